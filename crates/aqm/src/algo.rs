@@ -1,0 +1,90 @@
+//! The list of algorithms. Adding one is one file and one line here.
+
+use crate::aqm::{Aqm, Env, PacketView, QueueView, Verdict};
+use crate::spec::{Given, KindSpec, LinkFacts, ParamError};
+use goodqueue_units::{Instant, Packets};
+
+/// What an algorithm's file offers beside [`Aqm`]: its kinds, and how to build it from parameters.
+pub trait Algorithm: Aqm + Sized {
+    /// The kinds this file implements, usually one.
+    const KINDS: &'static [KindSpec];
+
+    /// Builds the algorithm for a link.
+    ///
+    /// # Errors
+    /// When parameters contradict each other or the link; single values are already checked against their ranges.
+    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError>;
+}
+
+macro_rules! algorithms {
+    ($($module:ident :: $Type:ident),+ $(,)?) => {
+        $(pub mod $module;)+
+
+        /// Any algorithm, chosen at run time: one `match` a hook, no allocation.
+        #[derive(Clone, Debug)]
+        #[allow(clippy::large_enum_variant, reason = "one lives inside each queue; a pointer would cost a cache miss a packet")]
+        pub enum AnyAqm {
+            $(#[doc = concat!("See [`", stringify!($module), "`].")] $Type($module::$Type),)+
+        }
+
+        /// Every kind of algorithm, in the order of the list.
+        pub const KINDS: &[&[KindSpec]] = &[$(<$module::$Type as Algorithm>::KINDS,)+];
+
+        impl AnyAqm {
+            /// Builds the algorithm whose kind the parameters name.
+            ///
+            /// # Errors
+            /// When the kind is unknown, or parameters contradict each other or the link.
+            pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+                $(if <$module::$Type as Algorithm>::KINDS.iter().any(|spec| spec.kind == given.kind()) {
+                    return <$module::$Type as Algorithm>::build(given, link).map(Self::$Type);
+                })+
+                Err(ParamError { param: "kind", message: alloc::format!("`{}` is not an algorithm", given.kind()) })
+            }
+        }
+
+        impl Aqm for AnyAqm {
+            #[inline]
+            fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
+                match self { $(Self::$Type(aqm) => aqm.on_arrival(env, packet, queue),)+ }
+            }
+            #[inline]
+            fn on_overflow(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) {
+                match self { $(Self::$Type(aqm) => aqm.on_overflow(env, packet, queue),)+ }
+            }
+            #[inline]
+            fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Verdict {
+                match self { $(Self::$Type(aqm) => aqm.on_departure(env, head, queue),)+ }
+            }
+            #[inline]
+            fn on_idle(&mut self, now: Instant) {
+                match self { $(Self::$Type(aqm) => aqm.on_idle(now),)+ }
+            }
+            #[inline]
+            fn on_emptied(&mut self, now: Instant) {
+                match self { $(Self::$Type(aqm) => aqm.on_emptied(now),)+ }
+            }
+            fn on_evicted(&mut self, count: Packets) {
+                match self { $(Self::$Type(aqm) => aqm.on_evicted(count),)+ }
+            }
+            fn on_rate_change(&mut self, env: &mut Env<'_>) {
+                match self { $(Self::$Type(aqm) => aqm.on_rate_change(env),)+ }
+            }
+            #[inline]
+            fn next_update(&self) -> Option<Instant> {
+                match self { $(Self::$Type(aqm) => aqm.next_update(),)+ }
+            }
+            fn on_update(&mut self, env: &mut Env<'_>, head: Option<PacketView>, queue: QueueView) {
+                match self { $(Self::$Type(aqm) => aqm.on_update(env, head, queue),)+ }
+            }
+            fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+                match self { $(Self::$Type(aqm) => aqm.gauges(visit),)+ }
+            }
+        }
+    };
+}
+
+algorithms! {
+    tail_drop::TailDrop,
+    codel::CoDel,
+}

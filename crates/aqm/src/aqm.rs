@@ -1,0 +1,180 @@
+//! The trait every algorithm implements, and what it is shown.
+
+use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate, Rng};
+
+/// What the host knows at the moment of a decision.
+#[derive(Debug)]
+pub struct Env<'a> {
+    /// Now, on the host's clock.
+    pub now: Instant,
+    /// The link's rate; `None` where the host cannot know it, zero while the link is down.
+    pub link_rate: Option<Rate>,
+    /// Bytes the link adds to each packet on the wire (framing); zero when unknown.
+    pub overhead: Bytes,
+    /// This queue's own random stream.
+    pub rng: &'a mut Rng,
+}
+
+/// A flow's hash or number: equal for packets of one flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FlowHash(pub u32);
+
+/// What an algorithm may know of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketView {
+    /// Size without link framing (the IP length in IP networks).
+    pub len: Bytes,
+    /// The ECN codepoint; `NotEct` whenever this queue does not mark.
+    pub ecn: Ecn,
+    /// Which flow it belongs to.
+    pub flow: FlowHash,
+    /// When it arrived at this queue (now, for an arriving packet).
+    pub enqueued_at: Instant,
+}
+
+impl PacketView {
+    /// Time spent in the queue so far.
+    #[inline]
+    #[must_use]
+    pub fn sojourn(&self, now: Instant) -> Duration {
+        now.since(self.enqueued_at)
+    }
+}
+
+/// What an algorithm may know of its queue, the packet under decision excluded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueView {
+    /// Waiting bytes, framing not counted.
+    pub backlog: Bytes,
+    /// Waiting packets.
+    pub packets: Packets,
+}
+
+/// Why a packet was dropped or marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Reason {
+    /// The queue's hard limit was reached.
+    Overflow,
+    /// The algorithm's decision on arrival.
+    Early,
+    /// The algorithm's decision on departure.
+    Head,
+    /// A token bucket had too few tokens.
+    Policer,
+    /// A flow was recognised as unresponsive and held back.
+    Penalty,
+    /// A fair queue dropped from its fattest flow because all flows together exceeded the limit.
+    OverLimit,
+    /// A packet of the same flow was found in the queue (CHOKe).
+    Match,
+    /// Sojourn time above a fixed marking threshold; never drops.
+    Threshold,
+    /// The frame could not be parsed.
+    Malformed,
+}
+
+impl Reason {
+    /// Every reason, in the order of its number.
+    pub const ALL: [Self; 9] = [
+        Self::Overflow,
+        Self::Early,
+        Self::Head,
+        Self::Policer,
+        Self::Penalty,
+        Self::OverLimit,
+        Self::Match,
+        Self::Threshold,
+        Self::Malformed,
+    ];
+
+    /// The name used in files and traces.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Overflow => "overflow",
+            Self::Early => "early",
+            Self::Head => "head",
+            Self::Policer => "policer",
+            Self::Penalty => "penalty",
+            Self::OverLimit => "over-limit",
+            Self::Match => "match",
+            Self::Threshold => "threshold",
+            Self::Malformed => "malformed",
+        }
+    }
+
+    /// Did the queue run out of room, as against the algorithm deciding?
+    #[must_use]
+    pub const fn is_overflow(self) -> bool {
+        matches!(self, Self::Overflow | Self::OverLimit)
+    }
+}
+
+/// An algorithm's decision about the one packet it was shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Verdict {
+    /// Let it through.
+    Pass,
+    /// Tell the sender: set CE on an ECN-capable packet, drop any other.
+    Signal(Reason),
+    /// Set CE on an ECN-capable packet, let any other through unharmed.
+    Mark(Reason),
+    /// Drop it, ECN-capable or not.
+    Drop(Reason),
+}
+
+/// An algorithm: judges packets one at a time, stores none, and keeps no books.
+///
+/// The queue calls the hooks; each hook's default does nothing. Limits, backlog, time stamps, counters and setting CE are the
+/// queue's business ([`crate::ManagedQueue`]).
+#[allow(unused_variables, reason = "defaults ignore what they are given")]
+pub trait Aqm {
+    /// An arriving packet that fits into the queue. `queue` does not contain it yet.
+    #[inline]
+    fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
+        Verdict::Pass
+    }
+
+    /// An arriving packet that does not fit and is dropped; the algorithm is told, not asked.
+    #[inline]
+    fn on_overflow(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) {}
+
+    /// The packet at the head, about to be sent. `queue` does not contain it any more. After a drop the queue asks again for
+    /// the next head, within the same departure.
+    #[inline]
+    fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Verdict {
+        Verdict::Pass
+    }
+
+    /// The queue was found empty by a departure, or became empty while one looked for a packet to send.
+    #[inline]
+    fn on_idle(&mut self, now: Instant) {}
+
+    /// A packet left and nothing waits behind it any more.
+    #[inline]
+    fn on_emptied(&mut self, now: Instant) {}
+
+    /// The scheduler dropped `count` packets of this queue by its own decision.
+    #[inline]
+    fn on_evicted(&mut self, count: Packets) {}
+
+    /// The link's rate changed to `env.link_rate`.
+    #[inline]
+    fn on_rate_change(&mut self, env: &mut Env<'_>) {}
+
+    /// When [`Aqm::on_update`] wants to be called next; `None` for algorithms without a timer. May change after any hook.
+    #[inline]
+    fn next_update(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Called at or after the time [`Aqm::next_update`] named. `head` is the oldest waiting packet. Early and repeated calls
+    /// change nothing.
+    #[inline]
+    fn on_update(&mut self, env: &mut Env<'_>, head: Option<PacketView>, queue: QueueView) {}
+
+    /// Shows the internal state worth plotting, as (name, value) pairs, always the same names in the same order.
+    fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {}
+}

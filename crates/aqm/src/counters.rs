@@ -1,0 +1,104 @@
+//! What came, went, was dropped and marked; and the identities between them.
+
+use crate::aqm::{QueueView, Reason};
+use goodqueue_units::{Bytes, Packets};
+
+/// Packets and bytes of one kind of event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Number of packets.
+    pub packets: Packets,
+    /// Their bytes, framing not counted.
+    pub bytes: Bytes,
+}
+
+impl Tally {
+    /// Counts one packet.
+    #[inline]
+    pub fn add(&mut self, len: Bytes) {
+        self.packets += Packets::new(1);
+        self.bytes += len;
+    }
+
+    /// The difference to an earlier reading of the same tally.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self { packets: self.packets - earlier.packets, bytes: self.bytes - earlier.bytes }
+    }
+}
+
+impl core::ops::Add for Tally {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
+    }
+}
+
+/// Counters of a queue or of a scheduler over all its queues.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Offered to the queue, dropped ones included.
+    pub arrived: Tally,
+    /// Handed to the link.
+    pub departed: Tally,
+    /// CE newly set.
+    pub marked: Tally,
+    /// Offered packets that were ECN-capable.
+    pub arrived_ect: Tally,
+    dropped: [Tally; Reason::ALL.len()],
+}
+
+impl Counters {
+    /// Dropped for `reason`.
+    #[must_use]
+    pub const fn dropped(&self, reason: Reason) -> Tally {
+        self.dropped[reason as usize]
+    }
+
+    /// Counts a drop.
+    #[inline]
+    pub fn drop_for(&mut self, reason: Reason, len: Bytes) {
+        self.dropped[reason as usize].add(len);
+    }
+
+    /// Dropped for want of room.
+    #[must_use]
+    pub fn overflow(&self) -> Tally {
+        self.sum(Reason::is_overflow)
+    }
+
+    /// Dropped by an algorithm's decision.
+    #[must_use]
+    pub fn early(&self) -> Tally {
+        self.sum(|r| !r.is_overflow())
+    }
+
+    /// Dropped for any reason.
+    #[must_use]
+    pub fn dropped_total(&self) -> Tally {
+        self.sum(|_| true)
+    }
+
+    fn sum(&self, wanted: impl Fn(Reason) -> bool) -> Tally {
+        Reason::ALL.into_iter().filter(|&r| wanted(r)).map(|r| self.dropped(r)).fold(Tally::default(), |a, b| a + b)
+    }
+
+    /// The differences to an earlier reading of the same counters.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            arrived: self.arrived.since(&earlier.arrived),
+            departed: self.departed.since(&earlier.departed),
+            marked: self.marked.since(&earlier.marked),
+            arrived_ect: self.arrived_ect.since(&earlier.arrived_ect),
+            dropped: core::array::from_fn(|i| self.dropped[i].since(&earlier.dropped[i])),
+        }
+    }
+
+    /// Does arrived = departed + dropped + waiting hold, in packets and in bytes?
+    #[must_use]
+    pub fn conserves(&self, waiting: QueueView) -> bool {
+        let out = self.departed + self.dropped_total();
+        self.arrived.packets == out.packets + waiting.packets && self.arrived.bytes == out.bytes + waiting.backlog
+    }
+}

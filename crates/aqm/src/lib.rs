@@ -1,0 +1,49 @@
+//! Active queue management: algorithms that judge packets, queues that keep the books, schedulers that share a link.
+//!
+//! The layers, in reading order:
+//!
+//! 1. [`Aqm`]: an **algorithm** judges one packet at a time and stores none.
+//! 2. [`ManagedQueue`]: a **queue** keeps packets, limits, time stamps, counters and ECN policy, and carries out verdicts.
+//! 3. [`Qdisc`]: all that a **host** (simulator, packet forwarder, your program) ever calls.
+//! 4. [`FairQueue`]: schedulers, generic over the algorithm each of their queues runs.
+//! 5. [`spec`]: names, parameters, units, defaults, ranges and sources of every algorithm, for files and command lines.
+//!
+//! Time and randomness enter as arguments only; there is no clock, no I/O, no logging and no unsafe code here.
+//!
+//! ```
+//! use goodqueue_aqm::algo::codel::CoDel;
+//! use goodqueue_aqm::{Limit, ManagedQueue, NoSink, Qdisc, SimplePacket};
+//! use goodqueue_units::{Duration, Instant};
+//!
+//! let mut queue = ManagedQueue::new(CoDel::default(), Limit::packets(1000));
+//! let start = Instant::from_nanos(1);
+//! queue.enqueue(start, SimplePacket::new(1500), &mut NoSink);
+//! let out = queue.dequeue(start + Duration::ms(3), &mut NoSink).expect("one packet waits");
+//! assert_eq!(out.sojourn(start + Duration::ms(3)), Duration::ms(3));
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod algo;
+mod aqm;
+mod counters;
+pub mod math;
+mod qdisc;
+mod queue;
+mod ring;
+pub mod sched;
+pub mod spec;
+
+pub use algo::AnyAqm;
+pub use aqm::{Aqm, Env, FlowHash, PacketView, QueueView, Reason, Verdict};
+pub use counters::{Counters, Tally};
+pub use goodqueue_units::{Ecn, Rng};
+pub use qdisc::{Departure, Dropped, NoSink, Packet, Qdisc, SimplePacket, Sink};
+pub use queue::{EcnPolicy, Limit, ManagedQueue, OverflowVictim};
+pub use ring::Ring;
+pub use sched::AnyQdisc;
+pub use sched::fair_queue::FairQueue;

@@ -1,0 +1,136 @@
+//! All that a host of queues ever calls.
+
+use crate::aqm::{FlowHash, QueueView, Reason};
+use crate::counters::Counters;
+use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate};
+
+/// What a queue needs to know of the packets it holds. The queue moves packets, it never looks inside.
+pub trait Packet {
+    /// Size without link framing (the IP length in IP networks).
+    fn len(&self) -> Bytes;
+    /// True for a packet of no bytes, which no network carries.
+    fn is_empty(&self) -> bool {
+        self.len().is_zero()
+    }
+    /// The ECN codepoint.
+    fn ecn(&self) -> Ecn;
+    /// Sets CE. Called only when [`Packet::ecn`] is ECN-capable.
+    fn set_ce(&mut self);
+    /// The flow it belongs to.
+    fn flow(&self) -> FlowHash;
+}
+
+/// A packet that leaves the queue for the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure<P> {
+    /// The packet, CE set if the queue marked it.
+    pub packet: P,
+    /// When it arrived at the queue.
+    pub enqueued_at: Instant,
+}
+
+impl<P> Departure<P> {
+    /// Time from arrival at the queue to now, the start of transmission.
+    #[inline]
+    #[must_use]
+    pub fn sojourn(&self, now: Instant) -> Duration {
+        now.since(self.enqueued_at)
+    }
+}
+
+/// The circumstances of a drop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// Why.
+    pub reason: Reason,
+    /// When the packet had arrived at the queue (now, for one dropped on arrival).
+    pub enqueued_at: Instant,
+}
+
+/// Where a queue reports what it does to packets. The dynamic call is paid on a drop or mark only.
+pub trait Sink<P> {
+    /// `packet` was dropped; it is handed back so that a host can reuse its buffer.
+    fn dropped(&mut self, packet: P, drop: Dropped);
+    /// CE was newly set on `packet`, which stays in or leaves the queue as usual.
+    fn marked(&mut self, packet: &P, reason: Reason);
+}
+
+/// Ignores every report.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoSink;
+
+impl<P> Sink<P> for NoSink {
+    fn dropped(&mut self, _: P, _: Dropped) {}
+    fn marked(&mut self, _: &P, _: Reason) {}
+}
+
+/// A queue discipline: one or more queues behind one interface.
+///
+/// A host calls [`Qdisc::enqueue`] when a packet arrives, [`Qdisc::dequeue`] when the link is free, and
+/// [`Qdisc::handle_timer`] at [`Qdisc::next_timer`]. Time must not run backwards between calls.
+pub trait Qdisc<P: Packet> {
+    /// Takes in `packet`, or drops it (or others) and says so to `sink`.
+    fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>);
+
+    /// The next packet to send, if any. Packets dropped on the way go to `sink`. `None` means that nothing is ready now.
+    fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>>;
+
+    /// When [`Qdisc::handle_timer`] wants to be called: the earliest of its algorithms' updates and its own releases.
+    /// May change after any other call.
+    fn next_timer(&self) -> Option<Instant>;
+
+    /// Runs whatever is due at `now`. Early and repeated calls change nothing.
+    fn handle_timer(&mut self, now: Instant);
+
+    /// Tells the queue the link's rate; zero for a link that is down, `None` where it cannot be known.
+    fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>);
+
+    /// What waits, over all queues.
+    fn view(&self) -> QueueView;
+
+    /// What came, went, was dropped and marked, over all queues.
+    fn counters(&self) -> &Counters;
+
+    /// Shows the algorithm's internal state as (name, value) pairs, always the same names in the same order.
+    fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64));
+}
+
+/// A packet of nothing but metadata, for examples, tests and benches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SimplePacket {
+    /// A number of the owner's choice.
+    pub id: u64,
+    /// Size in bytes.
+    pub len: u32,
+    /// Flow number.
+    pub flow: u32,
+    /// ECN codepoint.
+    pub ecn: Ecn,
+}
+
+impl SimplePacket {
+    /// A Not-ECT packet of `len` bytes in flow 0.
+    #[must_use]
+    pub const fn new(len: u32) -> Self {
+        Self { id: 0, len, flow: 0, ecn: Ecn::NotEct }
+    }
+}
+
+impl Packet for SimplePacket {
+    #[inline]
+    fn len(&self) -> Bytes {
+        Bytes::new(u64::from(self.len))
+    }
+    #[inline]
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+    #[inline]
+    fn set_ce(&mut self) {
+        self.ecn = Ecn::Ce;
+    }
+    #[inline]
+    fn flow(&self) -> FlowHash {
+        FlowHash(self.flow)
+    }
+}

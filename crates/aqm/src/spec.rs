@@ -1,0 +1,290 @@
+//! Names, parameters, units, defaults, ranges and sources of the algorithms: what files, command lines and documentation are made from.
+
+use crate::queue::Limit;
+use alloc::string::String;
+use core::fmt;
+use goodqueue_units::{Bytes, Duration, Rate};
+
+/// One kind of queue, as named in files.
+#[derive(Clone, Copy, Debug)]
+pub struct KindSpec {
+    /// The name in files and on the command line, for instance `codel`.
+    pub kind: &'static str,
+    /// One sentence.
+    pub summary: &'static str,
+    /// What it measures and where it acts.
+    pub signal: &'static str,
+    /// Can it mark instead of drop?
+    pub marks: bool,
+    /// Its own parameters; `kind`, `ecn` and `limit` belong to every queue.
+    pub params: &'static [ParamSpec],
+    /// Paper or RFC, with section.
+    pub source: &'static str,
+}
+
+/// One parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct ParamSpec {
+    /// The key in files.
+    pub name: &'static str,
+    /// What kind of quantity it is.
+    pub unit: Unit,
+    /// Its value when not given.
+    pub default: Default,
+    /// Smallest and largest allowed value, in the unit's base: seconds, bit/s, packets or bytes as written, plain number.
+    pub range: (f64, f64),
+    /// One line of meaning.
+    pub doc: &'static str,
+    /// Where the default comes from.
+    pub source: &'static str,
+}
+
+/// What kind of quantity a parameter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A time span.
+    Duration,
+    /// An amount of queue: bytes, packets (of one MTU), or time at link rate.
+    Size,
+    /// A rate.
+    Rate,
+    /// A plain number.
+    Number,
+    /// A whole number.
+    Count,
+    /// A number in [0, 1], also written in per cent.
+    Ratio,
+    /// true or false.
+    Switch,
+    /// One of a few words.
+    Choice(&'static [&'static str]),
+}
+
+/// A parameter's value when the file does not give one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Default {
+    /// This value.
+    Value(Value),
+    /// Worked out from the link; the text says how.
+    Auto(&'static str),
+}
+
+/// A parameter's value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// A time span.
+    Duration(Duration),
+    /// An amount of queue.
+    Size(Size),
+    /// A rate.
+    Rate(Rate),
+    /// A number, count or ratio.
+    Number(f64),
+    /// true or false.
+    Switch(bool),
+    /// One of the words its [`Unit::Choice`] lists.
+    Choice(&'static str),
+}
+
+/// An amount of queue, as a person writes it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Size {
+    /// Bytes, framing not counted.
+    Bytes(f64),
+    /// Packets of one MTU.
+    Packets(f64),
+    /// What the link sends in this time.
+    Time(Duration),
+}
+
+impl Size {
+    /// In bytes, rounded to the nearest; `None` for a time on a link of unknown rate.
+    #[must_use]
+    pub fn bytes(self, mtu: Bytes, rate: Option<Rate>) -> Option<Bytes> {
+        match self {
+            Self::Bytes(bytes) => Some(Bytes::new((bytes + 0.5) as u64)),
+            Self::Packets(packets) => Some(Bytes::new((packets * mtu.get() as f64 + 0.5) as u64)),
+            Self::Time(span) => rate.map(|rate| rate.bytes_in(span)),
+        }
+    }
+}
+
+/// What is known of the link when a queue is built.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkFacts {
+    /// The rate at the start, if known.
+    pub rate: Option<Rate>,
+    /// One-way propagation delay.
+    pub delay: Duration,
+    /// Largest packet without framing.
+    pub mtu: Bytes,
+    /// Framing bytes per packet.
+    pub overhead: Bytes,
+    /// The queue's limit.
+    pub limit: Limit,
+}
+
+/// The parameters given for a queue, with their kind's defaults behind them.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a> {
+    spec: &'static KindSpec,
+    values: &'a [(&'static str, Value)],
+}
+
+/// A parameter that cannot be used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParamError {
+    /// Which parameter, or `kind`.
+    pub param: &'static str,
+    /// What is wrong with it: value and allowed range.
+    pub message: String,
+}
+
+impl fmt::Display for ParamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.param, self.message)
+    }
+}
+
+impl core::error::Error for ParamError {}
+
+impl<'a> Given<'a> {
+    /// Checks every value against the kind's parameters: known name, right unit, within range.
+    ///
+    /// # Errors
+    /// The first value that does not fit.
+    pub fn new(spec: &'static KindSpec, values: &'a [(&'static str, Value)]) -> Result<Self, ParamError> {
+        for &(name, value) in values {
+            let Some(param) = spec.params.iter().find(|p| p.name == name) else {
+                return Err(ParamError { param: name, message: alloc::format!("`{}` has no such parameter", spec.kind) });
+            };
+            param.check(value)?;
+        }
+        Ok(Self { spec, values })
+    }
+
+    /// Which kind the parameters are for (one file may hold several kinds).
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        self.spec.kind
+    }
+
+    /// The value given for `name`, else its default, else `None` where the default is automatic.
+    ///
+    /// # Panics
+    /// When the kind lists no such parameter: a mistake in the algorithm's own file, caught by its first test.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<Value> {
+        let param = self.spec.params.iter().find(|p| p.name == name).expect("an algorithm asks for parameters it lists");
+        match (self.values.iter().find(|(given, _)| *given == name), param.default) {
+            (Some(&(_, value)), _) | (None, Default::Value(value)) => Some(value),
+            (None, Default::Auto(_)) => None,
+        }
+    }
+
+    /// A time span.
+    #[must_use]
+    pub fn duration(&self, name: &str) -> Option<Duration> {
+        match self.value(name)? {
+            Value::Duration(span) => Some(span),
+            _ => None,
+        }
+    }
+
+    /// An amount of queue in bytes.
+    ///
+    /// # Errors
+    /// When it is given as a time and the link's rate is unknown.
+    pub fn bytes(&self, name: &'static str, link: &LinkFacts) -> Result<Option<Bytes>, ParamError> {
+        match self.value(name) {
+            Some(Value::Size(size)) => match size.bytes(link.mtu, link.rate) {
+                Some(bytes) => Ok(Some(bytes)),
+                None => {
+                    Err(ParamError { param: name, message: "a time needs a link of known rate: use bytes or packets".into() })
+                }
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// A rate.
+    #[must_use]
+    pub fn rate(&self, name: &str) -> Option<Rate> {
+        match self.value(name)? {
+            Value::Rate(rate) => Some(rate),
+            _ => None,
+        }
+    }
+
+    /// A number, count or ratio.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<f64> {
+        match self.value(name)? {
+            Value::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// true or false.
+    #[must_use]
+    pub fn switch(&self, name: &str) -> Option<bool> {
+        match self.value(name)? {
+            Value::Switch(on) => Some(on),
+            _ => None,
+        }
+    }
+
+    /// One of the parameter's words.
+    #[must_use]
+    pub fn choice(&self, name: &str) -> Option<&'static str> {
+        match self.value(name)? {
+            Value::Choice(word) => Some(word),
+            _ => None,
+        }
+    }
+}
+
+impl ParamSpec {
+    /// Is `value` of this parameter's unit and within its range?
+    ///
+    /// # Errors
+    /// Names the parameter, the value and what is allowed.
+    pub fn check(&self, value: Value) -> Result<(), ParamError> {
+        let (low, high) = self.range;
+        let fault = |message| Err(ParamError { param: self.name, message });
+        let number = match (self.unit, value) {
+            (Unit::Duration, Value::Duration(span)) => span.as_secs_f64(),
+            (Unit::Size, Value::Size(Size::Bytes(n) | Size::Packets(n))) => n,
+            (Unit::Size, Value::Size(Size::Time(span))) => span.as_secs_f64(),
+            (Unit::Rate, Value::Rate(rate)) => rate.as_bit_s() as f64,
+            (Unit::Number | Unit::Count | Unit::Ratio, Value::Number(n)) => n,
+            (Unit::Switch, Value::Switch(_)) => return Ok(()),
+            (Unit::Choice(words), Value::Choice(word)) => {
+                return if words.contains(&word) { Ok(()) } else { fault(alloc::format!("`{word}` is not one of {words:?}")) };
+            }
+            (unit, value) => return fault(alloc::format!("{value:?} is not a {unit:?}")),
+        };
+        if self.unit == Unit::Count && number != libm::trunc(number) {
+            return fault(alloc::format!("{number} is not a whole number"));
+        }
+        if !(low..=high).contains(&number) {
+            return fault(alloc::format!(
+                "{} is out of range: allowed {} to {}",
+                self.show(number),
+                self.show(low),
+                self.show(high)
+            ));
+        }
+        Ok(())
+    }
+
+    /// `number` with this parameter's unit, for messages and tables.
+    #[must_use]
+    pub fn show(&self, number: f64) -> String {
+        match self.unit {
+            Unit::Duration => alloc::format!("{}", Duration::from_secs_f64(number)),
+            Unit::Rate => alloc::format!("{}", Rate::bit_s(number as u64)),
+            _ => alloc::format!("{number}"),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What a run measured. Every figure covers the measured part only, after the warm-up.
+
+use goodqueue_aqm::Counters;
+use goodqueue_units::{Duration, Instant};
+
+/// Sojourn times in nanoseconds, to three significant digits.
+pub type SojournHistogram = hdrhistogram::Histogram<u64>;
+
+/// Everything one run measured.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Observed links, in the order of the specification.
+    pub links: Vec<LinkOutcome>,
+    /// All flows, in the order of the specification.
+    pub flows: Vec<FlowOutcome>,
+    /// Sampled time series, empty unless asked for. Covers the warm-up too.
+    pub series: Vec<Series>,
+    /// Packet events, empty unless asked for. Covers the warm-up too.
+    pub packets: Vec<goodqueue_trace::PacketEvent>,
+    /// Hash of the trace of events: equal runs, equal hash.
+    pub fingerprint: u64,
+    /// Events handled, warm-up included.
+    pub events: u64,
+    /// False when the run was interrupted before its end.
+    pub complete: bool,
+}
+
+/// What happened at one observed link.
+#[derive(Clone, Debug)]
+pub struct LinkOutcome {
+    /// Its name.
+    pub name: String,
+    /// Queue counters over the measured part.
+    pub counters: Counters,
+    /// Bits put on the wire, framing included.
+    pub sent_bits: f64,
+    /// Bits the link could have carried.
+    pub capacity_bits: f64,
+    /// Time average of waiting packets, the one in transmission not counted.
+    pub queue_packets: f64,
+    /// Time average of waiting bytes, framing not counted.
+    pub queue_bytes: f64,
+    /// Sum of the sojourn times of departed packets, in seconds.
+    pub sojourn_sum_s: f64,
+    /// Sojourn times of departed packets.
+    pub sojourn: SojournHistogram,
+    /// Packets that departed during the whole run, warm-up included.
+    pub departed_whole_run: u64,
+}
+
+/// What one flow did.
+#[derive(Clone, Debug)]
+pub struct FlowOutcome {
+    /// Index into the specification's groups.
+    pub group: u32,
+    /// Number within its group.
+    pub index: u32,
+    /// Bytes delivered to the receiving application (payload, each byte once; UDP: IP bytes that arrived).
+    pub delivered_bytes: u64,
+    /// Packets the source sent.
+    pub sent_packets: u64,
+    /// Of these, retransmissions.
+    pub retransmitted_packets: u64,
+    /// Packets of this flow dropped by queues, in the forward direction.
+    pub dropped_packets: u64,
+    /// Packets of this flow that were marked, in the forward direction.
+    pub marked_packets: u64,
+    /// Round-trip times measured by the sender, in seconds: sum, count (0 for UDP).
+    pub rtt_sum_s: f64,
+    /// Number of RTT samples.
+    pub rtt_count: u64,
+    /// Round-trip times in nanoseconds (empty for UDP).
+    pub rtt: Option<Box<SojournHistogram>>,
+    /// Time from start to the last byte's acknowledgement, for flows with limited data that finished.
+    pub completion: Option<Duration>,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+}
+
+/// Sampled values of one thing over time.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// What was sampled: `link:bottleneck` or `flow:bulk:3`.
+    pub subject: String,
+    /// When, in nanoseconds since the start, warm-up included.
+    pub times: Vec<Instant>,
+    /// Sampled values.
+    pub columns: Vec<SeriesColumn>,
+}
+
+/// One sampled value over time.
+#[derive(Clone, Debug)]
+pub struct SeriesColumn {
+    /// Name with unit: `queue_packets`, `sojourn_s`, `goodput_bit_s`, `cwnd_bytes`, `gauge:count`.
+    pub name: String,
+    /// One value a time.
+    pub values: Vec<f64>,
+}

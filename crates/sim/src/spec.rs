@@ -1,0 +1,162 @@
+//! What a world is made of: links, flows and what to record. Plain values; everything random is drawn from `seed`.
+
+use goodqueue_aqm::spec::{KindSpec, Value};
+use goodqueue_aqm::{EcnPolicy, Limit};
+use goodqueue_tcp::{ReceiverConfig, SenderConfig};
+use goodqueue_units::{Bytes, Duration, Instant, Rate};
+use std::sync::Arc;
+
+/// Index into [`WorldSpec::links`].
+pub type LinkId = u32;
+
+/// A whole simulated world.
+#[derive(Clone, Debug)]
+pub struct WorldSpec {
+    /// All links, one direction each.
+    pub links: Vec<LinkSpec>,
+    /// All flows.
+    pub flows: Vec<FlowSpec>,
+    /// Names of the groups that [`FlowSpec::group`] points into.
+    pub groups: Vec<String>,
+    /// Excluded from every figure.
+    pub warmup: Duration,
+    /// The measured part, after the warm-up.
+    pub duration: Duration,
+    /// Root of every random stream of this world.
+    pub seed: u64,
+    /// What to record beside the summary figures.
+    pub recording: Recording,
+}
+
+/// One direction of a link: a queue, a transmitter and a pipe.
+#[derive(Clone, Debug)]
+pub struct LinkSpec {
+    /// Name in results.
+    pub name: String,
+    /// Transmission rate.
+    pub rate: RateSpec,
+    /// One-way propagation delay.
+    pub delay: Duration,
+    /// Framing bytes added to each packet on this link.
+    pub overhead: Bytes,
+    /// Largest packet without framing.
+    pub mtu: Bytes,
+    /// What waits in front of the transmitter.
+    pub queue: QueueSpec,
+    /// Probability that a transmitted packet is lost on the wire, in [0, 1).
+    pub loss: f64,
+    /// Record and report it?
+    pub observed: bool,
+}
+
+/// What waits in front of a transmitter.
+#[derive(Clone, Debug)]
+pub enum QueueSpec {
+    /// A FIFO without limit, for access links that are never the subject. Needs a constant rate.
+    Unlimited,
+    /// A queue discipline.
+    Discipline {
+        /// Its kind.
+        kind: &'static KindSpec,
+        /// Given parameters, already checked.
+        params: Vec<(&'static str, Value)>,
+        /// Mark or drop.
+        ecn: EcnPolicy,
+        /// Hard limit.
+        limit: Limit,
+    },
+}
+
+/// A link's rate over time.
+#[derive(Clone, Debug)]
+pub enum RateSpec {
+    /// Always the same.
+    Constant(Rate),
+    /// From each instant on, this rate; the first entry is at time zero, instants rise strictly.
+    Steps(Vec<(Instant, Rate)>),
+    /// Recorded delivery opportunities, repeated from their start when they end.
+    Trace(Arc<OpportunityTrace>),
+}
+
+/// Recorded delivery opportunities (mahimahi format): each carries up to 1500 bytes, several packets may share one byte by
+/// byte, and what is not used at once is lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpportunityTrace {
+    /// (time since the start of the trace, bytes that may leave then); times rise strictly, bytes are positive.
+    pub opportunities: Vec<(Duration, Bytes)>,
+    /// After this time the trace starts again; at least the last opportunity's time, not zero.
+    pub period: Duration,
+}
+
+/// One flow: a source, a sink, and the links between them.
+#[derive(Clone, Debug)]
+pub struct FlowSpec {
+    /// Index into [`WorldSpec::groups`].
+    pub group: u32,
+    /// Number within its group, from zero.
+    pub index: u32,
+    /// Links from source to sink, in order; at least one.
+    pub forward: Vec<LinkId>,
+    /// Links from sink to source, in order; at least one for TCP.
+    pub reverse: Vec<LinkId>,
+    /// When it starts.
+    pub start: Instant,
+    /// When it stops offering new data; `None`: never.
+    pub stop: Option<Instant>,
+    /// What it sends.
+    pub source: SourceSpec,
+}
+
+/// What a flow sends. Packet sizes of UDP sources are IP lengths, rates are in IP bits.
+#[derive(Clone, Debug)]
+pub enum SourceSpec {
+    /// A TCP connection; `header` bytes of IP and TCP headers and options are added to each segment (40, or 52 with timestamps).
+    Tcp {
+        /// Sender settings.
+        sender: SenderConfig,
+        /// Receiver settings.
+        receiver: ReceiverConfig,
+        /// IP and TCP header bytes per segment.
+        header: Bytes,
+    },
+    /// UDP packets at constant gaps.
+    Cbr {
+        /// Rate in IP bits.
+        rate: Rate,
+        /// IP length.
+        packet_size: Bytes,
+        /// Codepoint they carry.
+        ecn: goodqueue_units::Ecn,
+    },
+    /// UDP packets at exponentially distributed gaps.
+    Poisson {
+        /// Mean rate in IP bits.
+        rate: Rate,
+        /// IP length.
+        packet_size: Bytes,
+        /// Codepoint they carry.
+        ecn: goodqueue_units::Ecn,
+    },
+    /// UDP packets at constant gaps during exponentially distributed bursts.
+    OnOff {
+        /// Rate within a burst, in IP bits.
+        peak: Rate,
+        /// Mean length of a burst.
+        mean_on: Duration,
+        /// Mean length of a silence.
+        mean_off: Duration,
+        /// IP length.
+        packet_size: Bytes,
+        /// Codepoint they carry.
+        ecn: goodqueue_units::Ecn,
+    },
+}
+
+/// What to record beside the summary figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recording {
+    /// Sample queues, gauges and senders at this period; `None`: not at all.
+    pub sample_every: Option<Duration>,
+    /// Keep one record for each packet event at observed links.
+    pub packets: bool,
+}

@@ -1,0 +1,20 @@
+//! Quantities of queueing with their units in the type: time, rate, size, probability.
+//!
+//! Everything here is plain data: no allocation, no clock, no environment. All arithmetic is
+//! exact integer arithmetic unless a function says how it rounds.
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod bytes;
+mod ecn;
+mod probability;
+mod rate;
+mod rng;
+mod time;
+
+pub use bytes::{Bytes, Packets};
+pub use ecn::Ecn;
+pub use probability::{Probability, ProbabilityError};
+pub use rate::Rate;
+pub use rng::Rng;
+pub use time::{Duration, Instant};

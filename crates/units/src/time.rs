@@ -1,0 +1,227 @@
+//! Time as an argument: nanoseconds since an origin the host picks.
+
+use core::fmt;
+use core::ops::{Add, AddAssign, Mul, Sub};
+
+const NANOS_PER_SEC: u64 = 1_000_000_000;
+
+/// A point in time: nanoseconds since the host's origin (584 years fit).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instant(u64);
+
+/// A span of time in nanoseconds, never negative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Duration(u64);
+
+impl Instant {
+    /// The host's origin.
+    pub const ZERO: Self = Self(0);
+    /// Later than everything a host will ever reach.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// Nanoseconds since the origin.
+    #[inline]
+    #[must_use]
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self(nanos)
+    }
+
+    /// Nanoseconds since the origin.
+    #[inline]
+    #[must_use]
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Seconds since the origin, rounded to the nearest `f64`.
+    #[inline]
+    #[must_use]
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / NANOS_PER_SEC as f64
+    }
+
+    /// Time since `earlier`; zero when the clock went backwards.
+    #[inline]
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Duration {
+        Duration(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Duration {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+    /// The longest representable span.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// A span in nanoseconds.
+    #[inline]
+    #[must_use]
+    pub const fn ns(nanos: u64) -> Self {
+        Self(nanos)
+    }
+
+    /// A span in microseconds; saturates.
+    #[inline]
+    #[must_use]
+    pub const fn us(micros: u64) -> Self {
+        Self(micros.saturating_mul(1_000))
+    }
+
+    /// A span in milliseconds; saturates.
+    #[inline]
+    #[must_use]
+    pub const fn ms(millis: u64) -> Self {
+        Self(millis.saturating_mul(1_000_000))
+    }
+
+    /// A span in seconds; saturates.
+    #[inline]
+    #[must_use]
+    pub const fn secs(secs: u64) -> Self {
+        Self(secs.saturating_mul(NANOS_PER_SEC))
+    }
+
+    /// A span in seconds, rounded to the nearest nanosecond; negative and NaN become zero, too large saturates.
+    #[inline]
+    #[must_use]
+    pub fn from_secs_f64(secs: f64) -> Self {
+        // `as` saturates and maps NaN to zero; adding one half rounds to nearest.
+        Self((secs * NANOS_PER_SEC as f64 + 0.5) as u64)
+    }
+
+    /// Nanoseconds.
+    #[inline]
+    #[must_use]
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Seconds, rounded to the nearest `f64`.
+    #[inline]
+    #[must_use]
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / NANOS_PER_SEC as f64
+    }
+
+    /// Is this zero nanoseconds?
+    #[inline]
+    #[must_use]
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The difference, zero where it would be negative.
+    #[inline]
+    #[must_use]
+    pub const fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+
+    /// This span times a non-negative factor, rounded to the nearest nanosecond; saturates.
+    #[inline]
+    #[must_use]
+    pub fn mul_f64(self, factor: f64) -> Self {
+        Self((self.0 as f64 * factor + 0.5) as u64)
+    }
+
+    /// This span divided by a whole number, rounded down.
+    ///
+    /// # Panics
+    /// When `divisor` is zero.
+    #[inline]
+    #[must_use]
+    pub const fn div(self, divisor: u64) -> Self {
+        Self(self.0 / divisor)
+    }
+}
+
+impl Add<Duration> for Instant {
+    type Output = Self;
+    #[inline]
+    fn add(self, span: Duration) -> Self {
+        Self(self.0.saturating_add(span.0))
+    }
+}
+
+impl AddAssign<Duration> for Instant {
+    #[inline]
+    fn add_assign(&mut self, span: Duration) {
+        *self = *self + span;
+    }
+}
+
+impl Sub<Duration> for Instant {
+    type Output = Self;
+    #[inline]
+    fn sub(self, span: Duration) -> Self {
+        Self(self.0.saturating_sub(span.0))
+    }
+}
+
+impl Add for Duration {
+    type Output = Self;
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Duration {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Mul<u64> for Duration {
+    type Output = Self;
+    #[inline]
+    fn mul(self, factor: u64) -> Self {
+        Self(self.0.saturating_mul(factor))
+    }
+}
+
+impl fmt::Display for Duration {
+    /// Writes the span with the largest unit that keeps it at or above one: `1.5 ms`, `20 s`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ns = self.0;
+        match ns {
+            0 => f.write_str("0 s"),
+            1..1_000 => write!(f, "{ns} ns"),
+            1_000..1_000_000 => write!(f, "{} us", ns as f64 / 1e3),
+            1_000_000..NANOS_PER_SEC => write!(f, "{} ms", ns as f64 / 1e6),
+            _ => write!(f, "{} s", ns as f64 / 1e9),
+        }
+    }
+}
+
+impl fmt::Display for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} s", self.as_secs_f64())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_goes_backwards_gives_no_time() {
+        assert_eq!(Instant::from_nanos(5).since(Instant::from_nanos(9)), Duration::ZERO);
+    }
+
+    #[test]
+    fn seconds_round_to_the_nearest_nanosecond() {
+        assert_eq!(Duration::from_secs_f64(0.1), Duration::ms(100));
+        assert_eq!(Duration::from_secs_f64(-1.0), Duration::ZERO);
+        assert_eq!(Duration::from_secs_f64(f64::NAN), Duration::ZERO);
+        assert_eq!(Duration::from_secs_f64(f64::INFINITY), Duration::MAX);
+    }
+
+    #[test]
+    fn sums_saturate() {
+        assert_eq!(Instant::MAX + Duration::secs(1), Instant::MAX);
+        assert_eq!(Duration::MAX + Duration::ns(1), Duration::MAX);
+    }
+}
