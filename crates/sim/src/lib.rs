@@ -1,8 +1,20 @@
 //! Packet-level discrete-event simulator: links with queues, TCP end hosts, traffic, and probes.
+//!
+//! A [`World`] is built from a [`WorldSpec`] and run once; it owns all its state, so thousands run side by side. The loop
+//! takes the earliest event and lets it act; everything that happens is a function of the specification and its seed.
 #![forbid(unsafe_code)]
 
+mod event;
+mod lane;
+mod link;
 mod outcome;
+mod packet;
+mod probe;
+mod rate;
 mod spec;
+mod traffic;
+mod world;
 
-pub use outcome::{FlowOutcome, LinkOutcome, Outcome, Series, SeriesColumn, SojournHistogram};
-pub use spec::{FlowSpec, LinkId, LinkSpec, OpportunityTrace, QueueSpec, RateSpec, Recording, SourceSpec, WorldSpec};
+pub use outcome::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, SojournHistogram};
+pub use spec::{FlowSpec, LinkId, LinkSpec, OpportunityTrace, QueueSpec, RateSpec, Recording, SizeLaw, SourceSpec, WorldSpec};
+pub use world::{Continue, Progress, World, WorldError};

@@ -13,6 +13,8 @@ pub struct Outcome {
     pub links: Vec<LinkOutcome>,
     /// All flows, in the order of the specification.
     pub flows: Vec<FlowOutcome>,
+    /// One entry a group, in the order of the specification.
+    pub groups: Vec<GroupOutcome>,
     /// Sampled time series, empty unless asked for. Covers the warm-up too.
     pub series: Vec<Series>,
     /// Packet events, empty unless asked for. Covers the warm-up too.
@@ -65,16 +67,19 @@ pub struct FlowOutcome {
     pub dropped_packets: u64,
     /// Packets of this flow that were marked, in the forward direction.
     pub marked_packets: u64,
-    /// Round-trip times measured by the sender, in seconds: sum, count (0 for UDP).
-    pub rtt_sum_s: f64,
-    /// Number of RTT samples.
-    pub rtt_count: u64,
-    /// Round-trip times in nanoseconds (empty for UDP).
-    pub rtt: Option<Box<SojournHistogram>>,
     /// Time from start to the last byte's acknowledgement, for flows with limited data that finished.
     pub completion: Option<Duration>,
     /// Retransmission timeouts.
     pub timeouts: u64,
+}
+
+/// What the flows of one group have in common.
+#[derive(Clone, Debug)]
+pub struct GroupOutcome {
+    /// Its name.
+    pub name: String,
+    /// Round-trip times measured by its TCP senders, in nanoseconds; empty for UDP.
+    pub rtt: SojournHistogram,
 }
 
 /// Sampled values of one thing over time.

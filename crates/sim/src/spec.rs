@@ -82,9 +82,10 @@ pub enum RateSpec {
 /// byte, and what is not used at once is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpportunityTrace {
-    /// (time since the start of the trace, bytes that may leave then); times rise strictly, bytes are positive.
+    /// (time since the start of the trace, bytes that may leave then); times rise strictly and lie in (0, period], bytes are
+    /// positive. What a recording has at time zero belongs to the end of the period.
     pub opportunities: Vec<(Duration, Bytes)>,
-    /// After this time the trace starts again; at least the last opportunity's time, not zero.
+    /// After this time the trace starts again: the last opportunity's time or later, not zero.
     pub period: Duration,
 }
 
@@ -132,8 +133,10 @@ pub enum SourceSpec {
     Poisson {
         /// Mean rate in IP bits.
         rate: Rate,
-        /// IP length.
+        /// Mean IP length.
         packet_size: Bytes,
+        /// How lengths are distributed around it.
+        sizes: SizeLaw,
         /// Codepoint they carry.
         ecn: goodqueue_units::Ecn,
     },
@@ -150,6 +153,16 @@ pub enum SourceSpec {
         /// Codepoint they carry.
         ecn: goodqueue_units::Ecn,
     },
+}
+
+/// How packet lengths are distributed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SizeLaw {
+    /// All alike.
+    #[default]
+    Fixed,
+    /// Exponentially, rounded up to whole bytes, at most 65535.
+    Exponential,
 }
 
 /// What to record beside the summary figures.

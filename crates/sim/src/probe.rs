@@ -1,0 +1,202 @@
+//! Measuring one link: time averages, sojourn times, sent bits, fingerprints, packet events.
+
+use crate::outcome::SojournHistogram;
+use crate::packet::SimPacket;
+use goodqueue_aqm::{Counters, Dropped, Packet, QueueView, Reason, Sink};
+use goodqueue_trace::{PacketEvent, PacketEventKind};
+use goodqueue_units::{Duration, Instant};
+
+/// An empty histogram of times up to an hour, in nanoseconds, to three significant digits above a microsecond.
+pub(crate) fn empty_histogram() -> SojournHistogram {
+    const HOUR: u64 = 3_600_000_000_000;
+    SojournHistogram::new_with_bounds(1_000, HOUR, 3).expect("the bounds are constants in order")
+}
+
+/// The time average of what waits, by adding up value times duration between changes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct QueueIntegral {
+    last: Instant,
+    packet_nanos: u128,
+    byte_nanos: u128,
+}
+
+impl QueueIntegral {
+    /// `waiting` has been the same since the last call.
+    #[inline]
+    pub(crate) fn advance(&mut self, now: Instant, waiting: QueueView) {
+        let span = u128::from(now.since(self.last).as_nanos());
+        self.last = now;
+        self.packet_nanos += span * u128::from(waiting.packets.get());
+        self.byte_nanos += span * u128::from(waiting.backlog.get());
+    }
+
+    fn restart(&mut self) {
+        self.packet_nanos = 0;
+        self.byte_nanos = 0;
+    }
+
+    /// (packets, bytes) averaged over `span`.
+    pub(crate) fn mean(&self, span: Duration) -> (f64, f64) {
+        let nanos = span.as_nanos().max(1) as f64;
+        (self.packet_nanos as f64 / nanos, self.byte_nanos as f64 / nanos)
+    }
+}
+
+/// What is measured at one link.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkProbe {
+    pub(crate) name: String,
+    /// Number among the observed links, if it is one.
+    pub(crate) observed: Option<u32>,
+    pub(crate) integral: QueueIntegral,
+    pub(crate) sojourn: SojournHistogram,
+    pub(crate) sojourn_nanos: u128,
+    /// Bytes whose transmission ended in the measured part, framing included; summed from transmission ends.
+    pub(crate) sent_bytes: u64,
+    pub(crate) at_warmup: Counters,
+    measuring_from: Instant,
+    measuring_until: Instant,
+    /// Since the last sample: sojourn times and departures.
+    pub(crate) recent_sojourn_nanos: u64,
+    pub(crate) recent_departures: u64,
+    pub(crate) recent_sent_bytes: u64,
+}
+
+impl LinkProbe {
+    pub(crate) fn new(name: String, observed: Option<u32>, from: Instant, until: Instant) -> Self {
+        Self {
+            name,
+            observed,
+            integral: QueueIntegral::default(),
+            sojourn: if observed.is_some() {
+                empty_histogram()
+            } else {
+                SojournHistogram::new_with_max(3, 1).expect("constants")
+            },
+            sojourn_nanos: 0,
+            sent_bytes: 0,
+            at_warmup: Counters::default(),
+            measuring_from: from,
+            measuring_until: until,
+            recent_sojourn_nanos: 0,
+            recent_departures: 0,
+            recent_sent_bytes: 0,
+        }
+    }
+
+    /// The measured part begins.
+    pub(crate) fn restart(&mut self, now: Instant, waiting: QueueView, counters: &Counters) {
+        self.integral.advance(now, waiting);
+        self.integral.restart();
+        self.at_warmup = counters.clone();
+    }
+
+    /// A packet's transmission starts now, after `sojourn`, and ends at `end` with `wire_bytes` on the wire.
+    #[inline]
+    pub(crate) fn departed(&mut self, now: Instant, sojourn: Duration, end: Instant, wire_bytes: u64) {
+        if self.observed.is_none() {
+            return;
+        }
+        if now > self.measuring_from {
+            self.sojourn.saturating_record(sojourn.as_nanos());
+            self.sojourn_nanos += u128::from(sojourn.as_nanos());
+        }
+        self.recent_sojourn_nanos += sojourn.as_nanos();
+        self.recent_departures += 1;
+        self.recent_sent_bytes += wire_bytes;
+        if end > self.measuring_from && end <= self.measuring_until {
+            self.sent_bytes += wire_bytes;
+        }
+    }
+}
+
+/// Counters of one flow's packets at queues.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FlowSignals {
+    pub(crate) dropped: u64,
+    pub(crate) marked: u64,
+}
+
+/// Where queues report drops and marks; also the running fingerprint and the optional packet log.
+#[derive(Clone, Debug)]
+pub(crate) struct Tap {
+    pub(crate) now: Instant,
+    pub(crate) link: u32,
+    /// Number of the link among the observed ones; `None` keeps its packets out of the log.
+    pub(crate) observed: Option<u32>,
+    pub(crate) flows: Vec<FlowSignals>,
+    pub(crate) fingerprint: u64,
+    pub(crate) log: Option<Vec<PacketEvent>>,
+}
+
+const DEPARTED: u64 = 1;
+const DROPPED: u64 = 2;
+const MARKED: u64 = 3;
+
+impl Tap {
+    /// Folds one packet event into the fingerprint.
+    #[inline]
+    fn stamp(&mut self, kind: u64, packet: &SimPacket) {
+        let word = self.now.as_nanos() ^ (u64::from(packet.flow) << 40) ^ (kind << 61) ^ (u64::from(self.link) << 32);
+        let mixed = (self.fingerprint ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ packet.segment.number;
+        self.fingerprint = mixed.rotate_left(29);
+    }
+
+    #[inline]
+    pub(crate) fn departed(&mut self, packet: &SimPacket, sojourn: Duration) {
+        self.stamp(DEPARTED, packet);
+        if self.log.is_some() {
+            self.record(packet, PacketEventKind::Departed { sojourn });
+        }
+    }
+
+    #[inline]
+    pub(crate) fn enqueued(&mut self, packet: &SimPacket) {
+        if self.log.is_some() {
+            self.record(packet, PacketEventKind::Enqueued);
+        }
+    }
+
+    #[cold]
+    fn record(&mut self, packet: &SimPacket, kind: PacketEventKind) {
+        if let (Some(log), Some(link)) = (&mut self.log, self.observed) {
+            log.push(PacketEvent {
+                at: self.now,
+                link,
+                flow: packet.flow,
+                number: packet.segment.number,
+                len: u32::from(packet.ip_len),
+                kind,
+            });
+        }
+    }
+}
+
+impl Sink<SimPacket> for Tap {
+    fn dropped(&mut self, packet: SimPacket, drop: Dropped) {
+        self.stamp(DROPPED, &packet);
+        if !packet.is_reverse() {
+            self.flows[packet.flow as usize].dropped += 1;
+        }
+        if self.log.is_some() {
+            let sojourn = self.now.since(drop.enqueued_at);
+            self.record(&packet, PacketEventKind::Dropped { reason: drop.reason, sojourn });
+        }
+    }
+
+    fn marked(&mut self, packet: &SimPacket, reason: Reason) {
+        self.stamp(MARKED, packet);
+        if !packet.is_reverse() {
+            self.flows[packet.flow as usize].marked += 1;
+        }
+        if self.log.is_some() {
+            self.record(packet, PacketEventKind::Marked { reason });
+        }
+    }
+}
+
+/// Link bytes of a packet.
+#[inline]
+pub(crate) fn wire_bytes(packet: &SimPacket, overhead: goodqueue_units::Bytes) -> goodqueue_units::Bytes {
+    packet.len() + overhead
+}

@@ -1,0 +1,162 @@
+//! UDP sources: when the next packet leaves.
+
+use crate::spec::{SizeLaw, SourceSpec};
+use goodqueue_aqm::math::log;
+use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
+
+/// A source of UDP packets of one size.
+#[derive(Clone, Debug)]
+pub(crate) struct UdpSource {
+    mean_ip_len: u16,
+    sizes: SizeLaw,
+    pub(crate) ecn: Ecn,
+    pub(crate) sent: u64,
+    pub(crate) delivered: u64,
+    pub(crate) delivered_bytes: u64,
+    pub(crate) stopped: bool,
+    rng: Rng,
+    pattern: Pattern,
+}
+
+#[derive(Clone, Debug)]
+enum Pattern {
+    Constant(Gap),
+    Poisson { mean_gap_s: f64 },
+    OnOff { gap: Gap, mean_on_s: f64, mean_off_s: f64, left: u64, carry_s: f64 },
+}
+
+/// A constant gap kept exact by carrying the fraction of a nanosecond.
+#[derive(Clone, Debug)]
+struct Gap {
+    whole: u64,
+    remainder: u64,
+    divisor: u64,
+    carried: u64,
+}
+
+impl Gap {
+    fn new(size: Bytes, rate: Rate) -> Self {
+        let bit_nanos = size.bits() * 1_000_000_000;
+        let divisor = rate.as_bit_s().max(1);
+        Self { whole: bit_nanos / divisor, remainder: bit_nanos % divisor, divisor, carried: 0 }
+    }
+
+    fn next(&mut self) -> Duration {
+        self.carried += self.remainder;
+        let extra = u64::from(self.carried >= self.divisor);
+        self.carried -= extra * self.divisor;
+        Duration::ns(self.whole + extra)
+    }
+}
+
+/// An exponentially distributed number.
+fn exponential(rng: &mut Rng, mean: f64) -> f64 {
+    -mean * log(1.0 - rng.uniform())
+}
+
+impl UdpSource {
+    /// The source a specification describes; `None` for TCP.
+    pub(crate) fn new(spec: &SourceSpec, rng: Rng) -> Option<Self> {
+        let sizes = if let SourceSpec::Poisson { sizes, .. } = *spec { sizes } else { SizeLaw::Fixed };
+        let (packet_size, ecn, pattern) = match *spec {
+            SourceSpec::Tcp { .. } => return None,
+            SourceSpec::Cbr { rate, packet_size, ecn } => (packet_size, ecn, Pattern::Constant(Gap::new(packet_size, rate))),
+            SourceSpec::Poisson { rate, packet_size, sizes: _, ecn } => {
+                let mean_gap_s = packet_size.bits() as f64 / rate.as_bit_s().max(1) as f64;
+                (packet_size, ecn, Pattern::Poisson { mean_gap_s })
+            }
+            SourceSpec::OnOff { peak, mean_on, mean_off, packet_size, ecn } => {
+                let pattern = Pattern::OnOff {
+                    gap: Gap::new(packet_size, peak),
+                    mean_on_s: mean_on.as_secs_f64(),
+                    mean_off_s: mean_off.as_secs_f64(),
+                    left: 0,
+                    carry_s: 0.0,
+                };
+                (packet_size, ecn, pattern)
+            }
+        };
+        let mean_ip_len = packet_size.get().min(u64::from(u16::MAX)) as u16;
+        Some(Self { mean_ip_len, sizes, ecn, sent: 0, delivered: 0, delivered_bytes: 0, stopped: false, rng, pattern })
+    }
+
+    /// IP length of the packet that leaves now.
+    #[inline]
+    pub(crate) fn ip_len(&mut self) -> u16 {
+        match self.sizes {
+            SizeLaw::Fixed => self.mean_ip_len,
+            // Adding one before truncation rounds up; the cast saturates.
+            SizeLaw::Exponential => (exponential(&mut self.rng, f64::from(self.mean_ip_len)) + 1.0) as u16,
+        }
+    }
+
+    /// When the first packet leaves, for a source that starts at `start`.
+    pub(crate) fn first(&mut self, start: Instant) -> Instant {
+        match self.pattern {
+            Pattern::Constant(_) => start,
+            _ => self.next(start),
+        }
+    }
+
+    /// When the packet after the one sent at `now` leaves.
+    pub(crate) fn next(&mut self, now: Instant) -> Instant {
+        match &mut self.pattern {
+            Pattern::Constant(gap) => now + gap.next(),
+            Pattern::Poisson { mean_gap_s } => now + Duration::from_secs_f64(exponential(&mut self.rng, *mean_gap_s)),
+            Pattern::OnOff { gap, mean_on_s, mean_off_s, left, carry_s } => {
+                if *left > 0 {
+                    *left -= 1;
+                    return now + gap.next();
+                }
+                // A burst holds at least one packet; what is left of a packet time is carried to the next burst (ns-2).
+                let packet_s = gap.whole as f64 * 1e-9;
+                let burst_s = exponential(&mut self.rng, *mean_on_s) + *carry_s;
+                let packets = ((burst_s / packet_s) as u64).max(1);
+                *carry_s = (burst_s - packets as f64 * packet_s).max(0.0);
+                *left = packets - 1;
+                now + gap.next() + Duration::from_secs_f64(exponential(&mut self.rng, *mean_off_s))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rate_of(spec: &SourceSpec, seconds: f64) -> f64 {
+        let mut source = UdpSource::new(spec, Rng::new(3)).expect("udp");
+        let mut at = source.first(Instant::ZERO);
+        let mut bytes = 0u64;
+        while at.as_secs_f64() < seconds {
+            bytes += u64::from(source.ip_len());
+            at = source.next(at);
+        }
+        bytes as f64 * 8.0 / seconds
+    }
+
+    #[test]
+    fn constant_gaps_do_not_drift() {
+        let spec = SourceSpec::Cbr { rate: Rate::bit_s(14_930_325), packet_size: Bytes::new(1500), ecn: Ecn::NotEct };
+        let measured = rate_of(&spec, 1000.0);
+        assert!((measured - 14_930_325.0).abs() < 20.0, "{measured}");
+    }
+
+    #[test]
+    fn poisson_and_on_off_keep_their_mean_rate() {
+        for sizes in [SizeLaw::Fixed, SizeLaw::Exponential] {
+            let poisson = SourceSpec::Poisson { rate: Rate::mbit(1), packet_size: Bytes::new(1000), sizes, ecn: Ecn::NotEct };
+            let measured = rate_of(&poisson, 2000.0);
+            assert!((measured / 1e6 - 1.0).abs() < 0.01, "{measured}");
+        }
+        let on_off = SourceSpec::OnOff {
+            peak: Rate::mbit(1),
+            mean_on: Duration::ms(20),
+            mean_off: Duration::ms(80),
+            packet_size: Bytes::new(100),
+            ecn: Ecn::NotEct,
+        };
+        let measured = rate_of(&on_off, 2000.0);
+        assert!((measured / 200e3 - 1.0).abs() < 0.03, "{measured}");
+    }
+}

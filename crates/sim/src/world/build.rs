@@ -1,0 +1,303 @@
+//! From a specification to a world: routes, lanes, queues, hosts, first events.
+
+use super::{Control, FUSED, FlowFacts, Hop, HostKind, ReceiverHost, Route, SenderHost, WIRE, World, WorldError, measure};
+use crate::event::{EventQueue, MAX_INDEX, Target};
+use crate::lane::Lane;
+use crate::link::{Link, Wire, WireClass};
+use crate::probe::{FlowSignals, LinkProbe, Tap, empty_histogram};
+use crate::rate::RateProcess;
+use crate::spec::{FlowSpec, LinkSpec, QueueSpec, RateSpec, SourceSpec, WorldSpec};
+use crate::traffic::UdpSource;
+use goodqueue_aqm::{AnyQdisc, Limit};
+use goodqueue_tcp::{Receiver, Sender};
+use goodqueue_units::{Bytes, Duration, Instant, Rng};
+use std::collections::BTreeMap;
+
+/// Random streams of a world; each kind starts at its own number so that adding one never shifts another.
+const QUEUE_STREAM: u64 = 1 << 32;
+const LOSS_STREAM: u64 = 2 << 32;
+const SOURCE_STREAM: u64 = 3 << 32;
+
+fn fault<T>(subject: impl Into<String>, message: impl Into<String>) -> Result<T, WorldError> {
+    Err(WorldError { subject: subject.into(), message: message.into() })
+}
+
+pub(super) fn world(spec: &WorldSpec) -> Result<World, WorldError> {
+    let end = Instant::ZERO + spec.warmup + spec.duration;
+    if spec.flows.len() > MAX_INDEX as usize || spec.links.len() > MAX_INDEX as usize {
+        return fault("world", format!("more than {MAX_INDEX} flows or links"));
+    }
+    for flow in &spec.flows {
+        if let Some(&unknown) = flow.forward.iter().chain(&flow.reverse).find(|&&link| link as usize >= spec.links.len()) {
+            return fault("world", format!("link number {unknown} does not exist"));
+        }
+    }
+    let Elements { codes, classes, wires, links } = Elements::new(spec, end)?;
+    let mut world = World {
+        now: Instant::ZERO,
+        end,
+        warmup: spec.warmup,
+        events: EventQueue::default(),
+        handled: 0,
+        lanes: Vec::new(),
+        hops: Vec::new(),
+        routes: Vec::new(),
+        wire_classes: classes,
+        wires,
+        links,
+        senders: Vec::new(),
+        receivers: Vec::new(),
+        sources: Vec::new(),
+        flows: Vec::new(),
+        slots: Vec::new(),
+        group_names: spec.groups.clone(),
+        flow_of_slot: Vec::new(),
+        flow_of_source: Vec::new(),
+        group_of_sender: Vec::new(),
+        group_rtt: spec.groups.iter().map(|_| empty_histogram()).collect(),
+        controls: Vec::new(),
+        tap: Tap {
+            now: Instant::ZERO,
+            link: 0,
+            observed: None,
+            flows: vec![FlowSignals::default(); spec.flows.len()],
+            fingerprint: 0,
+            log: spec.recording.packets.then(Vec::new),
+        },
+        measuring: false,
+        recording: spec.recording,
+        series: Vec::new(),
+        sampled: measure::SampledFlows::default(),
+    };
+    let feeders = feeders(spec);
+    let mut lanes = BTreeMap::new();
+    for (number, flow) in spec.flows.iter().enumerate() {
+        world.add_flow(spec, number as u32, flow)?;
+        world.add_route(spec, flow, &codes, &feeders, &mut lanes);
+    }
+    world.first_events(spec);
+    Ok(world)
+}
+
+/// Links of a specification sorted into wires and links with queues.
+struct Elements {
+    /// Wire or link number of each link of the specification, tagged with [`WIRE`].
+    codes: Vec<u32>,
+    classes: Vec<WireClass>,
+    wires: Vec<Wire>,
+    links: Vec<Link>,
+}
+
+impl Elements {
+    fn new(spec: &WorldSpec, end: Instant) -> Result<Self, WorldError> {
+        let mut all = Self { codes: Vec::new(), classes: Vec::new(), wires: Vec::new(), links: Vec::new() };
+        let mut observed = 0;
+        for (number, link) in spec.links.iter().enumerate() {
+            if let RateSpec::Constant(rate) = link.rate
+                && is_wire(link)
+            {
+                if rate.is_zero() {
+                    return fault(&link.name, "a link without queue needs a rate above zero");
+                }
+                let class = WireClass { rate, delay: link.delay, overhead: link.overhead };
+                // Hosts are mostly alike and neighbours in the list, so the search starts at the latest class.
+                let index = all.classes.iter().rposition(|known| *known == class).unwrap_or_else(|| {
+                    all.classes.push(class);
+                    all.classes.len() - 1
+                });
+                all.codes.push(all.wires.len() as u32 | WIRE);
+                all.wires.push(Wire::new(index as u32));
+            } else {
+                all.codes.push(all.links.len() as u32);
+                let seen = link.observed.then_some(observed);
+                observed += u32::from(link.observed);
+                all.links.push(queued_link(spec, number, link, seen, end)?);
+            }
+        }
+        Ok(all)
+    }
+}
+
+fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u32>, end: Instant) -> Result<Link, WorldError> {
+    let rate = RateProcess::new(&link.rate);
+    let (kind, params, ecn, limit) = match &link.queue {
+        QueueSpec::Discipline { kind, params, ecn, limit } => (*kind, params.as_slice(), *ecn, *limit),
+        QueueSpec::Unlimited => {
+            let Some(tail_drop) = goodqueue_aqm::sched::kind("tail-drop") else {
+                return fault(&link.name, "tail-drop is not built in");
+            };
+            (tail_drop, &[][..], goodqueue_aqm::EcnPolicy::Drop, Limit::NONE)
+        }
+    };
+    if let RateSpec::Trace(trace) = &link.rate {
+        let ordered = trace.opportunities.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        let inside = trace.opportunities.first().is_some_and(|o| !o.0.is_zero())
+            && trace.opportunities.last().is_some_and(|o| o.0 <= trace.period);
+        if !ordered || !inside || trace.opportunities.iter().any(|o| o.1.is_zero()) {
+            return fault(&link.name, "a trace needs opportunities of at least one byte, rising in time within its period");
+        }
+    }
+    let facts = goodqueue_aqm::spec::LinkFacts {
+        rate: Some(rate.known_rate(Instant::ZERO)),
+        delay: link.delay,
+        mtu: link.mtu,
+        overhead: link.overhead,
+        limit,
+    };
+    let stream = Rng::stream(spec.seed, QUEUE_STREAM + number as u64);
+    let qdisc = AnyQdisc::build(kind, params, &facts, ecn, stream)
+        .map_err(|error| WorldError { subject: link.name.clone(), message: error.to_string() })?;
+    Ok(Link {
+        qdisc,
+        rate,
+        delay: link.delay,
+        overhead: link.overhead,
+        busy_until: Instant::ZERO,
+        service_at: Instant::MAX,
+        timer_at: Instant::MAX,
+        idle_unsaid: false,
+        transit: None,
+        loss: link.loss,
+        rng: Rng::stream(spec.seed, LOSS_STREAM + number as u64),
+        probe: LinkProbe::new(link.name.clone(), seen, Instant::ZERO + spec.warmup, end),
+    })
+}
+
+/// What feeds each link of the specification.
+#[derive(Clone, Copy, PartialEq)]
+enum Feeder {
+    Nothing,
+    /// This one link only.
+    One(u32),
+    /// Hosts, or several links.
+    Several,
+}
+
+fn feeders(spec: &WorldSpec) -> Vec<Feeder> {
+    let mut feeders = vec![Feeder::Nothing; spec.links.len()];
+    for route in spec.flows.iter().flat_map(|flow| [&flow.forward, &flow.reverse]) {
+        for (place, &link) in route.iter().enumerate() {
+            let by = if place == 0 { Feeder::Several } else { Feeder::One(route[place - 1]) };
+            let known = &mut feeders[link as usize];
+            *known = if *known == Feeder::Nothing || *known == by { by } else { Feeder::Several };
+        }
+    }
+    feeders
+}
+
+/// Packets in one lane come from the same link, or from wires of one class, and travel equally long.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct LaneKey {
+    origin: u32,
+    delay: Duration,
+}
+
+impl World {
+    fn add_flow(&mut self, spec: &WorldSpec, number: u32, flow: &FlowSpec) -> Result<(), WorldError> {
+        let name = || format!("{}[{}]", spec.groups.get(flow.group as usize).map_or("?", String::as_str), flow.index);
+        if flow.group as usize >= spec.groups.len() {
+            return fault(name(), "its group does not exist");
+        }
+        let rng = Rng::stream(spec.seed, SOURCE_STREAM + u64::from(number));
+        let (kind, slot, header) = if let SourceSpec::Tcp { sender, receiver, header } = &flow.source {
+            if flow.reverse.is_empty() {
+                return fault(name(), "a TCP flow needs a way back");
+            }
+            if sender.mss + *header > Bytes::new(u64::from(u16::MAX)) {
+                return fault(name(), format!("segments of {} and {} of headers exceed 65535 B", sender.mss, header));
+            }
+            let built = Sender::new(sender, rng).map_err(|e| WorldError { subject: name(), message: e.to_string() })?;
+            self.senders.push(SenderHost { sender: built, timer_at: Instant::MAX, rtt_samples: 0 });
+            self.receivers.push(ReceiverHost { receiver: Receiver::new(receiver), timer_at: Instant::MAX });
+            self.flow_of_slot.push(number);
+            self.group_of_sender.push(flow.group);
+            (HostKind::Tcp, self.senders.len() as u32 - 1, header.get() as u16)
+        } else {
+            self.sources.extend(UdpSource::new(&flow.source, rng));
+            self.flow_of_source.push(number);
+            (HostKind::Udp, self.sources.len() as u32 - 1, 0)
+        };
+        self.slots.push((kind, slot));
+        self.flows.push(FlowFacts {
+            group: flow.group,
+            index: flow.index,
+            kind,
+            slot,
+            start: flow.start,
+            completed_at: None,
+            at_warmup: measure::FlowReading::default(),
+        });
+        let (forward, reverse) = (u8::try_from(flow.forward.len()), u8::try_from(flow.reverse.len()));
+        let (Ok(forward @ 1..), Ok(reverse)) = (forward, reverse) else {
+            return fault(name(), "a route needs 1 to 255 links");
+        };
+        self.routes.push(Route { hops: self.hops.len() as u32, forward, reverse, header });
+        Ok(())
+    }
+
+    fn add_route(
+        &mut self,
+        spec: &WorldSpec,
+        flow: &FlowSpec,
+        codes: &[u32],
+        feeders: &[Feeder],
+        lanes: &mut BTreeMap<LaneKey, u32>,
+    ) {
+        for route in [&flow.forward, &flow.reverse] {
+            for (place, &link) in route.iter().enumerate() {
+                let code = codes[link as usize];
+                let fused = place > 0 && code & WIRE != 0 && feeders[link as usize] == Feeder::One(route[place - 1]);
+                let chain = route[place + 1..]
+                    .iter()
+                    .take_while(|&&next| codes[next as usize] & WIRE != 0 && matches!(feeders[next as usize], Feeder::One(_)));
+                let delay =
+                    spec.links[link as usize].delay + chain.fold(Duration::ZERO, |sum, &l| sum + spec.links[l as usize].delay);
+                let origin = if code & WIRE == 0 { code } else { self.wires[(code & !WIRE) as usize].class | WIRE };
+                let next_lane = lanes.len() as u32;
+                let lane = *lanes.entry(LaneKey { origin, delay }).or_insert(next_lane);
+                if lane == next_lane {
+                    self.lanes.push(Lane::new());
+                }
+                self.hops.push(Hop { element: code | if fused { FUSED } else { 0 }, lane });
+            }
+        }
+    }
+
+    fn first_events(&mut self, spec: &WorldSpec) {
+        let mut at = Vec::new();
+        // Measuring begins before anything else that happens at the same instant.
+        at.push((Instant::ZERO + spec.warmup, Control::BeginMeasuring));
+        for (number, link) in spec.links.iter().enumerate() {
+            if let RateSpec::Steps(steps) = &link.rate {
+                let index = spec.links[..number].iter().filter(|l| !is_wire(l)).count() as u32;
+                at.extend(steps.iter().skip(1).map(|&(when, rate)| (when, Control::RateStep(index, rate))));
+            }
+        }
+        for (flow, facts) in spec.flows.iter().enumerate() {
+            at.push((facts.start, Control::StartFlow(flow as u32)));
+            if let Some(stop) = facts.stop {
+                at.push((stop, Control::StopFlow(flow as u32)));
+            }
+        }
+        if let Some(period) = spec.recording.sample_every.filter(|period| !period.is_zero()) {
+            self.prepare_series();
+            at.push((Instant::ZERO + period, Control::Sample));
+        } else {
+            self.recording.sample_every = None;
+        }
+        for (when, control) in at {
+            let index = self.controls.len() as u32;
+            self.controls.push(control);
+            if when <= self.end {
+                self.events.schedule(when, Target::Control(index));
+            }
+        }
+        for index in 0..self.links.len() as u32 {
+            self.arm_queue_timer(index);
+        }
+    }
+}
+
+fn is_wire(link: &LinkSpec) -> bool {
+    matches!((&link.queue, &link.rate), (QueueSpec::Unlimited, RateSpec::Constant(_))) && !link.observed && link.loss == 0.0
+}

@@ -1,0 +1,168 @@
+//! End hosts: starting and stopping flows, handing segments to senders and receivers, keeping their timers.
+
+use super::{HostKind, WIRE, World};
+use crate::event::Target;
+use crate::packet::SimPacket;
+use goodqueue_tcp::Segment;
+use goodqueue_units::{Ecn, Instant};
+
+impl World {
+    pub(super) fn start_flow(&mut self, flow: u32) {
+        let facts = &self.flows[flow as usize];
+        let slot = facts.slot;
+        match facts.kind {
+            HostKind::Tcp => {
+                self.senders[slot as usize].sender.connect(self.now);
+                self.transmit(slot, flow);
+            }
+            HostKind::Udp => {
+                let at = self.sources[slot as usize].first(self.now);
+                self.events.schedule(at, Target::Source(slot));
+            }
+        }
+    }
+
+    pub(super) fn stop_flow(&mut self, flow: u32) {
+        let facts = &self.flows[flow as usize];
+        let slot = facts.slot;
+        match facts.kind {
+            HostKind::Tcp => {
+                self.senders[slot as usize].sender.stop(self.now);
+                self.transmit(slot, flow);
+            }
+            HostKind::Udp => self.sources[slot as usize].stopped = true,
+        }
+    }
+
+    /// An acknowledgement has reached its sender.
+    #[inline]
+    pub(super) fn sender_receives(&mut self, slot: u32, packet: &SimPacket) {
+        let now = self.now;
+        let host = &mut self.senders[slot as usize];
+        host.sender.handle_ack(now, &packet.segment);
+        if self.measuring {
+            let statistics = host.sender.statistics();
+            if statistics.rtt_samples != host.rtt_samples {
+                host.rtt_samples = statistics.rtt_samples;
+                let group = self.group_of_sender[slot as usize] as usize;
+                self.group_rtt[group].saturating_record(statistics.last_rtt.as_nanos());
+            }
+        }
+        self.transmit(slot, packet.flow);
+        if self.senders[slot as usize].sender.is_finished() {
+            let facts = &mut self.flows[packet.flow as usize];
+            if facts.completed_at.is_none() {
+                facts.completed_at = Some(now);
+            }
+        }
+    }
+
+    /// Sends whatever the sender wants to send now, and keeps its timer.
+    #[inline]
+    fn transmit(&mut self, slot: u32, flow: u32) {
+        let now = self.now;
+        while let Some(out) = self.senders[slot as usize].sender.poll_transmit(now) {
+            self.emit(flow, out.segment, out.ecn);
+        }
+        let host = &mut self.senders[slot as usize];
+        if let Some(due) = host.sender.next_timeout()
+            && due < host.timer_at
+        {
+            host.timer_at = due;
+            self.events.schedule(due.max(now), Target::SenderTimer(slot));
+        }
+    }
+
+    pub(super) fn sender_timer(&mut self, slot: u32) {
+        let now = self.now;
+        let host = &mut self.senders[slot as usize];
+        if host.timer_at > now {
+            return;
+        }
+        host.timer_at = Instant::MAX;
+        if host.sender.next_timeout().is_some_and(|due| due <= now) {
+            host.sender.handle_timeout(now);
+        }
+        let flow = self.flow_of_slot[slot as usize];
+        self.transmit(slot, flow);
+    }
+
+    /// A data segment has reached its receiver.
+    #[inline]
+    pub(super) fn receiver_receives(&mut self, slot: u32, packet: &SimPacket) {
+        let now = self.now;
+        let host = &mut self.receivers[slot as usize];
+        let ack = host.receiver.handle_segment(now, &packet.segment, packet.ecn);
+        if let Some(due) = host.receiver.next_timeout()
+            && due < host.timer_at
+        {
+            host.timer_at = due;
+            self.events.schedule(due.max(now), Target::ReceiverTimer(slot));
+        }
+        if let Some(ack) = ack {
+            self.emit(packet.flow, ack, Ecn::NotEct);
+        }
+    }
+
+    pub(super) fn receiver_timer(&mut self, slot: u32) {
+        let now = self.now;
+        let host = &mut self.receivers[slot as usize];
+        if host.timer_at > now {
+            return;
+        }
+        host.timer_at = Instant::MAX;
+        let mut ack = None;
+        if host.receiver.next_timeout().is_some_and(|due| due <= now) {
+            ack = host.receiver.handle_timeout(now);
+        }
+        if let Some(due) = host.receiver.next_timeout() {
+            host.timer_at = due;
+            self.events.schedule(due.max(now), Target::ReceiverTimer(slot));
+        }
+        if let Some(ack) = ack {
+            let flow = self.flow_of_slot[slot as usize];
+            self.emit(flow, ack, Ecn::NotEct);
+        }
+    }
+
+    /// A UDP source sends its next packet.
+    pub(super) fn source_emits(&mut self, slot: u32) {
+        let now = self.now;
+        let source = &mut self.sources[slot as usize];
+        if source.stopped {
+            return;
+        }
+        let segment = Segment { number: source.sent, timestamp: now, ..Segment::default() };
+        source.sent += 1;
+        let (ip_len, ecn) = (source.ip_len(), source.ecn);
+        let next = source.next(now);
+        self.events.schedule(next, Target::Source(slot));
+        let flow = self.flow_of_source[slot as usize];
+        self.launch(SimPacket { segment, flow, ip_len, ecn, hop: 0 });
+    }
+
+    /// Wraps a TCP segment into a packet and puts it on the first link of its way.
+    #[inline]
+    fn emit(&mut self, flow: u32, segment: Segment, ecn: Ecn) {
+        let header = u32::from(self.routes[flow as usize].header);
+        // The largest segment is checked against 64 KiB when the world is built.
+        let ip_len = (segment.payload + header) as u16;
+        self.launch(SimPacket { segment, flow, ip_len, ecn, hop: 0 });
+    }
+
+    #[inline]
+    fn launch(&mut self, packet: SimPacket) {
+        let route = self.routes[packet.flow as usize];
+        let (base, len) = if packet.is_reverse() {
+            (route.hops + u32::from(route.forward), route.reverse)
+        } else {
+            (route.hops, route.forward)
+        };
+        let element = self.hops[base as usize].element;
+        if element & WIRE == 0 {
+            self.enqueue(element, packet);
+        } else {
+            self.leave(packet, base, len, self.now);
+        }
+    }
+}

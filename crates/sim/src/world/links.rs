@@ -1,0 +1,276 @@
+//! Packets moving through lanes, wires and links.
+
+use super::{ELEMENT, FUSED, HostKind, WIRE, World};
+use crate::event::Target;
+use crate::link::Link;
+use crate::packet::SimPacket;
+use crate::probe::wire_bytes;
+use crate::rate::RateProcess;
+use goodqueue_aqm::{Departure, NoSink, Qdisc};
+use goodqueue_units::{Bytes, Instant, Packets, Rate};
+
+impl Link {
+    pub(super) fn qdisc_set_rate(&mut self, now: Instant, rate: Rate) {
+        self.qdisc.set_link_rate(now, Some(rate));
+    }
+
+    /// Counts a packet whose transmission starts now and ends at `end`.
+    #[inline]
+    fn started(&mut self, now: Instant, departure: &Departure<SimPacket>, end: Instant) {
+        let size = wire_bytes(&departure.packet, self.overhead).get();
+        self.probe.departed(now, departure.sojourn(now), end, size);
+    }
+}
+
+impl World {
+    /// The first packet of a lane has reached the lane's end.
+    #[inline]
+    pub(super) fn lane_head(&mut self, lane: u32) {
+        let Some((packet, next)) = self.lanes[lane as usize].pop(self.now) else { return };
+        if let Some(at) = next {
+            self.events.schedule(at, Target::Lane(lane));
+        }
+        self.arrive(packet);
+    }
+
+    /// `packet` is where its hop count says: at a link, at a wire that others feed too, or at its end.
+    #[inline]
+    pub(super) fn arrive(&mut self, packet: SimPacket) {
+        let route = self.routes[packet.flow as usize];
+        let (base, len) = if packet.is_reverse() {
+            (route.hops + u32::from(route.forward), route.reverse)
+        } else {
+            (route.hops, route.forward)
+        };
+        if packet.hop == len {
+            self.deliver(packet);
+            return;
+        }
+        let element = self.hops[(base + u32::from(packet.hop)) as usize].element;
+        if element & WIRE == 0 {
+            self.enqueue(element, packet);
+        } else {
+            self.leave(packet, base, len, self.now);
+        }
+    }
+
+    /// Carries `packet` from its current hop onwards. At a link it leaves the transmitter at `from`; at a wire it arrives at
+    /// `from`. Wires that only this element feeds are passed at once; then the packet enters the lane.
+    #[inline]
+    pub(super) fn leave(&mut self, mut packet: SimPacket, base: u32, len: u8, from: Instant) {
+        let hop = self.hops[(base + u32::from(packet.hop)) as usize];
+        let mut at = if hop.element & WIRE == 0 {
+            from + self.links[hop.element as usize].delay
+        } else {
+            self.pass_wire(hop.element, from, packet.ip_len)
+        };
+        packet.hop += 1;
+        while packet.hop < len {
+            let element = self.hops[(base + u32::from(packet.hop)) as usize].element;
+            if element & FUSED == 0 {
+                break;
+            }
+            at = self.pass_wire(element, at, packet.ip_len);
+            packet.hop += 1;
+        }
+        if let Some(due) = self.lanes[hop.lane as usize].push(at, packet) {
+            self.events.schedule(due, Target::Lane(hop.lane));
+        }
+    }
+
+    #[inline]
+    fn pass_wire(&mut self, element: u32, arrival: Instant, ip_len: u16) -> Instant {
+        let wire = &mut self.wires[(element & ELEMENT) as usize];
+        wire.pass(&self.wire_classes[wire.class as usize], arrival, ip_len)
+    }
+
+    /// `packet` has left link `index`'s transmitter at `end`, unless the wire loses it.
+    #[inline]
+    fn send_off(&mut self, index: u32, packet: SimPacket, end: Instant) {
+        if end == Instant::MAX {
+            return;
+        }
+        let link = &mut self.links[index as usize];
+        if link.loss > 0.0 && link.rng.fires(link.loss) {
+            return;
+        }
+        let route = self.routes[packet.flow as usize];
+        let (base, len) = if packet.is_reverse() {
+            (route.hops + u32::from(route.forward), route.reverse)
+        } else {
+            (route.hops, route.forward)
+        };
+        self.leave(packet, base, len, end);
+    }
+
+    /// A packet arrives at a link's queue.
+    #[inline]
+    pub(super) fn enqueue(&mut self, index: u32, packet: SimPacket) {
+        let now = self.now;
+        let link = &mut self.links[index as usize];
+        let tap = &mut self.tap;
+        tap.now = now;
+        tap.link = index;
+        tap.observed = link.probe.observed;
+        if link.idle_unsaid && link.busy_until <= now {
+            link.idle_unsaid = false;
+            let none = link.qdisc.dequeue(link.busy_until, &mut NoSink);
+            debug_assert!(none.is_none(), "the queue was empty");
+        }
+        link.probe.integral.advance(now, link.qdisc.view());
+        tap.enqueued(&packet);
+        link.qdisc.enqueue(now, packet, tap);
+        if link.service_at == Instant::MAX {
+            self.wake(index);
+        }
+        self.arm_queue_timer(index);
+    }
+
+    /// Sees to it that a link without a pending service event serves what waits.
+    #[inline]
+    fn wake(&mut self, index: u32) {
+        let now = self.now;
+        let link = &mut self.links[index as usize];
+        if let RateProcess::Trace(cursor) = &mut link.rate {
+            let at = cursor.next_after(now).0;
+            link.service_at = at;
+            self.events.schedule(at, Target::Service(index));
+        } else if link.busy_until <= now {
+            self.serve(index);
+        } else if link.busy_until != Instant::MAX {
+            link.service_at = link.busy_until;
+            self.events.schedule(link.busy_until, Target::Service(index));
+        }
+    }
+
+    /// A link's service event.
+    #[inline]
+    pub(super) fn service(&mut self, index: u32) {
+        let link = &mut self.links[index as usize];
+        if link.service_at != self.now {
+            return;
+        }
+        link.service_at = Instant::MAX;
+        if matches!(link.rate, RateProcess::Trace(_)) {
+            self.serve_opportunity(index);
+        } else {
+            self.serve(index);
+        }
+        self.arm_queue_timer(index);
+    }
+
+    /// The transmitter is free: takes the next packet and starts sending it.
+    #[inline]
+    fn serve(&mut self, index: u32) {
+        let now = self.now;
+        let link = &mut self.links[index as usize];
+        let tap = &mut self.tap;
+        tap.now = now;
+        tap.link = index;
+        tap.observed = link.probe.observed;
+        link.idle_unsaid = false;
+        link.probe.integral.advance(now, link.qdisc.view());
+        let Some(departure) = link.qdisc.dequeue(now, tap) else { return };
+        let packet = departure.packet;
+        let end = link.rate.end_of(now, wire_bytes(&packet, link.overhead));
+        link.busy_until = end;
+        link.started(now, &departure, end);
+        tap.departed(&packet, departure.sojourn(now));
+        // A queue with a timer must hear of idleness in order of time; others are told before their next arrival.
+        let empty = link.qdisc.view().packets == Packets::ZERO;
+        if end == Instant::MAX {
+            return;
+        }
+        if !empty || link.timer_at != Instant::MAX {
+            link.service_at = end;
+            self.events.schedule(end, Target::Service(index));
+        }
+        self.links[index as usize].idle_unsaid = empty;
+        self.send_off(index, packet, end);
+    }
+
+    /// A delivery opportunity of a recorded link: sends as many bytes as it carries; what is not used is lost.
+    fn serve_opportunity(&mut self, index: u32) {
+        let now = self.now;
+        let mut budget = {
+            let RateProcess::Trace(cursor) = &mut self.links[index as usize].rate else { return };
+            cursor.take_at(now)
+        };
+        loop {
+            let link = &mut self.links[index as usize];
+            let tap = &mut self.tap;
+            tap.now = now;
+            tap.link = index;
+            tap.observed = link.probe.observed;
+            let (packet, left) = match link.transit.take() {
+                Some(partly) => partly,
+                None => {
+                    if budget.is_zero() {
+                        break;
+                    }
+                    link.probe.integral.advance(now, link.qdisc.view());
+                    let Some(departure) = link.qdisc.dequeue(now, tap) else { break };
+                    let size = wire_bytes(&departure.packet, link.overhead);
+                    link.started(now, &departure, now);
+                    tap.departed(&departure.packet, departure.sojourn(now));
+                    (departure.packet, size)
+                }
+            };
+            let sent = left.min(budget);
+            budget -= sent;
+            if sent < left {
+                link.transit = Some((packet, left - sent));
+                break;
+            }
+            self.send_off(index, packet, now);
+        }
+        let link = &self.links[index as usize];
+        if link.transit.is_some() || link.qdisc.view().packets > Packets::ZERO {
+            self.wake(index);
+        }
+    }
+
+    /// Keeps the event of a queue's own timer where the queue wants it.
+    #[inline]
+    pub(super) fn arm_queue_timer(&mut self, index: u32) {
+        let link = &mut self.links[index as usize];
+        if let Some(due) = link.qdisc.next_timer()
+            && due < link.timer_at
+        {
+            let due = due.max(self.now);
+            link.timer_at = due;
+            self.events.schedule(due, Target::QueueTimer(index));
+        }
+    }
+
+    /// A queue's timer event.
+    pub(super) fn queue_timer(&mut self, index: u32) {
+        let link = &mut self.links[index as usize];
+        if link.timer_at != self.now {
+            return;
+        }
+        link.timer_at = Instant::MAX;
+        link.qdisc.handle_timer(self.now);
+        self.arm_queue_timer(index);
+        // A shaper may have packets ready that it held back before.
+        let link = &self.links[index as usize];
+        if link.service_at == Instant::MAX && link.qdisc.view().packets > Packets::ZERO {
+            self.wake(index);
+        }
+    }
+
+    /// A packet has reached its end.
+    #[inline]
+    fn deliver(&mut self, packet: SimPacket) {
+        let (kind, slot) = self.slots[packet.flow as usize];
+        match kind {
+            HostKind::Tcp if packet.is_reverse() => self.sender_receives(slot, &packet),
+            HostKind::Tcp => self.receiver_receives(slot, &packet),
+            HostKind::Udp => {
+                let source = &mut self.sources[slot as usize];
+                source.delivered += 1;
+                source.delivered_bytes += Bytes::new(u64::from(packet.ip_len)).get();
+            }
+        }
+    }
+}

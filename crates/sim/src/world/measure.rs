@@ -1,0 +1,214 @@
+//! The start of the measured part, sampling, and the figures at the end.
+
+use super::{HostKind, World};
+use crate::event::Target;
+use crate::outcome::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn};
+use goodqueue_aqm::Qdisc;
+use goodqueue_units::Duration;
+
+/// Flows beyond this number are not sampled: a report of more lines could not be read.
+const MAX_SAMPLED_FLOWS: usize = 64;
+
+/// Cumulative counters of a flow at one instant.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FlowReading {
+    delivered_bytes: u64,
+    sent: u64,
+    retransmitted: u64,
+    dropped: u64,
+    marked: u64,
+    timeouts: u64,
+}
+
+/// Which flows are sampled, and what they had delivered at the last sample.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SampledFlows {
+    flows: Vec<(u32, u64)>,
+}
+
+impl World {
+    fn read_flow(&self, flow: usize) -> FlowReading {
+        let facts = &self.flows[flow];
+        let signals = self.tap.flows[flow];
+        let slot = facts.slot as usize;
+        let (delivered_bytes, sent, retransmitted, timeouts) = match facts.kind {
+            HostKind::Tcp => {
+                let statistics = self.senders[slot].sender.statistics();
+                (
+                    self.receivers[slot].receiver.delivered_bytes(),
+                    statistics.sent_segments,
+                    statistics.retransmitted_segments,
+                    statistics.timeouts,
+                )
+            }
+            HostKind::Udp => (self.sources[slot].delivered_bytes, self.sources[slot].sent, 0, 0),
+        };
+        FlowReading { delivered_bytes, sent, retransmitted, dropped: signals.dropped, marked: signals.marked, timeouts }
+    }
+
+    pub(super) fn begin_measuring(&mut self) {
+        self.measuring = true;
+        for link in &mut self.links {
+            link.probe.restart(self.now, link.qdisc.view(), link.qdisc.counters());
+        }
+        for flow in 0..self.flows.len() {
+            self.flows[flow].at_warmup = self.read_flow(flow);
+        }
+        for host in &mut self.senders {
+            host.rtt_samples = host.sender.statistics().rtt_samples;
+        }
+    }
+
+    /// Prepares the series: one for each observed link, one for each sampled TCP flow.
+    pub(super) fn prepare_series(&mut self) {
+        for link in self.links.iter().filter(|link| link.probe.observed.is_some()) {
+            let mut names: Vec<String> = ["queue_packets", "queue_bytes", "sojourn_s", "throughput_bit_s", "drops", "marks"]
+                .iter()
+                .map(ToString::to_string)
+                .collect();
+            link.qdisc.gauges(&mut |name, _| names.push(format!("gauge:{name}")));
+            self.series.push(new_series(format!("link:{}", link.probe.name), names));
+        }
+        for (flow, facts) in self.flows.iter().enumerate() {
+            if facts.kind == HostKind::Tcp && self.sampled.flows.len() < MAX_SAMPLED_FLOWS {
+                self.sampled.flows.push((flow as u32, 0));
+                let names = ["cwnd_bytes", "in_flight_bytes", "srtt_s", "goodput_bit_s"];
+                let subject = format!("flow:{}:{}", self.group_names[facts.group as usize], facts.index);
+                self.series.push(new_series(subject, names.iter().map(ToString::to_string).collect()));
+            }
+        }
+    }
+
+    pub(super) fn sample(&mut self, control: u32) {
+        let Some(period) = self.recording.sample_every else { return };
+        let now = self.now;
+        let mut series = self.series.iter_mut();
+        for link in self.links.iter_mut().filter(|link| link.probe.observed.is_some()) {
+            let Some(line) = series.next() else { break };
+            let view = link.qdisc.view();
+            let counters = link.qdisc.counters();
+            let probe = &mut link.probe;
+            let departures = std::mem::take(&mut probe.recent_departures);
+            let sojourn_nanos = std::mem::take(&mut probe.recent_sojourn_nanos);
+            let sent_bytes = std::mem::take(&mut probe.recent_sent_bytes);
+            let mut values = vec![
+                view.packets.get() as f64,
+                view.backlog.get() as f64,
+                if departures == 0 { f64::NAN } else { sojourn_nanos as f64 * 1e-9 / departures as f64 },
+                sent_bytes as f64 * 8.0 / period.as_secs_f64(),
+                counters.dropped_total().packets.get() as f64,
+                counters.marked.packets.get() as f64,
+            ];
+            link.qdisc.gauges(&mut |_, value| values.push(value));
+            push(line, now, &values);
+        }
+        for (flow, before) in &mut self.sampled.flows {
+            let Some(line) = series.next() else { break };
+            let slot = self.flows[*flow as usize].slot as usize;
+            let sender = &self.senders[slot].sender;
+            let delivered = self.receivers[slot].receiver.delivered_bytes();
+            let goodput = (delivered - *before) as f64 * 8.0 / period.as_secs_f64();
+            *before = delivered;
+            let srtt = sender.srtt().map_or(f64::NAN, Duration::as_secs_f64);
+            push(line, now, &[sender.cwnd().get() as f64, sender.in_flight().get() as f64, srtt, goodput]);
+        }
+        let next = now + period;
+        if next <= self.end {
+            self.events.schedule(next, Target::Control(control));
+        }
+    }
+
+    fn flow_outcome(&self, flow: usize) -> FlowOutcome {
+        let facts = &self.flows[flow];
+        let (end, start) = (self.read_flow(flow), facts.at_warmup);
+        FlowOutcome {
+            group: facts.group,
+            index: facts.index,
+            delivered_bytes: end.delivered_bytes - start.delivered_bytes,
+            sent_packets: end.sent - start.sent,
+            retransmitted_packets: end.retransmitted - start.retransmitted,
+            dropped_packets: end.dropped - start.dropped,
+            marked_packets: end.marked - start.marked,
+            completion: facts.completed_at.map(|at| at.since(facts.start)),
+            timeouts: end.timeouts - start.timeouts,
+        }
+    }
+}
+
+fn new_series(subject: String, names: Vec<String>) -> Series {
+    let columns = names.into_iter().map(|name| SeriesColumn { name, values: Vec::new() }).collect();
+    Series { subject, times: Vec::new(), columns }
+}
+
+fn push(line: &mut Series, now: goodqueue_units::Instant, values: &[f64]) {
+    line.times.push(now);
+    for (column, value) in line.columns.iter_mut().zip(values) {
+        column.values.push(*value);
+    }
+}
+
+/// The figures of a run that has reached its end or was stopped.
+pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
+    world.check_conservation();
+    let from = goodqueue_units::Instant::ZERO + world.warmup;
+    let span = world.end.since(from);
+    let flows = (0..world.flows.len()).map(|flow| world.flow_outcome(flow)).collect();
+    let groups = std::mem::take(&mut world.group_names)
+        .into_iter()
+        .zip(std::mem::take(&mut world.group_rtt))
+        .map(|(name, rtt)| GroupOutcome { name, rtt })
+        .collect();
+    let mut links = Vec::new();
+    for mut link in std::mem::take(&mut world.links) {
+        if link.probe.observed.is_none() {
+            continue;
+        }
+        link.probe.integral.advance(world.end, link.qdisc.view());
+        let (queue_packets, queue_bytes) = link.probe.integral.mean(span);
+        links.push(LinkOutcome {
+            counters: link.qdisc.counters().since(&link.probe.at_warmup),
+            sent_bits: link.probe.sent_bytes as f64 * 8.0,
+            capacity_bits: link.rate.capacity_bits(from, world.end),
+            queue_packets,
+            queue_bytes,
+            sojourn_sum_s: link.probe.sojourn_nanos as f64 * 1e-9,
+            sojourn: link.probe.sojourn,
+            departed_whole_run: link.qdisc.counters().departed.packets.get(),
+            name: link.probe.name,
+        });
+    }
+    Outcome {
+        links,
+        flows,
+        groups,
+        series: world.series,
+        packets: world.tap.log.unwrap_or_default(),
+        fingerprint: world.tap.fingerprint,
+        events: world.handled,
+        complete,
+    }
+}
+
+impl World {
+    /// Every queue's books must balance, and every packet must be somewhere.
+    fn check_conservation(&self) {
+        for link in &self.links {
+            assert!(
+                link.qdisc.counters().conserves(link.qdisc.view()),
+                "link {}: arrived packets must be departed, dropped or waiting",
+                link.probe.name
+            );
+        }
+        let mut under_way = vec![0u64; self.flows.len()];
+        for packet in self.lanes.iter().flat_map(crate::lane::Lane::iter) {
+            under_way[packet.flow as usize] += 1;
+        }
+        for (flow, facts) in self.flows.iter().enumerate() {
+            if facts.kind == HostKind::Udp {
+                let source = &self.sources[facts.slot as usize];
+                let gone = source.delivered + self.tap.flows[flow].dropped + under_way[flow];
+                assert!(source.sent >= gone, "flow {}[{}]: more packets than were sent", facts.group, facts.index);
+            }
+        }
+    }
+}
