@@ -1,10 +1,13 @@
-//! The event queue: a four-way heap of 16-byte keys ordered by (time, sequence).
+//! The event queue: 16-byte keys ordered by (time, sequence).
 //!
 //! A key packs 64 bits of time, 40 bits of sequence number and 24 bits of target, so that one 128-bit comparison orders two
-//! events and ties are broken by the order in which they were scheduled. Taking the earliest event leaves a hole at the root
-//! that the next scheduled event fills: the common "handle one, schedule one" costs a single sift.
+//! events and ties are broken by the order in which they were scheduled. Lanes and transmitters schedule a few events that are
+//! due very soon, hosts schedule many timers that are due much later and mostly never matter: so the earliest few dozen events
+//! stand in a sorted array, where a new one moves a handful of places, and the rest wait in a heap.
 
 use goodqueue_units::Instant;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// What an event concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,95 +67,78 @@ impl Target {
 }
 
 /// Pending events in order of time, ties in order of scheduling.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct EventQueue {
-    heap: Vec<u128>,
-    /// The root was taken and nothing has filled its place yet.
-    hole: bool,
+    /// The earliest events, latest first; every one of them is earlier than all of `far`.
+    near: Vec<u128>,
+    far: BinaryHeap<Reverse<u128>>,
+    /// The earliest of `far`, or `MAX`.
+    far_first: u128,
     sequence: u64,
 }
 
+/// Most events kept sorted; beyond it the later half moves to the heap.
+const NEAR_MOST: usize = 64;
+/// Events fetched from the heap at once when none is left in the sorted part.
+const REFILL: usize = 32;
+
 impl EventQueue {
+    pub(crate) fn new() -> Self {
+        Self { near: Vec::with_capacity(NEAR_MOST + 1), far: BinaryHeap::new(), far_first: u128::MAX, sequence: 0 }
+    }
+
     /// Adds an event.
     #[inline]
     pub(crate) fn schedule(&mut self, at: Instant, target: Target) {
         let sequence = self.sequence & ((1 << SEQUENCE_BITS) - 1);
         self.sequence += 1;
         let key = u128::from(at.as_nanos()) << 64 | u128::from(sequence << TARGET_BITS | target.pack());
-        if self.hole {
-            self.hole = false;
-            self.sift_down(key);
-        } else {
-            self.heap.push(key);
-            self.sift_up(key);
+        if key > self.far_first {
+            self.far.push(Reverse(key));
+            return;
         }
+        self.near.push(key);
+        let near = &mut self.near[..];
+        let mut place = near.len() - 1;
+        while place > 0 && near[place - 1] < key {
+            near[place] = near[place - 1];
+            place -= 1;
+        }
+        near[place] = key;
+        if self.near.len() > NEAR_MOST {
+            self.spill();
+        }
+    }
+
+    #[cold]
+    fn spill(&mut self) {
+        self.far.extend(self.near.drain(..NEAR_MOST / 2).map(Reverse));
+        self.far_first = self.far.peek().map_or(u128::MAX, |key| key.0);
+    }
+
+    #[cold]
+    fn refill(&mut self) {
+        for _ in 0..REFILL {
+            let Some(Reverse(key)) = self.far.pop() else { break };
+            self.near.push(key);
+        }
+        self.near.reverse();
+        self.far_first = self.far.peek().map_or(u128::MAX, |key| key.0);
     }
 
     /// Takes the earliest event if it is not later than `until`.
     #[inline]
     pub(crate) fn take(&mut self, until: Instant) -> Option<(Instant, Target)> {
-        if self.hole {
-            self.hole = false;
-            let last = self.heap.pop()?;
-            if !self.heap.is_empty() {
-                self.sift_down(last);
-            }
+        if self.near.is_empty() {
+            self.refill();
         }
-        let first = *self.heap.first()?;
+        let first = *self.near.last()?;
         let at = Instant::from_nanos((first >> 64) as u64);
         if at > until {
             return None;
         }
-        self.hole = true;
+        self.near.pop();
         Some((at, Target::unpack(first as u64 & ((1 << TARGET_BITS) - 1))))
-    }
-
-    /// Puts `key` into the empty last place and moves it up to where it belongs.
-    #[inline]
-    fn sift_up(&mut self, key: u128) {
-        let heap = &mut self.heap[..];
-        let mut at = heap.len() - 1;
-        while at > 0 {
-            let parent = (at - 1) / 4;
-            if heap[parent] <= key {
-                break;
-            }
-            heap[at] = heap[parent];
-            at = parent;
-        }
-        heap[at] = key;
-    }
-
-    /// Puts `key` into the empty root and moves it down to where it belongs.
-    #[inline]
-    fn sift_down(&mut self, key: u128) {
-        let heap = &mut self.heap[..];
-        let len = heap.len();
-        let mut at = 0;
-        loop {
-            let first = 4 * at + 1;
-            let least = if let Some(&[a, b, c, d]) = heap.get(first..first + 4) {
-                let (left, left_key) = if b < a { (first + 1, b) } else { (first, a) };
-                let (right, right_key) = if d < c { (first + 3, d) } else { (first + 2, c) };
-                if right_key < left_key { right } else { left }
-            } else if first < len {
-                let mut least = first;
-                for child in first + 1..len {
-                    if heap[child] < heap[least] {
-                        least = child;
-                    }
-                }
-                least
-            } else {
-                break;
-            };
-            if heap[least] >= key {
-                break;
-            }
-            heap[at] = heap[least];
-            at = least;
-        }
-        heap[at] = key;
     }
 }
 
@@ -164,13 +150,13 @@ mod tests {
     #[test]
     fn events_come_in_order_of_time_then_of_scheduling() {
         let mut rng = Rng::new(1);
-        let mut queue = EventQueue::default();
+        let mut queue = EventQueue::new();
         let mut reference: Vec<(u64, u32)> = Vec::new();
         let mut now = 0;
         let mut number = 0;
-        for _ in 0..200_000 {
+        for _ in 0..100_000 {
             for _ in 0..rng.below(3) {
-                let at = now + rng.below(50);
+                let at = now + if rng.fires(0.3) { rng.below(5_000) } else { rng.below(50) };
                 queue.schedule(Instant::from_nanos(at), Target::Lane(number & MAX_INDEX));
                 reference.push((at, number & MAX_INDEX));
                 number += 1;

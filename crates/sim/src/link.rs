@@ -12,6 +12,22 @@ pub(crate) struct WireClass {
     pub(crate) rate: Rate,
     pub(crate) delay: Duration,
     pub(crate) overhead: Bytes,
+    /// The size sent last and how long it took: most packets are of one size.
+    last: (u16, Duration),
+}
+
+impl WireClass {
+    pub(crate) fn new(rate: Rate, delay: Duration, overhead: Bytes) -> Self {
+        Self { rate, delay, overhead, last: (0, Duration::ZERO) }
+    }
+
+    #[inline]
+    fn transmission_time(&mut self, ip_len: u16) -> Duration {
+        if self.last.0 != ip_len || ip_len == 0 {
+            self.last = (ip_len, self.rate.transmission_time(Bytes::new(u64::from(ip_len)) + self.overhead));
+        }
+        self.last.1
+    }
 }
 
 /// A FIFO without limit and at constant rate. Packets are given in order of arrival, so the time each one leaves is known at
@@ -29,9 +45,8 @@ impl Wire {
 
     /// When a packet that arrives at `arrival` reaches the far end.
     #[inline]
-    pub(crate) fn pass(&mut self, class: &WireClass, arrival: Instant, ip_len: u16) -> Instant {
-        let size = Bytes::new(u64::from(ip_len)) + class.overhead;
-        self.busy_until = self.busy_until.max(arrival) + class.rate.transmission_time(size);
+    pub(crate) fn pass(&mut self, class: &mut WireClass, arrival: Instant, ip_len: u16) -> Instant {
+        self.busy_until = self.busy_until.max(arrival) + class.transmission_time(ip_len);
         self.busy_until + class.delay
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn world(spec: &WorldSpec) -> Result<World, WorldError> {
         now: Instant::ZERO,
         end,
         warmup: spec.warmup,
-        events: EventQueue::default(),
+        events: EventQueue::new(),
         handled: 0,
         lanes: Vec::new(),
         hops: Vec::new(),
@@ -99,7 +99,7 @@ impl Elements {
                 if rate.is_zero() {
                     return fault(&link.name, "a link without queue needs a rate above zero");
                 }
-                let class = WireClass { rate, delay: link.delay, overhead: link.overhead };
+                let class = WireClass::new(rate, link.delay, link.overhead);
                 // Hosts are mostly alike and neighbours in the list, so the search starts at the latest class.
                 let index = all.classes.iter().rposition(|known| *known == class).unwrap_or_else(|| {
                     all.classes.push(class);

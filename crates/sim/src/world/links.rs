@@ -81,7 +81,7 @@ impl World {
     #[inline]
     fn pass_wire(&mut self, element: u32, arrival: Instant, ip_len: u16) -> Instant {
         let wire = &mut self.wires[(element & ELEMENT) as usize];
-        wire.pass(&self.wire_classes[wire.class as usize], arrival, ip_len)
+        wire.pass(&mut self.wire_classes[wire.class as usize], arrival, ip_len)
     }
 
     /// `packet` has left link `index`'s transmitter at `end`, unless the wire loses it.
