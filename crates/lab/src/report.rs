@@ -1,0 +1,141 @@
+//! `report.html`: one file that shows a result to a person, with nothing to install and nothing fetched.
+//!
+//! The page itself is written in TypeScript under `web/` and built into one template, kept in `assets/report.html` so that
+//! `cargo build` needs no Node (`make web` rebuilds it). This module puts the data of one result into that template:
+//! `data` decides what is embedded and how much of it, this file wraps it up and writes it.
+
+mod data;
+mod thin;
+
+#[cfg(test)]
+mod tests;
+
+use crate::report::data::ReportData;
+use goodqueue_sim::{Series, SojournHistogram};
+use serde_json::Value;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// The page without its data.
+const TEMPLATE: &str = include_str!("../assets/report.html");
+/// Where the title goes in [`TEMPLATE`].
+const TITLE_SLOT: &str = "{{goodqueue:title}}";
+/// Where the data goes in [`TEMPLATE`].
+const DATA_SLOT: &str = "{{goodqueue:data}}";
+
+/// Everything a report shows.
+#[derive(Clone, Debug)]
+pub struct ReportInput<'a> {
+    /// The heading, for instance the scenario's name.
+    pub title: &'a str,
+    /// What the result means, in one or two sentences.
+    pub sentence: &'a str,
+    /// What the reader must know before trusting a figure; shown above the results.
+    pub warnings: &'a [String],
+    /// The scenario as text, so that the run can be repeated.
+    pub scenario_toml: &'a str,
+    /// The command that made the result.
+    pub command_line: Option<&'a str>,
+    /// `summary.json`, schema `goodqueue.summary/1`, with its provenance.
+    pub summary: &'a Value,
+    /// More lines for the provenance table: (name, value), for instance ("processor", "…").
+    pub provenance: &'a [(String, String)],
+    /// The link shown first; one of the names in the summary.
+    pub main_link: &'a str,
+    /// Start and end of the measured part in seconds; what is before the start is drawn as warm-up.
+    pub measured_s: Option<(f64, f64)>,
+    /// One entry for each of the summary's points, in the same order.
+    pub points: Vec<ReportPoint<'a>>,
+}
+
+/// What the summary does not hold of one point.
+#[derive(Clone, Debug)]
+pub struct ReportPoint<'a> {
+    /// Its name in legends and tables: short, and different from the other points' names.
+    pub label: String,
+    /// The kind of queue at the main link, which decides the colour.
+    pub kind: String,
+    /// Distribution of the sojourn times at each observed link, over all replications.
+    pub cdfs: Vec<LinkCdf>,
+    /// Sampled series of the first replication; empty when nothing was sampled.
+    pub series: &'a [Series],
+}
+
+/// Distribution of the sojourn times at one link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkCdf {
+    /// The link's name.
+    pub link: String,
+    /// (sojourn time in seconds, part of the packets in [0, 1] that waited no longer), both rising.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl LinkCdf {
+    /// From the packets counted in `histogram`; no points when it is empty.
+    #[must_use]
+    pub fn new(link: impl Into<String>, histogram: &SojournHistogram) -> Self {
+        let total = histogram.len();
+        let mut points = Vec::new();
+        let mut below = 0;
+        for step in histogram.iter_recorded() {
+            below += step.count_since_last_iteration();
+            points.push((step.value_iterated_to() as f64 * 1e-9, below as f64 / total as f64));
+        }
+        Self { link: link.into(), points }
+    }
+}
+
+/// The whole page as text.
+#[must_use]
+pub fn render(input: &ReportInput<'_>) -> String {
+    let data = serde_json::to_string(&ReportData::new(input)).expect("plain values with string keys always serialise");
+    let data = escape_json_for_script(&data);
+    let title = escape_text(input.title);
+    let (before_title, rest) = TEMPLATE.split_once(TITLE_SLOT).expect("a test checks that the template has its slots");
+    let (before_data, after_data) = rest.split_once(DATA_SLOT).expect("a test checks that the template has its slots");
+    [before_title, &title, before_data, &data, after_data].concat()
+}
+
+/// Writes the page to `path`: first under a temporary name beside it, then renamed, so that `path` never holds half a page.
+///
+/// # Errors
+/// When the file cannot be written or renamed; the temporary file is removed.
+pub fn write(path: &Path, input: &ReportInput<'_>) -> io::Result<()> {
+    let mut temporary = OsString::from(path.as_os_str());
+    temporary.push(".tmp");
+    let temporary = Path::new(&temporary);
+    let written = File::create(temporary).and_then(|mut file| {
+        file.write_all(render(input).as_bytes())?;
+        file.sync_all()
+    });
+    let result = written.and_then(|()| fs::rename(temporary, path));
+    if result.is_err() {
+        // The first error is the one to report; the file may not even exist.
+        let _ = fs::remove_file(temporary);
+    }
+    result
+}
+
+/// JSON that can stand inside a `<script>` element: `<`, `>` and `&` occur only within strings, where an escape means the
+/// same, so no text in it can end the element or open a comment; the two line separators are escaped for old readers.
+fn escape_json_for_script(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len() + json.len() / 64);
+    for character in json.chars() {
+        match character {
+            '<' => escaped.push_str("\\u003c"),
+            '>' => escaped.push_str("\\u003e"),
+            '&' => escaped.push_str("\\u0026"),
+            '\u{2028}' => escaped.push_str("\\u2028"),
+            '\u{2029}' => escaped.push_str("\\u2029"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// Text that can stand between two HTML tags.
+fn escape_text(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

@@ -1,0 +1,271 @@
+//! What is embedded in a report: the result, cut down to what a screen can show and a mail can carry.
+
+use super::thin::{Buckets, round, thin_cdf};
+use super::{LinkCdf, ReportInput};
+use goodqueue_sim::{Series, SeriesColumn};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// The version of the embedded data; `web/src/report/data.ts` reads it.
+const SCHEMA: &str = "goodqueue.report/1";
+/// Most points of one line of a link.
+const LINK_LINE_POINTS: usize = 2_000;
+/// Most points of all lines of flows together.
+const FLOW_POINTS: usize = 240_000;
+/// Fewest points of a flow's line: below this a line says nothing, so there are fewer lines instead.
+const FLOW_LINE_POINTS_MIN: usize = 200;
+/// Most points of a distribution.
+const CDF_POINTS: usize = 600;
+/// Most flows of one point whose goodput is kept one by one.
+const FLOWS: usize = 4_096;
+
+/// The embedded data.
+#[derive(Debug, Serialize)]
+pub(super) struct ReportData<'a> {
+    schema: &'static str,
+    title: &'a str,
+    sentence: &'a str,
+    warnings: &'a [String],
+    scenario_toml: &'a str,
+    command_line: Option<&'a str>,
+    provenance: &'a [(String, String)],
+    main_link: &'a str,
+    measured_s: Option<(f64, f64)>,
+    /// What was left out of the page, one sentence each.
+    notes: Vec<String>,
+    /// The summary with rounded numbers and without its flows, which are in `points`.
+    summary: Value,
+    /// Sampling times in seconds, shared by all series.
+    axes: Vec<Vec<Option<f64>>>,
+    points: Vec<PointData<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct PointData<'a> {
+    label: &'a str,
+    kind: &'a str,
+    flows: FlowTable,
+    cdfs: Vec<CdfData<'a>>,
+    series: Vec<SeriesData<'a>>,
+}
+
+/// The flows' goodput as columns, which is a tenth of the size of one object a flow.
+#[derive(Debug, Default, Serialize)]
+struct FlowTable {
+    groups: Vec<String>,
+    group: Vec<usize>,
+    index: Vec<u64>,
+    goodput_bit_s: Vec<Option<f64>>,
+    ci95: Vec<Option<f64>>,
+    /// How many there are, kept or not.
+    total: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct CdfData<'a> {
+    link: &'a str,
+    sojourn_s: Vec<Option<f64>>,
+    quantile: Vec<Option<f64>>,
+}
+
+#[derive(Debug, Serialize)]
+struct SeriesData<'a> {
+    subject: &'a str,
+    axis: usize,
+    /// Samples behind each pair of points; 1: every sample is there.
+    samples_a_pair: usize,
+    columns: Vec<ColumnData<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct ColumnData<'a> {
+    name: &'a str,
+    values: Vec<Option<f64>>,
+}
+
+impl<'a> ReportData<'a> {
+    pub(super) fn new(input: &'a ReportInput<'a>) -> Self {
+        let mut summary = input.summary.clone();
+        let mut notes = Vec::new();
+        let tables = take_flows(&mut summary, &mut notes);
+        round_all(&mut summary);
+
+        let plan = FlowLines::new(input);
+        notes.extend(plan.note());
+        let mut axes = Axes::default();
+        let mut tables = tables.into_iter();
+        let points = input
+            .points
+            .iter()
+            .map(|point| PointData {
+                label: &point.label,
+                kind: &point.kind,
+                flows: tables.next().unwrap_or_default(),
+                cdfs: point.cdfs.iter().map(cdf_data).collect(),
+                series: plan.pick(point.series).map(|(series, limit)| series_data(series, limit, &mut axes)).collect(),
+            })
+            .collect();
+        Self {
+            schema: SCHEMA,
+            title: input.title,
+            sentence: input.sentence,
+            warnings: input.warnings,
+            scenario_toml: input.scenario_toml,
+            command_line: input.command_line,
+            provenance: input.provenance,
+            main_link: input.main_link,
+            measured_s: input.measured_s,
+            notes,
+            summary,
+            axes: axes.0,
+            points,
+        }
+    }
+}
+
+/// Is this series one of a flow, of which there may be very many?
+fn is_flow(series: &Series) -> bool {
+    series.subject.starts_with("flow:")
+}
+
+/// How many flows' lines are kept, and how long they may be.
+struct FlowLines {
+    /// Flows a point.
+    kept: usize,
+    largest: usize,
+    limit: usize,
+}
+
+impl FlowLines {
+    fn new(input: &ReportInput<'_>) -> Self {
+        let flows = |point: &super::ReportPoint<'_>| point.series.iter().filter(|series| is_flow(series)).count();
+        let largest = input.points.iter().map(flows).max().unwrap_or(0);
+        let columns = input
+            .points
+            .iter()
+            .flat_map(|point| point.series)
+            .filter(|series| is_flow(series))
+            .map(|series| series.columns.len())
+            .max()
+            .unwrap_or(0)
+            .max(1);
+        let points = input.points.len().max(1);
+        let kept = largest.min((FLOW_POINTS / (FLOW_LINE_POINTS_MIN * columns * points)).max(1));
+        let limit = (FLOW_POINTS / (kept.max(1) * columns * points)).clamp(FLOW_LINE_POINTS_MIN, LINK_LINE_POINTS);
+        Self { kept, largest, limit }
+    }
+
+    fn note(&self) -> Option<String> {
+        (self.kept < self.largest)
+            .then(|| format!("Lines over time are drawn for the first {} of {} flows.", self.kept, self.largest))
+    }
+
+    /// The series to keep of one point, each with its longest length.
+    fn pick<'s>(&self, series: &'s [Series]) -> impl Iterator<Item = (&'s Series, usize)> {
+        let mut flows = 0;
+        let (kept, limit) = (self.kept, self.limit);
+        series.iter().filter_map(move |one| {
+            if !is_flow(one) {
+                return Some((one, LINK_LINE_POINTS));
+            }
+            flows += 1;
+            (flows <= kept).then_some((one, limit))
+        })
+    }
+}
+
+/// The different time axes of all series; most series share one.
+#[derive(Default)]
+struct Axes(Vec<Vec<Option<f64>>>);
+
+impl Axes {
+    fn index_of(&mut self, axis: Vec<Option<f64>>) -> usize {
+        self.0.iter().position(|known| *known == axis).unwrap_or_else(|| {
+            self.0.push(axis);
+            self.0.len() - 1
+        })
+    }
+}
+
+fn series_data<'a>(series: &'a Series, limit: usize, axes: &mut Axes) -> SeriesData<'a> {
+    let buckets = Buckets::new(series.times.len(), limit);
+    let times: Vec<f64> = series.times.iter().map(|time| time.as_secs_f64()).collect();
+    let column =
+        |column: &'a SeriesColumn| ColumnData { name: &column.name, values: round_each(&buckets.extremes(&column.values)) };
+    SeriesData {
+        subject: &series.subject,
+        axis: axes.index_of(round_each(&buckets.times(&times))),
+        samples_a_pair: buckets.samples_a_bucket(),
+        columns: series.columns.iter().map(column).collect(),
+    }
+}
+
+fn cdf_data(cdf: &LinkCdf) -> CdfData<'_> {
+    let (sojourn, quantile): (Vec<f64>, Vec<f64>) = thin_cdf(&cdf.points, CDF_POINTS).into_iter().unzip();
+    CdfData { link: &cdf.link, sojourn_s: round_each(&sojourn), quantile: round_each(&quantile) }
+}
+
+fn round_each(values: &[f64]) -> Vec<Option<f64>> {
+    values.iter().map(|&value| round(value)).collect()
+}
+
+/// Takes the list of flows out of each point of the summary and makes a table of it.
+fn take_flows(summary: &mut Value, notes: &mut Vec<String>) -> Vec<FlowTable> {
+    let Some(points) = summary.get_mut("points").and_then(Value::as_array_mut) else { return Vec::new() };
+    let tables: Vec<FlowTable> = points
+        .iter_mut()
+        .map(|point| match point.as_object_mut().and_then(|point| point.remove("flows")) {
+            Some(Value::Array(flows)) => flow_table(flows),
+            _ => FlowTable::default(),
+        })
+        .collect();
+    if let Some(most) = tables.iter().map(|table| table.total).max().filter(|&most| most > FLOWS) {
+        notes.push(format!("The goodput of single flows is shown for {FLOWS} of up to {most} flows, evenly spread by goodput."));
+    }
+    tables
+}
+
+fn flow_table(mut flows: Vec<Value>) -> FlowTable {
+    let total = flows.len();
+    if total > FLOWS {
+        let goodput = |flow: &Value| flow["goodput_bit_s"]["mean"].as_f64().unwrap_or(0.0);
+        flows.sort_by(|a, b| goodput(a).total_cmp(&goodput(b)));
+        let mut position = 0;
+        flows.retain(|_| {
+            position += 1;
+            // The k-th is kept where the line k x FLOWS / total passes a whole number: evenly spread, exactly FLOWS of them.
+            position * FLOWS / total > (position - 1) * FLOWS / total
+        });
+    }
+    let mut table = FlowTable { total, ..FlowTable::default() };
+    for flow in &flows {
+        let group = flow["group"].as_str().unwrap_or("");
+        let number = table.groups.iter().position(|known| known == group).unwrap_or_else(|| {
+            table.groups.push(group.to_owned());
+            table.groups.len() - 1
+        });
+        table.group.push(number);
+        table.index.push(flow["index"].as_u64().unwrap_or(0));
+        table.goodput_bit_s.push(flow["goodput_bit_s"]["mean"].as_f64().and_then(round));
+        table.ci95.push(flow["goodput_bit_s"]["ci95"].as_f64().and_then(round));
+    }
+    table
+}
+
+/// Rounds every number that is not whole; whole ones, such as seeds and counts, stay as they are.
+fn round_all(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            *value = number.as_f64().and_then(round).and_then(serde_json::Number::from_f64).map_or(Value::Null, Value::Number);
+        }
+        Value::Array(items) => items.iter_mut().for_each(round_all),
+        Value::Object(fields) => round_fields(fields),
+        _ => {}
+    }
+}
+
+fn round_fields(fields: &mut Map<String, Value>) {
+    for (_, value) in fields.iter_mut() {
+        round_all(value);
+    }
+}

@@ -1,0 +1,227 @@
+use super::thin::{Buckets, round, thin_cdf};
+use super::*;
+use goodqueue_sim::SeriesColumn;
+use goodqueue_units::{Duration, Instant};
+use serde_json::json;
+
+const HOSTILE: &str =
+    "# </script><script>alert(1)</script> <!-- & \u{2028}\u{2029} ]]> {{goodqueue:data}} {{goodqueue:title}} \"quoted\"\n";
+
+fn figure(mean: f64) -> Value {
+    json!({ "mean": mean, "ci95": mean / 30.0, "n": 10 })
+}
+
+fn summary(points: usize, flows: usize) -> Value {
+    let flows: Vec<Value> = (0..flows)
+        .map(|index| json!({ "group": "bulk", "index": index, "goodput_bit_s": figure(612_345.678_9 + index as f64) }))
+        .collect();
+    let point = json!({ "set": {}, "links": { "bottleneck": { "utilization": figure(0.987_654_321) } }, "flows": flows });
+    json!({ "schema": "goodqueue.summary/1", "seed": 18_446_744_073_709_551_615_u64, "points": vec![point; points] })
+}
+
+/// A series that rises and falls like a sending window, different for each `salt`.
+fn series(subject: &str, names: &[&str], samples: u64, salt: u64) -> Series {
+    let sample = |at: u64| (((at + salt * 37) * 7_919 % 10_007) as f64).sqrt() * 1_234.567;
+    Series {
+        subject: subject.to_owned(),
+        times: (0..samples).map(|at| Instant::ZERO + Duration::ms(10).mul_f64(at as f64)).collect(),
+        columns: names
+            .iter()
+            .map(|name| SeriesColumn { name: (*name).to_owned(), values: (0..samples).map(sample).collect() })
+            .collect(),
+    }
+}
+
+fn input<'a>(summary: &'a Value, text: &'a str, points: Vec<ReportPoint<'a>>) -> ReportInput<'a> {
+    ReportInput {
+        title: text,
+        sentence: text,
+        warnings: &[],
+        scenario_toml: text,
+        command_line: Some(text),
+        summary,
+        provenance: &[],
+        main_link: "bottleneck",
+        measured_s: Some((10.0, 110.0)),
+        points,
+    }
+}
+
+fn point(number: usize, series: &[Series]) -> ReportPoint<'_> {
+    ReportPoint {
+        label: format!("point {number}"),
+        kind: "codel".to_owned(),
+        cdfs: vec![LinkCdf { link: "bottleneck".to_owned(), points: vec![(0.0, 0.25), (0.005, 0.75), (0.02, 1.0)] }],
+        series,
+    }
+}
+
+/// The data of a page, read back the way a browser does: up to the first `</script`, then parsed as JSON.
+fn embedded(page: &str) -> Value {
+    let start = page.find("id=\"goodqueue-data\"").expect("the data element is there");
+    let text = &page[start..];
+    let text = &text[text.find('>').expect("the tag ends") + 1..];
+    let text = &text[..text.to_ascii_lowercase().find("</script").expect("the element ends")];
+    serde_json::from_str(text).expect("the element holds JSON")
+}
+
+#[test]
+fn template_has_each_slot_once_and_fetches_nothing() {
+    assert_eq!(TEMPLATE.matches(TITLE_SLOT).count(), 1);
+    assert_eq!(TEMPLATE.matches(DATA_SLOT).count(), 1);
+    assert!(TEMPLATE.find(TITLE_SLOT) < TEMPLATE.find(DATA_SLOT));
+    for fetched in ["<link rel=\"stylesheet\"", "<script src=", "@import", "url(http", "src=\"http"] {
+        assert!(!TEMPLATE.contains(fetched), "the template contains {fetched}");
+    }
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    let summary = summary(1, 1);
+    let page = render(&input(&summary, HOSTILE, vec![point(0, &[])]));
+    assert_eq!(embedded(&page)["scenario_toml"], HOSTILE);
+    assert_eq!(embedded(&page)["sentence"], HOSTILE);
+    assert!(!page.contains("<script>alert"));
+    let data = &page[page.find("id=\"goodqueue-data\"").unwrap()..];
+    assert!(!data.contains(['\u{2028}', '\u{2029}']));
+    let title = &page[page.find("<title>").unwrap()..page.find("</title>").unwrap()];
+    assert!(title.contains("&lt;/script&gt;&lt;script&gt;alert(1)"), "{title}");
+}
+
+#[test]
+fn eight_queues_with_sixteen_flows_fit_in_five_megabytes() {
+    let summary = summary(8, 16);
+    let all: Vec<Vec<Series>> = (0..8)
+        .map(|number| {
+            let link = ["queue_packets", "queue_bytes", "sojourn_s", "throughput_bit_s", "gauge:count", "gauge:drop_probability"];
+            let flow = ["goodput_bit_s", "cwnd_bytes", "srtt_s"];
+            let mut all = vec![series("link:bottleneck", &link, 11_000, number)];
+            all.extend((0..16).map(|index| series(&format!("flow:bulk:{index}"), &flow, 11_000, number * 100 + index)));
+            all
+        })
+        .collect();
+    let points = all.iter().enumerate().map(|(number, series)| point(number, series)).collect();
+    let page = render(&input(&summary, "home uplink", points));
+    assert!(page.len() < 5_000_000, "{} bytes", page.len());
+    let data = embedded(&page);
+    assert_eq!(data["axes"].as_array().unwrap().len(), 2, "links share one axis, flows another");
+    assert_eq!(data["points"][7]["series"].as_array().unwrap().len(), 17, "no flow is left out");
+    assert!(data["points"][0]["series"][0]["columns"][0]["values"].as_array().unwrap().len() > 1_500);
+}
+
+#[test]
+fn very_many_flows_stay_bounded_and_the_page_says_so() {
+    let summary = summary(2, 10_000);
+    let all: Vec<Series> = (0..10_000).map(|index| series(&format!("flow:bulk:{index}"), &["cwnd_bytes"], 500, index)).collect();
+    let page = render(&input(&summary, "crowd", vec![point(0, &all), point(1, &all)]));
+    assert!(page.len() < 5_000_000, "{} bytes", page.len());
+    let data = embedded(&page);
+    assert_eq!(data["notes"].as_array().unwrap().len(), 2, "{}", data["notes"]);
+    let flows = &data["points"][0]["flows"];
+    assert_eq!((flows["total"].as_u64(), flows["index"].as_array().unwrap().len()), (Some(10_000), 4_096));
+    assert_eq!(flows["index"][4_095], 9_999, "the largest is kept");
+}
+
+#[test]
+fn summary_keeps_whole_numbers_and_rounds_the_others() {
+    let summary = summary(1, 1);
+    let data = embedded(&render(&input(&summary, "t", vec![point(0, &[])])));
+    assert_eq!(data["summary"]["seed"], 18_446_744_073_709_551_615_u64);
+    assert_eq!(data["summary"]["points"][0]["links"]["bottleneck"]["utilization"]["mean"], 0.987654);
+    assert!(data["summary"]["points"][0].get("flows").is_none());
+    assert_eq!(data["points"][0]["flows"]["goodput_bit_s"][0], 612_346.0);
+}
+
+#[test]
+fn thinning_keeps_every_peak() {
+    let values: Vec<f64> = (0..1_000)
+        .map(|at| {
+            if at == 617 {
+                1e9
+            } else if at == 333 {
+                -5.0
+            } else {
+                1.0
+            }
+        })
+        .collect();
+    let times: Vec<f64> = (0..1_000).map(f64::from).collect();
+    let buckets = Buckets::new(values.len(), 100);
+    let (thin, at) = (buckets.extremes(&values), buckets.times(&times));
+    assert_eq!(thin.len(), at.len());
+    assert!(thin.len() <= 100);
+    assert!(thin.contains(&1e9) && thin.contains(&-5.0));
+    assert!(at.windows(2).all(|pair| pair[0] < pair[1]), "times rise strictly");
+}
+
+#[test]
+fn short_series_and_gaps_are_kept_as_they_are() {
+    assert_eq!(Buckets::new(3, 100).extremes(&[3.0, f64::NAN, 1.0])[0], 3.0);
+    let gaps = Buckets::new(8, 4).extremes(&[f64::NAN, f64::NAN, f64::NAN, f64::NAN, f64::NAN, 2.0, f64::NAN, 1.0]);
+    assert!(gaps[0].is_nan() && gaps[1].is_nan());
+    assert_eq!(gaps[2..], [2.0, 1.0]);
+}
+
+#[test]
+fn odd_lengths_never_repeat_a_time() {
+    for samples in 1..60 {
+        for limit in 2..20 {
+            let times: Vec<f64> = (0..samples).map(f64::from).collect();
+            let buckets = Buckets::new(times.len(), limit);
+            let at = buckets.times(&times);
+            assert_eq!(at.len(), buckets.extremes(&times).len(), "{samples} samples, limit {limit}");
+            assert!(at.windows(2).all(|pair| pair[0] < pair[1]), "{samples} samples, limit {limit}: {at:?}");
+        }
+    }
+}
+
+#[test]
+fn rounding_keeps_six_digits_and_drops_what_is_not_a_number() {
+    assert_eq!(round(0.000_123_456_789), Some(0.000_123_457));
+    assert_eq!(round(-9_999_999.0), Some(-1e7));
+    assert_eq!((round(f64::NAN), round(f64::INFINITY), round(0.0)), (None, None, Some(0.0)));
+}
+
+#[test]
+fn thinned_distribution_stays_close_to_the_whole_one() {
+    let whole: Vec<(f64, f64)> = (1..=20_000).map(|at| (f64::from(at) * 1e-6, (f64::from(at) / 20_000.0).powi(2))).collect();
+    let thin = thin_cdf(&whole, 600);
+    assert!(thin.len() < 1_300, "{}", thin.len());
+    assert_eq!((thin[0], thin[thin.len() - 1]), (whole[0], whole[whole.len() - 1]));
+    // Drawn as steps, the thinned line is below the whole one by at most one step of height.
+    for &(x, quantile) in &whole {
+        let below = thin.iter().rev().find(|point| point.0 <= x).unwrap().1;
+        assert!((0.0..=0.012).contains(&(quantile - below)), "at {x}: {below} for {quantile}");
+    }
+}
+
+#[test]
+fn distribution_of_a_histogram_ends_at_one() {
+    let mut histogram = SojournHistogram::new_with_bounds(1_000, 1_000_000_000, 3).unwrap();
+    assert_eq!(LinkCdf::new("empty", &histogram).points, []);
+    for milliseconds in [1, 1, 2, 40] {
+        histogram.record(milliseconds * 1_000_000).unwrap();
+    }
+    let cdf = LinkCdf::new("bottleneck", &histogram);
+    let quantiles: Vec<f64> = cdf.points.iter().map(|point| point.1).collect();
+    assert_eq!(quantiles, [0.5, 0.75, 1.0]);
+    assert!((cdf.points[2].0 - 0.040).abs() < 0.000_1, "{:?}", cdf.points);
+}
+
+#[test]
+fn file_appears_whole_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let summary = summary(1, 1);
+    let report = input(&summary, "t", vec![point(0, &[])]);
+    let path = folder.path().join("report.html");
+    write(&path, &report).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), render(&report));
+    // A folder of that name cannot be replaced by a file.
+    let blocked = folder.path().join("blocked.html");
+    fs::create_dir(&blocked).unwrap();
+    assert!(write(&blocked, &report).is_err());
+    let mut names: Vec<String> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["blocked.html", "report.html"]);
+}
