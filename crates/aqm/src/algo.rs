@@ -87,4 +87,7 @@ macro_rules! algorithms {
 algorithms! {
     tail_drop::TailDrop,
     codel::CoDel,
+    red::Red,
+    pie::Pie,
+    cp_aqm::CpAqm,
 }

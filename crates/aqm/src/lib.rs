@@ -30,8 +30,10 @@ extern crate std;
 
 pub mod algo;
 mod aqm;
+mod books;
 mod counters;
 pub mod math;
+mod pool;
 mod qdisc;
 mod queue;
 mod ring;
@@ -46,4 +48,4 @@ pub use qdisc::{Departure, Dropped, NoSink, Packet, Qdisc, SimplePacket, Sink};
 pub use queue::{EcnPolicy, Limit, ManagedQueue, OverflowVictim};
 pub use ring::Ring;
 pub use sched::AnyQdisc;
-pub use sched::fair_queue::FairQueue;
+pub use sched::fair_queue::{FairQueue, FairQueueParams, ShownBacklog};

@@ -1,10 +1,11 @@
 //! One queue under one algorithm: storage, limits, time stamps, counters, ECN policy, and the carrying out of verdicts.
 
-use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
+use crate::aqm::{Aqm, QueueView, Reason};
+use crate::books::{Books, Entry, Popped};
 use crate::counters::Counters;
-use crate::qdisc::{Departure, Dropped, Packet, Qdisc, Sink};
+use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::ring::Ring;
-use goodqueue_units::{Bytes, Ecn, Instant, Packets, Rate, Rng};
+use goodqueue_units::{Bytes, Instant, Packets, Rate, Rng};
 
 /// What a queue may hold. Whichever limit is hit first counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,12 +60,6 @@ pub enum OverflowVictim {
     Head,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct Entry<P> {
-    pub(crate) packet: P,
-    pub(crate) enqueued_at: Instant,
-}
-
 /// A FIFO queue under algorithm `A`, holding packets of type `P`.
 ///
 /// Carries out the algorithm's verdicts: a signal becomes a mark on an ECN-capable packet and a drop otherwise; after a drop
@@ -72,15 +67,11 @@ pub(crate) struct Entry<P> {
 #[derive(Clone, Debug)]
 pub struct ManagedQueue<P, A> {
     ring: Ring<Entry<P>>,
+    backlog: Bytes,
     aqm: A,
     limit: Limit,
-    ecn: EcnPolicy,
     victim: OverflowVictim,
-    backlog: Bytes,
-    link_rate: Option<Rate>,
-    overhead: Bytes,
-    rng: Rng,
-    counters: Counters,
+    books: Books,
 }
 
 impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
@@ -89,36 +80,32 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
     pub fn new(aqm: A, limit: Limit) -> Self {
         Self {
             ring: Ring::with_capacity(16),
+            backlog: Bytes::ZERO,
             aqm,
             limit,
-            ecn: EcnPolicy::Drop,
             victim: OverflowVictim::Tail,
-            backlog: Bytes::ZERO,
-            link_rate: None,
-            overhead: Bytes::ZERO,
-            rng: Rng::new(0),
-            counters: Counters::default(),
+            books: Books::new(),
         }
     }
 
     /// Sets whether signals mark.
     #[must_use]
     pub fn with_ecn(mut self, policy: EcnPolicy) -> Self {
-        self.ecn = policy;
+        self.books.ecn = policy;
         self
     }
 
     /// Sets the random stream.
     #[must_use]
     pub fn with_rng(mut self, rng: Rng) -> Self {
-        self.rng = rng;
+        self.books.rng = rng;
         self
     }
 
     /// Sets what the link adds to each packet.
     #[must_use]
     pub fn with_overhead(mut self, overhead: Bytes) -> Self {
-        self.overhead = overhead;
+        self.books.overhead = overhead;
         self
     }
 
@@ -137,16 +124,8 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
 
     /// Replaces the algorithm by what `change` makes of it; every queued packet stays.
     pub fn map_aqm<B>(self, change: impl FnOnce(A) -> B) -> ManagedQueue<P, B> {
-        let Self { ring, aqm, limit, ecn, victim, backlog, link_rate, overhead, rng, counters } = self;
-        ManagedQueue { ring, aqm: change(aqm), limit, ecn, victim, backlog, link_rate, overhead, rng, counters }
-    }
-
-    #[inline]
-    fn shown_ecn(&self, packet: &P) -> Ecn {
-        match self.ecn {
-            EcnPolicy::Drop => Ecn::NotEct,
-            EcnPolicy::Mark => packet.ecn(),
-        }
+        let Self { ring, backlog, aqm, limit, victim, books } = self;
+        ManagedQueue { ring, backlog, aqm: change(aqm), limit, victim, books }
     }
 
     #[inline]
@@ -154,98 +133,57 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
         QueueView { backlog: self.backlog, packets: Packets::new(self.ring.len() as u64) }
     }
 
-    #[inline]
-    fn env(&mut self, now: Instant) -> (&mut A, Env<'_>) {
-        (&mut self.aqm, Env { now, link_rate: self.link_rate, overhead: self.overhead, rng: &mut self.rng })
-    }
-
-    fn drop_arriving(&mut self, now: Instant, packet: P, reason: Reason, sink: &mut dyn Sink<P>) {
-        self.counters.drop_for(reason, packet.len());
-        sink.dropped(packet, Dropped { reason, enqueued_at: now });
-    }
-
-    #[inline]
-    fn mark(&mut self, packet: &mut P, reason: Reason, sink: &mut dyn Sink<P>) {
-        if packet.ecn() != Ecn::Ce {
-            packet.set_ce();
-            self.counters.marked.add(packet.len());
-            sink.marked(packet, reason);
-        }
-    }
-
     /// Makes room by dropping from the head; false when the packet could never fit.
     fn make_room(&mut self, len: Bytes, sink: &mut dyn Sink<P>) -> bool {
         while !self.limit.admits(self.waiting(), len) {
             let Some(head) = self.ring.pop_front() else { return false };
             self.backlog -= head.packet.len();
-            self.counters.drop_for(Reason::Overflow, head.packet.len());
-            sink.dropped(head.packet, Dropped { reason: Reason::Overflow, enqueued_at: head.enqueued_at });
+            self.books.discard(head, Reason::Overflow, sink);
         }
         true
+    }
+
+    /// An arriving packet does not fit: tells the algorithm, and drops it or others. What comes back may be queued.
+    #[cold]
+    fn overflow(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) -> Option<P> {
+        let queue = self.waiting();
+        let shown = self.books.shown(&packet, now);
+        self.aqm.on_overflow(&mut self.books.env(now), shown, queue);
+        if self.victim == OverflowVictim::Head && self.make_room(shown.len, sink) {
+            return Some(packet);
+        }
+        self.books.discard(Entry { packet, enqueued_at: now }, Reason::Overflow, sink);
+        None
     }
 }
 
 impl<P: Packet, A: Aqm> Qdisc<P> for ManagedQueue<P, A> {
     #[inline]
     fn enqueue(&mut self, now: Instant, mut packet: P, sink: &mut dyn Sink<P>) {
+        self.books.arrive(&packet);
         let len = packet.len();
-        self.counters.arrived.add(len);
-        if packet.ecn().is_capable() {
-            self.counters.arrived_ect.add(len);
-        }
-        let ecn = self.shown_ecn(&packet);
-        let shown = PacketView { len, ecn, flow: packet.flow(), enqueued_at: now };
-        let mut queue = self.waiting();
-        if !self.limit.admits(queue, len) {
-            let (aqm, mut env) = self.env(now);
-            aqm.on_overflow(&mut env, shown, queue);
-            if self.victim == OverflowVictim::Tail || !self.make_room(len, sink) {
-                self.drop_arriving(now, packet, Reason::Overflow, sink);
-                return;
-            }
-            queue = self.waiting();
-        }
-        let (aqm, mut env) = self.env(now);
-        match aqm.on_arrival(&mut env, shown, queue) {
-            Verdict::Pass => {}
-            Verdict::Signal(reason) | Verdict::Mark(reason) if ecn.is_capable() => self.mark(&mut packet, reason, sink),
-            Verdict::Mark(_) => {}
-            Verdict::Signal(reason) | Verdict::Drop(reason) => {
-                self.drop_arriving(now, packet, reason, sink);
-                return;
+        if !self.limit.admits(self.waiting(), len) {
+            match self.overflow(now, packet, sink) {
+                Some(fitting) => packet = fitting,
+                None => return,
             }
         }
-        self.backlog += len;
-        self.ring.push_back(Entry { packet, enqueued_at: now });
+        let queue = self.waiting();
+        if let Some(entry) = self.books.admit(&mut self.aqm, now, packet, queue, sink) {
+            self.backlog += len;
+            self.ring.push_back(entry);
+        }
     }
 
     #[inline]
     fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
-        while let Some(Entry { mut packet, enqueued_at }) = self.ring.pop_front() {
-            let len = packet.len();
-            self.backlog -= len;
-            let ecn = self.shown_ecn(&packet);
-            let shown = PacketView { len, ecn, flow: packet.flow(), enqueued_at };
-            let queue = self.waiting();
-            let (aqm, mut env) = self.env(now);
-            match aqm.on_departure(&mut env, shown, queue) {
-                Verdict::Pass => {}
-                Verdict::Signal(reason) | Verdict::Mark(reason) if ecn.is_capable() => self.mark(&mut packet, reason, sink),
-                Verdict::Mark(_) => {}
-                Verdict::Signal(reason) | Verdict::Drop(reason) => {
-                    self.counters.drop_for(reason, len);
-                    sink.dropped(packet, Dropped { reason, enqueued_at });
-                    continue;
-                }
-            }
-            self.counters.departed.add(len);
-            if self.ring.is_empty() {
-                self.aqm.on_emptied(now);
-            }
-            return Some(Departure { packet, enqueued_at });
-        }
-        self.aqm.on_idle(now);
-        None
+        let Self { ring, backlog, aqm, books, .. } = self;
+        books.release(aqm, now, sink, || {
+            let entry = ring.pop_front()?;
+            *backlog -= entry.packet.len();
+            let packets = Packets::new(ring.len() as u64);
+            Some(Popped { entry, rest: QueueView { backlog: *backlog, packets }, last: packets.is_zero() })
+        })
     }
 
     #[inline]
@@ -256,22 +194,14 @@ impl<P: Packet, A: Aqm> Qdisc<P> for ManagedQueue<P, A> {
     fn handle_timer(&mut self, now: Instant) {
         if self.aqm.next_update().is_some_and(|due| due <= now) {
             let queue = self.waiting();
-            let head = self.ring.front().map(|entry| PacketView {
-                len: entry.packet.len(),
-                ecn: self.shown_ecn(&entry.packet),
-                flow: entry.packet.flow(),
-                enqueued_at: entry.enqueued_at,
-            });
-            let (aqm, mut env) = self.env(now);
-            aqm.on_update(&mut env, head, queue);
+            let head = self.ring.front().map(|entry| self.books.shown(&entry.packet, entry.enqueued_at));
+            self.aqm.on_update(&mut self.books.env(now), head, queue);
         }
     }
 
     fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {
-        if self.link_rate != rate {
-            self.link_rate = rate;
-            let (aqm, mut env) = self.env(now);
-            aqm.on_rate_change(&mut env);
+        if self.books.set_link_rate(rate) {
+            self.aqm.on_rate_change(&mut self.books.env(now));
         }
     }
 
@@ -281,7 +211,7 @@ impl<P: Packet, A: Aqm> Qdisc<P> for ManagedQueue<P, A> {
     }
 
     fn counters(&self) -> &Counters {
-        &self.counters
+        &self.books.counters
     }
 
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {

@@ -2,12 +2,14 @@
 
 pub mod fair_queue;
 
-use crate::algo::{self, AnyAqm};
+use crate::algo::codel::CoDel;
+use crate::algo::{self, Algorithm, AnyAqm};
 use crate::aqm::QueueView;
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::{EcnPolicy, ManagedQueue};
 use crate::spec::{Given, KindSpec, LinkFacts, ParamError, Value};
+use fair_queue::{FairQueue, FairQueueParams};
 use goodqueue_units::{Instant, Rate, Rng};
 
 /// Any queue discipline, chosen at run time: one `match` a call.
@@ -16,11 +18,15 @@ use goodqueue_units::{Instant, Rate, Rng};
 pub enum AnyQdisc<P> {
     /// One queue under one algorithm.
     Managed(ManagedQueue<P, AnyAqm>),
+    /// Fair queueing over CoDel.
+    FqCoDel(FairQueue<P, CoDel>),
+    /// Fair queueing over any algorithm.
+    Fair(FairQueue<P, AnyAqm>),
 }
 
 /// Every kind of queue discipline that a file can name.
 pub fn kinds() -> impl Iterator<Item = &'static KindSpec> {
-    algo::KINDS.iter().flat_map(|kinds| kinds.iter())
+    algo::KINDS.iter().flat_map(|kinds| kinds.iter()).chain(fair_queue::KINDS)
 }
 
 /// The description of `kind`, if there is one.
@@ -42,10 +48,50 @@ impl<P: Packet> AnyQdisc<P> {
         rng: Rng,
     ) -> Result<Self, ParamError> {
         let given = Given::new(spec, values)?;
-        let aqm = AnyAqm::build(&given, link)?;
-        let mut queue = ManagedQueue::new(aqm, link.limit).with_ecn(ecn).with_rng(rng).with_overhead(link.overhead);
+        let mut queue = match spec.kind {
+            "fq-codel" => {
+                let params = FairQueueParams::build(&given, link)?.guarded(&given);
+                let queue = FairQueue::new(CoDel::build(&given, link)?, link.limit, params);
+                Self::FqCoDel(queue.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead))
+            }
+            "fair" => {
+                return Err(ParamError {
+                    param: "of",
+                    message: "`fair` needs the algorithm of its flows, for instance of = { kind = \"pie\" }".into(),
+                });
+            }
+            _ => {
+                let aqm = AnyAqm::build(&given, link)?;
+                Self::Managed(ManagedQueue::new(aqm, link.limit).with_ecn(ecn).with_rng(rng).with_overhead(link.overhead))
+            }
+        };
         queue.set_link_rate(Instant::ZERO, link.rate);
-        Ok(Self::Managed(queue))
+        Ok(queue)
+    }
+
+    /// Builds fair queueing over the algorithm `inner` names: kind `fair`, which is what `spec` and `values` describe.
+    ///
+    /// # Errors
+    /// As [`AnyQdisc::build`]; also when `inner` is not an algorithm but a discipline of several queues.
+    pub fn build_fair(
+        spec: &'static KindSpec,
+        values: &[(&'static str, Value)],
+        inner: &'static KindSpec,
+        inner_values: &[(&'static str, Value)],
+        link: &LinkFacts,
+        ecn: EcnPolicy,
+        rng: Rng,
+    ) -> Result<Self, ParamError> {
+        if spec.kind != "fair" {
+            return Err(ParamError { param: "of", message: alloc::format!("`{}` has no inner algorithm", spec.kind) });
+        }
+        let given = Given::new(spec, values)?;
+        let aqm = AnyAqm::build(&Given::new(inner, inner_values)?, link)?;
+        let params = FairQueueParams::build(&given, link)?;
+        let queue = FairQueue::new(aqm, link.limit, params);
+        let mut queue = Self::Fair(queue.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead));
+        queue.set_link_rate(Instant::ZERO, link.rate);
+        Ok(queue)
     }
 }
 
@@ -53,6 +99,8 @@ macro_rules! each {
     ($self:ident, $queue:ident => $call:expr) => {
         match $self {
             Self::Managed($queue) => $call,
+            Self::FqCoDel($queue) => $call,
+            Self::Fair($queue) => $call,
         }
     };
 }

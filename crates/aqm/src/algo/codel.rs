@@ -1,15 +1,39 @@
 //! CoDel: drops from the head when the minimum sojourn time stayed above a target for an interval.
 //!
 //! *Signal*: sojourn time of the departing packet, judged at the head.
+//!
 //! *Law*: once sojourn has been at least `target` for `interval`, signal; then again after `interval / sqrt(count)`, `count`
-//! rising with each signal, until sojourn falls below `target` or no more than one MTU waits.
-//! *Source*: RFC 8289 §5.
+//! rising with each signal, until sojourn falls below `target` or no more than one MTU waits. An episode that begins within
+//! 16 intervals of the last scheduled signal resumes with as many signals as the last episode added.
+//!
+//! *Parameters*: `target` 5 ms (1 us to `interval`) and `interval` 100 ms (RFC 8289 §4.2, §4.3); `ce_threshold` off: sojourn time
+//! above which a delivered ECN-capable packet is marked, nothing else changing (Linux); `reentry` `rfc8289`. The MTU is the link's.
+//!
+//! *Departures*: with ECN a mark takes the place of a drop and the marked packet is delivered, so one departure marks at most
+//! once (the RFC leaves ECN open; as Linux does). The gap between signals is at least 1 ns, so that a schedule always moves on.
+//! `reentry = acm2012` is the law of the 2012 article: an episode resumes at `count - 2` when one ended less than an interval
+//! ago, otherwise it begins only after a second interval above target. A fair queue that drops from a flow adds to its `count`
+//! (Linux).
+//!
+//! *Limits*: needs an interval to react, so bursts of slow start pass. The target should be no less than the sending time of one MTU.
+//!
+//! *Source*: RFC 8289 §5; Nichols and Jacobson 2012.
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::math::sqrt;
 use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
-use goodqueue_units::{Bytes, Duration, Instant};
+use goodqueue_units::{Bytes, Duration, Instant, Packets};
+
+/// How an episode of signals begins when another ended not long ago.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reentry {
+    /// With as many signals as the last episode added, within 16 intervals (RFC 8289 §5.5).
+    #[default]
+    Rfc8289,
+    /// With two fewer than the last episode ended with, within one interval (Nichols and Jacobson 2012).
+    Acm2012,
+}
 
 /// CoDel's settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,20 +44,31 @@ pub struct CoDelParams {
     pub interval: Duration,
     /// No signal while at most so many bytes wait.
     pub mtu: Bytes,
+    /// Delivered packets are marked above this sojourn time; [`Duration::MAX`]: never.
+    pub ce_threshold: Duration,
+    /// How an episode begins soon after another.
+    pub reentry: Reentry,
 }
 
 impl Default for CoDelParams {
-    /// 5 ms, 100 ms, 1500 bytes (RFC 8289 §4.2, §4.3, §5.2).
+    /// 5 ms, 100 ms, 1500 bytes, no marking threshold (RFC 8289 §4.2, §4.3, §5.2).
     fn default() -> Self {
-        Self { target: Duration::ms(5), interval: Duration::ms(100), mtu: Bytes::new(1500) }
+        Self {
+            target: Duration::ms(5),
+            interval: Duration::ms(100),
+            mtu: Bytes::new(1500),
+            ce_threshold: Duration::MAX,
+            reentry: Reentry::Rfc8289,
+        }
     }
 }
 
 /// CoDel's state: one a queue.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct CoDel {
     params: CoDelParams,
-    first_above: Option<Instant>,
+    /// When sojourn will have been above target for an interval; `Instant::MAX` while it is below.
+    first_above: Instant,
     drop_next: Instant,
     count: u32,
     last_count: u32,
@@ -42,77 +77,117 @@ pub struct CoDel {
     reschedule: bool,
 }
 
+impl Default for CoDel {
+    fn default() -> Self {
+        Self::new(CoDelParams::default())
+    }
+}
+
 impl CoDel {
     /// CoDel with these settings.
     #[must_use]
-    pub fn new(params: CoDelParams) -> Self {
-        Self { params, ..Self::default() }
+    pub const fn new(params: CoDelParams) -> Self {
+        Self {
+            params,
+            first_above: Instant::MAX,
+            drop_next: Instant::ZERO,
+            count: 0,
+            last_count: 0,
+            dropping: false,
+            reschedule: false,
+        }
     }
 
     fn control_law(&self, from: Instant) -> Instant {
-        from + self.params.interval.mul_f64(1.0 / sqrt(f64::from(self.count.max(1))))
+        let gap = self.params.interval.mul_f64(1.0 / sqrt(f64::from(self.count.max(1))));
+        from + gap.max(Duration::ns(1))
     }
 
-    fn ok_to_signal(&mut self, now: Instant, head: PacketView, queue: QueueView) -> bool {
-        if head.sojourn(now) < self.params.target || queue.backlog <= self.params.mtu {
-            self.first_above = None;
+    #[inline]
+    fn ok_to_signal(&mut self, now: Instant, sojourn: Duration, queue: QueueView) -> bool {
+        if sojourn < self.params.target || queue.backlog <= self.params.mtu {
+            self.first_above = Instant::MAX;
             return false;
         }
-        match self.first_above {
-            None => {
-                self.first_above = Some(now + self.params.interval);
-                false
-            }
-            Some(since) => now >= since,
+        if self.first_above == Instant::MAX {
+            self.first_above = now + self.params.interval;
+            return false;
         }
+        now >= self.first_above
+    }
+
+    /// In an episode, with a head that may be signalled: is a signal due?
+    fn continue_episode(&mut self, now: Instant, head: PacketView) -> bool {
+        if self.reschedule {
+            self.reschedule = false;
+            self.drop_next = self.control_law(self.drop_next);
+        }
+        if now < self.drop_next {
+            return false;
+        }
+        self.count = self.count.saturating_add(1);
+        if head.ecn.is_capable() {
+            self.drop_next = self.control_law(self.drop_next);
+        } else {
+            // The source reschedules only if the next head may be signalled too, which is not known yet.
+            self.reschedule = true;
+        }
+        true
+    }
+
+    /// Outside an episode, with a head that may be signalled: does an episode begin?
+    fn begin_episode(&mut self, now: Instant) -> bool {
+        let Self { params, count, last_count, drop_next, first_above, .. } = *self;
+        let since_signal = now.since(drop_next);
+        self.count = match params.reentry {
+            Reentry::Rfc8289 => {
+                let added = count.saturating_sub(last_count);
+                if added > 1 && since_signal < params.interval * 16 { added } else { 1 }
+            }
+            Reentry::Acm2012 if since_signal < params.interval => count.saturating_sub(2).max(1),
+            Reentry::Acm2012 if now.since(first_above) >= params.interval => 1,
+            Reentry::Acm2012 => return false,
+        };
+        self.dropping = true;
+        self.drop_next = self.control_law(now);
+        self.last_count = self.count;
+        true
+    }
+
+    /// Is the head to be signalled?
+    #[inline]
+    fn judge(&mut self, now: Instant, sojourn: Duration, head: PacketView, queue: QueueView) -> bool {
+        if !self.ok_to_signal(now, sojourn, queue) {
+            self.dropping = false;
+            self.reschedule = false;
+            return false;
+        }
+        if self.dropping { self.continue_episode(now, head) } else { self.begin_episode(now) }
     }
 }
 
 impl Aqm for CoDel {
     #[inline]
     fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Verdict {
-        let now = env.now;
-        let ok = self.ok_to_signal(now, head, queue);
-        if self.dropping {
-            if !ok {
-                self.dropping = false;
-                self.reschedule = false;
-                return Verdict::Pass;
-            }
-            if self.reschedule {
-                self.reschedule = false;
-                self.drop_next = self.control_law(self.drop_next);
-            }
-            if now < self.drop_next {
-                return Verdict::Pass;
-            }
-            self.count = self.count.saturating_add(1);
-            if head.ecn.is_capable() {
-                self.drop_next = self.control_law(self.drop_next);
-            } else {
-                self.reschedule = true;
-            }
-            return Verdict::Signal(Reason::Head);
+        let sojourn = head.sojourn(env.now);
+        if self.judge(env.now, sojourn, head, queue) {
+            Verdict::Signal(Reason::Head)
+        } else if sojourn > self.params.ce_threshold {
+            Verdict::Mark(Reason::Threshold)
+        } else {
+            Verdict::Pass
         }
-        // After the first drop of an episode its successor is delivered whatever its sojourn time.
-        if self.reschedule {
-            self.reschedule = false;
-        }
-        if !ok {
-            return Verdict::Pass;
-        }
-        self.dropping = true;
-        let delta = self.count.saturating_sub(self.last_count);
-        self.count = if delta > 1 && now.since(self.drop_next) < self.params.interval * 16 { delta } else { 1 };
-        self.drop_next = self.control_law(now);
-        self.last_count = self.count;
-        Verdict::Signal(Reason::Head)
     }
 
+    #[inline]
     fn on_idle(&mut self, _now: Instant) {
-        self.first_above = None;
+        self.first_above = Instant::MAX;
         self.dropping = false;
         self.reschedule = false;
+    }
+
+    fn on_evicted(&mut self, count: Packets) {
+        self.count = self.count.saturating_add(u32::try_from(count.get()).unwrap_or(u32::MAX));
     }
 
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
@@ -121,30 +196,46 @@ impl Aqm for CoDel {
     }
 }
 
+pub(crate) const TARGET: ParamSpec = ParamSpec {
+    name: "target",
+    unit: Unit::Duration,
+    default: ParamDefault::Value(Value::Duration(Duration::ms(5))),
+    range: (1e-6, 10.0),
+    doc: "acceptable standing delay",
+    source: "RFC 8289 §4.3",
+};
+pub(crate) const INTERVAL: ParamSpec = ParamSpec {
+    name: "interval",
+    unit: Unit::Duration,
+    default: ParamDefault::Value(Value::Duration(Duration::ms(100))),
+    range: (1e-6, 100.0),
+    doc: "time above target before the first signal",
+    source: "RFC 8289 §4.2",
+};
+pub(crate) const CE_THRESHOLD: ParamSpec = ParamSpec {
+    name: "ce_threshold",
+    unit: Unit::Duration,
+    default: ParamDefault::Auto("never"),
+    range: (0.0, 100.0),
+    doc: "delivered ECN-capable packets are marked above this sojourn time",
+    source: "Linux",
+};
+pub(crate) const REENTRY: ParamSpec = ParamSpec {
+    name: "reentry",
+    unit: Unit::Choice(&["rfc8289", "acm2012"]),
+    default: ParamDefault::Value(Value::Choice("rfc8289")),
+    range: (0.0, 0.0),
+    doc: "how an episode of signals begins soon after another",
+    source: "RFC 8289 §5.5; Nichols and Jacobson 2012",
+};
+
 impl Algorithm for CoDel {
     const KINDS: &'static [KindSpec] = &[KindSpec {
         kind: "codel",
         summary: "Controls the minimum sojourn time over an interval",
         signal: "sojourn time, at the head",
         marks: true,
-        params: &[
-            ParamSpec {
-                name: "target",
-                unit: Unit::Duration,
-                default: ParamDefault::Value(Value::Duration(Duration::ms(5))),
-                range: (1e-6, 10.0),
-                doc: "acceptable standing delay",
-                source: "RFC 8289 §4.3",
-            },
-            ParamSpec {
-                name: "interval",
-                unit: Unit::Duration,
-                default: ParamDefault::Value(Value::Duration(Duration::ms(100))),
-                range: (1e-6, 100.0),
-                doc: "time above target before the first signal",
-                source: "RFC 8289 §4.2",
-            },
-        ],
+        params: &[TARGET, INTERVAL, CE_THRESHOLD, REENTRY],
         source: "RFC 8289 §5",
     }];
 
@@ -154,6 +245,8 @@ impl Algorithm for CoDel {
             target: given.duration("target").unwrap_or(defaults.target),
             interval: given.duration("interval").unwrap_or(defaults.interval),
             mtu: link.mtu,
+            ce_threshold: given.duration("ce_threshold").unwrap_or(defaults.ce_threshold),
+            reentry: if given.choice("reentry") == Some("acm2012") { Reentry::Acm2012 } else { Reentry::Rfc8289 },
         };
         if params.target > params.interval {
             return Err(ParamError {

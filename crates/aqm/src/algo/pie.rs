@@ -1,0 +1,440 @@
+//! PIE: a proportional-integral controller of queue delay that drops at random on arrival.
+//!
+//! *Signal*: queue delay, sampled every `t_update`: the sojourn time of the last departure, or the backlog over the measured
+//! departure rate; acts on arrival.
+//!
+//! *Law*: `p += scale(p) * (alpha * (delay - target) + beta * (delay - last delay))`, where `scale` shrinks the step while `p` is small;
+//! steps up are capped at 0.02 from `p >= 0.1`; `p *= 0.98` while there is no delay to speak of. A packet is signalled with
+//! probability `p`, but never before the probabilities of the packets since the last signal add up to 0.85, and always when they reach 8.5
+//! (de-randomisation). A burst of up to `max_burst` passes untouched after the controller woke or was at rest.
+//!
+//! *Parameters*: `target` 15 ms, `t_update` 15 ms, `max_burst` 150 ms, `alpha` 1/8 Hz, `beta` 5/4 Hz, `mark_ecnth` 0.1,
+//! `mean_pktsize` one MTU, `dq_threshold` 16 KiB (RFC 8033 §4, §5); `estimator` `timestamp`; `derandomize`, `cap_drop`,
+//! `active_inactive` on, `bytes` off.
+//!
+//! *Departures*: the burst test comes before the de-randomising sum, so that the sum does not grow while bursts are allowed
+//! (Linux). The tests for rest and for the burst allowance run with the updates, as nothing they look at changes
+//! between; the controller rests only while less than a third of the limit waits, as it would wake at once otherwise. With
+//! `active_inactive` off the sum `p` decays only at zero delay (RFC 8033 appendix A), with it on below half the target (appendix B).
+//! A marked packet is queued. With time stamps and no departure since the last update the age of the head is the delay, so that a
+//! stalled link is seen.
+//!
+//! *Limits*: never signals while two packets of `mean_pktsize` or less wait. Updates are aligned to a random phase
+//! drawn at the first arrival. Inside a fair queue the third of the limit that wakes it is one of the whole limit.
+//!
+//! *Source*: RFC 8033 §4, §5, appendices A and B.
+
+use super::Algorithm;
+use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
+use crate::queue::Limit;
+use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Size, Unit, Value};
+use goodqueue_units::{Bytes, Duration, Instant, Packets};
+
+/// How PIE learns the queue delay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Estimator {
+    /// From the sojourn time of departing packets.
+    #[default]
+    Timestamp,
+    /// From the backlog and the time that `dq_threshold` bytes took to depart.
+    DepartureRate,
+}
+
+/// PIE's settings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PieParams {
+    /// Delay to settle at.
+    pub target: Duration,
+    /// Time between updates.
+    pub t_update: Duration,
+    /// Time without signals at the start of a busy period.
+    pub max_burst: Duration,
+    /// Gain on the distance to `target`, in 1/s.
+    pub alpha: f64,
+    /// Gain on the change of the delay, in 1/s.
+    pub beta: f64,
+    /// From this probability on ECN-capable packets are dropped, too.
+    pub mark_ecnth: f64,
+    /// No signals while two packets of this size or less wait.
+    pub mean_pktsize: Bytes,
+    /// Bytes in one measurement of the departure rate.
+    pub dq_threshold: Bytes,
+    /// How the delay is learnt.
+    pub estimator: Estimator,
+    /// Space signals evenly?
+    pub derandomize: bool,
+    /// Bound the steps up?
+    pub cap_drop: bool,
+    /// Rest while the queue is short?
+    pub active_inactive: bool,
+    /// Scale the probability by packet size?
+    pub bytes: bool,
+    /// The queue's limit; a third of it wakes the controller.
+    pub limit: Limit,
+}
+
+impl Default for PieParams {
+    /// RFC 8033 §4 and §5 with packets of 1500 bytes and no limit (so never at rest).
+    fn default() -> Self {
+        Self {
+            target: Duration::ms(15),
+            t_update: Duration::ms(15),
+            max_burst: Duration::ms(150),
+            alpha: 0.125,
+            beta: 1.25,
+            mark_ecnth: 0.1,
+            mean_pktsize: Bytes::new(1500),
+            dq_threshold: Bytes::new(1 << 14),
+            estimator: Estimator::Timestamp,
+            derandomize: true,
+            cap_drop: true,
+            active_inactive: false,
+            bytes: false,
+            limit: Limit::NONE,
+        }
+    }
+}
+
+/// A measurement of the departure rate.
+#[derive(Clone, Copy, Debug, Default)]
+struct Meter {
+    running: bool,
+    since: Instant,
+    departed: Bytes,
+    /// Mean time in seconds that `dq_threshold` bytes take to depart; zero before the first measurement.
+    mean_time: f64,
+}
+
+impl Meter {
+    /// Weight of a new measurement of `threshold` bytes (RFC 8033 §5.2).
+    fn weight(threshold: Bytes) -> f64 {
+        let weight = threshold.get() as f64 / 65536.0;
+        if weight < 1.0 { weight } else { 1.0 }
+    }
+
+    fn departure(&mut self, now: Instant, len: Bytes, rest: Bytes, threshold: Bytes) {
+        if self.running {
+            self.departed += len;
+            if self.departed >= threshold {
+                let time = now.since(self.since).as_secs_f64();
+                let weight = Self::weight(threshold);
+                self.mean_time =
+                    if self.mean_time == 0.0 { time } else { time * weight + self.mean_time * (1.0 - weight) };
+                self.running = false;
+            }
+        }
+        if rest >= threshold && !self.running {
+            *self = Self { running: true, since: now, departed: Bytes::ZERO, ..*self };
+        }
+    }
+}
+
+/// PIE's state: one a queue.
+#[derive(Clone, Debug)]
+pub struct Pie {
+    params: PieParams,
+    wake: Limit,
+    /// Backlog up to which nothing is signalled.
+    spared: Bytes,
+    per_mean_size: f64,
+    p: f64,
+    accu: f64,
+    /// Nothing can be signalled until the next update: the delay and `p` are small, or a burst is allowed.
+    lenient: bool,
+    active: bool,
+    qdelay: Duration,
+    burst_allowance: Duration,
+    /// Sojourn time of the last departure since the last update; `MAX` for none.
+    last_sojourn: Duration,
+    meter: Meter,
+    /// When the next update is due while active; `Instant::MAX` before the first arrival.
+    tick: Instant,
+}
+
+impl Pie {
+    /// PIE with these settings, awaiting its first packet.
+    #[must_use]
+    pub fn new(params: PieParams) -> Self {
+        let third = |limit: u64| limit / 3 + u64::from(!limit.is_multiple_of(3));
+        Self {
+            params,
+            wake: Limit {
+                packets: Packets::new(third(params.limit.packets.get())),
+                bytes: Bytes::new(third(params.limit.bytes.get())),
+            },
+            spared: params.mean_pktsize + params.mean_pktsize,
+            per_mean_size: 1.0 / params.mean_pktsize.get().max(1) as f64,
+            p: 0.0,
+            accu: 0.0,
+            lenient: true,
+            active: !params.active_inactive,
+            qdelay: Duration::ZERO,
+            burst_allowance: params.max_burst,
+            last_sojourn: Duration::MAX,
+            meter: Meter::default(),
+            tick: Instant::MAX,
+        }
+    }
+
+    /// The probability of a signal.
+    #[must_use]
+    pub const fn probability(&self) -> f64 {
+        self.p
+    }
+
+    #[inline]
+    fn is_wakeful(&self, backlog: Bytes, packets: Packets) -> bool {
+        backlog >= self.wake.bytes || packets >= self.wake.packets
+    }
+
+    fn wake_up(&mut self, now: Instant) {
+        self.active = true;
+        self.p = 0.0;
+        self.accu = 0.0;
+        self.qdelay = Duration::ZERO;
+        self.burst_allowance = self.params.max_burst;
+        self.meter = Meter::default();
+        self.last_sojourn = Duration::MAX;
+        self.advance_tick(now);
+        self.note_leniency();
+    }
+
+    fn fall_asleep(&mut self) {
+        self.active = false;
+        self.meter.running = false;
+    }
+
+    /// Moves `tick` to the first point of its grid after `now`.
+    fn advance_tick(&mut self, now: Instant) {
+        if self.tick <= now {
+            let period = self.params.t_update.as_nanos().max(1);
+            let periods = now.since(self.tick).as_nanos() / period + 1;
+            self.tick += Duration::ns(period) * periods;
+        }
+    }
+
+    fn note_leniency(&mut self) {
+        let calm = self.is_calm(self.qdelay) && self.p < 0.2;
+        self.lenient = calm || !self.burst_allowance.is_zero();
+    }
+
+    /// Is `delay` below half the target?
+    #[inline]
+    fn is_calm(&self, delay: Duration) -> bool {
+        delay < self.params.target.div(2)
+    }
+
+    /// Does chance, or the spacing of signals, pick this packet?
+    fn picks(&mut self, env: &mut Env<'_>, len: Bytes) -> bool {
+        let p = if self.params.bytes { self.p * (len.get() as f64 * self.per_mean_size) } else { self.p };
+        if self.params.derandomize {
+            if self.p == 0.0 {
+                self.accu = 0.0;
+            }
+            self.accu += p;
+            if self.accu < 0.85 {
+                return false;
+            }
+            if self.accu >= 8.5 {
+                return true;
+            }
+        }
+        env.rng.fires(p)
+    }
+
+    /// The queue delay now.
+    fn measure(&mut self, now: Instant, head: Option<PacketView>, queue: QueueView) -> Duration {
+        let Some(head) = head else { return Duration::ZERO };
+        match self.params.estimator {
+            Estimator::Timestamp if self.last_sojourn == Duration::MAX => head.sojourn(now),
+            Estimator::Timestamp => self.last_sojourn,
+            Estimator::DepartureRate => {
+                let threshold = self.params.dq_threshold.get() as f64;
+                Duration::from_secs_f64(queue.backlog.get() as f64 * self.meter.mean_time / threshold)
+            }
+        }
+    }
+
+    /// The change of `p` when the delay went from `old` to `new`.
+    fn step(&self, old: Duration, new: Duration) -> f64 {
+        let (old, new) = (old.as_secs_f64(), new.as_secs_f64());
+        let raw = self.params.alpha * (new - self.params.target.as_secs_f64()) + self.params.beta * (new - old);
+        let step = raw * auto_tune(self.p);
+        if self.params.cap_drop && self.p >= 0.1 && step > 0.02 { 0.02 } else { step }
+    }
+}
+
+/// How much a step counts while `p` is small (RFC 8033 §5.1, extended downwards).
+fn auto_tune(p: f64) -> f64 {
+    match p {
+        p if p < 1e-6 => 1.0 / 2048.0,
+        p if p < 1e-5 => 1.0 / 512.0,
+        p if p < 1e-4 => 1.0 / 128.0,
+        p if p < 1e-3 => 1.0 / 32.0,
+        p if p < 1e-2 => 1.0 / 8.0,
+        p if p < 0.1 => 1.0 / 2.0,
+        _ => 1.0,
+    }
+}
+
+impl Aqm for Pie {
+    #[inline]
+    fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
+        if self.tick == Instant::MAX {
+            self.tick = env.now + self.params.t_update.mul_f64(env.rng.uniform());
+        }
+        if !self.active {
+            if self.is_wakeful(queue.backlog + packet.len, queue.packets + Packets::new(1)) {
+                self.wake_up(env.now);
+            }
+            return Verdict::Pass;
+        }
+        if self.lenient || queue.backlog <= self.spared || !self.picks(env, packet.len) {
+            return Verdict::Pass;
+        }
+        self.accu = 0.0;
+        if self.p < self.params.mark_ecnth { Verdict::Signal(Reason::Early) } else { Verdict::Drop(Reason::Early) }
+    }
+
+    fn on_overflow(&mut self, _: &mut Env<'_>, _: PacketView, _: QueueView) {
+        self.accu = 0.0;
+    }
+
+    #[inline]
+    fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Verdict {
+        match self.params.estimator {
+            Estimator::Timestamp => self.last_sojourn = head.sojourn(env.now),
+            Estimator::DepartureRate if self.active => {
+                self.meter.departure(env.now, head.len, queue.backlog, self.params.dq_threshold);
+            }
+            Estimator::DepartureRate => {}
+        }
+        Verdict::Pass
+    }
+
+    #[inline]
+    fn next_update(&self) -> Option<Instant> {
+        (self.active && self.tick != Instant::MAX).then_some(self.tick)
+    }
+
+    fn on_update(&mut self, env: &mut Env<'_>, head: Option<PacketView>, queue: QueueView) {
+        if !self.active || env.now < self.tick {
+            return;
+        }
+        let old = self.qdelay;
+        let new = self.measure(env.now, head, queue);
+        let mut p = self.p + self.step(old, new);
+        let calm = self.is_calm(old) && self.is_calm(new);
+        let at_rest = if self.params.active_inactive { calm } else { old.is_zero() && new.is_zero() };
+        if at_rest {
+            p *= 0.98;
+        }
+        self.p = p.clamp(0.0, 1.0);
+        self.qdelay = new;
+        self.last_sojourn = Duration::MAX;
+        self.burst_allowance = self.burst_allowance.saturating_sub(self.params.t_update);
+        self.advance_tick(env.now);
+        if self.p == 0.0 && calm {
+            self.burst_allowance = self.params.max_burst;
+            if self.params.active_inactive && !self.is_wakeful(queue.backlog, queue.packets) {
+                self.fall_asleep();
+            }
+        }
+        self.note_leniency();
+    }
+
+    fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("probability", self.p);
+        visit("queue_delay_s", self.qdelay.as_secs_f64());
+        visit("active", f64::from(u8::from(self.active)));
+    }
+}
+
+const fn switch(name: &'static str, on: bool, doc: &'static str, source: &'static str) -> ParamSpec {
+    let default = ParamDefault::Value(Value::Switch(on));
+    ParamSpec { name, unit: Unit::Switch, default, range: (0.0, 1.0), doc, source }
+}
+
+const fn duration(name: &'static str, default: Duration, doc: &'static str) -> ParamSpec {
+    let default = ParamDefault::Value(Value::Duration(default));
+    ParamSpec { name, unit: Unit::Duration, default, range: (1e-6, 100.0), doc, source: "RFC 8033 §4" }
+}
+
+const fn gain(name: &'static str, default: f64, doc: &'static str) -> ParamSpec {
+    let default = ParamDefault::Value(Value::Number(default));
+    ParamSpec { name, unit: Unit::Number, default, range: (0.0, 1e6), doc, source: "RFC 8033 §4.2" }
+}
+
+impl Algorithm for Pie {
+    const KINDS: &'static [KindSpec] = &[KindSpec {
+        kind: "pie",
+        summary: "Controls queue delay by a drop probability that a proportional-integral law adapts",
+        signal: "queue delay, on arrival",
+        marks: true,
+        params: &[
+            duration("target", Duration::ms(15), "delay to settle at"),
+            duration("t_update", Duration::ms(15), "time between updates of the probability"),
+            duration("max_burst", Duration::ms(150), "time without signals at the start of a busy period"),
+            gain("alpha", 0.125, "gain on the distance to the target, in 1/s"),
+            gain("beta", 1.25, "gain on the change of the delay, in 1/s"),
+            ParamSpec {
+                name: "mark_ecnth",
+                unit: Unit::Ratio,
+                default: ParamDefault::Value(Value::Number(0.1)),
+                range: (0.0, 1.0),
+                doc: "from this probability on ECN-capable packets are dropped, too",
+                source: "RFC 8033 §5.1",
+            },
+            ParamSpec {
+                name: "mean_pktsize",
+                unit: Unit::Size,
+                default: ParamDefault::Auto("one MTU"),
+                range: (1.0, 65536.0),
+                doc: "no signals while two packets of this size or less wait",
+                source: "RFC 8033 §4.1",
+            },
+            ParamSpec {
+                name: "dq_threshold",
+                unit: Unit::Size,
+                default: ParamDefault::Value(Value::Size(Size::Bytes(16384.0))),
+                range: (1.0, 1e9),
+                doc: "bytes in one measurement of the departure rate",
+                source: "RFC 8033 §5.2",
+            },
+            ParamSpec {
+                name: "estimator",
+                unit: Unit::Choice(&["timestamp", "departure-rate"]),
+                default: ParamDefault::Value(Value::Choice("timestamp")),
+                range: (0.0, 0.0),
+                doc: "how the queue delay is learnt",
+                source: "RFC 8033 §5.2",
+            },
+            switch("derandomize", true, "space signals evenly", "RFC 8033 §5.4"),
+            switch("cap_drop", true, "bound the steps up of the probability", "RFC 8033 §5.5"),
+            switch("active_inactive", true, "rest while less than a third of the limit waits", "RFC 8033 §5.3"),
+            switch("bytes", false, "scale the probability by packet size", "Linux"),
+        ],
+        source: "RFC 8033",
+    }];
+
+    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+        let defaults = PieParams { mean_pktsize: link.mtu, limit: link.limit, active_inactive: true, ..PieParams::default() };
+        let departure_rate = given.choice("estimator") == Some("departure-rate");
+        Ok(Self::new(PieParams {
+            target: given.duration("target").unwrap_or(defaults.target),
+            t_update: given.duration("t_update").unwrap_or(defaults.t_update),
+            max_burst: given.duration("max_burst").unwrap_or(defaults.max_burst),
+            alpha: given.number("alpha").unwrap_or(defaults.alpha),
+            beta: given.number("beta").unwrap_or(defaults.beta),
+            mark_ecnth: given.number("mark_ecnth").unwrap_or(defaults.mark_ecnth),
+            mean_pktsize: given.bytes("mean_pktsize", link)?.unwrap_or(defaults.mean_pktsize),
+            dq_threshold: given.bytes("dq_threshold", link)?.unwrap_or(defaults.dq_threshold),
+            estimator: if departure_rate { Estimator::DepartureRate } else { Estimator::Timestamp },
+            derandomize: given.switch("derandomize").unwrap_or(defaults.derandomize),
+            cap_drop: given.switch("cap_drop").unwrap_or(defaults.cap_drop),
+            active_inactive: given.switch("active_inactive").unwrap_or(defaults.active_inactive),
+            bytes: given.switch("bytes").unwrap_or(defaults.bytes),
+            limit: defaults.limit,
+        }))
+    }
+}

@@ -1,0 +1,273 @@
+//! RED and Adaptive RED: signals at random by an average of the queue length.
+//!
+//! *Signal*: an exponentially weighted average of the queue length at arrivals; acts on arrival.
+//!
+//! *Law*: `avg = (1 - w_q) avg + w_q q`, decayed for idle times as if small packets had passed. From `min_th` on packets are
+//! signalled with a probability that rises to `max_p` at `max_th`, then to 1 at twice `max_th` (`gentle`) or at once; spacing by
+//! the count of packets since the last signal turns geometric gaps into even ones, with `wait` into gaps of at least
+//! `1 / probability`. Adaptive RED moves `max_p` so that the average stays in the middle fifth between the thresholds: every `interval`
+//! up by `min(alpha, max_p / 4)` or down by the factor `beta`, within `bottom` to `top`.
+//!
+//! *Parameters*: see [`RedParams`]; defaults are ns-2's (`gentle`, `wait`, automatic thresholds and weight), but in packets.
+//! With `ptc` the link's rate in packets of `mean_pktsize` a second and `d` its delay in seconds, automatic means
+//! `min_th = max(5, targetdelay ptc / 2)`, `max_th = 3 min_th`, `bottom = min(0.01, 80000 bit/s / rate)` and
+//! `w_q = 1 - exp(-1 / (10 rtt ptc))` with `rtt = max(0.1, 3 (d + 1 / ptc))`; `auto_w_q` chooses `1 - exp(-1 / ptc)` (the
+//! Adaptive RED report) or `1 - exp(-10 / ptc)` instead.
+//!
+//! *Departures*: ns-2 works these out once; here they follow the link's rate, the average and `max_p` staying
+//! (`legacy_static` keeps ns-2's way). ns-2 draws the gentle line from the first `max_p`, here it is the present one. A link of
+//! rate zero keeps what was known, at first 5 and 15 packets and 0.002. Sizes given in packets count as one MTU each where the
+//! average is in bytes, automatic ones as `mean_pktsize`.
+//!
+//! *Limits*: with `use_mark_p` ECN-capable packets are dropped once the probability reaches `mark_p`. Nothing is signalled
+//! while one packet waits.
+//!
+//! *Source*: Floyd and Jacobson 1993; Floyd, Gummadi and Shenker 2001; RFC 3168 §7; ns-2.35 for defaults and automatic settings.
+
+mod params;
+
+use super::Algorithm;
+use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
+use crate::spec::{Given, KindSpec, LinkFacts, ParamError};
+use goodqueue_units::{Instant, Rate};
+pub use params::{Adaptation, Facts, RedParams, WeightRule};
+use params::{KINDS, Settings};
+
+/// Where the average stands, for the variant that adapts on crossings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Zone {
+    Below,
+    Between,
+    Above,
+}
+
+/// RED's state: one a queue.
+#[derive(Clone, Debug)]
+pub struct Red {
+    params: RedParams,
+    facts: Facts,
+    settings: Settings,
+    avg: f64,
+    max_p: f64,
+    /// Packets since the last signal or the entry into the band.
+    count: f64,
+    count_bytes: f64,
+    /// The average was at or above `min_th` at the last arrival.
+    in_band: bool,
+    /// Since when the queue is empty; `Instant::MAX` while it is not.
+    idle_since: Instant,
+    adapted_at: Instant,
+    zone: Zone,
+}
+
+impl Red {
+    /// RED with these settings on a link with these facts.
+    #[must_use]
+    pub fn new(params: RedParams, facts: Facts) -> Self {
+        let mut settings = Settings::new(&params);
+        settings.follow(&params, &facts);
+        Self {
+            params,
+            facts,
+            settings,
+            avg: 0.0,
+            max_p: params.max_p,
+            count: 0.0,
+            count_bytes: 0.0,
+            in_band: false,
+            idle_since: Instant::MAX,
+            adapted_at: Instant::ZERO,
+            zone: Zone::Between,
+        }
+    }
+
+    /// The average queue length, in packets or bytes as configured.
+    #[must_use]
+    pub const fn average(&self) -> f64 {
+        self.avg
+    }
+
+    /// The probability reached at `max_th`, as adapted.
+    #[must_use]
+    pub const fn max_p(&self) -> f64 {
+        self.max_p
+    }
+
+    /// The probability before spacing, by the average.
+    fn ramp(&self) -> f64 {
+        let Settings { min_th, max_th, per_band, per_max_th, .. } = self.settings;
+        if self.avg < min_th {
+            0.0
+        } else if self.avg < max_th {
+            self.max_p * ((self.avg - min_th) * per_band)
+        } else if self.params.gentle && self.avg < 2.0 * max_th {
+            self.max_p + (1.0 - self.max_p) * ((self.avg - max_th) * per_max_th)
+        } else {
+            1.0
+        }
+    }
+
+    /// The probability for this packet: `p` spaced by what passed since the last signal.
+    fn spread(&self, p: f64, len: f64) -> f64 {
+        let count = if self.params.bytes { self.count_bytes * self.settings.per_mean_size } else { self.count };
+        let due = count * p;
+        let spaced = match self.params.wait {
+            true if due < 1.0 => 0.0,
+            true if due < 2.0 => p / (2.0 - due),
+            false if due < 1.0 => p / (1.0 - due),
+            _ => 1.0,
+        };
+        if self.params.bytes { spaced * (len * self.settings.per_mean_size) } else { spaced }
+    }
+
+    /// Lets the average forget an idle time, as if `ptc` small packets a second had met an empty queue.
+    #[cold]
+    fn wake_up(&mut self, now: Instant) {
+        // From 10^7 packets on nothing of the average is left; the cap keeps the work bounded for any clock.
+        let missed = (now.since(self.idle_since).as_secs_f64() * self.settings.ptc).min(1e7) as u32;
+        self.avg *= power(self.settings.keep, missed);
+        self.idle_since = Instant::MAX;
+    }
+
+    #[inline]
+    fn update_average(&mut self, now: Instant, queue: QueueView) -> f64 {
+        if self.idle_since != Instant::MAX {
+            self.wake_up(now);
+        }
+        let length = if self.params.queue_in_bytes { queue.backlog.get() } else { queue.packets.get() } as f64;
+        self.avg = self.settings.keep * self.avg + self.settings.w_q * length;
+        match self.params.adaptation {
+            Adaptation::Off => {}
+            Adaptation::Floyd => self.adapt(now),
+            Adaptation::Feng => self.adapt_on_crossing(),
+        }
+        length
+    }
+
+    fn adapt(&mut self, now: Instant) {
+        if now < self.adapted_at + self.params.interval {
+            return;
+        }
+        let Settings { min_th, max_th, bottom, .. } = self.settings;
+        let part = 0.4 * (max_th - min_th);
+        if self.avg < min_th + part && self.max_p > bottom {
+            self.max_p *= self.params.beta;
+            self.adapted_at = now;
+        } else if self.avg > max_th - part && self.max_p < self.params.top {
+            self.max_p += self.params.alpha.min(self.max_p / 4.0);
+            self.adapted_at = now;
+        }
+    }
+
+    fn adapt_on_crossing(&mut self) {
+        let zone = if self.avg < self.settings.min_th {
+            Zone::Below
+        } else if self.avg > self.settings.max_th {
+            Zone::Above
+        } else {
+            Zone::Between
+        };
+        match zone {
+            Zone::Below if self.zone != zone => self.max_p /= 3.0,
+            Zone::Above if self.zone != zone => self.max_p = (self.max_p * 2.0).min(1.0),
+            _ => {}
+        }
+        self.zone = zone;
+    }
+
+    /// With the average in the band: the verdict.
+    fn judge_in_band(&mut self, env: &mut Env<'_>, len: f64) -> Verdict {
+        if !self.in_band {
+            self.in_band = true;
+            self.count = 1.0;
+            self.count_bytes = len;
+            return Verdict::Pass;
+        }
+        let p = self.ramp();
+        if !env.rng.fires(self.spread(p, len)) {
+            return Verdict::Pass;
+        }
+        self.count = 0.0;
+        self.count_bytes = 0.0;
+        if self.params.use_mark_p && p >= self.params.mark_p {
+            Verdict::Drop(Reason::Early)
+        } else {
+            Verdict::Signal(Reason::Early)
+        }
+    }
+}
+
+/// `base` to a whole power by squaring: the same bits everywhere, and at most 48 multiplications for the powers used here.
+fn power(mut base: f64, mut exponent: u32) -> f64 {
+    let mut result = 1.0;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result *= base;
+        }
+        base *= base;
+        exponent >>= 1;
+    }
+    result
+}
+
+impl Aqm for Red {
+    #[inline]
+    fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
+        let length = self.update_average(env.now, queue);
+        let len = packet.len.get() as f64;
+        self.count += 1.0;
+        self.count_bytes += len;
+        if self.avg >= self.settings.min_th && length > 1.0 {
+            self.judge_in_band(env, len)
+        } else {
+            self.in_band = false;
+            Verdict::Pass
+        }
+    }
+
+    /// The average sees every arrival, and a signal that would have been given counts as given by the drop.
+    fn on_overflow(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) {
+        let _forced_anyway = self.on_arrival(env, packet, queue);
+    }
+
+    #[inline]
+    fn on_emptied(&mut self, now: Instant) {
+        self.idle_since = now;
+    }
+
+    fn on_rate_change(&mut self, env: &mut Env<'_>) {
+        if !self.params.legacy_static {
+            self.facts.rate = env.link_rate;
+            self.settings.follow(&self.params, &self.facts);
+        }
+    }
+
+    fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("average", self.avg);
+        visit("max_p", self.max_p);
+        visit("probability", self.ramp());
+    }
+}
+
+impl Algorithm for Red {
+    const KINDS: &'static [KindSpec] = KINDS;
+
+    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+        let params = RedParams::build(given, link)?;
+        let red = Self::new(params, Facts { rate: link.rate, delay: link.delay, mtu: link.mtu });
+        let Settings { min_th, max_th, .. } = red.settings;
+        if max_th < min_th {
+            let unit = if params.queue_in_bytes { "B" } else { "packets" };
+            let message = alloc::format!("{max_th} {unit} is below min_th: allowed from {min_th} {unit}");
+            return Err(ParamError { param: "max_th", message });
+        }
+        Ok(red)
+    }
+}
+
+impl Facts {
+    /// Packets of mean size the link carries a second, unless it is down or its rate is unknown.
+    fn packets_a_second(&self, mean_pktsize: f64) -> Option<f64> {
+        self.rate.filter(|rate| !rate.is_zero()).map(|rate: Rate| rate.as_bytes_s_f64() / mean_pktsize)
+    }
+}

@@ -1,0 +1,109 @@
+//! One store for the packets of many FIFO queues: linked lists in a vector, nothing allocated once it has reached its working size.
+
+use alloc::vec::Vec;
+
+const NONE: u32 = u32::MAX;
+
+/// The most values a pool holds at once.
+pub(crate) const MOST: u64 = NONE as u64 - 1;
+
+#[derive(Clone, Debug)]
+struct Slot<T> {
+    value: Option<T>,
+    next: u32,
+}
+
+/// The values of all queues that share it.
+#[derive(Clone, Debug)]
+pub(crate) struct Pool<T> {
+    slots: Vec<Slot<T>>,
+    free: u32,
+}
+
+/// One queue in a [`Pool`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fifo {
+    head: u32,
+    tail: u32,
+}
+
+impl Default for Fifo {
+    fn default() -> Self {
+        Self { head: NONE, tail: NONE }
+    }
+}
+
+impl Fifo {
+    #[inline]
+    pub(crate) const fn is_empty(self) -> bool {
+        self.head == NONE
+    }
+}
+
+impl<T> Pool<T> {
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        Self { slots: Vec::with_capacity(capacity), free: NONE }
+    }
+
+    /// Appends at the tail of `fifo`. At most [`MOST`] values may wait, which the owner's limit sees to.
+    #[inline]
+    pub(crate) fn push_back(&mut self, fifo: &mut Fifo, value: T) {
+        let slot = Slot { value: Some(value), next: NONE };
+        let index = if self.free == NONE {
+            self.slots.push(slot);
+            (self.slots.len() - 1) as u32
+        } else {
+            let index = self.free;
+            self.free = self.slots[index as usize].next;
+            self.slots[index as usize] = slot;
+            index
+        };
+        if fifo.head == NONE {
+            fifo.head = index;
+        } else {
+            self.slots[fifo.tail as usize].next = index;
+        }
+        fifo.tail = index;
+    }
+
+    /// Removes the head of `fifo`.
+    #[inline]
+    pub(crate) fn pop_front(&mut self, fifo: &mut Fifo) -> Option<T> {
+        if fifo.head == NONE {
+            return None;
+        }
+        let index = fifo.head;
+        let slot = &mut self.slots[index as usize];
+        fifo.head = slot.next;
+        slot.next = self.free;
+        self.free = index;
+        slot.value.take()
+    }
+
+    /// The head of `fifo`.
+    pub(crate) fn front(&self, fifo: Fifo) -> Option<&T> {
+        self.slots.get(fifo.head as usize)?.value.as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queues_keep_their_order_and_slots_are_used_again() {
+        let mut pool = Pool::with_capacity(0);
+        let mut queues = [Fifo::default(), Fifo::default()];
+        for round in 0..100u32 {
+            for n in 0..6 {
+                pool.push_back(&mut queues[n as usize % 2], round * 6 + n);
+            }
+            for n in 0..6 {
+                assert_eq!(pool.front(queues[n as usize % 2]), Some(&(round * 6 + n)));
+                assert_eq!(pool.pop_front(&mut queues[n as usize % 2]), Some(round * 6 + n));
+            }
+            assert!(queues.iter().all(|q| q.is_empty()) && pool.pop_front(&mut queues[0]).is_none());
+        }
+        assert_eq!(pool.slots.len(), 6);
+    }
+}
