@@ -79,3 +79,13 @@ pub fn loss(outcome: &Outcome) -> f64 {
     let counters = &outcome.links[0].counters;
     counters.dropped_total().packets.get() as f64 / counters.arrived.packets.get().max(1) as f64
 }
+
+/// A TCP bulk flow under `cc`, Linux defaults.
+pub fn bulk(cc: &'static str) -> SourceSpec {
+    use goodqueue_tcp::{CcConfig, ReceiverConfig, SenderConfig};
+    SourceSpec::Tcp {
+        sender: SenderConfig { cc: CcConfig { kind: cc, params: Vec::new() }, ..SenderConfig::default() },
+        receiver: ReceiverConfig::default(),
+        header: Bytes::new(52),
+    }
+}

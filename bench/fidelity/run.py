@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Runs each cell of linux-6.12.csv in the simulator and prints it beside the kernel's figures.
+
+The reference: Linux 6.12 senders through Linux 6.12 queues in virtual time (user-mode Linux), path sender - router - delay -
+receiver. The router's link is a token bucket of 10 Mbit/s (frames: IP length + 14) over the queue of the column; the delay is
+added in each direction. Bulk flows start spread over 5 s, the window is 15 s to 59 s, two realisations. `mean_queue_packets`
+and the tail-drop limit of 30 count the packet in service.
+
+Usage: run.py [--gq PATH] [--seeds N] [--only TEXT] [--markdown FILE]
+"""
+import argparse
+import csv
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+
+# The kernel's settings in our words. Its RED has no gentle part, counts frames' bytes, and derives its weight from the burst
+# (7 packets: 1/4); its tail-drop limit counts the packet in service, ours does not.
+QUEUES = {
+    "tail-drop": 'buffer = "29 packets"\nqueue = { kind = "tail-drop" }',
+    "codel": 'buffer = "1000 packets"\nqueue = { kind = "codel", ecn = false }',
+    "fq_codel": 'buffer = "10240 packets"\nqueue = { kind = "fq-codel", ecn = false }',
+    "pie": 'buffer = "1000 packets"\nqueue = { kind = "pie", ecn = false }',
+    "red": (
+        'buffer = "400 kB"\nqueue = { kind = "red", ecn = false, min_th = "7431 B", max_th = "22292 B", max_p = 0.1, w_q = 0.25,'
+        " gentle = false, wait = false, bytes = false, queue_in_bytes = true, mean_pktsize = 1500 }"
+    ),
+}
+
+TEMPLATE = """goodqueue = 1
+name = "{name}"
+warmup = "15 s"
+duration = "44 s"
+replications = {seeds}
+seed = 1
+
+[access]
+rate = "100 Gbit/s"
+delay = "0 s"
+
+[link.bottleneck]
+rate = "10 Mbit/s"
+delay = "{delay}"
+overhead = "14 B"
+{queue}
+
+[[traffic]]
+kind = "bulk"
+cc = "{cc}"
+flows = {flows}
+start = "uniform 0 s .. 5 s"
+"""
+
+
+def simulate(gq, cell, seeds, folder):
+    text = TEMPLATE.format(
+        name=f"{cell['cc']} {cell['flows']} {cell['queue']}",
+        seeds=seeds,
+        delay=cell["one_way_delay"].replace("ms", " ms"),
+        queue=QUEUES[cell["queue"]],
+        cc=cell["cc"],
+        flows=cell["flows"],
+    )
+    path = pathlib.Path(folder) / "cell.toml"
+    path.write_text(text)
+    out = subprocess.run(
+        [gq, "run", str(path), "--json", "-", "--no-report", "--out", str(pathlib.Path(folder) / "out")],
+        capture_output=True, text=True, check=False,
+    )
+    if out.returncode != 0:
+        sys.exit(f"{' '.join(cell.values())}\n{out.stderr}")
+    link = json.loads(out.stdout)["points"][0]["links"]["bottleneck"]
+    utilization = link["utilization"]["mean"]
+    return {
+        "utilisation_pct": utilization * 100,
+        # The packet in service waits in the kernel's count.
+        "mean_queue_packets": link["queue_packets"]["mean"] + utilization,
+        "loss_pct": link["drop_ratio"]["mean"] * 100,
+    }
+
+
+def judge(ours, theirs):
+    near = {
+        "utilisation": abs(ours["utilisation_pct"] - theirs["utilisation_pct"]) <= 1,
+        "queue": abs(ours["mean_queue_packets"] - theirs["mean_queue_packets"])
+        <= max(1, 0.1 * theirs["mean_queue_packets"]),
+        "loss": ours["loss_pct"] == theirs["loss_pct"]
+        or 1 / 1.25 <= max(ours["loss_pct"], 1e-9) / max(theirs["loss_pct"], 1e-9) <= 1.25,
+    }
+    return [name for name, within in near.items() if not within]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--gq", default="target/release/gq")
+    parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--markdown")
+    options = parser.parse_args()
+    rows, held = [], 0
+    cells = [c for c in csv.DictReader((HERE / "linux-6.12.csv").open()) if options.only in ",".join(c.values())]
+    with tempfile.TemporaryDirectory() as folder:
+        for cell in cells:
+            ours = simulate(options.gq, cell, options.seeds, folder)
+            theirs = {key: float(cell[key]) for key in ours}
+            outside = judge(ours, theirs)
+            held += not outside
+            rows.append(
+                f"| {cell['cc']} | {cell['one_way_delay']} | {cell['flows']} | {cell['queue']} | "
+                + " | ".join(f"{ours[key]:.2f} / {theirs[key]:.2f}" for key in ours)
+                + f" | {', '.join(outside) or 'within'} |"
+            )
+            print(rows[-1], flush=True)
+    lines = [
+        "| control | one way | flows | queue | utilisation % | mean queue | loss % | outside the goal |",
+        "|---|---|---|---|---|---|---|---|",
+        *rows,
+        "",
+        f"{held} of {len(cells)} cells within utilisation ± 1 point, mean queue ± 10 % or one packet, loss within a factor 1.25",
+        "(each figure: simulator / Linux).",
+    ]
+    print("\n".join(lines[-2:]))
+    if options.markdown:
+        pathlib.Path(options.markdown).write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
