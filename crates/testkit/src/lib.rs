@@ -1,1 +1,12 @@
-//! Placeholder.
+//! What the tests of several crates share: operations on queues and their generators, a host that checks every promise a queue
+//! makes, and a small scripted link.
+//!
+//! Development only: nothing that ships depends on this crate.
+
+mod checked;
+mod link;
+mod operation;
+
+pub use checked::{CheckedQueue, Order};
+pub use link::{Load, Observed, ScriptedLink};
+pub use operation::{Mix, Operation, Operations};

@@ -256,11 +256,23 @@ impl<P: Packet, A: Aqm> FairQueue<P, A> {
         departure
     }
 
+    /// The first of the flows with the most bytes. Two passes that vectorise.
+    fn fattest(&self) -> usize {
+        let most = self.backlogs.iter().copied().max().unwrap_or(0);
+        // Where only packets of no bytes wait, any flow that has some.
+        let found = if most > 0 {
+            self.backlogs.iter().position(|&backlog| backlog == most)
+        } else {
+            self.flows.iter().position(|flow| !flow.fifo.is_empty())
+        };
+        found.unwrap_or(0)
+    }
+
     /// Drops from the heads of the fattest flows until the limits hold.
     #[cold]
     fn shed(&mut self, now: Instant, sink: &mut dyn Sink<P>) {
         while self.total.packets > self.limit.packets || self.total.backlog > self.limit.bytes {
-            let index = fattest(&self.backlogs);
+            let index = self.fattest();
             let Self { flows, backlogs, pool, total, books, timers, .. } = self;
             let (flow, backlog) = (&mut flows[index], &mut backlogs[index]);
             let half = *backlog / 2;
@@ -275,10 +287,6 @@ impl<P: Packet, A: Aqm> FairQueue<P, A> {
                 flow.aqm.on_emptied(now);
             }
             timers.note(index as u32, flow.aqm.next_update());
-            if dropped == 0 {
-                // Only packets of no bytes are left; no limit in bytes can be exceeded by them, and one in packets of zero is theirs.
-                return;
-            }
         }
     }
 }
@@ -300,12 +308,6 @@ fn pop_counted<P: Packet>(
     total.backlog -= len;
     total.packets -= Packets::new(1);
     Some(entry)
-}
-
-/// The first index of the largest value: two passes that vectorise.
-fn fattest(backlogs: &[u32]) -> usize {
-    let most = backlogs.iter().copied().max().unwrap_or(0);
-    backlogs.iter().position(|&backlog| backlog == most).unwrap_or(0)
 }
 
 impl<P: Packet, A: Aqm> Qdisc<P> for FairQueue<P, A> {
@@ -395,7 +397,8 @@ impl<P: Packet, A: Aqm> Qdisc<P> for FairQueue<P, A> {
                 let head = self.pool.front(flow.fifo).map(|entry| self.books.shown(&entry.packet, entry.enqueued_at));
                 flow.aqm.on_update(&mut self.books.env(now), head, queue);
             }
-            self.timers.note(bucket, flow.aqm.next_update());
+            // An algorithm that does not move its update forward must not hold up the host.
+            self.timers.note(bucket, flow.aqm.next_update().map(|due| due.max(now + Duration::ns(1))));
         }
     }
 

@@ -1,0 +1,217 @@
+//! What every queue promises, whatever its algorithm. A new kind must be listed here; the last test sees to it.
+
+use goodqueue_aqm::sched::{kind, kinds};
+use goodqueue_aqm::spec::{LinkFacts, Value};
+use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Qdisc, Rng, SimplePacket};
+use goodqueue_testkit::{CheckedQueue, Load, Mix, Operation, Operations, Order, ScriptedLink};
+use goodqueue_units::{Bytes, Duration, Ecn, Packets, Rate};
+
+const OPERATIONS: usize = 1_000_000;
+
+/// One kind of queue: by its name, or `fair` over the algorithm of that name.
+#[derive(Clone, Copy)]
+struct Subject {
+    name: &'static str,
+    fair_over: Option<&'static str>,
+}
+
+/// Parameters that make a kind react within the short runs of these tests.
+fn lively(kind: &str) -> &'static [(&'static str, Value)] {
+    match kind {
+        "red" | "ared" => &[("w_q", Value::Number(0.02))],
+        _ => &[],
+    }
+}
+
+fn facts() -> LinkFacts {
+    LinkFacts {
+        rate: Some(Rate::mbit(10)),
+        delay: Duration::ms(10),
+        mtu: Bytes::new(1500),
+        overhead: Bytes::new(14),
+        limit: Limit { packets: Packets::new(100), bytes: Bytes::new(150_000) },
+    }
+}
+
+impl Subject {
+    fn build(self, ecn: EcnPolicy) -> AnyQdisc<SimplePacket> {
+        let spec = kind(self.name).expect("a listed kind");
+        let rng = Rng::stream(42, 7);
+        match self.fair_over {
+            None => AnyQdisc::build(spec, lively(self.name), &facts(), ecn, rng),
+            Some(inner) => {
+                let algorithm = kind(inner).expect("a listed kind");
+                AnyQdisc::build_fair(spec, &[], algorithm, lively(inner), &facts(), ecn, rng)
+            }
+        }
+        .expect("defaults are valid")
+    }
+
+    fn order(self) -> Order {
+        let is_fair = self.fair_over.is_some() || self.name.starts_with("fq-");
+        if is_fair { Order::FifoPerFlow } else { Order::Fifo }
+    }
+
+    fn checked(self, ecn: EcnPolicy) -> CheckedQueue<AnyQdisc<SimplePacket>> {
+        CheckedQueue::new(self.build(ecn), ecn, self.order())
+    }
+
+    /// Does the algorithm decide anything, beyond the limit?
+    fn decides(self) -> bool {
+        self.fair_over.unwrap_or(self.name) != "tail-drop"
+    }
+}
+
+/// A twentieth more than the link carries, for 20 s: any algorithm must act, and none need fall back from marks to drops.
+fn overload(subject: Subject, policy: EcnPolicy, ecn: Ecn) -> goodqueue_testkit::Observed {
+    let link = ScriptedLink {
+        rate: Rate::mbit(10),
+        overhead: Bytes::new(14),
+        packet: 1500,
+        ecn,
+        flows: 1,
+        load: Load::Poisson(Duration::us(1_150)),
+    };
+    link.run(&mut subject.build(policy), 3, Duration::secs(1), Duration::secs(20))
+}
+
+mod promise {
+    use super::*;
+
+    pub fn any_operations(subject: Subject) {
+        for (policy, seed) in [(EcnPolicy::Drop, 1), (EcnPolicy::Mark, 2)] {
+            let mut queue = subject.checked(policy);
+            queue.run(Operations::new(seed, Mix::Everything).take(OPERATIONS));
+            assert!(queue.queue().counters().departed.packets.get() > OPERATIONS as u64 / 20, "hardly anything passed");
+            queue.run(core::iter::repeat_n(Operation::Dequeue, 101));
+            assert!(queue.queue().view().packets.is_zero());
+        }
+    }
+
+    pub fn not_ect_is_never_marked(subject: Subject) {
+        let mut queue = subject.checked(EcnPolicy::Mark);
+        queue.run(Operations::new(5, Mix::NotEct).take(OPERATIONS));
+        assert_eq!(queue.queue().counters().marked.packets, Packets::ZERO);
+    }
+
+    pub fn same_seed_same_verdicts(subject: Subject) {
+        let fingerprint = |seed| {
+            let mut queue = subject.checked(EcnPolicy::Mark);
+            queue.run(Operations::new(seed, Mix::Everything).take(OPERATIONS / 5));
+            queue.fingerprint()
+        };
+        assert_eq!(fingerprint(11), fingerprint(11));
+        assert_ne!(fingerprint(11), fingerprint(12));
+    }
+
+    pub fn an_empty_queue_signals_nothing(subject: Subject) {
+        let mut queue = subject.checked(EcnPolicy::Mark);
+        queue.run(Operations::new(8, Mix::Everything).take(10_000));
+        queue.run(core::iter::repeat_n(Operation::Dequeue, 101));
+        let before = queue.queue().counters().clone();
+        for _ in 0..1_000 {
+            assert_eq!(queue.dequeue(), None);
+            queue.advance(Duration::ms(3));
+        }
+        assert_eq!(*queue.queue().counters(), before);
+        // Longer idle than anything is remembered, then one packet at a time: nothing to signal.
+        queue.apply(Operation::SetRate(Some(Rate::mbit(10))));
+        queue.advance(Duration::secs(1000));
+        for _ in 0..1_000 {
+            queue.apply(Operation::Enqueue { len: 1500, flow: 1, ecn: Ecn::Ect0 });
+            assert_eq!(queue.dequeue().map(|packet| packet.ecn), Some(Ecn::Ect0));
+            queue.advance(Duration::ms(2));
+        }
+    }
+
+    pub fn a_link_that_stops_and_returns(subject: Subject) {
+        let mut queue = subject.checked(EcnPolicy::Drop);
+        queue.run(Operations::new(13, Mix::ConstantRate).take(20_000));
+        queue.apply(Operation::SetRate(Some(Rate::ZERO)));
+        let departed = queue.queue().counters().departed;
+        for _ in 0..500 {
+            queue.apply(Operation::Enqueue { len: 1500, flow: 3, ecn: Ecn::NotEct });
+            queue.advance(Duration::ms(20));
+        }
+        assert_eq!(queue.queue().counters().departed, departed);
+        queue.apply(Operation::SetRate(Some(Rate::mbit(20))));
+        let dropped = queue.queue().counters().dropped_total();
+        while queue.dequeue().is_some() {
+            queue.advance(Duration::us(600));
+        }
+        let waited = queue.queue().counters().dropped_total().since(&dropped).packets
+            + queue.queue().counters().departed.since(&departed).packets;
+        assert!(waited > Packets::new(1), "{waited} were kept through the outage");
+        // A minute later the outage is forgotten, and a quiet link loses nothing.
+        queue.advance(Duration::secs(60));
+        let dropped = queue.queue().counters().dropped_total();
+        for _ in 0..200 {
+            queue.apply(Operation::Enqueue { len: 1500, flow: 3, ecn: Ecn::NotEct });
+            queue.advance(Duration::ms(1));
+            assert!(queue.dequeue().is_some());
+            queue.advance(Duration::ms(10));
+        }
+        assert_eq!(queue.queue().counters().dropped_total(), dropped);
+    }
+
+    pub fn a_clock_that_stands_still(subject: Subject) {
+        let mut queue = subject.checked(EcnPolicy::Mark);
+        queue.run(Operations::new(17, Mix::FrozenClock).take(OPERATIONS / 5));
+    }
+
+    pub fn packets_of_64_kilobytes(subject: Subject) {
+        let mut queue = subject.checked(EcnPolicy::Mark);
+        queue.run(Operations::new(19, Mix::Huge).take(OPERATIONS / 5));
+        let counters = queue.queue().counters();
+        assert!(counters.departed.packets.get() > 1_000, "{counters:?}");
+    }
+
+    pub fn acts_under_overload(subject: Subject) {
+        let drops = overload(subject, EcnPolicy::Drop, Ecn::Ect0).counters;
+        assert_eq!(drops.marked.packets, Packets::ZERO, "marked by a queue that must drop");
+        assert_eq!(drops.early().packets.get() > 0, subject.decides(), "{drops:?}");
+        let marks = overload(subject, EcnPolicy::Mark, Ecn::Ect0);
+        let can_mark = kind(subject.fair_over.unwrap_or(subject.name)).expect("a listed kind").marks;
+        assert_eq!(marks.counters.marked.packets.get() > 0, can_mark, "{:?}", marks.counters);
+        assert!(marks.utilization > 0.95, "starves its link: {}", marks.utilization);
+    }
+}
+
+macro_rules! contract {
+    ($($module:ident = $subject:expr;)+) => {
+        $(mod $module {
+            use super::{Subject, promise};
+
+            contract!(@tests $subject; any_operations, not_ect_is_never_marked, same_seed_same_verdicts,
+                an_empty_queue_signals_nothing, a_link_that_stops_and_returns, a_clock_that_stands_still,
+                packets_of_64_kilobytes, acts_under_overload);
+        })+
+
+        const SUBJECTS: &[Subject] = &[$($subject),+];
+    };
+    (@tests $subject:expr; $($promise:ident),+) => {
+        $(#[test] fn $promise() { promise::$promise($subject); })+
+    };
+}
+
+contract! {
+    tail_drop = Subject { name: "tail-drop", fair_over: None };
+    codel = Subject { name: "codel", fair_over: None };
+    red = Subject { name: "red", fair_over: None };
+    ared = Subject { name: "ared", fair_over: None };
+    pie = Subject { name: "pie", fair_over: None };
+    cp_aqm = Subject { name: "cp-aqm", fair_over: None };
+    fq_codel = Subject { name: "fq-codel", fair_over: None };
+    fair_tail_drop = Subject { name: "fair", fair_over: Some("tail-drop") };
+    fair_codel = Subject { name: "fair", fair_over: Some("codel") };
+    fair_red = Subject { name: "fair", fair_over: Some("red") };
+    fair_pie = Subject { name: "fair", fair_over: Some("pie") };
+    fair_cp_aqm = Subject { name: "fair", fair_over: Some("cp-aqm") };
+}
+
+#[test]
+fn every_kind_is_under_contract() {
+    for spec in kinds() {
+        assert!(SUBJECTS.iter().any(|subject| subject.name == spec.kind), "`{}` has no contract tests", spec.kind);
+    }
+}

@@ -1,0 +1,213 @@
+//! A host that holds a queue to its promises, operation by operation.
+
+use crate::Operation;
+use goodqueue_aqm::{Dropped, EcnPolicy, Packet, Qdisc, QueueView, Reason, SimplePacket, Sink};
+use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
+use std::collections::HashMap;
+
+/// In which order packets may leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// As they came.
+    Fifo,
+    /// As they came within each flow.
+    FifoPerFlow,
+}
+
+/// A packet the queue must hold.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    packet: SimplePacket,
+    enqueued_at: Instant,
+}
+
+/// What one call reported.
+#[derive(Debug, Default)]
+struct Report {
+    dropped: Vec<(SimplePacket, Dropped)>,
+    marked: Vec<(SimplePacket, Reason)>,
+}
+
+impl Sink<SimplePacket> for Report {
+    fn dropped(&mut self, packet: SimplePacket, drop: Dropped) {
+        self.dropped.push((packet, drop));
+    }
+    fn marked(&mut self, packet: &SimplePacket, reason: Reason) {
+        self.marked.push((*packet, reason));
+    }
+}
+
+/// A queue, the packets it must hold, and the clock.
+///
+/// Every operation asserts: each packet leaves or is dropped exactly once, unchanged but for CE; order; conservation of
+/// packets and bytes; CE only where allowed; nothing reported by an empty queue; no more drops in a departure than
+/// packets waited; timers that move forward and spurious ones that change nothing.
+#[derive(Debug)]
+pub struct CheckedQueue<Q> {
+    queue: Q,
+    policy: EcnPolicy,
+    order: Order,
+    now: Instant,
+    next_id: u64,
+    held: HashMap<u64, Held>,
+    held_bytes: Bytes,
+    /// Identifier of the last departure, for each flow (all under key 0 for [`Order::Fifo`]).
+    last_out: HashMap<u32, u64>,
+    fingerprint: u64,
+    report: Report,
+}
+
+impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
+    /// Takes charge of an empty queue that was built with `policy`.
+    #[must_use]
+    pub fn new(queue: Q, policy: EcnPolicy, order: Order) -> Self {
+        Self {
+            queue,
+            policy,
+            order,
+            now: Instant::from_nanos(1),
+            next_id: 0,
+            held: HashMap::new(),
+            held_bytes: Bytes::ZERO,
+            last_out: HashMap::new(),
+            fingerprint: 0,
+            report: Report::default(),
+        }
+    }
+
+    /// The queue.
+    pub const fn queue(&self) -> &Q {
+        &self.queue
+    }
+
+    /// The clock.
+    pub const fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// A hash over everything that left, was dropped or marked, in order and with its time.
+    pub const fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// Does all of `operations`.
+    pub fn run(&mut self, operations: impl IntoIterator<Item = Operation>) {
+        for operation in operations {
+            self.apply(operation);
+        }
+    }
+
+    /// Does one operation and checks every promise.
+    pub fn apply(&mut self, operation: Operation) {
+        match operation {
+            Operation::Enqueue { len, flow, ecn } => self.enqueue(SimplePacket { id: self.next_id, len, flow, ecn }),
+            Operation::Dequeue => {
+                let _ = self.dequeue();
+            }
+            Operation::Advance(span) => self.advance(span),
+            Operation::Stall(span) => {
+                self.now += span;
+                self.run_timer();
+            }
+            Operation::SpuriousTimer => self.run_timer(),
+            Operation::SetRate(rate) => self.set_rate(rate),
+        }
+        assert!(
+            self.queue.counters().conserves(self.queue.view()),
+            "{:?} does not add up with {:?}",
+            self.queue.counters(),
+            self.queue.view()
+        );
+        assert_eq!(self.queue.view(), self.expected_view());
+    }
+
+    fn enqueue(&mut self, packet: SimplePacket) {
+        self.next_id += 1;
+        self.held.insert(packet.id, Held { packet, enqueued_at: self.now });
+        self.held_bytes += packet.len();
+        let Self { queue, now, report, .. } = self;
+        queue.enqueue(*now, packet, report);
+        self.settle(None);
+    }
+
+    /// One departure, checked.
+    pub fn dequeue(&mut self) -> Option<SimplePacket> {
+        let waiting = self.queue.view().packets;
+        let Self { queue, now, report, .. } = self;
+        let departure = queue.dequeue(*now, report);
+        let gone = Packets::new(self.report.dropped.len() as u64 + u64::from(departure.is_some()));
+        assert!(gone <= waiting, "{gone} left where {waiting} waited");
+        if waiting.is_zero() {
+            assert!(self.report.marked.is_empty(), "an empty queue marked");
+        }
+        if departure.is_none() {
+            assert!(self.queue.view().packets.is_zero(), "a queue with packets gave none and names no release");
+        }
+        let left = departure.map(|d| (d.packet, d.enqueued_at));
+        self.settle(left);
+        left.map(|(packet, _)| packet)
+    }
+
+    fn set_rate(&mut self, rate: Option<Rate>) {
+        self.queue.set_link_rate(self.now, rate);
+        assert!(self.report.dropped.is_empty() && self.report.marked.is_empty(), "a change of rate flushed packets");
+    }
+
+    /// Lets `span` pass, running timers when they are due.
+    pub fn advance(&mut self, span: Duration) {
+        let end = self.now + span;
+        while let Some(due) = self.queue.next_timer().filter(|&due| due <= end) {
+            self.now = self.now.max(due);
+            self.run_timer();
+        }
+        self.now = end;
+    }
+
+    fn run_timer(&mut self) {
+        self.queue.handle_timer(self.now);
+        let next = self.queue.next_timer();
+        assert!(next.is_none_or(|next| next > self.now), "timer does not move forward: {next:?} at {:?}", self.now);
+        self.queue.handle_timer(self.now);
+        assert_eq!(self.queue.next_timer(), next, "a repeated timer call changed something");
+    }
+
+    fn expected_view(&self) -> QueueView {
+        QueueView { backlog: self.held_bytes, packets: Packets::new(self.held.len() as u64) }
+    }
+
+    /// Books what the last call reported.
+    fn settle(&mut self, left: Option<(SimplePacket, Instant)>) {
+        for (packet, reason) in core::mem::take(&mut self.report.marked) {
+            assert_eq!(packet.ecn, Ecn::Ce);
+            assert_eq!(self.policy, EcnPolicy::Mark, "marked by a queue that must drop");
+            let held = self.held.get_mut(&packet.id).expect("only waiting packets are marked");
+            assert!(held.packet.ecn.is_capable(), "marked a Not-ECT packet");
+            assert_ne!(held.packet.ecn, Ecn::Ce, "marked twice");
+            held.packet.ecn = Ecn::Ce;
+            self.digest(packet.id, 0x100 + reason as u64);
+        }
+        for (packet, drop) in core::mem::take(&mut self.report.dropped) {
+            self.remove(packet, drop.enqueued_at);
+            self.digest(packet.id, 0x200 + drop.reason as u64);
+        }
+        if let Some((packet, enqueued_at)) = left {
+            self.remove(packet, enqueued_at);
+            let key = if self.order == Order::Fifo { 0 } else { packet.flow };
+            let before = self.last_out.insert(key, packet.id);
+            assert!(before < Some(packet.id), "packet {} overtook {before:?}", packet.id);
+            self.digest(packet.id, 0x300);
+        }
+    }
+
+    fn remove(&mut self, packet: SimplePacket, enqueued_at: Instant) {
+        let held = self.held.remove(&packet.id).expect("a packet leaves once");
+        self.held_bytes -= packet.len();
+        assert_eq!((packet, enqueued_at), (held.packet, held.enqueued_at), "a packet changed on the way");
+    }
+
+    fn digest(&mut self, id: u64, what: u64) {
+        for word in [self.now.as_nanos(), id, what] {
+            self.fingerprint = (self.fingerprint ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(29);
+        }
+    }
+}
