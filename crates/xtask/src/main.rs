@@ -1,1 +1,55 @@
-fn main() {}
+//! Developer commands, run as `cargo xtask COMMAND`.
+
+mod ci;
+mod deps;
+mod sources;
+mod tool;
+
+use std::process::ExitCode;
+
+/// What a command returns; the message is shown to the developer as it is.
+type Result<T = ()> = std::result::Result<T, String>;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  ci       everything that must pass before a change lands; what this machine cannot run is skipped by name
+           --only STEP[,STEP…] or --skip STEP[,STEP…] choose; --list names the steps
+  deps     check who depends on whom against the table in crates/xtask/src/deps.rs
+  cite     check that every citation key in the code exists in SOURCES.bib
+  files    name the source files of more than 600 lines
+  lines    count lines of code, tests and comments by crate";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let (command, rest) = match args.split_first() {
+        Some((command, rest)) => (command.as_str(), rest),
+        None => ("help", &[][..]),
+    };
+    let outcome = match command {
+        "ci" => ci::run(rest),
+        "deps" => none(rest).and_then(|()| deps::run()),
+        "cite" => none(rest).and_then(|()| sources::cite()),
+        "files" => none(rest).and_then(|()| sources::files()),
+        "lines" => none(rest).and_then(|()| sources::lines()),
+        "help" | "--help" | "-h" => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        other => Err(format!("unknown command `{other}`\n\n{USAGE}")),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask {command}: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn none(rest: &[String]) -> Result {
+    match rest.first() {
+        None => Ok(()),
+        Some(extra) => Err(format!("takes no arguments, but got `{extra}`")),
+    }
+}

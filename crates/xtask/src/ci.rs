@@ -1,0 +1,182 @@
+//! Everything that must pass before a change lands, in the order in which a fault is found soonest.
+
+use crate::{Result, deps, sources, tool};
+
+/// How a step ended.
+enum Step {
+    Done,
+    /// This machine cannot run it, and why.
+    Skipped(String),
+}
+
+/// A named step.
+struct Named {
+    name: &'static str,
+    what: &'static str,
+    run: fn() -> Result<Step>,
+}
+
+const STEPS: &[Named] = &[
+    Named { name: "fmt", what: "cargo fmt --check", run: || tool_step("cargo", &["fmt", "--all", "--check"]) },
+    Named { name: "deps", what: "who depends on whom", run: || deps::run().map(|()| Step::Done) },
+    Named { name: "cite", what: "citation keys exist", run: || sources::cite().map(|()| Step::Done) },
+    Named { name: "files", what: "long files are named", run: || sources::files().map(|()| Step::Done) },
+    Named { name: "no-std", what: "units, aqm and tcp build without std", run: no_std },
+    Named { name: "clippy", what: "lints, warnings are errors", run: clippy },
+    Named { name: "doc", what: "documentation, warnings are errors", run: doc },
+    Named { name: "test", what: "cargo test, all crates", run: test },
+    Named { name: "deny", what: "licences and advisories (cargo-deny)", run: deny },
+    Named { name: "miri", what: "undefined behaviour in units and aqm (Miri)", run: miri },
+];
+
+/// Runs the chosen steps and says at the end what was done and what was skipped.
+pub fn run(args: &[String]) -> Result {
+    let Some(chosen) = choose(args)? else { return Ok(()) };
+    let mut skipped = Vec::new();
+    for step in &chosen {
+        println!("── ci: {} ({})", step.name, step.what);
+        match (step.run)().map_err(|e| format!("step `{}` failed: {e}", step.name))? {
+            Step::Done => {}
+            Step::Skipped(why) => {
+                println!("skipped: {why}");
+                skipped.push(step.name);
+            }
+        }
+    }
+    let done = chosen.len() - skipped.len();
+    println!("ci: {done} steps passed, skipped: {}", if skipped.is_empty() { "none".to_owned() } else { skipped.join(", ") });
+    Ok(())
+}
+
+/// The steps asked for, or nothing when they were only to be listed.
+fn choose(args: &[String]) -> Result<Option<Vec<&'static Named>>> {
+    match args {
+        [] => Ok(Some(STEPS.iter().collect())),
+        [flag] if flag == "--list" => {
+            for step in STEPS {
+                println!("{:8} {}", step.name, step.what);
+            }
+            Ok(None)
+        }
+        [flag, names] if flag == "--only" || flag == "--skip" => {
+            let names: Vec<&str> = names.split(',').collect();
+            if let Some(unknown) = names.iter().find(|name| !STEPS.iter().any(|step| step.name == **name)) {
+                let known: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
+                return Err(format!("unknown step `{unknown}`; there are {}", known.join(", ")));
+            }
+            let wanted = flag == "--only";
+            Ok(Some(STEPS.iter().filter(|step| names.contains(&step.name) == wanted).collect()))
+        }
+        _ => Err("takes --list, --only STEP[,STEP…] or --skip STEP[,STEP…]".to_owned()),
+    }
+}
+
+fn tool_step(program: &str, args: &[&str]) -> Result<Step> {
+    tool::run(program, args, &[]).map(|()| Step::Done)
+}
+
+/// Builds the crates without std for a target that has none; without that target, for this machine, after checking that they
+/// ask for no std.
+fn no_std() -> Result<Step> {
+    const BARE: &str = "thumbv7em-none-eabi";
+    const CRATES: [&str; 3] = ["units", "aqm", "tcp"];
+    for name in CRATES {
+        let path = tool::root().join("crates").join(name).join("src/lib.rs");
+        let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        if !text.lines().any(|line| line.trim() == "#![no_std]") {
+            return Err(format!("{}: the line `#![no_std]` is missing", path.display()));
+        }
+    }
+    let installed = tool::output("rustup", &["target", "list", "--installed"]).unwrap_or_default();
+    let bare = installed.lines().any(|line| line.trim() == BARE);
+    let mut args = vec!["build", "--no-default-features"];
+    let packages = CRATES.map(|name| format!("goodqueue-{name}"));
+    for package in &packages {
+        args.extend(["-p", package]);
+    }
+    if bare {
+        args.extend(["--target", BARE]);
+    } else {
+        println!("target {BARE} is not installed (rustup target add {BARE}): building for this machine instead");
+    }
+    tool_step("cargo", &args)
+}
+
+fn clippy() -> Result<Step> {
+    tool_step("cargo", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+}
+
+fn doc() -> Result<Step> {
+    let args = ["doc", "--workspace", "--no-deps", "--document-private-items"];
+    tool::run("cargo", &args, &[("RUSTDOCFLAGS", "-D warnings")]).map(|()| Step::Done)
+}
+
+fn test() -> Result<Step> {
+    let mut tally = Tally::default();
+    let outcome = tool::watched("cargo", &["test", "--workspace", "--no-fail-fast"], |line| tally.read(line));
+    println!("{} passed, {} failed, {} skipped", tally.passed, tally.failed, tally.ignored);
+    outcome?;
+    if tally.passed == 0 { Err("no test ran".to_owned()) } else { Ok(Step::Done) }
+}
+
+fn deny() -> Result<Step> {
+    if !tool::exists("cargo", &["deny", "--version"]) {
+        return Ok(Step::Skipped("cargo-deny is not installed".to_owned()));
+    }
+    tool_step("cargo", &["deny", "check", "licenses", "bans", "sources"])
+}
+
+fn miri() -> Result<Step> {
+    if !tool::exists("cargo", &["+nightly", "miri", "--version"]) {
+        return Ok(Step::Skipped("Miri (a nightly toolchain's component) is not installed".to_owned()));
+    }
+    tool_step("cargo", &["+nightly", "miri", "test", "-p", "goodqueue-units", "-p", "goodqueue-aqm", "--lib"])
+}
+
+/// Sums the closing lines of cargo's test programs.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tally {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+}
+
+impl Tally {
+    fn read(&mut self, line: &str) {
+        let Some(rest) = line.strip_prefix("test result: ") else { return };
+        for part in rest.split([';', '.']) {
+            let mut words = part.split_whitespace();
+            let (Some(count), Some(word)) = (words.next(), words.next()) else { continue };
+            let Ok(count) = count.parse::<u64>() else { continue };
+            match word {
+                "passed" => self.passed += count,
+                "failed" => self.failed += count,
+                "ignored" => self.ignored += count,
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn closing_lines_are_summed() {
+        let mut tally = Tally::default();
+        tally.read("test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s");
+        tally.read("test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.20s");
+        tally.read("running 3 passed tests");
+        assert_eq!(tally, Tally { passed: 15, failed: 2, ignored: 1 });
+    }
+
+    #[test]
+    fn steps_are_chosen_by_name() {
+        let args = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
+        let names = |words: &[&str]| choose(&args(words)).unwrap().unwrap().iter().map(|s| s.name).collect::<Vec<_>>();
+        assert_eq!(names(&["--only", "doc,fmt"]), ["fmt", "doc"]);
+        assert_eq!(names(&["--skip", "test"]).len(), STEPS.len() - 1);
+        assert!(choose(&args(&["--only", "fnt"])).is_err_and(|e| e.contains("unknown step `fnt`")));
+    }
+}

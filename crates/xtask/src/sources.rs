@@ -1,0 +1,142 @@
+//! Questions about the source files themselves.
+
+use crate::{Result, tool};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Longer files are split, or say in review why not.
+const LONG: usize = 600;
+
+/// Names the source files that are too long. A warning, since a file may have a reason.
+pub fn files() -> Result {
+    let mut long = 0;
+    for (path, text) in read(&["rs", "py", "ts", "tcl", "cc"])? {
+        let lines = text.lines().count();
+        if lines > LONG {
+            println!("warning: {path}: {lines} lines, more than {LONG}");
+            long += 1;
+        }
+    }
+    println!("files: {long} longer than {LONG} lines");
+    Ok(())
+}
+
+/// Counts lines by crate or top folder.
+pub fn lines() -> Result {
+    let mut table: BTreeMap<String, Count> = BTreeMap::new();
+    for (path, text) in read(&["rs", "py", "ts"])? {
+        let depth = if path.starts_with("crates/") { 2 } else { 1 };
+        let folder = path.split('/').take(depth).collect::<Vec<_>>().join("/");
+        table.entry(folder).or_default().add(&path, &text);
+    }
+    println!("{:20} {:>8} {:>8} {:>8}", "", "code", "tests", "comments");
+    let mut sum = Count::default();
+    for (folder, count) in &table {
+        println!("{folder:20} {:>8} {:>8} {:>8}", count.code, count.tests, count.comments);
+        sum = Count { code: sum.code + count.code, tests: sum.tests + count.tests, comments: sum.comments + count.comments };
+    }
+    println!("{:20} {:>8} {:>8} {:>8}", "all", sum.code, sum.tests, sum.comments);
+    Ok(())
+}
+
+/// Checks that every key cited as `[@key]` in the code and the documents is in SOURCES.bib.
+pub fn cite() -> Result {
+    let path = tool::root().join("SOURCES.bib");
+    let bib = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let known = bib_keys(&bib)?;
+    let mut cited = BTreeSet::new();
+    let mut unknown = Vec::new();
+    for (path, text) in read(&["rs", "py", "ts", "md", "toml"])? {
+        for (number, line) in text.lines().enumerate() {
+            for key in cited_keys(line) {
+                if !known.contains(key) {
+                    unknown.push(format!("{path}:{}: `{key}` is not in SOURCES.bib", number + 1));
+                }
+                cited.insert(key.to_owned());
+            }
+        }
+    }
+    if !unknown.is_empty() {
+        return Err(unknown.join("\n  "));
+    }
+    println!("cite: {} of {} keys cited, all known", cited.len(), known.len());
+    Ok(())
+}
+
+fn bib_keys(bib: &str) -> Result<BTreeSet<&str>> {
+    let mut keys = BTreeSet::new();
+    for line in bib.lines().filter(|line| line.starts_with('@')) {
+        let key = line.split_once('{').and_then(|(_, rest)| rest.split_once(',')).map(|(key, _)| key.trim());
+        let key = key.ok_or_else(|| format!("SOURCES.bib: no key in `{line}`"))?;
+        if !keys.insert(key) {
+            return Err(format!("SOURCES.bib: `{key}` appears twice"));
+        }
+    }
+    Ok(keys)
+}
+
+fn cited_keys(line: &str) -> impl Iterator<Item = &str> {
+    line.split("[@").skip(1).filter_map(|rest| {
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-'))?;
+        (end > 0).then(|| &rest[..end])
+    })
+}
+
+#[derive(Default)]
+struct Count {
+    code: usize,
+    tests: usize,
+    comments: usize,
+}
+
+impl Count {
+    fn add(&mut self, path: &str, text: &str) {
+        let mut in_tests = path.contains("/tests/") || path.contains("tests.rs") || path.ends_with(".test.ts");
+        for line in text.lines().map(str::trim) {
+            in_tests |= line == "#[cfg(test)]";
+            if line.is_empty() {
+                continue;
+            }
+            if line.starts_with("//") || line.starts_with('#') && path.ends_with(".py") {
+                self.comments += 1;
+            } else if in_tests {
+                self.tests += 1;
+            } else {
+                self.code += 1;
+            }
+        }
+    }
+}
+
+/// All files with these endings that git knows of or would take in, as (path, text).
+fn read(endings: &[&str]) -> Result<Vec<(String, String)>> {
+    let list = tool::output("git", &["ls-files", "--cached", "--others", "--exclude-standard"])?;
+    let mut files = Vec::new();
+    for path in list.lines() {
+        let full = tool::root().join(path);
+        if !endings.iter().any(|ending| path.ends_with(&format!(".{ending}"))) || !full.is_file() {
+            continue;
+        }
+        let text = std::fs::read_to_string(&full).map_err(|e| format!("{path}: {e}"))?;
+        files.push((path.to_owned(), text));
+    }
+    files.sort();
+    files.dedup();
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_found_in_text() {
+        let line = "as in [@rfc8289, §5.3] and [@red-1993]; not [@] nor @rfc1";
+        assert_eq!(cited_keys(line).collect::<Vec<_>>(), ["rfc8289", "red-1993"]);
+    }
+
+    #[test]
+    fn bibliography_keys_are_unique() {
+        assert_eq!(bib_keys("@misc{a,\n x = {1}\n}\n@book{b,\n}").unwrap().len(), 2);
+        assert!(bib_keys("@misc{a,\n}\n@misc{a,\n}").is_err_and(|e| e.contains("twice")));
+    }
+}

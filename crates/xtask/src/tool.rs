@@ -1,0 +1,59 @@
+//! Running other programs from the workspace's root.
+
+use crate::Result;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The workspace's root, known when this program was built.
+pub fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).unwrap_or(here).to_path_buf()
+}
+
+/// Does `program` start at all?
+pub fn exists(program: &str, probe: &[&str]) -> bool {
+    let status = Command::new(program).args(probe).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|s| s.success())
+}
+
+/// Runs a command line, its output going where ours goes.
+pub fn run(program: &str, args: &[&str], env: &[(&str, &str)]) -> Result {
+    let status = command(program, args, env).status().map_err(|e| format!("`{program}` did not start: {e}"))?;
+    if status.success() { Ok(()) } else { Err(format!("`{program} {}` failed ({status})", args.join(" "))) }
+}
+
+/// Runs a command line and returns what it printed.
+pub fn output(program: &str, args: &[&str]) -> Result<String> {
+    let output = command(program, args, &[]).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|e| format!("`{program}` did not start: {e}"))?;
+    if !output.status.success() {
+        return Err(format!("`{program} {}` failed ({})", args.join(" "), output.status));
+    }
+    String::from_utf8(output.stdout).map_err(|_| format!("`{program}` printed something that is not UTF-8"))
+}
+
+/// Runs a command line, passing its output on and showing each line to `watch`.
+pub fn watched(program: &str, args: &[&str], mut watch: impl FnMut(&str)) -> Result {
+    let mut child =
+        command(program, args, &[]).stdout(Stdio::piped()).spawn().map_err(|e| format!("`{program}` did not start: {e}"))?;
+    if let Some(stdout) = child.stdout.take() {
+        for line in BufReader::new(stdout).split(b'\n') {
+            let line = line.map_err(|e| format!("reading from `{program}`: {e}"))?;
+            let line = String::from_utf8_lossy(&line);
+            println!("{line}");
+            watch(&line);
+        }
+    }
+    let status = child.wait().map_err(|e| format!("waiting for `{program}`: {e}"))?;
+    if status.success() { Ok(()) } else { Err(format!("`{program} {}` failed ({status})", args.join(" "))) }
+}
+
+fn command(program: &str, args: &[&str], env: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(program);
+    command.args(args).current_dir(root()).stdin(Stdio::null());
+    for (key, value) in env {
+        command.env(key, value);
+    }
+    command
+}
