@@ -1,0 +1,278 @@
+//! What is allowed but probably not meant: settings under which the queue is never put to work, or figures say little.
+
+use crate::plan::{Direction, Heading, Point, Queue, Scenario, Traffic};
+use goodqueue_aqm::EcnPolicy;
+use goodqueue_aqm::spec::{Default as ParamDefault, Unit, Value};
+use goodqueue_sim::{RateSpec, SourceSpec};
+use goodqueue_tcp::{AckPolicy, Data, EcnMode};
+use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate};
+use std::fmt;
+
+/// Something that is probably not meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// The setting, as a dotted key.
+    pub field: String,
+    /// What is odd about it.
+    pub message: String,
+    /// What to do about it.
+    pub help: String,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}; {}", self.field, self.message, self.help)
+    }
+}
+
+/// Everything that is probably not meant at this point.
+#[must_use]
+pub fn warnings(point: &Point) -> Vec<Warning> {
+    let mut lint = Lint { plan: &point.plan, found: Vec::new() };
+    lint.times();
+    for heading in [Heading::Down, Heading::Up] {
+        let direction = lint.direction(heading);
+        if let Some(queue) = &direction.queue {
+            lint.load(heading, direction);
+            lint.buffer(heading, direction, queue);
+            lint.ecn(heading, queue);
+            lint.parameters(heading, direction, queue);
+        }
+    }
+    lint.acknowledgements();
+    lint.found
+}
+
+struct Lint<'a> {
+    plan: &'a Scenario,
+    found: Vec<Warning>,
+}
+
+impl<'a> Lint<'a> {
+    fn warn(&mut self, field: impl Into<String>, message: impl Into<String>, help: impl Into<String>) {
+        self.found.push(Warning { field: field.into(), message: message.into(), help: help.into() });
+    }
+
+    fn direction(&self, heading: Heading) -> &'a Direction {
+        match heading {
+            Heading::Down => &self.plan.link.down,
+            Heading::Up => &self.plan.link.up,
+        }
+    }
+
+    /// Key of a setting of the link in one direction.
+    fn key(&self, heading: Heading, name: &str) -> String {
+        let suffix = if heading == Heading::Up { "_up" } else { "" };
+        format!("link.{}.{name}{suffix}", self.plan.link.name)
+    }
+
+    fn groups(&self, heading: Heading) -> impl Iterator<Item = &'a Traffic> + use<'a> {
+        self.plan.traffic.iter().filter(move |group| group.heading == heading && group.flows > 0)
+    }
+
+    fn times(&mut self) {
+        let plan = self.plan;
+        let end = plan.end();
+        for (number, group) in plan.traffic.iter().enumerate() {
+            let latest = Instant::ZERO + group.start.latest();
+            if latest >= end {
+                let message = format!("flows may start at {latest}, but the run ends at {end}");
+                self.warn(format!("traffic.{number}.start"), message, "lengthen the duration or start earlier");
+            } else if latest > Instant::ZERO + plan.warmup && group.stop.is_none() {
+                let message = format!("{} ends before the last flow may start, at {latest}", plan.warmup);
+                self.warn("warmup", message, "lengthen the warm-up, or the figures mix the start with the rest");
+            }
+        }
+        let rtt = plan.base_rtt();
+        if plan.duration < rtt * 100 {
+            let message =
+                format!("{} is {} round trips of {rtt}", plan.duration, plan.duration.as_nanos() / rtt.as_nanos().max(1));
+            self.warn("duration", message, "measure at least 100 round trips");
+        }
+        if plan.replications == 1 {
+            self.warn("replications", "one replication gives no confidence interval", "ask for 5 or more");
+        }
+        if let RateSpec::Steps(steps) = &plan.link.down.rate
+            && let Some(late) = steps.iter().find(|step| step.0 >= end)
+        {
+            let message = format!("the step at {} never happens: the run ends at {end}", late.0);
+            self.warn(self.key(Heading::Down, "rate"), message, "lengthen the duration");
+        }
+    }
+
+    /// Can this direction ever be the bottleneck?
+    fn load(&mut self, heading: Heading, direction: &Direction) {
+        let rate = direction.nominal_rate();
+        let flows: u64 = self.groups(heading).map(|group| u64::from(group.flows)).sum();
+        if flows == 0 {
+            let message = "no data goes in this direction, so its queue stays empty";
+            self.warn(self.key(heading, "queue"), message, "add traffic with that direction");
+            return;
+        }
+        let access = Rate::bit_s(self.plan.access.rate.as_bit_s().saturating_mul(flows));
+        if access <= rate {
+            let message = format!(
+                "{flows} access links of {} are not faster than the bottleneck's {rate}: no queue forms there",
+                self.plan.access.rate
+            );
+            self.warn("access.rate", message, "raise it above the bottleneck's rate");
+        }
+        let offered: Option<f64> = self.groups(heading).map(|group| self.offered_bit_s(group)).sum();
+        if let Some(offered) = offered
+            && offered < rate.as_bit_s() as f64
+        {
+            let message =
+                format!("at most {} is offered to a link of {rate}: no lasting queue forms", Rate::bit_s(offered as u64));
+            self.warn(self.key(heading, "rate"), message, "lower the rate or add traffic");
+        }
+    }
+
+    /// The most a group can put on the wire on average; `None`: as much as there is room for.
+    fn offered_bit_s(&self, group: &Traffic) -> Option<f64> {
+        let overhead = self.plan.link.overhead;
+        let on_wire =
+            |rate: Rate, packet: Bytes| rate.as_bit_s() as f64 * (packet + overhead).get() as f64 / packet.get().max(1) as f64;
+        let each = match &group.source {
+            SourceSpec::Cbr { rate, packet_size, .. } | SourceSpec::Poisson { rate, packet_size, .. } => {
+                on_wire(*rate, *packet_size)
+            }
+            SourceSpec::OnOff { peak, mean_on, mean_off, packet_size, .. } => {
+                let share = mean_on.as_secs_f64() / (mean_on.as_secs_f64() + mean_off.as_secs_f64());
+                on_wire(*peak, *packet_size) * share
+            }
+            SourceSpec::Tcp { sender, header, .. } => {
+                let segment = (sender.mss + *header + overhead).get() as f64 / sender.mss.get().max(1) as f64;
+                let by_data = match sender.data {
+                    Data::Unlimited => None,
+                    Data::Bytes(bytes) => Some(bytes.get() as f64 * 8.0 / self.plan.duration.as_secs_f64()),
+                };
+                let rtt = self.plan.base_rtt().as_secs_f64();
+                let by_window =
+                    (sender.max_window != Bytes::MAX && rtt > 0.0).then(|| sender.max_window.get() as f64 * 8.0 / rtt);
+                let limit = match (by_data, by_window) {
+                    (Some(data), Some(window)) => data.min(window),
+                    (limit, None) | (None, limit) => limit?,
+                };
+                limit * segment
+            }
+        };
+        Some(each * f64::from(group.flows))
+    }
+
+    fn buffer(&mut self, heading: Heading, direction: &Direction, queue: &Queue) {
+        let Some(held) = held(queue, self.plan.link.mtu) else { return };
+        let bdp = direction.nominal_rate().bytes_in(self.plan.base_rtt());
+        if held < bdp && self.groups(heading).any(|group| matches!(group.source, SourceSpec::Tcp { .. })) {
+            let message = format!("holds {held}, less than one bandwidth-delay product ({bdp})");
+            self.warn(
+                self.key(heading, "buffer"),
+                message,
+                "with few flows the link may run empty; \"1 bdp\" is the usual least",
+            );
+        }
+    }
+
+    fn ecn(&mut self, heading: Heading, queue: &Queue) {
+        let sends_ecn = |group: &Traffic| match &group.source {
+            SourceSpec::Tcp { sender, .. } => sender.ecn != EcnMode::Off,
+            SourceSpec::Cbr { ecn, .. } | SourceSpec::Poisson { ecn, .. } | SourceSpec::OnOff { ecn, .. } => *ecn != Ecn::NotEct,
+        };
+        let any = self.groups(heading).any(sends_ecn);
+        let key = self.key(heading, "queue");
+        match queue.ecn {
+            EcnPolicy::Mark if !queue.kind.marks => {
+                let message = format!("ecn is asked for, but `{}` never marks", queue.kind.kind);
+                self.warn(format!("{key}.ecn"), message, "take it out or choose another algorithm");
+            }
+            EcnPolicy::Mark if !any => {
+                self.warn(format!("{key}.ecn"), "ecn is asked for, but no sender uses it", "add ecn = true to the traffic");
+            }
+            EcnPolicy::Drop if any => {
+                let message = "senders use ecn, but this queue does not mark";
+                self.warn(format!("{key}.ecn"), message, "add ecn = true to the queue");
+            }
+            _ => {}
+        }
+    }
+
+    fn parameters(&mut self, heading: Heading, direction: &Direction, queue: &Queue) {
+        let rate = direction.nominal_rate();
+        let mtu = self.plan.link.mtu;
+        let held = held(queue, mtu);
+        let key = self.key(heading, "queue");
+        for param in queue.kind.params {
+            let given = queue.params.iter().find(|(name, _)| *name == param.name).map(|(_, value)| *value);
+            let value = match (given, param.default) {
+                (Some(value), _) | (None, ParamDefault::Value(value)) => value,
+                (None, ParamDefault::Auto(_)) => continue,
+            };
+            let field = format!("{key}.{}", param.name);
+            match value {
+                Value::Size(size) if is_threshold(param.name) => {
+                    let Some((bytes, held)) = size.bytes(mtu, Some(rate)).zip(held) else { continue };
+                    if bytes >= held {
+                        let message = format!("{bytes} is not below the buffer ({held}): it is never exceeded");
+                        self.warn(field, message, "lower it or enlarge the buffer");
+                    }
+                }
+                Value::Duration(target) if param.name == "target" && param.unit == Unit::Duration => {
+                    self.target(field, target, rate, held);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn target(&mut self, field: String, target: Duration, rate: Rate, held: Option<Bytes>) {
+        let one = rate.transmission_time(self.plan.link.mtu + self.plan.link.overhead);
+        if target < one {
+            let message = format!("{target} is shorter than one full packet takes at {rate} ({one})");
+            self.warn(field, message, "raise it to at least that, or the queue signals without cause");
+        } else if let Some(drain) = held.map(|held| rate.transmission_time(held)).filter(|drain| *drain <= target) {
+            let message = format!("{target} is not below the time a full buffer drains in ({drain}): only the buffer drops");
+            self.warn(field, message, "lower it or enlarge the buffer");
+        }
+    }
+
+    /// Acknowledgements of a full link must fit through the other direction.
+    fn acknowledgements(&mut self) {
+        for (heading, back) in [(Heading::Down, Heading::Up), (Heading::Up, Heading::Down)] {
+            let rate = self.direction(heading).nominal_rate().as_bit_s() as f64;
+            let overhead = self.plan.link.overhead;
+            let needed = self.groups(heading).filter_map(|group| match &group.source {
+                SourceSpec::Tcp { sender, receiver, header } => {
+                    let segments = match receiver.ack_policy {
+                        AckPolicy::EveryPacket => 1,
+                        AckPolicy::Delayed => 2,
+                        AckPolicy::EveryWindow { segments } => u64::from(segments),
+                    };
+                    let data = (sender.mss + *header + overhead).get() * segments;
+                    Some(rate * (*header + overhead).get() as f64 / data as f64)
+                }
+                _ => None,
+            });
+            let needed = needed.fold(0.0, f64::max);
+            let there = self.direction(back).nominal_rate();
+            if needed > there.as_bit_s() as f64 {
+                let message =
+                    format!("{there} is too slow for the acknowledgements of a full link ({})", Rate::bit_s(needed as u64));
+                self.warn(self.key(back, "rate"), message, "raise it, or the return direction is the bottleneck");
+            }
+        }
+    }
+}
+
+/// Bytes of full packets that fit; `None` without a limit.
+fn held(queue: &Queue, mtu: Bytes) -> Option<Bytes> {
+    let by_packets = queue.limit.packets.get().saturating_mul(mtu.get());
+    let held = by_packets.min(queue.limit.bytes.get());
+    (held != u64::MAX).then_some(Bytes::new(held))
+}
+
+/// Sizes that the queue must reach before the algorithm acts.
+fn is_threshold(name: &str) -> bool {
+    name == "threshold" || name.starts_with("min_th")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,243 @@
+//! Scenario files: from TOML text to typed, checked settings.
+//!
+//! A [`Plan`] is a file with its overrides; [`Plan::points`] expands its `[sweep]` into one [`Point`] for each combination.
+//! Everything wrong is reported with file, line, column, field, value and allowed range; unknown keys are errors.
+
+mod controls;
+mod link;
+mod queue;
+mod reader;
+mod scenario;
+mod sender;
+mod suggest;
+mod sweep;
+mod traffic;
+mod tree;
+
+pub use crate::diagnostic::{Fault, PlanError};
+pub use link::{Direction, Link};
+pub use queue::Queue;
+pub use scenario::{Access, AccessEnds, Scenario, Timing};
+pub use traffic::{Heading, Traffic};
+
+use crate::diagnostic::{Origin, Source};
+use crate::trace_file::TraceStore;
+use sha2::{Digest, Sha256};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use sweep::Axis;
+use tree::{DottedKey, Node};
+
+/// A scenario file, its overrides applied, its sweep not yet expanded.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    source: Source,
+    base_dir: Option<PathBuf>,
+    overrides: Vec<(String, String)>,
+    root: Node,
+    axes: Vec<Axis>,
+    /// Overrides of something inside a swept value, applied again after the sweep.
+    late: Vec<(DottedKey, Node)>,
+    traces: Arc<TraceStore>,
+    first: Scenario,
+}
+
+/// One combination of the sweep's values.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// The swept keys and their values here, in the order of the file; empty without a sweep.
+    pub set: Vec<(String, serde_json::Value)>,
+    /// The settings.
+    pub plan: Scenario,
+}
+
+/// Larger files are refused before they are read.
+const LARGEST_FILE: u64 = 4 << 20;
+
+impl Plan {
+    /// Reads a scenario file. Paths in it are relative to its folder.
+    ///
+    /// # Errors
+    /// When the file cannot be read or anything in it is wrong.
+    pub fn load(path: &Path) -> Result<Self, PlanError> {
+        let text = read_file(path)?;
+        let base_dir = path.parent().unwrap_or_else(|| Path::new(""));
+        Self::parse(&path.display().to_string(), &text, base_dir)
+    }
+
+    /// Reads a scenario from text; `source_name` stands for the file in messages.
+    ///
+    /// # Errors
+    /// When anything in it is wrong.
+    pub fn parse(source_name: &str, text: &str, base_dir: &Path) -> Result<Self, PlanError> {
+        Self::build(Source::file(source_name, text), Some(base_dir.to_path_buf()), Vec::new())
+    }
+
+    /// As [`Plan::parse`] for text from a stranger: it may name no files.
+    ///
+    /// # Errors
+    /// When anything in it is wrong, or it names a recording.
+    pub fn parse_without_files(source_name: &str, text: &str) -> Result<Self, PlanError> {
+        Self::build(Source::file(source_name, text), None, Vec::new())
+    }
+
+    /// The same plan with these dotted keys set, after all earlier overrides. A value is TOML where it is TOML and a plain
+    /// text otherwise: `5`, `true`, `10 Mbit/s`, `{ kind = "codel" }`. An override of a swept key takes it out of the sweep.
+    ///
+    /// # Errors
+    /// When a key or value is wrong.
+    pub fn with_overrides(&self, overrides: &[(String, String)]) -> Result<Self, PlanError> {
+        let all = [&self.overrides, overrides].concat();
+        Self::build(self.source.clone(), self.base_dir.clone(), all)
+    }
+
+    fn build(source: Source, base_dir: Option<PathBuf>, overrides: Vec<(String, String)>) -> Result<Self, PlanError> {
+        let mut root = Node::document(&source).map_err(PlanError::new)?;
+        let mut axes = sweep::take_axes(&mut root).map_err(PlanError::new)?;
+        let mut late = Vec::new();
+        for (key, value) in &overrides {
+            let (key, node) = read_override(key, value).map_err(PlanError::new)?;
+            axes.retain(|axis| axis.key.parts != key.parts);
+            if axes.iter().any(|axis| key.is_within(&axis.key)) {
+                late.push((key, node));
+            } else {
+                root.set(&key, node).map_err(PlanError::new)?;
+            }
+        }
+        sweep::check_order(&axes).map_err(PlanError::new)?;
+        let traces = Arc::new(TraceStore::new(base_dir.as_deref()));
+        let expansion = sweep::Expansion { root: &root, axes: &axes, late: &late };
+        let default_name = stem(source.name());
+        let first = scenario::resolve(&expansion.tree(&vec![0; axes.len()])?, &default_name, &traces)?;
+        for choice in expansion.one_at_a_time() {
+            scenario::resolve(&expansion.tree(&choice)?, &default_name, &traces)?;
+        }
+        Ok(Self { source, base_dir, overrides, root, axes, late, traces, first })
+    }
+
+    /// Every combination of the sweep's values, the last axis changing fastest; one point without a sweep.
+    ///
+    /// # Errors
+    /// When values that are good one by one do not go together.
+    pub fn points(&self) -> Result<Vec<Point>, PlanError> {
+        let expansion = sweep::Expansion { root: &self.root, axes: &self.axes, late: &self.late };
+        let default_name = stem(self.source.name());
+        expansion
+            .grid()
+            .map(|choice| {
+                let plan = scenario::resolve(&expansion.tree(&choice)?, &default_name, &self.traces)?;
+                Ok(Point { set: expansion.set(&choice), plan })
+            })
+            .collect()
+    }
+
+    /// How many points the sweep has.
+    #[must_use]
+    pub fn point_count(&self) -> usize {
+        self.axes.iter().map(|axis| axis.values.len()).product()
+    }
+
+    /// What the scenario is called.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.first.name
+    }
+
+    /// Independent repetitions of each point.
+    #[must_use]
+    pub fn replications(&self) -> u32 {
+        self.first.replications
+    }
+
+    /// Root of all randomness.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.first.seed
+    }
+
+    /// The file's text, without overrides.
+    #[must_use]
+    pub fn source_text(&self) -> &str {
+        self.source.text()
+    }
+
+    /// All settings in one fixed form, overrides included: equal settings, equal text, however they are written.
+    #[must_use]
+    pub fn canonical_text(&self) -> String {
+        let mut text = String::from("goodqueue.plan/1\n");
+        self.root.write_canonical(&mut text);
+        for axis in &self.axes {
+            text.push_str("\nsweep ");
+            text.push_str(&axis.key.text());
+            for value in &axis.values {
+                text.push(' ');
+                value.write_canonical(&mut text);
+            }
+        }
+        for (key, node) in &self.late {
+            text.push_str("\nset ");
+            text.push_str(&key.text());
+            text.push(' ');
+            node.write_canonical(&mut text);
+        }
+        text
+    }
+
+    /// SHA-256 of the canonical text and of all recordings it names, as 64 hexadecimal digits.
+    #[must_use]
+    pub fn sha256(&self) -> String {
+        let mut hash = Sha256::new();
+        hash.update(self.canonical_text());
+        for trace in self.traces.traces() {
+            hash.update(trace.period.as_nanos().to_le_bytes());
+            for (at, bytes) in &trace.opportunities {
+                hash.update(at.as_nanos().to_le_bytes());
+                hash.update(bytes.get().to_le_bytes());
+            }
+        }
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// A scenario without a name is called after its file.
+fn stem(source_name: &str) -> String {
+    Path::new(source_name).file_stem().map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned())
+}
+
+fn read_override(key: &str, value: &str) -> Result<(DottedKey, Node), Fault> {
+    let source = Source::argument(&format!("{key}={value}"));
+    let key = DottedKey::parse(key, Origin { source: source.clone(), span: 0..key.len() })?;
+    if key.parts[0] == "sweep" {
+        let message = "the sweep itself cannot be set: set the swept key to fix its value".to_owned();
+        return Err(Fault::at(&key.origin, &key.text(), message, None));
+    }
+    let node = Node::argument(&source, key.origin.span.end + 1)?;
+    Ok((key, node))
+}
+
+fn read_file(path: &Path) -> Result<String, PlanError> {
+    let shown = path.display().to_string();
+    let fault = |message: String| PlanError::new(Fault::in_file(&shown, message, None));
+    let unreadable = |error: &std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => fault("no such file".to_owned()),
+        std::io::ErrorKind::PermissionDenied => fault("may not be read: permission denied".to_owned()),
+        _ => fault(format!("cannot be read: {error}")),
+    };
+    let facts = std::fs::metadata(path).map_err(|error| unreadable(&error))?;
+    if facts.is_dir() {
+        return Err(fault("is a directory: expected a scenario file".to_owned()));
+    }
+    let mut bytes = Vec::new();
+    // A pipe is welcome here, so the bound is on what is read and not on the size the file says it has.
+    let file = std::fs::File::open(path).map_err(|error| unreadable(&error))?;
+    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    if bytes.len() as u64 > LARGEST_FILE {
+        return Err(fault(format!("is too large for a scenario: allowed up to {LARGEST_FILE} bytes")));
+    }
+    String::from_utf8(bytes)
+        .map_err(|error| fault(format!("is not UTF-8 text: byte {} cannot be read", error.utf8_error().valid_up_to() + 1)))
+}
+
+#[cfg(test)]
+mod tests;

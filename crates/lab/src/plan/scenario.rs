@@ -1,0 +1,225 @@
+//! One point of a plan: typed settings with every default filled in, and how they are read from the tree.
+
+use super::link::Link;
+use super::reader::{self, Faults, Field, Table};
+use super::traffic::{self, Traffic};
+use super::tree::{Node, Value};
+use crate::diagnostic::{Fault, PlanError};
+use crate::quantity::{self, Limits};
+use crate::trace_file::TraceStore;
+use goodqueue_units::{Duration, Instant, Rate, Rng};
+
+/// The settings of one point.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// What the scenario is called.
+    pub name: String,
+    /// What it is about, if the file says so.
+    pub description: Option<String>,
+    /// Time before measuring begins.
+    pub warmup: Duration,
+    /// The measured part, after the warm-up.
+    pub duration: Duration,
+    /// Independent repetitions.
+    pub replications: u32,
+    /// Root of all randomness.
+    pub seed: u64,
+    /// The bottleneck, both directions.
+    pub link: Link,
+    /// What lies between hosts and the bottleneck.
+    pub access: Access,
+    /// Groups of flows, in the order of the file.
+    pub traffic: Vec<Traffic>,
+}
+
+/// The links between hosts and the bottleneck, one for each flow, direction and end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Transmission rate.
+    pub rate: Rate,
+    /// One-way propagation delay of each.
+    pub delay: Duration,
+    /// At which ends they are.
+    pub ends: AccessEnds,
+}
+
+/// At which ends of the bottleneck hosts have access links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessEnds {
+    /// At both: a dumbbell.
+    Both,
+    /// At the sender's only: the bottleneck leads straight to the receivers.
+    Sender,
+}
+
+impl Access {
+    /// Propagation delay of all access links on a one-way trip.
+    #[must_use]
+    pub fn one_way_delay(&self) -> Duration {
+        match self.ends {
+            AccessEnds::Both => self.delay * 2,
+            AccessEnds::Sender => self.delay,
+        }
+    }
+}
+
+/// A time that may be drawn anew for each flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timing {
+    /// The same for all.
+    Fixed(Duration),
+    /// Uniform between the two.
+    Uniform(Duration, Duration),
+}
+
+impl Timing {
+    /// The time for one flow; `rng` is that flow's own.
+    #[must_use]
+    pub fn draw(&self, rng: &mut Rng) -> Duration {
+        match *self {
+            Self::Fixed(span) => span,
+            Self::Uniform(low, high) => low + Duration::ns(rng.below(high.saturating_sub(low).as_nanos().saturating_add(1))),
+        }
+    }
+
+    /// The longest it can be.
+    #[must_use]
+    pub fn latest(&self) -> Duration {
+        match *self {
+            Self::Fixed(span) | Self::Uniform(_, span) => span,
+        }
+    }
+
+    /// `"2 s"` or `"uniform 0 s .. 5 s"`.
+    pub(super) fn read(limits: Limits<Duration>) -> impl Fn(Field<'_>) -> Result<Self, Fault> {
+        move |field| {
+            let Value::String(text) = &field.node.value else {
+                return reader::duration(limits)(field).map(Self::Fixed);
+            };
+            let Some(range) = text.trim().strip_prefix("uniform") else {
+                return reader::duration(limits)(field).map(Self::Fixed);
+            };
+            let help = || Some("write a range like \"uniform 0 s .. 5 s\"".to_owned());
+            let Some((low, high)) = range.split_once("..") else {
+                return Err(field.fault(format!("`{}` is not a range", quantity::excerpt(text)), help()));
+            };
+            let end = |text: &str| quantity::duration(text).and_then(|span| limits.check(span, text.trim()));
+            let (low, high) = end(low).and_then(|low| Ok((low, end(high)?))).map_err(|e| field.fault(e.message, e.help))?;
+            if low > high {
+                return Err(field.fault(format!("`{}` ends before it begins", quantity::excerpt(text)), help()));
+            }
+            Ok(Self::Uniform(low, high))
+        }
+    }
+}
+
+/// Longest run and latest start.
+pub(super) const LONGEST: Duration = Duration::secs(10_000_000);
+/// Longest propagation delay.
+pub(super) const LONGEST_DELAY: Duration = Duration::secs(1000);
+const MOST_REPLICATIONS: u64 = 1_000_000;
+const GREATEST_SEED: u64 = i64::MAX as u64;
+/// Packets and senders of more flows than this would not fit in memory.
+pub(super) const MOST_FLOWS: u64 = 100_000;
+
+/// What does not change from point to point.
+struct Head {
+    name: String,
+    replications: u32,
+    seed: u64,
+}
+
+/// Reads the whole tree, the sweep already taken out of it.
+///
+/// # Errors
+/// All faults found.
+pub(super) fn resolve(root: &Node, default_name: &str, traces: &TraceStore) -> Result<Scenario, PlanError> {
+    let faults = Faults::default();
+    let scenario = read(root, default_name, traces, &faults);
+    match (scenario, PlanError::from_faults(faults.into_vec())) {
+        (_, Some(error)) => Err(error),
+        (Some(scenario), None) => Ok(scenario),
+        // Every way to give up reports why; this is the last resort against one that does not.
+        (None, None) => Err(PlanError::new(Fault::at(&root.origin, "", "cannot be understood".to_owned(), None))),
+    }
+}
+
+fn read(root: &Node, default_name: &str, traces: &TraceStore, faults: &Faults) -> Option<Scenario> {
+    let table = Table::open(root, "", faults)?;
+    read_version(&table);
+    let head = read_head(&table, default_name);
+    let description = table.optional("description", |field| reader::text(field).map(str::to_owned));
+    let warmup = table.optional("warmup", reader::duration(Limits::new(Duration::ZERO, LONGEST)));
+    let duration = table.required(
+        "duration",
+        "say how long to measure, for instance duration = \"100 s\"",
+        reader::duration(Limits::new(Duration::ms(1), LONGEST)),
+    );
+    let access = read_access(&table);
+    let traffic = traffic::read(&table);
+    let extra = traffic.iter().map(|group| group.rtt_extra.latest()).max().unwrap_or_default();
+    let link = super::link::read(&table, access, extra, &traffic, traces);
+    let mtu = link.as_ref().map(|link| link.mtu);
+    let traffic = traffic.into_iter().map(|draft| draft.finish(mtu)).collect::<Option<Vec<_>>>();
+    table.finish("a scenario");
+    Some(Scenario {
+        name: head.name,
+        description,
+        warmup: warmup.unwrap_or(Duration::ZERO),
+        duration: duration?,
+        replications: head.replications,
+        seed: head.seed,
+        link: link?,
+        access,
+        traffic: traffic?,
+    })
+}
+
+fn read_version(table: &Table<'_>) {
+    table.required("goodqueue", "begin the file with goodqueue = 1, the version of the format", |field| match field.node.value {
+        Value::Integer(1) => Ok(()),
+        _ => Err(field.fault(format!("`{}` is not a version of the format: allowed 1", field.node.shown()), None)),
+    });
+}
+
+fn read_head(table: &Table<'_>, default_name: &str) -> Head {
+    let name = table.optional("name", |field| reader::text(field).map(str::to_owned));
+    let replications = table.optional("replications", reader::count(Limits::new(1, MOST_REPLICATIONS)));
+    let seed = table.optional("seed", reader::count(Limits::new(0, GREATEST_SEED)));
+    Head {
+        name: name.unwrap_or_else(|| default_name.to_owned()),
+        replications: replications.unwrap_or(1) as u32,
+        seed: seed.unwrap_or(1),
+    }
+}
+
+fn read_access(table: &Table<'_>) -> Access {
+    let default = Access { rate: Rate::gbit(1), delay: Duration::us(100), ends: AccessEnds::Both };
+    let Some(access) = table.get("access").and_then(|node| Table::open(node, "access", table.faults())) else {
+        return default;
+    };
+    let rate = access.optional("rate", reader::rate(Limits::new(Rate::bit_s(1), super::link::FASTEST)));
+    let delay = access.optional("delay", reader::duration(Limits::new(Duration::ZERO, LONGEST_DELAY)));
+    let ends = access.optional("ends", reader::choice(&["both", "sender"]));
+    access.finish("[access]");
+    Access {
+        rate: rate.unwrap_or(default.rate),
+        delay: delay.unwrap_or(default.delay),
+        ends: if ends == Some("sender") { AccessEnds::Sender } else { AccessEnds::Both },
+    }
+}
+
+impl Scenario {
+    /// The round-trip time without queueing or transmission, the largest over all flows.
+    #[must_use]
+    pub fn base_rtt(&self) -> Duration {
+        let extra = self.traffic.iter().map(|group| group.rtt_extra.latest()).max().unwrap_or_default();
+        self.link.down.delay + self.link.up.delay + self.access.one_way_delay() * 2 + extra
+    }
+
+    /// When the run ends.
+    #[must_use]
+    pub fn end(&self) -> Instant {
+        Instant::ZERO + self.warmup + self.duration
+    }
+}

@@ -1,0 +1,231 @@
+//! Groups of flows.
+
+use super::reader::{self, Field, Table};
+use super::scenario::{LONGEST, LONGEST_DELAY, MOST_FLOWS, Timing};
+use super::sender;
+use super::tree::Value;
+use crate::diagnostic::Fault;
+use crate::quantity::Limits;
+use goodqueue_sim::{SizeLaw, SourceSpec};
+use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate};
+
+/// One group of equal flows.
+#[derive(Clone, Debug)]
+pub struct Traffic {
+    /// Its name in results.
+    pub name: String,
+    /// How many flows.
+    pub flows: u32,
+    /// When each starts.
+    pub start: Timing,
+    /// When all stop offering new data.
+    pub stop: Option<Instant>,
+    /// Which way data goes.
+    pub heading: Heading,
+    /// Round-trip time in addition to that of the links.
+    pub rtt_extra: Timing,
+    /// What each flow sends.
+    pub source: SourceSpec,
+}
+
+/// Which way data goes across the bottleneck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heading {
+    /// As the link is described.
+    Down,
+    /// The return direction.
+    Up,
+}
+
+/// A group whose packet sizes still wait for the link's MTU.
+pub(super) struct Draft<'a> {
+    pub(super) name: String,
+    pub(super) flows: u32,
+    pub(super) start: Timing,
+    pub(super) stop: Option<Instant>,
+    pub(super) heading: Heading,
+    pub(super) rtt_extra: Timing,
+    source: Source,
+    table: Table<'a>,
+}
+
+enum Source {
+    Tcp(Box<sender::Draft>),
+    Udp {
+        pattern: Pattern,
+        packet_size: Option<Bytes>,
+        ecn: Ecn,
+    },
+    /// Has a fault that is already reported.
+    Wrong,
+}
+
+enum Pattern {
+    Cbr(Rate),
+    Poisson(Rate, SizeLaw),
+    OnOff { peak: Rate, mean_on: Duration, mean_off: Duration },
+}
+
+const KINDS: &[&str] = &["bulk", "cbr", "poisson", "on-off"];
+const LATER_KINDS: &[&str] = &["bulk-with-pauses", "short", "web", "page", "voip", "video", "flow-list"];
+const SMALLEST_PACKET: Bytes = Bytes::new(28);
+const LARGEST_PACKET: Bytes = Bytes::new(65_535);
+const MOST_GROUPS: usize = 1_000;
+
+/// Reads all `[[traffic]]` tables.
+pub(super) fn read<'a>(scenario: &Table<'a>) -> Vec<Draft<'a>> {
+    let help = "describe the flows, for instance [[traffic]] with kind = \"bulk\" and flows = 4";
+    let Some(node) = scenario.get("traffic") else {
+        scenario.required("traffic", help, |_| Ok(()));
+        return Vec::new();
+    };
+    let Value::Array(items) = &node.value else {
+        scenario.fault("traffic", format!("is {}: expected a list of tables", node.kind()), Some(help.to_owned()));
+        return Vec::new();
+    };
+    if items.is_empty() || items.len() > MOST_GROUPS {
+        let message = format!("has {} groups: allowed 1 to {MOST_GROUPS}", items.len());
+        scenario.fault("traffic", message, Some(help.to_owned()));
+        return Vec::new();
+    }
+    let mut groups: Vec<Draft<'a>> = Vec::new();
+    for (number, item) in items.iter().enumerate() {
+        let path = format!("traffic.{number}");
+        if let Some(draft) = Table::open(item, &path, scenario.faults()).and_then(|table| read_group(table, &groups)) {
+            groups.push(draft);
+        }
+    }
+    check_count(scenario, &groups);
+    groups
+}
+
+fn check_count(scenario: &Table<'_>, groups: &[Draft<'_>]) {
+    let total: u64 = groups.iter().map(|group| u64::from(group.flows)).sum();
+    if !scenario.faults().any() && !(1..=MOST_FLOWS).contains(&total) {
+        scenario.fault("traffic", format!("has {total} flows in all: allowed 1 to {MOST_FLOWS}"), None);
+    }
+}
+
+fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>]) -> Option<Draft<'a>> {
+    let help = format!("write one of {}", KINDS.join(", "));
+    let kind = table.required("kind", &help, read_kind)?;
+    let name = read_name(&table, kind, others);
+    let flows = table.optional("flows", reader::count(Limits::new(0, MOST_FLOWS)));
+    let times = Limits::new(Duration::ZERO, LONGEST);
+    let start = table.optional("start", Timing::read(times)).unwrap_or(Timing::Fixed(Duration::ZERO));
+    let stop = table.optional("stop", |field| {
+        let stop = reader::duration(times)(field)?;
+        if stop <= start.latest() {
+            let message = format!("`{}` is not after the latest start, {}", field.node.shown(), start.latest());
+            return Err(field.fault(message, None));
+        }
+        Ok(Instant::ZERO + stop)
+    });
+    let heading = table.optional("direction", reader::choice(&["down", "up"]));
+    let rtt_extra = table.optional("rtt_extra", Timing::read(Limits::new(Duration::ZERO, LONGEST_DELAY)));
+    table.not_supported("weight");
+    table.not_supported("path");
+    let source = match kind {
+        "bulk" => sender::Draft::read(&table).map_or(Source::Wrong, |draft| Source::Tcp(Box::new(draft))),
+        _ => read_udp(&table, kind).unwrap_or(Source::Wrong),
+    };
+    Some(Draft {
+        name,
+        flows: flows.unwrap_or(1) as u32,
+        start,
+        stop,
+        heading: if heading == Some("up") { Heading::Up } else { Heading::Down },
+        rtt_extra: rtt_extra.unwrap_or(Timing::Fixed(Duration::ZERO)),
+        source,
+        table,
+    })
+}
+
+fn read_kind(field: Field<'_>) -> Result<&'static str, Fault> {
+    let word = reader::text(field)?;
+    if LATER_KINDS.contains(&word) {
+        let help = format!("this version has {}", KINDS.join(", "));
+        return Err(field.fault(format!("`{word}` is not supported yet by this version"), Some(help)));
+    }
+    reader::choice(KINDS)(field)
+}
+
+/// The given name, else the kind, with a number where that is taken.
+fn read_name(table: &Table<'_>, kind: &str, others: &[Draft<'_>]) -> String {
+    let taken = |name: &str| others.iter().any(|other| other.name == name);
+    let given = table.optional("name", |field| {
+        let name = reader::text(field)?;
+        if taken(name) {
+            return Err(field.fault(format!("`{}` is the name of another group", field.node.shown()), None));
+        }
+        if name.is_empty() || name.len() > 64 || name.chars().any(char::is_control) {
+            return Err(field.fault(format!("`{}` is not a name: allowed 1 to 64 bytes", field.node.shown()), None));
+        }
+        Ok(name.to_owned())
+    });
+    let numbered = || (2..).map(|number| format!("{kind}-{number}")).find(|name| !taken(name));
+    given.or_else(|| (!taken(kind)).then(|| kind.to_owned())).or_else(numbered).unwrap_or_default()
+}
+
+fn read_udp(table: &Table<'_>, kind: &str) -> Option<Source> {
+    let rates = Limits::new(Rate::bit_s(1), super::link::FASTEST);
+    let pattern = if kind == "on-off" {
+        let spans = Limits::new(Duration::us(1), LONGEST);
+        let peak = table.required("peak", "write the rate within a burst, for instance peak = \"1 Mbit/s\"", reader::rate(rates));
+        let on = table.required("mean_on", "write the mean length of a burst, for instance \"20 ms\"", reader::duration(spans));
+        let off =
+            table.required("mean_off", "write the mean length of a silence, for instance \"80 ms\"", reader::duration(spans));
+        peak.zip(on).zip(off).map(|((peak, mean_on), mean_off)| Pattern::OnOff { peak, mean_on, mean_off })
+    } else {
+        let rate = table.required("rate", "write the rate in IP bits, for instance rate = \"15 Mbit/s\"", reader::rate(rates));
+        if kind == "cbr" {
+            rate.map(Pattern::Cbr)
+        } else {
+            let law = table.optional("sizes", reader::choice(&["fixed", "exponential"]));
+            let law = if law == Some("exponential") { SizeLaw::Exponential } else { SizeLaw::Fixed };
+            rate.map(|rate| Pattern::Poisson(rate, law))
+        }
+    };
+    let sizes = Limits::new(SMALLEST_PACKET, LARGEST_PACKET);
+    let packet_size = table.optional("packet_size", reader::bytes(sizes));
+    let ecn = table.optional("ecn", |field| match field.node.value {
+        Value::Bool(on) => Ok(if on { Ecn::Ect0 } else { Ecn::NotEct }),
+        _ => reader::choice(&["ect0", "ect1"])(field).map(|word| if word == "ect0" { Ecn::Ect0 } else { Ecn::Ect1 }),
+    });
+    Some(Source::Udp { pattern: pattern?, packet_size, ecn: ecn.unwrap_or(Ecn::NotEct) })
+}
+
+impl Draft<'_> {
+    /// Fills in sizes that follow the link's MTU, and ends reading. `None` when the group or the link has a fault.
+    pub(super) fn finish(self, mtu: Option<Bytes>) -> Option<Traffic> {
+        let source = mtu.and_then(|mtu| match self.source {
+            Source::Tcp(draft) => draft.finish(&self.table, mtu),
+            Source::Udp { pattern, packet_size, ecn } => udp_source(&self.table, pattern, packet_size, ecn, mtu),
+            Source::Wrong => None,
+        });
+        let kind = self.table.get("kind").map(super::tree::Node::shown).unwrap_or_default();
+        self.table.finish(&format!("traffic of kind `{kind}`"));
+        Some(Traffic {
+            name: self.name,
+            flows: self.flows,
+            start: self.start,
+            stop: self.stop,
+            heading: self.heading,
+            rtt_extra: self.rtt_extra,
+            source: source?,
+        })
+    }
+}
+
+fn udp_source(table: &Table<'_>, pattern: Pattern, packet_size: Option<Bytes>, ecn: Ecn, mtu: Bytes) -> Option<SourceSpec> {
+    let packet_size = packet_size.unwrap_or(mtu);
+    if packet_size > mtu {
+        table.fault("packet_size", format!("{packet_size} is out of range: allowed up to the link's mtu, {mtu}"), None);
+        return None;
+    }
+    Some(match pattern {
+        Pattern::Cbr(rate) => SourceSpec::Cbr { rate, packet_size, ecn },
+        Pattern::Poisson(rate, sizes) => SourceSpec::Poisson { rate, packet_size, sizes, ecn },
+        Pattern::OnOff { peak, mean_on, mean_off } => SourceSpec::OnOff { peak, mean_on, mean_off, packet_size, ecn },
+    })
+}

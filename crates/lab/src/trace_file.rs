@@ -1,0 +1,208 @@
+//! Recorded links: files of delivery opportunities in mahimahi's format.
+//!
+//! One whole number a line: the millisecond at which up to 1500 bytes may leave. Times never go back; the same time on several
+//! lines means as many opportunities. After the last line the recording starts again, so the last time is its length; what
+//! stands at time zero belongs to its end.
+//!
+//! Files are read line by line with bounds on everything, so no file can exhaust memory.
+
+use crate::quantity::excerpt;
+use goodqueue_sim::OpportunityTrace;
+use goodqueue_units::{Bytes, Duration};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What one line lets through.
+const BYTES_PER_OPPORTUNITY: Bytes = Bytes::new(1500);
+/// Larger files are refused before they are read.
+const LARGEST_FILE: u64 = 256 << 20;
+/// Far more than the digits of any allowed time.
+const LONGEST_LINE: usize = 32;
+/// One day.
+const LATEST_MS: u64 = 86_400_000;
+/// Different times; each takes 16 bytes of memory.
+const MOST_TIMES: usize = 10_000_000;
+
+/// A file that is no recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceError {
+    path: String,
+    /// Counted from one; zero: the file as a whole.
+    line: u64,
+    message: String,
+}
+
+impl TraceError {
+    /// The line, counted from one; `None` when the file as a whole is meant.
+    #[must_use]
+    pub fn line(&self) -> Option<u64> {
+        (self.line > 0).then_some(self.line)
+    }
+}
+
+impl fmt::Display for TraceError {
+    /// `file:line: what is wrong`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "{}: {}", self.path, self.message),
+            line => write!(f, "{}:{line}: {}", self.path, self.message),
+        }
+    }
+}
+
+impl std::error::Error for TraceError {}
+
+/// Reads a recording from a file.
+///
+/// # Errors
+/// When the file cannot be read or is no recording; the error names file and line.
+pub fn load(path: &Path) -> Result<OpportunityTrace, TraceError> {
+    let shown = path.display().to_string();
+    let fault = |message: String| TraceError { path: shown.clone(), line: 0, message };
+    let facts = std::fs::metadata(path).map_err(|error| fault(why(&error)))?;
+    // Reading a directory fails late and reading a pipe may never end.
+    if facts.is_dir() {
+        return Err(fault("is a directory".to_owned()));
+    }
+    if !facts.is_file() {
+        return Err(fault("is not a regular file".to_owned()));
+    }
+    if facts.len() > LARGEST_FILE {
+        return Err(fault(format!("has {} bytes: allowed up to {LARGEST_FILE}", facts.len())));
+    }
+    let file = File::open(path).map_err(|error| fault(why(&error)))?;
+    // The file may grow while it is read.
+    read(&shown, BufReader::new(file.take(LARGEST_FILE)))
+}
+
+/// Reads a recording from bytes; `name` stands for the file in errors.
+///
+/// # Errors
+/// When the bytes are no recording; the error names the line.
+pub fn read(name: &str, mut input: impl BufRead) -> Result<OpportunityTrace, TraceError> {
+    let mut draft = TraceDraft::default();
+    let mut line = Vec::with_capacity(LONGEST_LINE + 1);
+    for number in 1.. {
+        let fault = |message: String| TraceError { path: name.to_owned(), line: number, message };
+        line.clear();
+        let got = input.by_ref().take(LONGEST_LINE as u64 + 1).read_until(b'\n', &mut line);
+        if got.map_err(|error| fault(why(&error)))? == 0 {
+            break;
+        }
+        if line.last() == Some(&b'\n') {
+            line.pop();
+        } else if line.len() > LONGEST_LINE {
+            let start = String::from_utf8_lossy(&line[..8]).into_owned();
+            return Err(fault(format!("begins `{}` and has more than {LONGEST_LINE} characters", excerpt(&start))));
+        }
+        if line.last() == Some(&b'\r') {
+            line.pop();
+        }
+        draft.add(millisecond(&line).map_err(fault)?).map_err(fault)?;
+    }
+    draft.finish().map_err(|message| TraceError { path: name.to_owned(), line: 0, message })
+}
+
+fn why(error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "no such file".to_owned(),
+        ErrorKind::PermissionDenied => "may not be read: permission denied".to_owned(),
+        _ => format!("cannot be read: {error}"),
+    }
+}
+
+/// The time on one line.
+fn millisecond(line: &[u8]) -> Result<u64, String> {
+    let text = String::from_utf8_lossy(line);
+    let shown = excerpt(&text);
+    if line.is_empty() {
+        return Err("is blank: expected a whole number of milliseconds".to_owned());
+    }
+    if line.iter().all(u8::is_ascii_digit) {
+        return match text.parse::<u64>() {
+            Ok(ms) if ms <= LATEST_MS => Ok(ms),
+            _ => Err(format!("`{shown}` is out of range: allowed 0 to {LATEST_MS} (milliseconds, one day)")),
+        };
+    }
+    if line[0] == b'-' && line.len() > 1 && line[1..].iter().all(u8::is_ascii_digit) {
+        return Err(format!("`{shown}` is negative: allowed 0 to {LATEST_MS}"));
+    }
+    Err(format!("`{shown}` is not a whole number of milliseconds"))
+}
+
+#[derive(Default)]
+struct TraceDraft {
+    opportunities: Vec<(Duration, Bytes)>,
+    at_zero: Bytes,
+    last_ms: u64,
+}
+
+impl TraceDraft {
+    fn add(&mut self, ms: u64) -> Result<(), String> {
+        if ms < self.last_ms {
+            return Err(format!("`{ms}` goes back in time: the line before has `{}`", self.last_ms));
+        }
+        self.last_ms = ms;
+        let at = Duration::ms(ms);
+        let full = self.opportunities.len() == MOST_TIMES;
+        match self.opportunities.last_mut() {
+            _ if ms == 0 => self.at_zero += BYTES_PER_OPPORTUNITY,
+            Some((last, bytes)) if *last == at => *bytes += BYTES_PER_OPPORTUNITY,
+            _ if full => {
+                return Err(format!("has more than {MOST_TIMES} different times"));
+            }
+            _ => self.opportunities.push((at, BYTES_PER_OPPORTUNITY)),
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<OpportunityTrace, String> {
+        match self.opportunities.last_mut() {
+            Some((_, bytes)) => *bytes += self.at_zero,
+            None if self.at_zero.is_zero() => return Err("is empty: expected one whole number a line".to_owned()),
+            None => return Err("has only zeros: the last line is the recording's length and must be above 0".to_owned()),
+        }
+        Ok(OpportunityTrace { period: Duration::ms(self.last_ms), opportunities: self.opportunities })
+    }
+}
+
+type Loaded = BTreeMap<PathBuf, Result<Arc<OpportunityTrace>, TraceError>>;
+
+/// Loads each recording once, from paths relative to the scenario file.
+#[derive(Debug)]
+pub(crate) struct TraceStore {
+    base_dir: Option<PathBuf>,
+    loaded: Mutex<Loaded>,
+}
+
+impl TraceStore {
+    /// `None` refuses all files.
+    pub(crate) fn new(base_dir: Option<&Path>) -> Self {
+        Self { base_dir: base_dir.map(Path::to_path_buf), loaded: Mutex::default() }
+    }
+
+    pub(crate) fn load(&self, written: &str) -> Result<Arc<OpportunityTrace>, TraceError> {
+        let Some(base_dir) = &self.base_dir else {
+            return Err(TraceError { path: excerpt(written), line: 0, message: "files may not be read here".to_owned() });
+        };
+        let path = base_dir.join(written);
+        self.lock().entry(path.clone()).or_insert_with(|| load(&path).map(Arc::new)).clone()
+    }
+
+    /// All recordings loaded so far, ordered by path.
+    pub(crate) fn traces(&self) -> Vec<Arc<OpportunityTrace>> {
+        self.lock().values().filter_map(|trace| trace.as_ref().ok().cloned()).collect()
+    }
+
+    /// A panic while loading leaves the map as it was, so a poisoned lock is still good.
+    fn lock(&self) -> MutexGuard<'_, Loaded> {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;
