@@ -98,9 +98,10 @@ impl CoDel {
         }
     }
 
+    /// `interval / sqrt(count)` after `from`, the gap rounded to the nearest nanosecond.
     fn control_law(&self, from: Instant) -> Instant {
-        let gap = self.params.interval.mul_f64(1.0 / sqrt(f64::from(self.count.max(1))));
-        from + gap.max(Duration::ns(1))
+        let gap = self.params.interval.as_nanos() as f64 / sqrt(f64::from(self.count.max(1)));
+        from + Duration::ns((gap + 0.5) as u64).max(Duration::ns(1))
     }
 
     #[inline]
