@@ -1,0 +1,30 @@
+// What every chart can do, whatever draws it.
+
+import type { Ink, Look } from "../palette.ts";
+import type { Rows } from "./export.ts";
+
+/** Head of an exported picture, which stands alone. */
+export interface Heading {
+  readonly title: string;
+  readonly legend: readonly { readonly label: string; readonly look: Look }[];
+}
+
+/** A chart on the page. */
+export interface Chart {
+  /** What to put on the page. */
+  readonly element: HTMLElement;
+  /** The chart as it is shown now, as SVG text in other colours or another size. */
+  svg(ink: Ink, width: number, heading: Heading | undefined): string;
+  /** Every number behind the chart, for a CSV file. */
+  data(): Rows;
+  /** The same in few numbers, for those who cannot see it. */
+  digest(): Rows;
+  /** Is only a part shown? */
+  zoomed(): boolean;
+  /** Shows everything again. */
+  resetZoom(): void;
+  /** Draws again, after a change of size or theme. */
+  redraw(): void;
+  /** Lets go of everything outside `element`. */
+  destroy(): void;
+}

@@ -1,0 +1,341 @@
+// Lines over time or over a value, drawn by uPlot: fast with long series, zoomed by dragging, read by pointer or arrow keys.
+
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { h } from "../dom.ts";
+import { type Ink, inkOf, type Look } from "../palette.ts";
+import { formatDecimals, formatNumber, type Quantity, type Unit, unitFor, withUnit, withUnitLabel } from "../units.ts";
+import type { Chart, Heading } from "./chart.ts";
+import { lowerBound, minMax } from "./downsample.ts";
+import type { Rows } from "./export.ts";
+import { draw, type Shape } from "./svg.ts";
+import { extent, type Range, tickDecimals } from "./ticks.ts";
+import { Tooltip } from "./tooltip.ts";
+import type { SharedWindow } from "./window.ts";
+
+/** One line; `x` rises. */
+export interface LineData {
+  readonly label: string;
+  readonly look: Look;
+  readonly x: readonly number[];
+  readonly y: readonly (number | null)[];
+}
+
+/** One axis of a line chart. */
+export interface LineAxis {
+  readonly label: string;
+  readonly quantity: Quantity;
+  /** All that there is to see; without it, what the lines need. */
+  readonly range?: Range;
+  readonly scale?: "linear" | "log";
+}
+
+/** What a line chart shows. */
+export interface LineOptions {
+  /** What it is, for those who cannot see it. */
+  readonly name: string;
+  readonly x: LineAxis;
+  readonly y: LineAxis;
+  readonly lines: readonly LineData[];
+  /** Hold each value until the next one instead of joining them. */
+  readonly steps: boolean;
+  readonly height: number;
+  readonly window: SharedWindow;
+  /** A shaded stretch, for instance the warm-up. */
+  readonly band?: { readonly to: number; readonly text: string };
+  /** Instead of a tooltip, tell the values at the cursor (`null`: it left). */
+  readonly onCursor?: (x: number | null) => void;
+}
+
+export class LineChart implements Chart {
+  readonly element: HTMLElement;
+  readonly #options: LineOptions;
+  readonly #host: HTMLElement;
+  readonly #tooltip: Tooltip;
+  readonly #observer: ResizeObserver;
+  readonly #unwatch: () => void;
+  readonly #units: { x: Unit; y: Unit };
+  readonly #xRange: Range;
+  #plot: uPlot | undefined;
+  #ink: Ink;
+  #hovered = false;
+
+  constructor(options: LineOptions) {
+    this.#options = options;
+    this.#ink = inkOf("page");
+    this.#xRange = options.x.range ?? extent(options.lines.flatMap((line) => line.x));
+    const yRange = options.y.range ?? extent(options.lines.flatMap((line) => line.y.filter((value) => value !== null)));
+    this.#units = { x: unitFor(options.x.quantity, this.#xRange.max), y: unitFor(options.y.quantity, Math.max(Math.abs(yRange.min), yRange.max)) };
+    this.#host = h("div", { class: "plot" });
+    this.#host.style.height = `${options.height}px`;
+    this.element = h("div", { class: "plot-frame", tabindex: 0, role: "group", "aria-roledescription": "chart", "aria-label": `${options.name}. Arrow keys read values, plus and minus zoom, 0 shows everything.` }, this.#host);
+    this.#tooltip = new Tooltip(this.element);
+    this.element.addEventListener("keydown", (event) => this.#onKey(event));
+    this.element.addEventListener("pointerenter", () => (this.#hovered = true));
+    this.element.addEventListener("pointerleave", () => (this.#hovered = false));
+    this.element.addEventListener("blur", () => this.#plot?.setCursor({ left: -10, top: -10 }));
+    this.#unwatch = options.window.watch(() => this.#applyWindow());
+    this.#observer = new ResizeObserver(() => this.#fit());
+    this.#observer.observe(this.#host);
+  }
+
+  zoomed(): boolean {
+    return this.#options.window.range !== null;
+  }
+
+  resetZoom(): void {
+    this.#options.window.set(null);
+  }
+
+  redraw(): void {
+    this.#ink = inkOf("page");
+    this.#plot?.destroy();
+    this.#plot = undefined;
+    this.#fit();
+  }
+
+  destroy(): void {
+    this.#unwatch();
+    this.#observer.disconnect();
+    this.#plot?.destroy();
+  }
+
+  /** The value of each line at `x`, in the order of the lines. */
+  valuesAt(x: number): (number | null)[] {
+    return this.#options.lines.map((line) => valueAt(line, x, this.#options.steps));
+  }
+
+  /** A value of the vertical axis, with its unit. */
+  formatY(value: number | null): string {
+    return value === null ? "–" : withUnit(value, this.#units.y);
+  }
+
+  svg(ink: Ink, width: number, heading: Heading | undefined): string {
+    const { x, y, lines, steps, band, height } = this.#options;
+    const shown = this.#shown();
+    const thinned = lines.map((line) => ({ ...line, ...minMax(line, shown.min, shown.max, width) }));
+    const shapes: Shape[] = thinned.map((line) => ({ type: "line", x: line.x, y: line.y, look: line.look, steps }));
+    if (band) shapes.push({ type: "band", from: 0, to: band.to, text: band.text });
+    const top = y.range ?? this.#yRange(extent(thinned.flatMap((line) => line.y.filter((value) => value !== null))));
+    const plot = {
+      width,
+      height: height + (heading ? 60 + 18 * Math.ceil(heading.legend.length / 4) : 0),
+      x: { label: x.label, range: shown, scale: x.scale ?? ("linear" as const), unit: this.#units.x },
+      y: { label: y.label, range: top, scale: y.scale ?? ("linear" as const), unit: this.#units.y },
+      shapes,
+    };
+    return draw(heading ? { ...plot, ...heading } : plot, ink).svg;
+  }
+
+  data(): Rows {
+    const { x, y, lines } = this.#options;
+    const header = ["line", `${x.label} [${siUnit(x.quantity)}]`, `${y.label} [${siUnit(y.quantity)}]`];
+    return [header, ...lines.flatMap((line) => line.x.map((at, index) => [line.label, at, line.y[index] ?? null]))];
+  }
+
+  digest(): Rows {
+    const slices = 8;
+    const { min, max } = this.#shown();
+    const edges = Array.from({ length: slices + 1 }, (_, at) => min + ((max - min) * at) / slices);
+    const header = [withUnitLabel(this.#options.x.label, this.#units.x), ...this.#options.lines.map((line) => `${line.label}, lowest to highest (${this.#units.y.symbol || "number"})`)];
+    const rows = edges.slice(0, -1).map((from, at) => {
+      const to = edges[at + 1] ?? max;
+      const cells = this.#options.lines.map((line) => {
+        const part = line.y.slice(lowerBound(line.x, from), lowerBound(line.x, to)).filter((value) => value !== null);
+        if (part.length === 0) return "–";
+        const { min: low, max: high } = extent(part);
+        return `${formatNumber(low * this.#units.y.factor)} to ${formatNumber(high * this.#units.y.factor)}`;
+      });
+      return [`${formatNumber(from * this.#units.x.factor)} to ${formatNumber(to * this.#units.x.factor)}`, ...cells];
+    });
+    return [header, ...rows];
+  }
+
+  #shown(): Range {
+    return this.#options.window.range ?? this.#xRange;
+  }
+
+  /** From zero to a little above the highest value, unless something is below zero. */
+  #yRange({ min, max }: Range): Range {
+    const top = max > 0 ? max * 1.06 : max === 0 && min === 0 ? 1 : 0;
+    return { min: min < 0 ? min * 1.06 : 0, max: top > Math.min(0, min) ? top : 1 };
+  }
+
+  #applyWindow(): void {
+    const { min, max } = this.#shown();
+    this.#plot?.setScale("x", { min, max });
+  }
+
+  #fit(): void {
+    const width = this.#host.clientWidth;
+    if (width === 0) return;
+    if (this.#plot) this.#plot.setSize({ width, height: this.#options.height });
+    else this.#plot = new uPlot(this.#uplotOptions(width), this.#aligned(), this.#host);
+  }
+
+  /** The lines over one common list of x, which is how uPlot wants them. */
+  #aligned(): uPlot.AlignedData {
+    const { lines } = this.#options;
+    const [first] = lines;
+    if (!first) return [[this.#xRange.min, this.#xRange.max]];
+    if (lines.every((line) => line.x === first.x)) return [first.x as number[], ...lines.map((line) => line.y as (number | null)[])];
+    return uPlot.join(lines.map((line) => [line.x as number[], line.y as (number | null)[]]));
+  }
+
+  #uplotOptions(width: number): uPlot.Options {
+    const { x, y, lines, steps, window, height } = this.#options;
+    const ink = this.#ink;
+    const stepped = uPlot.paths.stepped?.({ align: 1 });
+    return {
+      width,
+      height,
+      legend: { show: false },
+      padding: [10, 12, 0, 0],
+      scales: {
+        x: { time: false, distr: x.scale === "log" ? 3 : 1, range: (_plot, min, max) => [min, max], min: this.#shown().min, max: this.#shown().max },
+        y: { range: (_plot, min, max) => (y.range ? [y.range.min, y.range.max] : rangeTuple(this.#yRange({ min: min ?? 0, max: max ?? 0 }))) },
+      },
+      axes: [this.#axis("x"), this.#axis("y")],
+      series: [
+        {},
+        ...lines.map((line): uPlot.Series => ({
+          label: line.label,
+          stroke: ink.hues[line.look.hue],
+          width: 1.5,
+          dash: [...line.look.dash],
+          points: { show: false },
+          spanGaps: true,
+          ...(steps && stepped ? { paths: stepped } : {}),
+        })),
+      ],
+      cursor: {
+        drag: { x: true, y: false, setScale: false, dist: 4 },
+        points: { size: 7 },
+        y: false,
+        sync: { key: window.key, setSeries: false, filters: { pub: (type: string) => type === "mousemove" || type === "mouseleave" } },
+        bind: { dblclick: () => () => (this.resetZoom(), null) },
+      },
+      hooks: {
+        drawClear: [(plot) => this.#drawBand(plot)],
+        setCursor: [(plot) => this.#onCursor(plot)],
+        setSelect: [(plot) => this.#onSelect(plot)],
+      },
+    };
+  }
+
+  #axis(which: "x" | "y"): uPlot.Axis {
+    const axis = this.#options[which];
+    const unit = this.#units[which];
+    const ink = this.#ink;
+    return {
+      stroke: ink.muted,
+      font: "12px Inter, ui-sans-serif, system-ui, sans-serif",
+      labelFont: "12px Inter, ui-sans-serif, system-ui, sans-serif",
+      grid: { stroke: ink.grid, width: 1 },
+      ticks: { show: false },
+      ...(axis.label === "" ? {} : { label: withUnitLabel(axis.label, unit) }),
+      labelSize: 20,
+      size: which === "x" ? 26 : (_plot, values) => 14 + Math.max(0, ...(values ?? []).map((value) => (value ?? "").length)) * 6.9,
+      gap: 6,
+      space: which === "x" ? 64 : this.#options.height < 170 ? 28 : 36,
+      values: (_plot, splits) => {
+        const shown = splits.map((split) => (split === null ? null : Number((split * unit.factor).toPrecision(10))));
+        const present = shown.filter((value) => value !== null);
+        const decimals = axis.scale === "log" ? -1 : tickDecimals(present);
+        return shown.map((value) => (value === null ? "" : formatDecimals(value, decimals < 0 ? tickDecimals([value]) : decimals)));
+      },
+    };
+  }
+
+  #drawBand(plot: uPlot): void {
+    const { band } = this.#options;
+    if (!band) return;
+    const { left, top, width, height } = plot.bbox;
+    const right = Math.min(left + width, plot.valToPos(band.to, "x", true));
+    const start = Math.max(left, plot.valToPos(0, "x", true));
+    if (right <= start) return;
+    const scale = plot.width > 0 ? plot.ctx.canvas.width / plot.width : 1;
+    plot.ctx.save();
+    plot.ctx.fillStyle = this.#ink.shade;
+    plot.ctx.fillRect(start, top, right - start, height);
+    if (right - start > 60 * scale) {
+      plot.ctx.fillStyle = this.#ink.muted;
+      plot.ctx.font = `${11 * scale}px Inter, ui-sans-serif, system-ui, sans-serif`;
+      plot.ctx.fillText(band.text, start + 6 * scale, top + 14 * scale);
+    }
+    plot.ctx.restore();
+  }
+
+  #onCursor(plot: uPlot): void {
+    const { left = -10 } = plot.cursor;
+    const at = left < 0 ? null : plot.posToVal(left, "x");
+    if (this.#options.onCursor) {
+      this.#options.onCursor(at);
+      return;
+    }
+    const isOurs = this.#hovered || document.activeElement === this.element;
+    if (at === null || !isOurs) {
+      this.#tooltip.hide();
+      return;
+    }
+    const values = this.valuesAt(at);
+    const rows = this.#options.lines.map((line, index) => ({ look: line.look, label: line.label, value: this.formatY(values[index] ?? null) }));
+    const offset = plot.over.offsetLeft;
+    this.#tooltip.show(left + offset, Math.max(0, Math.min(plot.cursor.top ?? 0, 60)), withUnit(at, this.#units.x, 4), rows, this.#ink);
+  }
+
+  #onSelect(plot: uPlot): void {
+    const { left, width } = plot.select;
+    if (width < 4) return;
+    const range = { min: plot.posToVal(left, "x"), max: plot.posToVal(left + width, "x") };
+    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    this.#options.window.set(range);
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    const plot = this.#plot;
+    if (!plot || event.ctrlKey || event.metaKey || event.altKey) return;
+    const width = plot.over.clientWidth;
+    const now = plot.cursor.left === undefined || plot.cursor.left < 0 ? width / 2 : plot.cursor.left;
+    const step = width / (event.shiftKey ? 10 : 100);
+    const moves: Record<string, number> = { ArrowLeft: now - step, ArrowRight: now + step, Home: 0, End: width };
+    const target = moves[event.key];
+    if (target !== undefined) plot.setCursor({ left: Math.max(0, Math.min(width, target)), top: 20 });
+    else if (event.key === "+" || event.key === "-") this.#zoom(plot.posToVal(now, "x"), event.key === "+" ? 0.5 : 2);
+    else if (event.key === "0" || event.key === "Escape") this.resetZoom();
+    else return;
+    event.preventDefault();
+  }
+
+  /** Shows `factor` times as much around `centre`. */
+  #zoom(centre: number, factor: number): void {
+    const { min, max } = this.#shown();
+    const isLog = this.#options.x.scale === "log";
+    const into = isLog ? Math.log10 : (value: number) => value;
+    const back = isLog ? (value: number) => 10 ** value : (value: number) => value;
+    const low = Math.max(into(this.#xRange.min), into(centre) - (into(centre) - into(min)) * factor);
+    const high = Math.min(into(this.#xRange.max), into(centre) + (into(max) - into(centre)) * factor);
+    const isAll = low <= into(this.#xRange.min) && high >= into(this.#xRange.max);
+    this.#options.window.set(isAll ? null : { min: back(low), max: back(high) });
+  }
+}
+
+/** The value at `x`: the last one before it for steps, else the nearest. */
+function valueAt(line: LineData, x: number, steps: boolean): number | null {
+  const after = lowerBound(line.x, x);
+  const isExact = line.x[after] === x;
+  let at = isExact ? after : after - 1;
+  if (!steps && !isExact && after < line.x.length && (at < 0 || (line.x[after] ?? 0) - x < x - (line.x[at] ?? 0))) at = after;
+  // A gap: the nearest value before it, which is what the line seems to show.
+  while (at > 0 && (line.y[at] ?? null) === null) at -= 1;
+  return line.y[at] ?? null;
+}
+
+function rangeTuple({ min, max }: Range): [number, number] {
+  return [min, max];
+}
+
+/** The unit of the numbers in exported files. */
+export function siUnit(quantity: Quantity): string {
+  return { time: "s", seconds: "s", rate: "bit/s", bytes: "B", packets: "packets", ratio: "1", number: "1" }[quantity];
+}

@@ -1,0 +1,228 @@
+// Which charts a report has, and what each is made from.
+
+import type { Chart } from "../charts/chart.ts";
+import type { LineData } from "../charts/line.ts";
+import { SharedWindow } from "../charts/window.ts";
+import { segmented, selectField } from "../dom.ts";
+import { type Quantity, quantityOf } from "../units.ts";
+import type { Point, Result } from "./data.ts";
+import { distributionChart } from "./distribution.ts";
+import { fairnessChart } from "./fairness.ts";
+import { Frame } from "./frame.ts";
+import type { Arrangement, State } from "./state.ts";
+import { columnOf, timelineChart } from "./timelines.ts";
+import { type Delay, DELAYS, tradeoffChart } from "./tradeoff.ts";
+
+const SCALES = [
+  { value: "linear", label: "Linear" },
+  { value: "log", label: "Log" },
+] as const;
+
+/** The charts of a report, by the section they stand in. */
+export interface Charts {
+  readonly overview: readonly Frame[];
+  readonly overTime: readonly Frame[];
+}
+
+export function makeCharts(result: Result, state: State): Charts {
+  const visible = (): Point[] => result.points.filter((point) => state.isVisible(point.number));
+  const legend = (): { label: string; look: Point["look"] }[] => visible().map(({ label, look }) => ({ label, look }));
+  const shared = { legend, isWide: () => false };
+  const overview = [tradeoffFrame(state, visible, shared), distributionFrame(state, visible, shared)];
+  const hasFlows = result.points.some((point) => point.flows.length > 1);
+  if (hasFlows) overview.push(fairnessFrame(result, visible, shared));
+  const hasSeries = result.points.some((point) => point.series.length > 0);
+  return { overview, overTime: hasSeries ? timeFrames(result, state, visible, legend) : [] };
+}
+
+interface Shared {
+  readonly legend: () => { label: string; look: Point["look"] }[];
+  readonly isWide: () => boolean;
+}
+
+function tradeoffFrame(state: State, visible: () => Point[], shared: Shared): Frame {
+  let delay: Delay = "p95";
+  let scale: "linear" | "log" = "linear";
+  const frame: Frame = new Frame({
+    ...shared,
+    title: "Utilisation against delay",
+    hint: "Up and to the left is better. Bars are 95 % intervals.",
+    controls: [
+      selectField("Sojourn time", DELAYS.map((value) => ({ value, label: value })), delay, (value) => {
+        delay = DELAYS.find((known) => known === value) ?? "p95";
+        frame.update();
+      }),
+      segmented("Delay axis", SCALES, scale, (value) => {
+        scale = value === "log" ? "log" : "linear";
+        frame.update();
+      }),
+    ],
+    make: (onZoom) => (visible().length > 0 ? tradeoffChart(visible(), state.link, delay, scale, onZoom) : undefined),
+    empty: "Every queue is switched off.",
+  });
+  return frame;
+}
+
+function distributionFrame(state: State, visible: () => Point[], shared: Shared): Frame {
+  let scale: "linear" | "log" = "log";
+  const window = new SharedWindow("distribution");
+  const frame: Frame = new Frame({
+    ...shared,
+    title: "Sojourn time of the packets",
+    hint: "Which part of them waited no longer. Further left is better.",
+    controls: [
+      segmented("Time axis", SCALES, scale, (value) => {
+        scale = value === "log" ? "log" : "linear";
+        window.set(null);
+        frame.update();
+      }),
+    ],
+    make: () => (visible().some((point) => point.cdf(state.link)) ? distributionChart(visible(), state.link, scale, window) : undefined),
+    empty: "No distribution was recorded for these queues.",
+  });
+  window.watch(() => frame.zoomChanged());
+  return frame;
+}
+
+function fairnessFrame(result: Result, visible: () => Point[], shared: Shared): Frame {
+  const groups = [...new Set(result.points.flatMap((point) => point.flows.map((flow) => flow.group)))];
+  let group = "";
+  const choices = [{ value: "", label: "all" }, ...groups.map((name) => ({ value: name, label: name }))];
+  const frame: Frame = new Frame({
+    ...shared,
+    title: "What each flow got",
+    hint: "One dot a flow, the bar is their mean. J is Jain’s index over all flows.",
+    controls: groups.length > 1 ? [selectField("Flows", choices, group, (value) => ((group = value), frame.update()))] : [],
+    make: (onZoom) => (visible().length > 0 ? fairnessChart(visible(), group, onZoom) : undefined),
+    empty: "Every queue is switched off.",
+    isWide: () => true,
+  });
+  return frame;
+}
+
+/** A chart over time that follows the chosen link: its title, column and what to see. */
+const LINK_TIMELINES = [
+  { column: "queue_packets", title: "Queue length", hint: "Packets waiting." },
+  { column: "sojourn_s", title: "Sojourn time over time", hint: "Mean wait of the packets that left in each sampling interval." },
+  { column: "throughput_bit_s", title: "Link throughput", hint: "Everything the link sent." },
+] as const;
+
+type MakeTimeline = (name: string, quantity: Quantity, lines: readonly LineData[], steps: boolean, arrangement?: Arrangement) => Chart | undefined;
+
+/** Values that hold until they change. */
+const STEP_NAMES = /^(gauge:|drops$|marks$|cwnd_bytes$)/;
+
+function timeFrames(result: Result, state: State, visible: () => Point[], legend: Shared["legend"]): Frame[] {
+  const window = new SharedWindow("time");
+  const isWide = (): boolean => state.arrangement === "apart" && visible().length > 1;
+  const timeline: MakeTimeline = (name, quantity, lines, steps, arrangement = state.arrangement) =>
+    lines.length > 0 ? timelineChart({ name, quantity, lines, steps, arrangement: lines.length > 1 ? arrangement : "together", result, window }) : undefined;
+  const empty = "This was not sampled for the queues that are switched on.";
+  const linkLines = (column: string): LineData[] =>
+    visible().flatMap((point): LineData[] => {
+      const data = columnOf(point.series, `link:${state.link}`, column);
+      return data ? [{ label: point.label, look: point.look, ...data }] : [];
+    });
+  const frames = LINK_TIMELINES.map(
+    ({ column, title, hint }) => new Frame({ legend, isWide, empty, title, hint, controls: [], make: () => timeline(title, quantityOf(column), linkLines(column), false) }),
+  );
+  const inner = innerFrame(result, { legend, isWide, empty }, (name) => timeline(readable(name), quantityOf(name), linkLines(name), STEP_NAMES.test(name)));
+  const senders = sendersFrame(result, visible, { legend, isWide, empty }, timeline);
+  const all = [...frames.slice(0, 2), ...inner, ...senders, ...frames.slice(2)];
+  window.watch(() => all.forEach((frame) => frame.zoomChanged()));
+  return all;
+}
+
+/** What happens inside the algorithms: their gauges, and the drops and marks they caused. */
+function innerFrame(result: Result, shared: Shared & { empty: string }, make: (name: string) => Chart | undefined): Frame[] {
+  const names = [...new Set(result.points.flatMap((point) => point.series.filter((one) => one.subject.startsWith("link:")).flatMap((one) => one.columns.map((column) => column.name))))];
+  const gauges = names.filter((name) => name.startsWith("gauge:"));
+  const counters = names.filter((name) => name === "drops" || name === "marks");
+  if (gauges.length + counters.length === 0) return [];
+  let chosen = gauges.find((name) => name.includes("prob")) ?? gauges[0] ?? counters[0] ?? "";
+  const owners = (name: string): string => result.points.filter((point) => point.series.some((one) => one.columns.some((column) => column.name === name))).map((point) => point.label).slice(0, 4).join(", ");
+  const options = [
+    ...gauges.map((name) => ({ value: name, label: `${readable(name)} (${owners(name)})`, group: "Gauges" })),
+    ...counters.map((name) => ({ value: name, label: readable(name), group: "Since the start" })),
+  ];
+  const frame: Frame = new Frame({
+    ...shared,
+    title: "Inside the algorithms",
+    hint: "Their state as it was sampled, and the drops and marks it caused.",
+    controls: [selectField("Show", options, chosen, (value) => ((chosen = value), frame.update()))],
+    make: () => make(chosen),
+  });
+  return [frame];
+}
+
+const SENDER_COLUMNS = ["cwnd_bytes", "in_flight_bytes", "srtt_s", "goodput_bit_s"];
+
+/** The senders: one flow under every queue, or every flow under one queue. */
+function sendersFrame(
+  result: Result,
+  visible: () => Point[],
+  shared: Shared & { empty: string },
+  timeline: MakeTimeline,
+): Frame[] {
+  const subjects = [...new Set(result.points.flatMap((point) => point.series.map((one) => one.subject)))].filter((subject) => subject.startsWith("flow:"));
+  if (subjects.length === 0) return [];
+  const columns = SENDER_COLUMNS.filter((name) => result.points.some((point) => point.series.some((one) => one.columns.some((column) => column.name === name))));
+  let column = columns[0] ?? "cwnd_bytes";
+  let view = subjects[0] ?? "";
+  const views = [
+    ...subjects.map((subject) => ({ value: subject, label: flowName(subject), group: "One flow, every queue" })),
+    ...result.points.map((point) => ({ value: `point:${point.number}`, label: point.label, group: "Every flow of one queue" })),
+  ];
+  const lines = (): LineData[] => {
+    const point = result.points.find((one) => `point:${one.number}` === view);
+    if (point) return flowLines(point, subjects, column);
+    return visible().flatMap((one): LineData[] => {
+      const data = columnOf(one.series, view, column);
+      return data ? [{ label: one.label, look: one.look, ...data }] : [];
+    });
+  };
+  const frame: Frame = new Frame({
+    ...shared,
+    title: "Senders",
+    hint: "Congestion window, data in flight, round-trip time and goodput of single flows.",
+    controls: [
+      selectField("Value", columns.map((name) => ({ value: name, label: readable(name) })), column, (value) => ((column = value), frame.update())),
+      selectField("Of", views, view, (value) => ((view = value), frame.update())),
+    ],
+    // The flows of one queue all have its colour, so only panels of their own tell them apart.
+    make: () => timeline(readable(column), quantityOf(column), lines(), STEP_NAMES.test(column), view.startsWith("point:") ? "apart" : undefined),
+    isWide: () => view.startsWith("point:") || shared.isWide(),
+  });
+  return [frame];
+}
+
+/** More flows than this in one chart cannot be told apart. */
+const MOST_FLOWS = 16;
+
+function flowLines(point: Point, subjects: readonly string[], column: string): LineData[] {
+  return subjects.slice(0, MOST_FLOWS).flatMap((subject): LineData[] => {
+    const data = columnOf(point.series, subject, column);
+    return data ? [{ label: flowName(subject), look: point.look, ...data }] : [];
+  });
+}
+
+function flowName(subject: string): string {
+  return subject.replace(/^flow:/, "").replace(/:(\d+)$/, " $1");
+}
+
+const READABLE: Readonly<Record<string, string>> = {
+  drops: "Packets dropped",
+  marks: "Packets marked",
+  cwnd_bytes: "Congestion window",
+  in_flight_bytes: "Data in flight",
+  srtt_s: "Smoothed round-trip time",
+  goodput_bit_s: "Goodput",
+};
+
+/** A column's name for people: `gauge:drop_probability` is “Drop probability”. */
+function readable(name: string): string {
+  const known = READABLE[name];
+  if (known !== undefined) return known;
+  const words = name.replace(/^gauge:/, "").replace(/_(s|bit_s|bytes|packets)$/, "").replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

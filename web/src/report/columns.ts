@@ -1,0 +1,67 @@
+// The columns of the tables: what is shown of a point, in which unit, and which way is better.
+
+import type { Quantity } from "../units.ts";
+import type { Figure, Point } from "./data.ts";
+
+/** One column of figures. */
+export interface FigureColumn {
+  readonly key: string;
+  readonly label: string;
+  /** For the tooltip of the header. */
+  readonly meaning: string;
+  readonly quantity: Quantity;
+  readonly better?: "higher" | "lower";
+  /** Digits after the point, when the usual number would hide what matters. */
+  readonly decimals?: number;
+  /** Shown at once, or only with all columns. */
+  readonly isMain: boolean;
+}
+
+/** A column of the table of links. */
+export interface LinkColumn extends FigureColumn {
+  readonly figure: (point: Point, link: string) => Figure | undefined;
+}
+
+/** A column of the table of traffic. */
+export interface GroupColumn extends FigureColumn {
+  readonly figure: (point: Point, group: string) => Figure | undefined;
+}
+
+const ofLink =
+  (...path: string[]) =>
+  (point: Point, link: string): Figure | undefined =>
+    point.figure("links", link, ...path);
+
+const ofGroup =
+  (...path: string[]) =>
+  (point: Point, group: string): Figure | undefined =>
+    point.figure("groups", group, ...path);
+
+export const LINK_COLUMNS: readonly LinkColumn[] = [
+  { key: "utilization", label: "Utilisation", meaning: "Bits sent over bits that could have been sent", quantity: "ratio", better: "higher", decimals: 2, isMain: true, figure: ofLink("utilization") },
+  { key: "sojourn_mean", label: "Sojourn mean", meaning: "Mean time packets spent in the queue", quantity: "time", better: "lower", isMain: true, figure: ofLink("sojourn_s", "mean") },
+  { key: "sojourn_p25", label: "p25", meaning: "A quarter of the packets waited no longer", quantity: "time", better: "lower", isMain: false, figure: ofLink("sojourn_s", "p25") },
+  { key: "sojourn_p50", label: "p50", meaning: "Half of the packets waited no longer", quantity: "time", better: "lower", isMain: true, figure: ofLink("sojourn_s", "p50") },
+  { key: "sojourn_p75", label: "p75", meaning: "Three quarters of the packets waited no longer", quantity: "time", better: "lower", isMain: false, figure: ofLink("sojourn_s", "p75") },
+  { key: "sojourn_p95", label: "p95", meaning: "95 % of the packets waited no longer", quantity: "time", better: "lower", isMain: true, figure: ofLink("sojourn_s", "p95") },
+  { key: "sojourn_p99", label: "p99", meaning: "99 % of the packets waited no longer", quantity: "time", better: "lower", isMain: true, figure: ofLink("sojourn_s", "p99") },
+  { key: "sojourn_max", label: "Max", meaning: "The longest wait", quantity: "time", better: "lower", isMain: false, figure: ofLink("sojourn_s", "max") },
+  { key: "queue_packets", label: "Queue", meaning: "Time average of the packets waiting", quantity: "packets", better: "lower", isMain: true, figure: ofLink("queue_packets") },
+  { key: "queue_bytes", label: "Queue", meaning: "Time average of the bytes waiting", quantity: "bytes", better: "lower", isMain: false, figure: ofLink("queue_bytes") },
+  { key: "throughput", label: "Throughput", meaning: "Everything the link sent, per second", quantity: "rate", better: "higher", isMain: false, figure: ofLink("throughput_bit_s") },
+  { key: "drop_ratio", label: "Dropped", meaning: "Packets dropped over packets arrived", quantity: "ratio", better: "lower", isMain: true, figure: ofLink("drop_ratio") },
+  { key: "mark_ratio", label: "Marked", meaning: "Packets marked over packets that can be marked", quantity: "ratio", isMain: true, figure: ofLink("mark_ratio") },
+  { key: "drops_overflow", label: "Overflow drops", meaning: "Packets dropped because the buffer was full", quantity: "number", isMain: false, figure: ofLink("drops", "overflow") },
+  { key: "drops_early", label: "Early drops", meaning: "Packets dropped by the algorithm", quantity: "number", isMain: false, figure: ofLink("drops", "early") },
+  { key: "departed", label: "Departed", meaning: "Packets that left the queue for the wire", quantity: "number", isMain: false, figure: ofLink("departed_packets") },
+  { key: "jain", label: "Jain’s index", meaning: "Fairness of the flows’ goodput; 1 is equal shares", quantity: "number", better: "higher", decimals: 3, isMain: true, figure: (point) => point.figure("jain", "goodput") },
+];
+
+export const GROUP_COLUMNS: readonly GroupColumn[] = [
+  { key: "goodput", label: "Goodput of the group", meaning: "Payload delivered per second, all flows of the group together", quantity: "rate", better: "higher", isMain: true, figure: ofGroup("goodput_bit_s") },
+  { key: "rtt_mean", label: "RTT mean", meaning: "Mean round-trip time, as the senders measure it", quantity: "time", better: "lower", isMain: true, figure: ofGroup("rtt_s", "mean") },
+  { key: "rtt_p95", label: "RTT p95", meaning: "95 % of the round trips took no longer", quantity: "time", better: "lower", isMain: true, figure: ofGroup("rtt_s", "p95") },
+  { key: "loss", label: "Lost", meaning: "Packets lost over packets sent", quantity: "ratio", better: "lower", isMain: true, figure: ofGroup("loss_ratio") },
+  { key: "completion_p50", label: "Completion p50", meaning: "Half of the transfers finished within this time", quantity: "time", better: "lower", isMain: true, figure: ofGroup("completion_s", "p50") },
+  { key: "completion_p95", label: "Completion p95", meaning: "95 % of the transfers finished within this time", quantity: "time", better: "lower", isMain: true, figure: ofGroup("completion_s", "p95") },
+];

@@ -1,0 +1,166 @@
+// The data inside a report (schema `goodqueue.report/1`, written by crates/lab/src/report), made ready for the page.
+
+import { type Look, looksFor } from "../palette.ts";
+
+/** A figure over replications; `ci95` is the half-width of the 95 % interval, absent with one replication. */
+export interface Figure {
+  readonly mean: number;
+  readonly ci95: number | null;
+  readonly n: number;
+}
+
+/** One sampled value over time. */
+export interface Column {
+  readonly name: string;
+  readonly times: readonly number[];
+  readonly values: readonly (number | null)[];
+}
+
+/** Everything sampled of one link or flow. */
+export interface Series {
+  readonly subject: string;
+  readonly samplesAPair: number;
+  readonly columns: readonly Column[];
+}
+
+/** One flow's goodput. */
+export interface FlowGoodput {
+  readonly group: string;
+  readonly index: number;
+  readonly goodput: number;
+  readonly ci95: number | null;
+}
+
+/** One compared point. */
+export interface Point {
+  readonly number: number;
+  readonly label: string;
+  readonly kind: string;
+  readonly look: Look;
+  readonly flows: readonly FlowGoodput[];
+  readonly flowsInAll: number;
+  readonly series: readonly Series[];
+  /** Distribution of sojourn times by link. */
+  cdf(link: string): { readonly sojourn: readonly number[]; readonly quantile: readonly number[] } | undefined;
+  /** A figure of the summary by its path: `figure("links", "bottleneck", "utilization")`. */
+  figure(...path: string[]): Figure | undefined;
+}
+
+/** A whole result. */
+export interface Result {
+  readonly title: string;
+  readonly sentence: string;
+  readonly warnings: readonly string[];
+  readonly notes: readonly string[];
+  readonly scenario: string;
+  readonly commandLine: string | null;
+  readonly provenance: readonly (readonly [string, string])[];
+  readonly kinds: readonly { readonly kind: string; readonly summary: string; readonly source: string }[];
+  readonly mainLink: string;
+  readonly links: readonly string[];
+  readonly groups: readonly string[];
+  readonly measured: { readonly from: number; readonly to: number } | undefined;
+  readonly host: string;
+  readonly seed: string;
+  readonly replications: number | undefined;
+  readonly points: readonly Point[];
+}
+
+/** Any JSON value. */
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+type Fields = { readonly [key: string]: Json };
+
+/** Reads the text of the data element. */
+export function parseResult(text: string): Result {
+  const root = fields(JSON.parse(text) as Json);
+  if (root["schema"] !== "goodqueue.report/1") throw new Error(`this page reads goodqueue.report/1, and the data says ${String(root["schema"])}`);
+  const summary = fields(root["summary"]);
+  const summaryPoints = list(summary["points"]).map(fields);
+  const axes = list(root["axes"]).map(numbers);
+  const raws = list(root["points"]).map(fields);
+  const looks = looksFor(raws.map((point) => string(point["kind"])));
+  const points = raws.map((point, number): Point => readPoint(number, point, summaryPoints[number] ?? {}, axes, looks[number]));
+  const measured = Array.isArray(root["measured_s"]) ? numbers(root["measured_s"]) : [];
+  return {
+    title: string(root["title"]),
+    sentence: string(root["sentence"]),
+    warnings: list(root["warnings"]).map(string),
+    notes: list(root["notes"]).map(string),
+    scenario: string(root["scenario_toml"]),
+    commandLine: root["command_line"] === null || root["command_line"] === undefined ? null : string(root["command_line"]),
+    provenance: [...provenance(fields(summary["provenance"])), ...list(root["provenance"]).map((pair) => [string(list(pair)[0]), string(list(pair)[1])] as const)],
+    kinds: list(root["kinds"]).map(fields).map((kind) => ({ kind: string(kind["kind"]), summary: string(kind["summary"]), source: string(kind["source"]) })),
+    mainLink: string(root["main_link"]),
+    links: names(summaryPoints, "links"),
+    groups: names(summaryPoints, "groups"),
+    measured: measured.length === 2 ? { from: measured[0] ?? 0, to: measured[1] ?? 0 } : undefined,
+    host: string(summary["host"]),
+    seed: string(root["seed"]),
+    replications: typeof summary["replications"] === "number" ? summary["replications"] : undefined,
+    points,
+  };
+}
+
+function readPoint(number: number, raw: Fields, summary: Fields, axes: readonly number[][], look: Look | undefined): Point {
+  const flows = fields(raw["flows"]);
+  const groups = list(flows["groups"]).map(string);
+  const goodputs = gappy(flows["goodput_bit_s"]);
+  const intervals = gappy(flows["ci95"]);
+  const indexes = numbers(flows["index"]);
+  const cdfs = new Map(list(raw["cdfs"]).map(fields).map((cdf) => [string(cdf["link"]), { sojourn: numbers(cdf["sojourn_s"]), quantile: numbers(cdf["quantile"]) }]));
+  return {
+    number,
+    label: string(raw["label"]),
+    kind: string(raw["kind"]),
+    look: look ?? { hue: "slate", dash: [], mark: "circle" },
+    flows: numbers(flows["group"]).map((group, at) => ({ group: groups[group] ?? "", index: indexes[at] ?? at, goodput: goodputs[at] ?? 0, ci95: intervals[at] ?? null })),
+    flowsInAll: Number(flows["total"] ?? 0),
+    series: list(raw["series"]).map(fields).map((series) => readSeries(series, axes)),
+    cdf: (link) => cdfs.get(link),
+    figure: (...path) => figure(path.reduce<Json | undefined>((at, key) => fields(at)[key], summary)),
+  };
+}
+
+function readSeries(raw: Fields, axes: readonly number[][]): Series {
+  const times = axes[Number(raw["axis"])] ?? [];
+  return {
+    subject: string(raw["subject"]),
+    samplesAPair: Number(raw["samples_a_pair"] ?? 1),
+    columns: list(raw["columns"]).map(fields).map((column) => ({ name: string(column["name"]), times, values: gappy(column["values"]) })),
+  };
+}
+
+function figure(raw: Json | undefined): Figure | undefined {
+  const { mean, ci95, n } = fields(raw);
+  if (typeof mean !== "number") return undefined;
+  return { mean, ci95: typeof ci95 === "number" && typeof n === "number" && n > 1 ? ci95 : null, n: typeof n === "number" ? n : 1 };
+}
+
+/** The names in one part of the points, in order of appearance. */
+function names(points: readonly Fields[], part: string): string[] {
+  return [...new Set(points.flatMap((point) => Object.keys(fields(point[part]))))];
+}
+
+function provenance(raw: Fields): (readonly [string, string])[] {
+  return Object.entries(raw).map(([name, value]) => [name.replaceAll("_", " "), typeof value === "string" ? value : JSON.stringify(value)] as const);
+}
+
+function fields(raw: Json | undefined): Fields {
+  return typeof raw === "object" && raw !== null && !Array.isArray(raw) ? (raw as Fields) : {};
+}
+
+function list(raw: Json | undefined): readonly Json[] {
+  return Array.isArray(raw) ? raw : [];
+}
+
+function string(raw: Json | undefined): string {
+  return raw === null || raw === undefined ? "" : typeof raw === "string" ? raw : String(raw);
+}
+
+function gappy(raw: Json | undefined): (number | null)[] {
+  return list(raw).map((value) => (typeof value === "number" ? value : null));
+}
+
+function numbers(raw: Json | undefined): number[] {
+  return list(raw).map((value) => (typeof value === "number" ? value : 0));
+}

@@ -1,0 +1,74 @@
+// The distribution of sojourn times: which part of the packets waited no longer than …
+
+import type { Chart } from "../charts/chart.ts";
+import type { Rows } from "../charts/export.ts";
+import { type LineData, LineChart } from "../charts/line.ts";
+import type { SharedWindow } from "../charts/window.ts";
+import { lowerBound } from "../charts/downsample.ts";
+import { formatNumber, unitFor } from "../units.ts";
+import type { Point } from "./data.ts";
+
+/** On a logarithmic axis, what waited less than this is drawn here: nobody feels ten microseconds. */
+const SHORTEST = 1e-5;
+
+/** The chart for one link. */
+export function distributionChart(points: readonly Point[], link: string, scale: "linear" | "log", window: SharedWindow): Chart {
+  const lines = points.flatMap((point): LineData[] => {
+    const cdf = point.cdf(link);
+    return cdf && cdf.sojourn.length > 0 ? [{ label: point.label, look: point.look, ...stepsOf(cdf, scale) }] : [];
+  });
+  const longest = Math.max(SHORTEST * 10, ...lines.map((line) => line.x[line.x.length - 1] ?? 0));
+  const nearlyAll = Math.max(SHORTEST * 10, ...lines.map((line) => quantileOf(line, 0.999)));
+  const range = scale === "log" ? { min: Math.max(SHORTEST, shortestOf(lines)), max: longest * 1.1 } : { min: 0, max: nearlyAll * 1.05 };
+  const chart = new LineChart({
+    name: "Distribution of the sojourn time",
+    x: { label: "Sojourn time", quantity: "time", scale, range },
+    y: { label: "Packets that waited no longer", quantity: "ratio", range: { min: 0, max: 1.02 } },
+    lines: lines.map((line) => extended(line, range)),
+    steps: true,
+    height: 320,
+    window,
+  });
+  // Slices of the axis say little here; quantiles are what a reader wants.
+  return Object.assign(chart, { digest: () => quantileTable(lines) });
+}
+
+function stepsOf({ sojourn, quantile }: { sojourn: readonly number[]; quantile: readonly number[] }, scale: "linear" | "log"): { x: number[]; y: number[] } {
+  if (scale === "linear") return { x: [...sojourn], y: [...quantile] };
+  // Several waits may fall on the axis' start; the last of them holds.
+  const first = Math.max(0, lowerBound(sojourn, SHORTEST) - 1);
+  return { x: sojourn.slice(first).map((x) => Math.max(SHORTEST, x)), y: quantile.slice(first) };
+}
+
+/** The line from the start of the axis (nothing waited less) to its end (everything waited less). */
+function extended(line: LineData, range: { min: number; max: number }): LineData {
+  const [first = range.min] = line.x;
+  const last = line.x[line.x.length - 1] ?? range.max;
+  const x = [...line.x];
+  const y = [...line.y];
+  if (first > range.min) {
+    x.unshift(range.min);
+    y.unshift(0);
+  }
+  if (last < range.max) {
+    x.push(range.max);
+    y.push(1);
+  }
+  return { ...line, x, y };
+}
+
+function shortestOf(lines: readonly LineData[]): number {
+  return Math.min(1, ...lines.map((line) => line.x[0] ?? 1)) * 0.8;
+}
+
+/** The smallest wait that `part` of the packets did not exceed. */
+function quantileOf(line: LineData, part: number): number {
+  const at = line.y.findIndex((quantile) => (quantile ?? 0) >= part);
+  return line.x[at < 0 ? line.x.length - 1 : at] ?? 0;
+}
+
+function quantileTable(lines: readonly LineData[]): Rows {
+  const parts = [0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
+  const unit = unitFor("time", Math.max(SHORTEST, ...lines.map((line) => quantileOf(line, 0.99))));
+  return [["Part of the packets", ...lines.map((line) => `${line.label} (${unit.symbol})`)], ...parts.map((part) => [`${formatNumber(part * 100)} %`, ...lines.map((line) => formatNumber(quantileOf(line, part) * unit.factor))])];
+}

@@ -1,0 +1,110 @@
+// The frame around each chart: heading, controls, files to take away, and the same as a table.
+
+import type { Chart, Heading } from "../charts/chart.ts";
+import { csv, download, fileName, type Rows, svgToPng } from "../charts/export.ts";
+import { h } from "../dom.ts";
+import { inkOf } from "../palette.ts";
+
+/** A place on the page that holds one chart, which may be replaced by another. */
+export interface FrameOptions {
+  readonly title: string;
+  /** What to see here, in a sentence. */
+  readonly hint: string;
+  readonly controls: readonly HTMLElement[];
+  /** Makes the chart anew from what the reader chose; nothing when there is nothing to show. */
+  readonly make: (onZoom: () => void) => Chart | undefined;
+  /** Lines of the legend of an exported picture. */
+  readonly legend: () => Heading["legend"];
+  /** Why there is nothing to show. */
+  readonly empty: string;
+  readonly isWide: () => boolean;
+}
+
+/** Width of exported pictures, in CSS pixels. */
+const PICTURE_WIDTH = 840;
+
+export class Frame {
+  readonly element: HTMLElement;
+  readonly #options: FrameOptions;
+  readonly #place: HTMLElement;
+  readonly #print: HTMLElement;
+  readonly #table: HTMLElement;
+  readonly #details: HTMLDetailsElement;
+  readonly #reset: HTMLButtonElement;
+  readonly #actions: HTMLElement;
+  #chart: Chart | undefined;
+
+  constructor(options: FrameOptions) {
+    this.#options = options;
+    this.#place = h("div", { class: "chart-place" });
+    this.#print = h("div", { class: "chart-print", "aria-hidden": "true" });
+    this.#table = h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": `${options.title}, as a table` });
+    this.#details = h("details", { class: "numbers", ontoggle: () => this.#fillTable() }, h("summary", {}, "As a table"), this.#table);
+    this.#reset = h("button", { type: "button", class: "button", disabled: true, onclick: () => this.#chart?.resetZoom() }, "Show all");
+    const action = (label: string, what: string, run: () => void): HTMLElement => h("button", { type: "button", class: "button quiet", "aria-label": `${options.title}: save as ${what}`, title: `Save as ${what}`, onclick: run }, label);
+    this.#actions = h("div", { class: "chart-actions" }, this.#reset, action("SVG", "SVG picture", () => this.#saveSvg()), action("PNG", "PNG picture", () => void this.#savePng()), action("CSV", "CSV table", () => this.#saveCsv()));
+    const head = h("div", { class: "chart-head" }, h("div", {}, h("h3", {}, options.title), h("p", { class: "hint" }, options.hint)), this.#actions);
+    this.element = h("section", { class: "chart-card" }, head, options.controls.length > 0 && h("div", { class: "chart-controls" }, ...options.controls), this.#place, this.#print, this.#details);
+  }
+
+  /** Makes the chart anew. */
+  update(): void {
+    this.#chart?.destroy();
+    this.#chart = this.#options.make(() => this.zoomChanged());
+    this.#place.replaceChildren(this.#chart?.element ?? h("p", { class: "empty" }, this.#options.empty));
+    this.element.classList.toggle("wide", this.#options.isWide());
+    this.#actions.hidden = this.#chart === undefined;
+    this.#details.hidden = this.#chart === undefined;
+    this.zoomChanged();
+    this.#fillTable();
+  }
+
+  redraw(): void {
+    this.#chart?.redraw();
+  }
+
+  zoomChanged(): void {
+    this.#reset.disabled = this.#chart?.zoomed() !== true;
+    this.#fillTable();
+  }
+
+  /** Paper gets a drawing in light colours at its own width, whatever the screen shows. */
+  preparePrint(): void {
+    // The text is made by draw(), which escapes every word that comes from outside.
+    this.#print.innerHTML = this.#chart?.svg(inkOf("light"), this.#options.isWide() ? 720 : 620, undefined) ?? "";
+  }
+
+  #fillTable(): void {
+    if (!this.#details.open || !this.#chart) return;
+    this.#table.replaceChildren(plainTable(this.#options.title, this.#chart.digest()));
+  }
+
+  #picture(): string {
+    return this.#chart?.svg(inkOf("light"), PICTURE_WIDTH, { title: this.#options.title, legend: this.#options.legend() }) ?? "";
+  }
+
+  #saveSvg(): void {
+    download(`${fileName(this.#options.title)}.svg`, "image/svg+xml", this.#picture());
+  }
+
+  async #savePng(): Promise<void> {
+    download(`${fileName(this.#options.title)}.png`, "image/png", await svgToPng(this.#picture(), 2));
+  }
+
+  #saveCsv(): void {
+    download(`${fileName(this.#options.title)}.csv`, "text/csv", csv(this.#chart?.data() ?? []));
+  }
+}
+
+/** A table of text, its first row and column being headers. */
+function plainTable(caption: string, rows: Rows): HTMLElement {
+  const [header = [], ...body] = rows;
+  const text = (value: string | number | null | undefined): string => (value === null || value === undefined ? "–" : String(value));
+  return h(
+    "table",
+    { class: "digest" },
+    h("caption", { class: "visually-hidden" }, caption),
+    h("thead", {}, h("tr", {}, ...header.map((value) => h("th", { scope: "col" }, text(value))))),
+    h("tbody", {}, ...body.map((row) => h("tr", {}, ...row.map((value, at) => (at === 0 ? h("th", { scope: "row" }, text(value)) : h("td", {}, text(value))))))),
+  );
+}

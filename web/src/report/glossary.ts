@@ -1,0 +1,25 @@
+// One word, one meaning: the terms that a report uses.
+
+export const GLOSSARY: readonly (readonly [term: string, meaning: string])[] = [
+  ["AQM", "Active queue management: an algorithm that drops or marks packets before the buffer is full, to keep the queue short."],
+  ["Bad queue, standing queue", "Backlog that stays longer than a round trip. It adds delay and no throughput."],
+  ["BDP", "Bandwidth-delay product: link rate times base round-trip time. One BDP in flight just fills the link."],
+  ["Congestion window (cwnd)", "How many bytes a sender may have in flight."],
+  ["Drop, mark", "A dropped packet is discarded; a marked one goes on with its ECN field set to “congestion experienced”. The ratio is over packets that arrived (marks: over those that can be marked)."],
+  ["ECN", "Explicit Congestion Notification: the sender learns of congestion by a mark instead of a loss."],
+  ["Fingerprint", "A hash of every event of the run. Equal fingerprints: the same run, bit by bit."],
+  ["Gauge", "A value inside an algorithm, such as its drop probability, sampled while it runs."],
+  ["Good queue", "A burst that drains within a round trip. It keeps the link busy."],
+  ["Goodput", "Payload that reached the receiving application, each byte once, per second."],
+  ["Jain’s index", "Fairness of a share-out: 1 when all flows get the same, 1/n when one of n flows gets everything."],
+  ["p50, p95, p99", "Percentiles: half, 95 % or 99 % of the packets waited no longer than this."],
+  ["Queue length", "Time average of the packets waiting; the one in transmission is not counted."],
+  ["Replication", "One run with its own random numbers. Figures are means over all replications."],
+  ["RTT", "Round-trip time, from sending a segment to its acknowledgement, as the sender measures it."],
+  ["Seed", "The number that all random numbers of a run come from. The same scenario and seed give the same result."],
+  ["Sojourn time", "Time a packet spent in the queue, from its arrival to the start of its transmission. Dropped packets are not counted."],
+  ["Throughput", "Everything the link sent, headers, framing and repeated data included, per second."],
+  ["Utilisation", "Bits the link sent, over the bits it could have sent."],
+  ["Warm-up", "The beginning of a run, which no figure counts. It is shaded in the plots over time."],
+  ["± (95 % interval)", "Half the width of the interval that holds the true mean in 95 of 100 such experiments (Student’s t over the replications)."],
+];

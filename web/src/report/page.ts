@@ -1,0 +1,253 @@
+// The page: the answer, then the figures, then the pictures, then how it was made.
+
+import { csv, download, fileName } from "../charts/export.ts";
+import { swatch } from "../charts/svg.ts";
+import { h, segmented, selectField } from "../dom.ts";
+import { inkOf } from "../palette.ts";
+import { themeButton } from "../theme.ts";
+import { type Charts, makeCharts } from "./charts.ts";
+import { GROUP_COLUMNS, LINK_COLUMNS } from "./columns.ts";
+import type { Point, Result } from "./data.ts";
+import type { Frame } from "./frame.ts";
+import { GLOSSARY } from "./glossary.ts";
+import { State } from "./state.ts";
+import { figureRows, figureTable, type TableOptions, type TableRow } from "./tables.ts";
+
+/** Fills `root` with the report of `result`; `source` is the text it was read from, for the download. */
+export function showReport(root: HTMLElement, result: Result, source: string): void {
+  const state = new State(result);
+  const charts = makeCharts(result, state);
+  const frames = [...charts.overview, ...charts.overTime];
+  const results = resultsSection(result, state, source);
+  const legend = legendBar(result, state);
+  const refresh = (): void => {
+    results.update();
+    legend.update();
+    for (const frame of frames) frame.update();
+  };
+  const repaint = (): void => {
+    results.update();
+    legend.update();
+    for (const frame of frames) frame.redraw();
+  };
+  root.append(
+    header(result, repaint),
+    answer(result),
+    results.element,
+    legend.element,
+    chartSection("Compared", "", charts.overview, []),
+    ...timeSection(result, state, charts),
+    trafficSection(result),
+    scenarioSection(result),
+    glossarySection(result),
+    h("footer", {}, "Made by goodqueue. This file holds all its data and fetches nothing."),
+  );
+  state.watch(refresh);
+  refresh();
+  preparePrinting(frames, root);
+}
+
+function header(result: Result, repaint: () => void): HTMLElement {
+  const facts = [
+    hostName(result.host),
+    result.replications === undefined ? "" : result.replications === 1 ? "1 replication" : `${result.replications} replications`,
+    result.seed === "" ? "" : `seed ${result.seed}`,
+    result.measured ? `measured from ${result.measured.from} s to ${result.measured.to} s` : "",
+  ].filter((fact) => fact !== "");
+  return h(
+    "header",
+    { class: "page-head" },
+    h("div", { class: "brand-line" }, h("span", { class: "brand" }, "goodqueue"), themeButton(repaint)),
+    h("h1", {}, result.title),
+    h("p", { class: "facts" }, ...facts.map((fact) => h("span", {}, fact))),
+  );
+}
+
+function hostName(host: string): string {
+  return { sim: "Simulator", linux: "Linux kernels in virtual time", live: "Live data plane" }[host] ?? host;
+}
+
+function answer(result: Result): HTMLElement {
+  const cautions = [...result.warnings, ...result.notes];
+  const box = h("section", { class: "answer", "aria-label": "What it means" });
+  if (result.sentence !== "") box.append(h("p", { class: "sentence" }, result.sentence));
+  if (cautions.length > 0) {
+    const title = cautions.length === 1 ? "Before you rely on this" : `Before you rely on this: ${cautions.length} remarks`;
+    box.append(h("div", { class: "cautions", role: "note" }, h("h2", {}, title), h("ul", {}, ...cautions.map((text) => h("li", {}, text)))));
+  }
+  return box;
+}
+
+interface Updated {
+  readonly element: HTMLElement;
+  update(): void;
+}
+
+function resultsSection(result: Result, state: State, source: string): Updated {
+  let hasAllColumns = false;
+  const place = h("div");
+  const options = (isMainOnly: boolean, link: string): TableOptions => {
+    const columns = LINK_COLUMNS.filter((column) => (column.isMain || !isMainOnly) && result.points.some((point) => column.figure(point, link) !== undefined));
+    return {
+      caption: `Results at the link ${link}`,
+      nameLabels: ["Queue"],
+      columns,
+      rows: result.points.map((point): TableRow => ({ point: point.number, look: point.look, names: [point.label], figures: columns.map((column) => column.figure(point, link)) })),
+      compareAll: true,
+    };
+  };
+  const update = (): void => place.replaceChildren(figureTable(options(!hasAllColumns, state.link)));
+  const link = result.links.length > 1 && selectField("Link", result.links.map((name) => ({ value: name, label: name })), state.link, (name) => state.chooseLink(name));
+  const columns = segmented(
+    "Columns",
+    [
+      { value: "main", label: "Main columns" },
+      { value: "all", label: "All" },
+    ],
+    "main",
+    (value) => {
+      hasAllColumns = value === "all";
+      update();
+    },
+  );
+  const save = (label: string, what: string, run: () => void): HTMLElement => h("button", { type: "button", class: "button quiet", "aria-label": `Results: save as ${what}`, title: `Save as ${what}`, onclick: run }, label);
+  const head = h(
+    "div",
+    { class: "section-head" },
+    h("h2", {}, result.links.length > 1 ? "Results" : `Results at the ${state.link === "" ? "link" : state.link}`),
+    h(
+      "div",
+      { class: "section-tools" },
+      link,
+      columns,
+      save("CSV", "CSV table", () => download(`${fileName(result.title)}.csv`, "text/csv", csv(figureRows(options(false, state.link))))),
+      save("JSON", "JSON data", () => download(`${fileName(result.title)}.json`, "application/json", source)),
+    ),
+  );
+  const note = h("p", { class: "hint" }, intervalNote(result));
+  return { element: h("section", { class: "results" }, head, place, note), update };
+}
+
+/** What the numbers beside the means are, and what bold says. */
+function intervalNote(result: Result): string {
+  const bold = result.points.length > 1 ? " Bold: the best of a column, and all that the intervals cannot tell from it." : "";
+  if (result.replications === 1) return `One replication, so there are no confidence intervals: repeat with more before trusting a difference.${bold}`;
+  return `Mean ± half the 95 % confidence interval over ${result.replications ?? "all"} replications. A click on a heading sorts.${bold}`;
+}
+
+/** Switches for the compared points; it stays in sight while charts are read. */
+function legendBar(result: Result, state: State): Updated {
+  const all = result.points.map((point) => point.number);
+  const toggle = (point: Point): void => state.show([point.number], !state.isVisible(point.number));
+  const buttons = result.points.map((point) => {
+    const sign = h("span", { class: "sign" });
+    const button = h("button", { type: "button", class: "legend-item", onclick: () => toggle(point), ondblclick: () => (state.show(all, false), state.show([point.number], true)) }, sign, point.label);
+    return { point, sign, button };
+  });
+  const update = (): void => {
+    const ink = inkOf("page");
+    for (const { point, sign, button } of buttons) {
+      button.setAttribute("aria-pressed", String(state.isVisible(point.number)));
+      // Only our own shapes and colours are in this text.
+      sign.innerHTML = `<svg width="24" height="12" viewBox="0 -6 24 12" aria-hidden="true">${swatch(point.look, ink)}</svg>`;
+    }
+  };
+  const every = h("button", { type: "button", class: "button quiet", onclick: () => state.show(all, !all.every((point) => state.isVisible(point))) }, "All on or off");
+  const element = h("div", { class: "legend-bar", role: "group", "aria-label": "Queues shown in the charts" }, h("div", { class: "legend-items" }, ...buttons.map(({ button }) => button), result.points.length > 2 && every));
+  return { element, update };
+}
+
+function chartSection(title: string, hint: string, frames: readonly Frame[], tools: readonly HTMLElement[]): HTMLElement {
+  return h(
+    "section",
+    { class: "charts" },
+    h("div", { class: "section-head" }, h("div", {}, h("h2", {}, title), hint !== "" && h("p", { class: "hint" }, hint)), h("div", { class: "section-tools" }, ...tools)),
+    h("div", { class: "chart-grid" }, ...frames.map((frame) => frame.element)),
+  );
+}
+
+function timeSection(result: Result, state: State, charts: Charts): HTMLElement[] {
+  if (charts.overTime.length === 0) return [];
+  const arrangement = segmented(
+    "Arrangement",
+    [
+      { value: "apart", label: "One panel each" },
+      { value: "together", label: "Together" },
+    ],
+    state.arrangement,
+    (value) => state.arrange(value === "apart" ? "apart" : "together"),
+  );
+  const pair = Math.max(1, ...result.points.flatMap((point) => point.series.filter((one) => one.subject.startsWith("link:")).map((one) => one.samplesAPair)));
+  const thinned = pair > 1 ? ` Each step shows the lowest and the highest of ${pair} samples.` : "";
+  const replication = result.replications !== undefined && result.replications > 1 ? "The first replication. " : "";
+  const hint = `${replication}Drag to look closer, double click for everything; all plots follow. Time is in seconds.${thinned}`;
+  return [chartSection("Over time", hint, charts.overTime, result.points.length > 1 ? [arrangement] : [])];
+}
+
+function trafficSection(result: Result): HTMLElement | "" {
+  const columns = GROUP_COLUMNS.filter((column) => result.points.some((point) => result.groups.some((group) => column.figure(point, group) !== undefined)));
+  if (columns.length === 0) return "";
+  const rows = result.groups.flatMap((group) => result.points.map((point): TableRow => ({ point: point.number, look: point.look, names: [point.label, group], figures: columns.map((column) => column.figure(point, group)) })));
+  const options: TableOptions = { caption: "What the traffic saw", nameLabels: ["Queue", "Traffic"], columns, rows, compareAll: false };
+  const save = h("button", { type: "button", class: "button quiet", "aria-label": "Traffic: save as CSV table", onclick: () => download(`${fileName(result.title)}-traffic.csv`, "text/csv", csv(figureRows(options))) }, "CSV");
+  return h("section", { class: "results" }, h("div", { class: "section-head" }, h("h2", {}, "What the traffic saw"), h("div", { class: "section-tools" }, save)), figureTable(options));
+}
+
+function scenarioSection(result: Result): HTMLElement {
+  const facts: (readonly [string, string])[] = [...(result.seed === "" ? [] : [["seed", result.seed] as const]), ...result.provenance];
+  return h(
+    "section",
+    { class: "scenario" },
+    h("h2", {}, "How it was made"),
+    result.commandLine !== null && h("div", {}, h("h3", {}, "Command"), code(result.commandLine, "Command")),
+    facts.length > 0 && h("dl", { class: "provenance" }, ...facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
+    h("details", { class: "scenario-text" }, h("summary", {}, "Scenario file"), code(result.scenario, "Scenario")),
+  );
+}
+
+/** Text as it was written, with a button that copies it. */
+function code(text: string, name: string): HTMLElement {
+  const copy = h("button", { type: "button", class: "button copy", "aria-label": `${name}: copy`, onclick: () => void copied() }, "Copy");
+  const pre = h("pre", { tabindex: 0, role: "region", "aria-label": name }, text);
+  const copied = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text);
+      copy.textContent = "Copied";
+    } catch {
+      // No clipboard for pages from files in this browser: select the text, so that one key copies it.
+      getSelection()?.selectAllChildren(pre);
+      copy.textContent = "Selected";
+    }
+    setTimeout(() => (copy.textContent = "Copy"), 2_000);
+  };
+  return h("div", { class: "code" }, pre, copy);
+}
+
+function glossarySection(result: Result): HTMLElement {
+  const entry = (term: string, meaning: string): Node[] => [h("dt", {}, term), h("dd", {}, meaning)];
+  return h(
+    "section",
+    { class: "glossary" },
+    h("h2", {}, "Words used here"),
+    result.kinds.length > 0 && h("h3", {}, "Queues compared"),
+    result.kinds.length > 0 && h("dl", {}, ...result.kinds.flatMap(({ kind, summary, source }) => entry(kind, source === "" ? summary : `${summary} (${source})`))),
+    h("h3", {}, "Terms"),
+    h("dl", {}, ...GLOSSARY.flatMap(([term, meaning]) => entry(term, meaning))),
+  );
+}
+
+/** On paper, charts are drawings in light colours and the scenario is open. */
+function preparePrinting(frames: readonly Frame[], root: HTMLElement): void {
+  const opened: HTMLDetailsElement[] = [];
+  addEventListener("beforeprint", () => {
+    for (const frame of frames) frame.preparePrint();
+    for (const details of root.querySelectorAll<HTMLDetailsElement>("details.scenario-text:not([open])")) {
+      details.open = true;
+      opened.push(details);
+    }
+  });
+  addEventListener("afterprint", () => {
+    for (const details of opened.splice(0)) details.open = false;
+  });
+}
+

@@ -1,0 +1,63 @@
+// What the reader has chosen: which points, which link.
+
+import type { Result } from "./data.ts";
+
+/** How series over time are arranged. */
+export type Arrangement = "together" | "apart";
+
+/** More lines than this in one plot are read badly; with more points than this, the rest starts switched off. */
+const MOST_AT_START = 10;
+/** With more lines than this, each gets a panel of its own at first. */
+const MOST_TOGETHER = 3;
+
+export class State {
+  readonly #listeners = new Set<() => void>();
+  readonly #visible: Set<number>;
+  #link: string;
+  #arrangement: Arrangement;
+
+  constructor(result: Result) {
+    this.#visible = new Set(result.points.slice(0, MOST_AT_START).map((point) => point.number));
+    this.#link = result.links.includes(result.mainLink) ? result.mainLink : (result.links[0] ?? result.mainLink);
+    this.#arrangement = result.points.length > MOST_TOGETHER ? "apart" : "together";
+  }
+
+  get link(): string {
+    return this.#link;
+  }
+
+  get arrangement(): Arrangement {
+    return this.#arrangement;
+  }
+
+  isVisible(point: number): boolean {
+    return this.#visible.has(point);
+  }
+
+  show(points: readonly number[], visible: boolean): void {
+    for (const point of points) {
+      if (visible) this.#visible.add(point);
+      else this.#visible.delete(point);
+    }
+    this.#changed();
+  }
+
+  chooseLink(link: string): void {
+    this.#link = link;
+    this.#changed();
+  }
+
+  arrange(arrangement: Arrangement): void {
+    this.#arrangement = arrangement;
+    this.#changed();
+  }
+
+  /** Calls `listener` after each change. */
+  watch(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}

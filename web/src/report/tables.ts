@@ -1,0 +1,144 @@
+// The tables of figures: aligned numbers with their intervals, sorted by a click or a key.
+
+import type { Rows } from "../charts/export.ts";
+import { swatch } from "../charts/svg.ts";
+import { h } from "../dom.ts";
+import { type Ink, inkOf, type Look } from "../palette.ts";
+import { columnDecimals, formatDecimals, type Unit, unitFor } from "../units.ts";
+import type { FigureColumn } from "./columns.ts";
+import type { Figure } from "./data.ts";
+
+/** One row: its names, then its figures. */
+export interface TableRow {
+  /** Which point it belongs to. */
+  readonly point: number;
+  readonly look: Look;
+  readonly names: readonly string[];
+  readonly figures: readonly (Figure | undefined)[];
+}
+
+/** A table of figures. */
+export interface TableOptions {
+  readonly caption: string;
+  readonly nameLabels: readonly string[];
+  readonly columns: readonly FigureColumn[];
+  readonly rows: readonly TableRow[];
+  /** Are rows compared within the whole table? Else only those with an equal last name are. */
+  readonly compareAll: boolean;
+}
+
+type Order = { readonly column: number; readonly direction: "ascending" | "descending" };
+
+/** A sortable table in a box that scrolls sideways. */
+export function figureTable(options: TableOptions): HTMLElement {
+  const { caption, nameLabels, columns, rows, compareAll } = options;
+  const ink = inkOf("page");
+  const scales = columns.map((column, at) => scaleOf(column, rows.map((row) => row.figures[at])));
+  const best = columns.map((column, at) => bestRows(column, rows, at, compareAll));
+  let order: Order | undefined;
+
+  const body = h("tbody");
+  const headers = columns.map((column, at) => {
+    const unit = scales[at]?.unit.symbol ?? "";
+    const button = h("button", { type: "button", class: "sort", title: column.meaning, onclick: () => sortBy(at) }, h("span", { class: "sort-label" }, column.label), h("span", { class: "sort-unit" }, unit === "" ? "\u00a0" : unit));
+    return h("th", { scope: "col", class: "figure" }, button);
+  });
+  const fill = (): void => {
+    body.replaceChildren(...sorted(rows, order).map((row) => tableRow(row, rows.indexOf(row), scales, best, ink)));
+    headers.forEach((header, at) => {
+      if (order?.column === at) header.setAttribute("aria-sort", order.direction);
+      else header.removeAttribute("aria-sort");
+    });
+  };
+  const sortBy = (at: number): void => {
+    const first = columns[at]?.better === "higher" ? "descending" : "ascending";
+    const second = first === "ascending" ? "descending" : "ascending";
+    if (order?.column !== at) order = { column: at, direction: first };
+    else order = order.direction === first ? { column: at, direction: second } : undefined;
+    fill();
+  };
+  fill();
+  const head = h("thead", {}, h("tr", {}, ...nameLabels.map((label) => h("th", { scope: "col", class: "name" }, label)), ...headers));
+  return h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": caption }, h("table", { class: "figures" }, h("caption", { class: "visually-hidden" }, caption), head, body));
+}
+
+/** The same as plain rows, in SI units, for a CSV file. */
+export function figureRows(options: TableOptions): Rows {
+  const header = [...options.nameLabels, ...options.columns.flatMap((column) => [column.key, `${column.key}_ci95`, `${column.key}_n`])];
+  const cells = (figure: Figure | undefined): (number | null)[] => (figure ? [figure.mean, figure.ci95, figure.n] : [null, null, null]);
+  return [header, ...options.rows.map((row) => [...row.names, ...row.figures.flatMap(cells)])];
+}
+
+interface Scale {
+  readonly unit: Unit;
+  readonly decimals: number;
+  /** Does any figure have an interval? */
+  readonly hasIntervals: boolean;
+}
+
+/** One unit and one number of digits for a whole column, so that its numbers line up. */
+function scaleOf(column: FigureColumn, figures: readonly (Figure | undefined)[]): Scale {
+  const means = figures.flatMap((figure) => (figure ? [figure.mean] : []));
+  const unit = unitFor(column.quantity, Math.max(0, ...means.map(Math.abs)));
+  const shown = means.map((mean) => mean * unit.factor);
+  // Counts are whole in one run and nearly so on average.
+  const isCount = column.quantity === "number" && column.decimals === undefined;
+  return {
+    unit,
+    decimals: column.decimals ?? (isCount ? 0 : columnDecimals(shown)),
+    hasIntervals: figures.some((figure) => figure !== undefined && figure.ci95 !== null),
+  };
+}
+
+function tableRow(row: TableRow, number: number, scales: readonly Scale[], best: readonly ReadonlySet<number>[], ink: Ink): HTMLElement {
+  const names = row.names.map((name, at) => {
+    if (at > 0) return h("td", { class: "name" }, name);
+    const sign = h("span", { class: "sign" });
+    // Only our own shapes and colours are in this text.
+    sign.innerHTML = `<svg width="24" height="12" viewBox="0 -6 24 12" aria-hidden="true">${swatch(row.look, ink)}</svg>`;
+    return h("th", { scope: "row", class: "name" }, h("span", { class: "name-line" }, sign, name));
+  });
+  const cells = row.figures.map((figure, at) => figureCell(figure, scales[at], best[at]?.has(number) === true));
+  return h("tr", { "data-point": row.point }, ...names, ...cells);
+}
+
+function figureCell(figure: Figure | undefined, scale: Scale | undefined, isBest: boolean): HTMLElement {
+  if (!figure || !scale) return h("td", { class: "figure none" }, h("span", { class: "mean" }, "–"), scale?.hasIntervals === true && h("span", { class: "ci" }));
+  const { factor } = scale.unit;
+  const mean = h(isBest ? "strong" : "span", { class: "mean" }, formatDecimals(figure.mean * factor, scale.decimals));
+  const interval = figure.ci95 === null ? "" : `±${formatDecimals(figure.ci95 * factor, scale.decimals)}`;
+  return h("td", { class: "figure" }, mean, scale.hasIntervals && h("span", { class: "ci" }, interval));
+}
+
+/** Rows by a column; without an order, as they were given; missing figures last. */
+function sorted(rows: readonly TableRow[], order: Order | undefined): readonly TableRow[] {
+  if (!order) return rows;
+  const sign = order.direction === "ascending" ? 1 : -1;
+  const value = (row: TableRow): number | undefined => row.figures[order.column]?.mean;
+  return [...rows].sort((a, b) => {
+    const [left, right] = [value(a), value(b)];
+    if (left === undefined || right === undefined) return Number(left === undefined) - Number(right === undefined);
+    return sign * (left - right);
+  });
+}
+
+/** The rows that are best in a column, and those whose interval reaches the best one's: nobody can tell them apart. */
+function bestRows(column: FigureColumn, rows: readonly TableRow[], at: number, compareAll: boolean): Set<number> {
+  const best = new Set<number>();
+  if (column.better === undefined) return best;
+  const sign = column.better === "lower" ? 1 : -1;
+  const group = (row: TableRow): string => (compareAll ? "" : (row.names[row.names.length - 1] ?? ""));
+  for (const name of new Set(rows.map(group))) {
+    const members = rows.flatMap((row, number) => {
+      const figure = row.figures[at];
+      return group(row) === name && figure ? [{ number, figure }] : [];
+    });
+    const first = members.reduce<(typeof members)[number] | undefined>((winner, one) => (winner === undefined || sign * (one.figure.mean - winner.figure.mean) < 0 ? one : winner), undefined);
+    if (!first || members.length < 2) continue;
+    const edge = sign * first.figure.mean + (first.figure.ci95 ?? 0);
+    const winners = members.filter(({ figure }) => sign * figure.mean - (figure.ci95 ?? 0) <= edge);
+    // When everybody is best, saying so is noise.
+    if (winners.length < members.length) for (const { number } of winners) best.add(number);
+  }
+  return best;
+}

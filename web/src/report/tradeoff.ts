@@ -1,0 +1,137 @@
+// Utilisation against delay: the one picture that says which algorithm buys what.
+
+import type { Rows } from "../charts/export.ts";
+import { type Box, MarksChart, type Target } from "../charts/marks.ts";
+import { type Axis, draw, type Plot, type Shape } from "../charts/svg.ts";
+import { extent, padded, type Range } from "../charts/ticks.ts";
+import type { Ink } from "../palette.ts";
+import { formatDecimals, formatNumber, unitFor, withUnit } from "../units.ts";
+import type { Figure, Point } from "./data.ts";
+
+/** Which sojourn figure is on the horizontal axis. */
+export const DELAYS = ["mean", "p50", "p95", "p99"] as const;
+export type Delay = (typeof DELAYS)[number];
+
+interface Dot {
+  readonly point: Point;
+  readonly delay: Figure;
+  readonly use: Figure;
+}
+
+/** The chart for one link and the points that are switched on. */
+export function tradeoffChart(points: readonly Point[], link: string, delay: Delay, scale: "linear" | "log", onZoom: () => void): MarksChart {
+  const dots = points.flatMap((point): Dot[] => {
+    const x = point.figure("links", link, "sojourn_s", delay);
+    const y = point.figure("links", link, "utilization");
+    return x && y ? [{ point, delay: x, use: y }] : [];
+  });
+  const all = { x: delayRange(dots, scale), y: useRange(dots) };
+  const unit = unitFor("time", all.x.max);
+  const percent = unitFor("ratio", 1);
+  const targets = dots.map(
+    ({ point, delay: x, use: y }): Target => ({
+      x: x.mean,
+      y: y.mean,
+      look: point.look,
+      heading: point.label,
+      rows: [
+        { label: `Sojourn ${delay}`, value: withInterval(x, (value) => withUnit(value, unit)) },
+        { label: "Utilisation", value: withInterval(y, (value) => `${formatDecimals(value * 100, 2)}\u00a0%`) },
+      ],
+    }),
+  );
+  const build = (width: number, box: Box, ink: Ink): Plot => {
+    const height = Math.round(Math.max(280, Math.min(400, width * 0.68)));
+    const x: Axis = { label: `Sojourn time, ${delay}`, range: box.x ?? all.x, scale, unit };
+    const y: Axis = { label: "Utilisation", range: box.y ?? all.y, scale: "linear", unit: percent };
+    const plain: Plot = { width, height, x, y, shapes: [...dots.flatMap(crossOf), ...dots.map(dotOf)] };
+    return { ...plain, shapes: [...plain.shapes, ...labelsOf(dots, plain, ink)] };
+  };
+  return new MarksChart({
+    name: `Utilisation against ${delay} sojourn time; up and to the left is better`,
+    build,
+    targets,
+    zoom: "xy",
+    data: [["point", `sojourn_${delay}_s`, "ci95_s", "utilization", "utilization_ci95"], ...dots.map(({ point, delay: x, use: y }) => [point.label, x.mean, x.ci95, y.mean, y.ci95])],
+    digest: digestOf(dots, delay, unit.factor, unit.symbol),
+    onZoom,
+  });
+}
+
+function delayRange(dots: readonly Dot[], scale: "linear" | "log"): Range {
+  const values = dots.flatMap(({ delay }) => [delay.mean - (delay.ci95 ?? 0), delay.mean + (delay.ci95 ?? 0)]);
+  if (scale === "linear") return { min: 0, max: Math.max(1e-6, extent(values).max) * 1.12 };
+  const { min, max } = extent(values.filter((value) => value > 0));
+  return { min: min / 1.6, max: max * 1.9 };
+}
+
+/** A full link is the edge of what can be; nothing is drawn far beyond it. */
+function useRange(dots: readonly Dot[]): Range {
+  const { min, max } = padded(extent(dots.flatMap(({ use }) => [use.mean - (use.ci95 ?? 0), use.mean + (use.ci95 ?? 0)])), 0.12);
+  const width = Math.max(max - min, 0.01);
+  return { min: Math.max(0, Math.min(min, max - width)), max: Math.min(Math.max(max, min + width), 1 + width * 0.06) };
+}
+
+function crossOf({ point, delay, use }: Dot): Shape[] {
+  const arm = (from: [number, number], to: [number, number]): Shape => ({ type: "segment", from, to, look: point.look, width: 1.5, opacity: 0.75 });
+  const arms: Shape[] = [];
+  if (delay.ci95 !== null) arms.push(arm([delay.mean - delay.ci95, use.mean], [delay.mean + delay.ci95, use.mean]));
+  if (use.ci95 !== null) arms.push(arm([delay.mean, use.mean - use.ci95], [delay.mean, use.mean + use.ci95]));
+  return arms;
+}
+
+function dotOf({ point, delay, use }: Dot): Shape {
+  return { type: "point", x: delay.mean, y: use.mean, look: point.look, size: 5.5, opacity: 1 };
+}
+
+/** A name at each dot that has room for one; the others are told by the legend and the pointer. */
+function labelsOf(dots: readonly Dot[], plot: Plot, ink: Ink): Shape[] {
+  const { toX, toY, box } = draw(plot, ink);
+  interface Place {
+    left: number;
+    top: number;
+    right: number;
+    bottom: number;
+  }
+  const hits = (a: Place, b: Place): boolean => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  const inside = dots.filter(({ delay, use }) => {
+    const [x, y] = [toX(delay.mean), toY(use.mean)];
+    return x >= box.left && x <= box.left + box.width && y >= box.top && y <= box.top + box.height;
+  });
+  const taken: Place[] = inside.map(({ delay, use }) => {
+    const [x, y] = [toX(delay.mean), toY(use.mean)];
+    return { left: x - 7, top: y - 7, right: x + 7, bottom: y + 7 };
+  });
+  return inside.flatMap(({ point, delay, use }): Shape[] => {
+    const [x, y] = [toX(delay.mean), toY(use.mean)];
+    const width = point.label.length * 6.6;
+    const offsets: readonly (readonly [number, number, "start" | "end"])[] = [
+      [11, 4, "start"],
+      [-11, 4, "end"],
+      [8, -9, "start"],
+      [8, 17, "start"],
+      [-8, -9, "end"],
+      [-8, 17, "end"],
+      [11, 24, "start"],
+      [11, -18, "start"],
+    ];
+    for (const [dx, dy, anchor] of offsets) {
+      const left = anchor === "start" ? x + dx : x + dx - width;
+      const place = { left, top: y + dy - 11, right: left + width, bottom: y + dy + 3 };
+      const isOut = place.left < box.left || place.right > plot.width || place.top < 0 || place.bottom > box.top + box.height;
+      if (isOut || taken.some((other) => hits(place, other))) continue;
+      taken.push(place);
+      return [{ type: "label", x: delay.mean, y: use.mean, text: point.label, anchor, dx, dy, quiet: false }];
+    }
+    return [];
+  });
+}
+
+function withInterval(figure: Figure, format: (value: number) => string): string {
+  return figure.ci95 === null ? format(figure.mean) : `${format(figure.mean)} ± ${format(figure.ci95)}`;
+}
+
+function digestOf(dots: readonly Dot[], delay: Delay, factor: number, symbol: string): Rows {
+  const plusMinus = (figure: Figure, scale: number): string => withInterval(figure, (value) => formatNumber(value * scale));
+  return [["Queue", `Sojourn ${delay} (${symbol})`, "Utilisation (%)"], ...dots.map(({ point, delay: x, use: y }) => [point.label, plusMinus(x, factor), plusMinus(y, 100)])];
+}

@@ -1,0 +1,39 @@
+// The system's Chromium, with ears for everything that a quiet, self-contained page must not do.
+
+import { existsSync } from "node:fs";
+import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+
+/** Where distributions put it; `CHROMIUM` names another place. */
+const PLACES = [process.env["CHROMIUM"], "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+export async function launch(): Promise<Browser> {
+  const executablePath = PLACES.find((place) => place !== undefined && existsSync(place));
+  if (executablePath === undefined) throw new Error("no Chromium found: install it, or name it in the environment variable CHROMIUM");
+  return chromium.launch({ executablePath, args: ["--no-sandbox"] });
+}
+
+/** A page opened from a file, and what it complained about or asked for. */
+export interface Opened {
+  readonly page: Page;
+  readonly complaints: string[];
+  readonly requests: string[];
+}
+
+export async function open(browser: Browser, file: string, options: BrowserContextOptions): Promise<Opened> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  const requests: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("request", (request) => {
+    if (!request.url().startsWith("data:") && !request.url().startsWith("blob:")) requests.push(request.url());
+  });
+  await page.goto(`file://${file}`);
+  await page.waitForSelector("footer");
+  // Plots measure their place first; two frames later they are drawn.
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  return { page, complaints, requests };
+}
