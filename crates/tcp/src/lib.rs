@@ -8,8 +8,19 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod cc;
 mod config;
+mod prr;
+mod rack;
+mod receiver;
+mod rtt;
+mod scoreboard;
 mod segment;
+mod segmentation;
+mod sender;
 
+pub use cc::{AnyCc, CcError, CongestionControl, kinds};
 pub use config::{AckPolicy, CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SenderConfig, SlowStartExit};
+pub use receiver::Receiver;
 pub use segment::{Flags, SackBlock, Segment};
+pub use sender::{Sender, SenderStatistics, Transmit};

@@ -1,0 +1,339 @@
+//! Congestion control: how much may be in flight. Finding losses is the sender's business, reacting to them is a control's.
+
+mod hystart;
+mod hystart_plus_plus;
+mod window;
+
+use crate::config::{CcConfig, SlowStartExit};
+use alloc::format;
+use alloc::string::String;
+use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
+pub use hystart_plus_plus::HystartPlusPlus;
+
+/// May the window grow on this acknowledgement?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Growth {
+    /// Data was acknowledged in order and the window was in use.
+    Allowed,
+    /// A reduction is in progress, nothing was acknowledged in order, or the window was not used up.
+    Held,
+}
+
+/// The connection is open; data may flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Established {
+    /// When.
+    pub now: Instant,
+    /// Initial window in segments.
+    pub initial_window: u32,
+}
+
+/// A segment was sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// When.
+    pub now: Instant,
+    /// Segments in flight before it.
+    pub in_flight: u32,
+    /// Time since the segment sent before it.
+    pub silence: Duration,
+}
+
+/// One acknowledgement of something new. Segment numbers count from the first data segment of the connection.
+#[derive(Clone, Copy, Debug)]
+pub struct AckSample {
+    /// When it arrived.
+    pub now: Instant,
+    /// Segments it newly reports as delivered, cumulatively or selectively.
+    pub delivered: u32,
+    /// May the window grow?
+    pub growth: Growth,
+    /// Round-trip time of the segment sent last among them; `None` when it was retransmitted.
+    pub rtt: Option<Duration>,
+    /// Smoothed round-trip time; zero before the first sample.
+    pub srtt: Duration,
+    /// Smallest round-trip time of the last five minutes; zero before the first sample.
+    pub min_rtt: Duration,
+    /// First segment not acknowledged cumulatively.
+    pub una: u64,
+    /// Next segment never sent so far.
+    pub nxt: u64,
+    /// Segments in flight, this acknowledgement counted.
+    pub in_flight: u32,
+    /// Did it echo congestion (RFC 3168)?
+    pub ece: bool,
+}
+
+/// A window lost something (once a window), or echoed congestion (once a window).
+#[derive(Clone, Copy, Debug)]
+pub struct Congestion {
+    /// When it was noticed.
+    pub now: Instant,
+    /// Segments sent and not acknowledged cumulatively (RFC 5681's flight size).
+    pub flight: u32,
+}
+
+/// The retransmission timer expired.
+#[derive(Clone, Copy, Debug)]
+pub struct Timeout {
+    /// When.
+    pub now: Instant,
+    /// Segments sent and not acknowledged cumulatively.
+    pub flight: u32,
+    /// Segments still believed in flight: sent less than a round trip ago.
+    pub in_flight: u32,
+    /// Next segment never sent so far.
+    pub nxt: u64,
+    /// Has this window been reduced already?
+    pub response: Response,
+}
+
+/// Whether a timeout is news.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Response {
+    /// First sign of congestion in its window: reduce the slow-start threshold.
+    Reduce,
+    /// The threshold was reduced for this window before.
+    Repeat,
+}
+
+/// A congestion control. Windows are whole numbers of segments of the size given when built, expressed in bytes.
+#[allow(unused_variables, reason = "defaults ignore what they are given")]
+pub trait CongestionControl {
+    /// The handshake is done.
+    fn on_established(&mut self, event: &Established);
+    /// A segment leaves.
+    fn on_sent(&mut self, sent: &Sent) {}
+    /// Something was delivered.
+    fn on_ack(&mut self, sample: &AckSample);
+    /// Losses were found in a window not yet reduced: choose the window to approach.
+    fn on_loss(&mut self, loss: &Congestion);
+    /// Congestion was echoed in a window not yet reduced.
+    fn on_ecn(&mut self, mark: &Congestion);
+    /// The retransmission timer expired.
+    fn on_rto(&mut self, timeout: &Timeout);
+    /// The latest reduction turned out to be a mistake.
+    fn on_undo(&mut self, now: Instant) {}
+    /// The window in bytes. During a reduction the sender approaches it gradually (PRR).
+    fn cwnd(&self) -> Bytes;
+    /// The slow-start threshold; [`Bytes::MAX`] before the first reduction.
+    fn ssthresh(&self) -> Bytes;
+    /// Is the window below the threshold?
+    fn in_slow_start(&self) -> bool {
+        self.cwnd() < self.ssthresh()
+    }
+    /// At which rate segments may leave; `None` lets them go as the window opens.
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+}
+
+/// What a control is built from.
+#[derive(Clone, Debug)]
+pub struct Setup<'a> {
+    /// Segment size in bytes.
+    pub mss: u32,
+    /// How slow start may end.
+    pub slow_start_exit: SlowStartExit,
+    /// The control's own random numbers.
+    pub rng: Rng,
+    spec: &'static ControlSpec,
+    params: &'a [(&'static str, f64)],
+}
+
+impl Setup<'_> {
+    /// The value given for `name`, else its default.
+    ///
+    /// # Panics
+    /// When the control lists no such parameter: a mistake in its own file, caught by its first test.
+    #[must_use]
+    pub fn param(&self, name: &str) -> f64 {
+        let param = self.spec.params.iter().find(|p| p.name == name).expect("a control asks for parameters it lists");
+        self.params.iter().find(|(given, _)| *given == name).map_or(param.default, |&(_, value)| value)
+    }
+
+    /// A parameter that is zero or one.
+    #[must_use]
+    pub fn switch(&self, name: &str) -> bool {
+        self.param(name) != 0.0
+    }
+}
+
+/// One congestion control, as named in files.
+#[derive(Clone, Copy, Debug)]
+pub struct ControlSpec {
+    /// The name in files and on the command line.
+    pub kind: &'static str,
+    /// One sentence.
+    pub summary: &'static str,
+    /// Its parameters.
+    pub params: &'static [ControlParam],
+    /// Paper, RFC or implementation it follows.
+    pub source: &'static str,
+}
+
+/// One parameter of a congestion control.
+#[derive(Clone, Copy, Debug)]
+pub struct ControlParam {
+    /// The key in files.
+    pub name: &'static str,
+    /// Unit, or what kind of number it is.
+    pub unit: &'static str,
+    /// Its value when not given.
+    pub default: f64,
+    /// Smallest and largest allowed value.
+    pub range: (f64, f64),
+    /// One line of meaning.
+    pub doc: &'static str,
+}
+
+/// A sender's settings that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CcError {
+    /// No control has this name.
+    #[error("cc: `{kind}` is not a congestion control; known: {known}")]
+    UnknownKind {
+        /// The name given.
+        kind: &'static str,
+        /// All names, comma separated.
+        known: String,
+    },
+    /// The control has no such parameter.
+    #[error("cc: `{kind}` has no parameter `{param}`")]
+    UnknownParam {
+        /// The control.
+        kind: &'static str,
+        /// The parameter given.
+        param: &'static str,
+    },
+    /// A value lies outside its range.
+    #[error("{field}: {value} is outside {range}")]
+    OutOfRange {
+        /// Which setting.
+        field: &'static str,
+        /// The value given.
+        value: String,
+        /// What is allowed.
+        range: String,
+    },
+}
+
+impl CcError {
+    pub(crate) fn range(
+        field: &'static str,
+        value: impl core::fmt::Display,
+        low: impl core::fmt::Display,
+        high: impl core::fmt::Display,
+    ) -> Self {
+        Self::OutOfRange { field, value: format!("{value}"), range: format!("{low} .. {high}") }
+    }
+}
+
+/// What a control's file offers beside [`CongestionControl`].
+pub trait Control: CongestionControl + Sized {
+    /// Name, parameters, source.
+    const SPEC: ControlSpec;
+    /// Builds it from checked parameters.
+    fn build(setup: &Setup<'_>) -> Self;
+}
+
+macro_rules! controls {
+    ($($module:ident :: $Type:ident),+ $(,)?) => {
+        $(pub mod $module;)+
+
+        /// Any congestion control, chosen at run time: one `match` a hook, no allocation.
+        #[derive(Clone, Debug)]
+        pub enum AnyCc {
+            $(#[doc = concat!("See [`", stringify!($module), "`].")] $Type($module::$Type),)+
+        }
+
+        /// Every congestion control.
+        static SPECS: &[ControlSpec] = &[$(<$module::$Type as Control>::SPEC,)+];
+
+        impl AnyCc {
+            fn build(setup: &Setup<'_>) -> Option<Self> {
+                $(if setup.spec.kind == <$module::$Type as Control>::SPEC.kind {
+                    return Some(Self::$Type(<$module::$Type as Control>::build(setup)));
+                })+
+                None
+            }
+        }
+
+        impl CongestionControl for AnyCc {
+            fn on_established(&mut self, event: &Established) {
+                match self { $(Self::$Type(cc) => cc.on_established(event),)+ }
+            }
+            #[inline]
+            fn on_sent(&mut self, sent: &Sent) {
+                match self { $(Self::$Type(cc) => cc.on_sent(sent),)+ }
+            }
+            #[inline]
+            fn on_ack(&mut self, sample: &AckSample) {
+                match self { $(Self::$Type(cc) => cc.on_ack(sample),)+ }
+            }
+            fn on_loss(&mut self, loss: &Congestion) {
+                match self { $(Self::$Type(cc) => cc.on_loss(loss),)+ }
+            }
+            fn on_ecn(&mut self, mark: &Congestion) {
+                match self { $(Self::$Type(cc) => cc.on_ecn(mark),)+ }
+            }
+            fn on_rto(&mut self, timeout: &Timeout) {
+                match self { $(Self::$Type(cc) => cc.on_rto(timeout),)+ }
+            }
+            fn on_undo(&mut self, now: Instant) {
+                match self { $(Self::$Type(cc) => cc.on_undo(now),)+ }
+            }
+            #[inline]
+            fn cwnd(&self) -> Bytes {
+                match self { $(Self::$Type(cc) => cc.cwnd(),)+ }
+            }
+            #[inline]
+            fn ssthresh(&self) -> Bytes {
+                match self { $(Self::$Type(cc) => cc.ssthresh(),)+ }
+            }
+            #[inline]
+            fn in_slow_start(&self) -> bool {
+                match self { $(Self::$Type(cc) => cc.in_slow_start(),)+ }
+            }
+            #[inline]
+            fn pacing_rate(&self) -> Option<Rate> {
+                match self { $(Self::$Type(cc) => cc.pacing_rate(),)+ }
+            }
+        }
+    };
+}
+
+controls! {
+    reno::Reno,
+    cubic::Cubic,
+}
+
+/// Every congestion control: names, parameters, sources.
+#[must_use]
+pub fn kinds() -> &'static [ControlSpec] {
+    SPECS
+}
+
+impl AnyCc {
+    /// Builds the control a configuration names, for segments of `mss` bytes.
+    ///
+    /// # Errors
+    /// When the name or a parameter is unknown, or a value lies outside its range.
+    pub fn new(config: &CcConfig, mss: u32, slow_start_exit: SlowStartExit, rng: Rng) -> Result<Self, CcError> {
+        let unknown = || {
+            let known = SPECS.iter().map(|spec| spec.kind).collect::<alloc::vec::Vec<_>>().join(", ");
+            CcError::UnknownKind { kind: config.kind, known }
+        };
+        let spec = SPECS.iter().find(|spec| spec.kind == config.kind).ok_or_else(unknown)?;
+        for &(name, value) in &config.params {
+            let Some(param) = spec.params.iter().find(|p| p.name == name) else {
+                return Err(CcError::UnknownParam { kind: spec.kind, param: name });
+            };
+            // Written so that NaN is refused.
+            if !(value >= param.range.0 && value <= param.range.1) {
+                return Err(CcError::range(name, value, param.range.0, param.range.1));
+            }
+        }
+        Self::build(&Setup { mss, slow_start_exit, rng, spec, params: &config.params }).ok_or_else(unknown)
+    }
+}

@@ -1,0 +1,372 @@
+//! CUBIC as Linux computes it: the window follows a cubic function of the time since the last reduction.
+//!
+//! *Signal*: losses and ECN echoes, one reduction a window; delay only to leave slow start ([hybrid slow start](super::hystart)).
+//!
+//! *Law*: `W(t) = C (t - K)^3 + W_max`, `K = cbrt((W_max - cwnd) / C)`; towards `W` one round trip ahead the window grows by one segment per
+//! `cnt = cwnd / (W - cwnd)` delivered, at most one per two. Where Reno with the same `beta` would be faster, its growth is used.
+//! Reduction: `ssthresh = max(beta cwnd, 2)`; `W_max = cwnd`, or `cwnd (1 + beta) / 2` when below the previous `W_max`.
+//!
+//! *Parameters*: `beta` (717/1024, Linux), `c` (0.4 segments/s^3, RFC 9438), `fast_convergence`, `reno_friendly` (on),
+//! `hystart_low_window` (16 segments, Linux). The time scale is 1/1024 s and `C` a multiple of 1/1024, as in Linux.
+//!
+//! *Departures* from RFC 9438, following Linux: integers; reduction from the window, not from flight size; `W_est` grows by one segment per
+//! `15/8 cwnd` delivered, counted at the present window, without a switch to slope one; the target is not bounded by 1.5 cwnd but the growth
+//! is (one per two); before the first reduction at least 5 % a round trip; after a timeout all history is forgotten. From Linux: the
+//! growth is recomputed at most once a millisecond by elapsed time instead of by clock tick. See `cubic-rfc` for the RFC's own text.
+//!
+//! *Source*: RFC 9438; Ha, Rhee, Xu: CUBIC (2008); Linux 6.12.
+
+use super::hystart::{Hystart, Observation};
+use super::hystart_plus_plus::{HystartPlusPlus, Mode};
+use super::window::SegmentWindow;
+use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Established, Growth, Sent, Setup, Timeout};
+use crate::config::SlowStartExit;
+use goodqueue_units::{Bytes, Instant};
+
+/// `beta` and `C` are multiples of 1/1024, and so is time in seconds.
+const SCALE: u32 = 1024;
+/// `C (t - K)^3` with both factors in 1/1024.
+const CUBE_SHIFT: u32 = 40;
+/// Longest distance from `K`, 293 s: keeps the cube in 64 bits; the window is out of reach by then.
+const LARGEST_OFFSET: u64 = 300_000;
+const MILLISECOND: u64 = 1_000_000;
+const SECOND: u64 = 1_000_000_000;
+
+/// How slow start ends without a loss.
+#[derive(Clone, Debug)]
+enum Exit {
+    LossOnly,
+    Native(Hystart),
+    PlusPlus(HystartPlusPlus),
+}
+
+/// CUBIC's state; windows in segments, times in nanoseconds unless said.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    window: SegmentWindow,
+    params: Params,
+    epoch: Option<Epoch>,
+    /// Window before the last reduction; zero when unknown.
+    last_max: u32,
+    /// Smallest round-trip time since the last timeout; zero when unknown.
+    delay_min: u64,
+    /// Delivered segments per segment of growth.
+    per_segment: u32,
+    last_window: u32,
+    last_update: u64,
+    exit: Exit,
+    low_window: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Params {
+    beta: u32,
+    c: u32,
+    reno_scale: u32,
+    fast_convergence: bool,
+    reno_friendly: bool,
+}
+
+/// The time since the first growth after a reduction.
+#[derive(Clone, Debug)]
+struct Epoch {
+    start: u64,
+    /// In 1/1024 s.
+    k: u64,
+    origin: u32,
+    /// What Reno's window would be, and segments delivered since it last grew.
+    reno_window: u32,
+    reno_count: u32,
+}
+
+impl Cubic {
+    fn reduced(&self) -> u32 {
+        ((u64::from(self.window.cwnd) * u64::from(self.params.beta) / u64::from(SCALE)) as u32).max(2)
+    }
+
+    fn remember_max(&mut self) {
+        let cwnd = self.window.cwnd;
+        self.epoch = None;
+        self.last_max = if cwnd < self.last_max && self.params.fast_convergence {
+            (u64::from(cwnd) * u64::from(SCALE + self.params.beta) / u64::from(2 * SCALE)) as u32
+        } else {
+            cwnd
+        };
+    }
+
+    fn begin_epoch(&self, now: u64) -> Epoch {
+        let cwnd = self.window.cwnd;
+        let k = if self.last_max <= cwnd {
+            0
+        } else {
+            let cubed = (1u64 << CUBE_SHIFT) / u64::from(self.params.c) * u64::from(self.last_max - cwnd);
+            libm::cbrt(cubed as f64) as u64
+        };
+        Epoch { start: now, k, origin: self.last_max.max(cwnd), reno_window: cwnd, reno_count: 0 }
+    }
+
+    /// Delivered segments per segment of growth along the cubic curve, one round trip ahead.
+    fn along_curve(&self, epoch: &Epoch, now: u64) -> u32 {
+        let cwnd = self.window.cwnd;
+        // 1 s = 1024 units: nanoseconds * 1024 / 10^9 = nanoseconds * 2 / 1_953_125.
+        let t = (now.saturating_sub(epoch.start) + self.delay_min) * 2 / 1_953_125;
+        let offset = t.abs_diff(epoch.k).min(LARGEST_OFFSET);
+        let delta = (u64::from(self.params.c) * offset * offset * offset) >> CUBE_SHIFT;
+        let delta = delta.min(u64::from(u32::MAX / 2)) as u32;
+        let target = if t < epoch.k { epoch.origin.saturating_sub(delta) } else { epoch.origin.saturating_add(delta) };
+        let per_segment = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd.min(u32::MAX / 100) };
+        // Without a known maximum the plateau is meaningless: at least 5 % a round trip.
+        if self.last_max == 0 { per_segment.min(20) } else { per_segment }
+    }
+
+    #[inline]
+    fn update(&mut self, now: u64, delivered: u32) {
+        let cwnd = self.window.cwnd;
+        if let Some(epoch) = &mut self.epoch {
+            epoch.reno_count += delivered;
+        }
+        let since = now.saturating_sub(self.last_update);
+        if self.last_window == cwnd && since <= SECOND / 32 && self.epoch.is_some() {
+            return;
+        }
+        if self.epoch.is_none() || since >= MILLISECOND {
+            self.last_window = cwnd;
+            self.last_update = now;
+            let epoch = match self.epoch.take() {
+                Some(epoch) => epoch,
+                None => Epoch { reno_count: delivered, ..self.begin_epoch(now) },
+            };
+            self.per_segment = self.along_curve(&epoch, now);
+            self.epoch = Some(epoch);
+        }
+        if self.params.reno_friendly {
+            self.keep_up_with_reno();
+        }
+        self.per_segment = self.per_segment.max(2);
+    }
+
+    #[inline]
+    fn keep_up_with_reno(&mut self) {
+        let cwnd = self.window.cwnd;
+        let Some(epoch) = &mut self.epoch else { return };
+        let per_segment = (u64::from(cwnd) * u64::from(self.params.reno_scale) >> 3) as u32;
+        while epoch.reno_count > per_segment {
+            epoch.reno_count -= per_segment;
+            epoch.reno_window += 1;
+        }
+        if epoch.reno_window > cwnd {
+            self.per_segment = self.per_segment.min(cwnd / (epoch.reno_window - cwnd));
+        }
+    }
+
+    /// Takes the round-trip time of one acknowledgement; may end slow start.
+    #[inline]
+    fn observe_delay(&mut self, sample: &AckSample) {
+        let Some(rtt) = sample.rtt else { return };
+        let now = sample.now.as_nanos();
+        // Samples right after a reduction still hold the queue that caused it.
+        if self.epoch.as_ref().is_some_and(|epoch| now.saturating_sub(epoch.start) < SECOND) {
+            return;
+        }
+        let delay = rtt.as_nanos().max(1);
+        if self.delay_min == 0 || delay < self.delay_min {
+            self.delay_min = delay;
+        }
+        if let Exit::Native(hystart) = &mut self.exit
+            && !hystart.found
+            && self.window.in_slow_start()
+        {
+            let seen = Observation {
+                now,
+                delay,
+                delay_min: self.delay_min,
+                una: sample.una,
+                nxt: sample.nxt,
+                window: self.window.bytes().get(),
+                srtt: sample.srtt.as_nanos(),
+            };
+            if hystart.on_ack(&seen, self.window.cwnd >= self.low_window) {
+                self.window.ssthresh = self.window.cwnd;
+            }
+        }
+    }
+
+    fn slow_start(&mut self, sample: &AckSample) -> u32 {
+        let Exit::PlusPlus(exit) = &mut self.exit else {
+            return self.window.slow_start(sample.delivered);
+        };
+        match exit.on_ack(sample) {
+            Mode::SlowStart => self.window.slow_start(HystartPlusPlus::normal_growth(sample.delivered)),
+            Mode::Conservative => {
+                let grown = exit.conservative_growth(sample.delivered);
+                self.window.slow_start(grown)
+            }
+            Mode::Done => {
+                self.window.ssthresh = self.window.cwnd;
+                sample.delivered
+            }
+        }
+    }
+
+    fn reduce(&mut self) {
+        let target = self.reduced();
+        self.remember_max();
+        self.window.reduce(target);
+        if let Exit::PlusPlus(_) = self.exit {
+            self.exit = Exit::LossOnly;
+        }
+    }
+}
+
+impl Control for Cubic {
+    const SPEC: ControlSpec = ControlSpec {
+        kind: "cubic",
+        summary: "the window follows a cubic function of the time since the last reduction, as in Linux",
+        params: &[
+            ControlParam {
+                name: "beta",
+                unit: "ratio",
+                default: 717.0 / 1024.0,
+                range: (0.5, 0.95),
+                doc: "window after a loss, relative to before; rounded to 1/1024",
+            },
+            ControlParam {
+                name: "c",
+                unit: "segments/s^3",
+                default: 0.4,
+                range: (0.01, 10.0),
+                doc: "steepness of the curve; rounded to 1/1024",
+            },
+            ControlParam {
+                name: "fast_convergence",
+                unit: "0 or 1",
+                default: 1.0,
+                range: (0.0, 1.0),
+                doc: "aim lower when a window was lost below the last maximum",
+            },
+            ControlParam {
+                name: "reno_friendly",
+                unit: "0 or 1",
+                default: 1.0,
+                range: (0.0, 1.0),
+                doc: "never slower than Reno",
+            },
+            ControlParam {
+                name: "hystart_low_window",
+                unit: "segments",
+                default: 16.0,
+                range: (2.0, 1e6),
+                doc: "hybrid slow start acts from this window on",
+            },
+        ],
+        source: "RFC 9438; Linux 6.12",
+    };
+
+    fn build(setup: &Setup<'_>) -> Self {
+        let scaled = |name| (setup.param(name) * f64::from(SCALE) + 0.5) as u32;
+        let beta = scaled("beta");
+        Self {
+            window: SegmentWindow::new(setup.mss),
+            params: Params {
+                beta,
+                c: scaled("c"),
+                reno_scale: 8 * (SCALE + beta) / 3 / (SCALE - beta),
+                fast_convergence: setup.switch("fast_convergence"),
+                reno_friendly: setup.switch("reno_friendly"),
+            },
+            epoch: None,
+            last_max: 0,
+            delay_min: 0,
+            per_segment: 2,
+            last_window: 0,
+            last_update: 0,
+            exit: match setup.slow_start_exit {
+                SlowStartExit::Native => Exit::Native(Hystart::default()),
+                SlowStartExit::LossOnly => Exit::LossOnly,
+                SlowStartExit::HystartPlusPlus => Exit::PlusPlus(HystartPlusPlus::default()),
+            },
+            low_window: setup.param("hystart_low_window") as u32,
+        }
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn on_established(&mut self, event: &Established) {
+        self.window.cwnd = event.initial_window;
+        if let Exit::Native(hystart) = &mut self.exit {
+            hystart.begin_round(event.now.as_nanos(), 0);
+        }
+    }
+
+    #[inline]
+    fn on_sent(&mut self, sent: &Sent) {
+        // An idle sender does not climb the curve: the epoch moves by the time it was silent.
+        if sent.in_flight == 0
+            && let Some(epoch) = &mut self.epoch
+        {
+            epoch.start = epoch.start.saturating_add(sent.silence.as_nanos()).min(sent.now.as_nanos());
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, sample: &AckSample) {
+        self.observe_delay(sample);
+        if sample.growth == Growth::Held {
+            return;
+        }
+        let mut rest = sample.delivered;
+        if self.window.in_slow_start() {
+            rest = self.slow_start(sample);
+            if rest == 0 {
+                return;
+            }
+        }
+        self.update(sample.now.as_nanos(), rest);
+        self.window.increase(self.per_segment, rest);
+    }
+
+    fn on_loss(&mut self, _: &Congestion) {
+        self.reduce();
+    }
+
+    fn on_ecn(&mut self, _: &Congestion) {
+        self.reduce();
+    }
+
+    fn on_rto(&mut self, timeout: &Timeout) {
+        let target = self.reduced();
+        self.window.collapse(timeout, target);
+        self.epoch = None;
+        self.last_max = 0;
+        self.delay_min = 0;
+        self.last_window = 0;
+        self.last_update = 0;
+        match &mut self.exit {
+            Exit::Native(hystart) => {
+                hystart.found = false;
+                hystart.begin_round(timeout.now.as_nanos(), timeout.nxt);
+            }
+            Exit::PlusPlus(_) => self.exit = Exit::LossOnly,
+            Exit::LossOnly => {}
+        }
+    }
+
+    fn on_undo(&mut self, _: Instant) {
+        self.window.restore();
+    }
+
+    #[inline]
+    fn cwnd(&self) -> Bytes {
+        self.window.bytes()
+    }
+
+    #[inline]
+    fn ssthresh(&self) -> Bytes {
+        self.window.ssthresh_bytes()
+    }
+
+    #[inline]
+    fn in_slow_start(&self) -> bool {
+        self.window.in_slow_start()
+    }
+}

@@ -1,0 +1,103 @@
+//! HyStart++: leaves slow start when the round-trip time rises, after a trial at a quarter of the growth.
+//!
+//! *Signal*: the smallest round-trip time of each round, compared with the round before.
+//!
+//! *Law*: after 8 samples in a round, `current >= last + clamp(last / 8, 4 ms, 16 ms)` starts conservative slow start (a quarter of
+//! the growth, five rounds); a later round below the baseline goes back to slow start, else slow start ends for good.
+//!
+//! *Departures*: growth of unpaced senders per acknowledgement is limited to 8 segments as in the RFC. Used only in the initial slow
+//! start, since the control drops it at its first reduction.
+//!
+//! *Source*: RFC 9406 §4.
+
+use super::AckSample;
+
+const MIN_RTT_THRESH: u64 = 4_000_000;
+const MAX_RTT_THRESH: u64 = 16_000_000;
+const MIN_RTT_DIVISOR: u64 = 8;
+const N_RTT_SAMPLE: u32 = 8;
+const CSS_GROWTH_DIVISOR: u32 = 4;
+const CSS_ROUNDS: u32 = 5;
+const LARGEST_STEP: u32 = 8;
+const NONE: u64 = u64::MAX;
+
+/// How the window should grow on this acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// By what was delivered.
+    SlowStart,
+    /// By a quarter of it.
+    Conservative,
+    /// Slow start is over.
+    Done,
+}
+
+/// State of one initial slow start.
+#[derive(Clone, Debug)]
+pub struct HystartPlusPlus {
+    window_end: u64,
+    last_round_min: u64,
+    current_min: u64,
+    samples: u32,
+    /// Smallest round-trip time of the round that started the conservative phase; absent outside of it.
+    baseline: Option<u64>,
+    rounds: u32,
+    /// Quarters of a segment not yet given.
+    remainder: u32,
+}
+
+impl Default for HystartPlusPlus {
+    fn default() -> Self {
+        Self { window_end: 0, last_round_min: NONE, current_min: NONE, samples: 0, baseline: None, rounds: 0, remainder: 0 }
+    }
+}
+
+impl HystartPlusPlus {
+    /// Takes one acknowledgement and says how to grow.
+    pub fn on_ack(&mut self, sample: &AckSample) -> Mode {
+        if sample.una >= self.window_end {
+            self.window_end = sample.nxt;
+            self.last_round_min = self.current_min;
+            self.current_min = NONE;
+            self.samples = 0;
+            if self.baseline.is_some() {
+                self.rounds += 1;
+                if self.rounds >= CSS_ROUNDS {
+                    return Mode::Done;
+                }
+            }
+        }
+        if let Some(rtt) = sample.rtt {
+            self.current_min = self.current_min.min(rtt.as_nanos());
+            self.samples += 1;
+        }
+        if self.samples >= N_RTT_SAMPLE && self.current_min != NONE {
+            match self.baseline {
+                Some(baseline) if self.current_min < baseline => self.baseline = None,
+                None if self.last_round_min != NONE => {
+                    let threshold = (self.last_round_min / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH);
+                    if self.current_min >= self.last_round_min + threshold {
+                        self.baseline = Some(self.current_min);
+                        self.rounds = 0;
+                    }
+                }
+                _ => {}
+            }
+        }
+        if self.baseline.is_some() { Mode::Conservative } else { Mode::SlowStart }
+    }
+
+    /// How many segments to grow by in the conservative phase for `delivered` segments; fractions are kept.
+    pub fn conservative_growth(&mut self, delivered: u32) -> u32 {
+        self.remainder += delivered.min(LARGEST_STEP);
+        let grown = self.remainder / CSS_GROWTH_DIVISOR;
+        self.remainder %= CSS_GROWTH_DIVISOR;
+        grown
+    }
+
+    /// How many segments to grow by in normal slow start.
+    #[must_use]
+    pub fn normal_growth(delivered: u32) -> u32 {
+        delivered.min(LARGEST_STEP)
+    }
+}

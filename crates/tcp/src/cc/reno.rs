@@ -1,0 +1,151 @@
+//! Reno: one segment more a round trip, half the window on a loss.
+//!
+//! *Signal*: losses and ECN echoes, one reduction a window.
+//!
+//! *Law*: slow start `cwnd += delivered`, avoidance `cwnd += 1` per `cwnd` segments delivered; reduction
+//! `ssthresh = max(beta cwnd, 2)`.
+//!
+//! *Parameters*: `beta` (1/2, RFC 5681), `ecn_beta` (as `beta`; 0.8 is RFC 8511's ABE), `slow_start_limit` (segments counted per
+//! acknowledgement in slow start; 0, as Linux, counts all; RFC 3465 says 2).
+//!
+//! *Departures*: counts delivered segments instead of acknowledgements, so delayed acknowledgements do not slow growth (appropriate
+//! byte counting without limit, as Linux); reduces from the window, not from flight size (Linux; equal when the window is used up).
+//!
+//! *Source*: RFC 5681 §3.1, RFC 6582, RFC 3465, RFC 8511; Linux 6.12 where they leave room.
+
+use super::hystart_plus_plus::{HystartPlusPlus, Mode};
+use super::window::SegmentWindow;
+use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Established, Growth, Setup, Timeout};
+use crate::config::SlowStartExit;
+use goodqueue_units::{Bytes, Instant};
+
+/// Reno's state.
+#[derive(Clone, Debug)]
+pub struct Reno {
+    window: SegmentWindow,
+    slow_start_limit: u32,
+    beta: f64,
+    ecn_beta: f64,
+    exit: Option<HystartPlusPlus>,
+}
+
+impl Reno {
+    fn reduced(&self, beta: f64) -> u32 {
+        ((f64::from(self.window.cwnd) * beta) as u32).max(2)
+    }
+
+    #[inline]
+    fn slow_start(&mut self, sample: &AckSample) -> u32 {
+        let counted = if self.slow_start_limit == 0 { sample.delivered } else { sample.delivered.min(self.slow_start_limit) };
+        let Some(exit) = &mut self.exit else {
+            return self.window.slow_start(counted);
+        };
+        match exit.on_ack(sample) {
+            Mode::SlowStart => self.window.slow_start(HystartPlusPlus::normal_growth(counted)),
+            Mode::Conservative => {
+                let grown = exit.conservative_growth(counted);
+                self.window.slow_start(grown)
+            }
+            Mode::Done => {
+                self.window.ssthresh = self.window.cwnd;
+                sample.delivered
+            }
+        }
+    }
+}
+
+impl Control for Reno {
+    const SPEC: ControlSpec = ControlSpec {
+        kind: "reno",
+        summary: "one segment more a round trip, half the window on a loss",
+        params: &[
+            ControlParam {
+                name: "beta",
+                unit: "ratio",
+                default: 0.5,
+                range: (0.1, 0.99),
+                doc: "window after a loss, relative to before",
+            },
+            ControlParam {
+                name: "ecn_beta",
+                unit: "ratio",
+                default: 0.5,
+                range: (0.1, 0.99),
+                doc: "window after an ECN echo; 0.8 is alternative backoff (RFC 8511)",
+            },
+            ControlParam {
+                name: "slow_start_limit",
+                unit: "segments",
+                default: 0.0,
+                range: (0.0, 64.0),
+                doc: "segments counted per acknowledgement in slow start; 0 counts all, RFC 3465 says 2",
+            },
+        ],
+        source: "RFC 5681 §3.1; RFC 3465; Linux 6.12",
+    };
+
+    fn build(setup: &Setup<'_>) -> Self {
+        Self {
+            window: SegmentWindow::new(setup.mss),
+            slow_start_limit: setup.param("slow_start_limit") as u32,
+            beta: setup.param("beta"),
+            ecn_beta: setup.param("ecn_beta"),
+            exit: (setup.slow_start_exit == SlowStartExit::HystartPlusPlus).then(HystartPlusPlus::default),
+        }
+    }
+}
+
+impl CongestionControl for Reno {
+    fn on_established(&mut self, event: &Established) {
+        self.window.cwnd = event.initial_window;
+    }
+
+    #[inline]
+    fn on_ack(&mut self, sample: &AckSample) {
+        if sample.growth == Growth::Held {
+            return;
+        }
+        let mut rest = sample.delivered;
+        if self.window.in_slow_start() {
+            rest = self.slow_start(sample);
+            if rest == 0 {
+                return;
+            }
+        }
+        self.window.increase(self.window.cwnd, rest);
+    }
+
+    fn on_loss(&mut self, _: &Congestion) {
+        self.window.reduce(self.reduced(self.beta));
+        self.exit = None;
+    }
+
+    fn on_ecn(&mut self, _: &Congestion) {
+        self.window.reduce(self.reduced(self.ecn_beta));
+        self.exit = None;
+    }
+
+    fn on_rto(&mut self, timeout: &Timeout) {
+        self.window.collapse(timeout, self.reduced(self.beta));
+        self.exit = None;
+    }
+
+    fn on_undo(&mut self, _: Instant) {
+        self.window.restore();
+    }
+
+    #[inline]
+    fn cwnd(&self) -> Bytes {
+        self.window.bytes()
+    }
+
+    #[inline]
+    fn ssthresh(&self) -> Bytes {
+        self.window.ssthresh_bytes()
+    }
+
+    #[inline]
+    fn in_slow_start(&self) -> bool {
+        self.window.in_slow_start()
+    }
+}

@@ -1,0 +1,92 @@
+//! RACK: the latest delivered segment, whether the network reorders, and how long to wait for stragglers.
+//!
+//! *Source*: RFC 8985 §6.2; Linux 6.12: no waiting during recovery, or with three segments delivered out of order, while reordering was never seen.
+
+use crate::scoreboard::{Delivery, LastDelivered};
+
+/// Recoveries for which a widened reordering window is kept.
+const PERSIST: u8 = 16;
+const DUPLICATES: u32 = 3;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Rack {
+    pub(crate) latest: LastDelivered,
+    /// `latest` changed since losses were last looked for.
+    pub(crate) advanced: bool,
+    reordering_seen: bool,
+    duplicate_seen: bool,
+    steps: u8,
+    persist: u8,
+    /// Segments delivered when `steps` was last raised.
+    raised_at: u64,
+}
+
+impl Rack {
+    pub(crate) const fn new() -> Self {
+        Self {
+            latest: LastDelivered { sent_at: 0, number: 0, rtt: 0 },
+            advanced: false,
+            reordering_seen: false,
+            duplicate_seen: false,
+            steps: 1,
+            persist: 0,
+            raised_at: 0,
+        }
+    }
+
+    /// Takes what an acknowledgement delivered. `echoed` is the timestamp it echoes.
+    #[inline]
+    pub(crate) fn on_delivery(&mut self, now: u64, delivery: &Delivery, min_rtt: u64, echoed: u64) {
+        self.reordering_seen |= delivery.reordered;
+        let Some((sent_at, number, ambiguous)) = delivery.latest else { return };
+        let rtt = now - sent_at;
+        // A copy cannot have been delivered in less than the smallest round-trip time, or before it was sent: the original was.
+        if ambiguous && (rtt < min_rtt || echoed < sent_at) {
+            return;
+        }
+        self.advanced = true;
+        self.latest.rtt = rtt;
+        if (sent_at, number) > (self.latest.sent_at, self.latest.number) {
+            self.latest.sent_at = sent_at;
+            self.latest.number = number;
+        }
+    }
+
+    /// A duplicate was reported: a retransmission was in vain.
+    pub(crate) fn on_duplicate(&mut self) {
+        self.duplicate_seen = true;
+    }
+
+    /// Widens the reordering window, at most once a round trip. `delivered` counts all segments delivered so far, `prior` those
+    /// delivered when the segment just delivered was sent, about one window ago.
+    #[inline]
+    pub(crate) fn adapt(&mut self, delivered: u64, prior: u64) {
+        if self.duplicate_seen {
+            self.duplicate_seen = false;
+            if prior >= self.raised_at {
+                self.steps = self.steps.saturating_add(1);
+                self.raised_at = delivered;
+                self.persist = PERSIST;
+            }
+        } else if self.persist == 0 {
+            self.steps = 1;
+        }
+    }
+
+    /// Every retransmission of a recovery was in vain.
+    pub(crate) fn on_vain_recovery(&mut self) {
+        self.persist = (self.persist + 1).min(PERSIST);
+    }
+
+    pub(crate) fn on_recovered(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+    }
+
+    /// How long a segment may be late, in nanoseconds.
+    pub(crate) fn window(&self, in_recovery: bool, sacked: u32, min_rtt: u64, srtt: u64) -> u64 {
+        if !self.reordering_seen && (in_recovery || sacked >= DUPLICATES) {
+            return 0;
+        }
+        (min_rtt / 4 * u64::from(self.steps)).min(srtt)
+    }
+}

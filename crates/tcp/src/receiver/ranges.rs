@@ -1,0 +1,147 @@
+//! Data received out of order, and which of it to report.
+
+use crate::segment::{SackBlock, Segment};
+use alloc::collections::VecDeque;
+
+const NONE: (u64, u64) = (0, 0);
+
+/// Ranges of bytes above the cumulative acknowledgement, sorted, with gaps between them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OutOfOrder {
+    ranges: VecDeque<(u64, u64)>,
+    /// The ranges changed last, most recent first (RFC 2018 §4); empty ones come last.
+    recent: [(u64, u64); 4],
+}
+
+impl OutOfOrder {
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Adds a range, merging it with what it touches.
+    pub(super) fn insert(&mut self, start: u64, end: u64) {
+        let merged = match self.ranges.back_mut() {
+            // Mostly data continues the highest range, or opens one above it.
+            Some(last) if last.1 == start => {
+                last.1 = end;
+                *last
+            }
+            Some(last) if last.1 > start => self.insert_within(start, end),
+            _ => {
+                self.ranges.push_back((start, end));
+                (start, end)
+            }
+        };
+        self.make_recent(merged);
+    }
+
+    fn insert_within(&mut self, start: u64, end: u64) -> (u64, u64) {
+        let first = self.ranges.partition_point(|range| range.1 < start);
+        let past = self.ranges.partition_point(|range| range.0 <= end);
+        if first == past {
+            self.ranges.insert(first, (start, end));
+            return (start, end);
+        }
+        let merged = (start.min(self.ranges[first].0), end.max(self.ranges[past - 1].1));
+        self.ranges[first] = merged;
+        self.ranges.drain(first + 1..past);
+        merged
+    }
+
+    fn make_recent(&mut self, newest: (u64, u64)) {
+        let mut carried = newest;
+        let mut place = 0;
+        while place < self.recent.len() && carried != NONE {
+            let old = core::mem::replace(&mut self.recent[place], carried);
+            place += 1;
+            carried = old;
+            // Parts of the newest are not worth a place: take the next old one instead.
+            let mut next = place;
+            while carried != NONE && carried.0 >= newest.0 && carried.1 <= newest.1 {
+                carried = self.recent.get(next).copied().unwrap_or(NONE);
+                if let Some(slot) = self.recent.get_mut(next) {
+                    *slot = NONE;
+                }
+                next += 1;
+            }
+        }
+    }
+
+    /// In-order data reaches `end`: returns how far it reaches with what was waiting, which is forgotten.
+    pub(super) fn take_up_to(&mut self, end: u64) -> u64 {
+        let mut reached = end;
+        while let Some(&(start, past)) = self.ranges.front()
+            && start <= reached
+        {
+            reached = reached.max(past);
+            self.ranges.pop_front();
+        }
+        let mut kept = 0;
+        for place in 0..self.recent.len() {
+            if self.recent[place].1 > reached {
+                self.recent[kept] = self.recent[place];
+                kept += 1;
+            }
+        }
+        self.recent[kept..].fill(NONE);
+        reached
+    }
+
+    /// Writes the blocks of an acknowledgement of everything below `next`. Blocks beyond 4 GiB are left out.
+    pub(super) fn report(&self, next: u64, ack: &mut Segment) {
+        let mut used = 0;
+        for &(start, end) in self.recent.iter().take_while(|block| **block != NONE) {
+            if let (Ok(offset), Ok(len)) = (u32::try_from(start - next), u32::try_from(end - start))
+                && used < ack.sack.len()
+            {
+                ack.sack[used] = SackBlock { offset, len };
+                used += 1;
+            }
+        }
+        ack.sack_blocks = used as u8;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocks(ranges: &OutOfOrder, next: u64) -> alloc::vec::Vec<(u32, u32)> {
+        let mut ack = Segment::default();
+        ranges.report(next, &mut ack);
+        ack.sack[..usize::from(ack.sack_blocks)].iter().map(|b| (b.offset, b.len)).collect()
+    }
+
+    #[test]
+    fn the_block_of_the_latest_data_comes_first() {
+        let mut ranges = OutOfOrder::default();
+        for start in [10, 30, 50, 70] {
+            ranges.insert(start, start + 10);
+        }
+        assert_eq!(blocks(&ranges, 0), [(70, 10), (50, 10), (30, 10)]);
+        ranges.insert(20, 25);
+        assert_eq!(blocks(&ranges, 0), [(10, 15), (70, 10), (50, 10)]);
+    }
+
+    #[test]
+    fn filling_a_gap_joins_both_sides_into_one_block() {
+        let mut ranges = OutOfOrder::default();
+        ranges.insert(10, 20);
+        ranges.insert(30, 40);
+        ranges.insert(20, 30);
+        assert_eq!(blocks(&ranges, 0), [(10, 30)]);
+        assert_eq!(ranges.take_up_to(10), 40);
+        assert!(ranges.is_empty() && blocks(&ranges, 40).is_empty());
+    }
+
+    #[test]
+    fn data_received_twice_changes_nothing() {
+        let mut ranges = OutOfOrder::default();
+        ranges.insert(10, 40);
+        ranges.insert(20, 30);
+        assert_eq!(blocks(&ranges, 0), [(10, 30)]);
+        assert_eq!(ranges.take_up_to(5), 5);
+        assert_eq!(ranges.take_up_to(15), 40);
+    }
+}

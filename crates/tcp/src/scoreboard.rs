@@ -1,0 +1,320 @@
+//! What the sender knows of each segment in flight: sent when, delivered, lost, sent again.
+//!
+//! One 8-byte record a segment in a ring indexed by segment number. Every question an acknowledgement asks is answered in constant amortised time:
+//! runs of delivered segments are skipped by links stored in the records themselves, first losses are found and repaired in order of sequence
+//! by two cursors that only move forward, and repeated losses through two queues in order of sending.
+
+mod loss;
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec;
+
+pub(crate) use loss::{LastDelivered, Verdict};
+
+/// Reported as received above the cumulative acknowledgement.
+const SACKED: u64 = 1;
+/// Believed lost.
+const LOST: u64 = 2;
+/// Sent again, and that copy is believed in flight.
+const RETRANSMITTED: u64 = 4;
+/// Sent again at some time, so its round-trip time is ambiguous.
+const AMBIGUOUS: u64 = 8;
+const FLAG_BITS: u32 = 8;
+const FLAGS: u64 = (1 << FLAG_BITS) - 1;
+/// Bits of a time that a record keeps: ages up to 834 days are told apart.
+const TIME: u64 = u64::MAX >> FLAG_BITS;
+const FIRST_CAPACITY: usize = 16;
+
+/// Flags in the low byte; above it the time of the last sending or, once [`SACKED`], a segment number with no undelivered segment between.
+#[derive(Clone, Copy, Debug, Default)]
+struct Record(u64);
+
+impl Record {
+    const fn new(value: u64, flags: u64) -> Self {
+        Self(value << FLAG_BITS | flags)
+    }
+
+    const fn has(self, flag: u64) -> bool {
+        self.0 & flag != 0
+    }
+
+    /// When it was last sent, given any later time less than 834 days away.
+    const fn sent_at(self, now: u64) -> u64 {
+        now.wrapping_sub(now.wrapping_sub(self.0 >> FLAG_BITS) & TIME)
+    }
+
+    const fn skip(self) -> u64 {
+        self.0 >> FLAG_BITS
+    }
+}
+
+/// What one acknowledgement newly reports. Times are nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Delivery {
+    /// Segments newly delivered, by either kind of acknowledgement.
+    pub(crate) delivered: u32,
+    /// Of those, by selective acknowledgement.
+    pub(crate) sacked: u32,
+    /// Sending time of the first and last segment acknowledged cumulatively that was sent only once.
+    pub(crate) acked: Option<(u64, u64)>,
+    /// Earliest and latest sending time of segments newly reported selectively that were sent only once.
+    pub(crate) sack_sent: Option<(u64, u64)>,
+    /// A segment sent more than once was acknowledged cumulatively.
+    pub(crate) ambiguous: bool,
+    /// A segment sent once and below the recovery point was delivered.
+    pub(crate) original: bool,
+    /// A segment sent once was delivered after one above it: the network reorders.
+    pub(crate) reordered: bool,
+    /// Retransmissions delivered.
+    pub(crate) repaired: u32,
+    /// The delivered segment sent last: when, its number, and whether it was sent more than once.
+    pub(crate) latest: Option<(u64, u64, bool)>,
+}
+
+/// Segments `una..nxt` and what is known of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Scoreboard {
+    slots: Box<[Record]>,
+    una: u64,
+    nxt: u64,
+    /// One above the highest segment reported selectively; at most `una` when there is none.
+    highest_sacked: u64,
+    sacked: u32,
+    lost: u32,
+    retransmitted: u32,
+    /// Lost segments not yet sent again.
+    waiting: u32,
+    /// Below it every segment is delivered, lost or sent again; first losses are found from here on.
+    frontier: u64,
+    /// Below it no segment waits for its first retransmission.
+    repair: u64,
+    /// The three highest segments reported selectively, highest first: loss by counting.
+    top: [u64; 3],
+    /// Segments sent again, in order of sending; entries delivered meanwhile are skipped.
+    resent: VecDeque<u64>,
+    /// Segments whose retransmission was lost, in order of discovery.
+    relost: VecDeque<u64>,
+}
+
+impl Scoreboard {
+    pub(crate) fn new() -> Self {
+        Self {
+            slots: vec![Record::default(); FIRST_CAPACITY].into_boxed_slice(),
+            una: 0,
+            nxt: 0,
+            highest_sacked: 0,
+            sacked: 0,
+            lost: 0,
+            retransmitted: 0,
+            waiting: 0,
+            frontier: 0,
+            repair: 0,
+            top: [0; 3],
+            resent: VecDeque::new(),
+            relost: VecDeque::new(),
+        }
+    }
+
+    #[inline]
+    fn slot(&mut self, number: u64) -> &mut Record {
+        let mask = self.slots.len() - 1;
+        &mut self.slots[number as usize & mask]
+    }
+
+    #[inline]
+    fn record(&self, number: u64) -> Record {
+        self.slots[number as usize & (self.slots.len() - 1)]
+    }
+
+    /// First segment not acknowledged cumulatively.
+    #[inline]
+    pub(crate) const fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// Next segment never sent.
+    #[inline]
+    pub(crate) const fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    /// Segments sent and not acknowledged cumulatively.
+    #[inline]
+    pub(crate) const fn outstanding(&self) -> u32 {
+        (self.nxt - self.una) as u32
+    }
+
+    /// Segments believed in the network: outstanding, neither delivered nor lost, and retransmissions.
+    #[inline]
+    pub(crate) const fn in_flight(&self) -> u32 {
+        self.outstanding() - self.sacked - self.lost + self.retransmitted
+    }
+
+    #[inline]
+    pub(crate) const fn sacked(&self) -> u32 {
+        self.sacked
+    }
+
+    #[inline]
+    pub(crate) const fn lost(&self) -> u32 {
+        self.lost
+    }
+
+    #[inline]
+    pub(crate) const fn retransmitted(&self) -> u32 {
+        self.retransmitted
+    }
+
+    /// When the oldest outstanding segment was last sent, if there is one that is not delivered.
+    #[inline]
+    pub(crate) fn head_sent_at(&self, now: u64) -> Option<u64> {
+        (self.una < self.nxt && !self.record(self.una).has(SACKED)).then(|| self.record(self.una).sent_at(now))
+    }
+
+    /// Was the oldest outstanding segment ever sent again?
+    pub(crate) fn head_was_repeated(&self) -> bool {
+        self.una < self.nxt && self.record(self.una).has(AMBIGUOUS)
+    }
+
+    /// A new segment leaves.
+    #[inline]
+    pub(crate) fn push(&mut self, now: u64) {
+        if self.outstanding() as usize == self.slots.len() {
+            self.grow();
+        }
+        *self.slot(self.nxt) = Record::new(now, 0);
+        self.nxt += 1;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let mut larger = vec![Record::default(); self.slots.len() * 2].into_boxed_slice();
+        let mask = larger.len() - 1;
+        for number in self.una..self.nxt {
+            larger[number as usize & mask] = self.record(number);
+        }
+        self.slots = larger;
+    }
+
+    /// The cumulative acknowledgement moves up to `una`, at most `nxt`.
+    #[inline]
+    pub(crate) fn acknowledge(&mut self, now: u64, una: u64, recovery_point: u64, out: &mut Delivery) {
+        debug_assert!(self.una < una && una <= self.nxt);
+        let first = self.una;
+        let mut seen = 0;
+        for number in first..una {
+            seen |= self.record(number).0;
+        }
+        if seen & FLAGS == 0 {
+            // Everything arrived in order and once, the usual case: the ends tell all.
+            let (oldest, newest) = (self.record(first).sent_at(now), self.record(una - 1).sent_at(now));
+            out.delivered += (una - first) as u32;
+            out.acked = Some((oldest, newest));
+            out.original |= first < recovery_point;
+            out.reordered |= first < self.highest_sacked;
+            out.latest = Some((newest, una - 1, false));
+        } else {
+            for number in first..una {
+                self.acknowledge_one(now, number, recovery_point, out);
+            }
+        }
+        self.una = una;
+        if self.frontier < una {
+            self.frontier = una;
+        }
+        if self.repair < una {
+            self.repair = una;
+        }
+    }
+
+    fn acknowledge_one(&mut self, now: u64, number: u64, recovery_point: u64, out: &mut Delivery) {
+        let record = self.record(number);
+        if record.has(SACKED) {
+            self.sacked -= 1;
+            out.ambiguous |= record.has(AMBIGUOUS);
+            return;
+        }
+        let at = record.sent_at(now);
+        out.delivered += 1;
+        self.leave_flight(record, out);
+        if record.has(AMBIGUOUS) {
+            out.ambiguous = true;
+        } else {
+            out.acked = Some((out.acked.map_or(at, |(first, _)| first), at));
+            out.original |= number < recovery_point;
+            out.reordered |= number < self.highest_sacked;
+        }
+        out.note_latest(at, number, record.has(AMBIGUOUS));
+    }
+
+    fn leave_flight(&mut self, record: Record, out: &mut Delivery) {
+        if record.has(LOST) {
+            self.lost -= 1;
+        }
+        if record.has(RETRANSMITTED) {
+            self.retransmitted -= 1;
+            out.repaired += 1;
+        } else if record.has(LOST) {
+            self.waiting -= 1;
+        }
+    }
+
+    /// Takes the selective blocks of an acknowledgement, as ranges of segment numbers. Call after [`acknowledge`](Self::acknowledge).
+    pub(crate) fn sack(&mut self, now: u64, start: u64, end: u64, recovery_point: u64, prior_highest: u64, out: &mut Delivery) {
+        let start = start.max(self.una);
+        let end = end.min(self.nxt);
+        if start >= end {
+            return;
+        }
+        let mut number = start;
+        while number < end {
+            let record = self.record(number);
+            if record.has(SACKED) {
+                number = record.skip();
+                continue;
+            }
+            let at = record.sent_at(now);
+            self.leave_flight(record, out);
+            if !record.has(AMBIGUOUS) {
+                let (first, last) = out.sack_sent.unwrap_or((at, at));
+                out.sack_sent = Some((first.min(at), last.max(at)));
+                out.original |= number < recovery_point;
+                out.reordered |= number < prior_highest;
+            }
+            out.note_latest(at, number, record.has(AMBIGUOUS));
+            *self.slot(number) = Record::new(number + 1, SACKED | record.0 & AMBIGUOUS);
+            self.sacked += 1;
+            out.sacked += 1;
+            out.delivered += 1;
+            self.note_highest(number);
+            number += 1;
+        }
+        // Blocks grow from a fixed start: the next one over the same run needs one step. A run may end beyond this block.
+        let record = self.record(start);
+        *self.slot(start) = Record::new(number, record.0 & FLAGS);
+    }
+
+    fn note_highest(&mut self, number: u64) {
+        self.highest_sacked = self.highest_sacked.max(number + 1);
+        if number > self.top[0] {
+            self.top = [number, self.top[0], self.top[1]];
+        } else if number > self.top[1] {
+            self.top = [self.top[0], number, self.top[1]];
+        } else if number > self.top[2] {
+            self.top[2] = number;
+        }
+    }
+
+    pub(crate) const fn highest_sacked(&self) -> u64 {
+        self.highest_sacked
+    }
+}
+
+impl Delivery {
+    fn note_latest(&mut self, at: u64, number: u64, ambiguous: bool) {
+        if self.latest.is_none_or(|(latest, seq, _)| (at, number) > (latest, seq)) {
+            self.latest = Some((at, number, ambiguous));
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Which segments are lost, which to send again, and what a timeout or a mistaken recovery does to them.
+
+use super::{AMBIGUOUS, FLAGS, LOST, RETRANSMITTED, Record, SACKED, Scoreboard};
+
+/// The delivered segment that was sent last (RFC 8985 §6.2), and its round-trip time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LastDelivered {
+    pub(crate) sent_at: u64,
+    pub(crate) number: u64,
+    pub(crate) rtt: u64,
+}
+
+impl LastDelivered {
+    /// Was this segment sent after that one?
+    const fn is_after(&self, sent_at: u64, number: u64) -> bool {
+        self.sent_at > sent_at || self.sent_at == sent_at && self.number > number
+    }
+}
+
+/// What a search for losses found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Verdict {
+    /// Segments newly believed lost.
+    pub(crate) lost: u32,
+    /// Of those, retransmissions.
+    pub(crate) retransmissions: u32,
+    /// Segments older than the latest delivered one may only be late: search again then.
+    pub(crate) wait_until: Option<u64>,
+}
+
+impl Scoreboard {
+    fn mark_lost(&mut self, number: u64) {
+        let record = self.record(number);
+        if record.has(RETRANSMITTED) {
+            self.retransmitted -= 1;
+            self.waiting += 1;
+        } else if !record.has(LOST) {
+            self.waiting += 1;
+        }
+        if !record.has(LOST) {
+            self.lost += 1;
+        }
+        *self.slot(number) = Record(record.0 & !RETRANSMITTED | LOST);
+    }
+
+    /// Moves the frontier over everything decided; returns the first segment that is neither delivered, lost nor sent again.
+    fn next_undecided(&mut self) -> Option<u64> {
+        while self.frontier < self.nxt {
+            let record = self.record(self.frontier);
+            if record.has(SACKED) {
+                self.frontier = record.skip();
+            } else if record.has(LOST | RETRANSMITTED) {
+                self.frontier += 1;
+            } else {
+                return Some(self.frontier);
+            }
+        }
+        None
+    }
+
+    /// The retransmission in flight that was sent first.
+    fn oldest_resent(&mut self) -> Option<u64> {
+        while let Some(&number) = self.resent.front() {
+            if number >= self.una && self.record(number).has(RETRANSMITTED) {
+                return Some(number);
+            }
+            self.resent.pop_front();
+        }
+        None
+    }
+
+    /// RFC 8985: what was sent more than `latest.rtt + window` ago, and before the delivered segment that was sent last, is lost.
+    pub(crate) fn find_losses_by_time(&mut self, now: u64, latest: LastDelivered, window: u64) -> Verdict {
+        let mut verdict = Verdict::default();
+        let patience = latest.rtt + window;
+        let mut waiting = false;
+        while let Some(number) = self.next_undecided() {
+            let sent_at = self.record(number).sent_at(now);
+            if !latest.is_after(sent_at, number) {
+                break;
+            }
+            if sent_at + patience > now {
+                waiting = true;
+                break;
+            }
+            self.mark_lost(number);
+            verdict.lost += 1;
+        }
+        while let Some(number) = self.oldest_resent() {
+            let sent_at = self.record(number).sent_at(now);
+            if !latest.is_after(sent_at, number) {
+                break;
+            }
+            if sent_at + patience > now {
+                waiting = true;
+                break;
+            }
+            self.resent.pop_front();
+            self.mark_lost(number);
+            self.relost.push_back(number);
+            verdict.lost += 1;
+            verdict.retransmissions += 1;
+        }
+        // All that wait were sent before `latest`, so by then the last of them is due.
+        verdict.wait_until = waiting.then_some(latest.sent_at + patience);
+        verdict
+    }
+
+    /// RFC 6675: a segment with three delivered ones above it is lost. Retransmissions are not judged.
+    pub(crate) fn find_losses_by_count(&mut self) -> Verdict {
+        let mut verdict = Verdict::default();
+        if self.sacked < 3 {
+            return verdict;
+        }
+        let limit = self.top[2];
+        while let Some(number) = self.next_undecided() {
+            if number >= limit {
+                break;
+            }
+            self.mark_lost(number);
+            verdict.lost += 1;
+        }
+        verdict
+    }
+
+    /// Is some lost segment not yet sent again?
+    #[inline]
+    pub(crate) const fn awaits_repair(&self) -> bool {
+        self.waiting > 0
+    }
+
+    /// The lowest lost segment not yet sent again, as far as losses are found in order.
+    pub(crate) fn next_repair(&mut self) -> Option<u64> {
+        let repeated = loop {
+            match self.relost.front() {
+                Some(&number) if number < self.una || !self.needs_repair(number) => {
+                    self.relost.pop_front();
+                }
+                other => break other.copied(),
+            }
+        };
+        while self.repair < self.frontier {
+            let record = self.record(self.repair);
+            if record.has(SACKED) {
+                self.repair = record.skip();
+            } else if self.needs_repair(self.repair) {
+                break;
+            } else {
+                self.repair += 1;
+            }
+        }
+        let first = (self.repair < self.frontier).then_some(self.repair);
+        match (first, repeated) {
+            (Some(first), Some(repeated)) => Some(first.min(repeated)),
+            (first, repeated) => first.or(repeated),
+        }
+    }
+
+    fn needs_repair(&self, number: u64) -> bool {
+        self.record(number).0 & (LOST | RETRANSMITTED | SACKED) == LOST
+    }
+
+    /// A segment is sent again because it is lost, or (RFC 6675, rules 3 and 4) might be.
+    pub(crate) fn resend(&mut self, now: u64, number: u64) {
+        let record = self.record(number);
+        debug_assert!(!record.has(SACKED | RETRANSMITTED), "delivered or in flight already");
+        *self.slot(number) = Record::new(now, record.0 & FLAGS | RETRANSMITTED | AMBIGUOUS);
+        self.retransmitted += 1;
+        if record.has(LOST) {
+            self.waiting -= 1;
+        }
+        self.resent.push_back(number);
+    }
+
+    /// The highest undelivered segment is sent once more as a probe. It stays what it was for everything but its time.
+    pub(crate) fn probe_last(&mut self, now: u64) -> Option<u64> {
+        let number = self.nxt.checked_sub(1).filter(|&number| number >= self.una)?;
+        let record = self.record(number);
+        if record.has(SACKED) {
+            return None;
+        }
+        *self.slot(number) = Record::new(now, record.0 & FLAGS | AMBIGUOUS);
+        Some(number)
+    }
+
+    /// RFC 6675, `NextSeg` rule 3: the lowest segment below the highest delivered one that is not yet sent again.
+    pub(crate) fn next_undelivered_hole(&mut self) -> Option<u64> {
+        self.next_undecided().filter(|&number| number < self.highest_sacked)
+    }
+
+    /// The highest segment below `limit` that is not delivered and not in flight again (RFC 6675, rule 4). Only asked once a recovery.
+    pub(crate) fn last_undelivered(&self, limit: u64) -> Option<u64> {
+        (self.una..limit.min(self.nxt)).rev().find(|&number| !self.record(number).has(SACKED | RETRANSMITTED))
+    }
+
+    /// A retransmission timeout: everything sent at least `patience` ago is lost, and the oldest segment in any case.
+    pub(crate) fn time_out(&mut self, now: u64, patience: u64) {
+        self.relost.clear();
+        for number in self.una..self.nxt {
+            let record = self.record(number);
+            let recent = number != self.una && record.sent_at(now) + patience > now;
+            if !record.has(SACKED) && !recent {
+                self.mark_lost(number);
+            }
+        }
+        // Losses are found and repaired from the start again; only what is still in flight keeps its place in the queue.
+        let mut resent = core::mem::take(&mut self.resent);
+        resent.retain(|&number| number >= self.una && self.record(number).has(RETRANSMITTED));
+        self.resent = resent;
+        self.repair = self.una;
+        self.frontier = self.una;
+        // The repair cursor stops at the frontier, so the frontier moves first.
+        let _ = self.next_undecided();
+    }
+
+    /// The recovery was a mistake: nothing is lost after all.
+    pub(crate) fn forgive(&mut self) {
+        for number in self.una..self.nxt {
+            let record = self.record(number);
+            if record.has(LOST) {
+                *self.slot(number) = Record(record.0 & !LOST);
+            }
+        }
+        self.lost = 0;
+        self.waiting = 0;
+        self.relost.clear();
+        self.repair = self.una;
+        self.frontier = self.una;
+    }
+}

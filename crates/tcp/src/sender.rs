@@ -1,0 +1,331 @@
+//! The sending end of a connection.
+//!
+//! It is told of time, acknowledgements and expired timers, and asked for segments until it has none. Data is numbered by byte offset from zero; SYN
+//! and FIN are flags and take no number, so a connection of `n` bytes is finished when the acknowledgement reaches `n`. Every segment but the last is
+//! full, which makes byte offsets and segment numbers interchangeable.
+//!
+//! Where the RFCs leave room it does what Linux 6.12 does: one timer for retransmission, loss probe (TLP) and reordering (RACK); reductions by PRR; undoing
+//! of reductions that timestamps, duplicate reports or F-RTO show to be mistaken; windows counted in segments. Not modelled: send buffers and
+//! the receiver's window as it changes, segmentation offload, the cache of metrics between connections, decay of an unused window.
+
+mod acks;
+mod recovery;
+mod timers;
+mod transmit;
+
+use crate::cc::{AnyCc, CcError, CongestionControl, Established};
+use crate::config::{Data, EcnMode, LossDetection, SenderConfig};
+use crate::prr::Prr;
+use crate::rack::Rack;
+use crate::rtt::Rtt;
+use crate::scoreboard::Scoreboard;
+use crate::segment::{Flags, Segment};
+use crate::segmentation::Segmentation;
+use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
+use recovery::{Repair, State, Undo};
+use timers::Timer;
+
+/// No segment has this number.
+const NO_SEGMENT: u64 = u64::MAX;
+
+/// A segment to put on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// The segment.
+    pub segment: Segment,
+    /// Its ECN codepoint.
+    pub ecn: Ecn,
+    /// Was this data sent before?
+    pub retransmission: bool,
+}
+
+/// What a sender has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderStatistics {
+    /// Data segments sent, retransmissions included.
+    pub sent_segments: u64,
+    /// Of those, sent before.
+    pub retransmitted_segments: u64,
+    /// Round-trip times measured.
+    pub rtt_samples: u64,
+    /// The latest of them.
+    pub last_rtt: Duration,
+    /// Expiries of the retransmission timer, the handshake's included.
+    pub timeouts: u64,
+    /// Fast recoveries entered.
+    pub recoveries: u64,
+    /// Loss probes sent.
+    pub probes: u64,
+    /// Reductions answering an ECN echo.
+    pub ecn_responses: u64,
+    /// Reductions taken back.
+    pub undone: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Closed,
+    SynSent,
+    Established,
+}
+
+/// Something to send whatever the window says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Urgent {
+    Nothing,
+    Syn,
+    ProbeWithNewData,
+    ProbeWithLastSegment,
+}
+
+/// The sending end of a connection; see the [crate] for how a host drives it.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    board: Scoreboard,
+    /// Segments that may be in flight now.
+    window: u32,
+    /// The control's window from which `window` was made.
+    cc_window: Bytes,
+    /// Segments there are to send in all; [`NO_SEGMENT`] for no end.
+    end: u64,
+    /// Offset of the next new byte.
+    nxt_bytes: u64,
+    max_outstanding: u32,
+    state: State,
+    phase: Phase,
+    urgent: Urgent,
+    repair: Repair,
+    segmentation: Segmentation,
+    cc: AnyCc,
+    rtt: Rtt,
+    rack: Rack,
+    timer: Timer,
+    /// What [`next_timeout`](Self::next_timeout) tells.
+    wake: u64,
+    statistics: SenderStatistics,
+    /// Segments delivered in all.
+    delivered: u64,
+    last_sent_at: u64,
+    /// New segments sent since the last acknowledgement or timeout, and whether nothing was outstanding before them.
+    burst: u32,
+    burst_from_empty: bool,
+    /// Was the window used up in the round ending at `usage_end`; else the most segments outstanding in it.
+    cwnd_limited: bool,
+    max_in_round: u32,
+    usage_end: u64,
+    /// Recovery ends when everything below is acknowledged.
+    recovery_point: u64,
+    prr: Prr,
+    undo: Undo,
+    /// One above the last segment when a loss probe was sent; [`NO_SEGMENT`] when none is out.
+    probe_end: u64,
+    probe_was_repeat: bool,
+    /// Timeouts since the acknowledgement last advanced.
+    timeouts_in_a_row: u32,
+    forward_rto: bool,
+    rescued: bool,
+    loss_detection: LossDetection,
+    ecn: EcnMode,
+    ecn_negotiated: bool,
+    cwr_pending: bool,
+    fin: bool,
+    last_len: u32,
+    initial_window: u32,
+    /// Nothing is sent before this time, under a pacing control.
+    paced_until: u64,
+}
+
+impl Sender {
+    /// A closed sender. `rng` is its own stream, for controls that draw random numbers.
+    ///
+    /// # Errors
+    /// When a setting is outside its range or the congestion control is unknown.
+    pub fn new(config: &SenderConfig, rng: Rng) -> Result<Self, CcError> {
+        let mss = match u32::try_from(config.mss.get()) {
+            Ok(mss @ 16..=65_535) => mss,
+            _ => return Err(CcError::range("mss", config.mss, "16 B", "65535 B")),
+        };
+        if config.initial_window == 0 || config.initial_window > 1 << 20 {
+            return Err(CcError::range("initial_window", config.initial_window, 1, 1 << 20));
+        }
+        if config.rto_min.is_zero() || config.rto_min > Duration::secs(60) {
+            return Err(CcError::range("rto_min", config.rto_min, "1 ns", "60 s"));
+        }
+        if config.max_window < config.mss {
+            return Err(CcError::range("max_window", config.max_window, config.mss, "unlimited"));
+        }
+        let segmentation = Segmentation::new(mss);
+        let (end, last_len) = match config.data {
+            Data::Unlimited => (NO_SEGMENT, mss),
+            Data::Bytes(bytes) => {
+                let whole = bytes.get() / u64::from(mss);
+                match (bytes.get() % u64::from(mss)) as u32 {
+                    0 => (whole, mss),
+                    rest => (whole + 1, rest),
+                }
+            }
+        };
+        let most = segmentation.whole(config.max_window.get()).min(u64::from(u32::MAX / 4)) as u32;
+        Ok(Self {
+            board: Scoreboard::new(),
+            window: 0,
+            cc_window: Bytes::ZERO,
+            end,
+            nxt_bytes: 0,
+            max_outstanding: most.max(1),
+            state: State::Open,
+            phase: Phase::Closed,
+            urgent: Urgent::Nothing,
+            repair: Repair::Nothing,
+            segmentation,
+            cc: AnyCc::new(&config.cc, mss, config.slow_start_exit, rng)?,
+            rtt: Rtt::new(config.rto_min),
+            rack: Rack::new(),
+            timer: Timer::OFF,
+            wake: timers::NEVER,
+            statistics: SenderStatistics::default(),
+            delivered: 0,
+            last_sent_at: 0,
+            burst: 0,
+            burst_from_empty: false,
+            cwnd_limited: false,
+            max_in_round: 0,
+            usage_end: 0,
+            recovery_point: 0,
+            prr: Prr::default(),
+            undo: Undo::default(),
+            probe_end: NO_SEGMENT,
+            probe_was_repeat: false,
+            timeouts_in_a_row: 0,
+            forward_rto: false,
+            rescued: false,
+            loss_detection: config.loss_detection,
+            ecn: config.ecn,
+            ecn_negotiated: false,
+            cwr_pending: false,
+            fin: end != NO_SEGMENT,
+            last_len,
+            initial_window: config.initial_window,
+            paced_until: 0,
+        })
+    }
+
+    /// Opens the connection: the next segment is a SYN. Does nothing the second time.
+    pub fn connect(&mut self, now: Instant) {
+        if self.phase == Phase::Closed {
+            self.phase = Phase::SynSent;
+            self.urgent = Urgent::Syn;
+            self.arm_handshake(now.as_nanos());
+        }
+    }
+
+    /// Offers no new data from now on; what was sent is still delivered.
+    pub fn stop(&mut self, _now: Instant) {
+        if self.end > self.board.nxt() {
+            self.end = self.board.nxt();
+            self.fin = false;
+            self.last_len = self.segmentation.mss();
+        }
+        if self.phase == Phase::SynSent {
+            self.phase = Phase::Closed;
+            self.urgent = Urgent::Nothing;
+            self.disarm();
+        }
+    }
+
+    /// Has everything there was to send been acknowledged?
+    #[inline]
+    #[must_use]
+    pub const fn is_finished(&self) -> bool {
+        self.board.una() == self.end
+    }
+
+    /// When to call [`handle_timeout`](Self::handle_timeout) next. May move in either direction after any other call; waking early is harmless.
+    #[inline]
+    #[must_use]
+    pub const fn next_timeout(&self) -> Option<Instant> {
+        if self.wake == timers::NEVER { None } else { Some(Instant::from_nanos(self.wake)) }
+    }
+
+    /// What was done so far.
+    #[inline]
+    #[must_use]
+    pub const fn statistics(&self) -> &SenderStatistics {
+        &self.statistics
+    }
+
+    /// The window now; during a reduction, on its way to the control's.
+    #[must_use]
+    pub const fn cwnd(&self) -> Bytes {
+        Bytes::new(self.window as u64 * self.segmentation.mss() as u64)
+    }
+
+    /// The slow-start threshold; [`Bytes::MAX`] before the first reduction.
+    #[must_use]
+    pub fn ssthresh(&self) -> Bytes {
+        self.cc.ssthresh()
+    }
+
+    /// Bytes believed in the network, the last segment counted as full.
+    #[must_use]
+    pub const fn in_flight(&self) -> Bytes {
+        Bytes::new(self.board.in_flight() as u64 * self.segmentation.mss() as u64)
+    }
+
+    /// The smoothed round-trip time, once there is one.
+    #[must_use]
+    pub const fn srtt(&self) -> Option<Duration> {
+        let srtt = self.rtt.srtt();
+        if srtt.is_zero() { None } else { Some(srtt) }
+    }
+
+    /// The rate at which segments are released, when the control paces.
+    #[must_use]
+    pub fn pacing_rate(&self) -> Option<Rate> {
+        self.cc.pacing_rate()
+    }
+
+    fn establish(&mut self, now: Instant, segment: &Segment) {
+        let t = now.as_nanos();
+        let retries = self.timeouts_in_a_row;
+        self.phase = Phase::Established;
+        self.urgent = Urgent::Nothing;
+        self.timeouts_in_a_row = 0;
+        self.disarm();
+        let echoed = segment.timestamp.as_nanos();
+        if retries == 0 || echoed != 0 {
+            let sent_at = if retries == 0 { self.last_sent_at } else { echoed };
+            let rtt = t.saturating_sub(sent_at);
+            self.rtt.sample(rtt, 0, 0);
+            self.rtt.sample_minimum(t, rtt);
+            self.note_rtt(rtt);
+        } else {
+            self.rtt.reset_back_off();
+        }
+        self.ecn_negotiated = self.ecn == EcnMode::Classic && segment.flags.has(Flags::ECE);
+        // Repeated loss of the handshake speaks of a bad path (RFC 5681 §3.1; Linux forgives the first).
+        let initial_window = if retries > 1 { 1 } else { self.initial_window };
+        self.cc.on_established(&Established { now, initial_window });
+        self.follow_control();
+    }
+
+    fn note_rtt(&mut self, rtt: u64) {
+        self.statistics.rtt_samples += 1;
+        self.statistics.last_rtt = Duration::ns(rtt);
+    }
+
+    /// Takes over the control's window.
+    #[inline]
+    fn follow_control(&mut self) {
+        let window = self.cc.cwnd();
+        if window != self.cc_window {
+            self.cc_window = window;
+        }
+        self.window = (self.segmentation.whole(window.get()) as u32).max(1);
+    }
+
+    #[inline]
+    fn payload_of(&self, number: u64) -> u32 {
+        if number + 1 == self.end { self.last_len } else { self.segmentation.mss() }
+    }
+}

@@ -1,0 +1,210 @@
+//! Acknowledgements: what they deliver, measure and change.
+
+use super::recovery::State;
+use super::timers::Use;
+use super::{NO_SEGMENT, Phase, Sender};
+use crate::cc::{AckSample, CongestionControl, Growth};
+use crate::prr::Ack;
+use crate::scoreboard::{Delivery, Verdict};
+use crate::segment::{Flags, Segment};
+use goodqueue_units::{Duration, Instant};
+
+/// What an acknowledgement is, beyond the segments it delivers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AckFacts {
+    /// It moves the cumulative acknowledgement.
+    pub(super) advanced: bool,
+    /// It newly reports segments selectively.
+    pub(super) sacked: bool,
+    /// It neither advances nor reports a duplicate.
+    pub(super) duplicate: bool,
+    /// It echoes congestion.
+    pub(super) ece: bool,
+    /// It delivers a segment sent once, from below the recovery point.
+    pub(super) original: bool,
+    /// The timestamp it echoes.
+    pub(super) echoed: u64,
+}
+
+/// Round-trip times of one acknowledgement in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Measured {
+    /// For the control: of the segment sent last.
+    control: Option<u64>,
+    /// From selectively reported segments alone.
+    sack: Option<u64>,
+}
+
+impl Sender {
+    /// An acknowledgement has arrived.
+    #[inline]
+    pub fn handle_ack(&mut self, now: Instant, segment: &Segment) {
+        if self.phase != Phase::Established || segment.flags.has(Flags::SYN) {
+            self.handle_handshake(now, segment);
+            return;
+        }
+        if segment.number > self.nxt_bytes {
+            // Acknowledges what was never sent.
+            return;
+        }
+        let t = now.as_nanos();
+        let prior_una = self.board.una();
+        let prior_highest = self.board.highest_sacked();
+        if prior_una == self.board.nxt() && segment.sack_blocks == 0 {
+            return;
+        }
+        let una = if segment.number == self.nxt_bytes { self.board.nxt() } else { self.segmentation.whole(segment.number) };
+        let advanced = una > prior_una;
+        let mut delivery = Delivery::default();
+        if advanced {
+            self.timeouts_in_a_row = 0;
+            self.board.acknowledge(t, una, self.recovery_point, &mut delivery);
+        }
+        let mut reports_duplicate = false;
+        if segment.sack_blocks > 0 {
+            reports_duplicate = self.take_selective(t, segment, prior_highest, &mut delivery);
+        }
+        let echoed = segment.timestamp.as_nanos();
+        let measured = self.measure(t, &delivery, advanced, echoed);
+        let prior_delivered = self.delivered.saturating_sub(u64::from(self.board.outstanding()));
+        self.delivered += u64::from(delivery.delivered);
+        self.rack.on_delivery(t, &delivery, self.rtt.min(), echoed);
+        if advanced {
+            self.rack.adapt(self.delivered, prior_delivered);
+        }
+        let facts = AckFacts {
+            advanced,
+            sacked: delivery.sacked > 0,
+            duplicate: !advanced && !reports_duplicate,
+            ece: segment.flags.has(Flags::ECE) && self.ecn_is_on(),
+            original: delivery.original,
+            echoed,
+        };
+        if self.probe_end != NO_SEGMENT {
+            self.judge_probe(t, segment, &facts);
+        }
+        let routine = self.state == State::Open && advanced && delivery.sacked == 0 && !facts.ece && !reports_duplicate;
+        let verdict = if routine { Verdict::default() } else { self.alert(t, &facts) };
+        if verdict.wait_until.is_none() && (advanced || self.should_extend_timer(t, measured.sack)) {
+            self.arm_after_progress(t);
+        }
+        self.steer(now, &facts, &delivery, verdict.lost, measured.control);
+    }
+
+    #[cold]
+    fn handle_handshake(&mut self, now: Instant, segment: &Segment) {
+        if self.phase == Phase::SynSent && segment.flags.has(Flags::SYN.with(Flags::ACK)) {
+            self.establish(now, segment);
+        }
+    }
+
+    /// Takes the selective blocks; returns whether the first reports a duplicate.
+    #[inline(never)]
+    fn take_selective(&mut self, t: u64, segment: &Segment, prior_highest: u64, delivery: &mut Delivery) -> bool {
+        let mut blocks = segment.sack.iter().take(usize::from(segment.sack_blocks));
+        let mut reports_duplicate = false;
+        if segment.flags.has(Flags::DSACK)
+            && let Some(block) = blocks.next()
+        {
+            reports_duplicate = true;
+            let end = segment.number.saturating_sub(u64::from(block.offset)).saturating_add(u64::from(block.len));
+            let end = self.number_at(end);
+            self.rack.on_duplicate();
+            self.undo.on_duplicate(end, self.board.una());
+            if end == self.probe_end && self.probe_was_repeat {
+                self.probe_end = NO_SEGMENT;
+            }
+        }
+        for block in blocks {
+            let first = segment.number.saturating_add(u64::from(block.offset));
+            let past = first.saturating_add(u64::from(block.len));
+            let mss = u64::from(self.segmentation.mss());
+            let start = self.segmentation.whole(first.saturating_add(mss - 1));
+            let end = self.number_at(past);
+            self.board.sack(t, start, end, self.recovery_point, prior_highest, delivery);
+        }
+        reports_duplicate
+    }
+
+    /// The number of whole segments below a byte offset; the last segment may be short.
+    fn number_at(&self, offset: u64) -> u64 {
+        if offset >= self.nxt_bytes { self.board.nxt() } else { self.segmentation.whole(offset) }
+    }
+
+    /// Round-trip time samples: from data sent once, else from selective reports, else from the echoed timestamp (RFC 7323).
+    #[inline]
+    fn measure(&mut self, t: u64, delivery: &Delivery, advanced: bool, echoed: u64) -> Measured {
+        let (mut smooth, mut control) = match delivery.acked {
+            Some((first, last)) if !delivery.ambiguous => (Some(t - first), Some(t - last)),
+            _ => (None, None),
+        };
+        let mut sack = None;
+        if let Some((first, last)) = delivery.sack_sent {
+            sack = Some(t - first);
+            control = Some(t - last);
+            smooth = smooth.or(sack);
+        }
+        if smooth.is_none() && advanced && echoed != 0 {
+            smooth = Some(t.saturating_sub(echoed));
+            control = smooth;
+        }
+        if let (Some(smooth), Some(control)) = (smooth, control) {
+            self.rtt.sample_minimum(t, control);
+            self.rtt.sample(smooth, self.board.una(), self.board.nxt());
+            self.note_rtt(control);
+        }
+        Measured { control, sack }
+    }
+
+    /// Data delivered out of order restarts the timer only if it was sent after the oldest outstanding segment was last sent.
+    fn should_extend_timer(&self, t: u64, sack_rtt: Option<u64>) -> bool {
+        match (sack_rtt, self.board.head_sent_at(t)) {
+            (Some(rtt), Some(head)) => rtt > t - head,
+            _ => false,
+        }
+    }
+
+    /// The answer to a loss probe (RFC 8985 §7.4).
+    #[cold]
+    fn judge_probe(&mut self, t: u64, segment: &Segment, facts: &AckFacts) {
+        if self.board.una() < self.probe_end {
+            return;
+        }
+        let pure_duplicate = segment.sack_blocks == 0 && facts.duplicate && !facts.sacked;
+        if !self.probe_was_repeat || pure_duplicate {
+            self.probe_end = NO_SEGMENT;
+        } else if self.board.una() > self.probe_end {
+            self.reduce_for_probe(t);
+        }
+    }
+
+    /// The window after this acknowledgement.
+    #[inline]
+    fn steer(&mut self, now: Instant, facts: &AckFacts, delivery: &Delivery, newly_lost: u32, rtt: Option<u64>) {
+        let reducing = self.is_reducing();
+        let limited = self.cwnd_limited || self.cc.in_slow_start() && self.window < 2 * self.max_in_round;
+        let growth = if facts.advanced && !reducing && limited { Growth::Allowed } else { Growth::Held };
+        let in_flight = self.board.in_flight();
+        if delivery.delivered > 0 {
+            self.cc.on_ack(&AckSample {
+                now,
+                delivered: delivery.delivered,
+                growth,
+                rtt: rtt.map(Duration::ns),
+                srtt: self.rtt.srtt(),
+                min_rtt: Duration::ns(self.rtt.min()),
+                una: self.board.una(),
+                nxt: self.board.nxt(),
+                in_flight,
+                ece: facts.ece,
+            });
+        }
+        if !reducing {
+            self.follow_control();
+        } else if delivery.delivered > 0 {
+            let ack = if facts.advanced && newly_lost == 0 { Ack::Safe } else { Ack::Unsafe };
+            self.window = self.prr.window(delivery.delivered, in_flight, ack);
+        }
+        debug_assert!(self.timer.usage != Use::Off || self.board.outstanding() == 0, "data is outstanding and no timer runs");
+    }
+}

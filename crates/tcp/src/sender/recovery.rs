@@ -1,0 +1,338 @@
+//! Reactions to losses: entering and leaving reductions, choosing what to do about each acknowledgement, taking mistakes back.
+
+use super::acks::AckFacts;
+use super::{EcnMode, NO_SEGMENT, Sender};
+use crate::cc::{Congestion, CongestionControl};
+use crate::config::LossDetection;
+use crate::prr::Prr;
+use crate::scoreboard::Verdict;
+use goodqueue_units::Instant;
+
+/// Where the sender stands, in rising order of trouble.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum State {
+    /// All is well.
+    Open,
+    /// Something was delivered out of order; nothing is known to be lost.
+    Disorder,
+    /// The window is being reduced without a loss: an ECN echo.
+    Reducing,
+    /// The window is being reduced and losses are repaired.
+    Recovery,
+    /// The retransmission timer expired.
+    Loss,
+}
+
+/// What may be sent after the latest event besides new data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repair {
+    Nothing,
+    /// Lost segments, before new ones.
+    Lost,
+    /// New segments first, to learn whether a timeout was needed (F-RTO); lost ones only if there are none.
+    NewFirst,
+}
+
+/// What is needed to notice that a reduction was a mistake.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Undo {
+    /// The acknowledgement when the reduction began.
+    marker: Option<u64>,
+    /// Retransmissions not yet reported as duplicates; `None` when there was none so far.
+    repeats: Option<u32>,
+    /// When the first of them was sent.
+    pub(super) first_repeat_at: Option<u64>,
+    /// May the control restore its window?
+    restorable: bool,
+}
+
+impl Undo {
+    pub(super) fn on_repeat(&mut self, now: u64) {
+        self.repeats = Some(self.repeats.unwrap_or(0) + 1);
+        self.first_repeat_at.get_or_insert(now);
+    }
+
+    pub(super) fn on_duplicate(&mut self, end: u64, una: u64) {
+        if let (Some(marker), Some(repeats)) = (self.marker, self.repeats)
+            && end <= una
+            && end > marker
+        {
+            self.repeats = Some(repeats.saturating_sub(1));
+        }
+    }
+
+    /// The acknowledgement echoes something sent before the first retransmission, or there was none.
+    fn original_arrived(&self, echoed: u64) -> bool {
+        self.first_repeat_at.is_none_or(|first| echoed < first)
+    }
+
+    fn all_repeats_in_vain(&self) -> bool {
+        self.marker.is_some() && self.repeats == Some(0)
+    }
+
+    fn is_due(&self, echoed: u64) -> bool {
+        self.marker.is_some() && (self.repeats == Some(0) || self.original_arrived(echoed))
+    }
+}
+
+impl Sender {
+    pub(super) fn is_reducing(&self) -> bool {
+        matches!(self.state, State::Reducing | State::Recovery)
+    }
+
+    /// Looks for losses; the reordering timer is armed when some may only be late.
+    pub(super) fn find_losses(&mut self, t: u64) -> Verdict {
+        let verdict = match self.loss_detection {
+            LossDetection::Rfc6675 => self.board.find_losses_by_count(),
+            LossDetection::Rack => {
+                if !self.rack.advanced {
+                    return Verdict::default();
+                }
+                self.rack.advanced = false;
+                self.judge_by_time(t)
+            }
+        };
+        if let Some(at) = verdict.wait_until {
+            self.arm_reordering(t, at);
+        }
+        verdict
+    }
+
+    pub(super) fn judge_by_time(&mut self, t: u64) -> Verdict {
+        let in_recovery = self.state >= State::Recovery;
+        let srtt = self.rtt.srtt().as_nanos();
+        let window = self.rack.window(in_recovery, self.board.sacked(), self.rtt.min(), srtt);
+        self.board.find_losses_by_time(t, self.rack.latest, window)
+    }
+
+    fn congestion(&self, t: u64) -> Congestion {
+        Congestion { now: Instant::from_nanos(t), flight: self.board.outstanding() }
+    }
+
+    fn begin_reduction(&mut self, prior_window: u32) {
+        self.recovery_point = self.board.nxt();
+        self.probe_end = NO_SEGMENT;
+        self.cwr_pending |= self.ecn_negotiated;
+        let target = self.segmentation.whole(self.cc.cwnd().get()) as u32;
+        self.prr = Prr::new(prior_window, target);
+    }
+
+    fn end_reduction(&mut self) {
+        self.follow_control();
+    }
+
+    pub(super) fn begin_undo(&mut self, restorable: bool) {
+        let in_flight = self.board.retransmitted() + u32::from(self.probe_end != NO_SEGMENT && self.probe_was_repeat);
+        self.undo.marker = Some(self.board.una());
+        self.undo.repeats = (in_flight > 0).then_some(in_flight);
+        self.undo.restorable = restorable;
+    }
+
+    pub(super) fn enter_recovery(&mut self, t: u64, ece: bool) {
+        self.begin_undo(false);
+        if !self.is_reducing() {
+            self.undo.restorable = !ece;
+            let prior = self.window;
+            self.cc.on_loss(&self.congestion(t));
+            self.begin_reduction(prior);
+        }
+        self.state = State::Recovery;
+        self.rescued = false;
+        self.statistics.recoveries += 1;
+    }
+
+    fn answer_echo(&mut self, t: u64) {
+        if self.state < State::Reducing {
+            self.undo = Undo { first_repeat_at: self.undo.first_repeat_at, ..Undo::default() };
+            let prior = self.window;
+            self.cc.on_ecn(&self.congestion(t));
+            self.begin_reduction(prior);
+            self.state = State::Reducing;
+            self.statistics.ecn_responses += 1;
+        }
+    }
+
+    /// A loss that a probe repaired: one reduction, already over.
+    pub(super) fn reduce_for_probe(&mut self, t: u64) {
+        let prior = self.window;
+        self.cc.on_loss(&self.congestion(t));
+        self.begin_reduction(prior);
+        self.state = State::Reducing;
+        self.end_reduction();
+        self.settle();
+    }
+
+    /// Open, or disorder while something is still delivered out of order or repeated.
+    fn settle(&mut self) {
+        let uneasy = self.board.sacked() + self.board.lost() + self.board.retransmitted() > 0 || self.board.head_was_repeated();
+        let state = if uneasy { State::Disorder } else { State::Open };
+        if state != self.state {
+            self.state = state;
+            self.recovery_point = self.board.nxt();
+        }
+    }
+
+    fn stay_open(&mut self, t: u64, ece: bool) {
+        if !self.board.head_was_repeated() && self.board.retransmitted() == 0 {
+            self.undo.first_repeat_at = None;
+        }
+        if ece {
+            self.answer_echo(t);
+        }
+        if self.state != State::Reducing {
+            self.settle();
+        }
+    }
+
+    fn take_back(&mut self, t: u64, losses_too: bool) {
+        if losses_too {
+            self.board.forgive();
+        }
+        if self.undo.restorable {
+            self.cc.on_undo(Instant::from_nanos(t));
+            self.cwr_pending = false;
+        }
+        self.undo.marker = None;
+        self.rack.advanced = true;
+        self.statistics.undone += 1;
+    }
+
+    fn end_recovery(&mut self, t: u64, echoed: u64) {
+        if self.undo.is_due(echoed) {
+            self.take_back(t, false);
+        } else {
+            self.rack.on_recovered();
+        }
+        self.state = State::Open;
+    }
+
+    /// Everything at or below `recovery_point` is acknowledged: the trouble may be over.
+    fn leave_when_covered(&mut self, t: u64, facts: &AckFacts) {
+        if self.state == State::Open {
+            self.undo.first_repeat_at = None;
+        } else if self.board.una() >= self.recovery_point {
+            match self.state {
+                // The receiver must see the window-reduced flag, so something above the point is needed.
+                State::Reducing if self.board.una() > self.recovery_point => {
+                    self.end_reduction();
+                    self.state = State::Open;
+                }
+                State::Recovery => {
+                    self.end_recovery(t, facts.echoed);
+                    self.end_reduction();
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Decides about an acknowledgement that is more than routine. Returns what it found lost, and whether the timer was taken for reordering.
+    pub(super) fn alert(&mut self, t: u64, facts: &AckFacts) -> Verdict {
+        self.repair = Repair::Nothing;
+        if facts.ece {
+            self.undo.restorable = false;
+        }
+        self.leave_when_covered(t, facts);
+        match self.state {
+            State::Recovery => self.go_on_recovering(t, facts),
+            State::Loss => self.go_on_after_timeout(t, facts),
+            _ => self.watch(t, facts),
+        }
+    }
+
+    fn go_on_recovering(&mut self, t: u64, facts: &AckFacts) -> Verdict {
+        if facts.advanced && self.undo.marker.is_some() && self.undo.original_arrived(facts.echoed) {
+            // The hole was filled by the original: stop declaring losses, and undo once nothing repeated is in flight.
+            if self.board.retransmitted() > 0 {
+                return Verdict::default();
+            }
+            self.take_back(t, true);
+            self.settle();
+        }
+        if self.undo.all_repeats_in_vain() {
+            self.rack.on_vain_recovery();
+            self.take_back(t, false);
+            self.stay_open(t, facts.ece);
+        }
+        let verdict = self.find_losses(t);
+        if self.state != State::Recovery {
+            if self.board.lost() == 0 {
+                return verdict;
+            }
+            self.enter_recovery(t, facts.ece);
+        }
+        self.repair = Repair::Lost;
+        verdict
+    }
+
+    fn go_on_after_timeout(&mut self, t: u64, facts: &AckFacts) -> Verdict {
+        self.repair = self.judge_timeout(t, facts);
+        let verdict = self.find_losses(t);
+        if self.state == State::Open || verdict.retransmissions > 0 {
+            let mut more = self.watch(t, facts);
+            more.lost += verdict.lost;
+            more.wait_until = more.wait_until.or(verdict.wait_until);
+            return more;
+        }
+        verdict
+    }
+
+    /// F-RTO (RFC 5682 §3) and the end of the state.
+    fn judge_timeout(&mut self, t: u64, facts: &AckFacts) -> Repair {
+        let recovered = self.board.una() >= self.recovery_point;
+        if facts.advanced && self.undo.is_due(facts.echoed) {
+            self.undo_timeout(t);
+            return Repair::Nothing;
+        }
+        if self.forward_rto {
+            if facts.original {
+                self.undo_timeout(t);
+                return Repair::Nothing;
+            }
+            if self.board.nxt() > self.recovery_point {
+                if facts.sacked || facts.duplicate {
+                    self.forward_rto = false;
+                }
+            } else if facts.advanced && !recovered {
+                self.recovery_point = self.board.nxt();
+                if self.has_new_data() {
+                    return Repair::NewFirst;
+                }
+                self.forward_rto = false;
+            }
+        }
+        if recovered {
+            self.end_recovery(t, facts.echoed);
+            return Repair::Nothing;
+        }
+        Repair::Lost
+    }
+
+    fn undo_timeout(&mut self, t: u64) {
+        self.take_back(t, true);
+        self.timeouts_in_a_row = 0;
+        self.state = State::Open;
+    }
+
+    /// Open, disorder or reducing without loss: is there a loss, an echo, or nothing?
+    fn watch(&mut self, t: u64, facts: &AckFacts) -> Verdict {
+        if self.state <= State::Disorder && self.undo.all_repeats_in_vain() {
+            self.rack.on_vain_recovery();
+            self.take_back(t, false);
+        }
+        let verdict = self.find_losses(t);
+        if self.board.lost() == 0 {
+            if self.state != State::Loss {
+                self.stay_open(t, facts.ece);
+            }
+            return verdict;
+        }
+        self.enter_recovery(t, facts.ece);
+        self.repair = Repair::Lost;
+        verdict
+    }
+
+    pub(super) fn ecn_is_on(&self) -> bool {
+        self.ecn_negotiated && self.ecn == EcnMode::Classic
+    }
+}

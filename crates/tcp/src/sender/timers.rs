@@ -1,0 +1,217 @@
+//! One timer with three uses: retransmission timeout, loss probe, reordering; and the handshake's.
+
+use super::recovery::{Repair, State};
+use super::{NO_SEGMENT, Phase, Sender, Urgent};
+use crate::cc::{CongestionControl, Response, Timeout};
+use crate::config::LossDetection;
+use crate::prr::Ack;
+use goodqueue_units::Instant;
+
+/// Later than all times.
+pub(super) const NEVER: u64 = u64::MAX;
+const SECOND: u64 = 1_000_000_000;
+/// Smallest wait of probe and reordering timers (two clock ticks of Linux).
+const SMALLEST_WAIT: u64 = 2_000_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    Off,
+    Handshake,
+    Retransmit,
+    Probe,
+    Reordering,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timer {
+    pub(super) usage: Use,
+    pub(super) at: u64,
+}
+
+impl Timer {
+    pub(super) const OFF: Self = Self { usage: Use::Off, at: NEVER };
+}
+
+impl Sender {
+    #[inline]
+    fn arm(&mut self, usage: Use, at: u64) {
+        self.timer = Timer { usage, at };
+        self.wake = at;
+    }
+
+    pub(super) fn disarm(&mut self) {
+        self.timer = Timer::OFF;
+        self.wake = NEVER;
+    }
+
+    pub(super) fn arm_handshake(&mut self, t: u64) {
+        self.arm(Use::Handshake, t.saturating_add(self.rtt.rto()));
+    }
+
+    pub(super) fn arm_retransmission_from(&mut self, t: u64) {
+        self.arm(Use::Retransmit, t.saturating_add(self.rtt.rto()));
+    }
+
+    pub(super) fn arm_reordering(&mut self, t: u64, at: u64) {
+        self.arm(Use::Reordering, at.max(t) + SMALLEST_WAIT);
+    }
+
+    /// When the oldest outstanding segment times out, counted from its last sending.
+    #[inline]
+    fn head_expires_at(&self, t: u64) -> u64 {
+        self.board.head_sent_at(t).unwrap_or(t) + self.rtt.rto()
+    }
+
+    /// Back to the retransmission timer: counted from now, or from the oldest segment when the timer was used for something else meanwhile.
+    pub(super) fn rearm_retransmission(&mut self, t: u64) {
+        if self.board.outstanding() == 0 {
+            self.disarm();
+        } else if matches!(self.timer.usage, Use::Reordering | Use::Probe) {
+            let at = self.head_expires_at(t).max(t + 1);
+            self.arm(Use::Retransmit, at);
+        } else {
+            self.arm_retransmission_from(t);
+        }
+    }
+
+    /// Schedules a loss probe in two round trips unless in trouble, but not later than `rto_at`. Returns false when none is wanted.
+    #[inline]
+    fn arm_probe(&mut self, t: u64, rto_at: u64) -> bool {
+        let calm = matches!(self.state, State::Open | State::Reducing);
+        if !calm || self.board.outstanding() == 0 || self.loss_detection != LossDetection::Rack {
+            return false;
+        }
+        let srtt = self.rtt.srtt().as_nanos();
+        let wait = if srtt == 0 {
+            SECOND
+        } else {
+            // A lone segment may meet a delayed acknowledgement.
+            2 * srtt + if self.board.outstanding() == 1 { self.rtt.rto_min() } else { SMALLEST_WAIT }
+        };
+        let at = t + wait;
+        self.arm(Use::Probe, if rto_at > t { at.min(rto_at) } else { at });
+        true
+    }
+
+    /// The acknowledgement advanced.
+    #[inline]
+    pub(super) fn arm_after_progress(&mut self, t: u64) {
+        if !self.arm_probe(t, t + self.rtt.rto()) {
+            self.rearm_retransmission(t);
+        }
+    }
+
+    /// New segments were sent.
+    #[inline]
+    pub(super) fn arm_after_sending(&mut self, t: u64, from_empty: bool) {
+        let rto_at = self.head_expires_at(t);
+        if !self.arm_probe(t, rto_at) && (from_empty || self.timer.usage == Use::Probe) {
+            self.rearm_retransmission(t);
+        }
+    }
+
+    /// The time told by [`next_timeout`](Self::next_timeout) has come. Early or repeated calls change nothing.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        let t = now.as_nanos();
+        if self.wake < self.timer.at && self.wake <= t {
+            // The pacing release: whoever asks for segments now gets one.
+            self.wake = self.timer.at;
+        }
+        if t < self.timer.at {
+            return;
+        }
+        match self.timer.usage {
+            Use::Off => {}
+            Use::Handshake => self.on_handshake_timeout(t),
+            Use::Retransmit => self.on_retransmission_timeout(now),
+            Use::Probe => self.on_probe_timeout(t),
+            Use::Reordering => self.on_reordering_timeout(t),
+        }
+    }
+
+    fn on_handshake_timeout(&mut self, t: u64) {
+        if self.phase != Phase::SynSent {
+            self.disarm();
+            return;
+        }
+        self.statistics.timeouts += 1;
+        self.timeouts_in_a_row += 1;
+        self.rtt.back_off();
+        self.urgent = Urgent::Syn;
+        self.arm_handshake(t);
+    }
+
+    fn on_retransmission_timeout(&mut self, now: Instant) {
+        let t = now.as_nanos();
+        if self.board.outstanding() == 0 {
+            self.disarm();
+            return;
+        }
+        self.statistics.timeouts += 1;
+        let patience = if self.loss_detection == LossDetection::Rack { self.rack.latest.rtt } else { 0 };
+        let newly_in_trouble = self.state < State::Recovery;
+        self.board.time_out(t, patience);
+        let news = self.state <= State::Disorder
+            || self.recovery_point <= self.board.una()
+            || self.state == State::Loss && self.timeouts_in_a_row == 0;
+        let response = if news { Response::Reduce } else { Response::Repeat };
+        if news {
+            self.begin_undo(true);
+        }
+        self.cc.on_rto(&Timeout {
+            now,
+            flight: self.board.outstanding(),
+            in_flight: self.board.in_flight(),
+            nxt: self.board.nxt(),
+            response,
+        });
+        self.follow_control();
+        self.state = State::Loss;
+        self.recovery_point = self.board.nxt();
+        self.probe_end = NO_SEGMENT;
+        self.cwr_pending |= self.ecn_negotiated;
+        self.forward_rto = newly_in_trouble || self.timeouts_in_a_row > 0;
+        self.timeouts_in_a_row += 1;
+        self.repair = Repair::Lost;
+        self.rtt.back_off();
+        self.arm_retransmission_from(t);
+    }
+
+    fn on_probe_timeout(&mut self, t: u64) {
+        if self.board.outstanding() == 0 {
+            self.disarm();
+            return;
+        }
+        if self.probe_end != NO_SEGMENT {
+            // One probe at a time.
+            self.rearm_retransmission(t);
+            return;
+        }
+        if self.has_new_data() {
+            self.urgent = Urgent::ProbeWithNewData;
+            self.probe_was_repeat = false;
+            self.probe_end = self.board.nxt() + 1;
+        } else {
+            self.urgent = Urgent::ProbeWithLastSegment;
+            self.probe_was_repeat = true;
+            self.probe_end = self.board.nxt();
+        }
+        self.statistics.probes += 1;
+        self.arm_retransmission_from(t);
+    }
+
+    fn on_reordering_timeout(&mut self, t: u64) {
+        let verdict = self.judge_by_time(t);
+        if verdict.lost > 0 {
+            if self.state != State::Recovery {
+                self.enter_recovery(t, false);
+                self.window = self.prr.window(1, self.board.in_flight(), Ack::Unsafe);
+            }
+            self.repair = Repair::Lost;
+        }
+        match verdict.wait_until {
+            Some(at) => self.arm_reordering(t, at),
+            None => self.rearm_retransmission(t),
+        }
+    }
+}

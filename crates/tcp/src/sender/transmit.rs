@@ -1,0 +1,209 @@
+//! What leaves: handshake, probes, repairs, new data, in this order and as the window allows.
+
+use super::recovery::{Repair, State};
+use super::timers::Use;
+use super::{Phase, Sender, Transmit, Urgent};
+use crate::cc::{CongestionControl, Sent};
+use crate::config::{EcnMode, LossDetection};
+use crate::segment::{Flags, Segment};
+use goodqueue_units::{Bytes, Duration, Ecn, Instant};
+
+impl Sender {
+    /// The next segment to send now, if any. Call until `None` after any other call.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        if self.urgent != Urgent::Nothing || self.phase != Phase::Established {
+            return self.send_urgent(now);
+        }
+        let t = now.as_nanos();
+        if self.paced_until > t && self.is_held_back(t) {
+            return None;
+        }
+        if self.board.in_flight() < self.window {
+            if self.repair != Repair::Nothing
+                && let Some(sent) = self.send_repair(now)
+            {
+                return Some(sent);
+            }
+            if self.has_new_data() {
+                return Some(self.send_new(now));
+            }
+            if self.loss_detection == LossDetection::Rfc6675 && self.state == State::Recovery {
+                return self.send_doubtful(now);
+            }
+        }
+        self.end_burst(t);
+        None
+    }
+
+    /// Is there data never sent, and room for it in the receiver's window?
+    #[inline]
+    pub(super) fn has_new_data(&self) -> bool {
+        self.board.nxt() < self.end && self.board.outstanding() < self.max_outstanding
+    }
+
+    fn is_held_back(&mut self, t: u64) -> bool {
+        if self.cc.pacing_rate().is_none() {
+            self.paced_until = 0;
+            return false;
+        }
+        self.end_burst(t);
+        self.wake = self.timer.at.min(self.paced_until);
+        true
+    }
+
+    #[cold]
+    fn send_urgent(&mut self, now: Instant) -> Option<Transmit> {
+        match core::mem::replace(&mut self.urgent, Urgent::Nothing) {
+            Urgent::Nothing => None,
+            Urgent::Syn => {
+                self.last_sent_at = now.as_nanos();
+                let flags = match self.ecn {
+                    EcnMode::Off => Flags::SYN,
+                    EcnMode::Classic => Flags::SYN.with(Flags::ECE).with(Flags::CWR),
+                };
+                let segment = Segment { timestamp: now, flags, ..Segment::default() };
+                Some(Transmit { segment, ecn: Ecn::NotEct, retransmission: self.timeouts_in_a_row > 0 })
+            }
+            Urgent::ProbeWithNewData => self.has_new_data().then(|| {
+                // The timer set for the probe stays: a probe is not a burst.
+                let timer = (self.timer, self.wake);
+                let sent = self.send_new(now);
+                self.burst = 0;
+                (self.timer, self.wake) = timer;
+                sent
+            }),
+            Urgent::ProbeWithLastSegment => {
+                let number = self.board.probe_last(now.as_nanos())?;
+                self.undo.on_repeat(now.as_nanos());
+                Some(self.repeat(now, number))
+            }
+        }
+    }
+
+    fn send_repair(&mut self, now: Instant) -> Option<Transmit> {
+        if self.repair == Repair::NewFirst {
+            if self.has_new_data() {
+                return Some(self.send_new(now));
+            }
+            if self.board.nxt() > self.recovery_point {
+                self.repair = Repair::Nothing;
+                return None;
+            }
+            self.forward_rto = false;
+            self.repair = Repair::Lost;
+        }
+        if !self.board.awaits_repair() {
+            return None;
+        }
+        let number = self.board.next_repair()?;
+        Some(self.resend(now, number))
+    }
+
+    /// RFC 6675 §4, `NextSeg` rules 3 and 4: with nothing better to send, a segment that may be lost, and once the last one.
+    fn send_doubtful(&mut self, now: Instant) -> Option<Transmit> {
+        if let Some(number) = self.board.next_undelivered_hole() {
+            return Some(self.resend(now, number));
+        }
+        if self.rescued {
+            return None;
+        }
+        self.rescued = true;
+        let number = self.board.last_undelivered(self.recovery_point)?;
+        Some(self.resend(now, number))
+    }
+
+    fn resend(&mut self, now: Instant, number: u64) -> Transmit {
+        let t = now.as_nanos();
+        self.note_sent(now);
+        self.board.resend(t, number);
+        self.undo.on_repeat(t);
+        if self.is_reducing() {
+            self.prr.on_sent();
+        }
+        if number == self.board.una() && self.timer.usage != Use::Reordering {
+            self.arm_retransmission_from(t);
+        }
+        self.repeat(now, number)
+    }
+
+    /// A copy of a segment; copies are never ECN-capable (RFC 3168 §6.1.5).
+    fn repeat(&mut self, now: Instant, number: u64) -> Transmit {
+        self.statistics.sent_segments += 1;
+        self.statistics.retransmitted_segments += 1;
+        let segment = Segment {
+            number: self.segmentation.start_of(number),
+            timestamp: now,
+            payload: self.payload_of(number),
+            flags: if self.fin && number + 1 == self.end { Flags::FIN } else { Flags::default() },
+            ..Segment::default()
+        };
+        self.pace(now, segment.payload);
+        Transmit { segment, ecn: Ecn::NotEct, retransmission: true }
+    }
+
+    #[inline]
+    fn send_new(&mut self, now: Instant) -> Transmit {
+        let number = self.board.nxt();
+        let payload = self.payload_of(number);
+        let mut flags = Flags::default();
+        if number + 1 == self.end && self.fin {
+            flags = Flags::FIN;
+        }
+        let mut ecn = Ecn::NotEct;
+        if self.ecn_negotiated {
+            ecn = Ecn::Ect0;
+            if core::mem::take(&mut self.cwr_pending) {
+                flags = flags.with(Flags::CWR);
+            }
+        }
+        let segment = Segment { number: self.nxt_bytes, timestamp: now, payload, flags, ..Segment::default() };
+        if self.burst == 0 {
+            self.burst_from_empty = self.board.outstanding() == 0;
+        }
+        self.burst += 1;
+        self.note_sent(now);
+        self.board.push(now.as_nanos());
+        self.nxt_bytes += u64::from(payload);
+        self.statistics.sent_segments += 1;
+        if self.is_reducing() {
+            self.prr.on_sent();
+        }
+        self.pace(now, payload);
+        Transmit { segment, ecn, retransmission: false }
+    }
+
+    #[inline]
+    fn note_sent(&mut self, now: Instant) {
+        let t = now.as_nanos();
+        let silence = Duration::ns(t.saturating_sub(self.last_sent_at));
+        self.cc.on_sent(&Sent { now, in_flight: self.board.in_flight(), silence });
+        self.last_sent_at = t;
+    }
+
+    #[inline]
+    fn pace(&mut self, now: Instant, payload: u32) {
+        if let Some(rate) = self.cc.pacing_rate() {
+            let from = self.paced_until.max(now.as_nanos());
+            let gap = rate.transmission_time(Bytes::new(u64::from(payload)));
+            self.paced_until = from.saturating_add(gap.as_nanos());
+        }
+    }
+
+    /// Nothing more leaves for now: notes how the window was used, and keeps the timer.
+    #[inline]
+    fn end_burst(&mut self, t: u64) {
+        let limited = self.board.in_flight() >= self.window;
+        let outstanding = self.board.outstanding();
+        let more = !self.cwnd_limited && outstanding > self.max_in_round;
+        if (self.burst > 0 || limited) && (limited || more || self.board.una() >= self.usage_end) {
+            self.cwnd_limited = limited;
+            self.max_in_round = outstanding;
+            self.usage_end = self.board.nxt();
+        }
+        if self.burst > 0 {
+            self.burst = 0;
+            self.arm_after_sending(t, self.burst_from_empty);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Every byte arrives once and in order, whatever the network does, and in bounded time.
+
+mod pipe;
+
+use goodqueue_tcp::{AckPolicy, CcConfig, Data, LossDetection, ReceiverConfig, SenderConfig};
+use goodqueue_units::{Bytes, Duration, Rng};
+use pipe::{Fate, Pipe};
+use proptest::prelude::*;
+
+const KINDS: [&str; 2] = ["reno", "cubic"];
+
+fn config(kind: &'static str, detection: LossDetection, segments: u64) -> SenderConfig {
+    SenderConfig {
+        cc: CcConfig { kind, params: Vec::new() },
+        loss_detection: detection,
+        data: Data::Bytes(Bytes::new(segments * 1448)),
+        ..SenderConfig::default()
+    }
+}
+
+#[test]
+fn a_transfer_without_losses_takes_about_its_round_trips() {
+    for kind in KINDS {
+        let mut pipe = Pipe::new(&config(kind, LossDetection::Rack, 100), &ReceiverConfig::default());
+        pipe.finish(Duration::ms(200));
+        assert_eq!(pipe.receiver.delivered_bytes(), 144_800);
+        assert!(pipe.receiver.is_complete());
+        let done = pipe.sender.statistics();
+        assert_eq!((done.sent_segments, done.retransmitted_segments, done.timeouts, done.probes), (100, 0, 0, 0));
+        // Handshake, then 10, 20, 40, 30 segments.
+        let round_trips = pipe.now.as_secs_f64() / 0.020;
+        assert!((5.0..7.0).contains(&round_trips), "{kind}: {round_trips}");
+    }
+}
+
+#[test]
+fn a_last_segment_of_any_size_is_delivered() {
+    for bytes in [0, 1, 1447, 1448, 1449, 100_001] {
+        let mut sender = config("cubic", LossDetection::Rack, 0);
+        sender.data = Data::Bytes(Bytes::new(bytes));
+        let mut pipe = Pipe::new(&sender, &ReceiverConfig::default());
+        pipe.finish(Duration::secs(1));
+        assert_eq!(pipe.receiver.delivered_bytes(), bytes);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_loss_reordering_and_duplication_never_stop_a_transfer(
+        seed in any::<u64>(),
+        kind in 0usize..2,
+        by_time in any::<bool>(),
+        loss in 0.0f64..0.3,
+        ack_loss in 0.0f64..0.3,
+        late in 0.0f64..0.2,
+        twice in 0.0f64..0.1,
+        segments in 1u64..400,
+        policy in 0usize..3,
+    ) {
+        let detection = if by_time { LossDetection::Rack } else { LossDetection::Rfc6675 };
+        let policy = [AckPolicy::Delayed, AckPolicy::EveryPacket, AckPolicy::EveryWindow { segments: 20 }][policy];
+        let receiver = ReceiverConfig { ack_policy: policy, ..ReceiverConfig::default() };
+        let mut rng = Rng::new(seed);
+        let mut ack_rng = Rng::new(seed ^ 1);
+        let mut pipe = Pipe::new(&config(KINDS[kind], detection, segments), &receiver)
+            .with_fate(move |_, _| {
+                let draw = rng.uniform();
+                let extra = Duration::us((rng.uniform() * 30_000.0) as u64);
+                if draw < loss {
+                    Fate::Drop
+                } else if draw < loss + late {
+                    Fate::Late(extra)
+                } else if draw < loss + late + twice {
+                    Fate::Twice(extra)
+                } else {
+                    Fate::Deliver
+                }
+            })
+            .with_lost_acks(move |_| ack_rng.uniform() < ack_loss);
+        // Backed-off timeouts dominate: half the retransmissions of a segment may be lost many times in a row.
+        pipe.finish(Duration::secs(7_200));
+        prop_assert_eq!(pipe.receiver.delivered_bytes(), segments * 1448);
+    }
+}
