@@ -70,7 +70,7 @@ def main():
         rng = Rng(200 + seed)
         model = CpAqm(ecn, facts, threshold, params.get("c_max", 1.2), params.get("rate_factor", 1.0))
         service = 1_206_000
-        operations = play(model, script(seed, 600, service=service, sizes=(300, 1500, 1500, 1500, 1500, 1500), phase=100,
+        operations = play(model, script(seed, 800, service=service, sizes=(300, 1500, 1500, 1500, 1500, 1500), phase=100,
                                         phases=(1.8, 1.1, 2.5, 0.7), **load))
         write(name, "§3 of the CP-AQM paper in reference/cp_aqm.py", "cp-aqm", params, ecn, facts, rng, operations)
 

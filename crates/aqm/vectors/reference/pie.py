@@ -119,7 +119,7 @@ def main():
     in_bytes = link(10_000_000, 10 * MS, 10**9, 150_000)
     cases = {
         "timestamp": (facts, False, {}, {}),
-        "marks": (in_bytes, True, {"target": 5 * MS, "t_update": 5 * MS, "max_burst": 20 * MS, "mark_ecnth": 0.2}, {"codepoints": (NOT_ECT, ECT0, ECT0), "phases": (1.2, 1.0, 1.05)}),
+        "marks": (in_bytes, True, {"target": 5 * MS, "t_update": 5 * MS, "max_burst": 20 * MS, "mark_ecnth": 0.6}, {"codepoints": (NOT_ECT, ECT0, ECT0), "phases": (1.2, 1.0, 1.05)}),
         "departure-rate": (facts, False, {"estimator": "departure-rate"}, {}),
         "always-active": (facts, False, {"active_inactive": False, "derandomize": False, "cap_drop": False}, {}),
     }
