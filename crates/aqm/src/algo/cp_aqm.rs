@@ -265,3 +265,67 @@ impl Algorithm for CpAqm {
         Ok(built)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paper(threshold: Size, rate: Rate) -> CpAqm {
+        let params = CpAqmParams {
+            capacity: Bytes::new(45_000),
+            threshold,
+            c_max: 1.2,
+            rate_factor: 1.0,
+            rate: None,
+            bucket: None,
+            mtu: Bytes::new(1500),
+            overhead: Bytes::new(7),
+        };
+        CpAqm::new(params, Some(rate))
+    }
+
+    #[track_caller]
+    fn near(found: f64, expected: f64) {
+        assert!((found - expected).abs() <= 1e-9 * expected.abs(), "{found} is not {expected}");
+    }
+
+    #[test]
+    fn congestion_rises_from_the_threshold_to_the_full_queue() {
+        let cp = paper(Size::Packets(5.0), Rate::mbit(10));
+        assert_eq!(cp.congestion(7_499.0), 0.0);
+        near(cp.congestion(7_500.0), 1.0);
+        near(cp.congestion(26_250.0), 1.1);
+        near(cp.congestion(45_000.0), 1.2);
+        near(1507.0 * cp.congestion(26_250.0), 1657.7);
+    }
+
+    #[test]
+    fn the_bucket_follows_the_rule() {
+        near(paper(Size::Packets(5.0), Rate::mbit(10)).bucket, 67_815.0);
+        near(paper(Size::Bytes(0.0), Rate::mbit(10)).bucket, 67_815.0 + 1507.0);
+    }
+
+    /// Tokens saved in `t_below` under the threshold pay for the extra cost of standing above it for `t_above`.
+    #[test]
+    fn a_short_dip_pays_for_a_long_stay_above() {
+        let cp = paper(Size::Packets(10.0), Rate::mbit(10));
+        let extra = cp.congestion(15.0 * 1500.0) - 1.0;
+        near(2.4e-3 / extra, 48e-3);
+    }
+
+    #[test]
+    fn a_threshold_beyond_the_queue_means_tail_drop() {
+        assert_eq!(paper(Size::Packets(30.0), Rate::mbit(10)).congestion(45_000.0), 0.0);
+    }
+
+    #[test]
+    fn a_new_rate_rescales_what_was_given_in_time() {
+        let mut cp = paper(Size::Time(Duration::ms(6)), Rate::mbit(10));
+        near(cp.threshold, 7500.0);
+        cp.fill = 1000.0;
+        cp.adopt(Some(Rate::mbit(20)));
+        near(cp.threshold, 15_000.0);
+        near(cp.tokens_per_nano, 2.5e-3);
+        near(cp.fill, 1000.0);
+    }
+}

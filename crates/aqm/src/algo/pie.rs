@@ -438,3 +438,61 @@ impl Algorithm for Pie {
         }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pie_at(p: f64) -> Pie {
+        Pie { p, ..Pie::new(PieParams::default()) }
+    }
+
+    #[track_caller]
+    fn near(found: f64, expected: f64) {
+        assert!((found - expected).abs() <= 1e-9 * expected.abs(), "{found} is not {expected}");
+    }
+
+    #[test]
+    fn a_step_from_rest() {
+        near(pie_at(0.0).step(Duration::ms(15), Duration::ms(30)), 0.020_625 / 2048.0);
+        near(0.020_625 / 2048.0, 1.007_080_078_125e-5);
+    }
+
+    #[test]
+    fn a_large_step_is_capped_once_p_is_large() {
+        near(pie_at(0.2).step(Duration::ms(15), Duration::ms(60)), 0.02);
+        let mut uncapped = pie_at(0.2);
+        uncapped.params.cap_drop = false;
+        near(uncapped.step(Duration::ms(15), Duration::ms(60)), 0.125 * 0.045 + 1.25 * 0.045);
+        near(pie_at(0.2).step(Duration::ms(60), Duration::ms(15)), -1.25 * 0.045);
+    }
+
+    #[test]
+    fn the_meter_averages_the_time_of_sixteen_kibibytes() {
+        let mut meter = Meter::default();
+        let threshold = Bytes::new(1 << 14);
+        let packet = Bytes::new(1 << 12);
+        let mut depart = |micros| meter.departure(Instant::ZERO + Duration::us(micros), packet, threshold, threshold);
+        (0..=4).for_each(|n| depart(n * 1000));
+        (1..=4).for_each(|n| depart(4000 + n * 2000));
+        near(meter.mean_time, 0.75 * 0.004 + 0.25 * 0.008);
+    }
+
+    #[test]
+    fn de_randomising_spaces_signals() {
+        let mut pie = pie_at(0.1);
+        let mut rng = goodqueue_units::Rng::new(4);
+        let mut env = Env { now: Instant::ZERO, link_rate: None, overhead: Bytes::ZERO, rng: &mut rng };
+        let (mut gap, mut gaps) = (0, std::vec::Vec::new());
+        for _ in 0..100_000 {
+            gap += 1;
+            if pie.picks(&mut env, Bytes::new(1500)) {
+                pie.accu = 0.0;
+                gaps.push(core::mem::take(&mut gap));
+            }
+        }
+        // 0.85 / 0.1 and 8.5 / 0.1 packets; sums of tenths fall short of whole numbers by rounding, at most once.
+        assert!(gaps.iter().all(|gap| (9..=86).contains(gap)), "{:?}", gaps.iter().max());
+        assert_eq!(gaps.iter().min(), Some(&9));
+    }
+}

@@ -531,3 +531,6 @@ impl FairQueueParams {
         Self { shown, ..self }
     }
 }
+
+#[cfg(test)]
+mod tests;
