@@ -41,6 +41,25 @@ export function selectField(
   return h("label", { class: "field" }, label, select);
 }
 
+/** A small menu of things to do; it closes after a choice, on Escape, and when something else gets the focus. */
+export function menu(label: string, name: string, items: readonly { label: string; run: () => void }[]): HTMLElement {
+  const details = h("details", { class: "menu" });
+  const close = (): void => {
+    details.open = false;
+  };
+  const buttons = items.map((item) => h("button", { type: "button", class: "button quiet", onclick: () => (close(), item.run()) }, item.label));
+  details.append(h("summary", { "aria-label": name }, label), h("div", { class: "menu-items" }, ...buttons));
+  details.addEventListener("focusout", (event) => {
+    if (!details.contains(event.relatedTarget as Node | null)) close();
+  });
+  details.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !details.open) return;
+    close();
+    details.querySelector("summary")?.focus();
+  });
+  return details;
+}
+
 /** A row of buttons of which one is pressed. */
 export function segmented(label: string, options: readonly { value: string; label: string }[], value: string, onChange: (value: string) => void): HTMLElement {
   const buttons = options.map((option) =>

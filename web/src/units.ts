@@ -86,12 +86,14 @@ export function withUnit(value: number, unit: Unit, digits = 3): string {
   return unit.symbol === "" ? number : `${number}\u00a0${unit.symbol}`;
 }
 
-/** Digits after the point for a column of numbers: two significant for the smallest, but at most four for the largest. */
-export function columnDecimals(values: readonly number[]): number {
-  const sizes = values.map(Math.abs).filter((size) => size > 0 && Number.isFinite(size));
+/** Digits after the point for a column of numbers with half-widths of their intervals: two significant for the smallest
+ *  number and one for the smallest interval, but at most four for the largest number. */
+export function columnDecimals(values: readonly number[], intervals: readonly number[]): number {
+  const positive = (sizes: readonly number[]): number[] => sizes.map(Math.abs).filter((size) => size > 0 && Number.isFinite(size));
+  const sizes = positive(values);
   if (sizes.length === 0) return 0;
   const place = (size: number): number => Math.floor(Math.log10(size));
-  const wanted = Math.max(1 - place(Math.min(...sizes)), 2 - place(Math.max(...sizes)));
+  const wanted = Math.max(1 - place(Math.min(...sizes)), 2 - place(Math.max(...sizes)), -place(Math.min(...positive(intervals), Infinity)));
   return Math.max(0, Math.min(wanted, 3 - place(Math.max(...sizes))));
 }
 

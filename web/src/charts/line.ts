@@ -9,7 +9,7 @@ import type { Chart, Heading } from "./chart.ts";
 import { lowerBound, minMax } from "./downsample.ts";
 import type { Rows } from "./export.ts";
 import { draw, type Shape } from "./svg.ts";
-import { extent, type Range, tickDecimals } from "./ticks.ts";
+import { extent, logTicks, type Range, tickDecimals } from "./ticks.ts";
 import { Tooltip } from "./tooltip.ts";
 import type { SharedWindow } from "./window.ts";
 
@@ -237,6 +237,7 @@ export class LineChart implements Chart {
       labelSize: 20,
       size: which === "x" ? 26 : (_plot, values) => 14 + Math.max(0, ...(values ?? []).map((value) => (value ?? "").length)) * 6.9,
       gap: 6,
+      ...(axis.scale === "log" ? { splits: (_plot: uPlot, _axis: number, min: number, max: number) => logTicks({ min, max }) } : {}),
       space: which === "x" ? 64 : this.#options.height < 170 ? 28 : 36,
       values: (_plot, splits) => {
         const shown = splits.map((split) => (split === null ? null : Number((split * unit.factor).toPrecision(10))));

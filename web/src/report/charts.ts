@@ -42,7 +42,7 @@ interface Shared {
 
 function tradeoffFrame(state: State, visible: () => Point[], shared: Shared): Frame {
   let delay: Delay = "p95";
-  let scale: "linear" | "log" = "linear";
+  let scale: "linear" | "log" = isSpreadOut(visible(), state.link) ? "log" : "linear";
   const frame: Frame = new Frame({
     ...shared,
     title: "Utilisation against delay",
@@ -61,6 +61,12 @@ function tradeoffFrame(state: State, visible: () => Point[], shared: Shared): Fr
     empty: "Every queue is switched off.",
   });
   return frame;
+}
+
+/** Do the delays differ so much that a straight axis would press most points into a corner? */
+function isSpreadOut(points: readonly Point[], link: string): boolean {
+  const delays = points.flatMap((point) => point.figure("links", link, "sojourn_s", "p95")?.mean ?? []);
+  return Math.min(...delays) > 0 && Math.max(...delays) > 6 * Math.min(...delays);
 }
 
 function distributionFrame(state: State, visible: () => Point[], shared: Shared): Frame {
@@ -116,7 +122,7 @@ function timeFrames(result: Result, state: State, visible: () => Point[], legend
   const window = new SharedWindow("time");
   const isWide = (): boolean => state.arrangement === "apart" && visible().length > 1;
   const timeline: MakeTimeline = (name, quantity, lines, steps, arrangement = state.arrangement) =>
-    lines.length > 0 ? timelineChart({ name, quantity, lines, steps, arrangement: lines.length > 1 ? arrangement : "together", result, window }) : undefined;
+    lines.length > 0 ? timelineChart({ name, quantity, lines, steps, arrangement: lines.length > 1 ? arrangement : "together", panelAxes: state.panelAxes, result, window }) : undefined;
   const empty = "This was not sampled for the queues that are switched on.";
   const linkLines = (column: string): LineData[] =>
     visible().flatMap((point): LineData[] => {

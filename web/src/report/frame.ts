@@ -2,7 +2,7 @@
 
 import type { Chart, Heading } from "../charts/chart.ts";
 import { csv, download, fileName, type Rows, svgToPng } from "../charts/export.ts";
-import { h } from "../dom.ts";
+import { h, menu } from "../dom.ts";
 import { inkOf } from "../palette.ts";
 
 /** A place on the page that holds one chart, which may be replaced by another. */
@@ -41,8 +41,12 @@ export class Frame {
     this.#table = h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": `${options.title}, as a table` });
     this.#details = h("details", { class: "numbers", ontoggle: () => this.#fillTable() }, h("summary", {}, "As a table"), this.#table);
     this.#reset = h("button", { type: "button", class: "button", disabled: true, onclick: () => this.#chart?.resetZoom() }, "Show all");
-    const action = (label: string, what: string, run: () => void): HTMLElement => h("button", { type: "button", class: "button quiet", "aria-label": `${options.title}: save as ${what}`, title: `Save as ${what}`, onclick: run }, label);
-    this.#actions = h("div", { class: "chart-actions" }, this.#reset, action("SVG", "SVG picture", () => this.#saveSvg()), action("PNG", "PNG picture", () => void this.#savePng()), action("CSV", "CSV table", () => this.#saveCsv()));
+    const save = menu("Save", `Save: ${options.title}`, [
+      { label: "Picture, SVG", run: () => this.#saveSvg() },
+      { label: "Picture, PNG", run: () => void this.#savePng() },
+      { label: "Numbers, CSV", run: () => this.#saveCsv() },
+    ]);
+    this.#actions = h("div", { class: "chart-actions" }, this.#reset, save);
     const head = h("div", { class: "chart-head" }, h("div", {}, h("h3", {}, options.title), h("p", { class: "hint" }, options.hint)), this.#actions);
     this.element = h("section", { class: "chart-card" }, head, options.controls.length > 0 && h("div", { class: "chart-controls" }, ...options.controls), this.#place, this.#print, this.#details);
   }

@@ -2,11 +2,11 @@
 
 import { csv, download, fileName } from "../charts/export.ts";
 import { swatch } from "../charts/svg.ts";
-import { h, segmented, selectField } from "../dom.ts";
+import { h, menu, segmented, selectField } from "../dom.ts";
 import { inkOf } from "../palette.ts";
 import { themeButton } from "../theme.ts";
 import { type Charts, makeCharts } from "./charts.ts";
-import { GROUP_COLUMNS, LINK_COLUMNS } from "./columns.ts";
+import { GROUP_COLUMNS, LINK_COLUMNS, type LinkColumn } from "./columns.ts";
 import type { Point, Result } from "./data.ts";
 import type { Frame } from "./frame.ts";
 import { GLOSSARY } from "./glossary.ts";
@@ -35,7 +35,7 @@ export function showReport(root: HTMLElement, result: Result, source: string): v
     answer(result),
     results.element,
     legend.element,
-    chartSection("Compared", "", charts.overview, []),
+    chartSection("Delay, utilisation, fairness", "", charts.overview, []),
     ...timeSection(result, state, charts),
     trafficSection(result),
     scenarioSection(result),
@@ -70,12 +70,25 @@ function hostName(host: string): string {
 function answer(result: Result): HTMLElement {
   const cautions = [...result.warnings, ...result.notes];
   const box = h("section", { class: "answer", "aria-label": "What it means" });
-  if (result.sentence !== "") box.append(h("p", { class: "sentence" }, result.sentence));
+  if (result.sentence !== "") box.append(h("p", { class: "sentence" }, ...withNames(unbroken(result.sentence), result.points.map((point) => point.label))));
   if (cautions.length > 0) {
     const title = cautions.length === 1 ? "Before you rely on this" : `Before you rely on this: ${cautions.length} remarks`;
-    box.append(h("div", { class: "cautions", role: "note" }, h("h2", {}, title), h("ul", {}, ...cautions.map((text) => h("li", {}, text)))));
+    box.append(h("div", { class: "cautions", role: "note" }, h("h2", {}, title), h("ul", {}, ...cautions.map((text) => h("li", {}, unbroken(text))))));
   }
   return box;
+}
+
+/** `text` with numbers and their units held together. */
+function unbroken(text: string): string {
+  return text.replace(/(\d) (?=(?:%|[kMGµm]?(?:s|B|bit\/s)|packets?|flows?|bdp|BDP)(?![\w]))/g, "$1\u00a0");
+}
+
+/** `text` with each of `names` in bold and unbroken where it stands as a word. */
+function withNames(text: string, names: readonly string[]): (Node | string)[] {
+  const longestFirst = [...names].filter((name) => name !== "").sort((a, b) => b.length - a.length);
+  if (longestFirst.length === 0) return [text];
+  const quoted = longestFirst.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return text.split(new RegExp(`(?<![\\w-])(${quoted.join("|")})(?![\\w-])`)).map((piece, at) => (at % 2 === 1 ? h("b", {}, piece) : piece));
 }
 
 interface Updated {
@@ -87,7 +100,9 @@ function resultsSection(result: Result, state: State, source: string): Updated {
   let hasAllColumns = false;
   const place = h("div");
   const options = (isMainOnly: boolean, link: string): TableOptions => {
-    const columns = LINK_COLUMNS.filter((column) => (column.isMain || !isMainOnly) && result.points.some((point) => column.figure(point, link) !== undefined));
+    // A column of nothing but zeros (marks, when nobody uses ECN) is for those who ask for everything.
+    const says = (column: LinkColumn, point: Point): boolean => (isMainOnly ? column.figure(point, link)?.mean !== 0 : true) && column.figure(point, link) !== undefined;
+    const columns = LINK_COLUMNS.filter((column) => (column.isMain || !isMainOnly) && result.points.some((point) => says(column, point)));
     return {
       caption: `Results at the link ${link}`,
       nameLabels: ["Queue"],
@@ -110,7 +125,10 @@ function resultsSection(result: Result, state: State, source: string): Updated {
       update();
     },
   );
-  const save = (label: string, what: string, run: () => void): HTMLElement => h("button", { type: "button", class: "button quiet", "aria-label": `Results: save as ${what}`, title: `Save as ${what}`, onclick: run }, label);
+  const save = menu("Save", "Save: results", [
+    { label: "This link, CSV", run: () => download(`${fileName(result.title)}.csv`, "text/csv", csv(figureRows(options(false, state.link)))) },
+    { label: "Everything, JSON", run: () => download(`${fileName(result.title)}.json`, "application/json", source) },
+  ]);
   const head = h(
     "div",
     { class: "section-head" },
@@ -120,8 +138,7 @@ function resultsSection(result: Result, state: State, source: string): Updated {
       { class: "section-tools" },
       link,
       columns,
-      save("CSV", "CSV table", () => download(`${fileName(result.title)}.csv`, "text/csv", csv(figureRows(options(false, state.link))))),
-      save("JSON", "JSON data", () => download(`${fileName(result.title)}.json`, "application/json", source)),
+      save,
     ),
   );
   const note = h("p", { class: "hint" }, intervalNote(result));
@@ -177,11 +194,21 @@ function timeSection(result: Result, state: State, charts: Charts): HTMLElement[
     state.arrangement,
     (value) => state.arrange(value === "apart" ? "apart" : "together"),
   );
+  const scales = segmented(
+    "Vertical axes of the panels",
+    [
+      { value: "equal", label: "Equal axes" },
+      { value: "own", label: "Own axes" },
+    ],
+    state.panelAxes,
+    (value) => state.choosePanelAxes(value === "own" ? "own" : "equal"),
+  );
   const pair = Math.max(1, ...result.points.flatMap((point) => point.series.filter((one) => one.subject.startsWith("link:")).map((one) => one.samplesAPair)));
   const thinned = pair > 1 ? ` Each step shows the lowest and the highest of ${pair} samples.` : "";
   const replication = result.replications !== undefined && result.replications > 1 ? "The first replication. " : "";
-  const hint = `${replication}Drag to look closer, double click for everything; all plots follow. Time is in seconds.${thinned}`;
-  return [chartSection("Over time", hint, charts.overTime, result.points.length > 1 ? [arrangement] : [])];
+  const warmup = result.measured && result.measured.from > 0 ? " The shaded start is the warm-up." : "";
+  const hint = `${replication}Drag to look closer, double click for everything; all plots follow. Time is in seconds.${warmup}${thinned}`;
+  return [chartSection("Over time", hint, charts.overTime, result.points.length > 1 ? [arrangement, scales] : [])];
 }
 
 function trafficSection(result: Result): HTMLElement | "" {
@@ -189,7 +216,7 @@ function trafficSection(result: Result): HTMLElement | "" {
   if (columns.length === 0) return "";
   const rows = result.groups.flatMap((group) => result.points.map((point): TableRow => ({ point: point.number, look: point.look, names: [point.label, group], figures: columns.map((column) => column.figure(point, group)) })));
   const options: TableOptions = { caption: "What the traffic saw", nameLabels: ["Queue", "Traffic"], columns, rows, compareAll: false };
-  const save = h("button", { type: "button", class: "button quiet", "aria-label": "Traffic: save as CSV table", onclick: () => download(`${fileName(result.title)}-traffic.csv`, "text/csv", csv(figureRows(options))) }, "CSV");
+  const save = menu("Save", "Save: what the traffic saw", [{ label: "Numbers, CSV", run: () => download(`${fileName(result.title)}-traffic.csv`, "text/csv", csv(figureRows(options))) }]);
   return h("section", { class: "results" }, h("div", { class: "section-head" }, h("h2", {}, "What the traffic saw"), h("div", { class: "section-tools" }, save)), figureTable(options));
 }
 

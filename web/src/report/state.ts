@@ -5,6 +5,9 @@ import type { Result } from "./data.ts";
 /** How series over time are arranged. */
 export type Arrangement = "together" | "apart";
 
+/** Panels with one vertical axis for all, or each with its own. */
+export type PanelAxes = "equal" | "own";
+
 /** More lines than this in one plot are read badly; with more points than this, the rest starts switched off. */
 const MOST_AT_START = 10;
 /** With more lines than this, each gets a panel of its own at first. */
@@ -15,6 +18,7 @@ export class State {
   readonly #visible: Set<number>;
   #link: string;
   #arrangement: Arrangement;
+  #panelAxes: PanelAxes = "equal";
 
   constructor(result: Result) {
     this.#visible = new Set(result.points.slice(0, MOST_AT_START).map((point) => point.number));
@@ -28,6 +32,10 @@ export class State {
 
   get arrangement(): Arrangement {
     return this.#arrangement;
+  }
+
+  get panelAxes(): PanelAxes {
+    return this.#panelAxes;
   }
 
   isVisible(point: number): boolean {
@@ -49,6 +57,11 @@ export class State {
 
   arrange(arrangement: Arrangement): void {
     this.#arrangement = arrangement;
+    this.#changed();
+  }
+
+  choosePanelAxes(axes: PanelAxes): void {
+    this.#panelAxes = axes;
     this.#changed();
   }
 

@@ -81,11 +81,12 @@ function scaleOf(column: FigureColumn, figures: readonly (Figure | undefined)[])
   const means = figures.flatMap((figure) => (figure ? [figure.mean] : []));
   const unit = unitFor(column.quantity, Math.max(0, ...means.map(Math.abs)));
   const shown = means.map((mean) => mean * unit.factor);
+  const intervals = figures.flatMap((figure) => (figure?.ci95 ? [figure.ci95 * unit.factor] : []));
   // Counts are whole in one run and nearly so on average.
   const isCount = column.quantity === "number" && column.decimals === undefined;
   return {
     unit,
-    decimals: column.decimals ?? (isCount ? 0 : columnDecimals(shown)),
+    decimals: column.decimals ?? (isCount ? 0 : columnDecimals(shown, intervals)),
     hasIntervals: figures.some((figure) => figure !== undefined && figure.ci95 !== null),
   };
 }
@@ -106,7 +107,7 @@ function figureCell(figure: Figure | undefined, scale: Scale | undefined, isBest
   if (!figure || !scale) return h("td", { class: "figure none" }, h("span", { class: "mean" }, "–"), scale?.hasIntervals === true && h("span", { class: "ci" }));
   const { factor } = scale.unit;
   const mean = h(isBest ? "strong" : "span", { class: "mean" }, formatDecimals(figure.mean * factor, scale.decimals));
-  const interval = figure.ci95 === null ? "" : `±${formatDecimals(figure.ci95 * factor, scale.decimals)}`;
+  const interval = figure.ci95 === null || (figure.mean === 0 && figure.ci95 === 0) ? "" : `±${formatDecimals(figure.ci95 * factor, scale.decimals)}`;
   return h("td", { class: "figure" }, mean, scale.hasIntervals && h("span", { class: "ci" }, interval));
 }
 

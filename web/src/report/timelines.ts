@@ -10,7 +10,7 @@ import { h } from "../dom.ts";
 import { type Ink, inkOf } from "../palette.ts";
 import type { Quantity } from "../units.ts";
 import type { Result, Series } from "./data.ts";
-import type { Arrangement } from "./state.ts";
+import type { Arrangement, PanelAxes } from "./state.ts";
 
 /** What a chart over time shows. */
 export interface TimelineOptions {
@@ -19,6 +19,7 @@ export interface TimelineOptions {
   readonly lines: readonly LineData[];
   readonly steps: boolean;
   readonly arrangement: Arrangement;
+  readonly panelAxes: PanelAxes;
   readonly result: Result;
   readonly window: SharedWindow;
 }
@@ -38,7 +39,8 @@ export function timelineChart(options: TimelineOptions): Chart {
     return new LineChart({ ...base, name: options.name, y: { label: options.name, quantity: options.quantity }, lines, height: 260 });
   }
   const values = extent(lines.flatMap((line) => line.y.filter((value) => value !== null)));
-  const y = { label: "", quantity: options.quantity, range: { min: Math.min(0, values.min), max: values.max > 0 ? values.max * 1.06 : 1 } };
+  const equal = { range: { min: Math.min(0, values.min), max: values.max > 0 ? values.max * 1.06 : 1 } };
+  const y = { label: "", quantity: options.quantity, ...(options.panelAxes === "equal" ? equal : {}) };
   return new Panels(lines.map((line) => ({ ...base, x: { ...base.x, label: "" }, name: `${options.name}, ${line.label}`, y, lines: [line], height: 132 })));
 }
 

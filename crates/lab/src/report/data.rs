@@ -29,6 +29,10 @@ pub(super) struct ReportData<'a> {
     scenario_toml: &'a str,
     command_line: Option<&'a str>,
     provenance: &'a [(String, String)],
+    /// As text, since a browser's numbers end at 2^53.
+    seed: String,
+    /// What the compared kinds of queue are.
+    kinds: Vec<KindData<'a>>,
     main_link: &'a str,
     measured_s: Option<(f64, f64)>,
     /// What was left out of the page, one sentence each.
@@ -38,6 +42,13 @@ pub(super) struct ReportData<'a> {
     /// Sampling times in seconds, shared by all series.
     axes: Vec<Vec<Option<f64>>>,
     points: Vec<PointData<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct KindData<'a> {
+    kind: &'a str,
+    summary: &'static str,
+    source: &'static str,
 }
 
 #[derive(Debug, Serialize)]
@@ -113,6 +124,8 @@ impl<'a> ReportData<'a> {
             scenario_toml: input.scenario_toml,
             command_line: input.command_line,
             provenance: input.provenance,
+            seed: input.summary.get("seed").map(Value::to_string).unwrap_or_default(),
+            kinds: kinds(input),
             main_link: input.main_link,
             measured_s: input.measured_s,
             notes,
@@ -121,6 +134,18 @@ impl<'a> ReportData<'a> {
             points,
         }
     }
+}
+
+/// What is known of each kind of queue in the report, in order of appearance.
+fn kinds<'a>(input: &'a ReportInput<'a>) -> Vec<KindData<'a>> {
+    let mut kinds: Vec<KindData<'a>> = Vec::new();
+    for point in &input.points {
+        let Some(spec) = goodqueue_aqm::sched::kind(&point.kind) else { continue };
+        if kinds.iter().all(|known| known.kind != spec.kind) {
+            kinds.push(KindData { kind: spec.kind, summary: spec.summary, source: spec.source });
+        }
+    }
+    kinds
 }
 
 /// Is this series one of a flow, of which there may be very many?

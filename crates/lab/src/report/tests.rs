@@ -3,6 +3,7 @@ use super::*;
 use goodqueue_sim::SeriesColumn;
 use goodqueue_units::{Duration, Instant};
 use serde_json::json;
+use std::path::PathBuf;
 
 const HOSTILE: &str =
     "# </script><script>alert(1)</script> <!-- & \u{2028}\u{2029} ]]> {{goodqueue:data}} {{goodqueue:title}} \"quoted\"\n";
@@ -75,6 +76,61 @@ fn template_has_each_slot_once_and_fetches_nothing() {
     }
 }
 
+/// The template is generated; what it was generated from must be what lies beside it (`make web` after a change there).
+#[test]
+fn template_is_built_from_the_sources_at_hand() {
+    let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web");
+    // A packaged crate comes with the template alone.
+    if !web.is_dir() {
+        return;
+    }
+    let stated =
+        TEMPLATE.split_once("name=\"goodqueue-sources\" content=\"").expect("the template says what it was built from").1;
+    assert_eq!(
+        &stated[..16],
+        format!("{:016x}", sources_hash(&web)),
+        "web/ has changed since the template was built: run `make web`"
+    );
+}
+
+/// 64-bit FNV-1a of each source's path and bytes, in the order of the paths, as `web/build/sources.ts` computes it.
+fn sources_hash(web: &Path) -> u64 {
+    let mut paths = Vec::new();
+    for source in ["build", "package-lock.json", "package.json", "report.html", "src", "tsconfig.json", "vite.config.ts"] {
+        collect(&web.join(source), &mut paths);
+    }
+    let mut named: Vec<(String, &Path)> = paths
+        .iter()
+        .map(|path| {
+            let inside = path.strip_prefix(web).unwrap();
+            let parts: Vec<&str> = inside.iter().map(|part| part.to_str().unwrap()).collect();
+            (parts.join("/"), path.as_path())
+        })
+        .collect();
+    named.sort();
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for (name, path) in named {
+        let text = fs::read(path).unwrap();
+        for byte in name.bytes().chain([b'\n']).chain(text) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+    hash
+}
+
+fn collect(path: &Path, into: &mut Vec<PathBuf>) {
+    if !path.is_dir() {
+        into.push(path.to_owned());
+        return;
+    }
+    for entry in fs::read_dir(path).unwrap() {
+        let entry = entry.unwrap();
+        if !entry.file_name().to_string_lossy().starts_with('.') {
+            collect(&entry.path(), into);
+        }
+    }
+}
+
 #[test]
 fn hostile_text_stays_text() {
     let summary = summary(1, 1);
@@ -127,6 +183,7 @@ fn summary_keeps_whole_numbers_and_rounds_the_others() {
     let summary = summary(1, 1);
     let data = embedded(&render(&input(&summary, "t", vec![point(0, &[])])));
     assert_eq!(data["summary"]["seed"], 18_446_744_073_709_551_615_u64);
+    assert_eq!(data["seed"], "18446744073709551615");
     assert_eq!(data["summary"]["points"][0]["links"]["bottleneck"]["utilization"]["mean"], 0.987654);
     assert!(data["summary"]["points"][0].get("flows").is_none());
     assert_eq!(data["points"][0]["flows"]["goodput_bit_s"][0], 612_346.0);
