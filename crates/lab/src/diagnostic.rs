@@ -6,10 +6,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// A text that settings come from: the scenario file, or one `--set`.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Source(Arc<SourceText>);
 
-#[derive(Debug)]
+impl fmt::Debug for Source {
+    /// The name alone: every value of a plan holds its source, and the text in each would drown the rest.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Source").field(&self.0.name).finish()
+    }
+}
+
 struct SourceText {
     name: String,
     text: String,

@@ -1,1 +1,92 @@
+use super::*;
+use crate::plan::Plan;
+use goodqueue_units::Rate;
+use std::path::Path;
 
+fn point(more: &str) -> Point {
+    let text = format!(
+        "goodqueue = 1\nwarmup = \"1 s\"\nduration = \"5 s\"\nseed = 3\n\
+         [link.dsl]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\noverhead = \"7 B\"\nbuffer = \"1 bdp\"\n{more}"
+    );
+    let plan = Plan::parse("scenario.toml", &text, Path::new("")).unwrap_or_else(|error| panic!("{}", error.text()));
+    plan.points().expect("one point").remove(0)
+}
+
+const TWO_FLOWS: &str = "[[traffic]]\nkind = \"bulk\"\nflows = 2\nstart = \"uniform 0 s .. 1 s\"\nrtt_extra = \"3 ms\"\n";
+
+/// Propagation delay along a route.
+fn delay(world: &WorldSpec, route: &[LinkId]) -> Duration {
+    route.iter().fold(Duration::ZERO, |sum, &link| sum + world.links[link as usize].delay)
+}
+
+#[test]
+fn a_dumbbell_has_an_access_link_for_each_flow_end_and_direction() {
+    let world = world(&point(TWO_FLOWS), 0);
+    assert_eq!(world.links.len(), 2 + 2 * 4);
+    assert_eq!(world.links[0].name, "dsl");
+    assert_eq!(world.links[1].name, "dsl.up");
+    let observed: Vec<&str> = world.links.iter().filter(|link| link.observed).map(|link| link.name.as_str()).collect();
+    assert_eq!(observed, ["dsl"]);
+    for flow in &world.flows {
+        assert_eq!((flow.forward.len(), flow.forward[1], flow.reverse.len(), flow.reverse[1]), (3, 0, 3, 1));
+        assert_eq!(delay(&world, &flow.forward) + delay(&world, &flow.reverse), Duration::us(13_400), "base RTT");
+    }
+    assert_ne!(world.flows[0].start, world.flows[1].start);
+    assert!(world.flows.iter().all(|flow| flow.start <= Instant::ZERO + Duration::secs(1)));
+}
+
+#[test]
+fn the_bottleneck_may_lead_straight_to_the_receivers() {
+    let world = world(&point(&format!("[access]\nends = \"sender\"\nrate = \"100 Mbit/s\"\n{TWO_FLOWS}")), 0);
+    assert_eq!(world.links.len(), 2 + 2 * 2);
+    assert_eq!((world.flows[0].forward.len(), world.flows[0].reverse.len()), (2, 2));
+    assert!(matches!(world.links[2].rate, RateSpec::Constant(rate) if rate == Rate::mbit(100)));
+}
+
+#[test]
+fn udp_needs_no_way_back() {
+    let world = world(&point("[[traffic]]\nkind = \"cbr\"\nrate = \"15 Mbit/s\"\n"), 0);
+    assert!(world.flows[0].reverse.is_empty());
+    assert_eq!(world.links.len(), 2 + 2);
+}
+
+#[test]
+fn traffic_up_crosses_the_return_direction_first() {
+    let up = "buffer_up = \"9 packets\"\n[[traffic]]\nkind = \"bulk\"\ndirection = \"up\"\n";
+    let world = world(&point(up), 0);
+    assert_eq!((world.flows[0].forward[1], world.flows[0].reverse[1]), (1, 0));
+    assert!(world.links[1].observed);
+}
+
+#[test]
+fn replications_differ_and_points_share_their_draws() {
+    let point = point(TWO_FLOWS);
+    assert_ne!(world(&point, 0).seed, world(&point, 1).seed);
+    assert_ne!(world(&point, 0).flows[0].start, world(&point, 1).flows[0].start);
+    let mut other = point.clone();
+    other.plan.link.down.delay = Duration::ms(50);
+    assert_eq!(world(&point, 4).seed, world(&other, 4).seed);
+    assert_eq!(world(&point, 4).flows[1].start, world(&other, 4).flows[1].start);
+}
+
+#[test]
+fn a_group_added_elsewhere_shifts_no_start() {
+    let one = world(&point(TWO_FLOWS), 0);
+    let two = world(&point(&format!("{TWO_FLOWS}[[traffic]]\nkind = \"bulk\"\nstart = \"uniform 0 s .. 1 s\"\n")), 0);
+    assert_eq!(one.flows[1].start, two.flows[1].start);
+    assert_ne!(two.flows[2].start, two.flows[0].start);
+}
+
+#[test]
+fn the_simulator_accepts_what_is_built() {
+    let mixed = "buffer_up = \"50 ms\"\nqueue_up = \"fq-codel\"\nloss = \"1 %\"\n\
+        [[traffic]]\nkind = \"bulk\"\nflows = 2\n[[traffic]]\nkind = \"bulk\"\ncc = \"reno\"\ndirection = \"up\"\n\
+        [[traffic]]\nkind = \"poisson\"\nrate = \"1 Mbit/s\"\npacket_size = \"500 B\"\nsizes = \"exponential\"\n\
+        [[traffic]]\nkind = \"on-off\"\npeak = \"1 Mbit/s\"\nmean_on = \"20 ms\"\nmean_off = \"80 ms\"\npacket_size = \"100 B\"\n";
+    let running = goodqueue_sim::World::new(&world(&point(mixed), 0)).expect("a world");
+    let outcome = running.run(&mut |_| goodqueue_sim::Continue::Yes);
+    let names: Vec<&str> = outcome.links.iter().map(|link| link.name.as_str()).collect();
+    assert_eq!(names, ["dsl", "dsl.up"]);
+    assert!(outcome.flows.iter().all(|flow| flow.delivered_bytes > 0), "every flow gets something through");
+    assert!(outcome.links.iter().all(|link| link.sent_bits > 0.5 * link.capacity_bits), "both directions are busy");
+}

@@ -1,1 +1,86 @@
+use super::*;
+use crate::plan::Plan;
+use std::path::Path;
 
+const GOOD: &str = "goodqueue = 1\nwarmup = \"5 s\"\nduration = \"60 s\"\nreplications = 5\n\
+    [access]\nrate = \"1 Gbit/s\"\n\
+    [link.b]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"20 packets\"\nqueue = { kind = \"codel\" }\n\
+    [[traffic]]\nkind = \"bulk\"\nflows = 4\nstart = \"uniform 0 s .. 5 s\"\n";
+
+fn warned(text: &str) -> Vec<String> {
+    let plan = Plan::parse("scenario.toml", text, Path::new("")).unwrap_or_else(|error| panic!("{}", error.text()));
+    plan.points().expect("good").iter().flat_map(warnings).map(|warning| warning.to_string()).collect()
+}
+
+/// The one warning about the good scenario with a piece replaced.
+fn one(old: &str, new: &str) -> String {
+    assert_eq!(GOOD.matches(old).count(), 1, "{old}");
+    let mut found = warned(&GOOD.replace(old, new));
+    assert_eq!(found.len(), 1, "{found:?}");
+    found.remove(0)
+}
+
+#[test]
+fn nothing_to_say_about_a_good_scenario() {
+    assert_eq!(warned(GOOD), Vec::<String>::new());
+}
+
+#[test]
+fn each_oddity_is_named() {
+    let cases = [
+        (
+            "\"1 Gbit/s\"",
+            "\"2 Mbit/s\"",
+            "access.rate: 4 access links of 2 Mbit/s are not faster than the bottleneck's 10 Mbit/s",
+        ),
+        ("kind = \"bulk\"\n", "kind = \"cbr\"\nrate = \"1 Mbit/s\"\n", "link.b.rate: at most 4 Mbit/s is offered"),
+        ("kind = \"bulk\"\n", "kind = \"bulk\"\nsize = \"1 MB\"\n", "link.b.rate: at most 552.486 kbit/s is offered"),
+        ("kind = \"bulk\"\n", "kind = \"bulk\"\nmax_window = \"2 kB\"\n", "link.b.rate: at most 6.374"),
+        ("\"20 packets\"", "\"8 packets\"", "link.b.buffer: holds 12000 B, less than one bandwidth-delay product (13000 B)"),
+        ("{ kind = \"codel\" }", "{ kind = \"codel\", ecn = true }", "link.b.queue.ecn: ecn is asked for, but no sender uses it"),
+        (
+            "{ kind = \"codel\" }",
+            "{ kind = \"tail-drop\", ecn = true }",
+            "link.b.queue.ecn: ecn is asked for, but `tail-drop` never marks",
+        ),
+        ("kind = \"bulk\"\n", "kind = \"bulk\"\necn = true\n", "link.b.queue.ecn: senders use ecn, but this queue does not mark"),
+        (
+            "{ kind = \"codel\" }",
+            "{ kind = \"cp-aqm\", threshold = \"20 packets\" }",
+            "link.b.queue.threshold: 30000 B is not below the buffer (30000 B)",
+        ),
+        (
+            "{ kind = \"codel\" }",
+            "{ kind = \"codel\", target = \"1 ms\" }",
+            "link.b.queue.target: 1 ms is shorter than one full packet",
+        ),
+        (
+            "{ kind = \"codel\" }",
+            "{ kind = \"codel\", target = \"30 ms\" }",
+            "link.b.queue.target: 30 ms is not below the time a full",
+        ),
+        ("warmup = \"5 s\"", "warmup = \"4 s\"", "warmup: 4 s ends before the last flow may start, at 5 s"),
+        ("\"60 s\"", "\"1 s\"", "duration: 1 s is 96 round trips of 10.4 ms"),
+        ("replications = 5", "replications = 1", "replications: one replication gives no confidence interval"),
+        ("buffer =", "rate_up = \"100 kbit/s\"\nbuffer =", "link.b.rate_up: 100 kbit/s is too slow for the acknowledgements"),
+        ("buffer =", "buffer_up = \"20 packets\"\nbuffer =", "link.b.queue_up: no data goes in this direction"),
+        (
+            "rate = \"10 Mbit/s\"",
+            "rate = { steps = [[\"0 s\", \"10 Mbit/s\"], [\"65 s\", \"5 Mbit/s\"]] }",
+            "link.b.rate: the step at 65 s never happens: the run ends at 65 s",
+        ),
+    ];
+    for (old, new, expected) in cases {
+        let found = one(old, new);
+        assert!(found.starts_with(expected), "{new}:\n  expected {expected}\n  found    {found}");
+    }
+}
+
+#[test]
+fn a_start_after_the_end_is_named() {
+    let found = warned(&GOOD.replace("uniform 0 s .. 5 s", "70 s"));
+    assert_eq!(
+        found[0],
+        "traffic.0.start: flows may start at 70 s, but the run ends at 65 s; lengthen the duration or start earlier"
+    );
+}

@@ -93,6 +93,9 @@ pub(super) fn read(
         let message = "more than one link is not supported yet by this version".to_owned();
         links.fault(&other.key, message, Some(format!("keep [link.{}] only", first.key)));
     }
+    if !others.is_empty() {
+        return None;
+    }
     let well_named = !first.key.is_empty() && first.key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     if !well_named || first.key.len() > 64 {
         let message = "is not a name: allowed 1 to 64 letters, digits, `-` and `_`".to_owned();

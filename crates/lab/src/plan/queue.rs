@@ -5,10 +5,10 @@ use super::reader::{self, Field, Table};
 use super::suggest::nearest;
 use super::tree::{Node, Value as Tree};
 use crate::diagnostic::{Fault, Origin};
-use crate::quantity::{self, excerpt};
+use crate::quantity::{self, Limits, excerpt};
 use goodqueue_aqm::spec::{KindSpec, LinkFacts, ParamSpec, Unit, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, SimplePacket, sched};
-use goodqueue_units::{Duration, Packets, Rng};
+use goodqueue_units::{Duration, Packets, Rate, Rng};
 
 /// What waits in front of a transmitter.
 #[derive(Clone, Debug)]
@@ -136,6 +136,10 @@ fn read_queue(link: &Table<'_>, node: &Node, path: &str) -> Option<Described> {
         let kind = find_kind(Field { node, path }, name).map_err(|fault| faults.add(fault)).ok()?;
         return Some((kind, Vec::new(), EcnPolicy::Drop, None));
     }
+    if !matches!(node.value, Tree::Table(_)) {
+        faults.add(Field { node, path }.expected("a name like \"codel\" or a table like { kind = \"codel\" }"));
+        return None;
+    }
     let table = Table::open(node, path, faults)?;
     let help = "name the algorithm, for instance { kind = \"codel\" }";
     let kind = table.required("kind", help, |field| find_kind(field, reader::text(field)?))?;
@@ -178,13 +182,14 @@ fn find_kind(field: Field<'_>, name: &str) -> Result<&'static KindSpec, Fault> {
 
 /// Reads a parameter according to its unit and checks its range.
 fn read_param(param: &ParamSpec, field: Field<'_>) -> Result<Value, Fault> {
+    let (low, high) = param.range;
     let value = match param.unit {
-        Unit::Duration => Value::Duration(reader::duration(quantity::Limits::new(Duration::ZERO, Duration::MAX))(field)?),
+        Unit::Duration => {
+            let limits = Limits::new(Duration::from_secs_f64(low), Duration::from_secs_f64(high));
+            Value::Duration(reader::duration(limits)(field)?)
+        }
         Unit::Size => Value::Size(reader::size(field)?),
-        Unit::Rate => Value::Rate(reader::rate(quantity::Limits::new(
-            goodqueue_units::Rate::ZERO,
-            goodqueue_units::Rate::bit_s(u64::MAX),
-        ))(field)?),
+        Unit::Rate => Value::Rate(reader::rate(Limits::new(Rate::bit_s(low as u64), Rate::bit_s(high as u64)))(field)?),
         Unit::Number | Unit::Count => Value::Number(reader::number(field)?),
         Unit::Ratio => Value::Number(reader::ratio(field)?),
         Unit::Switch => Value::Switch(reader::switch(field)?),

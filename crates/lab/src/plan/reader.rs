@@ -47,7 +47,8 @@ impl Field<'_> {
         self.fault(error.message, error.help)
     }
 
-    fn expected(&self, what: &str) -> Fault {
+    /// The value is of the wrong type.
+    pub(crate) fn expected(&self, what: &str) -> Fault {
         self.fault(format!("`{}` is {}: expected {what}", self.node.shown(), self.node.kind()), None)
     }
 }
@@ -58,6 +59,8 @@ pub(crate) struct Table<'a> {
     origin: &'a Origin,
     path: String,
     known: RefCell<Vec<&'static str>>,
+    /// Keys of the format that this version cannot do: no one should be pointed to them.
+    later: RefCell<Vec<&'static str>>,
     faults: &'a Faults,
 }
 
@@ -68,7 +71,14 @@ impl<'a> Table<'a> {
             faults.add(Field { node, path }.expected("a table"));
             return None;
         };
-        Some(Self { entries, origin: &node.origin, path: path.to_owned(), known: RefCell::default(), faults })
+        Some(Self {
+            entries,
+            origin: &node.origin,
+            path: path.to_owned(),
+            known: RefCell::default(),
+            later: RefCell::default(),
+            faults,
+        })
     }
 
     pub(crate) fn faults(&self) -> &'a Faults {
@@ -86,7 +96,10 @@ impl<'a> Table<'a> {
 
     /// The value of `key`, if given.
     pub(crate) fn get(&self, key: &'static str) -> Option<&'a Node> {
-        self.known.borrow_mut().push(key);
+        let mut known = self.known.borrow_mut();
+        if !known.contains(&key) {
+            known.push(key);
+        }
         self.entries.iter().find(|entry| entry.key == key).map(|entry| &entry.node)
     }
 
@@ -123,7 +136,8 @@ impl<'a> Table<'a> {
 
     /// A key that this version knows of but cannot do.
     pub(crate) fn not_supported(&self, key: &'static str) {
-        if self.get(key).is_some() {
+        self.later.borrow_mut().push(key);
+        if self.entries.iter().any(|entry| entry.key == key) {
             self.fault(key, "is not supported yet by this version".to_owned(), None);
         }
     }
@@ -131,7 +145,9 @@ impl<'a> Table<'a> {
     /// Ends reading: all keys that no getter asked for are unknown. `what` names the table.
     pub(crate) fn finish(self, what: &str) {
         let known = self.known.borrow();
-        for entry in self.entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
+        let later = self.later.borrow();
+        let unknown = |entry: &&Entry| !known.contains(&entry.key.as_str()) && !later.contains(&entry.key.as_str());
+        for entry in self.entries.iter().filter(unknown) {
             let help = match nearest(&entry.key, known.iter().copied()) {
                 Some(name) => format!("did you mean `{name}`?"),
                 None => format!("{what} has {}", known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
@@ -151,66 +167,65 @@ pub(crate) fn text(field: Field<'_>) -> Result<&str, Fault> {
 }
 
 /// A text, or a bare number, which lacks its unit and is refused with what to write.
-fn written(field: Field<'_>) -> Result<String, Fault> {
+fn written(field: Field<'_>, what: &str) -> Result<String, Fault> {
     match &field.node.value {
-        Value::String(text) => Ok(text.clone()),
+        Value::String(text) | Value::HugeInteger(text) => Ok(text.clone()),
         Value::Integer(number) => Ok(number.to_string()),
         Value::Float(number) => Ok(number.to_string()),
-        _ => Err(field.expected("a quantity like \"5 ms\"")),
+        _ => Err(field.expected(what)),
     }
 }
 
 pub(crate) fn duration(limits: Limits<Duration>) -> impl Fn(Field<'_>) -> Result<Duration, Fault> {
     move |field| {
-        let text = written(field)?;
-        quantity::duration(&text).and_then(|span| limits.check(span, &text)).map_err(|e| field.refuse(e))
+        let text = written(field, "a time like \"5 ms\"")?;
+        quantity::duration_within(&text, limits).map_err(|e| field.refuse(e))
     }
 }
 
 pub(crate) fn rate(limits: Limits<Rate>) -> impl Fn(Field<'_>) -> Result<Rate, Fault> {
     move |field| {
-        let text = written(field)?;
-        quantity::rate(&text).and_then(|rate| limits.check(rate, &text)).map_err(|e| field.refuse(e))
+        let text = written(field, "a rate like \"10 Mbit/s\"")?;
+        quantity::rate_within(&text, limits).map_err(|e| field.refuse(e))
     }
 }
 
 /// A size in whole bytes.
 pub(crate) fn bytes(limits: Limits<Bytes>) -> impl Fn(Field<'_>) -> Result<Bytes, Fault> {
     move |field| {
-        let text = written(field)?;
-        // `as` saturates, so that too large a value stays too large.
-        let whole = |size: f64| Bytes::new((size + 0.5) as u64);
-        quantity::bytes(&text).and_then(|size| limits.check(whole(size), &text)).map_err(|e| field.refuse(e))
+        let text = written(field, "a size like \"1500 B\"")?;
+        quantity::bytes_within(&text, limits).map_err(|e| field.refuse(e))
     }
 }
 
 /// An amount of queue.
 pub(crate) fn size(field: Field<'_>) -> Result<goodqueue_aqm::spec::Size, Fault> {
-    quantity::size(&written(field)?).map_err(|e| field.refuse(e))
+    quantity::size(&written(field, "an amount like \"5 packets\"")?).map_err(|e| field.refuse(e))
 }
 
 /// How much a buffer holds.
 pub(crate) fn buffer(field: Field<'_>) -> Result<quantity::Buffer, Fault> {
-    quantity::buffer(&written(field)?).map_err(|e| field.refuse(e))
+    quantity::buffer(&written(field, "an amount like \"1 bdp\"")?).map_err(|e| field.refuse(e))
 }
 
 /// A share, as a number or in per cent.
 pub(crate) fn ratio(field: Field<'_>) -> Result<f64, Fault> {
-    quantity::ratio(&written(field)?).map_err(|e| field.refuse(e))
+    quantity::ratio(&written(field, "a share like \"5 %\"")?).map_err(|e| field.refuse(e))
 }
 
 /// A plain number; a text may hold one, so that command lines need no quotes.
 pub(crate) fn number(field: Field<'_>) -> Result<f64, Fault> {
-    quantity::number(&written(field)?).map_err(|e| field.refuse(e))
+    quantity::number(&written(field, "a number")?).map_err(|e| field.refuse(e))
 }
 
 /// A whole number within limits.
 pub(crate) fn count(limits: Limits<u64>) -> impl Fn(Field<'_>) -> Result<u64, Fault> {
-    move |field| match field.node.value {
-        Value::Integer(number) => match u64::try_from(number) {
+    move |field| match &field.node.value {
+        Value::Integer(number) => match u64::try_from(*number) {
             Ok(number) => limits.check(number, &number.to_string()).map_err(|e| field.refuse(e)),
             Err(_) => Err(field.refuse(quantity::out_of_range(&number.to_string(), &limits.to_string()))),
         },
+        Value::HugeInteger(text) => Err(field.refuse(quantity::out_of_range(text, &limits.to_string()))),
         _ => Err(field.expected("a whole number")),
     }
 }

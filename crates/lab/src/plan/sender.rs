@@ -28,8 +28,7 @@ const MOST_DATA: Bytes = Bytes::new(1_000_000_000_000_000);
 impl Draft {
     pub(super) fn read(table: &Table<'_>) -> Option<Self> {
         let defaults = (SenderConfig::default(), ReceiverConfig::default());
-        let cc = table.optional("cc", controls::read);
-        let cc_is_wrong = table.get("cc").is_some() && cc.is_none();
+        let cc = controls::read(table);
         let header = table.optional("header", reader::bytes(Limits::new(HEADERS, Bytes::new(120))));
         let timestamps = table.optional("timestamps", reader::switch);
         if header.is_some() && timestamps.is_some() {
@@ -46,12 +45,9 @@ impl Draft {
         let ack = table.optional("ack", read_ack);
         let delays = Limits::new(Duration::ms(1), Duration::secs(1));
         let max_ack_delay = table.optional("max_ack_delay", reader::duration(delays));
-        if cc_is_wrong {
-            return None;
-        }
         Some(Self {
             sender: SenderConfig {
-                cc: cc.unwrap_or(CcConfig { kind: "cubic", params: Vec::new() }),
+                cc: cc?.unwrap_or(CcConfig { kind: "cubic", params: Vec::new() }),
                 loss_detection: if loss_detection == Some("rfc6675") { LossDetection::Rfc6675 } else { LossDetection::Rack },
                 slow_start_exit: match exit {
                     Some("loss-only") => SlowStartExit::LossOnly,

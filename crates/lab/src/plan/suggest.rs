@@ -7,7 +7,7 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
         return None;
     }
     let word: Vec<char> = word.to_lowercase().chars().collect();
-    let enough = 1 + word.len() / 4;
+    let enough = (word.len() / 3).max(1);
     known
         .into_iter()
         .map(|name| (distance(&word, &name.chars().collect::<Vec<_>>()), name))

@@ -18,6 +18,8 @@ pub(crate) struct Node {
 pub(crate) enum Value {
     Bool(bool),
     Integer(i64),
+    /// A whole number that does not fit, as written: no setting takes it, and the one it stands at says what it takes.
+    HugeInteger(String),
     Float(f64),
     String(String),
     Array(Vec<Node>),
@@ -63,10 +65,7 @@ impl Node {
             DeValue::Datetime(date) => Value::Date(date.to_string()),
             DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
                 Ok(number) => Value::Integer(number),
-                Err(_) => {
-                    let message = format!("`{}` is out of range: allowed {} to {}", excerpt(number.as_str()), i64::MIN, i64::MAX);
-                    return Err(Fault::at(&origin, "", message, None));
-                }
+                Err(_) => Value::HugeInteger(number.as_str().to_owned()),
             },
             DeValue::Float(number) => Value::Float(number.as_str().parse().unwrap_or(f64::NAN)),
             DeValue::Array(items) => Value::Array(
@@ -93,7 +92,7 @@ impl Node {
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
             Value::Bool(_) => "a switch",
-            Value::Integer(_) | Value::Float(_) => "a number",
+            Value::Integer(_) | Value::HugeInteger(_) | Value::Float(_) => "a number",
             Value::String(_) => "a text",
             Value::Array(_) => "a list",
             Value::Table(_) => "a table",
@@ -107,7 +106,7 @@ impl Node {
             Value::Bool(on) => on.to_string(),
             Value::Integer(number) => number.to_string(),
             Value::Float(number) => number.to_string(),
-            Value::String(text) | Value::Date(text) => excerpt(text),
+            Value::String(text) | Value::HugeInteger(text) | Value::Date(text) => excerpt(text),
             Value::Array(_) => "[…]".to_owned(),
             Value::Table(_) => "{…}".to_owned(),
         }
@@ -147,7 +146,9 @@ impl Node {
                 None => Err(key.no_such_item(first, count)),
             };
         }
-        if let Value::String(kind) = &self.value {
+        let last = key.parts.len() - parts.len();
+        let may_be_short = last > 0 && SHORTHANDS.contains(&key.parts[last - 1].as_str());
+        if let (Value::String(kind), true) = (&self.value, may_be_short) {
             let kind = Node { value: Value::String(kind.clone()), origin: self.origin.clone() };
             let entry = Entry { key: "kind".to_owned(), key_origin: self.origin.clone(), node: kind };
             self.value = Value::Table(vec![entry]);
@@ -169,7 +170,7 @@ impl Node {
             Value::Bool(on) => (*on).into(),
             Value::Integer(number) => (*number).into(),
             Value::Float(number) => (*number).into(),
-            Value::String(text) | Value::Date(text) => text.clone().into(),
+            Value::String(text) | Value::HugeInteger(text) | Value::Date(text) => text.clone().into(),
             Value::Array(items) => items.iter().map(Self::to_json).collect(),
             Value::Table(entries) => {
                 serde_json::Value::Object(entries.iter().map(|entry| (entry.key.clone(), entry.node.to_json())).collect())
@@ -184,7 +185,7 @@ impl Node {
             Value::Bool(on) => write!(out, "{on}"),
             Value::Integer(number) => write!(out, "{number}"),
             Value::Float(number) => write!(out, "{number:?}"),
-            Value::String(text) | Value::Date(text) => write!(out, "{text:?}"),
+            Value::String(text) | Value::HugeInteger(text) | Value::Date(text) => write!(out, "{text:?}"),
             Value::Array(items) => {
                 out.push('[');
                 for item in items {
@@ -207,6 +208,9 @@ impl Node {
         };
     }
 }
+
+/// Keys whose value may be a name alone, short for a table with that `kind`.
+const SHORTHANDS: &[&str] = &["queue", "queue_up", "cc"];
 
 fn syntax(source: &Source, error: &toml::de::Error, shift: usize) -> Fault {
     let span = error.span().unwrap_or(0..0);
@@ -252,6 +256,7 @@ impl DottedKey {
     fn no_such_item(&self, part: &str, count: usize) -> Fault {
         let message = match count {
             0 => format!("`{part}` names an item of an empty list"),
+            1 => format!("`{part}` names no item: allowed 0"),
             _ => format!("`{part}` names no item: allowed 0 to {}", count - 1),
         };
         self.fault(message)
