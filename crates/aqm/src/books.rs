@@ -15,13 +15,14 @@ pub(crate) struct Entry<P> {
     pub(crate) enqueued_at: Instant,
 }
 
-/// A packet just taken from the head of a queue.
-pub(crate) struct Popped<P> {
-    pub(crate) entry: Entry<P>,
-    /// What the algorithm is shown as still waiting.
-    pub(crate) rest: QueueView,
-    /// Nothing of the same queue waits behind it.
-    pub(crate) last: bool,
+/// The waiting packets of one queue, as [`Books::release`] needs them.
+pub(crate) trait Waiting<P> {
+    /// The head, and what the algorithm is to see as waiting beside it.
+    fn head(&mut self) -> Option<(&mut Entry<P>, QueueView)>;
+    /// Takes out the head.
+    fn pop(&mut self) -> Option<Entry<P>>;
+    /// Nothing waits any more.
+    fn is_empty(&self) -> bool;
 }
 
 /// ECN policy, facts about the link, random stream and counters of one queue discipline.
@@ -81,61 +82,60 @@ impl Books {
         }
     }
 
-    /// Carries out `verdict` on a packet that was shown with codepoint `ecn`; the packet comes back unless it was dropped.
+    /// Marks `packet`, which was shown with codepoint `ecn`, or leaves it alone, or says why it is to be dropped.
+    ///
+    /// Packets are judged where they lie: moving them in and out of functions costs more than most algorithms.
     #[inline]
-    fn carry_out<P: Packet>(
-        &mut self,
-        verdict: Verdict,
-        ecn: Ecn,
-        mut entry: Entry<P>,
-        sink: &mut dyn Sink<P>,
-    ) -> Option<Entry<P>> {
+    fn carry_out<P: Packet>(&mut self, verdict: Verdict, ecn: Ecn, packet: &mut P, sink: &mut dyn Sink<P>) -> Option<Reason> {
         match verdict {
-            Verdict::Pass => {}
-            Verdict::Signal(reason) | Verdict::Mark(reason) if ecn.is_capable() => self.mark(&mut entry.packet, reason, sink),
-            Verdict::Mark(_) => {}
-            Verdict::Signal(reason) | Verdict::Drop(reason) => {
-                self.discard(entry, reason, sink);
-                return None;
+            Verdict::Pass => None,
+            Verdict::Signal(reason) | Verdict::Mark(reason) if ecn.is_capable() => {
+                self.mark(packet, reason, sink);
+                None
             }
+            Verdict::Mark(_) => None,
+            Verdict::Signal(reason) | Verdict::Drop(reason) => Some(reason),
         }
-        Some(entry)
     }
 
-    /// Asks `aqm` about an arriving packet that fits; what comes back is to be queued.
+    /// Asks `aqm` about an arriving packet that fits: it is to be queued, or to be dropped for a reason.
     #[inline]
     pub(crate) fn admit<P: Packet, A: Aqm>(
         &mut self,
         aqm: &mut A,
         now: Instant,
-        packet: P,
+        packet: &mut P,
         queue: QueueView,
         sink: &mut dyn Sink<P>,
-    ) -> Option<Entry<P>> {
-        let shown = self.shown(&packet, now);
+    ) -> Option<Reason> {
+        let shown = self.shown(packet, now);
         let verdict = aqm.on_arrival(&mut self.env(now), shown, queue);
-        self.carry_out(verdict, shown.ecn, Entry { packet, enqueued_at: now }, sink)
+        self.carry_out(verdict, shown.ecn, packet, sink)
     }
 
-    /// Pops heads until `aqm` lets one go; tells `aqm` when the queue ran empty.
+    /// Takes packets from the head until `aqm` lets one go; tells `aqm` when the queue ran empty.
     #[inline]
     pub(crate) fn release<P: Packet, A: Aqm>(
         &mut self,
         aqm: &mut A,
         now: Instant,
         sink: &mut dyn Sink<P>,
-        mut pop: impl FnMut() -> Option<Popped<P>>,
+        mut waiting: impl Waiting<P>,
     ) -> Option<Departure<P>> {
-        while let Some(Popped { entry, rest, last }) = pop() {
-            let shown = self.shown(&entry.packet, entry.enqueued_at);
+        while let Some((head, rest)) = waiting.head() {
+            let shown = self.shown(&head.packet, head.enqueued_at);
             let verdict = aqm.on_departure(&mut self.env(now), shown, rest);
-            if let Some(Entry { packet, enqueued_at }) = self.carry_out(verdict, shown.ecn, entry, sink) {
-                self.counters.departed.add(shown.len);
-                if last {
-                    aqm.on_emptied(now);
-                }
-                return Some(Departure { packet, enqueued_at });
+            let fate = self.carry_out(verdict, shown.ecn, &mut head.packet, sink);
+            let entry = waiting.pop()?;
+            if let Some(reason) = fate {
+                self.discard(entry, reason, sink);
+                continue;
             }
+            self.counters.departed.add(shown.len);
+            if waiting.is_empty() {
+                aqm.on_emptied(now);
+            }
+            return Some(Departure { packet: entry.packet, enqueued_at: entry.enqueued_at });
         }
         aqm.on_idle(now);
         None

@@ -80,6 +80,12 @@ impl<T> Pool<T> {
         slot.value.take()
     }
 
+    /// The head of `fifo`, writable.
+    #[inline]
+    pub(crate) fn front_mut(&mut self, fifo: Fifo) -> Option<&mut T> {
+        self.slots.get_mut(fifo.head as usize)?.value.as_mut()
+    }
+
     /// The head of `fifo`.
     pub(crate) fn front(&self, fifo: Fifo) -> Option<&T> {
         self.slots.get(fifo.head as usize)?.value.as_ref()

@@ -1,7 +1,7 @@
 //! One queue under one algorithm: storage, limits, time stamps, counters, ECN policy, and the carrying out of verdicts.
 
 use crate::aqm::{Aqm, QueueView, Reason};
-use crate::books::{Books, Entry, Popped};
+use crate::books::{Books, Entry, Waiting};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::ring::Ring;
@@ -60,14 +60,53 @@ pub enum OverflowVictim {
     Head,
 }
 
+/// Packets in a line, and their bytes.
+#[derive(Clone, Debug)]
+struct Line<P> {
+    ring: Ring<Entry<P>>,
+    backlog: Bytes,
+}
+
+impl<P: Packet> Line<P> {
+    #[inline]
+    fn view(&self) -> QueueView {
+        QueueView { backlog: self.backlog, packets: Packets::new(self.ring.len() as u64) }
+    }
+
+    #[inline]
+    fn push(&mut self, packet: P, enqueued_at: Instant) {
+        self.backlog += packet.len();
+        self.ring.push_back(Entry { packet, enqueued_at });
+    }
+}
+
+impl<P: Packet> Waiting<P> for &mut Line<P> {
+    #[inline]
+    fn head(&mut self) -> Option<(&mut Entry<P>, QueueView)> {
+        let QueueView { backlog, packets } = self.view();
+        let head = self.ring.front_mut()?;
+        let rest = QueueView { backlog: backlog - head.packet.len(), packets: packets - Packets::new(1) };
+        Some((head, rest))
+    }
+    #[inline]
+    fn pop(&mut self) -> Option<Entry<P>> {
+        let entry = self.ring.pop_front()?;
+        self.backlog -= entry.packet.len();
+        Some(entry)
+    }
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.ring.is_empty()
+    }
+}
+
 /// A FIFO queue under algorithm `A`, holding packets of type `P`.
 ///
 /// Carries out the algorithm's verdicts: a signal becomes a mark on an ECN-capable packet and a drop otherwise; after a drop
 /// on departure the algorithm is asked about the next head. A verdict concerns the packet shown and no other.
 #[derive(Clone, Debug)]
 pub struct ManagedQueue<P, A> {
-    ring: Ring<Entry<P>>,
-    backlog: Bytes,
+    waiting: Line<P>,
     aqm: A,
     limit: Limit,
     victim: OverflowVictim,
@@ -79,8 +118,7 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
     #[must_use]
     pub fn new(aqm: A, limit: Limit) -> Self {
         Self {
-            ring: Ring::with_capacity(16),
-            backlog: Bytes::ZERO,
+            waiting: Line { ring: Ring::with_capacity(16), backlog: Bytes::ZERO },
             aqm,
             limit,
             victim: OverflowVictim::Tail,
@@ -124,20 +162,14 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
 
     /// Replaces the algorithm by what `change` makes of it; every queued packet stays.
     pub fn map_aqm<B>(self, change: impl FnOnce(A) -> B) -> ManagedQueue<P, B> {
-        let Self { ring, backlog, aqm, limit, victim, books } = self;
-        ManagedQueue { ring, backlog, aqm: change(aqm), limit, victim, books }
-    }
-
-    #[inline]
-    fn waiting(&self) -> QueueView {
-        QueueView { backlog: self.backlog, packets: Packets::new(self.ring.len() as u64) }
+        let Self { waiting, aqm, limit, victim, books } = self;
+        ManagedQueue { waiting, aqm: change(aqm), limit, victim, books }
     }
 
     /// Makes room by dropping from the head; false when the packet could never fit.
     fn make_room(&mut self, len: Bytes, sink: &mut dyn Sink<P>) -> bool {
-        while !self.limit.admits(self.waiting(), len) {
-            let Some(head) = self.ring.pop_front() else { return false };
-            self.backlog -= head.packet.len();
+        while !self.limit.admits(self.waiting.view(), len) {
+            let Some(head) = (&mut self.waiting).pop() else { return false };
             self.books.discard(head, Reason::Overflow, sink);
         }
         true
@@ -146,7 +178,7 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
     /// An arriving packet does not fit: tells the algorithm, and drops it or others. What comes back may be queued.
     #[cold]
     fn overflow(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) -> Option<P> {
-        let queue = self.waiting();
+        let queue = self.waiting.view();
         let shown = self.books.shown(&packet, now);
         self.aqm.on_overflow(&mut self.books.env(now), shown, queue);
         if self.victim == OverflowVictim::Head && self.make_room(shown.len, sink) {
@@ -162,28 +194,22 @@ impl<P: Packet, A: Aqm> Qdisc<P> for ManagedQueue<P, A> {
     fn enqueue(&mut self, now: Instant, mut packet: P, sink: &mut dyn Sink<P>) {
         self.books.arrive(&packet);
         let len = packet.len();
-        if !self.limit.admits(self.waiting(), len) {
+        if !self.limit.admits(self.waiting.view(), len) {
             match self.overflow(now, packet, sink) {
                 Some(fitting) => packet = fitting,
                 None => return,
             }
         }
-        let queue = self.waiting();
-        if let Some(entry) = self.books.admit(&mut self.aqm, now, packet, queue, sink) {
-            self.backlog += len;
-            self.ring.push_back(entry);
+        let queue = self.waiting.view();
+        match self.books.admit(&mut self.aqm, now, &mut packet, queue, sink) {
+            None => self.waiting.push(packet, now),
+            Some(reason) => self.books.discard(Entry { packet, enqueued_at: now }, reason, sink),
         }
     }
 
     #[inline]
     fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
-        let Self { ring, backlog, aqm, books, .. } = self;
-        books.release(aqm, now, sink, || {
-            let entry = ring.pop_front()?;
-            *backlog -= entry.packet.len();
-            let packets = Packets::new(ring.len() as u64);
-            Some(Popped { entry, rest: QueueView { backlog: *backlog, packets }, last: packets.is_zero() })
-        })
+        self.books.release(&mut self.aqm, now, sink, &mut self.waiting)
     }
 
     #[inline]
@@ -193,8 +219,8 @@ impl<P: Packet, A: Aqm> Qdisc<P> for ManagedQueue<P, A> {
 
     fn handle_timer(&mut self, now: Instant) {
         if self.aqm.next_update().is_some_and(|due| due <= now) {
-            let queue = self.waiting();
-            let head = self.ring.front().map(|entry| self.books.shown(&entry.packet, entry.enqueued_at));
+            let queue = self.waiting.view();
+            let head = self.waiting.ring.front().map(|entry| self.books.shown(&entry.packet, entry.enqueued_at));
             self.aqm.on_update(&mut self.books.env(now), head, queue);
         }
     }
@@ -207,7 +233,7 @@ impl<P: Packet, A: Aqm> Qdisc<P> for ManagedQueue<P, A> {
 
     #[inline]
     fn view(&self) -> QueueView {
-        self.waiting()
+        self.waiting.view()
     }
 
     fn counters(&self) -> &Counters {

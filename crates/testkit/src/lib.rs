@@ -6,7 +6,9 @@
 mod checked;
 mod link;
 mod operation;
+mod standing;
 
 pub use checked::{CheckedQueue, Order};
 pub use link::{Load, Observed, ScriptedLink};
 pub use operation::{Mix, Operation, Operations};
+pub use standing::StandingQueue;

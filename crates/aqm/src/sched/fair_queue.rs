@@ -17,7 +17,7 @@ mod timers;
 
 use crate::algo::codel;
 use crate::aqm::{Aqm, FlowHash, QueueView, Reason};
-use crate::books::{Books, Entry, Popped};
+use crate::books::{Books, Entry, Waiting};
 use crate::counters::Counters;
 use crate::pool::{self, Fifo, Pool};
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
@@ -221,17 +221,9 @@ impl<P: Packet, A: Aqm> FairQueue<P, A> {
     }
 
     #[inline]
-    fn flow_view(&self, index: usize) -> QueueView {
-        QueueView {
-            backlog: Bytes::new(u64::from(self.backlogs[index])),
-            packets: Packets::new(u64::from(self.flows[index].packets)),
-        }
-    }
-
-    #[inline]
     fn shown_view(&self, index: usize) -> QueueView {
         match self.shown {
-            ShownBacklog::Flow => self.flow_view(index),
+            ShownBacklog::Flow => view_of(self.backlogs[index], self.flows[index].packets),
             ShownBacklog::Total => self.total,
         }
     }
@@ -240,18 +232,9 @@ impl<P: Packet, A: Aqm> FairQueue<P, A> {
     #[inline]
     fn take_from(&mut self, index: usize, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
         let Self { flows, backlogs, pool, total, shown, books, timers, .. } = self;
-        let (flow, backlog) = (&mut flows[index], &mut backlogs[index]);
-        let Flow { aqm, fifo, packets, .. } = flow;
-        let departure = books.release(aqm, now, sink, || {
-            let entry = pop_counted(pool, fifo, packets, backlog, total)?;
-            let rest = match *shown {
-                ShownBacklog::Flow => {
-                    QueueView { backlog: Bytes::new(u64::from(*backlog)), packets: Packets::new(u64::from(*packets)) }
-                }
-                ShownBacklog::Total => *total,
-            };
-            Some(Popped { entry, rest, last: fifo.is_empty() })
-        });
+        let Flow { aqm, fifo, packets, .. } = &mut flows[index];
+        let line = Line { pool, fifo, packets, backlog: &mut backlogs[index], total, shown: *shown };
+        let departure = books.release(aqm, now, sink, line);
         timers.note(index as u32, aqm.next_update());
         departure
     }
@@ -273,46 +256,71 @@ impl<P: Packet, A: Aqm> FairQueue<P, A> {
     fn shed(&mut self, now: Instant, sink: &mut dyn Sink<P>) {
         while self.total.packets > self.limit.packets || self.total.backlog > self.limit.bytes {
             let index = self.fattest();
-            let Self { flows, backlogs, pool, total, books, timers, .. } = self;
-            let (flow, backlog) = (&mut flows[index], &mut backlogs[index]);
-            let half = *backlog / 2;
+            let Self { flows, backlogs, pool, total, shown, books, timers, .. } = self;
+            let Flow { aqm, fifo, packets, .. } = &mut flows[index];
+            let half = backlogs[index] / 2;
+            let mut line = Line { pool, fifo, packets, backlog: &mut backlogs[index], total, shown: *shown };
             let mut dropped = 0;
-            while dropped < self.drop_batch && (dropped == 0 || *backlog > half) {
-                let Some(entry) = pop_counted(pool, &mut flow.fifo, &mut flow.packets, backlog, total) else { break };
+            while dropped < self.drop_batch && (dropped == 0 || *line.backlog > half) {
+                let Some(entry) = line.pop() else { break };
                 books.discard(entry, Reason::OverLimit, sink);
                 dropped += 1;
             }
-            flow.aqm.on_evicted(Packets::new(u64::from(dropped)));
-            if flow.fifo.is_empty() {
-                flow.aqm.on_emptied(now);
+            aqm.on_evicted(Packets::new(u64::from(dropped)));
+            if line.is_empty() {
+                aqm.on_emptied(now);
             }
-            timers.note(index as u32, flow.aqm.next_update());
+            timers.note(index as u32, aqm.next_update());
         }
     }
 }
 
-/// Pops the head of one flow and keeps the sums right.
+/// The packets of one flow, and the sums they are part of.
+struct Line<'a, P> {
+    pool: &'a mut Pool<Entry<P>>,
+    fifo: &'a mut Fifo,
+    packets: &'a mut u32,
+    backlog: &'a mut u32,
+    total: &'a mut QueueView,
+    shown: ShownBacklog,
+}
+
+impl<P: Packet> Waiting<P> for Line<'_, P> {
+    #[inline]
+    fn head(&mut self) -> Option<(&mut Entry<P>, QueueView)> {
+        let all = match self.shown {
+            ShownBacklog::Flow => view_of(*self.backlog, *self.packets),
+            ShownBacklog::Total => *self.total,
+        };
+        let head = self.pool.front_mut(*self.fifo)?;
+        let rest = QueueView { backlog: all.backlog - head.packet.len(), packets: all.packets - Packets::new(1) };
+        Some((head, rest))
+    }
+    #[inline]
+    fn pop(&mut self) -> Option<Entry<P>> {
+        let entry = self.pool.pop_front(self.fifo)?;
+        let len = entry.packet.len();
+        *self.packets -= 1;
+        // A packet in the pool fits the limit, which fits 32 bits.
+        *self.backlog -= len.get() as u32;
+        self.total.backlog -= len;
+        self.total.packets -= Packets::new(1);
+        Some(entry)
+    }
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.fifo.is_empty()
+    }
+}
+
 #[inline]
-fn pop_counted<P: Packet>(
-    pool: &mut Pool<Entry<P>>,
-    fifo: &mut Fifo,
-    packets: &mut u32,
-    backlog: &mut u32,
-    total: &mut QueueView,
-) -> Option<Entry<P>> {
-    let entry = pool.pop_front(fifo)?;
-    let len = entry.packet.len();
-    *packets -= 1;
-    // A packet in the pool fits the limit, which fits 32 bits.
-    *backlog -= len.get() as u32;
-    total.backlog -= len;
-    total.packets -= Packets::new(1);
-    Some(entry)
+fn view_of(backlog: u32, packets: u32) -> QueueView {
+    QueueView { backlog: Bytes::new(u64::from(backlog)), packets: Packets::new(u64::from(packets)) }
 }
 
 impl<P: Packet, A: Aqm> Qdisc<P> for FairQueue<P, A> {
     #[inline]
-    fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
+    fn enqueue(&mut self, now: Instant, mut packet: P, sink: &mut dyn Sink<P>) {
         self.books.arrive(&packet);
         if now >= self.salt_renewal && self.total.packets.is_zero() {
             self.renew_salt(now);
@@ -328,10 +336,13 @@ impl<P: Packet, A: Aqm> Qdisc<P> for FairQueue<P, A> {
             self.books.discard(Entry { packet, enqueued_at: now }, Reason::Overflow, sink);
             return;
         }
-        let admitted = self.books.admit(&mut flow.aqm, now, packet, queue, sink);
+        let fate = self.books.admit(&mut flow.aqm, now, &mut packet, queue, sink);
         self.timers.note(bucket, flow.aqm.next_update());
-        let Some(entry) = admitted else { return };
-        self.pool.push_back(&mut flow.fifo, entry);
+        if let Some(reason) = fate {
+            self.books.discard(Entry { packet, enqueued_at: now }, reason, sink);
+            return;
+        }
+        self.pool.push_back(&mut flow.fifo, Entry { packet, enqueued_at: now });
         flow.packets += 1;
         self.total.packets += Packets::new(1);
         self.total.backlog += len;

@@ -1,0 +1,60 @@
+//! A queue at work: packets arrive and leave in turn while others wait. What benches and instruction counts measure.
+
+use goodqueue_aqm::{NoSink, Qdisc, SimplePacket};
+use goodqueue_units::{Duration, Instant};
+use std::hint::black_box;
+
+/// Packets that wait all the time.
+const WAITING: u32 = 100;
+/// Between packets: a link of 1 Gbit/s under packets of 1250 bytes, whose standing queue of 1 ms is below every target.
+const GAP: Duration = Duration::us(10);
+/// Shares no factor with the numbers of flows in use, so that flows are visited in an order no cache line helps with.
+const STRIDE: u32 = 7_919;
+
+/// A queue of 100 standing packets over some flows.
+#[derive(Clone, Debug)]
+pub struct StandingQueue<Q> {
+    queue: Q,
+    now: Instant,
+    flows: u32,
+    flow: u32,
+}
+
+impl<Q: Qdisc<SimplePacket>> StandingQueue<Q> {
+    /// Fills `queue` and works it past the start: first updates done, storage at its working size, every flow seen.
+    #[must_use]
+    pub fn new(queue: Q, flows: u32) -> Self {
+        let mut standing = Self { queue, now: Instant::from_nanos(1), flows: flows.max(1), flow: 0 };
+        (0..WAITING).for_each(|_| standing.enqueue());
+        standing.work(20 * flows.max(1_000));
+        standing
+    }
+
+    #[inline]
+    fn enqueue(&mut self) {
+        self.flow += STRIDE;
+        if self.flow >= self.flows {
+            self.flow %= self.flows;
+        }
+        let packet = SimplePacket { flow: self.flow, ..SimplePacket::new(1250) };
+        self.queue.enqueue(self.now, black_box(packet), &mut NoSink);
+    }
+
+    /// One packet in and one out, `packets` times, timers on time.
+    #[inline]
+    pub fn work(&mut self, packets: u32) {
+        for _ in 0..packets {
+            self.now += GAP;
+            if self.queue.next_timer().is_some_and(|due| due <= self.now) {
+                self.queue.handle_timer(self.now);
+            }
+            self.enqueue();
+            black_box(self.queue.dequeue(self.now, &mut NoSink));
+        }
+    }
+
+    /// The queue.
+    pub const fn queue(&self) -> &Q {
+        &self.queue
+    }
+}
