@@ -129,6 +129,10 @@ pub struct World {
     warmup: Duration,
     events: EventQueue,
     handled: u64,
+    /// Packets that left their source, reached their end, and were lost on a wire.
+    launched: u64,
+    ended: u64,
+    wire_losses: u64,
     lanes: Vec<Lane>,
     hops: Vec<Hop>,
     routes: Vec<Route>,

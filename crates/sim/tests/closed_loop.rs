@@ -16,7 +16,8 @@ fn bulk_run(link: LinkSpec, cc: &'static str, flows: usize, seconds: u64) -> Out
 }
 
 /// One Reno flow over a buffer smaller than a BDP: its window swings between half of and the whole of BDP + buffer, which
-/// leaves the link idle for a computable share of the time. Utilisation within 1 point of that.
+/// leaves the link idle for a computable share of the time. The closed form knows no recovery, during which the window does not
+/// grow for a round trip of each cycle of some sixty: utilisation within 2 points of it.
 #[test]
 fn saw_tooth_of_one_reno_flow() {
     let outcome = bulk_run(tail_drop(Rate::mbit(10), Duration::ms(50), 30), "reno", 1, 1000);
@@ -29,7 +30,7 @@ fn saw_tooth_of_one_reno_flow() {
     let above = (top - bdp) * (top + bdp) / 2.0 / bdp;
     let expected = 1.0 - idle / (below + above);
     let measured = utilization(&outcome);
-    assert!((measured - expected).abs() < 0.01, "{measured} against {expected}");
+    assert!((measured - expected).abs() < 0.02, "{measured} against {expected}");
 }
 
 fn mean_window(cc: &'static str, p: f64, one_way: Duration, seconds: u64) -> f64 {

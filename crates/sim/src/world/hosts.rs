@@ -152,6 +152,7 @@ impl World {
 
     #[inline]
     fn launch(&mut self, packet: SimPacket) {
+        self.launched += 1;
         let route = self.routes[packet.flow as usize];
         let (base, len) = if packet.is_reverse() {
             (route.hops + u32::from(route.forward), route.reverse)

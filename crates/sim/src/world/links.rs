@@ -87,11 +87,9 @@ impl World {
     /// `packet` has left link `index`'s transmitter at `end`, unless the wire loses it.
     #[inline]
     fn send_off(&mut self, index: u32, packet: SimPacket, end: Instant) {
-        if end == Instant::MAX {
-            return;
-        }
         let link = &mut self.links[index as usize];
         if link.loss > 0.0 && link.rng.fires(link.loss) {
+            self.wire_losses += 1;
             return;
         }
         let route = self.routes[packet.flow as usize];
@@ -112,10 +110,12 @@ impl World {
         tap.now = now;
         tap.link = index;
         tap.observed = link.probe.observed;
-        if link.idle_unsaid && link.busy_until <= now {
+        if link.idle_unsaid {
             link.idle_unsaid = false;
-            let none = link.qdisc.dequeue(link.busy_until, &mut NoSink);
-            debug_assert!(none.is_none(), "the queue was empty");
+            if link.busy_until <= now {
+                let none = link.qdisc.dequeue(link.busy_until, &mut NoSink);
+                debug_assert!(none.is_none(), "the queue was empty");
+            }
         }
         link.probe.integral.advance(now, link.qdisc.view());
         tap.enqueued(&packet);
@@ -179,6 +179,8 @@ impl World {
         // A queue with a timer must hear of idleness in order of time; others are told before their next arrival.
         let empty = link.qdisc.view().packets == Packets::ZERO;
         if end == Instant::MAX {
+            // The link stays down for ever: the packet is stuck in the transmitter.
+            link.transit = Some((packet, Bytes::ZERO));
             return;
         }
         if !empty || link.timer_at != Instant::MAX {
@@ -262,6 +264,7 @@ impl World {
     /// A packet has reached its end.
     #[inline]
     fn deliver(&mut self, packet: SimPacket) {
+        self.ended += 1;
         let (kind, slot) = self.slots[packet.flow as usize];
         match kind {
             HostKind::Tcp if packet.is_reverse() => self.sender_receives(slot, &packet),
