@@ -1,0 +1,244 @@
+// The built report in a real browser. `GOODQUEUE_REPORT=FILE` checks a report that `gq` wrote instead of the fixture.
+
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { launch, open, type Opened } from "./browser.ts";
+import { fixture, page as html } from "./fixture.ts";
+
+const OUT = resolve(import.meta.dirname, "out");
+const WIDE = { viewport: { width: 1280, height: 900 } };
+const NARROW = { viewport: { width: 375, height: 812 }, deviceScaleFactor: 2, hasTouch: true };
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const HOSTILE = `name = "</script><img src=x onerror=window.hacked=1>"\u2028# <!-- & -->\n`;
+
+let browser: Browser;
+const given = process.env["GOODQUEUE_REPORT"];
+const file = given ?? write("fixture", fixture());
+
+function write(name: string, data: object): string {
+  mkdirSync(OUT, { recursive: true });
+  const path = resolve(OUT, `${name}.html`);
+  writeFileSync(path, html(data));
+  return path;
+}
+
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+
+/** What axe finds that keeps somebody out. */
+async function faults(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const { violations } = await (window as unknown as { axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> } }).axe.run();
+    return violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
+  });
+}
+
+/** Canvases on which more than the axes was drawn: pixels of a saturated or dark line colour. */
+async function canvases(page: Page): Promise<{ all: number; drawn: number }> {
+  return page.evaluate(() => {
+    const all = [...document.querySelectorAll("canvas")];
+    const drawn = all.filter((canvas) => {
+      const { data } = canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height) ?? { data: [] };
+      let painted = 0;
+      for (let at = 3; at < data.length; at += 4) if ((data[at] ?? 0) > 200) painted += 1;
+      return painted > 300;
+    });
+    return { all: all.length, drawn: drawn.length };
+  });
+}
+
+describe.each([
+  ["wide", WIDE, "light"],
+  ["wide", WIDE, "dark"],
+  ["narrow", NARROW, "light"],
+  ["narrow", NARROW, "dark"],
+] as const)("%s screen", (name, screen, colorScheme) => {
+  let opened: Opened;
+  beforeAll(async () => {
+    opened = await open(browser, file, { ...screen, colorScheme });
+    await opened.page.screenshot({ path: resolve(OUT, `${name}-${colorScheme}.png`), fullPage: true });
+  });
+  afterAll(() => opened.page.context().close());
+
+  it(`draws every chart in ${colorScheme} colours`, async () => {
+    const { all, drawn } = await canvases(opened.page);
+    expect(all).toBeGreaterThan(4);
+    expect(drawn).toBe(all);
+    expect(await opened.page.locator(".chart-place svg path").count()).toBeGreaterThan(20);
+  });
+
+  it("complains about nothing and fetches nothing", () => {
+    expect(opened.complaints).toEqual([]);
+    expect(opened.requests).toEqual([`file://${file}`]);
+  });
+
+  it("keeps nobody out", async () => {
+    // With the tables open, they are checked too.
+    await opened.page.evaluate(() => document.querySelectorAll<HTMLDetailsElement>("details.numbers").forEach((details) => (details.open = true)));
+    expect(await faults(opened.page)).toEqual([]);
+  });
+
+  it("does not scroll sideways", async () => {
+    expect(await opened.page.evaluate(() => document.documentElement.scrollWidth)).toBe(screen.viewport.width);
+  });
+});
+
+describe("reading", () => {
+  let page: Page;
+  beforeAll(async () => {
+    ({ page } = await open(browser, file, { ...WIDE, colorScheme: "light", acceptDownloads: true }));
+  });
+  afterAll(() => page.context().close());
+  const card = (title: string) => page.locator(".chart-card").filter({ has: page.getByRole("heading", { name: title, exact: true }) });
+
+  it("switches to dark and back, charts included", async () => {
+    const ground = (): Promise<string> => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const text = (): Promise<string | null> => page.locator(".chart-place svg text").first().getAttribute("fill");
+    const before = [await ground(), await text()];
+    await page.getByRole("button", { name: "Dark theme" }).click();
+    const dark = [await ground(), await text()];
+    expect(dark[0]).not.toBe(before[0]);
+    expect(dark[1]).not.toBe(before[1]);
+    await page.getByRole("button", { name: "Light theme" }).click();
+    expect([await ground(), await text()]).toEqual(before);
+  });
+
+  it("sorts by click and by key, and says so", async () => {
+    const header = page.locator(".figures").first().locator("th.figure").filter({ hasText: "p95" });
+    const values = async (): Promise<number[]> => {
+      const at = await header.evaluate((cell) => (cell as HTMLTableCellElement).cellIndex);
+      return page.locator(".figures").first().locator(`tbody tr > :nth-child(${at + 1}) .mean`).evaluateAll((cells) => cells.map((cell) => Number(cell.textContent?.replace(/\s/g, ""))));
+    };
+    const given = await values();
+    await header.getByRole("button").click();
+    expect(await header.getAttribute("aria-sort")).toBe("ascending");
+    expect(await values()).toEqual([...given].sort((a, b) => a - b));
+    await header.getByRole("button").press("Enter");
+    expect(await header.getAttribute("aria-sort")).toBe("descending");
+    expect(await values()).toEqual([...given].sort((a, b) => b - a));
+    await header.getByRole("button").press("Enter");
+    expect(await header.getAttribute("aria-sort")).toBeNull();
+    expect(await values()).toEqual(given);
+  });
+
+  it("switches points off and on everywhere", async () => {
+    const first = page.locator(".legend-item").first();
+    const label = (await first.textContent()) ?? "";
+    const seen = (): Promise<number> => page.locator(".panel-name", { hasText: new RegExp(`^${label}$`) }).count();
+    const before = await seen();
+    await first.click();
+    expect(await first.getAttribute("aria-pressed")).toBe("false");
+    expect(await seen()).toBe(0);
+    await first.press("Enter");
+    expect(await first.getAttribute("aria-pressed")).toBe("true");
+    expect(await seen()).toBe(before);
+  });
+
+  it("tells values with their unit under the pointer", async () => {
+    const plot = card("Sojourn time of the packets").locator(".u-over");
+    await plot.scrollIntoViewIfNeeded();
+    await plot.hover({ position: { x: 200, y: 100 } });
+    const tooltip = card("Sojourn time of the packets").locator(".tooltip");
+    await expect.poll(() => tooltip.textContent()).toMatch(/[\d.]+\s(ms|µs).*[\d.]+\s%/);
+    await page.screenshot({ path: resolve(OUT, "tooltip.png") });
+  });
+
+  it("tells values by arrow keys", async () => {
+    const frame = card("Utilisation against delay").locator(".plot-frame");
+    await frame.focus();
+    await page.keyboard.press("ArrowRight");
+    expect(await frame.locator(".tooltip").textContent()).toMatch(/Utilisation[\d.]+\s%/);
+    const line = card("Sojourn time of the packets").locator(".plot-frame");
+    await line.focus();
+    await page.keyboard.press("End");
+    await expect.poll(() => line.locator(".tooltip").textContent()).toMatch(/100\s%/);
+  });
+
+  it("looks closer by dragging, in all plots over time, and back by a double click", async () => {
+    await page.getByRole("button", { name: "Together" }).click();
+    const plot = card("Queue length").locator(".u-over");
+    await plot.scrollIntoViewIfNeeded();
+    const box = await plot.boundingBox();
+    if (!box) throw new Error("the plot has no place on the page");
+    await page.mouse.move(box.x + 150, box.y + 40);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 260, box.y + 60, { steps: 5 });
+    await page.mouse.up();
+    const showAll = card("Sojourn time over time").locator("button", { hasText: "Show all" });
+    await expect.poll(() => showAll.isEnabled()).toBe(true);
+    await page.screenshot({ path: resolve(OUT, "zoomed.png") });
+    await plot.dblclick();
+    await expect.poll(() => showAll.isEnabled()).toBe(false);
+    await page.getByRole("button", { name: "One panel each" }).click();
+  });
+
+  it("gives away pictures and numbers", async () => {
+    const save = async (title: string, item: string): Promise<Buffer> => {
+      await card(title).locator(".menu summary").click();
+      const [download] = await Promise.all([page.waitForEvent("download"), card(title).getByRole("button", { name: item }).click()]);
+      const path = resolve(OUT, download.suggestedFilename());
+      await download.saveAs(path);
+      return readFileSync(path);
+    };
+    for (const title of ["Utilisation against delay", "Sojourn time of the packets", "Queue length", "What each flow got"]) {
+      const svg = (await save(title, "Picture, SVG")).toString();
+      expect(svg).toContain(title);
+      expect(await page.evaluate((text) => new DOMParser().parseFromString(text, "image/svg+xml").querySelector("parsererror")?.textContent ?? "", svg)).toBe("");
+      expect(svg.match(/<path/g)?.length).toBeGreaterThan(10);
+      expect((await save(title, "Picture, PNG")).subarray(1, 4).toString()).toBe("PNG");
+      expect((await save(title, "Numbers, CSV")).toString().split("\r\n").length).toBeGreaterThan(3);
+    }
+    await page.locator(".results .menu summary").first().click();
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Everything, JSON" }).click()]);
+    expect(JSON.parse(readFileSync(await download.path(), "utf8"))).toHaveProperty("schema", "goodqueue.report/1");
+  });
+
+  it("prints every chart, whatever the theme", async () => {
+    const pdf = await page.pdf({ format: "A4", path: resolve(OUT, "report.pdf") });
+    expect(pdf.length).toBeGreaterThan(50_000);
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    expect(await page.locator(".chart-print svg").count()).toBe(await page.locator(".chart-card").count());
+  });
+});
+
+describe.skipIf(given !== undefined)("other results", () => {
+  it("shows hostile text as text", async () => {
+    const { page, complaints } = await open(browser, write("hostile", fixture({ scenario: HOSTILE, points: 1 })), WIDE);
+    expect(await page.locator(".scenario-text pre").textContent()).toBe(HOSTILE);
+    expect(await page.evaluate(() => "hacked" in window)).toBe(false);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it.each([
+    ["one point, one run", { points: 1, replications: 1 }],
+    ["a sweep of 24 points", { points: 24, sweep: true }],
+    ["two points", { points: 2 }],
+    ["600 flows", { points: 4, flows: 600 }],
+  ])("shows %s", async (name, options) => {
+    const opened = await open(browser, write(name.replaceAll(/[ ,]+/g, "-"), fixture(options)), { ...WIDE, colorScheme: "light" });
+    await opened.page.screenshot({ path: resolve(OUT, `${name.replaceAll(/[ ,]+/g, "-")}.png`), fullPage: true });
+    expect(opened.complaints).toEqual([]);
+    const { all, drawn } = await canvases(opened.page);
+    expect(drawn).toBe(all);
+    expect(await faults(opened.page)).toEqual([]);
+    await opened.page.context().close();
+  });
+
+  it("says what is wrong with data it cannot read", async () => {
+    const path = resolve(OUT, "wrong.html");
+    mkdirSync(OUT, { recursive: true });
+    writeFileSync(path, html({ schema: "something/9" }));
+    const context = await browser.newContext(WIDE);
+    const page = await context.newPage();
+    await page.goto(`file://${path}`);
+    await page.getByText("something/9").waitFor();
+    await context.close();
+  });
+});
