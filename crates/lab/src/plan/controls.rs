@@ -14,7 +14,7 @@ pub(super) fn read(traffic: &Table<'_>) -> Option<Option<CcConfig>> {
     let Some(node) = traffic.get("cc") else { return Some(None) };
     let path = traffic.path_of("cc");
     if !matches!(node.value, Value::Table(_)) {
-        let spec = traffic.optional("cc", |field| find(field))?;
+        let spec = traffic.optional("cc", find)?;
         return Some(Some(CcConfig { kind: spec.kind, params: Vec::new() }));
     }
     let table = Table::open(node, &path, traffic.faults())?;
