@@ -1,0 +1,117 @@
+# A dumbbell in ns-2.35 that counts what leaves the bottleneck. Run by run.py as: ns dumbbell.tcl key=value …
+# Prints one line of JSON. All times in seconds, rates in bit/s, sizes in bytes, limits in packets.
+
+array set option {
+    rate 10e6   delay 0.005   limit 30   queue tail-drop
+    cc cubic    flows 16      latest_start 5.0
+    access_rate 1e9   access_delay 0.0001   packet 1500
+    warmup 10.0   duration 100.0   seed 1
+}
+foreach argument $argv {
+    if {![regexp {^([a-z_]+)=(.*)$} $argument -> key value] || ![info exists option($key)]} {
+        puts stderr "dumbbell.tcl: unknown argument `$argument'"
+        exit 2
+    }
+    set option($key) $value
+}
+
+set sim [new Simulator]
+$defaultRNG seed $option(seed)
+set start_times [new RNG]
+$start_times seed [expr {$option(seed) + 7919}]
+
+# A window that never limits; the default of 20 packets would.
+Agent/TCP set window_ 1000000
+
+proc queue_kind {name} {
+    global option
+    switch $name {
+        tail-drop { return DropTail }
+        ared {
+            # Zero thresholds and a negative weight ask for the automatic settings of adaptive RED, here in packets.
+            Queue/RED set adaptive_ 1
+            Queue/RED set bytes_ false
+            Queue/RED set queue_in_bytes_ false
+            Queue/RED set mean_pktsize_ $option(packet)
+            Queue/RED set thresh_ 0
+            Queue/RED set maxthresh_ 0
+            Queue/RED set q_weight_ -1
+            return RED
+        }
+        default { puts stderr "dumbbell.tcl: no queue `$name'"; exit 2 }
+    }
+}
+
+proc connect_flow {source destination} {
+    global sim option
+    if {$option(cc) eq "reno"} {
+        set sender [new Agent/TCP/Newreno]
+        set receiver [new Agent/TCPSink/DelAck]
+        set header 40
+    } else {
+        # The senders taken from Linux, with SACK and timestamps.
+        set sender [new Agent/TCP/Linux]
+        set receiver [new Agent/TCPSink/Sack1/DelAck]
+        $sender set timestamps_ true
+        $receiver set ts_echo_rfc1323_ true
+        $sim at 0 "$sender select_ca $option(cc)"
+        set header 52
+    }
+    $sender set packetSize_ [expr {$option(packet) - $header}]
+    $sender set tcpip_base_hdr_size_ 40
+    if {$header > 40} { $sender set ts_option_size_ [expr {$header - 40}] }
+    $sim attach-agent $source $sender
+    $sim attach-agent $destination $receiver
+    $sim connect $sender $receiver
+    set application [new Application/FTP]
+    $application attach-agent $sender
+    return $application
+}
+
+set left [$sim node]
+set right [$sim node]
+set kind [queue_kind $option(queue)]
+$sim simplex-link $left $right $option(rate) $option(delay) $kind
+$sim simplex-link $right $left $option(rate) $option(delay) DropTail
+# DropTail refuses the packet that would make its length equal to the limit, so it holds one fewer than it is told.
+$sim queue-limit $left $right [expr {$kind eq "DropTail" ? $option(limit) + 1 : $option(limit)}]
+$sim queue-limit $right $left 1000000
+
+for {set i 0} {$i < $option(flows)} {incr i} {
+    set source [$sim node]
+    set destination [$sim node]
+    foreach {outer inner} [list $source $left $destination $right] {
+        $sim duplex-link $outer $inner $option(access_rate) $option(access_delay) DropTail
+        $sim queue-limit $outer $inner 1000000
+        $sim queue-limit $inner $outer 1000000
+    }
+    $sim at [$start_times uniform 0 $option(latest_start)] "[connect_flow $source $destination] start"
+}
+
+set monitor [$sim monitor-queue $left $right ""]
+set waiting [$monitor get-pkts-integrator]
+
+# Counters at the end of the warm-up and at the end of the run.
+proc read_counters {into} {
+    global sim monitor waiting
+    upvar #0 $into counters
+    $waiting newpoint [$sim now] [$waiting set lasty_]
+    set counters(area) [$waiting set sum_]
+    foreach name {arrivals departures drops} { set counters($name) [$monitor set p${name}_] }
+    set counters(bytes) [$monitor set bdepartures_]
+}
+
+proc finish {} {
+    global option before after
+    read_counters after
+    foreach name [array names after] { set part($name) [expr {double($after($name)) - $before($name)}] }
+    set utilisation [expr {$part(departures) * $option(packet) * 8 / ($option(duration) * $option(rate))}]
+    puts [format {{"packets": %.0f, "utilisation": %.6f, "queue_packets": %.4f, "loss": %.8f}} \
+        $after(departures) $utilisation [expr {$part(area) / $option(duration)}] \
+        [expr {$part(drops) / max(1.0, $part(arrivals))}]]
+    exit 0
+}
+
+$sim at $option(warmup) "read_counters before"
+$sim at [expr {$option(warmup) + $option(duration)}] finish
+$sim run
