@@ -2,6 +2,9 @@
 
 use super::{AMBIGUOUS, FLAGS, LOST, RETRANSMITTED, Record, SACKED, Scoreboard};
 
+/// How many late segments are looked at for the time of the last of them; keeps the work per acknowledgement constant.
+const LATE_LOOKED_AT: usize = 16;
+
 /// The delivered segment that was sent last (RFC 8985 §6.2), and its round-trip time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LastDelivered {
@@ -73,14 +76,13 @@ impl Scoreboard {
     pub(crate) fn find_losses_by_time(&mut self, now: u64, latest: LastDelivered, window: u64) -> Verdict {
         let mut verdict = Verdict::default();
         let patience = latest.rtt + window;
-        let mut waiting = false;
         while let Some(number) = self.next_undecided() {
             let sent_at = self.record(number).sent_at(now);
             if !latest.is_after(sent_at, number) {
                 break;
             }
             if sent_at + patience > now {
-                waiting = true;
+                verdict.wait_until = Some(self.last_waiting(now, latest) + patience);
                 break;
             }
             self.mark_lost(number);
@@ -92,7 +94,8 @@ impl Scoreboard {
                 break;
             }
             if sent_at + patience > now {
-                waiting = true;
+                // All that wait were sent before `latest`.
+                verdict.wait_until = Some(latest.sent_at + patience);
                 break;
             }
             self.resent.pop_front();
@@ -101,9 +104,28 @@ impl Scoreboard {
             verdict.lost += 1;
             verdict.retransmissions += 1;
         }
-        // All that wait were sent before `latest`, so by then the last of them is due.
-        verdict.wait_until = waiting.then_some(latest.sent_at + patience);
         verdict
+    }
+
+    /// When the last of the segments was sent that are late now, first sendings only. With many of them, an upper bound.
+    fn last_waiting(&self, now: u64, latest: LastDelivered) -> u64 {
+        let mut last = latest.sent_at;
+        let mut number = self.frontier;
+        for _ in 0..LATE_LOOKED_AT {
+            if number >= latest.number {
+                return last;
+            }
+            let record = self.record(number);
+            if record.has(SACKED) {
+                number = record.skip();
+                continue;
+            }
+            if !record.has(LOST | RETRANSMITTED) {
+                last = record.sent_at(now);
+            }
+            number += 1;
+        }
+        latest.sent_at
     }
 
     /// RFC 6675: a segment with three delivered ones above it is lost. Retransmissions are not judged.

@@ -36,6 +36,13 @@ impl Sender {
         None
     }
 
+    /// The host's own link can take no more for now: what is unsent waits for it and not for the window. Call instead of the
+    /// [`Sender::poll_transmit`] that would have returned `None`.
+    #[inline]
+    pub fn hold(&mut self, now: Instant) {
+        self.end_burst(now.as_nanos());
+    }
+
     /// Is there data never sent, and room for it in the receiver's window?
     #[inline]
     pub(super) fn has_new_data(&self) -> bool {
