@@ -203,7 +203,7 @@ describe("reading", () => {
     const pdf = await page.pdf({ format: "A4", path: resolve(OUT, "report.pdf") });
     expect(pdf.length).toBeGreaterThan(50_000);
     await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
-    expect(await page.locator(".chart-print svg").count()).toBe(await page.locator(".chart-card").count());
+    expect(await page.locator(".chart-print > svg").count()).toBe(await page.locator(".chart-card").count());
   });
 });
 

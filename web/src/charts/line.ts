@@ -105,6 +105,11 @@ export class LineChart implements Chart {
     return this.#options.lines.map((line) => valueAt(line, x, this.#options.steps));
   }
 
+  /** The vertical axis' unit. */
+  get unitY(): Unit {
+    return this.#units.y;
+  }
+
   /** A value of the vertical axis, with its unit. */
   formatY(value: number | null): string {
     return value === null ? "–" : withUnit(value, this.#units.y);
@@ -178,8 +183,14 @@ export class LineChart implements Chart {
     const { lines } = this.#options;
     const [first] = lines;
     if (!first) return [[this.#xRange.min, this.#xRange.max]];
-    if (lines.every((line) => line.x === first.x)) return [first.x as number[], ...lines.map((line) => line.y as (number | null)[])];
+    if (this.#isShared()) return [first.x as number[], ...lines.map((line) => line.y as (number | null)[])];
     return uPlot.join(lines.map((line) => [line.x as number[], line.y as (number | null)[]]));
+  }
+
+  /** Do all lines have the same x? */
+  #isShared(): boolean {
+    const [first, ...others] = this.#options.lines;
+    return others.every((line) => line.x === first?.x);
   }
 
   #uplotOptions(width: number): uPlot.Options {
@@ -210,7 +221,8 @@ export class LineChart implements Chart {
       ],
       cursor: {
         drag: { x: true, y: false, setScale: false, dist: 4 },
-        points: { size: 7 },
+        // Lines with times of their own have no point at most places of the cursor.
+        points: this.#isShared() ? { size: 7 } : { show: false },
         y: false,
         sync: { key: window.key, setSeries: false, filters: { pub: (type: string) => type === "mousemove" || type === "mouseleave" } },
         bind: { dblclick: () => () => (this.resetZoom(), null) },

@@ -26,7 +26,7 @@ export function distributionChart(points: readonly Point[], link: string, scale:
     y: { label: "Packets that waited no longer", quantity: "ratio", range: { min: 0, max: 1.02 } },
     lines: lines.map((line) => extended(line, range)),
     steps: true,
-    height: 320,
+    height: 350,
     window,
   });
   // Slices of the axis say little here; quantiles are what a reader wants.

@@ -178,7 +178,7 @@ function chartSection(title: string, hint: string, frames: readonly Frame[], too
   return h(
     "section",
     { class: "charts" },
-    h("div", { class: "section-head" }, h("div", {}, h("h2", {}, title), hint !== "" && h("p", { class: "hint" }, hint)), h("div", { class: "section-tools" }, ...tools)),
+    h("div", { class: "section-head" }, h("div", { class: "section-title" }, h("h2", {}, title), hint !== "" && h("p", { class: "hint" }, hint)), h("div", { class: "section-tools" }, ...tools)),
     h("div", { class: "chart-grid" }, ...frames.map((frame) => frame.element)),
   );
 }
@@ -194,6 +194,7 @@ function timeSection(result: Result, state: State, charts: Charts): HTMLElement[
     state.arrangement,
     (value) => state.arrange(value === "apart" ? "apart" : "together"),
   );
+  state.watch(() => (scales.hidden = state.arrangement === "together"));
   const scales = segmented(
     "Vertical axes of the panels",
     [
@@ -203,6 +204,7 @@ function timeSection(result: Result, state: State, charts: Charts): HTMLElement[
     state.panelAxes,
     (value) => state.choosePanelAxes(value === "own" ? "own" : "equal"),
   );
+  scales.hidden = state.arrangement === "together";
   const pair = Math.max(1, ...result.points.flatMap((point) => point.series.filter((one) => one.subject.startsWith("link:")).map((one) => one.samplesAPair)));
   const thinned = pair > 1 ? ` Each step shows the lowest and the highest of ${pair} samples.` : "";
   const replication = result.replications !== undefined && result.replications > 1 ? "The first replication. " : "";

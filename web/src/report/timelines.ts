@@ -5,10 +5,10 @@ import type { Rows } from "../charts/export.ts";
 import { LineChart, type LineData, type LineOptions } from "../charts/line.ts";
 import { extent, type Range } from "../charts/ticks.ts";
 import type { SharedWindow } from "../charts/window.ts";
-import { swatch } from "../charts/svg.ts";
+import { escapeXml, swatch } from "../charts/svg.ts";
 import { h } from "../dom.ts";
 import { type Ink, inkOf } from "../palette.ts";
-import type { Quantity } from "../units.ts";
+import { type Quantity, withUnitLabel } from "../units.ts";
 import type { Result, Series } from "./data.ts";
 import type { Arrangement, PanelAxes } from "./state.ts";
 
@@ -94,17 +94,21 @@ class Panels implements Chart {
   }
 
   svg(ink: Ink, width: number, heading: Heading | undefined): string {
-    const pieces = this.#charts.map(({ chart, options }) => chart.svg(ink, width, { title: "", legend: options.lines.map(({ label, look }) => ({ label, look })) }));
-    const heights = pieces.map((piece) => Number(/height="([\d.]+)"/.exec(piece)?.[1] ?? 0));
-    const top = heading ? 40 : 0;
-    let y = top;
-    const placed = pieces.map((piece, at) => {
-      const text = piece.replace("<svg ", `<svg y="${y}" `).replaceAll("clip-", `clip-${at}-`);
-      y += heights[at] ?? 0;
-      return text;
+    const inRow = this.#charts.length > 3 ? 2 : 1;
+    const pieces = this.#charts.map(({ chart, options }) => {
+      const legend = options.lines.map(({ label, look }) => ({ label: withUnitLabel(label, chart.unitY), look }));
+      return chart.svg(ink, width / inRow, { title: "", legend });
     });
-    const title = heading ? `<text x="14" y="26" font-size="15" font-weight="600" fill="${ink.ink}">${heading.title.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</text>` : "";
-    return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${y}" viewBox="0 0 ${width} ${y}" font-family="Inter, sans-serif"><defs></defs><rect width="${width}" height="${y}" fill="${ink.surface}"/>${title}${placed.join("")}</svg>`;
+    const height = Math.max(0, ...pieces.map((piece) => Number(/height="([\d.]+)"/.exec(piece)?.[1] ?? 0)));
+    const top = heading ? 40 : 0;
+    const placed = pieces.map((piece, at) => {
+      const place = `<svg x="${(at % inRow) * (width / inRow)}" y="${top + Math.floor(at / inRow) * height}" `;
+      // Names inside one picture are its own only as long as no other picture has them.
+      return piece.replace("<svg ", place).replaceAll("clip-", `clip-${at}-`);
+    });
+    const all = top + Math.ceil(pieces.length / inRow) * height;
+    const title = heading ? `<text x="14" y="26" font-size="15" font-weight="600" fill="${ink.ink}">${escapeXml(heading.title)}</text>` : "";
+    return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${all}" viewBox="0 0 ${width} ${all}" font-family="Inter, sans-serif"><defs></defs><rect width="${width}" height="${all}" fill="${ink.surface}"/>${title}${placed.join("")}</svg>`;
   }
 
   /** Without a cursor, the highest value; with one, the value there. */

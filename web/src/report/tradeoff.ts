@@ -41,7 +41,7 @@ export function tradeoffChart(points: readonly Point[], link: string, delay: Del
     }),
   );
   const build = (width: number, box: Box, ink: Ink): Plot => {
-    const height = Math.round(Math.max(280, Math.min(400, width * 0.68)));
+    const height = Math.round(Math.max(280, Math.min(350, width * 0.8)));
     const x: Axis = { label: `Sojourn time, ${delay}`, range: box.x ?? all.x, scale, unit };
     const y: Axis = { label: "Utilisation", range: box.y ?? all.y, scale: "linear", unit: percent };
     const plain: Plot = { width, height, x, y, shapes: [...dots.flatMap(crossOf), ...dots.map(dotOf)] };
