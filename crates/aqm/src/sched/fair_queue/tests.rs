@@ -165,3 +165,8 @@ fn the_guard_sees_the_backlog_it_was_told_to() {
         assert_eq!(queue.counters().early().packets > Packets::new(100), signals, "{shown:?}: {:?}", queue.counters());
     }
 }
+
+#[test]
+fn a_flow_of_fq_codel_fits_two_cache_lines() {
+    assert!(size_of::<Flow<CoDel>>() <= 128, "{}", size_of::<Flow<CoDel>>());
+}
