@@ -71,7 +71,7 @@ export function fixture(options: FixtureOptions = {}): object {
   const { flows = 16, replications = 10, points = PROFILES.length, scenario = SCENARIO, sweep = false } = options;
   const profiles = Array.from({ length: points }, (_, at): Profile => {
     const profile = PROFILES[sweep ? 5 : at % PROFILES.length] as Profile;
-    return sweep ? { ...profile, label: `c_max = ${1 + at * 0.1}`, queue: profile.queue * (1 + at * 0.4), utilization: 0.97 + 0.003 * at } : profile;
+    return sweep ? { ...profile, label: `c_max = ${(1 + at * 0.1).toFixed(1)}`, queue: profile.queue * (1 + at * 0.4), utilization: 0.97 + 0.003 * at } : profile;
   });
   const built = profiles.map((profile, at) => point(profile, flows, replications, at));
   return {

@@ -294,7 +294,7 @@ export class LineChart implements Chart {
     const values = this.valuesAt(at);
     const rows = this.#options.lines.map((line, index) => ({ look: line.look, label: line.label, value: this.formatY(values[index] ?? null) }));
     const offset = plot.over.offsetLeft;
-    this.#tooltip.show(left + offset, Math.max(0, Math.min(plot.cursor.top ?? 0, 60)), withUnit(at, this.#units.x, 4), rows, this.#ink);
+    this.#tooltip.show(left + offset, Math.max(0, Math.min(plot.cursor.top ?? 0, 60)), withUnit(at, this.#units.x, 4), rows);
   }
 
   #onSelect(plot: uPlot): void {

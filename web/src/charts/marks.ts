@@ -131,7 +131,7 @@ export class MarksChart implements Chart {
     const [x, y] = [drawn.toX(target.x), drawn.toY(target.y)];
     this.#ring.style.transform = `translate(${x - 9}px, ${y - 9}px)`;
     this.#ring.style.borderColor = this.#ink.hues[target.look.hue];
-    this.#tooltip.show(x, y, target.heading, target.rows, this.#ink);
+    this.#tooltip.show(x, y, target.heading, target.rows);
   }
 
   #position(event: PointerEvent): { x: number; y: number } {

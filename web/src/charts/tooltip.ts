@@ -1,8 +1,8 @@
 // The box beside the pointer.
 
 import { h } from "../dom.ts";
-import type { Ink, Look } from "../palette.ts";
-import { swatch } from "./svg.ts";
+import type { Look } from "../palette.ts";
+import { sign } from "./sign.ts";
 
 /** One line of a tooltip. */
 export interface TooltipRow {
@@ -23,13 +23,8 @@ export class Tooltip {
   }
 
   /** Shows `heading` and `rows` near (x, y), in pixels of the host, on the side where there is room. */
-  show(x: number, y: number, heading: string, rows: readonly TooltipRow[], ink: Ink): void {
-    const lines = rows.map((row) => {
-      const sign = h("span", { class: "tooltip-sign" });
-      // Only our own shapes and colours are in this text.
-      if (row.look) sign.innerHTML = `<svg width="24" height="10" viewBox="0 -5 24 10" aria-hidden="true">${swatch(row.look, ink)}</svg>`;
-      return h("div", { class: "tooltip-row" }, sign, h("span", { class: "tooltip-label" }, row.label), h("span", { class: "tooltip-value" }, row.value));
-    });
+  show(x: number, y: number, heading: string, rows: readonly TooltipRow[]): void {
+    const lines = rows.map((row) => h("div", { class: "tooltip-row" }, row.look && sign(row.look), h("span", { class: "tooltip-label" }, row.label), h("span", { class: "tooltip-value" }, row.value)));
     this.#element.replaceChildren(h("div", { class: "tooltip-heading" }, heading), ...lines);
     this.#element.hidden = false;
     const width = this.#element.offsetWidth;

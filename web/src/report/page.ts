@@ -1,9 +1,8 @@
 // The page: the answer, then the figures, then the pictures, then how it was made.
 
 import { csv, download, fileName } from "../charts/export.ts";
-import { swatch } from "../charts/svg.ts";
+import { sign } from "../charts/sign.ts";
 import { h, menu, segmented, selectField } from "../dom.ts";
-import { inkOf } from "../palette.ts";
 import { themeButton } from "../theme.ts";
 import { type Charts, makeCharts } from "./charts.ts";
 import { GROUP_COLUMNS, LINK_COLUMNS, type LinkColumn } from "./columns.ts";
@@ -26,8 +25,6 @@ export function showReport(root: HTMLElement, result: Result, source: string): v
     for (const frame of frames) frame.update();
   };
   const repaint = (): void => {
-    results.update();
-    legend.update();
     for (const frame of frames) frame.redraw();
   };
   root.append(
@@ -35,7 +32,7 @@ export function showReport(root: HTMLElement, result: Result, source: string): v
     answer(result),
     results.element,
     legend.element,
-    chartSection("Delay, utilisation, fairness", "", charts.overview, []),
+    chartSection("Delay, utilisation, fairness", [], charts.overview, []),
     ...timeSection(result, state, charts),
     trafficSection(result),
     scenarioSection(result),
@@ -157,28 +154,22 @@ function legendBar(result: Result, state: State): Updated {
   const all = result.points.map((point) => point.number);
   const toggle = (point: Point): void => state.show([point.number], !state.isVisible(point.number));
   const buttons = result.points.map((point) => {
-    const sign = h("span", { class: "sign" });
-    const button = h("button", { type: "button", class: "legend-item", onclick: () => toggle(point), ondblclick: () => (state.show(all, false), state.show([point.number], true)) }, sign, point.label);
-    return { point, sign, button };
+    const button = h("button", { type: "button", class: "legend-item", onclick: () => toggle(point), ondblclick: () => (state.show(all, false), state.show([point.number], true)) }, sign(point.look), point.label);
+    return { point, button };
   });
   const update = (): void => {
-    const ink = inkOf("page");
-    for (const { point, sign, button } of buttons) {
-      button.setAttribute("aria-pressed", String(state.isVisible(point.number)));
-      // Only our own shapes and colours are in this text.
-      sign.innerHTML = `<svg width="24" height="12" viewBox="0 -6 24 12" aria-hidden="true">${swatch(point.look, ink)}</svg>`;
-    }
+    for (const { point, button } of buttons) button.setAttribute("aria-pressed", String(state.isVisible(point.number)));
   };
   const every = h("button", { type: "button", class: "button quiet", onclick: () => state.show(all, !all.every((point) => state.isVisible(point))) }, "All on or off");
   const element = h("div", { class: "legend-bar", role: "group", "aria-label": "Queues shown in the charts" }, h("div", { class: "legend-items" }, ...buttons.map(({ button }) => button), result.points.length > 2 && every));
   return { element, update };
 }
 
-function chartSection(title: string, hint: string, frames: readonly Frame[], tools: readonly HTMLElement[]): HTMLElement {
+function chartSection(title: string, hint: readonly (string | Node)[], frames: readonly Frame[], tools: readonly HTMLElement[]): HTMLElement {
   return h(
     "section",
     { class: "charts" },
-    h("div", { class: "section-head" }, h("div", { class: "section-title" }, h("h2", {}, title), hint !== "" && h("p", { class: "hint" }, hint)), h("div", { class: "section-tools" }, ...tools)),
+    h("div", { class: "section-head" }, h("div", { class: "section-title" }, h("h2", {}, title), hint.length > 0 && h("p", { class: "hint" }, ...hint)), h("div", { class: "section-tools" }, ...tools)),
     h("div", { class: "chart-grid" }, ...frames.map((frame) => frame.element)),
   );
 }
@@ -209,7 +200,7 @@ function timeSection(result: Result, state: State, charts: Charts): HTMLElement[
   const thinned = pair > 1 ? ` Each step shows the lowest and the highest of ${pair} samples.` : "";
   const replication = result.replications !== undefined && result.replications > 1 ? "The first replication. " : "";
   const warmup = result.measured && result.measured.from > 0 ? " The shaded start is the warm-up." : "";
-  const hint = `${replication}Drag to look closer, double click for everything; all plots follow. Time is in seconds.${warmup}${thinned}`;
+  const hint = [`${replication}Time is in seconds.${warmup}${thinned}`, h("span", { class: "screen-only" }, " Drag to look closer, double click for everything; all plots follow.")];
   return [chartSection("Over time", hint, charts.overTime, result.points.length > 1 ? [arrangement, scales] : [])];
 }
 

@@ -1,9 +1,9 @@
 // The tables of figures: aligned numbers with their intervals, sorted by a click or a key.
 
 import type { Rows } from "../charts/export.ts";
-import { swatch } from "../charts/svg.ts";
+import { sign } from "../charts/sign.ts";
 import { h } from "../dom.ts";
-import { type Ink, inkOf, type Look } from "../palette.ts";
+import type { Look } from "../palette.ts";
 import { columnDecimals, formatDecimals, type Unit, unitFor } from "../units.ts";
 import type { FigureColumn } from "./columns.ts";
 import type { Figure } from "./data.ts";
@@ -32,7 +32,6 @@ type Order = { readonly column: number; readonly direction: "ascending" | "desce
 /** A sortable table in a box that scrolls sideways. */
 export function figureTable(options: TableOptions): HTMLElement {
   const { caption, nameLabels, columns, rows, compareAll } = options;
-  const ink = inkOf("page");
   const scales = columns.map((column, at) => scaleOf(column, rows.map((row) => row.figures[at])));
   const best = columns.map((column, at) => bestRows(column, rows, at, compareAll));
   let order: Order | undefined;
@@ -44,7 +43,7 @@ export function figureTable(options: TableOptions): HTMLElement {
     return h("th", { scope: "col", class: "figure" }, button);
   });
   const fill = (): void => {
-    body.replaceChildren(...sorted(rows, order).map((row) => tableRow(row, rows.indexOf(row), scales, best, ink)));
+    body.replaceChildren(...sorted(rows, order).map((row) => tableRow(row, rows.indexOf(row), scales, best)));
     headers.forEach((header, at) => {
       if (order?.column === at) header.setAttribute("aria-sort", order.direction);
       else header.removeAttribute("aria-sort");
@@ -91,13 +90,10 @@ function scaleOf(column: FigureColumn, figures: readonly (Figure | undefined)[])
   };
 }
 
-function tableRow(row: TableRow, number: number, scales: readonly Scale[], best: readonly ReadonlySet<number>[], ink: Ink): HTMLElement {
+function tableRow(row: TableRow, number: number, scales: readonly Scale[], best: readonly ReadonlySet<number>[]): HTMLElement {
   const names = row.names.map((name, at) => {
     if (at > 0) return h("td", { class: "name" }, name);
-    const sign = h("span", { class: "sign" });
-    // Only our own shapes and colours are in this text.
-    sign.innerHTML = `<svg width="24" height="12" viewBox="0 -6 24 12" aria-hidden="true">${swatch(row.look, ink)}</svg>`;
-    return h("th", { scope: "row", class: "name" }, h("span", { class: "name-line" }, sign, name));
+    return h("th", { scope: "row", class: "name" }, h("span", { class: "name-line" }, sign(row.look), name));
   });
   const cells = row.figures.map((figure, at) => figureCell(figure, scales[at], best[at]?.has(number) === true));
   return h("tr", { "data-point": row.point }, ...names, ...cells);

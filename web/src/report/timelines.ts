@@ -5,9 +5,10 @@ import type { Rows } from "../charts/export.ts";
 import { LineChart, type LineData, type LineOptions } from "../charts/line.ts";
 import { extent, type Range } from "../charts/ticks.ts";
 import type { SharedWindow } from "../charts/window.ts";
-import { escapeXml, swatch } from "../charts/svg.ts";
+import { sign } from "../charts/sign.ts";
+import { escapeXml } from "../charts/svg.ts";
 import { h } from "../dom.ts";
-import { type Ink, inkOf } from "../palette.ts";
+import type { Ink } from "../palette.ts";
 import { type Quantity, withUnitLabel } from "../units.ts";
 import type { Result, Series } from "./data.ts";
 import type { Arrangement, PanelAxes } from "./state.ts";
@@ -50,17 +51,13 @@ class Panels implements Chart {
   readonly #charts: { readonly chart: LineChart; readonly options: LineOptions }[];
 
   constructor(options: readonly LineOptions[]) {
-    const ink = inkOf("page");
     const readouts: HTMLElement[] = [];
     this.#charts = options.map((one, at) => ({ chart: new LineChart({ ...one, onCursor: (x) => this.#readOut(readouts[at], at, x) }), options: one }));
     const panels = this.#charts.map(({ chart, options: { lines } }, at) => {
-      const sign = h("span", { class: "sign" });
-      const look = lines[0]?.look;
-      // Only our own shapes and colours are in this text.
-      if (look) sign.innerHTML = `<svg width="24" height="12" viewBox="0 -6 24 12" aria-hidden="true">${swatch(look, ink)}</svg>`;
+      const [line] = lines;
       const readout = h("span", { class: "panel-value" });
       readouts[at] = readout;
-      return h("div", { class: "panel" }, h("div", { class: "panel-head" }, sign, h("span", { class: "panel-name" }, lines[0]?.label ?? ""), readout), chart.element);
+      return h("div", { class: "panel" }, h("div", { class: "panel-head" }, line && sign(line.look), h("span", { class: "panel-name" }, line?.label ?? ""), readout), chart.element);
     });
     this.element = h("div", { class: "panels" }, ...panels);
     this.#charts.forEach((_, at) => this.#readOut(readouts[at], at, null));

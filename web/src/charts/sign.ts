@@ -1,0 +1,24 @@
+// The small sign of a look, beside a name: in legends, tables and tooltips.
+
+import { h } from "../dom.ts";
+import { HUES, type Ink, type Look } from "../palette.ts";
+import { swatch } from "./svg.ts";
+
+/** Colours by name instead of by value, so that signs follow the theme, and paper, by themselves. */
+const NAMED: Ink = {
+  surface: "var(--surface)",
+  ink: "var(--ink)",
+  muted: "var(--muted)",
+  grid: "var(--grid)",
+  line: "var(--line-strong)",
+  shade: "var(--shade)",
+  hues: Object.fromEntries(HUES.map((hue) => [hue, `var(--series-${hue})`])) as Ink["hues"],
+};
+
+/** A piece of line with its mark. */
+export function sign(look: Look): HTMLElement {
+  const element = h("span", { class: "sign" });
+  // Only our own shapes and colours are in this text.
+  element.innerHTML = `<svg width="24" height="12" viewBox="0 -6 24 12" aria-hidden="true">${swatch(look, NAMED)}</svg>`;
+  return element;
+}
