@@ -49,6 +49,7 @@ fn bottleneck(plan: &Scenario, name: String, direction: &Direction) -> LinkSpec 
         name,
         rate: direction.rate.clone(),
         delay: direction.delay,
+        jitter: Duration::ZERO,
         overhead: plan.link.overhead,
         mtu: plan.link.mtu,
         queue,
@@ -105,11 +106,14 @@ fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, group: u3
     });
 }
 
+/// Hosts hand packets to their link with a jitter of up to the sending time of one full packet, so that sources of equal rate
+/// do not lock into phase with each other and with the bottleneck.
 fn access_wire(plan: &Scenario, name: String, extra: Duration) -> LinkSpec {
     LinkSpec {
         name,
         rate: RateSpec::Constant(plan.access.rate),
         delay: plan.access.delay + extra,
+        jitter: plan.access.rate.transmission_time(plan.link.mtu),
         overhead: Bytes::ZERO,
         mtu: plan.link.mtu,
         queue: QueueSpec::Unlimited,

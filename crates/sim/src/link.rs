@@ -12,13 +12,20 @@ pub(crate) struct WireClass {
     pub(crate) rate: Rate,
     pub(crate) delay: Duration,
     pub(crate) overhead: Bytes,
+    pub(crate) jitter: Duration,
     /// The size sent last and how long it took: most packets are of one size.
     last: (u16, Duration),
 }
 
 impl WireClass {
-    pub(crate) fn new(rate: Rate, delay: Duration, overhead: Bytes) -> Self {
-        Self { rate, delay, overhead, last: (0, Duration::ZERO) }
+    pub(crate) fn new(rate: Rate, delay: Duration, overhead: Bytes, jitter: Duration) -> Self {
+        Self { rate, delay, overhead, jitter, last: (0, Duration::ZERO) }
+    }
+
+    /// Sending time of the packet that passed last.
+    #[inline]
+    pub(crate) fn last_transmission_time(&self) -> Duration {
+        self.last.1
     }
 
     #[inline]
@@ -34,20 +41,36 @@ impl WireClass {
 /// once and no event is needed inside it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire {
-    busy_until: Instant,
+    pub(crate) busy_until: Instant,
+    last_arrival: Instant,
     pub(crate) class: u32,
+    /// Makes its jitter unlike that of other wires and other seeds.
+    salt: u32,
 }
 
 impl Wire {
-    pub(crate) fn new(class: u32) -> Self {
-        Self { busy_until: Instant::ZERO, class }
+    pub(crate) fn new(class: u32, salt: u32) -> Self {
+        Self { busy_until: Instant::ZERO, last_arrival: Instant::ZERO, class, salt }
     }
 
     /// When a packet that arrives at `arrival` reaches the far end.
     #[inline]
     pub(crate) fn pass(&mut self, class: &mut WireClass, arrival: Instant, ip_len: u16) -> Instant {
         self.busy_until = self.busy_until.max(arrival) + class.transmission_time(ip_len);
-        self.busy_until + class.delay
+        let arrival = self.busy_until + class.delay;
+        if class.jitter.is_zero() {
+            return arrival;
+        }
+        self.last_arrival = self.last_arrival.max(arrival + self.draw(class.jitter));
+        self.last_arrival
+    }
+
+    /// Uniform from zero to `most`: a hash of this wire's own history, so that other traffic never shifts it.
+    #[inline]
+    fn draw(&self, most: Duration) -> Duration {
+        let mut bits = (self.busy_until.as_nanos() ^ u64::from(self.salt) << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        bits = (bits ^ (bits >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        Duration::ns(((bits >> 32) * most.as_nanos().min(u64::from(u32::MAX))) >> 32)
     }
 }
 

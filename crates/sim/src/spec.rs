@@ -37,6 +37,10 @@ pub struct LinkSpec {
     pub rate: RateSpec,
     /// One-way propagation delay.
     pub delay: Duration,
+    /// Random extra delay of each packet, uniform from zero to this, order kept. Only for links without queue: hosts are not
+    /// metronomes, and simulated ones that were would lock into phase with a bottleneck of commensurable rate (Floyd and
+    /// Jacobson 1991).
+    pub jitter: Duration,
     /// Framing bytes added to each packet on this link.
     pub overhead: Bytes,
     /// Largest packet without framing.

@@ -83,6 +83,8 @@ struct SenderHost {
     sender: Sender,
     /// When the pending event is due; `MAX` when there is none.
     timer_at: Instant,
+    /// Its access link takes nothing more before.
+    held_until: Instant,
     rtt_samples: u64,
 }
 

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 const QUEUE_STREAM: u64 = 1 << 32;
 const LOSS_STREAM: u64 = 2 << 32;
 const SOURCE_STREAM: u64 = 3 << 32;
+const JITTER_STREAM: u64 = 4 << 32;
 
 fn fault<T>(subject: impl Into<String>, message: impl Into<String>) -> Result<T, WorldError> {
     Err(WorldError { subject: subject.into(), message: message.into() })
@@ -95,6 +96,7 @@ impl Elements {
     fn new(spec: &WorldSpec, end: Instant) -> Result<Self, WorldError> {
         let mut all = Self { codes: Vec::new(), classes: Vec::new(), wires: Vec::new(), links: Vec::new() };
         let mut observed = 0;
+        let mut salt = Rng::stream(spec.seed, JITTER_STREAM);
         for (number, link) in spec.links.iter().enumerate() {
             if let RateSpec::Constant(rate) = link.rate
                 && is_wire(link)
@@ -102,14 +104,14 @@ impl Elements {
                 if rate.is_zero() {
                     return fault(&link.name, "a link without queue needs a rate above zero");
                 }
-                let class = WireClass::new(rate, link.delay, link.overhead);
+                let class = WireClass::new(rate, link.delay, link.overhead, link.jitter);
                 // Hosts are mostly alike and neighbours in the list, so the search starts at the latest class.
                 let index = all.classes.iter().rposition(|known| *known == class).unwrap_or_else(|| {
                     all.classes.push(class);
                     all.classes.len() - 1
                 });
                 all.codes.push(all.wires.len() as u32 | WIRE);
-                all.wires.push(Wire::new(index as u32));
+                all.wires.push(Wire::new(index as u32, salt.next_u64() as u32));
             } else {
                 all.codes.push(all.links.len() as u32);
                 let seen = link.observed.then_some(observed);
@@ -122,6 +124,9 @@ impl Elements {
 }
 
 fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u32>, end: Instant) -> Result<Link, WorldError> {
+    if !link.jitter.is_zero() {
+        return fault(&link.name, "only a link without queue, loss and observer may have jitter");
+    }
     let rate = RateProcess::new(&link.rate);
     let (kind, params, ecn, limit) = match &link.queue {
         QueueSpec::Discipline { kind, params, ecn, limit } => (*kind, params.as_slice(), *ecn, *limit),
@@ -210,7 +215,7 @@ impl World {
                 return fault(name(), format!("segments of {} and {} of headers exceed 65535 B", sender.mss, header));
             }
             let built = Sender::new(sender, rng).map_err(|e| WorldError { subject: name(), message: e.to_string() })?;
-            self.senders.push(SenderHost { sender: built, timer_at: Instant::MAX, rtt_samples: 0 });
+            self.senders.push(SenderHost { sender: built, timer_at: Instant::MAX, held_until: Instant::ZERO, rtt_samples: 0 });
             self.receivers.push(ReceiverHost { receiver: Receiver::new(receiver), timer_at: Instant::MAX });
             self.flow_of_slot.push(number);
             self.group_of_sender.push(flow.group);

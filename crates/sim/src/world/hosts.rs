@@ -1,10 +1,14 @@
 //! End hosts: starting and stopping flows, handing segments to senders and receivers, keeping their timers.
 
-use super::{HostKind, WIRE, World};
+use super::{ELEMENT, HostKind, WIRE, World};
 use crate::event::Target;
+use crate::link::{Wire, WireClass};
 use crate::packet::SimPacket;
 use goodqueue_tcp::Segment;
-use goodqueue_units::{Ecn, Instant};
+use goodqueue_units::{Duration, Ecn, Instant};
+
+/// A UDP source that outruns its own access link loses what does not fit into this many packets (Linux: txqueuelen 1000).
+const LOCAL_QUEUE_PACKETS: u64 = 1000;
 
 impl World {
     pub(super) fn start_flow(&mut self, flow: u32) {
@@ -57,20 +61,59 @@ impl World {
         }
     }
 
-    /// Sends whatever the sender wants to send now, and keeps its timer.
+    /// Sends whatever the sender wants to send now and its own access link takes, and keeps its timer.
     #[inline]
     fn transmit(&mut self, slot: u32, flow: u32) {
         let now = self.now;
-        while let Some(out) = self.senders[slot as usize].sender.poll_transmit(now) {
-            self.emit(flow, out.segment, out.ecn);
+        if self.senders[slot as usize].held_until <= now {
+            while let Some(out) = self.senders[slot as usize].sender.poll_transmit(now) {
+                self.emit(flow, out.segment, out.ecn);
+                if let Some(until) = self.local_queue_full(slot, flow) {
+                    let host = &mut self.senders[slot as usize];
+                    host.sender.hold(now);
+                    host.held_until = until;
+                    break;
+                }
+            }
         }
         let host = &mut self.senders[slot as usize];
-        if let Some(due) = host.sender.next_timeout()
-            && due < host.timer_at
-        {
+        let held_until = if host.held_until > now { host.held_until } else { Instant::MAX };
+        let due = host.sender.next_timeout().map_or(held_until, |due| due.min(held_until));
+        if due < host.timer_at {
             host.timer_at = due;
             self.events.schedule(due.max(now), Target::SenderTimer(slot));
         }
+    }
+
+    /// Has the sender put so much on its own access link that the rest had better wait in the socket? Until when?
+    ///
+    /// Linux's small-queue rule: at most two packets, or a millisecond at the rate the connection is sending at (twice window
+    /// per round trip in slow start, 1.2 times after it). Without it a window larger than the path would stand in the host's
+    /// own queue, where no host keeps it.
+    #[inline]
+    fn local_queue_full(&self, slot: u32, flow: u32) -> Option<Instant> {
+        let (wire, class) = self.first_wire(flow)?;
+        let backlog = wire.busy_until.since(self.now);
+        if backlog <= class.last_transmission_time() * 2 {
+            return None;
+        }
+        let sender = &self.senders[slot as usize].sender;
+        let srtt_s = sender.srtt()?.as_secs_f64();
+        let gain = if sender.cwnd().get() < sender.ssthresh().get() / 2 { 2.0 } else { 1.2 };
+        let rate_share = gain * sender.cwnd().bits() as f64 / srtt_s / class.rate.as_bit_s() as f64;
+        let allowed = Duration::ms(1).mul_f64(rate_share).max(class.last_transmission_time() * 2);
+        (backlog > allowed).then(|| wire.busy_until - allowed)
+    }
+
+    /// The wire that takes a flow's packets first, if it is one.
+    #[inline]
+    fn first_wire(&self, flow: u32) -> Option<(Wire, &WireClass)> {
+        let element = self.hops[self.routes[flow as usize].hops as usize].element;
+        if element & WIRE == 0 {
+            return None;
+        }
+        let wire = self.wires[(element & ELEMENT) as usize];
+        Some((wire, &self.wire_classes[wire.class as usize]))
     }
 
     pub(super) fn sender_timer(&mut self, slot: u32) {
@@ -138,6 +181,14 @@ impl World {
         let next = source.next(now);
         self.events.schedule(next, Target::Source(slot));
         let flow = self.flow_of_source[slot as usize];
+        if self
+            .first_wire(flow)
+            .is_some_and(|(wire, class)| wire.busy_until.since(now) > class.last_transmission_time() * LOCAL_QUEUE_PACKETS)
+        {
+            self.launched += 1;
+            self.wire_losses += 1;
+            return;
+        }
         self.launch(SimPacket { segment, flow, ip_len, ecn, hop: 0 });
     }
 
