@@ -89,6 +89,26 @@ describe.each([
   });
 });
 
+describe("a finger", () => {
+  it.each([["Utilisation against delay", /%/], ["Sojourn time of the packets", /ms.*%/]])("reads %s", async (title, told) => {
+    const { page } = await open(browser, file, { ...NARROW, colorScheme: "light" });
+    const frame = page.locator(".chart-card").filter({ has: page.getByRole("heading", { name: title, exact: true }) }).locator(".plot-frame");
+    await frame.scrollIntoViewIfNeeded();
+    const box = await frame.boundingBox();
+    if (!box) throw new Error("the chart has no place on the page");
+    // Somewhere in a grid of taps there is a point near enough.
+    for (const part of [0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.2, 0.1]) {
+      for (const height of [0.5, 0.7, 0.3, 0.1]) {
+        await page.touchscreen.tap(box.x + box.width * part, box.y + box.height * height);
+        if (await frame.locator(".tooltip").isVisible()) break;
+      }
+      if (await frame.locator(".tooltip").isVisible()) break;
+    }
+    expect(await frame.locator(".tooltip").textContent()).toMatch(told);
+    await page.context().close();
+  });
+});
+
 describe("reading", () => {
   let page: Page;
   beforeAll(async () => {

@@ -72,8 +72,12 @@ export class LineChart implements Chart {
     this.#tooltip = new Tooltip(this.element);
     this.element.addEventListener("keydown", (event) => this.#onKey(event));
     this.element.addEventListener("pointerenter", () => (this.#hovered = true));
-    this.element.addEventListener("pointerleave", () => (this.#hovered = false));
-    this.element.addEventListener("blur", () => this.#plot?.setCursor({ left: -10, top: -10 }));
+    // A finger that is lifted leaves, too, but what it tapped stays of interest until something else is tapped.
+    this.element.addEventListener("pointerleave", (event) => (this.#hovered &&= event.pointerType === "touch"));
+    this.element.addEventListener("blur", () => {
+      this.#hovered = false;
+      this.#plot?.setCursor({ left: -10, top: -10 });
+    });
     this.#unwatch = options.window.watch(() => this.#applyWindow());
     this.#observer = new ResizeObserver(() => this.#fit());
     this.#observer.observe(this.#host);

@@ -62,7 +62,8 @@ export class MarksChart implements Chart {
     this.element = h("div", { class: "plot-frame", tabindex: 0, role: "group", "aria-roledescription": "chart", "aria-label": `${options.name}. Arrow keys read one value after the other, 0 shows everything.` }, this.#host, this.#selection, this.#ring);
     this.#tooltip = new Tooltip(this.element);
     this.element.addEventListener("pointermove", (event) => this.#onMove(event));
-    this.element.addEventListener("pointerleave", () => this.#choose(-1));
+    // A finger that is lifted leaves, too, but what it tapped stays of interest until something else is tapped.
+    this.element.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && this.#choose(-1));
     this.element.addEventListener("pointerdown", (event) => this.#onDown(event));
     this.element.addEventListener("pointerup", (event) => this.#onUp(event));
     this.element.addEventListener("pointercancel", () => this.#endDrag());
@@ -157,6 +158,7 @@ export class MarksChart implements Chart {
   }
 
   #onDown(event: PointerEvent): void {
+    if (event.pointerType === "touch") this.#onMove(event);
     if (event.button !== 0 || event.pointerType === "touch") return;
     this.#start = this.#position(event);
     this.element.setPointerCapture(event.pointerId);

@@ -2,7 +2,9 @@
 
 import "../theme.css";
 import "../charts/charts.css";
+import "./tables.css";
 import "./report.css";
+import "./print.css";
 import { h } from "../dom.ts";
 import { parseResult } from "./data.ts";
 import { showReport } from "./page.ts";

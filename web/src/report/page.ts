@@ -5,8 +5,8 @@ import { sign } from "../charts/sign.ts";
 import { h, menu, segmented, selectField } from "../dom.ts";
 import { themeButton } from "../theme.ts";
 import { type Charts, makeCharts } from "./charts.ts";
-import { GROUP_COLUMNS, LINK_COLUMNS, type LinkColumn } from "./columns.ts";
-import type { Point, Result } from "./data.ts";
+import { type FigureColumn, GROUP_COLUMNS, LINK_COLUMNS } from "./columns.ts";
+import type { Figure, Point, Result } from "./data.ts";
 import type { Frame } from "./frame.ts";
 import { GLOSSARY } from "./glossary.ts";
 import { State } from "./state.ts";
@@ -94,12 +94,9 @@ interface Updated {
 }
 
 function resultsSection(result: Result, state: State, source: string): Updated {
-  let hasAllColumns = false;
-  const place = h("div");
-  const options = (isMainOnly: boolean, link: string): TableOptions => {
-    // A column of nothing but zeros (marks, when nobody uses ECN) is for those who ask for everything.
-    const says = (column: LinkColumn, point: Point): boolean => (isMainOnly ? column.figure(point, link)?.mean !== 0 : true) && column.figure(point, link) !== undefined;
-    const columns = LINK_COLUMNS.filter((column) => (column.isMain || !isMainOnly) && result.points.some((point) => says(column, point)));
+  const options = (isMainOnly: boolean): TableOptions => {
+    const link = state.link;
+    const columns = columnsWorthShowing(LINK_COLUMNS, isMainOnly, (column) => result.points.map((point) => column.figure(point, link)));
     return {
       caption: `Results at the link ${link}`,
       nameLabels: ["Queue"],
@@ -108,38 +105,42 @@ function resultsSection(result: Result, state: State, source: string): Updated {
       compareAll: true,
     };
   };
-  const update = (): void => place.replaceChildren(figureTable(options(!hasAllColumns, state.link)));
   const link = result.links.length > 1 && selectField("Link", result.links.map((name) => ({ value: name, label: name })), state.link, (name) => state.chooseLink(name));
-  const columns = segmented(
-    "Columns",
-    [
-      { value: "main", label: "Main columns" },
-      { value: "all", label: "All" },
-    ],
-    "main",
-    (value) => {
-      hasAllColumns = value === "all";
-      update();
-    },
-  );
   const save = menu("Save", "Save: results", [
-    { label: "This link, CSV", run: () => download(`${fileName(result.title)}.csv`, "text/csv", csv(figureRows(options(false, state.link)))) },
+    { label: "This link, CSV", run: () => download(`${fileName(result.title)}.csv`, "text/csv", csv(figureRows(options(false)))) },
     { label: "Everything, JSON", run: () => download(`${fileName(result.title)}.json`, "application/json", source) },
   ]);
-  const head = h(
-    "div",
-    { class: "section-head" },
-    h("h2", {}, result.links.length > 1 ? "Results" : `Results at the ${state.link === "" ? "link" : state.link}`),
-    h(
-      "div",
-      { class: "section-tools" },
-      link,
-      columns,
-      save,
-    ),
-  );
-  const note = h("p", { class: "hint" }, intervalNote(result));
-  return { element: h("section", { class: "results" }, head, place, note), update };
+  const title = result.links.length > 1 ? "Results" : `Results at the ${state.link === "" ? "link" : state.link}`;
+  const section = tableSection(title, options, link ? [link] : [], save);
+  section.element.append(h("p", { class: "hint" }, intervalNote(result)));
+  return section;
+}
+
+/** A heading, tools and a table that shows its main columns or all of them. */
+function tableSection(title: string, options: (isMainOnly: boolean) => TableOptions, tools: readonly HTMLElement[], save: HTMLElement): Updated {
+  let isMainOnly = true;
+  const place = h("div");
+  const update = (): void => place.replaceChildren(figureTable(options(isMainOnly)));
+  const choices = [
+    { value: "main", label: "Main columns" },
+    { value: "all", label: "All" },
+  ];
+  const columns = segmented(`${title}: columns`, choices, "main", (value) => {
+    isMainOnly = value === "main";
+    update();
+  });
+  update();
+  const head = h("div", { class: "section-head" }, h("h2", {}, title), h("div", { class: "section-tools" }, ...tools, columns, save));
+  return { element: h("section", { class: "results" }, head, place), update };
+}
+
+/** The columns that hold any figure; a main column of nothing but zeros (marks, when nobody uses ECN) is for those who ask
+ *  for everything. */
+function columnsWorthShowing<C extends FigureColumn>(all: readonly C[], isMainOnly: boolean, figures: (column: C) => readonly (Figure | undefined)[]): C[] {
+  return all.filter((column) => {
+    const present = figures(column).filter((figure) => figure !== undefined);
+    return isMainOnly ? column.isMain && present.some((figure) => figure.mean !== 0) : present.length > 0;
+  });
 }
 
 /** What the numbers beside the means are, and what bold says. */
@@ -205,12 +206,16 @@ function timeSection(result: Result, state: State, charts: Charts): HTMLElement[
 }
 
 function trafficSection(result: Result): HTMLElement | "" {
-  const columns = GROUP_COLUMNS.filter((column) => result.points.some((point) => result.groups.some((group) => column.figure(point, group) !== undefined)));
-  if (columns.length === 0) return "";
-  const rows = result.groups.flatMap((group) => result.points.map((point): TableRow => ({ point: point.number, look: point.look, names: [point.label, group], figures: columns.map((column) => column.figure(point, group)) })));
-  const options: TableOptions = { caption: "What the traffic saw", nameLabels: ["Queue", "Traffic"], columns, rows, compareAll: false };
-  const save = menu("Save", "Save: what the traffic saw", [{ label: "Numbers, CSV", run: () => download(`${fileName(result.title)}-traffic.csv`, "text/csv", csv(figureRows(options))) }]);
-  return h("section", { class: "results" }, h("div", { class: "section-head" }, h("h2", {}, "What the traffic saw"), h("div", { class: "section-tools" }, save)), figureTable(options));
+  if (result.groups.length === 0) return "";
+  const options = (isMainOnly: boolean): TableOptions => {
+    const columns = columnsWorthShowing(GROUP_COLUMNS, isMainOnly, (column) => result.points.flatMap((point) => result.groups.map((group) => column.figure(point, group))));
+    const rows = result.groups.flatMap((group) =>
+      result.points.map((point): TableRow => ({ point: point.number, look: point.look, names: [point.label, group], figures: columns.map((column) => column.figure(point, group)) })),
+    );
+    return { caption: "What the traffic saw", nameLabels: ["Queue", "Traffic"], columns, rows, compareAll: false };
+  };
+  const save = menu("Save", "Save: what the traffic saw", [{ label: "Numbers, CSV", run: () => download(`${fileName(result.title)}-traffic.csv`, "text/csv", csv(figureRows(options(false)))) }]);
+  return tableSection("What the traffic saw", options, [], save).element;
 }
 
 function scenarioSection(result: Result): HTMLElement {
