@@ -306,6 +306,7 @@ macro_rules! controls {
 controls! {
     reno::Reno,
     cubic::Cubic,
+    cubic_rfc::CubicRfc,
 }
 
 /// Every congestion control: names, parameters, sources.
@@ -337,3 +338,6 @@ impl AnyCc {
         Self::build(&Setup { mss, slow_start_exit, rng, spec, params: &config.params }).ok_or_else(unknown)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -370,3 +370,6 @@ impl CongestionControl for Cubic {
         self.window.in_slow_start()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -101,3 +101,6 @@ impl HystartPlusPlus {
         delivered.min(LARGEST_STEP)
     }
 }
+
+#[cfg(test)]
+mod tests;

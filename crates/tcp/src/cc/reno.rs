@@ -149,3 +149,6 @@ impl CongestionControl for Reno {
         self.window.in_slow_start()
     }
 }
+
+#[cfg(test)]
+mod tests;

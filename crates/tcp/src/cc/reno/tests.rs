@@ -1,0 +1,71 @@
+use crate::cc::{CongestionControl, Response};
+use crate::cc::tests::Script;
+use crate::config::SlowStartExit;
+
+fn reno(params: &[(&'static str, f64)], initial_window: u32) -> Script {
+    Script::new("reno", params, SlowStartExit::Native, initial_window)
+}
+
+#[test]
+fn slow_start_doubles_each_round_even_with_delayed_acknowledgements() {
+    let mut script = reno(&[], 10);
+    for _ in 0..5 {
+        script.ack(2);
+    }
+    assert_eq!(script.window(), 20);
+}
+
+#[test]
+fn avoidance_adds_one_segment_a_round() {
+    let mut script = reno(&[], 20);
+    script.lose();
+    assert_eq!((script.window(), script.threshold()), (10, 10));
+    for expected in 11..20 {
+        script.round();
+        assert_eq!(script.window(), expected);
+    }
+}
+
+#[test]
+fn slow_start_stops_at_the_threshold_and_the_rest_counts_for_avoidance() {
+    let mut script = reno(&[], 40);
+    script.time_out(Response::Reduce);
+    assert_eq!((script.window(), script.threshold()), (1, 20));
+    script.ack(18);
+    assert_eq!(script.window(), 19);
+    // One segment to the threshold, twenty for one step of avoidance.
+    script.ack(21);
+    assert_eq!(script.window(), 21);
+}
+
+#[test]
+fn a_repeated_timeout_keeps_the_threshold() {
+    let mut script = reno(&[], 40);
+    script.time_out(Response::Reduce);
+    script.time_out(Response::Repeat);
+    assert_eq!((script.window(), script.threshold()), (1, 20));
+}
+
+#[test]
+fn the_window_never_falls_below_two_by_losses() {
+    let mut script = reno(&[], 3);
+    script.lose();
+    script.lose();
+    assert_eq!(script.window(), 2);
+}
+
+#[test]
+fn counting_at_most_two_segments_limits_growth_on_stretched_acknowledgements() {
+    let mut script = reno(&[("slow_start_limit", 2.0)], 10);
+    script.ack(10);
+    assert_eq!(script.window(), 12);
+}
+
+#[test]
+fn alternative_backoff_answers_marks_more_gently_than_losses() {
+    let mut script = reno(&[("ecn_beta", 0.8)], 100);
+    script.cc.on_ecn(&script.congestion());
+    assert_eq!(script.window(), 80);
+    script.lose();
+    assert_eq!(script.window(), 40);
+}
