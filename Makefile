@@ -1,0 +1,36 @@
+# The commands of this project. Each is one line into cargo, npm or a script.
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench bench-peers fuzz web docs
+
+help: ## show this list
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
+
+demo: ## build gq, then compare queue algorithms on a home line and on a phone's link
+	@scripts/setup.sh build
+	cargo build --release --bin gq
+	@scripts/demo.sh
+
+test: ## everything that must pass before a change lands
+	@scripts/setup.sh test
+	@cargo xtask ci
+	@scripts/test-web.sh
+	@python3 examples/traces/generate.py --check
+
+bench: ## cost of a verdict, an acknowledgement and an event
+	cargo bench --workspace
+
+bench-peers: ## the same work in goodqueue, ns-2 and ns-3 (installs both; half an hour)
+	@scripts/setup.sh build
+	cargo build --release --bin gq
+	python3 bench/peers/run.py --install
+
+fuzz: ## random tests for longer (CASES=20000, MINUTES=1 a fuzz target)
+	@scripts/fuzz.sh
+
+web: ## build the front end; the report's template goes to crates/lab/assets
+	@scripts/setup.sh test
+	npm --prefix web run build
+
+docs: ## build the library documentation into target/doc
+	cargo doc --workspace --no-deps
