@@ -34,14 +34,14 @@ impl Rack {
         }
     }
 
-    /// Takes what an acknowledgement delivered. `echoed` is the timestamp it echoes.
+    /// Takes what an acknowledgement delivered.
     #[inline]
-    pub(crate) fn on_delivery(&mut self, now: u64, delivery: &Delivery, min_rtt: u64, echoed: u64) {
+    pub(crate) fn on_delivery(&mut self, now: u64, delivery: &Delivery, min_rtt: u64) {
         self.reordering_seen |= delivery.reordered;
         let Some((sent_at, number, ambiguous)) = delivery.latest else { return };
         let rtt = now - sent_at;
-        // A copy cannot have been delivered in less than the smallest round-trip time, or before it was sent: the original was.
-        if ambiguous && (rtt < min_rtt || echoed < sent_at) {
+        // A copy cannot have been delivered in less than the smallest round-trip time: the original was.
+        if ambiguous && rtt < min_rtt {
             return;
         }
         self.advanced = true;
@@ -50,6 +50,11 @@ impl Rack {
             self.latest.sent_at = sent_at;
             self.latest.number = number;
         }
+    }
+
+    /// An original filled a hole below something delivered earlier, although it was repeated meanwhile.
+    pub(crate) fn on_late_original(&mut self) {
+        self.reordering_seen = true;
     }
 
     /// A duplicate was reported: a retransmission was in vain.

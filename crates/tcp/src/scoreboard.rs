@@ -197,9 +197,9 @@ impl Scoreboard {
         self.slots = larger;
     }
 
-    /// The cumulative acknowledgement moves up to `una`, at most `nxt`.
+    /// The cumulative acknowledgement moves up to `una`, at most `nxt`, and echoes the time `echoed`.
     #[inline]
-    pub(crate) fn acknowledge(&mut self, now: u64, una: u64, recovery_point: u64, out: &mut Delivery) {
+    pub(crate) fn acknowledge(&mut self, now: u64, una: u64, recovery_point: u64, echoed: u64, out: &mut Delivery) {
         debug_assert!(self.una < una && una <= self.nxt);
         let first = self.una;
         let mut seen = 0;
@@ -216,7 +216,7 @@ impl Scoreboard {
             out.latest = Some((newest, una - 1, false));
         } else {
             for number in first..una {
-                self.acknowledge_one(now, number, recovery_point, out);
+                self.acknowledge_one(now, number, recovery_point, echoed, out);
             }
         }
         self.una = una;
@@ -228,7 +228,7 @@ impl Scoreboard {
         }
     }
 
-    fn acknowledge_one(&mut self, now: u64, number: u64, recovery_point: u64, out: &mut Delivery) {
+    fn acknowledge_one(&mut self, now: u64, number: u64, recovery_point: u64, echoed: u64, out: &mut Delivery) {
         let record = self.record(number);
         if record.has(SACKED) {
             self.sacked -= 1;
@@ -240,6 +240,10 @@ impl Scoreboard {
         self.leave_flight(record, out);
         if record.has(AMBIGUOUS) {
             out.ambiguous = true;
+            if echoed < at {
+                // The original arrived before the copy was even sent.
+                return;
+            }
         } else {
             out.acked = Some((out.acked.map_or(at, |(first, _)| first), at));
             out.original |= number < recovery_point;
@@ -318,3 +322,6 @@ impl Delivery {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

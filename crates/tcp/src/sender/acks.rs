@@ -24,6 +24,8 @@ pub(super) struct AckFacts {
     pub(super) original: bool,
     /// The timestamp it echoes.
     pub(super) echoed: u64,
+    /// First segment not acknowledged before it.
+    pub(super) prior_una: u64,
 }
 
 /// Round-trip times of one acknowledgement in nanoseconds.
@@ -55,20 +57,20 @@ impl Sender {
         }
         let una = if segment.number == self.nxt_bytes { self.board.nxt() } else { self.segmentation.whole(segment.number) };
         let advanced = una > prior_una;
+        let echoed = segment.timestamp.as_nanos();
         let mut delivery = Delivery::default();
         if advanced {
             self.timeouts_in_a_row = 0;
-            self.board.acknowledge(t, una, self.recovery_point, &mut delivery);
+            self.board.acknowledge(t, una, self.recovery_point, echoed, &mut delivery);
         }
         let mut reports_duplicate = false;
         if segment.sack_blocks > 0 {
             reports_duplicate = self.take_selective(t, segment, prior_highest, &mut delivery);
         }
-        let echoed = segment.timestamp.as_nanos();
         let measured = self.measure(t, &delivery, advanced, echoed);
         let prior_delivered = self.delivered.saturating_sub(u64::from(self.board.outstanding()));
         self.delivered += u64::from(delivery.delivered);
-        self.rack.on_delivery(t, &delivery, self.rtt.min(), echoed);
+        self.rack.on_delivery(t, &delivery, self.rtt.min());
         if advanced {
             self.rack.adapt(self.delivered, prior_delivered);
         }
@@ -79,6 +81,7 @@ impl Sender {
             ece: segment.flags.has(Flags::ECE) && self.ecn_is_on(),
             original: delivery.original,
             echoed,
+            prior_una,
         };
         if self.probe_end != NO_SEGMENT {
             self.judge_probe(t, segment, &facts);

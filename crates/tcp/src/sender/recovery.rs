@@ -243,6 +243,9 @@ impl Sender {
     fn go_on_recovering(&mut self, t: u64, facts: &AckFacts) -> Verdict {
         if facts.advanced && self.undo.marker.is_some() && self.undo.original_arrived(facts.echoed) {
             // The hole was filled by the original: stop declaring losses, and undo once nothing repeated is in flight.
+            if facts.prior_una < self.board.highest_sacked() {
+                self.rack.on_late_original();
+            }
             if self.board.retransmitted() > 0 {
                 return Verdict::default();
             }

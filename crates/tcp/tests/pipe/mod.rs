@@ -1,3 +1,4 @@
+#![allow(dead_code, reason = "each test program uses a part of it")]
 //! Two endpoints joined by a bottleneck, a propagation delay and a script of losses; virtual time jumps from event to event.
 
 use goodqueue_tcp::{Flags, Receiver, ReceiverConfig, Segment, Sender, SenderConfig, Transmit};

@@ -1,0 +1,201 @@
+//! When the receiver acknowledges, and how congestion echoes travel.
+
+mod pipe;
+
+use goodqueue_tcp::{AckPolicy, CcConfig, Data, EcnMode, Flags, Receiver, ReceiverConfig, Segment, SenderConfig};
+use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate};
+use pipe::{Fate, Pipe};
+
+const MSS: u64 = 1448;
+const GAP: Duration = Duration::us(500);
+
+fn data(number: u64, now: Instant) -> Segment {
+    Segment { number: number * MSS, payload: MSS as u32, timestamp: now, ..Segment::default() }
+}
+
+struct Feed {
+    receiver: Receiver,
+    now: Instant,
+}
+
+impl Feed {
+    fn new(policy: AckPolicy) -> Self {
+        let receiver = Receiver::new(&ReceiverConfig { ack_policy: policy, ..ReceiverConfig::default() });
+        Self { receiver, now: Instant::from_nanos(1) }
+    }
+
+    fn take(&mut self, number: u64) -> Option<Segment> {
+        self.take_with(number, Ecn::NotEct, Flags::default())
+    }
+
+    fn take_with(&mut self, number: u64, ecn: Ecn, flags: Flags) -> Option<Segment> {
+        self.now += GAP;
+        let segment = Segment { flags, ..data(number, self.now) };
+        self.receiver.handle_segment(self.now, &segment, ecn)
+    }
+
+    /// Which of these segments were acknowledged at once.
+    fn answered(&mut self, numbers: impl IntoIterator<Item = u64>) -> Vec<bool> {
+        numbers.into_iter().map(|number| self.take(number).is_some()).collect()
+    }
+}
+
+#[test]
+fn the_first_sixteen_segments_are_acknowledged_at_once_then_every_second() {
+    let mut feed = Feed::new(AckPolicy::Delayed);
+    assert_eq!(feed.answered(0..16), [true; 16]);
+    assert_eq!(feed.answered(16..22), [false, true, false, true, false, true]);
+}
+
+#[test]
+fn a_lone_segment_is_acknowledged_after_forty_milliseconds() {
+    let mut feed = Feed::new(AckPolicy::Delayed);
+    feed.answered(0..16);
+    assert_eq!(feed.take(16), None);
+    let due = feed.receiver.next_timeout().expect("a timer");
+    assert_eq!(due.since(feed.now), Duration::ms(40));
+    assert_eq!(feed.receiver.handle_timeout(feed.now), None, "too early");
+    let ack = feed.receiver.handle_timeout(due).expect("an acknowledgement");
+    assert_eq!(ack.number, 17 * MSS);
+    assert_eq!(feed.receiver.next_timeout(), None);
+    assert_eq!(feed.receiver.handle_timeout(due), None, "once");
+}
+
+#[test]
+fn after_a_long_pause_acknowledgements_are_quick_again() {
+    let mut feed = Feed::new(AckPolicy::Delayed);
+    feed.answered(0..18);
+    feed.now += Duration::secs(2);
+    assert_eq!(feed.answered(18..34), [true; 16]);
+    assert_eq!(feed.answered(34..36), [false, true]);
+}
+
+#[test]
+fn data_out_of_order_and_data_filling_a_hole_are_acknowledged_at_once() {
+    let mut feed = Feed::new(AckPolicy::Delayed);
+    feed.answered(0..16);
+    assert_eq!(feed.answered([17, 18, 19]), [true; 3]);
+    let ack = feed.take(16).expect("the hole is filled");
+    assert_eq!((ack.number, ack.sack_blocks), (20 * MSS, 0));
+    assert_eq!(feed.answered([20, 21]), [false, true]);
+}
+
+#[test]
+fn the_echoed_time_is_that_of_the_first_segment_not_acknowledged() {
+    let mut feed = Feed::new(AckPolicy::Delayed);
+    feed.answered(0..16);
+    feed.take(16);
+    let first = feed.now;
+    assert_eq!(feed.take(17).unwrap().timestamp, first);
+    // Out of order, the time of the last in-order segment is repeated; a copy that fills the hole brings its own.
+    assert_eq!(feed.take(19).unwrap().timestamp, first);
+    let ack = feed.take(18).unwrap();
+    assert_eq!(ack.timestamp, feed.now);
+}
+
+#[test]
+fn duplicates_are_reported_with_their_distance_below() {
+    let mut feed = Feed::new(AckPolicy::Delayed);
+    feed.answered(0..20);
+    let ack = feed.take(17).expect("at once");
+    assert!(ack.flags.has(Flags::DSACK));
+    assert_eq!((ack.number, ack.sack_blocks), (20 * MSS, 1));
+    assert_eq!((u64::from(ack.sack[0].offset), u64::from(ack.sack[0].len)), (3 * MSS, MSS));
+    assert_eq!(feed.receiver.delivered_bytes(), 20 * MSS);
+}
+
+#[test]
+fn every_packet_is_acknowledged_when_asked_for() {
+    let mut feed = Feed::new(AckPolicy::EveryPacket);
+    assert_eq!(feed.answered(0..50), [true; 50]);
+}
+
+#[test]
+fn a_window_is_acknowledged_once() {
+    let mut feed = Feed::new(AckPolicy::EveryWindow { segments: 20 });
+    let answers = feed.answered(0..100);
+    let answered: Vec<usize> = answers.iter().enumerate().filter(|(_, yes)| **yes).map(|(at, _)| at + 1).collect();
+    assert_eq!(answered, [20, 40, 60, 80, 100]);
+    assert_eq!(feed.answered([101]), [true], "out of order");
+    assert_eq!(feed.answered([100]), [true], "fills the hole");
+}
+
+#[test]
+fn a_sender_against_an_acknowledgement_a_window_keeps_a_fixed_window_full() {
+    let sender = SenderConfig {
+        cc: CcConfig { kind: "reno", params: Vec::new() },
+        max_window: Bytes::new(20 * MSS),
+        data: Data::Unlimited,
+        ..SenderConfig::default()
+    };
+    let receiver = ReceiverConfig { ack_policy: AckPolicy::EveryWindow { segments: 20 }, ..ReceiverConfig::default() };
+    let mut pipe = Pipe::new(&sender, &receiver).with_path(Rate::mbit(10), Duration::ms(5), usize::MAX);
+    pipe.run(Duration::secs(2));
+    let (acks, bytes) = (pipe.acks.len(), pipe.receiver.delivered_bytes());
+    // While the window still grows to its limit, acknowledgements wait for the timer and a loss probe may go out.
+    let repeated = pipe.sender.statistics().retransmitted_segments;
+    pipe.run(Duration::secs(10));
+    let windows = (pipe.receiver.delivered_bytes() - bytes) / (20 * MSS);
+    assert!((pipe.acks.len() - acks).abs_diff(windows as usize) <= 1);
+    // 20 segments per 20 * 1.2 ms + 10 ms.
+    assert!((290..=296).contains(&windows), "{windows}");
+    assert_eq!(pipe.sender.statistics().retransmitted_segments, repeated);
+}
+
+#[test]
+fn the_last_segment_of_a_stream_is_acknowledged_at_once() {
+    let mut feed = Feed::new(AckPolicy::Delayed);
+    feed.answered(0..16);
+    assert!(feed.take_with(16, Ecn::NotEct, Flags::FIN).is_some());
+    assert!(feed.receiver.is_complete());
+}
+
+#[test]
+fn a_mark_is_echoed_until_the_sender_has_reduced() {
+    let mut feed = Feed::new(AckPolicy::EveryPacket);
+    assert!(!feed.take_with(0, Ecn::Ect0, Flags::default()).unwrap().flags.has(Flags::ECE));
+    assert!(feed.take_with(1, Ecn::Ce, Flags::default()).unwrap().flags.has(Flags::ECE));
+    assert!(feed.take_with(2, Ecn::Ect0, Flags::default()).unwrap().flags.has(Flags::ECE));
+    assert!(!feed.take_with(3, Ecn::Ect0, Flags::CWR).unwrap().flags.has(Flags::ECE));
+    assert!(feed.take_with(4, Ecn::Ce, Flags::CWR).unwrap().flags.has(Flags::ECE), "marked again");
+}
+
+fn marking(kind: &'static str, ecn: EcnMode, marked: impl Fn(u64) -> bool + 'static) -> Pipe {
+    let sender = SenderConfig {
+        cc: CcConfig { kind, params: Vec::new() },
+        ecn,
+        initial_window: 100,
+        data: Data::Bytes(Bytes::new(600 * MSS)),
+        ..SenderConfig::default()
+    };
+    let mut pipe = Pipe::new(&sender, &ReceiverConfig::default())
+        .with_fate(move |segment, _| if marked(segment.number / MSS) { Fate::Mark } else { Fate::Deliver });
+    pipe.finish(Duration::secs(10));
+    pipe
+}
+
+#[test]
+fn marks_reduce_the_window_once_a_round_trip_without_retransmission() {
+    for (kind, after) in [("reno", 50), ("cubic", 70)] {
+        let pipe = marking(kind, EcnMode::Classic, |number| (50..60).contains(&number));
+        let done = pipe.sender.statistics();
+        assert_eq!((done.ecn_responses, done.retransmitted_segments), (1, 0), "{kind}");
+        assert_eq!(pipe.log.iter().filter(|sent| sent.cwr).count(), 1, "{kind}");
+        let threshold = pipe.sender.ssthresh().get() / MSS;
+        // The window has grown by what was acknowledged before the echo.
+        assert!((after..=after * 3 / 2 + 2).contains(&threshold), "{kind}: {threshold}");
+    }
+}
+
+#[test]
+fn marks_in_two_windows_reduce_twice() {
+    let pipe = marking("reno", EcnMode::Classic, |number| number == 50 || number == 300);
+    assert_eq!(pipe.sender.statistics().ecn_responses, 2);
+    assert_eq!(pipe.log.iter().filter(|sent| sent.cwr).count(), 2);
+}
+
+#[test]
+fn without_negotiation_nothing_is_marked_and_nothing_answered() {
+    let pipe = marking("reno", EcnMode::Off, |number| number == 50);
+    assert_eq!(pipe.sender.statistics().ecn_responses, 0);
+}
