@@ -38,39 +38,42 @@ impl WireClass {
 }
 
 /// A FIFO without limit and at constant rate. Packets are given in order of arrival, so the time each one leaves is known at
-/// once and no event is needed inside it.
+/// once and no event is needed inside it. Sixteen bytes, so that the four wires of a flow share a cache line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire {
     pub(crate) busy_until: Instant,
-    last_arrival: Instant,
-    pub(crate) class: u32,
+    /// How much later than its transmission alone says the latest packet arrives, in nanoseconds.
+    late: u32,
+    pub(crate) class: u16,
     /// Makes its jitter unlike that of other wires and other seeds.
-    salt: u32,
+    salt: u16,
 }
 
 impl Wire {
-    pub(crate) fn new(class: u32, salt: u32) -> Self {
-        Self { busy_until: Instant::ZERO, last_arrival: Instant::ZERO, class, salt }
+    pub(crate) fn new(class: u16, salt: u16) -> Self {
+        Self { busy_until: Instant::ZERO, late: 0, class, salt }
     }
 
     /// When a packet that arrives at `arrival` reaches the far end.
     #[inline]
     pub(crate) fn pass(&mut self, class: &mut WireClass, arrival: Instant, ip_len: u16) -> Instant {
-        self.busy_until = self.busy_until.max(arrival) + class.transmission_time(ip_len);
-        let arrival = self.busy_until + class.delay;
+        let before = self.busy_until;
+        self.busy_until = before.max(arrival) + class.transmission_time(ip_len);
         if class.jitter.is_zero() {
-            return arrival;
+            return self.busy_until + class.delay;
         }
-        self.last_arrival = self.last_arrival.max(arrival + self.draw(class.jitter));
-        self.last_arrival
+        // A packet never overtakes the one before it.
+        let overtaking = u64::from(self.late).saturating_sub(self.busy_until.since(before).as_nanos());
+        self.late = self.draw(class.jitter).max(overtaking as u32);
+        self.busy_until + Duration::ns(u64::from(self.late)) + class.delay
     }
 
     /// Uniform from zero to `most`: a hash of this wire's own history, so that other traffic never shifts it.
     #[inline]
-    fn draw(&self, most: Duration) -> Duration {
-        let mut bits = (self.busy_until.as_nanos() ^ u64::from(self.salt) << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    fn draw(&self, most: Duration) -> u32 {
+        let mut bits = (self.busy_until.as_nanos() ^ u64::from(self.salt) << 48).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         bits = (bits ^ (bits >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-        Duration::ns(((bits >> 32) * most.as_nanos().min(u64::from(u32::MAX))) >> 32)
+        (((bits >> 32) * most.as_nanos().min(u64::from(u32::MAX))) >> 32) as u32
     }
 }
 

@@ -67,15 +67,18 @@ const WIRE: u32 = 1 << 31;
 const FUSED: u32 = 1 << 30;
 const ELEMENT: u32 = FUSED - 1;
 
-/// Where a flow's packets go.
+/// Where a flow's packets go, and the host at its ends.
 #[derive(Clone, Copy, Debug)]
 struct Route {
     /// First hop of the forward direction; the reverse one follows.
     hops: u32,
-    forward: u8,
-    reverse: u8,
+    /// Index into the senders and receivers, or into the UDP sources.
+    slot: u32,
     /// TCP and IP header bytes.
     header: u16,
+    forward: u8,
+    reverse: u8,
+    kind: HostKind,
 }
 
 /// A TCP sender and its one lazy timer.
@@ -145,8 +148,6 @@ pub struct World {
     receivers: Vec<ReceiverHost>,
     sources: Vec<UdpSource>,
     flows: Vec<FlowFacts>,
-    /// Host slot and kind of each flow, for the hot path.
-    slots: Vec<(HostKind, u32)>,
     group_names: Vec<String>,
     /// Flow of each TCP slot, and of each UDP slot.
     flow_of_slot: Vec<u32>,

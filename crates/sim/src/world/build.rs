@@ -53,7 +53,6 @@ pub(super) fn world(spec: &WorldSpec) -> Result<World, WorldError> {
         receivers: Vec::new(),
         sources: Vec::new(),
         flows: Vec::new(),
-        slots: Vec::new(),
         group_names: spec.groups.clone(),
         flow_of_slot: Vec::new(),
         flow_of_source: Vec::new(),
@@ -110,8 +109,11 @@ impl Elements {
                     all.classes.push(class);
                     all.classes.len() - 1
                 });
+                let Ok(index) = u16::try_from(index) else {
+                    return fault(&link.name, "more than 65536 different access links");
+                };
                 all.codes.push(all.wires.len() as u32 | WIRE);
-                all.wires.push(Wire::new(index as u32, salt.next_u64() as u32));
+                all.wires.push(Wire::new(index, salt.next_u64() as u16));
             } else {
                 all.codes.push(all.links.len() as u32);
                 let seen = link.observed.then_some(observed);
@@ -225,7 +227,6 @@ impl World {
             self.flow_of_source.push(number);
             (HostKind::Udp, self.sources.len() as u32 - 1, 0)
         };
-        self.slots.push((kind, slot));
         self.flows.push(FlowFacts {
             group: flow.group,
             index: flow.index,
@@ -239,7 +240,7 @@ impl World {
         let (Ok(forward @ 1..), Ok(reverse)) = (forward, reverse) else {
             return fault(name(), "a route needs 1 to 255 links");
         };
-        self.routes.push(Route { hops: self.hops.len() as u32, forward, reverse, header });
+        self.routes.push(Route { hops: self.hops.len() as u32, slot, header, forward, reverse, kind });
         Ok(())
     }
 
@@ -260,7 +261,7 @@ impl World {
                     .take_while(|&&next| codes[next as usize] & WIRE != 0 && matches!(feeders[next as usize], Feeder::One(_)));
                 let delay =
                     spec.links[link as usize].delay + chain.fold(Duration::ZERO, |sum, &l| sum + spec.links[l as usize].delay);
-                let origin = if code & WIRE == 0 { code } else { self.wires[(code & !WIRE) as usize].class | WIRE };
+                let origin = if code & WIRE == 0 { code } else { u32::from(self.wires[(code & !WIRE) as usize].class) | WIRE };
                 let next_lane = lanes.len() as u32;
                 let lane = *lanes.entry(LaneKey { origin, delay }).or_insert(next_lane);
                 if lane == next_lane {

@@ -1,6 +1,6 @@
 //! Packets moving through lanes, wires and links.
 
-use super::{ELEMENT, FUSED, HostKind, WIRE, World};
+use super::{ELEMENT, FUSED, HostKind, Route, WIRE, World};
 use crate::event::Target;
 use crate::link::Link;
 use crate::packet::SimPacket;
@@ -265,7 +265,7 @@ impl World {
     #[inline]
     fn deliver(&mut self, packet: SimPacket) {
         self.ended += 1;
-        let (kind, slot) = self.slots[packet.flow as usize];
+        let Route { kind, slot, .. } = self.routes[packet.flow as usize];
         match kind {
             HostKind::Tcp if packet.is_reverse() => self.sender_receives(slot, &packet),
             HostKind::Tcp => self.receiver_receives(slot, &packet),
