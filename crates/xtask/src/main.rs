@@ -16,7 +16,7 @@ usage: cargo xtask COMMAND
   ci       everything that must pass before a change lands; what this machine cannot run is skipped by name
            --only STEP[,STEP…] or --skip STEP[,STEP…] choose; --list names the steps
   deps     check who depends on whom against the table in crates/xtask/src/deps.rs
-  cite     check that every citation key in the code exists in SOURCES.bib
+  cite     check that every RFC the code names is in SOURCES.bib
   files    name the source files of more than 600 lines
   lines    count lines of code, tests and comments by crate";
 

@@ -38,7 +38,7 @@ pub fn lines() -> Result {
     Ok(())
 }
 
-/// Checks that every key cited as `[@key]` in the code and the documents is in SOURCES.bib.
+/// Checks that every RFC the code and the documents name is in SOURCES.bib: `RFC 8289` is the key `rfc8289`.
 pub fn cite() -> Result {
     let path = tool::root().join("SOURCES.bib");
     let bib = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -48,17 +48,17 @@ pub fn cite() -> Result {
     for (path, text) in read(&["rs", "py", "ts", "md", "toml"])? {
         for (number, line) in text.lines().enumerate() {
             for key in cited_keys(line) {
-                if !known.contains(key) {
+                if !known.contains(key.as_str()) {
                     unknown.push(format!("{path}:{}: `{key}` is not in SOURCES.bib", number + 1));
                 }
-                cited.insert(key.to_owned());
+                cited.insert(key);
             }
         }
     }
     if !unknown.is_empty() {
-        return Err(unknown.join("\n  "));
+        return Err(format!("{} unknown:\n  {}", unknown.len(), unknown.join("\n  ")));
     }
-    println!("cite: {} of {} keys cited, all known", cited.len(), known.len());
+    println!("cite: {} RFCs cited, all in SOURCES.bib ({} entries)", cited.len(), known.len());
     Ok(())
 }
 
@@ -74,10 +74,10 @@ fn bib_keys(bib: &str) -> Result<BTreeSet<&str>> {
     Ok(keys)
 }
 
-fn cited_keys(line: &str) -> impl Iterator<Item = &str> {
-    line.split("[@").skip(1).filter_map(|rest| {
-        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-'))?;
-        (end > 0).then(|| &rest[..end])
+fn cited_keys(line: &str) -> impl Iterator<Item = String> {
+    line.split("RFC ").skip(1).filter_map(|rest| {
+        let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        (!number.is_empty()).then(|| format!("rfc{number}"))
     })
 }
 
@@ -130,8 +130,8 @@ mod tests {
 
     #[test]
     fn keys_are_found_in_text() {
-        let line = "as in [@rfc8289, §5.3] and [@red-1993]; not [@] nor @rfc1";
-        assert_eq!(cited_keys(line).collect::<Vec<_>>(), ["rfc8289", "red-1993"]);
+        let line = "as in RFC 8289 §5.3 (RFC 3168); not RFCs, nor an RFC of old";
+        assert_eq!(cited_keys(line).collect::<Vec<_>>(), ["rfc8289", "rfc3168"]);
     }
 
     #[test]
