@@ -149,7 +149,7 @@ impl Cubic {
     fn keep_up_with_reno(&mut self) {
         let cwnd = self.window.cwnd;
         let Some(epoch) = &mut self.epoch else { return };
-        let per_segment = (u64::from(cwnd) * u64::from(self.params.reno_scale) >> 3) as u32;
+        let per_segment = ((u64::from(cwnd) * u64::from(self.params.reno_scale)) >> 3) as u32;
         while epoch.reno_count > per_segment {
             epoch.reno_count -= per_segment;
             epoch.reno_window += 1;

@@ -237,6 +237,9 @@ impl Scoreboard {
 
     /// The recovery was a mistake: nothing is lost after all.
     pub(crate) fn forgive(&mut self) {
+        if self.lost == 0 {
+            return;
+        }
         for number in self.una..self.nxt {
             let record = self.record(number);
             if record.has(LOST) {

@@ -18,6 +18,9 @@ pub enum Fate {
     Twice(Duration),
 }
 
+/// Decides about a data segment; also told how many were sent before.
+type FateOf = Box<dyn FnMut(&Segment, usize) -> Fate>;
+
 /// One data segment as it was sent: when, which offset, whether repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Log {
@@ -47,7 +50,7 @@ pub struct Pipe {
     free_at: Instant,
     events: BinaryHeap<Reverse<(u64, u64)>>,
     arrivals: Vec<Arrival>,
-    fate: Box<dyn FnMut(&Segment, usize) -> Fate>,
+    fate: FateOf,
     lose_ack: Box<dyn FnMut(usize) -> bool>,
     pub dropped: usize,
 }
