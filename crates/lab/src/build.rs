@@ -4,7 +4,7 @@
 //! belong to one flow each and never drop; the bottleneck is what results report. The return direction is reported when the
 //! file gives it a queue or data flows that way; otherwise it is a FIFO without limit that only delays.
 
-use crate::plan::{AccessEnds, Direction, Heading, Point, Scenario, Traffic};
+use crate::plan::{AccessEnds, Direction, Heading, MOST_JITTER, Point, Scenario, Traffic};
 use goodqueue_sim::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, Recording, SourceSpec, WorldSpec};
 use goodqueue_units::{Bytes, Duration, Instant, Rng};
 
@@ -106,14 +106,15 @@ fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, group: u3
     });
 }
 
-/// Hosts hand packets to their link with a jitter of up to the sending time of one full packet, so that sources of equal rate
-/// do not lock into phase with each other and with the bottleneck.
+/// Hosts hand packets to their link with a jitter, so that sources of equal rate do not lock into phase with each other and
+/// with the bottleneck.
 fn access_wire(plan: &Scenario, name: String, extra: Duration) -> LinkSpec {
+    let one_packet = plan.access.rate.transmission_time(plan.link.mtu);
     LinkSpec {
         name,
         rate: RateSpec::Constant(plan.access.rate),
         delay: plan.access.delay + extra,
-        jitter: plan.access.rate.transmission_time(plan.link.mtu),
+        jitter: plan.access.jitter.unwrap_or_else(|| one_packet.min(MOST_JITTER)),
         overhead: Bytes::ZERO,
         mtu: plan.link.mtu,
         queue: QueueSpec::Unlimited,

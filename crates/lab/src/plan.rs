@@ -17,6 +17,7 @@ mod tree;
 pub use crate::diagnostic::{Fault, PlanError};
 pub use link::{Direction, Link};
 pub use queue::Queue;
+pub(crate) use scenario::MOST_JITTER;
 pub use scenario::{Access, AccessEnds, Scenario, Timing};
 pub use traffic::{Heading, Traffic};
 

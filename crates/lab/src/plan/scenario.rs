@@ -39,6 +39,8 @@ pub struct Access {
     pub rate: Rate,
     /// One-way propagation delay of each.
     pub delay: Duration,
+    /// Random extra delay of each packet, uniform from zero to this; `None`: the sending time of one full packet.
+    pub jitter: Option<Duration>,
     /// At which ends they are.
     pub ends: AccessEnds,
 }
@@ -117,6 +119,8 @@ impl Timing {
 pub(super) const LONGEST: Duration = Duration::secs(10_000_000);
 /// Longest propagation delay.
 pub(super) const LONGEST_DELAY: Duration = Duration::secs(1000);
+/// Most jitter of an access link.
+pub(crate) const MOST_JITTER: Duration = Duration::secs(1);
 const MOST_REPLICATIONS: u64 = 1_000_000;
 const GREATEST_SEED: u64 = i64::MAX as u64;
 /// Packets and senders of more flows than this would not fit in memory.
@@ -194,17 +198,19 @@ fn read_head(table: &Table<'_>, default_name: &str) -> Head {
 }
 
 fn read_access(table: &Table<'_>) -> Access {
-    let default = Access { rate: Rate::gbit(1), delay: Duration::us(100), ends: AccessEnds::Both };
+    let default = Access { rate: Rate::gbit(1), delay: Duration::us(100), jitter: None, ends: AccessEnds::Both };
     let Some(access) = table.get("access").and_then(|node| Table::open(node, "access", table.faults())) else {
         return default;
     };
     let rate = access.optional("rate", reader::rate(Limits::new(Rate::bit_s(1), super::link::FASTEST)));
     let delay = access.optional("delay", reader::duration(Limits::new(Duration::ZERO, LONGEST_DELAY)));
+    let jitter = access.optional("jitter", reader::duration(Limits::new(Duration::ZERO, MOST_JITTER)));
     let ends = access.optional("ends", reader::choice(&["both", "sender"]));
     access.finish("[access]");
     Access {
         rate: rate.unwrap_or(default.rate),
         delay: delay.unwrap_or(default.delay),
+        jitter,
         ends: if ends == Some("sender") { AccessEnds::Sender } else { AccessEnds::Both },
     }
 }
