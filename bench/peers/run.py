@@ -154,17 +154,22 @@ class GoodQueue:
     def can_run(self, case):
         return True
 
-    def command(self, case, seed, warmup, duration):
-        return [
-            *[str(self.binary), "run", str(case.file), "--seed", str(seed), "--replications", "1", "--jobs", "1"],
-            *["--set", f"warmup={warmup} s", "--set", f"duration={duration} s", "--no-report", "--json", "-"],
-        ]
+    def simulate(self, case, seed, warmup, duration):
+        """The bottleneck's figures and the CPU seconds."""
+        with tempfile.TemporaryDirectory() as folder:
+            command = [
+                *[str(self.binary), "run", str(case.file), "--seed", str(seed), "--replications", "1", "--jobs", "1"],
+                *["--set", f"warmup={warmup} s", "--set", f"duration={duration} s"],
+                *["--no-report", "--record", "nothing", "--out", folder, "--json", "-"],
+            ]
+            text, cpu_s = run_measured(command)
+        (point,) = json.loads(text)["points"]
+        return point["links"]["bottleneck"], cpu_s
 
     def run(self, case, seed, warmup, duration):
-        text, cpu_s = run_measured(self.command(case, seed, warmup, duration))
-        link = self.link(text)
+        link, cpu_s = self.simulate(case, seed, warmup, duration)
         # Departures are counted after the warm-up; the same run without a warm-up counts all of them.
-        everything = self.link(run_measured(self.command(case, seed, 0, warmup + duration))[0])
+        everything, _ = self.simulate(case, seed, 0, warmup + duration)
         return Sample(
             packets=everything["departed_packets"]["mean"],
             cpu_s=cpu_s,
@@ -172,11 +177,6 @@ class GoodQueue:
             queue_packets=link["queue_packets"]["mean"],
             loss=link["drop_ratio"]["mean"],
         )
-
-    @staticmethod
-    def link(text):
-        (point,) = json.loads(text)["points"]
-        return point["links"]["bottleneck"]
 
 
 class Peer:
