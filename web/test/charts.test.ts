@@ -19,7 +19,7 @@ describe("ticks", () => {
 describe("svg", () => {
   const axis = { label: "Time", range: { min: 0, max: 10 }, scale: "linear", unit: { symbol: "s", factor: 1 } } as const;
   const look = { hue: "blue", dash: [], mark: "circle" } as const;
-  const plot = { width: 400, height: 200, x: axis, y: axis, shapes: [{ type: "line", x: [0, 5, 10], y: [0, null, 10], look, steps: true }] } as const;
+  const plot = { width: 400, height: 200, x: axis, y: axis, shapes: [{ type: "line", x: [0, 5, 10], y: [0, null, 10], look, steps: true, width: 1, opacity: 1 }] } as const;
 
   it("puts values where its scales say", () => {
     const drawn = draw(plot, ink);

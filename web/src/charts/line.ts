@@ -9,6 +9,7 @@ import type { Chart, Heading } from "./chart.ts";
 import { lowerBound, minMax } from "./downsample.ts";
 import type { Rows } from "./export.ts";
 import { draw, type Shape } from "./svg.ts";
+import { calmWidth, movingMean } from "./smooth.ts";
 import { extent, logTicks, type Range, tickDecimals } from "./ticks.ts";
 import { Tooltip } from "./tooltip.ts";
 import type { SharedWindow } from "./window.ts";
@@ -19,6 +20,8 @@ export interface LineData {
   readonly look: Look;
   readonly x: readonly number[];
   readonly y: readonly (number | null)[];
+  /** What to average for a calm line, where `y` holds extremes; `y` itself when it holds every sample. */
+  readonly means?: readonly (number | null)[];
 }
 
 /** One axis of a line chart. */
@@ -39,6 +42,8 @@ export interface LineOptions {
   readonly lines: readonly LineData[];
   /** Hold each value until the next one instead of joining them. */
   readonly steps: boolean;
+  /** Put a calm line of moving means over each line while it has too many points to be read. */
+  readonly calm?: boolean;
   readonly height: number;
   readonly window: SharedWindow;
   /** A shaded stretch, for instance the warm-up. */
@@ -46,6 +51,9 @@ export interface LineOptions {
   /** Instead of a tooltip, tell the values at the cursor (`null`: it left). */
   readonly onCursor?: (x: number | null) => void;
 }
+
+/** How much of a noisy line is left behind its calm one. */
+const FAINT = 0.28;
 
 export class LineChart implements Chart {
   readonly element: HTMLElement;
@@ -59,6 +67,9 @@ export class LineChart implements Chart {
   #plot: uPlot | undefined;
   #ink: Ink;
   #hovered = false;
+  /** Calm lines in the order of the lines, while they are needed, and how wide they average. */
+  #calm: readonly (readonly (number | null)[])[] | undefined;
+  #calmWidth = 0;
 
   constructor(options: LineOptions) {
     this.#options = options;
@@ -104,9 +115,9 @@ export class LineChart implements Chart {
     this.#plot?.destroy();
   }
 
-  /** The value of each line at `x`, in the order of the lines. */
+  /** What each line shows at `x`, in the order of the lines: its calm line, where there is one. */
   valuesAt(x: number): (number | null)[] {
-    return this.#options.lines.map((line) => valueAt(line, x, this.#options.steps));
+    return this.#options.lines.map((line, at) => valueAt({ ...line, y: this.#calm?.[at] ?? line.y }, x, this.#options.steps));
   }
 
   /** The vertical axis' unit. */
@@ -122,8 +133,14 @@ export class LineChart implements Chart {
   svg(ink: Ink, width: number, heading: Heading | undefined): string {
     const { x, y, lines, steps, band, height } = this.#options;
     const shown = this.#shown();
+    this.#calmDown();
     const thinned = lines.map((line) => ({ ...line, ...minMax(line, shown.min, shown.max, width) }));
-    const shapes: Shape[] = thinned.map((line) => ({ type: "line", x: line.x, y: line.y, look: line.look, steps }));
+    const isCalm = this.#calm !== undefined;
+    const shapes: Shape[] = thinned.map((line) => ({ type: "line", x: line.x, y: line.y, look: line.look, steps, width: isCalm ? 1 : 1.5, opacity: isCalm ? FAINT : 1 }));
+    for (const [at, calm] of (this.#calm ?? []).entries()) {
+      const line = lines[at];
+      if (line) shapes.push({ type: "line", ...minMax({ x: line.x, y: calm }, shown.min, shown.max, width), look: line.look, steps: false, width: 2, opacity: 1 });
+    }
     if (band) shapes.push({ type: "band", from: 0, to: band.to, text: band.text });
     const top = y.range ?? this.#yRange(extent(thinned.flatMap((line) => line.y.filter((value) => value !== null))));
     const plot = {
@@ -172,23 +189,47 @@ export class LineChart implements Chart {
 
   #applyWindow(): void {
     const { min, max } = this.#shown();
-    this.#plot?.setScale("x", { min, max });
+    const plot = this.#plot;
+    if (!plot) return;
+    const wasCalm = this.#calm !== undefined;
+    this.#calmDown();
+    if (wasCalm !== (this.#calm !== undefined)) {
+      // Another number of lines is another plot.
+      this.redraw();
+      return;
+    }
+    if (wasCalm) plot.setData(this.#aligned(), false);
+    plot.setScale("x", { min, max });
+  }
+
+  /** Works out the calm lines for what is shown now. */
+  #calmDown(): void {
+    const { calm, lines } = this.#options;
+    const { min, max } = this.#shown();
+    this.#calmWidth = calm ? Math.max(0, ...lines.map((line) => calmWidth(line.x, min, max))) : 0;
+    this.#calm = this.#calmWidth > 0 ? lines.map((line) => movingMean(line.x, line.means ?? line.y, this.#calmWidth)) : undefined;
   }
 
   #fit(): void {
     const width = this.#host.clientWidth;
     if (width === 0) return;
-    if (this.#plot) this.#plot.setSize({ width, height: this.#options.height });
-    else this.#plot = new uPlot(this.#uplotOptions(width), this.#aligned(), this.#host);
+    if (this.#plot) {
+      this.#plot.setSize({ width, height: this.#options.height });
+      return;
+    }
+    this.#calmDown();
+    this.#plot = new uPlot(this.#uplotOptions(width), this.#aligned(), this.#host);
   }
 
   /** The lines over one common list of x, which is how uPlot wants them. */
   #aligned(): uPlot.AlignedData {
     const { lines } = this.#options;
-    const [first] = lines;
+    const calm = (this.#calm ?? []).map((y, at) => ({ x: lines[at]?.x ?? [], y }));
+    const all = [...lines, ...calm];
+    const [first] = all;
     if (!first) return [[this.#xRange.min, this.#xRange.max]];
-    if (this.#isShared()) return [first.x as number[], ...lines.map((line) => line.y as (number | null)[])];
-    return uPlot.join(lines.map((line) => [line.x as number[], line.y as (number | null)[]]));
+    if (this.#isShared()) return [first.x as number[], ...all.map((line) => line.y as (number | null)[])];
+    return uPlot.join(all.map((line) => [line.x as number[], line.y as (number | null)[]]));
   }
 
   /** Do all lines have the same x? */
@@ -200,6 +241,8 @@ export class LineChart implements Chart {
   #uplotOptions(width: number): uPlot.Options {
     const { x, y, lines, steps, window, height } = this.#options;
     const ink = this.#ink;
+    const isCalm = this.#calm !== undefined;
+    const drawn = (line: LineData): uPlot.Series => ({ label: line.label, stroke: ink.hues[line.look.hue], dash: isCalm ? [] : [...line.look.dash], points: { show: false }, spanGaps: true });
     const stepped = uPlot.paths.stepped?.({ align: 1 });
     return {
       width,
@@ -214,19 +257,17 @@ export class LineChart implements Chart {
       series: [
         {},
         ...lines.map((line): uPlot.Series => ({
-          label: line.label,
-          stroke: ink.hues[line.look.hue],
-          width: 1.5,
-          dash: [...line.look.dash],
-          points: { show: false },
-          spanGaps: true,
+          ...drawn(line),
+          width: isCalm ? 1 : 1.5,
+          alpha: isCalm ? FAINT : 1,
           ...(steps && stepped ? { paths: stepped } : {}),
         })),
+        ...(isCalm ? lines.map((line): uPlot.Series => ({ ...drawn(line), width: 2, dash: [...line.look.dash] })) : []),
       ],
       cursor: {
         drag: { x: true, y: false, setScale: false, dist: 4 },
         // Lines with times of their own have no point at most places of the cursor.
-        points: this.#isShared() ? { size: 7 } : { show: false },
+        points: this.#isShared() && !isCalm ? { size: 7 } : { show: false },
         y: false,
         sync: { key: window.key, setSeries: false, filters: { pub: (type: string) => type === "mousemove" || type === "mouseleave" } },
         bind: { dblclick: () => () => (this.resetZoom(), null) },
@@ -298,7 +339,9 @@ export class LineChart implements Chart {
     const values = this.valuesAt(at);
     const rows = this.#options.lines.map((line, index) => ({ look: line.look, label: line.label, value: this.formatY(values[index] ?? null) }));
     const offset = plot.over.offsetLeft;
-    this.#tooltip.show(left + offset, Math.max(0, Math.min(plot.cursor.top ?? 0, 60)), withUnit(at, this.#units.x, 4), rows);
+    const place = withUnit(at, this.#units.x, 4);
+    const heading = this.#calmWidth > 0 ? `${place}, mean over ${withUnit(this.#calmWidth, this.#units.x, 2)}` : place;
+    this.#tooltip.show(left + offset, Math.max(0, Math.min(plot.cursor.top ?? 0, 60)), heading, rows);
   }
 
   #onSelect(plot: uPlot): void {

@@ -16,7 +16,7 @@ export interface Axis {
 
 /** Something drawn inside the axes, in the axes' values. */
 export type Shape =
-  | { readonly type: "line"; readonly x: readonly number[]; readonly y: readonly (number | null)[]; readonly look: Look; readonly steps: boolean }
+  | { readonly type: "line"; readonly x: readonly number[]; readonly y: readonly (number | null)[]; readonly look: Look; readonly steps: boolean; readonly width: number; readonly opacity: number }
   | { readonly type: "point"; readonly x: number; readonly y: number; readonly look: Look; readonly size: number; readonly opacity: number; readonly key?: string }
   | { readonly type: "segment"; readonly from: readonly [number, number]; readonly to: readonly [number, number]; readonly look: Look; readonly width: number; readonly opacity: number }
   | { readonly type: "label"; readonly x: number; readonly y: number; readonly text: string; readonly anchor: "start" | "end"; readonly dx: number; readonly dy: number; readonly quiet: boolean }
@@ -176,7 +176,7 @@ interface Scales {
 function drawShape(shape: Shape, { toX, toY, box, ink }: Scales): string {
   switch (shape.type) {
     case "line":
-      return `<path d="${linePath(shape, toX, toY)}" stroke="${ink.hues[shape.look.hue]}" stroke-width="1.5" stroke-linejoin="round" stroke-dasharray="${shape.look.dash.join(" ")}" fill="none"/>`;
+      return `<path d="${linePath(shape, toX, toY)}" stroke="${ink.hues[shape.look.hue]}" stroke-width="${shape.width}" opacity="${shape.opacity}" stroke-linejoin="round" stroke-dasharray="${shape.opacity < 1 ? "" : shape.look.dash.join(" ")}" fill="none"/>`;
     case "segment":
       return `<path d="M${fixed(toX(shape.from[0]))} ${fixed(toY(shape.from[1]))}L${fixed(toX(shape.to[0]))} ${fixed(toY(shape.to[1]))}" stroke="${ink.hues[shape.look.hue]}" stroke-width="${shape.width}" opacity="${shape.opacity}" stroke-linecap="round" fill="none"/>`;
     case "point":

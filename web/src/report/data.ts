@@ -14,6 +14,8 @@ export interface Column {
   readonly name: string;
   readonly times: readonly number[];
   readonly values: readonly (number | null)[];
+  /** Where `values` are extremes, the mean of the samples behind each. */
+  readonly means?: readonly (number | null)[];
 }
 
 /** Everything sampled of one link or flow. */
@@ -126,8 +128,15 @@ function readSeries(raw: Fields, axes: readonly number[][]): Series {
   return {
     subject: string(raw["subject"]),
     samplesAPair: Number(raw["samples_a_pair"] ?? 1),
-    columns: list(raw["columns"]).map(fields).map((column) => ({ name: string(column["name"]), times, values: gappy(column["values"]) })),
+    columns: list(raw["columns"]).map(fields).map((column) => readColumn(column, times)),
   };
+}
+
+function readColumn(raw: Fields, times: readonly number[]): Column {
+  const values = gappy(raw["values"]);
+  const means = gappy(raw["means"]);
+  // One mean for each pair of extremes.
+  return { name: string(raw["name"]), times, values, ...(means.length > 0 ? { means: values.map((_, at) => means[at >> 1] ?? null) } : {}) };
 }
 
 function figure(raw: Json | undefined): Figure | undefined {

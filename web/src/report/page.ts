@@ -198,10 +198,11 @@ function timeSection(result: Result, state: State, charts: Charts): HTMLElement[
   );
   scales.hidden = state.arrangement === "together";
   const pair = Math.max(1, ...result.points.flatMap((point) => point.series.filter((one) => one.subject.startsWith("link:")).map((one) => one.samplesAPair)));
-  const thinned = pair > 1 ? ` Each step shows the lowest and the highest of ${pair} samples.` : "";
+  const thinned = pair > 1 ? ` Thin lines show the lowest and the highest of every ${pair} samples.` : "";
   const replication = result.replications !== undefined && result.replications > 1 ? "The first replication. " : "";
   const warmup = result.measured && result.measured.from > 0 ? " The shaded start is the warm-up." : "";
-  const hint = [`${replication}Time is in seconds.${warmup}${thinned}`, h("span", { class: "screen-only" }, " Drag to look closer, double click for everything; all plots follow.")];
+  const calm = " A bold line is a moving mean over a hundredth of what is shown; the faint one behind it is what was sampled.";
+  const hint = [`${replication}Time is in seconds.${warmup}${calm}${thinned}`, h("span", { class: "screen-only" }, " Drag to look closer, double click for everything; all plots follow.")];
   return [chartSection("Over time", hint, charts.overTime, result.points.length > 1 ? [arrangement, scales] : [])];
 }
 

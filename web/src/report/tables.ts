@@ -103,8 +103,14 @@ function figureCell(figure: Figure | undefined, scale: Scale | undefined, isBest
   if (!figure || !scale) return h("td", { class: "figure none" }, h("span", { class: "mean" }, "–"), scale?.hasIntervals === true && h("span", { class: "ci" }));
   const { factor } = scale.unit;
   const mean = h(isBest ? "strong" : "span", { class: "mean" }, formatDecimals(figure.mean * factor, scale.decimals));
-  const interval = figure.ci95 === null || (figure.mean === 0 && figure.ci95 === 0) ? "" : `±${formatDecimals(figure.ci95 * factor, scale.decimals)}`;
+  const interval = figure.ci95 === null || (figure.mean === 0 && figure.ci95 === 0) ? "" : `±${halfWidth(figure.ci95 * factor, scale.decimals)}`;
   return h("td", { class: "figure" }, mean, scale.hasIntervals && h("span", { class: "ci" }, interval));
+}
+
+/** A half-width that rounds to zero is not zero. */
+function halfWidth(value: number, decimals: number): string {
+  const text = formatDecimals(value, decimals);
+  return value > 0 && Number(text) === 0 ? `<${formatDecimals(10 ** -decimals, decimals)}` : text;
 }
 
 /** Rows by a column; without an order, as they were given; missing figures last. */

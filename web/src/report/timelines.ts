@@ -33,6 +33,7 @@ export function timelineChart(options: TimelineOptions): Chart {
   const base = {
     x: { label: "Time", quantity: "seconds" as const, range },
     steps: options.steps,
+    calm: !options.steps,
     window: options.window,
     ...(result.measured && result.measured.from > 0 ? { band: { to: result.measured.from, text: "warm-up" } } : {}),
   };
@@ -123,7 +124,7 @@ class Panels implements Chart {
 }
 
 /** The column `name` of `subject`, if it was sampled and holds any value. */
-export function columnOf(series: readonly Series[], subject: string, name: string): { x: readonly number[]; y: readonly (number | null)[] } | undefined {
+export function columnOf(series: readonly Series[], subject: string, name: string): Pick<LineData, "x" | "y" | "means"> | undefined {
   const column = series.find((one) => one.subject === subject)?.columns.find((one) => one.name === name);
-  return column && column.values.some((value) => value !== null) ? { x: column.times, y: column.values } : undefined;
+  return column && column.values.some((value) => value !== null) ? { x: column.times, y: column.values, ...(column.means ? { means: column.means } : {}) } : undefined;
 }

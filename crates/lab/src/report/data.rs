@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 /// The version of the embedded data; `web/src/report/data.ts` reads it.
 const SCHEMA: &str = "goodqueue.report/1";
 /// Most points of one line of a link.
-const LINK_LINE_POINTS: usize = 2_000;
+const LINK_LINE_POINTS: usize = 1_600;
 /// Most points of all lines of flows together.
-const FLOW_POINTS: usize = 240_000;
+const FLOW_POINTS: usize = 180_000;
 /// Fewest points of a flow's line: below this a line says nothing, so there are fewer lines instead.
 const FLOW_LINE_POINTS_MIN: usize = 200;
 /// Most points of a distribution.
@@ -91,7 +91,11 @@ struct SeriesData<'a> {
 #[derive(Debug, Serialize)]
 struct ColumnData<'a> {
     name: &'a str,
+    /// The lowest and the highest sample of each bucket, or every sample.
     values: Vec<Option<f64>>,
+    /// The mean of each bucket, one for each pair of values; empty when every sample is there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    means: Vec<Option<f64>>,
 }
 
 impl<'a> ReportData<'a> {
@@ -215,8 +219,11 @@ impl Axes {
 fn series_data<'a>(series: &'a Series, limit: usize, axes: &mut Axes) -> SeriesData<'a> {
     let buckets = Buckets::new(series.times.len(), limit);
     let times: Vec<f64> = series.times.iter().map(|time| time.as_secs_f64()).collect();
-    let column =
-        |column: &'a SeriesColumn| ColumnData { name: &column.name, values: round_each(&buckets.extremes(&column.values)) };
+    let column = |column: &'a SeriesColumn| ColumnData {
+        name: &column.name,
+        values: round_each(&buckets.extremes(&column.values)),
+        means: round_each(&buckets.means(&column.values)),
+    };
     SeriesData {
         subject: &series.subject,
         axis: axes.index_of(round_each(&buckets.times(&times))),

@@ -42,6 +42,14 @@ impl Buckets {
         values.chunks(self.width).flat_map(|bucket| extremes(bucket).into_iter().take(bucket.len())).collect()
     }
 
+    /// The mean of each bucket's finite samples; nothing when every sample is kept anyway.
+    pub(super) fn means(self, values: &[f64]) -> Vec<f64> {
+        if self.width == 0 {
+            return Vec::new();
+        }
+        values.chunks(self.width).map(mean).collect()
+    }
+
     /// Samples behind one pair of points, 1 when nothing was left out.
     pub(super) fn samples_a_bucket(self) -> usize {
         self.width.max(1)
@@ -62,6 +70,12 @@ fn extremes(bucket: &[f64]) -> [f64; 2] {
         }
     }
     if low.0 <= high.0 { [*low.1, *high.1] } else { [*high.1, *low.1] }
+}
+
+/// The mean of the finite values; not-a-number when there is none.
+fn mean(bucket: &[f64]) -> f64 {
+    let finite = bucket.iter().filter(|value| value.is_finite());
+    finite.clone().sum::<f64>() / finite.count() as f64
 }
 
 /// `points` thinned to about `limit`, keeping the first and the last and those that are furthest apart in either direction:
