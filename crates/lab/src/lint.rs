@@ -215,7 +215,7 @@ impl<'a> Lint<'a> {
                         self.warn(field, message, "lower it or enlarge the buffer");
                     }
                 }
-                Value::Duration(target) if param.name == "target" && param.unit == Unit::Duration => {
+                Value::Duration(target) if ["target", "threshold"].contains(&param.name) && param.unit == Unit::Duration => {
                     self.target(field, target, rate, held);
                 }
                 _ => {}
