@@ -78,9 +78,9 @@ pub(crate) struct EventQueue {
 }
 
 /// Most events kept sorted; beyond it the later half moves to the heap.
-const NEAR_MOST: usize = 64;
+const NEAR_MOST: usize = 24;
 /// Events fetched from the heap at once when none is left in the sorted part.
-const REFILL: usize = 32;
+const REFILL: usize = 12;
 
 impl EventQueue {
     pub(crate) fn new() -> Self {

@@ -13,27 +13,31 @@ pub(crate) struct WireClass {
     pub(crate) delay: Duration,
     pub(crate) overhead: Bytes,
     pub(crate) jitter: Duration,
-    /// The size sent last and how long it took: most packets are of one size.
-    last: (u16, Duration),
+    /// The small and the large size sent last and how long they took: most packets are of one of two sizes.
+    last: [(u16, Duration); 2],
 }
+
+/// Shorter packets are acknowledgements rather than data.
+const SMALL: u16 = 256;
 
 impl WireClass {
     pub(crate) fn new(rate: Rate, delay: Duration, overhead: Bytes, jitter: Duration) -> Self {
-        Self { rate, delay, overhead, jitter, last: (0, Duration::ZERO) }
+        Self { rate, delay, overhead, jitter, last: [(0, Duration::ZERO); 2] }
     }
 
-    /// Sending time of the packet that passed last.
+    /// Sending time of the large packet that passed last, else of the small one.
     #[inline]
-    pub(crate) fn last_transmission_time(&self) -> Duration {
-        self.last.1
+    pub(crate) fn packet_time(&self) -> Duration {
+        if self.last[1].1.is_zero() { self.last[0].1 } else { self.last[1].1 }
     }
 
     #[inline]
     fn transmission_time(&mut self, ip_len: u16) -> Duration {
-        if self.last.0 != ip_len || ip_len == 0 {
-            self.last = (ip_len, self.rate.transmission_time(Bytes::new(u64::from(ip_len)) + self.overhead));
+        let last = &mut self.last[usize::from(ip_len >= SMALL)];
+        if last.0 != ip_len || ip_len == 0 {
+            *last = (ip_len, self.rate.transmission_time(Bytes::new(u64::from(ip_len)) + self.overhead));
         }
-        self.last.1
+        last.1
     }
 }
 

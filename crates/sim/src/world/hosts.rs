@@ -94,14 +94,14 @@ impl World {
     fn local_queue_full(&self, slot: u32, flow: u32) -> Option<Instant> {
         let (wire, class) = self.first_wire(flow)?;
         let backlog = wire.busy_until.since(self.now);
-        if backlog <= class.last_transmission_time() * 2 {
+        if backlog <= class.packet_time() * 2 {
             return None;
         }
         let sender = &self.senders[slot as usize].sender;
         let srtt_s = sender.srtt()?.as_secs_f64();
         let gain = if sender.cwnd().get() < sender.ssthresh().get() / 2 { 2.0 } else { 1.2 };
         let rate_share = gain * sender.cwnd().bits() as f64 / srtt_s / class.rate.as_bit_s() as f64;
-        let allowed = Duration::ms(1).mul_f64(rate_share).max(class.last_transmission_time() * 2);
+        let allowed = Duration::ms(1).mul_f64(rate_share).max(class.packet_time() * 2);
         (backlog > allowed).then(|| wire.busy_until - allowed)
     }
 
@@ -183,7 +183,7 @@ impl World {
         let flow = self.flow_of_source[slot as usize];
         if self
             .first_wire(flow)
-            .is_some_and(|(wire, class)| wire.busy_until.since(now) > class.last_transmission_time() * LOCAL_QUEUE_PACKETS)
+            .is_some_and(|(wire, class)| wire.busy_until.since(now) > class.packet_time() * LOCAL_QUEUE_PACKETS)
         {
             self.launched += 1;
             self.wire_losses += 1;
