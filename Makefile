@@ -25,7 +25,7 @@ bench-peers: ## the same work in goodqueue, ns-2 and ns-3 (installs both; half a
 	cargo build --release --bin gq
 	python3 bench/peers/run.py --install
 
-fuzz: ## random tests for longer (CASES=20000, MINUTES=1 a fuzz target)
+fuzz: ## arbitrary input to every reader (MINUTES=1 a target)
 	@scripts/fuzz.sh
 
 web: ## build the front end; the report's template goes to crates/lab/assets
