@@ -52,6 +52,17 @@ impl Rack {
         }
     }
 
+    /// A segment sent once was delivered in order, later than all before.
+    #[inline]
+    pub(crate) fn on_routine(&mut self, sent_at: u64, number: u64, rtt: u64) {
+        self.advanced = true;
+        self.latest.rtt = rtt;
+        if (sent_at, number) > (self.latest.sent_at, self.latest.number) {
+            self.latest.sent_at = sent_at;
+            self.latest.number = number;
+        }
+    }
+
     /// An original filled a hole below something delivered earlier, although it was repeated meanwhile.
     pub(crate) fn on_late_original(&mut self) {
         self.reordering_seen = true;

@@ -44,13 +44,8 @@ impl Rtt {
     /// Takes a sample. `una` and `nxt` mark round trips.
     #[inline]
     pub(crate) fn sample(&mut self, rtt: u64, una: u64, nxt: u64) {
-        let rtt = rtt.max(1);
         if self.srtt8 == 0 {
-            self.srtt8 = rtt * 8;
-            self.deviation = rtt * 2;
-            self.rttvar = self.deviation.max(self.rto_min);
-            self.round_deviation = self.rttvar;
-            self.round_end = nxt;
+            self.first_sample(rtt.max(1), nxt);
         } else {
             let error = rtt as i64 - (self.srtt8 >> 3) as i64;
             self.srtt8 = (self.srtt8 as i64 + error).max(1) as u64;
@@ -64,14 +59,27 @@ impl Rtt {
                 self.rttvar = self.rttvar.max(self.deviation);
             }
             if una > self.round_end {
-                if self.round_deviation < self.rttvar {
-                    self.rttvar -= (self.rttvar - self.round_deviation) >> 2;
-                }
-                self.round_end = nxt;
-                self.round_deviation = self.rto_min;
+                self.end_round(nxt);
             }
         }
-        self.rto = (self.srtt().as_nanos() + self.rttvar).min(LARGEST_RTO);
+        self.rto = ((self.srtt8 >> 3) + self.rttvar).min(LARGEST_RTO);
+    }
+
+    #[cold]
+    fn first_sample(&mut self, rtt: u64, nxt: u64) {
+        self.srtt8 = rtt * 8;
+        self.deviation = rtt * 2;
+        self.rttvar = self.deviation.max(self.rto_min);
+        self.round_deviation = self.rttvar;
+        self.round_end = nxt;
+    }
+
+    fn end_round(&mut self, nxt: u64) {
+        if self.round_deviation < self.rttvar {
+            self.rttvar -= (self.rttvar - self.round_deviation) >> 2;
+        }
+        self.round_end = nxt;
+        self.round_deviation = self.rto_min;
     }
 
     /// Takes a sample for the minimum alone.
@@ -123,6 +131,13 @@ struct WindowedMin {
 impl WindowedMin {
     #[inline]
     fn insert(&mut self, now: u64, value: u64) {
+        // Larger than all three while the window is young: nothing to learn.
+        if value <= self.best[2].1 || now - self.best[0].0 > MINIMUM_WINDOW / 4 || self.best[0].1 == 0 {
+            self.take(now, value);
+        }
+    }
+
+    fn take(&mut self, now: u64, value: u64) {
         let sample = (now, value);
         if value <= self.best[0].1 || self.best[0].1 == 0 || now - self.best[2].0 > MINIMUM_WINDOW {
             self.best = [sample; 3];

@@ -197,35 +197,40 @@ impl Scoreboard {
         self.slots = larger;
     }
 
-    /// The cumulative acknowledgement moves up to `una`, at most `nxt`, and echoes the time `echoed`.
+    /// Acknowledges everything below `una`, at most `nxt`, if all of it was sent once and is not reported yet: the usual case. Returns when
+    /// the first and the last of it were sent.
     #[inline]
-    pub(crate) fn acknowledge(&mut self, now: u64, una: u64, recovery_point: u64, echoed: u64, out: &mut Delivery) {
+    pub(crate) fn acknowledge_plain(&mut self, now: u64, una: u64) -> Option<(u64, u64)> {
         debug_assert!(self.una < una && una <= self.nxt);
-        let first = self.una;
-        let mut seen = 0;
-        for number in first..una {
-            seen |= self.record(number).0;
+        let first = self.record(self.una);
+        let mut last = first;
+        let mut seen = first.0;
+        let mut number = self.una + 1;
+        while number < una {
+            last = self.record(number);
+            seen |= last.0;
+            number += 1;
         }
-        if seen & FLAGS == 0 {
-            // Everything arrived in order and once, the usual case: the ends tell all.
-            let (oldest, newest) = (self.record(first).sent_at(now), self.record(una - 1).sent_at(now));
-            out.delivered += (una - first) as u32;
-            out.acked = Some((oldest, newest));
-            out.original |= first < recovery_point;
-            out.reordered |= first < self.highest_sacked;
-            out.latest = Some((newest, una - 1, false));
-        } else {
-            for number in first..una {
-                self.acknowledge_one(now, number, recovery_point, echoed, out);
-            }
+        if seen & FLAGS != 0 || self.una < self.highest_sacked {
+            return None;
         }
+        self.advance(una);
+        Some((first.sent_at(now), last.sent_at(now)))
+    }
+
+    /// The cumulative acknowledgement moves up to `una`, at most `nxt`, and echoes the time `echoed`.
+    pub(crate) fn acknowledge(&mut self, now: u64, una: u64, recovery_point: u64, echoed: u64, out: &mut Delivery) {
+        for number in self.una..una {
+            self.acknowledge_one(now, number, recovery_point, echoed, out);
+        }
+        self.advance(una);
+    }
+
+    #[inline]
+    fn advance(&mut self, una: u64) {
         self.una = una;
-        if self.frontier < una {
-            self.frontier = una;
-        }
-        if self.repair < una {
-            self.repair = una;
-        }
+        self.frontier = self.frontier.max(una);
+        self.repair = self.repair.max(una);
     }
 
     fn acknowledge_one(&mut self, now: u64, number: u64, recovery_point: u64, echoed: u64, out: &mut Delivery) {

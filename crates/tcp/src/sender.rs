@@ -84,8 +84,12 @@ pub struct Sender {
     board: Scoreboard,
     /// Segments that may be in flight now.
     window: u32,
-    /// The control's window from which `window` was made.
+    /// The control's window from which `window` was made; [`Bytes::MAX`] when it was made otherwise.
     cc_window: Bytes,
+    /// New full segments that may leave without further questions.
+    quota: u32,
+    /// Nothing can leave before the next event.
+    settled: bool,
     /// Segments there are to send in all; [`NO_SEGMENT`] for no end.
     end: u64,
     /// Offset of the next new byte.
@@ -169,7 +173,9 @@ impl Sender {
         Ok(Self {
             board: Scoreboard::new(),
             window: 0,
-            cc_window: Bytes::ZERO,
+            cc_window: Bytes::MAX,
+            quota: 0,
+            settled: false,
             end,
             nxt_bytes: 0,
             max_outstanding: most.max(1),
@@ -221,6 +227,7 @@ impl Sender {
 
     /// Offers no new data from now on; what was sent is still delivered.
     pub fn stop(&mut self, _now: Instant) {
+        self.unsettle();
         if self.end > self.board.nxt() {
             self.end = self.board.nxt();
             self.fin = false;
@@ -309,6 +316,13 @@ impl Sender {
         self.follow_control();
     }
 
+    /// Something happened: what may leave has to be worked out anew.
+    #[inline]
+    pub(crate) const fn unsettle(&mut self) {
+        self.quota = 0;
+        self.settled = false;
+    }
+
     fn note_rtt(&mut self, rtt: u64) {
         self.statistics.rtt_samples += 1;
         self.statistics.last_rtt = Duration::ns(rtt);
@@ -320,8 +334,14 @@ impl Sender {
         let window = self.cc.cwnd();
         if window != self.cc_window {
             self.cc_window = window;
+            self.window = (self.segmentation.whole(window.get()) as u32).max(1);
         }
-        self.window = (self.segmentation.whole(window.get()) as u32).max(1);
+    }
+
+    /// Sets a window that is not the control's.
+    fn set_window(&mut self, segments: u32) {
+        self.window = segments;
+        self.cc_window = Bytes::MAX;
     }
 
     #[inline]

@@ -41,6 +41,57 @@ impl Sender {
     /// An acknowledgement has arrived.
     #[inline]
     pub fn handle_ack(&mut self, now: Instant, segment: &Segment) {
+        self.unsettle();
+        let calm = self.state == State::Open && self.probe_end == NO_SEGMENT && self.phase == Phase::Established;
+        if calm && segment.flags == Flags::ACK && segment.sack_blocks == 0 && segment.number <= self.nxt_bytes {
+            let una = self.number_at(segment.number);
+            let delivered = una.saturating_sub(self.board.una());
+            if delivered > 0
+                && let Some(sent) = self.board.acknowledge_plain(now.as_nanos(), una)
+            {
+                self.take_routine(now, sent, delivered as u32);
+                return;
+            }
+        }
+        self.handle_unusual(now, segment);
+    }
+
+    /// Data sent once was acknowledged in order and nothing is amiss: what most acknowledgements are.
+    #[inline]
+    fn take_routine(&mut self, now: Instant, (first_sent, last_sent): (u64, u64), delivered: u32) {
+        let t = now.as_nanos();
+        let (una, nxt) = (self.board.una(), self.board.nxt());
+        let rtt = t - last_sent;
+        self.timeouts_in_a_row = 0;
+        self.rtt.sample_minimum(t, rtt);
+        self.rtt.sample(t - first_sent, una, nxt);
+        self.note_rtt(rtt);
+        let prior_delivered = self.delivered.saturating_sub(nxt - una);
+        self.delivered += u64::from(delivered);
+        self.rack.on_routine(last_sent, una - 1, rtt);
+        self.rack.adapt(self.delivered, prior_delivered);
+        let limited = self.cwnd_limited || self.cc.in_slow_start() && self.window < 2 * self.max_in_round;
+        self.cc.on_ack(&AckSample {
+            now,
+            delivered,
+            growth: if limited { Growth::Allowed } else { Growth::Held },
+            rtt: Some(Duration::ns(rtt)),
+            srtt: self.rtt.srtt(),
+            min_rtt: Duration::ns(self.rtt.min()),
+            una,
+            nxt,
+            in_flight: self.board.in_flight(),
+            ece: false,
+        });
+        self.follow_control();
+        self.grant();
+        if self.quota == 0 {
+            self.arm_after_progress(t);
+        }
+    }
+
+    #[inline(never)]
+    fn handle_unusual(&mut self, now: Instant, segment: &Segment) {
         if self.phase != Phase::Established || segment.flags.has(Flags::SYN) {
             self.handle_handshake(now, segment);
             return;
@@ -55,7 +106,7 @@ impl Sender {
         if prior_una == self.board.nxt() && segment.sack_blocks == 0 {
             return;
         }
-        let una = if segment.number == self.nxt_bytes { self.board.nxt() } else { self.segmentation.whole(segment.number) };
+        let una = self.number_at(segment.number);
         let advanced = una > prior_una;
         let echoed = segment.timestamp.as_nanos();
         let mut delivery = Delivery::default();
@@ -102,7 +153,6 @@ impl Sender {
     }
 
     /// Takes the selective blocks; returns whether the first reports a duplicate.
-    #[inline(never)]
     fn take_selective(&mut self, t: u64, segment: &Segment, prior_highest: u64, delivery: &mut Delivery) -> bool {
         let mut blocks = segment.sack.iter().take(usize::from(segment.sack_blocks));
         let mut reports_duplicate = false;
@@ -130,12 +180,12 @@ impl Sender {
     }
 
     /// The number of whole segments below a byte offset; the last segment may be short.
+    #[inline]
     fn number_at(&self, offset: u64) -> u64 {
         if offset >= self.nxt_bytes { self.board.nxt() } else { self.segmentation.whole(offset) }
     }
 
     /// Round-trip time samples: from data sent once, else from selective reports, else from the echoed timestamp (RFC 7323).
-    #[inline]
     fn measure(&mut self, t: u64, delivery: &Delivery, advanced: bool, echoed: u64) -> Measured {
         let (mut smooth, mut control) = match delivery.acked {
             Some((first, last)) if !delivery.ambiguous => (Some(t - first), Some(t - last)),
@@ -182,7 +232,6 @@ impl Sender {
     }
 
     /// The window after this acknowledgement.
-    #[inline]
     fn steer(&mut self, now: Instant, facts: &AckFacts, delivery: &Delivery, newly_lost: u32, rtt: Option<u64>) {
         let reducing = self.is_reducing();
         let limited = self.cwnd_limited || self.cc.in_slow_start() && self.window < 2 * self.max_in_round;
@@ -206,7 +255,8 @@ impl Sender {
             self.follow_control();
         } else if delivery.delivered > 0 {
             let ack = if facts.advanced && newly_lost == 0 { Ack::Safe } else { Ack::Unsafe };
-            self.window = self.prr.window(delivery.delivered, in_flight, ack);
+            let window = self.prr.window(delivery.delivered, in_flight, ack);
+            self.set_window(window);
         }
         debug_assert!(self.timer.usage != Use::Off || self.board.outstanding() == 0, "data is outstanding and no timer runs");
     }

@@ -113,6 +113,7 @@ impl Sender {
     /// The time told by [`next_timeout`](Self::next_timeout) has come. Early or repeated calls change nothing.
     pub fn handle_timeout(&mut self, now: Instant) {
         let t = now.as_nanos();
+        self.unsettle();
         if self.wake < self.timer.at && self.wake <= t {
             // The pacing release: whoever asks for segments now gets one.
             self.wake = self.timer.at;
@@ -205,7 +206,8 @@ impl Sender {
         if verdict.lost > 0 {
             if self.state != State::Recovery {
                 self.enter_recovery(t, false);
-                self.window = self.prr.window(1, self.board.in_flight(), Ack::Unsafe);
+                let window = self.prr.window(1, self.board.in_flight(), Ack::Unsafe);
+                self.set_window(window);
             }
             self.repair = Repair::Lost;
         }

@@ -12,6 +12,66 @@ impl Sender {
     /// The next segment to send now, if any. Call until `None` after any other call.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        if self.quota > 0 {
+            return Some(self.send_granted(now));
+        }
+        if self.settled {
+            return None;
+        }
+        self.poll_carefully(now)
+    }
+
+    /// The host takes no more segments for now, although there may be more: the burst ends as if there were none. Polling goes on
+    /// whenever the host likes.
+    pub fn hold(&mut self, now: Instant) {
+        self.end_burst(now.as_nanos());
+    }
+
+    /// Grants what may leave without further questions: full new segments of an open, unpaced sender with nothing to repair.
+    #[inline]
+    pub(super) fn grant(&mut self) {
+        let outstanding = self.board.outstanding();
+        let room = self.window.saturating_sub(self.board.in_flight()).min(self.max_outstanding.saturating_sub(outstanding));
+        let plain = self.state == State::Open && self.urgent == Urgent::Nothing && !self.board.awaits_repair();
+        if plain && self.cc.pacing_rate().is_none() && !self.cwr_pending {
+            // The last segment may be short and carries FIN.
+            let full = self.end.saturating_sub(1).saturating_sub(self.board.nxt());
+            self.quota = u64::from(room).min(full) as u32;
+        }
+    }
+
+    #[inline]
+    fn send_granted(&mut self, now: Instant) -> Transmit {
+        let t = now.as_nanos();
+        let segment = Segment { number: self.nxt_bytes, timestamp: now, payload: self.segmentation.mss(), ..Segment::default() };
+        self.nxt_bytes += u64::from(segment.payload);
+        self.quota -= 1;
+        self.count_in_burst();
+        self.note_sent(now);
+        self.board.push(t);
+        self.statistics.sent_segments += 1;
+        if self.quota == 0 {
+            self.end_burst(t);
+            self.settled = self.board.in_flight() >= self.window;
+        }
+        Transmit { segment, ecn: self.codepoint(), retransmission: false }
+    }
+
+    #[inline]
+    const fn codepoint(&self) -> Ecn {
+        if self.ecn_negotiated { Ecn::Ect0 } else { Ecn::NotEct }
+    }
+
+    #[inline]
+    fn count_in_burst(&mut self) {
+        if self.burst == 0 {
+            self.burst_from_empty = self.board.outstanding() == 0;
+        }
+        self.burst += 1;
+    }
+
+    #[inline(never)]
+    fn poll_carefully(&mut self, now: Instant) -> Option<Transmit> {
         if self.urgent != Urgent::Nothing || self.phase != Phase::Established {
             return self.send_urgent(now);
         }
@@ -28,19 +88,15 @@ impl Sender {
             if self.has_new_data() {
                 return Some(self.send_new(now));
             }
-            if self.loss_detection == LossDetection::Rfc6675 && self.state == State::Recovery {
-                return self.send_doubtful(now);
+            if self.loss_detection == LossDetection::Rfc6675
+                && self.state == State::Recovery
+                && let Some(sent) = self.send_doubtful(now)
+            {
+                return Some(sent);
             }
         }
         self.end_burst(t);
         None
-    }
-
-    /// The host's own link can take no more for now: what is unsent waits for it and not for the window. Call instead of the
-    /// [`Sender::poll_transmit`] that would have returned `None`.
-    #[inline]
-    pub fn hold(&mut self, now: Instant) {
-        self.end_burst(now.as_nanos());
     }
 
     /// Is there data never sent, and room for it in the receiver's window?
@@ -149,7 +205,6 @@ impl Sender {
         Transmit { segment, ecn: Ecn::NotEct, retransmission: true }
     }
 
-    #[inline]
     fn send_new(&mut self, now: Instant) -> Transmit {
         let number = self.board.nxt();
         let payload = self.payload_of(number);
@@ -157,18 +212,11 @@ impl Sender {
         if number + 1 == self.end && self.fin {
             flags = Flags::FIN;
         }
-        let mut ecn = Ecn::NotEct;
-        if self.ecn_negotiated {
-            ecn = Ecn::Ect0;
-            if core::mem::take(&mut self.cwr_pending) {
-                flags = flags.with(Flags::CWR);
-            }
+        if self.ecn_negotiated && core::mem::take(&mut self.cwr_pending) {
+            flags = flags.with(Flags::CWR);
         }
         let segment = Segment { number: self.nxt_bytes, timestamp: now, payload, flags, ..Segment::default() };
-        if self.burst == 0 {
-            self.burst_from_empty = self.board.outstanding() == 0;
-        }
-        self.burst += 1;
+        self.count_in_burst();
         self.note_sent(now);
         self.board.push(now.as_nanos());
         self.nxt_bytes += u64::from(payload);
@@ -177,7 +225,7 @@ impl Sender {
             self.prr.on_sent();
         }
         self.pace(now, payload);
-        Transmit { segment, ecn, retransmission: false }
+        Transmit { segment, ecn: self.codepoint(), retransmission: false }
     }
 
     #[inline]
