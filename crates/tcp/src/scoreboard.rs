@@ -72,23 +72,26 @@ pub(crate) struct Delivery {
     pub(crate) latest: Option<(u64, u64, bool)>,
 }
 
-/// Segments `una..nxt` and what is known of them.
+/// Segments `una..nxt` and what is known of them. What every acknowledgement touches comes first, in one cache line.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Scoreboard {
     slots: Box<[Record]>,
     una: u64,
     nxt: u64,
     /// One above the highest segment reported selectively; at most `una` when there is none.
     highest_sacked: u64,
-    sacked: u32,
-    lost: u32,
-    retransmitted: u32,
-    /// Lost segments not yet sent again.
-    waiting: u32,
     /// Below it every segment is delivered, lost or sent again; first losses are found from here on.
     frontier: u64,
     /// Below it no segment waits for its first retransmission.
     repair: u64,
+    /// Segments believed in the network: outstanding, neither delivered nor lost, and retransmissions.
+    in_flight: u32,
+    /// Lost segments not yet sent again.
+    waiting: u32,
+    sacked: u32,
+    lost: u32,
+    retransmitted: u32,
     /// The three highest segments reported selectively, highest first: loss by counting.
     top: [u64; 3],
     /// Segments sent again, in order of sending; entries delivered meanwhile are skipped.
@@ -104,12 +107,13 @@ impl Scoreboard {
             una: 0,
             nxt: 0,
             highest_sacked: 0,
+            frontier: 0,
+            repair: 0,
+            in_flight: 0,
+            waiting: 0,
             sacked: 0,
             lost: 0,
             retransmitted: 0,
-            waiting: 0,
-            frontier: 0,
-            repair: 0,
             top: [0; 3],
             resent: VecDeque::new(),
             relost: VecDeque::new(),
@@ -148,7 +152,12 @@ impl Scoreboard {
     /// Segments believed in the network: outstanding, neither delivered nor lost, and retransmissions.
     #[inline]
     pub(crate) const fn in_flight(&self) -> u32 {
-        self.outstanding() - self.sacked - self.lost + self.retransmitted
+        self.in_flight
+    }
+
+    /// Works `in_flight` out after segments changed their state.
+    fn recount(&mut self) {
+        self.in_flight = self.outstanding() - self.sacked - self.lost + self.retransmitted;
     }
 
     #[inline]
@@ -185,6 +194,7 @@ impl Scoreboard {
         }
         *self.slot(self.nxt) = Record::new(now, 0);
         self.nxt += 1;
+        self.in_flight += 1;
     }
 
     #[cold]
@@ -214,6 +224,7 @@ impl Scoreboard {
         if seen & FLAGS != 0 || self.una < self.highest_sacked {
             return None;
         }
+        self.in_flight -= (una - self.una) as u32;
         self.advance(una);
         Some((first.sent_at(now), last.sent_at(now)))
     }
@@ -224,6 +235,7 @@ impl Scoreboard {
             self.acknowledge_one(now, number, recovery_point, echoed, out);
         }
         self.advance(una);
+        self.recount();
     }
 
     #[inline]
@@ -302,6 +314,7 @@ impl Scoreboard {
         // Blocks grow from a fixed start: the next one over the same run needs one step. A run may end beyond this block.
         let record = self.record(start);
         *self.slot(start) = Record::new(number, record.0 & FLAGS);
+        self.recount();
     }
 
     fn note_highest(&mut self, number: u64) {

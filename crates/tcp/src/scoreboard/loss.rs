@@ -104,6 +104,7 @@ impl Scoreboard {
             verdict.lost += 1;
             verdict.retransmissions += 1;
         }
+        self.recount();
         verdict
     }
 
@@ -142,6 +143,7 @@ impl Scoreboard {
             self.mark_lost(number);
             verdict.lost += 1;
         }
+        self.recount();
         verdict
     }
 
@@ -192,6 +194,7 @@ impl Scoreboard {
             self.waiting -= 1;
         }
         self.resent.push_back(number);
+        self.recount();
     }
 
     /// The highest undelivered segment is sent once more as a probe. It stays what it was for everything but its time.
@@ -233,6 +236,7 @@ impl Scoreboard {
         self.frontier = self.una;
         // The repair cursor stops at the frontier, so the frontier moves first.
         let _ = self.next_undecided();
+        self.recount();
     }
 
     /// The recovery was a mistake: nothing is lost after all.
@@ -251,5 +255,6 @@ impl Scoreboard {
         self.relost.clear();
         self.repair = self.una;
         self.frontier = self.una;
+        self.recount();
     }
 }
