@@ -46,12 +46,14 @@ export function lookOf(kind: string): Look {
   return look(HUES[number % HUES.length] ?? "slate", Math.floor(number / HUES.length) % DASHES.length);
 }
 
-/** Looks for a list of compared points. Points of different algorithms keep their algorithm's look; when one algorithm comes
- *  several times (a sweep), its later points move on to looks that nobody in the list uses. */
+/** Looks for a list of compared points. Points of different algorithms keep their algorithm's colour; its later points differ
+ *  by dash and mark. When one algorithm is alone (a sweep of its parameters), or has too many points, colours that nobody
+ *  else in the list has tell its points apart. */
 export function looksFor(kinds: readonly string[]): Look[] {
   const key = (one: Look): string => `${one.hue} ${one.dash.join(",")}`;
   const used = new Set(kinds.map((kind) => key(lookOf(kind))));
   const seen = new Set<string>();
+  const isAlone = new Set(kinds).size === 1;
   const spare = DASHES.flatMap((_, member) => HUES.map((hue) => look(hue, member)));
   return kinds.map((kind) => {
     const own = lookOf(kind);
@@ -59,7 +61,8 @@ export function looksFor(kinds: readonly string[]): Look[] {
       seen.add(kind);
       return own;
     }
-    const next = spare.find((one) => !used.has(key(one))) ?? own;
+    const family = isAlone ? [] : spare.filter((one) => one.hue === own.hue);
+    const next = [...family, ...spare].find((one) => !used.has(key(one))) ?? own;
     used.add(key(next));
     return next;
   });

@@ -91,6 +91,12 @@ describe("looksFor", () => {
     expect(new Set(looks.map(name)).size).toBe(12);
   });
 
+  it("keeps an algorithm's colour when others are compared at several points", () => {
+    const looks = looksFor(["codel", "pie", "codel", "pie", "codel"]);
+    expect(looks.map((look) => look.hue)).toEqual(["blue", "orange", "blue", "orange", "blue"]);
+    expect(new Set(looks.map(name)).size).toBe(5);
+  });
+
   it("knows no algorithm that has no colour", () => {
     expect(HUES).toContain(looksFor(["something-new"])[0]?.hue);
   });
