@@ -11,6 +11,7 @@ const MINIMUM_WINDOW: u64 = 300_000_000_000;
 
 /// Estimates of one connection.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Rtt {
     /// Eight times the smoothed value; zero before the first sample.
     srtt8: u64,

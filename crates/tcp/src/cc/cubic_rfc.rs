@@ -18,6 +18,7 @@ use super::hystart_plus_plus::{HystartPlusPlus, Mode};
 use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Established, Growth, Response};
 use super::{Sent, Setup, Timeout};
 use crate::config::SlowStartExit;
+use alloc::boxed::Box;
 use goodqueue_units::{Bytes, Duration, Instant};
 
 /// Smallest threshold in segments.
@@ -28,8 +29,8 @@ const LARGEST: f64 = (1u32 << 28) as f64;
 #[derive(Clone, Debug)]
 pub struct CubicRfc {
     curve: Curve,
-    /// The curve before the latest reduction.
-    before: Option<Curve>,
+    /// The curve before the latest reduction; in a box because it is looked at rarely.
+    before: Box<Curve>,
     beta: f64,
     c: f64,
     alpha: f64,
@@ -60,7 +61,7 @@ struct Epoch {
 
 impl CubicRfc {
     fn reduce(&mut self, flight: u32) {
-        self.before = Some(self.curve);
+        *self.before = self.curve;
         let curve = &mut self.curve;
         curve.w_max = if curve.cwnd < curve.w_max && self.fast_convergence {
             curve.cwnd * (1.0 + self.beta) / 2.0
@@ -160,9 +161,10 @@ impl Control for CubicRfc {
 
     fn build(setup: &Setup<'_>) -> Self {
         let beta = setup.param("beta");
+        let curve = Curve { cwnd: 1.0, ssthresh: f64::INFINITY, w_max: 0.0, cwnd_prior: 0.0, epoch: None, flat: false };
         Self {
-            curve: Curve { cwnd: 1.0, ssthresh: f64::INFINITY, w_max: 0.0, cwnd_prior: 0.0, epoch: None, flat: false },
-            before: None,
+            curve,
+            before: Box::new(curve),
             beta,
             c: setup.param("c"),
             alpha: 3.0 * (1.0 - beta) / (1.0 + beta),
@@ -222,10 +224,8 @@ impl CongestionControl for CubicRfc {
     }
 
     fn on_undo(&mut self, _: Instant) {
-        if let Some(before) = self.before.take()
-            && before.cwnd > self.curve.cwnd
-        {
-            self.curve = before;
+        if self.before.cwnd > self.curve.cwnd {
+            self.curve = *self.before;
         }
     }
 

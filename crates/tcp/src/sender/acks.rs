@@ -62,7 +62,6 @@ impl Sender {
         let t = now.as_nanos();
         let (una, nxt) = (self.board.una(), self.board.nxt());
         let rtt = t - last_sent;
-        self.timeouts_in_a_row = 0;
         self.rtt.sample_minimum(t, rtt);
         self.rtt.sample(t - first_sent, una, nxt);
         self.note_rtt(rtt);
