@@ -1,9 +1,18 @@
 //! Scenarios, replications, metrics and results.
 
 pub mod build;
+pub mod compare;
 pub mod diagnostic;
+pub mod error;
 pub mod lint;
+pub mod metrics;
 pub mod plan;
+pub mod provenance;
 pub mod quantity;
+pub mod record;
 pub mod report;
+pub mod runner;
+pub mod statistics;
+pub mod summary;
 pub mod trace_file;
+pub mod traffic_kinds;

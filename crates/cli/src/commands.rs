@@ -1,0 +1,6 @@
+//! One module for each command: its arguments, and what it does with them.
+
+pub mod check;
+pub mod compare;
+pub mod list;
+pub mod run;

@@ -1,0 +1,52 @@
+//! `gq check`: parse and lint, run nothing.
+
+use crate::commands::run::Overrides;
+use crate::failure::Failure;
+use crate::output::print;
+use crate::result::warnings;
+use clap::Args;
+use goodqueue_lab::plan::Plan;
+use goodqueue_lab::runner;
+use goodqueue_units::Duration;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// Arguments of `gq check`.
+#[derive(Args)]
+pub struct Arguments {
+    /// The scenario
+    #[arg(value_name = "SCENARIO.toml")]
+    scenario: PathBuf,
+    #[command(flatten)]
+    overrides: Overrides,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let plan = Plan::load(&arguments.scenario)?.with_overrides(&arguments.overrides.pairs()?)?;
+    let points = plan.points()?;
+    for point in &points {
+        runner::try_build(point).map_err(|failure| Failure::Input(format!("{}: {failure}", arguments.scenario.display())))?;
+    }
+    let replications = u64::from(plan.replications());
+    let runs = points.len() as u64 * replications;
+    let seconds: f64 = points.iter().map(|point| (point.plan.warmup + point.plan.duration).as_secs_f64()).sum();
+    let simulated = Duration::from_secs_f64(seconds * replications as f64);
+    let mut text = format!("{}: good\n", arguments.scenario.display());
+    let _ = writeln!(
+        text,
+        "{}: {} and {}, {} to simulate {simulated} in all",
+        plan.name(),
+        counted(points.len() as u64, "point"),
+        counted(replications, "replication"),
+        counted(runs, "run")
+    );
+    for warning in warnings(&points) {
+        let _ = writeln!(text, "warning: {warning}");
+    }
+    Ok(print(&text)?)
+}
+
+fn counted(number: u64, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}

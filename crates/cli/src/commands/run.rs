@@ -1,0 +1,73 @@
+//! `gq run`: a scenario file with its sweep and replications.
+
+use crate::failure::Failure;
+use crate::result::{self, Job};
+use crate::settings::RunSettings;
+use clap::Args;
+use goodqueue_lab::plan::Plan;
+use std::path::PathBuf;
+
+/// Arguments of `gq run`.
+#[derive(Args)]
+pub struct Arguments {
+    /// The scenario
+    #[arg(value_name = "SCENARIO.toml")]
+    scenario: PathBuf,
+    #[command(flatten)]
+    overrides: Overrides,
+    #[command(flatten)]
+    settings: RunSettings,
+}
+
+/// What is changed in a scenario without changing its file.
+#[derive(Args)]
+pub struct Overrides {
+    /// Where it runs; this version has sim, the simulator
+    #[arg(long, value_name = "HOST", default_value = "sim")]
+    on: String,
+    /// Set a key of the scenario, for instance link.bottleneck.rate='20 Mbit/s'; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Root of all randomness, instead of the scenario's
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Independent repetitions of each point, instead of the scenario's
+    #[arg(long, value_name = "N")]
+    replications: Option<u64>,
+}
+
+impl Overrides {
+    /// As dotted keys and values, `--seed` and `--replications` last.
+    pub fn pairs(&self) -> Result<Vec<(String, String)>, Failure> {
+        match self.on.as_str() {
+            "sim" => {}
+            "linux" | "live" => {
+                let message = format!(
+                    "--on {}: not in this version, which runs scenarios on sim; linux (real kernels in virtual time) and live \
+                     (real interfaces) are planned",
+                    self.on
+                );
+                return Err(Failure::Input(message));
+            }
+            other => return Err(Failure::Input(format!("--on {other}: there is no such host: allowed sim"))),
+        }
+        let mut pairs = Vec::new();
+        for text in &self.set {
+            let Some((key, value)) = text.split_once('=') else {
+                return Err(Failure::Input(format!("--set {text}: is not KEY=VALUE, for instance warmup='5 s'")));
+            };
+            pairs.push((key.trim().to_owned(), value.trim().to_owned()));
+        }
+        let numbers = [("seed", self.seed), ("replications", self.replications)];
+        pairs.extend(numbers.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?.to_string()))));
+        Ok(pairs)
+    }
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let overrides = arguments.overrides.pairs()?;
+    let plan = Plan::load(&arguments.scenario)?.with_overrides(&overrides)?;
+    let scenario_text = plan.source_text();
+    result::produce(&Job { plan: &plan, scenario_text, overrides: &overrides, settings: &arguments.settings })
+}

@@ -1,0 +1,155 @@
+//! What `run` and `compare` have in common: run a plan, write its folder, print its table.
+
+mod files;
+mod tables;
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::output::{print, say};
+use crate::progress::Progress;
+use crate::settings::RunSettings;
+use files::Files;
+use goodqueue_lab::compare::{Labels, meaning};
+use goodqueue_lab::lint;
+use goodqueue_lab::plan::{Plan, Point};
+use goodqueue_lab::provenance::Provenance;
+use goodqueue_lab::record::write_file;
+use goodqueue_lab::runner::{self, RunOptions, RunReport};
+use goodqueue_lab::summary::{SCHEMA, Summary};
+use std::time::Instant;
+
+/// A plan to be run, and the text of its scenario for the folder.
+pub struct Job<'a> {
+    /// What to run.
+    pub plan: &'a Plan,
+    /// The scenario as it was given or made.
+    pub scenario_text: &'a str,
+    /// `KEY=VALUE`s on top of it.
+    pub overrides: &'a [(String, String)],
+    /// How, and where to.
+    pub settings: &'a RunSettings,
+}
+
+/// Series and distributions are kept in memory for the report of so many points.
+const MOST_DRAWN: usize = 24;
+/// A page with more points could not be read.
+const MOST_REPORTED: usize = 500;
+
+/// Everything a result is written and printed from.
+pub struct Finished<'a> {
+    job: &'a Job<'a>,
+    points: &'a [Point],
+    report: &'a RunReport,
+    summary: &'a Summary,
+    labels: Labels,
+    main_link: &'a str,
+    sentence: String,
+    warnings: Vec<String>,
+    wall_s: f64,
+}
+
+/// Runs all of it.
+pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
+    let points = job.plan.points()?;
+    let options = options(job, &points)?;
+    let warnings = warnings(&points);
+    for warning in &warnings {
+        say(&format!("warning: {warning}"));
+    }
+    let mut files = Files::create(job)?;
+    let stop = interrupt::stop_flag();
+    let bar = Progress::new(points.len() * options.replications as usize);
+    #[allow(clippy::disallowed_methods, reason = "only tells people how long it took; no figure depends on it")]
+    let start = Instant::now();
+    let report = runner::run(&points, &options, &stop, &mut |part| bar.set(part), files.recorder());
+    let wall_s = start.elapsed().as_secs_f64();
+    bar.finish();
+
+    let summary = summarize(job, &report);
+    let sets: Vec<&[(String, serde_json::Value)]> = points.iter().map(|point| point.set.as_slice()).collect();
+    let labels = Labels::new(&sets, job.plan.name());
+    let main_link = points.first().map_or("", |point| point.plan.link.name.as_str());
+    let sentence = meaning(&report.points, &labels, main_link);
+    let finished =
+        Finished { job, points: &points, report: &report, summary: &summary, labels, main_link, sentence, warnings, wall_s };
+
+    // The table first: whatever happens to the files, nothing finished is lost.
+    let printed = show(&finished);
+    let written = files.finish(&finished);
+    if printed.is_ok() && !job.settings.json_to_stdout() && written.is_ok() {
+        say(&format!("results in {}", files.path().display()));
+    }
+    written?;
+    printed?;
+    verdict(&report, points.len() * options.replications as usize)
+}
+
+fn options(job: &Job<'_>, points: &[Point]) -> Result<RunOptions, Failure> {
+    let settings = job.settings;
+    let mut sample_every = None;
+    for point in points {
+        sample_every = settings.sample_every(&point.plan)?;
+    }
+    Ok(RunOptions {
+        jobs: settings.jobs(),
+        replications: job.plan.replications(),
+        recorded: settings.recorded()?,
+        sample_every,
+        packets: settings.packets,
+        drawn_points: if settings.no_report { 0 } else { MOST_DRAWN },
+    })
+}
+
+/// What lint says, each thing once, with the number of points where it is not true of all.
+pub fn warnings(points: &[Point]) -> Vec<String> {
+    let mut found: Vec<(String, usize)> = Vec::new();
+    for point in points {
+        for warning in lint::warnings(point) {
+            let text = warning.to_string();
+            match found.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, count)) => *count += 1,
+                None => found.push((text, 1)),
+            }
+        }
+    }
+    let all = points.len();
+    let line = |(text, count)| if count == all { text } else { format!("{text} (at {count} of {all} points)") };
+    found.into_iter().map(line).collect()
+}
+
+fn summarize(job: &Job<'_>, report: &RunReport) -> Summary {
+    Summary {
+        schema: SCHEMA,
+        scenario: job.plan.name().to_owned(),
+        host: "sim",
+        seed: job.plan.seed(),
+        replications: job.plan.replications(),
+        complete: report.complete,
+        provenance: Provenance::new(job.plan.sha256(), report.fingerprints.iter().copied()),
+        points: report.points.iter().filter_map(|point| point.summary.clone()).collect(),
+    }
+}
+
+/// The table or the JSON on standard output, and the JSON file.
+fn show(finished: &Finished<'_>) -> Result<(), Failure> {
+    let settings = finished.job.settings;
+    if settings.json_to_stdout() {
+        return Ok(print(&finished.summary.to_json())?);
+    }
+    let printed = print(&tables::text(finished, crate::output::width()));
+    if let Some(path) = &settings.json {
+        write_file(path, finished.summary.to_json().as_bytes())?;
+    }
+    Ok(printed?)
+}
+
+/// Did everything run?
+fn verdict(report: &RunReport, total: usize) -> Result<(), Failure> {
+    let finished = report.fingerprints.len();
+    match report.failures.as_slice() {
+        [] if report.complete => Ok(()),
+        [] => Err(Failure::Run(format!("interrupted: {finished} of {total} runs finished; the result is marked incomplete"))),
+        [only] => Err(Failure::Run(format!("1 of {total} runs failed: {only}"))),
+        [first, ..] => Err(Failure::Run(format!("{} of {total} runs failed; the first: {first}", report.failures.len()))),
+    }
+}

@@ -1,0 +1,178 @@
+//! The printed result: one table for each link, one for groups of flows when there are several, and what it means.
+
+use super::Finished;
+use crate::table::{self, Column};
+use goodqueue_lab::runner::PointResult;
+use goodqueue_lab::statistics::Figure;
+use goodqueue_lab::summary::PointSummary;
+use std::fmt::Write as _;
+
+/// A finished point and its name.
+type Row<'a> = (&'a str, &'a PointSummary, &'a PointResult);
+
+/// The printed result, not wider than `width`.
+pub fn text(finished: &Finished<'_>, width: usize) -> String {
+    let rows: Vec<Row<'_>> = finished
+        .labels
+        .names
+        .iter()
+        .zip(&finished.report.points)
+        .filter_map(|(name, point)| Some((name.as_str(), point.summary.as_ref()?, point)))
+        .collect();
+    let mut text = heading(finished);
+    let mut left_out = Vec::new();
+    for link in links(&rows) {
+        let here: Vec<Row<'_>> = rows.iter().copied().filter(|(_, summary, _)| summary.link(&link).is_some()).collect();
+        let _ = writeln!(text, "\nlink {link}");
+        left_out.extend(link_table(&mut text, &link, &here, link == finished.main_link, width));
+    }
+    if rows.iter().any(|(_, summary, _)| summary.groups.len() > 1 || has_completions(summary)) {
+        text.push_str("\ngroups of flows\n");
+        left_out.extend(group_table(&mut text, &rows, width));
+    }
+    left_out.dedup();
+    if !left_out.is_empty() {
+        let _ = writeln!(text, "(no room for {}; all figures are in summary.json)", left_out.join(", "));
+    }
+    let _ = writeln!(text, "\n{}", wrapped(&finished.sentence, width));
+    text
+}
+
+fn heading(finished: &Finished<'_>) -> String {
+    let plan = finished.job.plan;
+    let replications = plan.replications();
+    let times = finished.points.first().map_or_else(String::new, |point| {
+        let warmup = point.plan.warmup;
+        let after = if warmup.is_zero() { String::new() } else { format!(" after {warmup} of warm-up") };
+        format!(" of {}{after}", point.plan.duration)
+    });
+    let runs = if replications == 1 { "1 run".to_owned() } else { format!("{replications} runs") };
+    let interval = if replications == 1 { "" } else { "; mean±half-width of the 95 % confidence interval" };
+    format!("{}: {runs}{times} each, seed {}{interval}\n", plan.name(), plan.seed())
+}
+
+fn links(rows: &[Row<'_>]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (name, _) in rows.iter().flat_map(|(_, summary, _)| &summary.links) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+fn has_completions(summary: &PointSummary) -> bool {
+    summary.groups.iter().any(|(_, group)| group.figures.figure("completion_s.p50").n > 0)
+}
+
+/// The names of the rows.
+fn names(rows: &[Row<'_>]) -> Column {
+    Column {
+        head: String::new(),
+        unit: String::new(),
+        cells: rows.iter().map(|(name, ..)| (*name).to_owned()).collect(),
+        rank: 0,
+    }
+}
+
+/// The unit in which the largest of `figures` has one to three digits before the point.
+fn unit_of<'a>(figures: &[Figure], units: &[(&'a str, f64)]) -> (&'a str, f64) {
+    let largest = figures.iter().filter_map(|figure| figure.mean).fold(0.0, f64::max);
+    let fits = units.iter().rev().find(|(_, scale)| largest * scale < 1000.0);
+    *fits.unwrap_or(&units[0])
+}
+
+/// From the largest unit to the smallest.
+const RATES: &[(&str, f64)] = &[("Gbit/s", 1e-9), ("Mbit/s", 1e-6), ("kbit/s", 1e-3), ("bit/s", 1.0)];
+const TIMES: &[(&str, f64)] = &[("s", 1.0), ("ms", 1e3), ("µs", 1e6)];
+
+fn link_table(text: &mut String, link: &str, rows: &[Row<'_>], main: bool, width: usize) -> Vec<String> {
+    let figures = |metric: &str| -> Vec<Figure> {
+        rows.iter().map(|(_, summary, _)| summary.link(link).map_or_else(Figure::default, |f| f.figure(metric))).collect()
+    };
+    let sojourn = ["mean", "p50", "p95", "p99"].map(|part| figures(&format!("sojourn_s.{part}")));
+    let (time_unit, time_scale) = unit_of(&sojourn.concat(), TIMES);
+    let [mean, p50, p95, p99] = sojourn;
+    let time = |head, rank, figures| Column::figures(head, time_unit, rank, time_scale, figures);
+    let mut columns = vec![Column::figures("utilised", "%", 0, 100.0, figures("utilization"))];
+    if main {
+        let goodput: Vec<Figure> =
+            rows.iter().map(|(.., point)| Figure::of(point.runs.iter().map(|run| Some(run.goodput_bit_s)))).collect();
+        let (unit, scale) = unit_of(&goodput, RATES);
+        columns.push(Column::figures("goodput", unit, 2, scale, goodput));
+    }
+    columns.push(time("sojourn mean", 3, mean));
+    columns.push(time("p50", 4, p50));
+    columns.push(time("p95", 0, p95));
+    columns.push(time("p99", 1, p99));
+    columns.push(Column::figures("queue", "packets", 5, 1.0, figures("queue_packets")));
+    columns.push(Column::figures("dropped", "%", 0, 100.0, figures("drop_ratio")));
+    let marks = figures("mark_ratio");
+    if marks.iter().any(|figure| figure.mean.is_some()) {
+        columns.push(Column::figures("marked", "%", 1, 100.0, marks));
+    }
+    let flows = rows.iter().map(|(_, summary, _)| summary.flows.len()).max().unwrap_or(0);
+    if main && flows > 1 {
+        let jain = rows.iter().map(|(_, summary, _)| summary.jain.figure("goodput"));
+        columns.push(Column::figures("Jain", "1", 2, 1.0, jain));
+    }
+    table::write(text, &names(rows), &columns, width)
+}
+
+fn group_table(text: &mut String, rows: &[Row<'_>], width: usize) -> Vec<String> {
+    let mut cells = Vec::new();
+    let mut groups = Vec::new();
+    for (name, summary, _) in rows {
+        for (group, figures) in &summary.groups {
+            cells.push(if rows.len() == 1 { group.clone() } else { format!("{group}, {name}") });
+            groups.push(figures);
+        }
+    }
+    let names = Column { head: String::new(), unit: String::new(), cells, rank: 0 };
+    let figures = |metric: &str| -> Vec<Figure> { groups.iter().map(|group| group.figures.figure(metric)).collect() };
+    let flows = Column {
+        head: "flows".to_owned(),
+        unit: String::new(),
+        cells: groups.iter().map(|group| group.flows.to_string()).collect(),
+        rank: 3,
+    };
+    let goodput = figures("goodput_bit_s");
+    let (rate_unit, rate_scale) = unit_of(&goodput, RATES);
+    let rtt = [figures("rtt_s.mean"), figures("rtt_s.p95")];
+    let (rtt_unit, rtt_scale) = unit_of(&rtt.concat(), TIMES);
+    let completion = [figures("completion_s.p50"), figures("completion_s.p95")];
+    let [rtt_mean, rtt_p95] = rtt;
+    let mut columns = vec![
+        flows,
+        Column::figures("goodput", rate_unit, 0, rate_scale, goodput),
+        Column::figures("RTT mean", rtt_unit, 1, rtt_scale, rtt_mean),
+        Column::figures("RTT p95", rtt_unit, 2, rtt_scale, rtt_p95),
+        Column::figures("lost", "%", 1, 100.0, figures("loss_ratio")),
+    ];
+    if completion.iter().flatten().any(|figure| figure.n > 0) {
+        let (unit, scale) = unit_of(&completion.concat(), TIMES);
+        let [p50, p95] = completion;
+        columns.push(Column::figures("done p50", unit, 0, scale, p50));
+        columns.push(Column::figures("done p95", unit, 1, scale, p95));
+    }
+    table::write(text, &names, &columns, width)
+}
+
+/// Lines of at most `width` columns, broken at blanks.
+fn wrapped(text: &str, width: usize) -> String {
+    let mut lines = String::new();
+    let mut used = 0;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if used > 0 && used + 1 + length > width {
+            lines.push('\n');
+            used = 0;
+        } else if used > 0 {
+            lines.push(' ');
+            used += 1;
+        }
+        lines.push_str(word);
+        used += length;
+    }
+    lines
+}

@@ -1,0 +1,92 @@
+//! Options that commands share.
+
+use crate::failure::Failure;
+use clap::{Args, ValueEnum};
+use goodqueue_lab::plan::Scenario;
+use goodqueue_lab::quantity;
+use goodqueue_lab::runner::Recorded;
+use goodqueue_units::Duration;
+use std::path::PathBuf;
+
+/// How to run and where results go.
+#[derive(Args)]
+pub struct RunSettings {
+    /// Runs at the same time [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub jobs: Option<u32>,
+    /// Folder for the results [default: results/NAME]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Write the summary as JSON to a file, or with - to standard output instead of the table
+    #[arg(long, value_name = "FILE|-")]
+    pub json: Option<PathBuf>,
+    /// Record every packet event of the recorded runs in packets.parquet
+    #[arg(long)]
+    pub packets: bool,
+    /// Which runs to record in series.parquet
+    #[arg(long, value_enum, default_value_t = Record::First)]
+    pub record: Record,
+    /// Time between two samples, for instance 10ms [default: about 2500 samples a run]
+    #[arg(long, value_name = "TIME")]
+    pub sample: Option<String>,
+    /// Write no report.html
+    #[arg(long)]
+    pub no_report: bool,
+}
+
+/// Which runs are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Record {
+    /// No run
+    Nothing,
+    /// The first replication of each point
+    First,
+    /// Every run
+    All,
+}
+
+/// A record of more samples would not fit in memory.
+const MOST_SAMPLES: u64 = 1_000_000;
+
+impl RunSettings {
+    /// Runs at the same time.
+    pub fn jobs(&self) -> usize {
+        let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        self.jobs.map_or_else(processors, |jobs| jobs as usize)
+    }
+
+    /// Should the summary go to standard output?
+    pub fn json_to_stdout(&self) -> bool {
+        self.json.as_ref().is_some_and(|path| path.as_os_str() == "-")
+    }
+
+    /// Which runs are recorded.
+    pub fn recorded(&self) -> Result<Recorded, Failure> {
+        match self.record {
+            Record::Nothing if self.packets => {
+                Err(Failure::Input("--packets records the runs that --record names, which is nothing".to_owned()))
+            }
+            Record::Nothing => Ok(Recorded::Nothing),
+            Record::First => Ok(Recorded::First),
+            Record::All => Ok(Recorded::All),
+        }
+    }
+
+    /// Time between two samples, checked against the scenario's length.
+    pub fn sample_every(&self, scenario: &Scenario) -> Result<Option<Duration>, Failure> {
+        let Some(text) = &self.sample else { return Ok(None) };
+        let wrong = |message: String| Failure::Input(format!("--sample: {message}"));
+        let period = quantity::duration(text).map_err(|error| {
+            wrong(match error.help {
+                Some(help) => format!("{}; {help}", error.message),
+                None => error.message,
+            })
+        })?;
+        let span = scenario.warmup + scenario.duration;
+        let least = Duration::ns(span.as_nanos().div_ceil(MOST_SAMPLES).max(1));
+        if period < least || period > span {
+            return Err(wrong(format!("`{text}` is out of range: allowed {least} to {span} for this scenario")));
+        }
+        Ok(Some(period))
+    }
+}

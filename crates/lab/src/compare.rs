@@ -1,0 +1,203 @@
+//! Comparing queues: a scenario made from a few settings, names for the points of a sweep, and what the figures mean.
+
+mod labels;
+mod meaning;
+
+pub use labels::{Labels, Split};
+pub use meaning::meaning;
+
+use crate::quantity;
+use goodqueue_aqm::sched;
+use goodqueue_units::{Duration, Rate};
+use std::fmt::Write as _;
+
+/// What `gq compare` is asked for, as people write it. Quantities are checked when the scenario is read; only what the
+/// scenario needs worked out is checked here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comparison {
+    /// Rate of the bottleneck, or a recording of it.
+    pub line: Line,
+    /// Round-trip time without queueing.
+    pub rtt: String,
+    /// Buffer of the bottleneck.
+    pub buffer: String,
+    /// Bulk flows.
+    pub flows: u32,
+    /// Their congestion control.
+    pub cc: String,
+    /// Queues to compare, each `kind` or `kind:parameter=value:parameter=value`.
+    pub aqm: Vec<String>,
+    /// Drop, or mark where queues can?
+    pub signal: Signal,
+    /// Time before measuring begins.
+    pub warmup: String,
+    /// The measured part.
+    pub duration: String,
+    /// Independent repetitions.
+    pub replications: u32,
+    /// Root of all randomness.
+    pub seed: u64,
+}
+
+/// The bottleneck's rate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// Always the same in both directions.
+    Rate(String),
+    /// Recorded delivery opportunities, as paths of files.
+    Trace {
+        /// Of the direction of the data.
+        down: String,
+        /// Of the way back; `None` for a return direction that is never the bottleneck.
+        up: Option<String>,
+    },
+}
+
+/// How queues tell senders to slow down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// By dropping.
+    Drop,
+    /// By marking (ECN), in queues that can.
+    Mark,
+}
+
+/// Something in a [`Comparison`] that no scenario can be made of.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{option}: {message}")]
+pub struct ComparisonError {
+    /// The option on the command line.
+    pub option: &'static str,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl Comparison {
+    /// The queues compared when none are named.
+    pub const USUAL: &[&str] = &["tail-drop", "red", "codel", "pie", "cp-aqm", "fq-codel"];
+
+    /// The scenario as TOML text.
+    ///
+    /// # Errors
+    /// When a quantity that others are worked out from cannot be read, or no queue is named.
+    pub fn scenario(&self) -> Result<String, ComparisonError> {
+        let refuse = |option, error: quantity::QuantityError| ComparisonError {
+            option,
+            message: match error.help {
+                Some(help) => format!("{}; {help}", error.message),
+                None => error.message,
+            },
+        };
+        let rtt = quantity::duration(&self.rtt).map_err(|error| refuse("--rtt", error))?;
+        let warmup = quantity::duration(&self.warmup).map_err(|error| refuse("--warmup", error))?;
+        let (rate, access) = match &self.line {
+            Line::Rate(text) => {
+                let rate = quantity::rate(text).map_err(|error| refuse("--rate", error))?;
+                (format!("rate = {}\n", quoted(text)), Rate::bit_s(rate.as_bit_s().saturating_mul(10)).max(Rate::gbit(1)))
+            }
+            Line::Trace { down, up } => {
+                let mut lines = format!("rate = {{ trace = {} }}\n", quoted(down));
+                if let Some(up) = up {
+                    let _ = writeln!(lines, "rate_up = {{ trace = {} }}", quoted(up));
+                    let _ = writeln!(lines, "buffer_up = {}", quoted(&self.buffer));
+                }
+                (lines, Rate::gbit(1))
+            }
+        };
+        let queues = self.queues()?;
+        // Flows that start together stay in step for long; spread them, but well within the warm-up.
+        let spread = Duration::ns((warmup.as_nanos() / 2).min(5_000_000_000));
+        let back = Duration::ns(rtt.as_nanos() / 2);
+        let there = rtt.saturating_sub(back);
+        let Self { buffer, flows, cc, duration, warmup, replications, seed, .. } = self;
+        Ok(format!(
+            "# Made by gq compare.\n\
+             goodqueue = 1\n\
+             name = \"compare\"\n\
+             warmup = {warmup}\n\
+             duration = {duration}\n\
+             replications = {replications}\n\
+             seed = {seed}\n\n\
+             [access]\n\
+             rate = \"{access} bit/s\"\n\
+             delay = \"0 s\"\n\n\
+             [link.bottleneck]\n\
+             {rate}\
+             delay = \"{there} ns\"\n\
+             delay_up = \"{back} ns\"\n\
+             buffer = {buffer}\n\n\
+             [[traffic]]\n\
+             kind = \"bulk\"\n\
+             cc = {cc}\n\
+             flows = {flows}\n\
+             start = \"uniform 0 s .. {spread} ns\"\n\
+             {ecn}\n\
+             [sweep]\n\
+             \"link.bottleneck.queue\" = [\n{queues}]\n",
+            access = access.as_bit_s(),
+            there = there.as_nanos(),
+            back = back.as_nanos(),
+            spread = spread.as_nanos(),
+            buffer = quoted(buffer),
+            cc = quoted(cc),
+            warmup = quoted(warmup),
+            duration = quoted(duration),
+            ecn = if self.signal == Signal::Mark { "ecn = true\n" } else { "" },
+        ))
+    }
+
+    fn queues(&self) -> Result<String, ComparisonError> {
+        let mut lines = String::new();
+        for text in &self.aqm {
+            let mut parts = text.split(':').map(str::trim);
+            let kind = parts.next().filter(|kind| !kind.is_empty()).ok_or_else(|| ComparisonError {
+                option: "--aqm",
+                message: format!("`{text}` names no queue: write for instance codel or codel:target=10ms"),
+            })?;
+            let _ = write!(lines, "    {{ kind = {}", quoted(kind));
+            for part in parts {
+                let (key, value) = part.split_once('=').ok_or_else(|| ComparisonError {
+                    option: "--aqm",
+                    message: format!("`{part}` in `{text}` is not parameter=value"),
+                })?;
+                let _ = write!(lines, ", {} = {}", quoted(key.trim()), value_of(value.trim()));
+            }
+            let marks = sched::kind(kind).is_some_and(|spec| spec.marks);
+            if self.signal == Signal::Mark && marks && !text.contains(":ecn") {
+                lines.push_str(", ecn = true");
+            }
+            lines.push_str(" },\n");
+        }
+        if lines.is_empty() {
+            return Err(ComparisonError { option: "--aqm", message: "names no queue".to_owned() });
+        }
+        Ok(lines)
+    }
+}
+
+/// A TOML string that means `text`.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            _ if character.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", character as u32);
+            }
+            _ => quoted.push(character),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// A parameter's value in TOML: true, false and numbers as they are, the rest as a text.
+fn value_of(text: &str) -> String {
+    let number = text.parse::<f64>().is_ok_and(f64::is_finite) && text.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    // TOML knows no numbers like `1.` or `01`; as a text they are read the same way.
+    let plain = number && !text.ends_with('.') && !(text.len() > 1 && text.starts_with('0') && !text.starts_with("0."));
+    if plain || text == "true" || text == "false" { text.to_owned() } else { quoted(text) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! Short names for the points of a sweep.
+
+use crate::runner::shown;
+use serde_json::Value;
+
+/// Swept keys and their values at one point.
+type Set = [(String, Value)];
+
+/// Names for points: short, and different from each other wherever the points differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Labels {
+    /// One name for each point.
+    pub names: Vec<String>,
+    /// The kind of queue at the main link of each point, where the sweep says it.
+    pub splits: Vec<Split>,
+}
+
+/// A point's name in two parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// The queue, when queues are swept.
+    pub queue: Option<String>,
+    /// Everything else that is swept; empty when nothing else is.
+    pub setting: String,
+}
+
+impl Labels {
+    /// Names for these points; `alone` is the name of a point of which nothing is swept.
+    #[must_use]
+    pub fn new(sets: &[&Set], alone: &str) -> Self {
+        let splits: Vec<Split> = sets.iter().map(|set| split(set, sets)).collect();
+        let names = splits
+            .iter()
+            .map(|split| match (&split.queue, split.setting.as_str()) {
+                (Some(queue), "") => queue.clone(),
+                (Some(queue), setting) => format!("{queue}, {setting}"),
+                (None, "") => alone.to_owned(),
+                (None, setting) => setting.to_owned(),
+            })
+            .collect();
+        Self { names, splits }
+    }
+}
+
+/// Is this the key of a whole queue in the direction of the data?
+fn is_queue(key: &str) -> bool {
+    key.ends_with(".queue")
+}
+
+fn split(set: &Set, sets: &[&Set]) -> Split {
+    let queue = set.iter().find(|(key, _)| is_queue(key)).map(|(key, value)| queue_name(key, value, sets));
+    let others = set.iter().filter(|(key, _)| !is_queue(key));
+    let setting = others.map(|(key, value)| format!("{}={}", short_key(key, set), shown(value))).collect::<Vec<_>>().join(", ");
+    Split { queue, setting }
+}
+
+/// The last part of a key, or all of it where two swept keys have the same last part.
+fn short_key<'a>(key: &'a str, set: &Set) -> &'a str {
+    let last = |key: &'a str| key.rsplit('.').next().unwrap_or(key);
+    let same = set.iter().filter(|(other, _)| other.rsplit('.').next() == Some(last(key))).count();
+    if same > 1 { key } else { last(key) }
+}
+
+/// `codel`, with those parameters in which it differs from other swept queues of its kind.
+fn queue_name(key: &str, value: &Value, sets: &[&Set]) -> String {
+    let Value::Object(fields) = value else { return shown(value) };
+    let kind = fields.get("kind").map_or_else(String::new, shown);
+    let others: Vec<&Value> = sets
+        .iter()
+        .flat_map(|set| set.iter())
+        .filter(|(other, value)| other == key && kind_of(value) == kind)
+        .map(|(_, value)| value)
+        .collect();
+    let differs = |name: &str, value: &Value| others.iter().any(|other| other.get(name) != Some(value));
+    let params: Vec<String> = fields
+        .iter()
+        .filter(|(name, value)| name.as_str() != "kind" && differs(name, value))
+        .map(|(name, value)| format!("{name}={}", shown(value)))
+        .collect();
+    if params.is_empty() { kind } else { format!("{kind} {}", params.join(" ")) }
+}
+
+fn kind_of(value: &Value) -> String {
+    match value {
+        Value::Object(fields) => fields.get("kind").map_or_else(String::new, shown),
+        other => shown(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn names(sets: &[Vec<(&str, Value)>]) -> Vec<String> {
+        let sets: Vec<Vec<(String, Value)>> =
+            sets.iter().map(|set| set.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect()).collect();
+        let sets: Vec<&Set> = sets.iter().map(Vec::as_slice).collect();
+        Labels::new(&sets, "home").names
+    }
+
+    #[test]
+    fn queues_are_called_by_their_kind_and_by_what_differs() {
+        let queue = |value| vec![("link.bottleneck.queue", value)];
+        let sets = [
+            queue(json!("tail-drop")),
+            queue(json!({"kind": "codel", "ecn": true, "target": "5 ms"})),
+            queue(json!({"kind": "codel", "ecn": true, "target": "20 ms"})),
+            queue(json!({"kind": "pie", "ecn": true})),
+        ];
+        assert_eq!(names(&sets), ["tail-drop", "codel target=5 ms", "codel target=20 ms", "pie"]);
+    }
+
+    #[test]
+    fn other_keys_are_shortened_where_that_is_clear() {
+        let sets = [vec![("link.a.queue", json!("pie")), ("traffic.0.flows", json!(4))]];
+        assert_eq!(names(&sets), ["pie, flows=4"]);
+        let sets = [vec![("traffic.0.flows", json!(4)), ("traffic.1.flows", json!(2))]];
+        assert_eq!(names(&sets), ["traffic.0.flows=4, traffic.1.flows=2"]);
+        assert_eq!(names(&[Vec::new()]), ["home"]);
+    }
+}

@@ -1,0 +1,37 @@
+//! What can go wrong while running and recording. What is wrong in a scenario is a [`crate::plan::PlanError`].
+
+use std::io;
+use std::path::PathBuf;
+
+/// A result that could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The folder cannot be used at all; found out before anything runs.
+    #[error("{path}: cannot hold results: {source}")]
+    Unusable {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file could not be written.
+    #[error("{path}: cannot be written: {source}")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// A run that did not deliver figures.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}, replication {replication}: {message}")]
+pub struct RunFailure {
+    /// The point, for a person.
+    pub place: String,
+    /// Which replication of it, from zero.
+    pub replication: u32,
+    /// What happened.
+    pub message: String,
+}

@@ -1,0 +1,253 @@
+//! From what one run measured to its figures, and the list of what every figure means.
+
+use crate::statistics::jain;
+use goodqueue_aqm::{Counters, Tally};
+use goodqueue_sim::{FlowOutcome, LinkOutcome, Outcome, SojournHistogram};
+use goodqueue_units::Duration;
+
+/// The figures of one run: small, whatever the run's length. `None` where a figure is not defined.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunFigures {
+    /// One entry for each observed link.
+    pub links: Vec<LinkFigures>,
+    /// One entry for each group of flows.
+    pub groups: Vec<GroupFigures>,
+    /// One entry for each flow.
+    pub flows: Vec<FlowFigures>,
+    /// Jain's index of the flows' goodputs.
+    pub jain_goodput: Option<f64>,
+    /// Jain's index of the flows' shares of drops in proportion to their shares of packets.
+    pub jain_drop_share: Option<f64>,
+    /// Hash of the trace of events.
+    pub fingerprint: u64,
+    /// Events handled.
+    pub events: u64,
+}
+
+/// Figures of one link in one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkFigures {
+    /// The link's name.
+    pub name: String,
+    /// Values in the order of [`LINK_METRICS`].
+    pub values: Vec<Option<f64>>,
+}
+
+/// Figures of one group in one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupFigures {
+    /// The group's name.
+    pub name: String,
+    /// Its flows.
+    pub flows: u32,
+    /// Values in the order of [`GROUP_METRICS`].
+    pub values: Vec<Option<f64>>,
+}
+
+/// Figures of one flow in one run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowFigures {
+    /// Its group, as an index into the groups.
+    pub group: u32,
+    /// Its number within the group.
+    pub index: u32,
+    /// Data delivered once, over the whole measured part.
+    pub goodput_bit_s: Option<f64>,
+}
+
+/// A figure's name and meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Its key in `summary.json`, with dots between nested keys.
+    pub name: &'static str,
+    /// Its unit; "1" for a plain ratio.
+    pub unit: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+}
+
+const fn metric(name: &'static str, unit: &'static str, doc: &'static str) -> Metric {
+    Metric { name, unit, doc }
+}
+
+/// Figures of a link, in the order of the file.
+pub const LINK_METRICS: &[Metric] = &[
+    metric("utilization", "1", "bits sent, framing and retransmissions included, divided by what the link could carry"),
+    metric("throughput_bit_s", "bit/s", "bits sent a second, framing and retransmissions included"),
+    metric("queue_packets", "packets", "time average of waiting packets, the one in transmission excluded"),
+    metric("queue_bytes", "bytes", "time average of waiting bytes without framing, the packet in transmission excluded"),
+    metric("sojourn_s.mean", "s", "mean time in the queue of packets that departed, from arrival to start of transmission"),
+    metric("sojourn_s.p25", "s", "time in the queue that a quarter of the packets did not exceed"),
+    metric("sojourn_s.p50", "s", "median time in the queue"),
+    metric("sojourn_s.p75", "s", "time in the queue that three quarters of the packets did not exceed"),
+    metric("sojourn_s.p95", "s", "time in the queue that 95 % of the packets did not exceed"),
+    metric("sojourn_s.p99", "s", "time in the queue that 99 % of the packets did not exceed"),
+    metric("sojourn_s.max", "s", "longest time in the queue"),
+    metric("drop_ratio", "1", "packets dropped, for any reason, divided by packets that arrived"),
+    metric("mark_ratio", "1", "packets newly marked CE divided by ECN-capable packets that arrived; undefined without any"),
+    metric("signal_ratio", "1", "packets marked or dropped by the algorithm's decision divided by packets that arrived"),
+    metric("drops.overflow", "packets", "packets dropped because the queue was full"),
+    metric("drops.early", "packets", "packets dropped by the algorithm's decision"),
+    metric("arrived_packets", "packets", "packets that arrived at the queue, dropped ones included"),
+    metric("departed_packets", "packets", "packets whose transmission started"),
+    metric("marked_packets", "packets", "packets newly marked CE"),
+];
+
+/// Figures of a group of flows, in the order of the file.
+pub const GROUP_METRICS: &[Metric] = &[
+    metric("goodput_bit_s", "bit/s", "data delivered once a second, all flows of the group together; UDP counts IP packets"),
+    metric("rtt_s.mean", "s", "mean round-trip time as the group's TCP senders measure it"),
+    metric("rtt_s.p95", "s", "round-trip time that 95 % of the group's samples did not exceed"),
+    metric("loss_ratio", "1", "packets dropped by queues on the way divided by packets sent"),
+    metric("mark_ratio", "1", "packets newly marked CE on the way divided by packets sent"),
+    metric("retransmitted_ratio", "1", "retransmissions divided by packets sent"),
+    metric("timeouts", "1", "retransmission timeouts, all flows of the group together"),
+    metric("sent_packets", "packets", "packets sent, retransmissions included, all flows of the group together"),
+    metric("completed_flows", "flows", "flows with limited data that finished, warm-up included"),
+    metric("completion_s.p50", "s", "median time from a flow's start to its last acknowledgement, over flows that finished"),
+    metric("completion_s.p95", "s", "time in which 95 % of the flows that finished did so"),
+];
+
+/// Figures of one flow.
+pub const FLOW_METRICS: &[Metric] =
+    &[metric("goodput_bit_s", "bit/s", "data delivered once a second, over the whole measured part; UDP counts IP packets")];
+
+/// Figures of fairness between all flows.
+pub const JAIN_METRICS: &[Metric] = &[
+    metric("goodput", "1", "Jain's index of the goodputs of all flows: 1 is equal, 1/n is one flow taking all"),
+    metric(
+        "drop_share",
+        "1",
+        "Jain's index of each flow's share of drops divided by its share of packets sent: 1 means drops in proportion; \
+         undefined without drops",
+    ),
+];
+
+impl RunFigures {
+    /// The figures of a run whose measured part was `duration` long.
+    #[must_use]
+    pub fn of(outcome: &Outcome, duration: Duration) -> Self {
+        let seconds = duration.as_secs_f64();
+        let groups = outcome.groups.iter().enumerate();
+        Self {
+            links: outcome.links.iter().map(|link| link_figures(link, seconds)).collect(),
+            groups: groups
+                .map(|(number, group)| {
+                    let flows: Vec<&FlowOutcome> = outcome.flows.iter().filter(|flow| flow.group == number as u32).collect();
+                    GroupFigures {
+                        name: group.name.clone(),
+                        flows: flows.len() as u32,
+                        values: group_values(&flows, &group.rtt, seconds),
+                    }
+                })
+                .collect(),
+            flows: outcome.flows.iter().map(|flow| flow_figures(flow, seconds)).collect(),
+            jain_goodput: jain(outcome.flows.iter().map(|flow| flow.delivered_bytes as f64)),
+            jain_drop_share: drop_share(&outcome.flows),
+            fingerprint: outcome.fingerprint,
+            events: outcome.events,
+        }
+    }
+}
+
+impl LinkFigures {
+    /// The value of one of [`LINK_METRICS`]; `None` when it is not defined in this run or there is no such figure.
+    #[must_use]
+    pub fn value(&self, metric: &str) -> Option<f64> {
+        let place = LINK_METRICS.iter().position(|known| known.name == metric)?;
+        self.values[place]
+    }
+}
+
+/// `part` of `whole`; `None` when there is no whole.
+fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+fn packets(tally: Tally) -> u64 {
+    tally.packets.get()
+}
+
+fn link_figures(link: &LinkOutcome, seconds: f64) -> LinkFigures {
+    let counters: &Counters = &link.counters;
+    let arrived = packets(counters.arrived);
+    let departed = packets(counters.departed);
+    let marked = packets(counters.marked);
+    let early = packets(counters.early());
+    let quantile = |q: f64| quantile_s(&link.sojourn, q);
+    let values = vec![
+        (link.capacity_bits > 0.0).then(|| link.sent_bits / link.capacity_bits),
+        (seconds > 0.0).then(|| link.sent_bits / seconds),
+        Some(link.queue_packets),
+        Some(link.queue_bytes),
+        (departed > 0).then(|| link.sojourn_sum_s / departed as f64),
+        quantile(0.25),
+        quantile(0.5),
+        quantile(0.75),
+        quantile(0.95),
+        quantile(0.99),
+        quantile(1.0),
+        ratio(packets(counters.dropped_total()), arrived),
+        ratio(marked, packets(counters.arrived_ect)),
+        ratio(early + marked, arrived),
+        Some(packets(counters.overflow()) as f64),
+        Some(early as f64),
+        Some(arrived as f64),
+        Some(departed as f64),
+        Some(marked as f64),
+    ];
+    debug_assert_eq!(values.len(), LINK_METRICS.len(), "one value for each metric");
+    LinkFigures { name: link.name.clone(), values: finite(values) }
+}
+
+fn group_values(flows: &[&FlowOutcome], rtt: &SojournHistogram, seconds: f64) -> Vec<Option<f64>> {
+    let sum = |count: fn(&FlowOutcome) -> u64| flows.iter().map(|flow| count(flow)).sum::<u64>();
+    let sent = sum(|flow| flow.sent_packets);
+    let mut completions: Vec<Duration> = flows.iter().filter_map(|flow| flow.completion).collect();
+    completions.sort_unstable();
+    let values = vec![
+        (seconds > 0.0).then(|| sum(|flow| flow.delivered_bytes) as f64 * 8.0 / seconds),
+        (!rtt.is_empty()).then(|| rtt.mean() / 1e9),
+        quantile_s(rtt, 0.95),
+        ratio(sum(|flow| flow.dropped_packets), sent),
+        ratio(sum(|flow| flow.marked_packets), sent),
+        ratio(sum(|flow| flow.retransmitted_packets), sent),
+        Some(sum(|flow| flow.timeouts) as f64),
+        Some(sent as f64),
+        Some(completions.len() as f64),
+        nearest_rank(&completions, 50).map(Duration::as_secs_f64),
+        nearest_rank(&completions, 95).map(Duration::as_secs_f64),
+    ];
+    debug_assert_eq!(values.len(), GROUP_METRICS.len(), "one value for each metric");
+    finite(values)
+}
+
+fn finite(values: Vec<Option<f64>>) -> Vec<Option<f64>> {
+    values.into_iter().map(|value| value.filter(|value| value.is_finite())).collect()
+}
+
+fn flow_figures(flow: &FlowOutcome, seconds: f64) -> FlowFigures {
+    let goodput_bit_s = (seconds > 0.0).then(|| flow.delivered_bytes as f64 * 8.0 / seconds);
+    FlowFigures { group: flow.group, index: flow.index, goodput_bit_s }
+}
+
+/// Jain's index of (drops of the flow / all drops) / (packets of the flow / all packets) over flows that sent something.
+fn drop_share(flows: &[FlowOutcome]) -> Option<f64> {
+    // Jain's index does not change when all shares are multiplied by the same number, so the two totals cancel out.
+    let active = flows.iter().filter(|flow| flow.sent_packets > 0);
+    jain(active.map(|flow| flow.dropped_packets as f64 / flow.sent_packets as f64))
+}
+
+/// The `q` quantile by nearest rank, in seconds; `None` for an empty histogram.
+fn quantile_s(histogram: &SojournHistogram, q: f64) -> Option<f64> {
+    (!histogram.is_empty()).then(|| histogram.value_at_quantile(q) as f64 / 1e9)
+}
+
+/// The ⌈percent/100 · n⌉-th smallest of sorted values.
+fn nearest_rank(sorted: &[Duration], percent: usize) -> Option<Duration> {
+    let rank = (percent * sorted.len()).div_ceil(100);
+    sorted.get(rank.max(1) - 1).copied()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+use super::*;
+use crate::record::sample;
+
+fn value(metrics: &[Metric], values: &[Option<f64>], name: &str) -> Option<f64> {
+    values[metrics.iter().position(|metric| metric.name == name).expect("a known metric")]
+}
+
+#[test]
+fn a_link_by_hand() {
+    let outcome = sample::outcome(1);
+    let figures = RunFigures::of(&outcome, Duration::secs(10));
+    let link = |name| value(LINK_METRICS, &figures.links[0].values, name);
+    // 8 100 packets sent out of 8 192 that arrived; 20 overflowed, 60 were dropped early; 12 still wait.
+    assert_eq!(link("utilization"), Some(0.972));
+    assert_eq!(link("throughput_bit_s"), Some(9.72e6));
+    assert_eq!(link("drop_ratio"), Some(80.0 / 8192.0));
+    assert_eq!(link("drops.overflow"), Some(20.0));
+    assert_eq!(link("drops.early"), Some(60.0));
+    assert_eq!(link("mark_ratio"), None, "no packet was ECN-capable");
+    assert_eq!(link("signal_ratio"), Some(60.0 / 8192.0));
+    // 100 samples of 1 ms, 2 ms, … 100 ms.
+    for (name, expected) in [("sojourn_s.p25", 0.025), ("sojourn_s.p50", 0.05), ("sojourn_s.p95", 0.095), ("sojourn_s.max", 0.1)]
+    {
+        let got = link(name).unwrap();
+        assert!((got / expected - 1.0).abs() < 1e-3, "{name} {got}");
+    }
+}
+
+#[test]
+fn a_group_by_hand() {
+    let figures = RunFigures::of(&sample::outcome(1), Duration::secs(10));
+    let group = |name| value(GROUP_METRICS, &figures.groups[0].values, name);
+    assert_eq!(group("goodput_bit_s"), Some((6_000_000 + 5_000_000) as f64 * 0.8));
+    assert_eq!(group("loss_ratio"), Some(80.0 / 8000.0));
+    assert_eq!(group("retransmitted_ratio"), Some(82.0 / 8000.0));
+    assert_eq!(group("completion_s.p50"), None);
+    assert_eq!(figures.flows[1].goodput_bit_s, Some(4e6));
+}
+
+#[test]
+fn drops_in_proportion_are_fair_and_no_drops_are_undefined() {
+    let mut flows = sample::outcome(1).flows;
+    for (flow, sent, dropped) in [(0, 1000, 10), (1, 3000, 30), (2, 0, 0)] {
+        flows[flow].sent_packets = sent;
+        flows[flow].dropped_packets = dropped;
+    }
+    assert_eq!(drop_share(&flows), Some(1.0));
+    flows[1].dropped_packets = 0;
+    assert_eq!(drop_share(&flows), Some(0.5));
+    flows[0].dropped_packets = 0;
+    assert_eq!(drop_share(&flows), None);
+}
+
+#[test]
+fn nearest_rank_is_the_smallest_value_that_is_enough() {
+    let spans: Vec<Duration> = (1..=20).map(Duration::secs).collect();
+    assert_eq!(nearest_rank(&spans, 50), Some(Duration::secs(10)));
+    assert_eq!(nearest_rank(&spans, 95), Some(Duration::secs(19)));
+    assert_eq!(nearest_rank(&spans[..1], 95), Some(Duration::secs(1)));
+    assert_eq!(nearest_rank(&[], 95), None);
+}
+
+#[test]
+fn a_run_in_which_nothing_happened_has_no_ratios() {
+    let mut outcome = sample::outcome(1);
+    outcome.links[0].counters = Counters::default();
+    outcome.links[0].sojourn.reset();
+    outcome.links[0].capacity_bits = 0.0;
+    outcome.flows.clear();
+    let figures = RunFigures::of(&outcome, Duration::secs(10));
+    for name in ["utilization", "drop_ratio", "sojourn_s.mean", "sojourn_s.p95", "sojourn_s.max"] {
+        assert_eq!(value(LINK_METRICS, &figures.links[0].values, name), None, "{name}");
+    }
+    assert_eq!((figures.jain_goodput, figures.jain_drop_share), (None, None));
+}

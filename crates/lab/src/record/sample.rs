@@ -1,0 +1,64 @@
+//! Outcomes made by hand, for tests.
+
+use goodqueue_aqm::{Counters, Reason, Tally};
+use goodqueue_sim::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, SojournHistogram};
+use goodqueue_units::{Bytes, Duration, Instant, Packets};
+
+fn tally(packets: u64) -> Tally {
+    Tally { packets: Packets::new(packets), bytes: Bytes::new(packets * 1500) }
+}
+
+/// Ten seconds of a 10 Mbit/s link under two bulk flows and a silent one; `run` shifts some of the figures.
+pub(crate) fn outcome(run: u64) -> Outcome {
+    let mut counters = Counters::default();
+    (counters.arrived, counters.departed) = (tally(8192), tally(8100));
+    for (reason, count) in [(Reason::Overflow, 20), (Reason::Early, 50), (Reason::Head, 10)] {
+        for _ in 0..count {
+            counters.drop_for(reason, Bytes::new(1500));
+        }
+    }
+    let mut sojourn = SojournHistogram::new(3).expect("three digits");
+    for millis in 1..=100 {
+        sojourn.record(millis * 1_000_000).expect("the histogram grows");
+    }
+    let mut rtt = SojournHistogram::new(3).expect("three digits");
+    rtt.record_n(20_000_000 + 1_000_000 * run, 500).expect("the histogram grows");
+    let flow = |index: u32, delivered_bytes: u64, sent_packets: u64| FlowOutcome {
+        group: 0,
+        index,
+        delivered_bytes,
+        sent_packets,
+        retransmitted_packets: 41 * sent_packets / 4000,
+        dropped_packets: sent_packets / 100,
+        marked_packets: 0,
+        completion: None,
+        timeouts: u64::from(index == 1),
+    };
+    Outcome {
+        links: vec![LinkOutcome {
+            name: "bottleneck".to_owned(),
+            counters,
+            sent_bits: 97.2e6,
+            capacity_bits: 100e6,
+            queue_packets: 12.5 + run as f64,
+            queue_bytes: 18_750.0,
+            sojourn_sum_s: 8100.0 * 0.0125,
+            sojourn,
+            departed_whole_run: 9000,
+        }],
+        flows: vec![flow(0, 6_000_000, 4000), flow(1, 5_000_000, 4000), flow(2, 0, 0)],
+        groups: vec![GroupOutcome { name: "bulk".to_owned(), rtt }],
+        series: vec![Series {
+            subject: "link:bottleneck".to_owned(),
+            times: vec![Instant::ZERO, Instant::ZERO + Duration::ms(100)],
+            columns: vec![
+                SeriesColumn { name: "queue_packets".to_owned(), values: vec![0.0, 7.0] },
+                SeriesColumn { name: "sojourn_s".to_owned(), values: vec![f64::NAN, 0.005] },
+            ],
+        }],
+        packets: Vec::new(),
+        fingerprint: 0xfeed + run,
+        events: 123_456,
+        complete: true,
+    }
+}

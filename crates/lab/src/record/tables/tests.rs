@@ -1,0 +1,73 @@
+use super::*;
+use crate::record::sample;
+use goodqueue_aqm::Reason;
+use goodqueue_units::Instant;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::RowAccessor;
+
+fn packet(kind: PacketEventKind) -> PacketEvent {
+    PacketEvent { at: Instant::from_nanos(1_000_000_007), link: 0, flow: 3, number: u64::MAX, len: 1500, kind }
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = Folder::create(dir.path()).unwrap();
+    let facts = [("scenario_sha256", "ab".repeat(32)), ("seed", "7".to_owned())];
+    let mut tables = Tables::create(&folder, TableKinds::SeriesAndPackets, &facts).unwrap();
+    let outcome = sample::outcome(1);
+    let links = ["bottleneck".to_owned()];
+    let sojourn = Duration::ms(5);
+    let packets = [
+        packet(PacketEventKind::Enqueued),
+        packet(PacketEventKind::Departed { sojourn }),
+        packet(PacketEventKind::Dropped { reason: Reason::OverLimit, sojourn }),
+        packet(PacketEventKind::Marked { reason: Reason::Head }),
+    ];
+    tables.record(RecordedRun { point: 4, replication: 0, links: &links, series: &outcome.series, packets: &packets });
+    assert!(!dir.path().join("series.parquet").exists(), "nothing has its name before it is whole");
+    tables.finish().unwrap();
+
+    let reader = SerializedFileReader::new(File::open(dir.path().join("series.parquet")).unwrap()).unwrap();
+    let metadata = reader.metadata().file_metadata().key_value_metadata().unwrap();
+    let fact = |key: &str| metadata.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone());
+    assert_eq!(fact("goodqueue.schema").as_deref(), Some(SERIES_SCHEMA));
+    assert_eq!(fact("goodqueue.seed").as_deref(), Some("7"));
+    let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 4);
+    assert_eq!((rows[1].get_uint(0).unwrap(), rows[1].get_double(5).unwrap()), (4, 7.0));
+    assert_eq!(rows[2].get_string(3).unwrap(), "sojourn_s");
+    assert!(rows[2].get_double(5).is_err(), "what is not a number is null");
+    assert_eq!(rows[3].get_double(4).unwrap(), 0.1);
+
+    let reader = SerializedFileReader::new(File::open(dir.path().join("packets.parquet")).unwrap()).unwrap();
+    let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 4);
+    assert_eq!(rows[0].get_ulong(5).unwrap(), u64::MAX);
+    assert_eq!(rows[2].get_string(8).unwrap(), "over-limit");
+    assert_eq!(rows[2].get_double(9).unwrap(), 0.005);
+    assert!(rows[3].get_double(9).is_err() && rows[0].get_string(8).is_err());
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "no temporary file is left");
+}
+
+#[test]
+fn tables_that_are_given_up_leave_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = Folder::create(dir.path()).unwrap();
+    drop(Tables::create(&folder, TableKinds::Series, &[]).unwrap());
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn many_rows_make_several_groups() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = Folder::create(dir.path()).unwrap();
+    let mut tables = Tables::create(&folder, TableKinds::SeriesAndPackets, &[]).unwrap();
+    let links = ["bottleneck".to_owned()];
+    let packets = vec![packet(PacketEventKind::Enqueued); GROUP_ROWS + 5];
+    tables.record(RecordedRun { point: 0, replication: 0, links: &links, series: &[], packets: &packets });
+    tables.finish().unwrap();
+    let reader = SerializedFileReader::new(File::open(dir.path().join("packets.parquet")).unwrap()).unwrap();
+    let groups: Vec<i64> = reader.metadata().row_groups().iter().map(|group| group.num_rows()).collect();
+    assert_eq!(groups, [GROUP_ROWS as i64, 5]);
+}

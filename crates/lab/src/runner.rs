@@ -1,0 +1,364 @@
+//! Points times replications, in parallel, with results that do not depend on how many workers there are.
+//!
+//! Worlds are independent and single-threaded, so a worker takes the next run in the order of points and replications, reduces
+//! its outcome to figures, and hands them to one collector, which puts them back into that order.
+
+use crate::build;
+use crate::error::RunFailure;
+use crate::metrics::{LinkFigures, RunFigures};
+use crate::plan::Point;
+use crate::record::{RecordedRun, Recorder};
+use crate::report::LinkCdf;
+use crate::summary::PointSummary;
+use goodqueue_sim::{Continue, Outcome, Progress, Recording, Series, SojournHistogram, World};
+use goodqueue_units::{Duration, Instant};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration as WallDuration;
+
+/// Which runs are sampled and have their packets kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recorded {
+    /// None.
+    Nothing,
+    /// Replication 0 of each point.
+    #[default]
+    First,
+    /// All.
+    All,
+}
+
+/// How to run.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// Runs at the same time, at least 1.
+    pub jobs: usize,
+    /// Independent repetitions of each point, at least 1.
+    pub replications: u32,
+    /// Which runs are recorded.
+    pub recorded: Recorded,
+    /// Time between two samples; `None` chooses one that gives about 2500 samples a run.
+    pub sample_every: Option<Duration>,
+    /// Keep packet events of recorded runs?
+    pub packets: bool,
+    /// Keep what a report draws: series of the first replication and distributions of sojourn times, for so many points.
+    pub drawn_points: usize,
+}
+
+/// What running gave.
+#[derive(Clone, Debug)]
+pub struct RunReport {
+    /// One entry for each point, in order, also when none of its runs finished.
+    pub points: Vec<PointResult>,
+    /// Runs that failed, in order.
+    pub failures: Vec<RunFailure>,
+    /// Did every run finish?
+    pub complete: bool,
+    /// Fingerprints of finished runs, in order.
+    pub fingerprints: Vec<u64>,
+    /// Events of all finished runs.
+    pub events: u64,
+}
+
+/// What one point gave.
+#[derive(Clone, Debug)]
+pub struct PointResult {
+    /// Its figures; `None` when no run finished.
+    pub summary: Option<PointSummary>,
+    /// Each finished replication, for comparisons replication by replication.
+    pub runs: Vec<Replication>,
+    /// Distributions of sojourn times over all replications, if kept.
+    pub cdfs: Vec<LinkCdf>,
+    /// Series of the first replication, if kept.
+    pub series: Vec<Series>,
+}
+
+/// What is kept of one replication.
+#[derive(Clone, Debug)]
+pub struct Replication {
+    /// Its number, from zero.
+    pub number: u32,
+    /// Figures of its links.
+    pub links: Vec<LinkFigures>,
+    /// Data delivered once a second, all flows together.
+    pub goodput_bit_s: f64,
+}
+
+/// Runs every replication of every point.
+///
+/// `stop` ends it early: runs under way stop at their next check and are given up, finished ones are kept. `progress` is told
+/// the finished part of the work, in [0, 1], a few times a second.
+pub fn run(
+    points: &[Point],
+    options: &RunOptions,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(f64),
+    recorder: &mut dyn Recorder,
+) -> RunReport {
+    let total = points.len() * options.replications as usize;
+    let workers = options.jobs.clamp(1, total.max(1));
+    let shared = Shared {
+        points,
+        options,
+        stop,
+        next: AtomicUsize::new(0),
+        total,
+        under_way: (0..workers).map(|_| AtomicU64::new(0)).collect(),
+    };
+    let mut collector = Collector::new(points, options, recorder);
+    // Bounded, so that workers wait when the disk is slower than they are.
+    let (sender, receiver) = mpsc::sync_channel(2 * workers);
+    std::thread::scope(|scope| {
+        for worker in 0..workers {
+            let (shared, sender) = (&shared, sender.clone());
+            scope.spawn(move || shared.work(worker, &sender));
+        }
+        drop(sender);
+        let mut done = 0;
+        loop {
+            match receiver.recv_timeout(WallDuration::from_millis(100)) {
+                Ok((number, result)) => {
+                    done += 1;
+                    collector.take(number, result);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            progress((f64::from(done) + shared.parts_under_way()) / total.max(1) as f64);
+        }
+    });
+    collector.finish()
+}
+
+/// Does the world of a point build? Figures of the plan are checked when it is read; this finds what only building can.
+///
+/// # Errors
+/// The failure that every run of this point would have.
+pub fn try_build(point: &Point) -> Result<(), RunFailure> {
+    match World::new(&build::world(point, 0)) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(RunFailure { place: label(&point.set), replication: 0, message: error.to_string() }),
+    }
+}
+
+/// A name for a point: its swept values, or the scenario's name when nothing is swept.
+#[must_use]
+pub fn label(set: &[(String, serde_json::Value)]) -> String {
+    if set.is_empty() {
+        return "scenario".to_owned();
+    }
+    set.iter().map(|(key, value)| format!("{key} = {}", shown(value))).collect::<Vec<_>>().join(", ")
+}
+
+/// A value as a person writes it.
+#[must_use]
+pub fn shown(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The time between samples that gives about 2500 of them, a whole number of milliseconds.
+fn sampling_period(span: Duration) -> Duration {
+    Duration::ms((span.as_nanos() / 1_000_000).div_ceil(2500).max(1))
+}
+
+struct Shared<'a> {
+    points: &'a [Point],
+    options: &'a RunOptions,
+    stop: &'a AtomicBool,
+    next: AtomicUsize,
+    total: usize,
+    /// Finished part of each worker's run, in millionths.
+    under_way: Vec<AtomicU64>,
+}
+
+enum RunResult {
+    Finished(Box<Finished>),
+    Failed(String),
+}
+
+struct Finished {
+    figures: RunFigures,
+    series: Vec<Series>,
+    packets: Vec<goodqueue_trace::PacketEvent>,
+    sojourn: Vec<(String, SojournHistogram)>,
+}
+
+impl Shared<'_> {
+    fn work(&self, worker: usize, results: &mpsc::SyncSender<(usize, RunResult)>) {
+        while !self.stop.load(Ordering::Relaxed) {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            if number >= self.total {
+                break;
+            }
+            // A panic in one world is a mistake in this program; it must not take the results of the other worlds with it.
+            let result = catch_unwind(AssertUnwindSafe(|| self.run(worker, number)))
+                .unwrap_or_else(|panic| Some(RunResult::Failed(panic_message(&*panic))));
+            self.under_way[worker].store(0, Ordering::Relaxed);
+            let Some(result) = result else { break };
+            if results.send((number, result)).is_err() {
+                break;
+            }
+        }
+    }
+
+    /// One run; `None` when it was stopped.
+    fn run(&self, worker: usize, number: usize) -> Option<RunResult> {
+        let replications = self.options.replications as usize;
+        let (point, replication) = (number / replications, (number % replications) as u32);
+        let mut spec = build::world(&self.points[point], replication);
+        spec.recording = self.recording(spec.warmup + spec.duration, replication);
+        let world = match World::new(&spec) {
+            Ok(world) => world,
+            Err(error) => return Some(RunResult::Failed(error.to_string())),
+        };
+        let outcome = world.run(&mut |progress: Progress| {
+            let part = progress.now.as_secs_f64() / progress.end.since(Instant::ZERO).as_secs_f64();
+            self.under_way[worker].store((part * 1e6) as u64, Ordering::Relaxed);
+            if self.stop.load(Ordering::Relaxed) { Continue::Stop } else { Continue::Yes }
+        });
+        let drawn = point < self.options.drawn_points;
+        outcome.complete.then(|| RunResult::Finished(Box::new(Finished::of(outcome, spec.duration, drawn))))
+    }
+
+    fn recording(&self, span: Duration, replication: u32) -> Recording {
+        let wanted = match self.options.recorded {
+            Recorded::Nothing => false,
+            Recorded::First => replication == 0,
+            Recorded::All => true,
+        };
+        if !wanted {
+            return Recording::default();
+        }
+        let period = self.options.sample_every.unwrap_or_else(|| sampling_period(span));
+        Recording { sample_every: Some(period), packets: self.options.packets }
+    }
+
+    fn parts_under_way(&self) -> f64 {
+        self.under_way.iter().map(|part| part.load(Ordering::Relaxed) as f64 * 1e-6).sum()
+    }
+}
+
+impl Finished {
+    fn of(outcome: Outcome, duration: Duration, drawn: bool) -> Self {
+        let figures = RunFigures::of(&outcome, duration);
+        let sojourn = if drawn { outcome.links.into_iter().map(|link| (link.name, link.sojourn)).collect() } else { Vec::new() };
+        Self { figures, series: outcome.series, packets: outcome.packets, sojourn }
+    }
+}
+
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("internal error: {}", text.unwrap_or("unknown"))
+}
+
+/// Puts results into order and reduces each point's as soon as all of them are there.
+struct Collector<'a> {
+    points: &'a [Point],
+    options: &'a RunOptions,
+    recorder: &'a mut dyn Recorder,
+    /// Results whose turn has not come.
+    early: BTreeMap<usize, RunResult>,
+    next: usize,
+    current: PointRuns,
+    report: RunReport,
+}
+
+/// Results of the point being collected.
+#[derive(Default)]
+struct PointRuns {
+    figures: Vec<RunFigures>,
+    replications: Vec<u32>,
+    sojourn: Vec<(String, SojournHistogram)>,
+    series: Vec<Series>,
+}
+
+impl<'a> Collector<'a> {
+    fn new(points: &'a [Point], options: &'a RunOptions, recorder: &'a mut dyn Recorder) -> Self {
+        let report =
+            RunReport { points: Vec::new(), failures: Vec::new(), complete: true, fingerprints: Vec::new(), events: 0 };
+        Self { points, options, recorder, early: BTreeMap::new(), next: 0, current: PointRuns::default(), report }
+    }
+
+    fn take(&mut self, number: usize, result: RunResult) {
+        self.early.insert(number, result);
+        while let Some(result) = self.early.remove(&self.next) {
+            self.in_order(Some(result));
+        }
+    }
+
+    /// The result of run number `next`; `None` when there is none.
+    fn in_order(&mut self, result: Option<RunResult>) {
+        let replications = self.options.replications as usize;
+        let (point, replication) = (self.next / replications, (self.next % replications) as u32);
+        self.next += 1;
+        match result {
+            Some(RunResult::Finished(finished)) => self.finished(point, replication, *finished),
+            Some(RunResult::Failed(message)) => {
+                let place = label(&self.points[point].set);
+                self.report.failures.push(RunFailure { place, replication, message });
+                self.report.complete = false;
+            }
+            None => self.report.complete = false,
+        }
+        if self.next.is_multiple_of(replications) {
+            let runs = std::mem::take(&mut self.current);
+            self.report.points.push(runs.reduce(&self.points[point]));
+        }
+    }
+
+    fn finished(&mut self, point: usize, replication: u32, run: Finished) {
+        let links: Vec<String> = run.figures.links.iter().map(|link| link.name.clone()).collect();
+        self.recorder.record(RecordedRun { point, replication, links: &links, series: &run.series, packets: &run.packets });
+        self.report.fingerprints.push(run.figures.fingerprint);
+        self.report.events += run.figures.events;
+        let current = &mut self.current;
+        if replication == 0 && point < self.options.drawn_points {
+            current.series = run.series;
+        }
+        if current.sojourn.is_empty() {
+            current.sojourn = run.sojourn;
+        } else {
+            for ((_, sum), (_, histogram)) in current.sojourn.iter_mut().zip(run.sojourn) {
+                // Both have the same precision, and the sum grows as needed, so adding cannot fail.
+                let _ = sum.add(histogram);
+            }
+        }
+        current.replications.push(replication);
+        current.figures.push(run.figures);
+    }
+
+    fn finish(mut self) -> RunReport {
+        let total = self.points.len() * self.options.replications as usize;
+        while self.next < total {
+            let result = self.early.remove(&self.next);
+            self.in_order(result);
+        }
+        self.report
+    }
+}
+
+impl PointRuns {
+    fn reduce(self, point: &Point) -> PointResult {
+        PointResult {
+            summary: PointSummary::of(point.set.clone(), &self.figures),
+            runs: self.replications.into_iter().zip(self.figures).map(Replication::of).collect(),
+            cdfs: self.sojourn.iter().map(|(name, histogram)| LinkCdf::new(name.as_str(), histogram)).collect(),
+            series: self.series,
+        }
+    }
+}
+
+impl Replication {
+    fn of((number, figures): (u32, RunFigures)) -> Self {
+        let goodput_bit_s = figures.flows.iter().filter_map(|flow| flow.goodput_bit_s).sum();
+        Self { number, links: figures.links, goodput_bit_s }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+//! Means and confidence intervals over independent replications.
+
+use serde::Serialize;
+use std::f64::consts::PI;
+
+/// A figure over replications. Never holds NaN or infinity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Figure {
+    /// Mean over the replications in which the figure is defined; `None` when there is none.
+    pub mean: Option<f64>,
+    /// Half-width of the 95 % confidence interval (Student t); `None` with fewer than two replications.
+    pub ci95: Option<f64>,
+    /// Replications in which the figure is defined.
+    pub n: u32,
+}
+
+impl Figure {
+    /// From one value for each replication; `None` and values that are not finite are left out.
+    #[must_use]
+    pub fn of(samples: impl IntoIterator<Item = Option<f64>>) -> Self {
+        let samples: Vec<f64> = samples.into_iter().flatten().filter(|value| value.is_finite()).collect();
+        let n = samples.len();
+        if n == 0 {
+            return Self::default();
+        }
+        let mean = mean(&samples);
+        let ci95 = (n > 1).then(|| {
+            // Two passes: the textbook sum of squares loses everything when the spread is small against the mean.
+            let squares: f64 = samples.iter().map(|value| (value - mean) * (value - mean)).sum();
+            let deviation = (squares / (n - 1) as f64).sqrt();
+            student_t_975(n as u32 - 1) * deviation / (n as f64).sqrt()
+        });
+        Self { mean: Some(mean), ci95: ci95.filter(|half| half.is_finite()), n: n as u32 }
+    }
+
+    /// Does the interval exclude zero? `None` when there is no interval.
+    #[must_use]
+    pub fn excludes_zero(&self) -> Option<bool> {
+        Some(self.mean?.abs() > self.ci95?)
+    }
+}
+
+fn mean(samples: &[f64]) -> f64 {
+    let first = samples[0];
+    // Around the first sample, so that equal samples give exactly themselves.
+    first + samples.iter().map(|value| value - first).sum::<f64>() / samples.len() as f64
+}
+
+/// Jain's fairness index of shares that are not negative: 1 when all are equal, 1/n when one has everything. `None` when there
+/// are no shares or all are zero.
+#[must_use]
+pub fn jain(shares: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let (mut n, mut sum, mut squares) = (0u64, 0.0, 0.0);
+    for share in shares {
+        n += 1;
+        sum += share;
+        squares += share * share;
+    }
+    (squares > 0.0).then(|| sum * sum / (n as f64 * squares))
+}
+
+/// The 97.5 % quantile of Student's t distribution with `degrees` degrees of freedom, at least 1, to nine digits.
+#[must_use]
+pub fn student_t_975(degrees: u32) -> f64 {
+    const NORMAL_975: f64 = 1.959_963_984_540_054;
+    let nu = f64::from(degrees.max(1));
+    let z = NORMAL_975;
+    let z2 = z * z;
+    // Abramowitz and Stegun 26.7.5: an expansion around the normal quantile, whose error falls with the fifth power of nu.
+    let expansion = z
+        + z * (z2 + 1.0) / (4.0 * nu)
+        + z * ((5.0 * z2 + 16.0) * z2 + 3.0) / (96.0 * nu * nu)
+        + z * (((3.0 * z2 + 19.0) * z2 + 17.0) * z2 - 15.0) / (384.0 * nu * nu * nu)
+        + z * ((((79.0 * z2 + 776.0) * z2 + 1482.0) * z2 - 1920.0) * z2 - 945.0) / (92160.0 * nu * nu * nu * nu);
+    if degrees > 100 {
+        return expansion;
+    }
+    // Below, solve P(|T| < t) = 0.95 for the angle theta = atan(t / sqrt(nu)), in which the probability is a finite sum; it
+    // rises steadily from 0 at 0 to 1 at pi / 2.
+    let (mut low, mut high) = (0.0, PI / 2.0);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if probability_within(middle, degrees) < 0.95 { low = middle } else { high = middle }
+    }
+    let theta = 0.5 * (low + high);
+    nu.sqrt() * libm::tan(theta)
+}
+
+/// P(|T| < sqrt(nu) tan theta) for a whole number of degrees of freedom (Abramowitz and Stegun 26.7.3 and 26.7.4).
+fn probability_within(theta: f64, degrees: u32) -> f64 {
+    let (sin, cos) = (libm::sin(theta), libm::cos(theta));
+    let even = degrees.is_multiple_of(2);
+    let (mut term, mut sum) = (if even { 1.0 } else { cos }, 0.0);
+    let mut power = if even { 0 } else { 1 };
+    while power + 2 <= degrees {
+        sum += term;
+        term *= cos * cos * f64::from(power + 1) / f64::from(power + 2);
+        power += 2;
+    }
+    if even { sin * sum } else { 2.0 / PI * (theta + sin * sum) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Printed tables of the distribution, five digits.
+    #[test]
+    fn quantiles_agree_with_printed_tables() {
+        let table = [
+            (1, 12.7062),
+            (2, 4.30265),
+            (3, 3.18245),
+            (4, 2.77645),
+            (5, 2.57058),
+            (9, 2.26216),
+            (10, 2.22814),
+            (19, 2.09302),
+            (29, 2.04523),
+            (30, 2.04227),
+            (99, 1.98422),
+            (100, 1.98397),
+            (120, 1.97993),
+            (1000, 1.96234),
+        ];
+        for (degrees, expected) in table {
+            let got = student_t_975(degrees);
+            assert!((got - expected).abs() < 5e-5_f64.max(expected * 4e-6), "{degrees}: {got} but {expected} in print");
+        }
+    }
+
+    #[test]
+    fn sum_and_expansion_meet() {
+        let step = student_t_975(100) - student_t_975(101);
+        let next = student_t_975(101) - student_t_975(102);
+        assert!(step > next && step < next * 1.05, "{step} then {next}");
+    }
+
+    #[test]
+    fn interval_of_a_worked_example() {
+        // Samples 1..5: mean 3, s = sqrt(2.5), t(4) = 2.776445, half-width 1.963243.
+        let figure = Figure::of([1.0, 2.0, 3.0, 4.0, 5.0].map(Some));
+        assert_eq!((figure.mean, figure.n), (Some(3.0), 5));
+        assert!((figure.ci95.unwrap() - 1.963_243).abs() < 1e-6, "{figure:?}");
+    }
+
+    #[test]
+    fn one_replication_has_no_interval_and_none_has_no_mean() {
+        assert_eq!(Figure::of([Some(2.5)]), Figure { mean: Some(2.5), ci95: None, n: 1 });
+        assert_eq!(Figure::of([None, Some(f64::NAN), Some(f64::INFINITY)]), Figure { mean: None, ci95: None, n: 0 });
+    }
+
+    #[test]
+    fn equal_samples_have_an_exact_mean_and_no_spread() {
+        assert_eq!(Figure::of([Some(0.1); 7]), Figure { mean: Some(0.1), ci95: Some(0.0), n: 7 });
+    }
+
+    #[test]
+    fn jain_of_the_textbook() {
+        assert_eq!(jain([3.0; 4]), Some(1.0));
+        assert_eq!(jain([1.0, 0.0, 0.0, 0.0]), Some(0.25));
+        assert_eq!(jain([0.0, 0.0]), None);
+        assert_eq!(jain([]), None);
+    }
+}

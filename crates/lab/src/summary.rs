@@ -1,0 +1,189 @@
+//! `summary.json`, schema [`SCHEMA`]: every figure of every point over its replications, in a fixed order.
+
+use crate::metrics::{GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Metric, RunFigures};
+use crate::provenance::Provenance;
+use crate::statistics::Figure;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+/// Name and version of the format.
+pub const SCHEMA: &str = "goodqueue.summary/1";
+
+/// Everything `summary.json` holds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Always [`SCHEMA`].
+    pub schema: &'static str,
+    /// What the scenario is called.
+    pub scenario: String,
+    /// Where it ran: `sim`.
+    pub host: &'static str,
+    /// Root of all randomness.
+    pub seed: u64,
+    /// Independent repetitions of each point that were asked for.
+    pub replications: u32,
+    /// False when runs are missing, because they were interrupted or failed.
+    pub complete: bool,
+    /// What made this result.
+    pub provenance: Provenance,
+    /// The points of the sweep in its order, those without a single finished run left out.
+    pub points: Vec<PointSummary>,
+}
+
+impl Summary {
+    /// The file's text: indented, one final line feed, the same bytes for the same values.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("plain values with string keys always serialise");
+        text.push('\n');
+        text
+    }
+}
+
+/// One point of the sweep.
+#[derive(Clone, Debug, Serialize)]
+pub struct PointSummary {
+    /// Swept keys and their values here.
+    #[serde(serialize_with = "as_map")]
+    pub set: Vec<(String, serde_json::Value)>,
+    /// Observed links by name.
+    #[serde(serialize_with = "as_map")]
+    pub links: Vec<(String, Figures)>,
+    /// Groups of flows by name.
+    #[serde(serialize_with = "as_map")]
+    pub groups: Vec<(String, GroupSummary)>,
+    /// All flows.
+    pub flows: Vec<FlowSummary>,
+    /// Fairness between all flows.
+    pub jain: Figures,
+}
+
+/// Figures named by a list of metrics; a dot in a name nests.
+#[derive(Clone, Debug)]
+pub struct Figures {
+    metrics: &'static [Metric],
+    figures: Vec<Figure>,
+}
+
+/// One group of flows.
+#[derive(Clone, Debug)]
+pub struct GroupSummary {
+    /// How many flows.
+    pub flows: u32,
+    /// Their figures.
+    pub figures: Figures,
+}
+
+/// One flow.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowSummary {
+    /// Name of its group.
+    pub group: String,
+    /// Number within its group.
+    pub index: u32,
+    /// Data delivered once a second.
+    pub goodput_bit_s: Figure,
+}
+
+impl Figures {
+    /// The figure of `name`, or one without values when there is none.
+    #[must_use]
+    pub fn figure(&self, name: &str) -> Figure {
+        let place = self.metrics.iter().position(|metric| metric.name == name);
+        place.map_or_else(Figure::default, |place| self.figures[place])
+    }
+
+    fn over(metrics: &'static [Metric], runs: usize, value: impl Fn(usize, usize) -> Option<f64>) -> Self {
+        let figure = |metric| Figure::of((0..runs).map(|run| value(run, metric)));
+        Self { metrics, figures: (0..metrics.len()).map(figure).collect() }
+    }
+}
+
+impl PointSummary {
+    /// The figures over `runs`, which are replications of one point and so have the same links, groups and flows; `None`
+    /// without runs.
+    #[must_use]
+    pub fn of(set: Vec<(String, serde_json::Value)>, runs: &[RunFigures]) -> Option<Self> {
+        let first = runs.first()?;
+        let link = |(number, link): (usize, &crate::metrics::LinkFigures)| {
+            let figures = Figures::over(LINK_METRICS, runs.len(), |run, metric| runs[run].links[number].values[metric]);
+            (link.name.clone(), figures)
+        };
+        let group = |(number, group): (usize, &crate::metrics::GroupFigures)| {
+            let figures = Figures::over(GROUP_METRICS, runs.len(), |run, metric| runs[run].groups[number].values[metric]);
+            (group.name.clone(), GroupSummary { flows: group.flows, figures })
+        };
+        let flow = |(number, flow): (usize, &crate::metrics::FlowFigures)| FlowSummary {
+            group: first.groups[flow.group as usize].name.clone(),
+            index: flow.index,
+            goodput_bit_s: Figure::of(runs.iter().map(|run| run.flows[number].goodput_bit_s)),
+        };
+        let jain = |run: usize, metric| [runs[run].jain_goodput, runs[run].jain_drop_share][metric];
+        Some(Self {
+            set,
+            links: first.links.iter().enumerate().map(link).collect(),
+            groups: first.groups.iter().enumerate().map(group).collect(),
+            flows: first.flows.iter().enumerate().map(flow).collect(),
+            jain: Figures::over(JAIN_METRICS, runs.len(), jain),
+        })
+    }
+
+    /// The figures of a link.
+    #[must_use]
+    pub fn link(&self, name: &str) -> Option<&Figures> {
+        self.links.iter().find(|(known, _)| known == name).map(|(_, figures)| figures)
+    }
+}
+
+/// A list of pairs as a JSON object that keeps their order.
+fn as_map<S: Serializer, V: Serialize>(pairs: &[(String, V)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
+}
+
+impl Figures {
+    fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        let named: Vec<(&str, Figure)> = self.metrics.iter().map(|m| m.name).zip(self.figures.iter().copied()).collect();
+        let outer = |name: &'static str| name.split_once('.').map(|(outer, _)| outer);
+        let mut at = 0;
+        while let Some(&(name, figure)) = named.get(at) {
+            let Some(key) = outer(self.metrics[at].name) else {
+                map.serialize_entry(name, &figure)?;
+                at += 1;
+                continue;
+            };
+            let end = (at..named.len()).find(|&i| outer(self.metrics[i].name) != Some(key)).unwrap_or(named.len());
+            let inner = |&(name, figure): &(&str, Figure)| (name[key.len() + 1..].to_owned(), figure);
+            map.serialize_entry(key, &Nested(named[at..end].iter().map(inner).collect()))?;
+            at = end;
+        }
+        Ok(())
+    }
+}
+
+struct Nested(Vec<(String, Figure)>);
+
+impl Serialize for Nested {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        as_map(&self.0, serializer)
+    }
+}
+
+impl Serialize for Figures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        self.write(&mut map)?;
+        map.end()
+    }
+}
+
+impl Serialize for GroupSummary {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("flows", &self.flows)?;
+        self.figures.write(&mut map)?;
+        map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+use super::*;
+use crate::record::sample;
+use goodqueue_units::Duration;
+use serde_json::{Value, json};
+
+fn summary(replications: u32) -> Summary {
+    let runs: Vec<RunFigures> =
+        (1..=u64::from(replications)).map(|run| RunFigures::of(&sample::outcome(run), Duration::secs(10))).collect();
+    let set = vec![("link.bottleneck.queue.c_max".to_owned(), json!(1.2)), ("a first".to_owned(), json!("5 ms"))];
+    Summary {
+        schema: SCHEMA,
+        scenario: "home uplink".to_owned(),
+        host: "sim",
+        seed: 1,
+        replications,
+        complete: true,
+        provenance: Provenance {
+            version: "0.1.0".to_owned(),
+            commit: "0000000".to_owned(),
+            scenario_sha256: "ab".repeat(32),
+            fingerprint: "0123456789abcdef".to_owned(),
+        },
+        points: vec![PointSummary::of(set, &runs).expect("there are runs")],
+    }
+}
+
+#[test]
+fn the_whole_file_from_three_runs_made_by_hand() {
+    insta::assert_snapshot!(summary(3).to_json());
+}
+
+#[test]
+fn one_replication_has_no_interval_and_the_keys_keep_their_order() {
+    let text = summary(1).to_json();
+    let value: Value = serde_json::from_str(&text).expect("valid JSON");
+    assert_eq!(value["points"][0]["links"]["bottleneck"]["utilization"], json!({"mean": 0.972, "ci95": null, "n": 1}));
+    assert!(text.find("c_max") < text.find("a first"), "the order of the sweep, not of the alphabet");
+    assert!(!text.contains("NaN") && !text.contains("inf"));
+}
+
+#[test]
+fn a_point_without_runs_has_no_summary() {
+    assert!(PointSummary::of(Vec::new(), &[]).is_none());
+}
+
+/// Every key of a figure in the file, with dots between nested keys.
+fn figure_keys(value: &Value, path: &str, keys: &mut Vec<String>) {
+    let Value::Object(fields) = value else { return };
+    for (key, value) in fields {
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        match value.get("ci95") {
+            Some(_) => keys.push(path),
+            None => figure_keys(value, &path, keys),
+        }
+    }
+}
+
+#[test]
+fn every_figure_is_documented() {
+    let page = include_str!("../../../../docs/results.md");
+    let value: Value = serde_json::from_str(&summary(1).to_json()).expect("valid JSON");
+    let point = &value["points"][0];
+    for (part, metrics) in
+        [(&point["links"]["bottleneck"], LINK_METRICS), (&point["groups"]["bulk"], GROUP_METRICS), (&point["jain"], JAIN_METRICS)]
+    {
+        let mut keys = Vec::new();
+        figure_keys(part, "", &mut keys);
+        keys.sort();
+        let mut names: Vec<&str> = metrics.iter().map(|metric| metric.name).collect();
+        names.sort_unstable();
+        assert_eq!(keys, names, "the file has what the list of metrics has");
+        for metric in metrics {
+            let row = format!("| `{}` | {} | {} |", metric.name, metric.unit, metric.doc);
+            assert!(page.contains(&row), "docs/results.md lacks the row\n{row}");
+        }
+    }
+}
