@@ -107,6 +107,8 @@ def read_case(name):
     delay = quantity(link["delay"], seconds)
     base_rtt = 2 * delay + 4 * ACCESS_DELAY_S
     per_second = rate / 8 / PACKET_BYTES
+    # The peers' programs have the settings of s3.toml built in.
+    queue = link["queue"] if isinstance(link["queue"], str) else link["queue"]["kind"]
     buffers = {"packets": 1.0, "ms": 1e-3 * per_second, "bdp": base_rtt * per_second}
     return Case(
         name=name,
@@ -115,7 +117,7 @@ def read_case(name):
         rate=rate,
         delay=delay,
         limit=round(quantity(link["buffer"], buffers)),
-        queue=link["queue"],
+        queue=queue,
         cc=traffic["cc"],
         flows=traffic["flows"],
         warmup=quantity(plan["warmup"], seconds),
@@ -302,7 +304,7 @@ def machine():
 
 
 def document(results, programs, options):
-    cases = "\n".join(f"- {case.name}: {case.title}" for case, _ in results)
+    cases = "\n".join(f"- {case.title}" for case, _ in results)
     versions = "\n".join(f"- {program.version()}" for program in programs)
     seeds = "one seed" if options.quick or options.seeds == 1 else f"median of {options.seeds} seeds"
     command = "bench/peers/run.py" + (" --quick" if options.quick else "")
