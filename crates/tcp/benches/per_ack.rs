@@ -80,10 +80,10 @@ fn steady_state<const WINDOW: u32>(bencher: Bencher, kind: &'static str) {
     });
 }
 
-/// A window of 4000 segments of which every twentieth is lost: the selective acknowledgements of the whole recovery.
-#[divan::bench(args = ["reno", "cubic"])]
-fn recovery(bencher: Bencher, kind: &'static str) {
-    const WINDOW: u32 = 4_000;
+/// A window of which every twentieth segment is lost: the selective acknowledgements of the whole recovery. The cost of one must not depend on
+/// the window.
+#[divan::bench(args = ["reno", "cubic"], consts = [400, 4_000, 40_000])]
+fn recovery<const WINDOW: u32>(bencher: Bencher, kind: &'static str) {
     let (sender, now) = warmed_up(kind, WINDOW);
     let first = next_number(&sender);
     let arrivals = arrivals_with_losses(first, u64::from(WINDOW));

@@ -1,6 +1,36 @@
 //! Sans-IO TCP: senders and receivers as state machines that are given time and segments and give segments back.
 //!
 //! Sequence numbers are byte offsets in `u64`, so nothing wraps inside; a host that needs 32-bit numbers truncates at its edge.
+//!
+//! A host gives a [`Sender`] acknowledgements ([`handle_ack`](Sender::handle_ack)) and expired timers
+//! ([`handle_timeout`](Sender::handle_timeout)), and after each of these takes segments until there is none
+//! ([`poll_transmit`](Sender::poll_transmit)). It gives a [`Receiver`] segments and expired timers and sends the acknowledgements that come back.
+//! Both tell when they want to be woken ([`next_timeout`](Sender::next_timeout)); a host may keep one lazy timer each, since waking early is
+//! harmless. Layers, bottom up: `segment`, `segmentation`; `rtt`, `scoreboard`, `rack`, `prr` (one question each); [`cc`] (how much may be in
+//! flight); `sender` and `receiver` (state machines).
+//!
+//! ```
+//! use goodqueue_tcp::{Data, Receiver, ReceiverConfig, Sender, SenderConfig};
+//! use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rng};
+//!
+//! let config = SenderConfig { data: Data::Bytes(Bytes::new(100_000)), ..SenderConfig::default() };
+//! let mut sender = Sender::new(&config, Rng::new(1))?;
+//! let mut receiver = Receiver::new(&ReceiverConfig::default());
+//! let mut now = Instant::ZERO;
+//! sender.connect(now);
+//! // A perfect network: whole windows arrive at once, half a round trip of 10 ms later, and so do the answers.
+//! while !sender.is_finished() {
+//!     let window: Vec<_> = core::iter::from_fn(|| sender.poll_transmit(now)).collect();
+//!     now += Duration::ms(5);
+//!     let answers: Vec<_> = window.iter().filter_map(|out| receiver.handle_segment(now, &out.segment, Ecn::NotEct)).collect();
+//!     now += Duration::ms(5);
+//!     answers.iter().for_each(|ack| sender.handle_ack(now, ack));
+//! }
+//! assert_eq!(receiver.delivered_bytes(), 100_000);
+//! // The handshake, then 10, 20, 40 segments.
+//! assert_eq!(now, Instant::ZERO + Duration::ms(40));
+//! # Ok::<(), goodqueue_tcp::CcError>(())
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -4,6 +4,8 @@
 //! and FIN are flags and take no number, so a connection of `n` bytes is finished when the acknowledgement reaches `n`. Every segment but the last is
 //! full, which makes byte offsets and segment numbers interchangeable.
 //!
+//! With [`LossDetection::Rfc6675`] losses are found by counting, without probes, and lost copies only by the timer; the reduction is by PRR as well.
+//!
 //! Where the RFCs leave room it does what Linux 6.12 does: one timer for retransmission, loss probe (TLP) and reordering (RACK); reductions by PRR; undoing
 //! of reductions that timestamps, duplicate reports or F-RTO show to be mistaken; windows counted in segments. Not modelled: send buffers and
 //! the receiver's window as it changes, segmentation offload, the cache of metrics between connections, decay of an unused window.

@@ -1,6 +1,6 @@
 //! CUBIC as Linux computes it: the window follows a cubic function of the time since the last reduction.
 //!
-//! *Signal*: losses and ECN echoes, one reduction a window; delay only to leave slow start ([hybrid slow start](super::hystart)).
+//! *Signal*: losses and ECN echoes, one reduction a window; delay only to leave slow start (hybrid slow start).
 //!
 //! *Law*: `W(t) = C (t - K)^3 + W_max`, `K = cbrt((W_max - cwnd) / C)`; towards `W` one round trip ahead the window grows by one segment per
 //! `cnt = cwnd / (W - cwnd)` delivered, at most one per two. Where Reno with the same `beta` would be faster, its growth is used.

@@ -128,14 +128,12 @@ impl Sender {
                 let segment = Segment { timestamp: now, flags, ..Segment::default() };
                 Some(Transmit { segment, ecn: Ecn::NotEct, retransmission: self.timeouts_in_a_row > 0 })
             }
-            Urgent::ProbeWithNewData => self.has_new_data().then(|| {
-                // The timer set for the probe stays: a probe is not a burst.
-                let timer = (self.timer, self.wake);
-                let sent = self.send_new(now);
+            Urgent::ProbeWithNewData => {
+                let sent = self.has_new_data().then(|| self.send_new(now));
+                // A probe is not a burst: the timer set for it stays.
                 self.burst = 0;
-                (self.timer, self.wake) = timer;
                 sent
-            }),
+            }
             Urgent::ProbeWithLastSegment => {
                 let number = self.board.probe_last(now.as_nanos())?;
                 self.undo.on_repeat(now.as_nanos());
