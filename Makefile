@@ -1,7 +1,7 @@
 # The commands of this project. Each is one line into cargo, npm or a script.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-peers fuzz web docs
+.PHONY: help demo test bench bench-peers fuzz web docs picture
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -34,3 +34,6 @@ web: ## build the front end; the report's template goes to crates/lab/assets
 
 docs: ## build the library documentation into target/doc
 	cargo doc --workspace --no-deps
+
+picture: demo ## take the README's picture from the demo's report
+	@scripts/picture.sh
