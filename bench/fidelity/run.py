@@ -27,7 +27,7 @@ QUEUES = {
     "pie": 'buffer = "1000 packets"\nqueue = { kind = "pie", ecn = false }',
     "red": (
         'buffer = "400 kB"\nqueue = { kind = "red", ecn = false, min_th = "7431 B", max_th = "22292 B", max_p = 0.1, w_q = 0.25,'
-        " gentle = false, wait = false, bytes = false, queue_in_bytes = true, mean_pktsize = 1500 }"
+        ' gentle = false, wait = false, bytes = false, queue_in_bytes = true, mean_pktsize = "1500 B" }'
     ),
 }
 
