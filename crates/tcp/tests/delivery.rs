@@ -2,12 +2,12 @@
 
 mod pipe;
 
-use goodqueue_tcp::{AckPolicy, CcConfig, Data, LossDetection, ReceiverConfig, SenderConfig};
+use goodqueue_tcp::{AckPolicy, CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SenderConfig};
 use goodqueue_units::{Bytes, Duration, Rng};
 use pipe::{Fate, Pipe};
 use proptest::prelude::*;
 
-const KINDS: [&str; 2] = ["reno", "cubic"];
+const KINDS: [&str; 3] = ["reno", "cubic", "cubic-rfc"];
 
 fn config(kind: &'static str, detection: LossDetection, segments: u64) -> SenderConfig {
     SenderConfig {
@@ -50,12 +50,14 @@ proptest! {
     #[test]
     fn random_loss_reordering_and_duplication_never_stop_a_transfer(
         seed in any::<u64>(),
-        kind in 0usize..2,
+        kind in 0usize..3,
         by_time in any::<bool>(),
         loss in 0.0f64..0.3,
         ack_loss in 0.0f64..0.3,
         late in 0.0f64..0.2,
         twice in 0.0f64..0.1,
+        marked in 0.0f64..0.1,
+        max_window in prop_oneof![Just(u64::MAX), (1u64..50).prop_map(|segments| segments * 1448)],
         segments in 1u64..400,
         policy in 0usize..3,
     ) {
@@ -64,7 +66,12 @@ proptest! {
         let receiver = ReceiverConfig { ack_policy: policy, ..ReceiverConfig::default() };
         let mut rng = Rng::new(seed);
         let mut ack_rng = Rng::new(seed ^ 1);
-        let mut pipe = Pipe::new(&config(KINDS[kind], detection, segments), &receiver)
+        let sender = SenderConfig {
+            ecn: EcnMode::Classic,
+            max_window: Bytes::new(max_window),
+            ..config(KINDS[kind], detection, segments)
+        };
+        let mut pipe = Pipe::new(&sender, &receiver)
             .with_fate(move |_, _| {
                 let draw = rng.uniform();
                 let extra = Duration::us((rng.uniform() * 30_000.0) as u64);
@@ -74,6 +81,8 @@ proptest! {
                     Fate::Late(extra)
                 } else if draw < loss + late + twice {
                     Fate::Twice(extra)
+                } else if draw < loss + late + twice + marked {
+                    Fate::Mark
                 } else {
                     Fate::Deliver
                 }
