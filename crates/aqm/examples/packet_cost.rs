@@ -10,6 +10,7 @@ use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Qdisc, Rng, SimplePacket};
 use goodqueue_testkit::StandingQueue;
 use goodqueue_units::{Bytes, Duration, Rate};
 
+#[expect(clippy::disallowed_methods, reason = "measuring wall time is what this program is for")]
 fn run(name: &str, flows: u32, packets: u32) -> Result<(), String> {
     let link = LinkFacts {
         rate: Some(Rate::gbit(1)),

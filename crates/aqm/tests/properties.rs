@@ -16,7 +16,7 @@ fn operation() -> impl Strategy<Value = Operation> {
 /// A number in `low..=high`, its ends and whole orders of magnitude as likely as anything between.
 fn within((low, high): (f64, f64)) -> BoxedStrategy<f64> {
     let floor = low.max(1e-9);
-    let spread = move |u: f64| (floor * (high / floor).powf(u)).clamp(low, high);
+    let spread = move |u: f64| (floor * goodqueue_aqm::math::pow(high / floor, u)).clamp(low, high);
     prop_oneof![Just(low), Just(high), (0.0..=1.0).prop_map(spread)].boxed()
 }
 

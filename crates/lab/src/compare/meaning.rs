@@ -30,7 +30,7 @@ impl Candidate<'_> {
     fn minus(&self, other: &Self, metric: &str) -> Figure {
         Figure::of(self.runs.iter().filter_map(|(replication, link)| {
             let (_, theirs) = other.runs.iter().find(|(number, _)| number == replication)?;
-            Some(link.value(metric)? - theirs.value(metric)?).map(Some)
+            Some(Some(link.value(metric)? - theirs.value(metric)?))
         }))
     }
 }
