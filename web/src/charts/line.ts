@@ -295,7 +295,7 @@ export class LineChart implements Chart {
       size: which === "x" ? 26 : (_plot, values) => 14 + Math.max(0, ...(values ?? []).map((value) => (value ?? "").length)) * 6.9,
       gap: 6,
       ...(axis.scale === "log" ? { splits: (_plot: uPlot, _axis: number, min: number, max: number) => logTicks({ min, max }) } : {}),
-      space: which === "x" ? 64 : this.#options.height < 170 ? 28 : 36,
+      space: which === "x" ? 64 : this.#options.height < 170 ? 22 : 36,
       values: (_plot, splits) => {
         const shown = splits.map((split) => (split === null ? null : Number((split * unit.factor).toPrecision(10))));
         const present = shown.filter((value) => value !== null);

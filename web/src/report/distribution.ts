@@ -57,9 +57,9 @@ function extended(line: LineData, range: { min: number; max: number }): LineData
   return { ...line, x, y };
 }
 
-/** Where the axis may start: what one packet in two hundred waited less than is no news. */
+/** Where the axis may start: what one packet in fifty waited less than is no news. */
 function shortestOf(lines: readonly LineData[]): number {
-  return Math.min(1, ...lines.map((line) => quantileOf(line, 0.005))) * 0.8;
+  return Math.min(1, ...lines.map((line) => quantileOf(line, 0.02))) * 0.8;
 }
 
 /** The smallest wait that `part` of the packets did not exceed. */

@@ -81,11 +81,11 @@ function scaleOf(column: FigureColumn, figures: readonly (Figure | undefined)[])
   const unit = unitFor(column.quantity, Math.max(0, ...means.map(Math.abs)));
   const shown = means.map((mean) => mean * unit.factor);
   const intervals = figures.flatMap((figure) => (figure?.ci95 ? [figure.ci95 * unit.factor] : []));
-  // Counts are whole in one run and nearly so on average.
+  // Counts are whole in one run; on average, small ones are not.
   const isCount = column.quantity === "number" && column.decimals === undefined;
   return {
     unit,
-    decimals: column.decimals ?? (isCount ? 0 : columnDecimals(shown, intervals)),
+    decimals: column.decimals ?? (isCount ? (Math.max(0, ...shown) < 10 ? 1 : 0) : columnDecimals(shown, intervals)),
     hasIntervals: figures.some((figure) => figure !== undefined && figure.ci95 !== null),
   };
 }

@@ -68,8 +68,8 @@ function delayRange(dots: readonly Dot[], scale: "linear" | "log"): Range {
 /** A full link is the edge of what can be; nothing is drawn far beyond it. */
 function useRange(dots: readonly Dot[]): Range {
   const { min, max } = padded(extent(dots.flatMap(({ use }) => [use.mean - (use.ci95 ?? 0), use.mean + (use.ci95 ?? 0)])), 0.12);
-  const width = Math.max(max - min, 0.01);
-  return { min: Math.max(0, Math.min(min, max - width)), max: Math.min(Math.max(max, min + width), 1 + width * 0.06) };
+  const width = Math.max(max - min, 0.004);
+  return { min: Math.max(0, Math.min(min, max - width)), max: Math.min(Math.max(max, min + width), 1 + width * 0.14) };
 }
 
 function crossOf({ point, delay, use }: Dot): Shape[] {
@@ -83,6 +83,18 @@ function crossOf({ point, delay, use }: Dot): Shape[] {
 function dotOf({ point, delay, use }: Dot): Shape {
   return { type: "point", x: delay.mean, y: use.mean, look: point.look, size: 5.5, opacity: 1 };
 }
+
+/** Where a name may stand beside its dot, the best place first. */
+const LABEL_PLACES: readonly (readonly [dx: number, dy: number, anchor: "start" | "middle" | "end"])[] = [
+  [11, 4, "start"],
+  [-11, 4, "end"],
+  [0, -11, "middle"],
+  [0, 20, "middle"],
+  [8, -9, "start"],
+  [8, 17, "start"],
+  [-8, -9, "end"],
+  [-8, 17, "end"],
+];
 
 /** A name at each dot that has room for one; the others are told by the legend and the pointer. */
 function labelsOf(dots: readonly Dot[], plot: Plot, ink: Ink): Shape[] {
@@ -102,24 +114,19 @@ function labelsOf(dots: readonly Dot[], plot: Plot, ink: Ink): Shape[] {
     const [x, y] = [toX(delay.mean), toY(use.mean)];
     return { left: x - 7, top: y - 7, right: x + 7, bottom: y + 7 };
   });
+  // A name that is nearer to another dot than to its own would name the wrong one.
+  const isNearer = (place: Place, x: number, y: number): boolean => {
+    const distance = (px: number, py: number): number => Math.hypot(Math.max(place.left - px, px - place.right, 0), Math.max(place.top - py, py - place.bottom, 0));
+    return inside.some((other) => distance(toX(other.delay.mean), toY(other.use.mean)) < distance(x, y));
+  };
   return inside.flatMap(({ point, delay, use }): Shape[] => {
     const [x, y] = [toX(delay.mean), toY(use.mean)];
     const width = point.label.length * 6.6;
-    const offsets: readonly (readonly [number, number, "start" | "end"])[] = [
-      [11, 4, "start"],
-      [-11, 4, "end"],
-      [8, -9, "start"],
-      [8, 17, "start"],
-      [-8, -9, "end"],
-      [-8, 17, "end"],
-      [11, 24, "start"],
-      [11, -18, "start"],
-    ];
-    for (const [dx, dy, anchor] of offsets) {
-      const left = anchor === "start" ? x + dx : x + dx - width;
+    for (const [dx, dy, anchor] of LABEL_PLACES) {
+      const left = x + dx - { start: 0, middle: width / 2, end: width }[anchor];
       const place = { left, top: y + dy - 11, right: left + width, bottom: y + dy + 3 };
       const isOut = place.left < box.left || place.right > plot.width || place.top < 0 || place.bottom > box.top + box.height;
-      if (isOut || taken.some((other) => hits(place, other))) continue;
+      if (isOut || isNearer(place, x, y) || taken.some((other) => hits(place, other))) continue;
       taken.push(place);
       return [{ type: "label", x: delay.mean, y: use.mean, text: point.label, anchor, dx, dy, quiet: false }];
     }
