@@ -77,7 +77,8 @@ fn render(error: &PlanError) -> String {
     if !io::stderr().is_terminal() {
         return error.faults().map(|fault| line(fault)).collect::<Vec<_>>().join("\n");
     }
-    let theme = if std::env::var_os("NO_COLOR").is_some() { GraphicalTheme::unicode_nocolor() } else { GraphicalTheme::unicode() };
+    let theme =
+        if std::env::var_os("NO_COLOR").is_some() { GraphicalTheme::unicode_nocolor() } else { GraphicalTheme::unicode() };
     let handler = GraphicalReportHandler::new_themed(theme).with_width(crate::output::width().min(120));
     let mut text = String::new();
     match handler.render_report(&mut text, error) {

@@ -24,6 +24,11 @@ impl Column {
         Self { head: head.to_owned(), unit: unit.to_owned(), cells, rank }
     }
 
+    /// What it is called in a sentence.
+    fn name(&self) -> String {
+        if self.head.is_empty() { self.unit.clone() } else { self.head.clone() }
+    }
+
     fn width(&self) -> usize {
         let cells = self.cells.iter().map(|cell| cell.width()).max().unwrap_or(0);
         cells.max(self.head.width()).max(self.unit.width())
@@ -42,7 +47,7 @@ pub fn write(text: &mut String, names: &Column, columns: &[Column], width: usize
         let Some((place, _)) = shown.iter().enumerate().filter(|(_, column)| column.rank > 0).max_by_key(|(_, c)| c.rank) else {
             break;
         };
-        left_out.push(shown.remove(place).head.clone());
+        left_out.push(shown.remove(place).name());
     }
     let mut line = |name: &str, cell: &dyn Fn(&Column) -> String| {
         let mut line = padded_right(&cut(name, name_width), name_width);
@@ -88,8 +93,13 @@ fn cell(figure: Figure, scale: f64) -> String {
     let Some(mean) = figure.mean.map(|mean| mean * scale) else { return "-".to_owned() };
     let few = decimals_of(mean / 1000.0);
     match figure.ci95.map(|half| half * scale) {
+        // An interval that five digits do not show needs no more than four.
+        Some(half) if format!("{half:.few$}").chars().all(|digit| matches!(digit, '0' | '.')) => {
+            let fewer = decimals_of(mean / 100.0);
+            format!("{mean:.fewer$}±{half:.fewer$}")
+        }
         Some(half) => {
-            let decimals = if half > 0.0 { decimals_of(half).min(few) } else { few };
+            let decimals = decimals_of(half).min(few);
             format!("{mean:.decimals$}±{half:.decimals$}")
         }
         None => format!("{mean:.few$}"),
@@ -124,7 +134,7 @@ mod tests {
         assert_eq!(cell(figure(12.345, Some(0.012)), 1.0), "12.345±0.012");
         assert_eq!(cell(figure(0.98765, Some(0.0004)), 100.0), "98.77±0.04");
         assert_eq!(cell(figure(1234.5, Some(56.0)), 1.0), "1234±56");
-        assert_eq!(cell(figure(12.0, Some(0.0)), 1.0), "12.000±0.000");
+        assert_eq!(cell(figure(12.0, Some(0.0)), 1.0), "12.00±0.00");
         assert_eq!(cell(figure(0.0, Some(0.0)), 1.0), "0±0");
     }
 

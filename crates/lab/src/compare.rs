@@ -146,6 +146,29 @@ impl Comparison {
         ))
     }
 
+    /// The option that gave a setting of the scenario, for messages.
+    #[must_use]
+    pub fn option_of(field: &str) -> Option<&'static str> {
+        const OPTIONS: &[(&str, &str)] = &[
+            ("link.bottleneck.queue", "--aqm"),
+            ("sweep", "--aqm"),
+            ("link.bottleneck.rate_up", "--trace-up"),
+            ("link.bottleneck.rate.trace", "--trace"),
+            ("link.bottleneck.rate", "--rate"),
+            ("access.rate", "--rate"),
+            ("link.bottleneck.delay", "--rtt"),
+            ("link.bottleneck.buffer", "--buffer"),
+            ("traffic.0.cc", "--cc"),
+            ("traffic.0.flows", "--flows"),
+            ("traffic", "--flows"),
+            ("warmup", "--warmup"),
+            ("duration", "--duration"),
+            ("replications", "--replications"),
+            ("seed", "--seed"),
+        ];
+        OPTIONS.iter().find(|(prefix, _)| field.starts_with(prefix)).map(|(_, option)| *option)
+    }
+
     fn queues(&self) -> Result<String, ComparisonError> {
         let mut lines = String::new();
         for text in &self.aqm {

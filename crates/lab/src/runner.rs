@@ -279,8 +279,7 @@ struct PointRuns {
 
 impl<'a> Collector<'a> {
     fn new(points: &'a [Point], options: &'a RunOptions, recorder: &'a mut dyn Recorder) -> Self {
-        let report =
-            RunReport { points: Vec::new(), failures: Vec::new(), complete: true, fingerprints: Vec::new(), events: 0 };
+        let report = RunReport { points: Vec::new(), failures: Vec::new(), complete: true, fingerprints: Vec::new(), events: 0 };
         Self { points, options, recorder, early: BTreeMap::new(), next: 0, current: PointRuns::default(), report }
     }
 

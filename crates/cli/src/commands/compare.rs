@@ -5,7 +5,7 @@ use crate::result::{self, Job};
 use crate::settings::RunSettings;
 use clap::{ArgGroup, Args};
 use goodqueue_lab::compare::{Comparison, Line, Signal};
-use goodqueue_lab::plan::Plan;
+use goodqueue_lab::plan::{Fault, Plan, PlanError};
 use std::path::Path;
 
 /// Arguments of `gq compare`.
@@ -26,7 +26,7 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", default_value = "20ms")]
     rtt: String,
     /// Buffer of the bottleneck, for instance 1bdp, 100packets, 45kB or 50ms
-    #[arg(long, value_name = "AMOUNT", default_value = "1bdp")]
+    #[arg(long, value_name = "AMOUNT", default_value = "4bdp")]
     buffer: String,
     /// Bulk flows
     #[arg(long, value_name = "N", default_value_t = 4)]
@@ -60,9 +60,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let line = match (&arguments.rate, &arguments.trace) {
         (Some(rate), _) => Line::Rate(rate.clone()),
-        (None, Some(down)) => {
-            Line::Trace { down: absolute(down), up: arguments.trace_up.as_deref().map(absolute) }
-        }
+        (None, Some(down)) => Line::Trace { down: absolute(down), up: arguments.trace_up.as_deref().map(absolute) },
         (None, None) => return Err(Failure::Input("one of --rate and --trace is needed".to_owned())),
     };
     let comparison = Comparison {
@@ -79,8 +77,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         seed: arguments.seed,
     };
     let text = comparison.scenario().map_err(|error| Failure::Input(error.to_string()))?;
-    let plan = Plan::parse("scenario made from the options", &text, Path::new(""))?;
+    let plan = Plan::parse("scenario made from the options", &text, Path::new("")).map_err(|error| refuse(&error))?;
     result::produce(&Job { plan: &plan, scenario_text: &text, overrides: &[], settings: &arguments.settings })
+}
+
+/// The options at fault: nobody has seen the lines of a scenario that was made from them.
+fn refuse(error: &PlanError) -> Failure {
+    let line = |fault: &Fault| {
+        let place = Comparison::option_of(fault.field()).map_or_else(|| fault.place(), str::to_owned);
+        let help = fault.suggestion().map_or_else(String::new, |help| format!("; {help}"));
+        format!("{place}: {}{help}", fault.message())
+    };
+    Failure::Input(error.faults().map(line).collect::<Vec<_>>().join("\nerror: "))
 }
 
 /// The scenario is written to the folder of results, from where a relative path would not lead to the recording.

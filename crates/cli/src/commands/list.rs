@@ -206,7 +206,11 @@ fn listing(items: &[Item]) -> String {
         for param in &item.parameters {
             let range = param.range.as_ref().map_or_else(String::new, |[low, high]| format!(", {low} to {high}"));
             let source = param.source.map_or_else(String::new, |source| format!(" [{source}]"));
-            let _ = writeln!(text, "    {:names$}  {} (default {}; {}{range}){source}", param.name, param.doc, param.default, param.unit);
+            let _ = writeln!(
+                text,
+                "    {:names$}  {} (default {}; {}{range}){source}",
+                param.name, param.doc, param.default, param.unit
+            );
         }
     }
     text

@@ -93,7 +93,7 @@ fn link_table(text: &mut String, link: &str, rows: &[Row<'_>], main: bool, width
     let sojourn = ["mean", "p50", "p95", "p99"].map(|part| figures(&format!("sojourn_s.{part}")));
     let (time_unit, time_scale) = unit_of(&sojourn.concat(), TIMES);
     let [mean, p50, p95, p99] = sojourn;
-    let time = |head, rank, figures| Column::figures(head, time_unit, rank, time_scale, figures);
+    let time = |head, part, rank, figures| Column::figures(head, &format!("{part} {time_unit}"), rank, time_scale, figures);
     let mut columns = vec![Column::figures("utilised", "%", 0, 100.0, figures("utilization"))];
     if main {
         let goodput: Vec<Figure> =
@@ -101,10 +101,10 @@ fn link_table(text: &mut String, link: &str, rows: &[Row<'_>], main: bool, width
         let (unit, scale) = unit_of(&goodput, RATES);
         columns.push(Column::figures("goodput", unit, 2, scale, goodput));
     }
-    columns.push(time("sojourn mean", 3, mean));
-    columns.push(time("p50", 4, p50));
-    columns.push(time("p95", 0, p95));
-    columns.push(time("p99", 1, p99));
+    columns.push(time("sojourn", "mean", 3, mean));
+    columns.push(time("", "p50", 4, p50));
+    columns.push(time("", "p95", 0, p95));
+    columns.push(time("", "p99", 1, p99));
     columns.push(Column::figures("queue", "packets", 5, 1.0, figures("queue_packets")));
     columns.push(Column::figures("dropped", "%", 0, 100.0, figures("drop_ratio")));
     let marks = figures("mark_ratio");
@@ -145,15 +145,15 @@ fn group_table(text: &mut String, rows: &[Row<'_>], width: usize) -> Vec<String>
     let mut columns = vec![
         flows,
         Column::figures("goodput", rate_unit, 0, rate_scale, goodput),
-        Column::figures("RTT mean", rtt_unit, 1, rtt_scale, rtt_mean),
-        Column::figures("RTT p95", rtt_unit, 2, rtt_scale, rtt_p95),
+        Column::figures("RTT", &format!("mean {rtt_unit}"), 1, rtt_scale, rtt_mean),
+        Column::figures("", &format!("p95 {rtt_unit}"), 2, rtt_scale, rtt_p95),
         Column::figures("lost", "%", 1, 100.0, figures("loss_ratio")),
     ];
     if completion.iter().flatten().any(|figure| figure.n > 0) {
         let (unit, scale) = unit_of(&completion.concat(), TIMES);
         let [p50, p95] = completion;
-        columns.push(Column::figures("done p50", unit, 0, scale, p50));
-        columns.push(Column::figures("done p95", unit, 1, scale, p95));
+        columns.push(Column::figures("done in", &format!("p50 {unit}"), 0, scale, p50));
+        columns.push(Column::figures("", &format!("p95 {unit}"), 1, scale, p95));
     }
     table::write(text, &names, &columns, width)
 }

@@ -65,13 +65,30 @@ pub fn meaning(points: &[PointResult], labels: &Labels, link: &str) -> String {
 
 /// `12.3 ms`, in three digits.
 fn time(seconds: f64) -> String {
-    let (value, unit) = if seconds >= 1.0 {
-        (seconds, "s")
+    let (scale, unit, decimals) = time_format(seconds);
+    format!("{:.decimals$} {unit}", seconds * scale)
+}
+
+/// `12.3 ± 0.4 ms`; the interval has as many digits as it needs to be seen, up to two more than the mean.
+fn time_with_interval(figure: Figure) -> String {
+    let mean = figure.mean.unwrap_or_default();
+    let Some(half) = figure.ci95 else { return time(mean) };
+    let (scale, unit, decimals) = time_format(mean);
+    let visible = |digits: usize| half == 0.0 || (0..digits).fold(half * scale, |shown, _| shown * 10.0) >= 0.5;
+    let decimals = (decimals..=decimals + 2).find(|&digits| visible(digits)).unwrap_or(decimals);
+    format!("{:.decimals$} ± {:.decimals$} {unit}", mean * scale, half * scale)
+}
+
+/// Factor, unit and decimals that show three digits.
+fn time_format(seconds: f64) -> (f64, &'static str, usize) {
+    let (scale, unit) = if seconds >= 1.0 {
+        (1.0, "s")
     } else if seconds >= 1e-3 || seconds == 0.0 {
-        (seconds * 1e3, "ms")
+        (1e3, "ms")
     } else {
-        (seconds * 1e6, "µs")
+        (1e6, "µs")
     };
+    let value = seconds * scale;
     let decimals = if value >= 100.0 || value == 0.0 {
         0
     } else if value >= 10.0 {
@@ -79,7 +96,7 @@ fn time(seconds: f64) -> String {
     } else {
         2
     };
-    format!("{value:.decimals$} {unit}")
+    (scale, unit, decimals)
 }
 
 fn percent(part: f64) -> String {
@@ -145,12 +162,7 @@ fn among(points: &[Candidate<'_>]) -> String {
     let Some(best) = shortest(&points) else { return String::new() };
     let n = points.iter().map(|point| point.runs.len()).min().unwrap_or(0);
     let figure = best.figure(SOJOURN);
-    let half = figure.ci95.map_or_else(String::new, |half| format!(" ± {}", time(half)));
-    let mut text = format!(
-        "{} has the shortest 95th percentile of sojourn times, {}{half}",
-        best.name,
-        time(figure.mean.unwrap_or_default())
-    );
+    let mut text = format!("{} has the shortest 95th percentile of sojourn times, {}", best.name, time_with_interval(figure));
     if let Some(used) = best.mean(UTILIZATION) {
         text.push_str(&format!(", at {} utilisation", percent(used)));
         text.push_str(&cost(best, &points));

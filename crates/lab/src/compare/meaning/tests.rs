@@ -47,7 +47,7 @@ fn names_the_shortest_its_cost_and_those_like_it() {
     ];
     assert_eq!(
         meaning(&points, &queues(&["tail-drop", "codel", "pie"]), "bottleneck"),
-        "codel has the shortest 95th percentile of sojourn times, 12.0 ms ± 2.48 ms, at 98.0 % utilisation, 1.90 ± 0.25 \
+        "codel has the shortest 95th percentile of sojourn times, 12.0 ± 2.5 ms, at 98.0 % utilisation, 1.90 ± 0.25 \
          percentage points below tail-drop; pie cannot be told from it (paired 95 % intervals, 3 replications)."
     );
 }

@@ -1,0 +1,215 @@
+//! The command as a user meets it: exit codes, messages, files.
+
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const SCENARIO: &str = r#"goodqueue = 1
+name = "small"
+warmup = "1 s"
+duration = "5 s"
+replications = 3
+seed = 4
+
+[link.bottleneck]
+rate = "5 Mbit/s"
+delay = "10 ms"
+buffer = "4 bdp"
+
+[[traffic]]
+kind = "bulk"
+cc = "cubic"
+flows = 2
+start = "uniform 0 s .. 500 ms"
+
+[sweep]
+"link.bottleneck.queue" = ["tail-drop", "codel"]
+"#;
+
+fn gq(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gq"));
+    command.args(arguments).current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+/// Exit code, standard output, standard error.
+fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = gq(folder, arguments).output().expect("the command starts");
+    let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
+    (status.code().expect("it exits by itself"), text(stdout), text(stderr))
+}
+
+/// A folder with `small.toml`.
+fn folder() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    fs::write(dir.path().join("small.toml"), SCENARIO).expect("the scenario is written");
+    dir
+}
+
+fn summary(path: &Path) -> Value {
+    serde_json::from_slice(&fs::read(path.join("summary.json")).expect("there is a summary")).expect("it is JSON")
+}
+
+fn names(path: &Path) -> Vec<String> {
+    let entries = fs::read_dir(path).expect("there is a folder");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_run_prints_a_table_and_writes_its_folder() {
+    let dir = folder();
+    let (code, out, err) = run(dir.path(), &["run", "small.toml"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.starts_with("small: 3 runs of 5 s after 1 s of warm-up each, seed 4;"), "{out}");
+    assert!(out.contains("\nlink bottleneck\n") && out.contains("\ntail-drop ") && out.contains("\ncodel "), "{out}");
+    assert!(out.contains("has the shortest 95th percentile of sojourn times"), "{out}");
+    assert!(out.lines().all(|line| line.chars().count() <= 120), "{out}");
+    assert!(err.ends_with("results in results/small\n"), "{err}");
+    let results = dir.path().join("results/small");
+    assert_eq!(names(&results), ["report.html", "run.json", "scenario.toml", "series.parquet", "summary.json"]);
+    assert_eq!(fs::read_to_string(results.join("scenario.toml")).unwrap(), SCENARIO);
+    let summary = summary(&results);
+    assert_eq!((&summary["schema"], &summary["complete"]), (&"goodqueue.summary/1".into(), &true.into()));
+    assert_eq!(summary["points"][1]["links"]["bottleneck"]["utilization"]["n"], 3);
+}
+
+#[test]
+fn one_job_and_two_give_the_same_bytes() {
+    let dir = folder();
+    for (jobs, out) in [("1", "one"), ("2", "two")] {
+        let (code, _, err) = run(dir.path(), &["run", "small.toml", "--jobs", jobs, "--out", out, "--packets", "--no-report"]);
+        assert_eq!(code, 0, "{err}");
+    }
+    for file in ["summary.json", "series.parquet", "packets.parquet"] {
+        let [one, two] = ["one", "two"].map(|out| fs::read(dir.path().join(out).join(file)).unwrap());
+        assert!(one == two, "{file} differs");
+    }
+}
+
+#[test]
+fn files_of_an_earlier_result_do_not_stay() {
+    let dir = folder();
+    assert_eq!(run(dir.path(), &["run", "small.toml", "--packets", "--out", "r"]).0, 0);
+    assert!(names(&dir.path().join("r")).contains(&"packets.parquet".to_owned()));
+    assert_eq!(run(dir.path(), &["run", "small.toml", "--record", "nothing", "--no-report", "--out", "r"]).0, 0);
+    assert_eq!(names(&dir.path().join("r")), ["run.json", "scenario.toml", "summary.json"]);
+}
+
+#[test]
+fn json_goes_where_it_is_told() {
+    let dir = folder();
+    let quick = ["run", "small.toml", "--no-report", "--record", "nothing", "--replications", "1"];
+    let (code, out, _) = run(dir.path(), &[&quick[..], &["--json", "-"]].concat());
+    assert_eq!(code, 0);
+    let printed: Value = serde_json::from_str(&out).expect("nothing but JSON");
+    assert_eq!(printed["replications"], 1);
+    assert_eq!(printed["points"][0]["links"]["bottleneck"]["queue_packets"]["ci95"], Value::Null);
+    assert_eq!(out, fs::read_to_string(dir.path().join("results/small/summary.json")).unwrap());
+    let (code, table, _) = run(dir.path(), &[&quick[..], &["--json", "copy.json"]].concat());
+    assert!(code == 0 && table.contains("link bottleneck"));
+    assert_eq!(out, fs::read_to_string(dir.path().join("copy.json")).unwrap());
+}
+
+#[test]
+fn overrides_reach_the_result() {
+    let dir = folder();
+    let arguments =
+        ["run", "small.toml", "--set", "link.bottleneck.queue=pie", "--seed", "9", "--replications", "2", "--json", "-"];
+    let (code, out, err) = run(dir.path(), &arguments);
+    assert_eq!(code, 0, "{err}");
+    let summary: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((summary["seed"].as_u64(), summary["replications"].as_u64()), (Some(9), Some(2)));
+    assert_eq!(summary["points"].as_array().unwrap().len(), 1, "a set key is not swept");
+}
+
+#[test]
+fn compare_needs_no_file_and_leaves_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let quick = ["--warmup", "1s", "--duration", "3s", "--replications", "2"];
+    let arguments = [&["compare", "--rate", "5mbit", "--aqm", "codel,pie:target=20ms", "--ecn"][..], &quick].concat();
+    let (code, out, err) = run(dir.path(), &arguments);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("\ncodel ") && out.contains("\npie ") && out.contains("marked"), "{out}");
+    let made = dir.path().join("results/compare/scenario.toml");
+    let (code, out, err) = run(dir.path(), &["run", made.to_str().unwrap(), "--json", "-"]);
+    assert_eq!(code, 0, "{err}");
+    let again: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(again, summary(&dir.path().join("results/compare")), "the scenario it wrote gives the same result");
+}
+
+#[test]
+fn check_says_what_would_run() {
+    let dir = folder();
+    let (code, out, _) = run(dir.path(), &["check", "small.toml"]);
+    assert_eq!(code, 0);
+    assert!(out.starts_with("small.toml: good\nsmall: 2 points and 3 replications, 6 runs to simulate 36 s in all\n"), "{out}");
+    assert!(!dir.path().join("results").exists());
+}
+
+#[test]
+fn bad_usage_and_input_exit_with_two() {
+    let dir = folder();
+    fs::write(dir.path().join("bad.toml"), SCENARIO.replace("5 Mbit/s", "5 MB/s").replace("seed", "sead")).unwrap();
+    fs::write(dir.path().join("file"), "").unwrap();
+    let cases: &[(&[&str], &str)] = &[
+        (&[], "Usage: gq"),
+        (&["frobnicate"], "unrecognized subcommand"),
+        (&["run"], "SCENARIO.toml"),
+        (&["run", "nope.toml"], "error: nope.toml: no such file\n"),
+        (&["run", "bad.toml"], "error: bad.toml:9:8: link.bottleneck.rate: "),
+        (&["check", "bad.toml"], "error: bad.toml:6:1: sead: unknown key; did you mean `seed`?\n"),
+        (&["run", "small.toml", "--on", "live"], "error: --on live: not in this version"),
+        (&["run", "small.toml", "--on", "moon"], "error: --on moon: there is no such host: allowed sim\n"),
+        (&["run", "small.toml", "--set", "warmup"], "error: --set warmup: is not KEY=VALUE"),
+        (&["run", "small.toml", "--set", "warmup=soon"], "--set warmup=soon: warmup: "),
+        (&["run", "small.toml", "--replications", "0"], "replications: "),
+        (&["run", "small.toml", "--jobs", "0"], "--jobs"),
+        (&["run", "small.toml", "--sample", "1ns"], "error: --sample: `1ns` is out of range: allowed "),
+        (&["run", "small.toml", "--packets", "--record", "nothing"], "error: --packets records the runs that --record names"),
+        (&["run", "small.toml", "--out", "file"], "error: --out file: cannot hold results: is not a directory\n"),
+        (&["compare", "--rate", "10"], "error: --rate: `10` has no unit"),
+        (&["compare", "--rate", "10mbit", "--aqm", "codell"], "error: --aqm: `codell` is not a queue algorithm of this version"),
+        (&["compare", "--rate", "10mbit", "--aqm", "codel:target=1 year"], "error: --aqm: `1 year`"),
+        (&["compare", "--rate", "10mbit", "--cc", "tahoe"], "error: --cc: `tahoe`"),
+        (&["compare", "--rate", "10mbit", "--buffer", "lots"], "error: --buffer: `lots`"),
+        (&["compare", "--rate", "10mbit", "--flows", "0"], "error: --flows: "),
+        (&["compare", "--rate", "10mbit", "--duration", "0s"], "error: --duration: "),
+        (&["compare", "--trace", "nope.down"], "error: --trace: "),
+        (&["compare", "--aqm", "codel"], "--rate"),
+        (&["list", "aqm", "nope"], "error: `nope` is not known: allowed tail-drop"),
+    ];
+    for (arguments, message) in cases {
+        let (code, out, err) = run(dir.path(), arguments);
+        assert_eq!(code, 2, "{arguments:?}: {err}");
+        assert!(err.contains(message), "{arguments:?} said\n{err}\nand not\n{message}");
+        assert!(out.is_empty(), "{arguments:?} printed {out}");
+        assert!(!err.contains("panicked") && !err.contains("internal error"), "{arguments:?}: {err}");
+    }
+    assert!(!dir.path().join("results").exists(), "nothing was begun");
+}
+
+#[test]
+fn lists_are_made_from_the_code() {
+    let dir = tempfile::tempdir().unwrap();
+    let (code, out, _) = run(dir.path(), &["list", "aqm"]);
+    assert!(code == 0 && out.contains("codel: ") && out.contains("default 5 ms"), "{out}");
+    for what in ["aqm", "cc", "traffic", "metric"] {
+        let (code, out, _) = run(dir.path(), &["list", what, "--json"]);
+        let items: Value = serde_json::from_str(&out).expect("JSON");
+        assert!(code == 0 && items.as_array().unwrap().len() > 1, "{out}");
+        assert!(items.as_array().unwrap().iter().all(|item| item["name"].is_string() && item["summary"].is_string()));
+    }
+}
+
+#[test]
+fn help_and_version_exit_with_zero() {
+    let dir = tempfile::tempdir().unwrap();
+    for arguments in [&["--help"][..], &["run", "--help"], &["compare", "--help"], &["--version"]] {
+        let (code, out, _) = run(dir.path(), arguments);
+        assert!(code == 0 && !out.is_empty(), "{arguments:?}");
+    }
+}
