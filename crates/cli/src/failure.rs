@@ -75,10 +75,11 @@ impl From<RecordError> for Failure {
 /// All mistakes with the lines they are in: coloured on a terminal, plain elsewhere.
 fn render(error: &PlanError) -> String {
     if !io::stderr().is_terminal() {
-        return error.faults().map(|fault| line(fault)).collect::<Vec<_>>().join("\n");
+        return error.faults().map(line).collect::<Vec<_>>().join("\n");
     }
-    let theme =
-        if std::env::var_os("NO_COLOR").is_some() { GraphicalTheme::unicode_nocolor() } else { GraphicalTheme::unicode() };
+    #[allow(clippy::disallowed_methods, reason = "a convention of terminals; no result depends on it")]
+    let plain = std::env::var_os("NO_COLOR").is_some();
+    let theme = if plain { GraphicalTheme::unicode_nocolor() } else { GraphicalTheme::unicode() };
     let handler = GraphicalReportHandler::new_themed(theme).with_width(crate::output::width().min(120));
     let mut text = String::new();
     match handler.render_report(&mut text, error) {

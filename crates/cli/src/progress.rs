@@ -26,8 +26,9 @@ impl Progress {
         self.0.set_position((part * STEPS as f64) as u64);
     }
 
-    /// Takes the bar away.
-    pub fn finish(self) {
+    /// Takes the bar away; how long it was there, in seconds.
+    pub fn finish(self) -> f64 {
         self.0.finish_and_clear();
+        self.0.elapsed().as_secs_f64()
     }
 }

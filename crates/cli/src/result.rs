@@ -16,7 +16,6 @@ use goodqueue_lab::provenance::Provenance;
 use goodqueue_lab::record::write_file;
 use goodqueue_lab::runner::{self, RunOptions, RunReport};
 use goodqueue_lab::summary::{SCHEMA, Summary};
-use std::time::Instant;
 
 /// A plan to be run, and the text of its scenario for the folder.
 pub struct Job<'a> {
@@ -59,11 +58,8 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     let mut files = Files::create(job)?;
     let stop = interrupt::stop_flag();
     let bar = Progress::new(points.len() * options.replications as usize);
-    #[allow(clippy::disallowed_methods, reason = "only tells people how long it took; no figure depends on it")]
-    let start = Instant::now();
     let report = runner::run(&points, &options, &stop, &mut |part| bar.set(part), files.recorder());
-    let wall_s = start.elapsed().as_secs_f64();
-    bar.finish();
+    let wall_s = bar.finish();
 
     let summary = summarize(job, &report);
     let sets: Vec<&[(String, serde_json::Value)]> = points.iter().map(|point| point.set.as_slice()).collect();

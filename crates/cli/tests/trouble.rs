@@ -1,5 +1,6 @@
 //! What the command does when the world around it fails: interrupts, closed pipes, full disks.
 #![cfg(target_os = "linux")]
+#![allow(clippy::disallowed_methods, reason = "a clock bounds how long a test waits for another process")]
 
 use serde_json::Value;
 use std::fs::{self, File};

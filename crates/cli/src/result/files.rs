@@ -9,7 +9,7 @@ use goodqueue_lab::record::{Folder, NoRecorder, Recorder, TableKinds, Tables};
 use goodqueue_lab::report::{self, ReportInput, ReportPoint};
 use goodqueue_lab::runner::Recorded;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The files of a result while it is made.
 pub struct Files {
@@ -100,7 +100,7 @@ impl Files {
     }
 }
 
-fn write_report(path: &PathBuf, finished: &Finished<'_>) -> std::io::Result<()> {
+fn write_report(path: &Path, finished: &Finished<'_>) -> std::io::Result<()> {
     let summary = serde_json::to_value(finished.summary)?;
     let results = finished.report.points.iter().zip(finished.points).zip(&finished.labels.names);
     let points = results
