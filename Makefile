@@ -15,7 +15,7 @@ test: ## everything that must pass before a change lands
 	@scripts/setup.sh test
 	@cargo xtask ci
 	@scripts/test-web.sh
-	@python3 examples/traces/generate.py --check
+	@scripts/check-generated.sh
 
 bench: ## cost of a verdict, an acknowledgement and an event
 	cargo bench --workspace

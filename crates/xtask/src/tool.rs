@@ -34,9 +34,9 @@ pub fn output(program: &str, args: &[&str]) -> Result<String> {
 }
 
 /// Runs a command line, passing its output on and showing each line to `watch`.
-pub fn watched(program: &str, args: &[&str], mut watch: impl FnMut(&str)) -> Result {
+pub fn watched(program: &str, args: &[&str], env: &[(&str, &str)], mut watch: impl FnMut(&str)) -> Result {
     let mut child =
-        command(program, args, &[]).stdout(Stdio::piped()).spawn().map_err(|e| format!("`{program}` did not start: {e}"))?;
+        command(program, args, env).stdout(Stdio::piped()).spawn().map_err(|e| format!("`{program}` did not start: {e}"))?;
     if let Some(stdout) = child.stdout.take() {
         for line in BufReader::new(stdout).split(b'\n') {
             let line = line.map_err(|e| format!("reading from `{program}`: {e}"))?;

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Are the files that scripts of ours make still what they make? Traces, and the conformance vectors of the algorithms.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+if ! command -v python3 >/dev/null; then
+    echo "skipped: generated files (python3 is missing)"
+    exit 0
+fi
+python3 -B examples/traces/generate.py --check
+
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+cp -r crates/aqm/vectors "$copy/"
+rm -f "$copy"/vectors/*/*.json
+for model in "$copy"/vectors/reference/*.py; do
+    case "$model" in */vector.py) continue ;; esac
+    (cd "$copy/vectors/reference" && python3 -B "$model" >/dev/null)
+done
+if ! diff -r crates/aqm/vectors "$copy/vectors" -x __pycache__; then
+    echo "crates/aqm/vectors: differs from what its reference models make" >&2
+    exit 1
+fi
+echo "vectors: as generated"
