@@ -11,7 +11,7 @@ echo "── A home line: 10 Mbit/s, 20 ms away, a buffer of 200 ms, 16 CUBIC fl
 
 echo
 echo "── A phone in a moving car: a synthetic cellular trace (0 to 20 Mbit/s, with outages), 50 ms away, 4 CUBIC flows"
-"$gq" compare --trace examples/traces/cellular.down --trace-up examples/traces/cellular.up --rtt 50ms --buffer 500packets \
+"$gq" compare --trace examples/traces/cellular.down --rtt 50ms --buffer 500packets \
     --flows 4 --cc cubic --warmup 5s --duration 115s --aqm "$algorithms" --out out/demo/phone
 
 echo
