@@ -51,7 +51,7 @@ pub struct Finished<'a> {
 pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     let points = job.plan.points()?;
     let options = options(job, &points)?;
-    let warnings = warnings(&points);
+    let mut warnings = warnings(&points);
     for warning in &warnings {
         say(&format!("warning: {warning}"));
     }
@@ -60,6 +60,9 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     let bar = Progress::new(points.len() * options.replications as usize);
     let report = runner::run(&points, &options, &stop, &mut |part| bar.set(part), files.recorder());
     let wall_s = bar.finish();
+    if !report.complete {
+        warnings.push(missing_runs(&report, points.len() * options.replications as usize));
+    }
 
     let summary = summarize(job, &report);
     let sets: Vec<&[(String, serde_json::Value)]> = points.iter().map(|point| point.set.as_slice()).collect();
@@ -137,6 +140,11 @@ fn show(finished: &Finished<'_>) -> Result<(), Failure> {
         write_file(path, finished.summary.to_json().as_bytes())?;
     }
     Ok(printed?)
+}
+
+/// What the report page says of a result that lacks runs.
+fn missing_runs(report: &RunReport, total: usize) -> String {
+    format!("This result is incomplete: {} of {total} runs finished.", report.fingerprints.len())
 }
 
 /// Did everything run?

@@ -24,9 +24,12 @@ impl Column {
         Self { head: head.to_owned(), unit: unit.to_owned(), cells, rank }
     }
 
-    /// What it is called in a sentence.
+    /// What it is called in a sentence: with its unit where that says more than a unit.
     fn name(&self) -> String {
-        if self.head.is_empty() { self.unit.clone() } else { self.head.clone() }
+        match self.unit.split_once(' ') {
+            Some((part, _)) => format!("{} {part}", self.head),
+            None => self.head.clone(),
+        }
     }
 
     fn width(&self) -> usize {

@@ -78,7 +78,7 @@ fn the_first_interrupt_keeps_what_is_finished() {
     assert_eq!(summary["points"][0]["set"]["duration"], "1 s");
     let left: Vec<_> = fs::read_dir(dir.path().join("r")).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().ends_with(".tmp")), "{left:?}");
-    assert!(String::from_utf8_lossy(&output.stdout).contains("link bottleneck"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("\nINCOMPLETE: 1 of 2 runs finished\n\nlink bottleneck\n"));
 }
 
 #[test]

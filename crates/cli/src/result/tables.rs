@@ -48,7 +48,12 @@ fn heading(finished: &Finished<'_>) -> String {
     });
     let runs = if replications == 1 { "1 run".to_owned() } else { format!("{replications} runs") };
     let interval = if replications == 1 { "" } else { "; mean±half-width of the 95 % confidence interval" };
-    format!("{}: {runs}{times} each, seed {}{interval}\n", plan.name(), plan.seed())
+    let heading = format!("{}: {runs}{times} each, seed {}{interval}\n", plan.name(), plan.seed());
+    if finished.report.complete {
+        return heading;
+    }
+    let total = finished.points.len() * replications as usize;
+    format!("{heading}INCOMPLETE: {} of {total} runs finished\n", finished.report.fingerprints.len())
 }
 
 fn links(rows: &[Row<'_>]) -> Vec<String> {
@@ -75,10 +80,10 @@ fn names(rows: &[Row<'_>]) -> Column {
     }
 }
 
-/// The unit in which the largest of `figures` has one to three digits before the point.
-fn unit_of<'a>(figures: &[Figure], units: &[(&'a str, f64)]) -> (&'a str, f64) {
+/// The smallest unit in which the largest of `figures` stays below `limit`.
+fn unit_of<'a>(figures: &[Figure], units: &[(&'a str, f64)], limit: f64) -> (&'a str, f64) {
     let largest = figures.iter().filter_map(|figure| figure.mean).fold(0.0, f64::max);
-    let fits = units.iter().rev().find(|(_, scale)| largest * scale < 1000.0);
+    let fits = units.iter().rev().find(|(_, scale)| largest * scale < limit);
     *fits.unwrap_or(&units[0])
 }
 
@@ -86,25 +91,32 @@ fn unit_of<'a>(figures: &[Figure], units: &[(&'a str, f64)]) -> (&'a str, f64) {
 const RATES: &[(&str, f64)] = &[("Gbit/s", 1e-9), ("Mbit/s", 1e-6), ("kbit/s", 1e-3), ("bit/s", 1.0)];
 const TIMES: &[(&str, f64)] = &[("s", 1.0), ("ms", 1e3), ("µs", 1e6)];
 
+/// Times of good and of bad queues stand in one column: a bad one may have four digits, so that a good one still has some.
+fn time_unit_of(figures: &[Figure]) -> (&'static str, f64) {
+    let (unit, scale) = unit_of(figures, TIMES, 10_000.0);
+    let largest = figures.iter().filter_map(|figure| figure.mean).fold(0.0, f64::max);
+    if unit == "µs" && largest >= 1e-3 { ("ms", 1e3) } else { (unit, scale) }
+}
+
 fn link_table(text: &mut String, link: &str, rows: &[Row<'_>], main: bool, width: usize) -> Vec<String> {
     let figures = |metric: &str| -> Vec<Figure> {
         rows.iter().map(|(_, summary, _)| summary.link(link).map_or_else(Figure::default, |f| f.figure(metric))).collect()
     };
     let sojourn = ["mean", "p50", "p95", "p99"].map(|part| figures(&format!("sojourn_s.{part}")));
-    let (time_unit, time_scale) = unit_of(&sojourn.concat(), TIMES);
+    let (time_unit, time_scale) = time_unit_of(&sojourn.concat());
     let [mean, p50, p95, p99] = sojourn;
     let time = |head, part, rank, figures| Column::figures(head, &format!("{part} {time_unit}"), rank, time_scale, figures);
     let mut columns = vec![Column::figures("utilised", "%", 0, 100.0, figures("utilization"))];
     if main {
         let goodput: Vec<Figure> =
             rows.iter().map(|(.., point)| Figure::of(point.runs.iter().map(|run| Some(run.goodput_bit_s)))).collect();
-        let (unit, scale) = unit_of(&goodput, RATES);
+        let (unit, scale) = unit_of(&goodput, RATES, 1000.0);
         columns.push(Column::figures("goodput", unit, 2, scale, goodput));
     }
-    columns.push(time("sojourn", "mean", 3, mean));
-    columns.push(time("", "p50", 4, p50));
-    columns.push(time("", "p95", 0, p95));
-    columns.push(time("", "p99", 1, p99));
+    columns.push(time("sojourn", "mean", 2, mean));
+    columns.push(time("sojourn", "p50", 4, p50));
+    columns.push(time("sojourn", "p95", 0, p95));
+    columns.push(time("sojourn", "p99", 1, p99));
     columns.push(Column::figures("queue", "packets", 5, 1.0, figures("queue_packets")));
     columns.push(Column::figures("dropped", "%", 0, 100.0, figures("drop_ratio")));
     let marks = figures("mark_ratio");
@@ -114,7 +126,7 @@ fn link_table(text: &mut String, link: &str, rows: &[Row<'_>], main: bool, width
     let flows = rows.iter().map(|(_, summary, _)| summary.flows.len()).max().unwrap_or(0);
     if main && flows > 1 {
         let jain = rows.iter().map(|(_, summary, _)| summary.jain.figure("goodput"));
-        columns.push(Column::figures("Jain", "1", 2, 1.0, jain));
+        columns.push(Column::figures("Jain", "1", 3, 1.0, jain));
     }
     table::write(text, &names(rows), &columns, width)
 }
@@ -137,23 +149,23 @@ fn group_table(text: &mut String, rows: &[Row<'_>], width: usize) -> Vec<String>
         rank: 3,
     };
     let goodput = figures("goodput_bit_s");
-    let (rate_unit, rate_scale) = unit_of(&goodput, RATES);
+    let (rate_unit, rate_scale) = unit_of(&goodput, RATES, 1000.0);
     let rtt = [figures("rtt_s.mean"), figures("rtt_s.p95")];
-    let (rtt_unit, rtt_scale) = unit_of(&rtt.concat(), TIMES);
+    let (rtt_unit, rtt_scale) = time_unit_of(&rtt.concat());
     let completion = [figures("completion_s.p50"), figures("completion_s.p95")];
     let [rtt_mean, rtt_p95] = rtt;
     let mut columns = vec![
         flows,
         Column::figures("goodput", rate_unit, 0, rate_scale, goodput),
         Column::figures("RTT", &format!("mean {rtt_unit}"), 1, rtt_scale, rtt_mean),
-        Column::figures("", &format!("p95 {rtt_unit}"), 2, rtt_scale, rtt_p95),
+        Column::figures("RTT", &format!("p95 {rtt_unit}"), 2, rtt_scale, rtt_p95),
         Column::figures("lost", "%", 1, 100.0, figures("loss_ratio")),
     ];
     if completion.iter().flatten().any(|figure| figure.n > 0) {
-        let (unit, scale) = unit_of(&completion.concat(), TIMES);
+        let (unit, scale) = time_unit_of(&completion.concat());
         let [p50, p95] = completion;
         columns.push(Column::figures("done in", &format!("p50 {unit}"), 0, scale, p50));
-        columns.push(Column::figures("", &format!("p95 {unit}"), 1, scale, p95));
+        columns.push(Column::figures("done in", &format!("p95 {unit}"), 1, scale, p95));
     }
     table::write(text, &names, &columns, width)
 }

@@ -42,13 +42,18 @@ impl Labels {
     }
 }
 
-/// Is this the key of a whole queue in the direction of the data?
+/// Is this the key of the queue in the direction of the data, or of one of its parameters?
 fn is_queue(key: &str) -> bool {
-    key.ends_with(".queue")
+    key.ends_with(".queue") || key.contains(".queue.")
 }
 
 fn split(set: &Set, sets: &[&Set]) -> Split {
-    let queue = set.iter().find(|(key, _)| is_queue(key)).map(|(key, value)| queue_name(key, value, sets));
+    let named = |(key, value): &(String, Value)| match key.ends_with(".queue") {
+        true => queue_name(key, value, sets),
+        false => format!("{}={}", short_key(key, set), shown(value)),
+    };
+    let queue: Vec<String> = set.iter().filter(|(key, _)| is_queue(key)).map(named).collect();
+    let queue = (!queue.is_empty()).then(|| queue.join(" "));
     let others = set.iter().filter(|(key, _)| !is_queue(key));
     let setting = others.map(|(key, value)| format!("{}={}", short_key(key, set), shown(value))).collect::<Vec<_>>().join(", ");
     Split { queue, setting }
@@ -115,6 +120,8 @@ mod tests {
     fn other_keys_are_shortened_where_that_is_clear() {
         let sets = [vec![("link.a.queue", json!("pie")), ("traffic.0.flows", json!(4))]];
         assert_eq!(names(&sets), ["pie, flows=4"]);
+        let sets = [vec![("traffic.0.flows", json!(4)), ("link.a.queue.target", json!("5 ms"))]];
+        assert_eq!(names(&sets), ["target=5 ms, flows=4"]);
         let sets = [vec![("traffic.0.flows", json!(4)), ("traffic.1.flows", json!(2))]];
         assert_eq!(names(&sets), ["traffic.0.flows=4, traffic.1.flows=2"]);
         assert_eq!(names(&[Vec::new()]), ["home"]);

@@ -151,7 +151,7 @@ fn shortest<'a, 'b>(points: &[&'b Candidate<'a>]) -> Option<&'b Candidate<'a>> {
 fn not_told_from<'b>(best: &Candidate<'_>, points: &[&'b Candidate<'_>]) -> Vec<&'b str> {
     points
         .iter()
-        .filter(|point| !std::ptr::addr_eq(**point, best) && point.minus(best, SOJOURN).excludes_zero() == Some(false))
+        .filter(|point| !std::ptr::addr_eq(**point, best) && point.minus(best, SOJOURN).excludes_zero() != Some(true))
         .map(|point| point.name)
         .collect()
 }
@@ -160,7 +160,7 @@ fn not_told_from<'b>(best: &Candidate<'_>, points: &[&'b Candidate<'_>]) -> Vec<
 fn among(points: &[Candidate<'_>]) -> String {
     let points: Vec<&Candidate<'_>> = points.iter().collect();
     let Some(best) = shortest(&points) else { return String::new() };
-    let n = points.iter().map(|point| point.runs.len()).min().unwrap_or(0);
+    let n = pairs(best, &points);
     let figure = best.figure(SOJOURN);
     let mut text = format!("{} has the shortest 95th percentile of sojourn times, {}", best.name, time_with_interval(figure));
     if let Some(used) = best.mean(UTILIZATION) {
@@ -180,6 +180,14 @@ fn among(points: &[Candidate<'_>]) -> String {
     text
 }
 
+/// Replications that the best one shares with every other.
+fn pairs(best: &Candidate<'_>, points: &[&Candidate<'_>]) -> usize {
+    let shared = |point: &&Candidate<'_>| {
+        point.runs.iter().filter(|(number, _)| best.runs.iter().any(|(other, _)| other == number)).count()
+    };
+    points.iter().map(shared).min().unwrap_or(0)
+}
+
 /// What the best one gives up in utilisation against the one that uses the link most.
 fn cost(best: &Candidate<'_>, points: &[&Candidate<'_>]) -> String {
     let used = |point: &Candidate<'_>| point.mean(UTILIZATION).unwrap_or(0.0);
@@ -189,6 +197,7 @@ fn cost(best: &Candidate<'_>, points: &[&Candidate<'_>]) -> String {
     }
     let difference = top.minus(best, UTILIZATION);
     match (difference.mean, difference.ci95) {
+        (Some(mean), Some(half)) if mean > half && mean < 5e-4 => format!(", less than 0.1 percentage points below {}", top.name),
         (Some(mean), Some(half)) if mean.abs() > half => {
             format!(", {:.2} ± {:.2} percentage points below {}", mean * 100.0, half * 100.0, top.name)
         }
