@@ -10,15 +10,20 @@ use std::fmt::Write as _;
 /// A finished point and its name.
 type Row<'a> = (&'a str, &'a PointSummary, &'a PointResult);
 
+/// Nobody reads longer tables; programs read the summary.
+const MOST_ROWS: usize = 100;
+
 /// The printed result, not wider than `width`.
 pub fn text(finished: &Finished<'_>, width: usize) -> String {
-    let rows: Vec<Row<'_>> = finished
+    let mut rows: Vec<Row<'_>> = finished
         .labels
         .names
         .iter()
         .zip(&finished.report.points)
         .filter_map(|(name, point)| Some((name.as_str(), point.summary.as_ref()?, point)))
         .collect();
+    let not_shown = rows.len().saturating_sub(MOST_ROWS);
+    rows.truncate(MOST_ROWS);
     let mut text = heading(finished);
     let mut left_out = Vec::new();
     for link in links(&rows) {
@@ -30,9 +35,17 @@ pub fn text(finished: &Finished<'_>, width: usize) -> String {
         text.push_str("\ngroups of flows\n");
         left_out.extend(group_table(&mut text, &rows, width));
     }
-    left_out.dedup();
-    if !left_out.is_empty() {
-        let _ = writeln!(text, "(no room for {}; all figures are in summary.json)", left_out.join(", "));
+    if not_shown > 0 {
+        let _ = writeln!(text, "(the first {MOST_ROWS} points; {not_shown} more are in summary.json)");
+    }
+    let mut named: Vec<String> = Vec::new();
+    left_out.into_iter().for_each(|column| {
+        if !named.contains(&column) {
+            named.push(column)
+        }
+    });
+    if !named.is_empty() {
+        let _ = writeln!(text, "(no room for {}; all figures are in summary.json)", named.join(", "));
     }
     let _ = writeln!(text, "\n{}", wrapped(&finished.sentence, width));
     text
