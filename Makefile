@@ -18,7 +18,7 @@ test: ## everything that must pass before a change lands
 	@scripts/check-generated.sh
 
 bench: ## cost of a verdict, an acknowledgement and an event
-	cargo bench --workspace
+	cargo bench --workspace --bench '*'
 
 bench-peers: ## the same work in goodqueue, ns-2 and ns-3 (installs both; half an hour)
 	@scripts/setup.sh build
