@@ -125,7 +125,7 @@ fn deny() -> Result<Step> {
     if !tool::exists("cargo", &["deny", "--version"]) {
         return Ok(Step::Skipped("cargo-deny is not installed".to_owned()));
     }
-    tool_step("cargo", &["deny", "check", "licenses", "bans", "sources"])
+    tool_step("cargo", &["deny", "--log-level", "error", "check", "licenses", "bans", "sources"])
 }
 
 fn miri() -> Result<Step> {
