@@ -134,6 +134,14 @@ const DROPPED: u64 = 2;
 const MARKED: u64 = 3;
 
 impl Tap {
+    /// What follows happens now, at link `link`.
+    #[inline]
+    pub(crate) fn aim(&mut self, now: Instant, link: u32, observed: Option<u32>) {
+        self.now = now;
+        self.link = link;
+        self.observed = observed;
+    }
+
     /// Folds one packet event into the fingerprint.
     #[inline]
     fn stamp(&mut self, kind: u64, packet: &SimPacket) {

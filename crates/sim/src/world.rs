@@ -81,6 +81,14 @@ struct Route {
     kind: HostKind,
 }
 
+impl Route {
+    /// First hop and number of hops of one direction.
+    #[inline]
+    fn way(self, reverse: bool) -> (u32, u8) {
+        if reverse { (self.hops + u32::from(self.forward), self.reverse) } else { (self.hops, self.forward) }
+    }
+}
+
 /// A TCP sender and its one lazy timer.
 struct SenderHost {
     sender: Sender,

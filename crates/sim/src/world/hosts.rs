@@ -204,12 +204,7 @@ impl World {
     #[inline]
     fn launch(&mut self, packet: SimPacket) {
         self.launched += 1;
-        let route = self.routes[packet.flow as usize];
-        let (base, len) = if packet.is_reverse() {
-            (route.hops + u32::from(route.forward), route.reverse)
-        } else {
-            (route.hops, route.forward)
-        };
+        let (base, len) = self.routes[packet.flow as usize].way(packet.is_reverse());
         let element = self.hops[base as usize].element;
         if element & WIRE == 0 {
             self.enqueue(element, packet);

@@ -36,12 +36,7 @@ impl World {
     /// `packet` is where its hop count says: at a link, at a wire that others feed too, or at its end.
     #[inline]
     pub(super) fn arrive(&mut self, packet: SimPacket) {
-        let route = self.routes[packet.flow as usize];
-        let (base, len) = if packet.is_reverse() {
-            (route.hops + u32::from(route.forward), route.reverse)
-        } else {
-            (route.hops, route.forward)
-        };
+        let (base, len) = self.routes[packet.flow as usize].way(packet.is_reverse());
         if packet.hop == len {
             self.deliver(packet);
             return;
@@ -92,12 +87,7 @@ impl World {
             self.wire_losses += 1;
             return;
         }
-        let route = self.routes[packet.flow as usize];
-        let (base, len) = if packet.is_reverse() {
-            (route.hops + u32::from(route.forward), route.reverse)
-        } else {
-            (route.hops, route.forward)
-        };
+        let (base, len) = self.routes[packet.flow as usize].way(packet.is_reverse());
         self.leave(packet, base, len, end);
     }
 
@@ -107,9 +97,7 @@ impl World {
         let now = self.now;
         let link = &mut self.links[index as usize];
         let tap = &mut self.tap;
-        tap.now = now;
-        tap.link = index;
-        tap.observed = link.probe.observed;
+        tap.aim(now, index, link.probe.observed);
         if link.idle_unsaid {
             link.idle_unsaid = false;
             if link.busy_until <= now {
@@ -165,9 +153,7 @@ impl World {
         let now = self.now;
         let link = &mut self.links[index as usize];
         let tap = &mut self.tap;
-        tap.now = now;
-        tap.link = index;
-        tap.observed = link.probe.observed;
+        tap.aim(now, index, link.probe.observed);
         link.idle_unsaid = false;
         link.probe.integral.advance(now, link.qdisc.view());
         let Some(departure) = link.qdisc.dequeue(now, tap) else { return };
@@ -201,9 +187,7 @@ impl World {
         loop {
             let link = &mut self.links[index as usize];
             let tap = &mut self.tap;
-            tap.now = now;
-            tap.link = index;
-            tap.observed = link.probe.observed;
+            tap.aim(now, index, link.probe.observed);
             let (packet, left) = match link.transit.take() {
                 Some(partly) => partly,
                 None => {

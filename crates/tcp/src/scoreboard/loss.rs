@@ -193,8 +193,20 @@ impl Scoreboard {
         if record.has(LOST) {
             self.waiting -= 1;
         }
-        self.resent.push_back(number);
+        self.queue_resent(now, number);
         self.recount();
+    }
+
+    /// Queues a segment sent again behind those sent before it. Of several sent in one instant the lower counts as the earlier (RFC 8985 §5.1).
+    fn queue_resent(&mut self, now: u64, number: u64) {
+        let later = |&&other: &&u64| other > number && self.is_resent_at(other, now);
+        let later = self.resent.iter().rev().take_while(later).count();
+        self.resent.insert(self.resent.len() - later, number);
+    }
+
+    fn is_resent_at(&self, number: u64, now: u64) -> bool {
+        let record = self.record(number);
+        record.has(RETRANSMITTED) && record.sent_at(now) == now
     }
 
     /// The highest undelivered segment is sent once more as a probe. It stays what it was for everything but its time.
