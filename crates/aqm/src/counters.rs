@@ -48,6 +48,19 @@ pub struct Counters {
     dropped: [Tally; Reason::ALL.len()],
 }
 
+impl core::ops::Add for Counters {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            arrived: self.arrived + other.arrived,
+            departed: self.departed + other.departed,
+            marked: self.marked + other.marked,
+            arrived_ect: self.arrived_ect + other.arrived_ect,
+            dropped: core::array::from_fn(|i| self.dropped[i] + other.dropped[i]),
+        }
+    }
+}
+
 impl Counters {
     /// Dropped for `reason`.
     #[must_use]

@@ -43,7 +43,7 @@ pub mod spec;
 pub use algo::AnyAqm;
 pub use aqm::{Aqm, Env, FlowHash, PacketView, QueueView, Reason, Verdict};
 pub use counters::{Counters, Tally};
-pub use goodqueue_units::{Ecn, Rng};
+pub use goodqueue_units::{Class, Ecn, Rng};
 pub use qdisc::{Departure, Dropped, NoSink, Packet, Qdisc, SimplePacket, Sink};
 pub use queue::{EcnPolicy, Limit, ManagedQueue, OverflowVictim};
 pub use ring::Ring;

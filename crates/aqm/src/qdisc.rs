@@ -2,7 +2,7 @@
 
 use crate::aqm::{FlowHash, QueueView, Reason};
 use crate::counters::Counters;
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate};
+use goodqueue_units::{Bytes, Class, Duration, Ecn, Instant, Rate};
 
 /// What a queue needs to know of the packets it holds. The queue moves packets, it never looks inside.
 pub trait Packet {
@@ -18,6 +18,10 @@ pub trait Packet {
     fn set_ce(&mut self);
     /// The flow it belongs to.
     fn flow(&self) -> FlowHash;
+    /// How urgent it is, for schedulers that tell classes apart.
+    fn class(&self) -> Class {
+        Class::DEFAULT
+    }
 }
 
 /// A packet that leaves the queue for the link.
@@ -72,7 +76,10 @@ pub trait Qdisc<P: Packet> {
     /// Takes in `packet`, or drops it (or others) and says so to `sink`.
     fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>);
 
-    /// The next packet to send, if any. Packets dropped on the way go to `sink`. `None` means that nothing is ready now.
+    /// The next packet to send, if any. Packets dropped on the way go to `sink`.
+    ///
+    /// `None` while packets wait ([`Qdisc::view`]) means "not now": the queue holds them back, and names in
+    /// [`Qdisc::next_timer`] when to ask again. A host asks again after [`Qdisc::handle_timer`], and may ask at any other time.
     fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>>;
 
     /// When [`Qdisc::handle_timer`] wants to be called: the earliest of its algorithms' updates and its own releases.
@@ -89,7 +96,7 @@ pub trait Qdisc<P: Packet> {
     fn view(&self) -> QueueView;
 
     /// What came, went, was dropped and marked, over all queues.
-    fn counters(&self) -> &Counters;
+    fn counters(&self) -> Counters;
 
     /// Shows the algorithm's internal state as (name, value) pairs, always the same names in the same order.
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64));
@@ -106,13 +113,15 @@ pub struct SimplePacket {
     pub flow: u32,
     /// ECN codepoint.
     pub ecn: Ecn,
+    /// Class.
+    pub class: Class,
 }
 
 impl SimplePacket {
-    /// A Not-ECT packet of `len` bytes in flow 0.
+    /// A Not-ECT packet of `len` bytes in flow 0 and the default class.
     #[must_use]
     pub const fn new(len: u32) -> Self {
-        Self { id: 0, len, flow: 0, ecn: Ecn::NotEct }
+        Self { id: 0, len, flow: 0, ecn: Ecn::NotEct, class: Class::DEFAULT }
     }
 }
 
@@ -132,5 +141,9 @@ impl Packet for SimplePacket {
     #[inline]
     fn flow(&self) -> FlowHash {
         FlowHash(self.flow)
+    }
+    #[inline]
+    fn class(&self) -> Class {
+        self.class
     }
 }

@@ -236,8 +236,8 @@ impl<P: Packet, A: Aqm> Qdisc<P> for ManagedQueue<P, A> {
         self.waiting.view()
     }
 
-    fn counters(&self) -> &Counters {
-        &self.books.counters
+    fn counters(&self) -> Counters {
+        self.books.counters.clone()
     }
 
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {

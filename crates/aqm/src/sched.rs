@@ -128,7 +128,7 @@ impl<P: Packet> Qdisc<P> for AnyQdisc<P> {
     fn view(&self) -> QueueView {
         each!(self, queue => queue.view())
     }
-    fn counters(&self) -> &Counters {
+    fn counters(&self) -> Counters {
         each!(self, queue => queue.counters())
     }
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {

@@ -108,12 +108,12 @@ mod promise {
         let mut queue = subject.checked(EcnPolicy::Mark);
         queue.run(Operations::new(8, Mix::Everything).take(10_000));
         queue.run(core::iter::repeat_n(Operation::Dequeue, 101));
-        let before = queue.queue().counters().clone();
+        let before = queue.queue().counters();
         for _ in 0..1_000 {
             assert_eq!(queue.dequeue(), None);
             queue.advance(Duration::ms(3));
         }
-        assert_eq!(*queue.queue().counters(), before);
+        assert_eq!(queue.queue().counters(), before);
         // Longer idle than anything is remembered, then one packet at a time: nothing to signal.
         queue.apply(Operation::SetRate(Some(Rate::mbit(10))));
         queue.advance(Duration::secs(1000));

@@ -169,7 +169,7 @@ fn compare(seed: u64, params: CoDelParams, ect_share: f64, dequeues: u32) -> [u3
             now += rng.below(service / 4 + 1);
             let (len, ect) = (40 + rng.below(1461), rng.fires(ect_share));
             let ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
-            let packet = SimplePacket { id, len: len as u32, flow: 0, ecn };
+            let packet = SimplePacket { id, ecn, ..SimplePacket::new(len as u32) };
             queue.enqueue(Instant::from_nanos(now), packet, &mut log);
             reference.queue.push_back(Waiting { id, len, ect, stamp: now });
             reference.bytes += len;

@@ -4,7 +4,7 @@
 use goodqueue_aqm::sched::kind;
 use goodqueue_aqm::spec::{KindSpec, LinkFacts, Size, Unit, Value};
 use goodqueue_aqm::{AnyQdisc, Dropped, Ecn, EcnPolicy, Limit, Qdisc, Reason, Rng, SimplePacket, Sink};
-use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
+use goodqueue_units::{Bytes, Class, Duration, Instant, Packets, Rate};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -114,7 +114,8 @@ fn replay(path: &Path) {
         match operation[0].as_str().expect("a name") {
             "enqueue" => {
                 let ecn = Ecn::from_bits(number(4) as u8);
-                let packet = SimplePacket { id: next_id, len: number(2) as u32, flow: number(3) as u32, ecn };
+                let (flow, class) = (number(3) as u32, Class::new(number(3) as u8));
+                let packet = SimplePacket { id: next_id, len: number(2) as u32, flow, ecn, class };
                 next_id += 1;
                 queue.enqueue(now, packet, &mut log);
             }

@@ -102,6 +102,7 @@ fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, group: u3
         reverse,
         start: Instant::ZERO + start,
         stop: traffic.stop,
+        class: traffic.class,
         source: traffic.source.clone(),
     });
 }

@@ -36,6 +36,7 @@ pub const COMMON_KEYS: &[TrafficKey] = &[
     key("stop", "never", "\"50 s\"", "when all stop offering new data"),
     key("direction", "\"down\"", "\"up\"", "which way data goes across the bottleneck"),
     key("rtt_extra", "\"0 s\"", "\"uniform 0 ms .. 100 ms\"", "round-trip time in addition to that of the links"),
+    key("class", "0", "5", "class of the packets, 0 to 7, the higher the more urgent; for queues that tell classes apart"),
 ];
 
 const PACKET_SIZE: TrafficKey = key("packet_size", "the link's mtu", "\"200 B\"", "IP length of each packet");

@@ -58,6 +58,7 @@ const WRONG_LINES: &[(&str, &[(&str, &str)])] = &[
             ("flows = 4", "flows = \"four\""),
             ("flows = 4", "flows = 1000000"),
             ("flows = 4", "flows = 0"),
+            ("flows = 4", "class = 8"),
             ("seed = 1", "seed = 99999999999999999999"),
         ],
     ),

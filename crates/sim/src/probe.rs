@@ -85,10 +85,10 @@ impl LinkProbe {
     }
 
     /// The measured part begins.
-    pub(crate) fn restart(&mut self, now: Instant, waiting: QueueView, counters: &Counters) {
+    pub(crate) fn restart(&mut self, now: Instant, waiting: QueueView, counters: Counters) {
         self.integral.advance(now, waiting);
         self.integral.restart();
-        self.at_warmup = counters.clone();
+        self.at_warmup = counters;
     }
 
     /// A packet's transmission starts now, after `sojourn`, and ends at `end` with `wire_bytes` on the wire.

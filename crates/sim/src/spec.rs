@@ -3,7 +3,7 @@
 use goodqueue_aqm::spec::{KindSpec, Value};
 use goodqueue_aqm::{EcnPolicy, Limit};
 use goodqueue_tcp::{ReceiverConfig, SenderConfig};
-use goodqueue_units::{Bytes, Duration, Instant, Rate};
+use goodqueue_units::{Bytes, Class, Duration, Instant, Rate};
 use std::sync::Arc;
 
 /// Index into [`WorldSpec::links`].
@@ -108,6 +108,8 @@ pub struct FlowSpec {
     pub start: Instant,
     /// When it stops offering new data; `None`: never.
     pub stop: Option<Instant>,
+    /// Class of its packets, both ways.
+    pub class: Class,
     /// What it sends.
     pub source: SourceSpec,
 }

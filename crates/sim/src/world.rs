@@ -13,7 +13,7 @@ use crate::probe::Tap;
 use crate::spec::{Recording, WorldSpec};
 use crate::traffic::UdpSource;
 use goodqueue_tcp::{Receiver, Sender};
-use goodqueue_units::{Duration, Instant, Rate};
+use goodqueue_units::{Class, Duration, Instant, Rate};
 use std::fmt;
 
 /// A specification that cannot be simulated.
@@ -76,6 +76,7 @@ struct Route {
     slot: u32,
     /// TCP and IP header bytes.
     header: u16,
+    class: Class,
     forward: u8,
     reverse: u8,
     kind: HostKind,

@@ -67,7 +67,7 @@ impl ScriptedLink {
             }
             if arrival <= now {
                 let flow = (id % u64::from(self.flows.max(1))) as u32;
-                queue.enqueue(now, SimplePacket { id, len: self.packet, flow, ecn: self.ecn }, &mut NoSink);
+                queue.enqueue(now, SimplePacket { id, flow, ecn: self.ecn, ..SimplePacket::new(self.packet) }, &mut NoSink);
                 id += 1;
                 arrival = now + self.gap(&mut rng);
             }
@@ -84,7 +84,7 @@ impl ScriptedLink {
             mean_packets: sums.packets / sums.time,
             utilization: sums.busy / sums.time,
             mean_sojourn: Duration::from_secs_f64(sums.sojourn / sums.departures),
-            counters: queue.counters().clone(),
+            counters: queue.counters(),
         }
     }
 

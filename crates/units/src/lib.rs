@@ -1,4 +1,4 @@
-//! Quantities of queueing with their units in the type: time, rate, size, probability.
+//! Quantities of queueing with their units in the type: time, rate, size, probability; and what a packet carries for queues to see.
 //!
 //! Everything here is plain data: no allocation, no clock, no environment. All arithmetic is
 //! exact integer arithmetic unless a function says how it rounds.
@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod bytes;
+mod class;
 mod ecn;
 mod probability;
 mod rate;
@@ -13,6 +14,7 @@ mod rng;
 mod time;
 
 pub use bytes::{Bytes, Packets};
+pub use class::Class;
 pub use ecn::Ecn;
 pub use probability::{Probability, ProbabilityError};
 pub use rate::Rate;

@@ -427,8 +427,8 @@ impl<P: Packet, A: Aqm> Qdisc<P> for FairQueue<P, A> {
         self.total
     }
 
-    fn counters(&self) -> &Counters {
-        &self.books.counters
+    fn counters(&self) -> Counters {
+        self.books.counters.clone()
     }
 
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {

@@ -8,7 +8,7 @@ and `operations`, each with the events that must follow. Times are in ns, sizes 
     ["timer", time, events]                              the time is the one the queue must ask for
     ["rate", time, rate or null, events]
 
-An event is ["drop", packet, reason], ["mark", packet, reason] or ["depart", packet].
+Packets of flow f are of class f mod 8. An event is ["drop", packet, reason], ["mark", packet, reason] or ["depart", packet].
 """
 
 import json

@@ -44,6 +44,13 @@ fn the_bottleneck_may_lead_straight_to_the_receivers() {
 }
 
 #[test]
+fn flows_carry_their_group_s_class() {
+    let world = world(&point(&format!("{TWO_FLOWS}class = 5\n[[traffic]]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\n")), 0);
+    let classes: Vec<u8> = world.flows.iter().map(|flow| flow.class.number()).collect();
+    assert_eq!(classes, [5, 5, 0]);
+}
+
+#[test]
 fn udp_needs_no_way_back() {
     let world = world(&point("[[traffic]]\nkind = \"cbr\"\nrate = \"15 Mbit/s\"\n"), 0);
     assert!(world.flows[0].reverse.is_empty());

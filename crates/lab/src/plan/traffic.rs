@@ -7,7 +7,7 @@ use super::tree::Value;
 use crate::diagnostic::Fault;
 use crate::quantity::Limits;
 use goodqueue_sim::{SizeLaw, SourceSpec};
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate};
+use goodqueue_units::{Bytes, Class, Duration, Ecn, Instant, Rate};
 
 /// One group of equal flows.
 #[derive(Clone, Debug)]
@@ -24,6 +24,8 @@ pub struct Traffic {
     pub heading: Heading,
     /// Round-trip time in addition to that of the links.
     pub rtt_extra: Timing,
+    /// Class of the flows' packets, both ways.
+    pub class: Class,
     /// What each flow sends.
     pub source: SourceSpec,
 }
@@ -45,6 +47,7 @@ pub(super) struct Draft<'a> {
     pub(super) stop: Option<Instant>,
     pub(super) heading: Heading,
     pub(super) rtt_extra: Timing,
+    class: Class,
     source: Source,
     table: Table<'a>,
 }
@@ -123,6 +126,7 @@ fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>]) -> Option<Draft<'a>> {
     });
     let heading = table.optional("direction", reader::choice(&["down", "up"]));
     let rtt_extra = table.optional("rtt_extra", Timing::read(Limits::new(Duration::ZERO, LONGEST_DELAY)));
+    let class = table.optional("class", reader::count(Limits::new(0, Class::COUNT as u64 - 1)));
     table.not_supported("weight");
     table.not_supported("path");
     let source = match kind {
@@ -136,6 +140,7 @@ fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>]) -> Option<Draft<'a>> {
         stop,
         heading: if heading == Some("up") { Heading::Up } else { Heading::Down },
         rtt_extra: rtt_extra.unwrap_or(Timing::Fixed(Duration::ZERO)),
+        class: class.map_or(Class::DEFAULT, |number| Class::new(number as u8)),
         source,
         table,
     })
@@ -212,6 +217,7 @@ impl Draft<'_> {
             stop: self.stop,
             heading: self.heading,
             rtt_extra: self.rtt_extra,
+            class: self.class,
             source: source?,
         })
     }

@@ -240,7 +240,7 @@ impl World {
         let (Ok(forward @ 1..), Ok(reverse)) = (forward, reverse) else {
             return fault(name(), "a route needs 1 to 255 links");
         };
-        self.routes.push(Route { hops: self.hops.len() as u32, slot, header, forward, reverse, kind });
+        self.routes.push(Route { hops: self.hops.len() as u32, slot, header, class: flow.class, forward, reverse, kind });
         Ok(())
     }
 

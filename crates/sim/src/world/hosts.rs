@@ -3,7 +3,8 @@
 use super::{ELEMENT, HostKind, WIRE, World};
 use crate::event::Target;
 use crate::link::{Wire, WireClass};
-use crate::packet::SimPacket;
+use crate::packet::{DsField, SimPacket};
+use goodqueue_aqm::Packet;
 use goodqueue_tcp::Segment;
 use goodqueue_units::{Duration, Ecn, Instant};
 
@@ -135,7 +136,7 @@ impl World {
     pub(super) fn receiver_receives(&mut self, slot: u32, packet: &SimPacket) {
         let now = self.now;
         let host = &mut self.receivers[slot as usize];
-        let ack = host.receiver.handle_segment(now, &packet.segment, packet.ecn);
+        let ack = host.receiver.handle_segment(now, &packet.segment, packet.ecn());
         if let Some(due) = host.receiver.next_timeout()
             && due < host.timer_at
         {
@@ -189,7 +190,7 @@ impl World {
             self.wire_losses += 1;
             return;
         }
-        self.launch(SimPacket { segment, flow, ip_len, ecn, hop: 0 });
+        self.launch(flow, segment, ip_len, ecn);
     }
 
     /// Wraps a TCP segment into a packet and puts it on the first link of its way.
@@ -198,13 +199,15 @@ impl World {
         let header = u32::from(self.routes[flow as usize].header);
         // The largest segment is checked against 64 KiB when the world is built.
         let ip_len = (segment.payload + header) as u16;
-        self.launch(SimPacket { segment, flow, ip_len, ecn, hop: 0 });
+        self.launch(flow, segment, ip_len, ecn);
     }
 
     #[inline]
-    fn launch(&mut self, packet: SimPacket) {
+    fn launch(&mut self, flow: u32, segment: Segment, ip_len: u16, ecn: Ecn) {
         self.launched += 1;
-        let (base, len) = self.routes[packet.flow as usize].way(packet.is_reverse());
+        let route = self.routes[flow as usize];
+        let packet = SimPacket { segment, flow, ip_len, ds: DsField::new(route.class, ecn), hop: 0 };
+        let (base, len) = route.way(packet.is_reverse());
         let element = self.hops[base as usize].element;
         if element & WIRE == 0 {
             self.enqueue(element, packet);

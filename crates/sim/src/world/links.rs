@@ -237,12 +237,11 @@ impl World {
         }
         link.timer_at = Instant::MAX;
         link.qdisc.handle_timer(self.now);
-        self.arm_queue_timer(index);
         // A shaper may have packets ready that it held back before.
-        let link = &self.links[index as usize];
         if link.service_at == Instant::MAX && link.qdisc.view().packets > Packets::ZERO {
             self.wake(index);
         }
+        self.arm_queue_timer(index);
     }
 
     /// A packet has reached its end.

@@ -3,7 +3,7 @@
 
 use goodqueue_aqm::{EcnPolicy, Limit, sched};
 use goodqueue_sim::{Continue, FlowSpec, LinkSpec, Outcome, QueueSpec, RateSpec, Recording, SourceSpec, World, WorldSpec};
-use goodqueue_units::{Bytes, Duration, Instant, Rate};
+use goodqueue_units::{Bytes, Class, Duration, Instant, Rate};
 
 /// A queue of `kind` with its defaults.
 pub fn queue(kind: &str, limit: Limit) -> QueueSpec {
@@ -60,6 +60,7 @@ pub fn dumbbell(link: LinkSpec, sources: Vec<SourceSpec>, spread: Duration, warm
             reverse: vec![first + 2, 1, first + 3],
             start: Instant::from_nanos(spread.as_nanos() * i as u64 / count),
             stop: None,
+            class: Class::DEFAULT,
             source,
         });
     }
