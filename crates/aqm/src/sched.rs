@@ -8,7 +8,7 @@ use crate::aqm::QueueView;
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::{EcnPolicy, ManagedQueue};
-use crate::spec::{Given, KindSpec, LinkFacts, ParamError, Value};
+use crate::spec::{Chosen, Given, KindSpec, LinkFacts, ParamError, Value};
 use fair_queue::{FairQueue, FairQueueParams};
 use goodqueue_units::{Instant, Rate, Rng};
 
@@ -35,6 +35,12 @@ pub fn kind(name: &str) -> Option<&'static KindSpec> {
     kinds().find(|spec| spec.kind == name)
 }
 
+/// Can a queue of this kind mark? Where it puts another algorithm to work, that one decides.
+#[must_use]
+pub fn marks(spec: &KindSpec, of: Option<&KindSpec>) -> bool {
+    spec.marks && of.is_none_or(|inner| inner.marks)
+}
+
 impl<P: Packet> AnyQdisc<P> {
     /// Builds the discipline `spec` names for a link.
     ///
@@ -47,49 +53,46 @@ impl<P: Packet> AnyQdisc<P> {
         ecn: EcnPolicy,
         rng: Rng,
     ) -> Result<Self, ParamError> {
-        let given = Given::new(spec, values)?;
-        let mut queue = match spec.kind {
-            "fq-codel" => {
-                let params = FairQueueParams::build(&given, link)?.guarded(&given);
-                let queue = FairQueue::new(CoDel::build(&given, link)?, link.limit, params);
-                Self::FqCoDel(queue.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead))
-            }
-            "fair" => {
-                return Err(ParamError {
-                    param: "of",
-                    message: "`fair` needs the algorithm of its flows, for instance of = { kind = \"pie\" }".into(),
-                });
-            }
-            _ => {
-                let aqm = AnyAqm::build(&given, link)?;
-                Self::Managed(ManagedQueue::new(aqm, link.limit).with_ecn(ecn).with_rng(rng).with_overhead(link.overhead))
-            }
-        };
-        queue.set_link_rate(Instant::ZERO, link.rate);
-        Ok(queue)
+        Self::build_over(spec, values, None, link, ecn, rng)
     }
 
-    /// Builds fair queueing over the algorithm `inner` names: kind `fair`, which is what `spec` and `values` describe.
+    /// Builds the discipline `spec` names, which puts the algorithm `of` to work if it is one that does
+    /// ([`KindSpec::is_over_another`]).
     ///
     /// # Errors
-    /// As [`AnyQdisc::build`]; also when `inner` is not an algorithm but a discipline of several queues.
-    pub fn build_fair(
+    /// As [`AnyQdisc::build`]; also when `of` is missing or one too many, or is not an algorithm but a discipline of several queues.
+    pub fn build_over(
         spec: &'static KindSpec,
         values: &[(&'static str, Value)],
-        inner: &'static KindSpec,
-        inner_values: &[(&'static str, Value)],
+        of: Option<&Chosen>,
         link: &LinkFacts,
         ecn: EcnPolicy,
         rng: Rng,
     ) -> Result<Self, ParamError> {
-        if spec.kind != "fair" {
-            return Err(ParamError { param: "of", message: alloc::format!("`{}` has no inner algorithm", spec.kind) });
-        }
         let given = Given::new(spec, values)?;
-        let aqm = AnyAqm::build(&Given::new(inner, inner_values)?, link)?;
-        let params = FairQueueParams::build(&given, link)?;
-        let queue = FairQueue::new(aqm, link.limit, params);
-        let mut queue = Self::Fair(queue.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead));
+        let mut queue = match (spec.kind, of) {
+            ("fq-codel", None) => {
+                let params = FairQueueParams::build(&given, link)?.guarded(&given);
+                let queue = FairQueue::new(CoDel::build(&given, link)?, link.limit, params);
+                Self::FqCoDel(queue.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead))
+            }
+            ("fair", Some(inner)) => {
+                let aqm = AnyAqm::build(&Given::new(inner.kind, &inner.params)?, link)?;
+                let queue = FairQueue::new(aqm, link.limit, FairQueueParams::build(&given, link)?);
+                Self::Fair(queue.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead))
+            }
+            ("fair", None) => {
+                let message = "`fair` needs the algorithm of its flows, for instance { kind = \"pie\" }".into();
+                return Err(ParamError { param: "of", message });
+            }
+            (kind, Some(_)) => {
+                return Err(ParamError { param: "of", message: alloc::format!("`{kind}` has no inner algorithm") });
+            }
+            (_, None) => {
+                let aqm = AnyAqm::build(&given, link)?;
+                Self::Managed(ManagedQueue::new(aqm, link.limit).with_ecn(ecn).with_rng(rng).with_overhead(link.overhead))
+            }
+        };
         queue.set_link_rate(Instant::ZERO, link.rate);
         Ok(queue)
     }

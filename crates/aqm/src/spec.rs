@@ -2,6 +2,7 @@
 
 use crate::queue::Limit;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 use goodqueue_units::{Bytes, Duration, Rate};
 
@@ -58,6 +59,8 @@ pub enum Unit {
     Switch,
     /// One of a few words.
     Choice(&'static [&'static str]),
+    /// Another algorithm with parameters of its own ([`Chosen`]), which this kind puts to work.
+    Algorithm,
 }
 
 /// A parameter's value when the file does not give one.
@@ -106,6 +109,23 @@ impl Size {
             Self::Packets(packets) => Some(Bytes::new((packets * mtu.get() as f64 + 0.5) as u64)),
             Self::Time(span) => rate.map(|rate| rate.bytes_in(span)),
         }
+    }
+}
+
+/// A kind and what is given for its parameters.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// The kind.
+    pub kind: &'static KindSpec,
+    /// Given parameters; the others have their defaults.
+    pub params: Vec<(&'static str, Value)>,
+}
+
+impl KindSpec {
+    /// Does it put another algorithm to work, which a file names in a parameter?
+    #[must_use]
+    pub fn is_over_another(&self) -> bool {
+        self.params.iter().any(|param| param.unit == Unit::Algorithm)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What every queue promises, whatever its algorithm. A new kind must be listed here; the last test sees to it.
 
 use goodqueue_aqm::sched::{kind, kinds};
-use goodqueue_aqm::spec::{LinkFacts, Value};
+use goodqueue_aqm::spec::{Chosen, LinkFacts, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Qdisc, Rng, SimplePacket};
 use goodqueue_testkit::{CheckedQueue, Load, Mix, Operation, Operations, Order, ScriptedLink};
 use goodqueue_units::{Bytes, Duration, Ecn, Packets, Rate};
@@ -37,14 +37,9 @@ impl Subject {
     fn build(self, ecn: EcnPolicy) -> AnyQdisc<SimplePacket> {
         let spec = kind(self.name).expect("a listed kind");
         let rng = Rng::stream(42, 7);
-        match self.fair_over {
-            None => AnyQdisc::build(spec, lively(self.name), &facts(), ecn, rng),
-            Some(inner) => {
-                let algorithm = kind(inner).expect("a listed kind");
-                AnyQdisc::build_fair(spec, &[], algorithm, lively(inner), &facts(), ecn, rng)
-            }
-        }
-        .expect("defaults are valid")
+        let chosen = |inner| Chosen { kind: kind(inner).expect("a listed kind"), params: lively(inner).to_vec() };
+        AnyQdisc::build_over(spec, lively(self.name), self.fair_over.map(chosen).as_ref(), &facts(), ecn, rng)
+            .expect("defaults are valid")
     }
 
     fn order(self) -> Order {

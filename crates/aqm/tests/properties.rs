@@ -1,7 +1,7 @@
 //! Any operations on any kind with any parameters: refused with a message, or every promise of a queue kept.
 
 use goodqueue_aqm::sched::kinds;
-use goodqueue_aqm::spec::{KindSpec, LinkFacts, ParamSpec, Size, Unit, Value};
+use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, ParamSpec, Size, Unit, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, SimplePacket};
 use goodqueue_testkit::{CheckedQueue, Operation, Order};
 use goodqueue_units::{Bytes, Duration, Packets, Rate};
@@ -36,6 +36,7 @@ fn value(param: &'static ParamSpec) -> BoxedStrategy<Value> {
                 _ => Value::Size(Size::Time(Duration::from_secs_f64(n))),
             })
             .boxed(),
+        Unit::Algorithm => unreachable!("drawn by `any_kind`"),
     }
 }
 
@@ -44,6 +45,7 @@ fn params(spec: &'static KindSpec) -> BoxedStrategy<Vec<(&'static str, Value)>> 
     let each: Vec<_> = spec
         .params
         .iter()
+        .filter(|param| param.unit != Unit::Algorithm)
         .map(|param| prop::option::weighted(0.3, value(param)).prop_map(|given| given.map(|value| (param.name, value))))
         .collect();
     each.prop_map(|given| given.into_iter().flatten().collect()).boxed()
@@ -61,24 +63,21 @@ fn facts() -> impl Strategy<Value = LinkFacts> {
     })
 }
 
-type Made = (&'static KindSpec, Vec<(&'static str, Value)>, &'static KindSpec, Vec<(&'static str, Value)>);
+type Made = (&'static KindSpec, Vec<(&'static str, Value)>, Chosen);
 
 fn any_kind() -> impl Strategy<Value = Made> {
     let kind = any::<Index>().prop_map(|index| {
         let all: Vec<_> = kinds().collect();
         *index.get(&all)
     });
-    (kind.clone(), kind).prop_flat_map(|(outer, inner)| (Just(outer), params(outer), Just(inner), params(inner)))
+    (kind.clone(), kind).prop_flat_map(|(outer, inner)| {
+        (Just(outer), params(outer), params(inner).prop_map(move |params| Chosen { kind: inner, params }))
+    })
 }
 
-fn build((outer, values, inner, inner_values): &Made, link: &LinkFacts, ecn: EcnPolicy) -> Option<AnyQdisc<SimplePacket>> {
-    let rng = Rng::new(9);
-    let built = if outer.kind == "fair" {
-        AnyQdisc::build_fair(outer, values, inner, inner_values, link, ecn, rng)
-    } else {
-        AnyQdisc::build(outer, values, link, ecn, rng)
-    };
-    match built {
+fn build((outer, values, inner): &Made, link: &LinkFacts, ecn: EcnPolicy) -> Option<AnyQdisc<SimplePacket>> {
+    let inner = outer.is_over_another().then_some(inner);
+    match AnyQdisc::build_over(outer, values, inner, link, ecn, Rng::new(9)) {
         Ok(queue) => Some(queue),
         Err(error) => {
             assert!(!error.message.is_empty() && !error.param.is_empty());

@@ -65,6 +65,7 @@ fn param(spec: &'static KindSpec, name: &str, json: &Json) -> (&'static str, Val
             Some(size) => Value::Size(Size::Bytes(size["bytes"].as_f64().unwrap())),
             None => Value::Size(Size::Bytes(json.as_f64().expect("a size in bytes"))),
         },
+        Unit::Algorithm => panic!("vectors hold no nested algorithms"),
     };
     (param.name, value)
 }

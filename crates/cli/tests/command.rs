@@ -130,10 +130,11 @@ fn overrides_reach_the_result() {
 fn compare_needs_no_file_and_leaves_one() {
     let dir = tempfile::tempdir().unwrap();
     let quick = ["--warmup", "1s", "--duration", "3s", "--replications", "2"];
-    let arguments = [&["compare", "--rate", "5mbit", "--aqm", "codel,pie:target=20ms", "--ecn"][..], &quick].concat();
+    let arguments =
+        [&["compare", "--rate", "5mbit", "--aqm", "codel,fair:flows=64:pie:target=20ms", "--ecn"][..], &quick].concat();
     let (code, out, err) = run(dir.path(), &arguments);
     assert_eq!(code, 0, "{err}");
-    assert!(out.contains("\ncodel ") && out.contains("\npie ") && out.contains("marked"), "{out}");
+    assert!(out.contains("\ncodel ") && out.contains("\nfair:pie ") && out.contains("marked"), "{out}");
     let made = dir.path().join("results/compare/scenario.toml");
     let (code, out, err) = run(dir.path(), &["run", made.to_str().unwrap(), "--json", "-"]);
     assert_eq!(code, 0, "{err}");
@@ -174,6 +175,11 @@ fn bad_usage_and_input_exit_with_two() {
         (&["compare", "--rate", "10"], "error: --rate: `10` has no unit"),
         (&["compare", "--rate", "10mbit", "--aqm", "codell"], "error: --aqm: `codell` is not a queue algorithm of this version"),
         (&["compare", "--rate", "10mbit", "--aqm", "codel:target=1 year"], "error: --aqm: `1 year`"),
+        (&["compare", "--rate", "10mbit", "--aqm", "fair"], "error: --aqm: `fair` needs the algorithm it is over"),
+        (
+            &["compare", "--rate", "10mbit", "--aqm", "fair:fq-codel"],
+            "error: --aqm: `fq-codel` is a discipline of several queues",
+        ),
         (&["compare", "--rate", "10mbit", "--cc", "tahoe"], "error: --cc: `tahoe`"),
         (&["compare", "--rate", "10mbit", "--buffer", "lots"], "error: --buffer: `lots`"),
         (&["compare", "--rate", "10mbit", "--flows", "0"], "error: --flows: "),

@@ -41,9 +41,13 @@ const UP: LinkId = 1;
 fn bottleneck(plan: &Scenario, name: String, direction: &Direction) -> LinkSpec {
     let queue = match &direction.queue {
         None => QueueSpec::Unlimited,
-        Some(queue) => {
-            QueueSpec::Discipline { kind: queue.kind, params: queue.params.clone(), ecn: queue.ecn, limit: queue.limit }
-        }
+        Some(queue) => QueueSpec::Discipline {
+            kind: queue.kind,
+            params: queue.params.clone(),
+            of: queue.of.clone(),
+            ecn: queue.ecn,
+            limit: queue.limit,
+        },
     };
     LinkSpec {
         name,

@@ -8,6 +8,7 @@ pub use meaning::meaning;
 
 use crate::quantity;
 use goodqueue_aqm::sched;
+use goodqueue_aqm::spec::KindSpec;
 use goodqueue_units::{Duration, Rate};
 use std::fmt::Write as _;
 
@@ -25,7 +26,8 @@ pub struct Comparison {
     pub flows: u32,
     /// Their congestion control.
     pub cc: String,
-    /// Queues to compare, each `kind` or `kind:parameter=value:parameter=value`.
+    /// Queues to compare, each `kind` or `kind:parameter=value:parameter=value`. A kind that is over another algorithm names it
+    /// and its parameters behind its own: `fair:flows=64:pie:target=10ms`.
     pub aqm: Vec<String>,
     /// Drop, or mark where queues can?
     pub signal: Signal,
@@ -172,29 +174,49 @@ impl Comparison {
     fn queues(&self) -> Result<String, ComparisonError> {
         let mut lines = String::new();
         for text in &self.aqm {
-            let mut parts = text.split(':').map(str::trim);
-            let kind = parts.next().filter(|kind| !kind.is_empty()).ok_or_else(|| ComparisonError {
-                option: "--aqm",
-                message: format!("`{text}` names no queue: write for instance codel or codel:target=10ms"),
-            })?;
-            let _ = write!(lines, "    {{ kind = {}", quoted(kind));
-            for part in parts {
-                let (key, value) = part.split_once('=').ok_or_else(|| ComparisonError {
-                    option: "--aqm",
-                    message: format!("`{part}` in `{text}` is not parameter=value"),
-                })?;
-                let _ = write!(lines, ", {} = {}", quoted(key.trim()), value_of(value.trim()));
-            }
-            let marks = sched::kind(kind).is_some_and(|spec| spec.marks);
-            if self.signal == Signal::Mark && marks && !text.contains(":ecn") {
-                lines.push_str(", ecn = true");
-            }
-            lines.push_str(" },\n");
+            let _ = writeln!(lines, "    {},", self.queue(text)?);
         }
         if lines.is_empty() {
             return Err(ComparisonError { option: "--aqm", message: "names no queue".to_owned() });
         }
         Ok(lines)
+    }
+
+    /// One queue as a TOML table.
+    fn queue(&self, text: &str) -> Result<String, ComparisonError> {
+        let refuse = |message| Err(ComparisonError { option: "--aqm", message });
+        let mut parts = text.split(':').map(str::trim);
+        let Some(kind) = parts.next().filter(|kind| !kind.is_empty()) else {
+            return refuse(format!("`{text}` names no queue: write for instance codel or codel:target=10ms"));
+        };
+        let spec = sched::kind(kind);
+        let is_over_another = spec.is_some_and(KindSpec::is_over_another);
+        let mut table = format!("{{ kind = {}", quoted(kind));
+        let mut inner: Option<(&str, String)> = None;
+        for part in parts {
+            match part.split_once('=') {
+                Some((key, value)) => {
+                    let fields = inner.as_mut().map_or(&mut table, |(_, fields)| fields);
+                    let _ = write!(fields, ", {} = {}", quoted(key.trim()), value_of(value.trim()));
+                }
+                None if is_over_another && inner.is_none() && !part.is_empty() => {
+                    inner = Some((part, format!("{{ kind = {}", quoted(part))));
+                }
+                None => return refuse(format!("`{part}` in `{text}` is not parameter=value")),
+            }
+        }
+        if is_over_another && inner.is_none() {
+            return refuse(format!("`{text}` needs the algorithm it is over: write for instance {kind}:pie"));
+        }
+        let of = inner.as_ref().and_then(|(name, _)| sched::kind(name));
+        if let Some((_, fields)) = &inner {
+            let _ = write!(table, ", of = {fields} }}");
+        }
+        if self.signal == Signal::Mark && spec.is_some_and(|spec| sched::marks(spec, of)) && !text.contains(":ecn") {
+            table.push_str(", ecn = true");
+        }
+        table.push_str(" }");
+        Ok(table)
     }
 }
 

@@ -180,8 +180,8 @@ impl<'a> Lint<'a> {
         let any = self.groups(heading).any(sends_ecn);
         let key = self.key(heading, "queue");
         match queue.ecn {
-            EcnPolicy::Mark if !queue.kind.marks => {
-                let message = format!("ecn is asked for, but `{}` never marks", queue.kind.kind);
+            EcnPolicy::Mark if !queue.marks() => {
+                let message = format!("ecn is asked for, but `{}` never marks", queue.name());
                 self.warn(format!("{key}.ecn"), message, "take it out or choose another algorithm");
             }
             EcnPolicy::Mark if !any => {
@@ -200,13 +200,15 @@ impl<'a> Lint<'a> {
         let mtu = self.plan.link.mtu;
         let held = held(queue, mtu);
         let key = self.key(heading, "queue");
-        for param in queue.kind.params {
-            let given = queue.params.iter().find(|(name, _)| *name == param.name).map(|(_, value)| *value);
+        let own = queue.kind.params.iter().map(|param| (param, &queue.params, key.clone()));
+        let inner = queue.of.iter().flat_map(|of| of.kind.params.iter().map(|param| (param, &of.params, format!("{key}.of"))));
+        for (param, values, table) in own.chain(inner) {
+            let given = values.iter().find(|(name, _)| *name == param.name).map(|(_, value)| *value);
             let value = match (given, param.default) {
                 (Some(value), _) | (None, ParamDefault::Value(value)) => value,
                 (None, ParamDefault::Auto(_)) => continue,
             };
-            let field = format!("{key}.{}", param.name);
+            let field = format!("{table}.{}", param.name);
             match value {
                 Value::Size(size) if is_threshold(param.name) => {
                     let Some((bytes, held)) = size.bytes(mtu, Some(rate)).zip(held) else { continue };

@@ -55,7 +55,7 @@ pub struct ReportInput<'a> {
 pub struct ReportPoint<'a> {
     /// Its name in legends and tables: short, and different from the other points' names.
     pub label: String,
-    /// The kind of queue at the main link, which decides the colour.
+    /// The kind of queue at the main link, with the algorithm it is over behind a colon; decides the colour.
     pub kind: String,
     /// Distribution of the sojourn times at each observed link, over all replications.
     pub cdfs: Vec<LinkCdf>,

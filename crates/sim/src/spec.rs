@@ -1,6 +1,6 @@
 //! What a world is made of: links, flows and what to record. Plain values; everything random is drawn from `seed`.
 
-use goodqueue_aqm::spec::{KindSpec, Value};
+use goodqueue_aqm::spec::{Chosen, KindSpec, Value};
 use goodqueue_aqm::{EcnPolicy, Limit};
 use goodqueue_tcp::{ReceiverConfig, SenderConfig};
 use goodqueue_units::{Bytes, Class, Duration, Instant, Rate};
@@ -64,6 +64,8 @@ pub enum QueueSpec {
         kind: &'static KindSpec,
         /// Given parameters, already checked.
         params: Vec<(&'static str, Value)>,
+        /// The algorithm it puts to work, for kinds that do.
+        of: Option<Chosen>,
         /// Mark or drop.
         ecn: EcnPolicy,
         /// Hard limit.

@@ -486,6 +486,15 @@ const GUARD: ParamSpec = ParamSpec {
     source: "Linux; RFC 8289 §4.4 reads as the flow's own",
 };
 
+const OF: ParamSpec = ParamSpec {
+    name: "of",
+    unit: Unit::Algorithm,
+    default: ParamDefault::Auto("none: it must be named"),
+    range: (0.0, 0.0),
+    doc: "the algorithm of each flow, with its own parameters",
+    source: "RFC 8290 §4",
+};
+
 /// The kinds of fair queue that a file can name.
 pub const KINDS: &[KindSpec] = &[
     KindSpec {
@@ -512,7 +521,7 @@ pub const KINDS: &[KindSpec] = &[
         summary: "Fair queueing by deficit round robin over the algorithm named in `of`",
         signal: "that of the algorithm, for each flow",
         marks: true,
-        params: &[FLOWS, QUANTUM, MEMORY_LIMIT, DROP_BATCH, PERTURBATION],
+        params: &[OF, FLOWS, QUANTUM, MEMORY_LIMIT, DROP_BATCH, PERTURBATION],
         source: "RFC 8290 §4",
     },
 ];

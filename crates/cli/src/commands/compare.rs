@@ -34,7 +34,7 @@ pub struct Arguments {
     /// Their congestion control, see gq list cc
     #[arg(long, value_name = "CC", default_value = "cubic")]
     cc: String,
-    /// Queues, see gq list aqm; parameters follow a colon: codel:target=10ms
+    /// Queues, see gq list aqm; parameters follow a colon: codel:target=10ms, fair:pie
     #[arg(long, value_name = "AQM,…", value_delimiter = ',', default_values = Comparison::USUAL)]
     aqm: Vec<String>,
     /// Mark instead of drop where queues can

@@ -103,12 +103,13 @@ fn aqm_parameter(param: &ParamSpec) -> Parameter {
         Unit::Ratio => "share".to_owned(),
         Unit::Switch => "true or false".to_owned(),
         Unit::Choice(words) => words.join(" | "),
+        Unit::Algorithm => "an algorithm, for instance { kind = \"pie\" }".to_owned(),
     };
     let default = match param.default {
         ParamDefault::Auto(how) => format!("automatic: {how}"),
         ParamDefault::Value(value) => shown(value),
     };
-    let ranged = !matches!(param.unit, Unit::Switch | Unit::Choice(_));
+    let ranged = !matches!(param.unit, Unit::Switch | Unit::Choice(_) | Unit::Algorithm);
     Parameter {
         name: param.name,
         unit,

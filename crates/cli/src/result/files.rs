@@ -4,6 +4,7 @@ use super::{Finished, Job, MOST_REPORTED};
 use crate::failure::Failure;
 use crate::output::say;
 use goodqueue_lab::error::RecordError;
+use goodqueue_lab::plan::Queue;
 use goodqueue_lab::provenance::{COMMIT, VERSION};
 use goodqueue_lab::record::{Folder, NoRecorder, Recorder, TableKinds, Tables};
 use goodqueue_lab::report::{self, ReportInput, ReportPoint};
@@ -107,7 +108,7 @@ fn write_report(path: &Path, finished: &Finished<'_>) -> std::io::Result<()> {
         .filter(|((result, _), _)| result.summary.is_some())
         .map(|((result, point), label)| ReportPoint {
             label: label.clone(),
-            kind: point.plan.link.down.queue.as_ref().map_or_else(String::new, |queue| queue.kind.kind.to_owned()),
+            kind: point.plan.link.down.queue.as_ref().map_or_else(String::new, Queue::name),
             cdfs: result.cdfs.clone(),
             series: &result.series,
         })

@@ -86,7 +86,7 @@ fn a_group_added_elsewhere_shifts_no_start() {
 
 #[test]
 fn the_simulator_accepts_what_is_built() {
-    let mixed = "buffer_up = \"50 ms\"\nqueue_up = \"fq-codel\"\nloss = \"1 %\"\n\
+    let mixed = "buffer_up = \"50 ms\"\nqueue_up = { kind = \"fair\", of = \"pie\" }\nloss = \"1 %\"\n\
         [[traffic]]\nkind = \"bulk\"\nflows = 2\n[[traffic]]\nkind = \"bulk\"\ncc = \"reno\"\ndirection = \"up\"\n\
         [[traffic]]\nkind = \"poisson\"\nrate = \"1 Mbit/s\"\npacket_size = \"500 B\"\nsizes = \"exponential\"\n\
         [[traffic]]\nkind = \"on-off\"\npeak = \"1 Mbit/s\"\nmean_on = \"20 ms\"\nmean_off = \"80 ms\"\npacket_size = \"100 B\"\n";

@@ -66,30 +66,36 @@ fn short_key<'a>(key: &'a str, set: &Set) -> &'a str {
     if same > 1 { key } else { last(key) }
 }
 
-/// `codel`, with those parameters in which it differs from other swept queues of its kind.
+/// `codel` or `fair:codel`, with those parameters in which it differs from other swept queues of its kind.
 fn queue_name(key: &str, value: &Value, sets: &[&Set]) -> String {
-    let Value::Object(fields) = value else { return shown(value) };
-    let kind = fields.get("kind").map_or_else(String::new, shown);
-    let others: Vec<&Value> = sets
+    let kind = kind_of(value);
+    let others: Vec<Vec<(&str, &Value)>> = sets
         .iter()
         .flat_map(|set| set.iter())
         .filter(|(other, value)| other == key && kind_of(value) == kind)
-        .map(|(_, value)| value)
+        .map(|(_, value)| params_of(value))
         .collect();
-    let differs = |name: &str, value: &Value| others.iter().any(|other| other.get(name) != Some(value));
-    let params: Vec<String> = fields
-        .iter()
-        .filter(|(name, value)| name.as_str() != "kind" && differs(name, value))
+    let params: Vec<String> = params_of(value)
+        .into_iter()
+        .filter(|param| others.iter().any(|other| !other.contains(param)))
         .map(|(name, value)| format!("{name}={}", shown(value)))
         .collect();
     if params.is_empty() { kind } else { format!("{kind} {}", params.join(" ")) }
 }
 
+/// The kind, with that of the algorithm it is over behind a colon.
 fn kind_of(value: &Value) -> String {
-    match value {
-        Value::Object(fields) => fields.get("kind").map_or_else(String::new, shown),
-        other => shown(other),
-    }
+    let Value::Object(fields) = value else { return shown(value) };
+    let kind = fields.get("kind").map_or_else(String::new, shown);
+    fields.get("of").map_or_else(|| kind.clone(), |of| format!("{kind}:{}", kind_of(of)))
+}
+
+/// Its own parameters, and those of the algorithm it is over.
+fn params_of(value: &Value) -> Vec<(&str, &Value)> {
+    let Value::Object(fields) = value else { return Vec::new() };
+    let own =
+        fields.iter().filter(|(name, _)| !["kind", "of"].contains(&name.as_str())).map(|(name, value)| (name.as_str(), value));
+    own.chain(fields.get("of").into_iter().flat_map(params_of)).collect()
 }
 
 #[cfg(test)]
@@ -114,6 +120,17 @@ mod tests {
             queue(json!({"kind": "pie", "ecn": true})),
         ];
         assert_eq!(names(&sets), ["tail-drop", "codel target=5 ms", "codel target=20 ms", "pie"]);
+    }
+
+    #[test]
+    fn queues_over_another_algorithm_are_called_by_both() {
+        let queue = |value| vec![("link.bottleneck.queue", value)];
+        let sets = [
+            queue(json!({"kind": "fair", "of": "pie"})),
+            queue(json!({"kind": "fair", "of": {"kind": "codel", "target": "5 ms"}, "flows": 64})),
+            queue(json!({"kind": "fair", "of": {"kind": "codel", "target": "9 ms"}, "flows": 64})),
+        ];
+        assert_eq!(names(&sets), ["fair:pie", "fair:codel target=5 ms", "fair:codel target=9 ms"]);
     }
 
     #[test]

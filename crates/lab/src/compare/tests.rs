@@ -45,6 +45,18 @@ fn parameters_follow_the_kind() {
 }
 
 #[test]
+fn a_queue_over_another_algorithm_names_it_and_its_parameters_behind_its_own() {
+    let marking = Comparison { signal: Signal::Mark, ..comparison(&["fair:flows=64:pie:target=10ms", "fair:tail-drop"]) };
+    let points = plan(&marking).points().expect("good points");
+    let queues: Vec<_> = points.iter().map(|point| point.plan.link.down.queue.clone().expect("a queue")).collect();
+    assert_eq!((queues[0].name().as_str(), queues[0].ecn), ("fair:pie", goodqueue_aqm::EcnPolicy::Mark));
+    assert_eq!(queues[0].params, [("flows", goodqueue_aqm::spec::Value::Number(64.0))]);
+    let target = goodqueue_aqm::spec::Value::Duration(Duration::ms(10));
+    assert_eq!(queues[0].of.as_ref().expect("pie").params, [("target", target)]);
+    assert_eq!((queues[1].name().as_str(), queues[1].ecn), ("fair:tail-drop", goodqueue_aqm::EcnPolicy::Drop));
+}
+
+#[test]
 fn marking_is_asked_of_senders_and_of_queues_that_can() {
     let text = Comparison { signal: Signal::Mark, ..comparison(&["tail-drop", "codel"]) }.scenario().expect("a scenario");
     assert!(text.contains("{ kind = \"tail-drop\" }") && text.contains("{ kind = \"codel\", ecn = true }"), "{text}");
@@ -57,6 +69,8 @@ fn what_cannot_be_worked_out_names_its_option() {
     assert!(fails(Comparison { rtt: "soon".to_owned(), ..comparison(&["codel"]) }).starts_with("--rtt: "));
     assert!(fails(Comparison { line: Line::Rate("10".to_owned()), ..comparison(&["codel"]) }).starts_with("--rate: "));
     assert!(fails(comparison(&[])).starts_with("--aqm: "));
+    assert_eq!(fails(comparison(&["fair"])), "--aqm: `fair` needs the algorithm it is over: write for instance fair:pie");
+    assert_eq!(fails(comparison(&["fair:pie:red"])), "--aqm: `red` in `fair:pie:red` is not parameter=value");
     assert_eq!(fails(comparison(&["codel:target"])), "--aqm: `target` in `codel:target` is not parameter=value");
 }
 

@@ -59,6 +59,16 @@ fn each_oddity_is_named() {
             "{ kind = \"codel\", target = \"30 ms\" }",
             "link.b.queue.target: 30 ms is not below the time a full",
         ),
+        (
+            "{ kind = \"codel\" }",
+            "{ kind = \"fair\", of = { kind = \"codel\", target = \"1 ms\" } }",
+            "link.b.queue.of.target: 1 ms is shorter than one full packet",
+        ),
+        (
+            "{ kind = \"codel\" }",
+            "{ kind = \"fair\", of = \"tail-drop\", ecn = true }",
+            "link.b.queue.ecn: ecn is asked for, but `fair:tail-drop` never marks",
+        ),
         ("warmup = \"5 s\"", "warmup = \"4 s\"", "warmup: 4 s ends before the last flow may start, at 5 s"),
         ("\"60 s\"", "\"1 s\"", "duration: 1 s is 96 round trips of 10.4 ms"),
         ("replications = 5", "replications = 1", "replications: one replication gives no confidence interval"),

@@ -6,8 +6,8 @@ use super::suggest::nearest;
 use super::tree::{Node, Value as Tree};
 use crate::diagnostic::{Fault, Origin};
 use crate::quantity::{self, Limits, excerpt};
-use goodqueue_aqm::spec::{KindSpec, LinkFacts, ParamSpec, Unit, Value};
-use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, SimplePacket, sched};
+use goodqueue_aqm::spec::{Chosen, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
+use goodqueue_aqm::{AnyAqm, AnyQdisc, EcnPolicy, Limit, SimplePacket, algo, sched};
 use goodqueue_units::{Duration, Packets, Rate, Rng};
 
 /// What waits in front of a transmitter.
@@ -17,10 +17,29 @@ pub struct Queue {
     pub kind: &'static KindSpec,
     /// Given parameters, already checked.
     pub params: Vec<(&'static str, Value)>,
+    /// The algorithm it puts to work, for kinds that do.
+    pub of: Option<Chosen>,
     /// Mark or drop.
     pub ecn: EcnPolicy,
     /// Hard limit.
     pub limit: Limit,
+}
+
+impl Queue {
+    /// Its kind, with the algorithm it puts to work behind a colon: `codel`, `fair:pie`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match &self.of {
+            None => self.kind.kind.to_owned(),
+            Some(of) => format!("{}:{}", self.kind.kind, of.kind.kind),
+        }
+    }
+
+    /// Can it mark?
+    #[must_use]
+    pub fn marks(&self) -> bool {
+        sched::marks(self.kind, self.of.as_ref().map(|of| of.kind))
+    }
 }
 
 /// Under which keys of the link a queue is described.
@@ -44,8 +63,8 @@ pub(super) enum Need {
 /// A queue as written, before its limit is known in packets and bytes.
 pub(super) struct Draft {
     names: Names,
-    kind: &'static KindSpec,
-    params: Vec<(&'static str, Value)>,
+    chosen: Chosen,
+    of: Option<Chosen>,
     ecn: EcnPolicy,
     /// The limit, with the key it stands under and where.
     limit: Option<(quantity::Buffer, String, Origin)>,
@@ -66,15 +85,15 @@ impl Draft {
         let node = link.get(names.queue).cloned();
         let buffer_given = link.get(names.buffer).is_some();
         let buffer = link.optional(names.buffer, with_place);
-        let (kind, params, ecn, limit) = match &node {
-            None => (sched::kind("tail-drop")?, Vec::new(), EcnPolicy::Drop, None),
+        let Described { chosen, of, ecn, limit } = match &node {
+            None => Described::plain(sched::kind("tail-drop")?),
             Some(node) => read_queue(link, node, &path)?,
         };
         if buffer_given && buffer.is_none() {
             return None;
         }
         let given = node.is_some() || buffer_given;
-        Some(Self { names, kind, params, ecn, limit: limit.or(buffer), given, node, path })
+        Some(Self { names, chosen, of, ecn, limit: limit.or(buffer), given, node, path })
     }
 
     /// Works out the limit and lets the algorithm check its parameters against the link.
@@ -109,45 +128,122 @@ impl Draft {
             return None;
         }
         let facts = LinkFacts { limit, ..*facts };
-        if let Err(error) = AnyQdisc::<SimplePacket>::build(self.kind, &self.params, &facts, self.ecn, Rng::new(0)) {
-            self.refuse(link, error.param, error.message);
+        // The inner algorithm alone first, so that a fault of its own is found where it stands.
+        if let Some(of) = &self.of
+            && let Err(error) = Given::new(of.kind, &of.params).and_then(|given| AnyAqm::build(&given, &facts))
+        {
+            let inner = self.node.as_ref().and_then(|node| node.entry("of")).map(|entry| &entry.node);
+            self.refuse(link, inner, ".of", error);
             return None;
         }
-        Some(Some(Queue { kind: self.kind, params: self.params, ecn: self.ecn, limit }))
+        let Chosen { kind, params } = &self.chosen;
+        let built = AnyQdisc::<SimplePacket>::build_over(kind, params, self.of.as_ref(), &facts, self.ecn, Rng::new(0));
+        if let Err(error) = built {
+            self.refuse(link, self.node.as_ref(), "", error);
+            return None;
+        }
+        let Chosen { kind, params } = self.chosen;
+        Some(Some(Queue { kind, params, of: self.of, ecn: self.ecn, limit }))
     }
 
-    /// A fault at the parameter, or at the queue where the parameter has its default.
-    fn refuse(&self, link: &Table<'_>, param: &str, message: String) {
-        let Some(node) = &self.node else {
-            link.fault(self.names.queue, message, None);
+    /// A fault at the parameter in `table`, which is `within` the queue, or at the table where the parameter has its default.
+    fn refuse(&self, link: &Table<'_>, table: Option<&Node>, within: &str, error: ParamError) {
+        let Some(node) = table else {
+            link.fault(self.names.queue, error.message, None);
             return;
         };
-        let origin = node.entry(param).map_or(&node.origin, |entry| &entry.node.origin);
-        link.faults().add(Fault::at(origin, &format!("{}.{param}", self.path), message, None));
+        let origin = node.entry(error.param).map_or(&node.origin, |entry| &entry.node.origin);
+        let path = format!("{}{within}.{}", self.path, error.param);
+        link.faults().add(Fault::at(origin, &path, error.message, None));
     }
 }
 
-type Described = (&'static KindSpec, Vec<(&'static str, Value)>, EcnPolicy, Option<(quantity::Buffer, String, Origin)>);
+/// What a file says of a queue.
+struct Described {
+    chosen: Chosen,
+    of: Option<Chosen>,
+    ecn: EcnPolicy,
+    limit: Option<(quantity::Buffer, String, Origin)>,
+}
+
+impl Described {
+    fn plain(kind: &'static KindSpec) -> Self {
+        Self { chosen: Chosen { kind, params: Vec::new() }, of: None, ecn: EcnPolicy::Drop, limit: None }
+    }
+}
 
 /// Reads `"codel"` or `{ kind = "codel", … }`.
 fn read_queue(link: &Table<'_>, node: &Node, path: &str) -> Option<Described> {
     let faults = link.faults();
     if let Tree::String(name) = &node.value {
-        let kind = find_kind(Field { node, path }, name).map_err(|fault| faults.add(fault)).ok()?;
-        return Some((kind, Vec::new(), EcnPolicy::Drop, None));
+        let field = Field { node, path };
+        let kind = find_kind(field, name).map_err(|fault| faults.add(fault)).ok()?;
+        if kind.is_over_another() {
+            faults.add(Fault::at(&node.origin, &format!("{path}.of"), "is missing".to_owned(), Some(name_inner(kind))));
+            return None;
+        }
+        return Some(Described::plain(kind));
     }
     if !matches!(node.value, Tree::Table(_)) {
         faults.add(Field { node, path }.expected("a name like \"codel\" or a table like { kind = \"codel\" }"));
         return None;
     }
     let table = Table::open(node, path, faults)?;
-    let help = "name the algorithm, for instance { kind = \"codel\" }";
-    let kind = table.required("kind", help, |field| find_kind(field, reader::text(field)?))?;
+    let kind = table.required("kind", NAME_IT, |field| find_kind(field, reader::text(field)?))?;
     let ecn = table.optional("ecn", reader::switch);
     let limit = table.optional("limit", with_place);
-    let mut whole = limit.is_some() == node.entry("limit").is_some() && ecn.is_some() == node.entry("ecn").is_some();
+    let whole = limit.is_some() == node.entry("limit").is_some() && ecn.is_some() == node.entry("ecn").is_some();
+    let of = if kind.is_over_another() { Some(read_inner(&table, kind)) } else { None };
+    let params = read_params(&table, kind);
+    table.finish(&format!("`{}`", kind.kind));
+    let of = match of {
+        Some(inner) => Some(inner?),
+        None => None,
+    };
+    let ecn = if ecn == Some(true) { EcnPolicy::Mark } else { EcnPolicy::Drop };
+    Some(Described { chosen: Chosen { kind, params: params? }, of, ecn, limit }).filter(|_| whole)
+}
+
+const NAME_IT: &str = "name the algorithm, for instance { kind = \"codel\" }";
+
+fn name_inner(kind: &KindSpec) -> String {
+    format!("name the algorithm it is over, for instance {{ kind = \"{}\", of = {{ kind = \"pie\" }} }}", kind.kind)
+}
+
+/// Reads the algorithm that a queue puts to work: `of = "pie"` or `of = { kind = "pie", … }`.
+fn read_inner(queue: &Table<'_>, outer: &KindSpec) -> Option<Chosen> {
+    let Some(node) = queue.get("of") else {
+        queue.fault("of", "is missing".to_owned(), Some(name_inner(outer)));
+        return None;
+    };
+    let (path, faults) = (queue.path_of("of"), queue.faults());
+    if let Tree::String(name) = &node.value {
+        let kind = find_algorithm(Field { node, path: &path }, name).map_err(|fault| faults.add(fault)).ok()?;
+        return Some(Chosen { kind, params: Vec::new() });
+    }
+    if !matches!(node.value, Tree::Table(_)) {
+        faults.add(Field { node, path: &path }.expected("a name like \"pie\" or a table like { kind = \"pie\" }"));
+        return None;
+    }
+    let table = Table::open(node, &path, faults)?;
+    let kind = table.required("kind", NAME_IT, |field| find_algorithm(field, reader::text(field)?))?;
+    let params = read_params(&table, kind);
+    for outside in ["ecn", "limit"] {
+        if node.entry(outside).is_some() {
+            let help = format!("write it beside `of`, not in it: all flows of `{}` share it", outer.kind);
+            table.get(outside);
+            table.fault(outside, "belongs to the queue".to_owned(), Some(help));
+        }
+    }
+    table.finish(&format!("`{}`", kind.kind));
+    Some(Chosen { kind, params: params? })
+}
+
+/// The given parameters of `kind`; `None` when one is wrong.
+fn read_params(table: &Table<'_>, kind: &'static KindSpec) -> Option<Vec<(&'static str, Value)>> {
+    let mut whole = true;
     let mut params = Vec::new();
-    for param in kind.params {
+    for param in kind.params.iter().filter(|param| param.unit != Unit::Algorithm) {
         if table.get(param.name).is_none() {
             continue;
         }
@@ -156,9 +252,7 @@ fn read_queue(link: &Table<'_>, node: &Node, path: &str) -> Option<Described> {
             None => whole = false,
         }
     }
-    table.finish(&format!("`{}`", kind.kind));
-    let ecn = if ecn == Some(true) { EcnPolicy::Mark } else { EcnPolicy::Drop };
-    whole.then_some((kind, params, ecn, limit))
+    whole.then_some(params)
 }
 
 fn with_place(field: Field<'_>) -> Result<(quantity::Buffer, String, Origin), Fault> {
@@ -166,15 +260,27 @@ fn with_place(field: Field<'_>) -> Result<(quantity::Buffer, String, Origin), Fa
 }
 
 fn find_kind(field: Field<'_>, name: &str) -> Result<&'static KindSpec, Fault> {
-    if name == "fair" {
-        let message = "`fair` is not supported yet by this version".to_owned();
-        return Err(field.fault(message, Some("use fq-codel".to_owned())));
+    let known: Vec<&'static KindSpec> = sched::kinds().collect();
+    find(field, name, &known)
+}
+
+/// A kind that judges the packets of one queue, as against one of several queues.
+fn find_algorithm(field: Field<'_>, name: &str) -> Result<&'static KindSpec, Fault> {
+    let known: Vec<&'static KindSpec> = algo::KINDS.iter().flat_map(|kinds| kinds.iter()).collect();
+    if sched::kind(name).is_some() && known.iter().all(|spec| spec.kind != name) {
+        let names: Vec<&str> = known.iter().map(|spec| spec.kind).collect();
+        let message = format!("`{name}` is a discipline of several queues, not the algorithm of one");
+        return Err(field.fault(message, Some(format!("this version has {}", names.join(", ")))));
     }
-    sched::kind(name).ok_or_else(|| {
-        let known: Vec<&str> = sched::kinds().map(|spec| spec.kind).collect();
-        let help = match nearest(name, known.iter().copied()) {
+    find(field, name, &known)
+}
+
+fn find(field: Field<'_>, name: &str, known: &[&'static KindSpec]) -> Result<&'static KindSpec, Fault> {
+    known.iter().find(|spec| spec.kind == name).copied().ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|spec| spec.kind).collect();
+        let help = match nearest(name, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("this version has {}", known.join(", ")),
+            None => format!("this version has {}", names.join(", ")),
         };
         field.fault(format!("`{}` is not a queue algorithm of this version", excerpt(name)), Some(help))
     })
@@ -194,6 +300,7 @@ fn read_param(param: &ParamSpec, field: Field<'_>) -> Result<Value, Fault> {
         Unit::Ratio => Value::Number(reader::ratio(field)?),
         Unit::Switch => Value::Switch(reader::switch(field)?),
         Unit::Choice(words) => Value::Choice(reader::choice(words)(field)?),
+        Unit::Algorithm => return Err(field.expected("an algorithm like { kind = \"pie\" }")),
     };
     param.check(value).map_err(|error| field.fault(error.message, None))?;
     Ok(value)

@@ -193,6 +193,29 @@ fn an_override_inside_a_swept_value_outlives_the_sweep() {
 }
 
 #[test]
+fn fair_queueing_is_over_any_algorithm() {
+    let queue = |line: &str| {
+        scenario(&format!("buffer = \"1 bdp\"\nqueue = {line}"), "kind = \"bulk\"").link.down.queue.expect("a queue")
+    };
+    let short = queue("{ kind = \"fair\", of = \"pie\", flows = 16 }");
+    assert_eq!((short.name().as_str(), short.of.expect("pie").params.len()), ("fair:pie", 0));
+    let long = queue("{ kind = \"fair\", ecn = true, of = { kind = \"codel\", target = \"9 ms\" } }");
+    assert_eq!(long.of.expect("codel").params, [("target", Value::Duration(Duration::ms(9)))]);
+    assert_eq!((long.kind.kind, long.ecn), ("fair", EcnPolicy::Mark));
+}
+
+#[test]
+fn an_override_reaches_the_inner_algorithm() {
+    let text =
+        BASE.replace("{ kind = \"cp-aqm\", threshold = \"5 packets\", c_max = 1.2 }", "{ kind = \"fair\", of = \"cp-aqm\" }");
+    let text = text.replace("queue.c_max", "queue.of.c_max");
+    let points = set(&parse(&text), "link.bottleneck.queue.of.threshold", "3 packets").expect("good").points().expect("good");
+    let queue = points[3].plan.link.down.queue.as_ref().expect("a queue");
+    let params = &queue.of.as_ref().expect("cp-aqm").params;
+    assert_eq!(*params, [("threshold", Value::Size(Size::Packets(3.0))), ("c_max", Value::Number(1.5))]);
+}
+
+#[test]
 fn overrides_add_up_and_the_later_wins() {
     let plan = set(&parse(BASE), "seed", "3").expect("good");
     let plan = set(&plan, "access.delay", "1 ms").expect("good");

@@ -210,7 +210,7 @@ impl Node {
 }
 
 /// Keys whose value may be a name alone, short for a table with that `kind`.
-const SHORTHANDS: &[&str] = &["queue", "queue_up", "cc"];
+const SHORTHANDS: &[&str] = &["queue", "queue_up", "of", "cc"];
 
 fn syntax(source: &Source, error: &toml::de::Error, shift: usize) -> Fault {
     let span = error.span().unwrap_or(0..0);

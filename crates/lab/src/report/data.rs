@@ -143,8 +143,8 @@ impl<'a> ReportData<'a> {
 /// What is known of each kind of queue in the report, in order of appearance.
 fn kinds<'a>(input: &'a ReportInput<'a>) -> Vec<KindData<'a>> {
     let mut kinds: Vec<KindData<'a>> = Vec::new();
-    for point in &input.points {
-        let Some(spec) = goodqueue_aqm::sched::kind(&point.kind) else { continue };
+    for name in input.points.iter().flat_map(|point| point.kind.split(':')) {
+        let Some(spec) = goodqueue_aqm::sched::kind(name) else { continue };
         if kinds.iter().all(|known| known.kind != spec.kind) {
             kinds.push(KindData { kind: spec.kind, summary: spec.summary, source: spec.source });
         }

@@ -130,13 +130,13 @@ fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u3
         return fault(&link.name, "only a link without queue, loss and observer may have jitter");
     }
     let rate = RateProcess::new(&link.rate);
-    let (kind, params, ecn, limit) = match &link.queue {
-        QueueSpec::Discipline { kind, params, ecn, limit } => (*kind, params.as_slice(), *ecn, *limit),
+    let (kind, params, of, ecn, limit) = match &link.queue {
+        QueueSpec::Discipline { kind, params, of, ecn, limit } => (*kind, params.as_slice(), of.as_ref(), *ecn, *limit),
         QueueSpec::Unlimited => {
             let Some(tail_drop) = goodqueue_aqm::sched::kind("tail-drop") else {
                 return fault(&link.name, "tail-drop is not built in");
             };
-            (tail_drop, &[][..], goodqueue_aqm::EcnPolicy::Drop, Limit::NONE)
+            (tail_drop, &[][..], None, goodqueue_aqm::EcnPolicy::Drop, Limit::NONE)
         }
     };
     if let RateSpec::Trace(trace) = &link.rate {
@@ -155,7 +155,7 @@ fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u3
         limit,
     };
     let stream = Rng::stream(spec.seed, QUEUE_STREAM + number as u64);
-    let qdisc = AnyQdisc::build(kind, params, &facts, ecn, stream)
+    let qdisc = AnyQdisc::build_over(kind, params, of, &facts, ecn, stream)
         .map_err(|error| WorldError { subject: link.name.clone(), message: error.to_string() })?;
     Ok(Link {
         qdisc,

@@ -7,7 +7,13 @@ use goodqueue_units::{Bytes, Class, Duration, Instant, Rate};
 
 /// A queue of `kind` with its defaults.
 pub fn queue(kind: &str, limit: Limit) -> QueueSpec {
-    QueueSpec::Discipline { kind: sched::kind(kind).expect("known kind"), params: Vec::new(), ecn: EcnPolicy::Drop, limit }
+    QueueSpec::Discipline {
+        kind: sched::kind(kind).expect("known kind"),
+        params: Vec::new(),
+        of: None,
+        ecn: EcnPolicy::Drop,
+        limit,
+    }
 }
 
 /// An access link that is never the subject.
