@@ -3,6 +3,7 @@
 
 use goodqueue_aqm::algo::codel::CoDel;
 use goodqueue_aqm::algo::cp_aqm::CpAqm;
+use goodqueue_aqm::algo::gsp::Gsp;
 use goodqueue_aqm::algo::pie::Pie;
 use goodqueue_aqm::algo::red::Red;
 use goodqueue_aqm::algo::tail_drop::TailDrop;
@@ -36,7 +37,7 @@ fn measure<Q: Qdisc<SimplePacket>>(bencher: divan::Bencher, queue: Q, flows: u32
 }
 
 /// The queue of one algorithm, known at compile time.
-#[divan::bench(types = [TailDrop, Red, CoDel, Pie, CpAqm])]
+#[divan::bench(types = [TailDrop, Red, CoDel, Pie, CpAqm, Gsp])]
 fn one_algorithm<A: Algorithm>(bencher: divan::Bencher) {
     let given = Given::new(&A::KINDS[0], &[]).expect("no parameters");
     let aqm = A::build(&given, &facts()).expect("defaults are valid");

@@ -90,4 +90,5 @@ algorithms! {
     red::Red,
     pie::Pie,
     cp_aqm::CpAqm,
+    gsp::Gsp,
 }

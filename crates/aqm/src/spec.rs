@@ -189,6 +189,12 @@ impl<'a> Given<'a> {
         self.spec.kind
     }
 
+    /// Was `name` given, rather than left to its default?
+    #[must_use]
+    pub fn is_given(&self, name: &str) -> bool {
+        self.values.iter().any(|(given, _)| *given == name)
+    }
+
     /// The value given for `name`, else its default, else `None` where the default is automatic.
     ///
     /// # Panics

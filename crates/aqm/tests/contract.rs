@@ -196,12 +196,14 @@ contract! {
     ared = Subject { name: "ared", fair_over: None };
     pie = Subject { name: "pie", fair_over: None };
     cp_aqm = Subject { name: "cp-aqm", fair_over: None };
+    gsp = Subject { name: "gsp", fair_over: None };
     fq_codel = Subject { name: "fq-codel", fair_over: None };
     fair_tail_drop = Subject { name: "fair", fair_over: Some("tail-drop") };
     fair_codel = Subject { name: "fair", fair_over: Some("codel") };
     fair_red = Subject { name: "fair", fair_over: Some("red") };
     fair_pie = Subject { name: "fair", fair_over: Some("pie") };
     fair_cp_aqm = Subject { name: "fair", fair_over: Some("cp-aqm") };
+    fair_gsp = Subject { name: "fair", fair_over: Some("gsp") };
 }
 
 #[test]

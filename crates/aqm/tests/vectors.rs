@@ -62,6 +62,9 @@ fn param(spec: &'static KindSpec, name: &str, json: &Json) -> (&'static str, Val
         }
         Unit::Size => match json.as_object() {
             Some(size) if size.contains_key("packets") => Value::Size(Size::Packets(size["packets"].as_f64().unwrap())),
+            Some(size) if size.contains_key("time") => {
+                Value::Size(Size::Time(Duration::ns(size["time"].as_u64().expect("a time in ns"))))
+            }
             Some(size) => Value::Size(Size::Bytes(size["bytes"].as_f64().unwrap())),
             None => Value::Size(Size::Bytes(json.as_f64().expect("a size in bytes"))),
         },
@@ -169,4 +172,5 @@ vectors! {
     red: "red",
     ared: "ared",
     pie: "pie",
+    gsp: "gsp",
 }
