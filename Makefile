@@ -32,7 +32,8 @@ web: ## build the front end; the report's template goes to crates/lab/assets
 	@scripts/setup.sh test
 	npm --prefix web run build
 
-docs: ## build the library documentation into target/doc
+docs: ## write the generated pages again; build the library documentation into target/doc
+	@scripts/docs.sh
 	cargo doc --workspace --no-deps
 
 picture: demo ## take the README's picture from the demo's report

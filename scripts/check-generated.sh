@@ -21,3 +21,9 @@ if ! diff -r crates/aqm/vectors "$copy/vectors" -x __pycache__; then
     exit 1
 fi
 echo "vectors: as generated"
+
+if python3 -c 'import jsonschema' 2>/dev/null; then
+    python3 -B scripts/check-schema.py
+else
+    echo "skipped: vectors against their schema (Python's jsonschema is missing)"
+fi

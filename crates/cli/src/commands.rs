@@ -2,5 +2,6 @@
 
 pub mod check;
 pub mod compare;
+pub mod conformance;
 pub mod list;
 pub mod run;

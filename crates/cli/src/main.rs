@@ -34,6 +34,8 @@ enum Command {
     Check(commands::check::Arguments),
     /// Names, parameters, units, defaults, ranges and sources.
     List(commands::list::Arguments),
+    /// Hold the queues of gq, or of another program, to recorded verdicts.
+    Conformance(commands::conformance::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => commands::run::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),
         Command::List(arguments) => commands::list::run(&arguments),
+        Command::Conformance(arguments) => commands::conformance::run(&arguments),
     };
     match std::panic::catch_unwind(run) {
         Ok(Ok(())) => ExitCode::SUCCESS,

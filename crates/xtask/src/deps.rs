@@ -24,7 +24,8 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("web", &["trace"]),
     ("wasm", &["units", "aqm", "tcp", "trace", "sim", "lab"]),
     ("py", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab"]),
-    ("cli", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab", "web"]),
+    ("cli", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab", "web", "conformance"]),
+    ("conformance", &["units", "aqm"]),
     ("testkit", &["units", "aqm", "tcp", "trace", "sim"]),
     ("xtask", &[]),
 ];
@@ -87,7 +88,8 @@ fn faults(crates: &BTreeSet<String>, arrows: &BTreeSet<Arrow>) -> Vec<String> {
     for Arrow { from, to, dev } in arrows {
         let Some(allowed) = table.get(from.as_str()) else { continue };
         match to.strip_prefix(PREFIX) {
-            Some("testkit") if *dev => {}
+            // The vectors' replayer needs the queues it replays; their own tests need the replayer.
+            Some("testkit" | "conformance") if *dev => {}
             Some("testkit") => faults.push(format!("`{from}` depends on `testkit`: it may be a dev-dependency only")),
             Some(ours) if allowed.contains(&ours) => {}
             // A crate may use itself in tests, with other features.

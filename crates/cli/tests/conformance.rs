@@ -1,0 +1,116 @@
+//! `gq conformance`: our own verdicts, an example of another program, and programs that misbehave.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// Exit code, standard output, standard error.
+fn conformance(arguments: &[&str]) -> (i32, String, String) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gq"));
+    command.arg("conformance").args(arguments).current_dir(root).stdin(Stdio::null());
+    let Output { status, stdout, stderr } = command.output().expect("the command starts");
+    let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
+    (status.code().expect("it exits by itself"), text(stdout), text(stderr))
+}
+
+/// Two vectors of one kind against a program for the shell.
+fn against(script: &str) -> (i32, String, String) {
+    let command = format!("sh -c '{script}'");
+    conformance(&["--kind", "fq-codel", "--patience", "2s", "--against", &command])
+}
+
+#[test]
+fn our_own_queues_give_the_verdicts_of_every_vector() {
+    let (code, out, err) = conformance(&["--json"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let rows: Value = serde_json::from_str(&out).expect("JSON");
+    let rows = rows.as_array().expect("a list");
+    assert!(rows.len() > 20 && rows.iter().all(|row| row["fate"] == "pass" && row["identical"] == row["operations"]), "{out}");
+}
+
+#[test]
+fn the_folder_of_the_tree_is_the_same() {
+    let (code, _, embedded) = conformance(&[]);
+    let (again, _, found) = conformance(&["--vectors", "crates/aqm/vectors"]);
+    assert_eq!((code, again), (0, 0));
+    assert_eq!(embedded, found);
+}
+
+#[test]
+fn the_example_in_python_passes() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        println!("skipped: python3 is missing");
+        return;
+    }
+    let program = "python3 examples/conformance/client.py";
+    let (code, out, err) = conformance(&["--kind", "codel,pie", "--against", program]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("skipped: codel/acm2012: no reentry here") && out.contains(": no pie here"), "{out}");
+    assert!(!err.starts_with("0 "), "{err}");
+}
+
+#[test]
+fn a_program_that_does_nothing_differs() {
+    let (code, out, err) =
+        against(r#"while read line; do case "$line" in {*) echo "{\"ready\":true}";; *) echo "[]";; esac; done"#);
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(
+        out.contains("differs: fq-codel/many-flows: operation 2 [\"dequeue\",2407442]: expected depart 0, found nothing"),
+        "{out}"
+    );
+    assert!(err.ends_with("error: 3 of 3 vectors give other verdicts\n"), "{err}");
+}
+
+#[test]
+fn a_program_that_crashes_is_started_again() {
+    let (code, out, _) = against(r#"read head; echo "{\"ready\":true}"; read line; echo "[]"; exit 3"#);
+    assert_eq!(code, 1);
+    for name in ["many-flows", "marks", "over-limit"] {
+        let line = format!("broken: fq-codel/{name}: after 1 of ");
+        assert!(out.contains(&line) && out.contains("it ended (exit status: 3)"), "{out}");
+    }
+}
+
+#[test]
+fn a_silent_program_is_given_up() {
+    let (code, out, _) =
+        conformance(&["--kind", "fq-codel", "--patience", "50ms", "--against", "sh -c 'read head; cat >/dev/null'"]);
+    assert_eq!(code, 1);
+    assert_eq!(out.matches("after 0 of ").count(), 3, "{out}");
+    assert!(out.contains("no answer within 50ms"), "{out}");
+}
+
+#[test]
+fn nonsense_is_no_answer() {
+    let (code, out, _) = against("yes");
+    assert!(code == 1 && out.contains("its answer to the head is `y`: expected {\"ready\":true} or {\"skip\":\"why\"}"), "{out}");
+    let (code, out, _) = against(r#"read head; echo "{\"ready\":true}"; yes "[[\"drop\"]]""#);
+    assert!(code == 1 && out.contains("is `[[\"drop\"]]`: an event lacks its packet"), "{out}");
+    let (code, out, _) = against("head -c 3000000 /dev/zero");
+    assert!(code == 1 && out.contains("a line of more than a megabyte"), "{out}");
+}
+
+#[test]
+fn skipping_everything_is_no_success() {
+    let (code, _, err) = against(r#"while read line; do echo "{\"skip\":\"no\"}"; done"#);
+    assert!(code == 1 && err.contains("no vector was run: all were skipped"), "{err}");
+}
+
+#[test]
+fn bad_usage_is_named() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["--against", "./no-such-program"], "error: --against: `./no-such-program` did not start: "),
+        (&["--against", "sh -c 'oops"], "is not a command: a quote is open"),
+        (&["--against", ""], "is not a command"),
+        (&["--against", "cat", "--patience", "0s"], "error: --patience: `0s` is out of range: allowed 1 ms to "),
+        (&["--kind", "cordial"], "error: --kind: there are no vectors for `cordial`: allowed ared, codel"),
+        (&["--vectors", "nowhere"], "error: --vectors nowhere: "),
+        (&["--vectors", "crates/cli/src"], "error: --vectors: there are none in crates/cli/src"),
+    ];
+    for (arguments, message) in cases {
+        let (code, out, err) = conformance(arguments);
+        assert_eq!(code, 2, "{arguments:?}: {err}");
+        assert!(err.contains(message) && out.is_empty(), "{arguments:?} said {err}, not {message}");
+    }
+}

@@ -1,0 +1,219 @@
+//! Another program's queues over vectors: one line of JSON each way, on the program's standard input and output.
+
+use crate::replay::{Difference, Mismatch, Outcome, agree};
+use crate::vector::{Event, Vector};
+use serde_json::{Value as Json, json};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+/// A longer answer is no answer: a program that never ends its line must not fill our memory.
+const LONGEST_ANSWER: u64 = 1 << 20;
+
+/// Answers read ahead of us before the program has to wait.
+const ANSWERS_AHEAD: usize = 1024;
+
+/// How a program fared over a vector.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// It answered every operation.
+    Judged(Outcome),
+    /// It does not know this kind, or not these parameters, and says so.
+    Skipped(String),
+    /// It ended, fell silent or answered something else than the protocol's lines. Another was started for the next vector.
+    Broken {
+        /// Operations answered until then.
+        answered: usize,
+        /// What happened.
+        why: String,
+    },
+}
+
+/// A program under test. It is started when first needed, and again after it broke.
+#[derive(Debug)]
+pub struct Program {
+    command: Vec<String>,
+    patience: Duration,
+    running: Option<Running>,
+}
+
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    questions: Sender<String>,
+    answers: Receiver<io::Result<String>>,
+}
+
+impl Program {
+    /// The program `command` (its name and arguments), which may take `patience` for each answer.
+    #[must_use]
+    pub const fn new(command: Vec<String>, patience: Duration) -> Self {
+        Self { command, patience, running: None }
+    }
+
+    /// Gives it a vector, operation by operation, and compares its answers.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn judge(&mut self, vector: &Vector) -> io::Result<Verdict> {
+        let verdict = self.ask(vector)?;
+        if matches!(verdict, Verdict::Broken { .. }) {
+            self.stop();
+        }
+        Ok(verdict)
+    }
+
+    fn ask(&mut self, vector: &Vector) -> io::Result<Verdict> {
+        let running = match &mut self.running {
+            Some(running) => running,
+            None => self.running.insert(Running::start(&self.command)?),
+        };
+        running.say(format!("{}\n", head(vector)));
+        match running.hear(self.patience).and_then(|line| readiness(&line)) {
+            Ok(Readiness::Ready) => {}
+            Ok(Readiness::Skip(why)) => return Ok(Verdict::Skipped(why)),
+            Err(why) => return Ok(Verdict::Broken { answered: 0, why }),
+        }
+        running.say(vector.steps.iter().map(|step| step.operation.line() + "\n").collect());
+        let mut outcome = Outcome { operations: vector.steps.len(), identical: 0, first: None };
+        for (index, step) in vector.steps.iter().enumerate() {
+            let line = match running.hear(self.patience) {
+                Ok(line) => line,
+                Err(why) => return Ok(broken(&outcome, index, &why)),
+            };
+            let found = match serde_json::from_str(&line).map_err(|error| error.to_string()).and_then(|json| Event::list(&json)) {
+                Ok(found) => found,
+                Err(why) => {
+                    return Ok(broken(
+                        &outcome,
+                        index,
+                        &format!("its answer to {} is {}: {why}", step.operation.line(), excerpt(&line)),
+                    ));
+                }
+            };
+            let mismatch =
+                if agree(&step.events, &found) { None } else { Some(Mismatch::Events { expected: step.events.clone(), found }) };
+            outcome.note(index, step.operation, mismatch);
+        }
+        Ok(Verdict::Judged(outcome))
+    }
+
+    /// Ends the program, at once.
+    fn stop(&mut self) {
+        if let Some(mut running) = self.running.take() {
+            // It may have ended by itself: then there is nothing to kill, which is no fault.
+            let _ = running.child.kill();
+            let _ = running.child.wait();
+        }
+    }
+}
+
+impl Drop for Program {
+    /// Closes the program's input and gives it its time to end.
+    fn drop(&mut self) {
+        if let Some(Running { child, questions, answers }) = &mut self.running {
+            let (closed, _) = channel();
+            drop(std::mem::replace(questions, closed));
+            while answers.recv_timeout(self.patience).is_ok() {}
+            let _ = child.try_wait();
+        }
+        self.stop();
+    }
+}
+
+impl Running {
+    fn start(command: &[String]) -> io::Result<Self> {
+        let (name, arguments) = command.split_first().ok_or_else(|| io::Error::other("no program was named"))?;
+        let mut child = Command::new(name).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (questions, to_send) = channel();
+        let (received, answers) = sync_channel(ANSWERS_AHEAD);
+        if let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) {
+            thread::spawn(move || send(input, &to_send));
+            thread::spawn(move || receive(output, &received));
+        }
+        Ok(Self { child, questions, answers })
+    }
+
+    /// Sends lines. Whether they arrive shows in the answers.
+    fn say(&self, lines: String) {
+        let _ = self.questions.send(lines);
+    }
+
+    /// The next line it answers, or why there is none.
+    fn hear(&mut self, patience: Duration) -> Result<String, String> {
+        match self.answers.recv_timeout(patience) {
+            Ok(Ok(line)) => Ok(line),
+            Ok(Err(error)) => Err(format!("its answer cannot be read: {error}")),
+            Err(RecvTimeoutError::Timeout) => Err(format!("no answer within {patience:?}")),
+            Err(RecvTimeoutError::Disconnected) => {
+                let _ = self.child.kill();
+                Err(self.child.wait().map_or_else(|error| error.to_string(), |status| format!("it ended ({status})")))
+            }
+        }
+    }
+}
+
+fn send(mut input: ChildStdin, lines: &Receiver<String>) {
+    for text in lines {
+        if input.write_all(text.as_bytes()).and_then(|()| input.flush()).is_err() {
+            return;
+        }
+    }
+}
+
+fn receive(output: ChildStdout, lines: &SyncSender<io::Result<String>>) {
+    let mut output = BufReader::new(output);
+    loop {
+        let mut line = Vec::new();
+        let read = (&mut output).take(LONGEST_ANSWER).read_until(b'\n', &mut line);
+        let answer = match read {
+            Ok(0) => return,
+            Ok(_) if line.len() as u64 == LONGEST_ANSWER => Err(io::Error::other("a line of more than a megabyte")),
+            Ok(_) => Ok(String::from_utf8_lossy(&line).trim().to_owned()),
+            Err(error) => Err(error),
+        };
+        let is_last = answer.is_err();
+        if lines.send(answer).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+/// The first line of a vector: the file's head with its name and the number of operations that follow.
+fn head(vector: &Vector) -> Json {
+    let mut head = vector.head.clone();
+    head.insert("name".to_owned(), json!(vector.name));
+    head.insert("operations".to_owned(), json!(vector.steps.len()));
+    Json::Object(head)
+}
+
+enum Readiness {
+    Ready,
+    Skip(String),
+}
+
+fn readiness(line: &str) -> Result<Readiness, String> {
+    let json: Json = serde_json::from_str(line).unwrap_or_default();
+    match (&json["ready"], &json["skip"]) {
+        (Json::Bool(true), Json::Null) => Ok(Readiness::Ready),
+        (Json::Null, Json::String(why)) => Ok(Readiness::Skip(why.clone())),
+        _ => Err(format!("its answer to the head is {}: expected {{\"ready\":true}} or {{\"skip\":\"why\"}}", excerpt(line))),
+    }
+}
+
+fn broken(outcome: &Outcome, answered: usize, why: &str) -> Verdict {
+    let before = match &outcome.first {
+        Some(Difference { index, .. }) => format!(" (its first difference was at operation {index})"),
+        None => String::new(),
+    };
+    Verdict::Broken { answered, why: format!("{why}{before}") }
+}
+
+/// The beginning of a line that somebody else wrote.
+fn excerpt(line: &str) -> String {
+    const MOST: usize = 80;
+    let short: String = line.chars().filter(|c| !c.is_control()).take(MOST).collect();
+    if short.len() < line.len() { format!("`{short}…`") } else { format!("`{short}`") }
+}

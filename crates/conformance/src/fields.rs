@@ -1,0 +1,126 @@
+//! JSON values as typed fields, with messages that name what is wrong.
+
+use goodqueue_aqm::sched;
+use goodqueue_aqm::spec::{KindSpec, ParamSpec, Size, Unit, Value};
+use goodqueue_units::{Duration, Instant, Rate};
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+
+/// A queue's kind with the parameters given for it.
+pub type Queue = (&'static KindSpec, Vec<(&'static str, Value)>);
+
+/// The kind called `name` with its parameters, each checked.
+pub fn queue(name: &str, params: &BTreeMap<String, Json>) -> Result<Queue, String> {
+    let kind = sched::kind(name).ok_or_else(|| {
+        let known: Vec<&str> = sched::kinds().map(|spec| spec.kind).collect();
+        format!("kind: `{name}` is not known: allowed {}", known.join(", "))
+    })?;
+    let params = params.iter().map(|(name, json)| {
+        let param = kind.params.iter().find(|param| param.name == name);
+        let param = param.ok_or_else(|| format!("params.{name}: `{}` has no such parameter", kind.kind))?;
+        let value = value(param, json).ok_or_else(|| format!("params.{name}: `{json}` is not {}", expected(param.unit)))?;
+        param.check(value).map_err(|error| format!("params.{error}"))?;
+        Ok((param.name, value))
+    });
+    Ok((kind, params.collect::<Result<_, String>>()?))
+}
+
+fn value(param: &ParamSpec, json: &Json) -> Option<Value> {
+    Some(match param.unit {
+        Unit::Duration => Value::Duration(Duration::ns(json.as_u64()?)),
+        Unit::Rate => Value::Rate(Rate::bit_s(json.as_u64()?)),
+        Unit::Number | Unit::Count | Unit::Ratio => Value::Number(json.as_f64()?),
+        Unit::Switch => Value::Switch(json.as_bool()?),
+        Unit::Choice(words) => Value::Choice(words.iter().find(|word| Some(**word) == json.as_str())?),
+        Unit::Size => Value::Size(size(json)?),
+        // Stands in the vector's own field `of`.
+        Unit::Algorithm => return None,
+    })
+}
+
+fn size(json: &Json) -> Option<Size> {
+    let Json::Object(object) = json else { return json.as_f64().map(Size::Bytes) };
+    let mut fields = object.iter();
+    let (Some((unit, amount)), None) = (fields.next(), fields.next()) else { return None };
+    match unit.as_str() {
+        "packets" => amount.as_f64().map(Size::Packets),
+        "bytes" => amount.as_f64().map(Size::Bytes),
+        "time" => amount.as_u64().map(|nanos| Size::Time(Duration::ns(nanos))),
+        _ => None,
+    }
+}
+
+fn expected(unit: Unit) -> String {
+    match unit {
+        Unit::Duration => "a time in ns".to_owned(),
+        Unit::Rate => "a rate in bit/s".to_owned(),
+        Unit::Number | Unit::Count | Unit::Ratio => "a number".to_owned(),
+        Unit::Switch => "true or false".to_owned(),
+        Unit::Choice(words) => format!("one of {}", words.join(", ")),
+        Unit::Algorithm => "a parameter of vectors, which have the field `of` for it".to_owned(),
+        Unit::Size => "bytes, {\"bytes\": N}, {\"packets\": N} or {\"time\": NANOSECONDS}".to_owned(),
+    }
+}
+
+/// A random number as files write it: `0x` and sixteen digits.
+pub fn hexadecimal(text: &str) -> Result<u64, String> {
+    let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 16);
+    let number = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    number.ok_or_else(|| format!("random: `{text}` is not 0x and sixteen hexadecimal digits"))
+}
+
+/// The fields of a JSON list, taken one by one.
+pub struct Fields<'a> {
+    left: &'a [Json],
+    what: &'static str,
+}
+
+impl<'a> Fields<'a> {
+    pub fn of(json: &'a Json, what: &'static str) -> Result<Self, String> {
+        let left = json.as_array().ok_or_else(|| format!("`{json}` is not {what}: a list was expected"))?;
+        Ok(Self { left, what })
+    }
+
+    pub fn rest(&self) -> usize {
+        self.left.len()
+    }
+
+    pub fn next(&mut self, name: &str) -> Result<&'a Json, String> {
+        let (first, left) = self.left.split_first().ok_or_else(|| format!("{} lacks its {name}", self.what))?;
+        self.left = left;
+        Ok(first)
+    }
+
+    pub fn word(&mut self, name: &str) -> Result<&'a str, String> {
+        let json = self.next(name)?;
+        json.as_str().ok_or_else(|| format!("{name}: `{json}` is not a word"))
+    }
+
+    /// A whole number up to `most`.
+    pub fn number<N: TryFrom<u64> + Copy + Into<u64>>(&mut self, name: &str, most: N) -> Result<N, String> {
+        let json = self.next(name)?;
+        let number = json.as_u64().filter(|&number| number <= most.into());
+        let number = number.and_then(|number| N::try_from(number).ok());
+        number.ok_or_else(|| format!("{name}: `{json}` is not a whole number from 0 to {}", most.into()))
+    }
+
+    pub fn instant(&mut self) -> Result<Instant, String> {
+        self.number("time", u64::MAX).map(Instant::from_nanos)
+    }
+
+    /// A whole number or null.
+    pub fn optional(&mut self, name: &str) -> Result<Option<u64>, String> {
+        if self.left.first().is_some_and(Json::is_null) {
+            self.next(name)?;
+            return Ok(None);
+        }
+        self.number(name, u64::MAX).map(Some)
+    }
+
+    pub fn end(self) -> Result<(), String> {
+        match self.left.first() {
+            None => Ok(()),
+            Some(extra) => Err(format!("`{extra}` is one field too many for {}", self.what)),
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Vectors: operations on queues with the verdicts that must follow, and two ways of holding an implementation to them.
+//!
+//! 1. [`Vector`]: one file; [`library`]: those that come with goodqueue.
+//! 2. [`replay`]: our own queues, called directly.
+//! 3. [`against`]: any program, over its standard input and output.
+//!
+//! `docs/conformance.md` describes the file and the protocol for those who write such a program.
+#![forbid(unsafe_code)]
+
+pub mod against;
+mod fields;
+pub mod library;
+mod replay;
+mod vector;
+
+pub use replay::{Difference, Outcome, replay};
+pub use vector::{Event, Operation, Step, Vector, VectorError, What};

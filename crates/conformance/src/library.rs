@@ -1,0 +1,77 @@
+//! The vectors that come with goodqueue, and vectors in a folder.
+
+use crate::vector::{Vector, VectorError};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// Names and texts of all vectors of `crates/aqm/vectors`, as they were when this program was built.
+const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/vectors.rs"));
+
+/// A vector that has a name and a text, not read yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// `FOLDER/FILE` without the ending.
+    pub name: String,
+    text: Text,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Text {
+    Here(&'static str),
+    File(PathBuf),
+}
+
+impl Source {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is not a vector.
+    pub fn load(&self) -> Result<Vector, VectorError> {
+        match &self.text {
+            Text::Here(text) => Vector::parse(&self.name, text),
+            Text::File(path) => {
+                let text = fs::read_to_string(path);
+                let text = text.map_err(|error| VectorError { name: path.display().to_string(), message: error.to_string() })?;
+                Vector::parse(&self.name, &text)
+            }
+        }
+    }
+}
+
+/// The vectors this program carries.
+#[must_use]
+pub fn embedded() -> Vec<Source> {
+    EMBEDDED.iter().map(|&(name, text)| Source { name: name.to_owned(), text: Text::Here(text) }).collect()
+}
+
+/// The vectors in `folder`: its `*.json` files and those of its folders, in the order of their names.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn folder(folder: &Path) -> io::Result<Vec<Source>> {
+    let mut sources = Vec::new();
+    collect(folder, "", &mut sources)?;
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, &format!("{}/", file_stem(&path)), &mut sources)?;
+        }
+    }
+    sources.sort_by(|one, two| one.name.cmp(&two.name));
+    Ok(sources)
+}
+
+fn collect(folder: &Path, prefix: &str, sources: &mut Vec<Source>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_schema = path.file_name().is_some_and(|name| name == "vector.schema.json");
+        if path.is_file() && path.extension().is_some_and(|extension| extension == "json") && !is_schema {
+            sources.push(Source { name: format!("{prefix}{}", file_stem(&path)), text: Text::File(path) });
+        }
+    }
+    Ok(())
+}
+
+fn file_stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}

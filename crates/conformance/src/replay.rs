@@ -1,0 +1,163 @@
+//! Our own queues over a vector.
+
+use crate::vector::{Event, Operation, Step, Vector, What};
+use goodqueue_aqm::{AnyQdisc, Dropped, EcnPolicy, Qdisc, Reason, Rng, SimplePacket, Sink};
+use goodqueue_units::{Class, Instant};
+use std::fmt;
+
+/// How an implementation fared over a vector.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Operations of the vector.
+    pub operations: usize,
+    /// Those after which the same events followed, in the same order.
+    pub identical: usize,
+    /// The first that differs. What comes after it says little: the queues hold different packets from there on.
+    pub first: Option<Difference>,
+}
+
+/// An operation after which something else happened than the vector says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// Its place in the vector, from 0.
+    pub index: usize,
+    /// It.
+    pub operation: Operation,
+    /// What differs.
+    pub kind: Mismatch,
+}
+
+/// What a [`Difference`] is about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Mismatch {
+    /// Other events.
+    Events {
+        /// By the vector.
+        expected: Vec<Event>,
+        /// By the implementation.
+        found: Vec<Event>,
+    },
+    /// A timer that is asked for at another time.
+    Timer {
+        /// By the vector; `None`: not before the operation.
+        expected: Option<Instant>,
+        /// By the implementation.
+        found: Option<Instant>,
+    },
+    /// An answer that is not a list of events.
+    Answer(String),
+}
+
+/// Runs the queue a vector describes over its operations.
+///
+/// # Errors
+/// When its parameters contradict each other or the link, or the vector's random numbers are not those of its seed.
+pub fn replay(vector: &Vector) -> Result<Outcome, String> {
+    let mut queue = build(vector)?;
+    let mut outcome = Outcome { operations: vector.steps.len(), identical: 0, first: None };
+    let (mut log, mut next_id) = (Log::default(), 0);
+    for (index, Step { operation, events }) in vector.steps.iter().enumerate() {
+        let now = operation.at();
+        let found = queue.next_timer().filter(|&due| due <= now);
+        let expected = matches!(operation, Operation::Timer { .. }).then_some(now);
+        apply(&mut queue, *operation, &mut next_id, &mut log);
+        let kind = if found != expected {
+            Some(Mismatch::Timer { expected, found })
+        } else if !agree(events, &log.0) {
+            Some(Mismatch::Events { expected: events.clone(), found: log.0.clone() })
+        } else {
+            None
+        };
+        outcome.note(index, *operation, kind);
+        log.0.clear();
+    }
+    Ok(outcome)
+}
+
+impl Outcome {
+    /// Counts an operation, and keeps the first difference.
+    pub(crate) fn note(&mut self, index: usize, operation: Operation, kind: Option<Mismatch>) {
+        match kind {
+            None => self.identical += 1,
+            Some(kind) if self.first.is_none() => self.first = Some(Difference { index, operation, kind }),
+            Some(_) => {}
+        }
+    }
+
+    /// Did every operation have the events the vector says?
+    #[must_use]
+    pub const fn passed(&self) -> bool {
+        self.first.is_none() && self.identical == self.operations
+    }
+}
+
+/// The same events in the same order?
+pub(crate) fn agree(expected: &[Event], found: &[Event]) -> bool {
+    expected.len() == found.len() && expected.iter().zip(found).all(|(one, two)| one.agrees(two))
+}
+
+fn build(vector: &Vector) -> Result<AnyQdisc<SimplePacket>, String> {
+    let mut rng = Rng::new(vector.seed);
+    for (place, number) in vector.random.iter().enumerate() {
+        let own = rng.next_u64();
+        if own != *number {
+            return Err(format!("random: number {place} is {number:#018x}, but the seed gives {own:#018x}"));
+        }
+    }
+    let policy = if vector.ecn { EcnPolicy::Mark } else { EcnPolicy::Drop };
+    let (facts, rng) = (vector.link.facts(), Rng::new(vector.seed));
+    let built = AnyQdisc::build_over(vector.kind, &vector.params, vector.inner.as_ref(), &facts, policy, rng);
+    built.map_err(|error| error.to_string())
+}
+
+fn apply(queue: &mut AnyQdisc<SimplePacket>, operation: Operation, next_id: &mut u64, log: &mut Log) {
+    match operation {
+        Operation::Enqueue { at, len, flow, ecn } => {
+            // Flow f is of class f mod 8: vectors need no field for what few queues look at.
+            let packet = SimplePacket { id: *next_id, len, flow, ecn, class: Class::new(flow as u8) };
+            *next_id += 1;
+            queue.enqueue(at, packet, log);
+        }
+        Operation::Dequeue { at } => {
+            if let Some(departure) = queue.dequeue(at, log) {
+                log.0.push(Event { what: What::Depart, packet: departure.packet.id, reason: None });
+            }
+        }
+        Operation::Timer { at } => queue.handle_timer(at),
+        Operation::Rate { at, rate } => queue.set_link_rate(at, rate),
+    }
+}
+
+#[derive(Default)]
+struct Log(Vec<Event>);
+
+impl Sink<SimplePacket> for Log {
+    fn dropped(&mut self, packet: SimplePacket, drop: Dropped) {
+        self.0.push(Event { what: What::Drop, packet: packet.id, reason: Some(drop.reason.name().to_owned()) });
+    }
+    fn marked(&mut self, packet: &SimplePacket, reason: Reason) {
+        self.0.push(Event { what: What::Mark, packet: packet.id, reason: Some(reason.name().to_owned()) });
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "operation {} {}: ", self.index, self.operation.line())?;
+        match &self.kind {
+            Mismatch::Events { expected, found } => write!(f, "expected {}, found {}", events(expected), events(found)),
+            Mismatch::Timer { expected: Some(due), found } => {
+                write!(f, "expected the timer at {} ns, found {}", due.as_nanos(), timer(*found))
+            }
+            Mismatch::Timer { expected: None, found } => write!(f, "expected no timer before it, found {}", timer(*found)),
+            Mismatch::Answer(message) => f.write_str(message),
+        }
+    }
+}
+
+fn timer(due: Option<Instant>) -> String {
+    due.map_or_else(|| "none by then".to_owned(), |due| format!("one at {} ns", due.as_nanos()))
+}
+
+fn events(list: &[Event]) -> String {
+    if list.is_empty() { "nothing".to_owned() } else { list.iter().map(Event::to_string).collect::<Vec<_>>().join(", ") }
+}

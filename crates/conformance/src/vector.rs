@@ -1,0 +1,331 @@
+//! One vector: a queue's description and a list of operations with the events that must follow each.
+
+use crate::fields::{self, Fields};
+use goodqueue_aqm::Reason;
+use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, Value};
+use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
+use serde::Deserialize;
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The version of the file format that this crate reads.
+pub const VERSION: u32 = 1;
+
+/// A vector that cannot be used: where, and what is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name}: {message}")]
+pub struct VectorError {
+    /// Which vector.
+    pub name: String,
+    /// Field, value and what is allowed.
+    pub message: String,
+}
+
+/// A queue, and what must happen to it.
+#[derive(Clone, Debug)]
+pub struct Vector {
+    /// `FOLDER/FILE` without the ending.
+    pub name: String,
+    /// Where the verdicts come from.
+    pub origin: String,
+    /// The queue's kind.
+    pub kind: &'static KindSpec,
+    /// Its parameters.
+    pub params: Vec<(&'static str, Value)>,
+    /// The algorithm within it, for a kind that holds one.
+    pub inner: Option<Chosen>,
+    /// Are ECN-capable packets marked?
+    pub ecn: bool,
+    /// The link before which the queue stands.
+    pub link: Link,
+    /// The seed of its random numbers.
+    pub seed: u64,
+    /// The numbers drawn, in order.
+    pub random: Vec<u64>,
+    /// What happens, in order.
+    pub steps: Vec<Step>,
+    /// The file's fields but for the operations, as another program is given them.
+    pub head: serde_json::Map<String, Json>,
+}
+
+/// Facts about the link, as the file has them: bit/s, ns, bytes, packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    rate: u64,
+    delay: u64,
+    mtu: u64,
+    overhead: u64,
+    limit_packets: u64,
+    limit_bytes: u64,
+}
+
+/// One operation and the events that must follow it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// What the host does.
+    pub operation: Operation,
+    /// What the queue must do then, in order.
+    pub events: Vec<Event>,
+}
+
+/// What a host does to a queue at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// A packet arrives; packets are numbered from 0 in this order.
+    Enqueue {
+        /// When.
+        at: Instant,
+        /// Size in bytes.
+        len: u32,
+        /// Flow number.
+        flow: u32,
+        /// Codepoint.
+        ecn: Ecn,
+    },
+    /// The link asks for a packet.
+    Dequeue {
+        /// When.
+        at: Instant,
+    },
+    /// The algorithm's own timer, which it must have asked for at exactly this time.
+    Timer {
+        /// When.
+        at: Instant,
+    },
+    /// The link's rate changes; `None`: it becomes unknown.
+    Rate {
+        /// When.
+        at: Instant,
+        /// To what.
+        rate: Option<Rate>,
+    },
+}
+
+/// What a queue did to a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// What.
+    pub what: What,
+    /// The packet's number.
+    pub packet: u64,
+    /// Why, where the source tells.
+    pub reason: Option<String>,
+}
+
+/// Kinds of [`Event`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The packet is gone.
+    Drop,
+    /// CE was newly set.
+    Mark,
+    /// It was handed to the link.
+    Depart,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    vector: u32,
+    origin: String,
+    kind: String,
+    params: BTreeMap<String, Json>,
+    of: Option<Inner>,
+    ecn: bool,
+    link: Link,
+    seed: u64,
+    random: Vec<String>,
+    operations: Vec<Json>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Inner {
+    kind: String,
+    params: BTreeMap<String, Json>,
+}
+
+impl Vector {
+    /// Reads the text of a file called `name`.
+    ///
+    /// # Errors
+    /// Names the field or the operation that does not fit, and what is allowed there.
+    pub fn parse(name: &str, text: &str) -> Result<Self, VectorError> {
+        let fault = |message: String| VectorError { name: name.to_owned(), message };
+        let mut head: serde_json::Map<String, Json> = serde_json::from_str(text).map_err(|error| fault(error.to_string()))?;
+        let version = head.get("vector").and_then(Json::as_u64);
+        if version != Some(u64::from(VERSION)) {
+            let found = head.get("vector").map_or("nothing".to_owned(), Json::to_string);
+            return Err(fault(format!("vector: is {found}, but this program reads version {VERSION}")));
+        }
+        let file: File = serde_json::from_str(text).map_err(|error| fault(error.to_string()))?;
+        head.remove("operations");
+        Self::typed(name, file, head).map_err(fault)
+    }
+
+    fn typed(name: &str, file: File, head: serde_json::Map<String, Json>) -> Result<Self, String> {
+        debug_assert_eq!(file.vector, VERSION);
+        if file.origin.trim().is_empty() {
+            return Err("origin: is empty; a vector says where it comes from".to_owned());
+        }
+        let (kind, params) = fields::queue(&file.kind, &file.params)?;
+        let inner = file.of.map(|of| fields::queue(&of.kind, &of.params).map_err(|error| format!("of.{error}"))).transpose()?;
+        let inner = inner.map(|(kind, params)| Chosen { kind, params });
+        let random = file.random.iter().map(|text| fields::hexadecimal(text)).collect::<Result<_, _>>()?;
+        let mut packets = 0;
+        let steps =
+            file.operations.iter().enumerate().map(|(index, json)| {
+                Step::read(json, &mut packets).map_err(|error| format!("operation {index} ({json}): {error}"))
+            });
+        let steps = steps.collect::<Result<Vec<_>, _>>()?;
+        if let Some(index) = steps.windows(2).position(|pair| pair[1].operation.at() < pair[0].operation.at()) {
+            return Err(format!("operation {}: its time lies before that of the one before", index + 1));
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            origin: file.origin,
+            kind,
+            params,
+            inner,
+            ecn: file.ecn,
+            link: file.link,
+            seed: file.seed,
+            random,
+            steps,
+            head,
+        })
+    }
+}
+
+impl Link {
+    /// In the library's types.
+    #[must_use]
+    pub const fn facts(&self) -> LinkFacts {
+        LinkFacts {
+            rate: Some(Rate::bit_s(self.rate)),
+            delay: Duration::ns(self.delay),
+            mtu: Bytes::new(self.mtu),
+            overhead: Bytes::new(self.overhead),
+            limit: goodqueue_aqm::Limit { packets: Packets::new(self.limit_packets), bytes: Bytes::new(self.limit_bytes) },
+        }
+    }
+}
+
+impl Step {
+    /// Reads an operation with its events; `packets` counts the packets offered.
+    fn read(json: &Json, packets: &mut u64) -> Result<Self, String> {
+        let mut fields = Fields::of(json, "an operation")?;
+        let operation = match fields.word("name")? {
+            "enqueue" => {
+                *packets += 1;
+                Operation::Enqueue {
+                    at: fields.instant()?,
+                    len: fields.number("length", u32::MAX)?,
+                    flow: fields.number("flow", u32::MAX)?,
+                    ecn: Ecn::from_bits(fields.number("codepoint", 3u8)?),
+                }
+            }
+            "dequeue" => Operation::Dequeue { at: fields.instant()? },
+            "timer" => Operation::Timer { at: fields.instant()? },
+            "rate" => Operation::Rate { at: fields.instant()?, rate: fields.optional("rate")?.map(Rate::bit_s) },
+            other => return Err(format!("`{other}` is not enqueue, dequeue, timer or rate")),
+        };
+        let events = Event::list(fields.next("events")?)?;
+        fields.end()?;
+        if let Some(event) = events.iter().find(|event| event.packet >= *packets) {
+            return Err(format!("packet {} has not been offered", event.packet));
+        }
+        Ok(Self { operation, events })
+    }
+}
+
+impl Operation {
+    /// When it happens.
+    #[must_use]
+    pub const fn at(&self) -> Instant {
+        match *self {
+            Self::Enqueue { at, .. } | Self::Dequeue { at } | Self::Timer { at } | Self::Rate { at, .. } => at,
+        }
+    }
+
+    /// As a line of the protocol: the fields of the file without the events.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let at = self.at().as_nanos();
+        match self {
+            Self::Enqueue { len, flow, ecn, .. } => format!("[\"enqueue\",{at},{len},{flow},{}]", *ecn as u8),
+            Self::Dequeue { .. } => format!("[\"dequeue\",{at}]"),
+            Self::Timer { .. } => format!("[\"timer\",{at}]"),
+            Self::Rate { rate: Some(rate), .. } => format!("[\"rate\",{at},{}]", rate.as_bit_s()),
+            Self::Rate { rate: None, .. } => format!("[\"rate\",{at},null]"),
+        }
+    }
+}
+
+impl What {
+    /// The name in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Drop => "drop",
+            Self::Mark => "mark",
+            Self::Depart => "depart",
+        }
+    }
+}
+
+impl Event {
+    /// Reads a list of events: from a file, or from a program's answer.
+    ///
+    /// # Errors
+    /// Says which event does not fit, and what is allowed.
+    pub fn list(json: &Json) -> Result<Vec<Self>, String> {
+        let list = json.as_array().ok_or_else(|| format!("`{json}` is not a list of events"))?;
+        list.iter().map(Self::read).collect()
+    }
+
+    fn read(json: &Json) -> Result<Self, String> {
+        let mut fields = Fields::of(json, "an event")?;
+        let what = match fields.word("name")? {
+            "drop" => What::Drop,
+            "mark" => What::Mark,
+            "depart" => What::Depart,
+            other => return Err(format!("`{other}` is not drop, mark or depart")),
+        };
+        let packet = fields.number("packet", u64::MAX)?;
+        let reason = match fields.rest() {
+            0 => None,
+            _ => Some(fields.word("reason")?),
+        };
+        fields.end()?;
+        if let Some(reason) = reason
+            && !Reason::ALL.iter().any(|known| known.name() == reason)
+        {
+            let known = Reason::ALL.map(Reason::name).join(", ");
+            return Err(format!("`{reason}` is not a reason: allowed {known}"));
+        }
+        Ok(Self { what, packet, reason: reason.map(str::to_owned) })
+    }
+
+    /// The same, reasons compared only where both sides give one?
+    #[must_use]
+    pub fn agrees(&self, other: &Self) -> bool {
+        let reasons = match (&self.reason, &other.reason) {
+            (Some(one), Some(two)) => one == two,
+            _ => true,
+        };
+        self.what == other.what && self.packet == other.packet && reasons
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.what.name(), self.packet)?;
+        match &self.reason {
+            Some(reason) => write!(f, " ({reason})"),
+            None => Ok(()),
+        }
+    }
+}

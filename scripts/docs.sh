@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# Writes the generated pages of docs/ again. Each is made by an ignored test beside the one that says when it is stale.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cargo test --quiet -p goodqueue-lab --test bad_input -- --ignored
+cargo test --quiet -p goodqueue-conformance --test page -- --ignored
