@@ -64,8 +64,8 @@ macro_rules! algorithms {
             fn on_emptied(&mut self, now: Instant) {
                 match self { $(Self::$Type(aqm) => aqm.on_emptied(now),)+ }
             }
-            fn on_evicted(&mut self, count: Packets) {
-                match self { $(Self::$Type(aqm) => aqm.on_evicted(count),)+ }
+            fn on_evicted(&mut self, env: &mut Env<'_>, count: Packets) {
+                match self { $(Self::$Type(aqm) => aqm.on_evicted(env, count),)+ }
             }
             fn on_rate_change(&mut self, env: &mut Env<'_>) {
                 match self { $(Self::$Type(aqm) => aqm.on_rate_change(env),)+ }

@@ -158,7 +158,7 @@ pub trait Aqm {
 
     /// The scheduler dropped `count` packets of this queue by its own decision.
     #[inline]
-    fn on_evicted(&mut self, count: Packets) {}
+    fn on_evicted(&mut self, env: &mut Env<'_>, count: Packets) {}
 
     /// The link's rate changed to `env.link_rate`.
     #[inline]

@@ -1,4 +1,5 @@
-//! One store for the packets of many FIFO queues: linked lists in a vector, nothing allocated once it has reached its working size.
+//! One store for the packets of many FIFO queues: lists in a vector, linked both ways, nothing allocated once it has reached its
+//! working size.
 
 use alloc::vec::Vec;
 
@@ -11,6 +12,8 @@ pub(crate) const MOST: u64 = NONE as u64 - 1;
 struct Slot<T> {
     value: Option<T>,
     next: u32,
+    /// The slot before; of a queue's head not kept up.
+    previous: u32,
 }
 
 /// The values of all queues that share it.
@@ -48,7 +51,7 @@ impl<T> Pool<T> {
     /// Appends at the tail of `fifo`. At most [`MOST`] values may wait, which the owner's limit sees to.
     #[inline]
     pub(crate) fn push_back(&mut self, fifo: &mut Fifo, value: T) {
-        let slot = Slot { value: Some(value), next: NONE };
+        let slot = Slot { value: Some(value), next: NONE, previous: fifo.tail };
         let index = if self.free == NONE {
             self.slots.push(slot);
             (self.slots.len() - 1) as u32
@@ -78,6 +81,21 @@ impl<T> Pool<T> {
         slot.next = self.free;
         self.free = index;
         slot.value.take()
+    }
+
+    /// Removes the tail of `fifo`.
+    pub(crate) fn pop_back(&mut self, fifo: &mut Fifo) -> Option<T> {
+        if fifo.head == NONE || fifo.head == fifo.tail {
+            return self.pop_front(fifo);
+        }
+        let index = fifo.tail;
+        let slot = &mut self.slots[index as usize];
+        fifo.tail = slot.previous;
+        slot.next = self.free;
+        self.free = index;
+        let value = slot.value.take();
+        self.slots[fifo.tail as usize].next = NONE;
+        value
     }
 
     /// The head of `fifo`, writable.
@@ -111,5 +129,25 @@ mod tests {
             assert!(queues.iter().all(|q| q.is_empty()) && pool.pop_front(&mut queues[0]).is_none());
         }
         assert_eq!(pool.slots.len(), 6);
+    }
+
+    #[test]
+    fn the_tail_may_leave_first() {
+        let mut pool = Pool::with_capacity(0);
+        let mut fifo = Fifo::default();
+        for _ in 0..3 {
+            (0..5).for_each(|n| pool.push_back(&mut fifo, n));
+            let order = [
+                pool.pop_back(&mut fifo),
+                pool.pop_front(&mut fifo),
+                pool.pop_back(&mut fifo),
+                pool.pop_front(&mut fifo),
+                pool.pop_back(&mut fifo),
+                pool.pop_back(&mut fifo),
+            ];
+            assert_eq!(order, [Some(4), Some(0), Some(3), Some(1), Some(2), None]);
+            assert!(fifo.is_empty());
+        }
+        assert_eq!(pool.slots.len(), 5);
     }
 }

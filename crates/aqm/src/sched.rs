@@ -1,6 +1,8 @@
 //! Schedulers, and the queue disciplines a file can name.
 
 pub mod fair_queue;
+pub(crate) mod flow_table;
+mod timers;
 
 use crate::algo::codel::CoDel;
 use crate::algo::{self, Algorithm, AnyAqm};

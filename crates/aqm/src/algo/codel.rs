@@ -187,7 +187,7 @@ impl Aqm for CoDel {
         self.reschedule = false;
     }
 
-    fn on_evicted(&mut self, count: Packets) {
+    fn on_evicted(&mut self, _: &mut Env<'_>, count: Packets) {
         self.count = self.count.saturating_add(u32::try_from(count.get()).unwrap_or(u32::MAX));
     }
 
@@ -326,9 +326,11 @@ mod tests {
     #[test]
     fn evictions_make_it_signal_faster() {
         let mut codel = CoDel::default();
-        codel.on_evicted(Packets::new(8));
+        let mut rng = Rng::new(0);
+        let mut env = Env { now: at(0), link_rate: None, overhead: Bytes::ZERO, rng: &mut rng };
+        codel.on_evicted(&mut env, Packets::new(8));
         assert_eq!(codel.count, 8);
-        codel.on_evicted(Packets::MAX);
+        codel.on_evicted(&mut env, Packets::MAX);
         assert_eq!(codel.count, u32::MAX);
     }
 }

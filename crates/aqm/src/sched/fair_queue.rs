@@ -13,29 +13,15 @@
 //! *Limits*: two flows in one queue share its fate. An algorithm's random numbers come from one stream for all flows.
 //! *Source*: RFC 8290 §4 and §5; batch dropping and the total backlog in CoDel's one-packet guard follow Linux.
 
-mod timers;
-
+use super::flow_table::{DropFrom, Flow, FlowTable, MOST_BYTES, ShownBacklog};
 use crate::algo::codel;
-use crate::aqm::{Aqm, FlowHash, QueueView, Reason};
-use crate::books::{Books, Entry, Waiting};
+use crate::aqm::{Aqm, FlowHash, QueueView};
 use crate::counters::Counters;
-use crate::pool::{self, Fifo, Pool};
+use crate::pool;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::{EcnPolicy, Limit};
 use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
-use alloc::vec::Vec;
 use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate, Rng};
-use timers::Timers;
-
-/// What an algorithm inside a fair queue is shown as its queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ShownBacklog {
-    /// Its own flow's packets.
-    #[default]
-    Flow,
-    /// Everything that waits, over all flows.
-    Total,
-}
 
 /// Settings of the scheduler; those of the algorithm belong to the algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,9 +56,6 @@ impl Default for FairQueueParams {
 
 const NONE: u32 = u32::MAX;
 
-/// The most bytes a fair queue holds: a flow's backlog and one packet more fit 32 bits.
-const MOST_BYTES: Bytes = Bytes::new(i32::MAX as u64);
-
 /// Where a flow stands in the round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
@@ -81,17 +64,15 @@ enum Place {
     Old,
 }
 
+/// A flow's place in the round and its credit there.
 #[derive(Clone, Debug)]
-struct Flow<A> {
-    aqm: A,
-    fifo: Fifo,
-    packets: u32,
+struct Turn {
     next: u32,
-    deficit: i64,
     place: Place,
+    deficit: i64,
 }
 
-/// A list of flows, linked through [`Flow::next`].
+/// A list of flows, linked through [`Turn::next`].
 #[derive(Clone, Copy, Debug)]
 struct Round {
     head: u32,
@@ -102,26 +83,26 @@ impl Round {
     const EMPTY: Self = Self { head: NONE, tail: NONE };
 
     #[inline]
-    fn push_back<A>(&mut self, flows: &mut [Flow<A>], index: u32) {
-        flows[index as usize].next = NONE;
+    fn push_back<A>(&mut self, flows: &mut [Flow<A, Turn>], index: u32) {
+        flows[index as usize].turn.next = NONE;
         if self.head == NONE {
             self.head = index;
         } else {
-            flows[self.tail as usize].next = index;
+            flows[self.tail as usize].turn.next = index;
         }
         self.tail = index;
     }
 
     #[inline]
-    fn pop_front<A>(&mut self, flows: &[Flow<A>]) {
-        self.head = flows[self.head as usize].next;
+    fn pop_front<A>(&mut self, flows: &[Flow<A, Turn>]) {
+        self.head = flows[self.head as usize].turn.next;
     }
 
-    fn len<A>(self, flows: &[Flow<A>]) -> u32 {
+    fn len<A>(self, flows: &[Flow<A, Turn>]) -> u32 {
         let (mut count, mut index) = (0, self.head);
         while index != NONE {
             count += 1;
-            index = flows[index as usize].next;
+            index = flows[index as usize].turn.next;
         }
         count
     }
@@ -130,22 +111,15 @@ impl Round {
 /// Deficit round robin over flows that each run an algorithm `A`, holding packets of type `P`.
 #[derive(Clone, Debug)]
 pub struct FairQueue<P, A> {
-    flows: Vec<Flow<A>>,
-    /// Bytes waiting in each flow; apart from the flows so that the search for the fattest reads little memory.
-    backlogs: Vec<u32>,
-    pool: Pool<Entry<P>>,
+    table: FlowTable<P, A, Turn>,
     new: Round,
     old: Round,
-    total: QueueView,
     limit: Limit,
     quantum: i64,
     drop_batch: u32,
-    shown: ShownBacklog,
     salt: u64,
     perturbation: Option<Duration>,
     salt_renewal: Instant,
-    timers: Timers,
-    books: Books,
 }
 
 impl<P: Packet, A: Aqm + Clone> FairQueue<P, A> {
@@ -155,25 +129,18 @@ impl<P: Packet, A: Aqm + Clone> FairQueue<P, A> {
     /// or a quantum of zero counts as one.
     #[must_use]
     pub fn new(aqm: A, limit: Limit, params: FairQueueParams) -> Self {
-        let flow = Flow { aqm, fifo: Fifo::default(), packets: 0, next: NONE, deficit: 0, place: Place::Idle };
-        let count = params.flows.max(1);
         let bytes = limit.bytes.min(params.memory_limit).min(MOST_BYTES);
+        let idle = Turn { next: NONE, place: Place::Idle, deficit: 0 };
         let mut queue = Self {
-            flows: alloc::vec![flow; count as usize],
-            backlogs: alloc::vec![0; count as usize],
-            pool: Pool::with_capacity(64),
+            table: FlowTable::new(aqm, idle, params.flows.max(1), params.shown),
             new: Round::EMPTY,
             old: Round::EMPTY,
-            total: QueueView::default(),
             limit: Limit { packets: limit.packets.min(Packets::new(pool::MOST)), bytes },
             quantum: i64::try_from(params.quantum.get()).unwrap_or(i64::MAX).max(1),
             drop_batch: params.drop_batch.max(1),
-            shown: params.shown,
             salt: 0,
             perturbation: params.perturbation,
             salt_renewal: Instant::MAX,
-            timers: Timers::default(),
-            books: Books::new(),
         };
         queue.renew_salt(Instant::ZERO);
         queue
@@ -184,14 +151,14 @@ impl<P: Packet, A: Aqm> FairQueue<P, A> {
     /// Sets whether signals mark.
     #[must_use]
     pub fn with_ecn(mut self, policy: EcnPolicy) -> Self {
-        self.books.ecn = policy;
+        self.table.books.ecn = policy;
         self
     }
 
     /// Sets the random stream and draws the hash salt from it.
     #[must_use]
     pub fn with_rng(mut self, rng: Rng) -> Self {
-        self.books.rng = rng;
+        self.table.books.rng = rng;
         self.renew_salt(Instant::ZERO);
         self
     }
@@ -199,7 +166,7 @@ impl<P: Packet, A: Aqm> FairQueue<P, A> {
     /// Sets what the link adds to each packet.
     #[must_use]
     pub fn with_overhead(mut self, overhead: Bytes) -> Self {
-        self.books.overhead = overhead;
+        self.table.books.overhead = overhead;
         self
     }
 
@@ -212,148 +179,53 @@ impl<P: Packet, A: Aqm> FairQueue<P, A> {
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         // The upper half of the mix is the hash; scaling it to the number of flows needs no division.
-        (((z >> 32) * self.flows.len() as u64) >> 32) as u32
+        (((z >> 32) * self.table.flows.len() as u64) >> 32) as u32
     }
 
     fn renew_salt(&mut self, now: Instant) {
-        self.salt = self.books.rng.next_u64();
+        self.salt = self.table.books.rng.next_u64();
         self.salt_renewal = self.perturbation.map_or(Instant::MAX, |period| now + period);
     }
 
     #[inline]
-    fn shown_view(&self, index: usize) -> QueueView {
-        match self.shown {
-            ShownBacklog::Flow => view_of(self.backlogs[index], self.flows[index].packets),
-            ShownBacklog::Total => self.total,
-        }
-    }
-
-    /// Takes a packet from flow `index` with its algorithm's consent.
-    #[inline]
-    fn take_from(&mut self, index: usize, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
-        let Self { flows, backlogs, pool, total, shown, books, timers, .. } = self;
-        let Flow { aqm, fifo, packets, .. } = &mut flows[index];
-        let line = Line { pool, fifo, packets, backlog: &mut backlogs[index], total, shown: *shown };
-        let departure = books.release(aqm, now, sink, line);
-        timers.note(index as u32, aqm.next_update());
-        departure
-    }
-
-    /// The first of the flows with the most bytes. Two passes that vectorise.
-    fn fattest(&self) -> usize {
-        let most = self.backlogs.iter().copied().max().unwrap_or(0);
-        // Where only packets of no bytes wait, any flow that has some.
-        let found = if most > 0 {
-            self.backlogs.iter().position(|&backlog| backlog == most)
-        } else {
-            self.flows.iter().position(|flow| !flow.fifo.is_empty())
-        };
-        found.unwrap_or(0)
+    fn is_over_limit(&self) -> bool {
+        self.table.total.packets > self.limit.packets || self.table.total.backlog > self.limit.bytes
     }
 
     /// Drops from the heads of the fattest flows until the limits hold.
     #[cold]
     fn shed(&mut self, now: Instant, sink: &mut dyn Sink<P>) {
-        while self.total.packets > self.limit.packets || self.total.backlog > self.limit.bytes {
-            let index = self.fattest();
-            let Self { flows, backlogs, pool, total, shown, books, timers, .. } = self;
-            let Flow { aqm, fifo, packets, .. } = &mut flows[index];
-            let half = backlogs[index] / 2;
-            let mut line = Line { pool, fifo, packets, backlog: &mut backlogs[index], total, shown: *shown };
-            let mut dropped = 0;
-            while dropped < self.drop_batch && (dropped == 0 || *line.backlog > half) {
-                let Some(entry) = line.pop() else { break };
-                books.discard(entry, Reason::OverLimit, sink);
-                dropped += 1;
-            }
-            aqm.on_evicted(Packets::new(u64::from(dropped)));
-            if line.is_empty() {
-                aqm.on_emptied(now);
-            }
-            timers.note(index as u32, aqm.next_update());
+        while self.is_over_limit() {
+            let index = self.table.fattest();
+            let half = self.table.backlog(index) / 2;
+            self.table.evict(index, DropFrom::Head, self.drop_batch, half, now, sink);
         }
     }
-}
-
-/// The packets of one flow, and the sums they are part of.
-struct Line<'a, P> {
-    pool: &'a mut Pool<Entry<P>>,
-    fifo: &'a mut Fifo,
-    packets: &'a mut u32,
-    backlog: &'a mut u32,
-    total: &'a mut QueueView,
-    shown: ShownBacklog,
-}
-
-impl<P: Packet> Waiting<P> for Line<'_, P> {
-    #[inline]
-    fn head(&mut self) -> Option<(&mut Entry<P>, QueueView)> {
-        let all = match self.shown {
-            ShownBacklog::Flow => view_of(*self.backlog, *self.packets),
-            ShownBacklog::Total => *self.total,
-        };
-        let head = self.pool.front_mut(*self.fifo)?;
-        let rest = QueueView { backlog: all.backlog - head.packet.len(), packets: all.packets - Packets::new(1) };
-        Some((head, rest))
-    }
-    #[inline]
-    fn pop(&mut self) -> Option<Entry<P>> {
-        let entry = self.pool.pop_front(self.fifo)?;
-        let len = entry.packet.len();
-        *self.packets -= 1;
-        // A packet in the pool fits the limit, which fits 32 bits.
-        *self.backlog -= len.get() as u32;
-        self.total.backlog -= len;
-        self.total.packets -= Packets::new(1);
-        Some(entry)
-    }
-    #[inline]
-    fn is_empty(&self) -> bool {
-        self.fifo.is_empty()
-    }
-}
-
-#[inline]
-fn view_of(backlog: u32, packets: u32) -> QueueView {
-    QueueView { backlog: Bytes::new(u64::from(backlog)), packets: Packets::new(u64::from(packets)) }
 }
 
 impl<P: Packet, A: Aqm> Qdisc<P> for FairQueue<P, A> {
     #[inline]
-    fn enqueue(&mut self, now: Instant, mut packet: P, sink: &mut dyn Sink<P>) {
-        self.books.arrive(&packet);
-        if now >= self.salt_renewal && self.total.packets.is_zero() {
+    fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
+        self.table.books.arrive(&packet);
+        if now >= self.salt_renewal && self.table.total.packets.is_zero() {
             self.renew_salt(now);
         }
-        let len = packet.len();
         let bucket = self.bucket(packet.flow());
         let index = bucket as usize;
-        let queue = self.shown_view(index);
-        let flow = &mut self.flows[index];
-        if len > self.limit.bytes {
-            let shown = self.books.shown(&packet, now);
-            flow.aqm.on_overflow(&mut self.books.env(now), shown, queue);
-            self.books.discard(Entry { packet, enqueued_at: now }, Reason::Overflow, sink);
+        if packet.len() > self.limit.bytes {
+            self.table.refuse(index, now, packet, sink);
             return;
         }
-        let fate = self.books.admit(&mut flow.aqm, now, &mut packet, queue, sink);
-        self.timers.note(bucket, flow.aqm.next_update());
-        if let Some(reason) = fate {
-            self.books.discard(Entry { packet, enqueued_at: now }, reason, sink);
+        if !self.table.offer(index, now, packet, sink) {
             return;
         }
-        self.pool.push_back(&mut flow.fifo, Entry { packet, enqueued_at: now });
-        flow.packets += 1;
-        self.total.packets += Packets::new(1);
-        self.total.backlog += len;
-        // The flow may hold the limit and this packet too until some are shed: both are below `MOST_BYTES`.
-        self.backlogs[index] += len.get() as u32;
-        if flow.place == Place::Idle {
-            flow.place = Place::New;
-            flow.deficit = self.quantum;
-            self.new.push_back(&mut self.flows, bucket);
+        let turn = &mut self.table.flows[index].turn;
+        if turn.place == Place::Idle {
+            turn.place = Place::New;
+            turn.deficit = self.quantum;
+            self.new.push_back(&mut self.table.flows, bucket);
         }
-        if self.total.packets > self.limit.packets || self.total.backlog > self.limit.bytes {
+        if self.is_over_limit() {
             self.shed(now, sink);
         }
     }
@@ -368,72 +240,57 @@ impl<P: Packet, A: Aqm> Qdisc<P> for FairQueue<P, A> {
             }
             let bucket = round.head;
             let index = bucket as usize;
-            if self.flows[index].deficit <= 0 {
-                round.pop_front(&self.flows);
-                let flow = &mut self.flows[index];
-                flow.deficit += self.quantum;
-                flow.place = Place::Old;
-                self.old.push_back(&mut self.flows, bucket);
+            if self.table.flows[index].turn.deficit <= 0 {
+                round.pop_front(&self.table.flows);
+                let turn = &mut self.table.flows[index].turn;
+                turn.deficit += self.quantum;
+                turn.place = Place::Old;
+                self.old.push_back(&mut self.table.flows, bucket);
                 continue;
             }
-            if let Some(departure) = self.take_from(index, now, sink) {
-                self.flows[index].deficit -= departure.packet.len().get() as i64;
+            if let Some(departure) = self.table.take(index, now, sink) {
+                self.table.flows[index].turn.deficit -= departure.packet.len().get() as i64;
                 return Some(departure);
             }
             if is_new {
-                self.new.pop_front(&self.flows);
+                self.new.pop_front(&self.table.flows);
             } else {
-                self.old.pop_front(&self.flows);
+                self.old.pop_front(&self.table.flows);
             }
             if is_new && self.old.head != NONE {
-                self.flows[index].place = Place::Old;
-                self.old.push_back(&mut self.flows, bucket);
+                self.table.flows[index].turn.place = Place::Old;
+                self.old.push_back(&mut self.table.flows, bucket);
             } else {
-                self.flows[index].place = Place::Idle;
+                self.table.flows[index].turn.place = Place::Idle;
             }
         }
     }
 
     #[inline]
     fn next_timer(&self) -> Option<Instant> {
-        self.timers.next()
+        self.table.next_timer()
     }
 
     fn handle_timer(&mut self, now: Instant) {
-        while let Some(bucket) = self.timers.pop_due(now) {
-            let index = bucket as usize;
-            let queue = self.shown_view(index);
-            let flow = &mut self.flows[index];
-            if flow.aqm.next_update().is_some_and(|due| due <= now) {
-                let head = self.pool.front(flow.fifo).map(|entry| self.books.shown(&entry.packet, entry.enqueued_at));
-                flow.aqm.on_update(&mut self.books.env(now), head, queue);
-            }
-            // An algorithm that does not move its update forward must not hold up the host.
-            self.timers.note(bucket, flow.aqm.next_update().map(|due| due.max(now + Duration::ns(1))));
-        }
+        self.table.handle_timer(now);
     }
 
     fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {
-        if self.books.set_link_rate(rate) {
-            for (index, flow) in self.flows.iter_mut().enumerate() {
-                flow.aqm.on_rate_change(&mut self.books.env(now));
-                self.timers.note(index as u32, flow.aqm.next_update());
-            }
-        }
+        self.table.set_link_rate(now, rate);
     }
 
     #[inline]
     fn view(&self) -> QueueView {
-        self.total
+        self.table.total
     }
 
     fn counters(&self) -> Counters {
-        self.books.counters.clone()
+        self.table.books.counters.clone()
     }
 
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("new_flows", f64::from(self.new.len(&self.flows)));
-        visit("old_flows", f64::from(self.old.len(&self.flows)));
+        visit("new_flows", f64::from(self.new.len(&self.table.flows)));
+        visit("old_flows", f64::from(self.old.len(&self.table.flows)));
     }
 }
 

@@ -1,6 +1,7 @@
 use super::*;
 use crate::algo::codel::CoDel;
 use crate::algo::tail_drop::TailDrop;
+use crate::aqm::Reason;
 use crate::qdisc::{Dropped, NoSink, SimplePacket};
 use std::vec::Vec;
 
@@ -168,5 +169,5 @@ fn the_guard_sees_the_backlog_it_was_told_to() {
 
 #[test]
 fn a_flow_of_fq_codel_fits_two_cache_lines() {
-    assert!(size_of::<Flow<CoDel>>() <= 128, "{}", size_of::<Flow<CoDel>>());
+    assert!(size_of::<Flow<CoDel, Turn>>() <= 128, "{}", size_of::<Flow<CoDel, Turn>>());
 }

@@ -1,0 +1,263 @@
+//! What all schedulers of flows share: packets of many flows in one store, an algorithm for each flow, and the books over all.
+//!
+//! A scheduler decides which flow a packet belongs to, whose turn it is and who loses when there is no room; everything that happens
+//! to a packet besides is here.
+
+use super::timers::Timers;
+use crate::aqm::{Aqm, QueueView, Reason};
+use crate::books::{Books, Entry, Waiting};
+use crate::pool::{Fifo, Pool};
+use crate::qdisc::{Departure, Packet, Sink};
+use alloc::vec::Vec;
+use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
+
+/// What an algorithm inside a fair queue is shown as its queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShownBacklog {
+    /// Its own flow's packets.
+    #[default]
+    Flow,
+    /// Everything that waits, over all flows.
+    Total,
+    /// Everything that waits, but nothing while the flow's last packet is judged.
+    TotalBehindOwn,
+}
+
+/// From which end a scheduler drops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DropFrom {
+    /// The oldest packet first.
+    #[default]
+    Head,
+    /// The newest packet first.
+    Tail,
+}
+
+/// The most bytes a table holds: a flow's backlog and one packet more fit 32 bits.
+pub(crate) const MOST_BYTES: Bytes = Bytes::new(i32::MAX as u64);
+
+/// One flow: its algorithm, its packets, and what the scheduler knows of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Flow<A, S> {
+    pub(crate) aqm: A,
+    fifo: Fifo,
+    packets: u32,
+    pub(crate) turn: S,
+}
+
+impl<A, S> Flow<A, S> {
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.fifo.is_empty()
+    }
+}
+
+/// All flows of a scheduler.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowTable<P, A, S> {
+    pub(crate) flows: Vec<Flow<A, S>>,
+    /// Bytes waiting in each flow; apart from the flows so that the search for the fattest reads little memory.
+    backlogs: Vec<u32>,
+    pool: Pool<Entry<P>>,
+    pub(crate) total: QueueView,
+    shown: ShownBacklog,
+    timers: Timers,
+    pub(crate) books: Books,
+}
+
+impl<P: Packet, A: Aqm + Clone, S: Clone> FlowTable<P, A, S> {
+    /// `count` empty flows, each under its own copy of `aqm`.
+    pub(crate) fn new(aqm: A, turn: S, count: u32, shown: ShownBacklog) -> Self {
+        let flow = Flow { aqm, fifo: Fifo::default(), packets: 0, turn };
+        Self {
+            flows: alloc::vec![flow; count as usize],
+            backlogs: alloc::vec![0; count as usize],
+            pool: Pool::with_capacity(64),
+            total: QueueView::default(),
+            shown,
+            timers: Timers::default(),
+            books: Books::new(),
+        }
+    }
+}
+
+impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
+    /// Bytes waiting in flow `index`.
+    #[inline]
+    pub(crate) fn backlog(&self, index: usize) -> u32 {
+        self.backlogs[index]
+    }
+
+    /// What the algorithm of flow `index` is shown as its queue.
+    #[inline]
+    fn shown_view(&self, index: usize) -> QueueView {
+        match self.shown {
+            ShownBacklog::Flow => view_of(self.backlogs[index], self.flows[index].packets),
+            ShownBacklog::Total | ShownBacklog::TotalBehindOwn => self.total,
+        }
+    }
+
+    /// Drops an arriving packet of flow `index` for want of room, and tells the flow's algorithm.
+    #[cold]
+    pub(crate) fn refuse(&mut self, index: usize, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
+        let queue = self.shown_view(index);
+        let shown = self.books.shown(&packet, now);
+        let aqm = &mut self.flows[index].aqm;
+        aqm.on_overflow(&mut self.books.env(now), shown, queue);
+        self.timers.note(index as u32, aqm.next_update());
+        self.books.discard(Entry { packet, enqueued_at: now }, Reason::Overflow, sink);
+    }
+
+    /// Asks the algorithm of flow `index` about an arriving packet, and queues it if it may stay.
+    #[inline]
+    pub(crate) fn offer(&mut self, index: usize, now: Instant, mut packet: P, sink: &mut dyn Sink<P>) -> bool {
+        let queue = self.shown_view(index);
+        let flow = &mut self.flows[index];
+        let fate = self.books.admit(&mut flow.aqm, now, &mut packet, queue, sink);
+        self.timers.note(index as u32, flow.aqm.next_update());
+        if let Some(reason) = fate {
+            self.books.discard(Entry { packet, enqueued_at: now }, reason, sink);
+            return false;
+        }
+        let len = packet.len();
+        self.pool.push_back(&mut flow.fifo, Entry { packet, enqueued_at: now });
+        flow.packets += 1;
+        self.total.packets += Packets::new(1);
+        self.total.backlog += len;
+        // The flow may hold the limit and this packet too until some are shed: both are below `MOST_BYTES`.
+        self.backlogs[index] += len.get() as u32;
+        true
+    }
+
+    /// Takes a packet from flow `index` with its algorithm's consent.
+    #[inline]
+    pub(crate) fn take(&mut self, index: usize, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
+        let Self { flows, backlogs, pool, total, shown, books, timers, .. } = self;
+        let Flow { aqm, fifo, packets, .. } = &mut flows[index];
+        let line = Line { pool, fifo, packets, backlog: &mut backlogs[index], total, shown: *shown };
+        let departure = books.release(aqm, now, sink, line);
+        timers.note(index as u32, aqm.next_update());
+        departure
+    }
+
+    /// Drops up to `most` packets of flow `index`, and goes on while more than `keep` bytes are left; at least one.
+    #[cold]
+    pub(crate) fn evict(&mut self, index: usize, from: DropFrom, most: u32, keep: u32, now: Instant, sink: &mut dyn Sink<P>) {
+        let Self { flows, backlogs, pool, total, shown, books, timers, .. } = self;
+        let Flow { aqm, fifo, packets, .. } = &mut flows[index];
+        let mut line = Line { pool, fifo, packets, backlog: &mut backlogs[index], total, shown: *shown };
+        let mut dropped = 0;
+        while dropped < most && (dropped == 0 || *line.backlog > keep) {
+            let taken = match from {
+                DropFrom::Head => line.pop(),
+                DropFrom::Tail => line.pop_back(),
+            };
+            let Some(entry) = taken else { break };
+            books.discard(entry, Reason::OverLimit, sink);
+            dropped += 1;
+        }
+        aqm.on_evicted(&mut books.env(now), Packets::new(u64::from(dropped)));
+        if line.is_empty() {
+            aqm.on_emptied(now);
+        }
+        timers.note(index as u32, aqm.next_update());
+    }
+
+    /// The first of the flows with the most bytes. Two passes that vectorise.
+    pub(crate) fn fattest(&self) -> usize {
+        let most = self.backlogs.iter().copied().max().unwrap_or(0);
+        // Where only packets of no bytes wait, any flow that has some.
+        let found = if most > 0 {
+            self.backlogs.iter().position(|&backlog| backlog == most)
+        } else {
+            self.flows.iter().position(|flow| !flow.is_empty())
+        };
+        found.unwrap_or(0)
+    }
+
+    /// When an algorithm may want its update; never later than the earliest.
+    #[inline]
+    pub(crate) fn next_timer(&self) -> Option<Instant> {
+        self.timers.next()
+    }
+
+    /// Runs the updates that are due.
+    pub(crate) fn handle_timer(&mut self, now: Instant) {
+        while let Some(bucket) = self.timers.pop_due(now) {
+            let index = bucket as usize;
+            let queue = self.shown_view(index);
+            let flow = &mut self.flows[index];
+            if flow.aqm.next_update().is_some_and(|due| due <= now) {
+                let head = self.pool.front(flow.fifo).map(|entry| self.books.shown(&entry.packet, entry.enqueued_at));
+                flow.aqm.on_update(&mut self.books.env(now), head, queue);
+            }
+            // An algorithm that does not move its update forward must not hold up the host.
+            self.timers.note(bucket, flow.aqm.next_update().map(|due| due.max(now + Duration::ns(1))));
+        }
+    }
+
+    /// Tells every algorithm that the link's rate changed, if it did.
+    pub(crate) fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {
+        if self.books.set_link_rate(rate) {
+            for (index, flow) in self.flows.iter_mut().enumerate() {
+                flow.aqm.on_rate_change(&mut self.books.env(now));
+                self.timers.note(index as u32, flow.aqm.next_update());
+            }
+        }
+    }
+}
+
+/// The packets of one flow, and the sums they are part of.
+struct Line<'a, P> {
+    pool: &'a mut Pool<Entry<P>>,
+    fifo: &'a mut Fifo,
+    packets: &'a mut u32,
+    backlog: &'a mut u32,
+    total: &'a mut QueueView,
+    shown: ShownBacklog,
+}
+
+impl<P: Packet> Line<'_, P> {
+    #[inline]
+    fn forget(&mut self, len: Bytes) {
+        *self.packets -= 1;
+        // A packet in the pool fits the limit, which fits 32 bits.
+        *self.backlog -= len.get() as u32;
+        self.total.backlog -= len;
+        self.total.packets -= Packets::new(1);
+    }
+
+    fn pop_back(&mut self) -> Option<Entry<P>> {
+        let entry = self.pool.pop_back(self.fifo)?;
+        self.forget(entry.packet.len());
+        Some(entry)
+    }
+}
+
+impl<P: Packet> Waiting<P> for Line<'_, P> {
+    #[inline]
+    fn head(&mut self) -> Option<(&mut Entry<P>, QueueView)> {
+        let all = match self.shown {
+            ShownBacklog::TotalBehindOwn if *self.packets > 1 => *self.total,
+            ShownBacklog::Flow | ShownBacklog::TotalBehindOwn => view_of(*self.backlog, *self.packets),
+            ShownBacklog::Total => *self.total,
+        };
+        let head = self.pool.front_mut(*self.fifo)?;
+        let rest = QueueView { backlog: all.backlog - head.packet.len(), packets: all.packets - Packets::new(1) };
+        Some((head, rest))
+    }
+    #[inline]
+    fn pop(&mut self) -> Option<Entry<P>> {
+        let entry = self.pool.pop_front(self.fifo)?;
+        self.forget(entry.packet.len());
+        Some(entry)
+    }
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.fifo.is_empty()
+    }
+}
+
+#[inline]
+fn view_of(backlog: u32, packets: u32) -> QueueView {
+    QueueView { backlog: Bytes::new(u64::from(backlog)), packets: Packets::new(u64::from(packets)) }
+}
