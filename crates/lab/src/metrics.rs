@@ -2,7 +2,7 @@
 
 use crate::statistics::jain;
 use goodqueue_aqm::{Counters, Tally};
-use goodqueue_sim::{FlowOutcome, LinkOutcome, Outcome, SojournHistogram};
+use goodqueue_sim::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, SojournHistogram};
 use goodqueue_units::Duration;
 
 /// The figures of one run: small, whatever the run's length. `None` where a figure is not defined.
@@ -98,6 +98,8 @@ pub const GROUP_METRICS: &[Metric] = &[
     metric("goodput_bit_s", "bit/s", "data delivered once a second, all flows of the group together; UDP counts IP packets"),
     metric("rtt_s.mean", "s", "mean round-trip time as the group's TCP senders measure it"),
     metric("rtt_s.p95", "s", "round-trip time that 95 % of the group's samples did not exceed"),
+    metric("sojourn_s.mean", "s", "mean time that the group's data packets spent in the queue of a reported link"),
+    metric("sojourn_s.p95", "s", "time in the queue that 95 % of the group's data packets did not exceed"),
     metric("loss_ratio", "1", "packets dropped by queues on the way divided by packets sent"),
     metric("mark_ratio", "1", "packets newly marked CE on the way divided by packets sent"),
     metric("retransmitted_ratio", "1", "retransmissions divided by packets sent"),
@@ -137,7 +139,7 @@ impl RunFigures {
                     GroupFigures {
                         name: group.name.clone(),
                         flows: flows.len() as u32,
-                        values: group_values(&flows, &group.rtt, seconds),
+                        values: group_values(&flows, group, seconds),
                     }
                 })
                 .collect(),
@@ -200,15 +202,18 @@ fn link_figures(link: &LinkOutcome, seconds: f64) -> LinkFigures {
     LinkFigures { name: link.name.clone(), values: finite(values) }
 }
 
-fn group_values(flows: &[&FlowOutcome], rtt: &SojournHistogram, seconds: f64) -> Vec<Option<f64>> {
+fn group_values(flows: &[&FlowOutcome], group: &GroupOutcome, seconds: f64) -> Vec<Option<f64>> {
+    let mean = |times: &SojournHistogram| (!times.is_empty()).then(|| times.mean() / 1e9);
     let sum = |count: fn(&FlowOutcome) -> u64| flows.iter().map(|flow| count(flow)).sum::<u64>();
     let sent = sum(|flow| flow.sent_packets);
     let mut completions: Vec<Duration> = flows.iter().filter_map(|flow| flow.completion).collect();
     completions.sort_unstable();
     let values = vec![
         (seconds > 0.0).then(|| sum(|flow| flow.delivered_bytes) as f64 * 8.0 / seconds),
-        (!rtt.is_empty()).then(|| rtt.mean() / 1e9),
-        quantile_s(rtt, 0.95),
+        mean(&group.rtt),
+        quantile_s(&group.rtt, 0.95),
+        mean(&group.sojourn),
+        quantile_s(&group.sojourn, 0.95),
         ratio(sum(|flow| flow.dropped_packets), sent),
         ratio(sum(|flow| flow.marked_packets), sent),
         ratio(sum(|flow| flow.retransmitted_packets), sent),

@@ -80,6 +80,8 @@ pub struct GroupOutcome {
     pub name: String,
     /// Round-trip times measured by its TCP senders, in nanoseconds; empty for UDP.
     pub rtt: SojournHistogram,
+    /// Sojourn times of its data packets at all observed links, in nanoseconds.
+    pub sojourn: SojournHistogram,
 }
 
 /// Sampled values of one thing over time.

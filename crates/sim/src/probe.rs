@@ -42,6 +42,52 @@ impl QueueIntegral {
     }
 }
 
+/// Sojourn times at one link, apart for each group and direction; a histogram is made when it is first needed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SojournTable {
+    lines: Vec<Option<Box<SojournHistogram>>>,
+}
+
+/// The line of a [`SojournTable`] that packets of a group use.
+#[inline]
+pub(crate) fn sojourn_line(group: u16, is_reverse: bool) -> usize {
+    usize::from(group) << 1 | usize::from(is_reverse)
+}
+
+impl SojournTable {
+    #[inline]
+    fn record(&mut self, line: usize, sojourn: Duration) {
+        match self.lines.get_mut(line) {
+            Some(Some(histogram)) => histogram.saturating_record(sojourn.as_nanos()),
+            _ => self.begin(line, sojourn),
+        }
+    }
+
+    #[cold]
+    fn begin(&mut self, line: usize, sojourn: Duration) {
+        if line >= self.lines.len() {
+            self.lines.resize(line + 1, None);
+        }
+        let mut histogram = Box::new(empty_histogram());
+        histogram.saturating_record(sojourn.as_nanos());
+        self.lines[line] = Some(histogram);
+    }
+
+    /// Adds the data packets of `group` to `sum`.
+    pub(crate) fn add_group(&self, group: u16, sum: &mut SojournHistogram) {
+        if let Some(Some(histogram)) = self.lines.get(sojourn_line(group, false)) {
+            *sum += histogram.as_ref();
+        }
+    }
+
+    /// Of all packets.
+    pub(crate) fn total(&self) -> SojournHistogram {
+        let mut sum = empty_histogram();
+        self.lines.iter().flatten().for_each(|histogram| sum += histogram.as_ref());
+        sum
+    }
+}
+
 /// What is measured at one link.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkProbe {
@@ -49,7 +95,7 @@ pub(crate) struct LinkProbe {
     /// Number among the observed links, if it is one.
     pub(crate) observed: Option<u32>,
     pub(crate) integral: QueueIntegral,
-    pub(crate) sojourn: SojournHistogram,
+    pub(crate) sojourn: SojournTable,
     pub(crate) sojourn_nanos: u128,
     /// Bytes whose transmission ended in the measured part, framing included; summed from transmission ends.
     pub(crate) sent_bytes: u64,
@@ -68,11 +114,7 @@ impl LinkProbe {
             name,
             observed,
             integral: QueueIntegral::default(),
-            sojourn: if observed.is_some() {
-                empty_histogram()
-            } else {
-                SojournHistogram::new_with_max(3, 1).expect("constants")
-            },
+            sojourn: SojournTable::default(),
             sojourn_nanos: 0,
             sent_bytes: 0,
             at_warmup: Counters::default(),
@@ -91,14 +133,15 @@ impl LinkProbe {
         self.at_warmup = counters;
     }
 
-    /// A packet's transmission starts now, after `sojourn`, and ends at `end` with `wire_bytes` on the wire.
+    /// A packet's transmission starts now, after `sojourn`, and ends at `end` with `wire_bytes` on the wire; `line` is that of its
+    /// group ([`sojourn_line`]).
     #[inline]
-    pub(crate) fn departed(&mut self, now: Instant, sojourn: Duration, end: Instant, wire_bytes: u64) {
+    pub(crate) fn departed(&mut self, now: Instant, line: usize, sojourn: Duration, end: Instant, wire_bytes: u64) {
         if self.observed.is_none() {
             return;
         }
         if now > self.measuring_from {
-            self.sojourn.saturating_record(sojourn.as_nanos());
+            self.sojourn.record(line, sojourn);
             self.sojourn_nanos += u128::from(sojourn.as_nanos());
         }
         self.recent_sojourn_nanos += sojourn.as_nanos();

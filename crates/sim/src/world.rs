@@ -77,6 +77,7 @@ struct Route {
     /// TCP and IP header bytes.
     header: u16,
     class: Class,
+    group: u16,
     forward: u8,
     reverse: u8,
     kind: HostKind,

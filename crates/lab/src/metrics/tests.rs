@@ -31,6 +31,9 @@ fn a_group_by_hand() {
     let figures = RunFigures::of(&sample::outcome(1), Duration::secs(10));
     let group = |name| value(GROUP_METRICS, &figures.groups[0].values, name);
     assert_eq!(group("goodput_bit_s"), Some((6_000_000 + 5_000_000) as f64 * 0.8));
+    // The group is alone on the link, and its packets waited as the link says.
+    assert!((group("sojourn_s.mean").unwrap() / 0.0505 - 1.0).abs() < 1e-3);
+    assert!((group("sojourn_s.p95").unwrap() / 0.095 - 1.0).abs() < 1e-3);
     assert_eq!(group("loss_ratio"), Some(80.0 / 8000.0));
     assert_eq!(group("retransmitted_ratio"), Some(82.0 / 8000.0));
     assert_eq!(group("completion_s.p50"), None);

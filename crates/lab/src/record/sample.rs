@@ -35,6 +35,7 @@ pub(crate) fn outcome(run: u64) -> Outcome {
         timeouts: u64::from(index == 1),
     };
     Outcome {
+        groups: vec![GroupOutcome { name: "bulk".to_owned(), rtt, sojourn: sojourn.clone() }],
         links: vec![LinkOutcome {
             name: "bottleneck".to_owned(),
             counters,
@@ -47,7 +48,6 @@ pub(crate) fn outcome(run: u64) -> Outcome {
             departed_whole_run: 9000,
         }],
         flows: vec![flow(0, 6_000_000, 4000), flow(1, 5_000_000, 4000), flow(2, 0, 0)],
-        groups: vec![GroupOutcome { name: "bulk".to_owned(), rtt }],
         series: vec![Series {
             subject: "link:bottleneck".to_owned(),
             times: vec![Instant::ZERO, Instant::ZERO + Duration::ms(100)],

@@ -28,6 +28,9 @@ pub(super) fn world(spec: &WorldSpec) -> Result<World, WorldError> {
     if spec.flows.len() > MAX_INDEX as usize || spec.links.len() > MAX_INDEX as usize {
         return fault("world", format!("more than {MAX_INDEX} flows or links"));
     }
+    if spec.groups.len() > usize::from(u16::MAX) {
+        return fault("world", format!("more than {} groups", u16::MAX));
+    }
     for flow in &spec.flows {
         if let Some(&unknown) = flow.forward.iter().chain(&flow.reverse).find(|&&link| link as usize >= spec.links.len()) {
             return fault("world", format!("link number {unknown} does not exist"));
@@ -240,7 +243,16 @@ impl World {
         let (Ok(forward @ 1..), Ok(reverse)) = (forward, reverse) else {
             return fault(name(), "a route needs 1 to 255 links");
         };
-        self.routes.push(Route { hops: self.hops.len() as u32, slot, header, class: flow.class, forward, reverse, kind });
+        self.routes.push(Route {
+            hops: self.hops.len() as u32,
+            slot,
+            header,
+            class: flow.class,
+            group: flow.group as u16,
+            forward,
+            reverse,
+            kind,
+        });
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use super::{ELEMENT, FUSED, HostKind, Route, WIRE, World};
 use crate::event::Target;
 use crate::link::Link;
 use crate::packet::SimPacket;
-use crate::probe::wire_bytes;
+use crate::probe::{sojourn_line, wire_bytes};
 use crate::rate::RateProcess;
 use goodqueue_aqm::{Departure, NoSink, Qdisc};
 use goodqueue_units::{Bytes, Instant, Packets, Rate};
@@ -16,9 +16,10 @@ impl Link {
 
     /// Counts a packet whose transmission starts now and ends at `end`.
     #[inline]
-    fn started(&mut self, now: Instant, departure: &Departure<SimPacket>, end: Instant) {
+    fn started(&mut self, now: Instant, departure: &Departure<SimPacket>, group: u16, end: Instant) {
         let size = wire_bytes(&departure.packet, self.overhead).get();
-        self.probe.departed(now, departure.sojourn(now), end, size);
+        let line = sojourn_line(group, departure.packet.is_reverse());
+        self.probe.departed(now, line, departure.sojourn(now), end, size);
     }
 }
 
@@ -160,7 +161,7 @@ impl World {
         let packet = departure.packet;
         let end = link.rate.end_of(now, wire_bytes(&packet, link.overhead));
         link.busy_until = end;
-        link.started(now, &departure, end);
+        link.started(now, &departure, self.routes[packet.flow as usize].group, end);
         tap.departed(&packet, departure.sojourn(now));
         // A queue with a timer must hear of idleness in order of time; others are told before their next arrival.
         let empty = link.qdisc.view().packets == Packets::ZERO;
@@ -197,7 +198,7 @@ impl World {
                     link.probe.integral.advance(now, link.qdisc.view());
                     let Some(departure) = link.qdisc.dequeue(now, tap) else { break };
                     let size = wire_bytes(&departure.packet, link.overhead);
-                    link.started(now, &departure, now);
+                    link.started(now, &departure, self.routes[departure.packet.flow as usize].group, now);
                     tap.departed(&departure.packet, departure.sojourn(now));
                     (departure.packet, size)
                 }

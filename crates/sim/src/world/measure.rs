@@ -3,6 +3,7 @@
 use super::{HostKind, World};
 use crate::event::Target;
 use crate::outcome::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn};
+use crate::probe::empty_histogram;
 use goodqueue_aqm::Qdisc;
 use goodqueue_units::Duration;
 
@@ -156,7 +157,12 @@ pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
     let groups = std::mem::take(&mut world.group_names)
         .into_iter()
         .zip(std::mem::take(&mut world.group_rtt))
-        .map(|(name, rtt)| GroupOutcome { name, rtt })
+        .zip(0..)
+        .map(|((name, rtt), group)| {
+            let mut sojourn = empty_histogram();
+            world.links.iter().for_each(|link| link.probe.sojourn.add_group(group, &mut sojourn));
+            GroupOutcome { name, rtt, sojourn }
+        })
         .collect();
     let mut links = Vec::new();
     for mut link in std::mem::take(&mut world.links) {
@@ -172,7 +178,7 @@ pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
             queue_packets,
             queue_bytes,
             sojourn_sum_s: link.probe.sojourn_nanos as f64 * 1e-9,
-            sojourn: link.probe.sojourn,
+            sojourn: link.probe.sojourn.total(),
             departed_whole_run: link.qdisc.counters().departed.packets.get(),
             name: link.probe.name,
         });
