@@ -91,4 +91,5 @@ algorithms! {
     pie::Pie,
     cp_aqm::CpAqm,
     gsp::Gsp,
+    blue::Blue,
 }

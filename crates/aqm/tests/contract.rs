@@ -197,6 +197,7 @@ contract! {
     pie = Subject { name: "pie", fair_over: None };
     cp_aqm = Subject { name: "cp-aqm", fair_over: None };
     gsp = Subject { name: "gsp", fair_over: None };
+    blue = Subject { name: "blue", fair_over: None };
     fq_codel = Subject { name: "fq-codel", fair_over: None };
     fair_tail_drop = Subject { name: "fair", fair_over: Some("tail-drop") };
     fair_codel = Subject { name: "fair", fair_over: Some("codel") };
@@ -204,6 +205,7 @@ contract! {
     fair_pie = Subject { name: "fair", fair_over: Some("pie") };
     fair_cp_aqm = Subject { name: "fair", fair_over: Some("cp-aqm") };
     fair_gsp = Subject { name: "fair", fair_over: Some("gsp") };
+    fair_blue = Subject { name: "fair", fair_over: Some("blue") };
 }
 
 #[test]

@@ -50,4 +50,5 @@ vectors! {
     ared: "ared",
     pie: "pie",
     gsp: "gsp",
+    blue: "blue",
 }

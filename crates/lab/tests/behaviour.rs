@@ -2,7 +2,9 @@
 //! claim asserted of them.
 
 mod behaviour {
+    #[allow(dead_code, reason = "each test takes what it needs")]
     mod lab;
 
+    mod blue;
     mod gsp;
 }

@@ -1,7 +1,8 @@
 """Shared by the reference models: the random generator, random loads, and the vector file format.
 
 A vector is a JSON object: the queue (`kind`, `params`, `ecn`, `link`), the `seed` with the random numbers the model drew from it,
-and `operations`, each with the events that must follow. Times are in ns, sizes in bytes, rates in bit/s.
+and `operations`, each with the events that must follow. Times are in ns, sizes in bytes, rates in bit/s; a size
+may also be {"packets": n}, {"bytes": n} or {"time": n}.
 
     ["enqueue", time, len, flow, codepoint, events]      packets are numbered from 0 in the order they are offered
     ["dequeue", time, events]

@@ -74,6 +74,9 @@ pub(super) struct Draft {
     path: String,
 }
 
+/// There are too many to name them in a message.
+const SEE_LIST: &str = "`gq list aqm` names those there are";
+
 /// More would not fit in memory.
 const MOST_PACKETS: u64 = 10_000_000;
 const MOST_BYTES: u64 = 16_000_000_000;
@@ -268,19 +271,17 @@ fn find_kind(field: Field<'_>, name: &str) -> Result<&'static KindSpec, Fault> {
 fn find_algorithm(field: Field<'_>, name: &str) -> Result<&'static KindSpec, Fault> {
     let known: Vec<&'static KindSpec> = algo::KINDS.iter().flat_map(|kinds| kinds.iter()).collect();
     if sched::kind(name).is_some() && known.iter().all(|spec| spec.kind != name) {
-        let names: Vec<&str> = known.iter().map(|spec| spec.kind).collect();
         let message = format!("`{name}` is a discipline of several queues, not the algorithm of one");
-        return Err(field.fault(message, Some(format!("this version has {}", names.join(", ")))));
+        return Err(field.fault(message, Some(SEE_LIST.to_owned())));
     }
     find(field, name, &known)
 }
 
 fn find(field: Field<'_>, name: &str, known: &[&'static KindSpec]) -> Result<&'static KindSpec, Fault> {
     known.iter().find(|spec| spec.kind == name).copied().ok_or_else(|| {
-        let names: Vec<&str> = known.iter().map(|spec| spec.kind).collect();
-        let help = match nearest(name, names.iter().copied()) {
+        let help = match nearest(name, known.iter().map(|spec| spec.kind)) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("this version has {}", names.join(", ")),
+            None => SEE_LIST.to_owned(),
         };
         field.fault(format!("`{}` is not a queue algorithm of this version", excerpt(name)), Some(help))
     })

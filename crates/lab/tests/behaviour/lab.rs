@@ -37,11 +37,10 @@ fn words(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),
         serde_json::Value::Object(entries) => {
-            let entry = |(key, value): (&String, &serde_json::Value)| match key.as_str() {
-                "kind" => words(value),
-                _ => format!("{key}={}", words(value)),
-            };
-            entries.iter().map(entry).collect::<Vec<_>>().join(" ")
+            let kind = entries.get("kind").map(words);
+            let others = entries.iter().filter(|(key, _)| *key != "kind");
+            let others = others.map(|(key, value)| format!("{key}={}", words(value)));
+            kind.into_iter().chain(others).collect::<Vec<_>>().join(" ")
         }
         other => other.to_string(),
     }
@@ -101,6 +100,9 @@ pub fn table(runs: &[Run], columns: &[Column<'_>]) -> String {
 
 fn digits(value: f64) -> String {
     let magnitude = value.abs();
+    if magnitude == 0.0 {
+        return "0".to_owned();
+    }
     let decimals = [1000.0, 100.0, 10.0, 1.0, 0.1, 0.01, 0.001].iter().position(|&step| magnitude >= step).unwrap_or(7);
     format!("{value:.decimals$}")
 }

@@ -1,0 +1,370 @@
+//! BLUE: one signal probability, raised by overflow and lowered by idleness, blind to the queue's length in between.
+//!
+//! *Signal*: overflow, or a backlog above `threshold`, and an empty queue; acts on arrival.
+//!
+//! *Law*: `p` goes up by `d1` on congestion and down by `d2` on idleness, at most once every `freeze_time` together. An arriving packet that
+//! fits is signalled with probability `p`.
+//!
+//! *Parameters*: `freeze_time` 100 ms (10 to 500 ms are usual), `d1` 0.02, `d2` 0.002 (ten times slower down than up), `threshold`
+//! none: only overflow is congestion. `decay_while_idle` on.
+//!
+//! *Departures*: the papers say that `p` falls "when the link is idle", but not how often. With `decay_while_idle` it falls once every
+//! `freeze_time` for as long as the queue is empty, which takes a timer; otherwise only when the queue runs empty and when a
+//! departure finds nothing. A fair queue
+//! that drops from a flow counts as congestion of that flow.
+//!
+//! *Limits*: needs 50 freezes, 5 s, from no signals to all. A burst of overflows counts once. Authors of later schemes report poor
+//! results with these defaults. Nothing depends on the link's rate but a `threshold` given as a time.
+//!
+//! *Source*: Feng, Shin, Kandlur and Saha 2002.
+
+use super::Algorithm;
+use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
+use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Size, Unit, Value};
+use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
+
+/// What an empty queue does to the probability.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IdleDecay {
+    /// Lowers it once every `freeze_time` for as long as it lasts.
+    #[default]
+    Steady,
+    /// Lowers it when the queue runs empty and when a departure finds nothing.
+    Once,
+}
+
+/// BLUE's settings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlueParams {
+    /// Least time between two changes of the probability.
+    pub freeze_time: Duration,
+    /// Step up.
+    pub d1: f64,
+    /// Step down.
+    pub d2: f64,
+    /// Backlog that counts as congestion when exceeded, besides overflow.
+    pub threshold: Option<Size>,
+    /// What an empty queue does.
+    pub idle_decay: IdleDecay,
+    /// Largest packet without framing, for a threshold in packets.
+    pub mtu: Bytes,
+}
+
+impl Default for BlueParams {
+    /// The settings of the 2002 paper's rule with a step down a tenth of the step up, packets of 1500 bytes.
+    fn default() -> Self {
+        Self {
+            freeze_time: Duration::ms(100),
+            d1: 0.02,
+            d2: 0.002,
+            threshold: None,
+            idle_decay: IdleDecay::Steady,
+            mtu: Bytes::new(1500),
+        }
+    }
+}
+
+/// BLUE's state: one a queue.
+#[derive(Clone, Debug)]
+pub struct Blue {
+    params: BlueParams,
+    /// `params.threshold` in bytes, `MAX` for none.
+    threshold: Bytes,
+    p: f64,
+    /// From when on the probability may change again.
+    thaws_at: Instant,
+    idle: bool,
+}
+
+impl Blue {
+    /// BLUE with these settings on a link of rate `rate`.
+    #[must_use]
+    pub fn new(params: BlueParams, rate: Option<Rate>) -> Self {
+        let mut this =
+            Self { params, threshold: Bytes::MAX, p: 0.0, thaws_at: Instant::ZERO, idle: false };
+        this.adopt(rate);
+        this
+    }
+
+    /// The probability of a signal.
+    #[must_use]
+    pub const fn probability(&self) -> f64 {
+        self.p
+    }
+
+    /// Works out the threshold. One that needs a rate and has none keeps its value.
+    fn adopt(&mut self, rate: Option<Rate>) {
+        let rate = rate.filter(|rate| !rate.is_zero());
+        if let Some(bytes) = self.params.threshold.and_then(|size| size.bytes(self.params.mtu, rate)) {
+            self.threshold = bytes;
+        }
+    }
+
+    /// Sets the probability, unless it was set less than a freeze ago.
+    fn change(&mut self, now: Instant, p: f64) {
+        if now >= self.thaws_at {
+            self.p = p;
+            // More than `freeze_time` must pass, not just as much.
+            self.thaws_at = now + self.params.freeze_time + Duration::ns(1);
+        }
+    }
+
+    #[cold]
+    fn on_congestion(&mut self, now: Instant) {
+        self.change(now, (self.p + self.params.d1).min(1.0));
+    }
+
+    fn on_idleness(&mut self, now: Instant) {
+        self.idle = true;
+        self.change(now, (self.p - self.params.d2).max(0.0));
+    }
+}
+
+impl Aqm for Blue {
+    #[inline]
+    fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
+        if queue.backlog > self.threshold {
+            self.on_congestion(env.now);
+        }
+        let picked = env.rng.fires(self.p);
+        // A dropped packet leaves an idle queue idle, or a probability of one would never fall.
+        self.idle &= picked && !packet.ecn.is_capable();
+        if picked { Verdict::Signal(Reason::Early) } else { Verdict::Pass }
+    }
+
+    fn on_overflow(&mut self, env: &mut Env<'_>, _: PacketView, _: QueueView) {
+        self.on_congestion(env.now);
+    }
+
+    fn on_evicted(&mut self, env: &mut Env<'_>, _: Packets) {
+        self.on_congestion(env.now);
+    }
+
+    fn on_idle(&mut self, now: Instant) {
+        self.on_idleness(now);
+    }
+
+    #[inline]
+    fn on_emptied(&mut self, now: Instant) {
+        self.on_idleness(now);
+    }
+
+    fn on_rate_change(&mut self, env: &mut Env<'_>) {
+        self.adopt(env.link_rate);
+    }
+
+    #[inline]
+    fn next_update(&self) -> Option<Instant> {
+        (self.idle && self.p > 0.0 && self.params.idle_decay == IdleDecay::Steady).then_some(self.thaws_at)
+    }
+
+    fn on_update(&mut self, env: &mut Env<'_>, head: Option<PacketView>, _: QueueView) {
+        match head {
+            Some(_) => self.idle = false,
+            None if self.next_update().is_some() => self.on_idleness(env.now),
+            None => {}
+        }
+    }
+
+    fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("probability", self.p);
+    }
+}
+
+impl Algorithm for Blue {
+    const KINDS: &'static [KindSpec] = &[KindSpec {
+        kind: "blue",
+        summary: "Signals with one probability, raised by overflow and lowered by idleness",
+        signal: "overflow and empty queue, on arrival",
+        marks: true,
+        params: &[
+            ParamSpec {
+                name: "freeze_time",
+                unit: Unit::Duration,
+                default: ParamDefault::Value(Value::Duration(Duration::ms(100))),
+                range: (1e-6, 100.0),
+                doc: "least time between two changes of the probability",
+                source: "Feng et al. 2002",
+            },
+            ParamSpec {
+                name: "d1",
+                unit: Unit::Ratio,
+                default: ParamDefault::Value(Value::Number(0.02)),
+                range: (1e-9, 1.0),
+                doc: "step up of the probability on congestion",
+                source: "Feng et al. 2002",
+            },
+            ParamSpec {
+                name: "d2",
+                unit: Unit::Ratio,
+                default: ParamDefault::Value(Value::Number(0.002)),
+                range: (1e-9, 1.0),
+                doc: "step down of the probability on idleness, at most d1",
+                source: "Feng et al. 2002",
+            },
+            ParamSpec {
+                name: "threshold",
+                unit: Unit::Size,
+                default: ParamDefault::Auto("none: only overflow is congestion"),
+                range: (0.0, 1e12),
+                doc: "backlog that counts as congestion when exceeded",
+                source: "Feng et al. 2002",
+            },
+            ParamSpec {
+                name: "decay_while_idle",
+                unit: Unit::Switch,
+                default: ParamDefault::Value(Value::Switch(true)),
+                range: (0.0, 1.0),
+                doc: "lower the probability every freeze_time while the queue is empty, rather than once",
+                source: "our reading",
+            },
+        ],
+        source: "Feng, Shin, Kandlur and Saha 2002",
+    }];
+
+    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+        let defaults = BlueParams::default();
+        // Refuses a time on a link of unknown rate.
+        given.bytes("threshold", link)?;
+        let threshold = match given.value("threshold") {
+            Some(Value::Size(size)) => Some(size),
+            _ => None,
+        };
+        let steady = given.switch("decay_while_idle") != Some(false);
+        let params = BlueParams {
+            freeze_time: given.duration("freeze_time").unwrap_or(defaults.freeze_time),
+            d1: given.number("d1").unwrap_or(defaults.d1),
+            d2: given.number("d2").unwrap_or(defaults.d2),
+            threshold,
+            idle_decay: if steady { IdleDecay::Steady } else { IdleDecay::Once },
+            mtu: link.mtu,
+        };
+        if params.d2 > params.d1 {
+            let message = alloc::format!("{} is above d1: allowed up to {}", params.d2, params.d1);
+            return Err(ParamError { param: "d2", message });
+        }
+        Ok(Self::new(params, link.rate))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use goodqueue_units::Rng;
+
+    const EMPTY: QueueView = QueueView { backlog: Bytes::ZERO, packets: Packets::ZERO };
+
+    fn packet(now: Instant) -> PacketView {
+        let (len, ecn) = (Bytes::new(1500), goodqueue_units::Ecn::NotEct);
+        PacketView { len, ecn, flow: crate::aqm::FlowHash(1), enqueued_at: now }
+    }
+
+    fn overflow(blue: &mut Blue, at: Instant) {
+        let mut rng = Rng::new(1);
+        blue.on_overflow(&mut Env { now: at, link_rate: None, overhead: Bytes::ZERO, rng: &mut rng }, packet(at), EMPTY);
+    }
+
+    fn update(blue: &mut Blue, at: Instant) {
+        let mut rng = Rng::new(1);
+        blue.on_update(&mut Env { now: at, link_rate: None, overhead: Bytes::ZERO, rng: &mut rng }, None, EMPTY);
+    }
+
+    #[track_caller]
+    fn near(found: f64, expected: f64) {
+        assert!((found - expected).abs() <= 1e-12, "{found} is not {expected}");
+    }
+
+    /// Overflows every 10 ms for a second: at 0, 110, 220, … 990 ms more than 100 ms have passed.
+    #[test]
+    fn a_burst_of_overflows_counts_once_a_freeze() {
+        let mut blue = Blue::new(BlueParams::default(), None);
+        for tenths in 0..100 {
+            overflow(&mut blue, Instant::ZERO + Duration::ms(10) * tenths);
+        }
+        near(blue.probability(), 0.2);
+    }
+
+    /// 50 steps of 0.02 with 49 freezes between them.
+    #[test]
+    fn certainty_takes_five_seconds_of_overflow() {
+        let mut blue = Blue::new(BlueParams::default(), None);
+        let mut now = Instant::ZERO;
+        while blue.probability() < 1.0 - 1e-9 {
+            overflow(&mut blue, now);
+            now += Duration::us(100);
+        }
+        let taken = now.since(Instant::ZERO);
+        assert!(taken > Duration::ms(4900) && taken < Duration::ms(4920), "{taken}");
+        (0..100).for_each(|n| overflow(&mut blue, now + Duration::ms(200) * n));
+        near(blue.probability(), 1.0);
+    }
+
+    #[test]
+    fn an_empty_queue_lowers_the_probability_every_freeze_until_it_is_zero() {
+        let mut blue = Blue { p: 0.005, ..Blue::new(BlueParams::default(), None) };
+        let start = Instant::from_nanos(7);
+        blue.on_emptied(start);
+        near(blue.probability(), 0.003);
+        let due = blue.next_update().expect("idle");
+        assert_eq!(due, start + Duration::ms(100) + Duration::ns(1));
+        update(&mut blue, start + Duration::ms(100));
+        near(blue.probability(), 0.003);
+        update(&mut blue, due);
+        near(blue.probability(), 0.001);
+        let due = blue.next_update().expect("idle");
+        update(&mut blue, due);
+        near(blue.probability(), 0.0);
+        assert_eq!(blue.next_update(), None);
+    }
+
+    #[test]
+    fn without_decay_while_idle_there_is_no_timer() {
+        let params = BlueParams { idle_decay: IdleDecay::Once, ..BlueParams::default() };
+        let mut blue = Blue { p: 0.005, ..Blue::new(params, None) };
+        blue.on_emptied(Instant::from_nanos(7));
+        assert_eq!(blue.next_update(), None);
+        update(&mut blue, Instant::from_nanos(u64::MAX / 2));
+        near(blue.probability(), 0.003);
+    }
+
+    #[test]
+    fn a_dropped_packet_leaves_the_queue_idle() {
+        let mut blue = Blue { p: 1.0, ..Blue::new(BlueParams::default(), None) };
+        let (now, mut rng) = (Instant::from_nanos(9), Rng::new(3));
+        blue.on_emptied(now);
+        blue.p = 1.0;
+        let mut env = Env { now, link_rate: None, overhead: Bytes::ZERO, rng: &mut rng };
+        assert_eq!(blue.on_arrival(&mut env, packet(now), EMPTY), Verdict::Signal(Reason::Early));
+        assert!(blue.next_update().is_some());
+        let marked = PacketView { ecn: goodqueue_units::Ecn::Ect0, ..packet(now) };
+        assert_eq!(blue.on_arrival(&mut env, marked, EMPTY), Verdict::Signal(Reason::Early));
+        assert_eq!(blue.next_update(), None);
+    }
+
+    #[test]
+    fn a_threshold_in_time_follows_the_rate() {
+        let params = BlueParams { threshold: Some(Size::Time(Duration::ms(12))), ..BlueParams::default() };
+        let mut blue = Blue::new(params, Some(Rate::mbit(10)));
+        assert_eq!(blue.threshold, Bytes::new(15_000));
+        blue.adopt(Some(Rate::mbit(1)));
+        blue.adopt(Some(Rate::ZERO));
+        blue.adopt(None);
+        assert_eq!(blue.threshold, Bytes::new(1_500));
+    }
+
+    #[test]
+    fn stepping_down_faster_than_up_is_refused() {
+        let link = LinkFacts {
+            rate: None,
+            delay: Duration::ZERO,
+            mtu: Bytes::new(1500),
+            overhead: Bytes::ZERO,
+            limit: crate::Limit::packets(10),
+        };
+        let values = [("d2", Value::Number(0.03))];
+        let error = Blue::build(&Given::new(&Blue::KINDS[0], &values).unwrap(), &link).unwrap_err();
+        assert_eq!((error.param, error.message.as_str()), ("d2", "0.03 is above d1: allowed up to 0.02"));
+        let values = [("threshold", Value::Size(Size::Time(Duration::ms(1))))];
+        assert_eq!(Blue::build(&Given::new(&Blue::KINDS[0], &values).unwrap(), &link).unwrap_err().param, "threshold");
+    }
+}
