@@ -174,7 +174,7 @@ impl<'a> Lint<'a> {
 
     fn ecn(&mut self, heading: Heading, queue: &Queue) {
         let sends_ecn = |group: &Traffic| match &group.source {
-            SourceSpec::Tcp { sender, .. } => sender.ecn != EcnMode::Off,
+            SourceSpec::Tcp { sender, .. } => sender.ecn_mode() != EcnMode::Off,
             SourceSpec::Cbr { ecn, .. } | SourceSpec::Poisson { ecn, .. } | SourceSpec::OnOff { ecn, .. } => *ecn != Ecn::NotEct,
         };
         let any = self.groups(heading).any(sends_ecn);

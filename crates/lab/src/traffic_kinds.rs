@@ -50,7 +50,12 @@ pub const KINDS: &[TrafficKind] = &[
         keys: &[
             key("cc", "\"cubic\"", "\"reno\"", "congestion control, see gq list cc"),
             key("size", "no end", "\"1 MB\"", "bytes that each flow has to send"),
-            key("ecn", "false", "true", "classic ECN (RFC 3168): false, true or \"classic\""),
+            key(
+                "ecn",
+                "the control's habit",
+                "true",
+                "true, false, or the feedback: \"classic\", \"mirror\", \"accurate\", \"l4s\"",
+            ),
             key("mss", "fills the link's mtu", "\"1000 B\"", "largest payload of a segment"),
             key("timestamps", "true", "false", "the timestamps option, 12 bytes a segment"),
             key("loss_detection", "\"rack\"", "\"rfc6675\"", "how losses are found: by time or by counting"),

@@ -37,7 +37,7 @@ fn warmed_up(kind: &'static str, window: u32) -> (Sender, Instant) {
     // The first segment is lost, the others arrive.
     for received in 1..config.initial_window {
         now += GAP;
-        let mut ack = Segment { timestamp: now - GAP, flags: Flags::ACK, sack_blocks: 1, ..Segment::default() };
+        let mut ack = Segment { timestamp: now - GAP, flags: Flags::ACK, ..Segment::default() };
         ack.sack[0] = SackBlock { offset: MSS as u32, len: received * MSS as u32 };
         sender.handle_ack(now, &ack);
         poll_all(&mut sender, now);
@@ -110,9 +110,9 @@ fn arrivals_with_losses(first: u64, count: u64) -> Vec<Segment> {
         if offset >= first && number % 20 == 7 {
             continue;
         }
-        let segment = Segment { number: offset, timestamp: now, payload: MSS as u32, ..Segment::default() };
+        let segment = Segment { number: offset, timestamp: now, payload: MSS as u16, ..Segment::default() };
         let ack = receiver.handle_segment(now, &segment, Ecn::NotEct);
-        acks.extend(ack.filter(|ack| ack.sack_blocks > 0));
+        acks.extend(ack.filter(|ack| ack.has_blocks()));
     }
     acks
 }
@@ -125,7 +125,7 @@ fn receiver_in_order(bencher: Bencher) {
         let mut now = Instant::ZERO;
         for number in 0..ACKS {
             now += GAP;
-            let segment = Segment { number: number * MSS, timestamp: now, payload: MSS as u32, ..Segment::default() };
+            let segment = Segment { number: number * MSS, timestamp: now, payload: MSS as u16, ..Segment::default() };
             black_box(receiver.handle_segment(now, black_box(&segment), Ecn::NotEct));
             black_box(receiver.next_timeout());
         }
@@ -141,7 +141,7 @@ fn receiver_out_of_order(bencher: Bencher) {
         let mut now = Instant::ZERO;
         for number in (1..=ACKS).filter(|number| number % 20 != 7) {
             now += GAP;
-            let segment = Segment { number: number * MSS, timestamp: now, payload: MSS as u32, ..Segment::default() };
+            let segment = Segment { number: number * MSS, timestamp: now, payload: MSS as u16, ..Segment::default() };
             black_box(receiver.handle_segment(now, black_box(&segment), Ecn::NotEct));
         }
         receiver

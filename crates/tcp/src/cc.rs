@@ -2,9 +2,12 @@
 
 mod hystart;
 mod hystart_plus_plus;
+mod slow_start;
 mod window;
 
-use crate::config::{CcConfig, SlowStartExit};
+use crate::config::{CcConfig, EcnMode, SlowStartExit};
+pub use crate::sample::RateSample;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
@@ -26,6 +29,24 @@ pub struct Established {
     pub now: Instant,
     /// Initial window in segments.
     pub initial_window: u32,
+    /// The handshake's round-trip time; zero when it was repeated and cannot tell.
+    pub srtt: Duration,
+}
+
+/// Where a sender stands, in rising order of trouble.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// All is well.
+    #[default]
+    Open,
+    /// Something was delivered out of order; nothing is known to be lost.
+    Disorder,
+    /// The window is being reduced without a loss: an ECN echo.
+    Reducing,
+    /// Losses are being repaired.
+    Recovery,
+    /// The retransmission timer expired.
+    Loss,
 }
 
 /// A segment was sent.
@@ -62,6 +83,46 @@ pub struct AckSample {
     pub in_flight: u32,
     /// Did it echo congestion (RFC 3168)?
     pub ece: bool,
+    /// Where the sender stands after it.
+    pub state: State,
+}
+
+/// What an acknowledgement tells beyond [`AckSample`], for controls that model the path or count marks.
+#[derive(Clone, Copy, Debug)]
+pub struct Detail {
+    /// How fast the network delivered what was just reported; `None` when this acknowledgement does not tell.
+    pub rate: Option<RateSample>,
+    /// Segments it newly revealed as lost.
+    pub lost: u32,
+    /// Segments it newly reports as delivered with a mark.
+    pub marked: u32,
+    /// Segments in flight before it.
+    pub prior_in_flight: u32,
+    /// Segments delivered since the connection began.
+    pub delivered_in_all: u64,
+    /// Losses found since the connection began, those of retransmissions included.
+    pub lost_in_all: u64,
+    /// Time from sender to receiver as timestamps tell it: between two clocks it has a constant offset.
+    pub one_way_delay: Duration,
+    /// The next segment does not leave before, under pacing.
+    pub next_release: Instant,
+    /// The receiver may have held this acknowledgement back: its round-trip time is not to be trusted as a minimum.
+    pub held_back: bool,
+}
+
+/// A segment believed lost.
+#[derive(Clone, Copy, Debug)]
+pub struct LostSegment {
+    /// When that was noticed.
+    pub now: Instant,
+    /// Segments in flight when it was sent, itself included.
+    pub in_flight_when_sent: u32,
+    /// Losses found since it was sent, itself included.
+    pub lost_since: u64,
+    /// Segments delivered in all when it was sent.
+    pub prior_delivered: u64,
+    /// Did the application have too little to send then?
+    pub app_limited: bool,
 }
 
 /// A window lost something (once a window), or echoed congestion (once a window).
@@ -104,8 +165,18 @@ pub trait CongestionControl {
     fn on_established(&mut self, event: &Established);
     /// A segment leaves.
     fn on_sent(&mut self, sent: &Sent) {}
-    /// Something was delivered.
+    /// Something was delivered. Controls that need a [`Detail`] are told by [`on_detailed_ack`](Self::on_detailed_ack) instead.
     fn on_ack(&mut self, sample: &AckSample);
+    /// An acknowledgement arrived, for controls whose [`Needs`] ask for details: also when it delivers nothing.
+    fn on_detailed_ack(&mut self, sample: &AckSample, detail: &Detail) {
+        if sample.delivered > 0 {
+            self.on_ack(sample);
+        }
+    }
+    /// A segment is believed lost, for controls whose [`Needs`] ask for details; told before the acknowledgement that reveals it.
+    fn on_segment_lost(&mut self, lost: &LostSegment) {}
+    /// Sending starts again after a time with nothing to send and nothing in flight, for controls whose [`Needs`] ask for details.
+    fn on_restart(&mut self, now: Instant) {}
     /// Losses were found in a window not yet reduced: choose the window to approach.
     fn on_loss(&mut self, loss: &Congestion);
     /// Congestion was echoed in a window not yet reduced.
@@ -114,6 +185,8 @@ pub trait CongestionControl {
     fn on_rto(&mut self, timeout: &Timeout);
     /// The latest reduction turned out to be a mistake.
     fn on_undo(&mut self, now: Instant) {}
+    /// A reduction, a recovery or what followed a timeout is over.
+    fn on_recovered(&mut self, now: Instant) {}
     /// The window in bytes. During a reduction the sender approaches it gradually (PRR).
     fn cwnd(&self) -> Bytes;
     /// The slow-start threshold; [`Bytes::MAX`] before the first reduction.
@@ -122,10 +195,48 @@ pub trait CongestionControl {
     fn in_slow_start(&self) -> bool {
         self.cwnd() < self.ssthresh()
     }
-    /// At which rate segments may leave; `None` lets them go as the window opens.
+    /// At which rate payload may leave; `None` lets segments go as the window opens. Asked only of controls whose [`Needs`] ask for details.
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
+    /// Does it send less than the path takes, on purpose? What is delivered then does not show the path's rate.
+    fn holds_back(&self) -> bool {
+        false
+    }
+}
+
+/// What a control asks of the sender beyond the events every control gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// How much it wants to know of each acknowledgement.
+    pub feedback: Feedback,
+    /// Who reduces the window.
+    pub reduction: Reduction,
+    /// Its own kind of ECN.
+    pub ecn: EcnMode,
+}
+
+/// How much a control wants to know of each acknowledgement. Details cost the sender time and memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feedback {
+    /// [`CongestionControl::on_ack`].
+    Plain,
+    /// [`CongestionControl::on_detailed_ack`], losses one by one, and pacing.
+    Detailed,
+}
+
+/// Who reduces the window after losses and marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// The sender, gradually over a round trip (PRR), to the window the control names.
+    Gradual,
+    /// The control: its window holds at any time.
+    Own,
+}
+
+impl Needs {
+    /// What most controls need: acknowledgements, losses and marks as they come.
+    pub const PLAIN: Self = Self { feedback: Feedback::Plain, reduction: Reduction::Gradual, ecn: EcnMode::Off };
 }
 
 /// What a control is built from.
@@ -168,6 +279,8 @@ pub struct ControlSpec {
     pub summary: &'static str,
     /// Its parameters.
     pub params: &'static [ControlParam],
+    /// What it asks of the sender.
+    pub needs: Needs,
     /// Paper, RFC or implementation it follows.
     pub source: &'static str,
 }
@@ -238,13 +351,15 @@ pub trait Control: CongestionControl + Sized {
 }
 
 macro_rules! controls {
-    ($($module:ident :: $Type:ident),+ $(,)?) => {
+    (@stored $module:ident :: $Type:ident) => { $module::$Type };
+    (@stored $module:ident :: $Type:ident boxed) => { Box<$module::$Type> };
+    ($($module:ident :: $Type:ident $($boxed:ident)?),+ $(,)?) => {
         $(pub mod $module;)+
 
-        /// Any congestion control, chosen at run time: one `match` a hook, no allocation.
+        /// Any congestion control, chosen at run time: one `match` a hook. Large states stand in a box, so that senders with small ones stay small.
         #[derive(Clone, Debug)]
         pub enum AnyCc {
-            $(#[doc = concat!("See [`", stringify!($module), "`].")] $Type($module::$Type),)+
+            $(#[doc = concat!("See [`", stringify!($module), "`].")] $Type(controls!(@stored $module::$Type $($boxed)?)),)+
         }
 
         /// Every congestion control.
@@ -253,7 +368,7 @@ macro_rules! controls {
         impl AnyCc {
             fn build(setup: &Setup<'_>) -> Option<Self> {
                 $(if setup.spec.kind == <$module::$Type as Control>::SPEC.kind {
-                    return Some(Self::$Type(<$module::$Type as Control>::build(setup)));
+                    return Some(Self::$Type(<$module::$Type as Control>::build(setup).into()));
                 })+
                 None
             }
@@ -271,6 +386,15 @@ macro_rules! controls {
             fn on_ack(&mut self, sample: &AckSample) {
                 match self { $(Self::$Type(cc) => cc.on_ack(sample),)+ }
             }
+            fn on_detailed_ack(&mut self, sample: &AckSample, detail: &Detail) {
+                match self { $(Self::$Type(cc) => cc.on_detailed_ack(sample, detail),)+ }
+            }
+            fn on_segment_lost(&mut self, lost: &LostSegment) {
+                match self { $(Self::$Type(cc) => cc.on_segment_lost(lost),)+ }
+            }
+            fn on_restart(&mut self, now: Instant) {
+                match self { $(Self::$Type(cc) => cc.on_restart(now),)+ }
+            }
             fn on_loss(&mut self, loss: &Congestion) {
                 match self { $(Self::$Type(cc) => cc.on_loss(loss),)+ }
             }
@@ -282,6 +406,9 @@ macro_rules! controls {
             }
             fn on_undo(&mut self, now: Instant) {
                 match self { $(Self::$Type(cc) => cc.on_undo(now),)+ }
+            }
+            fn on_recovered(&mut self, now: Instant) {
+                match self { $(Self::$Type(cc) => cc.on_recovered(now),)+ }
             }
             #[inline]
             fn cwnd(&self) -> Bytes {
@@ -295,9 +422,11 @@ macro_rules! controls {
             fn in_slow_start(&self) -> bool {
                 match self { $(Self::$Type(cc) => cc.in_slow_start(),)+ }
             }
-            #[inline]
             fn pacing_rate(&self) -> Option<Rate> {
                 match self { $(Self::$Type(cc) => cc.pacing_rate(),)+ }
+            }
+            fn holds_back(&self) -> bool {
+                match self { $(Self::$Type(cc) => cc.holds_back(),)+ }
             }
         }
     };
@@ -307,12 +436,19 @@ controls! {
     reno::Reno,
     cubic::Cubic,
     cubic_rfc::CubicRfc,
+    htcp::Htcp boxed,
 }
 
 /// Every congestion control: names, parameters, sources.
 #[must_use]
 pub fn kinds() -> &'static [ControlSpec] {
     SPECS
+}
+
+/// What the control of this name asks of a sender.
+#[must_use]
+pub fn needs(kind: &str) -> Option<Needs> {
+    SPECS.iter().find(|spec| spec.kind == kind).map(|spec| spec.needs)
 }
 
 impl AnyCc {

@@ -34,14 +34,37 @@ pub enum SlowStartExit {
     HystartPlusPlus,
 }
 
-/// Does the connection use classic ECN (RFC 3168)?
+/// How the connection uses ECN: what data packets say, and how marks are reported back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnMode {
-    /// All packets are Not-ECT.
+    /// The control's own habit, as its description says: off for most.
     #[default]
+    Native,
+    /// The control's own kind of ECN, classic ECN if it has none.
+    On,
+    /// All packets are Not-ECT.
     Off,
-    /// Data is sent as ECT(0), and ECE is answered once a window.
+    /// Data is sent as ECT(0), and ECE is answered once a window (RFC 3168).
     Classic,
+    /// All packets are ECT(0), and each packet's mark is mirrored in ECE (RFC 8257).
+    Mirror,
+    /// All packets are ECT(0), and marks are counted (RFC 9768).
+    Accurate,
+    /// As `Accurate`, with ECT(1): scalable controls (RFC 9331).
+    L4s,
+}
+
+impl EcnMode {
+    /// The mode meant, for a control whose own is `native`.
+    #[must_use]
+    pub const fn resolve(self, native: Self) -> Self {
+        match self {
+            Self::Native => native,
+            Self::On if matches!(native, Self::Off) => Self::Classic,
+            Self::On => native,
+            given => given,
+        }
+    }
 }
 
 /// How much a sender has to send.
@@ -64,7 +87,7 @@ pub struct SenderConfig {
     pub loss_detection: LossDetection,
     /// Slow-start exit.
     pub slow_start_exit: SlowStartExit,
-    /// Classic ECN.
+    /// Explicit congestion notification.
     pub ecn: EcnMode,
     /// Initial window in segments (RFC 6928: 10).
     pub initial_window: u32,
@@ -74,6 +97,14 @@ pub struct SenderConfig {
     pub max_window: Bytes,
     /// What there is to send.
     pub data: Data,
+}
+
+impl SenderConfig {
+    /// How the connection will ask for ECN: [`ecn`](Self::ecn) with the control's own habit filled in.
+    #[must_use]
+    pub fn ecn_mode(&self) -> EcnMode {
+        self.ecn.resolve(crate::cc::needs(self.cc.kind).map_or(EcnMode::Off, |needs| needs.ecn))
+    }
 }
 
 /// When a receiver acknowledges.

@@ -6,7 +6,7 @@
 //! ([`handle_timeout`](Sender::handle_timeout)), and after each of these takes segments until there is none
 //! ([`poll_transmit`](Sender::poll_transmit)). It gives a [`Receiver`] segments and expired timers and sends the acknowledgements that come back.
 //! Both tell when they want to be woken ([`next_timeout`](Sender::next_timeout)); a host may keep one lazy timer each, since waking early is
-//! harmless. Layers, bottom up: `segment`, `segmentation`; `rtt`, `scoreboard`, `rack`, `prr` (one question each); [`cc`] (how much may be in
+//! harmless. Layers, bottom up: `segment`, `segmentation`; `rtt`, `scoreboard`, `rack`, `prr`, `sample`, `pacing` (one question each); [`cc`] (how much may be in
 //! flight); `sender` and `receiver` (state machines).
 //!
 //! ```
@@ -40,10 +40,12 @@ extern crate std;
 
 pub mod cc;
 mod config;
+mod pacing;
 mod prr;
 mod rack;
 mod receiver;
 mod rtt;
+mod sample;
 mod scoreboard;
 mod segment;
 mod segmentation;

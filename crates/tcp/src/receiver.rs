@@ -2,7 +2,8 @@
 //!
 //! Delayed acknowledgements follow Linux 6.12: the first sixteen segments, those after a long pause and those after a duplicate are acknowledged at
 //! once, later every second full segment or after the timer. Out-of-order data, data that fills a hole, FIN, and the first marked packet are answered
-//! at once. Departures: the delay is constant at its minimum (Linux stretches it up to the round-trip time when timers fire in vain), and
+//! at once. Marks are reported as the SYN asks: by ECE until the sender has reduced its window (RFC 3168), by ECE packet by packet
+//! (RFC 8257), or by a count (RFC 9768). Departures: the delay is constant at its minimum (Linux stretches it up to the round-trip time when timers fire in vain), and
 //! duplicate acknowledgements are not merged under load.
 
 mod ranges;
@@ -40,15 +41,34 @@ pub struct Receiver {
     mss: u64,
     max_ack_delay: Duration,
     policy: AckPolicy,
-    /// Echo congestion until the sender says it has reduced its window.
-    echo_congestion: bool,
+    /// What acknowledgements carry. ECE: classic, until the sender says it has reduced its window; mirrored, while packets arrive marked.
+    flags: Flags,
+    /// Marked data packets so far, modulo 256, when they are counted.
+    marked: u8,
+    /// Packets with this codepoint need attention.
+    watched: Ecn,
+    report: Report,
+    codepoint: Ecn,
     started: bool,
     out_of_order: OutOfOrder,
     /// A pause this long makes acknowledgements quick again.
     long_pause: Duration,
     handshake_at: Option<Instant>,
     fin_at: u64,
+    /// One above the last byte of the last marked packet, when they are counted.
+    marked_end: u64,
 }
+
+/// How marks are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Report {
+    Classic,
+    Mirrored,
+    Counted,
+}
+
+/// Segments after which a mark may wait no longer (RFC 9768 §3.2.2.5 says seven marks).
+const MARKS_AT_ONCE: u32 = 7;
 
 /// What to do about the data just taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,13 +92,25 @@ impl Receiver {
             mss: config.mss.get(),
             max_ack_delay: config.max_ack_delay,
             policy: config.ack_policy,
-            echo_congestion: false,
+            flags: Flags::ACK,
+            marked: 0,
+            watched: Ecn::Ce,
+            report: Report::Classic,
+            codepoint: Ecn::NotEct,
             started: false,
             out_of_order: OutOfOrder::default(),
             long_pause: SECOND,
             handshake_at: None,
             fin_at: NEVER,
+            marked_end: 0,
         }
+    }
+
+    /// The codepoint acknowledgements carry: that of the SYN.
+    #[inline]
+    #[must_use]
+    pub const fn codepoint(&self) -> Ecn {
+        self.codepoint
     }
 
     /// Data arrived in order, each byte counted once.
@@ -107,7 +139,7 @@ impl Receiver {
         let routine = segment.number == self.next
             && segment.payload > 0
             && segment.flags == Flags::default()
-            && ecn != Ecn::Ce
+            && ecn != self.watched
             && self.out_of_order.is_empty();
         if !routine {
             return self.handle_unusual(now, segment, ecn);
@@ -122,36 +154,33 @@ impl Receiver {
 
     /// The time told by [`next_timeout`](Self::next_timeout) has come. Early or repeated calls change nothing.
     pub fn handle_timeout(&mut self, now: Instant) -> Option<Segment> {
-        (self.timer <= now.as_nanos()).then(|| self.acknowledge())
+        (self.timer <= now.as_nanos()).then(|| self.acknowledge(now))
     }
 
     fn handle_unusual(&mut self, now: Instant, segment: &Segment, ecn: Ecn) -> Option<Segment> {
         if segment.flags.has(Flags::SYN) {
-            return Some(self.accept(now, segment));
+            return Some(self.accept(now, segment, ecn));
         }
         if segment.payload == 0 {
             return None;
         }
-        let mut urgency = Urgency::ByPolicy;
-        if segment.flags.has(Flags::CWR) {
-            self.echo_congestion = false;
-            urgency = Urgency::AtOnce;
-        }
-        if ecn == Ecn::Ce && !self.echo_congestion {
-            self.echo_congestion = true;
-            self.quick = self.quick.max(QUICK_ACKS_AFTER_MARK);
-        }
+        let mut urgency = match self.report {
+            Report::Classic => self.note_mark(segment.flags, ecn),
+            Report::Counted => self.count_mark(segment, ecn),
+            Report::Mirrored if (ecn == Ecn::Ce) != self.flags.has(Flags::ECE) => return self.turn_mirror(now, segment, ecn),
+            Report::Mirrored => Urgency::ByPolicy,
+        };
         let end = segment.number.saturating_add(u64::from(segment.payload));
         if segment.flags.has(Flags::FIN) {
             self.fin_at = end;
         }
         if end <= self.next {
-            return Some(self.report_duplicate(segment.number, segment.payload));
+            return Some(self.report_duplicate(now, segment));
         }
         self.note_arrival(now);
         if segment.number > self.next {
             self.out_of_order.insert(segment.number, end);
-            return Some(self.acknowledge());
+            return Some(self.acknowledge(now));
         }
         if segment.number <= self.acknowledged {
             self.echo = segment.timestamp;
@@ -164,25 +193,78 @@ impl Receiver {
         self.respond(now, urgency)
     }
 
-    fn accept(&mut self, now: Instant, syn: &Segment) -> Segment {
+    /// Classic ECN: one mark is echoed until the sender has reduced its window.
+    fn note_mark(&mut self, flags: Flags, ecn: Ecn) -> Urgency {
+        let mut urgency = Urgency::ByPolicy;
+        if flags.has(Flags::CWR) {
+            self.flags = Flags::ACK;
+            urgency = Urgency::AtOnce;
+        }
+        if ecn == Ecn::Ce && !self.flags.has(Flags::ECE) {
+            self.flags = Flags::ACK.with(Flags::ECE);
+            self.quick = self.quick.max(QUICK_ACKS_AFTER_MARK);
+        }
+        urgency
+    }
+
+    /// Accurate ECN: the first of a run of marks is reported at once, and later ones do not wait long.
+    fn count_mark(&mut self, segment: &Segment, ecn: Ecn) -> Urgency {
+        if ecn != Ecn::Ce {
+            return Urgency::ByPolicy;
+        }
+        self.marked = self.marked.wrapping_add(1);
+        let first = segment.number != self.marked_end;
+        self.marked_end = segment.number.saturating_add(u64::from(segment.payload));
+        if first || self.pending + 1 >= MARKS_AT_ONCE { Urgency::AtOnce } else { Urgency::ByPolicy }
+    }
+
+    /// DCTCP: when marks begin or end, what came before is acknowledged with the old state, and this packet at once with the new one.
+    #[cold]
+    fn turn_mirror(&mut self, now: Instant, segment: &Segment, ecn: Ecn) -> Option<Segment> {
+        let earlier = (self.pending > 0).then(|| self.acknowledge(now));
+        (self.flags, self.watched) = match ecn {
+            Ecn::Ce => (Flags::ACK.with(Flags::ECE), Ecn::Ect0),
+            _ => (Flags::ACK, Ecn::Ce),
+        };
+        let answer = self.handle_unusual(now, segment, ecn);
+        if earlier.is_none() {
+            return answer.or_else(|| Some(self.acknowledge(now)));
+        }
+        // The second acknowledgement leaves by the timer, in the same instant.
+        self.timer = now.as_nanos();
+        earlier
+    }
+
+    fn accept(&mut self, now: Instant, syn: &Segment, ecn: Ecn) -> Segment {
         self.handshake_at.get_or_insert(now);
         let mut flags = Flags::SYN.with(Flags::ACK);
         if syn.flags.has(Flags::ECE.with(Flags::CWR)) {
             flags = flags.with(Flags::ECE);
+            if syn.flags.has(Flags::AE) {
+                self.report = Report::Counted;
+                flags = flags.with(Flags::AE);
+            } else if syn.flags.has(Flags::MIRROR) {
+                self.report = Report::Mirrored;
+                flags = flags.with(Flags::MIRROR);
+            }
+            self.codepoint = match (ecn, self.report) {
+                // What it was before it was marked cannot be told: scalable controls count, DCTCP mirrors.
+                (Ecn::Ce, Report::Counted) => Ecn::Ect1,
+                (Ecn::Ce, _) => Ecn::Ect0,
+                (as_sent, _) => as_sent,
+            };
         }
         Segment { number: self.next, timestamp: syn.timestamp, flags, ..Segment::default() }
     }
 
     /// Old data: the sender repeated in vain, or the acknowledgement was lost. Say so, and hold nothing back for a while.
-    fn report_duplicate(&mut self, number: u64, payload: u32) -> Segment {
+    fn report_duplicate(&mut self, now: Instant, old: &Segment) -> Segment {
         self.quick = self.quick.max(QUICK_ACKS);
-        let mut ack = self.acknowledge();
+        let mut ack = self.acknowledge(now);
         // A copy more than 4 GiB old says nothing about this window.
-        if let Ok(offset) = u32::try_from(self.next - number) {
-            let kept = usize::from(ack.sack_blocks).min(2);
-            ack.sack.copy_within(0..kept, 1);
-            ack.sack[0] = SackBlock { offset, len: payload };
-            ack.sack_blocks = kept as u8 + 1;
+        if let Ok(offset) = u32::try_from(self.next - old.number) {
+            ack.sack.copy_within(0..2, 1);
+            ack.sack[0] = SackBlock { offset, len: u32::from(old.payload) };
             ack.flags = ack.flags.with(Flags::DSACK);
         }
         ack
@@ -218,28 +300,27 @@ impl Receiver {
             AckPolicy::EveryWindow { segments } => self.pending >= segments,
         };
         if due || urgency == Urgency::AtOnce {
-            return Some(self.acknowledge());
+            return Some(self.acknowledge(now));
         }
         let t = now.as_nanos();
         let delay = self.max_ack_delay.as_nanos();
         if self.timer != NEVER && self.policy == AckPolicy::Delayed && self.timer <= t + delay / 4 {
             // The timer of earlier data is about to fire anyway.
-            return Some(self.acknowledge());
+            return Some(self.acknowledge(now));
         }
         self.timer = self.timer.min(t.saturating_add(delay));
         None
     }
 
     #[inline]
-    fn acknowledge(&mut self) -> Segment {
+    fn acknowledge(&mut self, now: Instant) -> Segment {
         self.acknowledged = self.next;
         self.timer = NEVER;
         self.pending = 0;
         self.quick = self.quick.saturating_sub(1);
-        let mut ack = Segment { number: self.next, timestamp: self.echo, flags: Flags::ACK, ..Segment::default() };
-        if self.echo_congestion {
-            ack.flags = ack.flags.with(Flags::ECE);
-        }
+        let delay = (now.as_nanos().wrapping_sub(self.echo.as_nanos()) / Segment::DELAY_UNIT.as_nanos()) as u32;
+        let mut ack =
+            Segment { number: self.next, timestamp: self.echo, flags: self.flags, delay, ce: self.marked, ..Segment::default() };
         if !self.out_of_order.is_empty() {
             self.out_of_order.report(self.next, &mut ack);
         }

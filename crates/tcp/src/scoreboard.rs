@@ -98,6 +98,15 @@ pub(crate) struct Scoreboard {
     resent: VecDeque<u64>,
     /// Segments whose retransmission was lost, in order of discovery.
     relost: VecDeque<u64>,
+    /// Losses one by one, for controls that ask for them.
+    log: Option<Box<LossLog>>,
+}
+
+/// Losses found since they were last asked for, and all in all.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LossLog {
+    numbers: VecDeque<u64>,
+    count: u64,
 }
 
 impl Scoreboard {
@@ -117,7 +126,25 @@ impl Scoreboard {
             top: [0; 3],
             resent: VecDeque::new(),
             relost: VecDeque::new(),
+            log: None,
         }
+    }
+
+    /// Keeps a record of losses from now on.
+    pub(crate) fn log_losses(&mut self) {
+        self.log = Some(Box::default());
+    }
+
+    /// Losses found so far, those of retransmissions included; zero unless they are logged.
+    pub(crate) fn lost_in_all(&self) -> u64 {
+        self.log.as_ref().map_or(0, |log| log.count)
+    }
+
+    /// The earliest loss not yet taken, if losses are logged, and how many had been found with it.
+    pub(crate) fn take_loss(&mut self) -> Option<(u64, u64)> {
+        let log = self.log.as_mut()?;
+        let number = log.numbers.pop_front()?;
+        Some((number, log.count - log.numbers.len() as u64))
     }
 
     #[inline]

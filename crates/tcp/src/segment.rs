@@ -1,6 +1,6 @@
 //! What travels between a sender and a receiver.
 
-use goodqueue_units::Instant;
+use goodqueue_units::{Duration, Instant};
 
 /// A run of received bytes above the cumulative acknowledgement (RFC 2018), relative to it so that it stays small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +28,11 @@ impl Flags {
     pub const CWR: Self = Self(16);
     /// The first SACK block reports a duplicate (RFC 2883): its offset is the distance of its start *below* `number`.
     pub const DSACK: Self = Self(32);
+    /// In a SYN: asks for a count of marked packets, [`Segment::ce`]; in its answer: granted (RFC 9768's AE flag).
+    pub const AE: Self = Self(64);
+    /// In a SYN: asks for each packet's mark to be mirrored in `ECE` (RFC 8257 §3.2). Real hosts have no such bit: both ends of a DCTCP
+    /// connection are set up alike.
+    pub const MIRROR: Self = Self(128);
 
     /// Are all flags of `other` set?
     #[inline]
@@ -51,12 +56,34 @@ pub struct Segment {
     pub number: u64,
     /// Data: when it was sent (timestamp option, RFC 7323). Acknowledgement: the timestamp it echoes.
     pub timestamp: Instant,
-    /// Acknowledgement: blocks received above `number`, most recent first.
+    /// Acknowledgement: blocks received above `number`, most recent first; unused ones are empty and come last.
     pub sack: [SackBlock; 3],
+    /// Acknowledgement: when it was sent less the timestamp it echoes, in units of [`DELAY_UNIT`](Self::DELAY_UNIT). What a host reads from the two
+    /// halves of the timestamp option; with two clocks it has a constant offset.
+    pub delay: u32,
     /// Data bytes carried.
-    pub payload: u32,
+    pub payload: u16,
     /// Flags.
     pub flags: Flags,
-    /// How many of `sack` are in use.
-    pub sack_blocks: u8,
+    /// Acknowledgement: data packets received with CE so far, modulo 256 (RFC 9768 counts modulo 8, or 2^24 in its option).
+    pub ce: u8,
+}
+
+impl Segment {
+    /// Unit of [`delay`](Self::delay): 1024 ns, good for 73 minutes.
+    pub const DELAY_UNIT: Duration = Duration::ns(1024);
+
+    /// The blocks in use.
+    #[must_use]
+    pub fn blocks(&self) -> &[SackBlock] {
+        let used = self.sack.iter().take_while(|block| block.len > 0).count();
+        &self.sack[..used]
+    }
+
+    /// Does it report anything selectively?
+    #[inline]
+    #[must_use]
+    pub const fn has_blocks(&self) -> bool {
+        self.sack[0].len > 0
+    }
 }

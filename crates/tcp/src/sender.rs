@@ -11,20 +11,25 @@
 //! the receiver's window as it changes, segmentation offload, the cache of metrics between connections, decay of an unused window.
 
 mod acks;
+mod echo;
+mod instruments;
 mod recovery;
 mod timers;
 mod transmit;
 
-use crate::cc::{AnyCc, CcError, CongestionControl, Established};
+use crate::cc::{self, AnyCc, CcError, CongestionControl, Established, Feedback, Reduction, State};
 use crate::config::{Data, EcnMode, LossDetection, SenderConfig};
 use crate::prr::Prr;
 use crate::rack::Rack;
 use crate::rtt::Rtt;
 use crate::scoreboard::Scoreboard;
-use crate::segment::{Flags, Segment};
+use crate::segment::Segment;
 use crate::segmentation::Segmentation;
+use alloc::boxed::Box;
+use echo::Echo;
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
-use recovery::{Repair, State, Undo};
+use instruments::Instruments;
+use recovery::{Repair, Undo};
 use timers::Timer;
 
 /// No segment has this number.
@@ -107,7 +112,13 @@ pub struct Sender {
     urgent: Urgent,
     repair: Repair,
     loss_detection: LossDetection,
-    ecn_negotiated: bool,
+    /// Established, and an acknowledgement that only advances needs no further look.
+    plain: bool,
+    /// The control reduces its window itself.
+    owns_window: bool,
+    echo: Echo,
+    /// What new data says of ECN.
+    codepoint: Ecn,
     cwr_pending: bool,
     /// Was the window used up in the round ending at `usage_end`; else the most segments outstanding in it.
     cwnd_limited: bool,
@@ -138,11 +149,13 @@ pub struct Sender {
     forward_rto: bool,
     rescued: bool,
     ecn: EcnMode,
+    /// Marks the receiver has counted, modulo 256.
+    marks_seen: u8,
     fin: bool,
     last_len: u32,
     initial_window: u32,
-    /// Nothing is sent before this time, under a pacing control.
-    paced_until: u64,
+    /// For controls that ask for details.
+    instruments: Option<Box<Instruments>>,
 }
 
 impl Sender {
@@ -175,9 +188,16 @@ impl Sender {
                 }
             }
         };
+        let cc = AnyCc::new(&config.cc, mss, config.slow_start_exit, rng)?;
+        let needs = cc::needs(config.cc.kind).unwrap_or(cc::Needs::PLAIN);
+        let mut board = Scoreboard::new();
+        let instruments = (needs.feedback == Feedback::Detailed).then(Box::<Instruments>::default);
+        if instruments.is_some() {
+            board.log_losses();
+        }
         let most = segmentation.whole(config.max_window.get()).min(u64::from(u32::MAX / 4)) as u32;
         Ok(Self {
-            board: Scoreboard::new(),
+            board,
             window: 0,
             cc_window: Bytes::MAX,
             quota: 0,
@@ -190,7 +210,7 @@ impl Sender {
             urgent: Urgent::Nothing,
             repair: Repair::Nothing,
             segmentation,
-            cc: AnyCc::new(&config.cc, mss, config.slow_start_exit, rng)?,
+            cc,
             rtt: Rtt::new(config.rto_min),
             rack: Rack::new(),
             timer: Timer::OFF,
@@ -212,13 +232,17 @@ impl Sender {
             forward_rto: false,
             rescued: false,
             loss_detection: config.loss_detection,
-            ecn: config.ecn,
-            ecn_negotiated: false,
+            plain: false,
+            owns_window: needs.reduction == Reduction::Own,
+            ecn: config.ecn_mode(),
+            echo: Echo::Nothing,
+            codepoint: Ecn::NotEct,
+            marks_seen: 0,
             cwr_pending: false,
             fin: end != NO_SEGMENT,
             last_len,
             initial_window: config.initial_window,
-            paced_until: 0,
+            instruments,
         })
     }
 
@@ -295,7 +319,7 @@ impl Sender {
     /// The rate at which segments are released, when the control paces.
     #[must_use]
     pub fn pacing_rate(&self) -> Option<Rate> {
-        self.cc.pacing_rate()
+        self.instruments.as_ref().and_then(|_| self.cc.pacing_rate())
     }
 
     fn establish(&mut self, now: Instant, segment: &Segment) {
@@ -315,10 +339,11 @@ impl Sender {
         } else {
             self.rtt.reset_back_off();
         }
-        self.ecn_negotiated = self.ecn == EcnMode::Classic && segment.flags.has(Flags::ECE);
+        self.settle_ecn(segment.flags);
+        self.plain = self.instruments.is_none() && self.echo != Echo::Counted;
         // Repeated loss of the handshake speaks of a bad path (RFC 5681 §3.1; Linux forgives the first).
         let initial_window = if retries > 1 { 1 } else { self.initial_window };
-        self.cc.on_established(&Established { now, initial_window });
+        self.cc.on_established(&Established { now, initial_window, srtt: self.rtt.srtt() });
         self.follow_control();
     }
 

@@ -10,7 +10,7 @@ const MSS: u64 = 1448;
 const GAP: Duration = Duration::us(500);
 
 fn data(number: u64, now: Instant) -> Segment {
-    Segment { number: number * MSS, payload: MSS as u32, timestamp: now, ..Segment::default() }
+    Segment { number: number * MSS, payload: MSS as u16, timestamp: now, ..Segment::default() }
 }
 
 struct Feed {
@@ -76,7 +76,7 @@ fn data_out_of_order_and_data_filling_a_hole_are_acknowledged_at_once() {
     feed.answered(0..16);
     assert_eq!(feed.answered([17, 18, 19]), [true; 3]);
     let ack = feed.take(16).expect("the hole is filled");
-    assert_eq!((ack.number, ack.sack_blocks), (20 * MSS, 0));
+    assert_eq!((ack.number, ack.blocks().len()), (20 * MSS, 0));
     assert_eq!(feed.answered([20, 21]), [false, true]);
 }
 
@@ -99,7 +99,7 @@ fn duplicates_are_reported_with_their_distance_below() {
     feed.answered(0..20);
     let ack = feed.take(17).expect("at once");
     assert!(ack.flags.has(Flags::DSACK));
-    assert_eq!((ack.number, ack.sack_blocks), (20 * MSS, 1));
+    assert_eq!((ack.number, ack.blocks().len()), (20 * MSS, 1));
     assert_eq!((u64::from(ack.sack[0].offset), u64::from(ack.sack[0].len)), (3 * MSS, MSS));
     assert_eq!(feed.receiver.delivered_bytes(), 20 * MSS);
 }
@@ -198,4 +198,67 @@ fn marks_in_two_windows_reduce_twice() {
 fn without_negotiation_nothing_is_marked_and_nothing_answered() {
     let pipe = marking("reno", EcnMode::Off, |number| number == 50);
     assert_eq!(pipe.sender.statistics().ecn_responses, 0);
+}
+
+/// A receiver of a connection that asked for this kind of feedback, with the quick acknowledgements of its start behind it.
+fn feed_with(flags: Flags) -> Feed {
+    let mut feed = Feed::new(AckPolicy::Delayed);
+    let syn = Segment { flags: Flags::SYN.with(Flags::ECE).with(Flags::CWR).with(flags), ..Segment::default() };
+    let answer = feed.receiver.handle_segment(feed.now, &syn, Ecn::Ect0).expect("an answer");
+    assert!(answer.flags.has(Flags::SYN.with(Flags::ACK).with(Flags::ECE).with(flags)));
+    for number in 0..16 {
+        feed.take_with(number, Ecn::Ect0, Flags::default());
+    }
+    feed
+}
+
+/// What the receiver answers to a segment: the number acknowledged, in segments, and the echo; at once and by a timer due at once.
+fn answers(feed: &mut Feed, number: u64, ecn: Ecn) -> Vec<(u64, bool)> {
+    let first = feed.take_with(number, ecn, Flags::default());
+    let due = feed.receiver.next_timeout().filter(|&due| due <= feed.now);
+    let second = due.and_then(|_| feed.receiver.handle_timeout(feed.now));
+    first.into_iter().chain(second).map(|ack| (ack.number / MSS, ack.flags.has(Flags::ECE))).collect()
+}
+
+/// RFC 8257 §3.2: every segment acknowledged with the mark it bore, and delayed acknowledgements only within a run.
+#[test]
+fn a_mirror_acknowledges_the_old_state_before_the_new_one() {
+    let mut feed = feed_with(Flags::MIRROR);
+    assert_eq!(answers(&mut feed, 16, Ecn::Ect0), []);
+    // One unmarked segment waits for its acknowledgement when the marks begin: two acknowledgements.
+    assert_eq!(answers(&mut feed, 17, Ecn::Ce), [(17, false), (18, true)]);
+    assert_eq!(answers(&mut feed, 18, Ecn::Ce), []);
+    assert_eq!(answers(&mut feed, 19, Ecn::Ce), [(20, true)]);
+    // Nothing waits when the marks end: one.
+    assert_eq!(answers(&mut feed, 20, Ecn::Ect0), [(21, false)]);
+    assert_eq!(answers(&mut feed, 21, Ecn::Ect0), []);
+    assert_eq!(answers(&mut feed, 22, Ecn::Ect0), [(23, false)]);
+}
+
+/// RFC 9768 §3.2.2: the count never stops, a run of marks is reported when it begins, and no echo is left standing.
+#[test]
+fn a_counter_counts_every_mark_and_reports_the_first_at_once() {
+    let mut feed = feed_with(Flags::AE);
+    assert_eq!(feed.take_with(16, Ecn::Ect0, Flags::default()), None);
+    let ack = feed.take_with(17, Ecn::Ect0, Flags::default()).unwrap();
+    assert_eq!((ack.ce, ack.flags), (0, Flags::ACK));
+    let ack = feed.take_with(18, Ecn::Ce, Flags::default()).expect("the first mark is reported at once");
+    assert_eq!((ack.ce, ack.flags), (1, Flags::ACK));
+    assert_eq!(feed.take_with(19, Ecn::Ce, Flags::default()), None);
+    assert_eq!(feed.take_with(20, Ecn::Ce, Flags::default()).unwrap().ce, 3);
+    for number in 21..21 + 512 {
+        feed.take_with(number, Ecn::Ce, Flags::default());
+    }
+    assert_eq!(feed.take_with(600, Ecn::Ect0, Flags::default()).unwrap().ce, 3, "512 more, modulo 256");
+}
+
+#[test]
+fn acknowledgements_tell_the_time_from_sender_to_receiver() {
+    let pipe = marking("reno", EcnMode::Off, |_| false);
+    let acks = || pipe.acks.iter().filter(|(_, ack)| ack.number > 0);
+    let unit = Segment::DELAY_UNIT.as_nanos();
+    assert!(acks().all(|(at, ack)| u64::from(ack.delay) == at.since(ack.timestamp).as_nanos() / unit));
+    // 10 ms of propagation and 120 us to send a segment at 100 Mbit/s.
+    let least = acks().map(|(_, ack)| u64::from(ack.delay) * unit).min().unwrap();
+    assert!((10_119_000..10_121_000).contains(&least), "{least}");
 }

@@ -93,8 +93,13 @@ impl Draft {
 
 fn read_ecn(field: Field<'_>) -> Result<EcnMode, Fault> {
     match field.node.value {
-        Value::Bool(on) => Ok(if on { EcnMode::Classic } else { EcnMode::Off }),
-        _ => reader::choice(&["classic"])(field).map(|_| EcnMode::Classic),
+        Value::Bool(on) => Ok(if on { EcnMode::On } else { EcnMode::Off }),
+        _ => reader::choice(&["classic", "mirror", "accurate", "l4s"])(field).map(|word| match word {
+            "classic" => EcnMode::Classic,
+            "mirror" => EcnMode::Mirror,
+            "accurate" => EcnMode::Accurate,
+            _ => EcnMode::L4s,
+        }),
     }
 }
 

@@ -112,7 +112,7 @@ fn a_sender_takes_all_its_settings() {
     assert_eq!(sender.cc.params, [("beta", 0.8), ("fast_convergence", 0.0)]);
     assert_eq!((sender.mss, receiver.mss, *header), (Bytes::new(1000), Bytes::new(1000), Bytes::new(40)));
     assert_eq!((sender.data, sender.max_window), (Data::Bytes(Bytes::new(64_000_000)), Bytes::new(20_000)));
-    assert_eq!((sender.ecn, sender.initial_window, sender.rto_min), (EcnMode::Classic, 3, Duration::secs(1)));
+    assert_eq!((sender.ecn, sender.initial_window, sender.rto_min), (EcnMode::On, 3, Duration::secs(1)));
     assert_eq!((sender.loss_detection, sender.slow_start_exit), (LossDetection::Rfc6675, SlowStartExit::HystartPlusPlus));
     assert_eq!(receiver.ack_policy, AckPolicy::EveryWindow { segments: 20 });
     assert_eq!(receiver.max_ack_delay, Duration::ms(200));

@@ -88,8 +88,8 @@ impl World {
 
     /// Has the sender put so much on its own access link that the rest had better wait in the socket? Until when?
     ///
-    /// Linux's small-queue rule: at most two packets, or a millisecond at the rate the connection is sending at (twice window
-    /// per round trip in slow start, 1.2 times after it). Without it a window larger than the path would stand in the host's
+    /// Linux's small-queue rule: at most two packets, or a millisecond at the rate the connection is sending at (its pacing rate; without one,
+    /// twice window per round trip in slow start, 1.2 times after it). Without it a window larger than the path would stand in the host's
     /// own queue, where no host keeps it.
     #[inline]
     fn local_queue_full(&self, slot: u32, flow: u32) -> Option<Instant> {
@@ -99,9 +99,14 @@ impl World {
             return None;
         }
         let sender = &self.senders[slot as usize].sender;
-        let srtt_s = sender.srtt()?.as_secs_f64();
-        let gain = if sender.cwnd().get() < sender.ssthresh().get() / 2 { 2.0 } else { 1.2 };
-        let rate_share = gain * sender.cwnd().bits() as f64 / srtt_s / class.rate.as_bit_s() as f64;
+        let sending_bit_s = match sender.pacing_rate() {
+            Some(rate) => rate.as_bit_s() as f64,
+            None => {
+                let gain = if sender.cwnd().get() < sender.ssthresh().get() / 2 { 2.0 } else { 1.2 };
+                gain * sender.cwnd().bits() as f64 / sender.srtt()?.as_secs_f64()
+            }
+        };
+        let rate_share = sending_bit_s / class.rate.as_bit_s() as f64;
         let allowed = Duration::ms(1).mul_f64(rate_share).max(class.packet_time() * 2);
         (backlog > allowed).then(|| wire.busy_until - allowed)
     }
@@ -144,7 +149,8 @@ impl World {
             self.events.schedule(due.max(now), Target::ReceiverTimer(slot));
         }
         if let Some(ack) = ack {
-            self.emit(packet.flow, ack, Ecn::NotEct);
+            let ecn = host.receiver.codepoint();
+            self.emit(packet.flow, ack, ecn);
         }
     }
 
@@ -155,6 +161,7 @@ impl World {
             return;
         }
         host.timer_at = Instant::MAX;
+        let ecn = host.receiver.codepoint();
         let mut ack = None;
         if host.receiver.next_timeout().is_some_and(|due| due <= now) {
             ack = host.receiver.handle_timeout(now);
@@ -165,7 +172,7 @@ impl World {
         }
         if let Some(ack) = ack {
             let flow = self.flow_of_slot[slot as usize];
-            self.emit(flow, ack, Ecn::NotEct);
+            self.emit(flow, ack, ecn);
         }
     }
 
@@ -198,7 +205,7 @@ impl World {
     fn emit(&mut self, flow: u32, segment: Segment, ecn: Ecn) {
         let header = u32::from(self.routes[flow as usize].header);
         // The largest segment is checked against 64 KiB when the world is built.
-        let ip_len = (segment.payload + header) as u16;
+        let ip_len = (u32::from(segment.payload) + header) as u16;
         self.launch(flow, segment, ip_len, ecn);
     }
 

@@ -19,7 +19,7 @@
 use super::hystart::{Hystart, Observation};
 use super::hystart_plus_plus::{HystartPlusPlus, Mode};
 use super::window::SegmentWindow;
-use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Established, Growth, Sent, Setup, Timeout};
+use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Established, Growth, Needs, Sent, Setup, Timeout};
 use crate::config::SlowStartExit;
 use goodqueue_units::{Bytes, Instant};
 
@@ -259,6 +259,7 @@ impl Control for Cubic {
                 doc: "hybrid slow start acts from this window on",
             },
         ],
+        needs: Needs::PLAIN,
         source: "RFC 9438; Linux 6.12",
     };
 

@@ -15,7 +15,7 @@
 //! *Source*: RFC 9438 §4.
 
 use super::hystart_plus_plus::{HystartPlusPlus, Mode};
-use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Established, Growth, Response};
+use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Established, Growth, Needs, Response};
 use super::{Sent, Setup, Timeout};
 use crate::config::SlowStartExit;
 use alloc::boxed::Box;
@@ -156,6 +156,7 @@ impl Control for CubicRfc {
                 doc: "aim lower when a window was lost below the last maximum",
             },
         ],
+        needs: Needs::PLAIN,
         source: "RFC 9438 §4; RFC 9406",
     };
 

@@ -13,10 +13,9 @@
 //!
 //! *Source*: RFC 5681 §3.1, RFC 6582, RFC 3465, RFC 8511; Linux 6.12 where they leave room.
 
-use super::hystart_plus_plus::{HystartPlusPlus, Mode};
+use super::slow_start::SlowStart;
 use super::window::SegmentWindow;
-use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Established, Growth, Setup, Timeout};
-use crate::config::SlowStartExit;
+use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Established, Growth, Needs, Setup, Timeout};
 use goodqueue_units::{Bytes, Instant};
 
 /// Reno's state.
@@ -26,31 +25,12 @@ pub struct Reno {
     slow_start_limit: u32,
     beta: f64,
     ecn_beta: f64,
-    exit: Option<HystartPlusPlus>,
+    slow_start: SlowStart,
 }
 
 impl Reno {
     fn reduced(&self, beta: f64) -> u32 {
         ((f64::from(self.window.cwnd) * beta) as u32).max(2)
-    }
-
-    #[inline]
-    fn slow_start(&mut self, sample: &AckSample) -> u32 {
-        let counted = if self.slow_start_limit == 0 { sample.delivered } else { sample.delivered.min(self.slow_start_limit) };
-        let Some(exit) = &mut self.exit else {
-            return self.window.slow_start(counted);
-        };
-        match exit.on_ack(sample) {
-            Mode::SlowStart => self.window.slow_start(HystartPlusPlus::normal_growth(counted)),
-            Mode::Conservative => {
-                let grown = exit.conservative_growth(counted);
-                self.window.slow_start(grown)
-            }
-            Mode::Done => {
-                self.window.ssthresh = self.window.cwnd;
-                sample.delivered
-            }
-        }
     }
 }
 
@@ -81,6 +61,7 @@ impl Control for Reno {
                 doc: "segments counted per acknowledgement in slow start; 0 counts all, RFC 3465 says 2",
             },
         ],
+        needs: Needs::PLAIN,
         source: "RFC 5681 §3.1; RFC 3465; Linux 6.12",
     };
 
@@ -90,7 +71,7 @@ impl Control for Reno {
             slow_start_limit: setup.param("slow_start_limit") as u32,
             beta: setup.param("beta"),
             ecn_beta: setup.param("ecn_beta"),
-            exit: (setup.slow_start_exit == SlowStartExit::HystartPlusPlus).then(HystartPlusPlus::default),
+            slow_start: SlowStart::new(setup.slow_start_exit),
         }
     }
 }
@@ -107,7 +88,8 @@ impl CongestionControl for Reno {
         }
         let mut rest = sample.delivered;
         if self.window.in_slow_start() {
-            rest = self.slow_start(sample);
+            let counted = if self.slow_start_limit == 0 { sample.delivered } else { sample.delivered.min(self.slow_start_limit) };
+            rest = self.slow_start.grow(&mut self.window, sample, counted);
             if rest == 0 {
                 return;
             }
@@ -117,17 +99,17 @@ impl CongestionControl for Reno {
 
     fn on_loss(&mut self, _: &Congestion) {
         self.window.reduce(self.reduced(self.beta));
-        self.exit = None;
+        self.slow_start.over();
     }
 
     fn on_ecn(&mut self, _: &Congestion) {
         self.window.reduce(self.reduced(self.ecn_beta));
-        self.exit = None;
+        self.slow_start.over();
     }
 
     fn on_rto(&mut self, timeout: &Timeout) {
         self.window.collapse(timeout, self.reduced(self.beta));
-        self.exit = None;
+        self.slow_start.over();
     }
 
     fn on_undo(&mut self, _: Instant) {

@@ -22,7 +22,7 @@ impl Script {
         let config = CcConfig { kind, params: params.to_vec() };
         let mut cc = AnyCc::new(&config, MSS, exit, Rng::new(1)).expect("valid settings");
         let now = Instant::from_nanos(1_000_000_000);
-        cc.on_established(&Established { now, initial_window });
+        cc.on_established(&Established { now, initial_window, srtt: Duration::ZERO });
         Self { cc, now, una: 0, rtt: Duration::ms(100) }
     }
 
@@ -46,6 +46,7 @@ impl Script {
             nxt: self.una + u64::from(self.window()),
             in_flight: self.window(),
             ece: false,
+            state: State::Open,
         }
     }
 

@@ -65,6 +65,11 @@ impl SegmentWindow {
         self.cwnd = self.cwnd.min(LARGEST);
     }
 
+    /// Grows by one segment.
+    pub(crate) fn grow_by_one(&mut self) {
+        self.cwnd = (self.cwnd + 1).min(LARGEST);
+    }
+
     fn remember(&mut self) {
         // What the threshold is worth after an undo: an earlier threshold, but not less than three quarters of the window
         // that was in use.

@@ -99,7 +99,6 @@ impl OutOfOrder {
                 used += 1;
             }
         }
-        ack.sack_blocks = used as u8;
     }
 }
 
@@ -110,7 +109,7 @@ mod tests {
     fn blocks(ranges: &OutOfOrder, next: u64) -> alloc::vec::Vec<(u32, u32)> {
         let mut ack = Segment::default();
         ranges.report(next, &mut ack);
-        ack.sack[..usize::from(ack.sack_blocks)].iter().map(|b| (b.offset, b.len)).collect()
+        ack.blocks().iter().map(|b| (b.offset, b.len)).collect()
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Which segments are lost, which to send again, and what a timeout or a mistaken recovery does to them.
 
-use super::{AMBIGUOUS, FLAGS, LOST, RETRANSMITTED, Record, SACKED, Scoreboard};
+use super::{AMBIGUOUS, FLAGS, LOST, LossLog, RETRANSMITTED, Record, SACKED, Scoreboard};
 
 /// How many late segments are looked at for the time of the last of them; keeps the work per acknowledgement constant.
 const LATE_LOOKED_AT: usize = 16;
@@ -31,6 +31,13 @@ pub(crate) struct Verdict {
     pub(crate) wait_until: Option<u64>,
 }
 
+impl LossLog {
+    fn note(&mut self, number: u64) {
+        self.numbers.push_back(number);
+        self.count += 1;
+    }
+}
+
 impl Scoreboard {
     fn mark_lost(&mut self, number: u64) {
         let record = self.record(number);
@@ -44,6 +51,11 @@ impl Scoreboard {
             self.lost += 1;
         }
         *self.slot(number) = Record(record.0 & !RETRANSMITTED | LOST);
+        if let Some(log) = &mut self.log
+            && (record.has(RETRANSMITTED) || !record.has(LOST))
+        {
+            log.note(number);
+        }
     }
 
     /// Moves the frontier over everything decided; returns the first segment that is neither delivered, lost nor sent again.

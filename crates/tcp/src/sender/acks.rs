@@ -1,9 +1,8 @@
 //! Acknowledgements: what they deliver, measure and change.
 
-use super::recovery::State;
 use super::timers::Use;
 use super::{NO_SEGMENT, Phase, Sender};
-use crate::cc::{AckSample, CongestionControl, Growth};
+use crate::cc::{AckSample, CongestionControl, Growth, State};
 use crate::prr::Ack;
 use crate::scoreboard::{Delivery, Verdict};
 use crate::segment::{Flags, Segment};
@@ -20,12 +19,16 @@ pub(super) struct AckFacts {
     pub(super) duplicate: bool,
     /// It echoes congestion.
     pub(super) ece: bool,
+    /// Segments it reports as delivered with a mark.
+    pub(super) marked: u32,
     /// It delivers a segment sent once, from below the recovery point.
     pub(super) original: bool,
     /// The timestamp it echoes.
     pub(super) echoed: u64,
     /// First segment not acknowledged before it.
     pub(super) prior_una: u64,
+    /// Segments in flight before it.
+    pub(super) prior_in_flight: u32,
 }
 
 /// Round-trip times of one acknowledgement in nanoseconds.
@@ -42,8 +45,8 @@ impl Sender {
     #[inline]
     pub fn handle_ack(&mut self, now: Instant, segment: &Segment) {
         self.unsettle();
-        let calm = self.state == State::Open && self.probe_end == NO_SEGMENT && self.phase == Phase::Established;
-        if calm && segment.flags == Flags::ACK && segment.sack_blocks == 0 && segment.number <= self.nxt_bytes {
+        let calm = self.plain && self.state == State::Open && self.probe_end == NO_SEGMENT;
+        if calm && segment.flags == Flags::ACK && !segment.has_blocks() && segment.number <= self.nxt_bytes {
             let una = self.number_at(segment.number);
             let delivered = una.saturating_sub(self.board.una());
             if delivered > 0
@@ -81,6 +84,7 @@ impl Sender {
             nxt,
             in_flight: self.board.in_flight(),
             ece: false,
+            state: State::Open,
         });
         self.follow_control();
         self.grant();
@@ -102,7 +106,8 @@ impl Sender {
         let t = now.as_nanos();
         let prior_una = self.board.una();
         let prior_highest = self.board.highest_sacked();
-        if prior_una == self.board.nxt() && segment.sack_blocks == 0 {
+        let prior_in_flight = self.board.in_flight();
+        if prior_una == self.board.nxt() && !segment.has_blocks() {
             return;
         }
         let una = self.number_at(segment.number);
@@ -114,7 +119,7 @@ impl Sender {
             self.board.acknowledge(t, una, self.recovery_point, echoed, &mut delivery);
         }
         let mut reports_duplicate = false;
-        if segment.sack_blocks > 0 {
+        if segment.has_blocks() {
             reports_duplicate = self.take_selective(t, segment, prior_highest, &mut delivery);
         }
         let measured = self.measure(t, &delivery, advanced, echoed);
@@ -124,14 +129,18 @@ impl Sender {
         if advanced {
             self.rack.adapt(self.delivered, prior_delivered);
         }
+        let rate = self.sample_rate(t, &delivery);
+        let marked = self.take_marks(segment, delivery.delivered);
         let facts = AckFacts {
             advanced,
             sacked: delivery.sacked > 0,
             duplicate: !advanced && !reports_duplicate,
-            ece: segment.flags.has(Flags::ECE) && self.ecn_is_on(),
+            ece: marked > 0,
+            marked,
             original: delivery.original,
             echoed,
             prior_una,
+            prior_in_flight,
         };
         if self.probe_end != NO_SEGMENT {
             self.judge_probe(t, segment, &facts);
@@ -141,7 +150,14 @@ impl Sender {
         if verdict.wait_until.is_none() && (advanced || self.should_extend_timer(t, measured.sack)) {
             self.arm_after_progress(t);
         }
-        self.steer(now, &facts, &delivery, verdict.lost, measured.control);
+        self.report_losses(now);
+        let sample = self.sum_up(now, &facts, &delivery, measured.control);
+        if self.instruments.is_some() {
+            self.tell_details(&sample, &facts, rate, verdict.lost, segment);
+        } else if delivery.delivered > 0 {
+            self.cc.on_ack(&sample);
+        }
+        self.steer(&facts, &delivery, verdict.lost);
     }
 
     #[cold]
@@ -153,7 +169,7 @@ impl Sender {
 
     /// Takes the selective blocks; returns whether the first reports a duplicate.
     fn take_selective(&mut self, t: u64, segment: &Segment, prior_highest: u64, delivery: &mut Delivery) -> bool {
-        let mut blocks = segment.sack.iter().take(usize::from(segment.sack_blocks));
+        let mut blocks = segment.blocks().iter();
         let mut reports_duplicate = false;
         if segment.flags.has(Flags::DSACK)
             && let Some(block) = blocks.next()
@@ -222,7 +238,7 @@ impl Sender {
         if self.board.una() < self.probe_end {
             return;
         }
-        let pure_duplicate = segment.sack_blocks == 0 && facts.duplicate && !facts.sacked;
+        let pure_duplicate = !segment.has_blocks() && facts.duplicate && !facts.sacked;
         if !self.probe_was_repeat || pure_duplicate {
             self.probe_end = NO_SEGMENT;
         } else if self.board.una() > self.probe_end {
@@ -230,31 +246,33 @@ impl Sender {
         }
     }
 
-    /// The window after this acknowledgement.
-    fn steer(&mut self, now: Instant, facts: &AckFacts, delivery: &Delivery, newly_lost: u32, rtt: Option<u64>) {
-        let reducing = self.is_reducing();
-        let limited = self.cwnd_limited || self.cc.in_slow_start() && self.window < 2 * self.max_in_round;
-        let growth = if facts.advanced && !reducing && limited { Growth::Allowed } else { Growth::Held };
-        let in_flight = self.board.in_flight();
-        if delivery.delivered > 0 {
-            self.cc.on_ack(&AckSample {
-                now,
-                delivered: delivery.delivered,
-                growth,
-                rtt: rtt.map(Duration::ns),
-                srtt: self.rtt.srtt(),
-                min_rtt: Duration::ns(self.rtt.min()),
-                una: self.board.una(),
-                nxt: self.board.nxt(),
-                in_flight,
-                ece: facts.ece,
-            });
+    /// What the control is told of this acknowledgement.
+    #[inline]
+    fn sum_up(&self, now: Instant, facts: &AckFacts, delivery: &Delivery, rtt: Option<u64>) -> AckSample {
+        let limited = || self.cwnd_limited || self.cc.in_slow_start() && self.window < 2 * self.max_in_round;
+        let growth = if facts.advanced && !self.is_reducing() && limited() { Growth::Allowed } else { Growth::Held };
+        AckSample {
+            now,
+            delivered: delivery.delivered,
+            growth,
+            rtt: rtt.map(Duration::ns),
+            srtt: self.rtt.srtt(),
+            min_rtt: Duration::ns(self.rtt.min()),
+            una: self.board.una(),
+            nxt: self.board.nxt(),
+            in_flight: self.board.in_flight(),
+            ece: facts.ece,
+            state: self.state,
         }
-        if !reducing {
+    }
+
+    /// The window after this acknowledgement.
+    fn steer(&mut self, facts: &AckFacts, delivery: &Delivery, newly_lost: u32) {
+        if !self.is_reducing() || self.owns_window {
             self.follow_control();
         } else if delivery.delivered > 0 {
             let ack = if facts.advanced && newly_lost == 0 { Ack::Safe } else { Ack::Unsafe };
-            let window = self.prr.window(delivery.delivered, in_flight, ack);
+            let window = self.prr.window(delivery.delivered, self.board.in_flight(), ack);
             self.set_window(window);
         }
         debug_assert!(self.timer.usage != Use::Off || self.board.outstanding() == 0, "data is outstanding and no timer runs");

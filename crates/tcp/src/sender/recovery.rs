@@ -1,27 +1,13 @@
 //! Reactions to losses: entering and leaving reductions, choosing what to do about each acknowledgement, taking mistakes back.
 
 use super::acks::AckFacts;
-use super::{EcnMode, NO_SEGMENT, Sender};
-use crate::cc::{Congestion, CongestionControl};
+use super::echo::Echo;
+use super::{NO_SEGMENT, Sender};
+use crate::cc::{Congestion, CongestionControl, State};
 use crate::config::LossDetection;
 use crate::prr::Prr;
 use crate::scoreboard::Verdict;
 use goodqueue_units::Instant;
-
-/// Where the sender stands, in rising order of trouble.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum State {
-    /// All is well.
-    Open,
-    /// Something was delivered out of order; nothing is known to be lost.
-    Disorder,
-    /// The window is being reduced without a loss: an ECN echo.
-    Reducing,
-    /// The window is being reduced and losses are repaired.
-    Recovery,
-    /// The retransmission timer expired.
-    Loss,
-}
 
 /// What may be sent after the latest event besides new data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +98,7 @@ impl Sender {
     fn begin_reduction(&mut self, prior_window: u32) {
         self.recovery_point = self.board.nxt();
         self.probe_end = NO_SEGMENT;
-        self.cwr_pending |= self.ecn_negotiated;
+        self.cwr_pending |= self.echo == Echo::Classic;
         let target = self.segmentation.whole(self.cc.cwnd().get()) as u32;
         self.prr = Prr::new(prior_window, target);
     }
@@ -160,6 +146,7 @@ impl Sender {
         self.state = State::Reducing;
         self.end_reduction();
         self.settle();
+        self.cc.on_recovered(Instant::from_nanos(t));
     }
 
     /// Open, or disorder while something is still delivered out of order or repeated.
@@ -204,6 +191,7 @@ impl Sender {
             self.rack.on_recovered();
         }
         self.state = State::Open;
+        self.cc.on_recovered(Instant::from_nanos(t));
     }
 
     /// Everything at or below `recovery_point` is acknowledged: the trouble may be over.
@@ -216,6 +204,7 @@ impl Sender {
                 State::Reducing if self.board.una() > self.recovery_point => {
                     self.end_reduction();
                     self.state = State::Open;
+                    self.cc.on_recovered(Instant::from_nanos(t));
                 }
                 State::Recovery => {
                     self.end_recovery(t, facts.echoed);
@@ -315,6 +304,7 @@ impl Sender {
         self.take_back(t, true);
         self.timeouts_in_a_row = 0;
         self.state = State::Open;
+        self.cc.on_recovered(Instant::from_nanos(t));
     }
 
     /// Open, disorder or reducing without loss: is there a loss, an echo, or nothing?
@@ -333,9 +323,5 @@ impl Sender {
         self.enter_recovery(t, facts.ece);
         self.repair = Repair::Lost;
         verdict
-    }
-
-    pub(super) fn ecn_is_on(&self) -> bool {
-        self.ecn_negotiated && self.ecn == EcnMode::Classic
     }
 }

@@ -1,8 +1,9 @@
 //! One timer with three uses: retransmission timeout, loss probe, reordering; and the handshake's.
 
-use super::recovery::{Repair, State};
+use super::echo::Echo;
+use super::recovery::Repair;
 use super::{NO_SEGMENT, Phase, Sender, Urgent};
-use crate::cc::{CongestionControl, Response, Timeout};
+use crate::cc::{CongestionControl, Response, State, Timeout};
 use crate::config::LossDetection;
 use crate::prr::Ack;
 use goodqueue_units::Instant;
@@ -126,7 +127,7 @@ impl Sender {
             Use::Handshake => self.on_handshake_timeout(t),
             Use::Retransmit => self.on_retransmission_timeout(now),
             Use::Probe => self.on_probe_timeout(t),
-            Use::Reordering => self.on_reordering_timeout(t),
+            Use::Reordering => self.on_reordering_timeout(now),
         }
     }
 
@@ -159,6 +160,7 @@ impl Sender {
         if news {
             self.begin_undo(true);
         }
+        self.report_losses(now);
         self.cc.on_rto(&Timeout {
             now,
             flight: self.board.outstanding(),
@@ -170,7 +172,7 @@ impl Sender {
         self.state = State::Loss;
         self.recovery_point = self.board.nxt();
         self.probe_end = NO_SEGMENT;
-        self.cwr_pending |= self.ecn_negotiated;
+        self.cwr_pending |= self.echo == Echo::Classic;
         self.forward_rto = newly_in_trouble || self.timeouts_in_a_row > 0;
         self.timeouts_in_a_row += 1;
         self.repair = Repair::Lost;
@@ -201,14 +203,18 @@ impl Sender {
         self.arm_retransmission_from(t);
     }
 
-    fn on_reordering_timeout(&mut self, t: u64) {
+    fn on_reordering_timeout(&mut self, now: Instant) {
+        let t = now.as_nanos();
         let verdict = self.judge_by_time(t);
         if verdict.lost > 0 {
             if self.state != State::Recovery {
                 self.enter_recovery(t, false);
-                let window = self.prr.window(1, self.board.in_flight(), Ack::Unsafe);
-                self.set_window(window);
+                if !self.owns_window {
+                    let window = self.prr.window(1, self.board.in_flight(), Ack::Unsafe);
+                    self.set_window(window);
+                }
             }
+            self.report_losses(now);
             self.repair = Repair::Lost;
         }
         match verdict.wait_until {

@@ -1,12 +1,12 @@
 //! What leaves: handshake, probes, repairs, new data, in this order and as the window allows.
 
-use super::recovery::{Repair, State};
+use super::recovery::Repair;
 use super::timers::Use;
 use super::{Phase, Sender, Transmit, Urgent};
-use crate::cc::{CongestionControl, Sent};
-use crate::config::{EcnMode, LossDetection};
+use crate::cc::{CongestionControl, Sent, State};
+use crate::config::LossDetection;
 use crate::segment::{Flags, Segment};
-use goodqueue_units::{Bytes, Duration, Ecn, Instant};
+use goodqueue_units::{Duration, Instant};
 
 impl Sender {
     /// The next segment to send now, if any. Call until `None` after any other call.
@@ -33,7 +33,7 @@ impl Sender {
         let outstanding = self.board.outstanding();
         let room = self.window.saturating_sub(self.board.in_flight()).min(self.max_outstanding.saturating_sub(outstanding));
         let plain = self.state == State::Open && self.urgent == Urgent::Nothing && !self.board.awaits_repair();
-        if plain && self.cc.pacing_rate().is_none() && !self.cwr_pending {
+        if plain && self.instruments.is_none() && !self.cwr_pending {
             // The last segment may be short and carries FIN.
             let full = self.end.saturating_sub(1).saturating_sub(self.board.nxt());
             self.quota = u64::from(room).min(full) as u32;
@@ -43,7 +43,8 @@ impl Sender {
     #[inline]
     fn send_granted(&mut self, now: Instant) -> Transmit {
         let t = now.as_nanos();
-        let segment = Segment { number: self.nxt_bytes, timestamp: now, payload: self.segmentation.mss(), ..Segment::default() };
+        let segment =
+            Segment { number: self.nxt_bytes, timestamp: now, payload: self.segmentation.mss() as u16, ..Segment::default() };
         self.nxt_bytes += u64::from(segment.payload);
         self.quota -= 1;
         self.count_in_burst();
@@ -54,12 +55,7 @@ impl Sender {
             self.end_burst(t);
             self.settled = self.board.in_flight() >= self.window;
         }
-        Transmit { segment, ecn: self.codepoint(), retransmission: false }
-    }
-
-    #[inline]
-    const fn codepoint(&self) -> Ecn {
-        if self.ecn_negotiated { Ecn::Ect0 } else { Ecn::NotEct }
+        Transmit { segment, ecn: self.codepoint, retransmission: false }
     }
 
     #[inline]
@@ -76,7 +72,9 @@ impl Sender {
             return self.send_urgent(now);
         }
         let t = now.as_nanos();
-        if self.paced_until > t && self.is_held_back(t) {
+        if self.next_release() > t {
+            self.end_burst(t);
+            self.wake = self.timer.at.min(self.next_release());
             return None;
         }
         if self.board.in_flight() < self.window {
@@ -95,6 +93,7 @@ impl Sender {
                 return Some(sent);
             }
         }
+        self.note_pause();
         self.end_burst(t);
         None
     }
@@ -105,28 +104,14 @@ impl Sender {
         self.board.nxt() < self.end && self.board.outstanding() < self.max_outstanding
     }
 
-    fn is_held_back(&mut self, t: u64) -> bool {
-        if self.cc.pacing_rate().is_none() {
-            self.paced_until = 0;
-            return false;
-        }
-        self.end_burst(t);
-        self.wake = self.timer.at.min(self.paced_until);
-        true
-    }
-
     #[cold]
     fn send_urgent(&mut self, now: Instant) -> Option<Transmit> {
         match core::mem::replace(&mut self.urgent, Urgent::Nothing) {
             Urgent::Nothing => None,
             Urgent::Syn => {
                 self.last_sent_at = now.as_nanos();
-                let flags = match self.ecn {
-                    EcnMode::Off => Flags::SYN,
-                    EcnMode::Classic => Flags::SYN.with(Flags::ECE).with(Flags::CWR),
-                };
-                let segment = Segment { timestamp: now, flags, ..Segment::default() };
-                Some(Transmit { segment, ecn: Ecn::NotEct, retransmission: self.timeouts_in_a_row > 0 })
+                let segment = Segment { timestamp: now, flags: self.handshake_flags(), ..Segment::default() };
+                Some(Transmit { segment, ecn: self.common_codepoint(), retransmission: self.timeouts_in_a_row > 0 })
             }
             Urgent::ProbeWithNewData => {
                 let sent = self.has_new_data().then(|| self.send_new(now));
@@ -188,19 +173,19 @@ impl Sender {
         self.repeat(now, number)
     }
 
-    /// A copy of a segment; copies are never ECN-capable (RFC 3168 §6.1.5).
+    /// A copy of a segment; under classic ECN copies are not ECN-capable (RFC 3168 §6.1.5).
     fn repeat(&mut self, now: Instant, number: u64) -> Transmit {
         self.statistics.sent_segments += 1;
         self.statistics.retransmitted_segments += 1;
         let segment = Segment {
             number: self.segmentation.start_of(number),
             timestamp: now,
-            payload: self.payload_of(number),
+            payload: self.payload_of(number) as u16,
             flags: if self.fin && number + 1 == self.end { Flags::FIN } else { Flags::default() },
             ..Segment::default()
         };
-        self.pace(now, segment.payload);
-        Transmit { segment, ecn: Ecn::NotEct, retransmission: true }
+        self.note_departed(now, number, u32::from(segment.payload));
+        Transmit { segment, ecn: self.common_codepoint(), retransmission: true }
     }
 
     fn send_new(&mut self, now: Instant) -> Transmit {
@@ -210,11 +195,12 @@ impl Sender {
         if number + 1 == self.end && self.fin {
             flags = Flags::FIN;
         }
-        if self.ecn_negotiated && core::mem::take(&mut self.cwr_pending) {
+        if core::mem::take(&mut self.cwr_pending) {
             flags = flags.with(Flags::CWR);
         }
-        let segment = Segment { number: self.nxt_bytes, timestamp: now, payload, flags, ..Segment::default() };
+        let segment = Segment { number: self.nxt_bytes, timestamp: now, payload: payload as u16, flags, ..Segment::default() };
         self.count_in_burst();
+        self.note_departure(now);
         self.note_sent(now);
         self.board.push(now.as_nanos());
         self.nxt_bytes += u64::from(payload);
@@ -222,8 +208,8 @@ impl Sender {
         if self.is_reducing() {
             self.prr.on_sent();
         }
-        self.pace(now, payload);
-        Transmit { segment, ecn: self.codepoint(), retransmission: false }
+        self.note_departed(now, number, payload);
+        Transmit { segment, ecn: self.codepoint, retransmission: false }
     }
 
     #[inline]
@@ -232,15 +218,6 @@ impl Sender {
         let silence = Duration::ns(t.saturating_sub(self.last_sent_at));
         self.cc.on_sent(&Sent { now, in_flight: self.board.in_flight(), silence });
         self.last_sent_at = t;
-    }
-
-    #[inline]
-    fn pace(&mut self, now: Instant, payload: u32) {
-        if let Some(rate) = self.cc.pacing_rate() {
-            let from = self.paced_until.max(now.as_nanos());
-            let gap = rate.transmission_time(Bytes::new(u64::from(payload)));
-            self.paced_until = from.saturating_add(gap.as_nanos());
-        }
     }
 
     /// Nothing more leaves for now: notes how the window was used, and keeps the timer.

@@ -1,0 +1,338 @@
+//! H-TCP as Linux computes it: the longer since the last loss, the faster the window grows; how far it falls depends on the queue's share of
+//! the round-trip time.
+//!
+//! *Signal*: losses and ECN echoes, one reduction a window; round-trip times and throughput choose the reduction.
+//!
+//! *Law*: with `d` seconds since the last congestion, `f = 1` up to `d = 1`, then `f = 1 + 10 (d - 1) + ((d - 1) / 2)^2`; scaled by round-trip time,
+//! `f = f / clamp(1 / (10 RTT_min), 0.5, 10)`; `alpha = 2 (1 - beta) f`, and the window grows by `alpha / cwnd` per segment acknowledged.
+//! Reduction: `ssthresh = max(beta cwnd, 2)`, `beta = clamp(RTT_min / RTT_max, 0.5, 0.8)`, but 0.5 when throughput before this congestion differs by more
+//! than a fifth from that before the last one, at the congestion after such a change, and while `RTT_min` is 10 ms or less. `RTT_max` then
+//! forgets a twentieth of its distance to `RTT_min`.
+//!
+//! *Parameters*: `rtt_scaling`, `bandwidth_switch` (on, Linux), `beta_min` 0.5, `beta_max` 102/128.
+//!
+//! *Departures* from the paper, following Linux: whole numbers, so that `f` is rounded down before and after scaling and is never below one
+//! (at short round-trip times growth stays at Reno's for longer); `alpha` computed anew only when the window grows, so the first growth
+//! after a reduction still has the old one; an acknowledgement that grows the window is not counted towards the next growth; a mistaken reduction
+//! gives back the window and the time since congestion, not `RTT_max`. Times are counted
+//! in milliseconds, round-trip times rounded up, as in a kernel of 1000 ticks a second.
+//!
+//! *Limits*: tuned for long fat paths; two flows of unequal age share unequally until both have seen a loss.
+//!
+//! *Source*: Leith, Shorten: H-TCP (2004); draft-leith-tcp-htcp; Linux 6.12.
+
+use super::slow_start::SlowStart;
+use super::window::SegmentWindow;
+use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Established, Growth, Needs, Setup};
+use super::{Response, State, Timeout};
+use goodqueue_units::{Bytes, Duration, Instant};
+
+/// One in the fixed point of `alpha` and `beta`.
+const ONE: u32 = 128;
+const MS: u64 = 1_000_000;
+/// Milliseconds in a second: Linux's clock ticks.
+const HZ: u64 = 1_000;
+/// `RTT_max` does not jump up by more than this, in milliseconds.
+const LARGEST_STEP: u64 = 20;
+/// Smallest `RTT_min` with an adaptive reduction, exclusive, in milliseconds.
+const SMALLEST_RTT: u64 = 10;
+/// Round trips after a congestion in which throughput is measured afresh.
+const SETTLING: u64 = 3;
+
+/// H-TCP's state; times in milliseconds, windows in segments.
+#[derive(Clone, Debug)]
+pub struct Htcp {
+    window: SegmentWindow,
+    params: Params,
+    alpha: u32,
+    beta: u32,
+    /// The next congestion may choose `beta` by round-trip times.
+    adaptive: bool,
+    /// Segments acknowledged cumulatively, in the open state, that growth has not counted; one after each growth.
+    acked: u32,
+    /// Segments counted towards the next growth.
+    count: u32,
+    rtt_min: u64,
+    rtt_max: u64,
+    last_congestion: u64,
+    throughput: Throughput,
+    slow_start: SlowStart,
+    /// When the last congestion but one was, while the present one may prove a mistake.
+    congestion_before: Option<u64>,
+    una: u64,
+    state: State,
+}
+
+#[derive(Clone, Debug)]
+struct Params {
+    rtt_scaling: bool,
+    bandwidth_switch: bool,
+    beta_min: u32,
+    beta_max: u32,
+}
+
+/// Segments a second.
+#[derive(Clone, Debug, Default)]
+struct Throughput {
+    smoothed: u64,
+    largest: u64,
+    largest_before: u64,
+    counted: u64,
+    since: u64,
+}
+
+fn ticks(now: Instant) -> u64 {
+    now.as_nanos() / MS
+}
+
+impl Htcp {
+    fn measure_rtt(&mut self, rtt: Duration) {
+        let rtt = rtt.as_nanos().div_ceil(MS);
+        if rtt < self.rtt_min || self.rtt_min == 0 {
+            self.rtt_min = rtt;
+        }
+        if self.state == State::Open {
+            self.rtt_max = self.rtt_max.max(self.rtt_min);
+            if self.rtt_max < rtt && rtt <= self.rtt_max + LARGEST_STEP {
+                self.rtt_max = rtt;
+            }
+        }
+    }
+
+    fn measure_throughput(&mut self, now: u64, acked: u64) {
+        let throughput = &mut self.throughput;
+        if self.state > State::Disorder {
+            throughput.counted = 0;
+            throughput.since = now;
+            return;
+        }
+        throughput.counted += acked;
+        let growth = u64::from((self.alpha / ONE).max(1));
+        let window = u64::from(self.window.cwnd).saturating_sub(growth);
+        let elapsed = now - throughput.since;
+        if throughput.counted < window || elapsed < self.rtt_min || self.rtt_min == 0 {
+            return;
+        }
+        let current = throughput.counted * HZ / elapsed;
+        if (now - self.last_congestion) / self.rtt_min <= SETTLING {
+            throughput.smoothed = current;
+            throughput.largest = current;
+        } else {
+            throughput.smoothed = (3 * throughput.smoothed + current) / 4;
+            throughput.largest = throughput.largest.max(throughput.smoothed);
+        }
+        throughput.counted = 0;
+        throughput.since = now;
+    }
+
+    fn choose_beta(&mut self) {
+        if self.params.bandwidth_switch {
+            let throughput = &mut self.throughput;
+            let (now, before) = (throughput.largest, throughput.largest_before);
+            throughput.largest_before = now;
+            if 5 * now < 4 * before || 5 * now > 6 * before {
+                self.beta = self.params.beta_min;
+                self.adaptive = false;
+                return;
+            }
+        }
+        if self.adaptive && self.rtt_min > SMALLEST_RTT {
+            let ratio = (self.rtt_min * u64::from(ONE) / self.rtt_max.max(1)) as u32;
+            self.beta = ratio.clamp(self.params.beta_min, self.params.beta_max);
+        } else {
+            self.beta = self.params.beta_min;
+            self.adaptive = true;
+        }
+    }
+
+    fn choose_alpha(&mut self, now: u64) {
+        let mut factor = 1;
+        let since = now - self.last_congestion;
+        if since > HZ {
+            // Beyond three days the window is out of reach anyway.
+            let since = (since - HZ).min(1 << 28);
+            factor = 1 + (10 * since + (since / 2) * (since / 2) / HZ) / HZ;
+        }
+        if self.params.rtt_scaling && self.rtt_min > 0 {
+            let scale = (8 * HZ / (10 * self.rtt_min)).clamp(8 / 2, 8 * 10);
+            factor = (8 * factor / scale).max(1);
+        }
+        let factor = factor.min(1 << 16) as u32;
+        self.alpha = (2 * factor * (ONE - self.beta)).max(1);
+    }
+
+    /// The threshold to fall to.
+    fn reduced(&mut self, now: Instant) -> u32 {
+        self.choose_beta();
+        self.choose_alpha(ticks(now));
+        if self.rtt_min > 0 && self.rtt_max > self.rtt_min {
+            self.rtt_max = self.rtt_min + (self.rtt_max - self.rtt_min) * 95 / 100;
+        }
+        ((u64::from(self.window.cwnd) * u64::from(self.beta) / u64::from(ONE)) as u32).max(2)
+    }
+
+    fn begin_congestion(&mut self, now: Instant) {
+        self.congestion_before = Some(self.last_congestion);
+        self.last_congestion = ticks(now);
+        self.count = 0;
+        self.slow_start.over();
+    }
+
+    fn reduce(&mut self, now: Instant) {
+        let target = self.reduced(now);
+        self.begin_congestion(now);
+        self.window.reduce(target);
+    }
+}
+
+impl Control for Htcp {
+    const SPEC: ControlSpec = ControlSpec {
+        kind: "htcp",
+        summary: "the longer since the last loss, the faster the window grows, as in Linux",
+        params: &[
+            ControlParam {
+                name: "rtt_scaling",
+                unit: "0 or 1",
+                default: 1.0,
+                range: (0.0, 1.0),
+                doc: "grow in proportion to the round-trip time, 100 ms being one",
+            },
+            ControlParam {
+                name: "bandwidth_switch",
+                unit: "0 or 1",
+                default: 1.0,
+                range: (0.0, 1.0),
+                doc: "halve the window when throughput has changed by more than a fifth",
+            },
+            ControlParam {
+                name: "beta_min",
+                unit: "ratio",
+                default: 0.5,
+                range: (0.1, 0.9),
+                doc: "smallest window after a loss, relative to before; rounded to 1/128",
+            },
+            ControlParam {
+                name: "beta_max",
+                unit: "ratio",
+                default: 102.0 / 128.0,
+                range: (0.1, 0.95),
+                doc: "largest window after a loss, relative to before; not below beta_min",
+            },
+        ],
+        needs: Needs::PLAIN,
+        source: "Leith and Shorten 2004; Linux 6.12",
+    };
+
+    fn build(setup: &Setup<'_>) -> Self {
+        let scaled = |name| (setup.param(name) * f64::from(ONE) + 0.5) as u32;
+        let beta_min = scaled("beta_min");
+        Self {
+            window: SegmentWindow::new(setup.mss),
+            params: Params {
+                rtt_scaling: setup.switch("rtt_scaling"),
+                bandwidth_switch: setup.switch("bandwidth_switch"),
+                beta_min,
+                beta_max: scaled("beta_max").max(beta_min),
+            },
+            alpha: ONE,
+            beta: beta_min,
+            adaptive: false,
+            acked: 1,
+            count: 0,
+            rtt_min: 0,
+            rtt_max: 0,
+            last_congestion: 0,
+            throughput: Throughput::default(),
+            congestion_before: None,
+            slow_start: SlowStart::new(setup.slow_start_exit),
+            una: 0,
+            state: State::Open,
+        }
+    }
+}
+
+impl CongestionControl for Htcp {
+    fn on_established(&mut self, event: &Established) {
+        self.window.cwnd = event.initial_window;
+        self.last_congestion = ticks(event.now);
+        self.throughput.since = ticks(event.now);
+    }
+
+    fn on_ack(&mut self, sample: &AckSample) {
+        let acked = sample.una - self.una;
+        self.una = sample.una;
+        // What is measured belongs to the state before this acknowledgement.
+        if self.state == State::Open {
+            self.acked = acked as u32;
+        }
+        if let Some(rtt) = sample.rtt {
+            self.measure_rtt(rtt);
+        }
+        if self.params.bandwidth_switch {
+            self.measure_throughput(ticks(sample.now), acked);
+        }
+        self.state = sample.state;
+        if sample.growth == Growth::Held {
+            return;
+        }
+        if self.window.in_slow_start() {
+            self.slow_start.grow(&mut self.window, sample, sample.delivered);
+            return;
+        }
+        if u64::from(self.count) * u64::from(self.alpha) / u64::from(ONE) >= u64::from(self.window.cwnd) {
+            self.window.grow_by_one();
+            self.count = 0;
+            self.choose_alpha(ticks(sample.now));
+        } else {
+            self.count += self.acked;
+        }
+        self.acked = 1;
+    }
+
+    fn on_loss(&mut self, loss: &Congestion) {
+        self.reduce(loss.now);
+    }
+
+    fn on_ecn(&mut self, mark: &Congestion) {
+        self.reduce(mark.now);
+    }
+
+    fn on_rto(&mut self, timeout: &Timeout) {
+        let mut target = self.window.ssthresh;
+        if timeout.response == Response::Reduce {
+            target = self.reduced(timeout.now);
+        }
+        self.begin_congestion(timeout.now);
+        self.window.collapse(timeout, target);
+        self.state = State::Loss;
+    }
+
+    fn on_undo(&mut self, _: Instant) {
+        if let Some(before) = self.congestion_before.take() {
+            self.last_congestion = before;
+        }
+        self.window.restore();
+    }
+
+    fn on_recovered(&mut self, now: Instant) {
+        // The time since congestion counts from its end.
+        if self.congestion_before.take().is_some() {
+            self.last_congestion = ticks(now);
+        }
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.window.bytes()
+    }
+
+    fn ssthresh(&self) -> Bytes {
+        self.window.ssthresh_bytes()
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.window.in_slow_start()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,79 @@
+//! How congestion marks come back: once a window, packet by packet, or as a count.
+
+use super::Sender;
+use crate::config::EcnMode;
+use crate::segment::{Flags, Segment};
+use goodqueue_units::Ecn;
+
+/// What the receiver reports, as settled by the handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Echo {
+    /// Nothing: packets are Not-ECT.
+    Nothing,
+    /// That there were marks, until told that the window was reduced (RFC 3168).
+    Classic,
+    /// Each packet's mark (RFC 8257).
+    Mirrored,
+    /// How many packets were marked (RFC 9768).
+    Counted,
+}
+
+impl Sender {
+    /// The flags a SYN asks for ECN with.
+    pub(super) const fn handshake_flags(&self) -> Flags {
+        let classic = Flags::SYN.with(Flags::ECE).with(Flags::CWR);
+        match self.ecn {
+            EcnMode::Native | EcnMode::On | EcnMode::Off => Flags::SYN,
+            EcnMode::Classic => classic,
+            EcnMode::Mirror => classic.with(Flags::MIRROR),
+            EcnMode::Accurate | EcnMode::L4s => classic.with(Flags::AE),
+        }
+    }
+
+    /// The codepoint of everything sent, where the mode says everything is ECN-capable: with feedback for each packet, repeated segments and the
+    /// handshake may be marked, too.
+    pub(super) const fn common_codepoint(&self) -> Ecn {
+        match self.ecn {
+            EcnMode::Mirror | EcnMode::Accurate => Ecn::Ect0,
+            EcnMode::L4s => Ecn::Ect1,
+            EcnMode::Native | EcnMode::On | EcnMode::Off | EcnMode::Classic => Ecn::NotEct,
+        }
+    }
+
+    /// Settles on what the receiver's answer to the SYN grants: a receiver that grants less than was asked for is believed.
+    pub(super) fn settle_ecn(&mut self, answer: Flags) {
+        let granted = answer.has(Flags::ECE);
+        self.echo = match self.ecn {
+            _ if !granted => Echo::Nothing,
+            EcnMode::Native | EcnMode::On | EcnMode::Off => Echo::Nothing,
+            EcnMode::Mirror if answer.has(Flags::MIRROR) => Echo::Mirrored,
+            EcnMode::Accurate | EcnMode::L4s if answer.has(Flags::AE) => Echo::Counted,
+            EcnMode::Classic | EcnMode::Mirror | EcnMode::Accurate | EcnMode::L4s => Echo::Classic,
+        };
+        if self.echo == Echo::Classic {
+            self.ecn = EcnMode::Classic;
+        } else if self.echo == Echo::Nothing {
+            self.ecn = EcnMode::Off;
+        }
+        self.codepoint = if self.echo == Echo::Classic { Ecn::Ect0 } else { self.common_codepoint() };
+    }
+
+    /// How many of the `delivered` segments are reported as marked; under classic ECN, whether there is an echo: one or none.
+    pub(super) fn take_marks(&mut self, segment: &Segment, delivered: u32) -> u32 {
+        let echoed = segment.flags.has(Flags::ECE);
+        match self.echo {
+            Echo::Nothing => 0,
+            Echo::Classic => u32::from(echoed),
+            Echo::Mirrored => u32::from(echoed) * delivered.max(1),
+            Echo::Counted => {
+                let fresh = segment.ce.wrapping_sub(self.marks_seen);
+                // An acknowledgement overtaken by a later one shows an older count.
+                if fresh >= 128 {
+                    return 0;
+                }
+                self.marks_seen = segment.ce;
+                u32::from(fresh)
+            }
+        }
+    }
+}
