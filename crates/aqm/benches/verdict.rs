@@ -1,6 +1,7 @@
 //! Cost of a packet: one enqueue and one dequeue at a standing queue of 100 packets, for each kind of queue; and fair queueing at
 //! many flows. `cargo bench -p goodqueue-aqm`; divide by [`PACKETS`] for the cost of one.
 
+use goodqueue_aqm::algo::cobalt::Cobalt;
 use goodqueue_aqm::algo::codel::CoDel;
 use goodqueue_aqm::algo::cp_aqm::CpAqm;
 use goodqueue_aqm::algo::gsp::Gsp;
@@ -37,7 +38,7 @@ fn measure<Q: Qdisc<SimplePacket>>(bencher: divan::Bencher, queue: Q, flows: u32
 }
 
 /// The queue of one algorithm, known at compile time.
-#[divan::bench(types = [TailDrop, Red, CoDel, Pie, CpAqm, Gsp])]
+#[divan::bench(types = [TailDrop, Red, CoDel, Pie, CpAqm, Gsp, Cobalt])]
 fn one_algorithm<A: Algorithm>(bencher: divan::Bencher) {
     let given = Given::new(&A::KINDS[0], &[]).expect("no parameters");
     let aqm = A::build(&given, &facts()).expect("defaults are valid");

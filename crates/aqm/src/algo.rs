@@ -67,6 +67,10 @@ macro_rules! algorithms {
             fn on_evicted(&mut self, env: &mut Env<'_>, count: Packets) {
                 match self { $(Self::$Type(aqm) => aqm.on_evicted(env, count),)+ }
             }
+            #[inline]
+            fn on_sharing(&mut self, flows: u32) {
+                match self { $(Self::$Type(aqm) => aqm.on_sharing(flows),)+ }
+            }
             fn on_rate_change(&mut self, env: &mut Env<'_>) {
                 match self { $(Self::$Type(aqm) => aqm.on_rate_change(env),)+ }
             }
@@ -90,6 +94,7 @@ algorithms! {
     red::Red,
     pie::Pie,
     cp_aqm::CpAqm,
+    cobalt::Cobalt,
     gsp::Gsp,
     blue::Blue,
 }

@@ -160,6 +160,10 @@ pub trait Aqm {
     #[inline]
     fn on_evicted(&mut self, env: &mut Env<'_>, count: Packets) {}
 
+    /// So many busy flows share the link, this one included. Schedulers that count them say so before each departure.
+    #[inline]
+    fn on_sharing(&mut self, flows: u32) {}
+
     /// The link's rate changed to `env.link_rate`.
     #[inline]
     fn on_rate_change(&mut self, env: &mut Env<'_>) {}

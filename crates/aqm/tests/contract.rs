@@ -198,12 +198,14 @@ contract! {
     cp_aqm = Subject { name: "cp-aqm", fair_over: None };
     gsp = Subject { name: "gsp", fair_over: None };
     blue = Subject { name: "blue", fair_over: None };
+    cobalt = Subject { name: "cobalt", fair_over: None };
     fq_codel = Subject { name: "fq-codel", fair_over: None };
     fair_tail_drop = Subject { name: "fair", fair_over: Some("tail-drop") };
     fair_codel = Subject { name: "fair", fair_over: Some("codel") };
     fair_red = Subject { name: "fair", fair_over: Some("red") };
     fair_pie = Subject { name: "fair", fair_over: Some("pie") };
     fair_cp_aqm = Subject { name: "fair", fair_over: Some("cp-aqm") };
+    fair_cobalt = Subject { name: "fair", fair_over: Some("cobalt") };
     fair_gsp = Subject { name: "fair", fair_over: Some("gsp") };
     fair_blue = Subject { name: "fair", fair_over: Some("blue") };
 }

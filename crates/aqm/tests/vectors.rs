@@ -51,4 +51,5 @@ vectors! {
     pie: "pie",
     gsp: "gsp",
     blue: "blue",
+    cobalt: "cobalt",
 }

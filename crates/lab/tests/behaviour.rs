@@ -6,5 +6,6 @@ mod behaviour {
     mod lab;
 
     mod blue;
+    mod cobalt;
     mod gsp;
 }

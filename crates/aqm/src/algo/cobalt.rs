@@ -1,0 +1,484 @@
+//! COBALT: CoDel with a memory that fades instead of resetting, and BLUE for senders that do not listen.
+//!
+//! *Signal*: sojourn time of the departing packet, judged at the head; and overflows.
+//!
+//! *Law*: a packet is over target when its sojourn time exceeds `target`, four sending times of one MTU, and two for each busy flow
+//! that shares the link. While packets are over target one is signalled every `interval / sqrt(count)`, `count` rising with
+//! each; while they are not, `count` falls at the same pace, one step each `interval / sqrt(count)`. An overflow makes the next
+//! departure a signal at once and raises a drop probability by `p_inc`, a departure that finds the queue empty lowers it by `p_dec`,
+//! each at most once a `target`; with that probability any packet is dropped, ECN-capable or not. With the rate known,
+//! the target in use is at least 1.5 sending times of one MTU, and the interval is longer by as much, at least two targets.
+//!
+//! *Parameters*: `target` 5 ms, `interval` 100 ms, `p_inc` 1/256, `p_dec` 1/4096 (Linux).
+//!
+//! *Departures*: probabilities and the square root are computed in floating point, where Linux has fixed point and an iteration.
+//! While the rate is unknown there is no sending time to compare with; then nothing is signalled while one MTU or less waits,
+//! as in CoDel. The rate of a link that is down is taken to be the last one. Nobody asks an empty queue for packets, so while nothing
+//! waits the drop probability falls by one step a target; in Linux it stands still for as long as the device is silent. The last step of a departure looks at the
+//! schedule as just updated; Linux looks at the one before an episode began, so that its first signal after a pause comes at once.
+//!
+//! *Limits*: the drop probability rises by 1/256 at most once a target, so that a flood takes a second to be held back, and falls
+//! sixteen times more slowly.
+//!
+//! *Source*: Linux sch_cake; Hoeiland-Joergensen, Taht and Morton 2018 §III.
+
+use super::Algorithm;
+use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
+use crate::math::sqrt;
+use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
+use goodqueue_units::{Bytes, Duration, Instant, Packets};
+
+/// COBALT's settings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CobaltParams {
+    /// Acceptable delay.
+    pub target: Duration,
+    /// Time between the first and the second signal; about the largest expected RTT.
+    pub interval: Duration,
+    /// What an overflow adds to the drop probability.
+    pub p_inc: f64,
+    /// What an empty queue takes from it.
+    pub p_dec: f64,
+    /// Largest packet; its sending time is the least delay that can be asked for.
+    pub mtu: Bytes,
+}
+
+impl Default for CobaltParams {
+    /// 5 ms, 100 ms, 1/256, 1/4096 (Linux), 1500 bytes.
+    fn default() -> Self {
+        Self {
+            target: Duration::ms(5),
+            interval: Duration::ms(100),
+            p_inc: 1.0 / 256.0,
+            p_dec: 1.0 / 4096.0,
+            mtu: Bytes::new(1500),
+        }
+    }
+}
+
+/// COBALT's state: one a queue.
+#[derive(Clone, Debug)]
+pub struct Cobalt {
+    params: CobaltParams,
+    /// Sending time of one MTU; zero while the rate is unknown.
+    mtu_time: Duration,
+    /// The target in use.
+    target: Duration,
+    /// The interval in use.
+    interval: Duration,
+    /// When the next signal is due, or the next step down of `count`.
+    drop_next: Instant,
+    p_drop: f64,
+    /// When `p_drop` changed last; `None` for never.
+    last_blue: Option<Instant>,
+    /// Nothing waits since then; `MAX` while something does.
+    empty_since: Instant,
+    count: u32,
+    /// Busy flows that share the link, this one included.
+    sharing: u32,
+    dropping: bool,
+}
+
+impl Default for Cobalt {
+    fn default() -> Self {
+        Self::new(CobaltParams::default())
+    }
+}
+
+impl Cobalt {
+    /// COBALT with these settings, on a link of unknown rate.
+    #[must_use]
+    pub const fn new(params: CobaltParams) -> Self {
+        Self {
+            params,
+            mtu_time: Duration::ZERO,
+            target: params.target,
+            interval: params.interval,
+            drop_next: Instant::ZERO,
+            p_drop: 0.0,
+            last_blue: None,
+            empty_since: Instant::MAX,
+            count: 0,
+            sharing: 1,
+            dropping: false,
+        }
+    }
+
+    /// `interval / sqrt(count)` after `from`, rounded to the nearest nanosecond, at least one so that a schedule always moves on.
+    fn schedule(&self, from: Instant) -> Instant {
+        let gap = self.interval.as_nanos() as f64 / sqrt(f64::from(self.count.max(1)));
+        from + Duration::ns((gap + 0.5) as u64).max(Duration::ns(1))
+    }
+
+    #[inline]
+    fn is_due(&self, now: Instant) -> bool {
+        self.count > 0 && now >= self.drop_next
+    }
+
+    /// May the drop probability change again?
+    fn is_blue_thawed(&self, now: Instant) -> bool {
+        self.last_blue.is_none_or(|last| now.since(last) > self.target)
+    }
+
+    #[inline]
+    fn is_over_target(&self, sojourn: Duration, queue: QueueView) -> bool {
+        let floor = self.mtu_time * u64::from(self.sharing.max(2)) * 2;
+        sojourn > self.target && sojourn > floor && (!self.mtu_time.is_zero() || queue.backlog > self.params.mtu)
+    }
+
+    /// CoDel's half: is a signal due on a packet that waited for `sojourn`?
+    #[inline]
+    fn signals(&mut self, now: Instant, sojourn: Duration, queue: QueueView) -> bool {
+        let due = self.is_due(now);
+        if self.is_over_target(sojourn, queue) {
+            if !self.dropping {
+                self.dropping = true;
+                self.drop_next = self.schedule(now);
+            }
+            self.count = self.count.max(1);
+        } else {
+            self.dropping = false;
+        }
+        if !due {
+            return false;
+        }
+        if self.dropping {
+            self.count = self.count.saturating_add(1);
+            self.drop_next = self.schedule(self.drop_next);
+            return true;
+        }
+        // As many steps at most as there were signals.
+        while self.is_due(now) {
+            self.fade();
+        }
+        false
+    }
+
+    fn fade(&mut self) {
+        self.count -= 1;
+        self.drop_next = self.schedule(self.drop_next);
+    }
+
+    /// A packet ends a time in which nothing waited: the steps that an asking host would have caused, one a target.
+    #[inline]
+    fn wake_up(&mut self, now: Instant) {
+        if self.empty_since != Instant::MAX {
+            if self.p_drop > 0.0 {
+                self.make_up(now);
+            }
+            self.empty_since = Instant::MAX;
+        }
+    }
+
+    #[cold]
+    fn make_up(&mut self, now: Instant) {
+        let since = self.last_blue.map_or(self.empty_since, |last| last.max(self.empty_since));
+        let steps = now.since(since).as_nanos() / self.target.as_nanos().max(1);
+        if steps > 0 {
+            self.lower(steps as f64 * self.params.p_dec);
+            self.last_blue = Some(now);
+        }
+    }
+
+    fn lower(&mut self, by: f64) {
+        let lowered = self.p_drop - by;
+        self.p_drop = if lowered > 0.0 { lowered } else { 0.0 };
+    }
+
+    /// A packet of this queue was lost for want of room.
+    #[cold]
+    fn overflowed(&mut self, now: Instant) {
+        if self.is_blue_thawed(now) {
+            let raised = self.p_drop + self.params.p_inc;
+            self.p_drop = if raised < 1.0 { raised } else { 1.0 };
+            self.last_blue = Some(now);
+        }
+        self.dropping = true;
+        self.drop_next = now;
+        self.count = self.count.max(1);
+    }
+}
+
+impl Aqm for Cobalt {
+    #[inline]
+    fn on_arrival(&mut self, env: &mut Env<'_>, _: PacketView, _: QueueView) -> Verdict {
+        self.wake_up(env.now);
+        Verdict::Pass
+    }
+
+    #[inline]
+    fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Verdict {
+        let now = env.now;
+        let signals = self.signals(now, head.sojourn(now), queue);
+        let mut verdict = if signals { Verdict::Signal(Reason::Head) } else { Verdict::Pass };
+        let is_lost = signals && !head.ecn.is_capable();
+        if self.p_drop > 0.0 && !is_lost && env.rng.fires(self.p_drop) {
+            verdict = Verdict::Drop(Reason::Penalty);
+        }
+        let stays = !is_lost && !matches!(verdict, Verdict::Drop(_));
+        if self.count == 0 {
+            self.drop_next = now + self.interval;
+        } else if stays && now > self.drop_next {
+            self.drop_next = now;
+        }
+        verdict
+    }
+
+    fn on_overflow(&mut self, env: &mut Env<'_>, _: PacketView, _: QueueView) {
+        self.wake_up(env.now);
+        self.overflowed(env.now);
+    }
+
+    fn on_evicted(&mut self, env: &mut Env<'_>, _: Packets) {
+        self.overflowed(env.now);
+    }
+
+    #[inline]
+    fn on_emptied(&mut self, now: Instant) {
+        self.empty_since = now;
+    }
+
+    #[inline]
+    fn on_idle(&mut self, now: Instant) {
+        if self.p_drop > 0.0 && self.is_blue_thawed(now) {
+            self.lower(self.params.p_dec);
+            self.last_blue = Some(now);
+        }
+        self.empty_since = self.empty_since.min(now);
+        self.dropping = false;
+        if self.is_due(now) {
+            self.fade();
+        }
+    }
+
+    #[inline]
+    fn on_sharing(&mut self, flows: u32) {
+        self.sharing = flows;
+    }
+
+    fn on_rate_change(&mut self, env: &mut Env<'_>) {
+        let CobaltParams { target, interval, mtu, .. } = self.params;
+        match env.link_rate {
+            Some(rate) if rate.is_zero() => return,
+            Some(rate) => self.mtu_time = rate.transmission_time(mtu + env.overhead),
+            None => self.mtu_time = Duration::ZERO,
+        }
+        self.target = target.max((self.mtu_time * 3).div(2));
+        self.interval = (interval + self.target.saturating_sub(target)).max(self.target * 2);
+    }
+
+    fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("count", f64::from(self.count));
+        visit("dropping", f64::from(u8::from(self.dropping)));
+        visit("drop_probability", self.p_drop);
+    }
+}
+
+const fn span(name: &'static str, default: Duration, range: (f64, f64), doc: &'static str) -> ParamSpec {
+    let default = ParamDefault::Value(Value::Duration(default));
+    ParamSpec { name, unit: Unit::Duration, default, range, doc, source: "Linux" }
+}
+
+const fn step(name: &'static str, default: f64, doc: &'static str) -> ParamSpec {
+    let default = ParamDefault::Value(Value::Number(default));
+    ParamSpec { name, unit: Unit::Ratio, default, range: (0.0, 1.0), doc, source: "Linux" }
+}
+
+/// COBALT's parameters, for disciplines that run it.
+pub(crate) const TARGET: ParamSpec = span("target", Duration::ms(5), (1e-6, 10.0), "acceptable delay");
+pub(crate) const INTERVAL: ParamSpec =
+    span("interval", Duration::ms(100), (1e-6, 100.0), "about the largest expected round-trip time");
+pub(crate) const P_INC: ParamSpec = step("p_inc", 1.0 / 256.0, "what an overflow adds to the drop probability");
+pub(crate) const P_DEC: ParamSpec = step("p_dec", 1.0 / 4096.0, "what an empty queue takes from the drop probability");
+
+impl Algorithm for Cobalt {
+    const KINDS: &'static [KindSpec] = &[KindSpec {
+        kind: "cobalt",
+        summary: "CoDel whose memory fades, with a drop probability that overflows raise and idle times lower",
+        signal: "sojourn time, at the head; overflows",
+        marks: true,
+        params: &[TARGET, INTERVAL, P_INC, P_DEC],
+        source: "Linux sch_cake; Hoeiland-Joergensen, Taht and Morton 2018",
+    }];
+
+    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+        let defaults = CobaltParams::default();
+        let params = CobaltParams {
+            target: given.duration("target").unwrap_or(defaults.target),
+            interval: given.duration("interval").unwrap_or(defaults.interval),
+            p_inc: given.number("p_inc").unwrap_or(defaults.p_inc),
+            p_dec: given.number("p_dec").unwrap_or(defaults.p_dec),
+            mtu: link.mtu,
+        };
+        if params.target > params.interval {
+            let message =
+                alloc::format!("{} is longer than interval ({}): allowed up to interval", params.target, params.interval);
+            return Err(ParamError { param: "target", message });
+        }
+        Ok(Self::new(params))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FlowHash;
+    use goodqueue_units::{Ecn, Rate, Rng};
+    use std::vec::Vec;
+
+    const FULL: QueueView = QueueView { backlog: Bytes::new(100_000), packets: Packets::new(70) };
+
+    fn at(micros: u64) -> Instant {
+        Instant::ZERO + Duration::us(micros)
+    }
+
+    fn with_env<R>(now: Instant, rate: Option<Rate>, act: impl FnOnce(&mut Env<'_>) -> R) -> R {
+        act(&mut Env { now, link_rate: rate, overhead: Bytes::ZERO, rng: &mut Rng::new(now.as_nanos()) })
+    }
+
+    /// COBALT at 10 Mbit/s, where a packet takes 1.2 ms.
+    fn cobalt() -> Cobalt {
+        let mut cobalt = Cobalt::default();
+        with_env(at(0), Some(Rate::mbit(10)), |env| cobalt.on_rate_change(env));
+        cobalt
+    }
+
+    fn judge(cobalt: &mut Cobalt, now: Instant, waited: Duration, ecn: Ecn) -> Verdict {
+        let head = PacketView { len: Bytes::new(1500), ecn, flow: FlowHash(0), enqueued_at: now - waited };
+        with_env(now, None, |env| cobalt.on_departure(env, head, FULL))
+    }
+
+    #[test]
+    fn signals_come_ever_faster_under_constant_overload() {
+        let mut cobalt = cobalt();
+        let found: Vec<f64> = (10_000..15_000)
+            .filter(|tenths| judge(&mut cobalt, at(tenths * 100), Duration::ms(50), Ecn::NotEct) != Verdict::Pass)
+            .map(|tenths| (tenths as f64 - 10_000.0) / 10.0)
+            .collect();
+        // The first 100 ms after the episode began, the others 100 / sqrt(count) apart with count from 2: there is no first
+        // signal that does not count, as CoDel has it.
+        let gaps = [100.0, 70.711, 57.735, 50.0, 44.721];
+        let mut expected = 0.0;
+        for (found, gap) in found.iter().zip(gaps) {
+            expected += gap;
+            assert!((found - expected).abs() < 0.11, "{found} is not {expected}");
+        }
+        assert!(found.len() > gaps.len());
+    }
+
+    #[test]
+    fn below_target_the_count_fades_at_the_pace_it_rose() {
+        let mut cobalt = cobalt();
+        let mut now = 1_000_000;
+        while cobalt.count < 5 {
+            let _ = judge(&mut cobalt, at(now), Duration::ms(50), Ecn::NotEct);
+            now += 100;
+        }
+        assert!(cobalt.dropping);
+        let mut fallen = Vec::new();
+        for tenths in 0..4_000 {
+            let before = cobalt.count;
+            assert_eq!(judge(&mut cobalt, at(now + tenths * 100), Duration::ms(1), Ecn::NotEct), Verdict::Pass);
+            if cobalt.count < before {
+                fallen.push(tenths as f64 / 10.0);
+            }
+        }
+        // The step that was scheduled comes first, 100 / sqrt(5) ms after the last signal; then 100 / sqrt(4), 3, 2, 1.
+        let expected = [44.721, 94.721, 152.456, 223.167, 323.167];
+        assert_eq!(fallen.len(), expected.len());
+        for (found, expected) in fallen.iter().zip(expected) {
+            assert!((found - expected).abs() < 0.3, "{fallen:?}");
+        }
+        assert_eq!(cobalt.count, 0);
+    }
+
+    #[test]
+    fn four_packet_times_are_always_acceptable_and_two_for_each_flow() {
+        let over = |sharing, micros| Cobalt { sharing, ..cobalt() }.is_over_target(Duration::us(micros), FULL);
+        // The target of 5 ms counts while four packets take less.
+        assert_eq!((over(1, 5_000), over(1, 5_001)), (false, true));
+        assert_eq!((over(2, 5_000), over(2, 5_001)), (false, true));
+        assert_eq!((over(3, 7_200), over(3, 7_201)), (false, true));
+        assert_eq!((over(10, 24_000), over(10, 24_001)), (false, true));
+    }
+
+    #[test]
+    fn target_and_interval_follow_a_slow_link() {
+        let mut cobalt = Cobalt::default();
+        with_env(at(0), Some(Rate::kbit(1_000)), |env| cobalt.on_rate_change(env));
+        // 12 ms a packet: 18 ms, and 100 ms + 13 ms.
+        assert_eq!((cobalt.target, cobalt.interval), (Duration::ms(18), Duration::ms(113)));
+        with_env(at(0), Some(Rate::ZERO), |env| cobalt.on_rate_change(env));
+        assert_eq!(cobalt.mtu_time, Duration::ms(12), "a link that is down keeps its last rate");
+        with_env(at(0), Some(Rate::kbit(50)), |env| cobalt.on_rate_change(env));
+        assert_eq!((cobalt.target, cobalt.interval), (Duration::ms(360), Duration::ms(720)));
+        with_env(at(0), None, |env| cobalt.on_rate_change(env));
+        assert_eq!((cobalt.target, cobalt.interval), (Duration::ms(5), Duration::ms(100)));
+    }
+
+    #[test]
+    fn with_the_rate_unknown_the_last_packet_passes() {
+        let one = QueueView { backlog: Bytes::new(1500), packets: Packets::new(1) };
+        let cobalt = Cobalt::default();
+        assert!(!cobalt.is_over_target(Duration::secs(1), one));
+        assert!(cobalt.is_over_target(Duration::ms(6), FULL));
+    }
+
+    #[test]
+    fn overflows_raise_the_drop_probability_once_a_target() {
+        let mut cobalt = cobalt();
+        for tenths in 0..10_000 {
+            with_env(at(1_000_000 + tenths * 100), None, |env| cobalt.on_evicted(env, Packets::new(1)));
+        }
+        // One second, one step each 5.1 ms (a target of 5 ms must have passed).
+        assert_eq!(cobalt.p_drop, 197.0 / 256.0);
+        let mut steps = 0;
+        while cobalt.p_drop > 0.0 {
+            cobalt.on_idle(at(2_010_000 + steps * 5_001));
+            steps += 1;
+        }
+        assert_eq!(steps, 197 * 16);
+    }
+
+    #[test]
+    fn silence_forgives() {
+        let arrive = |cobalt: &mut Cobalt, now| {
+            let packet = PacketView { len: Bytes::new(1500), ecn: Ecn::NotEct, flow: FlowHash(0), enqueued_at: now };
+            let _ = with_env(now, None, |env| cobalt.on_arrival(env, packet, QueueView::default()));
+        };
+        let mut cobalt = Cobalt { p_drop: 0.5, last_blue: Some(at(0)), ..cobalt() };
+        cobalt.on_emptied(at(1_000_000));
+        arrive(&mut cobalt, at(1_004_999));
+        assert_eq!(cobalt.p_drop, 0.5, "less than a target");
+        cobalt.on_emptied(at(2_000_000));
+        arrive(&mut cobalt, at(3_000_000));
+        assert_eq!(cobalt.p_drop, 0.5 - 200.0 / 4096.0);
+        arrive(&mut cobalt, at(9_000_000));
+        assert_eq!(cobalt.p_drop, 0.5 - 200.0 / 4096.0, "only while nothing waits");
+    }
+
+    #[test]
+    fn an_overflow_makes_the_next_departure_a_signal() {
+        let mut cobalt = cobalt();
+        with_env(at(1_000_000), None, |env| cobalt.on_evicted(env, Packets::new(1)));
+        assert_ne!(judge(&mut cobalt, at(1_000_001), Duration::ms(6), Ecn::NotEct), Verdict::Pass);
+        assert_eq!(cobalt.count, 2);
+    }
+
+    #[test]
+    fn the_drop_probability_spares_no_ecn_capable_packet() {
+        let mut cobalt = Cobalt { p_drop: 1.0, ..cobalt() };
+        assert_eq!(judge(&mut cobalt, at(1_000_000), Duration::ZERO, Ecn::Ect0), Verdict::Drop(Reason::Penalty));
+    }
+
+    #[test]
+    fn marks_that_are_behind_schedule_are_not_made_up_for() {
+        let mut cobalt = cobalt();
+        let _ = judge(&mut cobalt, at(1_000_000), Duration::ms(50), Ecn::Ect0);
+        assert_eq!(judge(&mut cobalt, at(9_000_000), Duration::ms(50), Ecn::Ect0), Verdict::Signal(Reason::Head));
+        assert_eq!(cobalt.drop_next, at(9_000_000));
+        let mut cobalt = Cobalt { drop_next: at(0), count: 1, dropping: true, ..cobalt };
+        assert_eq!(judge(&mut cobalt, at(9_000_000), Duration::ms(50), Ecn::NotEct), Verdict::Signal(Reason::Head));
+        assert!(cobalt.drop_next < at(100_000), "drops are");
+    }
+}
