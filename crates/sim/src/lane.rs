@@ -1,8 +1,8 @@
-//! Packets on their way: rings ordered by arrival time, one pending event each.
+//! Packets on their way: rings ordered by arrival time.
 //!
 //! All packets that leave one transmitter towards ends of equal distance share a lane, and so do all hosts' access links of
 //! equal rate and delay. Arrival times within a lane are nearly sorted, so a packet is inserted from the tail in a few steps,
-//! and ten thousand flows need no more pending events than ten.
+//! and ten thousand flows need no more places in the agenda than ten.
 
 use crate::packet::SimPacket;
 use goodqueue_units::Instant;
@@ -11,47 +11,34 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub(crate) struct Lane {
     ring: VecDeque<(Instant, SimPacket)>,
-    /// When the pending event is due; `MAX` when there is none.
-    scheduled: Instant,
 }
 
 impl Lane {
     pub(crate) fn new() -> Self {
-        Self { ring: VecDeque::with_capacity(16), scheduled: Instant::MAX }
+        Self { ring: VecDeque::with_capacity(16) }
     }
 
-    /// Adds a packet that arrives at `at`; says when an event must be scheduled, if one must.
+    /// Adds a packet that arrives at `at`; true when it is now the first.
     #[inline]
     #[must_use]
-    pub(crate) fn push(&mut self, at: Instant, packet: SimPacket) -> Option<Instant> {
-        match self.ring.back() {
-            Some(&(last, _)) if at < last => {
-                let mut place = self.ring.len() - 1;
-                while place > 0 && self.ring[place - 1].0 > at {
-                    place -= 1;
-                }
-                self.ring.insert(place, (at, packet));
-            }
-            _ => self.ring.push_back((at, packet)),
+    pub(crate) fn push(&mut self, at: Instant, packet: SimPacket) -> bool {
+        if self.ring.back().is_none_or(|&(last, _)| last <= at) {
+            self.ring.push_back((at, packet));
+            return self.ring.len() == 1;
         }
-        if at < self.scheduled {
-            self.scheduled = at;
-            Some(at)
-        } else {
-            None
+        let mut place = self.ring.len() - 1;
+        while place > 0 && self.ring[place - 1].0 > at {
+            place -= 1;
         }
+        self.ring.insert(place, (at, packet));
+        place == 0
     }
 
-    /// The packet that arrives now; nothing when the event that asks is a stale one. Also says when the next event is due.
+    /// The first packet, and when the next one arrives ([`Instant::MAX`] if none is left).
     #[inline]
-    pub(crate) fn pop(&mut self, now: Instant) -> Option<(SimPacket, Option<Instant>)> {
-        if now != self.scheduled {
-            return None;
-        }
+    pub(crate) fn pop(&mut self) -> Option<(SimPacket, Instant)> {
         let (_, packet) = self.ring.pop_front()?;
-        let next = self.ring.front().map(|&(at, _)| at);
-        self.scheduled = next.unwrap_or(Instant::MAX);
-        Some((packet, next))
+        Some((packet, self.ring.front().map_or(Instant::MAX, |&(at, _)| at)))
     }
 
     pub(crate) fn len(&self) -> usize {

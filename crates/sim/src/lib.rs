@@ -4,7 +4,8 @@
 //! takes the earliest event and lets it act; everything that happens is a function of the specification and its seed.
 #![forbid(unsafe_code)]
 
-mod event;
+mod agenda;
+mod histogram;
 mod lane;
 mod link;
 mod outcome;
@@ -12,6 +13,7 @@ mod packet;
 mod probe;
 mod rate;
 mod spec;
+mod timers;
 mod traffic;
 mod world;
 

@@ -90,10 +90,6 @@ pub(crate) struct Link {
     pub(crate) overhead: Bytes,
     /// The transmitter is busy until then.
     pub(crate) busy_until: Instant,
-    /// When its service event is due; `MAX` when none is pending.
-    pub(crate) service_at: Instant,
-    /// When its queue's timer event is due; `MAX` when none is pending.
-    pub(crate) timer_at: Instant,
     /// The queue has not yet been told that the transmitter found it empty.
     pub(crate) idle_unsaid: bool,
     /// A packet partly sent by earlier delivery opportunities, and its bytes still to go.

@@ -1,16 +1,11 @@
 //! Measuring one link: time averages, sojourn times, sent bits, fingerprints, packet events.
 
+use crate::histogram::{TimeCounts, empty_histogram};
 use crate::outcome::SojournHistogram;
 use crate::packet::SimPacket;
 use goodqueue_aqm::{Counters, Dropped, Packet, QueueView, Reason, Sink};
 use goodqueue_trace::{PacketEvent, PacketEventKind};
 use goodqueue_units::{Duration, Instant};
-
-/// An empty histogram of times up to an hour, in nanoseconds, to three significant digits above a microsecond.
-pub(crate) fn empty_histogram() -> SojournHistogram {
-    const HOUR: u64 = 3_600_000_000_000;
-    SojournHistogram::new_with_bounds(1_000, HOUR, 3).expect("the bounds are constants in order")
-}
 
 /// The time average of what waits, by adding up value times duration between changes.
 #[derive(Clone, Debug, Default)]
@@ -42,10 +37,10 @@ impl QueueIntegral {
     }
 }
 
-/// Sojourn times at one link, apart for each group and direction; a histogram is made when it is first needed.
+/// Sojourn times at one link, apart for each group and direction; room for the counts is made when it is first needed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SojournTable {
-    lines: Vec<Option<Box<SojournHistogram>>>,
+    lines: Vec<Option<TimeCounts>>,
 }
 
 /// The line of a [`SojournTable`] that packets of a group use.
@@ -58,7 +53,7 @@ impl SojournTable {
     #[inline]
     fn record(&mut self, line: usize, sojourn: Duration) {
         match self.lines.get_mut(line) {
-            Some(Some(histogram)) => histogram.saturating_record(sojourn.as_nanos()),
+            Some(Some(counts)) => counts.add(sojourn),
             _ => self.begin(line, sojourn),
         }
     }
@@ -68,22 +63,22 @@ impl SojournTable {
         if line >= self.lines.len() {
             self.lines.resize(line + 1, None);
         }
-        let mut histogram = Box::new(empty_histogram());
-        histogram.saturating_record(sojourn.as_nanos());
-        self.lines[line] = Some(histogram);
+        let mut counts = TimeCounts::new();
+        counts.add(sojourn);
+        self.lines[line] = Some(counts);
     }
 
     /// Adds the data packets of `group` to `sum`.
     pub(crate) fn add_group(&self, group: u16, sum: &mut SojournHistogram) {
-        if let Some(Some(histogram)) = self.lines.get(sojourn_line(group, false)) {
-            *sum += histogram.as_ref();
+        if let Some(Some(counts)) = self.lines.get(sojourn_line(group, false)) {
+            counts.add_to(sum);
         }
     }
 
     /// Of all packets.
     pub(crate) fn total(&self) -> SojournHistogram {
         let mut sum = empty_histogram();
-        self.lines.iter().flatten().for_each(|histogram| sum += histogram.as_ref());
+        self.lines.iter().flatten().for_each(|counts| counts.add_to(&mut sum));
         sum
     }
 }

@@ -5,12 +5,14 @@ mod hosts;
 mod links;
 mod measure;
 
-use crate::event::{EventQueue, Target};
+use crate::agenda::Agenda;
+use crate::histogram::TimeCounts;
 use crate::lane::Lane;
 use crate::link::{Link, Wire, WireClass};
-use crate::outcome::{Outcome, Series, SojournHistogram};
+use crate::outcome::{Outcome, Series};
 use crate::probe::Tap;
 use crate::spec::{Recording, WorldSpec};
+use crate::timers::{Target, Timers};
 use crate::traffic::UdpSource;
 use goodqueue_tcp::{Receiver, Sender};
 use goodqueue_units::{Class, Duration, Instant, Rate};
@@ -91,6 +93,39 @@ impl Route {
     }
 }
 
+/// Where in the agenda things stand. The order of the parts decides what comes first at one instant: timers and rare events, queues' own timers,
+/// transmitters that become free, and packets that arrive.
+#[derive(Clone, Copy, Debug)]
+struct Slots {
+    queue_timers: usize,
+    services: usize,
+    lanes: usize,
+}
+
+/// The earliest of all timers.
+const TIMERS: usize = 0;
+
+impl Slots {
+    const fn new(links: usize) -> Self {
+        Self { queue_timers: TIMERS + 1, services: TIMERS + 1 + links, lanes: TIMERS + 1 + 2 * links }
+    }
+
+    #[inline]
+    const fn queue_timer(self, link: u32) -> usize {
+        self.queue_timers + link as usize
+    }
+
+    #[inline]
+    const fn service(self, link: u32) -> usize {
+        self.services + link as usize
+    }
+
+    #[inline]
+    const fn lane(self, lane: u32) -> usize {
+        self.lanes + lane as usize
+    }
+}
+
 /// A TCP sender and its one lazy timer.
 struct SenderHost {
     sender: Sender,
@@ -142,7 +177,9 @@ pub struct World {
     now: Instant,
     end: Instant,
     warmup: Duration,
-    events: EventQueue,
+    agenda: Agenda,
+    slots: Slots,
+    timers: Timers,
     handled: u64,
     /// Packets that left their source, reached their end, and were lost on a wire.
     launched: u64,
@@ -163,7 +200,7 @@ pub struct World {
     flow_of_slot: Vec<u32>,
     flow_of_source: Vec<u32>,
     group_of_sender: Vec<u32>,
-    group_rtt: Vec<SojournHistogram>,
+    group_rtt: Vec<TimeCounts>,
     controls: Vec<Control>,
     tap: Tap,
     measuring: bool,
@@ -206,21 +243,43 @@ impl World {
     /// Handles events up to the end or until `target` have been handled; true when the end was reached.
     fn run_events(&mut self, target: u64) -> bool {
         while self.handled < target {
-            let Some((at, what)) = self.events.take(self.end) else { return true };
+            let (at, slot) = self.agenda.next();
+            if at > self.end || at == Instant::MAX {
+                return true;
+            }
             debug_assert!(at >= self.now, "time must not run backwards");
             self.now = at;
             self.handled += 1;
-            match what {
-                Target::Lane(lane) => self.lane_head(lane),
-                Target::Service(link) => self.service(link),
-                Target::QueueTimer(link) => self.queue_timer(link),
-                Target::SenderTimer(slot) => self.sender_timer(slot),
-                Target::ReceiverTimer(slot) => self.receiver_timer(slot),
-                Target::Source(slot) => self.source_emits(slot),
-                Target::Control(index) => self.control(index),
+            if slot >= self.slots.lanes {
+                self.lane_head((slot - self.slots.lanes) as u32);
+            } else if slot >= self.slots.services {
+                self.service((slot - self.slots.services) as u32);
+            } else if slot >= self.slots.queue_timers {
+                self.queue_timer((slot - self.slots.queue_timers) as u32);
+            } else {
+                self.timer();
             }
         }
         false
+    }
+
+    /// Sets a host's timer or a rare event, not in the past.
+    #[inline]
+    fn set_timer(&mut self, at: Instant, what: Target) {
+        self.timers.set(at.max(self.now), what);
+        self.agenda.set(TIMERS, self.timers.earliest());
+    }
+
+    #[inline]
+    fn timer(&mut self) {
+        let Some(what) = self.timers.take() else { return };
+        self.agenda.set(TIMERS, self.timers.earliest());
+        match what {
+            Target::Sender(slot) => self.sender_timer(slot),
+            Target::Receiver(slot) => self.receiver_timer(slot),
+            Target::Source(slot) => self.source_emits(slot),
+            Target::Control(index) => self.control(index),
+        }
     }
 
     #[cold]

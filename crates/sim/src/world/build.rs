@@ -1,12 +1,14 @@
 //! From a specification to a world: routes, lanes, queues, hosts, first events.
 
-use super::{Control, FUSED, FlowFacts, Hop, HostKind, ReceiverHost, Route, SenderHost, WIRE, World, WorldError, measure};
-use crate::event::{EventQueue, MAX_INDEX, Target};
+use super::{Control, FUSED, FlowFacts, Hop, HostKind, ReceiverHost, Route, SenderHost, Slots, WIRE, World, WorldError, measure};
+use crate::agenda::Agenda;
+use crate::histogram::TimeCounts;
 use crate::lane::Lane;
 use crate::link::{Link, Wire, WireClass};
-use crate::probe::{FlowSignals, LinkProbe, Tap, empty_histogram};
+use crate::probe::{FlowSignals, LinkProbe, Tap};
 use crate::rate::RateProcess;
 use crate::spec::{FlowSpec, LinkSpec, QueueSpec, RateSpec, SourceSpec, WorldSpec};
+use crate::timers::{MAX_INDEX, Target, Timers};
 use crate::traffic::UdpSource;
 use goodqueue_aqm::{AnyQdisc, Limit};
 use goodqueue_tcp::{Receiver, Sender};
@@ -41,7 +43,9 @@ pub(super) fn world(spec: &WorldSpec) -> Result<World, WorldError> {
         now: Instant::ZERO,
         end,
         warmup: spec.warmup,
-        events: EventQueue::new(),
+        agenda: Agenda::new(0),
+        slots: Slots::new(links.len()),
+        timers: Timers::new(),
         handled: 0,
         launched: 0,
         ended: 0,
@@ -60,7 +64,7 @@ pub(super) fn world(spec: &WorldSpec) -> Result<World, WorldError> {
         flow_of_slot: Vec::new(),
         flow_of_source: Vec::new(),
         group_of_sender: Vec::new(),
-        group_rtt: spec.groups.iter().map(|_| empty_histogram()).collect(),
+        group_rtt: spec.groups.iter().map(|_| TimeCounts::new()).collect(),
         controls: Vec::new(),
         tap: Tap {
             now: Instant::ZERO,
@@ -81,6 +85,7 @@ pub(super) fn world(spec: &WorldSpec) -> Result<World, WorldError> {
         world.add_flow(spec, number as u32, flow)?;
         world.add_route(spec, flow, &codes, &feeders, &mut lanes);
     }
+    world.agenda = Agenda::new(world.slots.lane(world.lanes.len() as u32));
     world.first_events(spec);
     Ok(world)
 }
@@ -166,8 +171,6 @@ fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u3
         delay: link.delay,
         overhead: link.overhead,
         busy_until: Instant::ZERO,
-        service_at: Instant::MAX,
-        timer_at: Instant::MAX,
         idle_unsaid: false,
         transit: None,
         loss: link.loss,
@@ -310,7 +313,7 @@ impl World {
             let index = self.controls.len() as u32;
             self.controls.push(control);
             if when <= self.end {
-                self.events.schedule(when, Target::Control(index));
+                self.set_timer(when, Target::Control(index));
             }
         }
         for index in 0..self.links.len() as u32 {

@@ -1,9 +1,9 @@
 //! End hosts: starting and stopping flows, handing segments to senders and receivers, keeping their timers.
 
 use super::{ELEMENT, HostKind, WIRE, World};
-use crate::event::Target;
 use crate::link::{Wire, WireClass};
 use crate::packet::{DsField, SimPacket};
+use crate::timers::Target;
 use goodqueue_aqm::Packet;
 use goodqueue_tcp::Segment;
 use goodqueue_units::{Duration, Ecn, Instant};
@@ -22,7 +22,7 @@ impl World {
             }
             HostKind::Udp => {
                 let at = self.sources[slot as usize].first(self.now);
-                self.events.schedule(at, Target::Source(slot));
+                self.set_timer(at, Target::Source(slot));
             }
         }
     }
@@ -50,7 +50,7 @@ impl World {
             if statistics.rtt_samples != host.rtt_samples {
                 host.rtt_samples = statistics.rtt_samples;
                 let group = self.group_of_sender[slot as usize] as usize;
-                self.group_rtt[group].saturating_record(statistics.last_rtt.as_nanos());
+                self.group_rtt[group].add(statistics.last_rtt);
             }
         }
         self.transmit(slot, packet.flow);
@@ -82,7 +82,7 @@ impl World {
         let due = host.sender.next_timeout().map_or(held_until, |due| due.min(held_until));
         if due < host.timer_at {
             host.timer_at = due;
-            self.events.schedule(due.max(now), Target::SenderTimer(slot));
+            self.set_timer(due, Target::Sender(slot));
         }
     }
 
@@ -142,14 +142,14 @@ impl World {
         let now = self.now;
         let host = &mut self.receivers[slot as usize];
         let ack = host.receiver.handle_segment(now, &packet.segment, packet.ecn());
+        let ecn = host.receiver.codepoint();
         if let Some(due) = host.receiver.next_timeout()
             && due < host.timer_at
         {
             host.timer_at = due;
-            self.events.schedule(due.max(now), Target::ReceiverTimer(slot));
+            self.set_timer(due, Target::Receiver(slot));
         }
         if let Some(ack) = ack {
-            let ecn = host.receiver.codepoint();
             self.emit(packet.flow, ack, ecn);
         }
     }
@@ -168,7 +168,7 @@ impl World {
         }
         if let Some(due) = host.receiver.next_timeout() {
             host.timer_at = due;
-            self.events.schedule(due.max(now), Target::ReceiverTimer(slot));
+            self.set_timer(due, Target::Receiver(slot));
         }
         if let Some(ack) = ack {
             let flow = self.flow_of_slot[slot as usize];
@@ -187,7 +187,7 @@ impl World {
         source.sent += 1;
         let (ip_len, ecn) = (source.ip_len(), source.ecn);
         let next = source.next(now);
-        self.events.schedule(next, Target::Source(slot));
+        self.set_timer(next, Target::Source(slot));
         let flow = self.flow_of_source[slot as usize];
         if self
             .first_wire(flow)

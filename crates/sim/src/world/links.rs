@@ -1,7 +1,6 @@
 //! Packets moving through lanes, wires and links.
 
 use super::{ELEMENT, FUSED, HostKind, Route, WIRE, World};
-use crate::event::Target;
 use crate::link::Link;
 use crate::packet::SimPacket;
 use crate::probe::{sojourn_line, wire_bytes};
@@ -27,10 +26,8 @@ impl World {
     /// The first packet of a lane has reached the lane's end.
     #[inline]
     pub(super) fn lane_head(&mut self, lane: u32) {
-        let Some((packet, next)) = self.lanes[lane as usize].pop(self.now) else { return };
-        if let Some(at) = next {
-            self.events.schedule(at, Target::Lane(lane));
-        }
+        let Some((packet, next)) = self.lanes[lane as usize].pop() else { return };
+        self.agenda.set(self.slots.lane(lane), next);
         self.arrive(packet);
     }
 
@@ -69,8 +66,8 @@ impl World {
             at = self.pass_wire(element, at, packet.ip_len);
             packet.hop += 1;
         }
-        if let Some(due) = self.lanes[hop.lane as usize].push(at, packet) {
-            self.events.schedule(due, Target::Lane(hop.lane));
+        if self.lanes[hop.lane as usize].push(at, packet) {
+            self.agenda.set(self.slots.lane(hop.lane), at);
         }
     }
 
@@ -109,7 +106,7 @@ impl World {
         link.probe.integral.advance(now, link.qdisc.view());
         tap.enqueued(&packet);
         link.qdisc.enqueue(now, packet, tap);
-        if link.service_at == Instant::MAX {
+        if self.agenda.at(self.slots.service(index)) == Instant::MAX {
             self.wake(index);
         }
         self.arm_queue_timer(index);
@@ -122,25 +119,19 @@ impl World {
         let link = &mut self.links[index as usize];
         if let RateProcess::Trace(cursor) = &mut link.rate {
             let at = cursor.next_after(now).0;
-            link.service_at = at;
-            self.events.schedule(at, Target::Service(index));
+            self.agenda.set(self.slots.service(index), at);
         } else if link.busy_until <= now {
             self.serve(index);
-        } else if link.busy_until != Instant::MAX {
-            link.service_at = link.busy_until;
-            self.events.schedule(link.busy_until, Target::Service(index));
+        } else {
+            self.agenda.set(self.slots.service(index), link.busy_until);
         }
     }
 
     /// A link's service event.
     #[inline]
     pub(super) fn service(&mut self, index: u32) {
-        let link = &mut self.links[index as usize];
-        if link.service_at != self.now {
-            return;
-        }
-        link.service_at = Instant::MAX;
-        if matches!(link.rate, RateProcess::Trace(_)) {
+        if matches!(self.links[index as usize].rate, RateProcess::Trace(_)) {
+            self.agenda.set(self.slots.service(index), Instant::MAX);
             self.serve_opportunity(index);
         } else {
             self.serve(index);
@@ -157,7 +148,11 @@ impl World {
         tap.aim(now, index, link.probe.observed);
         link.idle_unsaid = false;
         link.probe.integral.advance(now, link.qdisc.view());
-        let Some(departure) = link.qdisc.dequeue(now, tap) else { return };
+        let service = self.slots.service(index);
+        let Some(departure) = link.qdisc.dequeue(now, tap) else {
+            self.agenda.set(service, Instant::MAX);
+            return;
+        };
         let packet = departure.packet;
         let end = link.rate.end_of(now, wire_bytes(&packet, link.overhead));
         link.busy_until = end;
@@ -168,13 +163,12 @@ impl World {
         if end == Instant::MAX {
             // The link stays down for ever: the packet is stuck in the transmitter.
             link.transit = Some((packet, Bytes::ZERO));
+            self.agenda.set(service, Instant::MAX);
             return;
         }
-        if !empty || link.timer_at != Instant::MAX {
-            link.service_at = end;
-            self.events.schedule(end, Target::Service(index));
-        }
-        self.links[index as usize].idle_unsaid = empty;
+        link.idle_unsaid = empty;
+        let told_in_time = !empty || self.agenda.at(self.slots.queue_timer(index)) != Instant::MAX;
+        self.agenda.set(service, if told_in_time { end } else { Instant::MAX });
         self.send_off(index, packet, end);
     }
 
@@ -220,26 +214,19 @@ impl World {
     /// Keeps the event of a queue's own timer where the queue wants it.
     #[inline]
     pub(super) fn arm_queue_timer(&mut self, index: u32) {
-        let link = &mut self.links[index as usize];
-        if let Some(due) = link.qdisc.next_timer()
-            && due < link.timer_at
-        {
-            let due = due.max(self.now);
-            link.timer_at = due;
-            self.events.schedule(due, Target::QueueTimer(index));
+        let due = self.links[index as usize].qdisc.next_timer().map_or(Instant::MAX, |due| due.max(self.now));
+        let slot = self.slots.queue_timer(index);
+        if self.agenda.at(slot) != due {
+            self.agenda.set(slot, due);
         }
     }
 
     /// A queue's timer event.
     pub(super) fn queue_timer(&mut self, index: u32) {
         let link = &mut self.links[index as usize];
-        if link.timer_at != self.now {
-            return;
-        }
-        link.timer_at = Instant::MAX;
         link.qdisc.handle_timer(self.now);
         // A shaper may have packets ready that it held back before.
-        if link.service_at == Instant::MAX && link.qdisc.view().packets > Packets::ZERO {
+        if self.agenda.at(self.slots.service(index)) == Instant::MAX && link.qdisc.view().packets > Packets::ZERO {
             self.wake(index);
         }
         self.arm_queue_timer(index);

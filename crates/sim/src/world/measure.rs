@@ -1,9 +1,9 @@
 //! The start of the measured part, sampling, and the figures at the end.
 
 use super::{HostKind, World};
-use crate::event::Target;
+use crate::histogram::empty_histogram;
 use crate::outcome::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn};
-use crate::probe::empty_histogram;
+use crate::timers::Target;
 use goodqueue_aqm::Qdisc;
 use goodqueue_units::Duration;
 
@@ -115,7 +115,7 @@ impl World {
         }
         let next = now + period;
         if next <= self.end {
-            self.events.schedule(next, Target::Control(control));
+            self.set_timer(next, Target::Control(control));
         }
     }
 
@@ -161,7 +161,9 @@ pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
         .map(|((name, rtt), group)| {
             let mut sojourn = empty_histogram();
             world.links.iter().for_each(|link| link.probe.sojourn.add_group(group, &mut sojourn));
-            GroupOutcome { name, rtt, sojourn }
+            let mut round_trips = empty_histogram();
+            rtt.add_to(&mut round_trips);
+            GroupOutcome { name, rtt: round_trips, sojourn }
         })
         .collect();
     let mut links = Vec::new();
