@@ -11,12 +11,14 @@ python3 -B examples/traces/generate.py --check
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 cp -r crates/aqm/vectors "$copy/"
+# Those of Linux are made from recordings that are not kept here.
+rm -rf "$copy/vectors/linux"
 rm -f "$copy"/vectors/*/*.json
 for model in "$copy"/vectors/reference/*.py; do
     case "$model" in */vector.py) continue ;; esac
     (cd "$copy/vectors/reference" && python3 -B "$model" >/dev/null)
 done
-if ! diff -r crates/aqm/vectors "$copy/vectors" -x __pycache__; then
+if ! diff -r crates/aqm/vectors "$copy/vectors" -x __pycache__ -x linux; then
     echo "crates/aqm/vectors: differs from what its reference models make" >&2
     exit 1
 fi

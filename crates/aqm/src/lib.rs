@@ -30,6 +30,7 @@ extern crate std;
 
 pub mod algo;
 mod aqm;
+mod arithmetic;
 mod books;
 mod counters;
 pub mod math;
@@ -42,6 +43,7 @@ pub mod spec;
 
 pub use algo::AnyAqm;
 pub use aqm::{Aqm, Env, FlowHash, PacketView, QueueView, Reason, Verdict};
+pub use arithmetic::Arithmetic;
 pub use counters::{Counters, Tally};
 pub use goodqueue_units::{Class, Ecn, Rng};
 pub use qdisc::{Departure, Dropped, NoSink, Packet, Qdisc, SimplePacket, Sink};

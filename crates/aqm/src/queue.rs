@@ -160,6 +160,12 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
         &self.aqm
     }
 
+    /// The random stream, for hosts that replay recorded draws.
+    #[must_use]
+    pub const fn rng_mut(&mut self) -> &mut Rng {
+        &mut self.books.rng
+    }
+
     /// Replaces the algorithm by what `change` makes of it; every queued packet stays.
     pub fn map_aqm<B>(self, change: impl FnOnce(A) -> B) -> ManagedQueue<P, B> {
         let Self { waiting, aqm, limit, victim, books } = self;

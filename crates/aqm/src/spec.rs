@@ -189,6 +189,11 @@ impl<'a> Given<'a> {
         self.spec.kind
     }
 
+    /// The parameters that were given, in that order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.values.iter().map(|&(name, _)| name)
+    }
+
     /// Was `name` given, rather than left to its default?
     #[must_use]
     pub fn is_given(&self, name: &str) -> bool {

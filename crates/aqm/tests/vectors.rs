@@ -1,5 +1,5 @@
 //! Verdicts recorded from reference models that share no code with this crate: `vectors/<algorithm>/*.json`, written by
-//! `vectors/reference/*.py`. `docs/conformance.md` describes the format.
+//! `vectors/reference/*.py`; and recordings of Linux, `vectors/linux`. `docs/conformance.md` describes the format.
 
 use goodqueue_conformance::{Vector, replay};
 use std::path::{Path, PathBuf};
@@ -46,6 +46,7 @@ vectors! {
     codel: "codel",
     fq_codel: "fq-codel",
     cp_aqm: "cp-aqm",
+    linux: "linux",
     red: "red",
     ared: "ared",
     pie: "pie",

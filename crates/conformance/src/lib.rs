@@ -10,8 +10,9 @@
 pub mod against;
 mod fields;
 pub mod library;
+mod packed;
 mod replay;
 mod vector;
 
 pub use replay::{Difference, Outcome, replay};
-pub use vector::{Event, Operation, Step, Vector, VectorError, What};
+pub use vector::{Event, Generator, Operation, Step, Vector, VectorError, What};

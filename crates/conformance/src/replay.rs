@@ -1,6 +1,6 @@
 //! Our own queues over a vector.
 
-use crate::vector::{Event, Operation, Step, Vector, What};
+use crate::vector::{Event, Generator, Operation, Step, Vector, What};
 use goodqueue_aqm::{AnyQdisc, Dropped, EcnPolicy, Qdisc, Reason, Rng, SimplePacket, Sink};
 use goodqueue_units::{Class, Instant};
 use std::fmt;
@@ -54,13 +54,16 @@ pub enum Mismatch {
 /// When its parameters contradict each other or the link, or the vector's random numbers are not those of its seed.
 pub fn replay(vector: &Vector) -> Result<Outcome, String> {
     let mut queue = build(vector)?;
+    let mut draws = Draws::new(vector);
     let mut outcome = Outcome { operations: vector.steps.len(), identical: 0, first: None };
     let (mut log, mut next_id) = (Log::default(), 0);
     for (index, Step { operation, events }) in vector.steps.iter().enumerate() {
         let now = operation.at();
         let found = queue.next_timer().filter(|&due| due <= now);
         let expected = matches!(operation, Operation::Timer { .. }).then_some(now);
+        draws.offer(&mut queue);
         apply(&mut queue, *operation, &mut next_id, &mut log);
+        draws.take_back(&mut queue);
         let kind = if found != expected {
             Some(Mismatch::Timer { expected, found })
         } else if !agree(events, &log.0) {
@@ -97,6 +100,9 @@ pub(crate) fn agree(expected: &[Event], found: &[Event]) -> bool {
 }
 
 fn build(vector: &Vector) -> Result<AnyQdisc<SimplePacket>, String> {
+    if vector.generator == Generator::SplitMix && vector.inner.is_some() {
+        return Err("generator: splitmix64 is for kinds of one queue".to_owned());
+    }
     let mut rng = Rng::new(vector.seed);
     for (place, number) in vector.random.iter().enumerate() {
         let own = rng.next_u64();
@@ -108,6 +114,41 @@ fn build(vector: &Vector) -> Result<AnyQdisc<SimplePacket>, String> {
     let (facts, rng) = (vector.link.facts(), Rng::new(vector.seed));
     let built = AnyQdisc::build_over(vector.kind, &vector.params, vector.inner.as_ref(), &facts, policy, rng);
     built.map_err(|error| error.to_string())
+}
+
+/// Draws of another generator than ours, handed to the queue one at a time: no algorithm here draws twice in an operation.
+struct Draws {
+    /// The generator's state; `None` where the queue's own is used.
+    state: Option<u64>,
+    offered: Rng,
+}
+
+impl Draws {
+    fn new(vector: &Vector) -> Self {
+        let state = (vector.generator == Generator::SplitMix).then_some(vector.seed);
+        Self { state, offered: Rng::new(0) }
+    }
+
+    const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
+
+    fn offer(&mut self, queue: &mut AnyQdisc<SimplePacket>) {
+        if let (Some(state), AnyQdisc::Managed(queue)) = (self.state, queue) {
+            let mut z = state.wrapping_add(Self::GAMMA);
+            z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            self.offered = Rng::about_to_draw(z ^ (z >> 31));
+            *queue.rng_mut() = self.offered.clone();
+        }
+    }
+
+    /// Moves on if the number was drawn.
+    fn take_back(&mut self, queue: &mut AnyQdisc<SimplePacket>) {
+        if let (Some(state), AnyQdisc::Managed(queue)) = (&mut self.state, queue)
+            && *queue.rng_mut() != self.offered
+        {
+            *state = state.wrapping_add(Self::GAMMA);
+        }
+    }
 }
 
 fn apply(queue: &mut AnyQdisc<SimplePacket>, operation: Operation, next_id: &mut u64, log: &mut Log) {

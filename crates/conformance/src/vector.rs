@@ -1,6 +1,7 @@
 //! One vector: a queue's description and a list of operations with the events that must follow each.
 
 use crate::fields::{self, Fields};
+use crate::packed::Packed;
 use goodqueue_aqm::Reason;
 use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, Value};
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
@@ -39,7 +40,9 @@ pub struct Vector {
     pub ecn: bool,
     /// The link before which the queue stands.
     pub link: Link,
-    /// The seed of its random numbers.
+    /// Where its random numbers come from.
+    pub generator: Generator,
+    /// The seed of that generator.
     pub seed: u64,
     /// The numbers drawn, in order.
     pub random: Vec<u64>,
@@ -47,6 +50,18 @@ pub struct Vector {
     pub steps: Vec<Step>,
     /// The file's fields but for the operations, as another program is given them.
     pub head: serde_json::Map<String, Json>,
+}
+
+/// Generators of random numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub enum Generator {
+    /// That of goodqueue; its words are filled by splitmix64.
+    #[default]
+    #[serde(rename = "xoshiro256++")]
+    Xoshiro,
+    /// splitmix64, its state the seed at first.
+    #[serde(rename = "splitmix64")]
+    SplitMix,
 }
 
 /// Facts about the link, as the file has them: bit/s, ns, bytes, packets.
@@ -135,9 +150,12 @@ struct File {
     of: Option<Inner>,
     ecn: bool,
     link: Link,
+    #[serde(default)]
+    generator: Generator,
     seed: u64,
     random: Vec<String>,
-    operations: Vec<Json>,
+    operations: Option<Vec<Json>>,
+    packed: Option<Packed>,
 }
 
 #[derive(Deserialize)]
@@ -162,6 +180,7 @@ impl Vector {
         }
         let file: File = serde_json::from_str(text).map_err(|error| fault(error.to_string()))?;
         head.remove("operations");
+        head.remove("packed");
         Self::typed(name, file, head).map_err(fault)
     }
 
@@ -174,12 +193,11 @@ impl Vector {
         let inner = file.of.map(|of| fields::queue(&of.kind, &of.params).map_err(|error| format!("of.{error}"))).transpose()?;
         let inner = inner.map(|(kind, params)| Chosen { kind, params });
         let random = file.random.iter().map(|text| fields::hexadecimal(text)).collect::<Result<_, _>>()?;
-        let mut packets = 0;
-        let steps =
-            file.operations.iter().enumerate().map(|(index, json)| {
-                Step::read(json, &mut packets).map_err(|error| format!("operation {index} ({json}): {error}"))
-            });
-        let steps = steps.collect::<Result<Vec<_>, _>>()?;
+        let steps = match (&file.operations, &file.packed) {
+            (Some(operations), None) => Step::list(operations)?,
+            (None, Some(packed)) => packed.steps()?,
+            _ => return Err("needs either `operations` or `packed`".to_owned()),
+        };
         if let Some(index) = steps.windows(2).position(|pair| pair[1].operation.at() < pair[0].operation.at()) {
             return Err(format!("operation {}: its time lies before that of the one before", index + 1));
         }
@@ -191,6 +209,7 @@ impl Vector {
             inner,
             ecn: file.ecn,
             link: file.link,
+            generator: file.generator,
             seed: file.seed,
             random,
             steps,
@@ -214,6 +233,15 @@ impl Link {
 }
 
 impl Step {
+    fn list(operations: &[Json]) -> Result<Vec<Self>, String> {
+        let mut packets = 0;
+        let steps = operations
+            .iter()
+            .enumerate()
+            .map(|(index, json)| Self::read(json, &mut packets).map_err(|error| format!("operation {index} ({json}): {error}")));
+        steps.collect()
+    }
+
     /// Reads an operation with its events; `packets` counts the packets offered.
     fn read(json: &Json, packets: &mut u64) -> Result<Self, String> {
         let mut fields = Fields::of(json, "an operation")?;

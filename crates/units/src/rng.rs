@@ -38,6 +38,13 @@ impl Rng {
         Self::new(mix(seed.wrapping_add(GOLDEN_GAMMA)) ^ mix(stream.wrapping_mul(GOLDEN_GAMMA).wrapping_add(1)))
     }
 
+    /// A generator whose next draw is `number`; what it draws after that is of no use. For replaying recorded draws, one by one.
+    #[must_use]
+    pub const fn about_to_draw(number: u64) -> Self {
+        // The output is rotl(s0 + s3, 23) + s0; the other words only keep the state from being all zeros.
+        Self { s: [0, 1, 1, number.rotate_right(23)] }
+    }
+
     /// 64 uniform bits.
     #[inline]
     pub const fn next_u64(&mut self) -> u64 {
@@ -108,6 +115,15 @@ mod tests {
         let mut rng = Rng::new(1);
         assert!((0..1000).all(|_| rng.fires(1.0)));
         assert!((0..1000).all(|_| !rng.fires(0.0)));
+    }
+
+    #[test]
+    fn the_next_draw_can_be_chosen() {
+        for number in [0, 1, u64::MAX, GOLDEN_GAMMA] {
+            let mut rng = Rng::about_to_draw(number);
+            assert_eq!(rng.next_u64(), number);
+            assert_ne!(rng, Rng::about_to_draw(number), "a draw shows in the state");
+        }
     }
 
     #[test]

@@ -7,7 +7,8 @@
 //! 16 intervals of the last scheduled signal resumes with as many signals as the last episode added.
 //!
 //! *Parameters*: `target` 5 ms (1 us to `interval`) and `interval` 100 ms (RFC 8289 §4.2, §4.3); `ce_threshold` off: sojourn time
-//! above which a delivered ECN-capable packet is marked, nothing else changing (Linux); `reentry` `rfc8289`. The MTU is the link's.
+//! above which a delivered ECN-capable packet is marked, nothing else changing (Linux); `reentry` `rfc8289`; `arithmetic` exact.
+//! The MTU is the link's.
 //!
 //! *Departures*: with ECN a mark takes the place of a drop and the marked packet is delivered, so one departure marks at most
 //! once (the RFC leaves ECN open; as Linux does). The gap between signals is at least 1 ns, so that a schedule always moves on.
@@ -15,11 +16,16 @@
 //! ago, otherwise it begins only after a second interval above target. A fair queue that drops from a flow adds to its `count`
 //! (Linux).
 //!
+//! With `arithmetic = linux` the verdicts are those of Linux, packet by packet: time moves in steps of 1024 ns, an episode begins *after*
+//! the interval and not at its end, and `1 / sqrt(count)` is a 16-bit number that one Newton step corrects with each change of
+//! `count`. That number begins at 1 and lags: the second gap of an episode is half an interval long, not 0.71 of one.
+//!
 //! *Limits*: needs an interval to react, so bursts of slow start pass. The target should be no less than the sending time of one MTU.
 //!
 //! *Source*: RFC 8289 §5; Nichols and Jacobson 2012.
 
 use super::Algorithm;
+use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::math::sqrt;
 use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
@@ -48,6 +54,8 @@ pub struct CoDelParams {
     pub ce_threshold: Duration,
     /// How an episode begins soon after another.
     pub reentry: Reentry,
+    /// In whose numbers.
+    pub arithmetic: Arithmetic,
 }
 
 impl Default for CoDelParams {
@@ -59,7 +67,39 @@ impl Default for CoDelParams {
             mtu: Bytes::new(1500),
             ce_threshold: Duration::MAX,
             reentry: Reentry::Rfc8289,
+            arithmetic: Arithmetic::Exact,
         }
+    }
+}
+
+/// Linux's unit of time, in bits of a nanosecond.
+const LINUX_TICK: u32 = 10;
+
+/// `nanos` rounded down to Linux's ticks.
+const fn whole_ticks(nanos: u64) -> u64 {
+    nanos >> LINUX_TICK << LINUX_TICK
+}
+
+/// Linux's `1 / sqrt(count)` as a fraction of 65536.
+#[derive(Clone, Copy, Debug)]
+struct InverseRoot(u16);
+
+impl InverseRoot {
+    const ONE: Self = Self(u16::MAX);
+
+    /// One Newton step towards the root for `count`: `r (3 - count r^2) / 2`, in 32-bit fixed point. After a jump of `count` it may
+    /// wrap around, as it does there.
+    const fn refine(self, count: u32) -> Self {
+        let root = (self.0 as u64) << 16;
+        let square = (root * root) >> 32;
+        let factor = (3u64 << 32).wrapping_sub(count as u64 * square) >> 2;
+        Self((factor.wrapping_mul(root) >> 31 >> 16) as u16)
+    }
+
+    /// `interval` times it, in ticks as whole nanoseconds.
+    const fn of(self, interval: Duration) -> Duration {
+        let ticks = interval.as_nanos() >> LINUX_TICK;
+        Duration::ns(((ticks * self.0 as u64) >> 16) << LINUX_TICK)
     }
 }
 
@@ -72,6 +112,9 @@ pub struct CoDel {
     drop_next: Instant,
     count: u32,
     last_count: u32,
+    inverse_root: InverseRoot,
+    /// The bits of a time that count.
+    resolution: u64,
     dropping: bool,
     /// The head was dropped in the dropping state and the schedule waits for the verdict on its successor.
     reschedule: bool,
@@ -86,13 +129,22 @@ impl Default for CoDel {
 impl CoDel {
     /// CoDel with these settings.
     #[must_use]
-    pub const fn new(params: CoDelParams) -> Self {
+    pub const fn new(mut params: CoDelParams) -> Self {
+        let resolution = match params.arithmetic {
+            Arithmetic::Exact => u64::MAX,
+            Arithmetic::Linux => whole_ticks(u64::MAX),
+        };
+        params.target = Duration::ns(params.target.as_nanos() & resolution);
+        params.interval = Duration::ns(params.interval.as_nanos() & resolution);
+        params.ce_threshold = Duration::ns(params.ce_threshold.as_nanos() & resolution);
         Self {
             params,
             first_above: Instant::MAX,
             drop_next: Instant::ZERO,
             count: 0,
             last_count: 0,
+            inverse_root: InverseRoot::ONE,
+            resolution,
             dropping: false,
             reschedule: false,
         }
@@ -100,6 +152,9 @@ impl CoDel {
 
     /// `interval / sqrt(count)` after `from`, the gap rounded to the nearest nanosecond.
     fn control_law(&self, from: Instant) -> Instant {
+        if self.params.arithmetic == Arithmetic::Linux {
+            return from + self.inverse_root.of(self.params.interval);
+        }
         let gap = self.params.interval.as_nanos() as f64 / sqrt(f64::from(self.count.max(1)));
         from + Duration::ns((gap + 0.5) as u64).max(Duration::ns(1))
     }
@@ -111,7 +166,8 @@ impl CoDel {
             return false;
         }
         if self.first_above == Instant::MAX {
-            self.first_above = now + self.params.interval;
+            let strictly = Duration::ns(u64::from(self.params.arithmetic == Arithmetic::Linux));
+            self.first_above = now + self.params.interval + strictly;
             return false;
         }
         now >= self.first_above
@@ -127,6 +183,7 @@ impl CoDel {
             return false;
         }
         self.count = self.count.saturating_add(1);
+        self.inverse_root = self.inverse_root.refine(self.count);
         if head.ecn.is_capable() {
             self.drop_next = self.control_law(self.drop_next);
         } else {
@@ -149,6 +206,7 @@ impl CoDel {
             Reentry::Acm2012 if now.since(first_above) >= params.interval => 1,
             Reentry::Acm2012 => return false,
         };
+        self.inverse_root = if self.count == 1 { InverseRoot::ONE } else { self.inverse_root.refine(self.count) };
         self.dropping = true;
         self.drop_next = self.control_law(now);
         self.last_count = self.count;
@@ -170,8 +228,9 @@ impl CoDel {
 impl Aqm for CoDel {
     #[inline]
     fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Verdict {
-        let sojourn = head.sojourn(env.now);
-        if self.judge(env.now, sojourn, head, queue) {
+        let now = Instant::from_nanos(env.now.as_nanos() & self.resolution);
+        let sojourn = now.since(Instant::from_nanos(head.enqueued_at.as_nanos() & self.resolution));
+        if self.judge(now, sojourn, head, queue) {
             Verdict::Signal(Reason::Head)
         } else if sojourn > self.params.ce_threshold {
             Verdict::Mark(Reason::Threshold)
@@ -236,7 +295,7 @@ impl Algorithm for CoDel {
         summary: "Controls the minimum sojourn time over an interval",
         signal: "sojourn time, at the head",
         marks: true,
-        params: &[TARGET, INTERVAL, CE_THRESHOLD, REENTRY],
+        params: &[TARGET, INTERVAL, CE_THRESHOLD, REENTRY, ARITHMETIC],
         source: "RFC 8289 §5",
     }];
 
@@ -248,7 +307,12 @@ impl Algorithm for CoDel {
             mtu: link.mtu,
             ce_threshold: given.duration("ce_threshold").unwrap_or(defaults.ce_threshold),
             reentry: if given.choice("reentry") == Some("acm2012") { Reentry::Acm2012 } else { Reentry::Rfc8289 },
+            arithmetic: Arithmetic::of(given),
         };
+        if params.arithmetic == Arithmetic::Linux && params.reentry == Reentry::Acm2012 {
+            let message = "`acm2012` does not go with arithmetic = \"linux\": allowed rfc8289".into();
+            return Err(ParamError { param: "reentry", message });
+        }
         if params.target > params.interval {
             return Err(ParamError {
                 param: "target",
@@ -321,6 +385,21 @@ mod tests {
         assert_eq!(judge(&mut codel, at(1_000_000), Duration::ms(1), FULL), Verdict::Pass);
         assert_eq!(judge(&mut codel, at(1_000_000), Duration::us(1001), FULL), Verdict::Mark(Reason::Threshold));
         assert_eq!(codel.first_above, Instant::MAX);
+    }
+
+    #[test]
+    fn linux_approaches_the_inverse_root_by_one_step_a_count() {
+        let mut root = InverseRoot::ONE;
+        let found: Vec<f64> = (2..=5)
+            .map(|count| {
+                root = root.refine(count);
+                f64::from(root.0) / 65536.0
+            })
+            .collect();
+        // By hand: r (3 - n r^2) / 2 from r = 1.
+        for (found, expected) in found.iter().zip([0.5, 0.5625, 0.487_793, 0.441_538]) {
+            assert!((found - expected).abs() < 1e-4, "{found} is not {expected}");
+        }
     }
 
     #[test]

@@ -19,16 +19,24 @@
 //! A marked packet is queued. With time stamps and no departure since the last update the age of the head is the delay, so that a
 //! stalled link is seen.
 //!
+//! With `arithmetic = linux` it is Linux's PIE, packet by packet ([`linux`] has its law): 56-bit probabilities, time in steps of 64 ns,
+//! no rest, 2 percentage points more a step above 250 ms of delay, and a burst allowance that departures use up.
+//!
 //! *Limits*: never signals while two packets of `mean_pktsize` or less wait. Updates are aligned to a random phase
 //! drawn at the first arrival. Inside a fair queue the third of the limit that wakes it is one of the whole limit.
 //!
 //! *Source*: RFC 8033 §4, §5, appendices A and B.
 
+pub mod linux;
+
 use super::Algorithm;
+use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::queue::Limit;
 use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Size, Unit, Value};
+use alloc::boxed::Box;
 use goodqueue_units::{Bytes, Duration, Instant, Packets};
+use linux::{LinuxPie, LinuxPieParams};
 
 /// How PIE learns the queue delay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -149,6 +157,8 @@ pub struct Pie {
     meter: Meter,
     /// When the next update is due while active; `Instant::MAX` before the first arrival.
     tick: Instant,
+    /// Who decides instead, in Linux's arithmetic.
+    linux: Option<Box<LinuxPie>>,
 }
 
 impl Pie {
@@ -173,13 +183,20 @@ impl Pie {
             last_sojourn: Duration::MAX,
             meter: Meter::default(),
             tick: Instant::MAX,
+            linux: None,
         }
+    }
+
+    /// Linux's PIE with these settings.
+    #[must_use]
+    pub fn linux(pie: LinuxPie) -> Self {
+        Self { linux: Some(Box::new(pie)), ..Self::new(PieParams::default()) }
     }
 
     /// The probability of a signal.
     #[must_use]
-    pub const fn probability(&self) -> f64 {
-        self.p
+    pub fn probability(&self) -> f64 {
+        self.linux.as_ref().map_or(self.p, |linux| linux.probability())
     }
 
     #[inline]
@@ -280,6 +297,9 @@ fn auto_tune(p: f64) -> f64 {
 impl Aqm for Pie {
     #[inline]
     fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
+        if let Some(linux) = &mut self.linux {
+            return linux.on_arrival(env, packet, queue);
+        }
         if self.tick == Instant::MAX {
             self.tick = env.now + self.params.t_update.mul_f64(env.rng.uniform());
         }
@@ -298,10 +318,17 @@ impl Aqm for Pie {
 
     fn on_overflow(&mut self, _: &mut Env<'_>, _: PacketView, _: QueueView) {
         self.accu = 0.0;
+        if let Some(linux) = &mut self.linux {
+            linux.on_overflow();
+        }
     }
 
     #[inline]
     fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Verdict {
+        if let Some(linux) = &mut self.linux {
+            linux.on_departure(env.now, head, queue);
+            return Verdict::Pass;
+        }
         match self.params.estimator {
             Estimator::Timestamp => self.last_sojourn = head.sojourn(env.now),
             Estimator::DepartureRate if self.active => {
@@ -313,11 +340,25 @@ impl Aqm for Pie {
     }
 
     #[inline]
+    fn on_idle(&mut self, _now: Instant) {
+        if let Some(linux) = &mut self.linux {
+            linux.on_idle();
+        }
+    }
+
+    #[inline]
     fn next_update(&self) -> Option<Instant> {
+        if let Some(linux) = &self.linux {
+            return linux.next_update();
+        }
         (self.active && self.tick != Instant::MAX).then_some(self.tick)
     }
 
     fn on_update(&mut self, env: &mut Env<'_>, head: Option<PacketView>, queue: QueueView) {
+        if let Some(linux) = &mut self.linux {
+            linux.on_update(env.now, queue);
+            return;
+        }
         if !self.active || env.now < self.tick {
             return;
         }
@@ -344,8 +385,9 @@ impl Aqm for Pie {
     }
 
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("probability", self.p);
-        visit("queue_delay_s", self.qdelay.as_secs_f64());
+        let linux = self.linux.as_deref();
+        visit("probability", self.probability());
+        visit("queue_delay_s", linux.map_or(self.qdelay, LinuxPie::delay).as_secs_f64());
         visit("active", f64::from(u8::from(self.active)));
     }
 }
@@ -413,11 +455,15 @@ impl Algorithm for Pie {
             switch("cap_drop", true, "bound the steps up of the probability", "RFC 8033 §5.5"),
             switch("active_inactive", true, "rest while less than a third of the limit waits", "RFC 8033 §5.3"),
             switch("bytes", false, "scale the probability by packet size", "Linux"),
+            ARITHMETIC,
         ],
         source: "RFC 8033",
     }];
 
     fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+        if Arithmetic::of(given) == Arithmetic::Linux {
+            return LinuxPieParams::build(given, link).map(|params| Self::linux(LinuxPie::new(params)));
+        }
         let defaults = PieParams { mean_pktsize: link.mtu, limit: link.limit, active_inactive: true, ..PieParams::default() };
         let departure_rate = given.choice("estimator") == Some("departure-rate");
         Ok(Self::new(PieParams {

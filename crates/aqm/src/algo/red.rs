@@ -19,14 +19,21 @@
 //! rate zero keeps what was known, at first 5 and 15 packets and 0.002. Sizes given in packets count as one MTU each where the
 //! average is in bytes, automatic ones as `mean_pktsize`.
 //!
+//! With `arithmetic = linux` it is Linux's RED, packet by packet ([`linux`] has its law): integers, no gentle line, no waiting, and a new
+//! random number only after a signal.
+//!
 //! *Limits*: with `use_mark_p` ECN-capable packets are dropped once the probability reaches `mark_p`. Nothing is signalled
 //! while one packet waits.
 //!
 //! *Source*: Floyd and Jacobson 1993; Floyd, Gummadi and Shenker 2001; RFC 3168 §7; ns-2.35 for defaults and automatic settings.
 
+pub mod linux;
 mod params;
 
 use super::Algorithm;
+use crate::arithmetic::Arithmetic;
+use alloc::boxed::Box;
+use linux::{LinuxRed, LinuxRedParams};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::spec::{Given, KindSpec, LinkFacts, ParamError};
 use goodqueue_units::{Instant, Rate};
@@ -58,6 +65,8 @@ pub struct Red {
     idle_since: Instant,
     adapted_at: Instant,
     zone: Zone,
+    /// Who decides instead, in Linux's arithmetic.
+    linux: Option<Box<LinuxRed>>,
 }
 
 impl Red {
@@ -78,13 +87,14 @@ impl Red {
             idle_since: Instant::MAX,
             adapted_at: Instant::ZERO,
             zone: Zone::Between,
+            linux: None,
         }
     }
 
     /// The average queue length, in packets or bytes as configured.
     #[must_use]
-    pub const fn average(&self) -> f64 {
-        self.avg
+    pub fn average(&self) -> f64 {
+        self.linux.as_ref().map_or(self.avg, |linux| linux.average())
     }
 
     /// The probability reached at `max_th`, as adapted.
@@ -213,6 +223,9 @@ fn power(mut base: f64, mut exponent: u32) -> f64 {
 impl Aqm for Red {
     #[inline]
     fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
+        if let Some(linux) = &mut self.linux {
+            return linux.on_arrival(env, queue);
+        }
         let length = self.update_average(env.now, queue);
         let len = packet.len.get() as f64;
         self.count += 1.0;
@@ -243,9 +256,9 @@ impl Aqm for Red {
     }
 
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("average", self.avg);
+        visit("average", self.average());
         visit("max_p", self.max_p);
-        visit("probability", self.ramp());
+        visit("probability", self.linux.as_ref().map_or_else(|| self.ramp(), |linux| linux.probability()));
     }
 }
 
@@ -254,7 +267,11 @@ impl Algorithm for Red {
 
     fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let params = RedParams::build(given, link)?;
-        let red = Self::new(params, Facts { rate: link.rate, delay: link.delay, mtu: link.mtu });
+        let mut red = Self::new(params, Facts { rate: link.rate, delay: link.delay, mtu: link.mtu });
+        if Arithmetic::of(given) == Arithmetic::Linux {
+            red.linux = Some(Box::new(LinuxRed::new(LinuxRedParams::build(given, link)?)));
+            return Ok(red);
+        }
         let Settings { min_th, max_th, .. } = red.settings;
         if max_th < min_th {
             let unit = if params.queue_in_bytes { "B" } else { "packets" };

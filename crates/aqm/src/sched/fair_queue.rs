@@ -16,6 +16,7 @@
 use super::flow_table::{DropFrom, Flow, FlowTable, MOST_BYTES, ShownBacklog};
 use crate::algo::codel;
 use crate::aqm::{Aqm, FlowHash, QueueView};
+use crate::arithmetic::ARITHMETIC;
 use crate::counters::Counters;
 use crate::pool;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
@@ -370,6 +371,7 @@ pub const KINDS: &[KindSpec] = &[
             codel::INTERVAL,
             codel::CE_THRESHOLD,
             codel::REENTRY,
+            ARITHMETIC,
         ],
         source: "RFC 8290",
     },

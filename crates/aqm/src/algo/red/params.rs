@@ -1,5 +1,6 @@
 //! RED's parameters, and what follows from them and the link.
 
+use crate::arithmetic::ARITHMETIC;
 use crate::math::exp;
 use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Size, Unit, Value};
 use goodqueue_units::{Bytes, Duration, Rate};
@@ -271,7 +272,7 @@ const fn span(name: &'static str, default: Duration, range: (f64, f64), doc: &'s
     ParamSpec { name, unit: Unit::Duration, default: ParamDefault::Value(Value::Duration(default)), range, doc, source: NS2 }
 }
 
-const fn params(adaptive: &'static str) -> [ParamSpec; 20] {
+const fn params(adaptive: &'static str) -> [ParamSpec; 21] {
     [
         automatic("min_th", Unit::Size, "max(5, targetdelay ptc / 2) packets", (0.0, 1e12), "average from which packets are signalled"),
         automatic("max_th", Unit::Size, "3 min_th", (0.0, 1e12), "average at which the probability is max_p"),
@@ -300,12 +301,13 @@ const fn params(adaptive: &'static str) -> [ParamSpec; 20] {
         automatic("bottom", Unit::Ratio, "min(0.01, 80000 bit/s / rate)", (0.0, 1.0), "max_p is not lowered from here on"),
         span("targetdelay", Duration::ms(5), (1e-6, 10.0), "delay that an automatic min_th is about"),
         switch("legacy_static", false, "keep automatic settings when the link's rate changes", NS2),
+        ARITHMETIC,
     ]
 }
 
 const SUMMARY_SIGNAL: &str = "averaged queue length, on arrival";
-const RED: [ParamSpec; 20] = params("off");
-const ARED: [ParamSpec; 20] = params("floyd");
+const RED: [ParamSpec; 21] = params("off");
+const ARED: [ParamSpec; 21] = params("floyd");
 
 /// `red` and `ared` differ in one default.
 pub(super) const KINDS: &[KindSpec] = &[

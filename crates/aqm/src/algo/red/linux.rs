@@ -1,0 +1,132 @@
+//! RED as Linux works it out: integers, and a law of fewer options.
+//!
+//! The average counts bytes and has `log` bits of fraction, `log` being the binary logarithm of `1 / w_q`. It takes in every arrival, first of
+//! all. Below `min_th` nothing happens, from `max_th` on every packet is signalled. Between them the `count` of packets since the last
+//! signal grows until `(average - min_th) count` reaches a threshold drawn anew after each signal: a 32-bit random number divided
+//! by `max_p 2^32 / (max_th - min_th)`.
+//!
+//! The average does not decay while the queue is empty. Linux has such a decay, but it begins when a departure finds nothing, and its usual
+//! shapers look before they ask.
+
+use crate::aqm::{Env, QueueView, Reason, Verdict};
+use crate::arithmetic::linux_has_only;
+use crate::spec::{Given, LinkFacts, ParamError};
+use goodqueue_units::Bytes;
+
+/// Settings of Linux's RED.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinuxRedParams {
+    /// Average from which packets are signalled.
+    pub min_th: Bytes,
+    /// Average from which every packet is.
+    pub max_th: Bytes,
+    /// Probability reached at `max_th`, times 2^32.
+    pub max_p: u32,
+    /// The weight of a sample is one half to this power.
+    pub log: u32,
+}
+
+/// State of Linux's RED: one a queue.
+#[derive(Clone, Debug)]
+pub struct LinuxRed {
+    params: LinuxRedParams,
+    /// `max_p` for each byte between the thresholds.
+    slope: u64,
+    /// In bytes, scaled.
+    average: u64,
+    /// Packets since the last signal; `None` outside the band.
+    count: Option<u64>,
+    /// What `(average - min_th) count` has to reach.
+    reach: u64,
+}
+
+impl LinuxRedParams {
+    /// The settings a file gives.
+    ///
+    /// # Errors
+    /// When one is given that Linux does not have, one is missing that it cannot do without, or has a value it has no number for.
+    pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+        if given.kind() != "red" {
+            let message = alloc::format!("`{}` has no Linux form here: allowed exact", given.kind());
+            return Err(ParamError { param: "arithmetic", message });
+        }
+        linux_has_only(given, &["min_th", "max_th", "max_p", "w_q"])?;
+        let bytes = |param| {
+            let missing = || ParamError { param, message: "arithmetic = \"linux\" needs a value: it has no automatic one".into() };
+            given.bytes(param, link)?.ok_or_else(missing)
+        };
+        let (min_th, max_th) = (bytes("min_th")?, bytes("max_th")?);
+        if max_th <= min_th {
+            let message = alloc::format!("{max_th} is not above min_th: allowed more than {min_th}");
+            return Err(ParamError { param: "max_th", message });
+        }
+        let weight = given.number("w_q");
+        let log = (1..32).find(|&log| weight == Some(1.0 / (1u64 << log) as f64));
+        let log = log.ok_or_else(|| ParamError {
+            param: "w_q",
+            message: "arithmetic = \"linux\" needs a power of one half: allowed 0.5, 0.25, 0.125 and so on to 2^-31".into(),
+        })?;
+        let max_p = (given.number("max_p").unwrap_or_default() * (1u64 << 32) as f64) as u32;
+        Ok(Self { min_th, max_th, max_p, log })
+    }
+}
+
+impl LinuxRed {
+    /// RED with these settings.
+    #[must_use]
+    pub fn new(params: LinuxRedParams) -> Self {
+        let band = (params.max_th.get() - params.min_th.get()).max(1);
+        Self { params, slope: (u64::from(params.max_p) / band).max(1), average: 0, count: None, reach: 0 }
+    }
+
+    /// The average queue length in bytes.
+    #[must_use]
+    pub fn average(&self) -> f64 {
+        self.average as f64 / (1u64 << self.params.log) as f64
+    }
+
+    /// The share of the way from no signals to `max_p`, times `max_p`.
+    #[must_use]
+    pub fn probability(&self) -> f64 {
+        let LinuxRedParams { min_th, max_th, max_p, .. } = self.params;
+        let (low, high) = (min_th.get() as f64, max_th.get() as f64);
+        if self.average() >= high {
+            return 1.0;
+        }
+        ((self.average() - low) / (high - low)).max(0.0) * f64::from(max_p) / (1u64 << 32) as f64
+    }
+
+    fn draw(&mut self, env: &mut Env<'_>) {
+        self.reach = (env.rng.next_u64() >> 32) / self.slope;
+    }
+
+    pub(super) fn on_arrival(&mut self, env: &mut Env<'_>, queue: QueueView) -> Verdict {
+        let LinuxRedParams { min_th, max_th, log, .. } = self.params;
+        // Never negative: the average loses no more than itself.
+        self.average = self.average - (self.average >> log) + queue.backlog.get();
+        if self.average >= max_th.get() << log {
+            self.count = None;
+            return Verdict::Signal(Reason::Early);
+        }
+        let Some(above) = self.average.checked_sub(min_th.get() << log) else {
+            self.count = None;
+            return Verdict::Pass;
+        };
+        match &mut self.count {
+            None => {
+                self.count = Some(0);
+                self.draw(env);
+                Verdict::Pass
+            }
+            Some(count) => {
+                *count += 1;
+                if (above >> log) * *count < self.reach {
+                    return Verdict::Pass;
+                }
+                *count = 0;
+                self.draw(env);
+                Verdict::Signal(Reason::Early)
+            }
+        }
+    }
+}

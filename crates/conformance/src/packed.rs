@@ -1,0 +1,189 @@
+//! The packed form of operations, for recordings of tens of thousands of packets: a few characters an operation.
+//!
+//! An operation is, in this order: the time since the one before in `unit`s, in base 36 with small letters (nothing for none); what it
+//! is; and its events. A capital letter (two where flows are told apart) is the arrival of a packet of that class, `~` a timer, and neither of both a
+//! departure. Events of an arrival: `/` dropped, `^` marked. Events of a departure, each about the oldest packet that waits: `-` dropped,
+//! `!` marked, `>` departed; where classes have two letters, the second follows the sign and says of which flow. A departure that
+//! finds nothing ends in `=`.
+
+use crate::vector::{Event, Operation, Step, What};
+use goodqueue_units::{Duration, Ecn, Instant};
+use serde::Deserialize;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Packed operations, as the file has them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Packed {
+    /// Time from which the first operation counts, in ns.
+    start: u64,
+    /// One step of time, in ns.
+    unit: u64,
+    /// Length, flow and codepoint of packets by the letters of their class.
+    classes: BTreeMap<String, [u32; 3]>,
+    /// Why packets are dropped and marked.
+    reasons: Reasons,
+    operations: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reasons {
+    drop_on_arrival: String,
+    mark_on_arrival: String,
+    on_departure: String,
+}
+
+impl Packed {
+    /// The operations, one by one.
+    pub fn steps(&self) -> Result<Vec<Step>, String> {
+        let by_flow = self.classes.keys().any(|letters| letters.len() > 1);
+        let mut reader =
+            Reader { packed: self, by_flow, now: Instant::from_nanos(self.start), waiting: BTreeMap::new(), next: 0 };
+        let text: String = self.operations.concat();
+        let mut rest = text.as_str();
+        let mut steps = Vec::new();
+        while !rest.is_empty() {
+            let (step, after) = reader.step(rest).map_err(|error| format!("packed operation {}: {error}", steps.len()))?;
+            steps.push(step);
+            rest = after;
+        }
+        Ok(steps)
+    }
+}
+
+struct Reader<'a> {
+    packed: &'a Packed,
+    by_flow: bool,
+    now: Instant,
+    /// Numbers of waiting packets by the letter of their flow (`None` where all share one).
+    waiting: BTreeMap<Option<char>, VecDeque<u64>>,
+    next: u64,
+}
+
+/// The beginning of `text` that consists of such characters, and what follows.
+fn split(text: &str, belongs: impl Fn(char) -> bool) -> (&str, &str) {
+    text.split_at(text.find(|c| !belongs(c)).unwrap_or(text.len()))
+}
+
+impl Reader<'_> {
+    fn step<'t>(&mut self, text: &'t str) -> Result<(Step, &'t str), String> {
+        let (digits, rest) = split(text, |c| c.is_ascii_digit() || c.is_ascii_lowercase());
+        let steps = if digits.is_empty() {
+            0
+        } else {
+            u64::from_str_radix(digits, 36).map_err(|error| format!("`{digits}`: {error}"))?
+        };
+        let span = steps.checked_mul(self.packed.unit).ok_or_else(|| format!("`{digits}` is too long a time"))?;
+        self.now += Duration::ns(span);
+        let at = self.now;
+        if let Some(rest) = rest.strip_prefix('~') {
+            return Ok((Step { operation: Operation::Timer { at }, events: Vec::new() }, rest));
+        }
+        let (letters, _) = split(rest, |c| c.is_ascii_uppercase());
+        let letters = &letters[..letters.len().min(1 + usize::from(self.by_flow))];
+        if letters.is_empty() { self.departure(rest) } else { self.arrival(letters, &rest[letters.len()..]) }
+    }
+
+    fn arrival<'t>(&mut self, letters: &str, rest: &'t str) -> Result<(Step, &'t str), String> {
+        let class = self.packed.classes.get(letters).ok_or_else(|| format!("`{letters}` is not one of the classes"))?;
+        let [len, flow, codepoint] = *class;
+        let ecn = u8::try_from(codepoint).ok().filter(|&bits| bits < 4).map(Ecn::from_bits);
+        let ecn = ecn.ok_or_else(|| format!("`{codepoint}` is not a codepoint"))?;
+        let packet = self.next;
+        self.next += 1;
+        let flow_letter = if self.by_flow { letters.chars().last() } else { None };
+        let event = |what, reason: &str| vec![Event { what, packet, reason: Some(reason.to_owned()) }];
+        let reasons = &self.packed.reasons;
+        let (events, rest) = match rest.chars().next() {
+            Some('/') => (event(What::Drop, &reasons.drop_on_arrival), &rest[1..]),
+            Some('^') => (event(What::Mark, &reasons.mark_on_arrival), &rest[1..]),
+            _ => (Vec::new(), rest),
+        };
+        if events.iter().all(|event| event.what != What::Drop) {
+            self.waiting.entry(flow_letter).or_default().push_back(packet);
+        }
+        Ok((Step { operation: Operation::Enqueue { at: self.now, len, flow, ecn }, events }, rest))
+    }
+
+    fn departure<'t>(&mut self, mut rest: &'t str) -> Result<(Step, &'t str), String> {
+        let mut events = Vec::new();
+        let operation = Operation::Dequeue { at: self.now };
+        loop {
+            let sign = rest.chars().next().ok_or("the text ends within a departure")?;
+            rest = &rest[sign.len_utf8()..];
+            let what = match sign {
+                '=' => return Ok((Step { operation, events }, rest)),
+                '-' => What::Drop,
+                '!' => What::Mark,
+                '>' => What::Depart,
+                other => return Err(format!("`{other}` is not a sign: allowed - ! > =")),
+            };
+            let flow = if self.by_flow { rest.chars().next() } else { None };
+            rest = &rest[flow.map_or(0, char::len_utf8)..];
+            let line = self.waiting.entry(flow).or_default();
+            let packet = *line.front().ok_or("a packet is named where none waits")?;
+            if what != What::Mark {
+                line.pop_front();
+            }
+            let reason = (what != What::Depart).then(|| self.packed.reasons.on_departure.clone());
+            events.push(Event { what, packet, reason });
+            if what == What::Depart {
+                return Ok((Step { operation, events }, rest));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packed(operations: &[&str]) -> Packed {
+        Packed {
+            start: 1000,
+            unit: 10,
+            classes: BTreeMap::from([("AA".to_owned(), [64, 0, 0]), ("BB".to_owned(), [1500, 7, 2])]),
+            reasons: Reasons {
+                drop_on_arrival: "overflow".to_owned(),
+                mark_on_arrival: "early".to_owned(),
+                on_departure: "head".to_owned(),
+            },
+            operations: operations.iter().map(|&line| line.to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn operations_are_unpacked() {
+        let steps = packed(&["AABB", "10BB/~", "z-A!B>B", "="]).steps().expect("good");
+        let lines: Vec<String> = steps.iter().map(|step| step.operation.line()).collect();
+        assert_eq!(
+            lines,
+            [
+                "[\"enqueue\",1000,64,0,0]",
+                "[\"enqueue\",1000,1500,7,2]",
+                "[\"enqueue\",1360,1500,7,2]",
+                "[\"timer\",1360]",
+                "[\"dequeue\",1710]",
+                "[\"dequeue\",1710]"
+            ]
+        );
+        let events: Vec<String> = steps.iter().flat_map(|step| step.events.iter().map(Event::to_string)).collect();
+        assert_eq!(events, ["drop 2 (overflow)", "drop 0 (head)", "mark 1 (head)", "depart 1"]);
+        assert!(steps[5].events.is_empty());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (line, message) in [
+            ("CC", "`CC` is not one of the classes"),
+            ("AA1", "the text ends within a departure"),
+            ("1>A", "a packet is named where none waits"),
+            ("?", "`?` is not a sign: allowed - ! > ="),
+            ("zzzzzzzzzzzzzzzAA", "packed operation 0: `zzzzzzzzzzzzzzz`: number too large"),
+        ] {
+            let found = packed(&[line]).steps().expect_err("refused");
+            assert!(found.contains(message), "said `{found}`, not `{message}`");
+        }
+    }
+}
