@@ -78,6 +78,16 @@ impl Comparison {
     /// The queues compared when none are named.
     pub const USUAL: &[&str] = &["tail-drop", "red", "codel", "pie", "cp-aqm", "fq-codel"];
 
+    /// The line and its traffic in a few words.
+    fn title(&self) -> String {
+        let line = match &self.line {
+            Line::Rate(rate) => rate.as_str(),
+            Line::Trace { down, .. } => down.rsplit('/').next().unwrap_or(down),
+        };
+        let flows = if self.flows == 1 { "flow" } else { "flows" };
+        format!("{line}, RTT {}, buffer {}, {} {} {flows}", self.rtt, self.buffer, self.flows, self.cc)
+    }
+
     /// The scenario as TOML text.
     ///
     /// # Errors
@@ -111,11 +121,12 @@ impl Comparison {
         let spread = Duration::ns((warmup.as_nanos() / 2).min(5_000_000_000));
         let back = Duration::ns(rtt.as_nanos() / 2);
         let there = rtt.saturating_sub(back);
+        let title = quoted(&self.title());
         let Self { buffer, flows, cc, duration, warmup, replications, seed, .. } = self;
         Ok(format!(
             "# Made by gq compare.\n\
              goodqueue = 1\n\
-             name = \"compare\"\n\
+             name = {title}\n\
              warmup = {warmup}\n\
              duration = {duration}\n\
              replications = {replications}\n\

@@ -55,7 +55,10 @@ fn split(set: &Set, sets: &[&Set]) -> Split {
     let queue: Vec<String> = set.iter().filter(|(key, _)| is_queue(key)).map(named).collect();
     let queue = (!queue.is_empty()).then(|| queue.join(" "));
     let others = set.iter().filter(|(key, _)| !is_queue(key));
-    let setting = others.map(|(key, value)| format!("{}={}", short_key(key, set), shown(value))).collect::<Vec<_>>().join(", ");
+    let setting = others
+        .map(|(key, value)| format!("{}={}", short_key(key, set), short_value(key, value, sets)))
+        .collect::<Vec<_>>()
+        .join(", ");
     Split { queue, setting }
 }
 
@@ -64,6 +67,21 @@ fn short_key<'a>(key: &'a str, set: &Set) -> &'a str {
     let last = |key: &'a str| key.rsplit('.').next().unwrap_or(key);
     let same = set.iter().filter(|(other, _)| other.rsplit('.').next() == Some(last(key))).count();
     if same > 1 { key } else { last(key) }
+}
+
+/// A table or a list of tables by its names, where no other swept value has the same ones; anything else in full.
+fn short_value(key: &str, value: &Value, sets: &[&Set]) -> String {
+    let short = outline(value);
+    let mut others = sets.iter().flat_map(|set| set.iter()).filter(|(other, _)| other == key).map(|(_, value)| value);
+    if others.any(|other| other != value && outline(other) == short) { shown(value) } else { short }
+}
+
+fn outline(value: &Value) -> String {
+    match value {
+        Value::Object(fields) => ["name", "kind"].iter().find_map(|name| fields.get(*name)).map_or_else(|| shown(value), shown),
+        Value::Array(items) => items.iter().map(outline).collect::<Vec<_>>().join("+"),
+        _ => shown(value),
+    }
 }
 
 /// `codel` or `fair:codel`, with those parameters in which it differs from other swept queues of its kind.
@@ -120,6 +138,16 @@ mod tests {
             queue(json!({"kind": "pie", "ecn": true})),
         ];
         assert_eq!(names(&sets), ["tail-drop", "codel target=5 ms", "codel target=20 ms", "pie"]);
+    }
+
+    #[test]
+    fn tables_are_called_by_their_names_while_those_differ() {
+        let traffic = |value| vec![("traffic", value)];
+        let bulk = |flows| json!([{"kind": "bulk", "flows": flows}]);
+        let mixed = json!([{"kind": "bulk", "flows": 4}, {"name": "calls", "kind": "cbr"}]);
+        assert_eq!(names(&[traffic(bulk(4)), traffic(mixed.clone())]), ["traffic=bulk", "traffic=bulk+calls"]);
+        let in_full = format!("traffic={}", bulk(4));
+        assert_eq!(names(&[traffic(bulk(4)), traffic(bulk(8)), traffic(mixed)])[0], in_full);
     }
 
     #[test]
