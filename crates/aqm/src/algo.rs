@@ -97,4 +97,7 @@ algorithms! {
     cobalt::Cobalt,
     gsp::Gsp,
     blue::Blue,
+    gsp_as::GspAs,
+    codel_as::CoDelAs,
+    pie_as::PieAs,
 }

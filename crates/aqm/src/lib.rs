@@ -6,7 +6,8 @@
 //! 2. [`ManagedQueue`]: a **queue** keeps packets, limits, time stamps, counters and ECN policy, and carries out verdicts.
 //! 3. [`Qdisc`]: all that a **host** (simulator, packet forwarder, your program) ever calls.
 //! 4. [`FairQueue`]: schedulers, generic over the algorithm each of their queues runs.
-//! 5. [`spec`]: names, parameters, units, defaults, ranges and sources of every algorithm, for files and command lines.
+//! 5. [`steering`]: an outer loop that moves an algorithm's setpoint; [`smoothing`]: the averages it needs.
+//! 6. [`spec`]: names, parameters, units, defaults, ranges and sources of every algorithm, for files and command lines.
 //!
 //! Time and randomness enter as arguments only; there is no clock, no I/O, no logging and no unsafe code here.
 //!
@@ -39,7 +40,9 @@ mod qdisc;
 mod queue;
 mod ring;
 pub mod sched;
+pub mod smoothing;
 pub mod spec;
+pub mod steering;
 
 pub use algo::AnyAqm;
 pub use aqm::{Aqm, Env, FlowHash, PacketView, QueueView, Reason, Verdict};

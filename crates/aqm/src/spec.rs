@@ -194,6 +194,12 @@ impl<'a> Given<'a> {
         self.values.iter().map(|&(name, _)| name)
     }
 
+    /// Everything that was given.
+    #[must_use]
+    pub const fn values(&self) -> &'a [(&'static str, Value)] {
+        self.values
+    }
+
     /// Was `name` given, rather than left to its default?
     #[must_use]
     pub fn is_given(&self, name: &str) -> bool {

@@ -199,6 +199,9 @@ contract! {
     gsp = Subject { name: "gsp", fair_over: None };
     blue = Subject { name: "blue", fair_over: None };
     cobalt = Subject { name: "cobalt", fair_over: None };
+    gsp_as = Subject { name: "gsp-as", fair_over: None };
+    codel_as = Subject { name: "codel-as", fair_over: None };
+    pie_as = Subject { name: "pie-as", fair_over: None };
     fq_codel = Subject { name: "fq-codel", fair_over: None };
     fair_tail_drop = Subject { name: "fair", fair_over: Some("tail-drop") };
     fair_codel = Subject { name: "fair", fair_over: Some("codel") };

@@ -53,4 +53,7 @@ vectors! {
     gsp: "gsp",
     blue: "blue",
     cobalt: "cobalt",
+    gsp_as: "gsp-as",
+    codel_as: "codel-as",
+    pie_as: "pie-as",
 }

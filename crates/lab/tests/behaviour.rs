@@ -8,4 +8,5 @@ mod behaviour {
     mod blue;
     mod cobalt;
     mod gsp;
+    mod steering;
 }

@@ -29,7 +29,8 @@ use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::math::sqrt;
 use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
-use goodqueue_units::{Bytes, Duration, Instant, Packets};
+use crate::steering::{Judgement, Pace, Steerable};
+use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
 
 /// How an episode of signals begins when another ended not long ago.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,6 +108,8 @@ impl InverseRoot {
 #[derive(Clone, Debug)]
 pub struct CoDel {
     params: CoDelParams,
+    /// The interval as set; the one in `params` may be longer while an outer loop holds the target high.
+    interval: Duration,
     /// When sojourn will have been above target for an interval; `Instant::MAX` while it is below.
     first_above: Instant,
     drop_next: Instant,
@@ -139,6 +142,7 @@ impl CoDel {
         params.ce_threshold = Duration::ns(params.ce_threshold.as_nanos() & resolution);
         Self {
             params,
+            interval: params.interval,
             first_above: Instant::MAX,
             drop_next: Instant::ZERO,
             count: 0,
@@ -159,6 +163,12 @@ impl CoDel {
         from + Duration::ns((gap + 0.5) as u64).max(Duration::ns(1))
     }
 
+    /// `time` as far as this arithmetic tells times apart.
+    #[inline]
+    const fn whole(&self, time: Instant) -> Instant {
+        Instant::from_nanos(time.as_nanos() & self.resolution)
+    }
+
     #[inline]
     fn ok_to_signal(&mut self, now: Instant, sojourn: Duration, queue: QueueView) -> bool {
         if sojourn < self.params.target || queue.backlog <= self.params.mtu {
@@ -174,14 +184,36 @@ impl CoDel {
     }
 
     /// In an episode, with a head that may be signalled: is a signal due?
-    fn continue_episode(&mut self, now: Instant, head: PacketView) -> bool {
+    fn continues_episode(&mut self, now: Instant) -> bool {
         if self.reschedule {
             self.reschedule = false;
             self.drop_next = self.control_law(self.drop_next);
         }
-        if now < self.drop_next {
+        now >= self.drop_next
+    }
+
+    /// Outside an episode, with a head that may be signalled: does an episode begin?
+    fn begins_episode(&self, now: Instant) -> bool {
+        let interval = self.params.interval;
+        match self.params.reentry {
+            Reentry::Rfc8289 => true,
+            Reentry::Acm2012 => now.since(self.drop_next) < interval || now.since(self.first_above) >= interval,
+        }
+    }
+
+    /// Is the head to be signalled?
+    #[inline(always)]
+    fn judge(&mut self, now: Instant, sojourn: Duration, queue: QueueView) -> bool {
+        if !self.ok_to_signal(now, sojourn, queue) {
+            self.dropping = false;
+            self.reschedule = false;
             return false;
         }
+        if self.dropping { self.continues_episode(now) } else { self.begins_episode(now) }
+    }
+
+    /// One more signal in an episode.
+    fn continue_episode(&mut self, head: PacketView) {
         self.count = self.count.saturating_add(1);
         self.inverse_root = self.inverse_root.refine(self.count);
         if head.ecn.is_capable() {
@@ -190,52 +222,80 @@ impl CoDel {
             // The source reschedules only if the next head may be signalled too, which is not known yet.
             self.reschedule = true;
         }
-        true
     }
 
-    /// Outside an episode, with a head that may be signalled: does an episode begin?
-    fn begin_episode(&mut self, now: Instant) -> bool {
-        let Self { params, count, last_count, drop_next, first_above, .. } = *self;
-        let since_signal = now.since(drop_next);
-        self.count = match params.reentry {
+    /// The first signal of an episode.
+    fn begin_episode(&mut self, now: Instant) {
+        let since_signal = now.since(self.drop_next);
+        self.count = match self.params.reentry {
             Reentry::Rfc8289 => {
-                let added = count.saturating_sub(last_count);
-                if added > 1 && since_signal < params.interval * 16 { added } else { 1 }
+                let added = self.count.saturating_sub(self.last_count);
+                if added > 1 && since_signal < self.params.interval * 16 { added } else { 1 }
             }
-            Reentry::Acm2012 if since_signal < params.interval => count.saturating_sub(2).max(1),
-            Reentry::Acm2012 if now.since(first_above) >= params.interval => 1,
-            Reentry::Acm2012 => return false,
+            Reentry::Acm2012 if since_signal < self.params.interval => self.count.saturating_sub(2).max(1),
+            Reentry::Acm2012 => 1,
         };
         self.inverse_root = if self.count == 1 { InverseRoot::ONE } else { self.inverse_root.refine(self.count) };
         self.dropping = true;
         self.drop_next = self.control_law(now);
         self.last_count = self.count;
-        true
+    }
+}
+
+impl Steerable for CoDel {
+    fn setpoint(&self) -> Duration {
+        self.params.target
     }
 
-    /// Is the head to be signalled?
-    #[inline]
-    fn judge(&mut self, now: Instant, sojourn: Duration, head: PacketView, queue: QueueView) -> bool {
-        if !self.ok_to_signal(now, sojourn, queue) {
-            self.dropping = false;
-            self.reschedule = false;
-            return false;
+    /// The interval is at least twice the target.
+    fn move_setpoint(&mut self, setpoint: Duration) {
+        self.params.target = setpoint;
+        self.params.interval = self.interval.max(setpoint * 2);
+    }
+
+    fn pace(&self) -> Pace {
+        Pace {
+            look_every: Duration::ZERO,
+            raise_every: self.interval.max(Duration::ms(100)),
+            signal_remembered: Duration::MAX,
         }
-        if self.dropping { self.continue_episode(now, head) } else { self.begin_episode(now) }
+    }
+
+    /// While one packet is being sent the next has to wait.
+    fn least_setpoint(&self, rate: Rate) -> Duration {
+        if rate.is_zero() { Duration::ZERO } else { rate.transmission_time(self.params.mtu) }
+    }
+
+    #[inline(always)]
+    fn judge_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Judgement {
+        let now = self.whole(env.now);
+        let sojourn = now.since(self.whole(head.enqueued_at));
+        if self.judge(now, sojourn, queue) {
+            Judgement::SignalDue
+        } else if sojourn > self.params.ce_threshold {
+            Judgement::Settled(Verdict::Mark(Reason::Threshold))
+        } else {
+            Judgement::Settled(Verdict::Pass)
+        }
+    }
+
+    #[inline]
+    fn signal(&mut self, env: &mut Env<'_>, head: PacketView) -> Verdict {
+        if self.dropping {
+            self.continue_episode(head);
+        } else {
+            self.begin_episode(self.whole(env.now));
+        }
+        Verdict::Signal(Reason::Head)
     }
 }
 
 impl Aqm for CoDel {
     #[inline]
     fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Verdict {
-        let now = Instant::from_nanos(env.now.as_nanos() & self.resolution);
-        let sojourn = now.since(Instant::from_nanos(head.enqueued_at.as_nanos() & self.resolution));
-        if self.judge(now, sojourn, head, queue) {
-            Verdict::Signal(Reason::Head)
-        } else if sojourn > self.params.ce_threshold {
-            Verdict::Mark(Reason::Threshold)
-        } else {
-            Verdict::Pass
+        match self.judge_departure(env, head, queue) {
+            Judgement::Settled(verdict) => verdict,
+            Judgement::SignalDue => self.signal(env, head),
         }
     }
 

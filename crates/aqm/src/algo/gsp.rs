@@ -23,6 +23,7 @@
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Size, Unit, Value};
+use crate::steering::{Judgement, Pace, Steerable};
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
 
 /// What is compared with what.
@@ -76,7 +77,7 @@ impl Default for GspParams {
 
 const DEFAULT_INTERVAL: Duration = Duration::ms(100);
 /// Bless, Hock and Zitterbart 2018 §IV: the threshold is 0.025 of the interval.
-const THRESHOLDS_AN_INTERVAL: u64 = 40;
+pub(crate) const THRESHOLDS_AN_INTERVAL: u64 = 40;
 const INTERVALS_A_TAU: u64 = 5;
 const TAUS_AT_MOST: u64 = 19;
 const DEFAULT_ALPHA: f64 = 2.0;
@@ -188,7 +189,7 @@ impl Gsp {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn is_above(&self, backlog: Bytes) -> bool {
         self.delay > self.most_delay || backlog > self.most_backlog
     }
@@ -201,7 +202,7 @@ impl Gsp {
     }
 
     /// Counts the time since the last event, all of it spent above the threshold or below.
-    #[inline]
+    #[inline(always)]
     fn count_time(&mut self, now: Instant, above: bool) {
         let passed = now.since(self.counted_to);
         self.counted_to = now;
@@ -225,7 +226,7 @@ impl Gsp {
     }
 
     /// Brings the books up to an arrival that finds `queue`. Is the queue above the threshold?
-    #[inline]
+    #[inline(always)]
     fn observe_arrival(&mut self, env: &Env<'_>, queue: QueueView) -> bool {
         let above = self.is_above(queue.backlog) || self.is_stalled(env, queue);
         self.count_time(env.now, above);
@@ -237,14 +238,60 @@ impl Gsp {
     }
 }
 
+impl Steerable for Gsp {
+    fn setpoint(&self) -> Duration {
+        self.most_delay
+    }
+
+    fn move_setpoint(&mut self, setpoint: Duration) {
+        self.most_delay = setpoint;
+    }
+
+    /// Every signal may move the setpoint: the interval keeps them apart.
+    fn pace(&self) -> Pace {
+        Pace { look_every: Duration::ZERO, raise_every: Duration::ZERO, signal_remembered: Duration::MAX }
+    }
+
+    #[inline(always)]
+    fn judge_arrival(&mut self, env: &mut Env<'_>, _packet: PacketView, queue: QueueView) -> Judgement {
+        if self.observe_arrival(env, queue) && env.now > self.quiet_until {
+            Judgement::SignalDue
+        } else {
+            Judgement::Settled(Verdict::Pass)
+        }
+    }
+
+    #[inline(always)]
+    fn judge_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Judgement {
+        let above = self.is_above(queue.backlog + head.len);
+        self.count_time(env.now, above);
+        self.delay = head.sojourn(env.now);
+        self.moved_at = env.now;
+        Judgement::Settled(Verdict::Pass)
+    }
+
+    #[inline]
+    fn signal(&mut self, env: &mut Env<'_>, _packet: PacketView) -> Verdict {
+        self.quiet_until = env.now + self.interval();
+        Verdict::Signal(Reason::Early)
+    }
+
+    #[inline]
+    fn see_delay(&mut self, now: Instant, delay: Duration) {
+        let above = self.is_above(Bytes::ZERO);
+        self.count_time(now, above);
+        self.delay = delay;
+        self.moved_at = now;
+    }
+}
+
 impl Aqm for Gsp {
     #[inline]
-    fn on_arrival(&mut self, env: &mut Env<'_>, _packet: PacketView, queue: QueueView) -> Verdict {
-        if self.observe_arrival(env, queue) && env.now > self.quiet_until {
-            self.quiet_until = env.now + self.interval();
-            return Verdict::Signal(Reason::Early);
+    fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
+        match self.judge_arrival(env, packet, queue) {
+            Judgement::Settled(verdict) => verdict,
+            Judgement::SignalDue => self.signal(env, packet),
         }
-        Verdict::Pass
     }
 
     fn on_overflow(&mut self, env: &mut Env<'_>, _packet: PacketView, queue: QueueView) {
@@ -255,11 +302,10 @@ impl Aqm for Gsp {
 
     #[inline]
     fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Verdict {
-        let above = self.is_above(queue.backlog + head.len);
-        self.count_time(env.now, above);
-        self.delay = head.sojourn(env.now);
-        self.moved_at = env.now;
-        Verdict::Pass
+        match self.judge_departure(env, head, queue) {
+            Judgement::Settled(verdict) => verdict,
+            Judgement::SignalDue => self.signal(env, head),
+        }
     }
 
     #[inline]
@@ -277,8 +323,7 @@ impl Aqm for Gsp {
     }
 }
 
-/// The parameters of the law itself, which steering leaves alone.
-pub(crate) const PRESET_INTERVAL: ParamSpec = ParamSpec {
+const PRESET_INTERVAL: ParamSpec = ParamSpec {
     name: "preset_interval",
     unit: Unit::Duration,
     default: ParamDefault::Value(Value::Duration(DEFAULT_INTERVAL)),
@@ -286,7 +331,7 @@ pub(crate) const PRESET_INTERVAL: ParamSpec = ParamSpec {
     doc: "time without signals after a signal, at most",
     source: "steering study §IV",
 };
-pub(crate) const TAU: ParamSpec = ParamSpec {
+const TAU: ParamSpec = ParamSpec {
     name: "tau",
     unit: Unit::Duration,
     default: ParamDefault::Auto("5 preset_interval"),
@@ -294,7 +339,7 @@ pub(crate) const TAU: ParamSpec = ParamSpec {
     doc: "surplus of time above the threshold that halves the interval",
     source: "Lautenschlaeger and Francini 2015",
 };
-pub(crate) const ALPHA: ParamSpec = ParamSpec {
+const ALPHA: ParamSpec = ParamSpec {
     name: "alpha",
     unit: Unit::Number,
     default: ParamDefault::Value(Value::Number(DEFAULT_ALPHA)),
@@ -302,7 +347,7 @@ pub(crate) const ALPHA: ParamSpec = ParamSpec {
     doc: "weight of time above the threshold against time below",
     source: "Lautenschlaeger and Francini 2015",
 };
-pub(crate) const MAX_TIME: ParamSpec = ParamSpec {
+const MAX_TIME: ParamSpec = ParamSpec {
     name: "max_time",
     unit: Unit::Duration,
     default: ParamDefault::Auto("19 tau: the interval shrinks to a twentieth"),
@@ -310,7 +355,7 @@ pub(crate) const MAX_TIME: ParamSpec = ParamSpec {
     doc: "largest surplus of time above the threshold that is remembered",
     source: "our choice",
 };
-pub(crate) const ADAPTIVE: ParamSpec = ParamSpec {
+const ADAPTIVE: ParamSpec = ParamSpec {
     name: "adaptive",
     unit: Unit::Switch,
     default: ParamDefault::Value(Value::Switch(true)),
@@ -321,7 +366,7 @@ pub(crate) const ADAPTIVE: ParamSpec = ParamSpec {
 
 impl GspParams {
     /// The interval and its adaptation; the threshold is a fortieth of the interval.
-    pub(crate) fn without_threshold(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    fn without_threshold(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let preset_interval = given.duration("preset_interval").unwrap_or(DEFAULT_INTERVAL);
         let adaptive = given.switch("adaptive") != Some(false);
         if let Some(param) = ["tau", "alpha", "max_time"].into_iter().find(|name| !adaptive && given.is_given(name)) {

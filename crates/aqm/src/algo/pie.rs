@@ -35,6 +35,7 @@ use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::queue::Limit;
 use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Size, Unit, Value};
 use alloc::boxed::Box;
+use crate::steering::{Judgement, Pace, Steerable};
 use goodqueue_units::{Bytes, Duration, Instant, Packets};
 use linux::{LinuxPie, LinuxPieParams};
 
@@ -242,6 +243,7 @@ impl Pie {
     }
 
     /// Does chance, or the spacing of signals, pick this packet?
+    #[inline(always)]
     fn picks(&mut self, env: &mut Env<'_>, len: Bytes) -> bool {
         let p = if self.params.bytes { self.p * (len.get() as f64 * self.per_mean_size) } else { self.p };
         if self.params.derandomize {
@@ -294,12 +296,25 @@ fn auto_tune(p: f64) -> f64 {
     }
 }
 
-impl Aqm for Pie {
-    #[inline]
-    fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
-        if let Some(linux) = &mut self.linux {
-            return linux.on_arrival(env, packet, queue);
-        }
+impl Steerable for Pie {
+    fn setpoint(&self) -> Duration {
+        self.params.target
+    }
+
+    /// The probability stays, so that nothing jumps.
+    fn move_setpoint(&mut self, setpoint: Duration) {
+        self.params.target = setpoint;
+        self.note_leniency();
+    }
+
+    /// Signals come at random and often: only what several updates and a round trip have shown counts.
+    fn pace(&self) -> Pace {
+        let span = (self.params.t_update * 8).max(Duration::ms(100));
+        Pace { look_every: span, raise_every: span, signal_remembered: span }
+    }
+
+    #[inline(always)]
+    fn judge_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Judgement {
         if self.tick == Instant::MAX {
             self.tick = env.now + self.params.t_update.mul_f64(env.rng.uniform());
         }
@@ -307,13 +322,48 @@ impl Aqm for Pie {
             if self.is_wakeful(queue.backlog + packet.len, queue.packets + Packets::new(1)) {
                 self.wake_up(env.now);
             }
-            return Verdict::Pass;
+            return Judgement::Settled(Verdict::Pass);
         }
         if self.lenient || queue.backlog <= self.spared || !self.picks(env, packet.len) {
-            return Verdict::Pass;
+            return Judgement::Settled(Verdict::Pass);
         }
+        Judgement::SignalDue
+    }
+
+    #[inline(always)]
+    fn judge_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Judgement {
+        match self.params.estimator {
+            Estimator::Timestamp => self.last_sojourn = head.sojourn(env.now),
+            Estimator::DepartureRate if self.active => {
+                self.meter.departure(env.now, head.len, queue.backlog, self.params.dq_threshold);
+            }
+            Estimator::DepartureRate => {}
+        }
+        Judgement::Settled(Verdict::Pass)
+    }
+
+    #[inline]
+    fn signal(&mut self, _env: &mut Env<'_>, _packet: PacketView) -> Verdict {
         self.accu = 0.0;
         if self.p < self.params.mark_ecnth { Verdict::Signal(Reason::Early) } else { Verdict::Drop(Reason::Early) }
+    }
+
+    #[inline]
+    fn see_delay(&mut self, _now: Instant, delay: Duration) {
+        self.last_sojourn = delay;
+    }
+}
+
+impl Aqm for Pie {
+    #[inline]
+    fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
+        if let Some(linux) = &mut self.linux {
+            return linux.on_arrival(env, packet, queue);
+        }
+        match self.judge_arrival(env, packet, queue) {
+            Judgement::Settled(verdict) => verdict,
+            Judgement::SignalDue => self.signal(env, packet),
+        }
     }
 
     fn on_overflow(&mut self, _: &mut Env<'_>, _: PacketView, _: QueueView) {
@@ -329,14 +379,10 @@ impl Aqm for Pie {
             linux.on_departure(env.now, head, queue);
             return Verdict::Pass;
         }
-        match self.params.estimator {
-            Estimator::Timestamp => self.last_sojourn = head.sojourn(env.now),
-            Estimator::DepartureRate if self.active => {
-                self.meter.departure(env.now, head.len, queue.backlog, self.params.dq_threshold);
-            }
-            Estimator::DepartureRate => {}
+        match self.judge_departure(env, head, queue) {
+            Judgement::Settled(verdict) => verdict,
+            Judgement::SignalDue => self.signal(env, head),
         }
-        Verdict::Pass
     }
 
     #[inline]
