@@ -63,6 +63,22 @@ pub enum Unit {
     Algorithm,
 }
 
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Duration => "time",
+            Self::Size => "amount of queue",
+            Self::Rate => "rate",
+            Self::Number => "number",
+            Self::Count => "whole number",
+            Self::Ratio => "share",
+            Self::Switch => "true or false",
+            Self::Choice(words) => return f.write_str(&words.join(" | ")),
+            Self::Algorithm => "an algorithm, for instance { kind = \"pie\" }",
+        })
+    }
+}
+
 /// A parameter's value when the file does not give one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Default {
@@ -87,6 +103,20 @@ pub enum Value {
     Switch(bool),
     /// One of the words its [`Unit::Choice`] lists.
     Choice(&'static str),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Duration(span) | Self::Size(Size::Time(span)) => write!(f, "{span}"),
+            Self::Size(Size::Bytes(bytes)) => write!(f, "{bytes} B"),
+            Self::Size(Size::Packets(packets)) => write!(f, "{packets} packets"),
+            Self::Rate(rate) => write!(f, "{rate}"),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Switch(on) => write!(f, "{on}"),
+            Self::Choice(word) => f.write_str(word),
+        }
+    }
 }
 
 /// An amount of queue, as a person writes it.
@@ -313,6 +343,22 @@ impl ParamSpec {
             ));
         }
         Ok(())
+    }
+
+    /// Its default in words, for tables.
+    #[must_use]
+    pub fn default_text(&self) -> String {
+        match self.default {
+            Default::Auto(how) => alloc::format!("automatic: {how}"),
+            Default::Value(value) => alloc::format!("{value}"),
+        }
+    }
+
+    /// The ends of its range, for tables; `None` where its unit has none.
+    #[must_use]
+    pub fn range_text(&self) -> Option<[String; 2]> {
+        let has_range = !matches!(self.unit, Unit::Switch | Unit::Choice(_) | Unit::Algorithm);
+        has_range.then(|| [self.show(self.range.0), self.show(self.range.1)])
     }
 
     /// `number` with this parameter's unit, for messages and tables.

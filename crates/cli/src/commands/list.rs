@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::print;
 use clap::{Args, ValueEnum};
 use goodqueue_aqm::sched;
-use goodqueue_aqm::spec::{Default as ParamDefault, KindSpec, ParamSpec, Size, Unit, Value};
+use goodqueue_aqm::spec::{KindSpec, ParamSpec};
 use goodqueue_lab::metrics::{FLOW_METRICS, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Metric};
 use goodqueue_lab::traffic_kinds::{COMMON_KEYS, KINDS, TrafficKey};
 use goodqueue_tcp::cc;
@@ -94,41 +94,13 @@ fn aqm(spec: &KindSpec) -> Item {
 }
 
 fn aqm_parameter(param: &ParamSpec) -> Parameter {
-    let unit = match param.unit {
-        Unit::Duration => "time".to_owned(),
-        Unit::Size => "amount of queue".to_owned(),
-        Unit::Rate => "rate".to_owned(),
-        Unit::Number => "number".to_owned(),
-        Unit::Count => "whole number".to_owned(),
-        Unit::Ratio => "share".to_owned(),
-        Unit::Switch => "true or false".to_owned(),
-        Unit::Choice(words) => words.join(" | "),
-        Unit::Algorithm => "an algorithm, for instance { kind = \"pie\" }".to_owned(),
-    };
-    let default = match param.default {
-        ParamDefault::Auto(how) => format!("automatic: {how}"),
-        ParamDefault::Value(value) => shown(value),
-    };
-    let ranged = !matches!(param.unit, Unit::Switch | Unit::Choice(_) | Unit::Algorithm);
     Parameter {
         name: param.name,
-        unit,
-        default,
-        range: ranged.then(|| [param.show(param.range.0), param.show(param.range.1)]),
+        unit: param.unit.to_string(),
+        default: param.default_text(),
+        range: param.range_text(),
         doc: param.doc.to_owned(),
         source: Some(param.source),
-    }
-}
-
-fn shown(value: Value) -> String {
-    match value {
-        Value::Duration(span) | Value::Size(Size::Time(span)) => span.to_string(),
-        Value::Size(Size::Bytes(bytes)) => format!("{bytes} B"),
-        Value::Size(Size::Packets(packets)) => format!("{packets} packets"),
-        Value::Rate(rate) => rate.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::Switch(on) => on.to_string(),
-        Value::Choice(word) => word.to_owned(),
     }
 }
 
