@@ -14,10 +14,16 @@ fn conformance(arguments: &[&str]) -> (i32, String, String) {
     (status.code().expect("it exits by itself"), text(stdout), text(stderr))
 }
 
-/// Two vectors of one kind against a program for the shell.
-fn against(script: &str) -> (i32, String, String) {
-    let command = format!("sh -c '{script}'");
-    conformance(&["--kind", "fq-codel", "--patience", "2s", "--against", &command])
+/// Three vectors of one kind against a program for the shell.
+fn against(patience: &str, script: &str) -> (i32, String, String) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../aqm/vectors/fq-codel");
+    for name in ["many-flows", "marks", "over-limit"] {
+        let file = format!("{name}.json");
+        std::fs::copy(vectors.join(&file), folder.path().join(&file)).expect("a vector");
+    }
+    let (folder, command) = (folder.path().to_str().expect("a path"), format!("sh -c '{script}'"));
+    conformance(&["--vectors", folder, "--patience", patience, "--against", &command])
 }
 
 #[test]
@@ -53,29 +59,25 @@ fn the_example_in_python_passes() {
 #[test]
 fn a_program_that_does_nothing_differs() {
     let (code, out, err) =
-        against(r#"while read line; do case "$line" in {*) echo "{\"ready\":true}";; *) echo "[]";; esac; done"#);
+        against("9s", r#"while read line; do case "$line" in {*) echo "{\"ready\":true}";; *) echo "[]";; esac; done"#);
     assert_eq!(code, 1, "{out}{err}");
-    assert!(
-        out.contains("differs: fq-codel/many-flows: operation 2 [\"dequeue\",2407442]: expected depart 0, found nothing"),
-        "{out}"
-    );
+    assert!(out.contains("differs: many-flows: operation 2 [\"dequeue\",2407442]: expected depart 0, found nothing"), "{out}");
     assert!(err.ends_with("error: 3 of 3 vectors give other verdicts\n"), "{err}");
 }
 
 #[test]
 fn a_program_that_crashes_is_started_again() {
-    let (code, out, _) = against(r#"read head; echo "{\"ready\":true}"; read line; echo "[]"; exit 3"#);
+    let (code, out, _) = against("9s", r#"read head; echo "{\"ready\":true}"; read line; echo "[]"; exit 3"#);
     assert_eq!(code, 1);
     for name in ["many-flows", "marks", "over-limit"] {
-        let line = format!("broken: fq-codel/{name}: after 1 of ");
+        let line = format!("broken: {name}: after 1 of ");
         assert!(out.contains(&line) && out.contains("it ended (exit status: 3)"), "{out}");
     }
 }
 
 #[test]
 fn a_silent_program_is_given_up() {
-    let (code, out, _) =
-        conformance(&["--kind", "fq-codel", "--patience", "50ms", "--against", "sh -c 'read head; cat >/dev/null'"]);
+    let (code, out, _) = against("50ms", "read head; cat >/dev/null");
     assert_eq!(code, 1);
     assert_eq!(out.matches("after 0 of ").count(), 3, "{out}");
     assert!(out.contains("no answer within 50ms"), "{out}");
@@ -83,17 +85,17 @@ fn a_silent_program_is_given_up() {
 
 #[test]
 fn nonsense_is_no_answer() {
-    let (code, out, _) = against("yes");
+    let (code, out, _) = against("9s", "yes");
     assert!(code == 1 && out.contains("its answer to the head is `y`: expected {\"ready\":true} or {\"skip\":\"why\"}"), "{out}");
-    let (code, out, _) = against(r#"read head; echo "{\"ready\":true}"; yes "[[\"drop\"]]""#);
+    let (code, out, _) = against("9s", r#"read head; echo "{\"ready\":true}"; yes "[[\"drop\"]]""#);
     assert!(code == 1 && out.contains("is `[[\"drop\"]]`: an event lacks its packet"), "{out}");
-    let (code, out, _) = against("head -c 3000000 /dev/zero");
+    let (code, out, _) = against("9s", "head -c 3000000 /dev/zero");
     assert!(code == 1 && out.contains("a line of more than a megabyte"), "{out}");
 }
 
 #[test]
 fn skipping_everything_is_no_success() {
-    let (code, _, err) = against(r#"while read line; do echo "{\"skip\":\"no\"}"; done"#);
+    let (code, _, err) = against("9s", r#"while read line; do echo "{\"skip\":\"no\"}"; done"#);
     assert!(code == 1 && err.contains("no vector was run: all were skipped"), "{err}");
 }
 

@@ -12,6 +12,8 @@ pub struct Header {
     pub sentence: String,
     /// Sections by name, in order.
     pub sections: Vec<(String, String)>,
+    /// Headers of other modules it refers to, by their names.
+    pub modules: Vec<(String, String)>,
 }
 
 /// The names a header's sections have, in their order.
@@ -20,12 +22,53 @@ pub const SECTIONS: [&str; 6] = ["Signal", "Law", "Parameters", "Departures", "L
 /// The header of the file that describes `kind`.
 pub fn of(kind: &str) -> Header {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../aqm/src");
-    let (described, text) =
+    let (mut path, mut text) =
         file_with(&source, &format!("kind: \"{kind}\"")).unwrap_or_else(|| panic!("no file describes {kind}"));
-    // Parameters may have a file of their own, below that of the algorithm.
-    let text = if is_header(&text) { text } else { read(&described.parent().expect("a folder").with_extension("rs")) };
+    if !is_header(&text) {
+        // Parameters may have a file of their own, below that of the algorithm.
+        path = path.parent().expect("a folder").with_extension("rs");
+        text = read(&path);
+    }
     assert!(is_header(&text), "the file of {kind} has no header with Signal, Law and so on");
-    parse(&text)
+    let mut header = parse(&text);
+    let (own, within) = (source, path.with_extension(""));
+    let lines: String = text.lines().take_while(|line| line.starts_with("//!")).collect();
+    for (folder, prefix) in [(own, "[`crate::"), (within, "[`")] {
+        for name in lines.split(prefix).skip(1).filter_map(|rest| rest.split_once("`]")).map(|(name, _)| name) {
+            let file = folder.join(name).with_extension("rs");
+            if !name.contains(':') && file.is_file() && header.modules.iter().all(|(known, _)| known != name) {
+                header.modules.push((name.to_owned(), prose(&read(&file))));
+            }
+        }
+    }
+    header.link();
+    header
+}
+
+impl Header {
+    /// Turns references to modules that stand on the page, and to other kinds, into links.
+    fn link(&mut self) {
+        let names: Vec<String> = self.modules.iter().map(|(name, _)| name.clone()).collect();
+        for (_, text) in self.sections.iter_mut().chain(&mut self.modules) {
+            for name in &names {
+                for written in [format!("`crate::{name}`"), format!("`{name}`")] {
+                    *text = text.replace(&written, &format!("[{name}](#{name})"));
+                }
+            }
+            while let Some((before, rest)) = text.split_once("`super::") {
+                let (name, after) = rest.split_once('`').expect("a closing quote");
+                let kind = name.replace('_', "-");
+                *text = format!("{before}[`{kind}`]({kind}.md){after}");
+            }
+        }
+    }
+}
+
+/// The header of a file as it is, without links of the library.
+fn prose(text: &str) -> String {
+    let lines = text.lines().map_while(|line| line.strip_prefix("//!"));
+    let lines: Vec<&str> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+    plain(lines.join("\n").trim())
 }
 
 fn read(path: &Path) -> String {

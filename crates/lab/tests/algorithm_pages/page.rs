@@ -28,6 +28,9 @@ pub fn of(spec: &KindSpec, folder: &Path) -> String {
             }
         }
     }
+    for (name, text) in &header.modules {
+        let _ = writeln!(page, "## {}\n\n{text}\n", capitalised(name));
+    }
     if let Ok(notes) = fs::read_to_string(folder.join("notes").join(format!("{}.md", spec.kind))) {
         let _ = writeln!(page, "## Notes\n\n{}\n", below(notes.trim()));
     }
