@@ -123,6 +123,18 @@ pub enum Verdict {
     Mark(Reason),
     /// Drop it, ECN-capable or not.
     Drop(Reason),
+    /// On arrival: not without a look at packets that wait. The queue asks [`Aqm::on_comparison`]. On departure it passes.
+    Compare,
+}
+
+/// An algorithm's decision about an arriving packet that it compared with waiting ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Comparison {
+    /// This becomes of the arriving packet, as if it had been decided on arrival; [`Verdict::Compare`] passes.
+    Judged(Verdict),
+    /// The arriving packet is dropped, and so is the one that waits so many places behind the head.
+    DropBoth(usize, Reason),
 }
 
 /// An algorithm: judges packets one at a time, stores none, and keeps no books.
@@ -135,6 +147,18 @@ pub trait Aqm {
     #[inline]
     fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
         Verdict::Pass
+    }
+
+    /// An arriving packet that [`Aqm::on_arrival`] wants compared. `waiting` shows the packet so many places behind the head.
+    /// A scheduler of many queues shows none.
+    fn on_comparison(
+        &mut self,
+        env: &mut Env<'_>,
+        packet: PacketView,
+        queue: QueueView,
+        waiting: &dyn Fn(usize) -> Option<PacketView>,
+    ) -> Comparison {
+        Comparison::Judged(Verdict::Pass)
     }
 
     /// An arriving packet that does not fit and is dropped; the algorithm is told, not asked.

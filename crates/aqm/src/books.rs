@@ -2,7 +2,7 @@
 //!
 //! [`crate::ManagedQueue`] and [`crate::FairQueue`] differ in how they store packets; everything else they do to a packet is here.
 
-use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
+use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Reason, Verdict};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Dropped, Packet, Sink};
 use crate::queue::EcnPolicy;
@@ -23,6 +23,34 @@ pub(crate) trait Waiting<P> {
     fn pop(&mut self) -> Option<Entry<P>>;
     /// Nothing waits any more.
     fn is_empty(&self) -> bool;
+}
+
+/// What becomes of an arriving packet.
+pub(crate) enum Fate {
+    Keep,
+    Drop(Reason),
+    /// Not known before it is compared with waiting ones.
+    Compare,
+}
+
+impl Fate {
+    /// Why it is dropped, if it is.
+    fn reason(self) -> Option<Reason> {
+        match self {
+            Self::Drop(reason) => Some(reason),
+            Self::Keep | Self::Compare => None,
+        }
+    }
+}
+
+/// What an algorithm is shown of `packet` by a queue with this policy.
+#[inline]
+fn shown_under<P: Packet>(policy: EcnPolicy, packet: &P, enqueued_at: Instant) -> PacketView {
+    let ecn = match policy {
+        EcnPolicy::Drop => Ecn::NotEct,
+        EcnPolicy::Mark => packet.ecn(),
+    };
+    PacketView { len: packet.len(), ecn, flow: packet.flow(), enqueued_at }
 }
 
 /// ECN policy, facts about the link, random stream and counters of one queue discipline.
@@ -49,11 +77,7 @@ impl Books {
     /// What an algorithm is shown of `packet`.
     #[inline]
     pub(crate) fn shown<P: Packet>(&self, packet: &P, enqueued_at: Instant) -> PacketView {
-        let ecn = match self.ecn {
-            EcnPolicy::Drop => Ecn::NotEct,
-            EcnPolicy::Mark => packet.ecn(),
-        };
-        PacketView { len: packet.len(), ecn, flow: packet.flow(), enqueued_at }
+        shown_under(self.ecn, packet, enqueued_at)
     }
 
     /// Counts an offered packet.
@@ -82,23 +106,61 @@ impl Books {
         }
     }
 
-    /// Marks `packet`, which was shown with codepoint `ecn`, or leaves it alone, or says why it is to be dropped.
+    /// Marks `packet`, which was shown with codepoint `ecn`, or leaves it alone, or says what is to become of it.
     ///
     /// Packets are judged where they lie: moving them in and out of functions costs more than most algorithms.
     #[inline]
-    fn carry_out<P: Packet>(&mut self, verdict: Verdict, ecn: Ecn, packet: &mut P, sink: &mut dyn Sink<P>) -> Option<Reason> {
+    fn carry_out<P: Packet>(&mut self, verdict: Verdict, ecn: Ecn, packet: &mut P, sink: &mut dyn Sink<P>) -> Fate {
         match verdict {
-            Verdict::Pass => None,
+            Verdict::Pass => Fate::Keep,
             Verdict::Signal(reason) | Verdict::Mark(reason) if ecn.is_capable() => {
                 self.mark(packet, reason, sink);
-                None
+                Fate::Keep
             }
-            Verdict::Mark(_) => None,
-            Verdict::Signal(reason) | Verdict::Drop(reason) => Some(reason),
+            Verdict::Mark(_) => Fate::Keep,
+            Verdict::Signal(reason) | Verdict::Drop(reason) => Fate::Drop(reason),
+            Verdict::Compare => Fate::Compare,
         }
     }
 
-    /// Asks `aqm` about an arriving packet that fits: it is to be queued, or to be dropped for a reason.
+    /// Asks `aqm` about an arriving packet that fits: it is to be queued, or to be dropped for a reason, or to be compared.
+    #[inline]
+    pub(crate) fn judge_arrival<P: Packet, A: Aqm>(
+        &mut self,
+        aqm: &mut A,
+        now: Instant,
+        packet: &mut P,
+        queue: QueueView,
+        sink: &mut dyn Sink<P>,
+    ) -> Fate {
+        let shown = self.shown(packet, now);
+        let verdict = aqm.on_arrival(&mut self.env(now), shown, queue);
+        self.carry_out(verdict, shown.ecn, packet, sink)
+    }
+
+    /// Lets `aqm` compare an arriving packet with those that `waiting` gives by their place behind the head: what becomes of the
+    /// arriving one, and which of the others is dropped too.
+    #[cold]
+    pub(crate) fn compare<'p, P: Packet + 'p, A: Aqm>(
+        &mut self,
+        aqm: &mut A,
+        now: Instant,
+        packet: &mut P,
+        queue: QueueView,
+        sink: &mut dyn Sink<P>,
+        waiting: impl Fn(usize) -> Option<&'p Entry<P>>,
+    ) -> (Option<Reason>, Option<usize>) {
+        let policy = self.ecn;
+        let shown = self.shown(packet, now);
+        let at = |place| waiting(place).map(|entry| shown_under(policy, &entry.packet, entry.enqueued_at));
+        match aqm.on_comparison(&mut self.env(now), shown, queue, &at) {
+            Comparison::Judged(verdict) => (self.carry_out(verdict, shown.ecn, packet, sink).reason(), None),
+            Comparison::DropBoth(place, reason) => (Some(reason), Some(place)),
+        }
+    }
+
+    /// Asks `aqm` about an arriving packet that fits, in a queue that shows no waiting ones: it is to be queued, or to be dropped for a
+    /// reason.
     #[inline]
     pub(crate) fn admit<P: Packet, A: Aqm>(
         &mut self,
@@ -108,9 +170,10 @@ impl Books {
         queue: QueueView,
         sink: &mut dyn Sink<P>,
     ) -> Option<Reason> {
-        let shown = self.shown(packet, now);
-        let verdict = aqm.on_arrival(&mut self.env(now), shown, queue);
-        self.carry_out(verdict, shown.ecn, packet, sink)
+        match self.judge_arrival(aqm, now, packet, queue, sink) {
+            Fate::Compare => self.compare(aqm, now, packet, queue, sink, |_| None).0,
+            fate => fate.reason(),
+        }
     }
 
     /// Takes packets from the head until `aqm` lets one go; tells `aqm` when the queue ran empty.
@@ -127,7 +190,7 @@ impl Books {
             let verdict = aqm.on_departure(&mut self.env(now), shown, rest);
             let fate = self.carry_out(verdict, shown.ecn, &mut head.packet, sink);
             let entry = waiting.pop()?;
-            if let Some(reason) = fate {
+            if let Fate::Drop(reason) = fate {
                 self.discard(entry, reason, sink);
                 continue;
             }

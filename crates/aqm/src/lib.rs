@@ -45,7 +45,7 @@ pub mod spec;
 pub mod steering;
 
 pub use algo::AnyAqm;
-pub use aqm::{Aqm, Env, FlowHash, PacketView, QueueView, Reason, Verdict};
+pub use aqm::{Aqm, Comparison, Env, FlowHash, PacketView, QueueView, Reason, Verdict};
 pub use arithmetic::Arithmetic;
 pub use counters::{Counters, Tally};
 pub use goodqueue_units::{Class, Ecn, Rng};

@@ -1,7 +1,7 @@
 //! One queue under one algorithm: storage, limits, time stamps, counters, ECN policy, and the carrying out of verdicts.
 
 use crate::aqm::{Aqm, QueueView, Reason};
-use crate::books::{Books, Entry, Waiting};
+use crate::books::{Books, Entry, Fate, Waiting};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::ring::Ring;
@@ -77,6 +77,15 @@ impl<P: Packet> Line<P> {
     fn push(&mut self, packet: P, enqueued_at: Instant) {
         self.backlog += packet.len();
         self.ring.push_back(Entry { packet, enqueued_at });
+    }
+}
+
+impl<P: Packet> Line<P> {
+    /// Takes out the packet `place` places behind the head. Those on the shorter side of it move up.
+    fn remove(&mut self, place: usize) -> Option<Entry<P>> {
+        let entry = self.ring.remove(place)?;
+        self.backlog -= entry.packet.len();
+        Some(entry)
     }
 }
 
@@ -181,6 +190,23 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
         true
     }
 
+    /// The algorithm wants an arriving packet compared with waiting ones: queues it or drops it, and another one if need be.
+    #[cold]
+    fn compare(&mut self, now: Instant, mut packet: P, queue: QueueView, sink: &mut dyn Sink<P>) {
+        let ring = &self.waiting.ring;
+        let (fate, other) = self.books.compare(&mut self.aqm, now, &mut packet, queue, sink, |place| ring.at(place));
+        if let Some(entry) = other.and_then(|place| self.waiting.remove(place)) {
+            self.books.discard(entry, fate.unwrap_or(Reason::Match), sink);
+            if self.waiting.ring.is_empty() {
+                self.aqm.on_emptied(now);
+            }
+        }
+        match fate {
+            None => self.waiting.push(packet, now),
+            Some(reason) => self.books.discard(Entry { packet, enqueued_at: now }, reason, sink),
+        }
+    }
+
     /// An arriving packet does not fit: tells the algorithm, and drops it or others. What comes back may be queued.
     #[cold]
     fn overflow(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) -> Option<P> {
@@ -207,9 +233,10 @@ impl<P: Packet, A: Aqm> Qdisc<P> for ManagedQueue<P, A> {
             }
         }
         let queue = self.waiting.view();
-        match self.books.admit(&mut self.aqm, now, &mut packet, queue, sink) {
-            None => self.waiting.push(packet, now),
-            Some(reason) => self.books.discard(Entry { packet, enqueued_at: now }, reason, sink),
+        match self.books.judge_arrival(&mut self.aqm, now, &mut packet, queue, sink) {
+            Fate::Keep => self.waiting.push(packet, now),
+            Fate::Drop(reason) => self.books.discard(Entry { packet, enqueued_at: now }, reason, sink),
+            Fate::Compare => self.compare(now, packet, queue, sink),
         }
     }
 

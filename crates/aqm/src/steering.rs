@@ -204,7 +204,7 @@ impl<A: Steerable> Steered<A> {
 #[inline]
 fn is_kept(verdict: Verdict, packet: PacketView) -> bool {
     match verdict {
-        Verdict::Pass | Verdict::Mark(_) => true,
+        Verdict::Pass | Verdict::Mark(_) | Verdict::Compare => true,
         Verdict::Signal(_) => packet.ecn.is_capable(),
         Verdict::Drop(_) => false,
     }
