@@ -1,7 +1,7 @@
 # The commands of this project. Each is one line into cargo, npm or a script.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-peers fuzz web docs picture
+.PHONY: help demo test bench bench-gate bench-peers fuzz web docs picture
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -19,6 +19,9 @@ test: ## everything that must pass before a change lands
 
 bench: ## cost of a verdict, an acknowledgement and an event
 	cargo bench --workspace --bench '*'
+
+bench-gate: ## fail when a packet costs more instructions than docs/cost.md says (needs valgrind)
+	@cargo xtask cost --check
 
 bench-peers: ## the same work in goodqueue, ns-2 and ns-3 (installs both; half an hour)
 	@scripts/setup.sh build

@@ -1,38 +1,79 @@
-//! Works one kind of queue with 100 standing packets and nothing else, for counting instructions:
+//! Works one kind of queue with 100 standing packets and nothing else, for measuring the cost of a packet:
 //!
-//! `valgrind --tool=callgrind --toggle-collect='*StandingQueue*work*' target/release/examples/packet_cost codel 1 100000`
+//! `packet_cost NAME FLOWS PACKETS` prints the nanoseconds a packet of the quickest ten thousand; `fair:pie` names an inner algorithm.
+//! `packet_cost --list` prints every name with numbers of flows worth measuring.
 //!
-//! counts the packets of the warm-up too: 100 and the greater of 20000 and 20 a flow.
+//! `cargo xtask cost` runs it, under valgrind too: the instructions of two runs with different numbers of packets leave those of
+//! a packet.
 
-use goodqueue_aqm::sched::kind;
-use goodqueue_aqm::spec::LinkFacts;
+use goodqueue_aqm::algo;
+use goodqueue_aqm::sched::{kind, kinds};
+use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Qdisc, Rng, SimplePacket};
 use goodqueue_testkit::StandingQueue;
 use goodqueue_units::{Bytes, Duration, Rate};
 
+const LINK: LinkFacts = LinkFacts {
+    rate: Some(Rate::gbit(1)),
+    delay: Duration::ms(10),
+    mtu: Bytes::new(1500),
+    overhead: Bytes::new(14),
+    limit: Limit::packets(1000),
+};
+
+/// Packets between two looks at the clock.
+const BATCH: u32 = 10_000;
+
+fn known(name: &str) -> Result<&'static KindSpec, String> {
+    kind(name).ok_or_else(|| format!("`{name}` is not a kind of queue"))
+}
+
+fn build(name: &str) -> Result<AnyQdisc<SimplePacket>, String> {
+    let (outer, inner) = name.split_once(':').map_or((name, None), |(outer, inner)| (outer, Some(inner)));
+    let inner = inner.map(known).transpose()?.map(|kind| Chosen { kind, params: Vec::new() });
+    let queue = AnyQdisc::build_over(known(outer)?, &[], inner.as_ref(), &LINK, EcnPolicy::Drop, Rng::new(1));
+    queue.map_err(|error| error.to_string())
+}
+
 #[expect(clippy::disallowed_methods, reason = "measuring wall time is what this program is for")]
 fn run(name: &str, flows: u32, packets: u32) -> Result<(), String> {
-    let link = LinkFacts {
-        rate: Some(Rate::gbit(1)),
-        delay: Duration::ms(10),
-        mtu: Bytes::new(1500),
-        overhead: Bytes::new(14),
-        limit: Limit::packets(1000),
-    };
-    let spec = kind(name).ok_or_else(|| format!("`{name}` is not a kind of queue"))?;
-    let queue: AnyQdisc<SimplePacket> =
-        AnyQdisc::build(spec, &[], &link, EcnPolicy::Drop, Rng::new(1)).map_err(|error| error.to_string())?;
-    let mut standing = StandingQueue::new(queue, flows);
-    let start = std::time::Instant::now();
-    standing.work(packets);
-    let nanos = start.elapsed().as_nanos() as f64 / f64::from(packets);
-    println!("{name}: {nanos:.1} ns a packet, {} departed", standing.queue().counters().departed.packets);
+    let mut standing = StandingQueue::new(build(name)?, flows);
+    let mut best = f64::INFINITY;
+    let mut left = packets;
+    while left > 0 {
+        let batch = left.min(BATCH);
+        let start = std::time::Instant::now();
+        standing.work(batch);
+        best = best.min(start.elapsed().as_nanos() as f64 / f64::from(batch));
+        left -= batch;
+    }
+    println!("{best:.1} ns a packet, {} departed", standing.queue().counters().departed.packets);
     Ok(())
+}
+
+/// Kinds of one queue at one flow; those of several at up to ten thousand.
+fn list() {
+    for spec in kinds() {
+        let is_one_queue = algo::KINDS.iter().any(|kinds| kinds.iter().any(|one| one.kind == spec.kind));
+        let flows: &[u32] = if is_one_queue { &[1] } else { &[1, 100, 1_000, 10_000] };
+        let names: &[&str] = if spec.is_over_another() { &[":codel", ":pie"] } else { &[""] };
+        for name in names {
+            flows.iter().for_each(|flows| println!("{}{name} {flows}", spec.kind));
+        }
+    }
 }
 
 fn main() -> Result<(), String> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let number =
-        |at: usize, default| arguments.get(at).map_or(Ok(default), |text| text.parse::<u32>().map_err(|e| e.to_string()));
-    run(arguments.first().map_or("codel", String::as_str), number(1, 1)?, number(2, 1_000_000)?)
+    match arguments.as_slice() {
+        [option] if option == "--list" => {
+            list();
+            Ok(())
+        }
+        [name, flows, packets] => {
+            let number = |text: &str| text.parse::<u32>().map_err(|error| format!("`{text}`: {error}"));
+            run(name, number(flows)?, number(packets)?)
+        }
+        _ => Err("takes NAME FLOWS PACKETS, or --list".to_owned()),
+    }
 }

@@ -1,6 +1,7 @@
 //! Developer commands, run as `cargo xtask COMMAND`.
 
 mod ci;
+mod cost;
 mod deps;
 mod sources;
 mod tool;
@@ -17,6 +18,7 @@ usage: cargo xtask COMMAND
            --only STEP[,STEP…] or --skip STEP[,STEP…] choose; --list names the steps
   deps     check who depends on whom against the table in crates/xtask/src/deps.rs
   cite     check that every RFC the code names is in SOURCES.bib
+  cost     instructions and nanoseconds of a packet for every kind of queue; --write makes docs/cost.md, --check compares with it
   files    name the source files of more than 600 lines
   lines    count lines of code, tests and comments by crate";
 
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
     let outcome = match command {
         "ci" => ci::run(rest),
         "deps" => none(rest).and_then(|()| deps::run()),
+        "cost" => cost::run(rest),
         "cite" => none(rest).and_then(|()| sources::cite()),
         "files" => none(rest).and_then(|()| sources::files()),
         "lines" => none(rest).and_then(|()| sources::lines()),

@@ -33,6 +33,17 @@ pub fn output(program: &str, args: &[&str]) -> Result<String> {
     String::from_utf8(output.stdout).map_err(|_| format!("`{program}` printed something that is not UTF-8"))
 }
 
+/// Runs a command line and returns what it printed on standard error.
+pub fn errors(program: &str, args: &[&str]) -> Result<String> {
+    let output = command(program, args, &[]).output().map_err(|e| format!("`{program}` did not start: {e}"))?;
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() {
+        Ok(text)
+    } else {
+        Err(format!("`{program} {}` failed ({}): {text}", args.join(" "), output.status))
+    }
+}
+
 /// Runs a command line, passing its output on and showing each line to `watch`.
 pub fn watched(program: &str, args: &[&str], env: &[(&str, &str)], mut watch: impl FnMut(&str)) -> Result {
     let mut child =

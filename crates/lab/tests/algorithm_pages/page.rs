@@ -68,7 +68,7 @@ pub fn index() -> String {
         <!-- Made by crates/lab/tests/algorithm_pages.rs: `make docs` writes it again. -->\n\n\
         A page each, made from the code: what it measures, its law, its parameters, where it departs from its source, its limits, a picture of\n\
         it on a link that changes, and notes on its use. `gq list aqm` prints the parameters; `docs/conformance.md` says what each is\n\
-        held to, `docs/adding-an-algorithm.md` how to add one.\n\n\
+        held to, `docs/cost.md` what it costs a packet, `docs/adding-an-algorithm.md` how to add one.\n\n\
         | kind | | signal | marks | source |\n|---|---|---|---|---|\n"
         .to_owned();
     for spec in sched::kinds() {

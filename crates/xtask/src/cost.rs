@@ -1,0 +1,183 @@
+//! What a packet costs: instructions, counted by valgrind, and nanoseconds, for every kind of queue.
+//!
+//! The table `docs/cost.md` is also the gate: `--check` compares instructions with it. Times depend on the machine and inform only.
+
+use crate::{Result, tool};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// Packets of the two runs whose difference is counted.
+const PACKETS: [u32; 2] = [2_000, 22_000];
+/// Packets of a timed run.
+const TIMED: u32 = 500_000;
+/// An increase by more than this share, and by more than [`SLACK`], is a regression.
+const MOST_GROWTH: f64 = 0.03;
+/// Instructions by which a count may differ for no reason of its own, such as another layout of the code.
+const SLACK: f64 = 3.0;
+const PAGE: &str = "docs/cost.md";
+
+/// One line of the table.
+#[derive(Clone, Debug, PartialEq)]
+struct Row {
+    name: String,
+    flows: String,
+    instructions: f64,
+    nanos: String,
+}
+
+/// Prints the table, writes it (`--write`) or holds the code to it (`--check`).
+pub fn run(args: &[String]) -> Result {
+    let option = match args {
+        [] => None,
+        [one] if one == "--write" || one == "--check" => Some(one.as_str()),
+        _ => return Err("takes --check or --write, or nothing".to_owned()),
+    };
+    if !tool::exists("valgrind", &["--version"]) {
+        println!("skipped: instruction counts (valgrind is missing)");
+        return Ok(());
+    }
+    tool::run("cargo", &["build", "--quiet", "--release", "-p", "goodqueue-aqm", "--example", "packet_cost"], &[])?;
+    let program = program()?;
+    let list = tool::output(&program, &["--list"])?;
+    let mut rows = Vec::new();
+    for (name, flows) in list.lines().filter_map(|line| line.split_once(' ')) {
+        let nanos = if option == Some("--check") { String::new() } else { nanos(&program, name, flows)? };
+        let row =
+            Row { name: name.to_owned(), flows: flows.to_owned(), instructions: instructions(&program, name, flows)?, nanos };
+        println!("{:24} {:>6} flows {:>8.1} instructions {}", row.name, row.flows, row.instructions, row.nanos);
+        rows.push(row);
+    }
+    match option {
+        Some("--write") => {
+            let path = tool::root().join(PAGE);
+            std::fs::write(&path, page(&rows)).map_err(|error| format!("{}: {error}", path.display()))
+        }
+        Some(_) => check(&rows),
+        None => Ok(()),
+    }
+}
+
+/// Where cargo put the example.
+fn program() -> Result<String> {
+    let text = tool::output("cargo", &["metadata", "--format-version", "1", "--no-deps", "--offline"])?;
+    let metadata: serde_json::Value = serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))?;
+    let target = metadata["target_directory"].as_str().ok_or("cargo metadata names no target directory")?;
+    let path: PathBuf = [target, "release", "examples", "packet_cost"].iter().collect();
+    Ok(path.display().to_string())
+}
+
+/// Instructions of one packet: those of two runs, by difference.
+fn instructions(program: &str, name: &str, flows: &str) -> Result<f64> {
+    let mut counts = [0.0; 2];
+    for (count, packets) in counts.iter_mut().zip(PACKETS) {
+        let packets = packets.to_string();
+        let arguments = ["--tool=callgrind", "--callgrind-out-file=/dev/null", program, name, flows, &packets];
+        let text = tool::errors("valgrind", &["--log-fd=2"].iter().chain(&arguments).copied().collect::<Vec<_>>())?;
+        *count = collected(&text).ok_or_else(|| format!("valgrind counted nothing for {name}: {text}"))?;
+    }
+    Ok((counts[1] - counts[0]) / f64::from(PACKETS[1] - PACKETS[0]))
+}
+
+/// The number behind `Collected :` in valgrind's words.
+fn collected(text: &str) -> Option<f64> {
+    let (_, rest) = text.rsplit_once("Collected")?;
+    rest.trim_start_matches([' ', ':']).split_whitespace().next()?.parse().ok()
+}
+
+fn nanos(program: &str, name: &str, flows: &str) -> Result<String> {
+    let text = tool::output(program, &[name, flows, &TIMED.to_string()])?;
+    Ok(text.split_whitespace().next().unwrap_or_default().to_owned())
+}
+
+/// The committed table's rows.
+fn committed(page: &str) -> Vec<Row> {
+    let rows = page.lines().filter(|line| line.starts_with("| `")).filter_map(|line| {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let [name, flows, instructions, nanos] = cells.as_slice() else { return None };
+        let instructions = instructions.parse().ok()?;
+        let name = name.trim_matches('`').to_owned();
+        Some(Row { name, flows: (*flows).to_owned(), instructions, nanos: (*nanos).to_owned() })
+    });
+    rows.collect()
+}
+
+fn check(rows: &[Row]) -> Result {
+    let path = tool::root().join(PAGE);
+    let page = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let faults = faults(&committed(&page), rows);
+    if faults.is_empty() {
+        println!("cost: {} counts, none above {PAGE} by more than {:.0} %", rows.len(), MOST_GROWTH * 100.0);
+        return Ok(());
+    }
+    Err(format!("{} regressions against {PAGE} (meant? cargo xtask cost --write):\n  {}", faults.len(), faults.join("\n  ")))
+}
+
+fn faults(known: &[Row], found: &[Row]) -> Vec<String> {
+    let fault = |row: &Row| {
+        let Some(old) = known.iter().find(|old| old.name == row.name && old.flows == row.flows) else {
+            return Some(format!("{} at {} flows: not in the table", row.name, row.flows));
+        };
+        let growth = row.instructions - old.instructions;
+        let is_more = growth > SLACK && growth > old.instructions * MOST_GROWTH;
+        is_more.then(|| {
+            format!("{} at {} flows: {:.1} instructions, were {:.1}", row.name, row.flows, row.instructions, old.instructions)
+        })
+    };
+    found.iter().filter_map(fault).collect()
+}
+
+fn page(rows: &[Row]) -> String {
+    let mut page = format!(
+        "# What a packet costs\n\n\
+         One enqueue and one dequeue, timers included, at a standing queue of 100 packets of 1250 bytes that is below every target: what an\n\
+         algorithm costs while it has nothing to do but look. Chosen by name at run time, as `gq` does; a program that names the algorithm in\n\
+         its types saves the `match`. Fair queueing visits its flows in an order that helps no cache.\n\n\
+         `cargo xtask cost --write` made this page. Instructions (valgrind's callgrind) are the same on every x86-64 machine with the toolchain of\n\
+         `rust-toolchain.toml`; `make bench-gate` fails when one grows by more than {:.0} %. Times are of {} and vary with its load: the\n\
+         quickest ten thousand packets of half a million.\n\n\
+         | queue | flows | instructions | ns |\n|---|---|---|---|\n",
+        MOST_GROWTH * 100.0,
+        machine()
+    );
+    for Row { name, flows, instructions, nanos } in rows {
+        // Writing to a string cannot fail.
+        let _ = writeln!(page, "| `{name}` | {flows} | {instructions:.1} | {nanos} |");
+    }
+    page
+}
+
+/// The processor's name.
+fn machine() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("model name")).and_then(|rest| rest.split_once(':'));
+    line.map_or_else(|| "a machine without a name".to_owned(), |(_, name)| format!("one {}", name.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str, instructions: f64) -> Row {
+        Row { name: name.to_owned(), flows: "1".to_owned(), instructions, nanos: "5.0".to_owned() }
+    }
+
+    #[test]
+    fn the_page_is_read_as_it_was_written() {
+        let rows = [row("codel", 83.5), row("fair:pie", 210.0)];
+        assert_eq!(committed(&page(&rows)), rows);
+    }
+
+    #[test]
+    fn growth_is_a_fault_and_noise_is_not() {
+        let known = [row("codel", 100.0), row("tail-drop", 40.0)];
+        assert_eq!(faults(&known, &[row("codel", 103.0), row("tail-drop", 42.9), row("codel", 50.0)]), [""; 0]);
+        assert_eq!(faults(&known, &[row("codel", 103.1)]), ["codel at 1 flows: 103.1 instructions, were 100.0"]);
+        assert_eq!(faults(&known, &[row("new", 1.0)]), ["new at 1 flows: not in the table"]);
+    }
+
+    #[test]
+    fn the_count_is_found_in_valgrinds_words() {
+        assert_eq!(collected("==7== Events    : Ir\n==7== Collected : 57105842\n==7==\n"), Some(57_105_842.0));
+        assert_eq!(collected("nothing"), None);
+    }
+}
