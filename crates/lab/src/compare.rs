@@ -24,7 +24,7 @@ pub struct Comparison {
     pub buffer: String,
     /// Bulk flows.
     pub flows: u32,
-    /// Their congestion control.
+    /// Their congestion control, `kind` or `kind:parameter=value:parameter=value`.
     pub cc: String,
     /// Queues to compare, each `kind` or `kind:parameter=value:parameter=value`. A kind that is over another algorithm names it
     /// and its parameters behind its own: `fair:flows=64:pie:target=10ms`.
@@ -122,7 +122,7 @@ impl Comparison {
         let back = Duration::ns(rtt.as_nanos() / 2);
         let there = rtt.saturating_sub(back);
         let title = quoted(&self.title());
-        let Self { buffer, flows, cc, duration, warmup, replications, seed, .. } = self;
+        let Self { buffer, flows, duration, warmup, replications, seed, .. } = self;
         Ok(format!(
             "# Made by gq compare.\n\
              goodqueue = 1\n\
@@ -152,7 +152,7 @@ impl Comparison {
             back = back.as_nanos(),
             spread = spread.as_nanos(),
             buffer = quoted(buffer),
-            cc = quoted(cc),
+            cc = self.control()?,
             warmup = quoted(warmup),
             duration = quoted(duration),
             ecn = if self.signal == Signal::Mark { "ecn = true\n" } else { "" },
@@ -191,6 +191,24 @@ impl Comparison {
             return Err(ComparisonError { option: "--aqm", message: "names no queue".to_owned() });
         }
         Ok(lines)
+    }
+
+    /// The congestion control in TOML: a name, or a table with its parameters.
+    fn control(&self) -> Result<String, ComparisonError> {
+        let (kind, parameters) = match self.cc.split_once(':') {
+            None => return Ok(quoted(&self.cc)),
+            Some((kind, parameters)) => (kind, parameters),
+        };
+        let mut table = format!("{{ kind = {}", quoted(kind.trim()));
+        for part in parameters.split(':') {
+            let Some((key, value)) = part.split_once('=') else {
+                let message = format!("`{}` in `{}` is not parameter=value", part.trim(), self.cc);
+                return Err(ComparisonError { option: "--cc", message });
+            };
+            let _ = write!(table, ", {} = {}", quoted(key.trim()), value_of(value.trim()));
+        }
+        table.push_str(" }");
+        Ok(table)
     }
 
     /// One queue as a TOML table.

@@ -12,7 +12,8 @@ use support::{bottleneck, bulk, dumbbell, loss, queue, run, utilization};
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let number = |i: usize, default: u64| words.get(i).and_then(|w| w.parse().ok()).unwrap_or(default);
-    let cc = if words.get(1).is_some_and(|w| w == "reno") { "reno" } else { "cubic" };
+    let wanted = words.get(1).map_or("cubic", String::as_str);
+    let cc = goodqueue_tcp::kinds().iter().map(|spec| spec.kind).find(|kind| *kind == wanted).expect("a congestion control");
     let kind = words.get(5).map_or("tail-drop", String::as_str);
     let queue = queue(kind, Limit::packets(number(4, 30)));
     let link = bottleneck(Rate::mbit(number(2, 10)), Duration::us(number(3, 5) * 1000), queue);

@@ -31,6 +31,8 @@ pub struct Established {
     pub initial_window: u32,
     /// The handshake's round-trip time; zero when it was repeated and cannot tell.
     pub srtt: Duration,
+    /// The kind of ECN both ends agreed on.
+    pub ecn: EcnMode,
 }
 
 /// Where a sender stands, in rising order of trouble.
@@ -81,8 +83,9 @@ pub struct AckSample {
     pub nxt: u64,
     /// Segments in flight, this acknowledgement counted.
     pub in_flight: u32,
-    /// Did it echo congestion (RFC 3168)?
-    pub ece: bool,
+    /// Segments it newly reports as delivered with a mark. With classic feedback (RFC 3168), which cannot tell, all it delivers while marks are
+    /// echoed, and at least one.
+    pub marked: u32,
     /// Where the sender stands after it.
     pub state: State,
 }
@@ -94,8 +97,6 @@ pub struct Detail {
     pub rate: Option<RateSample>,
     /// Segments it newly revealed as lost.
     pub lost: u32,
-    /// Segments it newly reports as delivered with a mark.
-    pub marked: u32,
     /// Segments in flight before it.
     pub prior_in_flight: u32,
     /// Segments delivered since the connection began.
@@ -214,6 +215,17 @@ pub struct Needs {
     pub reduction: Reduction,
     /// Its own kind of ECN.
     pub ecn: EcnMode,
+    /// How it starts.
+    pub start: Start,
+}
+
+/// How a control starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// By slow start, which may end as [`SlowStartExit`] says.
+    Slow,
+    /// In its own way; [`SlowStartExit::Native`] is all it knows.
+    Own,
 }
 
 /// How much a control wants to know of each acknowledgement. Details cost the sender time and memory.
@@ -236,7 +248,8 @@ pub enum Reduction {
 
 impl Needs {
     /// What most controls need: acknowledgements, losses and marks as they come.
-    pub const PLAIN: Self = Self { feedback: Feedback::Plain, reduction: Reduction::Gradual, ecn: EcnMode::Off };
+    pub const PLAIN: Self =
+        Self { feedback: Feedback::Plain, reduction: Reduction::Gradual, ecn: EcnMode::Off, start: Start::Slow };
 }
 
 /// What a control is built from.
@@ -318,6 +331,12 @@ pub enum CcError {
         kind: &'static str,
         /// The parameter given.
         param: &'static str,
+    },
+    /// The control has no slow start that could end in another way.
+    #[error("slow_start_exit: `{kind}` starts in its own way; leave it \"native\"")]
+    NoSlowStart {
+        /// The control.
+        kind: &'static str,
     },
     /// A value lies outside its range.
     #[error("{field}: {value} is outside {range}")]
@@ -437,6 +456,10 @@ controls! {
     cubic::Cubic,
     cubic_rfc::CubicRfc,
     htcp::Htcp boxed,
+    compound::Compound boxed,
+    dctcp::Dctcp boxed,
+    prague::Prague boxed,
+    ledbat::Ledbat boxed,
 }
 
 /// Every congestion control: names, parameters, sources.
@@ -470,6 +493,9 @@ impl AnyCc {
             if !(value >= param.range.0 && value <= param.range.1) {
                 return Err(CcError::range(name, value, param.range.0, param.range.1));
             }
+        }
+        if spec.needs.start == Start::Own && slow_start_exit != SlowStartExit::Native {
+            return Err(CcError::NoSlowStart { kind: spec.kind });
         }
         Self::build(&Setup { mss, slow_start_exit, rng, spec, params: &config.params }).ok_or_else(unknown)
     }

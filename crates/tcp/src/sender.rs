@@ -343,7 +343,7 @@ impl Sender {
         self.plain = self.instruments.is_none() && self.echo != Echo::Counted;
         // Repeated loss of the handshake speaks of a bad path (RFC 5681 §3.1; Linux forgives the first).
         let initial_window = if retries > 1 { 1 } else { self.initial_window };
-        self.cc.on_established(&Established { now, initial_window, srtt: self.rtt.srtt() });
+        self.cc.on_established(&Established { now, initial_window, srtt: self.rtt.srtt(), ecn: self.ecn });
         self.follow_control();
     }
 

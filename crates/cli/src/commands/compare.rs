@@ -31,7 +31,7 @@ pub struct Arguments {
     /// Bulk flows
     #[arg(long, value_name = "N", default_value_t = 4)]
     flows: u32,
-    /// Their congestion control, see gq list cc
+    /// Their congestion control, as KIND or KIND:PARAMETER=VALUE:…, see gq list cc
     #[arg(long, value_name = "CC", default_value = "cubic")]
     cc: String,
     /// Queues, see gq list aqm; parameters follow a colon: codel:target=10ms, fair:pie

@@ -45,6 +45,16 @@ fn parameters_follow_the_kind() {
 }
 
 #[test]
+fn a_control_may_have_parameters_too() {
+    let old = Comparison { cc: "cubic:beta=0.8:hystart=false".to_owned(), ..comparison(&["codel"]) };
+    let points = plan(&old).points().expect("good points");
+    let goodqueue_sim::SourceSpec::Tcp { sender, .. } = &points[0].plan.traffic[0].source else { panic!("bulk is TCP") };
+    assert_eq!(sender.cc.params, [("beta", 0.8), ("hystart", 0.0)]);
+    let wrong = Comparison { cc: "cubic:beta".to_owned(), ..comparison(&["codel"]) };
+    assert_eq!(wrong.scenario().expect_err("wrong").to_string(), "--cc: `beta` in `cubic:beta` is not parameter=value");
+}
+
+#[test]
 fn a_queue_over_another_algorithm_names_it_and_its_parameters_behind_its_own() {
     let marking = Comparison { signal: Signal::Mark, ..comparison(&["fair:flows=64:pie:target=10ms", "fair:tail-drop"]) };
     let points = plan(&marking).points().expect("good points");

@@ -6,7 +6,7 @@
 //! `cnt = cwnd / (W - cwnd)` delivered, at most one per two. Where Reno with the same `beta` would be faster, its growth is used.
 //! Reduction: `ssthresh = max(beta cwnd, 2)`; `W_max = cwnd`, or `cwnd (1 + beta) / 2` when below the previous `W_max`.
 //!
-//! *Parameters*: `beta` (717/1024, Linux), `c` (0.4 segments/s^3, RFC 9438), `fast_convergence`, `reno_friendly` (on),
+//! *Parameters*: `beta` (717/1024, Linux), `c` (0.4 segments/s^3, RFC 9438), `fast_convergence`, `reno_friendly` and `hystart` (on),
 //! `hystart_low_window` (16 segments, Linux). The time scale is 1/1024 s and `C` a multiple of 1/1024, as in Linux.
 //!
 //! *Departures* from RFC 9438, following Linux: integers; reduction from the window, not from flight size; `W_est` grows by one segment per
@@ -252,6 +252,13 @@ impl Control for Cubic {
                 doc: "never slower than Reno",
             },
             ControlParam {
+                name: "hystart",
+                unit: "0 or 1",
+                default: 1.0,
+                range: (0.0, 1.0),
+                doc: "hybrid slow start; off as in the CUBIC of 2008, then with beta 0.8",
+            },
+            ControlParam {
                 name: "hystart_low_window",
                 unit: "segments",
                 default: 16.0,
@@ -282,8 +289,8 @@ impl Control for Cubic {
             last_window: 0,
             last_update: 0,
             exit: match setup.slow_start_exit {
-                SlowStartExit::Native => Exit::Native(Hystart::default()),
-                SlowStartExit::LossOnly => Exit::LossOnly,
+                SlowStartExit::Native if setup.switch("hystart") => Exit::Native(Hystart::default()),
+                SlowStartExit::Native | SlowStartExit::LossOnly => Exit::LossOnly,
                 SlowStartExit::HystartPlusPlus => Exit::PlusPlus(HystartPlusPlus::default()),
             },
             low_window: setup.param("hystart_low_window") as u32,

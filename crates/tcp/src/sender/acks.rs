@@ -83,7 +83,7 @@ impl Sender {
             una,
             nxt,
             in_flight: self.board.in_flight(),
-            ece: false,
+            marked: 0,
             state: State::Open,
         });
         self.follow_control();
@@ -250,7 +250,8 @@ impl Sender {
     #[inline]
     fn sum_up(&self, now: Instant, facts: &AckFacts, delivery: &Delivery, rtt: Option<u64>) -> AckSample {
         let limited = || self.cwnd_limited || self.cc.in_slow_start() && self.window < 2 * self.max_in_round;
-        let growth = if facts.advanced && !self.is_reducing() && limited() { Growth::Allowed } else { Growth::Held };
+        let growth =
+            if facts.advanced && (self.owns_window || !self.is_reducing()) && limited() { Growth::Allowed } else { Growth::Held };
         AckSample {
             now,
             delivered: delivery.delivered,
@@ -261,7 +262,7 @@ impl Sender {
             una: self.board.una(),
             nxt: self.board.nxt(),
             in_flight: self.board.in_flight(),
-            ece: facts.ece,
+            marked: facts.marked,
             state: self.state,
         }
     }

@@ -58,13 +58,12 @@ impl Sender {
         self.codepoint = if self.echo == Echo::Classic { Ecn::Ect0 } else { self.common_codepoint() };
     }
 
-    /// How many of the `delivered` segments are reported as marked; under classic ECN, whether there is an echo: one or none.
+    /// How many of the `delivered` segments are reported as marked.
     pub(super) fn take_marks(&mut self, segment: &Segment, delivered: u32) -> u32 {
         let echoed = segment.flags.has(Flags::ECE);
         match self.echo {
             Echo::Nothing => 0,
-            Echo::Classic => u32::from(echoed),
-            Echo::Mirrored => u32::from(echoed) * delivered.max(1),
+            Echo::Classic | Echo::Mirrored => u32::from(echoed) * delivered.max(1),
             Echo::Counted => {
                 let fresh = segment.ce.wrapping_sub(self.marks_seen);
                 // An acknowledgement overtaken by a later one shows an older count.

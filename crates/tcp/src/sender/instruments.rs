@@ -125,7 +125,6 @@ impl Sender {
         let detail = Detail {
             rate,
             lost,
-            marked: facts.marked,
             prior_in_flight: facts.prior_in_flight,
             delivered_in_all: totals.delivered,
             lost_in_all: totals.lost,

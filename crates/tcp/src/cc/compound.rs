@@ -1,0 +1,266 @@
+//! Compound TCP: Reno's window plus a second one that grows fast while there is no queue and gives way when there is.
+//!
+//! *Signal*: losses and ECN echoes, one reduction a window; the smallest round-trip time of each round against the smallest ever.
+//!
+//! *Law*: the window is `cwnd + dwnd`. Outside slow start `cwnd` grows by `1 / (cwnd + dwnd)` per segment delivered. Once a round with more than two
+//! round-trip times, `win` segments having been in flight at its start, `diff = win (1 - RTT_base / RTT)`: below `gamma`
+//! `dwnd += max(alpha win^k - 1, 0)`, else `dwnd = max(dwnd - zeta diff, 0)`. Reduction: `cwnd / 2`,
+//! `dwnd = max(win (1 - beta) - cwnd / 2, 0)` with the whole window as `win`.
+//!
+//! *Parameters*: `alpha` 1/8, `beta` 1/2, `k` 3/4, `gamma` 30 segments, `zeta` 1 (the authors' values).
+//!
+//! *Departures*: `gamma` is constant (the authors later adapt it to the path); counts delivered segments instead of acknowledgements; after a
+//! timeout or a silence of a round trip `dwnd` is zero and round-trip times are forgotten, as in the implementation for Linux.
+//!
+//! *Limits*: a queue of fewer than `gamma` segments a flow is not noticed; a round-trip time that was never seen without queue is too large a base.
+//!
+//! *Source*: Tan, Song, Zhang, Sridharan: A Compound TCP approach (2006); draft-sridharan-tcpm-ctcp.
+
+use super::slow_start::SlowStart;
+use super::window::SegmentWindow;
+use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Established, Growth, Needs, Response};
+use super::{Sent, Setup, Timeout};
+use goodqueue_units::{Bytes, Duration, Instant};
+
+/// Round-trip times that a round must exceed to count.
+const SAMPLES: u32 = 2;
+const SMALLEST: f64 = 2.0;
+const LARGEST: f64 = (1u32 << 28) as f64;
+
+/// Compound's state; windows in segments.
+#[derive(Clone, Debug)]
+pub struct Compound {
+    /// The whole window as the sender sees it, and the threshold.
+    window: SegmentWindow,
+    params: Params,
+    cwnd: f64,
+    dwnd: f64,
+    before: (f64, f64),
+    slow_start: SlowStart,
+    base: Option<Duration>,
+    round: Round,
+    srtt: Duration,
+}
+
+#[derive(Clone, Debug)]
+struct Params {
+    alpha: f64,
+    beta: f64,
+    k: f64,
+    gamma: f64,
+    zeta: f64,
+}
+
+/// One round trip.
+#[derive(Clone, Debug, Default)]
+struct Round {
+    /// It ends when everything below is acknowledged.
+    end: u64,
+    /// Segments in flight at its start.
+    win: u64,
+    smallest: Option<Duration>,
+    samples: u32,
+}
+
+impl Compound {
+    fn total(&self) -> f64 {
+        self.cwnd + self.dwnd
+    }
+
+    fn follow(&mut self) {
+        self.cwnd = self.cwnd.min(LARGEST);
+        self.dwnd = self.dwnd.min(LARGEST - self.cwnd);
+        self.window.cwnd = self.total() as u32;
+    }
+
+    fn measure(&mut self, rtt: Duration) {
+        let smaller = |old: Option<Duration>| Some(old.map_or(rtt, |old| old.min(rtt)));
+        self.base = smaller(self.base);
+        self.round.smallest = smaller(self.round.smallest);
+        self.round.samples += 1;
+    }
+
+    /// The round is over: the second window changes.
+    fn adjust(&mut self) {
+        let Params { alpha, k, gamma, zeta, .. } = self.params;
+        let (Some(base), Some(rtt)) = (self.base, self.round.smallest) else { return };
+        if self.round.samples <= SAMPLES || self.window.in_slow_start() {
+            return;
+        }
+        let win = self.round.win as f64;
+        let diff = win * (1.0 - base.as_secs_f64() / rtt.as_secs_f64());
+        if diff < gamma {
+            self.dwnd += (alpha * libm::pow(win, k) - 1.0).max(0.0);
+        } else {
+            self.dwnd = (self.dwnd - zeta * diff).max(0.0);
+        }
+        self.follow();
+    }
+
+    fn forget_delay(&mut self) {
+        self.dwnd = 0.0;
+        self.base = None;
+        self.round = Round { end: self.round.end, ..Round::default() };
+    }
+
+    /// Both windows after a reduction.
+    fn reduced(&self) -> (f64, f64) {
+        let cwnd = self.cwnd / 2.0;
+        (cwnd, (self.total() * (1.0 - self.params.beta) - cwnd).max(0.0))
+    }
+
+    fn reduce(&mut self) {
+        self.before = (self.cwnd, self.dwnd);
+        (self.cwnd, self.dwnd) = self.reduced();
+        self.cwnd += (SMALLEST - self.total()).max(0.0);
+        self.window.reduce(self.total() as u32);
+        self.slow_start.over();
+    }
+}
+
+impl Control for Compound {
+    const SPEC: ControlSpec = ControlSpec {
+        kind: "compound",
+        summary: "Reno's window plus one that grows fast while there is no queue",
+        params: &[
+            ControlParam {
+                name: "alpha",
+                unit: "number",
+                default: 0.125,
+                range: (0.0, 10.0),
+                doc: "growth of the second window is alpha win^k a round trip",
+            },
+            ControlParam {
+                name: "beta",
+                unit: "ratio",
+                default: 0.5,
+                range: (0.1, 0.9),
+                doc: "share of the whole window given up on a loss",
+            },
+            ControlParam {
+                name: "k",
+                unit: "number",
+                default: 0.75,
+                range: (0.0, 1.0),
+                doc: "exponent of growth; 0.8 gives the response of HighSpeed TCP",
+            },
+            ControlParam {
+                name: "gamma",
+                unit: "segments",
+                default: 30.0,
+                range: (1.0, 100_000.0),
+                doc: "own segments in the queue from which the second window shrinks",
+            },
+            ControlParam {
+                name: "zeta",
+                unit: "number",
+                default: 1.0,
+                range: (0.0, 100.0),
+                doc: "share of its own queue that the second window gives up each round trip",
+            },
+        ],
+        needs: Needs::PLAIN,
+        source: "Tan et al. 2006",
+    };
+
+    fn build(setup: &Setup<'_>) -> Self {
+        Self {
+            window: SegmentWindow::new(setup.mss),
+            params: Params {
+                alpha: setup.param("alpha"),
+                beta: setup.param("beta"),
+                k: setup.param("k"),
+                gamma: setup.param("gamma"),
+                zeta: setup.param("zeta"),
+            },
+            cwnd: 1.0,
+            dwnd: 0.0,
+            before: (1.0, 0.0),
+            slow_start: SlowStart::new(setup.slow_start_exit),
+            base: None,
+            round: Round::default(),
+            srtt: Duration::ZERO,
+        }
+    }
+}
+
+impl CongestionControl for Compound {
+    fn on_established(&mut self, event: &Established) {
+        self.cwnd = f64::from(event.initial_window);
+        self.follow();
+    }
+
+    fn on_sent(&mut self, sent: &Sent) {
+        if sent.in_flight == 0 && !self.srtt.is_zero() && sent.silence > self.srtt {
+            self.forget_delay();
+            self.follow();
+        }
+    }
+
+    fn on_ack(&mut self, sample: &AckSample) {
+        self.srtt = sample.srtt;
+        if let Some(rtt) = sample.rtt {
+            self.measure(rtt);
+        }
+        let round_over = sample.una >= self.round.end;
+        if sample.growth == Growth::Allowed {
+            let mut rest = sample.delivered;
+            if self.window.in_slow_start() {
+                rest = self.slow_start.grow(&mut self.window, sample, sample.delivered);
+                self.cwnd = (f64::from(self.window.cwnd) - self.dwnd).max(1.0);
+            }
+            if rest > 0 {
+                self.cwnd += f64::from(rest) / self.total();
+                self.follow();
+            }
+            if round_over {
+                self.adjust();
+            }
+        }
+        if round_over {
+            self.round = Round { end: sample.nxt, win: sample.nxt - sample.una, ..Round::default() };
+        }
+    }
+
+    fn on_loss(&mut self, _: &Congestion) {
+        self.reduce();
+    }
+
+    fn on_ecn(&mut self, _: &Congestion) {
+        self.reduce();
+    }
+
+    fn on_rto(&mut self, timeout: &Timeout) {
+        let (cwnd, dwnd) = self.reduced();
+        if timeout.response == Response::Reduce {
+            self.before = (self.cwnd, self.dwnd);
+        }
+        self.window.collapse(timeout, (cwnd + dwnd).max(SMALLEST) as u32);
+        self.forget_delay();
+        self.cwnd = f64::from(self.window.cwnd);
+        self.slow_start.over();
+    }
+
+    fn on_undo(&mut self, _: Instant) {
+        if self.before.0 + self.before.1 > self.total() {
+            (self.cwnd, self.dwnd) = self.before;
+        }
+        self.window.restore();
+        self.follow();
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.window.bytes()
+    }
+
+    fn ssthresh(&self) -> Bytes {
+        self.window.ssthresh_bytes()
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.window.in_slow_start()
+    }
+}
+
+#[cfg(test)]
+mod tests;

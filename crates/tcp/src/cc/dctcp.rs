@@ -1,0 +1,156 @@
+//! DCTCP: the window falls in proportion to the share of marked packets.
+//!
+//! *Signal*: the mark of every packet, as the receiver mirrors it; losses, as Reno.
+//!
+//! *Law*: once a window, with `F` the share of delivered segments that were marked, `alpha = (1 - g) alpha + g F`; when a window brings marks,
+//! `cwnd = max(cwnd (1 - alpha / 2), 2)`, once a window. A loss halves. Growth is Reno's.
+//!
+//! *Parameters*: `g` 1/16, `alpha_initial` 1 (RFC 8257).
+//!
+//! *Departures*: none known from Linux 6.12: `alpha` is a multiple of 1/1024 and always moves by at least one step, so that it reaches zero. From the
+//! RFC: segments are counted instead of bytes, and the window approaches its reduced value over a round trip (PRR).
+//!
+//! *Limits*: needs a queue that marks at a low threshold, and no Reno or CUBIC beside it. With classic feedback (RFC 3168) it halves like Reno;
+//! without ECN it is Reno.
+//!
+//! *Source*: RFC 8257; Alizadeh et al.: Data center TCP (2010); Linux 6.12.
+
+use super::slow_start::SlowStart;
+use super::window::SegmentWindow;
+use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Established, Growth, Needs, Setup, Timeout};
+use crate::config::EcnMode;
+use goodqueue_units::{Bytes, Instant};
+
+/// One in the fixed point of `alpha`.
+const ONE: u32 = 1024;
+
+/// DCTCP's state; windows in segments.
+#[derive(Clone, Debug)]
+pub struct Dctcp {
+    window: SegmentWindow,
+    slow_start: SlowStart,
+    alpha: u32,
+    g: f64,
+    /// The window being counted ends when everything below is acknowledged.
+    window_end: u64,
+    delivered: u64,
+    marked: u64,
+}
+
+impl Dctcp {
+    fn count(&mut self, sample: &AckSample) {
+        self.delivered += u64::from(sample.delivered);
+        self.marked += u64::from(sample.marked);
+        if sample.una < self.window_end {
+            return;
+        }
+        let decay = (f64::from(self.alpha) * self.g) as u32;
+        // Without this step it would never reach zero.
+        self.alpha -= if decay == 0 { self.alpha.min(1) } else { decay };
+        if self.marked > 0 {
+            let share = self.marked as f64 / self.delivered.max(1) as f64;
+            self.alpha = (self.alpha + (share * self.g * f64::from(ONE)) as u32).min(ONE);
+        }
+        self.delivered = 0;
+        self.marked = 0;
+        self.window_end = sample.nxt;
+    }
+
+    fn halved(&self) -> u32 {
+        (self.window.cwnd / 2).max(2)
+    }
+}
+
+impl Control for Dctcp {
+    const SPEC: ControlSpec = ControlSpec {
+        kind: "dctcp",
+        summary: "the window falls in proportion to the share of marked packets",
+        params: &[
+            ControlParam {
+                name: "g",
+                unit: "ratio",
+                default: 1.0 / 16.0,
+                range: (1.0 / 1024.0, 1.0),
+                doc: "weight of the latest window in the share of marked packets",
+            },
+            ControlParam {
+                name: "alpha_initial",
+                unit: "ratio",
+                default: 1.0,
+                range: (0.0, 1.0),
+                doc: "share of marked packets assumed at the start",
+            },
+        ],
+        needs: Needs { ecn: EcnMode::Mirror, ..Needs::PLAIN },
+        source: "RFC 8257; Linux 6.12",
+    };
+
+    fn build(setup: &Setup<'_>) -> Self {
+        Self {
+            window: SegmentWindow::new(setup.mss),
+            slow_start: SlowStart::new(setup.slow_start_exit),
+            alpha: (setup.param("alpha_initial") * f64::from(ONE) + 0.5) as u32,
+            g: setup.param("g"),
+            window_end: 0,
+            delivered: 0,
+            marked: 0,
+        }
+    }
+}
+
+impl CongestionControl for Dctcp {
+    fn on_established(&mut self, event: &Established) {
+        self.window.cwnd = event.initial_window;
+    }
+
+    fn on_ack(&mut self, sample: &AckSample) {
+        self.count(sample);
+        if sample.growth == Growth::Held {
+            return;
+        }
+        let mut rest = sample.delivered;
+        if self.window.in_slow_start() {
+            rest = self.slow_start.grow(&mut self.window, sample, sample.delivered);
+            if rest == 0 {
+                return;
+            }
+        }
+        self.window.increase(self.window.cwnd, rest);
+    }
+
+    fn on_loss(&mut self, _: &Congestion) {
+        self.window.reduce(self.halved());
+        self.slow_start.over();
+    }
+
+    fn on_ecn(&mut self, _: &Congestion) {
+        let cwnd = u64::from(self.window.cwnd);
+        let fall = cwnd * u64::from(self.alpha) / u64::from(2 * ONE);
+        self.window.reduce(((cwnd - fall) as u32).max(2));
+        self.slow_start.over();
+    }
+
+    fn on_rto(&mut self, timeout: &Timeout) {
+        self.window.collapse(timeout, self.halved());
+        self.slow_start.over();
+    }
+
+    fn on_undo(&mut self, _: Instant) {
+        self.window.restore();
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.window.bytes()
+    }
+
+    fn ssthresh(&self) -> Bytes {
+        self.window.ssthresh_bytes()
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.window.in_slow_start()
+    }
+}
+
+#[cfg(test)]
+mod tests;
