@@ -459,6 +459,7 @@ controls! {
     compound::Compound boxed,
     dctcp::Dctcp boxed,
     prague::Prague boxed,
+    bbr::Bbr boxed,
     ledbat::Ledbat boxed,
 }
 

@@ -1,0 +1,448 @@
+//! BBR, version 1, as Linux computes it: sends at the rate the path delivers, with twice what the path holds in flight at most.
+//!
+//! *Signal*: delivery rates and round-trip times of acknowledgements. Losses matter little, marks not at all.
+//!
+//! *Law*: `bandwidth` is the largest delivery rate of the last 10 round trips, `min_rtt` the smallest round-trip time of the last 10 s. The pacing rate is
+//! `gain bandwidth`, less 1 %; the window `gain bandwidth min_rtt`, plus what acknowledgements in lumps need, plus three bursts, at least 4
+//! segments. Startup: gain 2/ln 2 until the bandwidth has grown by less than a quarter in each of three round trips. Drain: the inverse until no more is
+//! in flight than the path holds. ProbeBW: pacing gains 5/4, 3/4 and six times 1 for about a `min_rtt` each, window gain 2. ProbeRTT: every 10 s without a
+//! new smallest round-trip time, 4 segments in flight for 200 ms and a round trip. The first round of a recovery sends what is delivered; the
+//! window before it returns at its end. Two lossy intervals of one rate mean a policer, whose rate is then used for 48 round trips.
+//!
+//! *Parameters*: `startup_gain` 739/256, `drain_gain` 88/256, `cwnd_gain` 2, `bandwidth_window` 10 rounds, `min_rtt_window` 10 s, `probe_rtt_time` 200 ms,
+//! `pacing_margin` 1 %, `policer_detection` on (Linux).
+//!
+//! *Departures* from Linux 6.12: real numbers instead of fixed point; time in nanoseconds instead of clock ticks. Bursts are counted as Linux does although
+//! no offload is modelled and segments leave one by one.
+//!
+//! *Limits*: flows that arrive later than others share unevenly until all probe their round-trip time together; queues shorter than a BDP lose many packets.
+//!
+//! *Source*: Cardwell et al.: BBR: congestion-based congestion control (2016); Linux 6.12.
+
+mod aggregation;
+mod drain;
+mod filter;
+mod path;
+mod policer;
+mod probe_bw;
+mod probe_rtt;
+mod startup;
+
+use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Detail, Established, Feedback, Needs};
+use super::{LostSegment, RateSample, Reduction, Response, Setup, Start, State, Timeout};
+use aggregation::Aggregation;
+use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
+use path::Path;
+use policer::{Counted, Finding, Limits, Policer};
+use startup::FullPipe;
+
+/// Fewest segments in flight, but for the lowest rates.
+const SMALLEST: u32 = 4;
+/// Window before anything is known (RFC 6928).
+const UNKNOWN: u32 = 10;
+/// Most segments of a burst, and its largest size in bytes.
+const LARGEST_BURST: u32 = 127;
+const LARGEST_BURST_BYTES: u64 = 65_215;
+/// Bursts are of two segments at least, from this rate on.
+const BURSTS_FROM_BIT_S: u64 = 1_200_000;
+/// Round-trip time assumed before the first sample.
+const NOMINAL_RTT: Duration = Duration::ms(1);
+
+/// BBR's state; windows in segments, bandwidths in segments a second.
+#[derive(Clone, Debug)]
+pub struct Bbr {
+    params: Params,
+    mss: u32,
+    rng: Rng,
+    mode: Mode,
+    path: Path,
+    full: FullPipe,
+    aggregation: Aggregation,
+    policer: Policer,
+    counted: Counted,
+    pacing_gain: f64,
+    cwnd_gain: f64,
+    pacing_rate: Rate,
+    /// The rate was set from a round-trip time.
+    has_seen_rtt: bool,
+    cwnd: u32,
+    /// The window before a recovery or probe.
+    prior_cwnd: u32,
+    ssthresh: Option<u32>,
+    /// The state after the last acknowledgement.
+    state: State,
+    /// First round of a recovery: send what is delivered.
+    conserving: bool,
+    /// Nothing was delivered yet since sending began again.
+    restarted: bool,
+    held_back: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Params {
+    startup_gain: f64,
+    drain_gain: f64,
+    cwnd_gain: f64,
+    probe_rtt_time: Duration,
+    pacing_margin: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBw(probe_bw::Phase),
+    ProbeRtt(probe_rtt::Probe),
+}
+
+/// What the phases look at in an acknowledgement.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    now: Instant,
+    in_flight: u32,
+    prior_in_flight: u32,
+    lost: u32,
+    delivered_in_all: u64,
+    next_release: Instant,
+}
+
+impl Bbr {
+    /// The bandwidth in use.
+    fn bandwidth(&self) -> f64 {
+        self.policer.rate().unwrap_or_else(|| self.path.max_bandwidth())
+    }
+
+    /// Bandwidth times smallest round-trip time times gain, rounded up.
+    fn bdp(&self, bandwidth: f64, gain: f64) -> u32 {
+        let Some(min_rtt) = self.path.min_rtt else { return UNKNOWN };
+        libm::ceil(bandwidth * min_rtt.as_secs_f64() * gain) as u32
+    }
+
+    /// Segments of a burst: a millisecond at the pacing rate, two at least unless the rate is very low.
+    fn burst(&self) -> u32 {
+        let bytes = (self.pacing_rate.as_bit_s() / 8 >> 10).min(LARGEST_BURST_BYTES);
+        let least = if self.pacing_rate.as_bit_s() < BURSTS_FROM_BIT_S { 1 } else { 2 };
+        ((bytes / u64::from(self.mss)) as u32).clamp(least, LARGEST_BURST)
+    }
+
+    /// Room for bursts on their way through both hosts, an even number, and two more while probing.
+    fn quantized(&self, segments: u32) -> u32 {
+        let even = (segments + 3 * self.burst() + 1) & !1;
+        let probing = matches!(self.mode, Mode::ProbeBw(phase) if phase.index == 0);
+        even + if probing { 2 } else { 0 }
+    }
+
+    fn in_flight_at(&self, bandwidth: f64, gain: f64) -> u32 {
+        self.quantized(self.bdp(bandwidth, gain))
+    }
+
+    /// Segments in the network when the next one may leave: what is in flight less what is delivered until then.
+    fn in_network(&self, seen: &Seen, in_flight: u32) -> u32 {
+        let delivered = (self.bandwidth() * seen.next_release.since(seen.now).as_secs_f64()) as u32;
+        let next = if self.pacing_gain > 1.0 { self.burst() } else { 0 };
+        (in_flight + next).saturating_sub(delivered)
+    }
+
+    fn rate_of(&self, bandwidth: f64, gain: f64) -> Rate {
+        let bits = bandwidth * gain * (1.0 - self.params.pacing_margin) * f64::from(self.mss) * 8.0;
+        Rate::bit_s(bits as u64)
+    }
+
+    /// Before the first round-trip time the window is taken to turn over once a millisecond.
+    fn rate_from_window(&mut self, srtt: Duration) {
+        let rtt = if srtt.is_zero() { NOMINAL_RTT } else { srtt };
+        self.has_seen_rtt = !srtt.is_zero();
+        self.pacing_rate = self.rate_of(f64::from(self.cwnd) / rtt.as_secs_f64(), self.params.startup_gain);
+    }
+
+    fn set_pacing_rate(&mut self, srtt: Duration, gain: f64) {
+        if !self.has_seen_rtt && !srtt.is_zero() {
+            self.rate_from_window(srtt);
+        }
+        let rate = self.rate_of(self.bandwidth(), gain);
+        if self.full.is_reached() || rate > self.pacing_rate {
+            self.pacing_rate = rate;
+        }
+    }
+
+    fn save_window(&mut self) {
+        let undisturbed = self.state < State::Recovery && !matches!(self.mode, Mode::ProbeRtt(_));
+        self.prior_cwnd = if undisturbed { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
+    }
+
+    fn take_rate(&mut self, rate: &RateSample, sample: &AckSample, detail: &Detail) {
+        let Some(interval) = rate.interval else { return };
+        if self.path.count_round(rate, detail.delivered_in_all) {
+            self.conserving = false;
+        }
+        self.look_for_policer(detail.lost, rate.app_limited);
+        self.path.take_bandwidth(rate, interval);
+        if sample.delivered > 0 {
+            self.aggregation.take(&self.path, self.bandwidth(), sample.delivered, self.cwnd);
+        }
+    }
+
+    fn look_for_policer(&mut self, newly_lost: u32, app_limited: bool) {
+        let limits = Limits { cycling: matches!(self.mode, Mode::ProbeBw(_)), app_limited, mss: self.mss };
+        match self.policer.take(&self.path, self.counted, newly_lost, limits) {
+            Finding::Nothing => {}
+            Finding::Found => self.pacing_gain = 1.0,
+            Finding::Over => self.begin_cycle(),
+        }
+    }
+
+    fn choose_gains(&mut self) {
+        (self.pacing_gain, self.cwnd_gain) = match self.mode {
+            Mode::Startup => (self.params.startup_gain, self.params.startup_gain),
+            Mode::Drain => (self.params.drain_gain, self.params.startup_gain),
+            Mode::ProbeBw(_) if self.policer.rate().is_some() => (1.0, self.params.cwnd_gain),
+            Mode::ProbeBw(phase) => (probe_bw::GAINS[phase.index], self.params.cwnd_gain),
+            Mode::ProbeRtt(_) => (1.0, 1.0),
+        };
+    }
+
+    /// The window at the edges of recoveries, and whether it only makes up for what is delivered.
+    fn recover(&mut self, sample: &AckSample, lost: u32) -> bool {
+        let in_flight = sample.in_flight + sample.delivered;
+        self.cwnd = self.cwnd.saturating_sub(lost).max(1);
+        if sample.state == State::Recovery && self.state != State::Recovery {
+            self.conserving = true;
+            self.cwnd = in_flight;
+        } else if self.state >= State::Recovery && sample.state < State::Recovery {
+            self.cwnd = self.cwnd.max(self.prior_cwnd);
+            self.conserving = false;
+        }
+        self.state = sample.state;
+        if self.conserving {
+            self.cwnd = self.cwnd.max(in_flight);
+        }
+        self.conserving
+    }
+
+    fn set_window(&mut self, sample: &AckSample, detail: &Detail) {
+        if sample.delivered > 0 {
+            let enters = sample.state == State::Recovery && self.state != State::Recovery;
+            if enters {
+                self.path.begin_round(detail.delivered_in_all);
+            }
+            if !self.recover(sample, detail.lost) {
+                self.approach(sample.delivered, detail.delivered_in_all);
+            }
+        }
+        if matches!(self.mode, Mode::ProbeRtt(_)) {
+            self.cwnd = self.cwnd.min(SMALLEST);
+        }
+    }
+
+    /// Grows towards the target by what is delivered; falls to it only once the pipe is known to be full.
+    fn approach(&mut self, delivered: u32, delivered_in_all: u64) {
+        let bandwidth = self.bandwidth();
+        let extra = if self.full.is_reached() { self.aggregation.allowance(bandwidth) } else { 0 };
+        let target = self.quantized(self.bdp(bandwidth, self.cwnd_gain) + extra);
+        if self.full.is_reached() {
+            self.cwnd = (self.cwnd + delivered).min(target);
+        } else if self.cwnd < target || delivered_in_all < u64::from(UNKNOWN) {
+            self.cwnd += delivered;
+        }
+        self.cwnd = self.cwnd.max(SMALLEST);
+    }
+}
+
+impl Control for Bbr {
+    const SPEC: ControlSpec = ControlSpec {
+        kind: "bbr",
+        summary: "sends at the rate the path delivers, as BBR version 1 in Linux",
+        params: &[
+            ControlParam {
+                name: "startup_gain",
+                unit: "ratio",
+                default: 739.0 / 256.0,
+                range: (1.0, 4.0),
+                doc: "pacing rate over bandwidth while the bandwidth still grows",
+            },
+            ControlParam {
+                name: "drain_gain",
+                unit: "ratio",
+                default: 88.0 / 256.0,
+                range: (0.1, 1.0),
+                doc: "the same while the queue of startup drains",
+            },
+            ControlParam {
+                name: "cwnd_gain",
+                unit: "ratio",
+                default: 2.0,
+                range: (1.0, 10.0),
+                doc: "window over bandwidth-delay product in steady state",
+            },
+            ControlParam {
+                name: "bandwidth_window",
+                unit: "rounds",
+                default: 10.0,
+                range: (1.0, 1_000.0),
+                doc: "round trips whose largest delivery rate is the bandwidth",
+            },
+            ControlParam {
+                name: "min_rtt_window",
+                unit: "s",
+                default: 10.0,
+                range: (0.1, 3_600.0),
+                doc: "age at which the smallest round-trip time is measured anew",
+            },
+            ControlParam {
+                name: "probe_rtt_time",
+                unit: "ms",
+                default: 200.0,
+                range: (1.0, 10_000.0),
+                doc: "how long four segments are in flight to measure it",
+            },
+            ControlParam {
+                name: "pacing_margin",
+                unit: "ratio",
+                default: 0.01,
+                range: (0.0, 0.5),
+                doc: "how far pacing stays below the bandwidth",
+            },
+            ControlParam {
+                name: "policer_detection",
+                unit: "0 or 1",
+                default: 1.0,
+                range: (0.0, 1.0),
+                doc: "use the rate of a policer when losses show one",
+            },
+        ],
+        needs: Needs { feedback: Feedback::Detailed, reduction: Reduction::Own, start: Start::Own, ..Needs::PLAIN },
+        source: "Cardwell et al. 2016; Linux 6.12",
+    };
+
+    fn build(setup: &Setup<'_>) -> Self {
+        let ms = |name| Duration::from_secs_f64(setup.param(name) * 1e-3);
+        let startup_gain = setup.param("startup_gain");
+        Self {
+            params: Params {
+                startup_gain,
+                drain_gain: setup.param("drain_gain"),
+                cwnd_gain: setup.param("cwnd_gain"),
+                probe_rtt_time: ms("probe_rtt_time"),
+                pacing_margin: setup.param("pacing_margin"),
+            },
+            mss: setup.mss,
+            rng: setup.rng.clone(),
+            mode: Mode::Startup,
+            path: Path::new(setup.param("bandwidth_window") as u64, Duration::from_secs_f64(setup.param("min_rtt_window"))),
+            full: FullPipe::default(),
+            aggregation: Aggregation::new(Instant::ZERO),
+            policer: Policer::new(setup.switch("policer_detection")),
+            counted: Counted { delivered: 0, lost: 0 },
+            pacing_gain: startup_gain,
+            cwnd_gain: startup_gain,
+            pacing_rate: Rate::ZERO,
+            has_seen_rtt: false,
+            cwnd: 1,
+            prior_cwnd: 0,
+            ssthresh: None,
+            state: State::Open,
+            conserving: false,
+            restarted: false,
+            held_back: false,
+        }
+    }
+}
+
+impl CongestionControl for Bbr {
+    fn on_established(&mut self, event: &Established) {
+        self.cwnd = event.initial_window;
+        self.path.min_rtt = (!event.srtt.is_zero()).then_some(event.srtt);
+        self.path.min_rtt_at = event.now;
+        self.path.delivered_at = event.now;
+        self.aggregation.restart(event.now);
+        self.rate_from_window(event.srtt);
+    }
+
+    fn on_ack(&mut self, _: &AckSample) {}
+
+    fn on_detailed_ack(&mut self, sample: &AckSample, detail: &Detail) {
+        if sample.delivered > 0 {
+            self.path.delivered_at = sample.now;
+        }
+        self.counted.delivered = detail.delivered_in_all;
+        let seen = Seen {
+            now: sample.now,
+            in_flight: sample.in_flight,
+            prior_in_flight: detail.prior_in_flight,
+            lost: detail.lost,
+            delivered_in_all: detail.delivered_in_all,
+            next_release: detail.next_release,
+        };
+        self.path.round_began = false;
+        if let Some(rate) = &detail.rate {
+            self.take_rate(rate, sample, detail);
+        }
+        self.advance_cycle(&seen);
+        self.full.take(&self.path, detail.rate.is_some_and(|rate| rate.app_limited));
+        self.check_drain(&seen);
+        let expired = self.path.take_rtt(sample, detail);
+        self.probe_rtt(&seen, expired);
+        if detail.rate.is_some_and(|rate| rate.delivered > 0) {
+            self.restarted = false;
+        }
+        self.choose_gains();
+        self.set_pacing_rate(sample.srtt, self.pacing_gain);
+        self.set_window(sample, detail);
+    }
+
+    fn on_segment_lost(&mut self, _: &LostSegment) {
+        self.counted.lost += 1;
+    }
+
+    fn on_restart(&mut self, now: Instant) {
+        self.restarted = true;
+        self.aggregation.restart(now);
+        match self.mode {
+            Mode::ProbeBw(_) => self.set_pacing_rate(Duration::ZERO, 1.0),
+            Mode::ProbeRtt(_) => self.end_probe(now),
+            Mode::Startup | Mode::Drain => {}
+        }
+    }
+
+    fn on_loss(&mut self, _: &Congestion) {
+        self.save_window();
+    }
+
+    fn on_ecn(&mut self, _: &Congestion) {
+        self.save_window();
+    }
+
+    fn on_rto(&mut self, timeout: &Timeout) {
+        if timeout.response == Response::Reduce {
+            self.save_window();
+        }
+        self.cwnd = timeout.in_flight + 1;
+        self.state = State::Loss;
+        self.full.forget_bandwidth();
+        // A timeout ends a round, with a loss.
+        self.path.round_began = true;
+        self.look_for_policer(1, false);
+    }
+
+    fn on_undo(&mut self, _: Instant) {
+        self.full.restart();
+        self.policer.reset(&self.path, self.counted);
+    }
+
+    fn cwnd(&self) -> Bytes {
+        Bytes::new(u64::from(self.cwnd) * u64::from(self.mss))
+    }
+
+    fn ssthresh(&self) -> Bytes {
+        self.ssthresh.map_or(Bytes::MAX, |segments| Bytes::new(u64::from(segments) * u64::from(self.mss)))
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        Some(self.pacing_rate)
+    }
+
+    fn holds_back(&self) -> bool {
+        self.held_back
+    }
+}
+

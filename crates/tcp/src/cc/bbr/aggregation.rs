@@ -1,0 +1,57 @@
+//! Acknowledgements that come in lumps: how many segments more than the bandwidth explains are reported at once, at most.
+
+use super::path::Path;
+
+/// Round trips of half the window.
+const ROUNDS: u32 = 5;
+const RESET_ABOVE: u64 = 1 << 20;
+/// More than what is delivered in this time is never added to the window.
+const LONGEST_S: f64 = 0.1;
+
+#[derive(Clone, Debug)]
+pub(super) struct Aggregation {
+    epoch_began_at: goodqueue_units::Instant,
+    epoch_acked: u64,
+    /// The largest excess of the present and of the last five round trips.
+    extra: [u64; 2],
+    present: usize,
+    rounds: u32,
+}
+
+impl Aggregation {
+    pub(super) fn new(now: goodqueue_units::Instant) -> Self {
+        Self { epoch_began_at: now, epoch_acked: 0, extra: [0; 2], present: 0, rounds: 0 }
+    }
+
+    pub(super) fn restart(&mut self, now: goodqueue_units::Instant) {
+        self.epoch_began_at = now;
+        self.epoch_acked = 0;
+    }
+
+    pub(super) fn take(&mut self, path: &Path, bandwidth: f64, acked: u32, cwnd: u32) {
+        if path.round_began {
+            self.rounds += 1;
+            if self.rounds >= ROUNDS {
+                self.rounds = 0;
+                self.present = 1 - self.present;
+                self.extra[self.present] = 0;
+            }
+        }
+        let elapsed = path.delivered_at.since(self.epoch_began_at);
+        let mut expected = (bandwidth * elapsed.as_secs_f64()) as u64;
+        // Slower than expected, or very old: a new epoch.
+        if self.epoch_acked <= expected || self.epoch_acked + u64::from(acked) >= RESET_ABOVE {
+            self.restart(path.delivered_at);
+            expected = 0;
+        }
+        self.epoch_acked += u64::from(acked);
+        let excess = (self.epoch_acked - expected).min(u64::from(cwnd));
+        self.extra[self.present] = self.extra[self.present].max(excess);
+    }
+
+    /// Segments to add to the window.
+    pub(super) fn allowance(&self, bandwidth: f64) -> u32 {
+        let most = (bandwidth * LONGEST_S) as u64;
+        self.extra[0].max(self.extra[1]).min(most) as u32
+    }
+}

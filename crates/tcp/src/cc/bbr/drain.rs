@@ -1,0 +1,17 @@
+//! Drain: sends slowly until the queue that startup built is gone.
+
+use super::{Bbr, Mode, Seen};
+
+impl Bbr {
+    /// From startup to draining when the pipe is full, and on when no more is in flight than the path holds.
+    pub(super) fn check_drain(&mut self, seen: &Seen) {
+        let full = self.in_flight_at(self.path.max_bandwidth(), 1.0);
+        if self.mode == Mode::Startup && self.full.is_reached() {
+            self.mode = Mode::Drain;
+            self.ssthresh = Some(full);
+        }
+        if self.mode == Mode::Drain && self.in_network(seen, seen.in_flight) <= full {
+            self.begin_cycle();
+        }
+    }
+}

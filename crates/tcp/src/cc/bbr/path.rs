@@ -1,0 +1,78 @@
+//! The model of the path: how fast it delivers, how long it takes without queue, and how many round trips have passed.
+
+use super::filter::WindowedMax;
+use crate::cc::{AckSample, Detail, RateSample};
+use goodqueue_units::{Duration, Instant};
+
+/// What is known of the path. Bandwidth is in segments a second.
+#[derive(Clone, Debug)]
+pub(super) struct Path {
+    bandwidth: WindowedMax,
+    bandwidth_window: u64,
+    /// Round trips so far, each as long as it takes to deliver what was in flight at its start.
+    pub(super) rounds: u64,
+    round_end: u64,
+    /// The latest acknowledgement began a round trip.
+    pub(super) round_began: bool,
+    pub(super) min_rtt: Option<Duration>,
+    pub(super) min_rtt_at: Instant,
+    min_rtt_window: Duration,
+    /// When something was delivered last.
+    pub(super) delivered_at: Instant,
+}
+
+impl Path {
+    pub(super) fn new(bandwidth_window: u64, min_rtt_window: Duration) -> Self {
+        Self {
+            bandwidth: WindowedMax::default(),
+            bandwidth_window,
+            rounds: 0,
+            round_end: 0,
+            round_began: false,
+            min_rtt: None,
+            min_rtt_at: Instant::ZERO,
+            min_rtt_window,
+            delivered_at: Instant::ZERO,
+        }
+    }
+
+    /// The largest recent bandwidth, in segments a second.
+    pub(super) fn max_bandwidth(&self) -> f64 {
+        self.bandwidth.get()
+    }
+
+    /// A round trip starts now.
+    pub(super) fn begin_round(&mut self, delivered_in_all: u64) {
+        self.round_end = delivered_in_all;
+    }
+
+    /// Counts round trips; true when one begins.
+    pub(super) fn count_round(&mut self, rate: &RateSample, delivered_in_all: u64) -> bool {
+        self.round_began = rate.prior_delivered >= self.round_end;
+        if self.round_began {
+            self.begin_round(delivered_in_all);
+            self.rounds += 1;
+        }
+        self.round_began
+    }
+
+    /// Takes a bandwidth sample, unless the application limited it to less than is known to be possible.
+    pub(super) fn take_bandwidth(&mut self, rate: &RateSample, interval: Duration) {
+        let bandwidth = rate.delivered as f64 / interval.as_secs_f64();
+        if !rate.app_limited || bandwidth >= self.max_bandwidth() {
+            self.bandwidth.insert(self.bandwidth_window, self.rounds, bandwidth);
+        }
+    }
+
+    /// Takes a round-trip time; true when the smallest one has been known for so long that it must be measured anew.
+    pub(super) fn take_rtt(&mut self, sample: &AckSample, detail: &Detail) -> bool {
+        let expired = sample.now > self.min_rtt_at + self.min_rtt_window;
+        if let Some(rtt) = sample.rtt
+            && (self.min_rtt.is_none_or(|min| rtt <= min) || expired && !detail.held_back)
+        {
+            self.min_rtt = Some(rtt);
+            self.min_rtt_at = sample.now;
+        }
+        expired
+    }
+}

@@ -1,0 +1,46 @@
+//! ProbeBW: cycles through eight phases of about a round trip: faster to find bandwidth, slower to drain what that queued, six at the bandwidth known.
+
+use super::{Bbr, Mode, Seen};
+use goodqueue_units::Instant;
+
+pub(super) const GAINS: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// The cycle may begin in any phase but the slow one.
+const RANDOM_PHASES: u64 = 7;
+
+/// Where in the cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Phase {
+    pub(super) index: usize,
+    began_at: Instant,
+}
+
+impl Bbr {
+    /// Starts the cycle in a random phase.
+    pub(super) fn begin_cycle(&mut self) {
+        let index = GAINS.len() - self.rng.below(RANDOM_PHASES) as usize;
+        self.mode = Mode::ProbeBw(Phase { index: index % GAINS.len(), began_at: self.path.delivered_at });
+    }
+
+    pub(super) fn advance_cycle(&mut self, seen: &Seen) {
+        let Mode::ProbeBw(phase) = self.mode else { return };
+        if self.phase_is_over(phase, seen) {
+            let index = (phase.index + 1) % GAINS.len();
+            self.mode = Mode::ProbeBw(Phase { index, began_at: self.path.delivered_at });
+        }
+    }
+
+    fn phase_is_over(&self, phase: Phase, seen: &Seen) -> bool {
+        let elapsed = self.path.delivered_at.since(phase.began_at);
+        let full_length = self.path.min_rtt.is_some_and(|min_rtt| elapsed > min_rtt);
+        if self.pacing_gain == 1.0 {
+            return full_length;
+        }
+        let in_flight = self.in_network(seen, seen.prior_in_flight);
+        let bandwidth = self.path.max_bandwidth();
+        if self.pacing_gain > 1.0 {
+            // Until as much is in flight as the gain calls for, but not when a short buffer does not hold that much.
+            return full_length && (seen.lost > 0 || in_flight >= self.in_flight_at(bandwidth, self.pacing_gain));
+        }
+        full_length || in_flight <= self.in_flight_at(bandwidth, 1.0)
+    }
+}

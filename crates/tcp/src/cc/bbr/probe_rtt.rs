@@ -1,0 +1,56 @@
+//! ProbeRTT: when the smallest round-trip time is ten seconds old, four segments in flight for a fifth of a second, so that the queue drains and it
+//! can be measured anew.
+
+use super::{Bbr, Mode, SMALLEST, Seen};
+use goodqueue_units::Instant;
+
+/// State of one probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Probe {
+    /// It ends at this time, known once few enough segments are in flight, and after a whole round trip.
+    pub(super) done_at: Option<Instant>,
+    round_done: bool,
+}
+
+impl Bbr {
+    /// Takes whether the smallest round-trip time has expired, and carries the probe through.
+    pub(super) fn probe_rtt(&mut self, seen: &Seen, expired: bool) {
+        self.held_back = false;
+        if expired && !self.restarted && !matches!(self.mode, Mode::ProbeRtt(_)) {
+            self.mode = Mode::ProbeRtt(Probe { done_at: None, round_done: false });
+            self.save_window();
+        }
+        let Mode::ProbeRtt(mut probe) = self.mode else { return };
+        self.held_back = true;
+        match probe.done_at {
+            None if seen.in_flight <= SMALLEST => {
+                probe = Probe { done_at: Some(seen.now + self.params.probe_rtt_time), round_done: false };
+                self.path.begin_round(seen.delivered_in_all);
+                self.mode = Mode::ProbeRtt(probe);
+            }
+            None => {}
+            Some(_) => {
+                probe.round_done |= self.path.round_began;
+                self.mode = Mode::ProbeRtt(probe);
+                if probe.round_done {
+                    self.end_probe(seen.now);
+                }
+            }
+        }
+    }
+
+    /// Ends the probe if its time has come.
+    pub(super) fn end_probe(&mut self, now: Instant) {
+        let Mode::ProbeRtt(Probe { done_at: Some(done_at), .. }) = self.mode else { return };
+        if now <= done_at {
+            return;
+        }
+        self.path.min_rtt_at = now;
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+        if self.full.is_reached() {
+            self.begin_cycle();
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Startup: doubles the sending rate each round trip until the bandwidth stops growing.
+
+use super::path::Path;
+
+/// Growth that shows the pipe is not yet full, and round trips without it that show it is.
+const GROWTH: f64 = 1.25;
+const ROUNDS: u32 = 3;
+
+/// Is the pipe full?
+#[derive(Clone, Debug, Default)]
+pub(super) struct FullPipe {
+    bandwidth: f64,
+    rounds: u32,
+    reached: bool,
+}
+
+impl FullPipe {
+    pub(super) const fn is_reached(&self) -> bool {
+        self.reached
+    }
+
+    /// Looks at the bandwidth at the start of each round trip that the application did not limit.
+    pub(super) fn take(&mut self, path: &Path, app_limited: bool) {
+        if self.reached || !path.round_began || app_limited {
+            return;
+        }
+        if path.max_bandwidth() >= self.bandwidth * GROWTH {
+            self.bandwidth = path.max_bandwidth();
+            self.rounds = 0;
+            return;
+        }
+        self.rounds += 1;
+        self.reached = self.rounds >= ROUNDS;
+    }
+
+    /// A timeout: the bandwidth may have changed.
+    pub(super) const fn forget_bandwidth(&mut self) {
+        self.bandwidth = 0.0;
+    }
+
+    /// A mistaken reduction: what was seen of the bandwidth is worth nothing.
+    pub(super) const fn restart(&mut self) {
+        self.bandwidth = 0.0;
+        self.rounds = 0;
+    }
+}
