@@ -25,6 +25,8 @@ pub struct Job<'a> {
     pub scenario_text: &'a str,
     /// `KEY=VALUE`s on top of it.
     pub overrides: &'a [(String, String)],
+    /// What the folder of results is called where no other is asked for.
+    pub folder: &'a str,
     /// How, and where to.
     pub settings: &'a RunSettings,
 }

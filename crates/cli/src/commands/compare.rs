@@ -78,7 +78,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let text = comparison.scenario().map_err(|error| Failure::Input(error.to_string()))?;
     let plan = Plan::parse("scenario made from the options", &text, Path::new("")).map_err(|error| refuse(&error))?;
-    result::produce(&Job { plan: &plan, scenario_text: &text, overrides: &[], settings: &arguments.settings })
+    result::produce(&Job { plan: &plan, scenario_text: &text, overrides: &[], folder: "compare", settings: &arguments.settings })
 }
 
 /// The options at fault: nobody has seen the lines of a scenario that was made from them.

@@ -69,5 +69,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let overrides = arguments.overrides.pairs()?;
     let plan = Plan::load(&arguments.scenario)?.with_overrides(&overrides)?;
     let scenario_text = plan.source_text();
-    result::produce(&Job { plan: &plan, scenario_text, overrides: &overrides, settings: &arguments.settings })
+    result::produce(&Job {
+        plan: &plan,
+        scenario_text,
+        overrides: &overrides,
+        folder: plan.name(),
+        settings: &arguments.settings,
+    })
 }

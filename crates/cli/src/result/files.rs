@@ -36,7 +36,7 @@ impl Files {
     /// Makes the folder and begins the tables.
     pub fn create(job: &Job<'_>) -> Result<Self, Failure> {
         let settings = job.settings;
-        let path = settings.out.clone().unwrap_or_else(|| Path::new("results").join(file_name(job.plan.name())));
+        let path = settings.out.clone().unwrap_or_else(|| Path::new("results").join(file_name(job.folder)));
         let folder = Folder::create(&path)?;
         let tables = if settings.recorded()? == Recorded::Nothing {
             None
