@@ -53,5 +53,5 @@ pub use qdisc::{Departure, Dropped, NoSink, Packet, Qdisc, SimplePacket, Sink};
 pub use queue::{EcnPolicy, Limit, ManagedQueue, OverflowVictim};
 pub use ring::Ring;
 pub use sched::AnyQdisc;
-pub use sched::fair_queue::{FairQueue, FairQueueParams};
+pub use sched::fair_queue::{FairQueue, FairQueueParams, Hashing, Share, Victim};
 pub use sched::flow_table::{DropFrom, ShownBacklog};

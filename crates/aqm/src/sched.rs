@@ -2,6 +2,8 @@
 
 pub mod fair_queue;
 pub(crate) mod flow_table;
+pub mod fq_pie;
+pub mod sfq_codel;
 mod timers;
 
 use crate::algo::codel::CoDel;
@@ -26,9 +28,12 @@ pub enum AnyQdisc<P> {
     Fair(FairQueue<P, AnyAqm>),
 }
 
+/// Fair queues with an algorithm and habits of their own.
+const FLOW_KINDS: &[KindSpec] = &[fq_pie::KIND, sfq_codel::KIND];
+
 /// Every kind of queue discipline that a file can name.
 pub fn kinds() -> impl Iterator<Item = &'static KindSpec> {
-    algo::KINDS.iter().flat_map(|kinds| kinds.iter()).chain(fair_queue::KINDS)
+    algo::KINDS.iter().flat_map(|kinds| kinds.iter()).chain(fair_queue::KINDS).chain(FLOW_KINDS)
 }
 
 /// The description of `kind`, if there is one.
@@ -74,10 +79,13 @@ impl<P: Packet> AnyQdisc<P> {
         let given = Given::new(spec, values)?;
         let mut queue = match (spec.kind, of) {
             ("fq-codel", None) => {
-                let params = FairQueueParams::build(&given, link)?.guarded(&given);
-                let queue = FairQueue::new(CoDel::build(&given, link)?, link.limit, params);
+                let queue = FairQueue::new(CoDel::build(&given, link)?, link.limit, FairQueueParams::build(&given, link)?);
                 Self::FqCoDel(queue.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead))
             }
+            ("sfq-codel", None) => {
+                Self::FqCoDel(sfq_codel::build(&given, link)?.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead))
+            }
+            ("fq-pie", None) => Self::Fair(fq_pie::build(&given, link)?.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead)),
             ("fair", Some(inner)) => {
                 let aqm = AnyAqm::build(&Given::new(inner.kind, &inner.params)?, link)?;
                 let queue = FairQueue::new(aqm, link.limit, FairQueueParams::build(&given, link)?);

@@ -230,6 +230,12 @@ impl<'a> Given<'a> {
         self.values
     }
 
+    /// `name`, if the kind has such a parameter: for what several kinds have in part.
+    #[must_use]
+    pub fn listed(&self, name: &'static str) -> Option<&'static str> {
+        self.spec.params.iter().any(|param| param.name == name).then_some(name)
+    }
+
     /// Was `name` given, rather than left to its default?
     #[must_use]
     pub fn is_given(&self, name: &str) -> bool {

@@ -43,7 +43,7 @@ impl Subject {
     }
 
     fn order(self) -> Order {
-        let is_fair = self.fair_over.is_some() || self.name.starts_with("fq-");
+        let is_fair = self.fair_over.is_some() || self.name.contains("fq-");
         if is_fair { Order::FifoPerFlow } else { Order::Fifo }
     }
 
@@ -202,6 +202,8 @@ contract! {
     gsp_as = Subject { name: "gsp-as", fair_over: None };
     codel_as = Subject { name: "codel-as", fair_over: None };
     pie_as = Subject { name: "pie-as", fair_over: None };
+    fq_pie = Subject { name: "fq-pie", fair_over: None };
+    sfq_codel = Subject { name: "sfq-codel", fair_over: None };
     fq_codel = Subject { name: "fq-codel", fair_over: None };
     fair_tail_drop = Subject { name: "fair", fair_over: Some("tail-drop") };
     fair_codel = Subject { name: "fair", fair_over: Some("codel") };

@@ -51,6 +51,8 @@ vectors! {
     ared: "ared",
     pie: "pie",
     gsp: "gsp",
+    sfq_codel: "sfq-codel",
+    fq_pie: "fq-pie",
     blue: "blue",
     cobalt: "cobalt",
     gsp_as: "gsp-as",

@@ -7,6 +7,8 @@ mod behaviour {
 
     mod blue;
     mod cobalt;
+    mod fq_pie;
     mod gsp;
+    mod sfq_codel;
     mod steering;
 }

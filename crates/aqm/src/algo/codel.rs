@@ -13,7 +13,8 @@
 //! *Departures*: with ECN a mark takes the place of a drop and the marked packet is delivered, so one departure marks at most
 //! once (the RFC leaves ECN open; as Linux does). The gap between signals is at least 1 ns, so that a schedule always moves on.
 //! `reentry = acm2012` is the law of the 2012 article: an episode resumes at `count - 2` when one ended less than an interval
-//! ago, otherwise it begins only after a second interval above target. A fair queue that drops from a flow adds to its `count`
+//! ago, otherwise it begins only after a second interval above target. `reentry = ns2` is that of the authors' later code for ns-2:
+//! `count - 2` within eight intervals, else 1, and the drop that ends an episode does not count. A fair queue that drops from a flow adds to its `count`
 //! (Linux).
 //!
 //! With `arithmetic = linux` the verdicts are those of Linux, packet by packet: time moves in steps of 1024 ns, an episode begins *after*
@@ -40,6 +41,8 @@ pub enum Reentry {
     Rfc8289,
     /// With two fewer than the last episode ended with, within one interval (Nichols and Jacobson 2012).
     Acm2012,
+    /// The same within eight intervals, and the drop that ends an episode does not count (the authors' later code for ns-2).
+    Ns2,
 }
 
 /// CoDel's settings.
@@ -187,6 +190,9 @@ impl CoDel {
     fn continues_episode(&mut self, now: Instant) -> bool {
         if self.reschedule {
             self.reschedule = false;
+            if self.params.reentry == Reentry::Ns2 {
+                self.count = self.count.saturating_add(1);
+            }
             self.drop_next = self.control_law(self.drop_next);
         }
         now >= self.drop_next
@@ -196,7 +202,7 @@ impl CoDel {
     fn begins_episode(&self, now: Instant) -> bool {
         let interval = self.params.interval;
         match self.params.reentry {
-            Reentry::Rfc8289 => true,
+            Reentry::Rfc8289 | Reentry::Ns2 => true,
             Reentry::Acm2012 => now.since(self.drop_next) < interval || now.since(self.first_above) >= interval,
         }
     }
@@ -214,7 +220,9 @@ impl CoDel {
 
     /// One more signal in an episode.
     fn continue_episode(&mut self, head: PacketView) {
-        self.count = self.count.saturating_add(1);
+        if self.params.reentry != Reentry::Ns2 || head.ecn.is_capable() {
+            self.count = self.count.saturating_add(1);
+        }
         self.inverse_root = self.inverse_root.refine(self.count);
         if head.ecn.is_capable() {
             self.drop_next = self.control_law(self.drop_next);
@@ -232,8 +240,9 @@ impl CoDel {
                 let added = self.count.saturating_sub(self.last_count);
                 if added > 1 && since_signal < self.params.interval * 16 { added } else { 1 }
             }
+            Reentry::Ns2 if since_signal < self.params.interval * 8 => self.count.saturating_sub(2).max(1),
             Reentry::Acm2012 if since_signal < self.params.interval => self.count.saturating_sub(2).max(1),
-            Reentry::Acm2012 => 1,
+            Reentry::Acm2012 | Reentry::Ns2 => 1,
         };
         self.inverse_root = if self.count == 1 { InverseRoot::ONE } else { self.inverse_root.refine(self.count) };
         self.dropping = true;
@@ -342,11 +351,11 @@ pub(crate) const CE_THRESHOLD: ParamSpec = ParamSpec {
 };
 pub(crate) const REENTRY: ParamSpec = ParamSpec {
     name: "reentry",
-    unit: Unit::Choice(&["rfc8289", "acm2012"]),
+    unit: Unit::Choice(&["rfc8289", "acm2012", "ns2"]),
     default: ParamDefault::Value(Value::Choice("rfc8289")),
     range: (0.0, 0.0),
     doc: "how an episode of signals begins soon after another",
-    source: "RFC 8289 §5.5; Nichols and Jacobson 2012",
+    source: "RFC 8289 §5.5; Nichols and Jacobson 2012; Nichols 2013",
 };
 
 impl Algorithm for CoDel {
@@ -366,20 +375,45 @@ impl Algorithm for CoDel {
             interval: given.duration("interval").unwrap_or(defaults.interval),
             mtu: link.mtu,
             ce_threshold: given.duration("ce_threshold").unwrap_or(defaults.ce_threshold),
-            reentry: if given.choice("reentry") == Some("acm2012") { Reentry::Acm2012 } else { Reentry::Rfc8289 },
+            reentry: match given.choice("reentry") {
+                Some("acm2012") => Reentry::Acm2012,
+                Some("ns2") => Reentry::Ns2,
+                _ => Reentry::Rfc8289,
+            },
             arithmetic: Arithmetic::of(given),
         };
-        if params.arithmetic == Arithmetic::Linux && params.reentry == Reentry::Acm2012 {
-            let message = "`acm2012` does not go with arithmetic = \"linux\": allowed rfc8289".into();
+        if params.arithmetic == Arithmetic::Linux && params.reentry != Reentry::Rfc8289 {
+            let word = given.choice("reentry").unwrap_or_default();
+            let message = alloc::format!("`{word}` does not go with arithmetic = \"linux\": allowed rfc8289");
             return Err(ParamError { param: "reentry", message });
         }
-        if params.target > params.interval {
-            return Err(ParamError {
-                param: "target",
-                message: alloc::format!("{} is longer than interval ({}): allowed up to interval", params.target, params.interval),
-            });
+        params.checked().map(Self::new)
+    }
+}
+
+impl CoDel {
+    /// CoDel as in the authors' later code for ns-2, with the target and interval of a kind that has no other parameters of CoDel's.
+    pub(crate) fn of_ns2(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+        let defaults = CoDelParams::default();
+        let params = CoDelParams {
+            target: given.duration("target").unwrap_or(defaults.target),
+            interval: given.duration("interval").unwrap_or(defaults.interval),
+            mtu: link.mtu,
+            reentry: Reentry::Ns2,
+            ..defaults
+        };
+        params.checked().map(Self::new)
+    }
+}
+
+impl CoDelParams {
+    fn checked(self) -> Result<Self, ParamError> {
+        let Self { target, interval, .. } = self;
+        if target > interval {
+            let message = alloc::format!("{target} is longer than interval ({interval}): allowed up to interval");
+            return Err(ParamError { param: "target", message });
         }
-        Ok(Self::new(params))
+        Ok(self)
     }
 }
 
@@ -459,6 +493,18 @@ mod tests {
         // By hand: r (3 - n r^2) / 2 from r = 1.
         for (found, expected) in found.iter().zip([0.5, 0.5625, 0.487_793, 0.441_538]) {
             assert!((found - expected).abs() < 1e-4, "{found} is not {expected}");
+        }
+    }
+
+    #[test]
+    fn the_code_for_ns2_resumes_two_below_within_eight_intervals() {
+        for (pause, resumed) in [(Duration::ms(700), 3), (Duration::ms(900), 1)] {
+            let mut codel = CoDel::new(CoDelParams { reentry: Reentry::Ns2, ..CoDelParams::default() });
+            codel.count = 5;
+            codel.drop_next = at(1_000_000);
+            let _ = judge(&mut codel, at(1_000_000) + pause - Duration::ms(100), Duration::ms(50), FULL);
+            assert_eq!(judge(&mut codel, at(1_000_000) + pause, Duration::ms(50), FULL), Verdict::Signal(Reason::Head));
+            assert_eq!(codel.count, resumed);
         }
     }
 

@@ -28,81 +28,19 @@
 //! *Source*: RFC 8033 §4, §5, appendices A and B.
 
 pub mod linux;
+pub(crate) mod params;
+
+pub use params::{Estimator, PieParams};
 
 use super::Algorithm;
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::queue::Limit;
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Size, Unit, Value};
+use crate::spec::{Given, KindSpec, LinkFacts, ParamError};
 use alloc::boxed::Box;
 use crate::steering::{Judgement, Pace, Steerable};
 use goodqueue_units::{Bytes, Duration, Instant, Packets};
 use linux::{LinuxPie, LinuxPieParams};
-
-/// How PIE learns the queue delay.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Estimator {
-    /// From the sojourn time of departing packets.
-    #[default]
-    Timestamp,
-    /// From the backlog and the time that `dq_threshold` bytes took to depart.
-    DepartureRate,
-}
-
-/// PIE's settings.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PieParams {
-    /// Delay to settle at.
-    pub target: Duration,
-    /// Time between updates.
-    pub t_update: Duration,
-    /// Time without signals at the start of a busy period.
-    pub max_burst: Duration,
-    /// Gain on the distance to `target`, in 1/s.
-    pub alpha: f64,
-    /// Gain on the change of the delay, in 1/s.
-    pub beta: f64,
-    /// From this probability on ECN-capable packets are dropped, too.
-    pub mark_ecnth: f64,
-    /// No signals while two packets of this size or less wait.
-    pub mean_pktsize: Bytes,
-    /// Bytes in one measurement of the departure rate.
-    pub dq_threshold: Bytes,
-    /// How the delay is learnt.
-    pub estimator: Estimator,
-    /// Space signals evenly?
-    pub derandomize: bool,
-    /// Bound the steps up?
-    pub cap_drop: bool,
-    /// Rest while the queue is short?
-    pub active_inactive: bool,
-    /// Scale the probability by packet size?
-    pub bytes: bool,
-    /// The queue's limit; a third of it wakes the controller.
-    pub limit: Limit,
-}
-
-impl Default for PieParams {
-    /// RFC 8033 §4 and §5 with packets of 1500 bytes and no limit (so never at rest).
-    fn default() -> Self {
-        Self {
-            target: Duration::ms(15),
-            t_update: Duration::ms(15),
-            max_burst: Duration::ms(150),
-            alpha: 0.125,
-            beta: 1.25,
-            mark_ecnth: 0.1,
-            mean_pktsize: Bytes::new(1500),
-            dq_threshold: Bytes::new(1 << 14),
-            estimator: Estimator::Timestamp,
-            derandomize: true,
-            cap_drop: true,
-            active_inactive: false,
-            bytes: false,
-            limit: Limit::NONE,
-        }
-    }
-}
 
 /// A measurement of the departure rate.
 #[derive(Clone, Copy, Debug, Default)]
@@ -151,6 +89,8 @@ pub struct Pie {
     /// Nothing can be signalled until the next update: the delay and `p` are small, or a burst is allowed.
     lenient: bool,
     active: bool,
+    /// Updates would change nothing until a packet arrives.
+    dozing: bool,
     qdelay: Duration,
     burst_allowance: Duration,
     /// Sojourn time of the last departure since the last update; `MAX` for none.
@@ -179,6 +119,7 @@ impl Pie {
             accu: 0.0,
             lenient: true,
             active: !params.active_inactive,
+            dozing: false,
             qdelay: Duration::ZERO,
             burst_allowance: params.max_burst,
             last_sojourn: Duration::MAX,
@@ -318,6 +259,10 @@ impl Steerable for Pie {
         if self.tick == Instant::MAX {
             self.tick = env.now + self.params.t_update.mul_f64(env.rng.uniform());
         }
+        if self.dozing {
+            self.dozing = false;
+            self.advance_tick(env.now);
+        }
         if !self.active {
             if self.is_wakeful(queue.backlog + packet.len, queue.packets + Packets::new(1)) {
                 self.wake_up(env.now);
@@ -397,7 +342,7 @@ impl Aqm for Pie {
         if let Some(linux) = &self.linux {
             return linux.next_update();
         }
-        (self.active && self.tick != Instant::MAX).then_some(self.tick)
+        (self.active && !self.dozing && self.tick != Instant::MAX).then_some(self.tick)
     }
 
     fn on_update(&mut self, env: &mut Env<'_>, head: Option<PacketView>, queue: QueueView) {
@@ -405,7 +350,7 @@ impl Aqm for Pie {
             linux.on_update(env.now, queue);
             return;
         }
-        if !self.active || env.now < self.tick {
+        if !self.active || self.dozing || env.now < self.tick {
             return;
         }
         let old = self.qdelay;
@@ -426,6 +371,7 @@ impl Aqm for Pie {
             if self.params.active_inactive && !self.is_wakeful(queue.backlog, queue.packets) {
                 self.fall_asleep();
             }
+            self.dozing = self.params.dozes && self.active && new.is_zero() && head.is_none();
         }
         self.note_leniency();
     }
@@ -438,21 +384,6 @@ impl Aqm for Pie {
     }
 }
 
-const fn switch(name: &'static str, on: bool, doc: &'static str, source: &'static str) -> ParamSpec {
-    let default = ParamDefault::Value(Value::Switch(on));
-    ParamSpec { name, unit: Unit::Switch, default, range: (0.0, 1.0), doc, source }
-}
-
-const fn duration(name: &'static str, default: Duration, doc: &'static str) -> ParamSpec {
-    let default = ParamDefault::Value(Value::Duration(default));
-    ParamSpec { name, unit: Unit::Duration, default, range: (1e-6, 100.0), doc, source: "RFC 8033 §4" }
-}
-
-const fn gain(name: &'static str, default: f64, doc: &'static str) -> ParamSpec {
-    let default = ParamDefault::Value(Value::Number(default));
-    ParamSpec { name, unit: Unit::Number, default, range: (0.0, 1e6), doc, source: "RFC 8033 §4.2" }
-}
-
 impl Algorithm for Pie {
     const KINDS: &'static [KindSpec] = &[KindSpec {
         kind: "pie",
@@ -460,47 +391,19 @@ impl Algorithm for Pie {
         signal: "queue delay, on arrival",
         marks: true,
         params: &[
-            duration("target", Duration::ms(15), "delay to settle at"),
-            duration("t_update", Duration::ms(15), "time between updates of the probability"),
-            duration("max_burst", Duration::ms(150), "time without signals at the start of a busy period"),
-            gain("alpha", 0.125, "gain on the distance to the target, in 1/s"),
-            gain("beta", 1.25, "gain on the change of the delay, in 1/s"),
-            ParamSpec {
-                name: "mark_ecnth",
-                unit: Unit::Ratio,
-                default: ParamDefault::Value(Value::Number(0.1)),
-                range: (0.0, 1.0),
-                doc: "from this probability on ECN-capable packets are dropped, too",
-                source: "RFC 8033 §5.1",
-            },
-            ParamSpec {
-                name: "mean_pktsize",
-                unit: Unit::Size,
-                default: ParamDefault::Auto("one MTU"),
-                range: (1.0, 65536.0),
-                doc: "no signals while two packets of this size or less wait",
-                source: "RFC 8033 §4.1",
-            },
-            ParamSpec {
-                name: "dq_threshold",
-                unit: Unit::Size,
-                default: ParamDefault::Value(Value::Size(Size::Bytes(16384.0))),
-                range: (1.0, 1e9),
-                doc: "bytes in one measurement of the departure rate",
-                source: "RFC 8033 §5.2",
-            },
-            ParamSpec {
-                name: "estimator",
-                unit: Unit::Choice(&["timestamp", "departure-rate"]),
-                default: ParamDefault::Value(Value::Choice("timestamp")),
-                range: (0.0, 0.0),
-                doc: "how the queue delay is learnt",
-                source: "RFC 8033 §5.2",
-            },
-            switch("derandomize", true, "space signals evenly", "RFC 8033 §5.4"),
-            switch("cap_drop", true, "bound the steps up of the probability", "RFC 8033 §5.5"),
-            switch("active_inactive", true, "rest while less than a third of the limit waits", "RFC 8033 §5.3"),
-            switch("bytes", false, "scale the probability by packet size", "Linux"),
+            params::TARGET,
+            params::T_UPDATE,
+            params::MAX_BURST,
+            params::ALPHA,
+            params::BETA,
+            params::MARK_ECNTH,
+            params::MEAN_PKTSIZE,
+            params::DQ_THRESHOLD,
+            params::ESTIMATOR,
+            params::DERANDOMIZE,
+            params::CAP_DROP,
+            params::ACTIVE_INACTIVE,
+            params::BYTES,
             ARITHMETIC,
         ],
         source: "RFC 8033",
@@ -510,24 +413,8 @@ impl Algorithm for Pie {
         if Arithmetic::of(given) == Arithmetic::Linux {
             return LinuxPieParams::build(given, link).map(|params| Self::linux(LinuxPie::new(params)));
         }
-        let defaults = PieParams { mean_pktsize: link.mtu, limit: link.limit, active_inactive: true, ..PieParams::default() };
-        let departure_rate = given.choice("estimator") == Some("departure-rate");
-        Ok(Self::new(PieParams {
-            target: given.duration("target").unwrap_or(defaults.target),
-            t_update: given.duration("t_update").unwrap_or(defaults.t_update),
-            max_burst: given.duration("max_burst").unwrap_or(defaults.max_burst),
-            alpha: given.number("alpha").unwrap_or(defaults.alpha),
-            beta: given.number("beta").unwrap_or(defaults.beta),
-            mark_ecnth: given.number("mark_ecnth").unwrap_or(defaults.mark_ecnth),
-            mean_pktsize: given.bytes("mean_pktsize", link)?.unwrap_or(defaults.mean_pktsize),
-            dq_threshold: given.bytes("dq_threshold", link)?.unwrap_or(defaults.dq_threshold),
-            estimator: if departure_rate { Estimator::DepartureRate } else { Estimator::Timestamp },
-            derandomize: given.switch("derandomize").unwrap_or(defaults.derandomize),
-            cap_drop: given.switch("cap_drop").unwrap_or(defaults.cap_drop),
-            active_inactive: given.switch("active_inactive").unwrap_or(defaults.active_inactive),
-            bytes: given.switch("bytes").unwrap_or(defaults.bytes),
-            limit: defaults.limit,
-        }))
+        let active_inactive = given.switch("active_inactive").unwrap_or(true);
+        Ok(Self::new(PieParams { active_inactive, ..PieParams::build(given, link)? }))
     }
 }
 
@@ -568,6 +455,28 @@ mod tests {
         (0..=4).for_each(|n| depart(n * 1000));
         (1..=4).for_each(|n| depart(4000 + n * 2000));
         near(meter.mean_time, 0.75 * 0.004 + 0.25 * 0.008);
+    }
+
+    #[test]
+    fn a_dozing_queue_asks_for_no_updates_and_keeps_its_grid() {
+        let mut pie = Pie::new(PieParams { dozes: true, ..PieParams::default() });
+        let mut rng = goodqueue_units::Rng::new(1);
+        let mut arrive = |pie: &mut Pie, now| {
+            let packet =
+                PacketView { len: Bytes::new(1500), ecn: goodqueue_units::Ecn::NotEct, flow: crate::FlowHash(0), enqueued_at: now };
+            let mut env = Env { now, link_rate: None, overhead: Bytes::ZERO, rng: &mut rng };
+            assert_eq!(pie.on_arrival(&mut env, packet, QueueView::default()), Verdict::Pass);
+        };
+        let update = |pie: &mut Pie, now| {
+            let mut env = Env { now, link_rate: None, overhead: Bytes::ZERO, rng: &mut goodqueue_units::Rng::new(1) };
+            pie.on_update(&mut env, None, QueueView::default());
+        };
+        arrive(&mut pie, Instant::from_nanos(1));
+        let first = pie.next_update().expect("awake");
+        update(&mut pie, first);
+        assert_eq!(pie.next_update(), None);
+        arrive(&mut pie, first + Duration::ms(100));
+        assert_eq!(pie.next_update(), Some(first + Duration::ms(15) * 7));
     }
 
     #[test]

@@ -10,31 +10,61 @@
 //! *Departures*: `memory_limit` counts packet bytes, as there is no other memory to speak of. A renewed hash salt takes effect
 //! when the queue is empty, so that no flow is ever reordered. After a batch, dropping goes on while a limit in bytes is still
 //! exceeded.
-//! *Limits*: two flows in one queue share its fate. An algorithm's random numbers come from one stream for all flows.
+//! *Limits*: two flows in one queue share its fate; with `hash = "set-associative"` only when all eight queues of a set are busy. An
+//! algorithm's random numbers come from one stream for all flows.
 //! *Source*: RFC 8290 §4 and §5; batch dropping and the total backlog in CoDel's one-packet guard follow Linux.
 
+mod classifier;
+pub(crate) mod kinds;
+
+pub use classifier::Hashing;
+pub use kinds::KINDS;
+
 use super::flow_table::{DropFrom, Flow, FlowTable, MOST_BYTES, ShownBacklog};
-use crate::algo::codel;
 use crate::aqm::{Aqm, FlowHash, QueueView};
-use crate::arithmetic::ARITHMETIC;
 use crate::counters::Counters;
 use crate::pool;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::{EcnPolicy, Limit};
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
+use classifier::Classifier;
 use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate, Rng};
+
+/// What the flows share equally.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// Bytes: so many in a flow's turn.
+    Bytes(Bytes),
+    /// Packets: one in a flow's turn, whatever its size.
+    Packets,
+}
+
+/// Which packets go when all flows together exceed the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Victim {
+    /// The oldest of the flow with the most bytes: up to so many at once, but no more than half its bytes.
+    Fattest {
+        /// Most packets at once.
+        batch: u32,
+    },
+    /// The newest of the flow with the most packets.
+    Longest,
+    /// The arriving one.
+    Arriving,
+}
 
 /// Settings of the scheduler; those of the algorithm belong to the algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FairQueueParams {
     /// Number of queues that packets are hashed into.
     pub flows: u32,
-    /// Bytes a flow may send in its turn.
-    pub quantum: Bytes,
+    /// What the flows share.
+    pub share: Share,
     /// Limit over all flows, beside the queue's own.
     pub memory_limit: Bytes,
-    /// At most so many packets are dropped at once when the limit is exceeded.
-    pub drop_batch: u32,
+    /// Who loses when the limit is exceeded.
+    pub victim: Victim,
+    /// How a packet finds its queue.
+    pub hashing: Hashing,
     /// How often the hash salt is renewed.
     pub perturbation: Option<Duration>,
     /// What the algorithms are shown as their queue.
@@ -42,13 +72,15 @@ pub struct FairQueueParams {
 }
 
 impl Default for FairQueueParams {
-    /// 1024 flows, 1514 bytes, 32 MiB, 64 packets, no renewal (RFC 8290 §5.2, Linux), the flow's own backlog.
+    /// 1024 flows, turns of 1514 bytes, 32 MiB, 64 packets of the fattest flow, no renewal (RFC 8290 §5.2, Linux), the flow's own
+    /// backlog.
     fn default() -> Self {
         Self {
             flows: 1024,
-            quantum: Bytes::new(1514),
+            share: Share::Bytes(Bytes::new(1514)),
             memory_limit: Bytes::new(32 << 20),
-            drop_batch: 64,
+            victim: Victim::Fattest { batch: 64 },
+            hashing: Hashing::Direct,
             perturbation: None,
             shown: ShownBacklog::Flow,
         }
@@ -116,11 +148,12 @@ pub struct FairQueue<P, A> {
     new: Round,
     old: Round,
     limit: Limit,
+    /// Credit of a turn.
     quantum: i64,
-    drop_batch: u32,
-    salt: u64,
-    perturbation: Option<Duration>,
-    salt_renewal: Instant,
+    /// A turn lasts until the credit is used up, or else for one packet.
+    by_bytes: bool,
+    victim: Victim,
+    classifier: Classifier,
 }
 
 impl<P: Packet, A: Aqm + Clone> FairQueue<P, A> {
@@ -132,19 +165,23 @@ impl<P: Packet, A: Aqm + Clone> FairQueue<P, A> {
     pub fn new(aqm: A, limit: Limit, params: FairQueueParams) -> Self {
         let bytes = limit.bytes.min(params.memory_limit).min(MOST_BYTES);
         let idle = Turn { next: NONE, place: Place::Idle, deficit: 0 };
-        let mut queue = Self {
-            table: FlowTable::new(aqm, idle, params.flows.max(1), params.shown),
+        let count = params.flows.max(1);
+        let (quantum, by_bytes) = match params.share {
+            Share::Bytes(quantum) => (i64::try_from(quantum.get()).unwrap_or(i64::MAX).max(1), true),
+            Share::Packets => (1, false),
+        };
+        let mut table = FlowTable::new(aqm, idle, count, params.shown);
+        let classifier = Classifier::new(count, params.hashing, params.perturbation, &mut table.books.rng);
+        Self {
+            table,
             new: Round::EMPTY,
             old: Round::EMPTY,
             limit: Limit { packets: limit.packets.min(Packets::new(pool::MOST)), bytes },
-            quantum: i64::try_from(params.quantum.get()).unwrap_or(i64::MAX).max(1),
-            drop_batch: params.drop_batch.max(1),
-            salt: 0,
-            perturbation: params.perturbation,
-            salt_renewal: Instant::MAX,
-        };
-        queue.renew_salt(Instant::ZERO);
-        queue
+            quantum,
+            by_bytes,
+            victim: params.victim,
+            classifier,
+        }
     }
 }
 
@@ -160,7 +197,7 @@ impl<P: Packet, A: Aqm> FairQueue<P, A> {
     #[must_use]
     pub fn with_rng(mut self, rng: Rng) -> Self {
         self.table.books.rng = rng;
-        self.renew_salt(Instant::ZERO);
+        self.classifier.renew(Instant::ZERO, &mut self.table.books.rng);
         self
     }
 
@@ -171,21 +208,11 @@ impl<P: Packet, A: Aqm> FairQueue<P, A> {
         self
     }
 
-    /// The queue that packets of `flow` go to.
+    /// The queue that packets of `flow` go to when all are free.
     #[inline]
     #[must_use]
     pub fn bucket(&self, flow: FlowHash) -> u32 {
-        // Numbered flows differ in a few low bits only; the finaliser of splitmix64 spreads them over all bits.
-        let mut z = (u64::from(flow.0) ^ self.salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        // The upper half of the mix is the hash; scaling it to the number of flows needs no division.
-        (((z >> 32) * self.table.flows.len() as u64) >> 32) as u32
-    }
-
-    fn renew_salt(&mut self, now: Instant) {
-        self.salt = self.table.books.rng.next_u64();
-        self.salt_renewal = self.perturbation.map_or(Instant::MAX, |period| now + period);
+        self.classifier.home(flow)
     }
 
     #[inline]
@@ -193,13 +220,45 @@ impl<P: Packet, A: Aqm> FairQueue<P, A> {
         self.table.total.packets > self.limit.packets || self.table.total.backlog > self.limit.bytes
     }
 
+    /// Puts the first flow of a list behind all others.
+    #[inline]
+    fn end_turn(&mut self, bucket: u32, is_new: bool) {
+        let round = if is_new { &mut self.new } else { &mut self.old };
+        round.pop_front(&self.table.flows);
+        self.table.flows[bucket as usize].turn.place = Place::Old;
+        self.old.push_back(&mut self.table.flows, bucket);
+    }
+
+    /// May an arriving packet of `len` be queued? Makes room for it unless that is done once it is queued.
+    #[inline]
+    fn admits(&mut self, len: Bytes, now: Instant, sink: &mut dyn Sink<P>) -> bool {
+        match self.victim {
+            // The arriving packet's own flow may turn out to be the fattest, which shows once it is queued.
+            Victim::Fattest { .. } => len <= self.limit.bytes,
+            Victim::Arriving => self.limit.admits(self.table.total, len),
+            Victim::Longest => self.makes_room(len, now, sink),
+        }
+    }
+
+    /// Drops from the tails of the longest flows until a packet of `len` fits; false when it never will.
+    fn makes_room(&mut self, len: Bytes, now: Instant, sink: &mut dyn Sink<P>) -> bool {
+        if len > self.limit.bytes || self.limit.packets.is_zero() {
+            return false;
+        }
+        while !self.limit.admits(self.table.total, len) {
+            let index = self.table.longest();
+            self.table.evict(index, DropFrom::Tail, 1, 0, now, sink);
+        }
+        true
+    }
+
     /// Drops from the heads of the fattest flows until the limits hold.
     #[cold]
-    fn shed(&mut self, now: Instant, sink: &mut dyn Sink<P>) {
+    fn shed(&mut self, batch: u32, now: Instant, sink: &mut dyn Sink<P>) {
         while self.is_over_limit() {
             let index = self.table.fattest();
             let half = self.table.backlog(index) / 2;
-            self.table.evict(index, DropFrom::Head, self.drop_batch, half, now, sink);
+            self.table.evict(index, DropFrom::Head, batch.max(1), half, now, sink);
         }
     }
 }
@@ -208,12 +267,13 @@ impl<P: Packet, A: Aqm> Qdisc<P> for FairQueue<P, A> {
     #[inline]
     fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
         self.table.books.arrive(&packet);
-        if now >= self.salt_renewal && self.table.total.packets.is_zero() {
-            self.renew_salt(now);
+        if self.classifier.is_renewal_due(now) && self.table.total.packets.is_zero() {
+            self.classifier.renew(now, &mut self.table.books.rng);
         }
-        let bucket = self.bucket(packet.flow());
+        let Self { classifier, table, .. } = self;
+        let bucket = classifier.queue_of(packet.flow(), |queue| table.flows[queue as usize].turn.place != Place::Idle);
         let index = bucket as usize;
-        if packet.len() > self.limit.bytes {
+        if !self.admits(packet.len(), now, sink) {
             self.table.refuse(index, now, packet, sink);
             return;
         }
@@ -226,8 +286,10 @@ impl<P: Packet, A: Aqm> Qdisc<P> for FairQueue<P, A> {
             turn.deficit = self.quantum;
             self.new.push_back(&mut self.table.flows, bucket);
         }
-        if self.is_over_limit() {
-            self.shed(now, sink);
+        if let Victim::Fattest { batch } = self.victim
+            && self.is_over_limit()
+        {
+            self.shed(batch, now, sink);
         }
     }
 
@@ -235,35 +297,33 @@ impl<P: Packet, A: Aqm> Qdisc<P> for FairQueue<P, A> {
     fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
         loop {
             let is_new = self.new.head != NONE;
-            let round = if is_new { &mut self.new } else { &mut self.old };
+            let round = if is_new { self.new } else { self.old };
             if round.head == NONE {
                 return None;
             }
             let bucket = round.head;
             let index = bucket as usize;
-            if self.table.flows[index].turn.deficit <= 0 {
-                round.pop_front(&self.table.flows);
-                let turn = &mut self.table.flows[index].turn;
+            let turn = &mut self.table.flows[index].turn;
+            if turn.deficit <= 0 {
                 turn.deficit += self.quantum;
-                turn.place = Place::Old;
-                self.old.push_back(&mut self.table.flows, bucket);
+                self.end_turn(bucket, is_new);
                 continue;
             }
             if let Some(departure) = self.table.take(index, now, sink) {
-                self.table.flows[index].turn.deficit -= departure.packet.len().get() as i64;
+                if self.by_bytes {
+                    self.table.flows[index].turn.deficit -= departure.packet.len().get() as i64;
+                } else {
+                    self.end_turn(bucket, is_new);
+                }
                 return Some(departure);
             }
-            if is_new {
-                self.new.pop_front(&self.table.flows);
-            } else {
-                self.old.pop_front(&self.table.flows);
-            }
             if is_new && self.old.head != NONE {
-                self.table.flows[index].turn.place = Place::Old;
-                self.old.push_back(&mut self.table.flows, bucket);
-            } else {
-                self.table.flows[index].turn.place = Place::Idle;
+                self.end_turn(bucket, is_new);
+                continue;
             }
+            let round = if is_new { &mut self.new } else { &mut self.old };
+            round.pop_front(&self.table.flows);
+            self.table.flows[index].turn.place = Place::Idle;
         }
     }
 
@@ -292,122 +352,6 @@ impl<P: Packet, A: Aqm> Qdisc<P> for FairQueue<P, A> {
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("new_flows", f64::from(self.new.len(&self.table.flows)));
         visit("old_flows", f64::from(self.old.len(&self.table.flows)));
-    }
-}
-
-const FLOWS: ParamSpec = ParamSpec {
-    name: "flows",
-    unit: Unit::Count,
-    default: ParamDefault::Value(Value::Number(1024.0)),
-    range: (1.0, 65536.0),
-    doc: "queues that packets are hashed into",
-    source: "RFC 8290 §5.2.4",
-};
-const QUANTUM: ParamSpec = ParamSpec {
-    name: "quantum",
-    unit: Unit::Size,
-    default: ParamDefault::Value(Value::Size(crate::spec::Size::Bytes(1514.0))),
-    range: (1.0, 1e9),
-    doc: "bytes a flow may send in its turn",
-    source: "RFC 8290 §5.2.3",
-};
-const MEMORY_LIMIT: ParamSpec = ParamSpec {
-    name: "memory_limit",
-    unit: Unit::Size,
-    default: ParamDefault::Value(Value::Size(crate::spec::Size::Bytes((32u32 << 20) as f64))),
-    range: (1.0, i32::MAX as f64),
-    doc: "bytes that all flows together may hold",
-    source: "Linux",
-};
-const DROP_BATCH: ParamSpec = ParamSpec {
-    name: "drop_batch",
-    unit: Unit::Count,
-    default: ParamDefault::Value(Value::Number(64.0)),
-    range: (1.0, 1e6),
-    doc: "most packets dropped at once from the fattest flow over the limit",
-    source: "Linux",
-};
-const PERTURBATION: ParamSpec = ParamSpec {
-    name: "perturbation",
-    unit: Unit::Duration,
-    default: ParamDefault::Auto("never"),
-    range: (1e-3, 1e6),
-    doc: "how often the hash salt is drawn anew",
-    source: "RFC 8290 §4.1.1",
-};
-const GUARD: ParamSpec = ParamSpec {
-    name: "guard",
-    unit: Unit::Choice(&["total", "flow"]),
-    default: ParamDefault::Value(Value::Choice("total")),
-    range: (0.0, 0.0),
-    doc: "whose backlog must exceed one MTU before CoDel may signal: all flows' or the flow's own",
-    source: "Linux; RFC 8289 §4.4 reads as the flow's own",
-};
-
-const OF: ParamSpec = ParamSpec {
-    name: "of",
-    unit: Unit::Algorithm,
-    default: ParamDefault::Auto("none: it must be named"),
-    range: (0.0, 0.0),
-    doc: "the algorithm of each flow, with its own parameters",
-    source: "RFC 8290 §4",
-};
-
-/// The kinds of fair queue that a file can name.
-pub const KINDS: &[KindSpec] = &[
-    KindSpec {
-        kind: "fq-codel",
-        summary: "Fair queueing by deficit round robin, CoDel on each flow",
-        signal: "sojourn time, at each flow's head",
-        marks: true,
-        params: &[
-            FLOWS,
-            QUANTUM,
-            MEMORY_LIMIT,
-            DROP_BATCH,
-            PERTURBATION,
-            GUARD,
-            codel::TARGET,
-            codel::INTERVAL,
-            codel::CE_THRESHOLD,
-            codel::REENTRY,
-            ARITHMETIC,
-        ],
-        source: "RFC 8290",
-    },
-    KindSpec {
-        kind: "fair",
-        summary: "Fair queueing by deficit round robin over the algorithm named in `of`",
-        signal: "that of the algorithm, for each flow",
-        marks: true,
-        params: &[OF, FLOWS, QUANTUM, MEMORY_LIMIT, DROP_BATCH, PERTURBATION],
-        source: "RFC 8290 §4",
-    },
-];
-
-impl FairQueueParams {
-    /// The scheduler's part of the parameters of a kind in [`KINDS`].
-    ///
-    /// # Errors
-    /// When a size is given as a time and the link's rate is unknown.
-    pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        let defaults = Self::default();
-        let count = |name, default| given.number(name).map_or(default, |n| n as u32);
-        Ok(Self {
-            flows: count("flows", defaults.flows),
-            quantum: given.bytes("quantum", link)?.unwrap_or(defaults.quantum),
-            memory_limit: given.bytes("memory_limit", link)?.unwrap_or(defaults.memory_limit),
-            drop_batch: count("drop_batch", defaults.drop_batch),
-            perturbation: given.duration("perturbation"),
-            shown: ShownBacklog::Flow,
-        })
-    }
-
-    /// What [`ShownBacklog`] the `guard` parameter of `fq-codel` asks for.
-    #[must_use]
-    pub fn guarded(self, given: &Given<'_>) -> Self {
-        let shown = if given.choice("guard") == Some("flow") { ShownBacklog::Flow } else { ShownBacklog::Total };
-        Self { shown, ..self }
     }
 }
 

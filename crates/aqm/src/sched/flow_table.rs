@@ -41,13 +41,20 @@ pub(crate) const MOST_BYTES: Bytes = Bytes::new(i32::MAX as u64);
 pub(crate) struct Flow<A, S> {
     pub(crate) aqm: A,
     fifo: Fifo,
-    packets: u32,
     pub(crate) turn: S,
 }
 
-impl<A, S> Flow<A, S> {
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.fifo.is_empty()
+/// What waits in a flow.
+#[derive(Clone, Copy, Debug, Default)]
+struct Load {
+    bytes: u32,
+    packets: u32,
+}
+
+impl Load {
+    #[inline]
+    fn view(self) -> QueueView {
+        QueueView { backlog: Bytes::new(u64::from(self.bytes)), packets: Packets::new(u64::from(self.packets)) }
     }
 }
 
@@ -55,8 +62,8 @@ impl<A, S> Flow<A, S> {
 #[derive(Clone, Debug)]
 pub(crate) struct FlowTable<P, A, S> {
     pub(crate) flows: Vec<Flow<A, S>>,
-    /// Bytes waiting in each flow; apart from the flows so that the search for the fattest reads little memory.
-    backlogs: Vec<u32>,
+    /// What waits in each flow; apart from the flows so that the search for the fattest reads little memory.
+    loads: Vec<Load>,
     pool: Pool<Entry<P>>,
     pub(crate) total: QueueView,
     shown: ShownBacklog,
@@ -67,10 +74,10 @@ pub(crate) struct FlowTable<P, A, S> {
 impl<P: Packet, A: Aqm + Clone, S: Clone> FlowTable<P, A, S> {
     /// `count` empty flows, each under its own copy of `aqm`.
     pub(crate) fn new(aqm: A, turn: S, count: u32, shown: ShownBacklog) -> Self {
-        let flow = Flow { aqm, fifo: Fifo::default(), packets: 0, turn };
+        let flow = Flow { aqm, fifo: Fifo::default(), turn };
         Self {
             flows: alloc::vec![flow; count as usize],
-            backlogs: alloc::vec![0; count as usize],
+            loads: alloc::vec![Load::default(); count as usize],
             pool: Pool::with_capacity(64),
             total: QueueView::default(),
             shown,
@@ -84,14 +91,14 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
     /// Bytes waiting in flow `index`.
     #[inline]
     pub(crate) fn backlog(&self, index: usize) -> u32 {
-        self.backlogs[index]
+        self.loads[index].bytes
     }
 
     /// What the algorithm of flow `index` is shown as its queue.
     #[inline]
     fn shown_view(&self, index: usize) -> QueueView {
         match self.shown {
-            ShownBacklog::Flow => view_of(self.backlogs[index], self.flows[index].packets),
+            ShownBacklog::Flow => self.loads[index].view(),
             ShownBacklog::Total | ShownBacklog::TotalBehindOwn => self.total,
         }
     }
@@ -120,20 +127,21 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
         }
         let len = packet.len();
         self.pool.push_back(&mut flow.fifo, Entry { packet, enqueued_at: now });
-        flow.packets += 1;
         self.total.packets += Packets::new(1);
         self.total.backlog += len;
+        let load = &mut self.loads[index];
+        load.packets += 1;
         // The flow may hold the limit and this packet too until some are shed: both are below `MOST_BYTES`.
-        self.backlogs[index] += len.get() as u32;
+        load.bytes += len.get() as u32;
         true
     }
 
     /// Takes a packet from flow `index` with its algorithm's consent.
     #[inline]
     pub(crate) fn take(&mut self, index: usize, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
-        let Self { flows, backlogs, pool, total, shown, books, timers, .. } = self;
-        let Flow { aqm, fifo, packets, .. } = &mut flows[index];
-        let line = Line { pool, fifo, packets, backlog: &mut backlogs[index], total, shown: *shown };
+        let Self { flows, loads, pool, total, shown, books, timers, .. } = self;
+        let Flow { aqm, fifo, .. } = &mut flows[index];
+        let line = Line { pool, fifo, load: &mut loads[index], total, shown: *shown };
         let departure = books.release(aqm, now, sink, line);
         timers.note(index as u32, aqm.next_update());
         departure
@@ -142,11 +150,11 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
     /// Drops up to `most` packets of flow `index`, and goes on while more than `keep` bytes are left; at least one.
     #[cold]
     pub(crate) fn evict(&mut self, index: usize, from: DropFrom, most: u32, keep: u32, now: Instant, sink: &mut dyn Sink<P>) {
-        let Self { flows, backlogs, pool, total, shown, books, timers, .. } = self;
-        let Flow { aqm, fifo, packets, .. } = &mut flows[index];
-        let mut line = Line { pool, fifo, packets, backlog: &mut backlogs[index], total, shown: *shown };
+        let Self { flows, loads, pool, total, shown, books, timers, .. } = self;
+        let Flow { aqm, fifo, .. } = &mut flows[index];
+        let mut line = Line { pool, fifo, load: &mut loads[index], total, shown: *shown };
         let mut dropped = 0;
-        while dropped < most && (dropped == 0 || *line.backlog > keep) {
+        while dropped < most && (dropped == 0 || line.load.bytes > keep) {
             let taken = match from {
                 DropFrom::Head => line.pop(),
                 DropFrom::Tail => line.pop_back(),
@@ -164,14 +172,20 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
 
     /// The first of the flows with the most bytes. Two passes that vectorise.
     pub(crate) fn fattest(&self) -> usize {
-        let most = self.backlogs.iter().copied().max().unwrap_or(0);
+        let most = self.loads.iter().map(|load| load.bytes).max().unwrap_or(0);
         // Where only packets of no bytes wait, any flow that has some.
         let found = if most > 0 {
-            self.backlogs.iter().position(|&backlog| backlog == most)
+            self.loads.iter().position(|load| load.bytes == most)
         } else {
-            self.flows.iter().position(|flow| !flow.is_empty())
+            self.loads.iter().position(|load| load.packets > 0)
         };
         found.unwrap_or(0)
+    }
+
+    /// The first of the flows with the most packets.
+    pub(crate) fn longest(&self) -> usize {
+        let most = self.loads.iter().map(|load| load.packets).max().unwrap_or(0);
+        self.loads.iter().position(|load| load.packets == most).unwrap_or(0)
     }
 
     /// When an algorithm may want its update; never later than the earliest.
@@ -210,8 +224,7 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
 struct Line<'a, P> {
     pool: &'a mut Pool<Entry<P>>,
     fifo: &'a mut Fifo,
-    packets: &'a mut u32,
-    backlog: &'a mut u32,
+    load: &'a mut Load,
     total: &'a mut QueueView,
     shown: ShownBacklog,
 }
@@ -219,9 +232,9 @@ struct Line<'a, P> {
 impl<P: Packet> Line<'_, P> {
     #[inline]
     fn forget(&mut self, len: Bytes) {
-        *self.packets -= 1;
+        self.load.packets -= 1;
         // A packet in the pool fits the limit, which fits 32 bits.
-        *self.backlog -= len.get() as u32;
+        self.load.bytes -= len.get() as u32;
         self.total.backlog -= len;
         self.total.packets -= Packets::new(1);
     }
@@ -237,8 +250,8 @@ impl<P: Packet> Waiting<P> for Line<'_, P> {
     #[inline]
     fn head(&mut self) -> Option<(&mut Entry<P>, QueueView)> {
         let all = match self.shown {
-            ShownBacklog::TotalBehindOwn if *self.packets > 1 => *self.total,
-            ShownBacklog::Flow | ShownBacklog::TotalBehindOwn => view_of(*self.backlog, *self.packets),
+            ShownBacklog::TotalBehindOwn if self.load.packets > 1 => *self.total,
+            ShownBacklog::Flow | ShownBacklog::TotalBehindOwn => self.load.view(),
             ShownBacklog::Total => *self.total,
         };
         let head = self.pool.front_mut(*self.fifo)?;
@@ -255,9 +268,4 @@ impl<P: Packet> Waiting<P> for Line<'_, P> {
     fn is_empty(&self) -> bool {
         self.fifo.is_empty()
     }
-}
-
-#[inline]
-fn view_of(backlog: u32, packets: u32) -> QueueView {
-    QueueView { backlog: Bytes::new(u64::from(backlog)), packets: Packets::new(u64::from(packets)) }
 }

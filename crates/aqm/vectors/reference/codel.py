@@ -1,4 +1,5 @@
-"""CoDel as the loop of RFC 8289 §5, with Linux's marking and threshold, and the re-entry of the 2012 article."""
+"""CoDel as the loop of RFC 8289 §5, with Linux's marking and threshold, and the re-entries of the 2012 article and of its authors'
+later code for ns-2."""
 
 import math
 from collections import deque
@@ -42,7 +43,8 @@ class CodelState:
             if not ok:
                 self.dropping = False
             while self.dropping and now >= self.drop_next:
-                self.count += 1
+                # The code for ns-2 counts a drop only once the next packet turns out to be late, too.
+                self.count += self.reentry != "ns2" or model.is_ect(packet)
                 if model.mark(packet, "head"):
                     self.drop_next = self.law(self.drop_next)
                     break
@@ -52,6 +54,7 @@ class CodelState:
                 if not ok:
                     self.dropping = False
                 else:
+                    self.count += self.reentry == "ns2"
                     self.drop_next = self.law(self.drop_next)
         elif ok and self.enters(now):
             if not model.mark(packet, "head"):
@@ -59,8 +62,8 @@ class CodelState:
                 packet = pop()
                 self.should_drop(packet, backlog(), now)
             self.dropping = True
-            if self.reentry == "acm2012":
-                recent = now - self.drop_next < self.interval
+            if self.reentry != "rfc8289":
+                recent = now - self.drop_next < self.interval * (8 if self.reentry == "ns2" else 1)
                 self.count = self.count - 2 if recent and self.count > 2 else 1
             else:
                 delta = self.count - self.lastcount
@@ -74,7 +77,7 @@ class CodelState:
         return packet
 
     def enters(self, now):
-        if self.reentry == "rfc8289":
+        if self.reentry != "acm2012":
             return True
         return now - self.drop_next < self.interval or now - self.first_above_time >= self.interval
 
@@ -112,6 +115,7 @@ def main():
         "marks": (True, {}, {"codepoints": (NOT_ECT, ECT0, ECT1, CE)}),
         "threshold": (True, {"ce_threshold": 2 * MS}, {"codepoints": (ECT0, NOT_ECT)}),
         "acm2012": (False, {"reentry": "acm2012"}, {}),
+        "ns2": (True, {"reentry": "ns2"}, {"codepoints": (NOT_ECT, NOT_ECT, ECT0)}),
     }
     for seed, (name, (ecn, params, load)) in enumerate(cases.items()):
         rng = Rng(seed)

@@ -13,16 +13,41 @@ class Flow:
 
 
 class FqCodel(Model):
-    def __init__(self, ecn, limit_packets, limit_bytes, rng, flows=1024, quantum=1514, drop_batch=64, guard="total", **settings):
+    def __init__(self, ecn, limit_packets, limit_bytes, rng, flows=1024, quantum=1514, drop_batch=64, guard="total",
+                 hash="direct", **settings):
         super().__init__(ecn, limit_packets, limit_bytes)
         self.flows = [Flow(settings) for _ in range(flows)]
         self.quantum, self.drop_batch, self.guard = quantum, drop_batch, guard
         self.new, self.old = deque(), deque()
         self.salt = rng.next_u64()
+        self.sets, self.tags, self.strangers = hash == "set-associative", {}, set()
 
-    def bucket(self, flow):
+    def home(self, flow):
         hash = mix(((flow ^ self.salt) * 0x9E3779B97F4A7C15) & MASK) >> 32
         return hash * len(self.flows) >> 32
+
+    def busy(self, bucket):
+        return self.flows[bucket] in self.new or self.flows[bucket] in self.old
+
+    def bucket(self, flow):
+        """With sets: the queue tagged with the flow, else a free one of its set of eight, else its home with the strangers there."""
+        home = self.home(flow)
+        if not self.sets:
+            return home
+        first = home // 8 * 8
+        ways = [first + (home + step) % 8 for step in range(8)]
+        for way in ways:
+            if self.tags.get(way) == flow:
+                if not self.busy(way):
+                    self.strangers.discard(way)
+                return way
+        free = [way for way in ways if not self.busy(way)]
+        if not free or (home in self.strangers and self.busy(home)):
+            self.strangers.add(home)
+            return home
+        self.tags[free[0]] = flow
+        self.strangers.discard(free[0])
+        return free[0]
 
     def packets(self):
         return sum(len(flow.queue) for flow in self.flows)
@@ -86,11 +111,16 @@ def main():
         "marks": (True, {"flows": 64, "quantum": 300, "guard": "flow"},
                   dict(flows=5, sizes=(200, 1500), codepoints=(NOT_ECT, ECT0), phases=(1.5, 0.9, 0.2)), 400),
         "over-limit": (False, {"flows": 16, "drop_batch": 8}, dict(flows=6, sizes=(64, 576, 1500), phases=(2.5, 0.5)), 40),
+        "set-associative": (True, {"flows": 16, "hash": "set-associative", "quantum": 600},
+                            dict(flows=30, sizes=(64, 576, 1500), codepoints=(NOT_ECT, ECT0), phases=(1.6, 0.8, 1.2, 0.1)), 300),
+        "memory-limit": (False, {"flows": 32, "memory_limit": 20_000}, dict(flows=9, sizes=(64, 1500), phases=(2.0, 0.6, 0.1)), 10**6),
     }
     for seed, (name, (ecn, params, load, limit)) in enumerate(cases.items()):
         rng = Rng(100 + seed)
         facts = link(10_000_000, 10 * MS, limit, 10**9)
-        model = FqCodel(ecn, limit, 32 << 20, rng, target=2 * MS, interval=20 * MS, **params)
+        settings = {**params}
+        memory = settings.pop("memory_limit", 32 << 20)
+        model = FqCodel(ecn, limit, memory, rng, target=2 * MS, interval=20 * MS, **settings)
         operations = play(model, script(seed, 600, service=MS, stall=0.001, **load))
         given = {"target": 2 * MS, "interval": 20 * MS, **params}
         write(name, "RFC 8290 §4 in reference/fq_codel.py", "fq-codel", given, ecn, facts, rng, operations)

@@ -1,8 +1,9 @@
 //! From a scenario's text to figures of each of its points, and to a table of some.
 
 use goodqueue_lab::build;
-use goodqueue_lab::metrics::RunFigures;
+use goodqueue_lab::metrics::{GROUP_METRICS, RunFigures};
 use goodqueue_lab::plan::{Plan, Point};
+use goodqueue_lab::statistics::jain;
 use goodqueue_sim::{Continue, Recording, Series, World};
 use goodqueue_units::{Duration, Instant};
 use std::ops::Range;
@@ -58,9 +59,28 @@ impl Run {
         self.figures.groups[number].values[0].expect("a run of some length")
     }
 
+    /// A figure of group `number`.
+    #[track_caller]
+    pub fn group(&self, number: usize, metric: &str) -> f64 {
+        let place = GROUP_METRICS.iter().position(|known| known.name == metric);
+        let place = place.unwrap_or_else(|| panic!("groups have no {metric}"));
+        self.figures.groups[number].values[place].unwrap_or_else(|| panic!("no {metric} of group {number} at {}", self.label))
+    }
+
     /// Jain's index of the flows' goodputs.
     pub fn fairness(&self) -> f64 {
         self.figures.jain_goodput.expect("flows")
+    }
+
+    /// Goodputs of the flows of group `number`, in bit/s.
+    pub fn flows(&self, number: u32) -> Vec<f64> {
+        self.figures.flows.iter().filter(|flow| flow.group == number).filter_map(|flow| flow.goodput_bit_s).collect()
+    }
+
+    /// Jain's index of the goodputs within group `number`.
+    #[track_caller]
+    pub fn group_fairness(&self, number: u32) -> f64 {
+        jain(self.flows(number)).expect("flows that deliver")
     }
 
     /// Samples of a column of the bottleneck's series, between two times in seconds.

@@ -102,7 +102,7 @@ fn a_new_flow_goes_first_and_only_once() {
 
 #[test]
 fn over_the_limit_the_fattest_flow_loses_from_its_head() {
-    let params = FairQueueParams { drop_batch: 3, ..FairQueueParams::default() };
+    let params = FairQueueParams { victim: Victim::Fattest { batch: 3 }, ..FairQueueParams::default() };
     let mut queue = plain(Limit::packets(10), params);
     let flows = separate_flows(&queue, 2);
     let mut drops = Drops::default();
@@ -121,6 +121,46 @@ fn no_more_than_half_of_the_fattest_flow_goes_at_once() {
 }
 
 #[test]
+fn rounds_of_packets_favour_large_ones() {
+    let params = FairQueueParams { share: Share::Packets, ..FairQueueParams::default() };
+    let mut queue = plain(Limit::NONE, params);
+    let flows = separate_flows(&queue, 2);
+    for _ in 0..100 {
+        queue.enqueue(Instant::ZERO, packet(flows[0], 1500), &mut NoSink);
+        queue.enqueue(Instant::ZERO, packet(flows[1], 500), &mut NoSink);
+    }
+    let order: Vec<u32> =
+        (0..8).map(|_| queue.dequeue(Instant::ZERO, &mut NoSink).expect("both flows wait").packet.flow).collect();
+    assert_eq!(order, [flows[0], flows[1]].repeat(4));
+}
+
+#[test]
+fn the_longest_flow_makes_room_with_its_newest_packet() {
+    let params = FairQueueParams { victim: Victim::Longest, ..FairQueueParams::default() };
+    let mut queue = plain(Limit::packets(10), params);
+    let flows = separate_flows(&queue, 2);
+    let mut drops = Drops::default();
+    let numbered = |id, flow, len| SimplePacket { id, ..packet(flow, len) };
+    (0..6).for_each(|id| queue.enqueue(Instant::ZERO, numbered(id, flows[0], 100), &mut drops));
+    (6..11).for_each(|id| queue.enqueue(Instant::ZERO, numbered(id, flows[1], 1500), &mut drops));
+    // Six small packets are longer than four large ones.
+    assert_eq!(drops.0, [(flows[0], Reason::OverLimit)]);
+    let left: Vec<u64> = core::iter::from_fn(|| queue.dequeue(Instant::ZERO, &mut NoSink)).map(|out| out.packet.id).collect();
+    assert!(!left.contains(&5) && left.len() == 10, "{left:?}");
+}
+
+#[test]
+fn the_arriving_packet_may_be_the_one_to_go() {
+    let params = FairQueueParams { victim: Victim::Arriving, ..FairQueueParams::default() };
+    let mut queue = plain(Limit::packets(10), params);
+    let flows = separate_flows(&queue, 2);
+    let mut drops = Drops::default();
+    (0..10).for_each(|_| queue.enqueue(Instant::ZERO, packet(flows[0], 1000), &mut drops));
+    queue.enqueue(Instant::ZERO, packet(flows[1], 100), &mut drops);
+    assert_eq!(drops.0, [(flows[1], Reason::Overflow)]);
+}
+
+#[test]
 fn a_packet_larger_than_the_limit_leaves_the_others_alone() {
     let params = FairQueueParams { memory_limit: Bytes::new(5_000), ..FairQueueParams::default() };
     let mut queue = plain(Limit::NONE, params);
@@ -135,14 +175,14 @@ fn a_packet_larger_than_the_limit_leaves_the_others_alone() {
 fn a_new_salt_waits_for_an_empty_queue() {
     let params = FairQueueParams { perturbation: Some(Duration::secs(1)), ..FairQueueParams::default() };
     let mut queue = plain(Limit::NONE, params);
-    let first = queue.salt;
+    let first = queue.bucket(FlowHash(77));
     let at = |secs| Instant::ZERO + Duration::secs(secs);
     queue.enqueue(at(0), packet(1, 100), &mut NoSink);
     queue.enqueue(at(2), packet(1, 100), &mut NoSink);
-    assert_eq!(queue.salt, first);
+    assert_eq!(queue.bucket(FlowHash(77)), first);
     while queue.dequeue(at(2), &mut NoSink).is_some() {}
     queue.enqueue(at(2), packet(1, 100), &mut NoSink);
-    assert_ne!(queue.salt, first);
+    assert_ne!(queue.bucket(FlowHash(77)), first);
 }
 
 /// The guard of RFC 8289 that spares the last packet may look at all flows or at one.
