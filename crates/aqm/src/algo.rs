@@ -100,4 +100,8 @@ algorithms! {
     gsp_as::GspAs,
     codel_as::CoDelAs,
     pie_as::PieAs,
+    rem::Rem,
+    pi::Pi,
+    avq::Avq,
+    phantom_queue::PhantomQueue,
 }

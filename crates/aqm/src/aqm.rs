@@ -68,7 +68,7 @@ pub enum Reason {
     OverLimit,
     /// A packet of the same flow was found in the queue (CHOKe).
     Match,
-    /// Sojourn time above a fixed marking threshold; never drops.
+    /// A fixed marking threshold was exceeded; never drops.
     Threshold,
     /// The frame could not be parsed.
     Malformed,

@@ -43,6 +43,7 @@ pub mod sched;
 pub mod smoothing;
 pub mod spec;
 pub mod steering;
+mod tick;
 
 pub use algo::AnyAqm;
 pub use aqm::{Aqm, Comparison, Env, FlowHash, PacketView, QueueView, Reason, Verdict};

@@ -140,6 +140,19 @@ impl Size {
             Self::Time(span) => rate.map(|rate| rate.bytes_in(span)),
         }
     }
+
+    /// In packets of one MTU, whole or not; `None` for a time on a link that is down or of unknown rate.
+    #[must_use]
+    pub fn packets(self, mtu: Bytes, rate: Option<Rate>) -> Option<f64> {
+        match self {
+            Self::Packets(packets) => Some(packets),
+            Self::Bytes(bytes) => Some(bytes / mtu.get().max(1) as f64),
+            Self::Time(_) => {
+                let bytes = self.bytes(mtu, rate.filter(|rate| !rate.is_zero()))?;
+                Some(bytes.get() as f64 / mtu.get().max(1) as f64)
+            }
+        }
+    }
 }
 
 /// A kind and what is given for its parameters.
@@ -277,6 +290,15 @@ impl<'a> Given<'a> {
                 }
             },
             _ => Ok(None),
+        }
+    }
+
+    /// An amount of queue as it was written.
+    #[must_use]
+    pub fn size(&self, name: &str) -> Option<Size> {
+        match self.value(name)? {
+            Value::Size(size) => Some(size),
+            _ => None,
         }
     }
 

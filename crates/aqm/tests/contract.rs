@@ -19,6 +19,8 @@ struct Subject {
 fn lively(kind: &str) -> &'static [(&'static str, Value)] {
     match kind {
         "red" | "ared" => &[("w_q", Value::Number(0.02))],
+        "pi" => &[("a", Value::Number(1e-3)), ("b", Value::Number(0.9e-3))],
+        "rem" => &[("gamma", Value::Number(0.1))],
         _ => &[],
     }
 }
@@ -51,9 +53,9 @@ impl Subject {
         CheckedQueue::new(self.build(ecn), ecn, self.order())
     }
 
-    /// Does the algorithm decide anything, beyond the limit?
-    fn decides(self) -> bool {
-        self.fair_over.unwrap_or(self.name) != "tail-drop"
+    /// Does the algorithm ever drop, beyond the limit?
+    fn drops(self) -> bool {
+        !["tail-drop", "phantom-queue"].contains(&self.fair_over.unwrap_or(self.name))
     }
 }
 
@@ -164,7 +166,7 @@ mod promise {
     pub fn acts_under_overload(subject: Subject) {
         let drops = overload(subject, EcnPolicy::Drop, Ecn::Ect0).counters;
         assert_eq!(drops.marked.packets, Packets::ZERO, "marked by a queue that must drop");
-        assert_eq!(drops.early().packets.get() > 0, subject.decides(), "{drops:?}");
+        assert_eq!(drops.early().packets.get() > 0, subject.drops(), "{drops:?}");
         let marks = overload(subject, EcnPolicy::Mark, Ecn::Ect0);
         let can_mark = kind(subject.fair_over.unwrap_or(subject.name)).expect("a listed kind").marks;
         assert_eq!(marks.counters.marked.packets.get() > 0, can_mark, "{:?}", marks.counters);
@@ -204,6 +206,10 @@ contract! {
     pie_as = Subject { name: "pie-as", fair_over: None };
     fq_pie = Subject { name: "fq-pie", fair_over: None };
     sfq_codel = Subject { name: "sfq-codel", fair_over: None };
+    rem = Subject { name: "rem", fair_over: None };
+    pi = Subject { name: "pi", fair_over: None };
+    avq = Subject { name: "avq", fair_over: None };
+    phantom_queue = Subject { name: "phantom-queue", fair_over: None };
     fq_codel = Subject { name: "fq-codel", fair_over: None };
     fair_tail_drop = Subject { name: "fair", fair_over: Some("tail-drop") };
     fair_codel = Subject { name: "fair", fair_over: Some("codel") };
@@ -213,6 +219,10 @@ contract! {
     fair_cobalt = Subject { name: "fair", fair_over: Some("cobalt") };
     fair_gsp = Subject { name: "fair", fair_over: Some("gsp") };
     fair_blue = Subject { name: "fair", fair_over: Some("blue") };
+    fair_rem = Subject { name: "fair", fair_over: Some("rem") };
+    fair_pi = Subject { name: "fair", fair_over: Some("pi") };
+    fair_avq = Subject { name: "fair", fair_over: Some("avq") };
+    fair_phantom_queue = Subject { name: "fair", fair_over: Some("phantom-queue") };
 }
 
 #[test]

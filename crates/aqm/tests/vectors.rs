@@ -58,4 +58,8 @@ vectors! {
     gsp_as: "gsp-as",
     codel_as: "codel-as",
     pie_as: "pie-as",
+    rem: "rem",
+    pi: "pi",
+    avq: "avq",
+    phantom_queue: "phantom-queue",
 }

@@ -187,6 +187,10 @@ impl<'a> Lint<'a> {
             EcnPolicy::Mark if !any => {
                 self.warn(format!("{key}.ecn"), "ecn is asked for, but no sender uses it", "add ecn = true to the traffic");
             }
+            EcnPolicy::Drop if marks_only(queue) => {
+                let message = "it only marks: without ecn it is a tail drop";
+                self.warn(key, message, "add ecn = true to the queue and to the traffic");
+            }
             EcnPolicy::Drop if any => {
                 let message = "senders use ecn, but this queue does not mark";
                 self.warn(format!("{key}.ecn"), message, "add ecn = true to the queue");
@@ -273,7 +277,12 @@ fn held(queue: &Queue, mtu: Bytes) -> Option<Bytes> {
 
 /// Sizes that the queue must reach before the algorithm acts.
 fn is_threshold(name: &str) -> bool {
-    name == "threshold" || name.starts_with("min_th")
+    ["threshold", "q_ref", "b_star"].contains(&name) || name.starts_with("min_th")
+}
+
+/// An algorithm that never drops, in front of the only queue.
+fn marks_only(queue: &Queue) -> bool {
+    queue.of.as_ref().map_or(queue.kind, |of| of.kind).kind == "phantom-queue"
 }
 
 #[cfg(test)]

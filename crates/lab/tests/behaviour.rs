@@ -5,10 +5,14 @@ mod behaviour {
     #[allow(dead_code, reason = "each test takes what it needs")]
     mod lab;
 
+    mod avq;
     mod blue;
     mod cobalt;
     mod fq_pie;
     mod gsp;
+    mod phantom_queue;
+    mod pi;
+    mod rem;
     mod sfq_codel;
     mod steering;
 }

@@ -10,8 +10,7 @@
 //!
 //! *Departures*: the papers say that `p` falls "when the link is idle", but not how often. With `decay_while_idle` it falls once every
 //! `freeze_time` for as long as the queue is empty, which takes a timer; otherwise only when the queue runs empty and when a
-//! departure finds nothing. A fair queue
-//! that drops from a flow counts as congestion of that flow.
+//! departure finds nothing. A drop from a flow's queue by its fair queue counts as congestion of that flow.
 //!
 //! *Limits*: needs 50 freezes, 5 s, from no signals to all. A burst of overflows counts once. Authors of later schemes report poor
 //! results with these defaults. Nothing depends on the link's rate but a `threshold` given as a time.

@@ -64,6 +64,9 @@ fn each_oddity_is_named() {
             "{ kind = \"fair\", of = { kind = \"codel\", target = \"1 ms\" } }",
             "link.b.queue.of.target: 1 ms is shorter than one full packet",
         ),
+        ("{ kind = \"codel\" }", "{ kind = \"pi\" }", "link.b.queue.q_ref: 75000 B is not below the buffer (30000 B)"),
+        ("{ kind = \"codel\" }", "{ kind = \"rem\" }", "link.b.queue.b_star: 30000 B is not below the buffer (30000 B)"),
+        ("{ kind = \"codel\" }", "{ kind = \"phantom-queue\" }", "link.b.queue: it only marks: without ecn it is a tail drop"),
         (
             "{ kind = \"codel\" }",
             "{ kind = \"fair\", of = \"tail-drop\", ecn = true }",

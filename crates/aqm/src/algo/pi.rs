@@ -1,0 +1,299 @@
+//! PI: a proportional-integral controller that holds the queue at a reference length.
+//!
+//! *Signal*: the queue's length, sampled `w` times a second; acts on arrival.
+//!
+//! *Law*: at each sample `p += a (q - q_ref) - b (q_old - q_ref)`, kept within 0 and 1; an arriving packet is signalled with
+//! probability `p`. With the link's capacity `C` in packets a second, at least `flows` (N) TCP flows and round trips of at most `rtt` (R), the gains
+//! follow from a linear model of TCP. Its slow pole is `z = 2 N / (R^2 C)`; the controller's zero cancels it, and the loop's gain
+//! is one at `omega = z`, or at `crossover / R`:
+//! `K = omega sqrt(1 + (omega R)^2) (2 N)^2 / (R C)^3`, `a = K (1 / z + 1 / (2 w))`, `b = K (1 / z - 1 / (2 w))`.
+//!
+//! *Parameters*: `q_ref` 50 packets, `w` 170 Hz, `a` 1.822e-5, `b` 1.816e-5, all of them ns-2's; or `flows` and `rtt` in place of `a` and `b`, with
+//! `crossover` in radians a round trip. `queue_in_bytes` measures the queue in `mean_pktsize`, `bytes` scales `p` by packet size, both off.
+//!
+//! *Departures*: gains given as numbers stay when the link's rate changes; gains from `flows` and `rtt` are worked out again, `p` and the last
+//! sample staying. Where `z` is above 0.5 / R the automatic crossover is 0.5 / R, which leaves 34 degrees of phase margin
+//! (our choice: beyond 0.86 there is none). `mean_pktsize` is ns-2's 500 bytes beside given gains and one MTU beside
+//! `flows`, as the gains go with the fourth power of C. While `p` is zero and nothing waits there are no samples: they would change nothing.
+//!
+//! *Limits*: acts on the queue's length, so a change of rate changes the delay. From an empty queue `p` falls by `(a - b) q_ref` a
+//! sample, which is slow by design: 0.0005 a second with the defaults.
+//!
+//! *Source*: Hollot, Misra, Towsley and Gong 2001; ns-2.35 for defaults.
+
+mod design;
+
+use super::Algorithm;
+use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
+use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Size, Unit, Value};
+use crate::tick::Tick;
+pub use design::{Gains, PiDesign};
+use goodqueue_units::{Bytes, Duration, Instant, Rate};
+
+/// Where the gains come from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tuning {
+    /// These, whatever the link.
+    Fixed(Gains),
+    /// From the load, for the link's present rate.
+    Designed(PiDesign),
+}
+
+/// PI's settings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PiParams {
+    /// Length to settle at.
+    pub q_ref: Size,
+    /// Samples a second.
+    pub w: f64,
+    /// The gains, per packet.
+    pub tuning: Tuning,
+    /// Scale the probability by packet size?
+    pub bytes: bool,
+    /// Measure the queue in packets of `mean_pktsize` rather than in packets?
+    pub queue_in_bytes: bool,
+    /// Size of the packets that byte modes and the design are about.
+    pub mean_pktsize: Bytes,
+    /// Largest packet without framing.
+    pub mtu: Bytes,
+    /// Framing bytes per packet.
+    pub overhead: Bytes,
+}
+
+impl Default for PiParams {
+    /// ns-2's, for packets of 1500 bytes at most.
+    fn default() -> Self {
+        Self {
+            q_ref: Size::Packets(50.0),
+            w: 170.0,
+            tuning: Tuning::Fixed(Gains::NS2),
+            bytes: false,
+            queue_in_bytes: false,
+            mean_pktsize: Bytes::new(500),
+            mtu: Bytes::new(1500),
+            overhead: Bytes::ZERO,
+        }
+    }
+}
+
+/// PI's state: one a queue.
+#[derive(Clone, Debug)]
+pub struct Pi {
+    params: PiParams,
+    gains: Gains,
+    /// In packets, or in packets of mean size.
+    q_ref: f64,
+    q_old: f64,
+    p: f64,
+    /// `1 / mean_pktsize`.
+    per_mean_size: f64,
+    tick: Tick,
+}
+
+impl Pi {
+    /// PI with these settings on a link of rate `rate`, awaiting its first packet.
+    #[must_use]
+    pub fn new(params: PiParams, rate: Option<Rate>) -> Self {
+        let mut this = Self {
+            params,
+            gains: Gains::NS2,
+            q_ref: 50.0,
+            q_old: 0.0,
+            p: 0.0,
+            per_mean_size: 1.0 / params.mean_pktsize.get().max(1) as f64,
+            tick: Tick::new(Duration::from_secs_f64(1.0 / params.w)),
+        };
+        this.adopt(rate);
+        this
+    }
+
+    /// The probability of a signal.
+    #[must_use]
+    pub const fn probability(&self) -> f64 {
+        self.p
+    }
+
+    /// The gains in use.
+    #[must_use]
+    pub const fn gains(&self) -> Gains {
+        self.gains
+    }
+
+    /// Works out everything that depends on the link's rate. What needs a rate and has none keeps its value.
+    fn adopt(&mut self, rate: Option<Rate>) {
+        let rate = rate.filter(|rate| !rate.is_zero());
+        let PiParams { q_ref, mtu, mean_pktsize, overhead, w, .. } = self.params;
+        if let Some(packets) = q_ref.packets(mtu, rate) {
+            self.q_ref = match self.params.queue_in_bytes {
+                true => packets * mtu.get() as f64 * self.per_mean_size,
+                false => packets,
+            };
+        }
+        self.gains = match (self.params.tuning, rate) {
+            (Tuning::Fixed(gains), _) => gains,
+            (Tuning::Designed(design), Some(rate)) => {
+                design.gains(rate.as_bytes_s_f64() / (mean_pktsize + overhead).get().max(1) as f64, w)
+            }
+            (Tuning::Designed(_), None) => self.gains,
+        };
+    }
+
+    fn length(&self, queue: QueueView) -> f64 {
+        if self.params.queue_in_bytes {
+            queue.backlog.get() as f64 * self.per_mean_size
+        } else {
+            queue.packets.get() as f64
+        }
+    }
+}
+
+impl Aqm for Pi {
+    #[inline]
+    fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, _: QueueView) -> Verdict {
+        self.tick.start(env.now, env.rng);
+        let scale = if self.params.bytes { packet.len.get() as f64 * self.per_mean_size } else { 1.0 };
+        if env.rng.fires(self.p * scale) { Verdict::Signal(Reason::Early) } else { Verdict::Pass }
+    }
+
+    fn on_rate_change(&mut self, env: &mut Env<'_>) {
+        self.adopt(env.link_rate);
+    }
+
+    #[inline]
+    fn next_update(&self) -> Option<Instant> {
+        self.tick.due()
+    }
+
+    fn on_update(&mut self, env: &mut Env<'_>, _: Option<PacketView>, queue: QueueView) {
+        // A late sample is one sample: the queue's past lengths are not known.
+        if self.tick.take(env.now) == 0 {
+            return;
+        }
+        let q = self.length(queue);
+        let p = self.p + self.gains.a * (q - self.q_ref) - self.gains.b * (self.q_old - self.q_ref);
+        self.p = p.clamp(0.0, 1.0);
+        self.q_old = q;
+        if self.p == 0.0 && q == 0.0 {
+            self.tick.stop();
+        }
+    }
+
+    fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("probability", self.p);
+        visit("a", self.gains.a);
+    }
+}
+
+impl PiParams {
+    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+        // Refuses a time on a link of unknown rate.
+        given.bytes("q_ref", link)?;
+        let defaults = Self::default();
+        let tuning = tuning(given, link)?;
+        let mean_pktsize = given.bytes("mean_pktsize", link)?.unwrap_or(match tuning {
+            Tuning::Fixed(_) => defaults.mean_pktsize,
+            Tuning::Designed(_) => link.mtu,
+        });
+        Ok(Self {
+            q_ref: given.size("q_ref").unwrap_or(defaults.q_ref),
+            w: given.number("w").unwrap_or(defaults.w),
+            tuning,
+            bytes: given.switch("bytes").unwrap_or(defaults.bytes),
+            queue_in_bytes: given.switch("queue_in_bytes").unwrap_or(defaults.queue_in_bytes),
+            mean_pktsize,
+            mtu: link.mtu,
+            overhead: link.overhead,
+        })
+    }
+}
+
+/// Either `a` and `b`, or `flows` and `rtt`, or ns-2's gains.
+fn tuning(given: &Given<'_>, link: &LinkFacts) -> Result<Tuning, ParamError> {
+    let fault = |param, message| Err(ParamError { param, message });
+    let (a, b) = (given.number("a"), given.number("b"));
+    let (flows, rtt, crossover) = (given.number("flows"), given.duration("rtt"), given.number("crossover"));
+    match (a, b, flows, rtt) {
+        (None, None, None, None) if crossover.is_some() => {
+            fault("crossover", "belongs to gains worked out from flows and rtt: give both".into())
+        }
+        (None, None, None, None) => Ok(Tuning::Fixed(Gains::NS2)),
+        (Some(a), Some(b), None, None) if crossover.is_none() => {
+            if b > a {
+                return fault("b", alloc::format!("{b} is above a: allowed up to {a}"));
+            }
+            Ok(Tuning::Fixed(Gains { a, b }))
+        }
+        (None, None, Some(flows), Some(rtt)) => match link.rate {
+            None => fault("flows", "gains for a number of flows need a link of known rate: give a and b".into()),
+            Some(_) => Ok(Tuning::Designed(PiDesign { flows, rtt, crossover })),
+        },
+        (Some(_), None, None, None) => fault("b", "is missing beside a".into()),
+        (None, Some(_), None, None) => fault("a", "is missing beside b".into()),
+        (None, None, Some(_), None) => fault("rtt", "is missing beside flows".into()),
+        (None, None, None, Some(_)) => fault("flows", "is missing beside rtt".into()),
+        (Some(_), ..) => fault("a", "contradicts gains from flows, rtt and crossover: give one or the other".into()),
+        (None, Some(_), ..) => fault("b", "contradicts gains from flows, rtt and crossover: give one or the other".into()),
+    }
+}
+
+const NS2: &str = "ns-2.35";
+const HOLLOT: &str = "Hollot et al. 2001";
+
+const fn automatic(name: &'static str, unit: Unit, rule: &'static str, range: (f64, f64), doc: &'static str) -> ParamSpec {
+    ParamSpec { name, unit, default: ParamDefault::Auto(rule), range, doc, source: HOLLOT }
+}
+
+const fn switch(name: &'static str, doc: &'static str) -> ParamSpec {
+    let default = ParamDefault::Value(Value::Switch(false));
+    ParamSpec { name, unit: Unit::Switch, default, range: (0.0, 1.0), doc, source: NS2 }
+}
+
+impl Algorithm for Pi {
+    const KINDS: &'static [KindSpec] = &[KindSpec {
+        kind: "pi",
+        summary: "A proportional-integral controller of the queue's length",
+        signal: "queue length, sampled; on arrival",
+        marks: true,
+        params: &[
+            ParamSpec {
+                name: "q_ref",
+                unit: Unit::Size,
+                default: ParamDefault::Value(Value::Size(Size::Packets(50.0))),
+                range: (0.0, 1e12),
+                doc: "length to settle at",
+                source: NS2,
+            },
+            ParamSpec {
+                name: "w",
+                unit: Unit::Number,
+                default: ParamDefault::Value(Value::Number(170.0)),
+                range: (0.1, 1e5),
+                doc: "samples a second",
+                source: NS2,
+            },
+            automatic("a", Unit::Number, "1.822e-5, or from flows and rtt", (1e-15, 10.0), "gain on the present length, per packet"),
+            automatic("b", Unit::Number, "1.816e-5, or from flows and rtt", (0.0, 10.0), "gain on the last length, per packet, at most a"),
+            automatic("flows", Unit::Number, "none: a and b hold", (0.1, 1e7), "least number of TCP flows, to work out the gains"),
+            automatic("rtt", Unit::Duration, "none: a and b hold", (1e-6, 100.0), "longest round trip, to work out the gains"),
+            automatic("crossover", Unit::Number, "that of TCP's slow pole, at most 0.5", (1e-6, 0.85), "speed of the loop, in radians a round trip"),
+            switch("bytes", "scale the probability by packet size"),
+            switch("queue_in_bytes", "measure the queue in packets of mean_pktsize"),
+            ParamSpec {
+                name: "mean_pktsize",
+                unit: Unit::Size,
+                default: ParamDefault::Auto("500 B; one MTU beside flows"),
+                range: (1.0, 65536.0),
+                doc: "size of the packets that byte modes and gains from flows are about",
+                source: NS2,
+            },
+        ],
+        source: "Hollot, Misra, Towsley and Gong 2001; ns-2.35",
+    }];
+
+    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+        Ok(Self::new(PiParams::build(given, link)?, link.rate))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,386 @@
+//! REM: a price that rises while more arrives than leaves or more waits than should, and a signal probability exponential in it.
+//!
+//! *Signal*: arrivals and queue length, once every `t_update`; ECN-capable packets are marked on departure, others dropped on
+//! arrival.
+//!
+//! *Law*: `price += gamma (x + alpha (q - b_star) - c)`, never below zero, where `x` counts the packets that arrived in this period, dropped
+//! ones too, `c` those the link could send in it and `q` those that wait. A packet is signalled with probability `1 - phi^-price`, so that
+//! the probability of getting through several queues depends on the sum of their prices.
+//!
+//! *Parameters*: `gamma` 0.001, `phi` 1.001, `alpha` 0.1, `b_star` 20 packets, `t_update` 2 ms, `inw` 1 (weight of this period's arrivals in `x`),
+//! `mean_pktsize` 1000 bytes, which `c` is in; `bytes` counts in packets of that size and scales the probability by packet size, off. All are
+//! ns-2's.
+//!
+//! *Departures*: ns-2 marks on departure and then never drops a Not-ECT packet, or drops on arrival and never marks; here each packet is
+//! treated as it can be, and `legacy` never drops. `c` counts framing. The price stops at `ln(1e6) / ln(phi)`, a
+//! probability of 0.999999, as a link that is down would raise it for ever. An update that comes late counts all periods it covers in `c`.
+//! While the price and the smoothed arrivals are zero and nothing waits there are no updates: they would change nothing.
+//!
+//! *Limits*: needs the link's rate. Without packets of `mean_pktsize` on the link the queue settles beside `b_star`, as `c` is not what the
+//! link sends; `bytes` mends that. With these gains the price moves by 5 a second at 100 packets too many, so that a tenth of
+//! signals takes 20 s to reach.
+//!
+//! *Source*: Athuraliya, Li, Low and Yin 2001; ns-2.35 for defaults and the place of signals.
+
+use super::Algorithm;
+use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
+use crate::math::{expm1, log};
+use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Size, Unit, Value};
+use crate::tick::Tick;
+use goodqueue_units::{Bytes, Duration, Instant, Rate};
+
+/// Logarithm of the odds of getting through at the highest price.
+const MOST: f64 = 1e6;
+
+/// What happens to Not-ECT packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NotEctFate {
+    /// They are dropped on arrival with the same probability.
+    #[default]
+    Drop,
+    /// They pass, as in ns-2 with marking on.
+    Pass,
+}
+
+/// REM's settings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RemParams {
+    /// Gain of the price.
+    pub gamma: f64,
+    /// Base of the probability, above one.
+    pub phi: f64,
+    /// Weight of waiting packets against arriving ones.
+    pub alpha: f64,
+    /// Length to settle at.
+    pub b_star: Size,
+    /// Time between updates.
+    pub t_update: Duration,
+    /// Weight of a period's arrivals in their average.
+    pub inw: f64,
+    /// Size of the packets that the link's rate is counted in.
+    pub mean_pktsize: Bytes,
+    /// Count in packets of `mean_pktsize` and scale the probability by packet size?
+    pub bytes: bool,
+    /// What happens to Not-ECT packets.
+    pub not_ect: NotEctFate,
+    /// Largest packet without framing.
+    pub mtu: Bytes,
+    /// Framing bytes per packet.
+    pub overhead: Bytes,
+}
+
+impl Default for RemParams {
+    /// ns-2's, for packets of 1500 bytes at most.
+    fn default() -> Self {
+        Self {
+            gamma: 0.001,
+            phi: 1.001,
+            alpha: 0.1,
+            b_star: Size::Packets(20.0),
+            t_update: Duration::ms(2),
+            inw: 1.0,
+            mean_pktsize: Bytes::new(1000),
+            bytes: false,
+            not_ect: NotEctFate::Drop,
+            mtu: Bytes::new(1500),
+            overhead: Bytes::ZERO,
+        }
+    }
+}
+
+/// REM's state: one a queue.
+#[derive(Clone, Debug)]
+pub struct Rem {
+    params: RemParams,
+    /// In packets, or in packets of mean size.
+    b_star: f64,
+    /// Packets of mean size the link sends in a period; zero while it is down.
+    c: f64,
+    ln_phi: f64,
+    highest: f64,
+    per_mean_size: f64,
+    /// As `per_mean_size`, framing included.
+    per_mean_wire: f64,
+    price: f64,
+    p: f64,
+    /// Arrivals in this period.
+    in_count: f64,
+    in_avg: f64,
+    tick: Tick,
+}
+
+impl Rem {
+    /// REM with these settings on a link of rate `rate`, awaiting its first packet.
+    #[must_use]
+    pub fn new(params: RemParams, rate: Option<Rate>) -> Self {
+        let ln_phi = log(params.phi);
+        let mean = params.mean_pktsize.get().max(1);
+        let mut this = Self {
+            params,
+            b_star: 20.0,
+            c: 0.0,
+            ln_phi,
+            highest: log(MOST) / ln_phi,
+            per_mean_size: 1.0 / mean as f64,
+            per_mean_wire: 1.0 / (mean + params.overhead.get()) as f64,
+            price: 0.0,
+            p: 0.0,
+            in_count: 0.0,
+            in_avg: 0.0,
+            tick: Tick::new(params.t_update),
+        };
+        this.adopt(rate);
+        this
+    }
+
+    /// The price.
+    #[must_use]
+    pub const fn price(&self) -> f64 {
+        self.price
+    }
+
+    /// The probability of a signal.
+    #[must_use]
+    pub const fn probability(&self) -> f64 {
+        self.p
+    }
+
+    /// Works out everything that depends on the link's rate. An unknown rate keeps what was known.
+    fn adopt(&mut self, rate: Option<Rate>) {
+        let RemParams { b_star, t_update, mtu, bytes, .. } = self.params;
+        if let Some(rate) = rate {
+            self.c = t_update.as_secs_f64() * (rate.as_bytes_s_f64() * self.per_mean_wire);
+        }
+        if let Some(packets) = b_star.packets(mtu, rate) {
+            self.b_star = if bytes { packets * mtu.get() as f64 * self.per_mean_size } else { packets };
+        }
+    }
+
+    #[inline]
+    fn count(&mut self, env: &mut Env<'_>, packet: PacketView) {
+        self.tick.start(env.now, env.rng);
+        self.in_count +=
+            if self.params.bytes { (packet.len + self.params.overhead).get() as f64 * self.per_mean_wire } else { 1.0 };
+    }
+
+    #[inline]
+    fn picks(&self, env: &mut Env<'_>, len: Bytes) -> bool {
+        let scale = if self.params.bytes { len.get() as f64 * self.per_mean_size } else { 1.0 };
+        env.rng.fires(self.p * scale)
+    }
+}
+
+/// `1 - phi^-price`.
+fn probability(price: f64, ln_phi: f64) -> f64 {
+    -expm1(-price * ln_phi)
+}
+
+impl Aqm for Rem {
+    #[inline]
+    fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, _: QueueView) -> Verdict {
+        self.count(env, packet);
+        let judged = !packet.ecn.is_capable() && self.params.not_ect == NotEctFate::Drop;
+        if judged && self.picks(env, packet.len) { Verdict::Signal(Reason::Early) } else { Verdict::Pass }
+    }
+
+    fn on_overflow(&mut self, env: &mut Env<'_>, packet: PacketView, _: QueueView) {
+        self.count(env, packet);
+    }
+
+    #[inline]
+    fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, _: QueueView) -> Verdict {
+        if head.ecn.is_capable() && self.picks(env, head.len) { Verdict::Signal(Reason::Head) } else { Verdict::Pass }
+    }
+
+    fn on_rate_change(&mut self, env: &mut Env<'_>) {
+        self.adopt(env.link_rate);
+    }
+
+    #[inline]
+    fn next_update(&self) -> Option<Instant> {
+        self.tick.due()
+    }
+
+    fn on_update(&mut self, env: &mut Env<'_>, _: Option<PacketView>, queue: QueueView) {
+        let periods = self.tick.take(env.now);
+        if periods == 0 {
+            return;
+        }
+        let RemParams { gamma, alpha, inw, bytes, .. } = self.params;
+        let q = if bytes { queue.backlog.get() as f64 * self.per_mean_size } else { queue.packets.get() as f64 };
+        self.in_avg = (1.0 - inw) * self.in_avg + inw * self.in_count;
+        self.in_count = 0.0;
+        let step = gamma * (self.in_avg + alpha * (q - self.b_star) - self.c * periods as f64);
+        self.price = (self.price + step).clamp(0.0, self.highest);
+        self.p = probability(self.price, self.ln_phi);
+        if self.price == 0.0 && self.in_avg == 0.0 && queue.packets.is_zero() {
+            self.tick.stop();
+        }
+    }
+
+    fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("price", self.price);
+        visit("probability", self.p);
+    }
+}
+
+const NS2: &str = "ns-2.35";
+
+const fn number(name: &'static str, default: f64, range: (f64, f64), doc: &'static str) -> ParamSpec {
+    ParamSpec { name, unit: Unit::Number, default: ParamDefault::Value(Value::Number(default)), range, doc, source: NS2 }
+}
+
+const fn size(name: &'static str, default: Size, range: (f64, f64), doc: &'static str) -> ParamSpec {
+    ParamSpec { name, unit: Unit::Size, default: ParamDefault::Value(Value::Size(default)), range, doc, source: NS2 }
+}
+
+const fn switch(name: &'static str, doc: &'static str) -> ParamSpec {
+    let default = ParamDefault::Value(Value::Switch(false));
+    ParamSpec { name, unit: Unit::Switch, default, range: (0.0, 1.0), doc, source: NS2 }
+}
+
+impl Algorithm for Rem {
+    const KINDS: &'static [KindSpec] = &[KindSpec {
+        kind: "rem",
+        summary: "A price of arrivals above capacity and packets above a target; signals exponential in it",
+        signal: "arrivals and queue length, sampled; on departure where it marks, on arrival where it drops",
+        marks: true,
+        params: &[
+            number("gamma", 0.001, (1e-9, 1e3), "gain of the price"),
+            number("phi", 1.001, (1.000_000_001, 1e3), "base of the probability 1 - phi^-price"),
+            number("alpha", 0.1, (0.0, 1e3), "weight of waiting packets against arriving ones"),
+            size("b_star", Size::Packets(20.0), (0.0, 1e12), "length to settle at"),
+            ParamSpec {
+                name: "t_update",
+                unit: Unit::Duration,
+                default: ParamDefault::Value(Value::Duration(Duration::ms(2))),
+                range: (1e-6, 10.0),
+                doc: "time between updates of the price",
+                source: NS2,
+            },
+            number("inw", 1.0, (1e-6, 1.0), "weight of a period's arrivals in their average"),
+            size("mean_pktsize", Size::Bytes(1000.0), (1.0, 65536.0), "size of the packets that the link's rate is counted in"),
+            switch("bytes", "count in packets of mean_pktsize and scale the probability by packet size"),
+            switch("legacy", "never drop: Not-ECT packets pass, as in ns-2 with marking on"),
+        ],
+        source: "Athuraliya, Li, Low and Yin 2001; ns-2.35",
+    }];
+
+    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+        if link.rate.is_none() {
+            let message = "rem needs a link of known rate to know what it can send".into();
+            return Err(ParamError { param: "kind", message });
+        }
+        let defaults = RemParams::default();
+        Ok(Self::new(
+            RemParams {
+                gamma: given.number("gamma").unwrap_or(defaults.gamma),
+                phi: given.number("phi").unwrap_or(defaults.phi),
+                alpha: given.number("alpha").unwrap_or(defaults.alpha),
+                b_star: given.size("b_star").unwrap_or(defaults.b_star),
+                t_update: given.duration("t_update").unwrap_or(defaults.t_update),
+                inw: given.number("inw").unwrap_or(defaults.inw),
+                mean_pktsize: given.bytes("mean_pktsize", link)?.unwrap_or(defaults.mean_pktsize),
+                bytes: given.switch("bytes").unwrap_or(defaults.bytes),
+                not_ect: if given.switch("legacy") == Some(true) { NotEctFate::Pass } else { NotEctFate::Drop },
+                mtu: link.mtu,
+                overhead: link.overhead,
+            },
+            link.rate,
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use goodqueue_units::{Packets, Rng};
+
+    fn queue(packets: u64) -> QueueView {
+        QueueView { packets: Packets::new(packets), backlog: Bytes::new(1500 * packets) }
+    }
+
+    fn started() -> Rem {
+        let mut rem = Rem::new(RemParams::default(), Some(Rate::mbit(8)));
+        rem.tick.start(Instant::ZERO, &mut Rng::new(1));
+        rem
+    }
+
+    /// The update `late` periods after its time.
+    fn update(rem: &mut Rem, waiting: u64, late: u64) {
+        let now = rem.next_update().expect("running") + Duration::ms(2) * late;
+        let mut rng = Rng::new(1);
+        rem.on_update(&mut Env { now, link_rate: None, overhead: Bytes::ZERO, rng: &mut rng }, None, queue(waiting));
+    }
+
+    #[track_caller]
+    fn near(found: f64, expected: f64, relative: f64) {
+        assert!((found - expected).abs() <= relative * expected.abs(), "{found} is not {expected}");
+    }
+
+    #[test]
+    fn a_hundred_packets_too_many_raise_the_price_by_a_hundredth() {
+        let mut rem = started();
+        near(rem.c, 2.0, 1e-12);
+        rem.in_count = rem.c;
+        update(&mut rem, 120, 0);
+        near(rem.price(), 0.01, 1e-12);
+        near(rem.probability(), 1.0e-5, 1e-3);
+    }
+
+    #[test]
+    fn the_probability_is_exponential_in_the_price() {
+        for price in [0.0, 1e-6, 0.01, 1.0, 100.0, 1000.0, 13_000.0] {
+            let expected = 1.0 - crate::math::pow(1.001, -price);
+            assert!((probability(price, log(1.001)) - expected).abs() <= 1e-9);
+        }
+    }
+
+    /// Two queues in a row let through what one with the sum of their prices does.
+    #[test]
+    fn prices_add_up_along_a_path() {
+        let through = |price| 1.0 - probability(price, log(1.001));
+        near(through(30.0) * through(70.0), through(100.0), 1e-12);
+    }
+
+    #[test]
+    fn a_link_that_is_down_raises_the_price_no_further_than_it_can_fall_again() {
+        let mut rem = started();
+        rem.adopt(Some(Rate::ZERO));
+        rem.price = 13_815.0;
+        (0..1_000_000).for_each(|_| update(&mut rem, 200, 0));
+        near(rem.price(), crate::math::log(1e6) / crate::math::log(1.001), 1e-12);
+        near(1.0 - rem.probability(), 1e-6, 1e-9);
+    }
+
+    #[test]
+    fn a_late_update_counts_what_the_link_could_send_meanwhile() {
+        let mut rem = started();
+        rem.in_count = 5.0 * rem.c;
+        update(&mut rem, 120, 4);
+        near(rem.price(), 0.01, 1e-9);
+    }
+
+    #[test]
+    fn updates_rest_while_they_would_change_nothing() {
+        let mut rem = started();
+        rem.in_count = 1.0;
+        update(&mut rem, 0, 0);
+        assert_eq!(rem.price(), 0.0);
+        assert!(rem.next_update().is_some());
+        update(&mut rem, 0, 0);
+        assert_eq!(rem.next_update(), None);
+    }
+
+    #[test]
+    fn an_unknown_rate_is_refused() {
+        let link = LinkFacts {
+            rate: None,
+            delay: Duration::ZERO,
+            mtu: Bytes::new(1500),
+            overhead: Bytes::ZERO,
+            limit: crate::Limit::packets(10),
+        };
+        assert_eq!(Rem::build(&Given::new(&Rem::KINDS[0], &[]).unwrap(), &link).unwrap_err().param, "kind");
+    }
+}
