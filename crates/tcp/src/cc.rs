@@ -116,6 +116,10 @@ pub struct Detail {
 pub struct LostSegment {
     /// When that was noticed.
     pub now: Instant,
+    /// Its number.
+    pub number: u64,
+    /// Segments delivered in all until now.
+    pub delivered_in_all: u64,
     /// Segments in flight when it was sent, itself included.
     pub in_flight_when_sent: u32,
     /// Losses found since it was sent, itself included.
@@ -460,6 +464,7 @@ controls! {
     dctcp::Dctcp boxed,
     prague::Prague boxed,
     bbr::Bbr boxed,
+    bbr3::Bbr3 boxed,
     ledbat::Ledbat boxed,
 }
 

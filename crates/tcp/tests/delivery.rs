@@ -7,7 +7,7 @@ use goodqueue_units::{Bytes, Duration, Rng};
 use pipe::{Fate, Pipe};
 use proptest::prelude::*;
 
-const KINDS: [&str; 9] = ["reno", "cubic", "cubic-rfc", "htcp", "compound", "dctcp", "prague", "bbr", "ledbat"];
+const KINDS: [&str; 10] = ["reno", "cubic", "cubic-rfc", "htcp", "compound", "dctcp", "prague", "bbr", "bbr3", "ledbat"];
 
 fn config(kind: &'static str, detection: LossDetection, segments: u64) -> SenderConfig {
     SenderConfig {

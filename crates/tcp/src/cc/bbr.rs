@@ -21,7 +21,7 @@
 
 mod aggregation;
 mod drain;
-mod filter;
+pub(in crate::cc) mod filter;
 mod path;
 mod policer;
 mod probe_bw;
@@ -120,7 +120,7 @@ impl Bbr {
 
     /// Segments of a burst: a millisecond at the pacing rate, two at least unless the rate is very low.
     fn burst(&self) -> u32 {
-        let bytes = (self.pacing_rate.as_bit_s() / 8 >> 10).min(LARGEST_BURST_BYTES);
+        let bytes = (self.pacing_rate.as_bit_s() / 8 / 1024).min(LARGEST_BURST_BYTES);
         let least = if self.pacing_rate.as_bit_s() < BURSTS_FROM_BIT_S { 1 } else { 2 };
         ((bytes / u64::from(self.mss)) as u32).clamp(least, LARGEST_BURST)
     }

@@ -99,11 +99,14 @@ impl Sender {
 
     #[inline(never)]
     fn drain_losses(&mut self, now: Instant) {
+        let delivered_in_all = self.delivered;
         while let Some((number, found)) = self.board.take_loss() {
             let Some(instruments) = &self.instruments else { return };
             let stamp = instruments.sampler.stamp(number);
             self.cc.on_segment_lost(&LostSegment {
                 now,
+                number,
+                delivered_in_all,
                 in_flight_when_sent: stamp.in_flight,
                 lost_since: found - stamp.lost,
                 prior_delivered: stamp.delivered,

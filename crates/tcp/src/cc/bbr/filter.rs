@@ -2,18 +2,18 @@
 
 /// Time is whatever the caller counts, for instance round trips.
 #[derive(Clone, Debug, Default)]
-pub(super) struct WindowedMax {
+pub(in crate::cc) struct WindowedMax {
     /// Time and value, best first.
     best: [(u64, f64); 3],
 }
 
 impl WindowedMax {
-    pub(super) fn get(&self) -> f64 {
+    pub(in crate::cc) fn get(&self) -> f64 {
         self.best[0].1
     }
 
     /// Takes a sample and forgets what is more than `window` older.
-    pub(super) fn insert(&mut self, window: u64, now: u64, value: f64) {
+    pub(in crate::cc) fn insert(&mut self, window: u64, now: u64, value: f64) {
         let sample = (now, value);
         if value >= self.best[0].1 || now - self.best[2].0 > window {
             self.best = [sample; 3];

@@ -1,0 +1,182 @@
+//! BBR, both versions, over a bottleneck of known rate and delay: what they find out about it, and what they do with that.
+
+mod pipe;
+
+use goodqueue_tcp::{CcConfig, Data, ReceiverConfig, SenderConfig};
+use goodqueue_units::{Duration, Instant, Rate, Rng};
+use pipe::{Fate, HEADER, Pipe};
+
+const MSS: u64 = 1448;
+const RATE: Rate = Rate::mbit(10);
+/// Payload that the bottleneck carries in a second.
+const PAYLOAD_BIT_S: f64 = 10e6 * MSS as f64 / (MSS + HEADER) as f64;
+/// 40 ms of propagation and 1.2 ms to send a segment.
+const RTT_S: f64 = 0.0412;
+const BDP: f64 = PAYLOAD_BIT_S / 8.0 / MSS as f64 * RTT_S;
+
+fn flow(kind: &'static str, limit: usize, loss: f64) -> Pipe {
+    let config = SenderConfig { cc: CcConfig { kind, params: Vec::new() }, data: Data::Unlimited, ..SenderConfig::default() };
+    let mut rng = Rng::new(7);
+    Pipe::new(&config, &ReceiverConfig::default())
+        .with_path(RATE, Duration::ms(20), limit)
+        .with_fate(move |_, _| if rng.fires(loss) { Fate::Drop } else { Fate::Deliver })
+}
+
+/// What a sender shows of itself at one instant: seconds since the start, window and flight in segments, pacing rate over the
+/// bottleneck's.
+#[derive(Clone, Copy, Debug)]
+struct View {
+    at: f64,
+    cwnd: u64,
+    in_flight: f64,
+    pace: f64,
+}
+
+/// Runs for a time, looking at the sender after every event.
+fn watch(pipe: &mut Pipe, seconds: u64) -> Vec<View> {
+    let end = pipe.now + Duration::secs(seconds);
+    let mut views = Vec::new();
+    while pipe.now < end && pipe.step() {
+        views.push(View {
+            at: pipe.now.since(Instant::from_nanos(1_000_000)).as_secs_f64(),
+            cwnd: pipe.sender.cwnd().get() / MSS,
+            in_flight: pipe.sender.in_flight().get() as f64 / MSS as f64,
+            pace: pipe.sender.pacing_rate().map_or(0.0, |rate| rate.as_bit_s() as f64 / PAYLOAD_BIT_S),
+        });
+    }
+    views
+}
+
+fn goodput_bit_s(pipe: &mut Pipe, from: u64, seconds: u64) -> f64 {
+    pipe.run(Duration::secs(from));
+    let before = pipe.receiver.delivered_bytes();
+    pipe.run(Duration::secs(seconds));
+    (pipe.receiver.delivered_bytes() - before) as f64 * 8.0 / seconds as f64
+}
+
+/// Draft, appendix "Exiting STARTUP on Bandwidth Plateau": the bandwidth found is within 2 % of the path's.
+#[test]
+fn startup_finds_the_bandwidth_and_drain_empties_the_queue() {
+    for kind in ["bbr", "bbr3"] {
+        let mut pipe = flow(kind, 1_000, 0.0);
+        let views = watch(&mut pipe, 2);
+        let first_full = views.iter().find(|view| view.pace > 0.99).expect("the pipe is filled");
+        // Ten segments a round trip at first, a rate that at least doubles: full within three or four round trips.
+        assert!(first_full.at < 6.0 * RTT_S, "{kind}: {first_full:?}");
+        assert!(views.iter().any(|view| view.pace < 0.6 && view.at > first_full.at), "{kind} drains");
+        let cruising = views.iter().rfind(|view| (0.95..1.05).contains(&view.pace)).expect("steady state");
+        assert!((cruising.pace / 0.99 - 1.0).abs() < 0.02, "{kind}: {cruising:?}");
+        assert!(cruising.in_flight < 1.3 * BDP, "{kind}: {cruising:?} against {BDP}");
+    }
+}
+
+#[test]
+fn steady_state_fills_the_link_with_a_small_queue() {
+    for kind in ["bbr", "bbr3"] {
+        let share = goodput_bit_s(&mut flow(kind, 1_000, 0.0), 5, 30) / PAYLOAD_BIT_S;
+        assert!((0.95..=1.0).contains(&share), "{kind}: {share}");
+        let mut pipe = flow(kind, 1_000, 0.0);
+        pipe.run(Duration::secs(5));
+        let views = watch(&mut pipe, 30);
+        let mean = views.iter().map(|view| view.in_flight).sum::<f64>() / views.len() as f64;
+        // The queue is what is in flight beyond a bandwidth-delay product.
+        assert!((0.8 * BDP..1.4 * BDP).contains(&mean), "{kind}: {mean} against {BDP}");
+    }
+}
+
+#[test]
+fn version_one_cycles_through_its_gains() {
+    let mut pipe = flow("bbr", 1_000, 0.0);
+    pipe.run(Duration::secs(2));
+    let views = watch(&mut pipe, 7);
+    for gain in [1.25, 0.75, 1.0] {
+        let near = views.iter().filter(|view| (view.pace / gain / 0.99 - 1.0).abs() < 0.02).count();
+        let share = near as f64 / views.len() as f64;
+        let expected = if gain == 1.0 { 0.6..0.9 } else { 0.03..0.2 };
+        assert!(expected.contains(&share), "gain {gain}: {share}");
+    }
+}
+
+/// Every ten seconds four segments for a fifth of a second; version 3: half a bandwidth-delay product every five seconds.
+#[test]
+fn the_round_trip_time_is_probed_in_time() {
+    for (kind, every, window) in [("bbr", 10.0, 4.0..=4.0), ("bbr3", 5.0, 0.4 * BDP..=0.55 * BDP)] {
+        let mut pipe = flow(kind, 1_000, 0.0);
+        let views = watch(&mut pipe, 45);
+        let mut probes: Vec<(f64, f64)> = Vec::new();
+        for view in views.iter().filter(|view| view.at > 1.0 && window.contains(&(view.cwnd as f64))) {
+            match probes.last_mut() {
+                Some((_, end)) if view.at - *end < 1.0 => *end = view.at,
+                _ => probes.push((view.at, view.at)),
+            }
+        }
+        assert!(probes.len() >= 3, "{kind}: {probes:?}");
+        for (start, end) in &probes {
+            assert!((0.2..0.2 + 4.0 * RTT_S).contains(&(end - start)), "{kind}: {probes:?}");
+        }
+        for pair in probes.windows(2) {
+            let apart = pair[1].0 - pair[0].0;
+            assert!((every..every + 1.0).contains(&apart), "{kind}: {probes:?}");
+        }
+    }
+}
+
+/// Two to three seconds, or 62 to 63 round trips, or as many as there are segments in a bandwidth-delay product: here 34 round trips.
+#[test]
+fn version_three_probes_for_bandwidth_as_often_as_reno_would_lose() {
+    let mut pipe = flow("bbr3", 1_000, 0.0);
+    pipe.run(Duration::secs(1));
+    let views = watch(&mut pipe, 30);
+    let mut ups: Vec<f64> = Vec::new();
+    let mut was_up = false;
+    for view in &views {
+        let up = view.pace > 1.15;
+        if up && !was_up {
+            ups.push(view.at);
+        }
+        was_up = up;
+    }
+    assert!(ups.len() >= 10, "{ups:?}");
+    let mean = (ups[ups.len() - 1] - ups[0]) / (ups.len() - 1) as f64;
+    let expected = BDP * RTT_S;
+    assert!((0.8 * expected..1.6 * expected).contains(&mean), "{mean} s against {expected} s: {ups:?}");
+}
+
+/// Version 1 takes no notice of random loss until its probes' gain no longer makes up for it, from about 15 % on (Cardwell et al. 2016, figure 8);
+/// version 3 takes none of less than 2 %.
+#[test]
+fn random_loss_does_not_stop_them() {
+    let share = |kind, loss: f64| goodput_bit_s(&mut flow(kind, 1_000, loss), 5, 30) / PAYLOAD_BIT_S / (1.0 - loss);
+    assert!(share("bbr", 0.05) > 0.9, "{}", share("bbr", 0.05));
+    assert!(share("bbr", 0.15) > 0.7, "{}", share("bbr", 0.15));
+    assert!(share("bbr3", 0.005) > 0.85, "{}", share("bbr3", 0.005));
+    assert!(share("reno", 0.05) < 0.25, "Reno would stop: {}", share("reno", 0.05));
+}
+
+/// A buffer of a fifth of a bandwidth-delay product: version 3 learns how much it holds, version 1 overruns it in every cycle.
+#[test]
+fn version_three_learns_how_much_a_short_buffer_holds() {
+    let mut lost = Vec::new();
+    for kind in ["bbr", "bbr3"] {
+        let mut pipe = flow(kind, 7, 0.0);
+        let share = goodput_bit_s(&mut pipe, 5, 30) / PAYLOAD_BIT_S;
+        assert!(share > 0.85, "{kind}: {share}");
+        lost.push(pipe.dropped as f64 / pipe.log.len() as f64);
+    }
+    assert!(lost[1] < 0.02 && lost[1] < lost[0], "{lost:?}");
+}
+
+/// The rate of the path falls to a fifth, and comes back.
+#[test]
+fn a_change_of_the_rate_is_followed() {
+    for kind in ["bbr", "bbr3"] {
+        let mut pipe = flow(kind, 200, 0.0);
+        pipe.run(Duration::secs(5));
+        pipe.rate = Rate::mbit(2);
+        let slow = goodput_bit_s(&mut pipe, 10, 5);
+        assert!((slow / PAYLOAD_BIT_S / 0.2 - 1.0).abs() < 0.1, "{kind}: {slow}");
+        pipe.rate = RATE;
+        let fast = goodput_bit_s(&mut pipe, 15, 5);
+        assert!(fast / PAYLOAD_BIT_S > 0.85, "{kind}: {fast}");
+    }
+}
