@@ -16,7 +16,8 @@
 //! *Departures* from the draft: segments instead of bytes; no response to ECN, of which the draft has none. The draft is still moving: its latest text
 //! probes the round-trip time every 10 s, set `probe_rtt_interval` for that; the window during such a probe is fixed at its start, as there.
 //!
-//! *Limits*: made for rates at which a few packets are 2 % of what is in flight; at lower ones every loss while probing counts as too much.
+//! *Limits*: with fewer than 50 segments in flight every loss while probing is more than 2 %; random loss below 2 % still costs its share in each round trip
+//! between two probes.
 //!
 //! *Source*: draft-ietf-ccwg-bbr.
 

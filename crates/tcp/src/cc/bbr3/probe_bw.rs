@@ -119,13 +119,15 @@ impl Bbr3 {
             Phase::Cruise if self.is_time_to_probe(sample.now) => self.begin_refill(self.delivered_in_all),
             // After a round trip of refilling.
             Phase::Refill if self.path.round_began => self.begin_up(seen),
-            Phase::Up => {
-                if self.is_time_to_go_down(seen, sample) {
-                    self.probing.too_high = false;
-                    self.begin_down(sample.now, self.delivered_in_all);
-                }
-            }
+            Phase::Up => self.end_up_in_time(seen, sample),
             _ => {}
+        }
+    }
+
+    fn end_up_in_time(&mut self, seen: &Measured, sample: &AckSample) {
+        if self.is_time_to_go_down(seen, sample) {
+            self.probing.too_high = false;
+            self.begin_down(sample.now, self.delivered_in_all);
         }
     }
 
