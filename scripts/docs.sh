@@ -5,3 +5,4 @@ cd "$(dirname "$0")/.."
 cargo test --quiet -p goodqueue-lab --test bad_input -- --ignored
 cargo test --quiet -p goodqueue-lab --test algorithm_pages -- --ignored
 cargo test --quiet -p goodqueue-conformance --test page -- --ignored
+cargo test --quiet -p goodqueue-capi --test header -- --ignored

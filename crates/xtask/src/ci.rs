@@ -25,6 +25,7 @@ const STEPS: &[Named] = &[
     Named { name: "clippy", what: "lints, warnings are errors", run: clippy },
     Named { name: "doc", what: "documentation, warnings are errors", run: doc },
     Named { name: "test", what: "cargo test, all crates", run: test },
+    Named { name: "package", what: "units and aqm can be published", run: package },
     Named { name: "deny", what: "licences and advisories (cargo-deny)", run: deny },
     Named { name: "miri", what: "undefined behaviour in units and aqm (Miri)", run: miri },
 ];
@@ -119,6 +120,10 @@ fn test() -> Result<Step> {
     println!("{} passed, {} failed, {} skipped", tally.passed, tally.failed, tally.ignored);
     outcome?;
     if tally.passed == 0 { Err("no test ran".to_owned()) } else { Ok(Step::Done) }
+}
+
+fn package() -> Result<Step> {
+    tool_step("cargo", &["package", "--quiet", "--allow-dirty", "-p", "goodqueue-units", "-p", "goodqueue-aqm"])
 }
 
 fn deny() -> Result<Step> {

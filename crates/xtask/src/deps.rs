@@ -26,6 +26,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("py", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab"]),
     ("cli", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab", "web", "conformance"]),
     ("conformance", &["units", "aqm"]),
+    ("capi", &["units", "aqm"]),
     ("testkit", &["units", "aqm", "tcp", "trace", "sim"]),
     ("xtask", &[]),
 ];

@@ -1,0 +1,86 @@
+//! After it has grown to its working size, no queue of any kind asks for memory, packet by packet.
+
+use goodqueue_aqm::sched::{kind, kinds};
+use goodqueue_aqm::spec::{Chosen, LinkFacts};
+use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Qdisc, Rng, SimplePacket};
+use goodqueue_testkit::{Mix, Operation, Operations};
+use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    /// Requests of this thread: the test harness has threads of its own.
+    static REQUESTS: Cell<u64> = const { Cell::new(0) };
+}
+
+fn count() {
+    // A thread that is ending has no counter any more.
+    let _ = REQUESTS.try_with(|requests| requests.set(requests.get() + 1));
+}
+
+struct Counting;
+
+#[expect(unsafe_code, reason = "an allocator is unsafe by its trait; this one hands everything on to the system's")]
+// SAFETY: every call goes to the system's allocator with the same arguments.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: what the caller promises is what the system's allocator asks for.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: as above.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Takes the queue through the operations; time and packets are made here, not in the queue.
+fn work(queue: &mut AnyQdisc<SimplePacket>, now: &mut Instant, operations: impl Iterator<Item = Operation>) {
+    let mut sink = goodqueue_aqm::NoSink;
+    for operation in operations {
+        match operation {
+            Operation::Enqueue { len, flow, ecn } => {
+                let packet = SimplePacket { flow, ecn, ..SimplePacket::new(len) };
+                queue.enqueue(*now, packet, &mut sink);
+            }
+            Operation::Dequeue => drop(queue.dequeue(*now, &mut sink)),
+            Operation::Advance(span) | Operation::Stall(span) => *now += span,
+            Operation::SpuriousTimer => queue.handle_timer(*now),
+            Operation::SetRate(rate) => queue.set_link_rate(*now, rate),
+        }
+        if queue.next_timer().is_some_and(|due| due <= *now) {
+            queue.handle_timer(*now);
+        }
+    }
+}
+
+#[test]
+fn no_queue_asks_for_memory_once_it_has_its_size() {
+    let link = LinkFacts {
+        rate: Some(Rate::mbit(10)),
+        delay: Duration::ms(10),
+        mtu: Bytes::new(1500),
+        overhead: Bytes::new(14),
+        limit: Limit { packets: Packets::new(100), bytes: Bytes::new(150_000) },
+    };
+    let inner = |name| Chosen { kind: kind(name).expect("a listed kind"), params: Vec::new() };
+    for spec in kinds() {
+        let of = spec.is_over_another().then(|| inner("pie"));
+        let queue = AnyQdisc::build_over(spec, &[], of.as_ref(), &link, EcnPolicy::Mark, Rng::new(1));
+        let (mut queue, mut now) = (queue.expect("defaults are valid"), Instant::from_nanos(1));
+        work(&mut queue, &mut now, Operations::new(3, Mix::Everything).take(100_000));
+        let before = REQUESTS.get();
+        work(&mut queue, &mut now, Operations::new(4, Mix::Everything).take(100_000));
+        let during = REQUESTS.get() - before;
+        assert_eq!(during, 0, "{} asked for memory {during} times in a hundred thousand operations", spec.kind);
+        assert!(queue.counters().departed.packets.get() > 1_000, "{}: hardly anything passed", spec.kind);
+    }
+}

@@ -1,0 +1,110 @@
+//! From the caller's words and numbers to a queue.
+
+use crate::host::Held;
+use crate::{GQ_NONE, GqLink, GqParam};
+use goodqueue_aqm::sched::{kind, kinds};
+use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, ParamSpec, Size, Unit, Value};
+use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng};
+use goodqueue_units::{Bytes, Duration, Packets, Rate};
+use std::ffi::{CStr, c_char};
+
+/// # Safety
+/// As for [`crate::gq_queue_new`].
+pub unsafe fn queue(
+    name: *const c_char,
+    params: *const GqParam,
+    count: usize,
+    link: *const GqLink,
+) -> Result<AnyQdisc<Held>, String> {
+    // SAFETY: zero-terminated or null, as the caller promises.
+    let name = unsafe { text(name) }.ok_or("kind: is missing")?;
+    let spec = known(name)?;
+    // SAFETY: a link or null.
+    let link = unsafe { link.as_ref() }.ok_or("link: is missing")?;
+    let params = if params.is_null() || count == 0 {
+        &[]
+    } else {
+        // SAFETY: `count` parameters, as the caller promises.
+        unsafe { std::slice::from_raw_parts(params, count) }
+    };
+    let (mut values, mut of) = (Vec::new(), None);
+    for param in params {
+        // SAFETY: both zero-terminated or null.
+        let (name, word) = unsafe { (text(param.name), text(param.word)) };
+        let name = name.ok_or("a parameter has no name")?;
+        let param_spec = spec.params.iter().find(|known| known.name == name);
+        let param_spec = param_spec.ok_or_else(|| format!("{name}: `{}` has no such parameter", spec.kind))?;
+        if param_spec.unit == Unit::Algorithm {
+            let kind = known(word.ok_or_else(|| format!("{name}: needs the word of an algorithm"))?)?;
+            of = Some(Chosen { kind, params: Vec::new() });
+        } else {
+            values.push((param_spec.name, value(param_spec, param.number, word)?));
+        }
+    }
+    let ecn = if link.ecn == 0 { EcnPolicy::Drop } else { EcnPolicy::Mark };
+    AnyQdisc::build_over(spec, &values, of.as_ref(), &facts(link), ecn, Rng::new(link.seed)).map_err(|error| error.to_string())
+}
+
+fn known(name: &str) -> Result<&'static KindSpec, String> {
+    kind(name).ok_or_else(|| {
+        let known: Vec<&str> = kinds().map(|spec| spec.kind).collect();
+        format!("kind: `{name}` is not known: allowed {}", known.join(", "))
+    })
+}
+
+fn facts(link: &GqLink) -> LinkFacts {
+    let limited = |limit: u64| if limit == GQ_NONE { u64::MAX } else { limit };
+    LinkFacts {
+        rate: (link.rate != GQ_NONE).then_some(Rate::bit_s(link.rate)),
+        delay: Duration::ns(link.delay),
+        mtu: Bytes::new(u64::from(link.mtu)),
+        overhead: Bytes::new(u64::from(link.overhead)),
+        limit: Limit { packets: Packets::new(limited(link.limit_packets)), bytes: Bytes::new(limited(link.limit_bytes)) },
+    }
+}
+
+fn value(param: &ParamSpec, number: f64, word: Option<&str>) -> Result<Value, String> {
+    if !number.is_finite() || number < 0.0 {
+        return Err(format!("{}: {number} is not a number from 0 on", param.name));
+    }
+    Ok(match param.unit {
+        Unit::Duration => Value::Duration(Duration::from_secs_f64(number)),
+        Unit::Size => Value::Size(Size::Bytes(number)),
+        Unit::Rate => Value::Rate(Rate::bit_s(number as u64)),
+        Unit::Number | Unit::Count | Unit::Ratio => Value::Number(number),
+        Unit::Switch if number == 0.0 || number == 1.0 => Value::Switch(number == 1.0),
+        Unit::Switch => return Err(format!("{}: {number} is not 0 or 1", param.name)),
+        Unit::Choice(words) => {
+            let word = word.ok_or_else(|| format!("{}: needs a word: allowed {}", param.name, words.join(", ")))?;
+            let known = words.iter().find(|known| **known == word);
+            Value::Choice(known.ok_or_else(|| format!("{}: `{word}` is not one of {}", param.name, words.join(", ")))?)
+        }
+        Unit::Algorithm => return Err(format!("{}: is an algorithm, not a number", param.name)),
+    })
+}
+
+/// # Safety
+/// `pointer` is zero-terminated text that outlives the result, or null.
+unsafe fn text<'a>(pointer: *const c_char) -> Option<&'a str> {
+    if pointer.is_null() {
+        return None;
+    }
+    // SAFETY: as above.
+    unsafe { CStr::from_ptr(pointer) }.to_str().ok()
+}
+
+/// Writes `error` into the caller's memory, cut to fit.
+///
+/// # Safety
+/// `message` points to `size` writable bytes, or is null.
+pub unsafe fn tell(error: &str, message: *mut c_char, size: usize) {
+    if message.is_null() || size == 0 {
+        return;
+    }
+    let length = error.len().min(size - 1);
+    // SAFETY: `length` bytes and the zero fit into `size`; the two do not overlap, as one is ours.
+    unsafe {
+        std::ptr::copy_nonoverlapping(error.as_ptr().cast::<c_char>(), message, length);
+        message.add(length).write(0);
+    }
+}
