@@ -42,6 +42,9 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// Enough for a queue to have been full, with as many flows as there are.
+const WARM_UP: usize = 400_000;
+
 /// Takes the queue through the operations; time and packets are made here, not in the queue.
 fn work(queue: &mut AnyQdisc<SimplePacket>, now: &mut Instant, operations: impl Iterator<Item = Operation>) {
     let mut sink = goodqueue_aqm::NoSink;
@@ -76,7 +79,7 @@ fn no_queue_asks_for_memory_once_it_has_its_size() {
         let of = spec.is_over_another().then(|| inner("pie"));
         let queue = AnyQdisc::build_over(spec, &[], of.as_ref(), &link, EcnPolicy::Mark, Rng::new(1));
         let (mut queue, mut now) = (queue.expect("defaults are valid"), Instant::from_nanos(1));
-        work(&mut queue, &mut now, Operations::new(3, Mix::Everything).take(100_000));
+        work(&mut queue, &mut now, Operations::new(3, Mix::Everything).take(WARM_UP));
         let before = REQUESTS.get();
         work(&mut queue, &mut now, Operations::new(4, Mix::Everything).take(100_000));
         let during = REQUESTS.get() - before;
