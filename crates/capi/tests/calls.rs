@@ -39,8 +39,9 @@ fn what_cannot_be_made_is_explained() {
     assert_eq!(message("codel", Some(("aim", 1.0, None))), "aim: `codel` has no such parameter");
     assert_eq!(message("codel", Some(("target", 60.0, None))), "target: 60 s is out of range: allowed 1 us to 10 s");
     assert_eq!(message("codel", Some(("target", f64::NAN, None))), "target: NaN is not a number from 0 on");
-    assert_eq!(message("codel", Some(("reentry", 0.0, Some("never")))), "reentry: `never` is not one of rfc8289, acm2012");
-    assert_eq!(message("codel", Some(("reentry", 0.0, None))), "reentry: needs a word: allowed rfc8289, acm2012");
+    let reentry = |word| message("codel", Some(("reentry", 0.0, word)));
+    assert!(reentry(Some("never")).starts_with("reentry: `never` is not one of rfc8289, acm2012"));
+    assert!(reentry(None).starts_with("reentry: needs a word: allowed rfc8289, acm2012"));
     assert!(message("fair", None).starts_with("of: `fair` needs the algorithm of its flows"));
     assert!(message("fair", Some(("of", 0.0, None))).starts_with("of: needs the word of an algorithm"));
 }
