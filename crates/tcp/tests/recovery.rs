@@ -308,3 +308,27 @@ fn hystart_plus_plus_leaves_slow_start_before_the_queue_overflows() {
     assert!(losses[0] > 100, "doubling overshoots: {losses:?}");
     assert_eq!(losses[1..], [0, 0]);
 }
+
+/// RFC 3042: each of the first two duplicates lets one new segment leave, the third repairs the hole.
+#[test]
+fn the_first_duplicates_let_new_segments_leave() {
+    use goodqueue_tcp::{Flags, SackBlock, Segment, Sender};
+    let config = SenderConfig { data: Data::Unlimited, initial_window: 20, ..reno(0, LossDetection::Rfc6675) };
+    let mut sender = Sender::new(&config, goodqueue_units::Rng::new(1)).unwrap();
+    let mut now = Instant::from_nanos(1_000_000);
+    sender.connect(now);
+    let syn = sender.poll_transmit(now).unwrap().segment;
+    now += Duration::ms(20);
+    sender.handle_ack(now, &Segment { timestamp: syn.timestamp, flags: Flags::SYN.with(Flags::ACK), ..Segment::default() });
+    let all = |sender: &mut Sender, now| std::iter::from_fn(|| sender.poll_transmit(now)).collect::<Vec<_>>();
+    assert_eq!(all(&mut sender, now).len(), 20);
+    now += Duration::ms(20);
+    let mut answers = Vec::new();
+    for received in 1..=3 {
+        let mut ack = Segment { flags: Flags::ACK, timestamp: now, ..Segment::default() };
+        ack.sack[0] = SackBlock { offset: MSS as u32, len: received * MSS as u32 };
+        sender.handle_ack(now, &ack);
+        answers.push(all(&mut sender, now).iter().map(|out| (out.segment.number / MSS, out.retransmission)).collect::<Vec<_>>());
+    }
+    assert_eq!(answers, [vec![(20, false)], vec![(21, false)], vec![(0, true)]]);
+}
