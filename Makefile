@@ -1,7 +1,7 @@
 # The commands of this project. Each is one line into cargo, npm or a script.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-gate bench-peers fuzz web docs picture
+.PHONY: help demo test bench bench-gate bench-peers fuzz fuzz-long web docs picture
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -30,6 +30,9 @@ bench-peers: ## the same work in goodqueue, ns-2 and ns-3 (installs both; half a
 
 fuzz: ## arbitrary input to every reader (MINUTES=1 a target)
 	@scripts/fuzz.sh
+
+fuzz-long: ## a thousand million random operations a queue, resumed where it stopped (MINUTES=10)
+	cargo run --release -p goodqueue-testkit --example fuzz_long -- fuzz/progress.txt $(or $(MINUTES),10)
 
 web: ## build the front end; the report's template goes to crates/lab/assets
 	@scripts/setup.sh test

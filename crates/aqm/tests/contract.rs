@@ -6,6 +6,8 @@ use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Qdisc, Rng, SimplePacket};
 use goodqueue_testkit::{CheckedQueue, Load, Mix, Operation, Operations, Order, ScriptedLink};
 use goodqueue_units::{Bytes, Duration, Ecn, Packets, Rate};
 
+/// Operations of one promise: four million a subject over all of them. Ten million would make this suite two minutes of processor
+/// time; `make fuzz-long` does a thousand million.
 const OPERATIONS: usize = 1_000_000;
 
 /// One kind of queue: by its name, or `fair` over the algorithm of that name.
