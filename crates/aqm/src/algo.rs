@@ -1,6 +1,6 @@
 //! The list of algorithms. Adding one is one file and one line here.
 
-use crate::aqm::{Aqm, Env, PacketView, QueueView, Verdict};
+use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Verdict};
 use crate::spec::{Given, KindSpec, LinkFacts, ParamError};
 use goodqueue_units::{Instant, Packets};
 
@@ -47,6 +47,15 @@ macro_rules! algorithms {
             #[inline]
             fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
                 match self { $(Self::$Type(aqm) => aqm.on_arrival(env, packet, queue),)+ }
+            }
+            fn on_comparison(
+                &mut self,
+                env: &mut Env<'_>,
+                packet: PacketView,
+                queue: QueueView,
+                waiting: &dyn Fn(usize) -> Option<PacketView>,
+            ) -> Comparison {
+                match self { $(Self::$Type(aqm) => aqm.on_comparison(env, packet, queue, waiting),)+ }
             }
             #[inline]
             fn on_overflow(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) {
@@ -104,4 +113,6 @@ algorithms! {
     pi::Pi,
     avq::Avq,
     phantom_queue::PhantomQueue,
+    choke::Choke,
+    sfb::Sfb,
 }

@@ -399,3 +399,35 @@ impl ParamSpec {
         }
     }
 }
+
+/// `list.contains(&name)` at compile time.
+pub(crate) const fn contains(list: &[&str], name: &str) -> bool {
+    let mut at = 0;
+    while at < list.len() {
+        let (a, b) = (list[at].as_bytes(), name.as_bytes());
+        let mut same = 0;
+        while same < a.len() && same < b.len() && a[same] == b[same] {
+            same += 1;
+        }
+        if same == a.len() && same == b.len() {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+/// Those of `params` that have these names, in their order.
+pub(crate) const fn pick<const N: usize>(params: &[ParamSpec], names: [&str; N]) -> [ParamSpec; N] {
+    let mut picked = [params[0]; N];
+    let (mut from, mut to) = (0, 0);
+    while from < params.len() {
+        if contains(&names, params[from].name) {
+            picked[to] = params[from];
+            to += 1;
+        }
+        from += 1;
+    }
+    assert!(to == N, "each name is that of a parameter");
+    picked
+}

@@ -17,12 +17,20 @@ struct Subject {
     fair_over: Option<&'static str>,
 }
 
+/// Forgets a flow's past within the minute, and lets a probability fall as fast as it rises.
+const SHORT_MEMORY: &[(&str, Value)] = &[
+    ("rehash", Value::Duration(Duration::secs(30))),
+    ("warmup", Value::Duration(Duration::secs(5))),
+    ("d2", Value::Number(0.001)),
+];
+
 /// Parameters that make a kind react within the short runs of these tests.
 fn lively(kind: &str) -> &'static [(&'static str, Value)] {
     match kind {
-        "red" | "ared" => &[("w_q", Value::Number(0.02))],
+        "red" | "ared" | "choke" => &[("w_q", Value::Number(0.02))],
         "pi" => &[("a", Value::Number(1e-3)), ("b", Value::Number(0.9e-3))],
         "rem" => &[("gamma", Value::Number(0.1))],
+        "sfb" => SHORT_MEMORY,
         _ => &[],
     }
 }
@@ -55,6 +63,11 @@ impl Subject {
         CheckedQueue::new(self.build(ecn), ecn, self.order())
     }
 
+    /// How many flows overload it. Some hold a flow that is alone responsible, and then need not mark.
+    fn flows(self) -> u32 {
+        if self.fair_over.unwrap_or(self.name) == "choke" { 100 } else { 1 }
+    }
+
     /// Does the algorithm ever drop, beyond the limit?
     fn drops(self) -> bool {
         !["tail-drop", "phantom-queue"].contains(&self.fair_over.unwrap_or(self.name))
@@ -68,7 +81,7 @@ fn overload(subject: Subject, policy: EcnPolicy, ecn: Ecn) -> goodqueue_testkit:
         overhead: Bytes::new(14),
         packet: 1500,
         ecn,
-        flows: 1,
+        flows: subject.flows(),
         load: Load::Poisson(Duration::us(1_150)),
     };
     link.run(&mut subject.build(policy), 3, Duration::secs(1), Duration::secs(20))
@@ -212,6 +225,8 @@ contract! {
     pi = Subject { name: "pi", fair_over: None };
     avq = Subject { name: "avq", fair_over: None };
     phantom_queue = Subject { name: "phantom-queue", fair_over: None };
+    choke = Subject { name: "choke", fair_over: None };
+    sfb = Subject { name: "sfb", fair_over: None };
     fq_codel = Subject { name: "fq-codel", fair_over: None };
     fair_tail_drop = Subject { name: "fair", fair_over: Some("tail-drop") };
     fair_codel = Subject { name: "fair", fair_over: Some("codel") };
@@ -219,6 +234,7 @@ contract! {
     fair_pie = Subject { name: "fair", fair_over: Some("pie") };
     fair_cp_aqm = Subject { name: "fair", fair_over: Some("cp-aqm") };
     fair_cobalt = Subject { name: "fair", fair_over: Some("cobalt") };
+    fair_choke = Subject { name: "fair", fair_over: Some("choke") };
     fair_gsp = Subject { name: "fair", fair_over: Some("gsp") };
     fair_blue = Subject { name: "fair", fair_over: Some("blue") };
     fair_rem = Subject { name: "fair", fair_over: Some("rem") };

@@ -62,4 +62,6 @@ vectors! {
     pi: "pi",
     avq: "avq",
     phantom_queue: "phantom-queue",
+    choke: "choke",
+    sfb: "sfb",
 }

@@ -7,12 +7,14 @@ mod behaviour {
 
     mod avq;
     mod blue;
+    mod choke;
     mod cobalt;
     mod fq_pie;
     mod gsp;
     mod phantom_queue;
     mod pi;
     mod rem;
+    mod sfb;
     mod sfq_codel;
     mod steering;
 }

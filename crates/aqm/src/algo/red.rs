@@ -40,9 +40,9 @@ use goodqueue_units::{Instant, Rate};
 pub use params::{Adaptation, Facts, RedParams, WeightRule};
 use params::{KINDS, Settings};
 
-/// Where the average stands, for the variant that adapts on crossings.
+/// Where the average stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Zone {
+pub(super) enum Zone {
     Below,
     Between,
     Above,
@@ -89,6 +89,17 @@ impl Red {
             zone: Zone::Between,
             linux: None,
         }
+    }
+
+    /// Are the thresholds, automatic ones included, in order?
+    pub(super) fn check_thresholds(&self) -> Result<(), ParamError> {
+        let Settings { min_th, max_th, .. } = self.settings;
+        if max_th >= min_th {
+            return Ok(());
+        }
+        let unit = if self.params.queue_in_bytes { "B" } else { "packets" };
+        let message = alloc::format!("{max_th} {unit} is below min_th: allowed from {min_th} {unit}");
+        Err(ParamError { param: "max_th", message })
     }
 
     /// The average queue length, in packets or bytes as configured.
@@ -185,8 +196,31 @@ impl Red {
         self.zone = zone;
     }
 
+    /// Takes in an arrival that finds `queue`. Where does the average stand then, the thresholds belonging to the zones below them?
+    pub(super) fn locate(&mut self, now: Instant, queue: QueueView) -> Zone {
+        self.update_average(now, queue);
+        if self.avg <= self.settings.min_th {
+            Zone::Below
+        } else if self.avg <= self.settings.max_th {
+            Zone::Between
+        } else {
+            Zone::Above
+        }
+    }
+
+    /// The next packet with the average in the band is its first.
+    pub(super) fn leave_band(&mut self) {
+        self.in_band = false;
+    }
+
+    /// Counts a packet of `len` bytes since the last signal.
+    pub(super) fn count_packet(&mut self, len: f64) {
+        self.count += 1.0;
+        self.count_bytes += len;
+    }
+
     /// With the average in the band: the verdict.
-    fn judge_in_band(&mut self, env: &mut Env<'_>, len: f64) -> Verdict {
+    pub(super) fn judge_in_band(&mut self, env: &mut Env<'_>, len: f64) -> Verdict {
         if !self.in_band {
             self.in_band = true;
             self.count = 1.0;
@@ -228,8 +262,7 @@ impl Aqm for Red {
         }
         let length = self.update_average(env.now, queue);
         let len = packet.len.get() as f64;
-        self.count += 1.0;
-        self.count_bytes += len;
+        self.count_packet(len);
         if self.avg >= self.settings.min_th && length > 1.0 {
             self.judge_in_band(env, len)
         } else {
@@ -272,12 +305,7 @@ impl Algorithm for Red {
             red.linux = Some(Box::new(LinuxRed::new(LinuxRedParams::build(given, link)?)));
             return Ok(red);
         }
-        let Settings { min_th, max_th, .. } = red.settings;
-        if max_th < min_th {
-            let unit = if params.queue_in_bytes { "B" } else { "packets" };
-            let message = alloc::format!("{max_th} {unit} is below min_th: allowed from {min_th} {unit}");
-            return Err(ParamError { param: "max_th", message });
-        }
+        red.check_thresholds()?;
         Ok(red)
     }
 }

@@ -1,6 +1,6 @@
 //! What a steered queue is held to, and how fast.
 
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
+use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value, contains};
 use alloc::vec::Vec;
 use goodqueue_units::{Duration, Rate};
 
@@ -202,23 +202,6 @@ pub(crate) const fn steered_params<const ALL: usize>(
         to += 1;
     }
     all
-}
-
-/// `list.contains(&name)` at compile time.
-const fn contains(list: &[&str], name: &str) -> bool {
-    let mut at = 0;
-    while at < list.len() {
-        let (a, b) = (list[at].as_bytes(), name.as_bytes());
-        let mut same = 0;
-        while same < a.len() && same < b.len() && a[same] == b[same] {
-            same += 1;
-        }
-        if same == a.len() && same == b.len() {
-            return true;
-        }
-        at += 1;
-    }
-    false
 }
 
 /// The values given for parameters that the kind inside has.

@@ -29,6 +29,17 @@ pub enum WeightRule {
     Tenth,
 }
 
+impl WeightRule {
+    /// The one a file gives.
+    pub(crate) fn of(given: &Given<'_>) -> Self {
+        match given.choice("auto_w_q") {
+            Some("second") => Self::Second,
+            Some("tenth") => Self::Tenth,
+            _ => Self::Rtt,
+        }
+    }
+}
+
 /// RED's settings. Sizes that are `None` are automatic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RedParams {
@@ -191,11 +202,7 @@ impl RedParams {
             max_th: size("max_th"),
             max_p: number("max_p"),
             w_q: given.number("w_q"),
-            auto_w_q: match given.choice("auto_w_q") {
-                Some("second") => WeightRule::Second,
-                Some("tenth") => WeightRule::Tenth,
-                _ => WeightRule::Rtt,
-            },
+            auto_w_q: WeightRule::of(given),
             gentle: on("gentle"),
             bytes: on("bytes"),
             queue_in_bytes: on("queue_in_bytes"),
@@ -221,7 +228,7 @@ impl RedParams {
     }
 
     /// Refuses settings that cannot be worked out for want of the link's rate.
-    fn check_rate(&self, link: &LinkFacts) -> Result<(), ParamError> {
+    pub(crate) fn check_rate(&self, link: &LinkFacts) -> Result<(), ParamError> {
         if link.rate.is_some() {
             return Ok(());
         }
