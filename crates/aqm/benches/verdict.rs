@@ -4,6 +4,7 @@
 use goodqueue_aqm::algo::cobalt::Cobalt;
 use goodqueue_aqm::algo::codel::CoDel;
 use goodqueue_aqm::algo::cp_aqm::CpAqm;
+use goodqueue_aqm::algo::docsis_pie::DocsisPie;
 use goodqueue_aqm::algo::gsp::Gsp;
 use goodqueue_aqm::algo::pie::Pie;
 use goodqueue_aqm::algo::red::Red;
@@ -38,7 +39,7 @@ fn measure<Q: Qdisc<SimplePacket>>(bencher: divan::Bencher, queue: Q, flows: u32
 }
 
 /// The queue of one algorithm, known at compile time.
-#[divan::bench(types = [TailDrop, Red, CoDel, Pie, CpAqm, Gsp, Cobalt])]
+#[divan::bench(types = [TailDrop, Red, CoDel, Pie, CpAqm, Gsp, Cobalt, DocsisPie])]
 fn one_algorithm<A: Algorithm>(bencher: divan::Bencher) {
     let given = Given::new(&A::KINDS[0], &[]).expect("no parameters");
     let aqm = A::build(&given, &facts()).expect("defaults are valid");

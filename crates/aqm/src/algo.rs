@@ -104,6 +104,7 @@ algorithms! {
     pie::Pie,
     cp_aqm::CpAqm,
     cobalt::Cobalt,
+    docsis_pie::DocsisPie,
     gsp::Gsp,
     blue::Blue,
     gsp_as::GspAs,

@@ -215,6 +215,7 @@ contract! {
     cp_aqm = Subject { name: "cp-aqm", fair_over: None };
     gsp = Subject { name: "gsp", fair_over: None };
     blue = Subject { name: "blue", fair_over: None };
+    docsis_pie = Subject { name: "docsis-pie", fair_over: None };
     cobalt = Subject { name: "cobalt", fair_over: None };
     gsp_as = Subject { name: "gsp-as", fair_over: None };
     codel_as = Subject { name: "codel-as", fair_over: None };
@@ -233,6 +234,7 @@ contract! {
     fair_red = Subject { name: "fair", fair_over: Some("red") };
     fair_pie = Subject { name: "fair", fair_over: Some("pie") };
     fair_cp_aqm = Subject { name: "fair", fair_over: Some("cp-aqm") };
+    fair_docsis_pie = Subject { name: "fair", fair_over: Some("docsis-pie") };
     fair_cobalt = Subject { name: "fair", fair_over: Some("cobalt") };
     fair_choke = Subject { name: "fair", fair_over: Some("choke") };
     fair_gsp = Subject { name: "fair", fair_over: Some("gsp") };

@@ -55,6 +55,7 @@ vectors! {
     fq_pie: "fq-pie",
     blue: "blue",
     cobalt: "cobalt",
+    docsis_pie: "docsis-pie",
     gsp_as: "gsp-as",
     codel_as: "codel-as",
     pie_as: "pie-as",

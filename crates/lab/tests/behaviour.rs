@@ -9,6 +9,7 @@ mod behaviour {
     mod blue;
     mod choke;
     mod cobalt;
+    mod docsis_pie;
     mod fq_pie;
     mod gsp;
     mod phantom_queue;

@@ -1,0 +1,367 @@
+//! DOCSIS-PIE: PIE as cable modems run it, on the delay that the modem's own rate shaper predicts.
+//!
+//! *Signal*: queue delay, computed from the backlog and the shaper's tokens every `interval`; acts on arrival.
+//!
+//! *Law*: `delay = backlog / peak` while the backlog is covered by tokens, else the tokens at the peak rate and the rest at the sustained
+//! rate. `p += scale(p) * (alpha * (delay - target) + beta * (delay - last delay))`, where `scale` doubles from 1/2048 below 1e-6 to 32
+//! from 10 on; steps up are capped at 0.02 from `p >= 0.1`; `p *= 0.98` while both delays are below 5 ms, `p += 0.02` above 200 ms; `p` ends
+//! at 13.6. A packet of `len` bytes is dropped with probability `p * len / 1024`, at most 0.85, but never before these probabilities
+//! since the last drop add up to 0.85, and always when they reach 8.5. Nothing is dropped until a third of the buffer has filled
+//! once; the first drop after that holds `p` at zero for `max_burst`, and a second of quiet starts it all over.
+//!
+//! *Parameters*: `target` 10 ms, `interval` 16 ms, `max_burst` 142 ms, `alpha` 1/4 Hz, `beta` 5/2 Hz (RFC 8034 §4.1, appendix A);
+//! `sustained_rate` and `peak_rate` those of the link, `burst` none.
+//!
+//! *Departures*: bytes are counted with the link's framing where they are divided by a rate. The tokens are those of a bucket of `burst` bytes
+//! that fills at the sustained rate and that departures empty; the modem's own bucket cannot be seen from here. While the rate is zero or
+//! unknown the delay keeps its value and `p` stays. Updates have a random phase, drawn at the first arrival, and an empty queue at rest
+//! asks for none. A limit in packets is filled to a third by packets.
+//!
+//! *Limits*: drops only (RFC 8034 §4.5: no ECN). Nothing is dropped while 2048 bytes or less wait.
+//!
+//! *Source*: RFC 8034 §4 and appendix A; RFC 8033.
+
+use super::Algorithm;
+use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
+use crate::queue::Limit;
+use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Size, Unit, Value};
+use goodqueue_units::{Bytes, Duration, Instant, Rate};
+
+const MEAN_PACKET: f64 = 1024.0;
+const SPARED: Bytes = Bytes::new(2048);
+const PROB_LOW: f64 = 0.85;
+const PROB_HIGH: f64 = 8.5;
+/// At the smallest packet, 64 bytes, it makes the probability 0.85.
+const MOST: f64 = PROB_LOW * MEAN_PACKET / 64.0;
+const LATENCY_LOW: Duration = Duration::ms(5);
+const LATENCY_HIGH: Duration = Duration::ms(200);
+const BURST_RESET: Duration = Duration::secs(1);
+
+/// DOCSIS-PIE's settings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DocsisPieParams {
+    /// Delay to settle at.
+    pub target: Duration,
+    /// Time between updates.
+    pub interval: Duration,
+    /// How long the first drop holds the probability at zero.
+    pub max_burst: Duration,
+    /// Gain on the distance to `target`, in 1/s.
+    pub alpha: f64,
+    /// Gain on the change of the delay, in 1/s.
+    pub beta: f64,
+    /// The rate at which the shaper's tokens come; `None`: the link's.
+    pub sustained_rate: Option<Rate>,
+    /// The rate at which tokens are used up; `None`: the link's.
+    pub peak_rate: Option<Rate>,
+    /// Most tokens.
+    pub burst: Bytes,
+    /// The queue's limit; a third of it ends the time of rest.
+    pub limit: Limit,
+}
+
+impl Default for DocsisPieParams {
+    /// RFC 8034 appendix A, at the link's rate, without limit (so never awake).
+    fn default() -> Self {
+        Self {
+            target: Duration::ms(10),
+            interval: Duration::ms(16),
+            max_burst: Duration::ms(142),
+            alpha: 0.25,
+            beta: 2.5,
+            sustained_rate: None,
+            peak_rate: None,
+            burst: Bytes::ZERO,
+            limit: Limit::NONE,
+        }
+    }
+}
+
+/// How far a busy time has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Less than a third of the buffer has been in use.
+    Inactive,
+    /// Drops are enabled; none has happened yet.
+    Quiescent,
+    /// Dropping.
+    Active,
+}
+
+/// DOCSIS-PIE's state: one a queue.
+#[derive(Clone, Debug)]
+pub struct DocsisPie {
+    params: DocsisPieParams,
+    state: State,
+    p: f64,
+    accu: f64,
+    qdelay: Duration,
+    burst_allowance: Duration,
+    quiet_for: Duration,
+    /// Bytes the shaper would let go at the peak rate, as of `filled_at`.
+    tokens: f64,
+    filled_at: Instant,
+    /// When the next update is due; `MAX` before the first arrival.
+    tick: Instant,
+    /// Updates would change nothing until a packet arrives.
+    dozing: bool,
+}
+
+impl DocsisPie {
+    /// DOCSIS-PIE with these settings, awaiting its first packet, its bucket full.
+    #[must_use]
+    pub fn new(params: DocsisPieParams) -> Self {
+        Self {
+            params,
+            state: State::Inactive,
+            p: 0.0,
+            accu: 0.0,
+            qdelay: Duration::ZERO,
+            burst_allowance: Duration::ZERO,
+            quiet_for: Duration::ZERO,
+            tokens: params.burst.get() as f64,
+            filled_at: Instant::ZERO,
+            tick: Instant::MAX,
+            dozing: false,
+        }
+    }
+
+    fn fills_a_third(&self, queue: QueueView) -> bool {
+        queue.backlog.get().saturating_mul(3) >= self.params.limit.bytes.get()
+            || queue.packets.get().saturating_mul(3) >= self.params.limit.packets.get()
+    }
+
+    /// Is `delay` below half the target?
+    fn is_calm(&self, delay: Duration) -> bool {
+        delay < self.params.target.div(2)
+    }
+
+    fn advance_tick(&mut self, now: Instant) {
+        if self.tick <= now {
+            let period = self.params.interval.as_nanos().max(1);
+            self.tick += Duration::ns(period) * (now.since(self.tick).as_nanos() / period + 1);
+        }
+    }
+
+    /// Adds the tokens that came until `now`.
+    fn fill(&mut self, now: Instant, rate: Option<Rate>) {
+        if !self.params.burst.is_zero()
+            && let Some(rate) = self.params.sustained_rate.or(rate)
+        {
+            let come = rate.as_bit_s() as f64 / 8.0 * now.since(self.filled_at).as_secs_f64();
+            let most = self.params.burst.get() as f64;
+            self.tokens = if self.tokens + come < most { self.tokens + come } else { most };
+        }
+        self.filled_at = now;
+    }
+
+    /// The delay the shaper predicts; `None` while a rate is zero or unknown.
+    fn measure(&mut self, env: &Env<'_>, queue: QueueView) -> Option<Duration> {
+        self.fill(env.now, env.link_rate);
+        let bytes_a_second = |rate: Option<Rate>| rate.filter(|rate| !rate.is_zero()).map(|rate| rate.as_bit_s() as f64 / 8.0);
+        let sustained = bytes_a_second(self.params.sustained_rate.or(env.link_rate))?;
+        let peak = bytes_a_second(self.params.peak_rate.or(env.link_rate)).unwrap_or(sustained);
+        let backlog = queue.backlog.get() as f64 + queue.packets.get() as f64 * env.overhead.get() as f64;
+        let covered = if backlog < self.tokens { backlog } else { self.tokens };
+        Some(Duration::from_secs_f64(covered / peak + (backlog - covered) / sustained))
+    }
+
+    /// The probability after a step from `old` to `new`.
+    fn stepped(&self, old: Duration, new: Duration) -> f64 {
+        let (from, to) = (old.as_secs_f64(), new.as_secs_f64());
+        let raw = self.params.alpha * (to - self.params.target.as_secs_f64()) + self.params.beta * (to - from);
+        let step = raw * auto_tune(self.p);
+        let mut p = self.p + if self.p >= 0.1 && step > 0.02 { 0.02 } else { step };
+        if old < LATENCY_LOW && new < LATENCY_LOW {
+            p *= 0.98;
+        } else if new > LATENCY_HIGH {
+            p += 0.02;
+        }
+        p.clamp(0.0, MOST)
+    }
+
+    /// Moves between the states; `is_quiet` through this update and the last.
+    fn note_quiet(&mut self, is_quiet: bool) {
+        match (self.state, is_quiet) {
+            (State::Active, true) => {
+                self.state = State::Quiescent;
+                self.quiet_for = Duration::ZERO;
+            }
+            (State::Quiescent, true) => {
+                self.quiet_for += self.params.interval;
+                if self.quiet_for > BURST_RESET {
+                    self.quiet_for = Duration::ZERO;
+                    self.state = State::Inactive;
+                }
+            }
+            (State::Quiescent, false) => self.quiet_for = Duration::ZERO,
+            _ => {}
+        }
+    }
+}
+
+/// How much a step counts at probability `p` (RFC 8034 §4.2: the auto-tuning goes on above 1).
+fn auto_tune(p: f64) -> f64 {
+    match p {
+        p if p < 1e-6 => 1.0 / 2048.0,
+        p if p < 1e-5 => 1.0 / 512.0,
+        p if p < 1e-4 => 1.0 / 128.0,
+        p if p < 1e-3 => 1.0 / 32.0,
+        p if p < 1e-2 => 1.0 / 8.0,
+        p if p < 0.1 => 1.0 / 2.0,
+        p if p < 1.0 => 2.0,
+        p if p < 10.0 => 8.0,
+        _ => 32.0,
+    }
+}
+
+impl Aqm for DocsisPie {
+    #[inline]
+    fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
+        if self.tick == Instant::MAX {
+            self.tick = env.now + self.params.interval.mul_f64(env.rng.uniform());
+        }
+        if self.dozing {
+            self.dozing = false;
+            self.advance_tick(env.now);
+        }
+        if !self.burst_allowance.is_zero() {
+            return Verdict::Pass;
+        }
+        if self.p == 0.0 {
+            self.accu = 0.0;
+        }
+        if self.state == State::Inactive {
+            if !self.fills_a_third(queue) {
+                return Verdict::Pass;
+            }
+            self.state = State::Quiescent;
+        }
+        let by_size = self.p * packet.len.get() as f64 / MEAN_PACKET;
+        let p = if by_size < PROB_LOW { by_size } else { PROB_LOW };
+        self.accu += p;
+        if (self.is_calm(self.qdelay) && self.p < 0.2) || queue.backlog <= SPARED || self.accu < PROB_LOW {
+            return Verdict::Pass;
+        }
+        if self.accu < PROB_HIGH && !env.rng.fires(p) {
+            return Verdict::Pass;
+        }
+        self.accu = 0.0;
+        if self.state == State::Quiescent {
+            self.state = State::Active;
+            self.burst_allowance = self.params.max_burst;
+        }
+        Verdict::Drop(Reason::Early)
+    }
+
+    fn on_overflow(&mut self, _: &mut Env<'_>, _: PacketView, _: QueueView) {
+        self.accu = 0.0;
+    }
+
+    #[inline]
+    fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, _: QueueView) -> Verdict {
+        if !self.params.burst.is_zero() {
+            self.fill(env.now, env.link_rate);
+            let left = self.tokens - (head.len + env.overhead).get() as f64;
+            self.tokens = if left > 0.0 { left } else { 0.0 };
+        }
+        Verdict::Pass
+    }
+
+    #[inline]
+    fn next_update(&self) -> Option<Instant> {
+        (!self.dozing && self.tick != Instant::MAX).then_some(self.tick)
+    }
+
+    fn on_update(&mut self, env: &mut Env<'_>, head: Option<PacketView>, queue: QueueView) {
+        if self.dozing || env.now < self.tick {
+            return;
+        }
+        self.advance_tick(env.now);
+        let old = self.qdelay;
+        let Some(new) = self.measure(env, queue) else { return };
+        self.p = if self.burst_allowance.is_zero() { self.stepped(old, new) } else { 0.0 };
+        self.burst_allowance = self.burst_allowance.saturating_sub(self.params.interval);
+        let is_calm = self.is_calm(old) && self.is_calm(new);
+        self.note_quiet(is_calm && self.p == 0.0 && self.burst_allowance.is_zero());
+        self.qdelay = new;
+        let is_at_rest = self.state == State::Inactive && self.p == 0.0 && self.burst_allowance.is_zero();
+        self.dozing = is_at_rest && new.is_zero() && head.is_none();
+    }
+
+    fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("probability", self.p);
+        visit("queue_delay_s", self.qdelay.as_secs_f64());
+        visit("state", f64::from(self.state as u8));
+    }
+}
+
+const fn span(name: &'static str, default: Duration, doc: &'static str) -> ParamSpec {
+    let default = ParamDefault::Value(Value::Duration(default));
+    ParamSpec { name, unit: Unit::Duration, default, range: (1e-6, 100.0), doc, source: "RFC 8034 appendix A" }
+}
+
+const fn gain(name: &'static str, default: f64, doc: &'static str) -> ParamSpec {
+    let default = ParamDefault::Value(Value::Number(default));
+    ParamSpec { name, unit: Unit::Number, default, range: (0.0, 1e6), doc, source: "RFC 8034 appendix A" }
+}
+
+const fn rate(name: &'static str, doc: &'static str) -> ParamSpec {
+    let default = ParamDefault::Auto("the link's rate");
+    ParamSpec { name, unit: Unit::Rate, default, range: (1.0, 1e13), doc, source: "RFC 8034 §4.1" }
+}
+
+impl Algorithm for DocsisPie {
+    const KINDS: &'static [KindSpec] = &[KindSpec {
+        kind: "docsis-pie",
+        summary: "PIE of cable modems: the delay is predicted from the rate shaper, and bursts are let through before the first drop",
+        signal: "queue delay predicted from backlog and rate, on arrival",
+        marks: false,
+        params: &[
+            span("target", Duration::ms(10), "delay to settle at"),
+            span("interval", Duration::ms(16), "time between updates of the probability"),
+            span("max_burst", Duration::ms(142), "how long the first drop holds the probability at zero"),
+            gain("alpha", 0.25, "gain on the distance to the target, in 1/s"),
+            gain("beta", 2.5, "gain on the change of the delay, in 1/s"),
+            rate("sustained_rate", "rate at which the shaper's tokens come"),
+            rate("peak_rate", "rate at which tokens are used up"),
+            ParamSpec {
+                name: "burst",
+                unit: Unit::Size,
+                default: ParamDefault::Value(Value::Size(Size::Bytes(0.0))),
+                range: (0.0, 1e9),
+                doc: "most tokens of the shaper",
+                source: "RFC 8034 §4.1",
+            },
+        ],
+        source: "RFC 8034",
+    }];
+
+    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+        let defaults = DocsisPieParams::default();
+        let params = DocsisPieParams {
+            target: given.duration("target").unwrap_or(defaults.target),
+            interval: given.duration("interval").unwrap_or(defaults.interval),
+            max_burst: given.duration("max_burst").unwrap_or(defaults.max_burst),
+            alpha: given.number("alpha").unwrap_or(defaults.alpha),
+            beta: given.number("beta").unwrap_or(defaults.beta),
+            sustained_rate: given.rate("sustained_rate"),
+            peak_rate: given.rate("peak_rate"),
+            burst: given.bytes("burst", link)?.unwrap_or(defaults.burst),
+            limit: link.limit,
+        };
+        let sustained = params.sustained_rate.or(link.rate);
+        let Some(sustained) = sustained else {
+            let message = "is needed on a link of unknown rate: write for instance \"10 Mbit/s\"".into();
+            return Err(ParamError { param: "sustained_rate", message });
+        };
+        if let Some(peak) = params.peak_rate.filter(|peak| *peak < sustained) {
+            let message = alloc::format!("{peak} is below the sustained rate: allowed {sustained} and more");
+            return Err(ParamError { param: "peak_rate", message });
+        }
+        Ok(Self::new(params))
+    }
+}
+
+#[cfg(test)]
+mod tests;
