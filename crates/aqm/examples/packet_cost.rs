@@ -30,7 +30,7 @@ fn known(name: &str) -> Result<&'static KindSpec, String> {
 
 fn build(name: &str) -> Result<AnyQdisc<SimplePacket>, String> {
     let (outer, inner) = name.split_once(':').map_or((name, None), |(outer, inner)| (outer, Some(inner)));
-    let inner = inner.map(known).transpose()?.map(|kind| Chosen { kind, params: Vec::new() });
+    let inner = inner.map(known).transpose()?.map(|kind| Chosen::new(kind, Vec::new()));
     let queue = AnyQdisc::build_over(known(outer)?, &[], inner.as_ref(), &LINK, EcnPolicy::Drop, Rng::new(1));
     queue.map_err(|error| error.to_string())
 }

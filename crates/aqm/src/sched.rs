@@ -1,20 +1,70 @@
 //! Schedulers, and the queue disciplines a file can name.
 
+mod apart;
 pub mod fair_queue;
 pub(crate) mod flow_table;
 pub mod fq_pie;
+mod plain;
+pub mod priority;
 pub mod sfq_codel;
+pub mod shaper;
 mod timers;
 
 use crate::algo::codel::CoDel;
-use crate::algo::{self, Algorithm, AnyAqm};
+use crate::algo::{self, AnyAqm};
 use crate::aqm::QueueView;
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::{EcnPolicy, ManagedQueue};
 use crate::spec::{Chosen, Given, KindSpec, LinkFacts, ParamError, Value};
-use fair_queue::{FairQueue, FairQueueParams};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+pub use apart::{Apart, Within};
+use fair_queue::FairQueue;
 use goodqueue_units::{Instant, Rate, Rng};
+pub use plain::PlainQdisc;
+use priority::Priority;
+use shaper::{Shaper, ShaperParams};
+
+/// Makes of an enum of queue disciplines one itself: one `match` a call.
+macro_rules! choose {
+    ($Type:ident { $($Variant:ident),+ }) => {
+        impl<P: Packet> Qdisc<P> for $Type<P> {
+            #[inline]
+            fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
+                match self { $(Self::$Variant(queue) => queue.enqueue(now, packet, sink),)+ }
+            }
+            #[inline]
+            fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
+                match self { $(Self::$Variant(queue) => queue.dequeue(now, sink),)+ }
+            }
+            #[inline]
+            fn next_timer(&self) -> Option<Instant> {
+                match self { $(Self::$Variant(queue) => queue.next_timer(),)+ }
+            }
+            fn handle_timer(&mut self, now: Instant) {
+                match self { $(Self::$Variant(queue) => queue.handle_timer(now),)+ }
+            }
+            fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {
+                match self { $(Self::$Variant(queue) => queue.set_link_rate(now, rate),)+ }
+            }
+            #[inline]
+            fn view(&self) -> QueueView {
+                match self { $(Self::$Variant(queue) => queue.view(),)+ }
+            }
+            fn counters(&self) -> Counters {
+                match self { $(Self::$Variant(queue) => queue.counters(),)+ }
+            }
+            fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+                match self { $(Self::$Variant(queue) => queue.gauges(visit),)+ }
+            }
+        }
+    };
+}
+use choose;
+
+/// A plain queue within another.
+pub type Inner<P> = Apart<PlainQdisc<Within<P>>>;
 
 /// Any queue discipline, chosen at run time: one `match` a call.
 #[derive(Clone, Debug)]
@@ -26,26 +76,52 @@ pub enum AnyQdisc<P> {
     FqCoDel(FairQueue<P, CoDel>),
     /// Fair queueing over any algorithm.
     Fair(FairQueue<P, AnyAqm>),
+    /// One that puts others to work.
+    Over(Box<OverQdisc<P>>),
 }
+
+impl<P> From<PlainQdisc<P>> for AnyQdisc<P> {
+    fn from(plain: PlainQdisc<P>) -> Self {
+        match plain {
+            PlainQdisc::Managed(queue) => Self::Managed(queue),
+            PlainQdisc::FqCoDel(queue) => Self::FqCoDel(queue),
+            PlainQdisc::Fair(queue) => Self::Fair(queue),
+        }
+    }
+}
+
+choose!(AnyQdisc { Managed, FqCoDel, Fair, Over });
+
+/// A queue discipline that puts others to work. What may be within what is fixed, so that no call ends up where it began.
+#[derive(Clone, Debug)]
+pub enum OverQdisc<P> {
+    /// Strict priority.
+    Priority(Priority<Inner<P>>),
+    /// A shaper.
+    Shaper(Shaper<Inner<P>>),
+    /// A shaper over strict priority.
+    ShapedPriority(Shaper<Priority<Inner<P>>>),
+}
+
+choose!(OverQdisc { Priority, Shaper, ShapedPriority });
 
 /// Fair queues with an algorithm and habits of their own.
 const FLOW_KINDS: &[KindSpec] = &[fq_pie::KIND, sfq_codel::KIND];
 
 /// Every kind of queue discipline that a file can name.
 pub fn kinds() -> impl Iterator<Item = &'static KindSpec> {
-    algo::KINDS.iter().flat_map(|kinds| kinds.iter()).chain(fair_queue::KINDS).chain(FLOW_KINDS)
+    algo::KINDS
+        .iter()
+        .flat_map(|kinds| kinds.iter())
+        .chain(fair_queue::KINDS)
+        .chain(FLOW_KINDS)
+        .chain([&priority::KIND, &shaper::KIND])
 }
 
 /// The description of `kind`, if there is one.
 #[must_use]
 pub fn kind(name: &str) -> Option<&'static KindSpec> {
     kinds().find(|spec| spec.kind == name)
-}
-
-/// Can a queue of this kind mark? Where it puts another algorithm to work, that one decides.
-#[must_use]
-pub fn marks(spec: &KindSpec, of: Option<&KindSpec>) -> bool {
-    spec.marks && of.is_none_or(|inner| inner.marks)
 }
 
 impl<P: Packet> AnyQdisc<P> {
@@ -63,11 +139,11 @@ impl<P: Packet> AnyQdisc<P> {
         Self::build_over(spec, values, None, link, ecn, rng)
     }
 
-    /// Builds the discipline `spec` names, which puts the algorithm `of` to work if it is one that does
+    /// Builds the discipline `spec` names, which puts the algorithm or queue `of` to work if it is one that does
     /// ([`KindSpec::is_over_another`]).
     ///
     /// # Errors
-    /// As [`AnyQdisc::build`]; also when `of` is missing or one too many, or is not an algorithm but a discipline of several queues.
+    /// As [`AnyQdisc::build`]; also when `of` is missing or one too many, or cannot stand there.
     pub fn build_over(
         spec: &'static KindSpec,
         values: &[(&'static str, Value)],
@@ -76,75 +152,43 @@ impl<P: Packet> AnyQdisc<P> {
         ecn: EcnPolicy,
         rng: Rng,
     ) -> Result<Self, ParamError> {
-        let given = Given::new(spec, values)?;
-        let mut queue = match (spec.kind, of) {
-            ("fq-codel", None) => {
-                let queue = FairQueue::new(CoDel::build(&given, link)?, link.limit, FairQueueParams::build(&given, link)?);
-                Self::FqCoDel(queue.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead))
-            }
-            ("sfq-codel", None) => {
-                Self::FqCoDel(sfq_codel::build(&given, link)?.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead))
-            }
-            ("fq-pie", None) => Self::Fair(fq_pie::build(&given, link)?.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead)),
-            ("fair", Some(inner)) => {
-                let aqm = AnyAqm::build(&Given::new(inner.kind, &inner.params)?, link)?;
-                let queue = FairQueue::new(aqm, link.limit, FairQueueParams::build(&given, link)?);
-                Self::Fair(queue.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead))
-            }
-            ("fair", None) => {
-                let message = "`fair` needs the algorithm of its flows, for instance { kind = \"pie\" }".into();
-                return Err(ParamError { param: "of", message });
-            }
-            (kind, Some(_)) => {
-                return Err(ParamError { param: "of", message: alloc::format!("`{kind}` has no inner algorithm") });
-            }
-            (_, None) => {
-                let aqm = AnyAqm::build(&given, link)?;
-                Self::Managed(ManagedQueue::new(aqm, link.limit).with_ecn(ecn).with_rng(rng).with_overhead(link.overhead))
-            }
+        let mut queue = match spec.kind {
+            "priority" | "shaper" => Self::Over(Box::new(OverQdisc::build(&Given::new(spec, values)?, of, link, ecn, rng)?)),
+            _ => Self::from(PlainQdisc::build(spec, values, of, link, ecn, rng)?),
         };
         queue.set_link_rate(Instant::ZERO, link.rate);
         Ok(queue)
     }
 }
 
-macro_rules! each {
-    ($self:ident, $queue:ident => $call:expr) => {
-        match $self {
-            Self::Managed($queue) => $call,
-            Self::FqCoDel($queue) => $call,
-            Self::Fair($queue) => $call,
+impl<P: Packet> OverQdisc<P> {
+    fn build(given: &Given<'_>, of: Option<&Chosen>, link: &LinkFacts, ecn: EcnPolicy, rng: Rng) -> Result<Self, ParamError> {
+        if given.kind() == "priority" {
+            return Ok(Self::Priority(priority(given, of, link, ecn, rng)?));
         }
-    };
+        let params = ShaperParams::build(given, link)?;
+        let within = params.facts_within(link);
+        if let Some(chosen) = of.filter(|chosen| chosen.kind.kind == "priority") {
+            let given = Given::new(chosen.kind, &chosen.params)?;
+            let queue = priority(&given, chosen.of.as_deref(), &within, ecn, rng)?;
+            return Ok(Self::ShapedPriority(Shaper::new(queue, params)));
+        }
+        let queue = Apart(PlainQdisc::build_within(of, &within, ecn, rng)?);
+        Ok(Self::Shaper(Shaper::new(queue, params)))
+    }
 }
 
-impl<P: Packet> Qdisc<P> for AnyQdisc<P> {
-    #[inline]
-    fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
-        each!(self, queue => queue.enqueue(now, packet, sink));
-    }
-    #[inline]
-    fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
-        each!(self, queue => queue.dequeue(now, sink))
-    }
-    #[inline]
-    fn next_timer(&self) -> Option<Instant> {
-        each!(self, queue => queue.next_timer())
-    }
-    fn handle_timer(&mut self, now: Instant) {
-        each!(self, queue => queue.handle_timer(now));
-    }
-    fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {
-        each!(self, queue => queue.set_link_rate(now, rate));
-    }
-    #[inline]
-    fn view(&self) -> QueueView {
-        each!(self, queue => queue.view())
-    }
-    fn counters(&self) -> Counters {
-        each!(self, queue => queue.counters())
-    }
-    fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        each!(self, queue => queue.gauges(visit));
-    }
+/// Strict priority between queues as `of` says, each with a random stream of its own.
+fn priority<P: Packet>(
+    given: &Given<'_>,
+    of: Option<&Chosen>,
+    link: &LinkFacts,
+    ecn: EcnPolicy,
+    mut rng: Rng,
+) -> Result<Priority<Inner<P>>, ParamError> {
+    let bands = given.number("bands").map_or(1, |bands| bands as usize);
+    let mut band = || PlainQdisc::build_within(of, link, ecn, Rng::new(rng.next_u64())).map(Apart);
+    let most_urgent = band()?;
+    let others = (1..bands).map(|_| band()).collect::<Result<Vec<_>, _>>()?;
+    Ok(Priority::new(most_urgent, others))
 }

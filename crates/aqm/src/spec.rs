@@ -1,6 +1,7 @@
 //! Names, parameters, units, defaults, ranges and sources of the algorithms: what files, command lines and documentation are made from.
 
 use crate::queue::Limit;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -59,8 +60,10 @@ pub enum Unit {
     Switch,
     /// One of a few words.
     Choice(&'static [&'static str]),
-    /// Another algorithm with parameters of its own ([`Chosen`]), which this kind puts to work.
+    /// An algorithm with parameters of its own ([`Chosen`]), which this kind puts to work; it must be named.
     Algorithm,
+    /// A queue of any kind with parameters of its own ([`Chosen`]), which this kind puts to work; tail drop when none is named.
+    Queue,
 }
 
 impl fmt::Display for Unit {
@@ -75,6 +78,7 @@ impl fmt::Display for Unit {
             Self::Switch => "true or false",
             Self::Choice(words) => return f.write_str(&words.join(" | ")),
             Self::Algorithm => "an algorithm, for instance { kind = \"pie\" }",
+            Self::Queue => "a queue of any kind, for instance { kind = \"fq-codel\" }",
         })
     }
 }
@@ -162,13 +166,58 @@ pub struct Chosen {
     pub kind: &'static KindSpec,
     /// Given parameters; the others have their defaults.
     pub params: Vec<(&'static str, Value)>,
+    /// What it puts to work, for kinds that do.
+    pub of: Option<Box<Chosen>>,
+}
+
+impl Chosen {
+    /// `kind` with these parameters, over nothing else.
+    #[must_use]
+    pub const fn new(kind: &'static KindSpec, params: Vec<(&'static str, Value)>) -> Self {
+        Self { kind, params, of: None }
+    }
+
+    /// Can it mark?
+    #[must_use]
+    pub fn marks(&self) -> bool {
+        self.kind.marks_over(self.of.as_deref())
+    }
 }
 
 impl KindSpec {
-    /// Does it put another algorithm to work, which a file names in a parameter?
+    /// Does it put another algorithm or queue to work, which a file names in a parameter?
     #[must_use]
     pub fn is_over_another(&self) -> bool {
+        self.params.iter().any(|param| param.unit.is_another())
+    }
+
+    /// Can it mark when it puts `of` to work? That one decides.
+    #[must_use]
+    pub fn marks_over(&self, of: Option<&Chosen>) -> bool {
+        self.marks && of.map_or(!self.is_over_another(), Chosen::marks)
+    }
+
+    /// Its name, with that of what it puts to work behind a colon: `codel`, `fair:pie`, `shaper:priority:codel`.
+    #[must_use]
+    pub fn name_over(&self, of: Option<&Chosen>) -> String {
+        match of {
+            None => self.kind.into(),
+            Some(inner) => alloc::format!("{}:{}", self.kind, inner.kind.name_over(inner.of.as_deref())),
+        }
+    }
+
+    /// Must a file name what it puts to work?
+    #[must_use]
+    pub fn needs_another(&self) -> bool {
         self.params.iter().any(|param| param.unit == Unit::Algorithm)
+    }
+}
+
+impl Unit {
+    /// Is it not a quantity but another algorithm or queue?
+    #[must_use]
+    pub const fn is_another(self) -> bool {
+        matches!(self, Self::Algorithm | Self::Queue)
     }
 }
 
@@ -385,7 +434,7 @@ impl ParamSpec {
     /// The ends of its range, for tables; `None` where its unit has none.
     #[must_use]
     pub fn range_text(&self) -> Option<[String; 2]> {
-        let has_range = !matches!(self.unit, Unit::Switch | Unit::Choice(_) | Unit::Algorithm);
+        let has_range = !matches!(self.unit, Unit::Switch | Unit::Choice(_)) && !self.unit.is_another();
         has_range.then(|| [self.show(self.range.0), self.show(self.range.1)])
     }
 

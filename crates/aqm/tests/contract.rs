@@ -10,7 +10,7 @@ use goodqueue_units::{Bytes, Duration, Ecn, Packets, Rate};
 /// time; `make fuzz-long` does a thousand million.
 const OPERATIONS: usize = 1_000_000;
 
-/// One kind of queue: by its name, or `fair` over the algorithm of that name.
+/// One kind of queue: by its name, or over the algorithm of another name.
 #[derive(Clone, Copy)]
 struct Subject {
     name: &'static str,
@@ -31,6 +31,8 @@ fn lively(kind: &str) -> &'static [(&'static str, Value)] {
         "pi" => &[("a", Value::Number(1e-3)), ("b", Value::Number(0.9e-3))],
         "rem" => &[("gamma", Value::Number(0.1))],
         "sfb" => SHORT_MEMORY,
+        // Slow enough to hold packets back, fast enough for the link of the overload.
+        "shaper" => const { &[("rate", Value::Rate(Rate::mbit(100)))] },
         _ => &[],
     }
 }
@@ -49,18 +51,25 @@ impl Subject {
     fn build(self, ecn: EcnPolicy) -> AnyQdisc<SimplePacket> {
         let spec = kind(self.name).expect("a listed kind");
         let rng = Rng::stream(42, 7);
-        let chosen = |inner| Chosen { kind: kind(inner).expect("a listed kind"), params: lively(inner).to_vec() };
+        let chosen = |inner| Chosen::new(kind(inner).expect("a listed kind"), lively(inner).to_vec());
         AnyQdisc::build_over(spec, lively(self.name), self.fair_over.map(chosen).as_ref(), &facts(), ecn, rng)
             .expect("defaults are valid")
     }
 
     fn order(self) -> Order {
-        let is_fair = self.fair_over.is_some() || self.name.contains("fq-");
+        let is_fair = self.fair_over.is_some() || self.name.contains("fq-") || self.name == "priority";
         if is_fair { Order::FifoPerFlow } else { Order::Fifo }
     }
 
     fn checked(self, ecn: EcnPolicy) -> CheckedQueue<AnyQdisc<SimplePacket>> {
-        CheckedQueue::new(self.build(ecn), ecn, self.order())
+        let queue = CheckedQueue::new(self.build(ecn), ecn, self.order());
+        if self.name == "shaper" { queue.that_holds_back() } else { queue }
+    }
+
+    /// What judges packets.
+    fn algorithm(self) -> &'static str {
+        let is_over_another = kind(self.name).is_some_and(|spec| spec.is_over_another());
+        self.fair_over.unwrap_or(if is_over_another { "tail-drop" } else { self.name })
     }
 
     /// How many flows overload it. Some hold a flow that is alone responsible, and then need not mark.
@@ -71,6 +80,9 @@ impl Subject {
     /// Does the algorithm ever drop, beyond the limit?
     fn drops(self) -> bool {
         !["tail-drop", "phantom-queue"].contains(&self.fair_over.unwrap_or(self.name))
+    /// Does the algorithm decide anything, beyond the limit?
+    fn decides(self) -> bool {
+        self.algorithm() != "tail-drop"
     }
 }
 
@@ -95,8 +107,7 @@ mod promise {
             let mut queue = subject.checked(policy);
             queue.run(Operations::new(seed, Mix::Everything).take(OPERATIONS));
             assert!(queue.queue().counters().departed.packets.get() > OPERATIONS as u64 / 20, "hardly anything passed");
-            queue.run(core::iter::repeat_n(Operation::Dequeue, 101));
-            assert!(queue.queue().view().packets.is_zero());
+            queue.drain();
         }
     }
 
@@ -119,7 +130,7 @@ mod promise {
     pub fn an_empty_queue_signals_nothing(subject: Subject) {
         let mut queue = subject.checked(EcnPolicy::Mark);
         queue.run(Operations::new(8, Mix::Everything).take(10_000));
-        queue.run(core::iter::repeat_n(Operation::Dequeue, 101));
+        queue.drain();
         let before = queue.queue().counters();
         for _ in 0..1_000 {
             assert_eq!(queue.dequeue(), None);
@@ -183,7 +194,7 @@ mod promise {
         assert_eq!(drops.marked.packets, Packets::ZERO, "marked by a queue that must drop");
         assert_eq!(drops.early().packets.get() > 0, subject.drops(), "{drops:?}");
         let marks = overload(subject, EcnPolicy::Mark, Ecn::Ect0);
-        let can_mark = kind(subject.fair_over.unwrap_or(subject.name)).expect("a listed kind").marks;
+        let can_mark = kind(subject.algorithm()).expect("a listed kind").marks;
         assert_eq!(marks.counters.marked.packets.get() > 0, can_mark, "{:?}", marks.counters);
         assert!(marks.utilization > 0.95, "starves its link: {}", marks.utilization);
     }
@@ -243,6 +254,14 @@ contract! {
     fair_pi = Subject { name: "fair", fair_over: Some("pi") };
     fair_avq = Subject { name: "fair", fair_over: Some("avq") };
     fair_phantom_queue = Subject { name: "fair", fair_over: Some("phantom-queue") };
+    priority = Subject { name: "priority", fair_over: None };
+    priority_codel = Subject { name: "priority", fair_over: Some("codel") };
+    priority_pie = Subject { name: "priority", fair_over: Some("pie") };
+    priority_fq_codel = Subject { name: "priority", fair_over: Some("fq-codel") };
+    shaper = Subject { name: "shaper", fair_over: None };
+    shaper_codel = Subject { name: "shaper", fair_over: Some("codel") };
+    shaper_pie = Subject { name: "shaper", fair_over: Some("pie") };
+    shaper_fq_codel = Subject { name: "shaper", fair_over: Some("fq-codel") };
 }
 
 #[test]

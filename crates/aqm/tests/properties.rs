@@ -36,7 +36,7 @@ fn value(param: &'static ParamSpec) -> BoxedStrategy<Value> {
                 _ => Value::Size(Size::Time(Duration::from_secs_f64(n))),
             })
             .boxed(),
-        Unit::Algorithm => unreachable!("drawn by `any_kind`"),
+        Unit::Algorithm | Unit::Queue => unreachable!("drawn by `any_kind`"),
     }
 }
 
@@ -45,7 +45,7 @@ fn params(spec: &'static KindSpec) -> BoxedStrategy<Vec<(&'static str, Value)>> 
     let each: Vec<_> = spec
         .params
         .iter()
-        .filter(|param| param.unit != Unit::Algorithm)
+        .filter(|param| !param.unit.is_another())
         .map(|param| prop::option::weighted(0.3, value(param)).prop_map(|given| given.map(|value| (param.name, value))))
         .collect();
     each.prop_map(|given| given.into_iter().flatten().collect()).boxed()
@@ -71,7 +71,7 @@ fn any_kind() -> impl Strategy<Value = Made> {
         *index.get(&all)
     });
     (kind.clone(), kind).prop_flat_map(|(outer, inner)| {
-        (Just(outer), params(outer), params(inner).prop_map(move |params| Chosen { kind: inner, params }))
+        (Just(outer), params(outer), params(inner).prop_map(move |params| Chosen::new(inner, params)))
     })
 }
 
@@ -99,7 +99,9 @@ proptest! {
         let policy = if marks { EcnPolicy::Mark } else { EcnPolicy::Drop };
         if let Some(queue) = build(&made, &link, policy) {
             let order = if matches!(queue, AnyQdisc::Managed(_)) { Order::Fifo } else { Order::FifoPerFlow };
-            let mut queue = CheckedQueue::new(queue, policy, order);
+            let is_shaped = made.0.kind == "shaper" || made.0.is_over_another() && made.2.kind.kind == "shaper";
+            let queue = CheckedQueue::new(queue, policy, order);
+            let mut queue = if is_shaped { queue.that_holds_back() } else { queue };
             queue.run(operations);
         }
     }

@@ -53,6 +53,8 @@ vectors! {
     gsp: "gsp",
     sfq_codel: "sfq-codel",
     fq_pie: "fq-pie",
+    priority: "priority",
+    shaper: "shaper",
     blue: "blue",
     cobalt: "cobalt",
     docsis_pie: "docsis-pie",

@@ -34,9 +34,9 @@ pub unsafe fn queue(
         let name = name.ok_or("a parameter has no name")?;
         let param_spec = spec.params.iter().find(|known| known.name == name);
         let param_spec = param_spec.ok_or_else(|| format!("{name}: `{}` has no such parameter", spec.kind))?;
-        if param_spec.unit == Unit::Algorithm {
+        if param_spec.unit.is_another() {
             let kind = known(word.ok_or_else(|| format!("{name}: needs the word of an algorithm"))?)?;
-            of = Some(Chosen { kind, params: Vec::new() });
+            of = Some(Chosen::new(kind, Vec::new()));
         } else {
             values.push((param_spec.name, value(param_spec, param.number, word)?));
         }
@@ -79,7 +79,7 @@ fn value(param: &ParamSpec, number: f64, word: Option<&str>) -> Result<Value, St
             let known = words.iter().find(|known| **known == word);
             Value::Choice(known.ok_or_else(|| format!("{}: `{word}` is not one of {}", param.name, words.join(", ")))?)
         }
-        Unit::Algorithm => return Err(format!("{}: is an algorithm, not a number", param.name)),
+        Unit::Algorithm | Unit::Queue => return Err(format!("{}: is an algorithm, not a number", param.name)),
     })
 }
 

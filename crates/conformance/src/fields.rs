@@ -34,7 +34,7 @@ fn value(param: &ParamSpec, json: &Json) -> Option<Value> {
         Unit::Choice(words) => Value::Choice(words.iter().find(|word| Some(**word) == json.as_str())?),
         Unit::Size => Value::Size(size(json)?),
         // Stands in the vector's own field `of`.
-        Unit::Algorithm => return None,
+        Unit::Algorithm | Unit::Queue => return None,
     })
 }
 
@@ -57,7 +57,7 @@ fn expected(unit: Unit) -> String {
         Unit::Number | Unit::Count | Unit::Ratio => "a number".to_owned(),
         Unit::Switch => "true or false".to_owned(),
         Unit::Choice(words) => format!("one of {}", words.join(", ")),
-        Unit::Algorithm => "a parameter of vectors, which have the field `of` for it".to_owned(),
+        Unit::Algorithm | Unit::Queue => "a parameter of vectors, which have the field `of` for it".to_owned(),
         Unit::Size => "bytes, {\"bytes\": N}, {\"packets\": N} or {\"time\": NANOSECONDS}".to_owned(),
     }
 }

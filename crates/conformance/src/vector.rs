@@ -163,6 +163,16 @@ struct File {
 struct Inner {
     kind: String,
     params: BTreeMap<String, Json>,
+    of: Option<Box<Inner>>,
+}
+
+impl Inner {
+    fn chosen(&self) -> Result<Chosen, String> {
+        let within = |error| format!("of.{error}");
+        let (kind, params) = fields::queue(&self.kind, &self.params).map_err(within)?;
+        let of = self.of.as_ref().map(|of| of.chosen()).transpose().map_err(within)?;
+        Ok(Chosen { kind, params, of: of.map(Box::new) })
+    }
 }
 
 impl Vector {
@@ -190,8 +200,7 @@ impl Vector {
             return Err("origin: is empty; a vector says where it comes from".to_owned());
         }
         let (kind, params) = fields::queue(&file.kind, &file.params)?;
-        let inner = file.of.map(|of| fields::queue(&of.kind, &of.params).map_err(|error| format!("of.{error}"))).transpose()?;
-        let inner = inner.map(|(kind, params)| Chosen { kind, params });
+        let inner = file.of.map(|of| of.chosen()).transpose()?;
         let random = file.random.iter().map(|text| fields::hexadecimal(text)).collect::<Result<_, _>>()?;
         let steps = match (&file.operations, &file.packed) {
             (Some(operations), None) => Step::list(operations)?,

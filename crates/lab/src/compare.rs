@@ -8,7 +8,7 @@ pub use meaning::meaning;
 
 use crate::quantity;
 use goodqueue_aqm::sched;
-use goodqueue_aqm::spec::KindSpec;
+use goodqueue_aqm::spec::{Chosen, KindSpec};
 use goodqueue_units::{Duration, Rate};
 use std::fmt::Write as _;
 
@@ -214,39 +214,43 @@ impl Comparison {
     /// One queue as a TOML table.
     fn queue(&self, text: &str) -> Result<String, ComparisonError> {
         let refuse = |message| Err(ComparisonError { option: "--aqm", message });
-        let mut parts = text.split(':').map(str::trim);
-        let Some(kind) = parts.next().filter(|kind| !kind.is_empty()) else {
-            return refuse(format!("`{text}` names no queue: write for instance codel or codel:target=10ms"));
-        };
-        let spec = sched::kind(kind);
-        let is_over_another = spec.is_some_and(KindSpec::is_over_another);
-        let mut table = format!("{{ kind = {}", quoted(kind));
-        let mut inner: Option<(&str, String)> = None;
-        for part in parts {
-            match part.split_once('=') {
-                Some((key, value)) => {
-                    let fields = inner.as_mut().map_or(&mut table, |(_, fields)| fields);
-                    let _ = write!(fields, ", {} = {}", quoted(key.trim()), value_of(value.trim()));
+        // The outermost first: kind, its description if it is known, and its table so far.
+        let mut tables: Vec<(&str, Option<&'static KindSpec>, String)> = Vec::new();
+        for part in text.split(':').map(str::trim) {
+            match (part.split_once('='), tables.last_mut()) {
+                (Some((key, value)), Some((.., table))) => {
+                    let _ = write!(table, ", {} = {}", quoted(key.trim()), value_of(value.trim()));
                 }
-                None if is_over_another && inner.is_none() && !part.is_empty() => {
-                    inner = Some((part, format!("{{ kind = {}", quoted(part))));
+                (None, outer) if !part.is_empty() && outer.as_ref().is_none_or(|(_, spec, _)| is_over_another(*spec)) => {
+                    tables.push((part, sched::kind(part), format!("{{ kind = {}", quoted(part))));
                 }
-                None => return refuse(format!("`{part}` in `{text}` is not parameter=value")),
+                (_, None) => {
+                    return refuse(format!("`{text}` names no queue: write for instance codel or codel:target=10ms"));
+                }
+                (None, _) => return refuse(format!("`{part}` in `{text}` is not parameter=value")),
             }
         }
-        if is_over_another && inner.is_none() {
+        if let Some((kind, Some(spec), _)) = tables.last()
+            && spec.needs_another()
+        {
             return refuse(format!("`{text}` needs the algorithm it is over: write for instance {kind}:pie"));
         }
-        let of = inner.as_ref().and_then(|(name, _)| sched::kind(name));
-        if let Some((_, fields)) = &inner {
-            let _ = write!(table, ", of = {fields} }}");
-        }
-        if self.signal == Signal::Mark && spec.is_some_and(|spec| sched::marks(spec, of)) && !text.contains(":ecn") {
-            table.push_str(", ecn = true");
-        }
-        table.push_str(" }");
-        Ok(table)
+        let marks = self.signal == Signal::Mark && chosen(&tables).is_some_and(|chosen| chosen.marks());
+        let ecn = if marks && !text.contains(":ecn") { ", ecn = true" } else { "" };
+        let inner = tables.iter().skip(1).rev().fold(String::new(), |inner, (.., table)| format!(", of = {table}{inner} }}"));
+        Ok(format!("{}{inner}{ecn} }}", tables[0].2))
     }
+}
+
+fn is_over_another(spec: Option<&KindSpec>) -> bool {
+    spec.is_some_and(KindSpec::is_over_another)
+}
+
+/// The kinds, each over the next; `None` when one is not known.
+fn chosen(tables: &[(&str, Option<&'static KindSpec>, String)]) -> Option<Chosen> {
+    let (&(_, spec, _), within) = tables.split_first()?;
+    let of = if within.is_empty() { None } else { Some(Box::new(chosen(within)?)) };
+    Some(Chosen { of, ..Chosen::new(spec?, Vec::new()) })
 }
 
 /// A TOML string that means `text`.

@@ -100,6 +100,13 @@ const WRONG_LINES: &[(&str, &[(&str, &str)])] = &[
             ("{ kind = \"codel\", target = \"5 ms\" }", "\"fair\""),
             ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"fair\" }"),
             ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"fair\", of = \"fq-codel\" }"),
+            ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"priority\", of = \"fair\" }"),
+            (
+                "{ kind = \"codel\", target = \"5 ms\" }",
+                "{ kind = \"priority\", of = { kind = \"codel\", target = \"200 ms\" } }",
+            ),
+            ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"shaper\", of = { kind = \"shaper\" } }"),
+            ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"shaper\", burst = \"1 kB\" }"),
             ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"fair\", of = \"pye\" }"),
             ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"fair\", of = 7 }"),
             ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"fair\", of = { target = \"5 ms\" } }"),

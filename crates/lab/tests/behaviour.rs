@@ -14,8 +14,10 @@ mod behaviour {
     mod gsp;
     mod phantom_queue;
     mod pi;
+    mod priority;
     mod rem;
     mod sfb;
     mod sfq_codel;
+    mod shaper;
     mod steering;
 }

@@ -145,11 +145,11 @@ def link(rate, delay, limit_packets, limit_bytes, overhead=0, mtu=1500):
             "limit_bytes": limit_bytes}
 
 
-def write(name, origin, kind, params, ecn, link, rng, operations):
-    """Writes `<kind>/<name>.json` beside this folder, one operation a line, and says what happened."""
+def write(name, origin, kind, params, ecn, link, rng, operations, of=None):
+    """Writes `<kind>/<name>.json` beside this folder, one operation a line, and says what happened. `of` is what the kind is over."""
     folder = pathlib.Path(__file__).resolve().parent.parent / kind
     folder.mkdir(exist_ok=True)
-    head = {"vector": 1, "origin": origin, "kind": kind, "params": params, "ecn": ecn, "link": link,
+    head = {"vector": 1, "origin": origin, "kind": kind, "params": params, **({} if of is None else {"of": of}), "ecn": ecn, "link": link,
             "seed": rng.seed, "random": [f"{number:#018x}" for number in rng.drawn]}
     lines = ",\n".join("  " + json.dumps(operation, separators=(",", ":")) for operation in operations)
     body = ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items())

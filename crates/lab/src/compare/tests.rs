@@ -67,6 +67,18 @@ fn a_queue_over_another_algorithm_names_it_and_its_parameters_behind_its_own() {
 }
 
 #[test]
+fn queues_may_stand_within_queues() {
+    let marking =
+        Comparison { signal: Signal::Mark, ..comparison(&["shaper:rate=9mbit:priority:bands=2:fair:codel", "priority"]) };
+    let points = plan(&marking).points().expect("good points");
+    let queues: Vec<_> = points.iter().map(|point| point.plan.link.down.queue.clone().expect("a queue")).collect();
+    assert_eq!(queues[0].name(), "shaper:priority:fair:codel");
+    assert_eq!(queues[0].params, [("rate", goodqueue_aqm::spec::Value::Rate(Rate::mbit(9)))]);
+    assert_eq!(queues[0].of.as_ref().expect("priority").params, [("bands", goodqueue_aqm::spec::Value::Number(2.0))]);
+    assert_eq!((queues[0].ecn, queues[1].ecn), (goodqueue_aqm::EcnPolicy::Mark, goodqueue_aqm::EcnPolicy::Drop));
+}
+
+#[test]
 fn marking_is_asked_of_senders_and_of_queues_that_can() {
     let text = Comparison { signal: Signal::Mark, ..comparison(&["tail-drop", "codel"]) }.scenario().expect("a scenario");
     assert!(text.contains("{ kind = \"tail-drop\" }") && text.contains("{ kind = \"codel\", ecn = true }"), "{text}");

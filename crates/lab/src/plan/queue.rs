@@ -6,8 +6,8 @@ use super::suggest::nearest;
 use super::tree::{Node, Value as Tree};
 use crate::diagnostic::{Fault, Origin};
 use crate::quantity::{self, Limits, excerpt};
-use goodqueue_aqm::spec::{Chosen, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
-use goodqueue_aqm::{AnyAqm, AnyQdisc, EcnPolicy, Limit, SimplePacket, algo, sched};
+use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
+use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, SimplePacket, algo, sched};
 use goodqueue_units::{Duration, Packets, Rate, Rng};
 
 /// What waits in front of a transmitter.
@@ -17,7 +17,7 @@ pub struct Queue {
     pub kind: &'static KindSpec,
     /// Given parameters, already checked.
     pub params: Vec<(&'static str, Value)>,
-    /// The algorithm it puts to work, for kinds that do.
+    /// The algorithm or queue it puts to work, for kinds that do.
     pub of: Option<Chosen>,
     /// Mark or drop.
     pub ecn: EcnPolicy,
@@ -26,19 +26,16 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Its kind, with the algorithm it puts to work behind a colon: `codel`, `fair:pie`.
+    /// Its kind, with what it puts to work behind a colon: `codel`, `fair:pie`.
     #[must_use]
     pub fn name(&self) -> String {
-        match &self.of {
-            None => self.kind.kind.to_owned(),
-            Some(of) => format!("{}:{}", self.kind.kind, of.kind.kind),
-        }
+        self.kind.name_over(self.of.as_ref())
     }
 
     /// Can it mark?
     #[must_use]
     pub fn marks(&self) -> bool {
-        sched::marks(self.kind, self.of.as_ref().map(|of| of.kind))
+        self.kind.marks_over(self.of.as_ref())
     }
 }
 
@@ -64,7 +61,6 @@ pub(super) enum Need {
 pub(super) struct Draft {
     names: Names,
     chosen: Chosen,
-    of: Option<Chosen>,
     ecn: EcnPolicy,
     /// The limit, with the key it stands under and where.
     limit: Option<(quantity::Buffer, String, Origin)>,
@@ -88,7 +84,7 @@ impl Draft {
         let node = link.get(names.queue).cloned();
         let buffer_given = link.get(names.buffer).is_some();
         let buffer = link.optional(names.buffer, with_place);
-        let Described { chosen, of, ecn, limit } = match &node {
+        let Described { chosen, ecn, limit } = match &node {
             None => Described::plain(sched::kind("tail-drop")?),
             Some(node) => read_queue(link, node, &path)?,
         };
@@ -96,7 +92,7 @@ impl Draft {
             return None;
         }
         let given = node.is_some() || buffer_given;
-        Some(Self { names, chosen, of, ecn, limit: limit.or(buffer), given, node, path })
+        Some(Self { names, chosen, ecn, limit: limit.or(buffer), given, node, path })
     }
 
     /// Works out the limit and lets the algorithm check its parameters against the link.
@@ -131,47 +127,43 @@ impl Draft {
             return None;
         }
         let facts = LinkFacts { limit, ..*facts };
-        // The inner algorithm alone first, so that a fault of its own is found where it stands.
-        if let Some(of) = &self.of
-            && let Err(error) = Given::new(of.kind, &of.params).and_then(|given| AnyAqm::build(&given, &facts))
-        {
-            let inner = self.node.as_ref().and_then(|node| node.entry("of")).map(|entry| &entry.node);
-            self.refuse(link, inner, ".of", error);
-            return None;
-        }
-        let Chosen { kind, params } = &self.chosen;
-        let built = AnyQdisc::<SimplePacket>::build_over(kind, params, self.of.as_ref(), &facts, self.ecn, Rng::new(0));
-        if let Err(error) = built {
-            self.refuse(link, self.node.as_ref(), "", error);
-            return None;
-        }
-        let Chosen { kind, params } = self.chosen;
-        Some(Some(Queue { kind, params, of: self.of, ecn: self.ecn, limit }))
+        self.check(link, &facts, &self.chosen, self.node.as_ref(), &self.path)?;
+        let Chosen { kind, params, of } = self.chosen;
+        Some(Some(Queue { kind, params, of: of.map(|of| *of), ecn: self.ecn, limit }))
     }
 
-    /// A fault at the parameter in `table`, which is `within` the queue, or at the table where the parameter has its default.
-    fn refuse(&self, link: &Table<'_>, table: Option<&Node>, within: &str, error: ParamError) {
+    /// Builds what is within first, so that a fault of its own is found where it stands.
+    fn check(&self, link: &Table<'_>, facts: &LinkFacts, chosen: &Chosen, table: Option<&Node>, path: &str) -> Option<()> {
+        let Chosen { kind, params, of } = chosen;
+        if let Some(of) = of {
+            let inner = table.and_then(|node| node.entry("of")).map(|entry| &entry.node);
+            self.check(link, facts, of, inner, &format!("{path}.of"))?;
+        }
+        let built = AnyQdisc::<SimplePacket>::build_over(kind, params, of.as_deref(), facts, self.ecn, Rng::new(0));
+        built.map_err(|error| self.refuse(link, table, path, error)).ok().map(|_| ())
+    }
+
+    /// A fault at the parameter in `table`, which stands at `path`, or at the table where the parameter has its default.
+    fn refuse(&self, link: &Table<'_>, table: Option<&Node>, path: &str, error: ParamError) {
         let Some(node) = table else {
             link.fault(self.names.queue, error.message, None);
             return;
         };
         let origin = node.entry(error.param).map_or(&node.origin, |entry| &entry.node.origin);
-        let path = format!("{}{within}.{}", self.path, error.param);
-        link.faults().add(Fault::at(origin, &path, error.message, None));
+        link.faults().add(Fault::at(origin, &format!("{path}.{}", error.param), error.message, None));
     }
 }
 
 /// What a file says of a queue.
 struct Described {
     chosen: Chosen,
-    of: Option<Chosen>,
     ecn: EcnPolicy,
     limit: Option<(quantity::Buffer, String, Origin)>,
 }
 
 impl Described {
     fn plain(kind: &'static KindSpec) -> Self {
-        Self { chosen: Chosen { kind, params: Vec::new() }, of: None, ecn: EcnPolicy::Drop, limit: None }
+        Self { chosen: Chosen::new(kind, Vec::new()), ecn: EcnPolicy::Drop, limit: None }
     }
 }
 
@@ -181,7 +173,7 @@ fn read_queue(link: &Table<'_>, node: &Node, path: &str) -> Option<Described> {
     if let Tree::String(name) = &node.value {
         let field = Field { node, path };
         let kind = find_kind(field, name).map_err(|fault| faults.add(fault)).ok()?;
-        if kind.is_over_another() {
+        if kind.needs_another() {
             faults.add(Fault::at(&node.origin, &format!("{path}.of"), "is missing".to_owned(), Some(name_inner(kind))));
             return None;
         }
@@ -196,15 +188,11 @@ fn read_queue(link: &Table<'_>, node: &Node, path: &str) -> Option<Described> {
     let ecn = table.optional("ecn", reader::switch);
     let limit = table.optional("limit", with_place);
     let whole = limit.is_some() == node.entry("limit").is_some() && ecn.is_some() == node.entry("ecn").is_some();
-    let of = if kind.is_over_another() { Some(read_inner(&table, kind)) } else { None };
+    let of = read_inner(&table, kind);
     let params = read_params(&table, kind);
     table.finish(&format!("`{}`", kind.kind));
-    let of = match of {
-        Some(inner) => Some(inner?),
-        None => None,
-    };
     let ecn = if ecn == Some(true) { EcnPolicy::Mark } else { EcnPolicy::Drop };
-    Some(Described { chosen: Chosen { kind, params: params? }, of, ecn, limit }).filter(|_| whole)
+    Some(Described { chosen: Chosen { kind, params: params?, of: of? }, ecn, limit }).filter(|_| whole)
 }
 
 const NAME_IT: &str = "name the algorithm, for instance { kind = \"codel\" }";
@@ -213,40 +201,57 @@ fn name_inner(kind: &KindSpec) -> String {
     format!("name the algorithm it is over, for instance {{ kind = \"{}\", of = {{ kind = \"pie\" }} }}", kind.kind)
 }
 
-/// Reads the algorithm that a queue puts to work: `of = "pie"` or `of = { kind = "pie", … }`.
-fn read_inner(queue: &Table<'_>, outer: &KindSpec) -> Option<Chosen> {
-    let Some(node) = queue.get("of") else {
-        queue.fault("of", "is missing".to_owned(), Some(name_inner(outer)));
-        return None;
-    };
+/// Reads the algorithm or queue that a queue puts to work: `of = "pie"` or `of = { kind = "pie", … }`. The outer `None` means a fault
+/// was found.
+fn read_inner(queue: &Table<'_>, outer: &'static KindSpec) -> Option<Option<Box<Chosen>>> {
+    if !outer.is_over_another() {
+        return Some(None);
+    }
+    match queue.get("of") {
+        Some(node) => read_named(queue, node, outer).map(|chosen| Some(Box::new(chosen))),
+        None if outer.needs_another() => {
+            queue.fault("of", "is missing".to_owned(), Some(name_inner(outer)));
+            None
+        }
+        None => Some(None),
+    }
+}
+
+fn read_named(queue: &Table<'_>, node: &Node, outer: &'static KindSpec) -> Option<Chosen> {
+    let find = if outer.needs_another() { find_algorithm } else { find_kind };
     let (path, faults) = (queue.path_of("of"), queue.faults());
     if let Tree::String(name) = &node.value {
-        let kind = find_algorithm(Field { node, path: &path }, name).map_err(|fault| faults.add(fault)).ok()?;
-        return Some(Chosen { kind, params: Vec::new() });
+        let kind = find(Field { node, path: &path }, name).map_err(|fault| faults.add(fault)).ok()?;
+        if kind.needs_another() {
+            faults.add(Fault::at(&node.origin, &format!("{path}.of"), "is missing".to_owned(), Some(name_inner(kind))));
+            return None;
+        }
+        return Some(Chosen::new(kind, Vec::new()));
     }
     if !matches!(node.value, Tree::Table(_)) {
         faults.add(Field { node, path: &path }.expected("a name like \"pie\" or a table like { kind = \"pie\" }"));
         return None;
     }
     let table = Table::open(node, &path, faults)?;
-    let kind = table.required("kind", NAME_IT, |field| find_algorithm(field, reader::text(field)?))?;
+    let kind = table.required("kind", NAME_IT, |field| find(field, reader::text(field)?))?;
+    let of = read_inner(&table, kind);
     let params = read_params(&table, kind);
     for outside in ["ecn", "limit"] {
         if node.entry(outside).is_some() {
-            let help = format!("write it beside `of`, not in it: all flows of `{}` share it", outer.kind);
+            let help = format!("write it beside the outermost `of`, not in it: all of `{}` shares it", outer.kind);
             table.get(outside);
             table.fault(outside, "belongs to the queue".to_owned(), Some(help));
         }
     }
     table.finish(&format!("`{}`", kind.kind));
-    Some(Chosen { kind, params: params? })
+    Some(Chosen { kind, params: params?, of: of? })
 }
 
 /// The given parameters of `kind`; `None` when one is wrong.
 fn read_params(table: &Table<'_>, kind: &'static KindSpec) -> Option<Vec<(&'static str, Value)>> {
     let mut whole = true;
     let mut params = Vec::new();
-    for param in kind.params.iter().filter(|param| param.unit != Unit::Algorithm) {
+    for param in kind.params.iter().filter(|param| !param.unit.is_another()) {
         if table.get(param.name).is_none() {
             continue;
         }
@@ -301,7 +306,7 @@ fn read_param(param: &ParamSpec, field: Field<'_>) -> Result<Value, Fault> {
         Unit::Ratio => Value::Number(reader::ratio(field)?),
         Unit::Switch => Value::Switch(reader::switch(field)?),
         Unit::Choice(words) => Value::Choice(reader::choice(words)(field)?),
-        Unit::Algorithm => return Err(field.expected("an algorithm like { kind = \"pie\" }")),
+        Unit::Algorithm | Unit::Queue => return Err(field.expected("an algorithm like { kind = \"pie\" }")),
     };
     param.check(value).map_err(|error| field.fault(error.message, None))?;
     Ok(value)

@@ -205,6 +205,21 @@ fn fair_queueing_is_over_any_algorithm() {
 }
 
 #[test]
+fn priority_and_shaper_are_over_any_queue_and_by_default_over_tail_drop() {
+    let queue = |line: &str| {
+        scenario(&format!("buffer = \"1 bdp\"\nqueue = {line}"), "kind = \"bulk\"").link.down.queue.expect("a queue")
+    };
+    assert_eq!(queue("\"priority\"").name(), "priority");
+    assert!(!queue("\"shaper\"").marks());
+    let fair = "{ kind = \"fair\", of = { kind = \"codel\", target = \"9 ms\" } }";
+    let tower = queue(&format!("{{ kind = \"shaper\", of = {{ kind = \"priority\", of = {fair} }} }}"));
+    assert_eq!(tower.name(), "shaper:priority:fair:codel");
+    assert!(tower.marks());
+    let codel = tower.of.and_then(|priority| priority.of).and_then(|fair| fair.of).expect("codel");
+    assert_eq!(codel.params, [("target", Value::Duration(Duration::ms(9)))]);
+}
+
+#[test]
 fn an_override_reaches_the_inner_algorithm() {
     let text =
         BASE.replace("{ kind = \"cp-aqm\", threshold = \"5 packets\", c_max = 1.2 }", "{ kind = \"fair\", of = \"cp-aqm\" }");

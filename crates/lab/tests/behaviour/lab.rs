@@ -54,6 +54,13 @@ impl Run {
         self.figures.links[0].value(metric).unwrap_or_else(|| panic!("no {metric} at {}", self.label))
     }
 
+    /// A figure of group `number`.
+    #[track_caller]
+    pub fn group(&self, number: usize, metric: &str) -> f64 {
+        let place = GROUP_METRICS.iter().position(|known| known.name == metric).unwrap_or_else(|| panic!("no {metric}"));
+        self.figures.groups[number].values[place].unwrap_or_else(|| panic!("{metric} undefined at {}", self.label))
+    }
+
     /// Data delivered to group `number`, in bit/s.
     pub fn goodput(&self, number: usize) -> f64 {
         self.figures.groups[number].values[0].expect("a run of some length")

@@ -1,0 +1,292 @@
+//! A token-bucket shaper: lets a queue's packets go no faster than a rate, but for bursts of bounded size.
+//!
+//! *Signal*: bytes that left, framing included, against time; and that of the queue within.
+//!
+//! *Law*: a bucket holds up to `burst` bytes of tokens and gains `rate`. A packet may leave while the tokens are enough for the largest
+//! packet, and takes its own size of them. So in any span `t` no more than `burst + rate * t` leaves. With `peak`, a second bucket of
+//! `mtu` bytes that gains `peak` has to agree, and no more than `min(mtu + peak * t, burst + rate * t)` leaves. Packets that must wait stay
+//! in the queue within; when the first may leave is the shaper's timer.
+//!
+//! *Parameters*: `rate`, by default that of the link; `burst`, by default one full packet; `peak`, by default none; `mtu`, what may
+//! leave at once at the peak rate, by default one full packet; `of`, the queue within, by default tail drop.
+//!
+//! *Departures*: a token bucket asks whether there are tokens for the packet at hand. This one asks for a full packet's, so that it needs
+//! no look at the packet before the queue within has decided about it, and that queue judges at the very moment of departure. Rate and
+//! bounds are the same; after a pause the burst may end up to a packet earlier.
+//!
+//! *Limits*: a packet larger than the link's MTU overdraws the bucket, which repays it before the next packet. Does nothing where its
+//! rate is that of the link or more. The queue within is told the lower of both rates.
+//!
+//! *Source*: RFC 2212 (the bound `M + min(p t, r t + b - M)`); Linux (`tbf`) for the names.
+
+use crate::aqm::QueueView;
+use crate::counters::Counters;
+use crate::qdisc::{Departure, Packet, Qdisc, Sink};
+use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit};
+use goodqueue_units::{Bytes, Duration, Instant, Rate};
+
+/// The shaper's settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShaperParams {
+    /// Rate in the long run, framing included.
+    pub rate: Rate,
+    /// Bytes that may leave at once.
+    pub burst: Bytes,
+    /// Rate within a burst; `None`: that of the link.
+    pub peak: Option<Rate>,
+    /// Bytes that may leave at once at the peak rate.
+    pub mtu: Bytes,
+    /// The largest packet, framing included.
+    pub largest: Bytes,
+    /// Framing bytes per packet.
+    pub overhead: Bytes,
+}
+
+/// Tokens of one bucket. A token is the right to send one bit for a billionth: at a rate of `r` bit/s, `r` of them come in a nanosecond,
+/// so that nothing is ever rounded.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    gain: i64,
+    depth: i64,
+    level: i64,
+    /// When `level` was true.
+    at: Instant,
+    /// Enough for the largest packet.
+    enough: i64,
+}
+
+/// Buckets of a gigabyte and rates of 10 Tbit/s fit 63 bits.
+const TOKENS_PER_BYTE: i64 = 8_000_000_000;
+const MOST_BURST: f64 = 1e9;
+const FASTEST: f64 = 1e13;
+
+fn tokens(bytes: Bytes) -> i64 {
+    i64::try_from(bytes.get()).unwrap_or(i64::MAX).saturating_mul(TOKENS_PER_BYTE)
+}
+
+impl Bucket {
+    fn new(rate: Rate, depth: Bytes, largest: Bytes) -> Self {
+        let depth = tokens(depth);
+        let gain = i64::try_from(rate.as_bit_s()).unwrap_or(i64::MAX).max(1);
+        Self { gain, depth, level: depth, at: Instant::ZERO, enough: tokens(largest).min(depth) }
+    }
+
+    #[inline]
+    fn level_at(&self, now: Instant) -> i64 {
+        let span = i64::try_from(now.since(self.at).as_nanos()).unwrap_or(i64::MAX);
+        self.level.saturating_add(span.saturating_mul(self.gain)).min(self.depth)
+    }
+
+    #[inline]
+    fn take(&mut self, now: Instant, amount: i64) {
+        self.level = self.level_at(now).saturating_sub(amount);
+        self.at = self.at.max(now);
+    }
+
+    /// When there is enough for the largest packet: `at` if there is already.
+    #[inline]
+    fn ready_at(&self) -> Instant {
+        let missing = self.enough.saturating_sub(self.level);
+        if missing <= 0 {
+            return self.at;
+        }
+        let nanos = missing / self.gain + i64::from(missing % self.gain != 0);
+        self.at + Duration::ns(nanos as u64)
+    }
+}
+
+/// A queue `Q` behind a token bucket.
+#[derive(Clone, Debug)]
+pub struct Shaper<Q> {
+    queue: Q,
+    sustained: Bucket,
+    peak: Option<Bucket>,
+    rate: Rate,
+    overhead: Bytes,
+    /// The buckets have enough from then on.
+    ready_at: Instant,
+    /// The host has not yet heard that this time has come.
+    is_armed: bool,
+}
+
+impl<Q> Shaper<Q> {
+    /// Shapes `queue`, the buckets full.
+    #[must_use]
+    pub fn new(queue: Q, params: ShaperParams) -> Self {
+        Self {
+            queue,
+            sustained: Bucket::new(params.rate, params.burst, params.largest),
+            peak: params.peak.map(|peak| Bucket::new(peak, params.mtu, params.largest)),
+            rate: params.rate,
+            overhead: params.overhead,
+            ready_at: Instant::ZERO,
+            is_armed: false,
+        }
+    }
+
+    /// The queue within.
+    #[must_use]
+    pub const fn inner(&self) -> &Q {
+        &self.queue
+    }
+
+    /// What the queue within is to know of the link's rate.
+    fn seen_rate(&self, link: Option<Rate>) -> Rate {
+        link.map_or(self.rate, |link| link.min(self.rate))
+    }
+
+    /// The host is here, so it need not be called to learn what time it is.
+    #[inline]
+    fn note_time(&mut self, now: Instant) {
+        self.is_armed &= now < self.ready_at;
+    }
+
+    #[inline]
+    fn pay(&mut self, now: Instant, len: Bytes) {
+        let amount = tokens(len + self.overhead);
+        self.sustained.take(now, amount);
+        self.ready_at = self.sustained.ready_at();
+        if let Some(peak) = &mut self.peak {
+            peak.take(now, amount);
+            self.ready_at = self.ready_at.max(peak.ready_at());
+        }
+        self.is_armed = self.ready_at > now;
+    }
+}
+
+impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Shaper<Q> {
+    // Out of line, here and below, so that `AnyQdisc` stays small for the queues that links mostly have.
+    #[inline(never)]
+    fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
+        self.note_time(now);
+        self.queue.enqueue(now, packet, sink);
+    }
+
+    #[inline(never)]
+    fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
+        if now < self.ready_at && !self.queue.view().packets.is_zero() {
+            return None;
+        }
+        // An empty queue is asked, too: it is to hear that a departure found nothing.
+        let departure = self.queue.dequeue(now, sink)?;
+        self.pay(now, departure.packet.len());
+        Some(departure)
+    }
+
+    #[inline(never)]
+    fn next_timer(&self) -> Option<Instant> {
+        let release = (self.is_armed && !self.queue.view().packets.is_zero()).then_some(self.ready_at);
+        release.into_iter().chain(self.queue.next_timer()).min()
+    }
+
+    fn handle_timer(&mut self, now: Instant) {
+        self.note_time(now);
+        self.queue.handle_timer(now);
+    }
+
+    fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {
+        self.queue.set_link_rate(now, Some(self.seen_rate(rate)));
+    }
+
+    #[inline(never)]
+    fn view(&self) -> QueueView {
+        self.queue.view()
+    }
+
+    fn counters(&self) -> Counters {
+        self.queue.counters()
+    }
+
+    fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("tokens_bytes", self.sustained.level as f64 / TOKENS_PER_BYTE as f64);
+        self.queue.gauges(visit);
+    }
+}
+
+/// The kind that a file can name.
+pub const KIND: KindSpec = KindSpec {
+    kind: "shaper",
+    summary: "Lets the packets of a queue go no faster than a rate, but for bounded bursts",
+    signal: "bytes that left; that of the queue within",
+    marks: true,
+    params: &[
+        ParamSpec {
+            name: "of",
+            unit: Unit::Queue,
+            default: ParamDefault::Auto("tail-drop"),
+            range: (0.0, 0.0),
+            doc: "the queue that is shaped, with its own parameters",
+            source: "Linux",
+        },
+        ParamSpec {
+            name: "rate",
+            unit: Unit::Rate,
+            default: ParamDefault::Auto("the link's rate at the start"),
+            range: (1.0, FASTEST),
+            doc: "rate in the long run, framing included",
+            source: "RFC 2212",
+        },
+        ParamSpec {
+            name: "burst",
+            unit: Unit::Size,
+            default: ParamDefault::Auto("one full packet with its framing"),
+            range: (1.0, MOST_BURST),
+            doc: "bytes that may leave at once after a pause, framing included",
+            source: "RFC 2212",
+        },
+        ParamSpec {
+            name: "peak",
+            unit: Unit::Rate,
+            default: ParamDefault::Auto("no bound but the link's"),
+            range: (1.0, FASTEST),
+            doc: "rate within a burst, framing included",
+            source: "RFC 2212",
+        },
+        ParamSpec {
+            name: "mtu",
+            unit: Unit::Size,
+            default: ParamDefault::Auto("one full packet with its framing"),
+            range: (1.0, MOST_BURST),
+            doc: "bytes that may leave at once at the peak rate, framing included",
+            source: "RFC 2212",
+        },
+    ],
+    source: "RFC 2212",
+};
+
+impl ShaperParams {
+    /// The settings of kind `shaper`.
+    ///
+    /// # Errors
+    /// When the rate is neither given nor known of the link, a bucket is too small for one packet, or the peak is below the rate.
+    pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+        let refuse = |param, message| Err(ParamError { param, message });
+        let largest = link.mtu + link.overhead;
+        let Some(rate) = given.rate("rate").or(link.rate).filter(|rate| !rate.is_zero()) else {
+            return refuse("rate", "must be given, as the link's is unknown or zero".into());
+        };
+        let size = |name| -> Result<Bytes, ParamError> {
+            let bytes = given.bytes(name, link)?.unwrap_or(largest);
+            if bytes < largest || bytes.get() as f64 > MOST_BURST {
+                let message = alloc::format!("{bytes} is out of range: allowed {largest}, one full packet, to 1 GB");
+                return Err(ParamError { param: name, message });
+            }
+            Ok(bytes)
+        };
+        let (burst, mtu) = (size("burst")?, size("mtu")?);
+        let peak = given.rate("peak");
+        if let Some(peak) = peak.filter(|peak| *peak < rate) {
+            return refuse("peak", alloc::format!("{peak} is below the rate, {rate}"));
+        }
+        Ok(Self { rate, burst, peak, mtu, largest, overhead: link.overhead })
+    }
+
+    /// What the queue within is to know of the link.
+    #[must_use]
+    pub fn facts_within(&self, link: &LinkFacts) -> LinkFacts {
+        LinkFacts { rate: Some(link.rate.map_or(self.rate, |rate| rate.min(self.rate))), ..*link }
+    }
+}
+
+#[cfg(test)]
+mod tests;
