@@ -13,11 +13,17 @@ trap 'rm -rf "$copy"' EXIT
 cp -r crates/aqm/vectors "$copy/"
 # Those of Linux are made from recordings that are not kept here.
 rm -rf "$copy/vectors/linux"
-rm -f "$copy"/vectors/*/*.json
+# Those of other programs can only be made where these are installed, and are kept.
+find "$copy"/vectors -mindepth 2 -name '*.json' ! -name 'ns2-*' -delete
 for model in "$copy"/vectors/reference/*.py; do
     case "$model" in */vector.py) continue ;; esac
     (cd "$copy/vectors/reference" && python3 -B "$model" >/dev/null)
 done
+if command -v ns >/dev/null; then
+    (cd "$copy/vectors/reference/peers" && python3 -B ns2.py >/dev/null)
+else
+    echo "skipped: ns-2's vectors (ns is missing)"
+fi
 if ! diff -r crates/aqm/vectors "$copy/vectors" -x __pycache__ -x linux; then
     echo "crates/aqm/vectors: differs from what its reference models make" >&2
     exit 1

@@ -100,11 +100,12 @@ pub(crate) fn agree(expected: &[Event], found: &[Event]) -> bool {
 }
 
 fn build(vector: &Vector) -> Result<AnyQdisc<SimplePacket>, String> {
-    if vector.generator == Generator::SplitMix && vector.inner.is_some() {
-        return Err("generator: splitmix64 is for kinds of one queue".to_owned());
+    if vector.generator != Generator::Xoshiro && vector.inner.is_some() {
+        return Err("generator: only xoshiro256++ is for kinds of several queues".to_owned());
     }
     let mut rng = Rng::new(vector.seed);
-    for (place, number) in vector.random.iter().enumerate() {
+    let of_seed = if vector.generator == Generator::Listed { &[] } else { vector.random.as_slice() };
+    for (place, number) in of_seed.iter().enumerate() {
         let own = rng.next_u64();
         if own != *number {
             return Err(format!("random: number {place} is {number:#018x}, but the seed gives {own:#018x}"));
@@ -116,37 +117,64 @@ fn build(vector: &Vector) -> Result<AnyQdisc<SimplePacket>, String> {
     built.map_err(|error| error.to_string())
 }
 
-/// Draws of another generator than ours, handed to the queue one at a time: no algorithm here draws twice in an operation.
-struct Draws {
-    /// The generator's state; `None` where the queue's own is used.
-    state: Option<u64>,
+/// Draws of another generator than ours, handed to the queue one an operation. Where an algorithm draws twice in one, as some do at their
+/// first packet, the second number is not the listed one, but counts.
+struct Draws<'a> {
+    source: Source<'a>,
     offered: Rng,
 }
 
-impl Draws {
-    fn new(vector: &Vector) -> Self {
-        let state = (vector.generator == Generator::SplitMix).then_some(vector.seed);
-        Self { state, offered: Rng::new(0) }
+enum Source<'a> {
+    /// The queue's own generator.
+    Own,
+    /// The state of splitmix64.
+    SplitMix(u64),
+    /// What is left of the vector's numbers.
+    Listed(&'a [u64]),
+}
+
+impl<'a> Draws<'a> {
+    fn new(vector: &'a Vector) -> Self {
+        let source = match vector.generator {
+            Generator::Xoshiro => Source::Own,
+            Generator::SplitMix => Source::SplitMix(vector.seed),
+            Generator::Listed => Source::Listed(&vector.random),
+        };
+        Self { source, offered: Rng::new(0) }
     }
 
     const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
     fn offer(&mut self, queue: &mut AnyQdisc<SimplePacket>) {
-        if let (Some(state), AnyQdisc::Managed(queue)) = (self.state, queue) {
-            let mut z = state.wrapping_add(Self::GAMMA);
-            z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-            self.offered = Rng::about_to_draw(z ^ (z >> 31));
+        let number = match self.source {
+            Source::Own => return,
+            Source::SplitMix(state) => {
+                let mut z = state.wrapping_add(Self::GAMMA);
+                z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+                z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+                z ^ (z >> 31)
+            }
+            Source::Listed(numbers) => numbers.first().copied().unwrap_or(u64::MAX),
+        };
+        if let AnyQdisc::Managed(queue) = queue {
+            self.offered = Rng::about_to_draw(number);
             *queue.rng_mut() = self.offered.clone();
         }
     }
 
-    /// Moves on if the number was drawn.
+    /// Moves on by as many numbers as were drawn.
     fn take_back(&mut self, queue: &mut AnyQdisc<SimplePacket>) {
-        if let (Some(state), AnyQdisc::Managed(queue)) = (&mut self.state, queue)
-            && *queue.rng_mut() != self.offered
-        {
-            *state = state.wrapping_add(Self::GAMMA);
+        const MOST: usize = 4;
+        let (AnyQdisc::Managed(queue), false) = (queue, matches!(self.source, Source::Own)) else { return };
+        let mut drawn = 0;
+        while drawn < MOST && *queue.rng_mut() != self.offered {
+            self.offered.next_u64();
+            drawn += 1;
+        }
+        match &mut self.source {
+            Source::Own => {}
+            Source::SplitMix(state) => *state = state.wrapping_add(Self::GAMMA.wrapping_mul(drawn as u64)),
+            Source::Listed(numbers) => *numbers = numbers.get(drawn..).unwrap_or(&[]),
         }
     }
 }

@@ -62,6 +62,9 @@ pub enum Generator {
     /// splitmix64, its state the seed at first.
     #[serde(rename = "splitmix64")]
     SplitMix,
+    /// Another program's: only the numbers are known.
+    #[serde(rename = "listed")]
+    Listed,
 }
 
 /// Facts about the link, as the file has them: bit/s, ns, bytes, packets.

@@ -15,6 +15,7 @@ mod behaviour {
     mod phantom_queue;
     mod pi;
     mod priority;
+    mod red;
     mod rem;
     mod sfb;
     mod sfq_codel;

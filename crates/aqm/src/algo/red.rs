@@ -17,7 +17,10 @@
 //! *Departures*: ns-2 works these out once; here they follow the link's rate, the average and `max_p` staying
 //! (`legacy_static` keeps ns-2's way). ns-2 draws the gentle line from the first `max_p`, here it is the present one. A link of
 //! rate zero keeps what was known, at first 5 and 15 packets and 0.002. Sizes given in packets count as one MTU each where the
-//! average is in bytes, automatic ones as `mean_pktsize`.
+//! average is in bytes, automatic ones as `mean_pktsize`. A silence counts from when the last waiting packet leaves the queue; ns-2 and
+//! Linux wait until the link asks in vain, a packet time later. An overflow leaves the count since the last signal as it is, in ns-2 it
+//! starts again. In byte mode ns-2 rounds that count down to whole packets, and certainty is not scaled by packet size. Without `use_mark_p` ns-2
+//! drops everything where the ramp has reached 1; here that takes `harddrop`, which begins at `max_th` (RFC 3168 §7, Linux).
 //!
 //! With `arithmetic = linux` it is Linux's RED, packet by packet ([`linux`] has its law): integers, no gentle line, no waiting, and a new
 //! random number only after a signal.
@@ -25,7 +28,7 @@
 //! *Limits*: with `use_mark_p` ECN-capable packets are dropped once the probability reaches `mark_p`. Nothing is signalled
 //! while one packet waits.
 //!
-//! *Source*: Floyd and Jacobson 1993; Floyd, Gummadi and Shenker 2001; RFC 3168 §7; ns-2.35 for defaults and automatic settings.
+//! *Source*: Floyd and Jacobson 1993; Feng et al. 1999; Floyd, Gummadi and Shenker 2001; RFC 3168 §7; ns-2.35 for defaults and automatic settings.
 
 pub mod linux;
 mod params;
@@ -233,7 +236,8 @@ impl Red {
         }
         self.count = 0.0;
         self.count_bytes = 0.0;
-        if self.params.use_mark_p && p >= self.params.mark_p {
+        let RedParams { use_mark_p, mark_p, harddrop, .. } = self.params;
+        if use_mark_p && p >= mark_p || harddrop && self.avg >= self.settings.max_th {
             Verdict::Drop(Reason::Early)
         } else {
             Verdict::Signal(Reason::Early)
@@ -318,111 +322,4 @@ impl Facts {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use goodqueue_units::{Bytes, Duration};
-
-    fn params() -> RedParams {
-        RedParams {
-            min_th: None,
-            max_th: None,
-            max_p: 0.1,
-            w_q: None,
-            auto_w_q: WeightRule::Rtt,
-            gentle: true,
-            bytes: false,
-            queue_in_bytes: false,
-            mean_pktsize: Bytes::new(500),
-            wait: true,
-            use_mark_p: true,
-            mark_p: 0.1,
-            adaptation: Adaptation::Off,
-            alpha: 0.01,
-            beta: 0.9,
-            interval: Duration::ms(500),
-            top: 0.5,
-            bottom: None,
-            targetdelay: Duration::ms(5),
-            legacy_static: false,
-        }
-    }
-
-    fn facts(rate: Rate) -> Facts {
-        Facts { rate: Some(rate), delay: Duration::ms(10), mtu: Bytes::new(1500) }
-    }
-
-    #[track_caller]
-    fn near(found: f64, expected: f64) {
-        assert!((found - expected).abs() <= 1e-12 * expected.abs().max(1e-3), "{found} is not {expected}");
-    }
-
-    #[test]
-    fn automatic_settings_of_ten_megabits() {
-        let Settings { ptc, min_th, max_th, bottom, .. } = Red::new(params(), facts(Rate::mbit(10))).settings;
-        near(ptc, 2500.0);
-        near(min_th, 6.25);
-        near(max_th, 18.75);
-        near(bottom, 0.008);
-        let in_bytes = Red::new(RedParams { queue_in_bytes: true, ..params() }, facts(Rate::mbit(10))).settings;
-        near(in_bytes.min_th, 3125.0);
-        near(in_bytes.max_th, 9375.0);
-    }
-
-    #[test]
-    fn automatic_weights() {
-        let w_q = |rule| Red::new(RedParams { auto_w_q: rule, ..params() }, facts(Rate::mbit(10))).settings.w_q;
-        assert!((w_q(WeightRule::Second) - 3.999e-4).abs() < 1e-7);
-        assert!((w_q(WeightRule::Tenth) - 3.992e-3).abs() < 1e-6);
-        // Three times the delay is less than 100 ms, so the RTT is 100 ms and the weight that of 2500 packets.
-        assert_eq!(w_q(WeightRule::Rtt), w_q(WeightRule::Second));
-    }
-
-    #[test]
-    fn the_gentle_line_is_half_way_up_at_one_and_a_half_max_th() {
-        let mut red = Red::new(params(), facts(Rate::mbit(10)));
-        red.avg = 1.5 * red.settings.max_th;
-        near(red.ramp(), 0.55);
-        red.params.gentle = false;
-        near(red.ramp(), 1.0);
-        red.avg = red.settings.min_th;
-        near(red.ramp(), 0.0);
-    }
-
-    #[test]
-    fn max_p_follows_the_average_once_an_interval() {
-        let mut red = Red::new(RedParams { adaptation: Adaptation::Floyd, max_p: 0.02, ..params() }, facts(Rate::mbit(10)));
-        red.avg = red.settings.max_th;
-        red.adapt(Instant::from_nanos(499_999_999));
-        near(red.max_p, 0.02);
-        red.adapt(Instant::from_nanos(500_000_000));
-        near(red.max_p, 0.025);
-        red.adapt(Instant::from_nanos(600_000_000));
-        near(red.max_p, 0.025);
-        red.max_p = 0.02;
-        red.avg = red.settings.min_th;
-        red.adapt(Instant::from_nanos(1_000_000_000));
-        near(red.max_p, 0.018);
-    }
-
-    #[test]
-    fn settings_follow_the_rate_unless_told_not_to() {
-        for (legacy_static, expected) in [(false, 62.5), (true, 6.25)] {
-            let mut red = Red::new(RedParams { legacy_static, ..params() }, facts(Rate::mbit(10)));
-            red.avg = 7.0;
-            let mut rng = goodqueue_units::Rng::new(1);
-            let (now, overhead) = (Instant::ZERO, Bytes::ZERO);
-            red.on_rate_change(&mut Env { now, link_rate: Some(Rate::mbit(100)), overhead, rng: &mut rng });
-            near(red.settings.min_th, expected);
-            red.on_rate_change(&mut Env { now, link_rate: Some(Rate::ZERO), overhead, rng: &mut rng });
-            near(red.settings.min_th, expected);
-            near(red.avg, 7.0);
-        }
-    }
-
-    #[test]
-    fn a_long_silence_empties_the_average() {
-        near(power(0.999, 1000), crate::math::pow(0.999, 1000.0));
-        assert_eq!(power(0.5, 10_000_000), 0.0);
-        assert_eq!(power(0.5, 0), 1.0);
-    }
-}
+mod tests;

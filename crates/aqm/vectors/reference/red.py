@@ -10,12 +10,15 @@ MS = 1_000_000
 
 class Red(Model):
     def __init__(self, ecn, facts, rng, *, min_th=None, max_th=None, max_p=0.1, w_q=None, gentle=True, bytes=False,
-                 queue_in_bytes=False, mean_pktsize=500, wait=True, use_mark_p=True, mark_p=0.1, adaptive="off"):
+                 queue_in_bytes=False, mean_pktsize=500, wait=True, use_mark_p=True, mark_p=0.1, adaptive="off",
+                 harddrop=False, weight_rule="rtt", static=False):
         super().__init__(ecn, facts["limit_packets"], facts["limit_bytes"])
         self.rng = rng
         self.gentle, self.byte_mode, self.queue_in_bytes, self.wait = gentle, bytes, queue_in_bytes, wait
         self.use_mark_p, self.mark_p, self.adaptive = use_mark_p, mark_p, adaptive
         self.mean, self.max_p = mean_pktsize, max_p
+        self.harddrop, self.weight_rule, self.static = harddrop, weight_rule, static
+        self.zone = "between"
         self.fixed = (min_th, max_th, w_q)
         self.delay = facts["delay"] / 1e9
         self.settle(facts["rate"])
@@ -30,7 +33,8 @@ class Red(Model):
         unit = self.mean if self.queue_in_bytes else 1
         if rate > 0:
             rtt = max(0.1, 3 * (self.delay + 1 / self.ptc))
-            self.w_q = 1 - math.exp(-1 / (10 * rtt * self.ptc)) if w_q is None else w_q
+            automatic = {"rtt": -1 / (10 * rtt * self.ptc), "second": -1 / self.ptc, "tenth": -10 / self.ptc}[self.weight_rule]
+            self.w_q = 1 - math.exp(automatic) if w_q is None else w_q
             self.min_th = max(5, 0.005 * self.ptc / 2) * unit if min_th is None else min_th
             self.bottom = min(0.01, 80000 / rate)
         self.max_th = 3 * self.min_th if max_th is None else max_th
@@ -61,6 +65,13 @@ class Red(Model):
             self.max_p += min(0.01, self.max_p / 4)
             self.last_adapt = now
 
+    def adapt_on_crossing(self):
+        """Feng et al. 1999."""
+        zone = "below" if self.avg < self.min_th else "above" if self.avg > self.max_th else "between"
+        if zone != self.zone:
+            self.max_p = {"below": self.max_p / 3, "above": min(1, 2 * self.max_p), "between": self.max_p}[zone]
+        self.zone = zone
+
     def enqueue(self, now, packet):
         q = self.backlog if self.queue_in_bytes else len(self.queue)
         if self.idle is not None:
@@ -69,6 +80,8 @@ class Red(Model):
         self.avg = (1 - self.w_q) * self.avg + self.w_q * q
         if self.adaptive == "floyd":
             self.adapt(now)
+        elif self.adaptive == "feng":
+            self.adapt_on_crossing()
         self.count += 1
         self.count_bytes += packet.len
         early, p_b = False, 0
@@ -85,7 +98,7 @@ class Red(Model):
             self.drop(packet, "overflow")
             return
         if early:
-            may_mark = not self.use_mark_p or p_b < self.mark_p
+            may_mark = (not self.use_mark_p or p_b < self.mark_p) and not (self.harddrop and self.avg >= self.max_th)
             if not (may_mark and self.mark(packet, "early")):
                 self.drop(packet, "early")
                 return
@@ -101,7 +114,8 @@ class Red(Model):
                 self.idle = now
 
     def set_rate(self, now, rate):
-        self.settle(rate)
+        if not self.static:
+            self.settle(rate)
 
 
 def main():
@@ -120,6 +134,12 @@ def main():
                    "use_mark_p": False}, {"codepoints": (NOT_ECT, ECT0), "phases": (1.5, 1.1, 0.3)}),
         "changing-rate": ("red", small, False, {}, {}, {"phases": (2.5, 1.1), "rates": (10_000_000, 4_000_000, 0, 100_000_000)}),
         "adaptive": ("ared", small, False, quick, quick | {"adaptive": "floyd"}, {"phases": (2, 1, 1.3)}),
+        "harddrop": ("red", small, True, quick | {"harddrop": True, "use_mark_p": False},
+                     quick | {"harddrop": True, "use_mark_p": False}, {"codepoints": (ECT0, ECT0, NOT_ECT), "phases": (2.5, 1.1, 1.3)}),
+        "feng": ("red", small, False, quick | {"adaptive": "feng"}, quick | {"adaptive": "feng"}, {"phases": (2.5, 0.5, 1.3)}),
+        "tenth": ("red", small, False, {"auto_w_q": "tenth"}, {"weight_rule": "tenth"}, {"phases": (2.5, 1.1), "rates": (10_000_000, 30_000_000)}),
+        "legacy-static": ("red", small, False, {"auto_w_q": "second", "legacy_static": True}, {"weight_rule": "second", "static": True},
+                          {"phases": (2.5, 1.1), "rates": (10_000_000, 4_000_000, 0, 100_000_000)}),
     }
     for seed, (name, (kind, facts, ecn, params, settings, load)) in enumerate(cases.items()):
         rng = Rng(300 + seed)

@@ -1,7 +1,7 @@
 //! RED as Linux works it out: integers, and a law of fewer options.
 //!
 //! The average counts bytes and has `log` bits of fraction, `log` being the binary logarithm of `1 / w_q`. It takes in every arrival, first of
-//! all. Below `min_th` nothing happens, from `max_th` on every packet is signalled. Between them the `count` of packets since the last
+//! all. Below `min_th` nothing happens, from `max_th` on every packet is signalled, with `harddrop` dropped. Between them the `count` of packets since the last
 //! signal grows until `(average - min_th) count` reaches a threshold drawn anew after each signal: a 32-bit random number divided
 //! by `max_p 2^32 / (max_th - min_th)`.
 //!
@@ -24,6 +24,8 @@ pub struct LinuxRedParams {
     pub max_p: u32,
     /// The weight of a sample is one half to this power.
     pub log: u32,
+    /// Drop ECN-capable packets, too, from `max_th` on?
+    pub harddrop: bool,
 }
 
 /// State of Linux's RED: one a queue.
@@ -50,7 +52,7 @@ impl LinuxRedParams {
             let message = alloc::format!("`{}` has no Linux form here: allowed exact", given.kind());
             return Err(ParamError { param: "arithmetic", message });
         }
-        linux_has_only(given, &["min_th", "max_th", "max_p", "w_q"])?;
+        linux_has_only(given, &["min_th", "max_th", "max_p", "w_q", "harddrop"])?;
         let bytes = |param| {
             let missing = || ParamError { param, message: "arithmetic = \"linux\" needs a value: it has no automatic one".into() };
             given.bytes(param, link)?.ok_or_else(missing)
@@ -67,7 +69,7 @@ impl LinuxRedParams {
             message: "arithmetic = \"linux\" needs a power of one half: allowed 0.5, 0.25, 0.125 and so on to 2^-31".into(),
         })?;
         let max_p = (given.number("max_p").unwrap_or_default() * (1u64 << 32) as f64) as u32;
-        Ok(Self { min_th, max_th, max_p, log })
+        Ok(Self { min_th, max_th, max_p, log, harddrop: given.switch("harddrop").unwrap_or_default() })
     }
 }
 
@@ -101,12 +103,12 @@ impl LinuxRed {
     }
 
     pub(super) fn on_arrival(&mut self, env: &mut Env<'_>, queue: QueueView) -> Verdict {
-        let LinuxRedParams { min_th, max_th, log, .. } = self.params;
+        let LinuxRedParams { min_th, max_th, log, harddrop, .. } = self.params;
         // Never negative: the average loses no more than itself.
         self.average = self.average - (self.average >> log) + queue.backlog.get();
         if self.average >= max_th.get() << log {
             self.count = None;
-            return Verdict::Signal(Reason::Early);
+            return if harddrop { Verdict::Drop(Reason::Early) } else { Verdict::Signal(Reason::Early) };
         }
         let Some(above) = self.average.checked_sub(min_th.get() << log) else {
             self.count = None;

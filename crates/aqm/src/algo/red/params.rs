@@ -67,6 +67,8 @@ pub struct RedParams {
     pub use_mark_p: bool,
     /// See `use_mark_p`.
     pub mark_p: f64,
+    /// Drop ECN-capable packets once the average reaches `max_th`?
+    pub harddrop: bool,
     /// Does `max_p` follow the average?
     pub adaptation: Adaptation,
     /// Largest step up of `max_p`.
@@ -210,6 +212,7 @@ impl RedParams {
             wait: on("wait"),
             use_mark_p: on("use_mark_p"),
             mark_p: number("mark_p"),
+            harddrop: on("harddrop"),
             adaptation: match given.choice("adaptive") {
                 Some("floyd") => Adaptation::Floyd,
                 Some("feng") => Adaptation::Feng,
@@ -279,7 +282,7 @@ const fn span(name: &'static str, default: Duration, range: (f64, f64), doc: &'s
     ParamSpec { name, unit: Unit::Duration, default: ParamDefault::Value(Value::Duration(default)), range, doc, source: NS2 }
 }
 
-const fn params(adaptive: &'static str) -> [ParamSpec; 21] {
+const fn params(adaptive: &'static str) -> [ParamSpec; 22] {
     [
         automatic("min_th", Unit::Size, "max(5, targetdelay ptc / 2) packets", (0.0, 1e12), "average from which packets are signalled"),
         automatic("max_th", Unit::Size, "3 min_th", (0.0, 1e12), "average at which the probability is max_p"),
@@ -300,6 +303,7 @@ const fn params(adaptive: &'static str) -> [ParamSpec; 21] {
         switch("wait", true, "keep signals at least 1 / probability apart", NS2),
         switch("use_mark_p", true, "drop ECN-capable packets once the probability reaches mark_p", NS2),
         number("mark_p", Unit::Ratio, 0.1, (0.0, 1.0), "see use_mark_p"),
+        switch("harddrop", false, "drop ECN-capable packets once the average reaches max_th", "RFC 3168 §7"),
         choice("adaptive", &["off", "floyd", "feng"], adaptive, "how max_p follows the average", "Floyd, Gummadi and Shenker 2001; Feng et al. 1999"),
         number("alpha", Unit::Number, 0.01, (0.0, 1.0), "largest step up of max_p"),
         number("beta", Unit::Number, 0.9, (0.0, 1.0), "factor down of max_p"),
@@ -313,8 +317,8 @@ const fn params(adaptive: &'static str) -> [ParamSpec; 21] {
 }
 
 const SUMMARY_SIGNAL: &str = "averaged queue length, on arrival";
-const RED: [ParamSpec; 21] = params("off");
-const ARED: [ParamSpec; 21] = params("floyd");
+const RED: [ParamSpec; 22] = params("off");
+const ARED: [ParamSpec; 22] = params("floyd");
 
 /// `red` and `ared` differ in one default.
 pub(super) const KINDS: &[KindSpec] = &[
