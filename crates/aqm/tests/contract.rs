@@ -79,10 +79,7 @@ impl Subject {
 
     /// Does the algorithm ever drop, beyond the limit?
     fn drops(self) -> bool {
-        !["tail-drop", "phantom-queue"].contains(&self.fair_over.unwrap_or(self.name))
-    /// Does the algorithm decide anything, beyond the limit?
-    fn decides(self) -> bool {
-        self.algorithm() != "tail-drop"
+        !["tail-drop", "phantom-queue"].contains(&self.algorithm())
     }
 }
 

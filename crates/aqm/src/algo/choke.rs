@@ -172,6 +172,7 @@ impl Algorithm for Choke {
             wait: false,
             use_mark_p: false,
             mark_p: 1.0,
+            harddrop: false,
             adaptation: Adaptation::Off,
             alpha: 0.0,
             beta: 1.0,
