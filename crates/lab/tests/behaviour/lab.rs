@@ -66,14 +66,6 @@ impl Run {
         self.figures.groups[number].values[0].expect("a run of some length")
     }
 
-    /// A figure of group `number`.
-    #[track_caller]
-    pub fn group(&self, number: usize, metric: &str) -> f64 {
-        let place = GROUP_METRICS.iter().position(|known| known.name == metric);
-        let place = place.unwrap_or_else(|| panic!("groups have no {metric}"));
-        self.figures.groups[number].values[place].unwrap_or_else(|| panic!("no {metric} of group {number} at {}", self.label))
-    }
-
     /// Jain's index of the flows' goodputs.
     pub fn fairness(&self) -> f64 {
         self.figures.jain_goodput.expect("flows")
