@@ -10,8 +10,9 @@
 //! *Departures*: none known from Linux 6.12: `alpha` is a multiple of 1/1024 and always moves by at least one step, so that it reaches zero. From the
 //! RFC: segments are counted instead of bytes, and the window approaches its reduced value over a round trip (PRR).
 //!
-//! *Limits*: needs a queue that marks at a low threshold, and no Reno or CUBIC beside it. With classic feedback (RFC 3168) it halves like Reno;
-//! without ECN it is Reno.
+//! *Limits*: whole segments and multiples of 1/1024 are rounded down, so that marks below about 3 % are underestimated (Prague mends that). Needs a
+//! queue that marks at a low threshold, and no Reno or CUBIC beside it. With classic feedback (RFC 3168) it halves like Reno; without ECN it
+//! is Reno.
 //!
 //! *Source*: RFC 8257; Alizadeh et al.: Data center TCP (2010); Linux 6.12.
 

@@ -47,6 +47,10 @@ pub struct Pipe {
     pub delay: Duration,
     /// Packets that fit the bottleneck queue.
     pub limit: usize,
+    /// Packets waiting from which arriving ones are marked.
+    pub mark_from: usize,
+    /// Most packets that waited at once since it was last set to zero.
+    pub most_waiting: usize,
     free_at: Instant,
     events: BinaryHeap<Reverse<(u64, u64)>>,
     arrivals: Vec<Arrival>,
@@ -68,6 +72,8 @@ impl Pipe {
             rate: Rate::mbit(100),
             delay: Duration::ms(10),
             limit: usize::MAX,
+            mark_from: usize::MAX,
+            most_waiting: 0,
             free_at: Instant::ZERO,
             events: BinaryHeap::new(),
             arrivals: Vec::new(),
@@ -118,9 +124,13 @@ impl Pipe {
             self.dropped += 1;
             return;
         }
+        self.most_waiting = self.most_waiting.max(waiting as usize);
         self.free_at = self.free_at.max(self.now) + service;
         let mut at = self.free_at + self.delay;
         let mut ecn = out.ecn;
+        if waiting as usize >= self.mark_from && ecn != Ecn::NotEct {
+            ecn = Ecn::Ce;
+        }
         match fate {
             Fate::Mark if ecn != Ecn::NotEct => ecn = Ecn::Ce,
             Fate::Late(extra) => at += extra,
