@@ -74,7 +74,7 @@ fn no_queue_asks_for_memory_once_it_has_its_size() {
         overhead: Bytes::new(14),
         limit: Limit { packets: Packets::new(100), bytes: Bytes::new(150_000) },
     };
-    let inner = |name| Chosen { kind: kind(name).expect("a listed kind"), params: Vec::new() };
+    let inner = |name| Chosen::new(kind(name).expect("a listed kind"), Vec::new());
     for spec in kinds() {
         let of = spec.is_over_another().then(|| inner("pie"));
         let queue = AnyQdisc::build_over(spec, &[], of.as_ref(), &link, EcnPolicy::Mark, Rng::new(1));

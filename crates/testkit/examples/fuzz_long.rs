@@ -35,7 +35,7 @@ fn build(spec: &'static KindSpec, policy: EcnPolicy, chunk: u64) -> AnyQdisc<Sim
     };
     // Every kind of one queue takes its turn within those that hold another.
     let inner: Vec<_> = goodqueue_aqm::algo::KINDS.iter().flat_map(|kinds| kinds.iter()).collect();
-    let of = Chosen { kind: inner[(chunk % inner.len() as u64) as usize], params: Vec::new() };
+    let of = Chosen::new(inner[(chunk % inner.len() as u64) as usize], Vec::new());
     let of = spec.is_over_another().then_some(&of);
     AnyQdisc::build_over(spec, &[], of, &link, policy, Rng::stream(chunk, 1)).expect("defaults are valid")
 }
