@@ -94,6 +94,7 @@ choose!(AnyQdisc { Managed, FqCoDel, Fair, Over });
 
 /// A queue discipline that puts others to work. What may be within what is fixed, so that no call ends up where it began.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "one a link; a pointer would cost a cache miss a packet")]
 pub enum OverQdisc<P> {
     /// Strict priority.
     Priority(Priority<Inner<P>>),

@@ -4,6 +4,7 @@ mod pipe;
 
 use goodqueue_tcp::{CcConfig, Data, ReceiverConfig, SenderConfig};
 use goodqueue_units::{Duration, Rate, Rng};
+use libm::pow;
 use pipe::{Fate, HEADER, Pipe};
 
 const MSS: u64 = 1448;
@@ -82,7 +83,7 @@ fn htcp_follows_its_growth_function() {
         let measured = mean_window(&config("htcp", &[("bandwidth_switch", 0.0)]), Duration::ms(100), 60, 120, periodic(period));
         let beta = 102.0 / 128.0;
         let alpha = |t: f64| {
-            let factor = if t <= 1.0 { 1.0 } else { (1.0 + 10.0 * (t - 1.0) + ((t - 1.0) / 2.0).powi(2)).floor() };
+            let factor = if t <= 1.0 { 1.0 } else { (1.0 + 10.0 * (t - 1.0) + (t - 1.0) * (t - 1.0) / 4.0).floor() };
             2.0 * (1.0 - beta) * factor
         };
         let expected = ramp(period as f64, 0.1, beta, alpha);
@@ -97,8 +98,8 @@ fn compound_follows_its_response_function() {
     for period in [5_000, 20_000] {
         let measured = mean_window(&config("compound", &[]), Duration::ms(50), 30, 60, periodic(period));
         let (alpha, beta, k) = (0.125f64, 0.5f64, 0.75f64);
-        let top = (period as f64 * alpha * (2.0 - k) / (1.0 - (1.0 - beta).powf(2.0 - k))).powf(1.0 / (2.0 - k));
-        let rounds = (1.0 - (1.0 - beta).powf(1.0 - k)) * top.powf(1.0 - k) / (alpha * (1.0 - k));
+        let top = pow(period as f64 * alpha * (2.0 - k) / (1.0 - pow(1.0 - beta, 2.0 - k)), 1.0 / (2.0 - k));
+        let rounds = (1.0 - pow(1.0 - beta, 1.0 - k)) * pow(top, 1.0 - k) / (alpha * (1.0 - k));
         let expected = period as f64 / rounds;
         assert!((measured / expected - 1.0).abs() < 0.1, "{period}: {measured} against {expected}");
     }
