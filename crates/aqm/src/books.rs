@@ -110,7 +110,7 @@ impl Books {
     ///
     /// Packets are judged where they lie: moving them in and out of functions costs more than most algorithms.
     #[inline]
-    fn carry_out<P: Packet>(&mut self, verdict: Verdict, ecn: Ecn, packet: &mut P, sink: &mut dyn Sink<P>) -> Fate {
+    pub(crate) fn carry_out<P: Packet>(&mut self, verdict: Verdict, ecn: Ecn, packet: &mut P, sink: &mut dyn Sink<P>) -> Fate {
         match verdict {
             Verdict::Pass => Fate::Keep,
             Verdict::Signal(reason) | Verdict::Mark(reason) if ecn.is_capable() => {

@@ -62,19 +62,29 @@ pub enum OverflowVictim {
 
 /// Packets in a line, and their bytes.
 #[derive(Clone, Debug)]
-struct Line<P> {
+pub(crate) struct Line<P> {
     ring: Ring<Entry<P>>,
     backlog: Bytes,
 }
 
 impl<P: Packet> Line<P> {
+    pub(crate) fn new() -> Self {
+        Self { ring: Ring::with_capacity(16), backlog: Bytes::ZERO }
+    }
+
+    /// When the head arrived, if there is one.
     #[inline]
-    fn view(&self) -> QueueView {
+    pub(crate) fn head_since(&self) -> Option<Instant> {
+        self.ring.front().map(|entry| entry.enqueued_at)
+    }
+
+    #[inline]
+    pub(crate) fn view(&self) -> QueueView {
         QueueView { backlog: self.backlog, packets: Packets::new(self.ring.len() as u64) }
     }
 
     #[inline]
-    fn push(&mut self, packet: P, enqueued_at: Instant) {
+    pub(crate) fn push(&mut self, packet: P, enqueued_at: Instant) {
         self.backlog += packet.len();
         self.ring.push_back(Entry { packet, enqueued_at });
     }
@@ -126,13 +136,7 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
     /// An empty queue that drops rather than marks, with random stream 0 and no known link rate.
     #[must_use]
     pub fn new(aqm: A, limit: Limit) -> Self {
-        Self {
-            waiting: Line { ring: Ring::with_capacity(16), backlog: Bytes::ZERO },
-            aqm,
-            limit,
-            victim: OverflowVictim::Tail,
-            books: Books::new(),
-        }
+        Self { waiting: Line::new(), aqm, limit, victim: OverflowVictim::Tail, books: Books::new() }
     }
 
     /// Sets whether signals mark.

@@ -1,6 +1,7 @@
 //! Schedulers, and the queue disciplines a file can name.
 
 mod apart;
+pub mod dualpi2;
 pub mod fair_queue;
 pub(crate) mod flow_table;
 pub mod fq_pie;
@@ -20,6 +21,7 @@ use crate::spec::{Chosen, Given, KindSpec, LinkFacts, ParamError, Value};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 pub use apart::{Apart, Within};
+use dualpi2::DualPi2;
 use fair_queue::FairQueue;
 use goodqueue_units::{Instant, Rate, Rng};
 pub use plain::PlainQdisc;
@@ -76,8 +78,8 @@ pub enum AnyQdisc<P> {
     FqCoDel(FairQueue<P, CoDel>),
     /// Fair queueing over any algorithm.
     Fair(FairQueue<P, AnyAqm>),
-    /// One that puts others to work.
-    Over(Box<OverQdisc<P>>),
+    /// One of several queues that are no flows.
+    Several(Box<SeveralQdisc<P>>),
 }
 
 impl<P> From<PlainQdisc<P>> for AnyQdisc<P> {
@@ -86,16 +88,20 @@ impl<P> From<PlainQdisc<P>> for AnyQdisc<P> {
             PlainQdisc::Managed(queue) => Self::Managed(queue),
             PlainQdisc::FqCoDel(queue) => Self::FqCoDel(queue),
             PlainQdisc::Fair(queue) => Self::Fair(queue),
+            PlainQdisc::DualPi2(queue) => Self::Several(Box::new(SeveralQdisc::DualPi2(*queue))),
         }
     }
 }
 
-choose!(AnyQdisc { Managed, FqCoDel, Fair, Over });
+choose!(AnyQdisc { Managed, FqCoDel, Fair, Several });
 
-/// A queue discipline that puts others to work. What may be within what is fixed, so that no call ends up where it began.
+/// A queue discipline of several queues: by class, by codepoint, or one within another. What may be within what is fixed, so that no
+/// call ends up where it began.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "one a link; a pointer would cost a cache miss a packet")]
-pub enum OverQdisc<P> {
+pub enum SeveralQdisc<P> {
+    /// A coupled dual queue.
+    DualPi2(DualPi2<P>),
     /// Strict priority.
     Priority(Priority<Inner<P>>),
     /// A shaper.
@@ -104,19 +110,18 @@ pub enum OverQdisc<P> {
     ShapedPriority(Shaper<Priority<Inner<P>>>),
 }
 
-choose!(OverQdisc { Priority, Shaper, ShapedPriority });
+choose!(SeveralQdisc { DualPi2, Priority, Shaper, ShapedPriority });
 
 /// Fair queues with an algorithm and habits of their own.
 const FLOW_KINDS: &[KindSpec] = &[fq_pie::KIND, sfq_codel::KIND];
 
 /// Every kind of queue discipline that a file can name.
 pub fn kinds() -> impl Iterator<Item = &'static KindSpec> {
-    algo::KINDS
-        .iter()
-        .flat_map(|kinds| kinds.iter())
-        .chain(fair_queue::KINDS)
-        .chain(FLOW_KINDS)
-        .chain([&priority::KIND, &shaper::KIND])
+    algo::KINDS.iter().flat_map(|kinds| kinds.iter()).chain(fair_queue::KINDS).chain(FLOW_KINDS).chain([
+        &dualpi2::KIND,
+        &priority::KIND,
+        &shaper::KIND,
+    ])
 }
 
 /// The description of `kind`, if there is one.
@@ -154,7 +159,9 @@ impl<P: Packet> AnyQdisc<P> {
         rng: Rng,
     ) -> Result<Self, ParamError> {
         let mut queue = match spec.kind {
-            "priority" | "shaper" => Self::Over(Box::new(OverQdisc::build(&Given::new(spec, values)?, of, link, ecn, rng)?)),
+            "priority" | "shaper" => {
+                Self::Several(Box::new(SeveralQdisc::build(&Given::new(spec, values)?, of, link, ecn, rng)?))
+            }
             _ => Self::from(PlainQdisc::build(spec, values, of, link, ecn, rng)?),
         };
         queue.set_link_rate(Instant::ZERO, link.rate);
@@ -162,7 +169,7 @@ impl<P: Packet> AnyQdisc<P> {
     }
 }
 
-impl<P: Packet> OverQdisc<P> {
+impl<P: Packet> SeveralQdisc<P> {
     fn build(given: &Given<'_>, of: Option<&Chosen>, link: &LinkFacts, ecn: EcnPolicy, rng: Rng) -> Result<Self, ParamError> {
         if given.kind() == "priority" {
             return Ok(Self::Priority(priority(given, of, link, ecn, rng)?));

@@ -182,6 +182,14 @@ impl Chosen {
     pub fn marks(&self) -> bool {
         self.kind.marks_over(self.of.as_deref())
     }
+
+    /// Does it mark when nothing is said of it? A kind for which marking is part of the matter lists the parameter `ecn`, which is
+    /// every queue's, with a default of its own.
+    #[must_use]
+    pub fn marks_unasked(&self) -> bool {
+        let is_on = |param: &ParamSpec| param.name == "ecn" && param.default == Default::Value(Value::Switch(true));
+        self.of.as_ref().map_or_else(|| self.kind.params.iter().any(is_on), |of| of.marks_unasked())
+    }
 }
 
 impl KindSpec {

@@ -57,6 +57,9 @@ impl Subject {
     }
 
     fn order(self) -> Order {
+        if self.algorithm() == "dualpi2" {
+            return Order::FifoPerFlowAndCodepoint;
+        }
         let is_fair = self.fair_over.is_some() || self.name.contains("fq-") || self.name == "priority";
         if is_fair { Order::FifoPerFlow } else { Order::Fifo }
     }
@@ -259,6 +262,9 @@ contract! {
     shaper_codel = Subject { name: "shaper", fair_over: Some("codel") };
     shaper_pie = Subject { name: "shaper", fair_over: Some("pie") };
     shaper_fq_codel = Subject { name: "shaper", fair_over: Some("fq-codel") };
+    dualpi2 = Subject { name: "dualpi2", fair_over: None };
+    priority_dualpi2 = Subject { name: "priority", fair_over: Some("dualpi2") };
+    shaper_dualpi2 = Subject { name: "shaper", fair_over: Some("dualpi2") };
 }
 
 #[test]

@@ -98,7 +98,11 @@ proptest! {
     ) {
         let policy = if marks { EcnPolicy::Mark } else { EcnPolicy::Drop };
         if let Some(queue) = build(&made, &link, policy) {
-            let order = if matches!(queue, AnyQdisc::Managed(_)) { Order::Fifo } else { Order::FifoPerFlow };
+            let order = match queue {
+                AnyQdisc::Managed(_) => Order::Fifo,
+                AnyQdisc::FqCoDel(_) | AnyQdisc::Fair(_) => Order::FifoPerFlow,
+                AnyQdisc::Several(_) => Order::FifoPerFlowAndCodepoint,
+            };
             let is_shaped = made.0.kind == "shaper" || made.0.is_over_another() && made.2.kind.kind == "shaper";
             let queue = CheckedQueue::new(queue, policy, order);
             let mut queue = if is_shaped { queue.that_holds_back() } else { queue };

@@ -10,6 +10,7 @@ mod behaviour {
     mod choke;
     mod cobalt;
     mod docsis_pie;
+    mod dualpi2;
     mod fq_pie;
     mod gsp;
     mod phantom_queue;

@@ -44,9 +44,14 @@ fn build(spec: &'static KindSpec, policy: EcnPolicy, chunk: u64) -> AnyQdisc<Sim
 fn run(spec: &'static KindSpec, chunk: u64) {
     let policy = if chunk.is_multiple_of(2) { EcnPolicy::Mark } else { EcnPolicy::Drop };
     let queue = build(spec, policy, chunk);
-    let order = if matches!(queue, AnyQdisc::Managed(_)) { Order::Fifo } else { Order::FifoPerFlow };
+    let order = match queue {
+        AnyQdisc::Managed(_) => Order::Fifo,
+        AnyQdisc::FqCoDel(_) | AnyQdisc::Fair(_) => Order::FifoPerFlow,
+        AnyQdisc::Several(_) => Order::FifoPerFlowAndCodepoint,
+    };
     let mix = MIXES[(chunk / 2 % MIXES.len() as u64) as usize];
-    let mut queue = CheckedQueue::new(queue, policy, order);
+    let queue = CheckedQueue::new(queue, policy, order);
+    let mut queue = if spec.kind == "shaper" { queue.that_holds_back() } else { queue };
     queue.run(Operations::new(chunk, mix).take(CHUNK as usize));
 }
 

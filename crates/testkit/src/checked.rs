@@ -12,12 +12,15 @@ pub enum Order {
     Fifo,
     /// As they came within each flow.
     FifoPerFlow,
+    /// As they came among the packets of a flow that were sent with the same codepoint.
+    FifoPerFlowAndCodepoint,
 }
 
 /// A packet the queue must hold.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     packet: SimplePacket,
+    sent_as: Ecn,
     enqueued_at: Instant,
 }
 
@@ -51,8 +54,8 @@ pub struct CheckedQueue<Q> {
     next_id: u64,
     held: HashMap<u64, Held>,
     held_bytes: Bytes,
-    /// Identifier of the last departure, for each flow (all under key 0 for [`Order::Fifo`]).
-    last_out: HashMap<u32, u64>,
+    /// Identifier of the last departure among packets that must keep their order.
+    last_out: HashMap<u64, u64>,
     service: Service,
     fingerprint: u64,
     report: Report,
@@ -154,7 +157,7 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
 
     fn enqueue(&mut self, packet: SimplePacket) {
         self.next_id += 1;
-        self.held.insert(packet.id, Held { packet, enqueued_at: self.now });
+        self.held.insert(packet.id, Held { packet, sent_as: packet.ecn, enqueued_at: self.now });
         self.held_bytes += packet.len();
         let Self { queue, now, report, .. } = self;
         queue.enqueue(*now, packet, report);
@@ -224,18 +227,24 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
             self.digest(packet.id, 0x200 + drop.reason as u64);
         }
         if let Some((packet, enqueued_at)) = left {
-            self.remove(packet, enqueued_at);
-            let key = if self.order == Order::Fifo { 0 } else { packet.flow };
+            let sent_as = self.remove(packet, enqueued_at);
+            let key = match self.order {
+                Order::Fifo => 0,
+                Order::FifoPerFlow => u64::from(packet.flow),
+                Order::FifoPerFlowAndCodepoint => u64::from(packet.flow) << 2 | sent_as as u64,
+            };
             let before = self.last_out.insert(key, packet.id);
             assert!(before < Some(packet.id), "packet {} overtook {before:?}", packet.id);
             self.digest(packet.id, 0x300);
         }
     }
 
-    fn remove(&mut self, packet: SimplePacket, enqueued_at: Instant) {
+    /// Takes `packet` off the list; gives the codepoint it was sent with.
+    fn remove(&mut self, packet: SimplePacket, enqueued_at: Instant) -> Ecn {
         let held = self.held.remove(&packet.id).expect("a packet leaves once");
         self.held_bytes -= packet.len();
         assert_eq!((packet, enqueued_at), (held.packet, held.enqueued_at), "a packet changed on the way");
+        held.sent_as
     }
 
     fn digest(&mut self, id: u64, what: u64) {

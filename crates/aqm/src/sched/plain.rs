@@ -1,5 +1,6 @@
 //! Queue disciplines that stand on their own, as against those that put others to work.
 
+use super::dualpi2::{DualPi2, DualPi2Params};
 use super::fair_queue::{FairQueue, FairQueueParams};
 use super::{choose, fq_pie, sfq_codel};
 use crate::algo::codel::CoDel;
@@ -10,6 +11,7 @@ use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::{EcnPolicy, ManagedQueue};
 use crate::spec::{Chosen, Given, KindSpec, LinkFacts, ParamError, Value};
+use alloc::boxed::Box;
 use goodqueue_units::{Instant, Rate, Rng};
 
 /// A queue discipline over no other, chosen at run time.
@@ -22,6 +24,8 @@ pub enum PlainQdisc<P> {
     FqCoDel(FairQueue<P, CoDel>),
     /// Fair queueing over any algorithm.
     Fair(FairQueue<P, AnyAqm>),
+    /// A coupled dual queue.
+    DualPi2(Box<DualPi2<P>>),
 }
 
 impl<P: Packet> PlainQdisc<P> {
@@ -57,6 +61,11 @@ impl<P: Packet> PlainQdisc<P> {
                 let message = alloc::format!("`{}` can only be the outermost, or `priority` within `shaper`", spec.kind);
                 return Err(ParamError { param: "of", message });
             }
+            ("dualpi2", None) => {
+                let ecn = if given.switch("ecn") == Some(false) { EcnPolicy::Drop } else { ecn };
+                let queue = DualPi2::new(DualPi2Params::build(&given, link)?, link.limit);
+                Self::DualPi2(Box::new(queue.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead)))
+            }
             (kind, Some(_)) => {
                 return Err(ParamError { param: "of", message: alloc::format!("`{kind}` has no inner algorithm") });
             }
@@ -79,4 +88,4 @@ impl<P: Packet> PlainQdisc<P> {
     }
 }
 
-choose!(PlainQdisc { Managed, FqCoDel, Fair });
+choose!(PlainQdisc { Managed, FqCoDel, Fair, DualPi2 });

@@ -163,7 +163,8 @@ struct Described {
 
 impl Described {
     fn plain(kind: &'static KindSpec) -> Self {
-        Self { chosen: Chosen::new(kind, Vec::new()), ecn: EcnPolicy::Drop, limit: None }
+        let chosen = Chosen::new(kind, Vec::new());
+        Self { ecn: policy(None, &chosen), chosen, limit: None }
     }
 }
 
@@ -191,8 +192,13 @@ fn read_queue(link: &Table<'_>, node: &Node, path: &str) -> Option<Described> {
     let of = read_inner(&table, kind);
     let params = read_params(&table, kind);
     table.finish(&format!("`{}`", kind.kind));
-    let ecn = if ecn == Some(true) { EcnPolicy::Mark } else { EcnPolicy::Drop };
-    Some(Described { chosen: Chosen { kind, params: params?, of: of? }, ecn, limit }).filter(|_| whole)
+    let chosen = Chosen { kind, params: params?, of: of? };
+    Some(Described { ecn: policy(ecn, &chosen), chosen, limit }).filter(|_| whole)
+}
+
+/// What the file says of marking, else what the kind does unasked.
+fn policy(ecn: Option<bool>, chosen: &Chosen) -> EcnPolicy {
+    if ecn.unwrap_or_else(|| chosen.marks_unasked()) { EcnPolicy::Mark } else { EcnPolicy::Drop }
 }
 
 const NAME_IT: &str = "name the algorithm, for instance { kind = \"codel\" }";

@@ -1,0 +1,357 @@
+//! DualPI2: two queues, one for scalable (L4S) and one for classic congestion controls, with coupled signals so that flows of both kinds
+//! share the link as equals while those of the first see next to no delay.
+//!
+//! *Signal*: the longer of the ages of both heads, sampled every `t_update`; and the sojourn time at the L4S head. Acts on departure.
+//!
+//! *Law*: packets with ECT(1) or CE go to the L4S queue, others to the classic queue. A base probability `p` follows
+//! `p += alpha * (delay - target) + beta * (delay - last delay)`, within 0 and 1. Classic packets are signalled with probability `p * p`.
+//! L4S packets are marked with the larger of `k * p` and a ramp of their own: 0 up to a sojourn time of `min_th`, 1 from `min_th + range` on,
+//! and 0 while no more than `th_len` packets wait behind. Probabilities are added up from packet to packet, and each time the sum
+//! exceeds one a packet is signalled. Overload: from `k * p >= 1` on L4S packets are dropped with probability `p * p` and all others marked;
+//! from `p * p >= 1 / (k * k)` on classic packets are dropped even if they are ECN-capable.
+//! The L4S queue goes first, but a weighted round robin leaves the classic one its `classic_weight` (as a share of bytes, while both
+//! have packets); or the queues are served in the order of arrival, with L4S packets counted as `tshift` older than they are.
+//!
+//! *Parameters*: `target` 15 ms, `rtt_max` 100 ms, `t_update` the smaller of `target` and `rtt_max / 3`, `alpha` `0.1 t_update / rtt_max^2`,
+//! `beta` `0.3 / rtt_max`, `k` 2, `min_th` 800 us, `range` 400 us, `th_len` 1 packet (RFC 9332 appendix A.1); `classic_weight` 10 % (Linux);
+//! `scheduler` `wrr`, `tshift` 50 ms. `ecn` is on by default: without marks there are no L4S packets and this is PI2 on one queue.
+//!
+//! *Departures*: the limit is that of the link's buffer and asks for room for the packet at hand, not for an MTU. The coupled
+//! probability is capped at 1 where packets are marked by it, as the excess would pile up in the sum and turn marks into drops. Packets are
+//! spared the coupled and the classic signal while less than two MTUs wait behind them (Linux). `alpha` and `beta` are what the formulas give; the
+//! RFC rounds them.
+//!
+//! *Limits*: classic senders that set ECT(1), or unresponsive ones, take delay from L4S flows and throughput from classic ones until overload
+//! turns to drops. The age of a head says little of a burst behind it. Flows carry one codepoint, else they are reordered.
+//!
+//! *Source*: RFC 9332 appendix A.1 and A.2; Linux (`dualpi2`) for the weighted round robin and for sparing short queues.
+
+use crate::aqm::{QueueView, Reason, Verdict};
+use crate::books::{Books, Entry, Fate, Waiting};
+use crate::counters::Counters;
+use crate::qdisc::{Departure, Packet, Qdisc, Sink};
+use crate::queue::{EcnPolicy, Limit, Line};
+use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate, Rng};
+
+mod params;
+
+pub use params::{DualPi2Params, KIND, Scheduler};
+
+/// The controller: one probability for both queues.
+#[derive(Clone, Copy, Debug, Default)]
+struct Base {
+    p: f64,
+    /// The delay at the last update, in seconds.
+    delay: f64,
+}
+
+impl Base {
+    fn update(&mut self, params: &DualPi2Params, delay: f64) {
+        let target = params.target.as_secs_f64();
+        let step = params.alpha * (delay - target) + params.beta * (delay - self.delay);
+        self.p = (self.p + step).clamp(0.0, 1.0);
+        self.delay = delay;
+    }
+
+    fn classic(self) -> f64 {
+        self.p * self.p
+    }
+
+    fn coupled(self, k: f64) -> f64 {
+        self.p * k
+    }
+
+    /// With an empty queue, another update would change nothing.
+    fn is_at_rest(self) -> bool {
+        self.p == 0.0 && self.delay == 0.0
+    }
+}
+
+/// Adds up probabilities, and fires each time the sum exceeds one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Recurrence(f64);
+
+impl Recurrence {
+    #[inline]
+    fn fires(&mut self, probability: f64) -> bool {
+        self.0 += probability;
+        let fires = self.0 > 1.0;
+        if fires {
+            self.0 -= 1.0;
+        }
+        fires
+    }
+}
+
+/// The two queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    L4s,
+    Classic,
+}
+
+/// What decides about packets.
+#[derive(Clone, Debug)]
+struct Law {
+    params: DualPi2Params,
+    base: Base,
+    /// Both probabilities, as of the last update.
+    p_classic: f64,
+    p_coupled: f64,
+    sum_l4s: Recurrence,
+    sum_classic: Recurrence,
+}
+
+impl Law {
+    fn new(params: DualPi2Params) -> Self {
+        let sum = Recurrence::default();
+        Self { params, base: Base::default(), p_classic: 0.0, p_coupled: 0.0, sum_l4s: sum, sum_classic: sum }
+    }
+
+    fn update(&mut self, delay: Duration) {
+        self.base.update(&self.params, delay.as_secs_f64());
+        self.p_classic = self.base.classic();
+        self.p_coupled = self.base.coupled(self.params.k);
+    }
+
+    /// How much of the L4S ramp a packet has climbed that waited for `sojourn`.
+    #[inline]
+    fn ramp(&self, sojourn: Duration) -> f64 {
+        let above = sojourn.saturating_sub(self.params.min_th);
+        if above.is_zero() {
+            0.0
+        } else if above >= self.params.range {
+            1.0
+        } else {
+            above.as_nanos() as f64 / self.params.range.as_nanos() as f64
+        }
+    }
+
+    /// What becomes of the L4S head, which leaves `behind` packets in its queue.
+    #[inline]
+    fn judge_l4s(&mut self, sojourn: Duration, behind: Packets, is_spared: bool) -> Verdict {
+        let (classic, coupled) = if is_spared { (0.0, 0.0) } else { (self.p_classic, self.p_coupled) };
+        if coupled >= 1.0 {
+            return if self.sum_l4s.fires(classic) {
+                Verdict::Drop(Reason::Head)
+            } else if self.sum_l4s.fires(1.0) {
+                Verdict::Mark(Reason::Head)
+            } else {
+                Verdict::Pass
+            };
+        }
+        let native = if behind > self.params.th_len { self.ramp(sojourn) } else { 0.0 };
+        let reason = if native > coupled { Reason::Threshold } else { Reason::Head };
+        if self.sum_l4s.fires(native.max(coupled)) { Verdict::Mark(reason) } else { Verdict::Pass }
+    }
+
+    /// What becomes of the classic head.
+    #[inline]
+    fn judge_classic(&mut self, is_spared: bool) -> Verdict {
+        if is_spared || !self.sum_classic.fires(self.p_classic) {
+            Verdict::Pass
+        } else if self.p_classic >= self.params.p_classic_max() {
+            Verdict::Drop(Reason::Head)
+        } else {
+            Verdict::Signal(Reason::Head)
+        }
+    }
+}
+
+/// The coupled dual queue, holding packets of type `P`.
+#[derive(Clone, Debug)]
+pub struct DualPi2<P> {
+    l4s: Line<P>,
+    classic: Line<P>,
+    law: Law,
+    /// Weighted round robin: the classic queue's turn while positive, in thousandths of bytes.
+    credit: i64,
+    /// When the next update is due; `Instant::MAX` before the first arrival.
+    tick: Instant,
+    is_resting: bool,
+    limit: Limit,
+    books: Books,
+}
+
+impl<P: Packet> DualPi2<P> {
+    /// An empty queue that marks, with random stream 0.
+    #[must_use]
+    pub fn new(params: DualPi2Params, limit: Limit) -> Self {
+        let mut books = Books::new();
+        books.ecn = EcnPolicy::Mark;
+        Self {
+            l4s: Line::new(),
+            classic: Line::new(),
+            law: Law::new(params),
+            credit: params.first_credit(),
+            tick: Instant::MAX,
+            is_resting: true,
+            limit,
+            books,
+        }
+    }
+
+    /// Sets whether signals mark.
+    #[must_use]
+    pub fn with_ecn(mut self, policy: EcnPolicy) -> Self {
+        self.books.ecn = policy;
+        self
+    }
+
+    /// Sets the random stream, from which the phase of the updates is drawn.
+    #[must_use]
+    pub fn with_rng(mut self, rng: Rng) -> Self {
+        self.books.rng = rng;
+        self
+    }
+
+    /// Sets what the link adds to each packet.
+    #[must_use]
+    pub fn with_overhead(mut self, overhead: Bytes) -> Self {
+        self.books.overhead = overhead;
+        self
+    }
+
+    /// The base probability.
+    #[must_use]
+    pub const fn probability(&self) -> f64 {
+        self.law.base.p
+    }
+
+    fn total(&self) -> QueueView {
+        let (l4s, classic) = (self.l4s.view(), self.classic.view());
+        QueueView { backlog: l4s.backlog + classic.backlog, packets: l4s.packets + classic.packets }
+    }
+
+    /// Updates are at fixed distances from the first, whose phase is random.
+    fn wake(&mut self, now: Instant) {
+        if self.tick == Instant::MAX {
+            self.tick = now + self.law.params.t_update.mul_f64(self.books.rng.uniform());
+        }
+        self.is_resting = false;
+        self.advance_tick(now);
+    }
+
+    fn advance_tick(&mut self, now: Instant) {
+        if self.tick <= now {
+            let period = self.law.params.t_update.as_nanos().max(1);
+            self.tick += Duration::ns(period) * (now.since(self.tick).as_nanos() / period + 1);
+        }
+    }
+
+    /// Whose turn it is; `None` when nothing waits.
+    #[inline]
+    fn choose(&mut self) -> Option<Side> {
+        let (l4s, classic) = (self.l4s.head_since(), self.classic.head_since());
+        match (l4s, classic) {
+            (None, None) => {
+                self.credit = self.law.params.first_credit();
+                None
+            }
+            (Some(_), None) => Some(Side::L4s),
+            (None, Some(_)) => Some(Side::Classic),
+            (Some(l4s), Some(classic)) => {
+                let l4s_first = match self.law.params.scheduler {
+                    Scheduler::WeightedRoundRobin { .. } => self.credit <= 0,
+                    Scheduler::TimeShifted(shift) => l4s <= classic + shift,
+                };
+                Some(if l4s_first { Side::L4s } else { Side::Classic })
+            }
+        }
+    }
+
+    /// Pays for a departure of `len` from `side`, whose rival is waiting if `is_contested`.
+    #[inline]
+    fn charge(&mut self, side: Side, len: Bytes, is_contested: bool) {
+        if let (Scheduler::WeightedRoundRobin { classic }, true) = (self.law.params.scheduler, is_contested) {
+            let len = len.get() as i64;
+            self.credit += match side {
+                Side::L4s => classic * len,
+                Side::Classic => -(params::WHOLE - classic) * len,
+            };
+        }
+    }
+}
+
+impl<P: Packet> Qdisc<P> for DualPi2<P> {
+    fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
+        self.books.arrive(&packet);
+        if !self.limit.admits(self.total(), packet.len()) {
+            self.books.discard(Entry { packet, enqueued_at: now }, Reason::Overflow, sink);
+            return;
+        }
+        match self.books.shown(&packet, now).ecn {
+            Ecn::Ect1 | Ecn::Ce => self.l4s.push(packet, now),
+            Ecn::NotEct | Ecn::Ect0 => self.classic.push(packet, now),
+        }
+        if self.is_resting {
+            self.wake(now);
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
+        while let Some(side) = self.choose() {
+            let Self { l4s, classic, law, books, .. } = &mut *self;
+            let (mut own, rival) = match side {
+                Side::L4s => (l4s, classic.view()),
+                Side::Classic => (classic, l4s.view()),
+            };
+            let (head, behind) = own.head()?;
+            let shown = books.shown(&head.packet, head.enqueued_at);
+            let is_spared = behind.backlog + rival.backlog < law.params.spared;
+            let verdict = match side {
+                Side::L4s => law.judge_l4s(shown.sojourn(now), behind.packets, is_spared),
+                Side::Classic => law.judge_classic(is_spared),
+            };
+            let fate = books.carry_out(verdict, shown.ecn, &mut head.packet, sink);
+            let entry = own.pop()?;
+            if let Fate::Drop(reason) = fate {
+                books.discard(entry, reason, sink);
+                continue;
+            }
+            books.counters.departed.add(shown.len);
+            self.charge(side, shown.len, !rival.packets.is_zero());
+            return Some(Departure { packet: entry.packet, enqueued_at: entry.enqueued_at });
+        }
+        None
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        (!self.is_resting).then_some(self.tick)
+    }
+
+    fn handle_timer(&mut self, now: Instant) {
+        if self.is_resting || now < self.tick {
+            return;
+        }
+        let heads = self.l4s.head_since().into_iter().chain(self.classic.head_since());
+        let delay = heads.min().map_or(Duration::ZERO, |oldest| now.since(oldest));
+        self.law.update(delay);
+        self.advance_tick(now);
+        self.is_resting = self.law.base.is_at_rest() && self.total().packets.is_zero();
+    }
+
+    fn set_link_rate(&mut self, _: Instant, rate: Option<Rate>) {
+        self.books.set_link_rate(rate);
+    }
+
+    fn view(&self) -> QueueView {
+        self.total()
+    }
+
+    fn counters(&self) -> Counters {
+        self.books.counters.clone()
+    }
+
+    fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("base_probability", self.law.base.p);
+        visit("classic_probability", self.law.p_classic);
+        visit("coupled_probability", self.law.p_coupled.min(1.0));
+        visit("queue_delay_s", self.law.base.delay);
+        visit("l4s_packets", self.l4s.view().packets.get() as f64);
+        visit("classic_packets", self.classic.view().packets.get() as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests;

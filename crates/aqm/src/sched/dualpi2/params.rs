@@ -1,0 +1,194 @@
+//! DualPI2's settings, and their description.
+
+use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
+use goodqueue_units::{Bytes, Duration, Packets};
+
+/// Which queue goes next while both have packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheduler {
+    /// L4S first, but for the classic queue's share of bytes, in thousandths.
+    WeightedRoundRobin {
+        /// The classic queue's share.
+        classic: i64,
+    },
+    /// The older head, L4S packets being counted as this much older than they are.
+    TimeShifted(Duration),
+}
+
+/// Weights are thousandths.
+pub(super) const WHOLE: i64 = 1000;
+
+/// DualPI2's settings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DualPi2Params {
+    /// Delay to settle at.
+    pub target: Duration,
+    /// Time between updates.
+    pub t_update: Duration,
+    /// Gain on the distance to `target`, in 1/s.
+    pub alpha: f64,
+    /// Gain on the change of the delay, in 1/s.
+    pub beta: f64,
+    /// Coupling: an L4S packet is marked this many times as often as the root of the classic probability.
+    pub k: f64,
+    /// L4S packets that waited no longer are not marked for that.
+    pub min_th: Duration,
+    /// From `min_th` and this on all of them are.
+    pub range: Duration,
+    /// Unless no more than this many packets wait behind.
+    pub th_len: Packets,
+    /// Which queue goes next.
+    pub scheduler: Scheduler,
+    /// One full packet.
+    pub mtu: Bytes,
+    /// No signals but the L4S ramp while less than this waits behind the packet at hand.
+    pub spared: Bytes,
+}
+
+impl Default for DualPi2Params {
+    /// RFC 9332 appendix A.1 with packets of 1500 bytes; Linux's scheduler.
+    fn default() -> Self {
+        Self::with(Duration::ms(15), Duration::ms(100), None, Bytes::new(1500))
+    }
+}
+
+impl DualPi2Params {
+    /// The RFC's settings for a target and the longest round-trip time expected.
+    #[must_use]
+    pub fn with(target: Duration, rtt_max: Duration, t_update: Option<Duration>, mtu: Bytes) -> Self {
+        let t_update = t_update.unwrap_or_else(|| target.min(rtt_max.div(3)));
+        let rtt = rtt_max.as_secs_f64();
+        Self {
+            target,
+            t_update,
+            alpha: 0.1 * t_update.as_secs_f64() / (rtt * rtt),
+            beta: 0.3 / rtt,
+            k: 2.0,
+            min_th: Duration::us(800),
+            range: Duration::us(400),
+            th_len: Packets::new(1),
+            scheduler: Scheduler::WeightedRoundRobin { classic: WHOLE / 10 },
+            mtu,
+            spared: mtu + mtu,
+        }
+    }
+
+    /// From this classic probability on ECN-capable packets are dropped, too.
+    #[must_use]
+    pub fn p_classic_max(&self) -> f64 {
+        (1.0 / (self.k * self.k)).min(1.0)
+    }
+
+    /// The round robin's credit when both queues were empty: L4S goes first.
+    pub(super) fn first_credit(&self) -> i64 {
+        match self.scheduler {
+            Scheduler::WeightedRoundRobin { classic } => self.mtu.get() as i64 * (2 * classic - WHOLE),
+            Scheduler::TimeShifted(_) => 0,
+        }
+    }
+
+    /// The settings of kind `dualpi2`.
+    ///
+    /// # Errors
+    /// When a parameter of the scheduler is given that the other scheduler has.
+    pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+        let span = |name| given.duration(name).unwrap_or_default();
+        let defaults = Self::with(span("target"), span("rtt_max"), given.duration("t_update"), link.mtu);
+        let th_len = given.number("th_len").map_or(defaults.th_len, |packets| Packets::new(packets as u64));
+        let is_shifted = given.choice("scheduler") == Some("time-shifted");
+        let unused = if is_shifted { "classic_weight" } else { "tshift" };
+        if given.is_given(unused) {
+            let word = if is_shifted { "time-shifted" } else { "wrr" };
+            return Err(ParamError { param: unused, message: alloc::format!("has no use with scheduler `{word}`") });
+        }
+        Ok(Self {
+            alpha: given.number("alpha").unwrap_or(defaults.alpha),
+            beta: given.number("beta").unwrap_or(defaults.beta),
+            k: given.number("k").unwrap_or(defaults.k),
+            min_th: span("min_th"),
+            range: span("range"),
+            th_len,
+            scheduler: if is_shifted {
+                Scheduler::TimeShifted(span("tshift"))
+            } else {
+                let share = given.number("classic_weight").unwrap_or(0.1);
+                Scheduler::WeightedRoundRobin { classic: (share * WHOLE as f64 + 0.5) as i64 }
+            },
+            ..defaults
+        })
+    }
+}
+
+const RFC: &str = "RFC 9332 appendix A.1";
+
+const fn duration(
+    name: &'static str,
+    default: Duration,
+    range: (f64, f64),
+    doc: &'static str,
+    source: &'static str,
+) -> ParamSpec {
+    ParamSpec { name, unit: Unit::Duration, default: ParamDefault::Value(Value::Duration(default)), range, doc, source }
+}
+
+const fn gain(name: &'static str, how: &'static str, doc: &'static str) -> ParamSpec {
+    ParamSpec { name, unit: Unit::Number, default: ParamDefault::Auto(how), range: (0.0, 1e6), doc, source: RFC }
+}
+
+const fn number(
+    name: &'static str,
+    unit: Unit,
+    default: f64,
+    range: (f64, f64),
+    doc: &'static str,
+    source: &'static str,
+) -> ParamSpec {
+    ParamSpec { name, unit, default: ParamDefault::Value(Value::Number(default)), range, doc, source }
+}
+
+const LONG: (f64, f64) = (1e-6, 100.0);
+
+/// The kind that a file can name.
+pub const KIND: KindSpec = KindSpec {
+    kind: "dualpi2",
+    summary: "Two queues with coupled signals: low delay for scalable (L4S) senders beside classic ones",
+    signal: "age of both heads, and sojourn time of L4S packets; on departure",
+    marks: true,
+    params: &[
+        ParamSpec {
+            name: "ecn",
+            unit: Unit::Switch,
+            default: ParamDefault::Value(Value::Switch(true)),
+            range: (0.0, 1.0),
+            doc: "mark; without, all packets go to the classic queue",
+            source: RFC,
+        },
+        duration("target", Duration::ms(15), LONG, "delay to settle at", RFC),
+        duration("rtt_max", Duration::ms(100), (1e-5, 100.0), "longest round-trip time expected; sets the gains", RFC),
+        ParamSpec {
+            name: "t_update",
+            unit: Unit::Duration,
+            default: ParamDefault::Auto("the smaller of target and rtt_max / 3"),
+            range: LONG,
+            doc: "time between updates of the probability",
+            source: RFC,
+        },
+        gain("alpha", "0.1 t_update / rtt_max^2", "gain on the distance to the target, in 1/s"),
+        gain("beta", "0.3 / rtt_max", "gain on the change of the delay, in 1/s"),
+        number("k", Unit::Number, 2.0, (0.01, 100.0), "coupling of L4S marks to the root of classic signals", RFC),
+        duration("min_th", Duration::us(800), (0.0, 10.0), "sojourn time up to which L4S packets are not marked for it", RFC),
+        duration("range", Duration::us(400), (0.0, 10.0), "this much later all are; 0 is a step", RFC),
+        number("th_len", Unit::Count, 1.0, (0.0, 1e6), "but only with more packets than this behind", RFC),
+        ParamSpec {
+            name: "scheduler",
+            unit: Unit::Choice(&["wrr", "time-shifted"]),
+            default: ParamDefault::Value(Value::Choice("wrr")),
+            range: (0.0, 0.0),
+            doc: "which queue goes next: weighted round robin, or the older head with L4S packets made older",
+            source: "Linux; RFC 9332 appendix A.1",
+        },
+        number("classic_weight", Unit::Ratio, 0.1, (0.001, 0.999), "the classic queue's share while both have packets", "Linux"),
+        duration("tshift", Duration::ms(50), (0.0, 100.0), "how much older L4S packets count", RFC),
+    ],
+    source: "RFC 9332",
+};
