@@ -69,7 +69,7 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     let summary = summarize(job, &report);
     let sets: Vec<&[(String, serde_json::Value)]> = points.iter().map(|point| point.set.as_slice()).collect();
     let labels = Labels::new(&sets, job.plan.name());
-    let main_link = points.first().map_or("", |point| point.plan.link.name.as_str());
+    let main_link = points.first().map_or("", |point| point.plan.main_link().name.as_str());
     let sentence = meaning(&report.points, &labels, main_link);
     let finished =
         Finished { job, points: &points, report: &report, summary: &summary, labels, main_link, sentence, warnings, wall_s };

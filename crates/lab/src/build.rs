@@ -1,10 +1,10 @@
 //! From one point of a plan to a simulated world.
 //!
-//! The topology is a dumbbell: host, access link, bottleneck, access link, host, and the same on the way back. Access links
-//! belong to one flow each and never drop; the bottleneck is what results report. The return direction is reported when the
-//! file gives it a queue or data flows that way; otherwise it is a FIFO without limit that only delays.
+//! A flow's packets go from its host over an access link, the links of its group's path, and an access link to the other host; and the same on
+//! the way back. With one link that is a dumbbell. Access links belong to one flow each and never drop; directions of links that the file
+//! gives a queue are what results report; others are FIFOs without limit that only delay.
 
-use crate::plan::{AccessEnds, Direction, Heading, MOST_JITTER, Point, Scenario, Traffic};
+use crate::plan::{AccessEnds, Heading, Link, MOST_JITTER, Point, Scenario, Step, Traffic};
 use goodqueue_sim::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, Recording, SourceSpec, WorldSpec};
 use goodqueue_units::{Bytes, Duration, Instant, Rng};
 
@@ -17,9 +17,8 @@ use goodqueue_units::{Bytes, Duration, Instant, Rng};
 pub fn world(point: &Point, replication: u32) -> WorldSpec {
     let plan = &point.plan;
     let seed = Rng::stream(plan.seed, u64::from(replication)).next_u64();
-    let link = |name: String, direction: &Direction| bottleneck(plan, name, direction);
     let mut world = WorldSpec {
-        links: vec![link(plan.link.name.clone(), &plan.link.down), link(format!("{}.up", plan.link.name), &plan.link.up)],
+        links: plan.links.iter().flat_map(|link| [Heading::Down, Heading::Up].map(|heading| one_way(link, heading))).collect(),
         flows: Vec::new(),
         groups: plan.traffic.iter().map(|traffic| traffic.name.clone()).collect(),
         warmup: plan.warmup,
@@ -35,10 +34,13 @@ pub fn world(point: &Point, replication: u32) -> WorldSpec {
     world
 }
 
-const DOWN: LinkId = 0;
-const UP: LinkId = 1;
+/// Both directions of each link come first among the world's links, in the order of the plan.
+fn link_id(step: Step) -> LinkId {
+    step.link as LinkId * 2 + LinkId::from(step.heading == Heading::Up)
+}
 
-fn bottleneck(plan: &Scenario, name: String, direction: &Direction) -> LinkSpec {
+fn one_way(link: &Link, heading: Heading) -> LinkSpec {
+    let direction = link.direction(heading);
     let queue = match &direction.queue {
         None => QueueSpec::Unlimited,
         Some(queue) => QueueSpec::Discipline {
@@ -50,14 +52,15 @@ fn bottleneck(plan: &Scenario, name: String, direction: &Direction) -> LinkSpec 
         },
     };
     LinkSpec {
-        name,
+        name: link.name_of(heading),
         rate: direction.rate.clone(),
         delay: direction.delay,
         jitter: Duration::ZERO,
-        overhead: plan.link.overhead,
-        mtu: plan.link.mtu,
+        overhead: link.overhead,
+        mtu: link.mtu,
         queue,
         loss: direction.loss,
+        flow_control: direction.flow_control,
         observed: direction.queue.is_some(),
     }
 }
@@ -77,16 +80,13 @@ fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, group: u3
     // The sender's access link carries the flow's extra delay, half of it each way.
     let half = extra.div(2);
     let name = |part: &str| format!("{}[{index}].{part}", traffic.name);
-    let (there, back) = match traffic.heading {
-        Heading::Down => (DOWN, UP),
-        Heading::Up => (UP, DOWN),
-    };
     let both_ends = plan.access.ends == AccessEnds::Both;
     let mut wire = |part: &str, extra: Duration| {
-        world.links.push(access_wire(plan, name(part), extra));
+        world.links.push(access_wire(plan, traffic, name(part), extra));
         world.links.len() as LinkId - 1
     };
-    let mut forward = vec![wire("sender", half), there];
+    let mut forward = vec![wire("sender", half)];
+    forward.extend(traffic.path.forward.iter().map(|step| link_id(*step)));
     if both_ends {
         forward.push(wire("to-receiver", Duration::ZERO));
     }
@@ -96,7 +96,7 @@ fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, group: u3
         if both_ends {
             reverse.push(wire("receiver", Duration::ZERO));
         }
-        reverse.push(back);
+        reverse.extend(traffic.path.reverse.iter().map(|step| link_id(*step)));
         reverse.push(wire("to-sender", extra.saturating_sub(half)));
     }
     world.flows.push(FlowSpec {
@@ -113,17 +113,18 @@ fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, group: u3
 
 /// Hosts hand packets to their link with a jitter, so that sources of equal rate do not lock into phase with each other and
 /// with the bottleneck.
-fn access_wire(plan: &Scenario, name: String, extra: Duration) -> LinkSpec {
-    let one_packet = plan.access.rate.transmission_time(plan.link.mtu);
+fn access_wire(plan: &Scenario, traffic: &Traffic, name: String, extra: Duration) -> LinkSpec {
+    let one_packet = plan.access.rate.transmission_time(traffic.mtu);
     LinkSpec {
         name,
         rate: RateSpec::Constant(plan.access.rate),
         delay: plan.access.delay + extra,
         jitter: plan.access.jitter.unwrap_or_else(|| one_packet.min(MOST_JITTER)),
         overhead: Bytes::ZERO,
-        mtu: plan.link.mtu,
+        mtu: traffic.mtu,
         queue: QueueSpec::Unlimited,
         loss: 0.0,
+        flow_control: None,
         observed: false,
     }
 }

@@ -1,6 +1,6 @@
 //! What is allowed but probably not meant: settings under which the queue is never put to work, or figures say little.
 
-use crate::plan::{Direction, Heading, Point, Queue, Scenario, Traffic};
+use crate::plan::{Direction, Heading, Link, Point, Queue, Scenario, Step, Traffic};
 use goodqueue_aqm::EcnPolicy;
 use goodqueue_aqm::spec::{Default as ParamDefault, Unit, Value};
 use goodqueue_sim::{RateSpec, SourceSpec};
@@ -30,16 +30,22 @@ impl fmt::Display for Warning {
 pub fn warnings(point: &Point) -> Vec<Warning> {
     let mut lint = Lint { plan: &point.plan, found: Vec::new() };
     lint.times();
-    for heading in [Heading::Down, Heading::Up] {
-        let direction = lint.direction(heading);
-        if let Some(queue) = &direction.queue {
-            lint.load(heading, direction);
-            lint.buffer(heading, direction, queue);
-            lint.ecn(heading, queue);
-            lint.parameters(heading, direction, queue);
+    for (number, link) in point.plan.links.iter().enumerate() {
+        for heading in [Heading::Down, Heading::Up] {
+            let step = Step { link: number, heading };
+            let direction = link.direction(heading);
+            if let Some(queue) = &direction.queue {
+                lint.load(step, direction);
+                lint.hidden(step, direction, queue);
+                lint.buffer(step, direction, queue);
+                lint.ecn(step, queue);
+                lint.parameters(step, direction, queue);
+            } else {
+                lint.endless(step);
+            }
         }
+        lint.acknowledgements(number);
     }
-    lint.acknowledgements();
     lint.found
 }
 
@@ -53,21 +59,28 @@ impl<'a> Lint<'a> {
         self.found.push(Warning { field: field.into(), message: message.into(), help: help.into() });
     }
 
-    fn direction(&self, heading: Heading) -> &'a Direction {
-        match heading {
-            Heading::Down => &self.plan.link.down,
-            Heading::Up => &self.plan.link.up,
-        }
+    fn link(&self, step: Step) -> &'a Link {
+        &self.plan.links[step.link]
     }
 
-    /// Key of a setting of the link in one direction.
-    fn key(&self, heading: Heading, name: &str) -> String {
-        let suffix = if heading == Heading::Up { "_up" } else { "" };
-        format!("link.{}.{name}{suffix}", self.plan.link.name)
+    fn direction(&self, step: Step) -> &'a Direction {
+        self.link(step).direction(step.heading)
     }
 
-    fn groups(&self, heading: Heading) -> impl Iterator<Item = &'a Traffic> + use<'a> {
-        self.plan.traffic.iter().filter(move |group| group.heading == heading && group.flows > 0)
+    /// Key of a setting of a link in one direction.
+    fn key(&self, step: Step, name: &str) -> String {
+        let suffix = if step.heading == Heading::Up { "_up" } else { "" };
+        format!("link.{}.{name}{suffix}", self.link(step).name)
+    }
+
+    /// The groups whose data crosses a link in one direction.
+    fn groups(&self, step: Step) -> impl Iterator<Item = &'a Traffic> + use<'a> {
+        self.plan.traffic.iter().filter(move |group| group.path.forward.contains(&step) && group.flows > 0)
+    }
+
+    /// The longest round-trip time of the groups whose data crosses a link.
+    fn base_rtt(&self, step: Step) -> Duration {
+        self.groups(step).map(|group| self.plan.rtt_of(group)).max().unwrap_or_else(|| self.plan.base_rtt())
     }
 
     fn times(&mut self) {
@@ -92,21 +105,24 @@ impl<'a> Lint<'a> {
         if plan.replications == 1 {
             self.warn("replications", "one replication gives no confidence interval", "ask for 5 or more");
         }
-        if let RateSpec::Steps(steps) = &plan.link.down.rate
-            && let Some(late) = steps.iter().find(|step| step.0 >= end)
-        {
-            let message = format!("the step at {} never happens: the run ends at {end}", late.0);
-            self.warn(self.key(Heading::Down, "rate"), message, "lengthen the duration");
+        for link in 0..plan.links.len() {
+            let step = Step { link, heading: Heading::Down };
+            if let RateSpec::Steps(steps) = &self.direction(step).rate
+                && let Some(late) = steps.iter().find(|step| step.0 >= end)
+            {
+                let message = format!("the step at {} never happens: the run ends at {end}", late.0);
+                self.warn(self.key(step, "rate"), message, "lengthen the duration");
+            }
         }
     }
 
     /// Can this direction ever be the bottleneck?
-    fn load(&mut self, heading: Heading, direction: &Direction) {
+    fn load(&mut self, step: Step, direction: &Direction) {
         let rate = direction.nominal_rate();
-        let flows: u64 = self.groups(heading).map(|group| u64::from(group.flows)).sum();
+        let flows: u64 = self.groups(step).map(|group| u64::from(group.flows)).sum();
         if flows == 0 {
             let message = "no data goes in this direction, so its queue stays empty";
-            self.warn(self.key(heading, "queue"), message, "add traffic with that direction");
+            self.warn(self.key(step, "queue"), message, "add traffic with that direction");
             return;
         }
         let access = Rate::bit_s(self.plan.access.rate.as_bit_s().saturating_mul(flows));
@@ -117,19 +133,67 @@ impl<'a> Lint<'a> {
             );
             self.warn("access.rate", message, "raise it above the bottleneck's rate");
         }
-        let offered: Option<f64> = self.groups(heading).map(|group| self.offered_bit_s(group)).sum();
+        let through: Option<Vec<Step>> = self.groups(step).map(|group| self.slower_before(group, step, rate)).collect();
+        if let Some([first, ..]) = through.as_deref() {
+            let message = format!(
+                "all that comes here has passed a slower link, `{}`: no lasting queue forms",
+                self.link(*first).name_of(first.heading)
+            );
+            self.warn(self.key(step, "rate"), message, "lower the rate, or take the other link for the bottleneck");
+        }
+        let offered: Option<f64> = self.groups(step).map(|group| self.offered_bit_s(group, self.link(step).overhead)).sum();
         if let Some(offered) = offered
             && offered < rate.as_bit_s() as f64
         {
             let message =
                 format!("at most {} is offered to a link of {rate}: no lasting queue forms", Rate::bit_s(offered as u64));
-            self.warn(self.key(heading, "rate"), message, "lower the rate or add traffic");
+            self.warn(self.key(step, "rate"), message, "lower the rate or add traffic");
+        }
+    }
+
+    /// A link that a group's data crosses before it comes to `step`, and that is slower than `rate`.
+    fn slower_before(&self, group: &Traffic, step: Step, rate: Rate) -> Option<Step> {
+        let mut before = group.path.forward.iter().take_while(|other| **other != step);
+        before.find(|other| self.direction(**other).nominal_rate() < rate).copied()
+    }
+
+    /// A link that a group's data crosses after `step`, that is slower and holds nobody back.
+    fn slower_after(&self, group: &Traffic, step: Step) -> Option<Step> {
+        let rate = self.direction(step).nominal_rate();
+        let after = group.path.forward.iter().skip_while(|other| **other != step).skip(1);
+        let hides = |other: &&Step| {
+            let other = self.direction(**other);
+            other.nominal_rate() < rate && other.flow_control.is_none()
+        };
+        after.copied().find(|other| hides(&other))
+    }
+
+    /// Is there a slower link behind an algorithm, so that the queue forms where it does not see it?
+    fn hidden(&mut self, step: Step, direction: &Direction, queue: &Queue) {
+        if direction.flow_control.is_some() {
+            let mut before = self.plan.traffic.iter().flat_map(|group| [&group.path.forward, &group.path.reverse]);
+            let heard = before.any(|way| way.windows(2).any(|pair| pair[1] == step && self.direction(pair[0]).queue.is_some()));
+            if !heard {
+                let message = "no link with a buffer leads here, so it holds nobody back";
+                self.warn(self.key(step, "flow_control"), message, "take it out, or give the link before a buffer");
+            }
+        }
+        if ["tail-drop", "shaper"].contains(&queue.kind.kind) {
+            return;
+        }
+        let slower: Option<Vec<Step>> = self.groups(step).map(|group| self.slower_after(group, step)).collect();
+        if let Some([first, ..]) = slower.as_deref() {
+            let behind = self.link(*first).name_of(first.heading);
+            let message =
+                format!("the slower link `{behind}` comes behind it, so packets wait there and `{}` sees no queue", queue.name());
+            let help =
+                format!("put it there, shape this link to a lower rate (kind = \"shaper\"), or give `{behind}` flow_control");
+            self.warn(self.key(step, "queue"), message, help);
         }
     }
 
     /// The most a group can put on the wire on average; `None`: as much as there is room for.
-    fn offered_bit_s(&self, group: &Traffic) -> Option<f64> {
-        let overhead = self.plan.link.overhead;
+    fn offered_bit_s(&self, group: &Traffic, overhead: Bytes) -> Option<f64> {
         let on_wire =
             |rate: Rate, packet: Bytes| rate.as_bit_s() as f64 * (packet + overhead).get() as f64 / packet.get().max(1) as f64;
         let each = match &group.source {
@@ -146,7 +210,7 @@ impl<'a> Lint<'a> {
                     Data::Unlimited => None,
                     Data::Bytes(bytes) => Some(bytes.get() as f64 * 8.0 / self.plan.duration.as_secs_f64()),
                 };
-                let rtt = self.plan.base_rtt().as_secs_f64();
+                let rtt = self.plan.rtt_of(group).as_secs_f64();
                 let by_window =
                     (sender.max_window != Bytes::MAX && rtt > 0.0).then(|| sender.max_window.get() as f64 * 8.0 / rtt);
                 let limit = match (by_data, by_window) {
@@ -159,26 +223,29 @@ impl<'a> Lint<'a> {
         Some(each * f64::from(group.flows))
     }
 
-    fn buffer(&mut self, heading: Heading, direction: &Direction, queue: &Queue) {
-        let Some(held) = held(queue, self.plan.link.mtu) else { return };
-        let bdp = direction.nominal_rate().bytes_in(self.plan.base_rtt());
-        if held < bdp && self.groups(heading).any(|group| matches!(group.source, SourceSpec::Tcp { .. })) {
+    fn buffer(&mut self, step: Step, direction: &Direction, queue: &Queue) {
+        let Some(held) = held(queue, self.link(step).mtu) else { return };
+        // A slower link that holds this one back takes its place.
+        let slowest = |group: &Traffic| {
+            let after = group.path.forward.iter().skip_while(|other| **other != step);
+            after.map(|other| self.direction(*other).nominal_rate()).min()
+        };
+        let rate = self.groups(step).filter_map(slowest).max().unwrap_or_else(|| direction.nominal_rate());
+        let bdp = rate.bytes_in(self.base_rtt(step));
+        let filled = |group: &Traffic| matches!(group.source, SourceSpec::Tcp { .. }) && self.slower_after(group, step).is_none();
+        if held < bdp && self.groups(step).any(filled) {
             let message = format!("holds {held}, less than one bandwidth-delay product ({bdp})");
-            self.warn(
-                self.key(heading, "buffer"),
-                message,
-                "with few flows the link may run empty; \"1 bdp\" is the usual least",
-            );
+            self.warn(self.key(step, "buffer"), message, "with few flows the link may run empty; \"1 bdp\" is the usual least");
         }
     }
 
-    fn ecn(&mut self, heading: Heading, queue: &Queue) {
+    fn ecn(&mut self, step: Step, queue: &Queue) {
         let sends_ecn = |group: &Traffic| match &group.source {
             SourceSpec::Tcp { sender, .. } => sender.ecn_mode() != EcnMode::Off,
             SourceSpec::Cbr { ecn, .. } | SourceSpec::Poisson { ecn, .. } | SourceSpec::OnOff { ecn, .. } => *ecn != Ecn::NotEct,
         };
-        let any = self.groups(heading).any(sends_ecn);
-        let key = self.key(heading, "queue");
+        let any = self.groups(step).any(sends_ecn);
+        let key = self.key(step, "queue");
         match queue.ecn {
             EcnPolicy::Mark if !queue.marks() => {
                 let message = format!("ecn is asked for, but `{}` never marks", queue.name());
@@ -199,11 +266,11 @@ impl<'a> Lint<'a> {
         }
     }
 
-    fn parameters(&mut self, heading: Heading, direction: &Direction, queue: &Queue) {
+    fn parameters(&mut self, step: Step, direction: &Direction, queue: &Queue) {
         let rate = direction.nominal_rate();
-        let mtu = self.plan.link.mtu;
+        let mtu = self.link(step).mtu;
         let held = held(queue, mtu);
-        let key = self.key(heading, "queue");
+        let key = self.key(step, "queue");
         let own = queue.kind.params.iter().map(|param| (param, &queue.params, key.clone()));
         let inner = queue.of.iter().flat_map(|of| of.kind.params.iter().map(|param| (param, &of.params, format!("{key}.of"))));
         for (param, values, table) in own.chain(inner) {
@@ -222,15 +289,15 @@ impl<'a> Lint<'a> {
                     }
                 }
                 Value::Duration(target) if ["target", "threshold"].contains(&param.name) && param.unit == Unit::Duration => {
-                    self.target(field, target, rate, held);
+                    self.target(field, target, rate.transmission_time(mtu + self.link(step).overhead), (rate, held));
                 }
                 _ => {}
             }
         }
     }
 
-    fn target(&mut self, field: String, target: Duration, rate: Rate, held: Option<Bytes>) {
-        let one = rate.transmission_time(self.plan.link.mtu + self.plan.link.overhead);
+    /// `one` is how long a full packet takes.
+    fn target(&mut self, field: String, target: Duration, one: Duration, (rate, held): (Rate, Option<Bytes>)) {
         if target < one {
             let message = format!("{target} is shorter than one full packet takes at {rate} ({one})");
             self.warn(field, message, "raise it to at least that, or the queue signals without cause");
@@ -240,12 +307,27 @@ impl<'a> Lint<'a> {
         }
     }
 
+    /// Without a buffer a direction has an endless queue that nobody looks at.
+    fn endless(&mut self, step: Step) {
+        let rate = self.direction(step).nominal_rate();
+        let slowest = |group: &&Traffic| group.path.forward.iter().all(|other| self.direction(*other).nominal_rate() >= rate);
+        if let Some(group) = self.groups(step).find(slowest) {
+            let message = format!(
+                "no link on the path of `{}` is slower, but here is no buffer: the queue is endless and not reported",
+                group.name
+            );
+            self.warn(self.key(step, "buffer"), message, "give it a buffer");
+        }
+    }
+
     /// Acknowledgements of a full link must fit through the other direction.
-    fn acknowledgements(&mut self) {
+    fn acknowledgements(&mut self, link: usize) {
         for (heading, back) in [(Heading::Down, Heading::Up), (Heading::Up, Heading::Down)] {
-            let rate = self.direction(heading).nominal_rate().as_bit_s() as f64;
-            let overhead = self.plan.link.overhead;
-            let needed = self.groups(heading).filter_map(|group| match &group.source {
+            let (step, back) = (Step { link, heading }, Step { link, heading: back });
+            let rate = self.direction(step).nominal_rate().as_bit_s() as f64;
+            let overhead = self.link(step).overhead;
+            let comes_back = |group: &&Traffic| group.path.reverse.contains(&back);
+            let needed = self.groups(step).filter(comes_back).filter_map(|group| match &group.source {
                 SourceSpec::Tcp { sender, receiver, header } => {
                     let segments = match receiver.ack_policy {
                         AckPolicy::EveryPacket => 1,

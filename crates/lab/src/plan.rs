@@ -11,6 +11,7 @@ mod scenario;
 mod sender;
 mod suggest;
 mod sweep;
+mod topology;
 mod traffic;
 mod tree;
 
@@ -19,6 +20,7 @@ pub use link::{Direction, Link};
 pub use queue::Queue;
 pub(crate) use scenario::MOST_JITTER;
 pub use scenario::{Access, AccessEnds, Scenario, Timing};
+pub use topology::{Path as TrafficPath, Step};
 pub use traffic::{Heading, Traffic};
 
 use crate::diagnostic::{Origin, Source};

@@ -35,6 +35,13 @@ pub const COMMON_KEYS: &[TrafficKey] = &[
     key("start", "\"0 s\"", "\"uniform 0 s .. 5 s\"", "when each flow starts, drawn for each where a range is given"),
     key("stop", "never", "\"50 s\"", "when all stop offering new data"),
     key("direction", "\"down\"", "\"up\"", "which way data goes across the bottleneck"),
+    key(
+        "path",
+        "over the one link",
+        "[\"a\", \"b\"]",
+        "nodes that data passes from sender to receiver, in networks of several links",
+    ),
+    key("return_path", "the same way back", "[\"b\", \"a\"]", "nodes that packets pass on the way back"),
     key("rtt_extra", "\"0 s\"", "\"uniform 0 ms .. 100 ms\"", "round-trip time in addition to that of the links"),
     key("class", "0", "5", "class of the packets, 0 to 7, the higher the more urgent; for queues that tell classes apart"),
 ];
@@ -103,7 +110,7 @@ mod tests {
 
     fn read(traffic: &str) -> Result<Plan, String> {
         let text = format!(
-            "goodqueue = 1\nduration = \"10 s\"\n[link.a]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"1 bdp\"\n\
+            "goodqueue = 1\nduration = \"10 s\"\n[link.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"1 bdp\"\n\
              buffer_up = \"1 bdp\"\n[[traffic]]\n{traffic}"
         );
         Plan::parse("test", &text, Path::new("")).map_err(|error| error.text())
@@ -121,7 +128,7 @@ mod tests {
             let error = read(&format!("{text}xxxxxxxxxxxxxxxxxxxx = 1\n")).expect_err("no such key");
             let known = error.split(" has ").nth(1).expect("the list of known keys").split('\n').next().unwrap_or_default();
             for name in known.split(", ").map(|name| name.trim_matches('`')) {
-                let unlisted = ["kind", "weight", "path", "header"].contains(&name);
+                let unlisted = ["kind", "weight", "header"].contains(&name);
                 assert!(unlisted || all.iter().any(|key| key.name == name), "{} lacks the key {name}", kind.kind);
             }
         }

@@ -78,7 +78,6 @@ const WRONG_LINES: &[(&str, &[(&str, &str)])] = &[
             ("buffer = \"30 packets\"", "buffer = \"30 packets\"\ncolour = \"red\""),
             ("buffer = \"30 packets\"", "buffer = \"30 packets\"\nmtu = \"70000 B\""),
             ("buffer = \"30 packets\"", "buffer = \"30 packets\"\nloss = \"100 %\""),
-            ("[link.bottleneck]", "[link.second]\n[link.bottleneck]"),
             ("[[traffic]]", "[traffic]"),
             ("[[traffic]]", "[access]\nends = \"one\"\n[[traffic]]"),
         ],
@@ -114,6 +113,32 @@ const WRONG_LINES: &[(&str, &[(&str, &str)])] = &[
             ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"fair\", of = { kind = \"codel\", target = \"20 s\" } }"),
             ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"fair\", of = { kind = \"codel\", target = \"200 ms\" } }"),
             ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"codel\", of = \"pie\" }"),
+        ],
+    ),
+    (
+        "Networks",
+        &[
+            ("[link.bottleneck]", "[link.a]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n[link.bottleneck]"),
+            ("[link.bottleneck]", "[link.bottleneck]\nfrom = \"home\""),
+            ("[link.bottleneck]", "[link.bottleneck]\nfrom = \"home\"\nto = \"home\""),
+            ("[link.bottleneck]", "[link.bottleneck]\nfrom = \"home\"\nto = \"the internet\""),
+            ("[link.bottleneck]", "[link.bottleneck]\nfrom = \"home\"\nto = \"isp\"\none_way = true"),
+            ("[link.bottleneck]", "[link.bottleneck]\none_way = true\nrate_up = \"1 Mbit/s\""),
+            (
+                "[link.bottleneck]",
+                "[link.a]\nfrom = \"home\"\nto = \"isp\"\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n\
+                 [link.bottleneck]\nfrom = \"isp\"\nto = \"home\"",
+            ),
+            ("[link.bottleneck]", "[link.bottleneck]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n[link.bottleneck]"),
+            (
+                "[link.bottleneck]",
+                "[link.a]\nfrom = \"home\"\nto = \"isp\"\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n\
+                 [link.bottleneck]\nfrom = \"isp\"\nto = \"server\"",
+            ),
+            ("flows = 4", "path = [\"a\", \"b\"]"),
+            ("buffer = \"30 packets\"", "buffer = \"30 packets\"\nflow_control = \"30 packets\""),
+            ("buffer = \"30 packets\"", "buffer = \"30 packets\"\nflow_control = \"0 packets\""),
+            ("buffer = \"30 packets\"", "buffer = \"30 packets\"\nflow_control_up = \"3 packets\""),
         ],
     ),
     (
@@ -167,6 +192,39 @@ const WRONG_LINES: &[(&str, &[(&str, &str)])] = &[
             ),
         ],
     ),
+];
+
+/// A network with nothing wrong: a ring of four nodes, and one beyond it that only a one-way link leads to.
+const NETWORK: &str = r#"goodqueue = 1
+duration = "20 s"
+
+[link]
+ab = { from = "a", to = "b", rate = "10 Mbit/s", delay = "5 ms", buffer = "1 bdp" }
+bc = { from = "b", to = "c", rate = "10 Mbit/s", delay = "5 ms", buffer = "1 bdp" }
+cd = { from = "c", to = "d", rate = "10 Mbit/s", delay = "5 ms", buffer = "1 bdp" }
+da = { from = "d", to = "a", rate = "10 Mbit/s", delay = "5 ms", buffer = "1 bdp" }
+out = { from = "d", to = "moon", rate = "10 Mbit/s", delay = "1 s", buffer = "1 bdp", one_way = true }
+
+[[traffic]]
+kind = "bulk"
+path = ["a", "b"]
+"#;
+
+/// What stands instead of its path.
+const WRONG_PATHS: &[&str] = &[
+    "",
+    "path = \"a\"",
+    "path = []",
+    "path = [\"a\"]",
+    "path = [\"a\", 7]",
+    "path = [\"a\", \"x\"]",
+    "path = [\"a\", \"mon\"]",
+    "path = [\"a\", \"a\"]",
+    "path = [\"a\", \"b\", \"c\", \"b\"]",
+    "path = [\"a\", \"c\"]",
+    "path = [\"moon\", \"a\"]",
+    "path = [\"d\", \"moon\"]",
+    "path = [\"a\", \"b\"]\nreturn_path = [\"c\", \"a\"]",
 ];
 
 /// `--set KEY=VALUE`.
@@ -235,6 +293,16 @@ fn entry(page: &mut String, shown: &str, message: &str) {
     }
 }
 
+fn paths_section(page: &mut String) -> usize {
+    write!(page, "\n## Paths\n\nFor the last line of this scenario:\n\n```toml\n{NETWORK}```\n\n").unwrap();
+    let right = "path = [\"a\", \"b\"]";
+    for wrong in WRONG_PATHS {
+        let shown = if wrong.is_empty() { "no path".to_owned() } else { format!("`{}`", wrong.replace('\n', " ⏎ ")) };
+        entry(page, &shown, &message(&NETWORK.replace(right, wrong)));
+    }
+    WRONG_PATHS.len()
+}
+
 fn overrides_section(page: &mut String) -> usize {
     page.push_str("\n## On the command line\n\n");
     let plan = Plan::parse("scenario.toml", GOOD, Path::new("")).expect("good");
@@ -294,8 +362,11 @@ fn page() -> String {
          Made from the table in `crates/lab/tests/bad_input.rs`, which checks every message here. In each case one line of this\n\
          scenario is replaced (`⏎` is a line break):\n\n```toml\n{GOOD}```\n"
     );
-    let count =
-        wrong_line_sections(&mut page) + overrides_section(&mut page) + traces_section(&mut page) + files_section(&mut page);
+    let count = wrong_line_sections(&mut page)
+        + paths_section(&mut page)
+        + overrides_section(&mut page)
+        + traces_section(&mut page)
+        + files_section(&mut page);
     assert!(count >= 40, "{count} cases");
     page
 }

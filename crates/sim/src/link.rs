@@ -3,7 +3,7 @@
 use crate::packet::SimPacket;
 use crate::probe::LinkProbe;
 use crate::rate::RateProcess;
-use goodqueue_aqm::AnyQdisc;
+use goodqueue_aqm::{AnyQdisc, Limit, QueueView};
 use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
 
 /// What many wires have in common.
@@ -81,6 +81,23 @@ impl Wire {
     }
 }
 
+/// What keeps the queue of a link short by making others wait.
+#[derive(Clone, Debug)]
+pub(crate) struct Pressure {
+    /// From this much on, links that lead here stay silent.
+    pub(crate) most: Limit,
+    /// Those links.
+    pub(crate) feeders: Vec<u32>,
+    /// They have been told to.
+    pub(crate) on: bool,
+}
+
+impl Pressure {
+    pub(crate) fn is_due(&self, waiting: QueueView) -> bool {
+        waiting.packets >= self.most.packets || waiting.backlog >= self.most.bytes
+    }
+}
+
 /// A link with a queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
@@ -95,6 +112,9 @@ pub(crate) struct Link {
     /// A packet partly sent by earlier delivery opportunities, and its bytes still to go.
     pub(crate) transit: Option<(SimPacket, Bytes)>,
     pub(crate) loss: f64,
+    /// How many links that it leads to ask it to stay silent.
+    pub(crate) silenced_by: u32,
+    pub(crate) pressure: Option<Box<Pressure>>,
     pub(crate) rng: Rng,
     pub(crate) probe: LinkProbe,
 }

@@ -49,6 +49,9 @@ pub struct LinkSpec {
     pub queue: QueueSpec,
     /// Probability that a transmitted packet is lost on the wire, in [0, 1).
     pub loss: f64,
+    /// While this many packets or bytes wait here, the transmitters of links that lead here stay silent (Ethernet pause frames, or a
+    /// driver that stops its stack; without delay). `None`: they never hear of it. Needs a queue, here and before.
+    pub flow_control: Option<Limit>,
     /// Record and report it?
     pub observed: bool,
 }

@@ -108,7 +108,7 @@ fn write_report(path: &Path, finished: &Finished<'_>) -> std::io::Result<()> {
         .filter(|((result, _), _)| result.summary.is_some())
         .map(|((result, point), label)| ReportPoint {
             label: label.clone(),
-            kind: point.plan.link.down.queue.as_ref().map_or_else(String::new, Queue::name),
+            kind: point.plan.main_link().down.queue.as_ref().map_or_else(String::new, Queue::name),
             cdfs: result.cdfs.clone(),
             series: &result.series,
         })

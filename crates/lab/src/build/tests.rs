@@ -71,7 +71,7 @@ fn replications_differ_and_points_share_their_draws() {
     assert_ne!(world(&point, 0).seed, world(&point, 1).seed);
     assert_ne!(world(&point, 0).flows[0].start, world(&point, 1).flows[0].start);
     let mut other = point.clone();
-    other.plan.link.down.delay = Duration::ms(50);
+    other.plan.links[0].down.delay = Duration::ms(50);
     assert_eq!(world(&point, 4).seed, world(&other, 4).seed);
     assert_eq!(world(&point, 4).flows[1].start, world(&other, 4).flows[1].start);
 }

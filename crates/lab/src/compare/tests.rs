@@ -31,7 +31,8 @@ fn makes_a_scenario_with_the_round_trip_asked_for() {
     assert_eq!(points[0].plan.base_rtt(), Duration::ms(21));
     assert_eq!((plan.seed(), plan.replications()), (9, 3));
     assert_eq!(points[0].plan.traffic[0].flows, 16);
-    let kinds: Vec<&str> = points.iter().map(|point| point.plan.link.down.queue.as_ref().expect("a queue").kind.kind).collect();
+    let kinds: Vec<&str> =
+        points.iter().map(|point| point.plan.links[0].down.queue.as_ref().expect("a queue").kind.kind).collect();
     assert_eq!(kinds, Comparison::USUAL);
 }
 
@@ -39,7 +40,7 @@ fn makes_a_scenario_with_the_round_trip_asked_for() {
 fn parameters_follow_the_kind() {
     let plan = plan(&comparison(&["codel:target=10ms:ecn=true", "codel"]));
     let points = plan.points().expect("good points");
-    let queue = points[0].plan.link.down.queue.as_ref().expect("a queue");
+    let queue = points[0].plan.links[0].down.queue.as_ref().expect("a queue");
     assert_eq!(queue.params, [("target", goodqueue_aqm::spec::Value::Duration(Duration::ms(10)))]);
     assert_eq!(queue.ecn, goodqueue_aqm::EcnPolicy::Mark);
 }
@@ -58,7 +59,7 @@ fn a_control_may_have_parameters_too() {
 fn a_queue_over_another_algorithm_names_it_and_its_parameters_behind_its_own() {
     let marking = Comparison { signal: Signal::Mark, ..comparison(&["fair:flows=64:pie:target=10ms", "fair:tail-drop"]) };
     let points = plan(&marking).points().expect("good points");
-    let queues: Vec<_> = points.iter().map(|point| point.plan.link.down.queue.clone().expect("a queue")).collect();
+    let queues: Vec<_> = points.iter().map(|point| point.plan.links[0].down.queue.clone().expect("a queue")).collect();
     assert_eq!((queues[0].name().as_str(), queues[0].ecn), ("fair:pie", goodqueue_aqm::EcnPolicy::Mark));
     assert_eq!(queues[0].params, [("flows", goodqueue_aqm::spec::Value::Number(64.0))]);
     let target = goodqueue_aqm::spec::Value::Duration(Duration::ms(10));
@@ -71,7 +72,7 @@ fn queues_may_stand_within_queues() {
     let marking =
         Comparison { signal: Signal::Mark, ..comparison(&["shaper:rate=9mbit:priority:bands=2:fair:codel", "priority"]) };
     let points = plan(&marking).points().expect("good points");
-    let queues: Vec<_> = points.iter().map(|point| point.plan.link.down.queue.clone().expect("a queue")).collect();
+    let queues: Vec<_> = points.iter().map(|point| point.plan.links[0].down.queue.clone().expect("a queue")).collect();
     assert_eq!(queues[0].name(), "shaper:priority:fair:codel");
     assert_eq!(queues[0].params, [("rate", goodqueue_aqm::spec::Value::Rate(Rate::mbit(9)))]);
     assert_eq!(queues[0].of.as_ref().expect("priority").params, [("bands", goodqueue_aqm::spec::Value::Number(2.0))]);

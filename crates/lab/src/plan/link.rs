@@ -1,16 +1,17 @@
-//! The bottleneck: rates, delays, buffers and queues of both directions.
+//! Links: rates, delays, buffers and queues of both directions.
 
 use super::queue::{self, Queue};
 use super::reader::{self, Field, Table};
-use super::scenario::{Access, LONGEST, LONGEST_DELAY};
-use super::traffic::{Draft, Heading};
-use super::tree::{Node, Value};
+use super::scenario::{LONGEST, LONGEST_DELAY};
+use super::topology::Path;
+use super::traffic::Heading;
+use super::tree::{Entry, Node, Value};
 use crate::diagnostic::Fault;
 use crate::quantity::{self, Limits};
 use crate::trace_file::TraceStore;
-use goodqueue_aqm::spec::LinkFacts;
+use goodqueue_aqm::spec::{LinkFacts, Size};
 use goodqueue_sim::RateSpec;
-use goodqueue_units::{Bytes, Duration, Instant, Rate};
+use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
 
 /// Fastest link.
 pub(super) const FASTEST: Rate = Rate::gbit(10_000);
@@ -21,11 +22,17 @@ const LARGEST_MTU: Bytes = Bytes::new(65_535);
 const MOST_OVERHEAD: Bytes = Bytes::new(10_000);
 const MOST_STEPS: usize = 100_000;
 
-/// The bottleneck.
+const MOST_LINKS: usize = 1_000;
+
+/// A link between two nodes.
 #[derive(Clone, Debug)]
 pub struct Link {
     /// Its name in the file and in results.
     pub name: String,
+    /// The nodes it leads from and to; `None` for a single link that names none.
+    pub ends: Option<[String; 2]>,
+    /// Has it only the direction that the file describes?
+    pub one_way: bool,
     /// Largest packet without framing.
     pub mtu: Bytes,
     /// Framing bytes per packet.
@@ -36,7 +43,27 @@ pub struct Link {
     pub up: Direction,
 }
 
-/// One direction of the bottleneck.
+impl Link {
+    /// One of its directions.
+    #[must_use]
+    pub fn direction(&self, heading: Heading) -> &Direction {
+        match heading {
+            Heading::Down => &self.down,
+            Heading::Up => &self.up,
+        }
+    }
+
+    /// What results call one of its directions.
+    #[must_use]
+    pub fn name_of(&self, heading: Heading) -> String {
+        match heading {
+            Heading::Down => self.name.clone(),
+            Heading::Up => format!("{}.up", self.name),
+        }
+    }
+}
+
+/// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct Direction {
     /// Transmission rate over time.
@@ -47,6 +74,8 @@ pub struct Direction {
     pub queue: Option<Queue>,
     /// Probability that a packet is lost on the wire, in [0, 1).
     pub loss: f64,
+    /// While this much waits here, links that lead here do not send; `None`: they never hear of it.
+    pub flow_control: Option<goodqueue_aqm::Limit>,
 }
 
 impl Direction {
@@ -69,54 +98,88 @@ fn nominal_rate(rate: &RateSpec) -> Rate {
     }
 }
 
-/// Reads `[link.NAME]`.
-pub(super) fn read(
-    scenario: &Table<'_>,
-    access: Access,
-    rtt_extra: Duration,
-    traffic: &[Draft<'_>],
-    traces: &TraceStore,
-) -> Option<Link> {
-    let help = "describe the bottleneck, for instance [link.bottleneck] with rate, delay and buffer";
-    let links = scenario.required("link", help, |field| Ok(field.node.clone()))?;
-    let links = Table::open(&links, "link", scenario.faults())?;
-    let Some((first, others)) = links.entries().split_first() else {
-        scenario.fault("link", "has no link in it".to_owned(), Some(help.to_owned()));
-        return None;
-    };
-    if !matches!(first.node.value, Value::Table(_)) {
-        let key = first.key.clone();
-        links.fault(&key, "is not a table".to_owned(), Some(help.to_owned()));
-        return None;
-    }
-    for other in others {
-        let message = "more than one link is not supported yet by this version".to_owned();
-        links.fault(&other.key, message, Some(format!("keep [link.{}] only", first.key)));
-    }
-    if !others.is_empty() {
-        return None;
-    }
-    let well_named = !first.key.is_empty() && first.key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    if !well_named || first.key.len() > 64 {
-        let message = "is not a name: allowed 1 to 64 letters, digits, `-` and `_`".to_owned();
-        links.fault(&first.key, message, None);
-        return None;
-    }
-    let path = links.path_of(&first.key);
-    let table = Table::open(&first.node, &path, links.faults())?;
-    let link = read_link(&table, &first.key, access, rtt_extra, traffic, traces);
-    table.finish(&format!("[{path}]"));
-    link
+/// A link whose buffers still wait for the round-trip times of the paths that cross it.
+pub(super) struct Draft<'a> {
+    pub(super) name: String,
+    pub(super) ends: Option<[String; 2]>,
+    pub(super) one_way: bool,
+    pub(super) mtu: Bytes,
+    pub(super) table: Table<'a>,
+    overhead: Bytes,
+    down: DirectionDraft,
+    up: DirectionDraft,
 }
 
-fn read_link(
-    table: &Table<'_>,
-    name: &str,
-    access: Access,
-    rtt_extra: Duration,
-    traffic: &[Draft<'_>],
-    traces: &TraceStore,
-) -> Option<Link> {
+struct DirectionDraft {
+    rate: RateSpec,
+    delay: Duration,
+    loss: f64,
+    queue: queue::Draft,
+    flow_control: Option<Size>,
+}
+
+/// Reads all `[link.NAME]`. The return direction of the whole is `None` when a fault was found.
+pub(super) fn read<'a>(scenario: &Table<'a>, traces: &TraceStore) -> Option<Vec<Draft<'a>>> {
+    let help = "describe the bottleneck, for instance [link.bottleneck] with rate, delay and buffer";
+    let Some(node) = scenario.get("link") else {
+        scenario.required("link", help, |_| Ok(()));
+        return None;
+    };
+    let links = Table::open(node, "link", scenario.faults())?;
+    if links.entries().is_empty() || links.entries().len() > MOST_LINKS {
+        let message = match links.entries().len() {
+            0 => "has no link in it".to_owned(),
+            many => format!("has {many} links: allowed 1 to {MOST_LINKS}"),
+        };
+        scenario.fault("link", message, Some(help.to_owned()));
+        return None;
+    }
+    // All are read, so that one look shows all faults.
+    let drafts: Vec<Option<Draft<'a>>> = links.entries().iter().map(|entry| read_entry(&links, entry, help, traces)).collect();
+    drafts.into_iter().collect()
+}
+
+fn read_entry<'a>(links: &Table<'a>, entry: &'a Entry, help: &str, traces: &TraceStore) -> Option<Draft<'a>> {
+    let key = &entry.key;
+    if !matches!(entry.node.value, Value::Table(_)) {
+        links.fault(key, "is not a table".to_owned(), Some(help.to_owned()));
+        return None;
+    }
+    if !is_name(key) {
+        links.fault(key, "is not a name: allowed 1 to 64 letters, digits, `-` and `_`".to_owned(), None);
+        return None;
+    }
+    let table = Table::open(&entry.node, &links.path_of(key), links.faults())?;
+    read_link(table, key, traces)
+}
+
+fn is_name(text: &str) -> bool {
+    (1..=64).contains(&text.len()) && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+}
+
+fn read_node(field: Field<'_>) -> Result<String, Fault> {
+    let name = reader::text(field)?;
+    if is_name(name) {
+        return Ok(name.to_owned());
+    }
+    let message = format!("`{}` is not a name of a node: allowed 1 to 64 letters, digits, `-` and `_`", field.node.shown());
+    Err(field.fault(message, None))
+}
+
+fn read_ends(table: &Table<'_>) -> Option<Option<[String; 2]>> {
+    if table.get("from").is_none() && table.get("to").is_none() {
+        return Some(None);
+    }
+    let help = "a link that names one of its nodes names both: from = \"a\", to = \"b\"";
+    let from = table.required("from", help, read_node);
+    let to = table.required("to", help, read_node);
+    Some(Some([from?, to?]))
+}
+
+/// Keys of the return direction, which a one-way link does not have.
+const UP_KEYS: [&str; 6] = ["rate_up", "delay_up", "loss_up", "queue_up", "buffer_up", "flow_control_up"];
+
+fn read_link<'a>(table: Table<'a>, name: &str, traces: &TraceStore) -> Option<Draft<'a>> {
     let rate = table.required("rate", "write for instance rate = \"10 Mbit/s\"", |field| read_rate(field, traces));
     let rate_up = table.optional("rate_up", |field| read_rate(field, traces));
     let delays = Limits::new(Duration::ZERO, LONGEST_DELAY);
@@ -126,38 +189,117 @@ fn read_link(
     let mtu = table.optional("mtu", reader::bytes(Limits::new(SMALLEST_MTU, LARGEST_MTU)));
     let loss = table.optional("loss", read_loss).unwrap_or(0.0);
     let loss_up = table.optional("loss_up", read_loss).unwrap_or(0.0);
-    table.not_supported("from");
-    table.not_supported("to");
-    let mtu = mtu.unwrap_or(Bytes::new(1500));
-    let overhead = overhead.unwrap_or(Bytes::ZERO);
-
-    let names_down = queue::Names { queue: "queue", buffer: "buffer" };
-    let names_up = queue::Names { queue: "queue_up", buffer: "buffer_up" };
-    let draft_down = queue::Draft::read(table, names_down);
-    let draft_up = queue::Draft::read(table, names_up);
-    // Everything below is sized by rate and delay.
-    let (rate, delay) = (rate?, delay?);
-    let delay_up = delay_up.unwrap_or(delay);
-    let base_rtt = delay + delay_up + access.one_way_delay() * 2 + rtt_extra;
-    let rate_up = rate_up.unwrap_or_else(|| default_return_rate(&rate));
-    let facts = |rate: &RateSpec, delay| LinkFacts {
-        rate: Some(nominal_rate(rate)),
-        delay,
-        mtu,
-        overhead,
-        limit: goodqueue_aqm::Limit::NONE,
+    let ends = read_ends(&table);
+    let one_way = table.optional("one_way", reader::switch).unwrap_or(false);
+    let flow_control = table.optional("flow_control", read_flow_control).flatten();
+    let flow_control_up = table.optional("flow_control_up", read_flow_control).flatten();
+    if one_way && let Some(key) = UP_KEYS.into_iter().find(|key| table.get(key).is_some()) {
+        table.fault(key, "describes a direction that a one-way link does not have".to_owned(), None);
+    }
+    let down_queue = queue::Draft::read(&table, queue::Names { queue: "queue", buffer: "buffer" });
+    let up_queue = queue::Draft::read(&table, queue::Names { queue: "queue_up", buffer: "buffer_up" });
+    let complete = (rate, delay, ends, down_queue, up_queue);
+    let (Some(rate), Some(delay), Some(ends), Some(down_queue), Some(up_queue)) = complete else {
+        table.finish(&format!("[link.{name}]"));
+        return None;
     };
-    let down = draft_down?.finish(table, &facts(&rate, delay), base_rtt, queue::Need::Always)?;
-    let need =
-        if traffic.iter().any(|group| group.heading == Heading::Up) { queue::Need::ForTraffic } else { queue::Need::IfGiven };
-    let up = draft_up?.finish(table, &facts(&rate_up, delay_up), base_rtt, need)?;
-    Some(Link {
+    let rate_up = rate_up.unwrap_or_else(|| default_return_rate(&rate));
+    let delay_up = delay_up.unwrap_or(delay);
+    Some(Draft {
         name: name.to_owned(),
-        mtu,
-        overhead,
-        down: Direction { rate, delay, queue: down, loss },
-        up: Direction { rate: rate_up, delay: delay_up, queue: up, loss: loss_up },
+        ends,
+        one_way,
+        mtu: mtu.unwrap_or(Bytes::new(1500)),
+        overhead: overhead.unwrap_or(Bytes::ZERO),
+        down: DirectionDraft { rate, delay, loss, queue: down_queue, flow_control },
+        up: DirectionDraft { rate: rate_up, delay: delay_up, loss: loss_up, queue: up_queue, flow_control: flow_control_up },
+        table,
     })
+}
+
+/// What the paths over a link ask of it.
+#[derive(Clone, Copy)]
+pub(super) struct Demand {
+    /// Longest round-trip time of the paths that cross it, without queueing and transmission.
+    pub(super) base_rtt: Duration,
+    /// Does data go up?
+    pub(super) data_up: bool,
+    /// Is it the only link? Then it is the bottleneck, and needs a buffer.
+    pub(super) only: bool,
+}
+
+impl Demand {
+    /// Of the given paths, each with its round-trip time, on link `number`.
+    pub(super) fn of<'p>(
+        number: usize,
+        only: bool,
+        own_rtt: Duration,
+        paths: impl Iterator<Item = (&'p Path, Duration)>,
+    ) -> Self {
+        let mut demand = Self { base_rtt: Duration::ZERO, data_up: false, only };
+        for (path, rtt) in paths.filter(|(path, _)| path.steps().any(|step| step.link == number)) {
+            demand.base_rtt = demand.base_rtt.max(rtt);
+            demand.data_up |= path.forward.iter().any(|step| step.link == number && step.heading == Heading::Up);
+        }
+        if demand.base_rtt.is_zero() {
+            demand.base_rtt = own_rtt;
+        }
+        demand
+    }
+}
+
+impl Draft<'_> {
+    /// One-way propagation delay.
+    pub(super) fn delay_of(&self, heading: Heading) -> Duration {
+        match heading {
+            Heading::Down => self.down.delay,
+            Heading::Up => self.up.delay,
+        }
+    }
+
+    /// Works out buffers and lets algorithms check their parameters. `None` when a fault was found.
+    pub(super) fn finish(self, demand: Demand) -> Option<Link> {
+        let Self { name, ends, one_way, mtu, overhead, table, down, up } = self;
+        let facts = |draft: &DirectionDraft| LinkFacts {
+            rate: Some(nominal_rate(&draft.rate)),
+            delay: draft.delay,
+            mtu,
+            overhead,
+            limit: goodqueue_aqm::Limit::NONE,
+        };
+        let (down_facts, up_facts) = (facts(&down), facts(&up));
+        let need_down = if demand.only { queue::Need::Always } else { queue::Need::IfGiven };
+        let need_up = if demand.data_up && demand.only { queue::Need::ForTraffic } else { queue::Need::IfGiven };
+        let finished = down
+            .finish(&table, "flow_control", &down_facts, demand.base_rtt, need_down)
+            .and_then(|down| Some((down, up.finish(&table, "flow_control_up", &up_facts, demand.base_rtt, need_up)?)));
+        table.finish(&format!("[link.{name}]"));
+        let (down, up) = finished?;
+        Some(Link { name, ends, one_way, mtu, overhead, down, up })
+    }
+}
+
+impl DirectionDraft {
+    fn finish(self, table: &Table<'_>, key: &str, facts: &LinkFacts, base_rtt: Duration, need: queue::Need) -> Option<Direction> {
+        let queue = self.queue.finish(table, facts, base_rtt, need)?;
+        let flow_control = self.flow_control.map(|size| limit_of(quantity::Buffer::Size(size), facts, base_rtt));
+        if let Some(most) = flow_control {
+            let fault = |message: &str, help: &str| table.fault(key, message.to_owned(), Some(help.to_owned()));
+            let Some(queue) = &queue else {
+                fault("needs a queue here that can fill", "give this direction a buffer");
+                return None;
+            };
+            if most.packets < Packets::new(1) || most.bytes < Bytes::new(1) {
+                fault("stops everything: allowed 1 packet and more", "write for instance \"2 packets\" or \"10 ms\"");
+                return None;
+            }
+            if most.packets >= queue.limit.packets && most.bytes >= queue.limit.bytes {
+                fault("is not below the buffer: it drops before others are stopped", "lower it or enlarge the buffer");
+                return None;
+            }
+        }
+        Some(Direction { rate: self.rate, delay: self.delay, queue, loss: self.loss, flow_control })
+    }
 }
 
 /// The return direction is as fast as the link itself; where that is a recording, as its mean.
@@ -175,6 +317,13 @@ fn read_loss(field: Field<'_>) -> Result<f64, Fault> {
         return Err(field.fault(format!("`{}` is out of range: allowed 0 to 99 %", field.node.shown()), None));
     }
     Ok(loss)
+}
+
+fn read_flow_control(field: Field<'_>) -> Result<Option<Size>, Fault> {
+    match &field.node.value {
+        Value::String(text) if text == "none" => Ok(None),
+        _ => reader::size(field).map(Some),
+    }
 }
 
 fn read_rate(field: Field<'_>, traces: &TraceStore) -> Result<RateSpec, Fault> {
@@ -249,7 +398,6 @@ fn part<'a>(step: Field<'a>, node: &'a Node) -> Field<'a> {
 /// What `buffer` holds on this link.
 pub(super) fn limit_of(buffer: quantity::Buffer, facts: &LinkFacts, base_rtt: Duration) -> goodqueue_aqm::Limit {
     use goodqueue_aqm::Limit;
-    use goodqueue_aqm::spec::Size;
     let rate = facts.rate.unwrap_or(Rate::ZERO);
     match buffer {
         quantity::Buffer::Bdp(multiple) => {

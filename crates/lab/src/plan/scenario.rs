@@ -1,13 +1,14 @@
 //! One point of a plan: typed settings with every default filled in, and how they are read from the tree.
 
-use super::link::Link;
+use super::link::{self, Demand, Link};
 use super::reader::{self, Faults, Field, Table};
-use super::traffic::{self, Traffic};
+use super::topology::{Graph, Path};
+use super::traffic::{self, Heading, Traffic};
 use super::tree::{Node, Value};
 use crate::diagnostic::{Fault, PlanError};
 use crate::quantity::{self, Limits};
 use crate::trace_file::TraceStore;
-use goodqueue_units::{Duration, Instant, Rate, Rng};
+use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
 
 /// The settings of one point.
 #[derive(Clone, Debug)]
@@ -24,15 +25,15 @@ pub struct Scenario {
     pub replications: u32,
     /// Root of all randomness.
     pub seed: u64,
-    /// The bottleneck, both directions.
-    pub link: Link,
-    /// What lies between hosts and the bottleneck.
+    /// The links between nodes, in the order of the file; at least one. Alone it is the bottleneck of a dumbbell.
+    pub links: Vec<Link>,
+    /// What lies between hosts and the nodes.
     pub access: Access,
     /// Groups of flows, in the order of the file.
     pub traffic: Vec<Traffic>,
 }
 
-/// The links between hosts and the bottleneck, one for each flow, direction and end.
+/// The links between hosts and the first and last node of their path, one for each flow, direction and end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// Transmission rate.
@@ -45,12 +46,12 @@ pub struct Access {
     pub ends: AccessEnds,
 }
 
-/// At which ends of the bottleneck hosts have access links.
+/// At which ends of a path hosts have access links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessEnds {
     /// At both: a dumbbell.
     Both,
-    /// At the sender's only: the bottleneck leads straight to the receivers.
+    /// At the sender's only: the last link leads straight to the receivers.
     Sender,
 }
 
@@ -161,10 +162,7 @@ fn read(root: &Node, default_name: &str, traces: &TraceStore, faults: &Faults) -
     );
     let access = read_access(&table);
     let traffic = traffic::read(&table);
-    let extra = traffic.iter().map(|group| group.rtt_extra.latest()).max().unwrap_or_default();
-    let link = super::link::read(&table, access, extra, &traffic, traces);
-    let mtu = link.as_ref().map(|link| link.mtu);
-    let traffic = traffic.into_iter().map(|draft| draft.finish(mtu)).collect::<Option<Vec<_>>>();
+    let (links, traffic) = connect(super::link::read(&table, traces), access, traffic);
     table.finish("a scenario");
     Some(Scenario {
         name: head.name,
@@ -173,10 +171,50 @@ fn read(root: &Node, default_name: &str, traces: &TraceStore, faults: &Faults) -
         duration: duration?,
         replications: head.replications,
         seed: head.seed,
-        link: link?,
+        links: links?,
         access,
         traffic: traffic?,
     })
+}
+
+/// Finds each group's path over the links, then finishes both: buffers need the paths' round-trip times, packets their MTU.
+fn connect(
+    links: Option<Vec<link::Draft<'_>>>,
+    access: Access,
+    traffic: Vec<traffic::Draft<'_>>,
+) -> (Option<Vec<Link>>, Option<Vec<Traffic>>) {
+    let Some(links) = links else {
+        return (None, traffic.into_iter().map(|draft| draft.finish(None)).collect());
+    };
+    let graph = Graph::new(&links);
+    let paths: Vec<Option<(Path, Bytes)>> = traffic
+        .iter()
+        .map(|group| {
+            let path = graph.as_ref()?.path(group)?;
+            let mtu = graph.as_ref()?.mtu(&path)?;
+            Some((path, mtu))
+        })
+        .collect();
+    let hosts = access.one_way_delay() * 2;
+    let rtt = |path: &Path, group: &traffic::Draft<'_>| {
+        let links = graph.as_ref().map_or(Duration::ZERO, |graph| graph.delay(path));
+        links + hosts + group.rtt_extra.latest()
+    };
+    let timed: Vec<(&Path, Duration)> =
+        paths.iter().zip(&traffic).filter_map(|(path, group)| path.as_ref().map(|(path, _)| (path, rtt(path, group)))).collect();
+    let only = links.len() == 1;
+    let demands: Vec<Demand> = links
+        .iter()
+        .enumerate()
+        .map(|(number, link)| {
+            let own = link.delay_of(Heading::Down) + link.delay_of(Heading::Up) + hosts;
+            Demand::of(number, only, own, timed.iter().copied())
+        })
+        .collect();
+    drop(timed);
+    let traffic: Vec<Option<Traffic>> = traffic.into_iter().zip(paths).map(|(draft, path)| draft.finish(path)).collect();
+    let links: Vec<Option<Link>> = links.into_iter().zip(demands).map(|(draft, demand)| draft.finish(demand)).collect();
+    (links.into_iter().collect(), traffic.into_iter().collect())
 }
 
 fn read_version(table: &Table<'_>) {
@@ -216,11 +254,27 @@ fn read_access(table: &Table<'_>) -> Access {
 }
 
 impl Scenario {
+    /// The link that results show first.
+    ///
+    /// # Panics
+    /// Never: a scenario that was read has a link.
+    #[must_use]
+    pub fn main_link(&self) -> &Link {
+        &self.links[0]
+    }
+
+    /// The round-trip time of a group's flows without queueing or transmission, the largest of them.
+    #[must_use]
+    pub fn rtt_of(&self, group: &Traffic) -> Duration {
+        let links =
+            group.path.steps().fold(Duration::ZERO, |sum, step| sum + self.links[step.link].direction(step.heading).delay);
+        links + self.access.one_way_delay() * 2 + group.rtt_extra.latest()
+    }
+
     /// The round-trip time without queueing or transmission, the largest over all flows.
     #[must_use]
     pub fn base_rtt(&self) -> Duration {
-        let extra = self.traffic.iter().map(|group| group.rtt_extra.latest()).max().unwrap_or_default();
-        self.link.down.delay + self.link.up.delay + self.access.one_way_delay() * 2 + extra
+        self.traffic.iter().map(|group| self.rtt_of(group)).max().unwrap_or_default()
     }
 
     /// When the run ends.

@@ -47,7 +47,7 @@ fn set(plan: &Plan, key: &str, value: &str) -> Result<Plan, PlanError> {
 }
 
 fn limit(link: &str) -> Limit {
-    scenario(link, "kind = \"bulk\"").link.down.queue.expect("a queue").limit
+    scenario(link, "kind = \"bulk\"").links[0].down.queue.as_ref().expect("a queue").limit
 }
 
 #[test]
@@ -59,12 +59,12 @@ fn the_example_of_the_format_means_what_it_says() {
     assert_eq!(points[1].set, [("link.bottleneck.queue.c_max".to_owned(), serde_json::json!(1.05))]);
     let scenario = &points[1].plan;
     assert_eq!((scenario.warmup, scenario.duration), (Duration::secs(10), Duration::secs(100)));
-    assert_eq!(scenario.link.overhead, Bytes::new(7));
-    let queue = scenario.link.down.queue.as_ref().expect("a queue");
+    assert_eq!(scenario.links[0].overhead, Bytes::new(7));
+    let queue = scenario.links[0].down.queue.as_ref().expect("a queue");
     assert_eq!(queue.kind.kind, "cp-aqm");
     assert_eq!(queue.params, [("threshold", Value::Size(Size::Packets(5.0))), ("c_max", Value::Number(1.05))]);
     assert_eq!((queue.limit, queue.ecn), (Limit::packets(30), EcnPolicy::Drop));
-    assert!(scenario.link.up.queue.is_none(), "the return direction is not reported unless described");
+    assert!(scenario.links[0].up.queue.is_none(), "the return direction is not reported unless described");
     let traffic = &scenario.traffic[0];
     assert_eq!((traffic.name.as_str(), traffic.flows), ("bulk", 16));
     assert_eq!(traffic.start, Timing::Uniform(Duration::ZERO, Duration::secs(5)));
@@ -88,7 +88,7 @@ fn buffers_follow_rate_and_base_rtt() {
 fn the_slowest_round_trip_counts_for_the_bdp() {
     let scenario = scenario("buffer = \"1 bdp\"", "kind = \"bulk\"\nrtt_extra = \"uniform 0 ms .. 9.6 ms\"");
     assert_eq!(scenario.base_rtt(), Duration::ms(20));
-    assert_eq!(scenario.link.down.queue.expect("a queue").limit, Limit::bytes(25_000));
+    assert_eq!(scenario.links[0].down.queue.clone().expect("a queue").limit, Limit::bytes(25_000));
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn packets_of_open_loop_traffic_have_the_mtu_unless_given() {
 #[test]
 fn traffic_up_needs_and_gets_a_queue_there() {
     let link = "buffer = \"1 bdp\"\nrate_up = \"1 Mbit/s\"\nbuffer_up = \"100 ms\"\nqueue_up = \"codel\"";
-    let up = scenario(link, "kind = \"bulk\"\ndirection = \"up\"").link.up;
+    let up = scenario(link, "kind = \"bulk\"\ndirection = \"up\"").links[0].up.clone();
     let queue = up.queue.as_ref().expect("a queue");
     assert_eq!((queue.kind.kind, queue.limit, up.nominal_rate()), ("codel", Limit::bytes(12_500), Rate::mbit(1)));
 }
@@ -145,9 +145,9 @@ fn traffic_up_needs_and_gets_a_queue_there() {
 fn steps_and_default_return_rates() {
     let text = BASE.replace("\"10 Mbit/s\"", "{ steps = [[\"0 s\", \"100 Mbit/s\"], [\"50 s\", \"0 bit/s\"]] }");
     let point = parse(&text).points().expect("good").remove(0);
-    let RateSpec::Steps(steps) = &point.plan.link.down.rate else { panic!("steps") };
+    let RateSpec::Steps(steps) = &point.plan.links[0].down.rate else { panic!("steps") };
     assert_eq!(steps[1], (Instant::from_nanos(50_000_000_000), Rate::ZERO));
-    assert_eq!(point.plan.link.up.nominal_rate(), Rate::mbit(100));
+    assert_eq!(point.plan.links[0].up.nominal_rate(), Rate::mbit(100));
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn sweeps_may_be_written_with_plain_dots() {
 fn an_override_of_a_swept_key_fixes_it() {
     let plan = set(&parse(BASE), "link.bottleneck.queue.c_max", "1.3").expect("good");
     assert_eq!(plan.point_count(), 1);
-    let queue = plan.points().expect("good").remove(0).plan.link.down.queue.expect("a queue");
+    let queue = plan.points().expect("good").remove(0).plan.links[0].down.queue.clone().expect("a queue");
     assert!(queue.params.contains(&("c_max", Value::Number(1.3))));
 }
 
@@ -188,14 +188,17 @@ fn an_override_inside_a_swept_value_outlives_the_sweep() {
         .replace("\"link.bottleneck.queue.c_max\" = [1.0, 1.05, 1.2, 1.5]", "\"link.bottleneck.queue\" = [\"codel\", \"pie\"]");
     let plan = set(&parse(&text), "link.bottleneck.queue.target", "7 ms").expect("good");
     for point in plan.points().expect("good") {
-        assert_eq!(point.plan.link.down.queue.expect("a queue").params, [("target", Value::Duration(Duration::ms(7)))]);
+        assert_eq!(
+            point.plan.links[0].down.queue.clone().expect("a queue").params,
+            [("target", Value::Duration(Duration::ms(7)))]
+        );
     }
 }
 
 #[test]
 fn fair_queueing_is_over_any_algorithm() {
     let queue = |line: &str| {
-        scenario(&format!("buffer = \"1 bdp\"\nqueue = {line}"), "kind = \"bulk\"").link.down.queue.expect("a queue")
+        scenario(&format!("buffer = \"1 bdp\"\nqueue = {line}"), "kind = \"bulk\"").links[0].down.queue.clone().expect("a queue")
     };
     let short = queue("{ kind = \"fair\", of = \"pie\", flows = 16 }");
     assert_eq!((short.name().as_str(), short.of.expect("pie").params.len()), ("fair:pie", 0));
@@ -207,7 +210,7 @@ fn fair_queueing_is_over_any_algorithm() {
 #[test]
 fn priority_and_shaper_are_over_any_queue_and_by_default_over_tail_drop() {
     let queue = |line: &str| {
-        scenario(&format!("buffer = \"1 bdp\"\nqueue = {line}"), "kind = \"bulk\"").link.down.queue.expect("a queue")
+        scenario(&format!("buffer = \"1 bdp\"\nqueue = {line}"), "kind = \"bulk\"").links[0].down.queue.clone().expect("a queue")
     };
     assert_eq!(queue("\"priority\"").name(), "priority");
     assert!(!queue("\"shaper\"").marks());
@@ -225,7 +228,7 @@ fn an_override_reaches_the_inner_algorithm() {
         BASE.replace("{ kind = \"cp-aqm\", threshold = \"5 packets\", c_max = 1.2 }", "{ kind = \"fair\", of = \"cp-aqm\" }");
     let text = text.replace("queue.c_max", "queue.of.c_max");
     let points = set(&parse(&text), "link.bottleneck.queue.of.threshold", "3 packets").expect("good").points().expect("good");
-    let queue = points[3].plan.link.down.queue.as_ref().expect("a queue");
+    let queue = points[3].plan.links[0].down.queue.as_ref().expect("a queue");
     let params = &queue.of.as_ref().expect("cp-aqm").params;
     assert_eq!(*params, [("threshold", Value::Size(Size::Packets(3.0))), ("c_max", Value::Number(1.5))]);
 }
@@ -331,4 +334,25 @@ proptest! {
             Err(error) => prop_assert!(!error.text().is_empty()),
         }
     }
+}
+
+#[test]
+fn a_star_stands_for_every_link_and_every_group() {
+    let text = "goodqueue = 1\nduration = \"60 s\"\n[link]\n\
+        ab = { from = \"a\", to = \"b\", rate = \"10 Mbit/s\", delay = \"5 ms\", buffer = \"1 bdp\" }\n\
+        bc = { from = \"b\", to = \"c\", rate = \"10 Mbit/s\", delay = \"5 ms\", buffer = \"1 bdp\" }\n\
+        [[traffic]]\nkind = \"bulk\"\npath = [\"a\", \"c\"]\n[[traffic]]\nkind = \"bulk\"\npath = [\"b\", \"c\"]\n\
+        [sweep]\n\"link.*.queue\" = [\"codel\", \"pie\"]\n";
+    let plan = set(&parse(text), "traffic.*.flows", "3").expect("good");
+    let kinds = |point: &Point| -> Vec<String> {
+        point.plan.links.iter().map(|link| link.down.queue.as_ref().expect("a queue").name()).collect()
+    };
+    let points = plan.points().expect("good");
+    assert_eq!((kinds(&points[0]), kinds(&points[1])), (vec!["codel".to_owned(); 2], vec!["pie".to_owned(); 2]));
+    assert!(points[0].plan.traffic.iter().all(|group| group.flows == 3));
+    // What is set for one link after the sweep holds for that one only.
+    let one = set(&plan, "link.ab.queue", "red").expect("good").points().expect("good");
+    assert_eq!(kinds(&one[1]), ["red", "pie"]);
+    assert!(set(&plan, "link.*.queue", "codel").expect("good").point_count() == 1);
+    assert!(set(&plan, "seed.*", "1").is_err());
 }

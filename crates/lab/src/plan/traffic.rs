@@ -3,6 +3,7 @@
 use super::reader::{self, Field, Table};
 use super::scenario::{LONGEST, LONGEST_DELAY, MOST_FLOWS, Timing};
 use super::sender;
+use super::topology::Path;
 use super::tree::Value;
 use crate::diagnostic::Fault;
 use crate::quantity::Limits;
@@ -20,8 +21,12 @@ pub struct Traffic {
     pub start: Timing,
     /// When all stop offering new data.
     pub stop: Option<Instant>,
-    /// Which way data goes.
+    /// Which way data goes along `path` as written.
     pub heading: Heading,
+    /// The links it crosses, data's way first.
+    pub path: Path,
+    /// The largest packet that every link of the path carries.
+    pub mtu: Bytes,
     /// Round-trip time in addition to that of the links.
     pub rtt_extra: Timing,
     /// Class of the flows' packets, both ways.
@@ -30,13 +35,24 @@ pub struct Traffic {
     pub source: SourceSpec,
 }
 
-/// Which way data goes across the bottleneck.
+/// Which way data goes across a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heading {
     /// As the link is described.
     Down,
     /// The return direction.
     Up,
+}
+
+impl Heading {
+    /// The other direction.
+    #[must_use]
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::Down => Self::Up,
+            Self::Up => Self::Down,
+        }
+    }
 }
 
 /// A group whose packet sizes still wait for the link's MTU.
@@ -49,7 +65,7 @@ pub(super) struct Draft<'a> {
     pub(super) rtt_extra: Timing,
     class: Class,
     source: Source,
-    table: Table<'a>,
+    pub(super) table: Table<'a>,
 }
 
 enum Source {
@@ -128,7 +144,8 @@ fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>]) -> Option<Draft<'a>> {
     let rtt_extra = table.optional("rtt_extra", Timing::read(Limits::new(Duration::ZERO, LONGEST_DELAY)));
     let class = table.optional("class", reader::count(Limits::new(0, Class::COUNT as u64 - 1)));
     table.not_supported("weight");
-    table.not_supported("path");
+    // Read when all links are known.
+    let _ = (table.get("path"), table.get("return_path"));
     let source = match kind {
         "bulk" => sender::Draft::read(&table).map_or(Source::Wrong, |draft| Source::Tcp(Box::new(draft))),
         _ => read_udp(&table, kind).unwrap_or(Source::Wrong),
@@ -201,21 +218,29 @@ fn read_udp(table: &Table<'_>, kind: &str) -> Option<Source> {
 }
 
 impl Draft<'_> {
-    /// Fills in sizes that follow the link's MTU, and ends reading. `None` when the group or the link has a fault.
-    pub(super) fn finish(self, mtu: Option<Bytes>) -> Option<Traffic> {
-        let source = mtu.and_then(|mtu| match self.source {
+    /// Must anything come back to the senders?
+    pub(super) fn needs_return(&self) -> bool {
+        matches!(self.source, Source::Tcp(_))
+    }
+
+    /// Fills in sizes that follow the path's MTU, and ends reading. `None` when the group or a link has a fault.
+    pub(super) fn finish(self, way: Option<(Path, Bytes)>) -> Option<Traffic> {
+        let source = way.as_ref().and_then(|&(_, mtu)| match self.source {
             Source::Tcp(draft) => draft.finish(&self.table, mtu),
             Source::Udp { pattern, packet_size, ecn } => udp_source(&self.table, pattern, packet_size, ecn, mtu),
             Source::Wrong => None,
         });
         let kind = self.table.get("kind").map(super::tree::Node::shown).unwrap_or_default();
         self.table.finish(&format!("traffic of kind `{kind}`"));
+        let (path, mtu) = way?;
         Some(Traffic {
             name: self.name,
             flows: self.flows,
             start: self.start,
             stop: self.stop,
             heading: self.heading,
+            path,
+            mtu,
             rtt_extra: self.rtt_extra,
             class: self.class,
             source: source?,

@@ -6,6 +6,9 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
+/// In a dotted key: every item of a list, every value of a table.
+const EVERY: &str = "*";
+
 /// A value and where it was written.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
@@ -139,6 +142,9 @@ impl Node {
             *self = node;
             return Ok(());
         };
+        if first == EVERY {
+            return self.set_every(rest, key, &node);
+        }
         if let Value::Array(items) = &mut self.value {
             let count = items.len();
             return match first.parse::<usize>().ok().and_then(|index| items.get_mut(index)) {
@@ -162,6 +168,19 @@ impl Node {
             entries.len() - 1
         });
         entries[at].node.set_parts(rest, key, node)
+    }
+
+    /// As [`Self::set_parts`] in each item of a list or each value of a table.
+    fn set_every(&mut self, rest: &[String], key: &DottedKey, node: &Node) -> Result<(), Fault> {
+        match &mut self.value {
+            Value::Array(items) if !items.is_empty() => {
+                items.iter_mut().try_for_each(|item| item.set_parts(rest, key, node.clone()))
+            }
+            Value::Table(entries) if !entries.is_empty() => {
+                entries.iter_mut().try_for_each(|entry| entry.node.set_parts(rest, key, node.clone()))
+            }
+            _ => Err(key.fault(format!("`{EVERY}` stands for nothing: there is {} (`{}`)", self.kind(), self.shown()))),
+        }
     }
 
     /// The value as JSON, for results.
@@ -230,7 +249,9 @@ pub(crate) struct DottedKey {
 impl DottedKey {
     pub(crate) fn parse(text: &str, origin: Origin) -> Result<Self, Fault> {
         let parts: Vec<String> = text.trim().split('.').map(|part| part.trim().to_owned()).collect();
-        let plain = |part: &String| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+        let plain = |part: &String| {
+            part == EVERY || !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+        };
         let numbered = |part: &String| part.len() > 1 && part.starts_with('0') && part.bytes().all(|b| b.is_ascii_digit());
         if parts.len() > 16 || !parts.iter().all(plain) || parts.iter().any(numbered) {
             let message = format!("`{}` is not a key", excerpt(text));
@@ -246,7 +267,8 @@ impl DottedKey {
 
     /// Does this key name something inside (or the same as) what `other` names?
     pub(crate) fn is_within(&self, other: &Self) -> bool {
-        self.parts.starts_with(&other.parts)
+        let same = |(mine, theirs): (&String, &String)| mine == theirs || mine == EVERY || theirs == EVERY;
+        self.parts.len() >= other.parts.len() && self.parts.iter().zip(&other.parts).all(same)
     }
 
     fn fault(&self, message: String) -> Fault {

@@ -4,7 +4,7 @@ use super::{Control, FUSED, FlowFacts, Hop, HostKind, ReceiverHost, Route, Sende
 use crate::agenda::Agenda;
 use crate::histogram::TimeCounts;
 use crate::lane::Lane;
-use crate::link::{Link, Wire, WireClass};
+use crate::link::{Link, Pressure, Wire, WireClass};
 use crate::probe::{FlowSignals, LinkProbe, Tap};
 use crate::rate::RateProcess;
 use crate::spec::{FlowSpec, LinkSpec, QueueSpec, RateSpec, SourceSpec, WorldSpec};
@@ -79,6 +79,7 @@ pub(super) fn world(spec: &WorldSpec) -> Result<World, WorldError> {
         series: Vec::new(),
         sampled: measure::SampledFlows::default(),
     };
+    world.let_feeders_hear(spec, &codes);
     let feeders = feeders(spec);
     let mut lanes = BTreeMap::new();
     for (number, flow) in spec.flows.iter().enumerate() {
@@ -174,6 +175,8 @@ fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u3
         idle_unsaid: false,
         transit: None,
         loss: link.loss,
+        silenced_by: 0,
+        pressure: link.flow_control.map(|most| Box::new(Pressure { most, feeders: Vec::new(), on: false })),
         rng: Rng::stream(spec.seed, LOSS_STREAM + number as u64),
         probe: LinkProbe::new(link.name.clone(), seen, Instant::ZERO + spec.warmup, end),
     })
@@ -209,6 +212,20 @@ struct LaneKey {
 }
 
 impl World {
+    /// Connects each link with flow control to the links with queues that lead to it.
+    fn let_feeders_hear(&mut self, spec: &WorldSpec, codes: &[u32]) {
+        for pair in spec.flows.iter().flat_map(|flow| flow.forward.windows(2).chain(flow.reverse.windows(2))) {
+            let (before, after) = (codes[pair[0] as usize], codes[pair[1] as usize]);
+            if before & WIRE == 0
+                && after & WIRE == 0
+                && let Some(pressure) = &mut self.links[after as usize].pressure
+                && !pressure.feeders.contains(&before)
+            {
+                pressure.feeders.push(before);
+            }
+        }
+    }
+
     fn add_flow(&mut self, spec: &WorldSpec, number: u32, flow: &FlowSpec) -> Result<(), WorldError> {
         let name = || format!("{}[{}]", spec.groups.get(flow.group as usize).map_or("?", String::as_str), flow.index);
         if flow.group as usize >= spec.groups.len() {
@@ -323,5 +340,8 @@ impl World {
 }
 
 fn is_wire(link: &LinkSpec) -> bool {
-    matches!((&link.queue, &link.rate), (QueueSpec::Unlimited, RateSpec::Constant(_))) && !link.observed && link.loss == 0.0
+    matches!((&link.queue, &link.rate), (QueueSpec::Unlimited, RateSpec::Constant(_)))
+        && !link.observed
+        && link.loss == 0.0
+        && link.flow_control.is_none()
 }
