@@ -76,6 +76,9 @@ macro_rules! algorithms {
             fn on_evicted(&mut self, env: &mut Env<'_>, count: Packets) {
                 match self { $(Self::$Type(aqm) => aqm.on_evicted(env, count),)+ }
             }
+            fn on_weight(&mut self, weight: f64) {
+                match self { $(Self::$Type(aqm) => aqm.on_weight(weight),)+ }
+            }
             #[inline]
             fn on_sharing(&mut self, flows: u32) {
                 match self { $(Self::$Type(aqm) => aqm.on_sharing(flows),)+ }

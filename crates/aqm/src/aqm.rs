@@ -184,6 +184,10 @@ pub trait Aqm {
     #[inline]
     fn on_evicted(&mut self, env: &mut Env<'_>, count: Packets) {}
 
+    /// The flow's weight beside others, told by a scheduler that weighs flows, before the first packet.
+    #[inline]
+    fn on_weight(&mut self, weight: f64) {}
+
     /// So many busy flows share the link, this one included. Schedulers that count them say so before each departure.
     #[inline]
     fn on_sharing(&mut self, flows: u32) {}

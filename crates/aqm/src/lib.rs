@@ -58,3 +58,4 @@ pub use sched::fair_queue::{FairQueue, FairQueueParams, Hashing, Share, Victim};
 pub use sched::flow_table::{DropFrom, ShownBacklog};
 pub use sched::priority::Priority;
 pub use sched::shaper::{Shaper, ShaperParams};
+pub use sched::weighted::{WeightedQueue, WeightedQueueParams};

@@ -92,6 +92,12 @@ pub trait Qdisc<P: Packet> {
     /// Tells the queue the link's rate; zero for a link that is down, `None` where it cannot be known.
     fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>);
 
+    /// Tells how much of the link `flow` is to get beside others (above zero, 1 unless told), for disciplines that weigh flows; the
+    /// others ignore it. To be said before the flow's first packet.
+    fn set_weight(&mut self, flow: FlowHash, weight: f64) {
+        let _ = (flow, weight);
+    }
+
     /// What waits, over all queues.
     fn view(&self) -> QueueView;
 

@@ -5,15 +5,17 @@ pub mod dualpi2;
 pub mod fair_queue;
 pub(crate) mod flow_table;
 pub mod fq_pie;
+pub mod nfq_codel;
 mod plain;
 pub mod priority;
 pub mod sfq_codel;
 pub mod shaper;
 mod timers;
+pub mod weighted;
 
 use crate::algo::codel::CoDel;
 use crate::algo::{self, AnyAqm};
-use crate::aqm::QueueView;
+use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::{EcnPolicy, ManagedQueue};
@@ -24,9 +26,11 @@ pub use apart::{Apart, Within};
 use dualpi2::DualPi2;
 use fair_queue::FairQueue;
 use goodqueue_units::{Instant, Rate, Rng};
+use nfq_codel::MCoDel;
 pub use plain::PlainQdisc;
 use priority::Priority;
 use shaper::{Shaper, ShaperParams};
+use weighted::WeightedQueue;
 
 /// Makes of an enum of queue disciplines one itself: one `match` a call.
 macro_rules! choose {
@@ -46,6 +50,9 @@ macro_rules! choose {
             }
             fn handle_timer(&mut self, now: Instant) {
                 match self { $(Self::$Variant(queue) => queue.handle_timer(now),)+ }
+            }
+            fn set_weight(&mut self, flow: FlowHash, weight: f64) {
+                match self { $(Self::$Variant(queue) => queue.set_weight(flow, weight),)+ }
             }
             fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {
                 match self { $(Self::$Variant(queue) => queue.set_link_rate(now, rate),)+ }
@@ -78,6 +85,8 @@ pub enum AnyQdisc<P> {
     FqCoDel(FairQueue<P, CoDel>),
     /// Fair queueing over any algorithm.
     Fair(FairQueue<P, AnyAqm>),
+    /// Weighted fair queueing over CoDel by weight.
+    NfqCoDel(WeightedQueue<P, MCoDel>),
     /// One of several queues that are no flows.
     Several(Box<SeveralQdisc<P>>),
 }
@@ -88,12 +97,13 @@ impl<P> From<PlainQdisc<P>> for AnyQdisc<P> {
             PlainQdisc::Managed(queue) => Self::Managed(queue),
             PlainQdisc::FqCoDel(queue) => Self::FqCoDel(queue),
             PlainQdisc::Fair(queue) => Self::Fair(queue),
+            PlainQdisc::NfqCoDel(queue) => Self::NfqCoDel(queue),
             PlainQdisc::DualPi2(queue) => Self::Several(Box::new(SeveralQdisc::DualPi2(*queue))),
         }
     }
 }
 
-choose!(AnyQdisc { Managed, FqCoDel, Fair, Several });
+choose!(AnyQdisc { Managed, FqCoDel, Fair, NfqCoDel, Several });
 
 /// A queue discipline of several queues: by class, by codepoint, or one within another. What may be within what is fixed, so that no
 /// call ends up where it began.
@@ -113,7 +123,7 @@ pub enum SeveralQdisc<P> {
 choose!(SeveralQdisc { DualPi2, Priority, Shaper, ShapedPriority });
 
 /// Fair queues with an algorithm and habits of their own.
-const FLOW_KINDS: &[KindSpec] = &[fq_pie::KIND, sfq_codel::KIND];
+const FLOW_KINDS: &[KindSpec] = &[fq_pie::KIND, sfq_codel::KIND, nfq_codel::KIND];
 
 /// Every kind of queue discipline that a file can name.
 pub fn kinds() -> impl Iterator<Item = &'static KindSpec> {

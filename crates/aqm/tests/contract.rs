@@ -231,6 +231,7 @@ contract! {
     gsp_as = Subject { name: "gsp-as", fair_over: None };
     codel_as = Subject { name: "codel-as", fair_over: None };
     pie_as = Subject { name: "pie-as", fair_over: None };
+    nfq_codel = Subject { name: "nfq-codel", fair_over: None };
     fq_pie = Subject { name: "fq-pie", fair_over: None };
     sfq_codel = Subject { name: "sfq-codel", fair_over: None };
     rem = Subject { name: "rem", fair_over: None };

@@ -58,6 +58,7 @@ vectors! {
     dualpi2: "dualpi2",
     blue: "blue",
     cobalt: "cobalt",
+    nfq_codel: "nfq-codel",
     docsis_pie: "docsis-pie",
     gsp_as: "gsp-as",
     codel_as: "codel-as",

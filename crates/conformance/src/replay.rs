@@ -1,7 +1,7 @@
 //! Our own queues over a vector.
 
 use crate::vector::{Event, Generator, Operation, Step, Vector, What};
-use goodqueue_aqm::{AnyQdisc, Dropped, EcnPolicy, Qdisc, Reason, Rng, SimplePacket, Sink};
+use goodqueue_aqm::{AnyQdisc, Dropped, EcnPolicy, FlowHash, Qdisc, Reason, Rng, SimplePacket, Sink};
 use goodqueue_units::{Class, Instant};
 use std::fmt;
 
@@ -114,7 +114,11 @@ fn build(vector: &Vector) -> Result<AnyQdisc<SimplePacket>, String> {
     let policy = if vector.ecn { EcnPolicy::Mark } else { EcnPolicy::Drop };
     let (facts, rng) = (vector.link.facts(), Rng::new(vector.seed));
     let built = AnyQdisc::build_over(vector.kind, &vector.params, vector.inner.as_ref(), &facts, policy, rng);
-    built.map_err(|error| error.to_string())
+    let mut queue = built.map_err(|error| error.to_string())?;
+    for (flow, weight) in vector.weights.iter().enumerate() {
+        queue.set_weight(FlowHash(flow as u32), *weight);
+    }
+    Ok(queue)
 }
 
 /// Draws of another generator than ours, handed to the queue one an operation. Where an algorithm draws twice in one, as some do at their

@@ -38,6 +38,8 @@ pub struct Vector {
     pub inner: Option<Chosen>,
     /// Are ECN-capable packets marked?
     pub ecn: bool,
+    /// Weights of flows 0, 1 and so on, for kinds that weigh flows; the others have 1.
+    pub weights: Vec<f64>,
     /// The link before which the queue stands.
     pub link: Link,
     /// Where its random numbers come from.
@@ -152,6 +154,8 @@ struct File {
     params: BTreeMap<String, Json>,
     of: Option<Inner>,
     ecn: bool,
+    #[serde(default)]
+    weights: Vec<f64>,
     link: Link,
     #[serde(default)]
     generator: Generator,
@@ -204,6 +208,9 @@ impl Vector {
         }
         let (kind, params) = fields::queue(&file.kind, &file.params)?;
         let inner = file.of.map(|of| of.chosen()).transpose()?;
+        if let Some(weight) = file.weights.iter().find(|weight| !(**weight > 0.0 && weight.is_finite())) {
+            return Err(format!("weights: {weight} is out of range: allowed above 0"));
+        }
         let random = file.random.iter().map(|text| fields::hexadecimal(text)).collect::<Result<_, _>>()?;
         let steps = match (&file.operations, &file.packed) {
             (Some(operations), None) => Step::list(operations)?,
@@ -220,6 +227,7 @@ impl Vector {
             params,
             inner,
             ecn: file.ecn,
+            weights: file.weights,
             link: file.link,
             generator: file.generator,
             seed: file.seed,

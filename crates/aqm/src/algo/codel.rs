@@ -394,19 +394,20 @@ impl Algorithm for CoDel {
 impl CoDel {
     /// CoDel as in the authors' later code for ns-2, with the target and interval of a kind that has no other parameters of CoDel's.
     pub(crate) fn of_ns2(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        let defaults = CoDelParams::default();
-        let params = CoDelParams {
-            target: given.duration("target").unwrap_or(defaults.target),
-            interval: given.duration("interval").unwrap_or(defaults.interval),
-            mtu: link.mtu,
-            reentry: Reentry::Ns2,
-            ..defaults
-        };
-        params.checked().map(Self::new)
+        let params = CoDelParams::of_target_and_interval(given, link)?;
+        Ok(Self::new(CoDelParams { reentry: Reentry::Ns2, ..params }))
     }
 }
 
 impl CoDelParams {
+    /// The target and interval given for a kind that has no other parameters of CoDel's.
+    pub(crate) fn of_target_and_interval(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+        let defaults = Self::default();
+        let target = given.duration("target").unwrap_or(defaults.target);
+        let interval = given.duration("interval").unwrap_or(defaults.interval);
+        Self { target, interval, mtu: link.mtu, ..defaults }.checked()
+    }
+
     fn checked(self) -> Result<Self, ParamError> {
         let Self { target, interval, .. } = self;
         if target > interval {

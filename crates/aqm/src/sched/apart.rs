@@ -66,6 +66,9 @@ impl<P: Packet, Q: Qdisc<Within<P>>> Qdisc<P> for Apart<Q> {
     fn handle_timer(&mut self, now: Instant) {
         self.0.handle_timer(now);
     }
+    fn set_weight(&mut self, flow: FlowHash, weight: f64) {
+        self.0.set_weight(flow, weight);
+    }
     fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {
         self.0.set_link_rate(now, rate);
     }

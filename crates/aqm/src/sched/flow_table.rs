@@ -88,6 +88,38 @@ impl<P: Packet, A: Aqm + Clone, S: Clone> FlowTable<P, A, S> {
 }
 
 impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
+    /// Adds an empty flow under `aqm`, and tells its number.
+    pub(crate) fn add(&mut self, aqm: A, turn: S) -> u32 {
+        self.flows.push(Flow { aqm, fifo: Fifo::default(), turn });
+        self.loads.push(Load::default());
+        (self.flows.len() - 1) as u32
+    }
+
+    /// Does nothing wait in flow `index`?
+    #[inline]
+    pub(crate) fn is_empty(&self, index: usize) -> bool {
+        self.loads[index].packets == 0
+    }
+
+    /// Size of the oldest packet of flow `index`.
+    #[inline]
+    pub(crate) fn head_len(&self, index: usize) -> Option<Bytes> {
+        self.pool.front(self.flows[index].fifo).map(|entry| entry.packet.len())
+    }
+
+    /// What waits in flow `index`.
+    #[inline]
+    pub(crate) fn load_view(&self, index: usize) -> QueueView {
+        self.loads[index].view()
+    }
+
+    /// Tells the algorithm of a flow that was added of the link's rate.
+    pub(crate) fn tell_rate(&mut self, index: usize, now: Instant) {
+        let aqm = &mut self.flows[index].aqm;
+        aqm.on_rate_change(&mut self.books.env(now));
+        self.timers.note(index as u32, aqm.next_update());
+    }
+
     /// Bytes waiting in flow `index`.
     #[inline]
     pub(crate) fn backlog(&self, index: usize) -> u32 {

@@ -2,11 +2,13 @@
 
 use super::dualpi2::{DualPi2, DualPi2Params};
 use super::fair_queue::{FairQueue, FairQueueParams};
+use super::nfq_codel::{self, MCoDel};
+use super::weighted::WeightedQueue;
 use super::{choose, fq_pie, sfq_codel};
 use crate::algo::codel::CoDel;
 use crate::algo::tail_drop::TailDrop;
 use crate::algo::{Algorithm, AnyAqm};
-use crate::aqm::QueueView;
+use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::{EcnPolicy, ManagedQueue};
@@ -24,6 +26,8 @@ pub enum PlainQdisc<P> {
     FqCoDel(FairQueue<P, CoDel>),
     /// Fair queueing over any algorithm.
     Fair(FairQueue<P, AnyAqm>),
+    /// Weighted fair queueing over CoDel by weight.
+    NfqCoDel(WeightedQueue<P, MCoDel>),
     /// A coupled dual queue.
     DualPi2(Box<DualPi2<P>>),
 }
@@ -48,6 +52,9 @@ impl<P: Packet> PlainQdisc<P> {
                 Self::FqCoDel(sfq_codel::build(&given, link)?.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead))
             }
             ("fq-pie", None) => Self::Fair(fq_pie::build(&given, link)?.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead)),
+            ("nfq-codel", None) => {
+                Self::NfqCoDel(nfq_codel::build(&given, link)?.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead))
+            }
             ("fair", Some(inner)) => {
                 let aqm = AnyAqm::build(&Given::new(inner.kind, &inner.params)?, link)?;
                 let queue = FairQueue::new(aqm, link.limit, FairQueueParams::build(&given, link)?);
@@ -88,4 +95,4 @@ impl<P: Packet> PlainQdisc<P> {
     }
 }
 
-choose!(PlainQdisc { Managed, FqCoDel, Fair, DualPi2 });
+choose!(PlainQdisc { Managed, FqCoDel, Fair, NfqCoDel, DualPi2 });

@@ -17,7 +17,7 @@
 //!
 //! *Source*: Cobham 1954 for its delays; RFC 2474 §4.2.2.2 for the classes; Linux (`prio`) for the defaults.
 
-use crate::aqm::QueueView;
+use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::spec::{Default as ParamDefault, KindSpec, ParamSpec, Unit, Value};
@@ -81,6 +81,10 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Priority<Q> {
 
     fn handle_timer(&mut self, now: Instant) {
         self.bands.iter_mut().for_each(|band| band.queue.handle_timer(now));
+    }
+
+    fn set_weight(&mut self, flow: FlowHash, weight: f64) {
+        self.bands.iter_mut().for_each(|band| band.queue.set_weight(flow, weight));
     }
 
     fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {

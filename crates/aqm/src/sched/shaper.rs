@@ -19,7 +19,7 @@
 //!
 //! *Source*: RFC 2212 (the bound `M + min(p t, r t + b - M)`); Linux (`tbf`) for the names.
 
-use crate::aqm::QueueView;
+use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit};
@@ -182,6 +182,10 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Shaper<Q> {
     fn handle_timer(&mut self, now: Instant) {
         self.note_time(now);
         self.queue.handle_timer(now);
+    }
+
+    fn set_weight(&mut self, flow: FlowHash, weight: f64) {
+        self.queue.set_weight(flow, weight);
     }
 
     fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {

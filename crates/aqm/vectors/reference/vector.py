@@ -145,12 +145,15 @@ def link(rate, delay, limit_packets, limit_bytes, overhead=0, mtu=1500):
             "limit_bytes": limit_bytes}
 
 
-def write(name, origin, kind, params, ecn, link, rng, operations, of=None):
-    """Writes `<kind>/<name>.json` beside this folder, one operation a line, and says what happened. `of` is what the kind is over."""
+def write(name, origin, kind, params, ecn, link, rng, operations, of=None, weights=None):
+    """Writes `<kind>/<name>.json` beside this folder, one operation a line, and says what happened. `of` is what the kind is over,
+    `weights` are those of flows 0, 1 and so on."""
     folder = pathlib.Path(__file__).resolve().parent.parent / kind
     folder.mkdir(exist_ok=True)
     head = {"vector": 1, "origin": origin, "kind": kind, "params": params, **({} if of is None else {"of": of}), "ecn": ecn, "link": link,
             "seed": rng.seed, "random": [f"{number:#018x}" for number in rng.drawn]}
+    if weights:
+        head["weights"] = weights
     lines = ",\n".join("  " + json.dumps(operation, separators=(",", ":")) for operation in operations)
     body = ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items())
     (folder / f"{name}.json").write_text("{\n" + body + ',\n "operations": [\n' + lines + "\n ]\n}\n")

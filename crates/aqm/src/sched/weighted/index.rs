@@ -1,0 +1,72 @@
+//! From a flow's number to that of its queue.
+
+use crate::aqm::FlowHash;
+use alloc::vec::Vec;
+
+const FREE: u32 = u32::MAX;
+
+/// A hash table with open addressing, at most half full, whose order nothing depends on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FlowIndex {
+    /// (flow, queue), with the queue [`FREE`] where there is none; a power of two of them.
+    slots: Vec<(u32, u32)>,
+    used: usize,
+}
+
+impl FlowIndex {
+    #[inline]
+    fn place(&self, flow: FlowHash) -> usize {
+        // Numbered flows differ in a few low bits; a multiplication spreads them over the upper ones.
+        let hash = u64::from(flow.0).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (hash >> 32) as usize & (self.slots.len() - 1)
+    }
+
+    #[inline]
+    pub(super) fn get(&self, flow: FlowHash) -> Option<u32> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let mut at = self.place(flow);
+        loop {
+            match self.slots[at] {
+                (_, FREE) => return None,
+                (known, queue) if known == flow.0 => return Some(queue),
+                _ => at = (at + 1) & (self.slots.len() - 1),
+            }
+        }
+    }
+
+    /// Adds a flow that is not there yet.
+    pub(super) fn insert(&mut self, flow: FlowHash, queue: u32) {
+        if self.used * 2 >= self.slots.len() {
+            let doubled = alloc::vec![(0, FREE); (self.slots.len() * 2).max(16)];
+            let old = core::mem::replace(&mut self.slots, doubled);
+            old.into_iter().filter(|slot| slot.1 != FREE).for_each(|(flow, queue)| self.put(FlowHash(flow), queue));
+        }
+        self.put(flow, queue);
+        self.used += 1;
+    }
+
+    fn put(&mut self, flow: FlowHash, queue: u32) {
+        let mut at = self.place(flow);
+        while self.slots[at].1 != FREE {
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+        self.slots[at] = (flow.0, queue);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flow_is_found_again() {
+        let mut index = FlowIndex::default();
+        assert_eq!(index.get(FlowHash(7)), None);
+        let flows = || (0..5_000u32).map(|n| n.wrapping_mul(0x1234_5679));
+        flows().enumerate().for_each(|(queue, flow)| index.insert(FlowHash(flow), queue as u32));
+        assert!(flows().enumerate().all(|(queue, flow)| index.get(FlowHash(flow)) == Some(queue as u32)));
+        assert_eq!(index.get(FlowHash(3)), None);
+    }
+}
