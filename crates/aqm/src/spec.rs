@@ -205,6 +205,13 @@ impl KindSpec {
         self.marks && of.map_or(!self.is_over_another(), Chosen::marks)
     }
 
+    /// Does it serve flows by their weight ([`crate::Qdisc::set_weight`]) when it puts `of` to work?
+    #[must_use]
+    pub fn weighs_flows_over(&self, of: Option<&Chosen>) -> bool {
+        self.kind == crate::sched::nfq_codel::KIND.kind
+            || of.is_some_and(|inner| inner.kind.weighs_flows_over(inner.of.as_deref()))
+    }
+
     /// Its name, with that of what it puts to work behind a colon: `codel`, `fair:pie`, `shaper:priority:codel`.
     #[must_use]
     pub fn name_over(&self, of: Option<&Chosen>) -> String {

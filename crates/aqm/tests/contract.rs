@@ -2,9 +2,9 @@
 
 use goodqueue_aqm::sched::{kind, kinds};
 use goodqueue_aqm::spec::{Chosen, LinkFacts, Value};
-use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Qdisc, Rng, SimplePacket};
+use goodqueue_aqm::{AnyQdisc, EcnPolicy, FlowHash, Limit, NoSink, Qdisc, Rng, SimplePacket};
 use goodqueue_testkit::{CheckedQueue, Load, Mix, Operation, Operations, Order, ScriptedLink};
-use goodqueue_units::{Bytes, Duration, Ecn, Packets, Rate};
+use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
 
 /// Operations of one promise: four million a subject over all of them. Ten million would make this suite two minutes of processor
 /// time; `make fuzz-long` does a thousand million.
@@ -73,6 +73,11 @@ impl Subject {
     fn algorithm(self) -> &'static str {
         let is_over_another = kind(self.name).is_some_and(|spec| spec.is_over_another());
         self.fair_over.unwrap_or(if is_over_another { "tail-drop" } else { self.name })
+    }
+
+    fn weighs_flows(self) -> bool {
+        let within = self.fair_over.map(|inner| Chosen::new(kind(inner).expect("a listed kind"), Vec::new()));
+        kind(self.name).is_some_and(|spec| spec.weighs_flows_over(within.as_ref()))
     }
 
     /// How many flows overload it. Some hold a flow that is alone responsible, and then need not mark.
@@ -262,10 +267,36 @@ contract! {
     shaper = Subject { name: "shaper", fair_over: None };
     shaper_codel = Subject { name: "shaper", fair_over: Some("codel") };
     shaper_pie = Subject { name: "shaper", fair_over: Some("pie") };
+    shaper_nfq_codel = Subject { name: "shaper", fair_over: Some("nfq-codel") };
     shaper_fq_codel = Subject { name: "shaper", fair_over: Some("fq-codel") };
     dualpi2 = Subject { name: "dualpi2", fair_over: None };
     priority_dualpi2 = Subject { name: "priority", fair_over: Some("dualpi2") };
     shaper_dualpi2 = Subject { name: "shaper", fair_over: Some("dualpi2") };
+}
+
+/// Two flows, one with three times the weight, each with another packet for each that leaves: what they send differs from the same at
+/// equal weights if the kind says so, and not otherwise.
+#[test]
+fn weights_count_where_a_kind_says_so() {
+    for subject in SUBJECTS {
+        let sent = |weight: f64| {
+            let packet = |flow| SimplePacket { flow, ..SimplePacket::new(1_000) };
+            let mut queue = subject.build(EcnPolicy::Drop);
+            queue.set_weight(FlowHash(1), weight);
+            (0..40).for_each(|number| queue.enqueue(Instant::ZERO, packet(number % 2), &mut NoSink));
+            let mut sent = [0_u32; 2];
+            for step in 1..400 {
+                let now = Instant::ZERO + Duration::us(100) * step;
+                if let Some(departure) = queue.dequeue(now, &mut NoSink) {
+                    sent[departure.packet.flow as usize] += 1;
+                    queue.enqueue(now, packet(departure.packet.flow), &mut NoSink);
+                }
+            }
+            sent
+        };
+        assert!(sent(1.0).iter().sum::<u32>() > 40, "`{}` sends next to nothing", subject.name);
+        assert_eq!(sent(1.0) != sent(3.0), subject.weighs_flows(), "`{}`", subject.name);
+    }
 }
 
 #[test]

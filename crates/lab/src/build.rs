@@ -107,6 +107,7 @@ fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, group: u3
         start: Instant::ZERO + start,
         stop: traffic.stop,
         class: traffic.class,
+        weight: traffic.weight,
         source: traffic.source.clone(),
     });
 }

@@ -46,6 +46,7 @@ pub fn warnings(point: &Point) -> Vec<Warning> {
         }
         lint.acknowledgements(number);
     }
+    lint.weights();
     lint.found
 }
 
@@ -304,6 +305,19 @@ impl<'a> Lint<'a> {
         } else if let Some(drain) = held.map(|held| rate.transmission_time(held)).filter(|drain| *drain <= target) {
             let message = format!("{target} is not below the time a full buffer drains in ({drain}): only the buffer drops");
             self.warn(field, message, "lower it or enlarge the buffer");
+        }
+    }
+
+    /// Weights are for queues that weigh flows.
+    fn weights(&mut self) {
+        let weighs = |step: &Step| {
+            self.direction(*step).queue.as_ref().is_some_and(|queue| queue.kind.weighs_flows_over(queue.of.as_ref()))
+        };
+        let idle = |group: &Traffic| group.weight != 1.0 && !group.path.steps().any(weighs);
+        if let Some(number) = self.plan.traffic.iter().position(idle) {
+            let message = format!("{} has no effect: no queue on the path weighs flows", self.plan.traffic[number].weight);
+            let help = "take a queue that does, such as `nfq-codel`, or leave it out";
+            self.warn(format!("traffic.{number}.weight"), message, help);
         }
     }
 

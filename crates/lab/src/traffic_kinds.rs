@@ -44,6 +44,7 @@ pub const COMMON_KEYS: &[TrafficKey] = &[
     key("return_path", "the same way back", "[\"b\", \"a\"]", "nodes that packets pass on the way back"),
     key("rtt_extra", "\"0 s\"", "\"uniform 0 ms .. 100 ms\"", "round-trip time in addition to that of the links"),
     key("class", "0", "5", "class of the packets, 0 to 7, the higher the more urgent; for queues that tell classes apart"),
+    key("weight", "1", "2", "how much of the link each flow is to get beside others; for queues that weigh flows"),
 ];
 
 const PACKET_SIZE: TrafficKey = key("packet_size", "the link's mtu", "\"200 B\"", "IP length of each packet");
@@ -128,7 +129,7 @@ mod tests {
             let error = read(&format!("{text}xxxxxxxxxxxxxxxxxxxx = 1\n")).expect_err("no such key");
             let known = error.split(" has ").nth(1).expect("the list of known keys").split('\n').next().unwrap_or_default();
             for name in known.split(", ").map(|name| name.trim_matches('`')) {
-                let unlisted = ["kind", "weight", "header"].contains(&name);
+                let unlisted = ["kind", "header"].contains(&name);
                 assert!(unlisted || all.iter().any(|key| key.name == name), "{} lacks the key {name}", kind.kind);
             }
         }

@@ -13,6 +13,7 @@ mod behaviour {
     mod dualpi2;
     mod fq_pie;
     mod gsp;
+    mod nfq_codel;
     mod phantom_queue;
     mod pi;
     mod priority;

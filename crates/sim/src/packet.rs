@@ -35,6 +35,12 @@ impl SimPacket {
     }
 }
 
+/// What queues tell flows apart by. Both directions of a flow differ, as a hash over addresses and ports would.
+#[inline]
+pub(crate) const fn flow_hash(flow: u32, is_reverse: bool) -> FlowHash {
+    FlowHash(flow << 1 | is_reverse as u32)
+}
+
 impl Packet for SimPacket {
     #[inline]
     fn len(&self) -> Bytes {
@@ -50,8 +56,7 @@ impl Packet for SimPacket {
     }
     #[inline]
     fn flow(&self) -> FlowHash {
-        // Both directions of a flow are told apart, as a hash over addresses and ports would.
-        FlowHash(self.flow << 1 | u32::from(self.is_reverse()))
+        flow_hash(self.flow, self.is_reverse())
     }
     #[inline]
     fn class(&self) -> Class {

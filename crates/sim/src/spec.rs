@@ -115,6 +115,8 @@ pub struct FlowSpec {
     pub stop: Option<Instant>,
     /// Class of its packets, both ways.
     pub class: Class,
+    /// How much of a link it is to get beside others, both ways, where the queue weighs flows; above zero, 1 for most.
+    pub weight: f64,
     /// What it sends.
     pub source: SourceSpec,
 }

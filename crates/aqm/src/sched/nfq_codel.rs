@@ -18,7 +18,7 @@
 //! *Limits*: weights are relative for the shares but absolute for target and interval: doubling all of them changes the delay. At weight 1
 //! CoDel reacts after 1.1 s. Queues of flows that ended stay, empty.
 //!
-//! *Source*: Kushwaha and Gupta 2014 §V; RFC 8289.
+//! *Source*: Kushwaha and Gupta 2018 §V; RFC 8289.
 
 use super::weighted::{WeightedQueue, WeightedQueueParams};
 use crate::algo::codel::{self, CoDel, CoDelParams};
@@ -95,7 +95,7 @@ pub const KIND: KindSpec = KindSpec {
             default: ParamDefault::Value(Value::Switch(true)),
             range: (0.0, 1.0),
             doc: "let target and interval follow the weight",
-            source: "Kushwaha and Gupta 2014 §V-B",
+            source: "Kushwaha and Gupta 2018 §V-B",
         },
         ParamSpec {
             name: "unit",
@@ -111,7 +111,7 @@ pub const KIND: KindSpec = KindSpec {
             default: ParamDefault::Auto("none"),
             range: (1.0, 1e10),
             doc: "what each flow may hold, beside the limit over all",
-            source: "our reading of Kushwaha and Gupta 2014, table 4",
+            source: "our reading of Kushwaha and Gupta 2018, table 4",
         },
         ParamSpec {
             name: "flows",
@@ -122,7 +122,7 @@ pub const KIND: KindSpec = KindSpec {
             source: "our choice",
         },
     ],
-    source: "Kushwaha and Gupta 2014",
+    source: "Kushwaha and Gupta 2018",
 };
 
 /// nfqCoDel with the parameters of [`KIND`].
@@ -150,7 +150,7 @@ pub fn build<P: Packet>(given: &Given<'_>, link: &LinkFacts) -> Result<WeightedQ
 mod tests {
     use super::*;
 
-    /// Kushwaha and Gupta 2014 §V-B.
+    /// Kushwaha and Gupta 2018 §V-B.
     #[test]
     fn target_and_interval_follow_the_weight() {
         let seconds = MCoDel::new(CoDelParams::default(), Some(Duration::secs(1)));

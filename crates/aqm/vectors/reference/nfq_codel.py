@@ -1,4 +1,4 @@
-"""nfqCoDel from Kushwaha and Gupta 2014 §V: stamps as exact fractions, kept between decisions and reduced by the smallest; CoDel of
+"""nfqCoDel from Kushwaha and Gupta 2018 §V: stamps as exact fractions, kept between decisions and reduced by the smallest; CoDel of
 RFC 8289 on each flow, with the target and interval of its weight."""
 
 import math
@@ -93,7 +93,7 @@ def main():
         model = NfqCodel(ecn, facts, weights or [], **params)
         load = {"sizes": (64, 500, 1000, 1500), "phases": (1.5, 0.9, 1.3, 0.2), "stall": 0.001, "phase": 150, **load}
         operations = play(model, script(1200 + seed, 600, service=MS, **load))
-        write(name, "Kushwaha and Gupta 2014 in reference/nfq_codel.py", "nfq-codel", params, ecn, facts, rng, operations, weights)
+        write(name, "Kushwaha and Gupta 2018 in reference/nfq_codel.py", "nfq-codel", params, ecn, facts, rng, operations, weights)
 
 
 if __name__ == "__main__":

@@ -51,6 +51,12 @@ fn flows_carry_their_group_s_class() {
 }
 
 #[test]
+fn flows_carry_their_group_s_weight() {
+    let world = world(&point(&format!("{TWO_FLOWS}weight = 2.5\n[[traffic]]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\n")), 0);
+    assert_eq!(world.flows.iter().map(|flow| flow.weight).collect::<Vec<_>>(), [2.5, 2.5, 1.0]);
+}
+
+#[test]
 fn udp_needs_no_way_back() {
     let world = world(&point("[[traffic]]\nkind = \"cbr\"\nrate = \"15 Mbit/s\"\n"), 0);
     assert!(world.flows[0].reverse.is_empty());

@@ -72,6 +72,7 @@ fn each_oddity_is_named() {
             "{ kind = \"fair\", of = \"tail-drop\", ecn = true }",
             "link.b.queue.ecn: ecn is asked for, but `fair:tail-drop` never marks",
         ),
+        ("flows = 4\n", "flows = 4\nweight = 2\n", "traffic.0.weight: 2 has no effect: no queue on the path weighs flows"),
         ("warmup = \"5 s\"", "warmup = \"4 s\"", "warmup: 4 s ends before the last flow may start, at 5 s"),
         ("\"60 s\"", "\"1 s\"", "duration: 1 s is 96 round trips of 10.4 ms"),
         ("replications = 5", "replications = 1", "replications: one replication gives no confidence interval"),
@@ -86,6 +87,14 @@ fn each_oddity_is_named() {
     for (old, new, expected) in cases {
         let found = one(old, new);
         assert!(found.starts_with(expected), "{new}:\n  expected {expected}\n  found    {found}");
+    }
+}
+
+#[test]
+fn weights_are_for_queues_that_weigh_flows() {
+    let weighed = GOOD.replace("flows = 4", "flows = 4\nweight = 2");
+    for queue in ["{ kind = \"nfq-codel\" }", "{ kind = \"shaper\", rate = \"5 Mbit/s\", of = \"nfq-codel\" }"] {
+        assert_eq!(warned(&weighed.replace("{ kind = \"codel\" }", queue)), Vec::<String>::new());
     }
 }
 

@@ -43,7 +43,7 @@ impl Field<'_> {
         Fault::at(&self.node.origin, self.path, message, help)
     }
 
-    fn refuse(&self, error: QuantityError) -> Fault {
+    pub(crate) fn refuse(&self, error: QuantityError) -> Fault {
         self.fault(error.message, error.help)
     }
 

@@ -31,6 +31,8 @@ pub struct Traffic {
     pub rtt_extra: Timing,
     /// Class of the flows' packets, both ways.
     pub class: Class,
+    /// How much of a link each flow is to get beside others, where the queue weighs flows.
+    pub weight: f64,
     /// What each flow sends.
     pub source: SourceSpec,
 }
@@ -64,6 +66,7 @@ pub(super) struct Draft<'a> {
     pub(super) heading: Heading,
     pub(super) rtt_extra: Timing,
     class: Class,
+    weight: f64,
     source: Source,
     pub(super) table: Table<'a>,
 }
@@ -90,6 +93,8 @@ const LATER_KINDS: &[&str] = &["bulk-with-pauses", "short", "web", "page", "voip
 const SMALLEST_PACKET: Bytes = Bytes::new(28);
 const LARGEST_PACKET: Bytes = Bytes::new(65_535);
 const MOST_GROUPS: usize = 1_000;
+/// Wide enough for every ratio, narrow enough for times that follow from a weight.
+const WEIGHTS: Limits<f64> = Limits::new(0.001, 1_000.0);
 
 /// Reads all `[[traffic]]` tables.
 pub(super) fn read<'a>(scenario: &Table<'a>) -> Vec<Draft<'a>> {
@@ -143,7 +148,7 @@ fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>]) -> Option<Draft<'a>> {
     let heading = table.optional("direction", reader::choice(&["down", "up"]));
     let rtt_extra = table.optional("rtt_extra", Timing::read(Limits::new(Duration::ZERO, LONGEST_DELAY)));
     let class = table.optional("class", reader::count(Limits::new(0, Class::COUNT as u64 - 1)));
-    table.not_supported("weight");
+    let weight = table.optional("weight", read_weight);
     // Read when all links are known.
     let _ = (table.get("path"), table.get("return_path"));
     let source = match kind {
@@ -158,6 +163,7 @@ fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>]) -> Option<Draft<'a>> {
         heading: if heading == Some("up") { Heading::Up } else { Heading::Down },
         rtt_extra: rtt_extra.unwrap_or(Timing::Fixed(Duration::ZERO)),
         class: class.map_or(Class::DEFAULT, |number| Class::new(number as u8)),
+        weight: weight.unwrap_or(1.0),
         source,
         table,
     })
@@ -170,6 +176,11 @@ fn read_kind(field: Field<'_>) -> Result<&'static str, Fault> {
         return Err(field.fault(format!("`{word}` is not supported yet by this version"), Some(help)));
     }
     reader::choice(KINDS)(field)
+}
+
+fn read_weight(field: Field<'_>) -> Result<f64, Fault> {
+    let weight = reader::number(field)?;
+    WEIGHTS.check(weight, &field.node.shown()).map_err(|error| field.refuse(error))
 }
 
 /// The given name, else the kind, with a number where that is taken.
@@ -243,6 +254,7 @@ impl Draft<'_> {
             mtu,
             rtt_extra: self.rtt_extra,
             class: self.class,
+            weight: self.weight,
             source: source?,
         })
     }

@@ -5,12 +5,13 @@ use crate::agenda::Agenda;
 use crate::histogram::TimeCounts;
 use crate::lane::Lane;
 use crate::link::{Link, Pressure, Wire, WireClass};
+use crate::packet::flow_hash;
 use crate::probe::{FlowSignals, LinkProbe, Tap};
 use crate::rate::RateProcess;
 use crate::spec::{FlowSpec, LinkSpec, QueueSpec, RateSpec, SourceSpec, WorldSpec};
 use crate::timers::{MAX_INDEX, Target, Timers};
 use crate::traffic::UdpSource;
-use goodqueue_aqm::{AnyQdisc, Limit};
+use goodqueue_aqm::{AnyQdisc, Limit, Qdisc};
 use goodqueue_tcp::{Receiver, Sender};
 use goodqueue_units::{Bytes, Duration, Instant, Rng};
 use std::collections::BTreeMap;
@@ -85,6 +86,7 @@ pub(super) fn world(spec: &WorldSpec) -> Result<World, WorldError> {
     for (number, flow) in spec.flows.iter().enumerate() {
         world.add_flow(spec, number as u32, flow)?;
         world.add_route(spec, flow, &codes, &feeders, &mut lanes);
+        world.weigh(number as u32, flow, &codes);
     }
     world.agenda = Agenda::new(world.slots.lane(world.lanes.len() as u32));
     world.first_events(spec);
@@ -231,6 +233,9 @@ impl World {
         if flow.group as usize >= spec.groups.len() {
             return fault(name(), "its group does not exist");
         }
+        if !(flow.weight > 0.0 && flow.weight.is_finite()) {
+            return fault(name(), format!("its weight, {}, is not above zero", flow.weight));
+        }
         let rng = Rng::stream(spec.seed, SOURCE_STREAM + u64::from(number));
         let (kind, slot, header) = if let SourceSpec::Tcp { sender, receiver, header } = &flow.source {
             if flow.reverse.is_empty() {
@@ -300,6 +305,21 @@ impl World {
                     self.lanes.push(Lane::new());
                 }
                 self.hops.push(Hop { element: code | if fused { FUSED } else { 0 }, lane });
+            }
+        }
+    }
+
+    /// Tells the queues on a flow's way its weight, unless it is that of all.
+    fn weigh(&mut self, number: u32, flow: &FlowSpec, codes: &[u32]) {
+        if flow.weight == 1.0 {
+            return;
+        }
+        for (route, is_reverse) in [(&flow.forward, false), (&flow.reverse, true)] {
+            for &link in route {
+                let code = codes[link as usize];
+                if code & WIRE == 0 {
+                    self.links[code as usize].qdisc.set_weight(flow_hash(number, is_reverse), flow.weight);
+                }
             }
         }
     }

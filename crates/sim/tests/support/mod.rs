@@ -69,6 +69,7 @@ pub fn dumbbell(link: LinkSpec, sources: Vec<SourceSpec>, spread: Duration, warm
             start: Instant::from_nanos(spread.as_nanos() * i as u64 / count),
             stop: None,
             class: Class::DEFAULT,
+            weight: 1.0,
             source,
         });
     }
