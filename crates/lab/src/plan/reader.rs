@@ -60,7 +60,6 @@ pub(crate) struct Table<'a> {
     path: String,
     known: RefCell<Vec<&'static str>>,
     /// Keys of the format that this version cannot do: no one should be pointed to them.
-    later: RefCell<Vec<&'static str>>,
     faults: &'a Faults,
 }
 
@@ -71,14 +70,7 @@ impl<'a> Table<'a> {
             faults.add(Field { node, path }.expected("a table"));
             return None;
         };
-        Some(Self {
-            entries,
-            origin: &node.origin,
-            path: path.to_owned(),
-            known: RefCell::default(),
-            later: RefCell::default(),
-            faults,
-        })
+        Some(Self { entries, origin: &node.origin, path: path.to_owned(), known: RefCell::default(), faults })
     }
 
     pub(crate) fn faults(&self) -> &'a Faults {
@@ -134,19 +126,10 @@ impl<'a> Table<'a> {
         self.faults.add(Fault::at(origin, &self.path_of(key), message, help));
     }
 
-    /// A key that this version knows of but cannot do.
-    pub(crate) fn not_supported(&self, key: &'static str) {
-        self.later.borrow_mut().push(key);
-        if self.entries.iter().any(|entry| entry.key == key) {
-            self.fault(key, "is not supported yet by this version".to_owned(), None);
-        }
-    }
-
     /// Ends reading: all keys that no getter asked for are unknown. `what` names the table.
     pub(crate) fn finish(self, what: &str) {
         let known = self.known.borrow();
-        let later = self.later.borrow();
-        let unknown = |entry: &&Entry| !known.contains(&entry.key.as_str()) && !later.contains(&entry.key.as_str());
+        let unknown = |entry: &&Entry| !known.contains(&entry.key.as_str());
         for entry in self.entries.iter().filter(unknown) {
             let help = match nearest(&entry.key, known.iter().copied()) {
                 Some(name) => format!("did you mean `{name}`?"),

