@@ -59,7 +59,6 @@ pub(crate) struct Table<'a> {
     origin: &'a Origin,
     path: String,
     known: RefCell<Vec<&'static str>>,
-    /// Keys of the format that this version cannot do: no one should be pointed to them.
     faults: &'a Faults,
 }
 
