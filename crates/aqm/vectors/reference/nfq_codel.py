@@ -93,7 +93,8 @@ def main():
         model = NfqCodel(ecn, facts, weights or [], **params)
         load = {"sizes": (64, 500, 1000, 1500), "phases": (1.5, 0.9, 1.3, 0.2), "stall": 0.001, "phase": 150, **load}
         operations = play(model, script(1200 + seed, 600, service=MS, **load))
-        write(name, "Kushwaha and Gupta 2018 in reference/nfq_codel.py", "nfq-codel", params, ecn, facts, rng, operations, weights)
+        write(name, "Kushwaha and Gupta 2018 in reference/nfq_codel.py", "nfq-codel", params, ecn, facts, rng, operations,
+              weights=weights)
 
 
 if __name__ == "__main__":
