@@ -31,6 +31,8 @@ pub struct LinkFigures {
     pub name: String,
     /// Values in the order of [`LINK_METRICS`].
     pub values: Vec<Option<f64>>,
+    /// Of the bits sent, the share of each group, in the order of the groups; undefined when nothing was sent.
+    pub group_share: Vec<Option<f64>>,
 }
 
 /// Figures of one group in one run.
@@ -91,16 +93,47 @@ pub const LINK_METRICS: &[Metric] = &[
     metric("arrived_packets", "packets", "packets that arrived at the queue, dropped ones included"),
     metric("departed_packets", "packets", "packets whose transmission started"),
     metric("marked_packets", "packets", "packets newly marked CE"),
+    metric(
+        "loss_events",
+        "1",
+        "times at which packets were dropped, drops less than the shortest round-trip time apart being one",
+    ),
+    metric(
+        "loss_synchronization",
+        "1",
+        "mean share of the active flows that lost something in a loss event (global synchronisation, RFC 7928); undefined without losses",
+    ),
+    metric("settle.changes", "1", "changes of the link's rate within the measured part"),
+    metric(
+        "settle.sojourn_s",
+        "s",
+        "mean time from a change until the median sojourn time (over 100 ms) stays within 1.5 times the algorithm's target, or the 95th \
+         percentile of the phase's second half if that is more, for a second; a phase that never settles counts with its length",
+    ),
+    metric("settle.sojourn_max_s", "s", "the longest of these times"),
+    metric(
+        "settle.utilization_s",
+        "s",
+        "mean time from a change until the throughput (over 500 ms) stays at or above 95 % of that of the phase's second half for a second",
+    ),
+    metric("settle.utilization_max_s", "s", "the longest of these times"),
+    metric("settle.censored", "1", "changes after which the sojourn time did not settle before the next one"),
+    metric("settle.peak_sojourn_s", "s", "longest time in the queue after a change"),
 ];
 
 /// Figures of a group of flows, in the order of the file.
 pub const GROUP_METRICS: &[Metric] = &[
     metric("goodput_bit_s", "bit/s", "data delivered once a second, all flows of the group together; UDP counts IP packets"),
     metric("rtt_s.mean", "s", "mean round-trip time as the group's TCP senders measure it"),
+    metric("rtt_s.p50", "s", "median round-trip time"),
     metric("rtt_s.p95", "s", "round-trip time that 95 % of the group's samples did not exceed"),
+    metric("rtt_s.p99", "s", "round-trip time that 99 % of the group's samples did not exceed"),
     metric("sojourn_s.mean", "s", "mean time that the group's data packets spent in the queue of a reported link"),
     metric("sojourn_s.p95", "s", "time in the queue that 95 % of the group's data packets did not exceed"),
     metric("loss_ratio", "1", "packets dropped by queues on the way divided by packets sent"),
+    metric("loss_run_packets.mean", "packets", "mean number of consecutive packets of a flow that queues dropped together"),
+    metric("loss_run_packets.max", "packets", "most consecutive packets of a flow that queues dropped together"),
+    metric("loss_gap_packets", "packets", "mean number of packets of a flow that got through between two such runs"),
     metric("mark_ratio", "1", "packets newly marked CE on the way divided by packets sent"),
     metric("retransmitted_ratio", "1", "retransmissions divided by packets sent"),
     metric("timeouts", "1", "retransmission timeouts, all flows of the group together"),
@@ -197,24 +230,41 @@ fn link_figures(link: &LinkOutcome, seconds: f64) -> LinkFigures {
         Some(arrived as f64),
         Some(departed as f64),
         Some(marked as f64),
+        Some(link.loss_events as f64),
+        link.loss_synchronization,
+        Some(link.settling.map_or(0.0, |settling| settling.changes as f64)),
+        link.settling.map(|settling| settling.sojourn_mean_s),
+        link.settling.map(|settling| settling.sojourn_max_s),
+        link.settling.map(|settling| settling.utilization_mean_s),
+        link.settling.map(|settling| settling.utilization_max_s),
+        link.settling.map(|settling| settling.censored as f64),
+        link.settling.map(|settling| settling.peak_sojourn_s),
     ];
     debug_assert_eq!(values.len(), LINK_METRICS.len(), "one value for each metric");
-    LinkFigures { name: link.name.clone(), values: finite(values) }
+    let group_bits: f64 = link.group_bits.iter().sum();
+    let group_share = link.group_bits.iter().map(|bits| (group_bits > 0.0).then(|| bits / group_bits)).collect();
+    LinkFigures { name: link.name.clone(), values: finite(values), group_share }
 }
 
 fn group_values(flows: &[&FlowOutcome], group: &GroupOutcome, seconds: f64) -> Vec<Option<f64>> {
     let mean = |times: &SojournHistogram| (!times.is_empty()).then(|| times.mean() / 1e9);
     let sum = |count: fn(&FlowOutcome) -> u64| flows.iter().map(|flow| count(flow)).sum::<u64>();
     let sent = sum(|flow| flow.sent_packets);
+    let runs = sum(|flow| flow.loss_runs);
     let mut completions: Vec<Duration> = flows.iter().filter_map(|flow| flow.completion).collect();
     completions.sort_unstable();
     let values = vec![
         (seconds > 0.0).then(|| sum(|flow| flow.delivered_bytes) as f64 * 8.0 / seconds),
         mean(&group.rtt),
+        quantile_s(&group.rtt, 0.5),
         quantile_s(&group.rtt, 0.95),
+        quantile_s(&group.rtt, 0.99),
         mean(&group.sojourn),
         quantile_s(&group.sojourn, 0.95),
         ratio(sum(|flow| flow.dropped_packets), sent),
+        ratio(sum(|flow| flow.dropped_packets), runs),
+        (runs > 0).then(|| flows.iter().map(|flow| flow.longest_loss_run).max().unwrap_or(0) as f64),
+        ratio(sent.saturating_sub(sum(|flow| flow.dropped_packets)), runs),
         ratio(sum(|flow| flow.marked_packets), sent),
         ratio(sum(|flow| flow.retransmitted_packets), sent),
         Some(sum(|flow| flow.timeouts) as f64),

@@ -63,6 +63,8 @@ pub struct PointSummary {
 pub struct Figures {
     metrics: &'static [Metric],
     figures: Vec<Figure>,
+    /// For links: each group's share of what was sent, under `group_share`.
+    group_share: Vec<(String, Figure)>,
 }
 
 /// One group of flows.
@@ -86,6 +88,12 @@ pub struct FlowSummary {
 }
 
 impl Figures {
+    /// Of the bits that a link sent, the share of `group`; a figure without values elsewhere.
+    #[must_use]
+    pub fn share_of(&self, group: &str) -> Figure {
+        self.group_share.iter().find(|(name, _)| name == group).map_or_else(Figure::default, |(_, figure)| *figure)
+    }
+
     /// The figure of `name`, or one without values when there is none.
     #[must_use]
     pub fn figure(&self, name: &str) -> Figure {
@@ -95,7 +103,7 @@ impl Figures {
 
     fn over(metrics: &'static [Metric], runs: usize, value: impl Fn(usize, usize) -> Option<f64>) -> Self {
         let figure = |metric| Figure::of((0..runs).map(|run| value(run, metric)));
-        Self { metrics, figures: (0..metrics.len()).map(figure).collect() }
+        Self { metrics, figures: (0..metrics.len()).map(figure).collect(), group_share: Vec::new() }
     }
 }
 
@@ -106,7 +114,9 @@ impl PointSummary {
     pub fn of(set: Vec<(String, serde_json::Value)>, runs: &[RunFigures]) -> Option<Self> {
         let first = runs.first()?;
         let link = |(number, link): (usize, &crate::metrics::LinkFigures)| {
-            let figures = Figures::over(LINK_METRICS, runs.len(), |run, metric| runs[run].links[number].values[metric]);
+            let mut figures = Figures::over(LINK_METRICS, runs.len(), |run, metric| runs[run].links[number].values[metric]);
+            let share = |group: usize| Figure::of(runs.iter().map(|run| run.links[number].group_share[group]));
+            figures.group_share = first.groups.iter().enumerate().map(|(at, group)| (group.name.clone(), share(at))).collect();
             (link.name.clone(), figures)
         };
         let group = |(number, group): (usize, &crate::metrics::GroupFigures)| {
@@ -155,6 +165,9 @@ impl Figures {
             let inner = |&(name, figure): &(&str, Figure)| (name[key.len() + 1..].to_owned(), figure);
             map.serialize_entry(key, &Nested(named[at..end].iter().map(inner).collect()))?;
             at = end;
+        }
+        if !self.group_share.is_empty() {
+            map.serialize_entry("group_share", &Nested(self.group_share.clone()))?;
         }
         Ok(())
     }

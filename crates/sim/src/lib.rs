@@ -8,15 +8,18 @@ mod agenda;
 mod histogram;
 mod lane;
 mod link;
+mod losses;
 mod outcome;
 mod packet;
 mod probe;
 mod rate;
+mod settle;
 mod spec;
 mod timers;
 mod traffic;
 mod world;
 
 pub use outcome::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, SojournHistogram};
+pub use settle::Settling;
 pub use spec::{FlowSpec, LinkId, LinkSpec, OpportunityTrace, QueueSpec, RateSpec, Recording, SizeLaw, SourceSpec, WorldSpec};
 pub use world::{Continue, Progress, World, WorldError};

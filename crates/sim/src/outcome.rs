@@ -48,6 +48,15 @@ pub struct LinkOutcome {
     pub sojourn: SojournHistogram,
     /// Packets that departed during the whole run, warm-up included.
     pub departed_whole_run: u64,
+    /// Bits put on the wire by each group, in the order of the specification; acknowledgements count for the group they belong to.
+    pub group_bits: Vec<f64>,
+    /// Loss events, losses less than the shortest round-trip time apart being one, and the mean share of active flows that lost something in one
+    /// (global synchronisation ratio, RFC 7928, section 2.4); `None` without losses.
+    pub loss_events: u64,
+    /// That share.
+    pub loss_synchronization: Option<f64>,
+    /// How it took the changes of its rate; `None` when there were none in the measured part.
+    pub settling: Option<crate::settle::Settling>,
 }
 
 /// What one flow did.
@@ -71,6 +80,10 @@ pub struct FlowOutcome {
     pub completion: Option<Duration>,
     /// Retransmission timeouts.
     pub timeouts: u64,
+    /// Runs of consecutive packets that queues dropped, in the forward direction.
+    pub loss_runs: u64,
+    /// The longest of them, in packets.
+    pub longest_loss_run: u64,
 }
 
 /// What the flows of one group have in common.

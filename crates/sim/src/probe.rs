@@ -1,8 +1,10 @@
 //! Measuring one link: time averages, sojourn times, sent bits, fingerprints, packet events.
 
 use crate::histogram::{TimeCounts, empty_histogram};
+use crate::losses::{FlowSignals, LossEvents};
 use crate::outcome::SojournHistogram;
 use crate::packet::SimPacket;
+use crate::settle::SettleProbe;
 use goodqueue_aqm::{Counters, Dropped, Packet, QueueView, Reason, Sink};
 use goodqueue_trace::{PacketEvent, PacketEventKind};
 use goodqueue_units::{Duration, Instant};
@@ -101,6 +103,10 @@ pub(crate) struct LinkProbe {
     pub(crate) recent_sojourn_nanos: u64,
     pub(crate) recent_departures: u64,
     pub(crate) recent_sent_bytes: u64,
+    /// Only for links whose rate changes.
+    pub(crate) settle: Option<Box<SettleProbe>>,
+    /// Bytes on the wire in the measured part, by the same lines as sojourn times.
+    pub(crate) line_bytes: Vec<u64>,
 }
 
 impl LinkProbe {
@@ -118,6 +124,8 @@ impl LinkProbe {
             recent_sojourn_nanos: 0,
             recent_departures: 0,
             recent_sent_bytes: 0,
+            settle: None,
+            line_bytes: Vec::new(),
         }
     }
 
@@ -144,15 +152,14 @@ impl LinkProbe {
         self.recent_sent_bytes += wire_bytes;
         if end > self.measuring_from && end <= self.measuring_until {
             self.sent_bytes += wire_bytes;
+            if let Some(bytes) = self.line_bytes.get_mut(line) {
+                *bytes += wire_bytes;
+            }
+        }
+        if let Some(settle) = &mut self.settle {
+            settle.departed(now, sojourn, wire_bytes);
         }
     }
-}
-
-/// Counters of one flow's packets at queues.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FlowSignals {
-    pub(crate) dropped: u64,
-    pub(crate) marked: u64,
 }
 
 /// Where queues report drops and marks; also the running fingerprint and the optional packet log.
@@ -163,6 +170,8 @@ pub(crate) struct Tap {
     /// Number of the link among the observed ones; `None` keeps its packets out of the log.
     pub(crate) observed: Option<u32>,
     pub(crate) flows: Vec<FlowSignals>,
+    /// One for each link with a queue.
+    pub(crate) losses: Vec<LossEvents>,
     pub(crate) fingerprint: u64,
     pub(crate) log: Option<Vec<PacketEvent>>,
 }
@@ -222,7 +231,10 @@ impl Sink<SimPacket> for Tap {
     fn dropped(&mut self, packet: SimPacket, drop: Dropped) {
         self.stamp(DROPPED, &packet);
         if !packet.is_reverse() {
-            self.flows[packet.flow as usize].dropped += 1;
+            let flow = &mut self.flows[packet.flow as usize];
+            // TCP numbers bytes, UDP packets.
+            flow.lose(packet.segment.number, packet.segment.number + u64::from(packet.segment.payload.max(1)));
+            self.losses[self.link as usize].lose(self.now, flow);
         }
         if self.log.is_some() {
             let sojourn = self.now.since(drop.enqueued_at);

@@ -159,6 +159,8 @@ struct FlowFacts {
     slot: u32,
     start: Instant,
     completed_at: Option<Instant>,
+    /// Counts as one of those that are sending.
+    active: bool,
     at_warmup: measure::FlowReading,
 }
 

@@ -3,8 +3,8 @@
 mod support;
 
 use goodqueue_aqm::{Limit, math};
-use goodqueue_sim::{LinkSpec, Outcome};
-use goodqueue_units::{Duration, Rate};
+use goodqueue_sim::{LinkSpec, Outcome, RateSpec};
+use goodqueue_units::{Duration, Instant, Rate};
 use support::{bottleneck, bulk, dumbbell, loss, queue, run, utilization};
 
 fn tail_drop(rate: Rate, one_way: Duration, packets: u64) -> LinkSpec {
@@ -77,4 +77,42 @@ fn many_flows_fill_the_link_and_share_it() {
         assert!(jain > 0.9, "{cc}: {jain}");
         assert!((0.02..0.2).contains(&loss(&outcome)), "{cc}: {}", loss(&outcome));
     }
+}
+
+#[test]
+fn losses_of_several_flows_come_together_behind_tail_drop_and_less_so_behind_red() {
+    let share = |kind: &str| {
+        let link = bottleneck(Rate::mbit(20), Duration::ms(20), queue(kind, Limit::packets(80)));
+        let spec = dumbbell(link, vec![bulk("reno"); 8], Duration::secs(2), Duration::secs(5), Duration::secs(30));
+        let outcome = run(&spec);
+        let link = &outcome.links[0];
+        assert!(link.loss_events > 10, "{kind}: {} loss events", link.loss_events);
+        let dropped: u64 = outcome.flows.iter().map(|flow| flow.dropped_packets).sum();
+        let runs: u64 = outcome.flows.iter().map(|flow| flow.loss_runs).sum();
+        assert!(runs > 0 && runs <= dropped, "{kind}: {runs} runs of {dropped} losses");
+        let bits: f64 = link.group_bits.iter().sum();
+        assert!((bits - link.sent_bits).abs() < 1.0, "one group sends everything");
+        link.loss_synchronization.expect("losses")
+    };
+    let (together, apart) = (share("tail-drop"), share("ared"));
+    assert!((0.125..=1.0).contains(&together) && (0.125..=1.0).contains(&apart), "{together} {apart}");
+    assert!(together > apart, "tail drop {together:.3}, RED {apart:.3}");
+}
+
+#[test]
+fn a_queue_is_judged_after_each_change_of_its_link_s_rate() {
+    let second = |s: u64| Instant::ZERO + Duration::secs(s);
+    let settled = |kind: &str| {
+        let mut link = bottleneck(Rate::mbit(50), Duration::ms(20), queue(kind, Limit::packets(1000)));
+        link.rate =
+            RateSpec::Steps(vec![(Instant::ZERO, Rate::mbit(50)), (second(20), Rate::mbit(5)), (second(40), Rate::mbit(50))]);
+        let spec = dumbbell(link, vec![bulk("cubic"); 4], Duration::secs(1), Duration::secs(10), Duration::secs(50));
+        run(&spec).links[0].settling.expect("two changes")
+    };
+    let codel = settled("codel");
+    assert_eq!(codel.changes, 2);
+    assert!(codel.peak_sojourn_s > 0.05, "a tenfold drop of the rate makes a queue: {codel:?}");
+    assert!(codel.sojourn_mean_s < 10.0 && codel.sojourn_max_s >= codel.sojourn_mean_s, "{codel:?}");
+    let pfifo = settled("tail-drop");
+    assert!(pfifo.peak_sojourn_s > codel.peak_sojourn_s, "{pfifo:?} against {codel:?}");
 }

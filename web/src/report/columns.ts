@@ -57,6 +57,11 @@ export const LINK_COLUMNS: readonly LinkColumn[] = [
   { key: "marked", label: "Marked packets", meaning: "Packets newly marked", quantity: "number", isMain: false, figure: ofLink("marked_packets") },
   { key: "arrived", label: "Arrived", meaning: "Packets that arrived at the queue, dropped ones included", quantity: "number", isMain: false, figure: ofLink("arrived_packets") },
   { key: "departed", label: "Departed", meaning: "Packets that left the queue for the wire", quantity: "number", isMain: false, figure: ofLink("departed_packets") },
+  { key: "loss_events", label: "Loss events", meaning: "Times at which packets were dropped; drops within a round trip are one", quantity: "number", isMain: false, figure: ofLink("loss_events") },
+  { key: "loss_synchronization", label: "Lose together", meaning: "Mean share of the active flows that lost something in a loss event", quantity: "ratio", better: "lower", isMain: false, figure: ofLink("loss_synchronization") },
+  { key: "settle_sojourn", label: "Settles in", meaning: "Mean time after a change of rate until the waiting times have settled", quantity: "time", better: "lower", isMain: false, figure: ofLink("settle", "sojourn_s") },
+  { key: "settle_utilization", label: "Full again in", meaning: "Mean time after a change of rate until the link is as used as later", quantity: "time", better: "lower", isMain: false, figure: ofLink("settle", "utilization_s") },
+  { key: "settle_peak", label: "Peak after change", meaning: "The longest wait after a change of rate", quantity: "time", better: "lower", isMain: false, figure: ofLink("settle", "peak_sojourn_s") },
   { key: "jain", label: "Jain’s index", meaning: "Fairness of the flows’ goodput; 1 is equal shares", quantity: "number", better: "higher", decimals: 3, isMain: true, figure: (point) => point.figure("jain", "goodput") },
   { key: "jain_drop_share", label: "Jain, drops", meaning: "Fairness of the flows’ drops in proportion to what they sent; 1 is in proportion", quantity: "number", better: "higher", decimals: 3, isMain: false, figure: (point) => point.figure("jain", "drop_share") },
 ];
@@ -64,8 +69,11 @@ export const LINK_COLUMNS: readonly LinkColumn[] = [
 export const GROUP_COLUMNS: readonly GroupColumn[] = [
   { key: "goodput", label: "Goodput, all flows", meaning: "Payload delivered per second, all flows of the group together", quantity: "rate", better: "higher", isMain: true, figure: ofGroup("goodput_bit_s") },
   { key: "rtt_mean", label: "RTT mean", meaning: "Mean round-trip time, as the senders measure it", quantity: "time", better: "lower", isMain: true, figure: ofGroup("rtt_s", "mean") },
+  { key: "rtt_p50", label: "RTT p50", meaning: "Half of the round trips took no longer", quantity: "time", better: "lower", isMain: false, figure: ofGroup("rtt_s", "p50") },
   { key: "rtt_p95", label: "RTT p95", meaning: "95 % of the round trips took no longer", quantity: "time", better: "lower", isMain: true, figure: ofGroup("rtt_s", "p95") },
+  { key: "rtt_p99", label: "RTT p99", meaning: "99 % of the round trips took no longer", quantity: "time", better: "lower", isMain: false, figure: ofGroup("rtt_s", "p99") },
   { key: "loss", label: "Lost", meaning: "Packets lost over packets sent", quantity: "ratio", better: "lower", isMain: true, figure: ofGroup("loss_ratio") },
+  { key: "loss_run", label: "Loss run", meaning: "Mean number of consecutive packets lost together", quantity: "number", decimals: 2, isMain: false, figure: ofGroup("loss_run_packets", "mean") },
   { key: "mark_ratio", label: "Marked", meaning: "Packets newly marked over packets sent", quantity: "ratio", isMain: true, figure: ofGroup("mark_ratio") },
   { key: "retransmitted", label: "Retransmitted", meaning: "Retransmissions over packets sent", quantity: "ratio", better: "lower", isMain: false, figure: ofGroup("retransmitted_ratio") },
   { key: "timeouts", label: "Timeouts", meaning: "Retransmission timeouts of all flows of the group", quantity: "number", better: "lower", isMain: true, figure: ofGroup("timeouts") },

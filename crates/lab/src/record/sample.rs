@@ -33,6 +33,8 @@ pub(crate) fn outcome(run: u64) -> Outcome {
         marked_packets: 0,
         completion: None,
         timeouts: u64::from(index == 1),
+        loss_runs: 2,
+        longest_loss_run: 3,
     };
     Outcome {
         groups: vec![GroupOutcome { name: "bulk".to_owned(), rtt, sojourn: sojourn.clone() }],
@@ -46,6 +48,10 @@ pub(crate) fn outcome(run: u64) -> Outcome {
             sojourn_sum_s: 8100.0 * 0.0125,
             sojourn,
             departed_whole_run: 9000,
+            group_bits: vec![3e6, 1e6],
+            loss_events: 4,
+            loss_synchronization: Some(0.5),
+            settling: None,
         }],
         flows: vec![flow(0, 6_000_000, 4000), flow(1, 5_000_000, 4000), flow(2, 0, 0)],
         series: vec![Series {

@@ -5,12 +5,15 @@ use crate::agenda::Agenda;
 use crate::histogram::TimeCounts;
 use crate::lane::Lane;
 use crate::link::{Link, Pressure, Wire, WireClass};
+use crate::losses::{FlowSignals, LossEvents};
 use crate::packet::flow_hash;
-use crate::probe::{FlowSignals, LinkProbe, Tap};
+use crate::probe::{LinkProbe, Tap};
 use crate::rate::RateProcess;
+use crate::settle::SettleProbe;
 use crate::spec::{FlowSpec, LinkSpec, QueueSpec, RateSpec, SourceSpec, WorldSpec};
 use crate::timers::{MAX_INDEX, Target, Timers};
 use crate::traffic::UdpSource;
+use goodqueue_aqm::spec::{Chosen, Default as ParamDefault, KindSpec, Value};
 use goodqueue_aqm::{AnyQdisc, Limit, Qdisc};
 use goodqueue_tcp::{Receiver, Sender};
 use goodqueue_units::{Bytes, Duration, Instant, Rng};
@@ -40,6 +43,7 @@ pub(super) fn world(spec: &WorldSpec) -> Result<World, WorldError> {
         }
     }
     let Elements { codes, classes, wires, links } = Elements::new(spec, end)?;
+    let losses = shortest_round_trips(spec, &codes, links.len()).zip(0..).map(|(gap, link)| LossEvents::new(link, gap)).collect();
     let mut world = World {
         now: Instant::ZERO,
         end,
@@ -72,6 +76,7 @@ pub(super) fn world(spec: &WorldSpec) -> Result<World, WorldError> {
             link: 0,
             observed: None,
             flows: vec![FlowSignals::default(); spec.flows.len()],
+            losses,
             fingerprint: 0,
             log: spec.recording.packets.then(Vec::new),
         },
@@ -168,6 +173,14 @@ fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u3
     let stream = Rng::stream(spec.seed, QUEUE_STREAM + number as u64);
     let qdisc = AnyQdisc::build_over(kind, params, of, &facts, ecn, stream)
         .map_err(|error| WorldError { subject: link.name.clone(), message: error.to_string() })?;
+    let mut probe = LinkProbe::new(link.name.clone(), seen, Instant::ZERO + spec.warmup, end);
+    probe.line_bytes = vec![0; 2 * spec.groups.len()];
+    if let (RateSpec::Steps(steps), Some(_)) = (&link.rate, seen)
+        && steps.len() > 1
+    {
+        let target = target(kind, params, of);
+        probe.settle = Some(Box::new(SettleProbe::new(steps.iter().skip(1).map(|step| step.0).collect(), target)));
+    }
     Ok(Link {
         qdisc,
         rate,
@@ -180,8 +193,37 @@ fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u3
         silenced_by: 0,
         pressure: link.flow_control.map(|most| Box::new(Pressure { most, feeders: Vec::new(), on: false })),
         rng: Rng::stream(spec.seed, LOSS_STREAM + number as u64),
-        probe: LinkProbe::new(link.name.clone(), seen, Instant::ZERO + spec.warmup, end),
+        probe,
     })
+}
+
+/// The delay that a queue's algorithm, or the one it puts to work, aims at.
+fn target(kind: &KindSpec, params: &[(&'static str, Value)], of: Option<&Chosen>) -> Option<Duration> {
+    if let Some(of) = of {
+        return target(of.kind, &of.params, of.of.as_deref());
+    }
+    let given = params.iter().find(|(name, _)| *name == "target").map(|(_, value)| *value);
+    let default = || match kind.params.iter().find(|param| param.name == "target")?.default {
+        ParamDefault::Value(value) => Some(value),
+        ParamDefault::Auto(_) => None,
+    };
+    match given.or_else(default)? {
+        Value::Duration(target) => Some(target),
+        _ => None,
+    }
+}
+
+/// For each link with a queue, the shortest propagation delay there and back of the flows that cross it.
+fn shortest_round_trips(spec: &WorldSpec, codes: &[u32], links: usize) -> impl Iterator<Item = Duration> + use<> {
+    let mut shortest = vec![Duration::MAX; links];
+    for flow in &spec.flows {
+        let route = || flow.forward.iter().chain(&flow.reverse);
+        let delay = route().fold(Duration::ZERO, |sum, &link| sum + spec.links[link as usize].delay);
+        for code in flow.forward.iter().map(|&link| codes[link as usize]).filter(|code| code & WIRE == 0) {
+            shortest[code as usize] = shortest[code as usize].min(delay);
+        }
+    }
+    shortest.into_iter()
 }
 
 /// What feeds each link of the specification.
@@ -262,6 +304,7 @@ impl World {
             slot,
             start: flow.start,
             completed_at: None,
+            active: false,
             at_warmup: measure::FlowReading::default(),
         });
         let (forward, reverse) = (u8::try_from(flow.forward.len()), u8::try_from(flow.reverse.len()));

@@ -15,7 +15,9 @@ impl World {
     pub(super) fn start_flow(&mut self, flow: u32) {
         let facts = &self.flows[flow as usize];
         let slot = facts.slot;
-        match facts.kind {
+        let kind = facts.kind;
+        self.count_active(flow, true);
+        match kind {
             HostKind::Tcp => {
                 self.senders[slot as usize].sender.connect(self.now);
                 self.transmit(slot, flow);
@@ -27,10 +29,29 @@ impl World {
         }
     }
 
+    /// A flow begins or ends to be one of those that could lose something at the links on its way.
+    #[cold]
+    fn count_active(&mut self, flow: u32, active: bool) {
+        let facts = &mut self.flows[flow as usize];
+        if facts.active == active {
+            return;
+        }
+        facts.active = active;
+        let (base, len) = self.routes[flow as usize].way(false);
+        for hop in &self.hops[base as usize..base as usize + usize::from(len)] {
+            if hop.element & WIRE == 0 {
+                let count = &mut self.tap.losses[hop.element as usize].active;
+                *count = if active { *count + 1 } else { *count - 1 };
+            }
+        }
+    }
+
     pub(super) fn stop_flow(&mut self, flow: u32) {
         let facts = &self.flows[flow as usize];
         let slot = facts.slot;
-        match facts.kind {
+        let kind = facts.kind;
+        self.count_active(flow, false);
+        match kind {
             HostKind::Tcp => {
                 self.senders[slot as usize].sender.stop(self.now);
                 self.transmit(slot, flow);
@@ -58,6 +79,7 @@ impl World {
             let facts = &mut self.flows[packet.flow as usize];
             if facts.completed_at.is_none() {
                 facts.completed_at = Some(now);
+                self.count_active(packet.flow, false);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{HostKind, World};
 use crate::histogram::empty_histogram;
+use crate::losses::LossEvents;
 use crate::outcome::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn};
 use crate::timers::Target;
 use goodqueue_aqm::Qdisc;
@@ -19,6 +20,7 @@ pub(super) struct FlowReading {
     dropped: u64,
     marked: u64,
     timeouts: u64,
+    loss_runs: u64,
 }
 
 /// Which flows are sampled, and what they had delivered at the last sample.
@@ -44,7 +46,15 @@ impl World {
             }
             HostKind::Udp => (self.sources[slot].delivered_bytes, self.sources[slot].sent, 0, 0),
         };
-        FlowReading { delivered_bytes, sent, retransmitted, dropped: signals.dropped, marked: signals.marked, timeouts }
+        FlowReading {
+            delivered_bytes,
+            sent,
+            retransmitted,
+            dropped: signals.dropped,
+            marked: signals.marked,
+            timeouts,
+            loss_runs: signals.loss_runs,
+        }
     }
 
     pub(super) fn begin_measuring(&mut self) {
@@ -52,7 +62,9 @@ impl World {
         for link in &mut self.links {
             link.probe.restart(self.now, link.qdisc.view(), link.qdisc.counters());
         }
+        self.tap.losses.iter_mut().for_each(LossEvents::restart);
         for flow in 0..self.flows.len() {
+            self.tap.flows[flow].restart();
             self.flows[flow].at_warmup = self.read_flow(flow);
         }
         for host in &mut self.senders {
@@ -132,6 +144,8 @@ impl World {
             marked_packets: end.marked - start.marked,
             completion: facts.completed_at.map(|at| at.since(facts.start)),
             timeouts: end.timeouts - start.timeouts,
+            loss_runs: end.loss_runs - start.loss_runs,
+            longest_loss_run: self.tap.flows[flow].longest_run,
         }
     }
 }
@@ -167,7 +181,7 @@ pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
         })
         .collect();
     let mut links = Vec::new();
-    for mut link in std::mem::take(&mut world.links) {
+    for (mut link, mut losses) in std::mem::take(&mut world.links).into_iter().zip(std::mem::take(&mut world.tap.losses)) {
         if link.probe.observed.is_none() {
             continue;
         }
@@ -181,6 +195,10 @@ pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
             queue_bytes,
             sojourn_sum_s: link.probe.sojourn_nanos as f64 * 1e-9,
             sojourn: link.probe.sojourn.total(),
+            group_bits: link.probe.line_bytes.chunks(2).map(|ways| ways.iter().sum::<u64>() as f64 * 8.0).collect(),
+            loss_synchronization: losses.finish(),
+            loss_events: losses.events,
+            settling: link.probe.settle.as_ref().and_then(|settle| settle.finish(from, world.end)),
             departed_whole_run: link.qdisc.counters().departed.packets.get(),
             name: link.probe.name,
         });

@@ -13,7 +13,7 @@ fn link(used: f64, p95: f64) -> Vec<LinkFigures> {
             _ => None,
         })
         .collect();
-    vec![LinkFigures { name: "bottleneck".to_owned(), values }]
+    vec![LinkFigures { name: "bottleneck".to_owned(), values, group_share: vec![Some(1.0)] }]
 }
 
 fn point(runs: &[(f64, f64)]) -> PointResult {
