@@ -18,6 +18,8 @@ pub struct RunFigures {
     pub jain_goodput: Option<f64>,
     /// Jain's index of the flows' shares of drops in proportion to their shares of packets.
     pub jain_drop_share: Option<f64>,
+    /// Jain's index over the goodputs of all flows, each divided by its weight.
+    pub jain_weighted: Option<f64>,
     /// Hash of the trace of events.
     pub fingerprint: u64,
     /// Events handled.
@@ -151,6 +153,11 @@ pub const FLOW_METRICS: &[Metric] =
 pub const JAIN_METRICS: &[Metric] = &[
     metric("goodput", "1", "Jain's index of the goodputs of all flows: 1 is equal, 1/n is one flow taking all"),
     metric(
+        "weighted_goodput",
+        "1",
+        "Jain's index of the goodputs of all flows, each divided by its weight: 1 is shares as the weights say",
+    ),
+    metric(
         "drop_share",
         "1",
         "Jain's index of each flow's share of drops divided by its share of packets sent: 1 means drops in proportion; \
@@ -177,6 +184,7 @@ impl RunFigures {
                 })
                 .collect(),
             flows: outcome.flows.iter().map(|flow| flow_figures(flow, seconds)).collect(),
+            jain_weighted: jain(outcome.flows.iter().map(|flow| flow.delivered_bytes as f64 / flow.weight)),
             jain_goodput: jain(outcome.flows.iter().map(|flow| flow.delivered_bytes as f64)),
             jain_drop_share: drop_share(&outcome.flows),
             fingerprint: outcome.fingerprint,

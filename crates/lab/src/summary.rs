@@ -128,7 +128,7 @@ impl PointSummary {
             index: flow.index,
             goodput_bit_s: Figure::of(runs.iter().map(|run| run.flows[number].goodput_bit_s)),
         };
-        let jain = |run: usize, metric| [runs[run].jain_goodput, runs[run].jain_drop_share][metric];
+        let jain = |run: usize, metric| [runs[run].jain_goodput, runs[run].jain_weighted, runs[run].jain_drop_share][metric];
         Some(Self {
             set,
             links: first.links.iter().enumerate().map(link).collect(),

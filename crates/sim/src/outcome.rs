@@ -66,6 +66,8 @@ pub struct FlowOutcome {
     pub group: u32,
     /// Number within its group.
     pub index: u32,
+    /// Its weight.
+    pub weight: f64,
     /// Bytes delivered to the receiving application (payload, each byte once; UDP: IP bytes that arrived).
     pub delivered_bytes: u64,
     /// Packets the source sent.

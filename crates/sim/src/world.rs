@@ -158,6 +158,7 @@ struct FlowFacts {
     /// Index into the senders and receivers, or into the UDP sources.
     slot: u32,
     start: Instant,
+    weight: f64,
     completed_at: Option<Instant>,
     /// Counts as one of those that are sending.
     active: bool,

@@ -26,6 +26,7 @@ pub(crate) fn outcome(run: u64) -> Outcome {
     let flow = |index: u32, delivered_bytes: u64, sent_packets: u64| FlowOutcome {
         group: 0,
         index,
+        weight: 1.0,
         delivered_bytes,
         sent_packets,
         retransmitted_packets: 41 * sent_packets / 4000,

@@ -303,6 +303,7 @@ impl World {
             kind,
             slot,
             start: flow.start,
+            weight: flow.weight,
             completed_at: None,
             active: false,
             at_warmup: measure::FlowReading::default(),

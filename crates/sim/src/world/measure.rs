@@ -137,6 +137,7 @@ impl World {
         FlowOutcome {
             group: facts.group,
             index: facts.index,
+            weight: facts.weight,
             delivered_bytes: end.delivered_bytes - start.delivered_bytes,
             sent_packets: end.sent - start.sent,
             retransmitted_packets: end.retransmitted - start.retransmitted,
