@@ -9,6 +9,7 @@ mod behaviour {
     mod blue;
     mod choke;
     mod cobalt;
+    mod cp_aqm;
     mod docsis_pie;
     mod dualpi2;
     mod fq_pie;

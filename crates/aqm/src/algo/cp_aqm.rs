@@ -7,16 +7,20 @@
 //! rate times `rate_factor` up to `bucket`. A packet that cannot be paid for is signalled and takes no tokens.
 //!
 //! *Parameters*: `threshold` 5 packets (0 to the limit, IP bytes, packets or time); `c_max` 1.2 (1 to 100); `rate_factor` 1 or
-//! `rate`; `bucket` 1.5 capacities in wire bytes (plus one packet at threshold 0). The capacity is the queue's limit in bytes,
-//! or its packets times the MTU.
+//! `rate`; `bucket` 1.5 capacities in wire bytes (plus one packet at threshold 0). The `capacity` is the queue's limit in bytes,
+//! or its packets times the MTU, or less if given; `tokens` come with `time`, or with `departures`.
 //!
 //! *Departures*: the paper does not mark and holds the rate constant. Here an ECN-capable packet that cannot be paid for is marked and
 //! let through, until the bucket has for 100 ms been unable to pay for one MTU at full congestion; then it is dropped, as
-//! otherwise unresponsive senders would escape. A new link rate sets a new token rate; the fill fraction stays; threshold and bucket are worked out
-//! again if they were given as times.
+//! otherwise unresponsive senders would escape. A new link rate sets a new token rate; the fill fraction stays; capacity, threshold and bucket
+//! are worked out again if they were given as times (a capacity never exceeds the queue's limit), and so is a bucket by the rule. The paper leaves
+//! links of changing rate for later; where nobody knows the rate of the moment, as on a recorded or a radio link, tokens of rate times
+//! time would be too many in a fade and too few in between. With `tokens = "departures"` each departing packet earns its wire bytes times `rate_factor`
+//! instead, and an idle queue what the known rate gives, if there is one.
 //!
-//! *Limits*: without a known link rate `rate` must be given. With a threshold at or above the capacity it is a tail drop.
-//! At rate zero no tokens flow in: packets pass until tokens or room run out.
+//! *Limits*: without a known link rate `rate` or `tokens = "departures"` must be given, and sizes as packets or bytes. With a threshold at or above
+//! the capacity it is a tail drop. At rate zero no tokens flow in: packets pass until tokens or room run out; sizes given as times stay
+//! what they were.
 //!
 //! *Source*: the CP-AQM paper, §3.
 
@@ -33,8 +37,10 @@ const NANOS_PER_SEC: f64 = 1e9;
 /// CP-AQM's settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpAqmParams {
-    /// Bytes the queue holds.
-    pub capacity: Bytes,
+    /// Bytes the queue holds at most.
+    pub limit: Bytes,
+    /// Backlog at which a byte costs `c_max` and no more fits; `None`: `limit`.
+    pub capacity: Option<Size>,
     /// Backlog from which packets cost tokens.
     pub threshold: Size,
     /// Cost of a byte when the queue is full.
@@ -43,6 +49,8 @@ pub struct CpAqmParams {
     pub rate_factor: f64,
     /// Fixed token rate, in place of `rate_factor`.
     pub rate: Option<Rate>,
+    /// Whence tokens come.
+    pub tokens: Tokens,
     /// Bucket size in wire bytes; `None`: by the rule.
     pub bucket: Option<Size>,
     /// Largest packet without framing.
@@ -51,10 +59,21 @@ pub struct CpAqmParams {
     pub overhead: Bytes,
 }
 
+/// Whence tokens come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tokens {
+    /// From time at the token rate.
+    Time,
+    /// From departing packets, and from idle time at the link's rate.
+    Departures,
+}
+
 /// CP-AQM's state.
 #[derive(Clone, Debug)]
 pub struct CpAqm {
     params: CpAqmParams,
+    /// Backlog in bytes that no packet may exceed.
+    capacity: f64,
     /// Backlog in bytes from which packets cost tokens; infinite where congestion is not defined.
     threshold: f64,
     /// Rise of a byte's cost per byte of backlog.
@@ -65,6 +84,8 @@ pub struct CpAqm {
     full_cost: f64,
     fill: f64,
     filled_at: Instant,
+    /// Does time earn tokens now?
+    earns: bool,
     /// When the bucket could last pay `full_cost`.
     solvent_at: Instant,
 }
@@ -75,6 +96,7 @@ impl CpAqm {
     pub fn new(params: CpAqmParams, rate: Option<Rate>) -> Self {
         let mut this = Self {
             params,
+            capacity: params.limit.get() as f64,
             threshold: f64::INFINITY,
             slope: 0.0,
             bucket: 0.0,
@@ -82,6 +104,7 @@ impl CpAqm {
             full_cost: (params.mtu + params.overhead).get() as f64 * params.c_max,
             fill: 0.0,
             filled_at: Instant::ZERO,
+            earns: true,
             solvent_at: Instant::ZERO,
         };
         this.adopt(rate);
@@ -92,18 +115,23 @@ impl CpAqm {
     /// Works out everything that depends on the link's rate. What needs a rate and has none keeps its value.
     fn adopt(&mut self, rate: Option<Rate>) {
         let Self { params, .. } = *self;
-        let capacity = params.capacity.get() as f64;
-        if let Some(bytes) = params.threshold.bytes(params.mtu, rate) {
-            let bytes = bytes.get() as f64;
+        // What was given as a time is nothing on a link that is down; it keeps its size until the link is back.
+        let bytes = |size: Size| match size {
+            Size::Time(_) if rate.is_none_or(Rate::is_zero) => None,
+            _ => size.bytes(params.mtu, rate).map(|bytes| bytes.get() as f64),
+        };
+        if let Some(capacity) = params.capacity.and_then(bytes) {
+            self.capacity = capacity.min(params.limit.get() as f64);
+        }
+        let capacity = self.capacity;
+        if let Some(bytes) = bytes(params.threshold) {
             let span = capacity - bytes;
             (self.threshold, self.slope) =
                 if span > 0.0 { (bytes, (params.c_max - 1.0) / span) } else { (f64::INFINITY, 0.0) };
         }
         let wire_mtu = (params.mtu + params.overhead).get() as f64;
         self.bucket = match params.bucket {
-            // A bucket given as a time holds nothing on a link that is down; it keeps its size until the link is back.
-            Some(Size::Time(_)) if rate.is_none_or(Rate::is_zero) => self.bucket,
-            Some(size) => size.bytes(params.mtu, rate).map_or(self.bucket, |bytes| bytes.get() as f64),
+            Some(size) => bytes(size).unwrap_or(self.bucket),
             None => {
                 let every_packet_pays = if self.threshold == 0.0 { wire_mtu } else { 0.0 };
                 1.5 * capacity * wire_mtu / params.mtu.get() as f64 + every_packet_pays
@@ -118,9 +146,16 @@ impl CpAqm {
 
     #[inline]
     fn refill(&mut self, now: Instant) {
-        let fill = self.fill + self.tokens_per_nano * now.since(self.filled_at).as_nanos() as f64;
-        self.fill = if fill < self.bucket { fill } else { self.bucket };
+        if self.earns {
+            self.earn(self.tokens_per_nano * now.since(self.filled_at).as_nanos() as f64);
+        }
         self.filled_at = now;
+    }
+
+    #[inline]
+    fn earn(&mut self, tokens: f64) {
+        let fill = self.fill + tokens;
+        self.fill = if fill < self.bucket { fill } else { self.bucket };
     }
 
     /// Tokens a byte costs at a backlog of `x` bytes.
@@ -134,8 +169,13 @@ impl Aqm for CpAqm {
     #[inline]
     fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
         self.refill(env.now);
+        self.earns = self.params.tokens == Tokens::Time;
+        let backlog = queue.backlog.get() as f64;
+        if backlog + packet.len.get() as f64 > self.capacity {
+            return Verdict::Drop(Reason::Overflow);
+        }
         let wire_len = (packet.len + env.overhead).get() as f64;
-        let cost = wire_len * self.congestion(queue.backlog.get() as f64);
+        let cost = wire_len * self.congestion(backlog);
         if self.fill >= cost {
             self.fill -= cost;
             if self.fill >= self.full_cost {
@@ -150,6 +190,19 @@ impl Aqm for CpAqm {
         }
     }
 
+    #[inline]
+    fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, _queue: QueueView) -> Verdict {
+        if self.params.tokens == Tokens::Departures {
+            self.earn((head.len + env.overhead).get() as f64 * self.params.rate_factor);
+        }
+        Verdict::Pass
+    }
+
+    fn on_idle(&mut self, now: Instant) {
+        self.refill(now);
+        self.earns = true;
+    }
+
     fn on_rate_change(&mut self, env: &mut Env<'_>) {
         self.refill(env.now);
         let fraction = if self.bucket > 0.0 { self.fill / self.bucket } else { 1.0 };
@@ -162,14 +215,26 @@ impl Aqm for CpAqm {
 
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("fill", self.fill);
+        visit("capacity", self.capacity);
     }
 }
 
 impl CpAqmParams {
     fn check(&self, rate: Option<Rate>, built: &CpAqm) -> Result<(), ParamError> {
         let fault = |param, message| Err(ParamError { param, message });
-        if self.rate.is_none() && rate.is_none() {
-            return fault("rate", "the link's rate is unknown: give the token rate".into());
+        let by_departures = self.tokens == Tokens::Departures;
+        if by_departures && self.rate.is_some() {
+            return fault("rate", "has no meaning with tokens = \"departures\"".into());
+        }
+        if !by_departures && self.rate.is_none() && rate.is_none() {
+            let message = "the link's rate is unknown: give the token rate, or tokens = \"departures\"";
+            return fault("rate", message.into());
+        }
+        if self.capacity.is_some_and(|size| size.bytes(self.mtu, rate).is_none()) {
+            return fault("capacity", "a time needs a link of known rate: use bytes or packets".into());
+        }
+        if built.capacity == 0.0 {
+            return fault("capacity", "holds nothing: allowed above 0".into());
         }
         if self.threshold.bytes(self.mtu, rate).is_none() {
             return fault("threshold", "a time needs a link of known rate: use bytes or packets".into());
@@ -205,6 +270,14 @@ impl Algorithm for CpAqm {
                 source: "CP-AQM paper §3",
             },
             ParamSpec {
+                name: "capacity",
+                unit: Unit::Size,
+                default: ParamDefault::Auto("the queue's limit"),
+                range: (0.0, 1e12),
+                doc: "backlog at which a byte costs c_max and no more fits, at most the queue's limit",
+                source: "CP-AQM paper §3",
+            },
+            ParamSpec {
                 name: "c_max",
                 unit: Unit::Number,
                 default: ParamDefault::Value(Value::Number(1.2)),
@@ -229,6 +302,14 @@ impl Algorithm for CpAqm {
                 source: "CP-AQM paper §3",
             },
             ParamSpec {
+                name: "tokens",
+                unit: Unit::Choice(&["time", "departures"]),
+                default: ParamDefault::Value(Value::Choice("time")),
+                range: (0.0, 0.0),
+                doc: "earn tokens by time at the token rate, or by departing packets, for links of unknown or changing rate",
+                source: "CP-AQM paper §3; our extension",
+            },
+            ParamSpec {
                 name: "bucket",
                 unit: Unit::Size,
                 default: ParamDefault::Auto("1.5 times the queue's capacity in wire bytes; one packet more at threshold 0"),
@@ -242,8 +323,8 @@ impl Algorithm for CpAqm {
 
     fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let in_packets = link.limit.packets.get().saturating_mul(link.mtu.get());
-        let capacity = link.limit.bytes.min(Bytes::new(in_packets));
-        if capacity == Bytes::MAX {
+        let limit = link.limit.bytes.min(Bytes::new(in_packets));
+        if limit == Bytes::MAX {
             return Err(ParamError { param: "limit", message: "cp-aqm needs a queue with a limit: none is set".into() });
         }
         let size = |name| match given.value(name) {
@@ -251,11 +332,13 @@ impl Algorithm for CpAqm {
             _ => None,
         };
         let params = CpAqmParams {
-            capacity,
+            limit,
+            capacity: size("capacity"),
             threshold: size("threshold").unwrap_or(Size::Packets(5.0)),
             c_max: given.number("c_max").unwrap_or(1.2),
             rate_factor: given.number("rate_factor").unwrap_or(1.0),
             rate: given.rate("rate"),
+            tokens: if given.choice("tokens") == Some("departures") { Tokens::Departures } else { Tokens::Time },
             bucket: size("bucket"),
             mtu: link.mtu,
             overhead: link.overhead,
@@ -269,14 +352,18 @@ impl Algorithm for CpAqm {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aqm::FlowHash;
+    use goodqueue_units::{Ecn, Rng};
 
     fn paper(threshold: Size, rate: Rate) -> CpAqm {
         let params = CpAqmParams {
-            capacity: Bytes::new(45_000),
+            limit: Bytes::new(45_000),
+            capacity: None,
             threshold,
             c_max: 1.2,
             rate_factor: 1.0,
             rate: None,
+            tokens: Tokens::Time,
             bucket: None,
             mtu: Bytes::new(1500),
             overhead: Bytes::new(7),
@@ -327,5 +414,49 @@ mod tests {
         near(cp.threshold, 15_000.0);
         near(cp.tokens_per_nano, 2.5e-3);
         near(cp.fill, 1000.0);
+    }
+
+    fn at(rate: Rate, now: Instant, rng: &mut Rng) -> Env<'_> {
+        Env { now, link_rate: Some(rate), overhead: Bytes::new(7), rng }
+    }
+
+    /// Capacity, threshold and bucket by the rule follow the rate; a link that is down changes nothing; the limit is the most.
+    #[test]
+    fn a_capacity_in_time_follows_the_rate() {
+        let params = CpAqmParams {
+            limit: Bytes::new(90_000),
+            capacity: Some(Size::Time(Duration::ms(36))),
+            ..paper(Size::Time(Duration::ms(6)), Rate::mbit(10)).params
+        };
+        let mut cp = CpAqm::new(params, Some(Rate::mbit(10)));
+        for (rate, capacity, threshold) in
+            [(10, 45_000.0, 7_500.0), (5, 22_500.0, 3_750.0), (0, 22_500.0, 3_750.0), (40, 90_000.0, 30_000.0)]
+        {
+            cp.adopt(Some(Rate::mbit(rate)));
+            assert_eq!((cp.capacity, cp.threshold), (capacity, threshold));
+            near(cp.bucket, capacity * 1.5 * 1507.0 / 1500.0);
+            near(cp.congestion(threshold), 1.0);
+            near(cp.congestion(capacity), 1.2);
+        }
+    }
+
+    /// Two packets of 1507 wire bytes that leave earn that much, whenever they do; an idle queue earns by time.
+    #[test]
+    fn departures_earn_what_they_take_from_the_queue() {
+        let mut cp = paper(Size::Packets(5.0), Rate::mbit(10));
+        cp.params.tokens = Tokens::Departures;
+        let (mut rng, rate) = (Rng::new(1), Rate::mbit(10));
+        let len = Bytes::new(1500);
+        let packet = PacketView { len, ecn: Ecn::NotEct, flow: FlowHash(1), enqueued_at: Instant::ZERO };
+        let _ = cp.on_arrival(&mut at(rate, Instant::ZERO, &mut rng), packet, QueueView::default());
+        cp.fill = 1000.0;
+        for second in [1, 100] {
+            let _ = cp.on_departure(&mut at(rate, Instant::ZERO + Duration::secs(second), &mut rng), packet, QueueView::default());
+        }
+        near(cp.fill, 1000.0 + 2.0 * 1507.0);
+        cp.on_idle(Instant::ZERO + Duration::secs(100));
+        let now = Instant::ZERO + Duration::secs(100) + Duration::ms(4);
+        let _ = cp.on_arrival(&mut at(rate, now, &mut rng), packet, QueueView::default());
+        near(cp.fill, 1000.0 + 2.0 * 1507.0 + 5000.0);
     }
 }
