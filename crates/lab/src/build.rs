@@ -5,7 +5,7 @@
 //! gives a queue are what results report; others are FIFOs without limit that only delay.
 
 use crate::plan::{AccessEnds, Heading, Link, MOST_JITTER, Point, Scenario, Step, Traffic};
-use goodqueue_sim::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, Recording, SourceSpec, WorldSpec};
+use goodqueue_sim::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, Recording, WorldSpec};
 use goodqueue_units::{Bytes, Duration, Instant, Rng};
 
 /// The world of one replication of a point.
@@ -92,7 +92,7 @@ fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, group: u3
     }
     let mut reverse = Vec::new();
     // Only TCP has anything to send back.
-    if matches!(traffic.source, SourceSpec::Tcp { .. }) {
+    if traffic.source.tcp().is_some() {
         if both_ends {
             reverse.push(wire("receiver", Duration::ZERO));
         }

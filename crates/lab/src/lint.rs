@@ -205,10 +205,12 @@ impl<'a> Lint<'a> {
                 let share = mean_on.as_secs_f64() / (mean_on.as_secs_f64() + mean_off.as_secs_f64());
                 on_wire(*peak, *packet_size) * share
             }
+            // What sessions offer depends on what the network lets them finish.
+            SourceSpec::Session { .. } => return None,
             SourceSpec::Tcp { sender, header, .. } => {
                 let segment = (sender.mss + *header + overhead).get() as f64 / sender.mss.get().max(1) as f64;
                 let by_data = match sender.data {
-                    Data::Unlimited => None,
+                    Data::Unlimited | Data::Messages => None,
                     Data::Bytes(bytes) => Some(bytes.get() as f64 * 8.0 / self.plan.duration.as_secs_f64()),
                 };
                 let rtt = self.plan.rtt_of(group).as_secs_f64();
@@ -242,7 +244,7 @@ impl<'a> Lint<'a> {
 
     fn ecn(&mut self, step: Step, queue: &Queue) {
         let sends_ecn = |group: &Traffic| match &group.source {
-            SourceSpec::Tcp { sender, .. } => sender.ecn_mode() != EcnMode::Off,
+            SourceSpec::Tcp { sender, .. } | SourceSpec::Session { sender, .. } => sender.ecn_mode() != EcnMode::Off,
             SourceSpec::Cbr { ecn, .. } | SourceSpec::Poisson { ecn, .. } | SourceSpec::OnOff { ecn, .. } => *ecn != Ecn::NotEct,
         };
         let any = self.groups(step).any(sends_ecn);

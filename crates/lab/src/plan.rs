@@ -9,6 +9,7 @@ mod queue;
 mod reader;
 mod scenario;
 mod sender;
+mod session;
 mod suggest;
 mod sweep;
 mod topology;

@@ -7,8 +7,30 @@ pub struct TrafficKind {
     pub kind: &'static str,
     /// One sentence.
     pub summary: &'static str,
-    /// Its own keys; [`COMMON_KEYS`] belong to every kind.
-    pub keys: &'static [TrafficKey],
+    /// Keys of this kind alone.
+    pub own: &'static [TrafficKey],
+    /// What its packets are; each has keys of its own.
+    pub transport: Transport,
+}
+
+/// What packets of a kind are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// Segments of TCP connections.
+    Tcp,
+    /// Datagrams.
+    Udp,
+}
+
+impl TrafficKind {
+    /// Its keys; [`COMMON_KEYS`] belong to every kind.
+    pub fn keys(&self) -> impl Iterator<Item = &'static TrafficKey> {
+        let settings = match self.transport {
+            Transport::Tcp => TCP_KEYS,
+            Transport::Udp => UDP_KEYS,
+        };
+        self.own.iter().chain(settings)
+    }
 }
 
 /// One key of a `[[traffic]]` table.
@@ -50,56 +72,126 @@ pub const COMMON_KEYS: &[TrafficKey] = &[
 const PACKET_SIZE: TrafficKey = key("packet_size", "the link's mtu", "\"200 B\"", "IP length of each packet");
 const UDP_ECN: TrafficKey = key("ecn", "false", "\"ect0\"", "ECN codepoint: false, true, \"ect0\" or \"ect1\"");
 
+const UDP_KEYS: &[TrafficKey] = &[UDP_ECN];
+
+/// Settings of TCP connections.
+const TCP_KEYS: &[TrafficKey] = &[
+    key("cc", "\"cubic\"", "\"reno\"", "congestion control, see gq list cc"),
+    key("ecn", "the control's habit", "true", "true, false, or the feedback: \"classic\", \"mirror\", \"accurate\", \"l4s\""),
+    key("mss", "fills the link's mtu", "\"1000 B\"", "largest payload of a segment"),
+    key("timestamps", "true", "false", "the timestamps option, 12 bytes a segment"),
+    key("loss_detection", "\"rack\"", "\"rfc6675\"", "how losses are found: by time or by counting"),
+    key("slow_start_exit", "\"native\"", "\"hystart++\"", "how slow start may end: native, loss-only, hystart++"),
+    key("initial_window", "10", "3", "initial window in segments"),
+    key("rto_min", "\"200 ms\"", "\"1 s\"", "smallest retransmission timeout"),
+    key("max_window", "no limit", "\"64 kB\"", "largest window the receiver offers"),
+    key("ack", "\"delayed\"", "{ every = 20 }", "when to acknowledge: delayed, every-packet, or { every = N } segments"),
+    key("max_ack_delay", "\"40 ms\"", "\"200 ms\"", "longest time an acknowledgement is held back"),
+];
+
 /// Every kind.
 pub const KINDS: &[TrafficKind] = &[
     TrafficKind {
         kind: "bulk",
         summary: "TCP connections that send without end, or `size` bytes each",
-        keys: &[
-            key("cc", "\"cubic\"", "\"reno\"", "congestion control, see gq list cc"),
-            key("size", "no end", "\"1 MB\"", "bytes that each flow has to send"),
+        own: &[key("size", "no end", "\"1 MB\"", "bytes that each flow has to send")],
+        transport: Transport::Tcp,
+    },
+    TrafficKind {
+        kind: "bulk-with-pauses",
+        summary: "a transfer over TCP, a pause, and again",
+        own: &[
+            key("size", "\"1 MB\"", "\"5 MB\"", "bytes of each transfer"),
             key(
-                "ecn",
-                "the control's habit",
-                "true",
-                "true, false, or the feedback: \"classic\", \"mirror\", \"accurate\", \"l4s\"",
+                "pause",
+                "\"uniform 5 s .. 15 s\"",
+                "\"10 s\"",
+                "time from the end of a transfer to the next, drawn each time where a range is given",
             ),
-            key("mss", "fills the link's mtu", "\"1000 B\"", "largest payload of a segment"),
-            key("timestamps", "true", "false", "the timestamps option, 12 bytes a segment"),
-            key("loss_detection", "\"rack\"", "\"rfc6675\"", "how losses are found: by time or by counting"),
-            key("slow_start_exit", "\"native\"", "\"hystart++\"", "how slow start may end: native, loss-only, hystart++"),
-            key("initial_window", "10", "3", "initial window in segments"),
-            key("rto_min", "\"200 ms\"", "\"1 s\"", "smallest retransmission timeout"),
-            key("max_window", "no limit", "\"64 kB\"", "largest window the receiver offers"),
-            key("ack", "\"delayed\"", "{ every = 20 }", "when to acknowledge: delayed, every-packet, or { every = N } segments"),
-            key("max_ack_delay", "\"40 ms\"", "\"200 ms\"", "longest time an acknowledgement is held back"),
+            key("keep_connection", "false", "true", "one connection for all transfers instead of a new one each"),
         ],
+        transport: Transport::Tcp,
+    },
+    TrafficKind {
+        kind: "short",
+        summary: "transfers over TCP that begin at their own times, each on a new connection",
+        own: &[
+            key("size", "required", "\"64 MB\"", "bytes of each transfer"),
+            key("interval", "required", "\"2 s\"", "mean time from the beginning of one transfer to the next"),
+            key("arrivals", "\"periodic\"", "\"poisson\"", "how these times are distributed: periodic, poisson"),
+        ],
+        transport: Transport::Tcp,
+    },
+    TrafficKind {
+        kind: "web",
+        summary: "web connections at a given rate, each with requests, thinking servers and responses (PackMime-HTTP)",
+        own: &[
+            key("rate", "required", "5", "new connections a second, of each flow"),
+            key("http", "\"1.0\"", "\"1.1\"", "1.0: one request a connection; 1.1: some carry several pages of several objects"),
+            key(
+                "server_delay_scale",
+                "\"3.278689 ms\"",
+                "\"0 ms\"",
+                "scale of the Weibull distribution (shape 0.63) of the time a server thinks",
+            ),
+        ],
+        transport: Transport::Tcp,
+    },
+    TrafficKind {
+        kind: "page",
+        summary: "web pages one after another, each of many objects over a few parallel connections",
+        own: &[
+            key("objects", "50", "100", "objects of a page"),
+            key("size", "\"12 kB\"", "\"20 kB\"", "mean size of an object; sizes are log-normal, at least 1 kB"),
+            key("connections", "6", "1", "connections at once, new for each page"),
+            key("request_size", "\"350 B\"", "\"500 B\"", "bytes of a request"),
+            key("server_delay", "\"0 s\"", "\"20 ms\"", "time from a request's arrival to the response"),
+            key(
+                "pause",
+                "\"0 s\"",
+                "\"uniform 5 s .. 15 s\"",
+                "time from the end of a page to the next, drawn each time where a range is given",
+            ),
+        ],
+        transport: Transport::Tcp,
+    },
+    TrafficKind {
+        kind: "video",
+        summary: "adaptive video over TCP: segments of the best bitrate that the throughput so far allows",
+        own: &[
+            key("ladder", "0.35, 0.7, 1.5, 3, 6 Mbit/s", "[\"1 Mbit/s\", \"4 Mbit/s\"]", "bitrates to choose from, rising"),
+            key("segment", "\"2 s\"", "\"4 s\"", "media time of a segment"),
+            key("buffer", "\"10 s\"", "\"30 s\"", "most media kept ahead"),
+            key("request_size", "\"300 B\"", "\"500 B\"", "bytes of a request"),
+        ],
+        transport: Transport::Tcp,
     },
     TrafficKind {
         kind: "cbr",
         summary: "UDP packets at constant gaps",
-        keys: &[key("rate", "required", "\"2 Mbit/s\"", "rate in IP bits"), PACKET_SIZE, UDP_ECN],
+        own: &[key("rate", "required", "\"2 Mbit/s\"", "rate in IP bits"), PACKET_SIZE],
+        transport: Transport::Udp,
     },
     TrafficKind {
         kind: "poisson",
         summary: "UDP packets at exponentially distributed gaps",
-        keys: &[
+        own: &[
             key("rate", "required", "\"2 Mbit/s\"", "mean rate in IP bits"),
             PACKET_SIZE,
             key("sizes", "\"fixed\"", "\"exponential\"", "how packet sizes are distributed around packet_size"),
-            UDP_ECN,
         ],
+        transport: Transport::Udp,
     },
     TrafficKind {
         kind: "on-off",
         summary: "UDP packets at constant gaps during exponentially distributed bursts",
-        keys: &[
+        own: &[
             key("peak", "required", "\"5 Mbit/s\"", "rate within a burst, in IP bits"),
             key("mean_on", "required", "\"20 ms\"", "mean length of a burst"),
             key("mean_off", "required", "\"80 ms\"", "mean length of a silence"),
             PACKET_SIZE,
-            UDP_ECN,
         ],
+        transport: Transport::Udp,
     },
 ];
 
@@ -120,7 +212,7 @@ mod tests {
     #[test]
     fn every_key_is_read_and_no_key_is_missing() {
         for kind in KINDS {
-            let all: Vec<&TrafficKey> = kind.keys.iter().chain(COMMON_KEYS).collect();
+            let all: Vec<&TrafficKey> = kind.keys().chain(COMMON_KEYS).collect();
             let mut text = format!("kind = \"{}\"\n", kind.kind);
             // `stop` must lie after the latest start; the run's end is no limit to it.
             all.iter().for_each(|key| text.push_str(&format!("{} = {}\n", key.name, key.example)));
@@ -138,7 +230,7 @@ mod tests {
     #[test]
     fn required_keys_are_required_and_every_kind_is_listed() {
         for kind in KINDS {
-            let required = kind.keys.iter().filter(|key| key.default == "required").count();
+            let required = kind.keys().filter(|key| key.default == "required").count();
             let faults = read(&format!("kind = \"{}\"\n", kind.kind)).map_or_else(|error| error.lines().count(), |_| 0);
             assert_eq!(faults, required, "{}", kind.kind);
         }

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod agenda;
+mod completions;
 mod histogram;
 mod lane;
 mod link;
@@ -12,14 +13,22 @@ mod losses;
 mod outcome;
 mod packet;
 mod probe;
+mod random;
 mod rate;
+mod session;
 mod settle;
 mod spec;
 mod timers;
 mod traffic;
 mod world;
 
-pub use outcome::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, SojournHistogram};
+pub use completions::SIZE_CLASSES;
+pub use outcome::{
+    FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, SojournHistogram, TransferOutcome, VideoOutcome,
+};
 pub use settle::Settling;
-pub use spec::{FlowSpec, LinkId, LinkSpec, OpportunityTrace, QueueSpec, RateSpec, Recording, SizeLaw, SourceSpec, WorldSpec};
+pub use spec::{
+    Arrivals, ConnectionUse, FlowSpec, HttpVersion, LinkId, LinkSpec, OpportunityTrace, PageSpec, QueueSpec, RateSpec, Recording,
+    SessionSpec, SizeLaw, SourceSpec, VideoSpec, WebSpec, WorldSpec,
+};
 pub use world::{Continue, Progress, World, WorldError};

@@ -31,6 +31,17 @@ impl FlowSignals {
         self.longest_run = self.longest_run.max(self.run);
     }
 
+    /// Counts of two flows together.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            dropped: self.dropped + other.dropped,
+            marked: self.marked + other.marked,
+            loss_runs: self.loss_runs + other.loss_runs,
+            longest_run: self.longest_run.max(other.longest_run),
+            ..self
+        }
+    }
+
     /// The measured part begins: only later runs count for the longest one.
     pub(crate) fn restart(&mut self) {
         self.longest_run = 0;

@@ -97,6 +97,51 @@ pub struct GroupOutcome {
     pub rtt: SojournHistogram,
     /// Sojourn times of its data packets at all observed links, in nanoseconds.
     pub sojourn: SojournHistogram,
+    /// Its transfers, if there were any.
+    pub transfers: Option<TransferOutcome>,
+    /// Its videos.
+    pub videos: Vec<VideoOutcome>,
+}
+
+/// Transfers of one group. Of sessions those that began in the measured part; of plain flows with limited data all, warm-up included.
+#[derive(Clone, Debug)]
+pub struct TransferOutcome {
+    /// Transfers of sessions that began.
+    pub begun: u64,
+    /// Of sessions: transfers that could not begin, since too many were open.
+    pub refused: u64,
+    /// Transfers complete.
+    pub complete: u64,
+    /// Times from the beginning to the end, in nanoseconds: from the SYN (or, on an open connection, from the request) to the last
+    /// acknowledgement or, of data that was asked for, to the last byte's arrival.
+    pub completion: SojournHistogram,
+    /// The same, one for each of [`SIZE_CLASSES`](crate::SIZE_CLASSES) and one for larger transfers.
+    pub by_size: Vec<SojournHistogram>,
+    /// Times divided by the least that the empty path allows, in millionths.
+    pub slowdown_millionths: SojournHistogram,
+    /// Times from a request to the first byte of the response, in nanoseconds.
+    pub first_byte: SojournHistogram,
+    /// Times that pages took, in nanoseconds.
+    pub page_load: SojournHistogram,
+    /// Times from a video's start to its playing, warm-up included, in nanoseconds.
+    pub playing: SojournHistogram,
+}
+
+/// One adaptive video.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VideoOutcome {
+    /// Bits of the segments received, and the media time they hold.
+    pub media_bits: u64,
+    /// See `media_bits`.
+    pub media: Duration,
+    /// Time spent playing.
+    pub played: Duration,
+    /// Time spent with an empty buffer after playing had begun.
+    pub stalled: Duration,
+    /// How often the buffer ran empty.
+    pub stalls: u64,
+    /// Changes of quality.
+    pub switches: u64,
 }
 
 /// Sampled values of one thing over time.

@@ -133,6 +133,18 @@ pub enum SourceSpec {
         /// IP and TCP header bytes per segment.
         header: Bytes,
     },
+    /// Transfers, pages or video over TCP connections that come and go. Every connection has these settings, at both ends; `data` of the
+    /// sender does not matter. Those that ask first use the flow's way back for their requests.
+    Session {
+        /// What it does.
+        model: SessionSpec,
+        /// Sender settings.
+        sender: SenderConfig,
+        /// Receiver settings.
+        receiver: ReceiverConfig,
+        /// IP and TCP header bytes per segment.
+        header: Bytes,
+    },
     /// UDP packets at constant gaps.
     Cbr {
         /// Rate in IP bits.
@@ -166,6 +178,116 @@ pub enum SourceSpec {
         /// Codepoint they carry.
         ecn: goodqueue_units::Ecn,
     },
+}
+
+impl SourceSpec {
+    /// Settings of its TCP connections, and their headers; `None` for UDP.
+    #[must_use]
+    pub const fn tcp(&self) -> Option<(&SenderConfig, &ReceiverConfig, Bytes)> {
+        match self {
+            Self::Tcp { sender, receiver, header } | Self::Session { sender, receiver, header, .. } => {
+                Some((sender, receiver, *header))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a session does with its connections.
+#[derive(Clone, Debug)]
+pub enum SessionSpec {
+    /// A transfer, a pause, and again.
+    BulkWithPauses {
+        /// Bytes of each transfer.
+        size: Bytes,
+        /// Shortest and longest pause after a transfer, uniform between.
+        pause: (Duration, Duration),
+        /// A connection for each transfer, or one for all.
+        connection: ConnectionUse,
+    },
+    /// Transfers that begin at their own times, each on a connection of its own.
+    Short {
+        /// Bytes of each transfer.
+        size: Bytes,
+        /// Mean time from the beginning of one to the beginning of the next.
+        interval: Duration,
+        /// How the times are distributed.
+        arrivals: Arrivals,
+    },
+    /// Web connections at a given rate (PackMime-HTTP).
+    Web(WebSpec),
+    /// Web pages, one after another.
+    Page(PageSpec),
+    /// Adaptive video.
+    Video(VideoSpec),
+}
+
+/// Is a connection used again?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectionUse {
+    /// A new one for each transfer.
+    Fresh,
+    /// The same for all.
+    Kept,
+}
+
+/// How times between beginnings are distributed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrivals {
+    /// All alike, the first at once.
+    Periodic,
+    /// Exponentially.
+    Poisson,
+}
+
+/// Web connections as PackMime-HTTP has them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WebSpec {
+    /// New connections a second, above zero.
+    pub connections_per_s: f64,
+    /// One request a connection, or several.
+    pub version: HttpVersion,
+    /// Scale of the Weibull distribution (shape 0.63) of the time a server thinks.
+    pub server_delay_scale: Duration,
+}
+
+/// What connections of a web session carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HttpVersion {
+    /// One request each.
+    Http10,
+    /// Some carry several pages of several objects.
+    Http11,
+}
+
+/// Web pages, one after another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageSpec {
+    /// Objects of a page, at least one.
+    pub objects: u32,
+    /// Mean size of an object; sizes are log-normal, at least 1 kB.
+    pub object: Bytes,
+    /// Connections at once, at least one.
+    pub connections: u32,
+    /// Bytes of a request.
+    pub request: Bytes,
+    /// Time from a request's arrival to the response.
+    pub server_delay: Duration,
+    /// Shortest and longest pause after a page, uniform between.
+    pub pause: (Duration, Duration),
+}
+
+/// Adaptive video.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VideoSpec {
+    /// Bitrates there are, rising; at least one.
+    pub ladder: Vec<Rate>,
+    /// Media time of a segment, above zero.
+    pub segment: Duration,
+    /// Most media kept ahead, at least one segment.
+    pub buffer: Duration,
+    /// Bytes of a request.
+    pub request: Bytes,
 }
 
 /// How packet lengths are distributed.

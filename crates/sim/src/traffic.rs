@@ -1,7 +1,7 @@
 //! UDP sources: when the next packet leaves.
 
+use crate::random::exponential;
 use crate::spec::{SizeLaw, SourceSpec};
-use goodqueue_aqm::math::log;
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
 
 /// A source of UDP packets of one size.
@@ -49,17 +49,12 @@ impl Gap {
     }
 }
 
-/// An exponentially distributed number.
-fn exponential(rng: &mut Rng, mean: f64) -> f64 {
-    -mean * log(1.0 - rng.uniform())
-}
-
 impl UdpSource {
     /// The source a specification describes; `None` for TCP.
     pub(crate) fn new(spec: &SourceSpec, rng: Rng) -> Option<Self> {
         let sizes = if let SourceSpec::Poisson { sizes, .. } = *spec { sizes } else { SizeLaw::Fixed };
         let (packet_size, ecn, pattern) = match *spec {
-            SourceSpec::Tcp { .. } => return None,
+            SourceSpec::Tcp { .. } | SourceSpec::Session { .. } => return None,
             SourceSpec::Cbr { rate, packet_size, ecn } => (packet_size, ecn, Pattern::Constant(Gap::new(packet_size, rate))),
             SourceSpec::Poisson { rate, packet_size, sizes: _, ecn } => {
                 let mean_gap_s = packet_size.bits() as f64 / rate.as_bit_s().max(1) as f64;

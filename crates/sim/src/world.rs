@@ -4,13 +4,16 @@ mod build;
 mod hosts;
 mod links;
 mod measure;
+mod sessions;
 
 use crate::agenda::Agenda;
+use crate::completions::{Completions, Ideal};
 use crate::histogram::TimeCounts;
 use crate::lane::Lane;
 use crate::link::{Link, Wire, WireClass};
 use crate::outcome::{Outcome, Series};
 use crate::probe::Tap;
+use crate::session::{Action, Event};
 use crate::spec::{Recording, WorldSpec};
 use crate::timers::{Target, Timers};
 use crate::traffic::UdpSource;
@@ -147,6 +150,10 @@ struct ReceiverHost {
 enum HostKind {
     Tcp,
     Udp,
+    /// Transfers over connections that come and go. Its packets belong to streams, whose numbers of flows follow those of the specification.
+    Session,
+    /// One way of a session's channel.
+    Stream,
 }
 
 /// What is known of a flow besides its hot state.
@@ -155,7 +162,7 @@ struct FlowFacts {
     group: u32,
     index: u32,
     kind: HostKind,
-    /// Index into the senders and receivers, or into the UDP sources.
+    /// Index into the senders and receivers, into the UDP sources, or into the sessions.
     slot: u32,
     start: Instant,
     weight: f64,
@@ -170,6 +177,9 @@ struct FlowFacts {
 enum Control {
     StartFlow(u32),
     StopFlow(u32),
+    /// The timer of a session, and of a channel.
+    Session(u32),
+    Channel(u32),
     RateStep(u32, Rate),
     BeginMeasuring,
     Sample,
@@ -198,6 +208,16 @@ pub struct World {
     receivers: Vec<ReceiverHost>,
     sources: Vec<UdpSource>,
     flows: Vec<FlowFacts>,
+    sessions: Vec<sessions::SessionHost>,
+    channels: Vec<sessions::ChannelHost>,
+    streams: Vec<sessions::Stream>,
+    /// Stream of each TCP slot; shorter than the slots when the last ones have none.
+    stream_of_slot: Vec<u32>,
+    /// Room for what a session wants.
+    actions: Vec<Action>,
+    completions: Vec<Completions>,
+    /// Plain flows of limited data, and what their paths allow at best.
+    limited: Vec<(u32, Ideal)>,
     group_names: Vec<String>,
     /// Flow of each TCP slot, and of each UDP slot.
     flow_of_slot: Vec<u32>,
@@ -286,10 +306,13 @@ impl World {
     }
 
     #[cold]
+    #[inline(never)]
     fn control(&mut self, index: u32) {
         match self.controls[index as usize] {
             Control::StartFlow(flow) => self.start_flow(flow),
             Control::StopFlow(flow) => self.stop_flow(flow),
+            Control::Session(session) => self.tell(session, Event::Alarm),
+            Control::Channel(channel) => self.tell_channel_alarm(channel),
             Control::RateStep(link, rate) => {
                 self.links[link as usize].qdisc_set_rate(self.now, rate);
                 self.arm_queue_timer(link);

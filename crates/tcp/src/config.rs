@@ -74,6 +74,8 @@ pub enum Data {
     Unlimited,
     /// So many bytes, then FIN.
     Bytes(Bytes),
+    /// Nothing yet: messages are written one by one ([`Sender::write`](crate::Sender::write)).
+    Messages,
 }
 
 /// Settings of a sender.

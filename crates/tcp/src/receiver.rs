@@ -157,6 +157,11 @@ impl Receiver {
         (self.timer <= now.as_nanos()).then(|| self.acknowledge(now))
     }
 
+    /// An acknowledgement held back leaves now, since data goes the same way and would carry it.
+    pub fn flush(&mut self, now: Instant) -> Option<Segment> {
+        (self.timer != NEVER).then(|| self.acknowledge(now))
+    }
+
     fn handle_unusual(&mut self, now: Instant, segment: &Segment, ecn: Ecn) -> Option<Segment> {
         if segment.flags.has(Flags::SYN) {
             return Some(self.accept(now, segment, ecn));

@@ -13,6 +13,7 @@
 mod acks;
 mod echo;
 mod instruments;
+mod messages;
 mod recovery;
 mod timers;
 mod transmit;
@@ -29,6 +30,7 @@ use alloc::boxed::Box;
 use echo::Echo;
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
 use instruments::Instruments;
+pub use messages::Ending;
 use recovery::{Repair, Undo};
 use timers::Timer;
 
@@ -152,6 +154,8 @@ pub struct Sender {
     /// Marks the receiver has counted, modulo 256.
     marks_seen: u8,
     fin: bool,
+    /// The stream is made of messages; see [`write`](Self::write).
+    messages: bool,
     last_len: u32,
     initial_window: u32,
     /// For controls that ask for details.
@@ -180,6 +184,7 @@ impl Sender {
         let segmentation = Segmentation::new(mss);
         let (end, last_len) = match config.data {
             Data::Unlimited => (NO_SEGMENT, mss),
+            Data::Messages => (0, mss),
             Data::Bytes(bytes) => {
                 let whole = bytes.get() / u64::from(mss);
                 match (bytes.get() % u64::from(mss)) as u32 {
@@ -239,7 +244,8 @@ impl Sender {
             codepoint: Ecn::NotEct,
             marks_seen: 0,
             cwr_pending: false,
-            fin: end != NO_SEGMENT,
+            fin: matches!(config.data, Data::Bytes(_)),
+            messages: config.data == Data::Messages,
             last_len,
             initial_window: config.initial_window,
             instruments,

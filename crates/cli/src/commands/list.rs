@@ -136,7 +136,7 @@ fn traffic() -> Vec<Item> {
             name: kind.kind.to_owned(),
             summary: kind.summary.to_owned(),
             facts: Vec::new(),
-            parameters: kind.keys.iter().chain(COMMON_KEYS).map(parameter).collect(),
+            parameters: kind.keys().chain(COMMON_KEYS).map(parameter).collect(),
         })
         .collect()
 }

@@ -24,6 +24,8 @@ const TIMESTAMPS: Bytes = Bytes::new(12);
 const SMALLEST_MSS: Bytes = Bytes::new(48);
 const LARGEST_MSS: Bytes = Bytes::new(65_495);
 const MOST_DATA: Bytes = Bytes::new(1_000_000_000_000_000);
+/// How much a connection may have to send.
+pub(super) const SIZES: Limits<Bytes> = Limits::new(Bytes::new(1), MOST_DATA);
 
 impl Draft {
     pub(super) fn read(table: &Table<'_>) -> Option<Self> {
@@ -41,7 +43,6 @@ impl Draft {
         let initial_window = table.optional("initial_window", reader::count(Limits::new(1, 1_000)));
         let rto_min = table.optional("rto_min", reader::duration(Limits::new(Duration::ms(1), Duration::secs(60))));
         let max_window = table.optional("max_window", reader::bytes(Limits::new(Bytes::new(1), MOST_DATA)));
-        let size = table.optional("size", reader::bytes(Limits::new(Bytes::new(1), MOST_DATA)));
         let ack = table.optional("ack", read_ack);
         let delays = Limits::new(Duration::ms(1), Duration::secs(1));
         let max_ack_delay = table.optional("max_ack_delay", reader::duration(delays));
@@ -58,7 +59,7 @@ impl Draft {
                 initial_window: initial_window.map_or(defaults.0.initial_window, |segments| segments as u32),
                 rto_min: rto_min.unwrap_or(defaults.0.rto_min),
                 max_window: max_window.unwrap_or(defaults.0.max_window),
-                data: size.map_or(Data::Unlimited, Data::Bytes),
+                data: Data::Unlimited,
                 ..defaults.0
             },
             receiver: ReceiverConfig {
@@ -69,6 +70,14 @@ impl Draft {
             header: header.unwrap_or(if timestamps == Some(false) { HEADERS } else { HEADERS + TIMESTAMPS }),
             mss,
         })
+    }
+
+    /// Reads how much there is to send, for connections that send once.
+    pub(super) fn with_size(mut self, table: &Table<'_>) -> Self {
+        if let Some(size) = table.optional("size", reader::bytes(SIZES)) {
+            self.sender.data = Data::Bytes(size);
+        }
+        self
     }
 
     /// Fills packets up to the link's MTU unless the file gives a segment size.

@@ -3,11 +3,12 @@
 use super::reader::{self, Field, Table};
 use super::scenario::{LONGEST, LONGEST_DELAY, MOST_FLOWS, Timing};
 use super::sender;
+use super::session;
 use super::topology::Path;
 use super::tree::Value;
 use crate::diagnostic::Fault;
 use crate::quantity::Limits;
-use goodqueue_sim::{SizeLaw, SourceSpec};
+use goodqueue_sim::{SessionSpec, SizeLaw, SourceSpec};
 use goodqueue_units::{Bytes, Class, Duration, Ecn, Instant, Rate};
 
 /// One group of equal flows.
@@ -73,6 +74,7 @@ pub(super) struct Draft<'a> {
 
 enum Source {
     Tcp(Box<sender::Draft>),
+    Session(SessionSpec, Box<sender::Draft>),
     Udp {
         pattern: Pattern,
         packet_size: Option<Bytes>,
@@ -88,8 +90,8 @@ enum Pattern {
     OnOff { peak: Rate, mean_on: Duration, mean_off: Duration },
 }
 
-const KINDS: &[&str] = &["bulk", "cbr", "poisson", "on-off"];
-const LATER_KINDS: &[&str] = &["bulk-with-pauses", "short", "web", "page", "voip", "video", "flow-list"];
+const KINDS: &[&str] = &["bulk", "bulk-with-pauses", "short", "web", "page", "video", "cbr", "poisson", "on-off"];
+const LATER_KINDS: &[&str] = &["voip", "flow-list"];
 const SMALLEST_PACKET: Bytes = Bytes::new(28);
 const LARGEST_PACKET: Bytes = Bytes::new(65_535);
 const MOST_GROUPS: usize = 1_000;
@@ -152,7 +154,12 @@ fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>]) -> Option<Draft<'a>> {
     // Read when all links are known.
     let _ = (table.get("path"), table.get("return_path"));
     let source = match kind {
-        "bulk" => sender::Draft::read(&table).map_or(Source::Wrong, |draft| Source::Tcp(Box::new(draft))),
+        "bulk" => sender::Draft::read(&table).map_or(Source::Wrong, |draft| Source::Tcp(Box::new(draft.with_size(&table)))),
+        _ if session::KINDS.contains(&kind) => {
+            let model = session::read(&table, kind);
+            let settings = sender::Draft::read(&table);
+            model.zip(settings).map_or(Source::Wrong, |(model, draft)| Source::Session(model, Box::new(draft)))
+        }
         _ => read_udp(&table, kind).unwrap_or(Source::Wrong),
     };
     Some(Draft {
@@ -238,6 +245,10 @@ impl Draft<'_> {
     pub(super) fn finish(self, way: Option<(Path, Bytes)>) -> Option<Traffic> {
         let source = way.as_ref().and_then(|&(_, mtu)| match self.source {
             Source::Tcp(draft) => draft.finish(&self.table, mtu),
+            Source::Session(model, draft) => match draft.finish(&self.table, mtu)? {
+                SourceSpec::Tcp { sender, receiver, header } => Some(SourceSpec::Session { model, sender, receiver, header }),
+                other => Some(other),
+            },
             Source::Udp { pattern, packet_size, ecn } => udp_source(&self.table, pattern, packet_size, ecn, mtu),
             Source::Wrong => None,
         });

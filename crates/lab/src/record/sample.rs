@@ -38,7 +38,13 @@ pub(crate) fn outcome(run: u64) -> Outcome {
         longest_loss_run: 3,
     };
     Outcome {
-        groups: vec![GroupOutcome { name: "bulk".to_owned(), rtt, sojourn: sojourn.clone() }],
+        groups: vec![GroupOutcome {
+            name: "bulk".to_owned(),
+            rtt,
+            sojourn: sojourn.clone(),
+            transfers: None,
+            videos: Vec::new(),
+        }],
         links: vec![LinkOutcome {
             name: "bottleneck".to_owned(),
             counters,

@@ -1,21 +1,23 @@
 //! From a specification to a world: routes, lanes, queues, hosts, first events.
 
+use super::sessions::{Place, Queues};
 use super::{Control, FUSED, FlowFacts, Hop, HostKind, ReceiverHost, Route, SenderHost, Slots, WIRE, World, WorldError, measure};
 use crate::agenda::Agenda;
+use crate::completions::{Completions, Ideal};
 use crate::histogram::TimeCounts;
 use crate::lane::Lane;
 use crate::link::{Link, Pressure, Wire, WireClass};
 use crate::losses::{FlowSignals, LossEvents};
-use crate::packet::flow_hash;
 use crate::probe::{LinkProbe, Tap};
 use crate::rate::RateProcess;
+use crate::session::Session;
 use crate::settle::SettleProbe;
-use crate::spec::{FlowSpec, LinkSpec, QueueSpec, RateSpec, SourceSpec, WorldSpec};
+use crate::spec::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, SourceSpec, WorldSpec};
 use crate::timers::{MAX_INDEX, Target, Timers};
 use crate::traffic::UdpSource;
 use goodqueue_aqm::spec::{Chosen, Default as ParamDefault, KindSpec, Value};
-use goodqueue_aqm::{AnyQdisc, Limit, Qdisc};
-use goodqueue_tcp::{Receiver, Sender};
+use goodqueue_aqm::{AnyQdisc, Limit};
+use goodqueue_tcp::{Data, Receiver, Sender};
 use goodqueue_units::{Bytes, Duration, Instant, Rng};
 use std::collections::BTreeMap;
 
@@ -65,6 +67,13 @@ pub(super) fn world(spec: &WorldSpec) -> Result<World, WorldError> {
         receivers: Vec::new(),
         sources: Vec::new(),
         flows: Vec::new(),
+        sessions: Vec::new(),
+        channels: Vec::new(),
+        streams: Vec::new(),
+        stream_of_slot: Vec::new(),
+        actions: Vec::new(),
+        limited: Vec::new(),
+        completions: spec.groups.iter().map(|_| Completions::default()).collect(),
         group_names: spec.groups.clone(),
         flow_of_slot: Vec::new(),
         flow_of_source: Vec::new(),
@@ -91,7 +100,14 @@ pub(super) fn world(spec: &WorldSpec) -> Result<World, WorldError> {
     for (number, flow) in spec.flows.iter().enumerate() {
         world.add_flow(spec, number as u32, flow)?;
         world.add_route(spec, flow, &codes, &feeders, &mut lanes);
-        world.weigh(number as u32, flow, &codes);
+        let queues = Queues::of(flow, &codes);
+        world.weigh(number as u32, &queues);
+        world.add_session_of(spec, number as u32, flow, queues)?;
+        if limited(&flow.source)
+            && let Some(ideal) = ideal(spec, flow)
+        {
+            world.limited.push((number as u32, ideal));
+        }
     }
     world.agenda = Agenda::new(world.slots.lane(world.lanes.len() as u32));
     world.first_events(spec);
@@ -279,13 +295,18 @@ impl World {
             return fault(name(), format!("its weight, {}, is not above zero", flow.weight));
         }
         let rng = Rng::stream(spec.seed, SOURCE_STREAM + u64::from(number));
-        let (kind, slot, header) = if let SourceSpec::Tcp { sender, receiver, header } = &flow.source {
+        if let Some((sender, _, header)) = flow.source.tcp() {
             if flow.reverse.is_empty() {
                 return fault(name(), "a TCP flow needs a way back");
             }
-            if sender.mss + *header > Bytes::new(u64::from(u16::MAX)) {
+            if sender.mss + header > Bytes::new(u64::from(u16::MAX)) {
                 return fault(name(), format!("segments of {} and {} of headers exceed 65535 B", sender.mss, header));
             }
+        }
+        let (kind, slot, header) = if let SourceSpec::Session { header, .. } = &flow.source {
+            // The session itself follows when its ways are known.
+            (HostKind::Session, 0, header.get() as u16)
+        } else if let SourceSpec::Tcp { sender, receiver, header } = &flow.source {
             let built = Sender::new(sender, rng).map_err(|e| WorldError { subject: name(), message: e.to_string() })?;
             self.senders.push(SenderHost { sender: built, timer_at: Instant::MAX, held_until: Instant::ZERO, rtt_samples: 0 });
             self.receivers.push(ReceiverHost { receiver: Receiver::new(receiver), timer_at: Instant::MAX });
@@ -353,19 +374,19 @@ impl World {
         }
     }
 
-    /// Tells the queues on a flow's way its weight, unless it is that of all.
-    fn weigh(&mut self, number: u32, flow: &FlowSpec, codes: &[u32]) {
-        if flow.weight == 1.0 {
-            return;
+    /// The session of a flow that has one. Its requests take the flow's way back, and their acknowledgements its way there.
+    fn add_session_of(&mut self, spec: &WorldSpec, number: u32, flow: &FlowSpec, queues: Queues) -> Result<(), WorldError> {
+        let SourceSpec::Session { model, sender, receiver, .. } = &flow.source else { return Ok(()) };
+        let data = self.routes[number as usize];
+        let (there, back) = (data.way(false), data.way(true));
+        let request = Route { hops: self.hops.len() as u32, forward: data.reverse, reverse: data.forward, ..data };
+        for (first, len) in [back, there] {
+            self.hops.extend_from_within(first as usize..first as usize + usize::from(len));
         }
-        for (route, is_reverse) in [(&flow.forward, false), (&flow.reverse, true)] {
-            for &link in route {
-                let code = codes[link as usize];
-                if code & WIRE == 0 {
-                    self.links[code as usize].qdisc.set_weight(flow_hash(number, is_reverse), flow.weight);
-                }
-            }
-        }
+        // A flow with settings of TCP has a path with a rate.
+        let Some(ideal) = ideal(spec, flow) else { return Ok(()) };
+        let rng = Rng::stream(spec.seed, SOURCE_STREAM + u64::from(number));
+        self.add_session(Session::new(model), rng, number, (sender, receiver), Place { ways: [data, request], queues, ideal })
     }
 
     fn first_events(&mut self, spec: &WorldSpec) {
@@ -391,8 +412,7 @@ impl World {
             self.recording.sample_every = None;
         }
         for (when, control) in at {
-            let index = self.controls.len() as u32;
-            self.controls.push(control);
+            let index = self.add_control(control);
             if when <= self.end {
                 self.set_timer(when, Target::Control(index));
             }
@@ -401,6 +421,36 @@ impl World {
             self.arm_queue_timer(index);
         }
     }
+}
+
+impl Queues {
+    /// Those on a flow's ways; none when its weight is that of all.
+    fn of(flow: &FlowSpec, codes: &[u32]) -> Self {
+        let queued = |way: &[LinkId]| -> Vec<u32> {
+            let codes = way.iter().map(|link| codes[*link as usize]);
+            codes.filter(|code| code & WIRE == 0 && flow.weight != 1.0).collect()
+        };
+        Self { weight: flow.weight, there: queued(&flow.forward), back: queued(&flow.reverse) }
+    }
+}
+
+/// Does it end, so that it has a time to be complete in?
+fn limited(source: &SourceSpec) -> bool {
+    matches!(source, SourceSpec::Tcp { sender, .. } if matches!(sender.data, Data::Bytes(_)))
+}
+
+/// What a TCP flow's path allows at best; `None` for UDP.
+fn ideal(spec: &WorldSpec, flow: &FlowSpec) -> Option<Ideal> {
+    let (sender, _, header) = flow.source.tcp()?;
+    let link = |number: &LinkId| &spec.links[*number as usize];
+    let rate = |link: &LinkSpec| RateProcess::new(&link.rate).known_rate(Instant::ZERO);
+    let narrowest = flow.forward.iter().map(link).min_by_key(|link| rate(link))?;
+    Some(Ideal {
+        base_rtt: flow.forward.iter().chain(&flow.reverse).map(link).fold(Duration::ZERO, |sum, link| sum + link.delay),
+        narrowest: rate(narrowest),
+        mss: sender.mss.get(),
+        extra: (header + narrowest.overhead).get(),
+    })
 }
 
 fn is_wire(link: &LinkSpec) -> bool {

@@ -3,6 +3,7 @@
 use super::{ELEMENT, HostKind, WIRE, World};
 use crate::link::{Wire, WireClass};
 use crate::packet::{DsField, SimPacket};
+use crate::session::Event;
 use crate::timers::Target;
 use goodqueue_aqm::Packet;
 use goodqueue_tcp::Segment;
@@ -16,12 +17,16 @@ impl World {
         let facts = &self.flows[flow as usize];
         let slot = facts.slot;
         let kind = facts.kind;
-        self.count_active(flow, true);
+        if kind != HostKind::Session {
+            self.count_active(flow, true);
+        }
         match kind {
             HostKind::Tcp => {
                 self.senders[slot as usize].sender.connect(self.now);
                 self.transmit(slot, flow);
             }
+            HostKind::Session => self.tell(slot, Event::Start),
+            HostKind::Stream => {}
             HostKind::Udp => {
                 let at = self.sources[slot as usize].first(self.now);
                 self.set_timer(at, Target::Source(slot));
@@ -37,6 +42,11 @@ impl World {
             return;
         }
         facts.active = active;
+        self.add_active(flow, active);
+    }
+
+    /// The same for a flow that is known to change.
+    pub(super) fn add_active(&mut self, flow: u32, active: bool) {
         let (base, len) = self.routes[flow as usize].way(false);
         for hop in &self.hops[base as usize..base as usize + usize::from(len)] {
             if hop.element & WIRE == 0 {
@@ -50,12 +60,16 @@ impl World {
         let facts = &self.flows[flow as usize];
         let slot = facts.slot;
         let kind = facts.kind;
-        self.count_active(flow, false);
+        if kind != HostKind::Session {
+            self.count_active(flow, false);
+        }
         match kind {
             HostKind::Tcp => {
                 self.senders[slot as usize].sender.stop(self.now);
                 self.transmit(slot, flow);
             }
+            HostKind::Session => self.tell(slot, Event::Stop),
+            HostKind::Stream => {}
             HostKind::Udp => self.sources[slot as usize].stopped = true,
         }
     }
@@ -76,8 +90,10 @@ impl World {
         }
         self.transmit(slot, packet.flow);
         if self.senders[slot as usize].sender.is_finished() {
-            let facts = &mut self.flows[packet.flow as usize];
-            if facts.completed_at.is_none() {
+            // Streams of sessions are not among the flows; their sessions note what is complete.
+            if let Some(facts) = self.flows.get_mut(packet.flow as usize)
+                && facts.completed_at.is_none()
+            {
                 facts.completed_at = Some(now);
                 self.count_active(packet.flow, false);
             }
@@ -86,7 +102,7 @@ impl World {
 
     /// Sends whatever the sender wants to send now and its own access link takes, and keeps its timer.
     #[inline]
-    fn transmit(&mut self, slot: u32, flow: u32) {
+    pub(super) fn transmit(&mut self, slot: u32, flow: u32) {
         let now = self.now;
         if self.senders[slot as usize].held_until <= now {
             while let Some(out) = self.senders[slot as usize].sender.poll_transmit(now) {
@@ -224,7 +240,7 @@ impl World {
 
     /// Wraps a TCP segment into a packet and puts it on the first link of its way.
     #[inline]
-    fn emit(&mut self, flow: u32, segment: Segment, ecn: Ecn) {
+    pub(super) fn emit(&mut self, flow: u32, segment: Segment, ecn: Ecn) {
         let header = u32::from(self.routes[flow as usize].header);
         // The largest segment is checked against 64 KiB when the world is built.
         let ip_len = (u32::from(segment.payload) + header) as u16;

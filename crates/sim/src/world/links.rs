@@ -282,17 +282,25 @@ impl World {
 
     /// A packet has reached its end.
     #[inline]
-    fn deliver(&mut self, packet: SimPacket) {
+    fn deliver(&mut self, mut packet: SimPacket) {
         self.ended += 1;
         let Route { kind, slot, .. } = self.routes[packet.flow as usize];
-        match kind {
-            HostKind::Tcp if packet.is_reverse() => self.sender_receives(slot, &packet),
-            HostKind::Tcp => self.receiver_receives(slot, &packet),
-            HostKind::Udp => {
-                let source = &mut self.sources[slot as usize];
-                source.delivered += 1;
-                source.delivered_bytes += Bytes::new(u64::from(packet.ip_len)).get();
-            }
+        if kind == HostKind::Udp {
+            let source = &mut self.sources[slot as usize];
+            source.delivered += 1;
+            source.delivered_bytes += Bytes::new(u64::from(packet.ip_len)).get();
+            return;
+        }
+        if kind == HostKind::Stream && !self.stream_takes(slot, &mut packet) {
+            return;
+        }
+        if packet.is_reverse() {
+            self.sender_receives(slot, &packet);
+        } else {
+            self.receiver_receives(slot, &packet);
+        }
+        if kind == HostKind::Stream {
+            self.stream_has_taken(slot, &packet);
         }
     }
 }

@@ -1,11 +1,12 @@
 //! The start of the measured part, sampling, and the figures at the end.
 
-use super::{HostKind, World};
+use super::{FlowFacts, HostKind, World};
 use crate::histogram::empty_histogram;
-use crate::losses::LossEvents;
-use crate::outcome::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn};
+use crate::losses::{FlowSignals, LossEvents};
+use crate::outcome::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, VideoOutcome};
 use crate::timers::Target;
 use goodqueue_aqm::Qdisc;
+use goodqueue_tcp::SenderStatistics;
 use goodqueue_units::Duration;
 
 /// Flows beyond this number are not sampled: a report of more lines could not be read.
@@ -21,6 +22,49 @@ pub(super) struct FlowReading {
     marked: u64,
     timeouts: u64,
     loss_runs: u64,
+    longest_loss_run: u64,
+}
+
+impl FlowReading {
+    pub(super) fn add_delivered(&mut self, bytes: u64) {
+        self.delivered_bytes += bytes;
+    }
+
+    /// This and what a connection did, `delivered` bytes among it.
+    pub(super) fn and(&self, delivered: u64, statistics: &SenderStatistics) -> Self {
+        Self {
+            delivered_bytes: self.delivered_bytes + delivered,
+            sent: self.sent + statistics.sent_segments,
+            retransmitted: self.retransmitted + statistics.retransmitted_segments,
+            timeouts: self.timeouts + statistics.timeouts,
+            ..*self
+        }
+    }
+
+    pub(super) fn with_signals(self, signals: FlowSignals) -> Self {
+        Self {
+            dropped: signals.dropped,
+            marked: signals.marked,
+            loss_runs: signals.loss_runs,
+            longest_loss_run: signals.longest_run,
+            ..self
+        }
+    }
+
+    pub(super) fn without_delivered(self) -> Self {
+        Self { delivered_bytes: 0, ..self }
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        self.delivered_bytes += other.delivered_bytes;
+        self.sent += other.sent;
+        self.retransmitted += other.retransmitted;
+        self.dropped += other.dropped;
+        self.marked += other.marked;
+        self.timeouts += other.timeouts;
+        self.loss_runs += other.loss_runs;
+        self.longest_loss_run = self.longest_loss_run.max(other.longest_loss_run);
+    }
 }
 
 /// Which flows are sampled, and what they had delivered at the last sample.
@@ -32,6 +76,9 @@ pub(super) struct SampledFlows {
 impl World {
     fn read_flow(&self, flow: usize) -> FlowReading {
         let facts = &self.flows[flow];
+        if facts.kind == HostKind::Session {
+            return self.read_session(facts.slot);
+        }
         let signals = self.tap.flows[flow];
         let slot = facts.slot as usize;
         let (delivered_bytes, sent, retransmitted, timeouts) = match facts.kind {
@@ -45,6 +92,8 @@ impl World {
                 )
             }
             HostKind::Udp => (self.sources[slot].delivered_bytes, self.sources[slot].sent, 0, 0),
+            // Read with their session.
+            HostKind::Session | HostKind::Stream => (0, 0, 0, 0),
         };
         FlowReading {
             delivered_bytes,
@@ -54,6 +103,7 @@ impl World {
             marked: signals.marked,
             timeouts,
             loss_runs: signals.loss_runs,
+            longest_loss_run: signals.longest_run,
         }
     }
 
@@ -63,8 +113,11 @@ impl World {
             link.probe.restart(self.now, link.qdisc.view(), link.qdisc.counters());
         }
         self.tap.losses.iter_mut().for_each(LossEvents::restart);
+        self.tap.flows.iter_mut().for_each(FlowSignals::restart);
+        for session in 0..self.sessions.len() {
+            self.sessions[session].video_at_warmup = self.read_video(session).unwrap_or_default();
+        }
         for flow in 0..self.flows.len() {
-            self.tap.flows[flow].restart();
             self.flows[flow].at_warmup = self.read_flow(flow);
         }
         for host in &mut self.senders {
@@ -146,7 +199,7 @@ impl World {
             completion: facts.completed_at.map(|at| at.since(facts.start)),
             timeouts: end.timeouts - start.timeouts,
             loss_runs: end.loss_runs - start.loss_runs,
-            longest_loss_run: self.tap.flows[flow].longest_run,
+            longest_loss_run: end.longest_loss_run,
         }
     }
 }
@@ -168,6 +221,9 @@ pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
     world.check_conservation();
     let from = goodqueue_units::Instant::ZERO + world.warmup;
     let span = world.end.since(from);
+    world.count_plain_transfers();
+    let mut videos = world.videos();
+    let packets = world.take_packets();
     let flows = (0..world.flows.len()).map(|flow| world.flow_outcome(flow)).collect();
     let groups = std::mem::take(&mut world.group_names)
         .into_iter()
@@ -178,7 +234,9 @@ pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
             world.links.iter().for_each(|link| link.probe.sojourn.add_group(group, &mut sojourn));
             let mut round_trips = empty_histogram();
             rtt.add_to(&mut round_trips);
-            GroupOutcome { name, rtt: round_trips, sojourn }
+            let transfers = world.completions[usize::from(group)].outcome();
+            let videos = std::mem::take(&mut videos[usize::from(group)]);
+            GroupOutcome { name, rtt: round_trips, sojourn, transfers, videos }
         })
         .collect();
     let mut links = Vec::new();
@@ -209,7 +267,7 @@ pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
         flows,
         groups,
         series: world.series,
-        packets: world.tap.log.unwrap_or_default(),
+        packets,
         fingerprint: world.tap.fingerprint,
         events: world.handled,
         complete,
@@ -217,6 +275,42 @@ pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
 }
 
 impl World {
+    /// Plain flows of limited data that are complete.
+    fn count_plain_transfers(&mut self) {
+        for (flow, ideal) in std::mem::take(&mut self.limited) {
+            let FlowFacts { completed_at: Some(at), start, slot, group, .. } = self.flows[flow as usize] else { continue };
+            let bytes = self.receivers[slot as usize].receiver.delivered_bytes();
+            self.completions[group as usize].add(bytes, at.since(start), ideal.time(bytes, 2));
+        }
+    }
+
+    /// What each group's videos played in the measured part.
+    fn videos(&mut self) -> Vec<Vec<VideoOutcome>> {
+        let mut videos = vec![Vec::new(); self.completions.len()];
+        for session in 0..self.sessions.len() {
+            let Some(end) = self.read_video(session) else { continue };
+            let start = self.sessions[session].video_at_warmup;
+            videos[self.group_of_session(session) as usize].push(VideoOutcome {
+                media_bits: end.media_bits - start.media_bits,
+                media: end.media.saturating_sub(start.media),
+                played: end.played.saturating_sub(start.played),
+                stalled: end.stalled.saturating_sub(start.stalled),
+                stalls: end.stalls - start.stalls,
+                switches: end.switches - start.switches,
+            });
+        }
+        videos
+    }
+
+    /// The log of packet events, with the flows of the specification.
+    fn take_packets(&mut self) -> Vec<goodqueue_trace::PacketEvent> {
+        let mut log = self.tap.log.take().unwrap_or_default();
+        if !self.sessions.is_empty() {
+            log.iter_mut().for_each(|event| event.flow = self.flow_of_specification(event.flow));
+        }
+        log
+    }
+
     /// Every queue's books must balance, and every packet must be somewhere.
     fn check_conservation(&self) {
         let mut elsewhere = self.ended + self.wire_losses;

@@ -203,7 +203,8 @@ impl Sender {
         self.note_departure(now);
         self.note_sent(now);
         self.board.push(now.as_nanos());
-        self.nxt_bytes += u64::from(payload);
+        // The short end of a message takes a whole segment's numbers.
+        self.nxt_bytes += if self.messages { u64::from(self.segmentation.mss()) } else { u64::from(payload) };
         self.statistics.sent_segments += 1;
         if self.is_reducing() {
             self.prr.on_sent();

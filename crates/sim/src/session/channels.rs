@@ -1,0 +1,45 @@
+//! Which channels of a session are in use, for models that open as many as they need.
+
+use super::{Channel, MOST_OPEN};
+
+/// Channels are numbered as they are first needed, and used again, the latest one first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pool {
+    free: Vec<Channel>,
+    made: u32,
+}
+
+impl Pool {
+    /// A channel that is not in use; `None` when too many are.
+    pub(super) fn take(&mut self) -> Option<Channel> {
+        if let Some(channel) = self.free.pop() {
+            return Some(channel);
+        }
+        if self.made == MOST_OPEN {
+            return None;
+        }
+        self.made += 1;
+        Some(self.made - 1)
+    }
+
+    /// `channel` is not in use any more.
+    pub(super) fn give_back(&mut self, channel: Channel) {
+        debug_assert!(!self.free.contains(&channel), "a channel is given back once");
+        self.free.push(channel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn channels_are_used_again_and_have_a_limit() {
+        let mut pool = Pool::default();
+        assert_eq!((pool.take(), pool.take()), (Some(0), Some(1)));
+        pool.give_back(0);
+        assert_eq!((pool.take(), pool.take()), (Some(0), Some(2)));
+        let more = std::iter::from_fn(|| pool.take()).count();
+        assert_eq!(more as u32 + 3, MOST_OPEN);
+    }
+}

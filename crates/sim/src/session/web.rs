@@ -1,0 +1,202 @@
+//! Web traffic as PackMime-HTTP has it: connections begin at a given rate, each asks, the server thinks and answers.
+//!
+//! With HTTP/1.0 every connection carries one request. With HTTP/1.1 one in eleven is kept for several pages of several objects, with gaps between.
+
+use super::channels::Pool;
+use super::packmime::{LogNormal, LogNormalLaw, WebLaws, response_bytes};
+use super::{Action, After, Channel, Desk, Event, Note, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, Way};
+use crate::random::weibull;
+use crate::spec::{HttpVersion, WebSpec};
+use goodqueue_units::{Duration, Instant, Rng};
+
+/// Share of connections kept for more than one request, of those the share with one page, and of the others' pages the share with one object.
+const KEPT: f64 = 0.09;
+const ONE_PAGE: f64 = 0.82;
+const ONE_OBJECT: f64 = 0.69;
+/// Scales of the exponential distributions behind the numbers of pages and of objects, where there are several.
+const MORE_PAGES: f64 = 0.417;
+const MORE_OBJECTS: f64 = 1.578;
+/// Seconds between pages, seconds between objects, bytes of later responses.
+const PAGE_GAP: LogNormalLaw = LogNormalLaw(3.22, 0.73, 1.85, 1.21);
+const OBJECT_GAP: LogNormalLaw = LogNormalLaw(-4.15, 3.12, 2.35, 1.57);
+const LATER_BYTES: LogNormalLaw = LogNormalLaw(10.62, 0.94, 3.22, 2.43);
+/// Connections whose first response is not larger repeat its size.
+const LARGE_FIRST: u64 = 275;
+/// Longest gap within a connection: the law has no end, runs have.
+const LONGEST_GAP_S: f64 = 3_600.0;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Web {
+    laws: WebLaws,
+    version: HttpVersion,
+    pool: Pool,
+    visits: Vec<Visit>,
+    stopped: bool,
+}
+
+/// One connection.
+#[derive(Clone, Debug)]
+struct Visit {
+    stage: Stage,
+    /// When the present request was sent, the first one with the connection.
+    asked: Instant,
+    round_trips: u64,
+    request: u64,
+    response: u64,
+    kept: Option<Box<Kept>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The request or the response is on its way, or the server thinks.
+    Exchange,
+    Pause,
+    /// The last response has arrived.
+    Over,
+}
+
+/// What is ahead of a connection that is kept.
+#[derive(Clone, Debug)]
+struct Kept {
+    /// Objects left in this page, and in each later one.
+    objects: u64,
+    later_pages: Vec<u64>,
+    page_gap: LogNormal,
+    object_gap: LogNormal,
+    /// Sizes of later responses; `None`: as the first.
+    sizes: Option<LogNormal>,
+}
+
+impl Web {
+    pub(super) fn new(spec: &WebSpec) -> Self {
+        Self {
+            laws: WebLaws::new(spec.connections_per_s, spec.server_delay_scale),
+            version: spec.version,
+            pool: Pool::default(),
+            visits: Vec::new(),
+            stopped: false,
+        }
+    }
+
+    pub(super) fn handle(&mut self, event: Event, desk: &mut Desk<'_>) {
+        match event {
+            Event::Start => self.wait(desk),
+            Event::Alarm if !self.stopped => {
+                self.begin(desk);
+                self.wait(desk);
+            }
+            Event::Arrived(channel, Way::Request) => {
+                let delay = self.laws.server_delay(desk.rng);
+                desk.act(Action::WakeChannel(channel, desk.now + delay));
+            }
+            Event::ChannelAlarm(channel) => match self.visits[channel as usize].stage {
+                Stage::Pause => self.ask(channel, desk),
+                Stage::Exchange => self.answer(channel, desk),
+                Stage::Over => {}
+            },
+            Event::FirstByte(channel) => desk.note(Note::FirstByte { since: self.visits[channel as usize].asked }),
+            Event::Arrived(channel, Way::Data) => self.complete(channel, desk),
+            Event::Acknowledged(channel, Way::Data) if self.visits[channel as usize].stage == Stage::Over => {
+                self.pool.give_back(channel);
+            }
+            Event::Stop => self.stopped = true,
+            _ => {}
+        }
+    }
+
+    fn wait(&mut self, desk: &mut Desk<'_>) {
+        let gap = self.laws.gap(desk.rng);
+        desk.wake_in(gap);
+    }
+
+    fn begin(&mut self, desk: &mut Desk<'_>) {
+        let request = self.laws.request(desk.rng);
+        let response = self.laws.response(desk.rng);
+        let kept = match self.version {
+            HttpVersion::Http10 => None,
+            HttpVersion::Http11 => plan(desk.rng, response),
+        };
+        let Some(channel) = self.pool.take() else {
+            desk.note(Note::Refused);
+            return;
+        };
+        let visit = Visit { stage: Stage::Exchange, asked: desk.now, round_trips: ROUND_TRIPS_FRESH, request, response, kept };
+        let place = channel as usize;
+        if place == self.visits.len() {
+            self.visits.push(visit);
+        } else {
+            self.visits[place] = visit;
+        }
+        desk.act(Action::Connect(channel));
+        self.ask(channel, desk);
+    }
+
+    fn ask(&mut self, channel: Channel, desk: &mut Desk<'_>) {
+        let visit = &mut self.visits[channel as usize];
+        visit.stage = Stage::Exchange;
+        visit.asked = desk.now;
+        desk.note(Note::Began);
+        let after = if visit.is_last() { After::Close } else { After::Keep };
+        desk.send(channel, Way::Request, visit.request, after);
+    }
+
+    fn answer(&self, channel: Channel, desk: &mut Desk<'_>) {
+        let visit = &self.visits[channel as usize];
+        let after = if visit.is_last() { After::Close } else { After::Keep };
+        desk.send(channel, Way::Data, visit.response, after);
+    }
+
+    fn complete(&mut self, channel: Channel, desk: &mut Desk<'_>) {
+        let visit = &mut self.visits[channel as usize];
+        desk.note(Note::Complete { began: visit.asked, bytes: visit.response, round_trips: visit.round_trips });
+        visit.round_trips = ROUND_TRIPS_OPEN;
+        match visit.next_gap(desk.rng) {
+            Some(gap) => {
+                visit.stage = Stage::Pause;
+                desk.act(Action::WakeChannel(channel, desk.now + gap));
+            }
+            None => visit.stage = Stage::Over,
+        }
+    }
+}
+
+impl Visit {
+    fn is_last(&self) -> bool {
+        self.kept.as_ref().is_none_or(|kept| kept.objects == 0 && kept.later_pages.is_empty())
+    }
+
+    /// Goes on to the next object: how long until it is asked for; `None` after the last.
+    fn next_gap(&mut self, rng: &mut Rng) -> Option<Duration> {
+        let kept = self.kept.as_mut()?;
+        let law = if kept.objects > 0 {
+            kept.objects -= 1;
+            kept.object_gap
+        } else {
+            kept.objects = kept.later_pages.pop()? - 1;
+            kept.page_gap
+        };
+        if let Some(sizes) = kept.sizes {
+            self.response = response_bytes(sizes, rng);
+        }
+        Some(Duration::from_secs_f64(law.draw(rng).min(LONGEST_GAP_S)))
+    }
+}
+
+/// What is ahead of a new connection whose first response has `first` bytes; `None` for one request only.
+fn plan(rng: &mut Rng, first: u64) -> Option<Box<Kept>> {
+    if !rng.fires(KEPT) {
+        return None;
+    }
+    let several = |rng: &mut Rng, scale: f64| 2 + weibull(rng, 1.0, scale) as u64;
+    let pages = if rng.fires(ONE_PAGE) { 1 } else { several(rng, MORE_PAGES) };
+    let objects = |rng: &mut Rng| if pages > 1 && rng.fires(ONE_OBJECT) { 1 } else { several(rng, MORE_OBJECTS) };
+    let first_page = objects(rng);
+    let later_pages = (1..pages).map(|_| objects(rng)).collect();
+    Some(Box::new(Kept {
+        objects: first_page - 1,
+        later_pages,
+        page_gap: PAGE_GAP.draw(rng),
+        object_gap: OBJECT_GAP.draw(rng),
+        sizes: (first > LARGE_FIRST).then(|| LATER_BYTES.draw(rng)),
+    }))
+}
