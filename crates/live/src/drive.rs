@@ -1,0 +1,102 @@
+//! The loop of the thread that moves packets between two interfaces.
+
+use crate::clock::{Clock, MonotonicClock};
+use crate::forwarder::Forwarder;
+use crate::monitor::Reporter;
+use crate::packet::LivePacket;
+use crate::port::Port;
+use crate::port::packet::PacketPort;
+use crate::sys::scheduling;
+use goodqueue_aqm::AnyQdisc;
+use goodqueue_units::{Duration, Instant};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// A forwarder between two interfaces.
+pub type Bridge = Forwarder<PacketPort, PacketPort, AnyQdisc<LivePacket>>;
+
+/// Commands and the end are noticed within this time, also when nothing arrives.
+const LONGEST_WAIT: Duration = Duration::ms(20);
+/// After so many rounds in a row without waiting, the thread sleeps for a moment: a real-time thread that never does is held back by
+/// the kernel for 50 ms.
+const ROUNDS_AWAKE: u32 = 4096;
+const MOMENT: Duration = Duration::us(20);
+
+/// How the loop runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Drive {
+    /// Time between two reports.
+    pub report_every: Duration,
+    /// Packets due within this time are waited for awake, at most a quarter of the time; zero: never.
+    pub spin: Duration,
+}
+
+/// Moves packets until `stop`. `beat` counts the rounds, so that others see that the thread lives.
+///
+/// # Errors
+/// When an interface is gone or the kernel refuses to wait.
+pub fn run(
+    bridge: &mut Bridge,
+    mut clock: MonotonicClock,
+    drive: Drive,
+    reporter: &mut Reporter,
+    stop: &AtomicBool,
+    beat: &AtomicU64,
+) -> io::Result<()> {
+    let mut next_report = clock.now() + drive.report_every;
+    let mut rounds = 0u64;
+    let mut awake = 0;
+    let outcome = loop {
+        rounds += 1;
+        beat.store(rounds, Ordering::Relaxed);
+        let next = match bridge.step(&mut clock) {
+            Ok(next) => next,
+            Err(error) => break Err(error),
+        };
+        let asked = reporter.obey(bridge);
+        let now = clock.now();
+        if asked || now >= next_report {
+            next_report = now + drive.report_every;
+            reporter.report(now, rounds, bridge);
+        }
+        if stop.load(Ordering::Relaxed) {
+            break Ok(());
+        }
+        let mut pause = next.since(now).min(LONGEST_WAIT);
+        awake += 1;
+        if pause.is_zero() {
+            if awake < ROUNDS_AWAKE {
+                continue;
+            }
+            pause = MOMENT;
+        }
+        awake = 0;
+        if let Err(error) = sleep(bridge, &mut clock, pause, drive.spin) {
+            break Err(error);
+        }
+    };
+    reporter.report(clock.now(), rounds, bridge);
+    outcome
+}
+
+/// Waits for an arrival or for `pause` to pass, the last `spin` of it awake.
+fn sleep(bridge: &mut Bridge, clock: &mut MonotonicClock, pause: Duration, spin: Duration) -> io::Result<()> {
+    // A quarter of the time awake, so never a full spin.
+    let spin = spin.min(pause.div(4));
+    let until: Instant = clock.now() + pause;
+    let (a, b) = bridge.ports();
+    let woken = scheduling::wait([a.descriptor(), b.descriptor()], pause.saturating_sub(spin))?;
+    if woken.ready {
+        let (a, b) = bridge.ports_mut();
+        for (port, error) in [a, b].into_iter().zip(woken.errors) {
+            if error {
+                port.check(clock.now())?;
+            }
+        }
+    } else if !spin.is_zero() {
+        while clock.now() < until {
+            std::hint::spin_loop();
+        }
+    }
+    Ok(())
+}

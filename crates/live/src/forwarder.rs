@@ -1,0 +1,312 @@
+//! Two ports, a direction each way, and the loop that drives them.
+
+use crate::clock::Clock;
+use crate::direction::{Direction, Line};
+use crate::frame::{FlowKey, Headers, Malformed};
+use crate::packet::LivePacket;
+use crate::pool::{Frame, Pool};
+use crate::port::{Drained, Port, PortCounters, Received};
+use goodqueue_aqm::{Counters, Qdisc};
+use goodqueue_units::{Duration, Instant};
+use std::io;
+
+/// Frames taken from a port or handed to it at a time.
+pub const BATCH: usize = 64;
+/// Batches taken from one port before the other one and the sending get their turn.
+const BATCHES: usize = 8;
+/// A port that takes no more is asked again after this time.
+const BLOCKED: Duration = Duration::us(100);
+
+/// Settings of a forwarder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// From port A to port B.
+    pub down: Line,
+    /// From port B to port A.
+    pub up: Line,
+    /// Buffers, for both directions together.
+    pub buffers: u32,
+    /// Bytes of a buffer: the longest frame.
+    pub buffer_size: usize,
+    /// Key of the hash over flows.
+    pub flow_key: FlowKey,
+}
+
+/// What became of the frames of one direction beside the queue's own counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameCounters {
+    /// Frames taken from the port.
+    pub received: u64,
+    /// Dropped because their headers cannot be right, by [`MALFORMED`].
+    pub malformed: [u64; MALFORMED.len()],
+    /// Frames that the port took.
+    pub sent: u64,
+    /// Frames that are no IP.
+    pub opaque: u64,
+    /// Arrivals stamped later than the host's clock, or earlier than what was served; put right.
+    pub stamps_put_right: u64,
+}
+
+/// The kinds of malformed frames, in the order in which they are counted.
+pub const MALFORMED: [Malformed; 5] =
+    [Malformed::ShortLink, Malformed::ShortNetwork, Malformed::Version, Malformed::HeaderLength, Malformed::Length];
+
+impl FrameCounters {
+    /// Malformed frames of all kinds.
+    #[must_use]
+    pub fn malformed_total(&self) -> u64 {
+        self.malformed.iter().sum()
+    }
+}
+
+/// One direction with its counters.
+#[derive(Debug)]
+struct Half<Q> {
+    direction: Direction<Q>,
+    frames: FrameCounters,
+    /// The port takes nothing at the moment.
+    blocked: bool,
+}
+
+/// Which way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From port A to port B.
+    Down,
+    /// From port B to port A.
+    Up,
+}
+
+/// Two ports and what is between them.
+#[derive(Debug)]
+pub struct Forwarder<A, B, Q> {
+    port_a: A,
+    port_b: B,
+    down: Half<Q>,
+    up: Half<Q>,
+    pool: Pool,
+    key: FlowKey,
+    batch: Vec<Received>,
+    outgoing: Vec<Frame>,
+}
+
+impl<A: Port, B: Port, Q: Qdisc<LivePacket>> Forwarder<A, B, Q> {
+    /// A forwarder between two ports, with these queues.
+    pub fn new(settings: &Settings, ports: (A, B), queues: (Q, Q)) -> Self {
+        let half = |line: &Line, queue| Half {
+            direction: Direction::new(line, queue),
+            frames: FrameCounters::default(),
+            blocked: false,
+        };
+        Self {
+            port_a: ports.0,
+            port_b: ports.1,
+            down: half(&settings.down, queues.0),
+            up: half(&settings.up, queues.1),
+            pool: Pool::new(settings.buffers, settings.buffer_size),
+            key: settings.flow_key,
+            batch: Vec::with_capacity(BATCH),
+            outgoing: Vec::with_capacity(BATCH),
+        }
+    }
+
+    /// Does everything there is to do at `now`: takes what arrived, serves both directions as far as all arrivals are known, sends
+    /// what is due. Returns when there is something to do again, unless a frame arrives before.
+    ///
+    /// # Errors
+    /// When a port is gone for good.
+    pub fn step(&mut self, clock: &mut impl Clock) -> io::Result<Instant> {
+        // The time is read before the ports are: what they do not have then did not arrive before it.
+        let now = clock.now();
+        let Self { port_a, port_b, down, up, pool, key, batch, outgoing } = self;
+        let more_down = down.take_in(now, port_a, pool, *key, batch)?;
+        let more_up = up.take_in(now, port_b, pool, *key, batch)?;
+        let now = clock.now();
+        down.send(now, port_b, pool, outgoing)?;
+        up.send(now, port_a, pool, outgoing)?;
+        if more_down == Drained::More || more_up == Drained::More {
+            return Ok(now);
+        }
+        Ok(down.next_event(now).min(up.next_event(now)))
+    }
+
+    /// Runs in virtual time until `end`: the clock jumps to whatever comes next. Returns the steps it took.
+    ///
+    /// # Errors
+    /// When a port is gone for good.
+    pub fn run_virtually(&mut self, end: Instant) -> io::Result<u64> {
+        let mut clock = crate::clock::VirtualClock::default();
+        let mut steps = 0;
+        loop {
+            steps += 1;
+            let next = self.step(&mut clock)?;
+            let arrivals = [self.port_a.next_arrival(), self.port_b.next_arrival()];
+            let next = arrivals.into_iter().flatten().fold(next, Instant::min);
+            if next > end {
+                return Ok(steps);
+            }
+            clock.0 = clock.0.max(next);
+        }
+    }
+
+    /// The direction that goes this way.
+    #[must_use]
+    pub fn direction(&self, way: Way) -> &Direction<Q> {
+        &self.half(way).direction
+    }
+
+    /// The direction that goes this way, to be changed.
+    pub const fn direction_mut(&mut self, way: Way) -> &mut Direction<Q> {
+        match way {
+            Way::Down => &mut self.down.direction,
+            Way::Up => &mut self.up.direction,
+        }
+    }
+
+    const fn half(&self, way: Way) -> &Half<Q> {
+        match way {
+            Way::Down => &self.down,
+            Way::Up => &self.up,
+        }
+    }
+
+    /// What became of the frames that go this way.
+    #[must_use]
+    pub const fn frames(&self, way: Way) -> FrameCounters {
+        self.half(way).frames
+    }
+
+    /// Counters of port A and port B.
+    pub fn port_counters(&mut self) -> (PortCounters, PortCounters) {
+        (self.port_a.counters(), self.port_b.counters())
+    }
+
+    /// The ports, to be changed.
+    pub const fn ports_mut(&mut self) -> (&mut A, &mut B) {
+        (&mut self.port_a, &mut self.port_b)
+    }
+
+    /// The ports.
+    pub const fn ports(&self) -> (&A, &B) {
+        (&self.port_a, &self.port_b)
+    }
+
+    /// The buffers.
+    #[must_use]
+    pub const fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// Does every frame have its place: received = malformed + arrived, and departed = sent + on the way, both ways; and does the
+    /// pool have out what waits and flies?
+    #[must_use]
+    pub fn conserves(&self) -> bool {
+        let held: usize = [&self.down, &self.up].map(Half::held).into_iter().sum();
+        [&self.down, &self.up].into_iter().all(Half::conserves) && self.pool.in_use() == held
+    }
+}
+
+impl<Q: Qdisc<LivePacket>> Half<Q> {
+    /// Takes frames from `port` in the order of their stamps, each after everything that was due before it.
+    fn take_in<P: Port>(
+        &mut self,
+        now: Instant,
+        port: &mut P,
+        pool: &mut Pool,
+        key: FlowKey,
+        batch: &mut Vec<Received>,
+    ) -> io::Result<Drained> {
+        for _ in 0..BATCHES {
+            let drained = port.receive(now, pool, batch)?;
+            for received in batch.drain(..) {
+                self.take(now, received, pool, key);
+            }
+            if drained == Drained::Empty {
+                // Everything that arrived until `now` is known; not before, or departures would overtake arrivals.
+                self.direction.serve(now, pool);
+                return Ok(Drained::Empty);
+            }
+        }
+        Ok(Drained::More)
+    }
+
+    #[inline]
+    fn take(&mut self, now: Instant, received: Received, pool: &mut Pool, key: FlowKey) {
+        let Received { frame, stamp } = received;
+        self.frames.received += 1;
+        match Headers::read(pool.frame(frame), key) {
+            Ok(headers) => {
+                let earliest = self.direction.served();
+                let stamp = stamp.unwrap_or(now);
+                let at = stamp.min(now).max(earliest);
+                self.frames.stamps_put_right += u64::from(at != stamp);
+                let packet = LivePacket::new(self.direction.take_number(), frame, headers);
+                self.frames.opaque += u64::from(packet.is_opaque());
+                self.direction.arrive(at, packet, pool);
+            }
+            Err(fault) => {
+                let kind = MALFORMED.iter().position(|known| *known == fault).unwrap_or(0);
+                self.frames.malformed[kind] += 1;
+                pool.give_back(frame.slot);
+            }
+        }
+    }
+
+    /// Hands `port` what is due.
+    fn send<P: Port>(&mut self, now: Instant, port: &mut P, pool: &mut Pool, outgoing: &mut Vec<Frame>) -> io::Result<()> {
+        loop {
+            outgoing.clear();
+            while outgoing.len() < BATCH
+                && let Some((_, packet)) = self.direction.due(outgoing.len(), now)
+            {
+                outgoing.push(packet.frame);
+            }
+            if outgoing.is_empty() {
+                self.blocked = false;
+                return Ok(());
+            }
+            let taken = port.send(now, pool, outgoing)?;
+            for _ in 0..taken {
+                let Some((release, packet)) = self.direction.due(0, now) else { break };
+                self.direction.meter.released(now.since(release));
+                self.direction.landed();
+                pool.give_back(packet.frame.slot);
+            }
+            self.frames.sent += taken as u64;
+            if taken < outgoing.len() {
+                self.blocked = true;
+                return Ok(());
+            }
+        }
+    }
+
+    fn next_event(&self, now: Instant) -> Instant {
+        let next = self.direction.next_event();
+        // What is due and could not be sent must not keep the thread busy.
+        if self.blocked { next.max(now + BLOCKED) } else { next }
+    }
+
+    fn held(&self) -> usize {
+        self.direction.view().packets.get() as usize + self.direction.in_flight()
+    }
+
+    fn conserves(&self) -> bool {
+        let counters: Counters = self.direction.counters();
+        let FrameCounters { received, sent, .. } = self.frames;
+        counters.conserves(self.direction.view())
+            && received == self.frames.malformed_total() + counters.arrived.packets.get()
+            && counters.departed.packets.get() == sent + self.direction.in_flight() as u64
+    }
+}
+
+/// Buffers that hold what a direction can hold: its queue's limit, and its delay line full of small packets.
+#[must_use]
+pub fn buffers_for(line: &Line, limit: goodqueue_aqm::Limit) -> u32 {
+    /// Shorter frames do not exist on Ethernet, so a byte limit counts at least so much for each.
+    const SHORT: u64 = 64;
+    /// More is memory that no machine of this kind gives; frames without a buffer are counted.
+    const MOST: u64 = 1 << 18;
+    let waiting = limit.packets.get().min(limit.bytes.get() / SHORT);
+    let flying = line.rate.nominal().bytes_in(line.delay + Duration::ms(10)).get() / SHORT;
+    (waiting.saturating_add(flying) + 4 * BATCH as u64).min(MOST) as u32
+}

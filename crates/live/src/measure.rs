@@ -1,0 +1,162 @@
+//! What is counted beside the queue's own counters.
+
+use goodqueue_aqm::Counters;
+use goodqueue_units::{Bytes, Duration};
+use hdrhistogram::Histogram;
+
+/// Longer times count as this.
+const LONGEST_NS: u64 = 100_000_000_000;
+/// A release later than this is a stall.
+pub const STALL: Duration = Duration::ms(1);
+
+/// A histogram of times in nanoseconds that never grows.
+fn times() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, LONGEST_NS, 3).expect("a valid range and precision")
+}
+
+/// Times of one direction.
+#[derive(Clone, Debug)]
+pub struct Meter {
+    times: Times,
+    sent_bits: u64,
+    retired: Counters,
+}
+
+/// Distributions of times, in nanoseconds.
+#[derive(Clone, Debug)]
+pub struct Times {
+    /// In the queue.
+    pub sojourn: Histogram<u64>,
+    /// From when a packet was due to when the port had it.
+    pub lateness: Histogram<u64>,
+    /// Exact sum of the times in the queue.
+    pub sojourn_sum: u128,
+    /// Packets later than [`STALL`].
+    pub stalls: u64,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Self { sojourn: times(), lateness: times(), sojourn_sum: 0, stalls: 0 }
+    }
+}
+
+impl Times {
+    /// Adds another's.
+    pub fn add(&mut self, other: &Self) {
+        // Both have the same range, so adding cannot fail.
+        let added = self.sojourn.add(&other.sojourn).and(self.lateness.add(&other.lateness));
+        debug_assert!(added.is_ok(), "histograms of one range");
+        self.sojourn_sum += other.sojourn_sum;
+        self.stalls += other.stalls;
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.sojourn.reset();
+        self.lateness.reset();
+        self.sojourn_sum = 0;
+        self.stalls = 0;
+    }
+}
+
+/// What a [`Meter`] shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Quantiles {
+    /// How many.
+    pub count: u64,
+    /// Their mean, in seconds.
+    pub mean_s: f64,
+    /// Median, in seconds.
+    pub p50_s: f64,
+    /// 95th percentile, in seconds.
+    pub p95_s: f64,
+    /// 99th percentile, in seconds.
+    pub p99_s: f64,
+    /// Largest, in seconds.
+    pub max_s: f64,
+}
+
+impl Quantiles {
+    /// Of times in nanoseconds.
+    #[must_use]
+    pub fn of(times: &Histogram<u64>) -> Self {
+        if times.is_empty() {
+            return Self::default();
+        }
+        let at = |quantile| times.value_at_quantile(quantile) as f64 * 1e-9;
+        Self {
+            count: times.len(),
+            mean_s: times.mean() * 1e-9,
+            p50_s: at(0.5),
+            p95_s: at(0.95),
+            p99_s: at(0.99),
+            max_s: at(1.0),
+        }
+    }
+}
+
+impl Default for Meter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Meter {
+    /// Nothing measured yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { times: Times::default(), sent_bits: 0, retired: Counters::default() }
+    }
+
+    #[inline]
+    pub(crate) fn departed(&mut self, sojourn: Duration, wire: Bytes) {
+        self.times.sojourn.saturating_record(sojourn.as_nanos());
+        self.times.sojourn_sum += u128::from(sojourn.as_nanos());
+        self.sent_bits += wire.bits();
+    }
+
+    #[inline]
+    pub(crate) fn released(&mut self, lateness: Duration) {
+        self.times.lateness.saturating_record(lateness.as_nanos());
+        self.times.stalls += u64::from(lateness > STALL);
+    }
+
+    pub(crate) fn retire(&mut self, counters: &Counters) {
+        self.retired = self.retired.clone() + counters.clone();
+    }
+
+    pub(crate) fn retired(&self) -> Counters {
+        self.retired.clone()
+    }
+
+    /// Hands over the times since the last exchange in place of `spare`, which must be empty: no histogram is read or copied by the
+    /// thread that moves packets.
+    pub(crate) fn exchange(&mut self, spare: &mut Times) {
+        std::mem::swap(&mut self.times, spare);
+    }
+
+    /// Forgets times and bits so far, at the end of a warm-up.
+    pub fn restart(&mut self) {
+        let retired = self.retired();
+        *self = Self { retired, ..Self::new() };
+    }
+
+    /// Times in the queue.
+    #[must_use]
+    pub fn sojourn(&self) -> Quantiles {
+        Quantiles::of(&self.times.sojourn)
+    }
+
+    /// Distributions since the start, the last [`Meter::restart`], or the last report to a monitor.
+    #[must_use]
+    pub const fn times(&self) -> &Times {
+        &self.times
+    }
+
+    /// Bits sent, framing included.
+    #[must_use]
+    pub const fn sent_bits(&self) -> u64 {
+        self.sent_bits
+    }
+}

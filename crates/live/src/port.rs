@@ -1,0 +1,81 @@
+//! Where frames come from and go to.
+
+pub mod fault;
+pub mod fuzz;
+pub mod memory;
+#[cfg(target_os = "linux")]
+pub mod packet;
+pub mod pcap;
+
+use crate::pool::{Frame, Pool};
+use goodqueue_units::Instant;
+use std::io;
+
+/// A frame that arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Its bytes.
+    pub frame: Frame,
+    /// When the kernel or the wire had it, on the host's clock; `None` where nothing says so.
+    pub stamp: Option<Instant>,
+}
+
+/// What is left after receiving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drained {
+    /// Nothing: everything that arrived before the call has been handed over.
+    Empty,
+    /// There may be more.
+    More,
+}
+
+/// What a port counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortCounters {
+    /// Frames handed over.
+    pub received: u64,
+    /// Frames sent.
+    pub sent: u64,
+    /// Lost before we saw them, because the receive ring was full: packets lost outside of the queue.
+    pub ring_overflows: u64,
+    /// Longer than a buffer.
+    pub oversize: u64,
+    /// Lost for want of a buffer.
+    pub no_buffer: u64,
+    /// Arrived with a checksum that its sender had left to a network card; it was finished here.
+    pub partial_checksums: u64,
+    /// Could not be sent because the interface is down or refused them.
+    pub send_failures: u64,
+    /// The interface went down.
+    pub outages: u64,
+}
+
+/// Frames in and out. Never waits.
+pub trait Port {
+    /// Appends frames that arrived to `batch`, up to its capacity, each in a buffer of `pool`. A frame for which there is none is
+    /// lost and counted.
+    ///
+    /// # Errors
+    /// When the port is gone for good. One that may come back gives nothing.
+    fn receive(&mut self, now: Instant, pool: &mut Pool, batch: &mut Vec<Received>) -> io::Result<Drained>;
+
+    /// Sends frames, in order, and says how many it took. Their buffers stay with the caller. A frame that can never be sent counts
+    /// as taken.
+    ///
+    /// # Errors
+    /// When the port is gone for good.
+    fn send(&mut self, now: Instant, pool: &Pool, frames: &[Frame]) -> io::Result<usize>;
+
+    /// What it counted.
+    fn counters(&mut self) -> PortCounters;
+
+    /// When the next frame arrives, for ports that live in virtual time.
+    fn next_arrival(&self) -> Option<Instant> {
+        None
+    }
+
+    /// What to wait on for arrivals.
+    fn descriptor(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
+        None
+    }
+}

@@ -1,0 +1,238 @@
+//! A network interface: frames in through a ring shared with the kernel, with the kernel's time stamps, and out many in a call.
+
+use super::{Drained, Port, PortCounters, Received};
+use crate::clock::MonotonicClock;
+use crate::frame;
+use crate::pool::{Frame, Pool};
+use crate::port::pcap::Capture;
+use crate::sys::ring::{Ring, RingFrame};
+use crate::sys::socket::{self, Interface, PacketSocket, SendBatch};
+use goodqueue_units::{Duration, Instant};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Frames of a call that sends.
+const SEND_BATCH: usize = 64;
+/// Frames in the receive ring: 100 ms of the shortest frames at 40 Mbit/s, or of full ones at 1 Gbit/s.
+const RING_FRAMES: usize = 8192;
+/// The clocks are compared so often.
+const COMPARE_EVERY: Duration = Duration::secs(1);
+/// An interface that is down is looked at so often.
+const LOOK_AGAIN: Duration = Duration::ms(20);
+/// What a VLAN tag, or two, add to a frame beyond MTU and link header.
+const TAGS: u32 = 8;
+
+/// A capture that both ports write to.
+pub type SharedCapture = Arc<Mutex<Capture>>;
+
+/// A network interface.
+#[derive(Debug)]
+pub struct PacketPort {
+    name: String,
+    ring: Ring,
+    socket: PacketSocket,
+    batch: SendBatch,
+    clock: MonotonicClock,
+    /// What the wall clock is ahead of ours, in nanoseconds, and when that was compared last.
+    wall_offset: i128,
+    compared: Instant,
+    /// While the interface is down: when to look again.
+    down_until: Option<Instant>,
+    longest: u32,
+    counters: PortCounters,
+    capture: Option<(u32, SharedCapture)>,
+}
+
+impl PacketPort {
+    /// Opens the interface `name` of the network namespace that the thread is in. Frames come in from now on.
+    ///
+    /// # Errors
+    /// When there is no such Ethernet interface, or the kernel refuses: `CAP_NET_RAW` is needed.
+    pub fn open(name: &str, clock: MonotonicClock) -> io::Result<Self> {
+        let Interface { index, mtu, ethernet, .. } = socket::interface(name)?;
+        if !ethernet {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "is no Ethernet interface"));
+        }
+        let longest = mtu + frame::ETHERNET as u32 + TAGS;
+        let socket = PacketSocket::new(index)?;
+        // The ring keeps a header of its own before each frame.
+        let ring = Ring::new(&socket, RING_FRAMES, (longest as usize + 128).next_power_of_two().clamp(2048, 1 << 16))?;
+        socket.open()?;
+        let mut clock = clock;
+        let wall_offset = clock.wall_offset();
+        Ok(Self {
+            name: name.to_owned(),
+            ring,
+            socket,
+            batch: SendBatch::new(SEND_BATCH),
+            clock,
+            wall_offset,
+            compared: Instant::ZERO,
+            down_until: None,
+            longest,
+            counters: PortCounters::default(),
+            capture: None,
+        })
+    }
+
+    /// The longest frame that is none of several joined.
+    #[must_use]
+    pub const fn longest_frame(&self) -> u32 {
+        self.longest
+    }
+
+    /// The interface's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Writes every frame sent into `capture`, as of its interface number `interface`.
+    pub fn capture(&mut self, interface: u32, capture: SharedCapture) {
+        self.capture = Some((interface, capture));
+    }
+
+    fn gone(&self) -> io::Error {
+        io::Error::new(io::ErrorKind::NotFound, format!("interface {} is gone", self.name))
+    }
+
+    /// Frames could not be sent or received: is the interface down, or gone?
+    fn suspect(&mut self, now: Instant) -> io::Result<()> {
+        if !self.socket.exists() {
+            return Err(self.gone());
+        }
+        if self.down_until.is_none() {
+            self.counters.outages += 1;
+        }
+        self.down_until = Some(now + LOOK_AGAIN);
+        Ok(())
+    }
+
+    fn compare_clocks(&mut self, now: Instant) {
+        if now.since(self.compared) >= COMPARE_EVERY {
+            self.compared = now;
+            self.wall_offset = self.clock.wall_offset();
+        }
+    }
+}
+
+/// The time of a kernel stamp on our clock.
+#[inline]
+fn ours(stamp: (u32, u32), wall_offset: i128) -> Instant {
+    let wall = i128::from(stamp.0) * 1_000_000_000 + i128::from(stamp.1);
+    Instant::from_nanos((wall - wall_offset).max(0) as u64)
+}
+
+/// Copies a frame from the ring into a buffer, with the tag that the kernel took out; `None` when it does not fit.
+fn copy(from: &RingFrame<'_>, buffer: &mut [u8]) -> Option<usize> {
+    const STATIONS: usize = 12;
+    let RingFrame { bytes, tag, .. } = from;
+    let Some((protocol, tag)) = tag else {
+        buffer.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        return Some(bytes.len());
+    };
+    let (stations, rest) = bytes.split_at_checked(STATIONS)?;
+    let whole = buffer.get_mut(..bytes.len() + 4)?;
+    whole[..STATIONS].copy_from_slice(stations);
+    whole[STATIONS..STATIONS + 2].copy_from_slice(&protocol.to_be_bytes());
+    whole[STATIONS + 2..STATIONS + 4].copy_from_slice(&tag.to_be_bytes());
+    whole[STATIONS + 4..].copy_from_slice(rest);
+    Some(whole.len())
+}
+
+impl Port for PacketPort {
+    fn receive(&mut self, now: Instant, pool: &mut Pool, batch: &mut Vec<Received>) -> io::Result<Drained> {
+        self.compare_clocks(now);
+        if let Some(until) = self.down_until
+            && now >= until {
+                self.down_until = None;
+            }
+        while batch.len() < batch.capacity() {
+            let Some(found) = self.ring.peek() else { return Ok(Drained::Empty) };
+            let stamp = ours(found.stamp, self.wall_offset);
+            if found.wire_len > self.longest || found.wire_len as usize > found.bytes.len() {
+                // Several frames joined by an offload, or cut off by the ring.
+                self.counters.oversize += 1;
+            } else if let Some(slot) = pool.take() {
+                match copy(&found, pool.buffer(slot)) {
+                    Some(len) => {
+                        let frame = Frame { slot, len: len as u32 };
+                        if found.checksum_not_ready && frame::finish_partial(pool.frame_mut(frame)) {
+                            self.counters.partial_checksums += 1;
+                        }
+                        self.counters.received += 1;
+                        batch.push(Received { frame, stamp: Some(stamp) });
+                    }
+                    None => {
+                        self.counters.oversize += 1;
+                        pool.give_back(slot);
+                    }
+                }
+            } else {
+                self.counters.no_buffer += 1;
+            }
+            self.ring.release();
+        }
+        Ok(Drained::More)
+    }
+
+    fn send(&mut self, now: Instant, pool: &Pool, frames: &[Frame]) -> io::Result<usize> {
+        let frames = &frames[..frames.len().min(SEND_BATCH)];
+        if self.down_until.is_some_and(|until| now < until) {
+            // What a cable that is not plugged in would do.
+            self.counters.send_failures += frames.len() as u64;
+            return Ok(frames.len());
+        }
+        let taken = match self.batch.send(&self.socket, frames.iter().map(|frame| pool.frame(*frame))) {
+            Ok(taken) => taken,
+            Err(error) => match error.raw_os_error() {
+                Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR) => 0,
+                Some(libc::ENETDOWN | libc::ENXIO | libc::ENODEV) => {
+                    self.suspect(now)?;
+                    self.counters.send_failures += frames.len() as u64;
+                    return Ok(frames.len());
+                }
+                // The first frame is one that the interface never takes, for instance one too long for it.
+                _ => {
+                    self.counters.send_failures += 1;
+                    return Ok(1);
+                }
+            },
+        };
+        self.counters.sent += taken as u64;
+        if let Some((interface, capture)) = &self.capture {
+            let mut capture = capture.lock().unwrap_or_else(PoisonError::into_inner);
+            for frame in &frames[..taken] {
+                capture.write(*interface, now, pool.frame(*frame));
+            }
+        }
+        Ok(taken)
+    }
+
+    fn counters(&mut self) -> PortCounters {
+        // Reading the kernel's counter clears it.
+        if let Ok(statistics) = self.socket.statistics() {
+            self.counters.ring_overflows += u64::from(statistics.drops);
+        }
+        self.counters
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        // One that is down is always ready, with an error: waiting on it would be a spin.
+        self.down_until.is_none().then(|| self.socket.as_fd())
+    }
+}
+
+impl PacketPort {
+    /// After waiting said that there is something: is it an error?
+    ///
+    /// # Errors
+    /// When the interface is gone.
+    pub fn check(&mut self, now: Instant) -> io::Result<()> {
+        match self.socket.take_error() {
+            Some(_) => self.suspect(now),
+            None => Ok(()),
+        }
+    }
+}

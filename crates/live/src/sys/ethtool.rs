@@ -1,0 +1,121 @@
+//! Offloads of interfaces: what they are, and switching them.
+
+use super::socket::{control_socket, interface_request, request_for};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+const SIOCETHTOOL: libc::c_ulong = 0x8946;
+
+/// A value for a legacy request of ethtool.
+#[repr(C)]
+struct EthtoolValue {
+    command: u32,
+    data: u32,
+}
+
+/// Something that a network card or its driver does to frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offload {
+    /// Received frames are joined by the kernel.
+    Gro,
+    /// Received frames are joined by the card.
+    Lro,
+    /// Long TCP frames are cut by the card.
+    Tso,
+    /// Long frames are cut by the kernel.
+    Gso,
+    /// Checksums of sent frames are computed by the card.
+    TxChecksum,
+}
+
+/// Flag of LRO among the flags of ethtool.
+const LRO_FLAG: u32 = 1 << 15;
+
+impl Offload {
+    /// Its name for `ethtool -K`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gro => "gro",
+            Self::Lro => "lro",
+            Self::Tso => "tso",
+            Self::Gso => "gso",
+            Self::TxChecksum => "tx",
+        }
+    }
+
+    /// By its name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        [Self::Gro, Self::Lro, Self::Tso, Self::Gso, Self::TxChecksum].into_iter().find(|offload| offload.name() == name)
+    }
+
+    /// Requests to read and to write it.
+    const fn commands(self) -> (u32, u32) {
+        match self {
+            Self::Gro => (0x2B, 0x2C),
+            Self::Lro => (0x25, 0x26),
+            Self::Tso => (0x1E, 0x1F),
+            Self::Gso => (0x23, 0x24),
+            Self::TxChecksum => (0x16, 0x17),
+        }
+    }
+}
+
+/// Offloads of one interface.
+#[derive(Debug)]
+pub struct Offloads {
+    name: String,
+    control: OwnedFd,
+}
+
+impl Offloads {
+    /// Of the interface `name` in this network namespace.
+    ///
+    /// # Errors
+    /// When there are no more descriptors.
+    pub fn of(name: &str) -> io::Result<Self> {
+        Ok(Self { name: name.to_owned(), control: control_socket()? })
+    }
+
+    fn request(&self, command: u32, data: u32) -> io::Result<u32> {
+        let mut value = EthtoolValue { command, data };
+        let mut ifreq = request_for(&self.name)?;
+        ifreq.ifr_ifru.ifru_data = std::ptr::from_mut(&mut value).cast();
+        interface_request(self.control.as_fd(), SIOCETHTOOL, &mut ifreq)?;
+        Ok(value.data)
+    }
+
+    /// Is it on? Interfaces that do not know of it have it off.
+    ///
+    /// # Errors
+    /// When there is no such interface.
+    pub fn is_on(&self, offload: Offload) -> io::Result<bool> {
+        match self.request(offload.commands().0, 0) {
+            Ok(flags) if offload == Offload::Lro => Ok(flags & LRO_FLAG != 0),
+            Ok(value) => Ok(value != 0),
+            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Switches it.
+    ///
+    /// # Errors
+    /// When the kernel refuses, most often for want of `CAP_NET_ADMIN`.
+    pub fn set(&self, offload: Offload, on: Switch) -> io::Result<()> {
+        let bit = u32::from(on == Switch::On);
+        let (read, write) = offload.commands();
+        let data = if offload == Offload::Lro { self.request(read, 0)? & !LRO_FLAG | (bit * LRO_FLAG) } else { bit };
+        self.request(write, data).map(|_| ())
+    }
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    /// On.
+    On,
+    /// Off.
+    Off,
+}

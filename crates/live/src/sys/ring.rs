@@ -1,0 +1,132 @@
+//! The receive ring of a packet socket (TPACKET version 2), shared with the kernel.
+//!
+//! Version 3 hands over blocks and holds a block back for up to a millisecond, which is of no use to a queue.
+
+use super::checked;
+use super::socket::PacketSocket;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering, fence};
+
+/// Bytes of the ring's blocks; a multiple of the page size.
+const BLOCK: usize = 1 << 16;
+
+/// A receive ring.
+#[derive(Debug)]
+pub struct Ring {
+    start: NonNull<u8>,
+    len: usize,
+    frame_size: usize,
+    frames: usize,
+    next: usize,
+}
+
+// SAFETY: the mapping belongs to this value alone and is not tied to a thread.
+unsafe impl Send for Ring {}
+
+/// A frame in the ring, ours until it is released.
+#[derive(Debug)]
+pub struct RingFrame<'a> {
+    /// Its bytes, as many as fitted.
+    pub bytes: &'a [u8],
+    /// Its length on the wire.
+    pub wire_len: u32,
+    /// When the kernel received it: seconds and nanoseconds of the wall clock.
+    pub stamp: (u32, u32),
+    /// The VLAN tag that the kernel took out of it: protocol and tag.
+    pub tag: Option<(u16, u16)>,
+    /// Its sender left the checksum to a network card.
+    pub checksum_not_ready: bool,
+}
+
+impl Ring {
+    /// A ring of `frames` frames of `frame_size` bytes each, headers of the ring included; a power of two of at most 65536.
+    ///
+    /// # Errors
+    /// When the kernel refuses, most often for want of memory.
+    pub fn new(socket: &PacketSocket, frames: usize, frame_size: usize) -> io::Result<Self> {
+        debug_assert!(frame_size.is_power_of_two() && frame_size <= BLOCK, "frames fill blocks");
+        socket.set(libc::PACKET_VERSION, libc::tpacket_versions::TPACKET_V2 as libc::c_int)?;
+        let blocks = (frames * frame_size).div_ceil(BLOCK);
+        let frames = blocks * (BLOCK / frame_size);
+        let request = libc::tpacket_req {
+            tp_block_size: BLOCK as u32,
+            tp_block_nr: blocks as u32,
+            tp_frame_size: frame_size as u32,
+            tp_frame_nr: frames as u32,
+        };
+        socket.set_option(libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
+        let len = blocks * BLOCK;
+        let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
+        // SAFETY: a new mapping at an address of the kernel's choice, of the length that was just asked for; no memory of ours is
+        // touched.
+        let start = unsafe {
+            let fd = socket.as_fd().as_raw_fd();
+            libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, fd, 0)
+        };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("the ring was mapped to address zero"))?;
+        Ok(Self { start, len, frame_size, frames, next: 0 })
+    }
+
+    fn slot(&self) -> *mut u8 {
+        debug_assert!(self.next < self.frames, "within the ring");
+        // SAFETY: `next` is below the number of frames, so the offset is within the mapping.
+        unsafe { self.start.as_ptr().add(self.next * self.frame_size) }
+    }
+
+    fn status(&self) -> &AtomicU32 {
+        // SAFETY: every frame begins with its 32-bit status, aligned as frames are; the kernel writes it too, so it is only ever
+        // used as an atomic.
+        unsafe { AtomicU32::from_ptr(self.slot().cast()) }
+    }
+
+    /// The next frame, if the kernel has filled it; it stays the next until [`Ring::release`].
+    #[inline]
+    pub fn peek(&self) -> Option<RingFrame<'_>> {
+        let status = self.status().load(Ordering::Acquire);
+        if status & libc::TP_STATUS_USER == 0 {
+            return None;
+        }
+        let slot = self.slot();
+        // SAFETY: the kernel has handed the frame over (status, read with acquire), so it does not write it any more; the header is
+        // within the frame, aligned, and plain old data.
+        let header = unsafe { std::ptr::read(slot.cast::<libc::tpacket2_hdr>()) };
+        let offset = usize::from(header.tp_mac).min(self.frame_size);
+        let len = (header.tp_snaplen as usize).min(self.frame_size - offset);
+        // SAFETY: offset and length were just held to the frame's size, and the kernel leaves it alone until it is released, for
+        // which this borrow must have ended.
+        let bytes = unsafe { std::slice::from_raw_parts(slot.add(offset), len) };
+        let tagged = status & libc::TP_STATUS_VLAN_VALID != 0;
+        let protocol = if status & libc::TP_STATUS_VLAN_TPID_VALID != 0 { header.tp_vlan_tpid } else { 0x8100 };
+        Some(RingFrame {
+            bytes,
+            wire_len: header.tp_len,
+            stamp: (header.tp_sec, header.tp_nsec),
+            tag: tagged.then_some((protocol, header.tp_vlan_tci)),
+            checksum_not_ready: status & libc::TP_STATUS_CSUMNOTREADY != 0,
+        })
+    }
+
+    /// Gives the next frame back to the kernel.
+    #[inline]
+    pub fn release(&mut self) {
+        fence(Ordering::Release);
+        self.status().store(libc::TP_STATUS_KERNEL, Ordering::Release);
+        self.next += 1;
+        if self.next == self.frames {
+            self.next = 0;
+        }
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `new` with this address and length, and no borrow of it is left.
+        let result = checked(unsafe { libc::munmap(self.start.as_ptr().cast(), self.len) });
+        debug_assert!(result.is_ok(), "the ring can be unmapped");
+    }
+}

@@ -1,0 +1,63 @@
+//! When a thread runs, and waiting for packets.
+
+use super::checked;
+use goodqueue_units::Duration;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// Timers of this thread are exact to the nanosecond instead of 50 us, as far as the kernel can.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn exact_timers() -> io::Result<()> {
+    // SAFETY: the call takes no pointers.
+    checked(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) }).map(|_| ())
+}
+
+/// This thread comes before all that are not real-time threads themselves. It must sleep often: one that never does is taken the
+/// processor away for 50 ms every second.
+///
+/// # Errors
+/// When the kernel refuses, most often for want of `CAP_SYS_NICE`.
+pub fn real_time(priority: libc::c_int) -> io::Result<()> {
+    let parameters = libc::sched_param { sched_priority: priority };
+    // SAFETY: the pointer is to a valid structure that outlives the call; zero is the calling thread.
+    checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) }).map(|_| ())
+}
+
+/// What ended a wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Woken {
+    /// Something arrived, or there is an error.
+    pub ready: bool,
+    /// Which descriptors have an error to be asked for.
+    pub errors: [bool; 2],
+}
+
+/// Waits for an arrival at one of two descriptors, at most for `longest`.
+///
+/// # Errors
+/// When the kernel refuses; a signal is no error.
+pub fn wait(descriptors: [Option<BorrowedFd<'_>>; 2], longest: Duration) -> io::Result<Woken> {
+    let mut entries = descriptors.map(|fd| libc::pollfd {
+        // Negative descriptors are ignored.
+        fd: fd.map_or(-1, |fd| fd.as_raw_fd()),
+        events: libc::POLLIN,
+        revents: 0,
+    });
+    let nanos = longest.as_nanos();
+    let timeout = libc::timespec {
+        tv_sec: (nanos / 1_000_000_000).min(3600) as libc::time_t,
+        tv_nsec: (nanos % 1_000_000_000) as libc::c_long,
+    };
+    // SAFETY: array and timeout are valid and outlive the call; the mask may be null.
+    let ready = unsafe { libc::ppoll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, &raw const timeout, std::ptr::null()) };
+    match checked(ready) {
+        Ok(ready) => {
+            let errors = entries.map(|entry| entry.revents & (libc::POLLERR | libc::POLLHUP | libc::POLLNVAL) != 0);
+            Ok(Woken { ready: ready > 0, errors })
+        }
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(Woken::default()),
+        Err(error) => Err(error),
+    }
+}

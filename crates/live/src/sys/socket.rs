@@ -1,0 +1,240 @@
+//! Packet sockets.
+
+use super::{checked, interface_name};
+use std::io;
+use std::mem::{size_of, zeroed};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+/// Every protocol, in network order.
+const ALL_PROTOCOLS: u16 = (libc::ETH_P_ALL as u16).to_be();
+
+/// A packet socket on one interface.
+#[derive(Debug)]
+pub struct PacketSocket {
+    fd: OwnedFd,
+    index: libc::c_int,
+}
+
+/// An interface as the kernel has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// Its number.
+    pub index: libc::c_int,
+    /// Largest packet without link header.
+    pub mtu: u32,
+    /// Is it up?
+    pub up: bool,
+    /// Is it an Ethernet interface?
+    pub ethernet: bool,
+}
+
+/// What the kernel counted on a packet socket since the last reading.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RingStatistics {
+    /// Frames, dropped ones included.
+    pub frames: u32,
+    /// Dropped because the ring was full.
+    pub drops: u32,
+}
+
+/// A request about an interface.
+pub(super) fn interface_request(fd: BorrowedFd<'_>, request: libc::c_ulong, ifreq: &mut libc::ifreq) -> io::Result<()> {
+    // SAFETY: `ifreq` is a valid, exclusively borrowed request for the whole call, and every request used here reads and writes
+    // within it, or within the structure that its data pointer names, which the caller keeps alive.
+    checked(unsafe { libc::ioctl(fd.as_raw_fd(), request as _, std::ptr::from_mut(ifreq)) }).map(|_| ())
+}
+
+/// An empty request about `name`.
+pub(super) fn request_for(name: &str) -> io::Result<libc::ifreq> {
+    let field = interface_name(name).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "is no interface name"))?;
+    // SAFETY: a request is plain old data for which all zeros are valid.
+    let mut ifreq: libc::ifreq = unsafe { zeroed() };
+    ifreq.ifr_name = field;
+    Ok(ifreq)
+}
+
+/// A socket for requests about interfaces of this network namespace.
+///
+/// # Errors
+/// When there are no more descriptors.
+pub fn control_socket() -> io::Result<OwnedFd> {
+    // SAFETY: the call takes no pointers; the descriptor it returns is new and owned by nobody else.
+    unsafe {
+        let fd = checked(libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0))?;
+        Ok(OwnedFd::from_raw_fd(fd))
+    }
+}
+
+/// What the kernel says of the interface `name`.
+///
+/// # Errors
+/// When there is no such interface.
+pub fn interface(name: &str) -> io::Result<Interface> {
+    let control = control_socket()?;
+    let request = |kind| {
+        let mut ifreq = request_for(name)?;
+        interface_request(control.as_fd(), kind, &mut ifreq)?;
+        Ok::<_, io::Error>(ifreq.ifr_ifru)
+    };
+    let (index, mtu, flags, address) =
+        (request(libc::SIOCGIFINDEX)?, request(libc::SIOCGIFMTU)?, request(libc::SIOCGIFFLAGS)?, request(libc::SIOCGIFHWADDR)?);
+    // SAFETY: each request just filled the member of the union that is read.
+    unsafe {
+        Ok(Interface {
+            index: index.ifru_ifindex,
+            mtu: mtu.ifru_mtu.max(0) as u32,
+            up: libc::c_int::from(flags.ifru_flags) & libc::IFF_UP != 0,
+            ethernet: address.ifru_hwaddr.sa_family == libc::ARPHRD_ETHER,
+        })
+    }
+}
+
+impl PacketSocket {
+    /// A socket that sees and sends whole frames; not yet bound, so that its ring can be set up before anything arrives.
+    ///
+    /// # Errors
+    /// When the kernel refuses, most often for want of `CAP_NET_RAW`.
+    pub fn new(index: libc::c_int) -> io::Result<Self> {
+        // SAFETY: the call takes no pointers; the descriptor it returns is new and owned by nobody else.
+        let fd = unsafe {
+            let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+            OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_PACKET, kind, 0))?)
+        };
+        Ok(Self { fd, index })
+    }
+
+    /// Sets an integer option of packet sockets.
+    pub(super) fn set(&self, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
+        self.set_option(libc::SOL_PACKET, option, &value)
+    }
+
+    /// Sets an option to a plain value.
+    pub(super) fn set_option<T: Copy>(&self, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
+        let len = size_of::<T>() as libc::socklen_t;
+        // SAFETY: pointer and length describe `value`, which outlives the call; the kernel only reads it.
+        let result = unsafe { libc::setsockopt(self.fd.as_raw_fd(), level, option, std::ptr::from_ref(value).cast(), len) };
+        checked(result).map(|_| ())
+    }
+
+    /// Frames of the interface come in from now on, also those for other stations, but not those that this host sends.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn open(&self) -> io::Result<()> {
+        self.set(libc::PACKET_IGNORE_OUTGOING, 1)?;
+        self.set(libc::PACKET_QDISC_BYPASS, 1)?;
+        // SAFETY: an address is plain old data for which all zeros are valid.
+        let mut address: libc::sockaddr_ll = unsafe { zeroed() };
+        address.sll_family = libc::AF_PACKET as u16;
+        address.sll_protocol = ALL_PROTOCOLS;
+        address.sll_ifindex = self.index;
+        let len = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+        // SAFETY: pointer and length describe `address`, which outlives the call; the kernel only reads it.
+        checked(unsafe { libc::bind(self.fd.as_raw_fd(), std::ptr::from_ref(&address).cast(), len) })?;
+        // The membership ends with the socket, so the interface is left as it was.
+        let member = libc::packet_mreq {
+            mr_ifindex: self.index,
+            mr_type: libc::PACKET_MR_PROMISC as u16,
+            mr_alen: 0,
+            mr_address: [0; 8],
+        };
+        self.set_option(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &member)
+    }
+
+    /// What the kernel counted since the last call.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn statistics(&self) -> io::Result<RingStatistics> {
+        // SAFETY: statistics are plain old data for which all zeros are valid.
+        let mut statistics: libc::tpacket_stats = unsafe { zeroed() };
+        let mut len = size_of::<libc::tpacket_stats>() as libc::socklen_t;
+        // SAFETY: pointer and length describe `statistics`, exclusively borrowed for the call.
+        checked(unsafe {
+            libc::getsockopt(
+                self.fd.as_raw_fd(),
+                libc::SOL_PACKET,
+                libc::PACKET_STATISTICS,
+                std::ptr::from_mut(&mut statistics).cast(),
+                &raw mut len,
+            )
+        })?;
+        Ok(RingStatistics { frames: statistics.tp_packets, drops: statistics.tp_drops })
+    }
+
+    /// The error that the kernel holds for this socket, for instance that the interface went down; reading it clears it.
+    #[must_use]
+    pub fn take_error(&self) -> Option<io::Error> {
+        let mut error: libc::c_int = 0;
+        let mut len = size_of::<libc::c_int>() as libc::socklen_t;
+        // SAFETY: pointer and length describe `error`, exclusively borrowed for the call.
+        let result = unsafe {
+            libc::getsockopt(
+                self.fd.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_ERROR,
+                std::ptr::from_mut(&mut error).cast(),
+                &raw mut len,
+            )
+        };
+        (result == 0 && error != 0).then(|| io::Error::from_raw_os_error(error))
+    }
+
+    /// Does the interface still exist?
+    #[must_use]
+    pub fn exists(&self) -> bool {
+        let mut name = [0 as libc::c_char; libc::IFNAMSIZ];
+        // SAFETY: the buffer has the size the call asks for; the index is a plain number.
+        let found = unsafe { libc::if_indextoname(self.index as libc::c_uint, name.as_mut_ptr()) };
+        !found.is_null()
+    }
+}
+
+impl AsFd for PacketSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// Preallocated arguments of a call that sends many frames.
+#[derive(Debug)]
+pub struct SendBatch {
+    messages: Vec<libc::mmsghdr>,
+    pieces: Vec<libc::iovec>,
+}
+
+// SAFETY: the pointers within are written right before each call and are not used between calls, so the batch can move to
+// another thread.
+unsafe impl Send for SendBatch {}
+
+impl SendBatch {
+    /// Room for `count` frames.
+    #[must_use]
+    pub fn new(count: usize) -> Self {
+        // SAFETY: a message header is plain old data for which all zeros (no address, no pieces) are valid.
+        let message: libc::mmsghdr = unsafe { zeroed() };
+        let piece = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
+        Self { messages: vec![message; count], pieces: vec![piece; count] }
+    }
+
+    /// Sends `frames`, up to the room there is, in one call. Returns how many the kernel took.
+    ///
+    /// # Errors
+    /// When it took none.
+    pub fn send<'a>(&mut self, socket: &PacketSocket, frames: impl Iterator<Item = &'a [u8]>) -> io::Result<usize> {
+        let mut count = 0;
+        for ((message, piece), frame) in self.messages.iter_mut().zip(&mut self.pieces).zip(frames) {
+            piece.iov_base = frame.as_ptr().cast_mut().cast();
+            piece.iov_len = frame.len();
+            message.msg_hdr.msg_iov = std::ptr::from_mut(piece);
+            message.msg_hdr.msg_iovlen = 1;
+            count += 1;
+        }
+        // SAFETY: the first `count` headers point to as many pieces of this batch, which point to frames that the caller lends for
+        // the call; the kernel reads the frames and writes the lengths within the headers.
+        let sent = unsafe {
+            libc::sendmmsg(socket.fd.as_raw_fd(), self.messages.as_mut_ptr(), count as libc::c_uint, libc::MSG_DONTWAIT as _)
+        };
+        checked(sent).map(|sent| sent as usize)
+    }
+}
