@@ -1,5 +1,7 @@
 //! One module for each command: its arguments, and what it does with them.
 
+#[cfg(target_os = "linux")]
+pub mod bridge;
 pub mod check;
 pub mod compare;
 pub mod conformance;

@@ -4,6 +4,8 @@
 mod commands;
 mod failure;
 mod interrupt;
+#[cfg(target_os = "linux")]
+mod live;
 mod output;
 mod progress;
 mod result;
@@ -34,6 +36,13 @@ enum Command {
     Check(commands::check::Arguments),
     /// Names, parameters, units, defaults, ranges and sources.
     List(commands::list::Arguments),
+    /// A shaped line with a queue between two network interfaces.
+    #[cfg(target_os = "linux")]
+    Bridge(Box<commands::bridge::Arguments>),
+    /// Puts interfaces back as they were when a bridge is gone.
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    BridgeKeeper(commands::bridge::KeeperArguments),
     /// Hold the queues of gq, or of another program, to recorded verdicts.
     Conformance(commands::conformance::Arguments),
 }
@@ -45,6 +54,10 @@ fn main() -> ExitCode {
         Command::Run(arguments) => commands::run::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),
         Command::List(arguments) => commands::list::run(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Bridge(arguments) => commands::bridge::run(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::BridgeKeeper(arguments) => commands::bridge::keep(&arguments),
         Command::Conformance(arguments) => commands::conformance::run(&arguments),
     };
     match std::panic::catch_unwind(run) {

@@ -211,8 +211,15 @@ impl Comparison {
         Ok(table)
     }
 
-    /// One queue as a TOML table.
     fn queue(&self, text: &str) -> Result<String, ComparisonError> {
+        Self::queue_table(text, self.signal)
+    }
+
+    /// One queue, written as in [`Comparison::aqm`], as a TOML table.
+    ///
+    /// # Errors
+    /// When it does not read as a queue. Names and values of parameters are checked when the scenario is read.
+    pub fn queue_table(text: &str, signal: Signal) -> Result<String, ComparisonError> {
         let refuse = |message| Err(ComparisonError { option: "--aqm", message });
         // The outermost first: kind, its description if it is known, and its table so far.
         let mut tables: Vec<(&str, Option<&'static KindSpec>, String)> = Vec::new();
@@ -235,7 +242,7 @@ impl Comparison {
         {
             return refuse(format!("`{text}` needs the algorithm it is over: write for instance {kind}:pie"));
         }
-        let marks = self.signal == Signal::Mark && chosen(&tables).is_some_and(|chosen| chosen.marks());
+        let marks = signal == Signal::Mark && chosen(&tables).is_some_and(|chosen| chosen.marks());
         let ecn = if marks && !text.contains(":ecn") { ", ecn = true" } else { "" };
         let inner = tables.iter().skip(1).rev().fold(String::new(), |inner, (.., table)| format!(", of = {table}{inner} }}"));
         Ok(format!("{}{inner}{ecn} }}", tables[0].2))
@@ -254,7 +261,8 @@ fn chosen(tables: &[(&str, Option<&'static KindSpec>, String)]) -> Option<Chosen
 }
 
 /// A TOML string that means `text`.
-fn quoted(text: &str) -> String {
+#[must_use]
+pub fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for character in text.chars() {
         match character {

@@ -85,14 +85,7 @@ impl Quantiles {
             return Self::default();
         }
         let at = |quantile| times.value_at_quantile(quantile) as f64 * 1e-9;
-        Self {
-            count: times.len(),
-            mean_s: times.mean() * 1e-9,
-            p50_s: at(0.5),
-            p95_s: at(0.95),
-            p99_s: at(0.99),
-            max_s: at(1.0),
-        }
+        Self { count: times.len(), mean_s: times.mean() * 1e-9, p50_s: at(0.5), p95_s: at(0.95), p99_s: at(0.99), max_s: at(1.0) }
     }
 }
 

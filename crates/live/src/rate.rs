@@ -90,7 +90,9 @@ impl RateCursor {
     pub(crate) fn known(&self, now: Instant) -> Rate {
         match self {
             Self::Constant(rate) => *rate,
-            Self::Steps { steps, .. } => steps[..steps.partition_point(|step| step.0 <= now)].last().map_or(Rate::ZERO, |step| step.1),
+            Self::Steps { steps, .. } => {
+                steps[..steps.partition_point(|step| step.0 <= now)].last().map_or(Rate::ZERO, |step| step.1)
+            }
             Self::Recorded { trace, .. } => trace.mean_rate(),
         }
     }

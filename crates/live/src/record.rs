@@ -55,15 +55,7 @@ pub struct Event {
 
 impl Event {
     pub(crate) fn new(at: Instant, packet: &LivePacket, kind: EventKind) -> Self {
-        Self {
-            at,
-            number: packet.number,
-            flow: packet.flow(),
-            len: packet.len(),
-            ecn: packet.ecn(),
-            class: packet.class(),
-            kind,
-        }
+        Self { at, number: packet.number, flow: packet.flow(), len: packet.len(), ecn: packet.ecn(), class: packet.class(), kind }
     }
 
     pub(crate) fn of_line(at: Instant, kind: EventKind) -> Self {
@@ -176,7 +168,10 @@ impl<R: BufRead> Reader<R> {
         };
         let magic = line()?;
         if magic != MAGIC {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, format!("is no file of events: its first line is not {MAGIC}")));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("is no file of events: its first line is not {MAGIC}"),
+            ));
         }
         let settings = line()?;
         Ok(Self { settings, input })

@@ -102,11 +102,11 @@ pub fn first_difference<Q: Qdisc<ReplayPacket>>(queue: Q, line: ReplayLine, reco
     let pairs = recorded.iter().map(Some).chain(std::iter::repeat(None));
     let others = replayed.iter().map(Some).chain(std::iter::repeat(None));
     let most = recorded.len().max(replayed.len());
-    pairs
-        .zip(others)
-        .take(most)
-        .position(|(recorded, replayed)| recorded != replayed)
-        .map(|after| Difference { after, recorded: recorded.get(after).copied(), replayed: replayed.get(after).copied() })
+    pairs.zip(others).take(most).position(|(recorded, replayed)| recorded != replayed).map(|after| Difference {
+        after,
+        recorded: recorded.get(after).copied(),
+        replayed: replayed.get(after).copied(),
+    })
 }
 
 /// Every event that comes of the arrivals and changes of rate in `recorded`, until the time of its last event.

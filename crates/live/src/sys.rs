@@ -2,10 +2,13 @@
 #![allow(unsafe_code, reason = "system calls that no safe interface offers")]
 
 pub mod ethtool;
+pub mod namespace;
 pub mod privileges;
 pub mod ring;
 pub mod scheduling;
+pub mod signals;
 pub mod socket;
+pub mod tcp;
 
 use std::io;
 
@@ -17,7 +20,8 @@ fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
 /// An interface's name as the kernel wants it; `None` when it cannot be one.
 fn interface_name(name: &str) -> Option<[libc::c_char; libc::IFNAMSIZ]> {
     let mut field = [0; libc::IFNAMSIZ];
-    let fits = !name.is_empty() && name.len() < libc::IFNAMSIZ && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/');
+    let fits =
+        !name.is_empty() && name.len() < libc::IFNAMSIZ && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/');
     if !fits {
         return None;
     }

@@ -84,8 +84,6 @@ fn ipv6_extension_headers_are_walked() {
     assert_eq!(read(&frame(1)).ecn, Ecn::Ect1);
 }
 
-
-
 #[test]
 fn all_fragments_are_of_one_flow() {
     let fragment = |field: u16, payload: &[u8]| {
@@ -111,10 +109,7 @@ fn flows_inside_tunnels_are_told_apart() {
         ("vxlan", Box::new(|n| udp(VXLAN_PORT, &[8, 0, 0, 0, 0, 0, 1, 0], in_ethernet(n)))),
         ("geneve", Box::new(|n| udp(6081, &[1, 0, 0x65, 0x58, 0, 0, 1, 0, 9, 9, 9, 9], in_ethernet(n)))),
         ("gtp", Box::new(|n| udp(2152, &[0x30, 0xFF, 0, 28, 0, 0, 0, 1], inner(n)))),
-        (
-            "gtp with an extension",
-            Box::new(|n| udp(2152, &[0x34, 0xFF, 0, 36, 0, 0, 0, 1, 0, 0, 0, 0x85, 1, 0, 9, 0], inner(n))),
-        ),
+        ("gtp with an extension", Box::new(|n| udp(2152, &[0x34, 0xFF, 0, 36, 0, 0, 0, 1, 0, 0, 0, 0x85, 1, 0, 9, 0], inner(n)))),
     ];
     for (name, tunnel) in tunnels {
         let flow = |n| read(&ethernet(IPV4, &tunnel(n))).flow;

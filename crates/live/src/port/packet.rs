@@ -145,9 +145,10 @@ impl Port for PacketPort {
     fn receive(&mut self, now: Instant, pool: &mut Pool, batch: &mut Vec<Received>) -> io::Result<Drained> {
         self.compare_clocks(now);
         if let Some(until) = self.down_until
-            && now >= until {
-                self.down_until = None;
-            }
+            && now >= until
+        {
+            self.down_until = None;
+        }
         while batch.len() < batch.capacity() {
             let Some(found) = self.ring.peek() else { return Ok(Drained::Empty) };
             let stamp = ours(found.stamp, self.wall_offset);

@@ -132,12 +132,8 @@ impl PacketSocket {
         // SAFETY: pointer and length describe `address`, which outlives the call; the kernel only reads it.
         checked(unsafe { libc::bind(self.fd.as_raw_fd(), std::ptr::from_ref(&address).cast(), len) })?;
         // The membership ends with the socket, so the interface is left as it was.
-        let member = libc::packet_mreq {
-            mr_ifindex: self.index,
-            mr_type: libc::PACKET_MR_PROMISC as u16,
-            mr_alen: 0,
-            mr_address: [0; 8],
-        };
+        let member =
+            libc::packet_mreq { mr_ifindex: self.index, mr_type: libc::PACKET_MR_PROMISC as u16, mr_alen: 0, mr_address: [0; 8] };
         self.set_option(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &member)
     }
 
@@ -180,13 +176,15 @@ impl PacketSocket {
         (result == 0 && error != 0).then(|| io::Error::from_raw_os_error(error))
     }
 
-    /// Does the interface still exist?
+    /// Does the interface still exist? The kernel unbinds sockets from one that is removed, wherever their owners are.
     #[must_use]
     pub fn exists(&self) -> bool {
-        let mut name = [0 as libc::c_char; libc::IFNAMSIZ];
-        // SAFETY: the buffer has the size the call asks for; the index is a plain number.
-        let found = unsafe { libc::if_indextoname(self.index as libc::c_uint, name.as_mut_ptr()) };
-        !found.is_null()
+        // SAFETY: an address is plain old data for which all zeros are valid.
+        let mut address: libc::sockaddr_ll = unsafe { zeroed() };
+        let mut len = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+        // SAFETY: pointer and length describe `address`, exclusively borrowed for the call.
+        let result = unsafe { libc::getsockname(self.fd.as_raw_fd(), std::ptr::from_mut(&mut address).cast(), &raw mut len) };
+        result == 0 && address.sll_ifindex == self.index
     }
 }
 

@@ -47,8 +47,7 @@ pub fn line(rate: Rate, delay: Duration) -> Line {
 
 /// A queue by name, lively enough to act within a second, for packets of any type.
 pub fn queue<P: Packet>(name: &str, rate: Rate, limit: Limit) -> AnyQdisc<P> {
-    let facts =
-        LinkFacts { rate: Some(rate), delay: Duration::ms(5), mtu: Bytes::new(1500), overhead: OVERHEAD, limit };
+    let facts = LinkFacts { rate: Some(rate), delay: Duration::ms(5), mtu: Bytes::new(1500), overhead: OVERHEAD, limit };
     let spec = kind(name).expect("a kind");
     let lively: &[(&str, Value)] = match name {
         "red" | "ared" | "choke" => &[("w_q", Value::Number(0.02))],

@@ -1,0 +1,410 @@
+//! `gq bridge`: two network interfaces, and a shaped line with a queue between them, both ways.
+
+mod keeper;
+mod settings;
+mod show;
+
+pub use keeper::{KeeperArguments, run as keep};
+pub use settings::LineSettings;
+
+use crate::failure::Failure;
+use crate::live;
+use crate::output::say;
+use clap::{Args, ValueEnum};
+use goodqueue_aqm::Rng;
+use goodqueue_lab::plan::{Direction, Link};
+use goodqueue_lab::quantity;
+use goodqueue_live::clock::MonotonicClock;
+use goodqueue_live::drive::{self, Bridge, Drive};
+use goodqueue_live::forwarder::{Forwarder, Settings, Way, buffers_for};
+use goodqueue_live::frame::FlowKey;
+use goodqueue_live::monitor::{self, Monitor, Reporter};
+use goodqueue_live::port::packet::{PacketPort, SharedCapture};
+use goodqueue_live::port::pcap::Capture;
+use goodqueue_live::record::Recorder;
+use goodqueue_live::spool::{Overrun, Spool};
+use goodqueue_live::sys::signals::{Signal, Signals};
+use goodqueue_live::sys::{privileges, scheduling};
+use goodqueue_units::{Duration, Instant};
+use serde::Deserialize;
+use show::{Shown, Totals};
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+/// Arguments of `gq bridge`.
+#[derive(Args)]
+#[command(after_help = "Example: gq bridge --in eth0 --out eth1 --rate 100mbit --rate-up 20mbit --aqm fq-codel --stats 1s")]
+pub struct Arguments {
+    /// Interface on the side of the senders
+    #[arg(long = "in", value_name = "INTERFACE")]
+    inside: Option<String>,
+    /// Interface on the other side
+    #[arg(long = "out", value_name = "INTERFACE")]
+    outside: Option<String>,
+    /// File with settings, read again on SIGHUP; options come first
+    #[arg(long, value_name = "FILE.toml")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    line: LineSettings,
+    /// End after this time [default: on SIGINT or SIGTERM]
+    #[arg(long, value_name = "TIME")]
+    duration: Option<String>,
+    /// Print what happens this often
+    #[arg(long, value_name = "TIME")]
+    stats: Option<String>,
+    /// Print it as JSON with the names of tc -s -j qdisc, one array a line
+    #[arg(long)]
+    json: bool,
+    /// Write every frame sent to a pcapng file
+    #[arg(long, value_name = "FILE")]
+    pcap: Option<PathBuf>,
+    /// Write every event of the queue from IN to OUT to a file that can be replayed
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// What to do about offloads that make results wrong
+    #[arg(long, value_enum, default_value_t = OffloadPolicy::Refuse)]
+    offloads: OffloadPolicy,
+    /// Real-time scheduling of the thread that moves packets
+    #[arg(long, value_enum, default_value_t = RealTime::Auto)]
+    real_time: RealTime,
+    /// Wait awake for the last part of each pause; more exact and more processor time
+    #[arg(long, value_name = "TIME")]
+    spin: Option<String>,
+}
+
+/// What to do about offloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OffloadPolicy {
+    /// Do not start
+    Refuse,
+    /// Switch them off, and back when the bridge ends, however it ends
+    Set,
+    /// Start all the same
+    Ignore,
+}
+
+/// Real-time scheduling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RealTime {
+    /// If the kernel allows
+    Auto,
+    /// Or do not start
+    Require,
+    /// Not at all
+    Off,
+}
+
+/// Priority among real-time threads.
+const PRIORITY: i32 = 10;
+/// Reports of the data thread without `--stats`.
+const REPORT_EVERY: Duration = Duration::secs(1);
+const MOST_SPIN: Duration = Duration::us(100);
+
+/// The settings that a file may hold beside the line's.
+#[derive(Deserialize)]
+struct FileSettings {
+    #[serde(rename = "in")]
+    inside: Option<String>,
+    #[serde(rename = "out")]
+    outside: Option<String>,
+}
+
+impl Arguments {
+    /// The line and interfaces, options before what the file says.
+    fn resolve(&self) -> Result<(LineSettings, String, String), Failure> {
+        let (file, line) = match &self.config {
+            Some(path) => read_config(path)?,
+            None => (FileSettings { inside: None, outside: None }, LineSettings::default()),
+        };
+        let missing = |option| Failure::Input(format!("{option}: say which interface, for instance {option} eth0"));
+        let inside = self.inside.clone().or(file.inside).ok_or_else(|| missing("--in"))?;
+        let outside = self.outside.clone().or(file.outside).ok_or_else(|| missing("--out"))?;
+        if inside == outside {
+            return Err(Failure::Input(format!("--out {outside}: is the same interface as --in")));
+        }
+        Ok((self.line.clone().over(line), inside, outside))
+    }
+
+    fn time(option: &str, text: Option<&String>, least: Duration) -> Result<Option<Duration>, Failure> {
+        let Some(text) = text else { return Ok(None) };
+        let span = quantity::duration(text).map_err(|error| Failure::Input(format!("{option}: {}", error.message)))?;
+        if span < least || span > Duration::secs(10_000_000) {
+            return Err(Failure::Input(format!("{option}: `{text}` is out of range: allowed {least} to 10000000 s")));
+        }
+        Ok(Some(span))
+    }
+}
+
+fn read_config(path: &Path) -> Result<(FileSettings, LineSettings), Failure> {
+    let wrong = |what: &dyn std::fmt::Display| Failure::Input(format!("{}: {what}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(&error))?;
+    let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| wrong(&error.to_string().trim_end()))?;
+    let mut own = toml::Table::new();
+    for key in ["in", "out"] {
+        if let Some(value) = table.remove(key) {
+            own.insert(key.to_owned(), value);
+        }
+    }
+    let own = own.try_into().map_err(|error: toml::de::Error| wrong(&error.to_string().trim_end()))?;
+    let line = table.try_into().map_err(|error: toml::de::Error| wrong(&error.to_string().trim_end()))?;
+    Ok((own, line))
+}
+
+/// Everything of a bridge that runs.
+struct Running {
+    thread: PacketThread,
+    monitor: Monitor,
+    stop: Arc<AtomicBool>,
+    capture: Option<SharedCapture>,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let (line, inside, outside) = arguments.resolve()?;
+    let link = line.link()?;
+    let stats = Arguments::time("--stats", arguments.stats.as_ref(), Duration::ms(10))?;
+    let duration = Arguments::time("--duration", arguments.duration.as_ref(), Duration::ms(1))?;
+    let spin = Arguments::time("--spin", arguments.spin.as_ref(), Duration::ZERO)?.unwrap_or(Duration::ZERO);
+    if spin > MOST_SPIN {
+        return Err(Failure::Input(format!("--spin: {spin} is out of range: allowed 0 s to {MOST_SPIN}")));
+    }
+    let signals = Signals::hold().map_err(|error| Failure::Run(format!("signals cannot be held: {error}")))?;
+    let keeper = keeper::settle([&inside, &outside], arguments.offloads)?;
+    let clock = MonotonicClock::start();
+    let running = start(arguments, &line, &link, [&inside, &outside], clock, stats.unwrap_or(REPORT_EVERY), spin)?;
+    say(&format!(
+        "bridge {inside} to {outside}: {} at {}, back {} at {}; end with Ctrl-C",
+        live::name(&link.down),
+        link.down.nominal_rate(),
+        live::name(&link.up),
+        link.up.nominal_rate(),
+    ));
+    let shown = Shown { interfaces: [inside, outside], link, json: arguments.json };
+    let totals = watch(arguments, &shown, &running, &signals, stats, duration);
+    let outcome = finish(running);
+    keeper.end();
+    show::print_end(&shown, &totals)?;
+    outcome
+}
+
+/// Opens everything, gives privileges away and starts the thread that moves packets.
+fn start(
+    arguments: &Arguments,
+    settings: &LineSettings,
+    link: &Link,
+    interfaces: [&String; 2],
+    mut clock: MonotonicClock,
+    report_every: Duration,
+    spin: Duration,
+) -> Result<Running, Failure> {
+    let open = |name: &String| PacketPort::open(name, clock).map_err(|error| refused(name, &error));
+    let (mut port_a, mut port_b) = (open(interfaces[0])?, open(interfaces[1])?);
+    let file = |option: &str, path: &Path| {
+        File::create(path).map_err(|error| Failure::Input(format!("{option} {}: {error}", path.display())))
+    };
+    let pcap = arguments.pcap.as_deref().map(|path| file("--pcap", path)).transpose()?;
+    let record = arguments.record.as_deref().map(|path| file("--record", path)).transpose()?;
+    // The kernel keeps privileges by thread: the one that becomes a real-time thread does so first, then both give up theirs, and only
+    // then are others started.
+    let (thread, give) = start_thread(arguments.real_time)?;
+    give_up_privileges()?;
+
+    let capture = match pcap {
+        None => None,
+        Some(file) => {
+            let spool = spool(file)?;
+            let capture = Capture::new(spool, [interfaces[0], interfaces[1]], clock.wall_offset());
+            Some(Arc::new(Mutex::new(capture)))
+        }
+    };
+    if let Some(capture) = &capture {
+        port_a.capture(0, Arc::clone(capture));
+        port_b.capture(1, Arc::clone(capture));
+    }
+    let longest = port_a.longest_frame().max(port_b.longest_frame());
+    let mut bridge = build(link, settings, (port_a, port_b), longest)?;
+    if let Some(file) = record {
+        let about = serde_json::json!({ "scenario": settings.scenario()?, "seed": queue_seed(settings, Way::Down) });
+        bridge.direction_mut(Way::Down).record(Recorder::new(spool(file)?, &about.to_string()));
+    }
+    let (reporter, monitor) = monitor::connection();
+    let stop = Arc::new(AtomicBool::new(false));
+    let work = Work { bridge, clock, drive: Drive { report_every, spin }, reporter, stop: Arc::clone(&stop) };
+    give.send(work).map_err(|_| Failure::Run("the thread that moves packets has failed".to_owned()))?;
+    Ok(Running { thread, monitor, stop, capture })
+}
+
+/// What the thread that moves packets is given once it is ready.
+struct Work {
+    bridge: Bridge,
+    clock: MonotonicClock,
+    drive: Drive,
+    reporter: Reporter,
+    stop: Arc<AtomicBool>,
+}
+
+type PacketThread = JoinHandle<Option<(Bridge, io::Result<()>)>>;
+
+fn give_up_privileges() -> Result<(), Failure> {
+    privileges::drop_all().map_err(|error| Failure::Run(format!("privileges cannot be given away: {error}")))
+}
+
+/// Starts the thread, which ends at once when it is given nothing.
+fn start_thread(real_time: RealTime) -> Result<(PacketThread, SyncSender<Work>), Failure> {
+    let (give, take) = sync_channel::<Work>(1);
+    let (ready, started) = sync_channel(1);
+    let body = move || {
+        let exact = scheduling::exact_timers();
+        let scheduled = if real_time == RealTime::Off { exact } else { exact.and_then(|()| scheduling::real_time(PRIORITY)) };
+        // Whoever started the thread is waiting.
+        let _ = ready.send((scheduled, privileges::drop_all()));
+        let Work { mut bridge, clock, drive, mut reporter, stop } = take.recv().ok()?;
+        let outcome = drive::run(&mut bridge, clock, drive, &mut reporter, &stop, &AtomicU64::new(0));
+        Some((bridge, outcome))
+    };
+    let failed = |error: &dyn std::fmt::Display| Failure::Run(format!("the thread that moves packets: {error}"));
+    let thread = std::thread::Builder::new().name("packets".to_owned()).spawn(body).map_err(|error| failed(&error))?;
+    let (scheduled, dropped) = started.recv().map_err(|error| failed(&error))?;
+    dropped.map_err(|error| failed(&error))?;
+    match scheduled {
+        Err(error) if real_time == RealTime::Require => return Err(failed(&format!("real-time scheduling is refused: {error}"))),
+        Err(error) => say(&format!("warning: no real-time scheduling ({error}): packets may be milliseconds late")),
+        Ok(()) => {}
+    }
+    Ok((thread, give))
+}
+
+fn spool(file: File) -> Result<Spool, Failure> {
+    Spool::new(BufWriter::new(file), Overrun::Lose).map_err(|error| Failure::Run(format!("no thread can be started: {error}")))
+}
+
+/// The seed of one queue's random stream.
+fn queue_seed(settings: &LineSettings, way: Way) -> u64 {
+    Rng::stream(settings.seed.unwrap_or(1), u64::from(way == Way::Up)).next_u64()
+}
+
+fn build(link: &Link, settings: &LineSettings, ports: (PacketPort, PacketPort), longest: u32) -> Result<Bridge, Failure> {
+    let queue =
+        |direction: &Direction, way| live::queue(link, direction, Rng::new(queue_seed(settings, way))).map_err(Failure::Input);
+    let down = live::line(link, &link.down, Instant::ZERO);
+    let up = live::line(link, &link.up, Instant::ZERO);
+    let buffers = buffers_for(&down, live::limit(&link.down)) + buffers_for(&up, live::limit(&link.up));
+    let flow_key = FlowKey(Rng::stream(settings.seed.unwrap_or(1), 2).next_u64());
+    // Room for the tag that the kernel takes out and we put back.
+    let settings = Settings { down, up, buffers, buffer_size: (longest as usize).next_power_of_two().max(2048), flow_key };
+    Ok(Forwarder::new(&settings, ports, (queue(&link.down, Way::Down)?, queue(&link.up, Way::Up)?)))
+}
+
+/// Why an interface could not be opened, and what to do.
+fn refused(name: &str, error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => Failure::Run(format!(
+            "{name}: not permitted: run as root, or once `setcap cap_net_raw,cap_net_admin,cap_sys_resource+ep` on the gq program"
+        )),
+        _ if error.raw_os_error() == Some(19) => Failure::Input(format!("{name}: there is no such interface")),
+        _ => Failure::Input(format!("{name}: {error}")),
+    }
+}
+
+/// Shows reports until the end is asked for or comes by itself.
+fn watch(
+    arguments: &Arguments,
+    shown: &Shown,
+    running: &Running,
+    signals: &Signals,
+    stats: Option<Duration>,
+    duration: Option<Duration>,
+) -> Totals {
+    let mut totals = Totals::default();
+    loop {
+        match signals.next(Duration::ms(50)) {
+            Some(Signal::Stop) => break,
+            Some(Signal::Reload) => reload(arguments, running),
+            None => {}
+        }
+        match running.monitor.next(std::time::Duration::ZERO) {
+            Ok(Some(report)) => {
+                totals.add(&report);
+                let at = report.at;
+                if stats.is_some() && show::print_report(shown, &totals, &report).is_err() {
+                    break;
+                }
+                running.monitor.give_back(report);
+                if duration.is_some_and(|duration| at >= Instant::ZERO + duration) {
+                    break;
+                }
+            }
+            Ok(None) => {}
+            Err(_) => break,
+        }
+        if running.thread.is_finished() {
+            break;
+        }
+    }
+    running.stop.store(true, Ordering::Relaxed);
+    while let Ok(report) = running.monitor.next(std::time::Duration::from_secs(1)) {
+        let Some(report) = report else { break };
+        totals.add(&report);
+        running.monitor.give_back(report);
+    }
+    totals
+}
+
+/// Reads the file again and changes what is different, without losing a packet.
+fn reload(arguments: &Arguments, running: &Running) {
+    if arguments.config.is_none() {
+        say("SIGHUP: there is no --config to read again");
+        return;
+    }
+    let changed = || -> Result<(), Failure> {
+        let (settings, ..) = arguments.resolve()?;
+        let link = settings.link()?;
+        let commands = running.monitor.commands();
+        for (way, direction) in [(Way::Down, &link.down), (Way::Up, &link.up)] {
+            let queue = live::queue(&link, direction, Rng::new(queue_seed(&settings, way))).map_err(Failure::Input)?;
+            let orders = [
+                monitor::Command::Rate(way, direction.nominal_rate()),
+                monitor::Command::Delay(way, direction.delay),
+                monitor::Command::Queue(way, Box::new(queue)),
+            ];
+            for order in orders {
+                commands.send(order).map_err(|_| Failure::Run("the bridge has ended".to_owned()))?;
+            }
+        }
+        Ok(())
+    };
+    match changed() {
+        Ok(()) => say("settings read again"),
+        Err(Failure::Input(message) | Failure::Run(message)) => say(&format!("settings stay as they are: {message}")),
+        Err(_) => say("settings stay as they are"),
+    }
+}
+
+/// Waits for the thread, and for files to be whole.
+fn finish(running: Running) -> Result<(), Failure> {
+    let Running { thread, capture, .. } = running;
+    let Ok(Some((mut bridge, outcome))) = thread.join() else {
+        return Err(Failure::Run("the thread that moves packets has failed".to_owned()));
+    };
+    let recorder = bridge.direction_mut(Way::Down).take_recorder();
+    drop(bridge);
+    if let Some(recorder) = recorder {
+        if recorder.lost() > 0 {
+            say(&format!("warning: {} events are missing in the record: the file was too slow", recorder.lost()));
+        }
+        recorder.finish().map_err(|error| Failure::Run(format!("--record: {error}")))?;
+    }
+    if let Some(capture) = capture.and_then(Arc::into_inner) {
+        let capture = capture.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if capture.lost() > 0 {
+            say(&format!("warning: {} frames are missing in the capture: the file was too slow", capture.lost()));
+        }
+        capture.finish().map_err(|error| Failure::Run(format!("--pcap: {error}")))?;
+    }
+    outcome.map_err(|error| Failure::Run(error.to_string()))
+}

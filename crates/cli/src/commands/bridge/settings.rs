@@ -1,0 +1,232 @@
+//! What a bridge is asked for, from the command line or a file, and the plan made of it.
+
+use crate::failure::Failure;
+use goodqueue_lab::compare::{Comparison, Signal, quoted};
+use goodqueue_lab::plan::{Fault, Link, Plan};
+use goodqueue_lab::quantity;
+use serde::Deserialize;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// The line between the interfaces. Everything as people write it; a file holds the same under the same names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct LineSettings {
+    /// Rate from IN to OUT, for instance 10mbit
+    #[arg(long, value_name = "RATE")]
+    pub rate: Option<String>,
+    /// Rate from OUT to IN [default: that of the other direction]
+    #[arg(long, value_name = "RATE")]
+    pub rate_up: Option<String>,
+    /// Recorded rate from IN to OUT instead: a mahimahi file
+    #[arg(long, value_name = "FILE", conflicts_with = "rate")]
+    pub trace: Option<String>,
+    /// Queue from IN to OUT, see gq list aqm; parameters follow a colon: codel:target=10ms [default: fq-codel]
+    #[arg(long, value_name = "AQM")]
+    pub aqm: Option<String>,
+    /// Queue from OUT to IN [default: the same]
+    #[arg(long, value_name = "AQM")]
+    pub aqm_up: Option<String>,
+    /// What a steered queue (gsp-as, codel-as, pie-as) is held to, for instance 'utilization>=0.99, delay<=30ms'
+    #[arg(long, value_name = "POLICY")]
+    pub policy: Option<String>,
+    /// Drop even where queues can mark
+    #[arg(long)]
+    pub no_ecn: bool,
+    /// Buffer from IN to OUT, for instance 1000packets, 45kB or 50ms [default: 1000packets]
+    #[arg(long, value_name = "AMOUNT")]
+    pub buffer: Option<String>,
+    /// Buffer from OUT to IN [default: the same]
+    #[arg(long, value_name = "AMOUNT")]
+    pub buffer_up: Option<String>,
+    /// Delay added in each direction [default: none]
+    #[arg(long, value_name = "TIME")]
+    pub delay: Option<String>,
+    /// Delay from OUT to IN [default: the same]
+    #[arg(long, value_name = "TIME")]
+    pub delay_up: Option<String>,
+    /// Bytes that each packet takes on the line beside its IP length [default: 14B, the Ethernet header]
+    #[arg(long, value_name = "BYTES")]
+    pub overhead: Option<String>,
+    /// Root of all randomness [default: 1]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+}
+
+/// The name of the link in the plan.
+const LINK: &str = "line";
+
+impl LineSettings {
+    /// What is not said here is as in `behind`.
+    pub fn over(self, behind: Self) -> Self {
+        Self {
+            // A rate given here replaces a recording there, and the other way round.
+            trace: self.trace.clone().or_else(|| behind.trace.filter(|_| self.rate.is_none())),
+            rate: self.rate.or_else(|| behind.rate.filter(|_| self.trace.is_none())),
+            rate_up: self.rate_up.or(behind.rate_up),
+            aqm: self.aqm.or(behind.aqm),
+            aqm_up: self.aqm_up.or(behind.aqm_up),
+            policy: self.policy.or(behind.policy),
+            no_ecn: self.no_ecn || behind.no_ecn,
+            buffer: self.buffer.or(behind.buffer),
+            buffer_up: self.buffer_up.or(behind.buffer_up),
+            delay: self.delay.or(behind.delay),
+            delay_up: self.delay_up.or(behind.delay_up),
+            overhead: self.overhead.or(behind.overhead),
+            seed: self.seed.or(behind.seed),
+        }
+    }
+
+    /// The scenario whose only link this is.
+    pub fn scenario(&self) -> Result<String, Failure> {
+        let rate = match (&self.rate, &self.trace) {
+            (Some(rate), _) => quoted(rate),
+            (None, Some(trace)) => format!("{{ trace = {} }}", quoted(trace)),
+            (None, None) => {
+                return Err(Failure::Input("--rate: say how fast the line is, for instance --rate 100mbit".to_owned()));
+            }
+        };
+        let or = |text: &Option<String>, default: &str| quoted(text.as_deref().unwrap_or(default));
+        let or_same = |up: &Option<String>, down: &Option<String>, default: &str| {
+            quoted(up.as_deref().or(down.as_deref()).unwrap_or(default))
+        };
+        let aqm = self.aqm.as_deref().unwrap_or("fq-codel");
+        let queue = self.queue("--aqm", aqm)?;
+        let queue_up = self.queue("--aqm-up", self.aqm_up.as_deref().unwrap_or(aqm))?;
+        let mut text = format!(
+            "goodqueue = 1\nname = \"bridge\"\nduration = \"1 s\"\nseed = {}\n\n[access]\ndelay = \"0 s\"\n\n[link.{LINK}]\n",
+            self.seed.unwrap_or(1)
+        );
+        let mut key = |name: &str, value: &str| {
+            let _ = writeln!(text, "{name} = {value}");
+        };
+        key("rate", &rate);
+        if let Some(rate) = &self.rate_up {
+            key("rate_up", &quoted(rate));
+        }
+        key("delay", &or(&self.delay, "0 s"));
+        key("delay_up", &or_same(&self.delay_up, &self.delay, "0 s"));
+        key("overhead", &or(&self.overhead, "14 B"));
+        key("buffer", &or(&self.buffer, "1000 packets"));
+        key("buffer_up", &or_same(&self.buffer_up, &self.buffer, "1000 packets"));
+        key("queue", &queue);
+        key("queue_up", &queue_up);
+        text.push_str("\n[[traffic]]\nkind = \"bulk\"\n");
+        Ok(text)
+    }
+
+    fn queue(&self, option: &str, text: &str) -> Result<String, Failure> {
+        let signal = if self.no_ecn { Signal::Drop } else { Signal::Mark };
+        let mut text = text.to_owned();
+        if let Some(policy) = &self.policy {
+            text.push_str(&policy_parameters(policy)?);
+        }
+        Comparison::queue_table(&text, signal).map_err(|error| Failure::Input(format!("{option}: {}", error.message)))
+    }
+
+    /// The link, checked.
+    pub fn link(&self) -> Result<Link, Failure> {
+        let text = self.scenario()?;
+        let plan = Plan::parse("scenario made from the options", &text, Path::new(""))
+            .map_err(|error| Failure::Input(error.faults().map(in_options).collect::<Vec<_>>().join("\nerror: ")))?;
+        let point = plan.points()?.into_iter().next();
+        let link = point.and_then(|point| point.plan.links.into_iter().next());
+        link.ok_or_else(|| Failure::Input("the options describe no line".to_owned()))
+    }
+}
+
+/// A fault in the words of the options.
+fn in_options(fault: &Fault) -> String {
+    const OPTIONS: &[(&str, &str)] = &[
+        ("queue_up", "--aqm-up"),
+        ("queue", "--aqm"),
+        ("rate_up", "--rate-up"),
+        ("rate.trace", "--trace"),
+        ("rate", "--rate"),
+        ("delay_up", "--delay-up"),
+        ("delay", "--delay"),
+        ("buffer_up", "--buffer-up"),
+        ("buffer", "--buffer"),
+        ("overhead", "--overhead"),
+    ];
+    let field = fault.field().strip_prefix(&format!("link.{LINK}.")).unwrap_or(fault.field());
+    let option = OPTIONS.iter().find(|(key, _)| field.starts_with(key)).map(|(_, option)| *option);
+    let place = option.map_or_else(|| fault.place(), str::to_owned);
+    let help = fault.suggestion().map_or_else(String::new, |help| format!("; {help}"));
+    format!("{place}: {}{help}", fault.message())
+}
+
+/// `utilization>=0.99, delay<=30ms` as parameters of a steered queue.
+fn policy_parameters(policy: &str) -> Result<String, Failure> {
+    let wrong = |part: &str| {
+        let allowed = "utilization>=SHARE, utilization<=SHARE, delay<=TIME, delay>=TIME";
+        Failure::Input(format!("--policy: `{part}` is no bound: allowed {allowed}"))
+    };
+    let mut parameters = String::new();
+    for part in policy.split(',').map(str::trim) {
+        let (name, bound, value) = ["<=", ">="]
+            .into_iter()
+            .find_map(|bound| part.split_once(bound).map(|(name, value)| (name.trim(), bound, value.trim())))
+            .ok_or_else(|| wrong(part))?;
+        let parameter = match (name, bound) {
+            ("utilization" | "utilisation", ">=") => "u_low",
+            ("utilization" | "utilisation", "<=") => "u_target",
+            ("delay", "<=") => "target_max",
+            ("delay", ">=") => "thresh_min",
+            _ => return Err(wrong(part)),
+        };
+        if parameter.starts_with("target") || parameter.starts_with("thresh") {
+            quantity::duration(value).map_err(|error| Failure::Input(format!("--policy: {}", error.message)))?;
+        }
+        let _ = write!(parameters, ":{parameter}={value}");
+    }
+    Ok(parameters)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings() -> LineSettings {
+        LineSettings { rate: Some("10mbit".into()), ..LineSettings::default() }
+    }
+
+    fn message(settings: &LineSettings) -> String {
+        match settings.link() {
+            Err(Failure::Input(message)) => message,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_other_direction_is_the_same_unless_told() {
+        let link = settings().link().unwrap();
+        assert_eq!(link.down.nominal_rate(), link.up.nominal_rate());
+        let other = LineSettings { rate_up: Some("2mbit".into()), aqm_up: Some("pie".into()), ..settings() };
+        let link = other.link().unwrap();
+        assert_eq!(link.up.nominal_rate(), goodqueue_units::Rate::mbit(2));
+        assert_eq!((crate::live::name(&link.down), crate::live::name(&link.up)), ("fq-codel".to_owned(), "pie".to_owned()));
+    }
+
+    #[test]
+    fn a_policy_becomes_parameters() {
+        assert_eq!(policy_parameters("utilization>=0.99, delay<=30ms").unwrap(), ":u_low=0.99:target_max=30ms");
+        assert!(policy_parameters("speed>=1").is_err());
+        let steered = LineSettings { aqm: Some("gsp-as".into()), policy: Some("delay <= 10ms".into()), ..settings() };
+        let queue = steered.link().unwrap().down.queue.unwrap();
+        assert_eq!(queue.params.len(), 1);
+    }
+
+    #[test]
+    fn mistakes_are_told_in_the_words_of_the_options() {
+        let text = message(&LineSettings { rate: Some("fast".into()), ..settings() });
+        assert!(text.starts_with("--rate: "), "{text}");
+        let text = message(&LineSettings { aqm: Some("codel:target=1year".into()), ..settings() });
+        assert!(text.starts_with("--aqm: "), "{text}");
+        let text = message(&LineSettings { buffer_up: Some("0packets".into()), ..settings() });
+        assert!(text.starts_with("--buffer-up: "), "{text}");
+        let text = message(&LineSettings { policy: Some("delay<=5ms".into()), ..settings() });
+        assert!(text.starts_with("--aqm: "), "{text}");
+        assert!(message(&LineSettings::default()).starts_with("--rate: "));
+    }
+}

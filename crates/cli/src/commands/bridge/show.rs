@@ -1,0 +1,218 @@
+//! What a running bridge prints: a table line by line, or JSON with the names that `tc -s -j qdisc` uses.
+
+use crate::failure::Failure;
+use crate::live;
+use crate::output::{print, say};
+use goodqueue_aqm::Counters;
+use goodqueue_lab::plan::{Direction, Link};
+use goodqueue_live::measure::{Quantiles, Times};
+use goodqueue_live::monitor::{HalfReport, Report};
+use goodqueue_units::{Duration, Instant};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::io;
+
+/// What is shown.
+pub struct Shown {
+    /// In and out.
+    pub interfaces: [String; 2],
+    /// The line.
+    pub link: Link,
+    /// JSON rather than a table?
+    pub json: bool,
+}
+
+/// Sums over all reports, and what the latest adds to the one before.
+#[derive(Default)]
+pub struct Totals {
+    down: HalfTotals,
+    up: HalfTotals,
+    at: Instant,
+    reports: u64,
+}
+
+#[derive(Default)]
+struct HalfTotals {
+    times: Times,
+    last: HalfReport,
+    step: Step,
+}
+
+/// From one report to the next.
+#[derive(Default)]
+struct Step {
+    span: Duration,
+    sent_bits: u64,
+    counters: Counters,
+}
+
+impl HalfTotals {
+    fn add(&mut self, half: &HalfReport, span: Duration) {
+        self.times.add(&half.times);
+        self.step = Step {
+            span,
+            sent_bits: half.sent_bits.saturating_sub(self.last.sent_bits),
+            counters: half.counters.since(&self.last.counters),
+        };
+        self.last = half.clone();
+    }
+
+    /// Frames that were lost outside of the queue: with any, the result is not that of the queue alone.
+    fn lost_outside(&self) -> u64 {
+        let port = &self.last.port;
+        port.ring_overflows + port.no_buffer + port.oversize
+    }
+}
+
+impl Totals {
+    /// Adds a report.
+    pub fn add(&mut self, report: &Report) {
+        let span = report.at.since(self.at);
+        self.down.add(&report.down, span);
+        self.up.add(&report.up, span);
+        self.at = report.at;
+        self.reports += 1;
+    }
+}
+
+/// Prints the latest report.
+pub fn print_report(shown: &Shown, totals: &Totals, report: &Report) -> io::Result<()> {
+    if shown.json {
+        let halves = [
+            qdisc(&shown.interfaces[1], &shown.link, &shown.link.down, &totals.down),
+            qdisc(&shown.interfaces[0], &shown.link, &shown.link.up, &totals.up),
+        ];
+        return print(&format!("{}\n", Value::from(halves.to_vec())));
+    }
+    let mut text = String::new();
+    if totals.reports % 20 == 1 {
+        text.push_str(
+            "   time  way    Mbit/s   packet/s  waiting  sojourn ms mean    p99   drops  marks  late us p99   max   lost outside\n",
+        );
+    }
+    for (way, half, half_report) in [("down", &totals.down, &report.down), ("up", &totals.up, &report.up)] {
+        let Step { span, sent_bits, counters } = &half.step;
+        let seconds = span.as_secs_f64().max(1e-9);
+        let sojourn = Quantiles::of(&half_report.times.sojourn);
+        let late = Quantiles::of(&half_report.times.lateness);
+        let _ = writeln!(
+            text,
+            "{:7.1}  {way:4} {:8.3} {:10.0} {:8} {:16.3} {:6.3} {:7} {:6} {:12.0} {:5.0} {:14}",
+            report.at.as_secs_f64(),
+            *sent_bits as f64 / seconds / 1e6,
+            counters.departed.packets.get() as f64 / seconds,
+            half_report.view.packets.get(),
+            sojourn.mean_s * 1e3,
+            sojourn.p99_s * 1e3,
+            counters.dropped_total().packets.get(),
+            counters.marked.packets.get(),
+            late.p99_s * 1e6,
+            late.max_s * 1e6,
+            half.lost_outside(),
+        );
+    }
+    print(&text)
+}
+
+/// One direction as a queueing discipline of the interface that it sends to.
+fn qdisc(device: &str, link: &Link, direction: &Direction, half: &HalfTotals) -> Value {
+    let HalfReport { counters, view, gauges, port, frames, rate, delay, .. } = &half.last;
+    let micros = |seconds: f64| (seconds * 1e6).round() as u64;
+    let times = |quantiles: Quantiles| {
+        json!({
+            "mean": micros(quantiles.mean_s), "p50": micros(quantiles.p50_s), "p95": micros(quantiles.p95_s),
+            "p99": micros(quantiles.p99_s), "max": micros(quantiles.max_s),
+        })
+    };
+    let name = live::name(direction).replace('-', "_");
+    let mut value = json!({
+        "kind": name,
+        "handle": "1:",
+        "dev": device,
+        "root": true,
+        "options": {
+            "rate": rate.as_bit_s() / 8,
+            "delay": micros(delay.as_secs_f64()),
+            "overhead": link.overhead.get(),
+        },
+        "bytes": counters.departed.bytes.get(),
+        "packets": counters.departed.packets.get(),
+        "drops": counters.dropped_total().packets.get(),
+        "overlimits": counters.overflow().packets.get(),
+        "requeues": 0,
+        "backlog": view.backlog.get(),
+        "qlen": view.packets.get(),
+        "ecn_mark": counters.marked.packets.get(),
+        "drop_overlimit": counters.overflow().packets.get(),
+        "sojourn_us": times(Quantiles::of(&half.times.sojourn)),
+        "lateness_us": times(Quantiles::of(&half.times.lateness)),
+        "stalls": half.times.stalls,
+        "malformed": frames.malformed_total(),
+        "ring_overflows": port.ring_overflows,
+        "no_buffer": port.no_buffer,
+        "oversize": port.oversize,
+        "send_failures": port.send_failures,
+        "outages": port.outages,
+    });
+    if let Value::Object(fields) = &mut value {
+        let finite = gauges.iter().filter(|(_, value)| value.is_finite());
+        for (name, value) in finite {
+            // A gauge never hides one of the fields above.
+            fields.entry((*name).to_owned()).or_insert_with(|| json!(value));
+        }
+        let limit = live::limit(direction);
+        if let Some(options) = fields.get_mut("options").and_then(Value::as_object_mut) {
+            if limit.packets != goodqueue_units::Packets::MAX {
+                options.insert("limit".to_owned(), json!(limit.packets.get()));
+            }
+            if limit.bytes != goodqueue_units::Bytes::MAX {
+                options.insert("memory_limit".to_owned(), json!(limit.bytes.get()));
+            }
+        }
+    }
+    value
+}
+
+/// The whole run in a few lines on standard error, and whether its figures are to be trusted; as JSON on standard output.
+pub fn print_end(shown: &Shown, totals: &Totals) -> Result<(), Failure> {
+    if shown.json {
+        let halves = [
+            qdisc(&shown.interfaces[1], &shown.link, &shown.link.down, &totals.down),
+            qdisc(&shown.interfaces[0], &shown.link, &shown.link.up, &totals.up),
+        ];
+        print(&format!("{}\n", Value::from(halves.to_vec())))?;
+    }
+    for (way, half) in [("down", &totals.down), ("up", &totals.up)] {
+        let counters = &half.last.counters;
+        let late = Quantiles::of(&half.times.lateness);
+        let sojourn = Quantiles::of(&half.times.sojourn);
+        say(&format!(
+            "{way:4} {} packets, {} dropped, {} marked; sojourn p50 {:.3} p99 {:.3} max {:.3} ms; \
+             late p50 {:.0} p99 {:.0} max {:.0} us, {} stalls",
+            counters.departed.packets.get(),
+            counters.dropped_total().packets.get(),
+            counters.marked.packets.get(),
+            sojourn.p50_s * 1e3,
+            sojourn.p99_s * 1e3,
+            sojourn.max_s * 1e3,
+            late.p50_s * 1e6,
+            late.p99_s * 1e6,
+            late.max_s * 1e6,
+            half.times.stalls,
+        ));
+        let port = &half.last.port;
+        if half.lost_outside() > 0 {
+            say(&format!(
+                "warning: {way}: lost outside of the queue: {} receive ring full, {} no buffer, {} longer than the MTU{}",
+                port.ring_overflows,
+                port.no_buffer,
+                port.oversize,
+                if port.oversize > 0 { " (senders join packets: ethtool -K SENDER tso off gso off)" } else { "" },
+            ));
+        }
+        if port.partial_checksums > 0 {
+            say(&format!("{way}: {} packets came without checksums, which were filled in", port.partial_checksums));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! From a plan's link to what the live host runs.
+
+use goodqueue_aqm::spec::LinkFacts;
+use goodqueue_aqm::{AnyQdisc, Limit, Packet};
+use goodqueue_lab::plan::{Direction, Link, Queue};
+use goodqueue_live::rate::Opportunities;
+use goodqueue_live::{Line, RateSpec};
+use goodqueue_sim::RateSpec as PlannedRate;
+use goodqueue_units::{Instant, Rng};
+use std::sync::Arc;
+
+/// A rate as the live host wants it; times of steps count from `start` on its clock.
+fn rate(planned: &PlannedRate, start: Instant) -> RateSpec {
+    match planned {
+        PlannedRate::Constant(rate) => RateSpec::Constant(*rate),
+        PlannedRate::Steps(steps) => {
+            let later =
+                |&(at, rate): &(Instant, _)| (if at == Instant::ZERO { at } else { at + start.since(Instant::ZERO) }, rate);
+            RateSpec::Steps(steps.iter().map(later).collect())
+        }
+        PlannedRate::Trace(trace) => {
+            RateSpec::Recorded(Arc::new(Opportunities { at: trace.opportunities.clone(), period: trace.period }))
+        }
+    }
+}
+
+/// One direction of a link; steps of its rate count from `start`.
+pub fn line(link: &Link, direction: &Direction, start: Instant) -> Line {
+    Line { rate: rate(&direction.rate, start), delay: direction.delay, overhead: link.overhead }
+}
+
+/// The limit of a direction's queue.
+pub fn limit(direction: &Direction) -> Limit {
+    direction.queue.as_ref().map_or(Limit::NONE, |queue| queue.limit)
+}
+
+/// What `gq list aqm` calls the queue of a direction.
+pub fn name(direction: &Direction) -> String {
+    direction.queue.as_ref().map_or_else(|| "tail-drop".to_owned(), Queue::name)
+}
+
+/// The queue of one direction; one that the plan does not describe never drops.
+pub fn queue<P: Packet>(link: &Link, direction: &Direction, rng: Rng) -> Result<AnyQdisc<P>, String> {
+    let facts = LinkFacts {
+        rate: Some(direction.nominal_rate()),
+        delay: direction.delay,
+        mtu: link.mtu,
+        overhead: link.overhead,
+        limit: limit(direction),
+    };
+    let built = match &direction.queue {
+        Some(Queue { kind, params, of, ecn, .. }) => AnyQdisc::build_over(kind, params, of.as_ref(), &facts, *ecn, rng),
+        None => {
+            let kind = goodqueue_aqm::sched::kind("tail-drop").ok_or_else(|| "there is no tail-drop".to_owned())?;
+            AnyQdisc::build(kind, &[], &facts, goodqueue_aqm::EcnPolicy::Drop, rng)
+        }
+    };
+    built.map_err(|error| error.to_string())
+}

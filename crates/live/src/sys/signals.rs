@@ -1,0 +1,55 @@
+//! Signals taken one by one by a thread that asks for them, instead of interrupting any.
+
+use super::checked;
+use goodqueue_units::Duration;
+use std::io;
+use std::mem::MaybeUninit;
+
+/// What the outside may ask of a running bridge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// End (SIGINT, SIGTERM).
+    Stop,
+    /// Read the settings again (SIGHUP).
+    Reload,
+}
+
+/// The signals that are waited for.
+#[derive(Debug)]
+pub struct Signals(libc::sigset_t);
+
+impl Signals {
+    /// From now on these signals wait until they are taken, in this thread and all that it starts.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn hold() -> io::Result<Self> {
+        let mut set = MaybeUninit::uninit();
+        // SAFETY: the set is initialised by the first call before the others use it; all pointers outlive their calls.
+        unsafe {
+            checked(libc::sigemptyset(set.as_mut_ptr()))?;
+            for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+                checked(libc::sigaddset(set.as_mut_ptr(), signal))?;
+            }
+            let set = set.assume_init();
+            match libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) {
+                0 => Ok(Self(set)),
+                error => Err(io::Error::from_raw_os_error(error)),
+            }
+        }
+    }
+
+    /// The next signal, waited for at most for `longest`.
+    #[must_use]
+    pub fn next(&self, longest: Duration) -> Option<Signal> {
+        let nanos = longest.as_nanos();
+        let timeout =
+            libc::timespec { tv_sec: (nanos / 1_000_000_000) as libc::time_t, tv_nsec: (nanos % 1_000_000_000) as libc::c_long };
+        // SAFETY: set and timeout are valid and outlive the call; no information beside the number is asked for.
+        match unsafe { libc::sigtimedwait(&raw const self.0, std::ptr::null_mut(), &raw const timeout) } {
+            libc::SIGINT | libc::SIGTERM => Some(Signal::Stop),
+            libc::SIGHUP => Some(Signal::Reload),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The port of real interfaces, between namespaces of the tests' own. Where the kernel allows none, each test says so and ends.
+
+use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched, spec::LinkFacts};
+use goodqueue_live::clock::{Clock, MonotonicClock};
+use goodqueue_live::drive::{self, Bridge, Drive};
+use goodqueue_live::forwarder::{Forwarder, Settings, Way};
+use goodqueue_live::frame::FlowKey;
+use goodqueue_live::monitor::{Reporter, connection};
+use goodqueue_live::pool::{Frame, Pool};
+use goodqueue_live::port::fuzz::Fuzz;
+use goodqueue_live::port::packet::PacketPort;
+use goodqueue_live::port::{Port, PortCounters};
+use goodqueue_live::sys::namespace;
+use goodqueue_live::{Line, LivePacket, RateSpec};
+use goodqueue_testbed::bench::Bench;
+use goodqueue_units::{Bytes, Duration, Instant, Rate};
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration as Wall;
+
+/// A bench, or the reason why there is none.
+fn bench() -> Option<Bench> {
+    if !namespace::is_root() {
+        println!("skipped: only root may make network namespaces here");
+        return None;
+    }
+    match Bench::new() {
+        Ok(bench) => Some(bench),
+        Err(error) => {
+            println!("skipped: no namespaces with veth pairs: {error}");
+            None
+        }
+    }
+}
+
+fn line(rate: Rate) -> Line {
+    Line { rate: RateSpec::Constant(rate), delay: Duration::ms(2), overhead: Bytes::new(14) }
+}
+
+fn queue(name: &str, rate: Rate) -> AnyQdisc<LivePacket> {
+    let facts = LinkFacts {
+        rate: Some(rate),
+        delay: Duration::ms(2),
+        mtu: Bytes::new(1500),
+        overhead: Bytes::new(14),
+        limit: Limit::packets(200),
+    };
+    AnyQdisc::build(sched::kind(name).expect("a kind"), &[], &facts, EcnPolicy::Mark, Rng::new(1)).expect("a queue")
+}
+
+fn bridge(bench: &Bench, clock: MonotonicClock, name: &str, rate: Rate) -> Bridge {
+    let ports = bench
+        .middle
+        .within(|| Ok((PacketPort::open(Bench::PORT_A, clock)?, PacketPort::open(Bench::PORT_B, clock)?)))
+        .expect("both ports");
+    let settings = Settings { down: line(rate), up: line(rate), buffers: 8192, buffer_size: 2048, flow_key: FlowKey(1) };
+    Forwarder::new(&settings, ports, (queue(name, rate), queue(name, rate)))
+}
+
+/// Runs the bridge on its thread while `work` goes on; gives it back at the end.
+fn while_bridged<T: Send>(mut bridge: Bridge, clock: MonotonicClock, work: impl FnOnce() -> T) -> (T, Bridge, io::Result<()>) {
+    let (stop, beat) = (AtomicBool::new(false), AtomicU64::new(0));
+    let (mut reporter, _monitor): (Reporter, _) = connection();
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            let drive = Drive { report_every: Duration::secs(1), spin: Duration::ZERO };
+            let outcome = drive::run(&mut bridge, clock, drive, &mut reporter, &stop, &beat);
+            (bridge, outcome)
+        });
+        let result = {
+            let _end = AtEnd(&stop);
+            work()
+        };
+        let (bridge, outcome) = thread.join().expect("the thread ends");
+        (result, bridge, outcome)
+    })
+}
+
+/// Ends the bridge also when an assertion fails.
+struct AtEnd<'a>(&'a AtomicBool);
+
+impl Drop for AtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Nothing here takes nearly so long, unless it never ends.
+const LONG: Wall = Wall::from_secs(15);
+
+/// Sends `bytes` by TCP from left to right; returns what arrived.
+fn transfer(bench: &Bench, bytes: Vec<u8>) -> Vec<u8> {
+    let listener = bench.right.within(|| TcpListener::bind((Bench::RIGHT_ADDRESS, 9000))).expect("a listener");
+    let to = (Bench::RIGHT_ADDRESS, 9000).into();
+    let mut stream = bench.left.within(|| TcpStream::connect_timeout(&to, LONG)).expect("a way through the bridge");
+    std::thread::scope(|scope| {
+        let receiver = scope.spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a connection");
+            stream.set_read_timeout(Some(LONG)).expect("a timeout");
+            let mut got = Vec::new();
+            stream.read_to_end(&mut got).expect("all of it");
+            got
+        });
+        stream.set_write_timeout(Some(LONG)).expect("a timeout");
+        stream.write_all(&bytes).expect("it is taken");
+        drop(stream);
+        receiver.join().expect("the receiver ends")
+    })
+}
+
+#[test]
+fn tcp_passes_with_drops_and_every_byte_is_right() {
+    let Some(bench) = bench() else { return };
+    let clock = MonotonicClock::start();
+    let rate = Rate::mbit(20);
+    let bridge = bridge(&bench, clock, "codel", rate);
+    let bytes: Vec<u8> = (0..1_500_000u32).map(|n| (n ^ n >> 8) as u8).collect();
+    let (got, mut bridge, outcome) = while_bridged(bridge, clock, || transfer(&bench, bytes.clone()));
+    outcome.expect("nothing went wrong");
+    assert!(got == bytes, "{} bytes of {}", got.len(), bytes.len());
+    assert!(bridge.conserves());
+    let (a, b) = bridge.port_counters();
+    for counters in [a, b] {
+        assert_eq!(counters.ring_overflows + counters.oversize + counters.no_buffer, 0, "{counters:?}");
+    }
+    assert_eq!(bridge.frames(Way::Down).malformed_total(), 0);
+}
+
+#[test]
+fn tags_pass_unchanged() {
+    let Some(bench) = bench() else { return };
+    let clock = MonotonicClock::start();
+    // The right end listens to its interface as it is; a tagged frame is sent from the left the same way.
+    let open = |place: &goodqueue_testbed::namespace::Namespace, name: &str| {
+        place.within(|| PacketPort::open(name, clock)).expect("an end's port")
+    };
+    let (mut left, mut right) = (open(&bench.left, Bench::LEFT), open(&bench.right, Bench::RIGHT));
+    let mut pool = Pool::new(256, 2048);
+    let slot = pool.take().expect("a buffer");
+    let mut bytes = vec![0xFF; 6];
+    bytes.extend([2, 0, 0, 0, 0, 9, 0x81, 0, 0x60, 5, 0x88, 0xB5]);
+    bytes.extend([7; 50]);
+    pool.buffer(slot)[..bytes.len()].copy_from_slice(&bytes);
+    let frame = Frame { slot, len: bytes.len() as u32 };
+    let bridge = bridge(&bench, clock, "tail-drop", Rate::mbit(100));
+    let (found, ..) = while_bridged(bridge, clock, || {
+        assert_eq!(left.send(Instant::ZERO, &pool, &[frame]).expect("it is sent"), 1);
+        let mut batch = Vec::with_capacity(8);
+        let mut clock = clock;
+        let end = clock.now() + Duration::secs(5);
+        while clock.now() < end {
+            right.receive(clock.now(), &mut pool, &mut batch).expect("the port is there");
+            if batch.drain(..).any(|received| pool.frame(received.frame) == bytes) {
+                return true;
+            }
+        }
+        false
+    });
+    assert!(found, "the tagged frame arrives with its tag");
+}
+
+#[test]
+fn malformed_frames_through_a_real_interface_are_all_accounted_for() {
+    const FRAMES: u64 = 20_000;
+    let Some(bench) = bench() else { return };
+    let clock = MonotonicClock::start();
+    let bridge = bridge(&bench, clock, "fq-codel", Rate::gbit(1));
+    let mut left = bench.left.within(|| PacketPort::open(Bench::LEFT, clock)).expect("an end's port");
+    let (sent, mut bridge, outcome) = while_bridged(bridge, clock, || {
+        let mut pool = Pool::new(1, 2048);
+        let slot = pool.take().expect("a buffer");
+        let mut fuzz = Fuzz::new(Rng::new(3), FRAMES, Duration::ZERO);
+        let mut now = clock;
+        for _ in 0..FRAMES {
+            // The kernel itself refuses frames shorter than a link header or longer than the MTU.
+            let len = fuzz.write(&mut pool.buffer(slot)[..1514]).min(1514) as u32;
+            let frame = Frame { slot, len };
+            // The kernel drops a frame that ends within its tag before any socket sees it.
+            let tagged = pool.frame(frame).get(12..14).is_some_and(|kind| matches!(kind, [0x81, 0] | [0x88, 0xA8]));
+            if tagged && len < 20 {
+                continue;
+            }
+            let end = now.now() + Duration::secs(5);
+            while left.send(now.now(), &pool, &[frame]).expect("the port is there") == 0 {
+                assert!(now.now() < end, "the interface takes frames");
+            }
+        }
+        settle(&bench);
+        left.counters()
+    });
+    outcome.expect("nothing went wrong");
+    let (a, _): (PortCounters, _) = bridge.port_counters();
+    let received = bridge.frames(Way::Down).received + a.ring_overflows + a.no_buffer + a.oversize;
+    assert!(sent.sent > FRAMES / 2, "{sent:?}");
+    // The probe that says that all has passed, and address resolution, come on top.
+    assert!((sent.sent..sent.sent + 20).contains(&received), "{sent:?} {a:?} {:?}", bridge.frames(Way::Down));
+    assert!(bridge.frames(Way::Down).malformed_total() > FRAMES / 20);
+    assert!(bridge.conserves());
+}
+
+/// Waits until a datagram has passed from left to right, and so all that was sent before.
+fn settle(bench: &Bench) {
+    let right = bench.right.within(|| UdpSocket::bind((Bench::RIGHT_ADDRESS, 9001))).expect("a socket");
+    let left = bench.left.within(|| UdpSocket::bind((Bench::LEFT_ADDRESS, 9001))).expect("a socket");
+    right.set_read_timeout(Some(Wall::from_millis(500))).expect("a timeout");
+    for _ in 0..10 {
+        left.send_to(b"through", (Bench::RIGHT_ADDRESS, 9001)).expect("it is sent");
+        if right.recv(&mut [0; 16]).is_ok() {
+            return;
+        }
+    }
+    panic!("nothing passes the bridge");
+}
+
+#[test]
+fn an_interface_that_goes_down_and_up_is_survived() {
+    let Some(bench) = bench() else { return };
+    let clock = MonotonicClock::start();
+    let bridge = bridge(&bench, clock, "fq-codel", Rate::mbit(100));
+    let ((), mut bridge, outcome) = while_bridged(bridge, clock, || {
+        settle(&bench);
+        bench.middle.ip(&format!("link set {} down", Bench::PORT_B)).expect("it goes down");
+        let left = bench.left.within(|| UdpSocket::bind((Bench::LEFT_ADDRESS, 0))).expect("a socket");
+        for _ in 0..50 {
+            left.send_to(b"lost", (Bench::RIGHT_ADDRESS, 9)).expect("it is sent");
+        }
+        bench.middle.ip(&format!("link set {} up", Bench::PORT_B)).expect("it comes up");
+        settle(&bench);
+    });
+    outcome.expect("the bridge goes on");
+    assert!(bridge.conserves());
+    assert!(bridge.port_counters().1.outages >= 1, "{:?}", bridge.port_counters().1);
+}
+
+#[test]
+fn an_interface_that_disappears_ends_the_bridge_with_its_name() {
+    let Some(bench) = bench() else { return };
+    let clock = MonotonicClock::start();
+    let mut bridge = bridge(&bench, clock, "fq-codel", Rate::mbit(100));
+    // The cable is pulled: the far end's network is gone, and the veth pair with it.
+    let Bench { left, middle: _middle, right } = bench;
+    right.ip(&format!("link del {}", Bench::RIGHT)).expect("the pair is deleted");
+    drop((left, right));
+    let (stop, beat) = (AtomicBool::new(false), AtomicU64::new(0));
+    let (mut reporter, _monitor) = connection();
+    let drive = Drive { report_every: Duration::secs(1), spin: Duration::ZERO };
+    let error = drive::run(&mut bridge, clock, drive, &mut reporter, &stop, &beat).expect_err("the interface is gone");
+    assert!(error.to_string().contains(Bench::PORT_B), "{error}");
+}
