@@ -235,7 +235,7 @@ fn malformed_frames_are_all_accounted_for() {
     let frames = live.frames(Way::Down);
     let (port, _) = live.port_counters();
     assert_eq!(frames.received + port.oversize, FRAMES);
-    assert!(frames.malformed.iter().all(|count| *count > 1000), "every kind: {frames:?}");
+    assert!(frames.malformed.iter().all(|count| *count > 50), "every kind: {frames:?}");
     assert!(frames.sent > FRAMES / 10 && port.oversize > 100, "{frames:?} {port:?}");
     assert!(live.conserves());
     assert_eq!(live.pool().in_use(), 0);
