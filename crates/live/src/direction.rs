@@ -153,7 +153,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
             if next > until || next == Instant::MAX {
                 break;
             }
-            self.served = next;
+            self.pass(next);
             if let Some((_, rate)) = change.filter(|_| next == change_at) {
                 self.tell_rate(next, rate);
             } else if next == timer {
@@ -165,7 +165,16 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
                 self.transmit(next, pool);
             }
         }
-        self.served = self.served.max(until);
+        self.pass(until);
+    }
+
+    /// Time goes on to `until`, with what waits now.
+    #[inline]
+    fn pass(&mut self, until: Instant) {
+        if until > self.served {
+            self.meter.waited(until.since(self.served), self.view());
+            self.served = until;
+        }
     }
 
     fn next_timer(&self) -> Instant {

@@ -1,6 +1,6 @@
 //! What is counted beside the queue's own counters.
 
-use goodqueue_aqm::Counters;
+use goodqueue_aqm::{Counters, QueueView};
 use goodqueue_units::{Bytes, Duration};
 use hdrhistogram::Histogram;
 
@@ -33,11 +33,15 @@ pub struct Times {
     pub sojourn_sum: u128,
     /// Packets later than [`STALL`].
     pub stalls: u64,
+    /// Waiting packets times nanoseconds.
+    pub packet_time: u128,
+    /// Waiting bytes times nanoseconds.
+    pub byte_time: u128,
 }
 
 impl Default for Times {
     fn default() -> Self {
-        Self { sojourn: times(), lateness: times(), sojourn_sum: 0, stalls: 0 }
+        Self { sojourn: times(), lateness: times(), sojourn_sum: 0, stalls: 0, packet_time: 0, byte_time: 0 }
     }
 }
 
@@ -49,6 +53,8 @@ impl Times {
         debug_assert!(added.is_ok(), "histograms of one range");
         self.sojourn_sum += other.sojourn_sum;
         self.stalls += other.stalls;
+        self.packet_time += other.packet_time;
+        self.byte_time += other.byte_time;
     }
 
     /// Forgets all.
@@ -57,6 +63,8 @@ impl Times {
         self.lateness.reset();
         self.sojourn_sum = 0;
         self.stalls = 0;
+        self.packet_time = 0;
+        self.byte_time = 0;
     }
 }
 
@@ -100,6 +108,14 @@ impl Meter {
     #[must_use]
     pub fn new() -> Self {
         Self { times: Times::default(), sent_bits: 0, retired: Counters::default() }
+    }
+
+    /// So much has waited for `span`.
+    #[inline]
+    pub(crate) fn waited(&mut self, span: Duration, queue: QueueView) {
+        let nanos = u128::from(span.as_nanos());
+        self.times.packet_time += nanos * u128::from(queue.packets.get());
+        self.times.byte_time += nanos * u128::from(queue.backlog.get());
     }
 
     #[inline]

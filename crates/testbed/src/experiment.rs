@@ -1,0 +1,282 @@
+//! Kernel senders across the forwarder, and what they and it measured.
+
+mod flows;
+
+use crate::bench::Bench;
+use goodqueue_aqm::{AnyQdisc, Counters, Tally};
+use goodqueue_live::clock::{Clock, MonotonicClock};
+use goodqueue_live::drive::{self, Bridge, Drive};
+use goodqueue_live::forwarder::{Forwarder, Settings, buffers_for};
+use goodqueue_live::frame::FlowKey;
+use goodqueue_live::measure::{Quantiles, Times};
+use goodqueue_live::monitor::{HalfReport, Monitor, Report, connection};
+use goodqueue_live::port::packet::PacketPort;
+use goodqueue_live::sys::scheduling;
+use goodqueue_live::{Line, LivePacket};
+use goodqueue_units::{Duration, Ecn, Instant, Rate};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+pub use flows::{FlowMeasured, Stop};
+use flows::{Live, Traffic};
+
+/// Which way a flow's data goes.
+pub use goodqueue_live::forwarder::Way;
+
+/// What a flow sends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// As much as this kernel's TCP can, under the control of this name.
+    Tcp {
+        /// The kernel's name of the congestion control.
+        control: String,
+    },
+    /// UDP packets at constant gaps.
+    Cbr {
+        /// In IP bits.
+        rate: Rate,
+        /// IP length.
+        packet_size: u32,
+        /// Codepoint they carry.
+        ecn: Ecn,
+    },
+}
+
+/// A flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// What it sends.
+    pub source: Source,
+    /// Which way.
+    pub way: Way,
+    /// When it starts.
+    pub start: Duration,
+    /// When it stops offering data; `None`: at the end.
+    pub stop: Option<Duration>,
+    /// The upper six bits of the traffic class.
+    pub dscp: u8,
+}
+
+/// A run.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// From left to right.
+    pub down: Line,
+    /// From right to left.
+    pub up: Line,
+    /// What the queues hold, for the number of buffers.
+    pub limits: (goodqueue_aqm::Limit, goodqueue_aqm::Limit),
+    /// All flows.
+    pub flows: Vec<Flow>,
+    /// Do TCP flows ask for ECN?
+    pub ecn: bool,
+    /// Time before measuring begins.
+    pub warmup: Duration,
+    /// The measured part.
+    pub duration: Duration,
+}
+
+/// What one direction did in the measured part.
+#[derive(Clone, Debug)]
+pub struct HalfMeasured {
+    /// The queue's counters.
+    pub counters: Counters,
+    /// Distributions of times.
+    pub times: Times,
+    /// Bits sent, framing included.
+    pub sent_bits: u64,
+    /// Packets lost outside of the queue.
+    pub lost_outside: u64,
+}
+
+/// What a run measured.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// How long the measured part was, by the clock.
+    pub span: Duration,
+    /// From left to right.
+    pub down: HalfMeasured,
+    /// From right to left.
+    pub up: HalfMeasured,
+    /// All flows, in their order.
+    pub flows: Vec<FlowMeasured>,
+    /// Was real-time scheduling granted?
+    pub real_time: bool,
+}
+
+/// Stalls of more than this part of the base round-trip time make a run void.
+const STALL_PART: f64 = 0.05;
+/// Reports, and samples of senders, come so often.
+const REPORT_EVERY: Duration = Duration::ms(20);
+const PRIORITY: i32 = 10;
+
+impl Measured {
+    /// Why nothing can be concluded from this run; `None` when it is good.
+    #[must_use]
+    pub fn void(&self, base_rtt: Duration) -> Option<String> {
+        for (way, half) in [("down", &self.down), ("up", &self.up)] {
+            if half.lost_outside > 0 {
+                return Some(format!("{way}: {} packets were lost outside of the queue", half.lost_outside));
+            }
+            // One packet in a thousand may be that late; the whole queue may not.
+            let late = half.times.lateness.value_at_quantile(0.999) as f64;
+            if late > STALL_PART * base_rtt.as_nanos() as f64 && half.times.lateness.len() > 1000 {
+                return Some(format!("{way}: 0.1 % of the packets were more than {:.3} ms late", late * 1e-6));
+            }
+        }
+        None
+    }
+}
+
+/// Runs it, in networks of its own, until its end or until `stop`; `None` when it was stopped.
+///
+/// # Errors
+/// When the kernel refuses something, or an interface or thread fails.
+pub fn run(
+    experiment: &Experiment,
+    queues: (AnyQdisc<LivePacket>, AnyQdisc<LivePacket>),
+    stop: &AtomicBool,
+) -> io::Result<Option<Measured>> {
+    let bench = Bench::new()?;
+    for end in [&bench.left, &bench.right] {
+        end.set("net.ipv4.tcp_ecn", if experiment.ecn { "1" } else { "0" })?;
+    }
+    let mut clock = MonotonicClock::start();
+    let ports = bench.middle.within(|| Ok((PacketPort::open(Bench::PORT_A, clock)?, PacketPort::open(Bench::PORT_B, clock)?)))?;
+    let settings = Settings {
+        down: experiment.down.clone(),
+        up: experiment.up.clone(),
+        buffers: buffers_for(&experiment.down, experiment.limits.0) + buffers_for(&experiment.up, experiment.limits.1),
+        buffer_size: 2048,
+        flow_key: FlowKey(0x600D_600D),
+    };
+    let mut bridge: Bridge = Forwarder::new(&settings, ports, queues);
+    let (mut reporter, monitor) = connection();
+    let (end, beat, real_time) = (AtomicBool::new(false), AtomicU64::new(0), AtomicBool::new(false));
+    let traffic = Traffic::new(&experiment.flows, &bench)?;
+    let ends = Stop::default();
+    let start = clock.now();
+    std::thread::scope(|scope| {
+        let packets = std::thread::Builder::new().name("packets".to_owned()).spawn_scoped(scope, || {
+            scheduling::exact_timers()?;
+            real_time.store(scheduling::real_time(PRIORITY).is_ok(), Ordering::Relaxed);
+            let drive = Drive { report_every: REPORT_EVERY, spin: Duration::ZERO };
+            drive::run(&mut bridge, clock, drive, &mut reporter, &end, &beat)
+        })?;
+        let measured = {
+            // Whatever happens here, threads must hear of the end.
+            let _last = AtEnd { ends: &ends, packets: &end };
+            let live = traffic.start(scope, &ends, &bench)?;
+            watch(experiment, &monitor, &live, start, stop)
+        };
+        packets.join().unwrap_or_else(|_| Err(io::Error::other("the thread that moves packets has panicked")))?;
+        Ok(measured?.map(|measured| Measured { real_time: real_time.load(Ordering::Relaxed), ..measured }))
+    })
+}
+
+struct AtEnd<'a> {
+    ends: &'a Stop,
+    packets: &'a AtomicBool,
+}
+
+impl Drop for AtEnd<'_> {
+    fn drop(&mut self) {
+        self.ends.now();
+        self.packets.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Where counters stood at one time.
+struct Mark {
+    at: Instant,
+    halves: [HalfMark; 2],
+    flows: Vec<FlowMeasured>,
+}
+
+struct HalfMark {
+    counters: Counters,
+    sent_bits: u64,
+    lost_outside: u64,
+}
+
+impl HalfMark {
+    fn of(half: &HalfReport) -> Self {
+        let port = half.port;
+        let lost_outside = port.ring_overflows + port.no_buffer + port.oversize + port.send_failures;
+        Self { counters: half.counters.clone(), sent_bits: half.sent_bits, lost_outside }
+    }
+}
+
+impl Mark {
+    fn of(report: &Report, live: &Live) -> Self {
+        Self { at: report.at, halves: [HalfMark::of(&report.down), HalfMark::of(&report.up)], flows: live.read() }
+    }
+}
+
+/// Follows the reports from the end of the warm-up to that of the measured part.
+fn watch(
+    experiment: &Experiment,
+    monitor: &Monitor,
+    live: &Live,
+    start: Instant,
+    stop: &AtomicBool,
+) -> io::Result<Option<Measured>> {
+    let (warm, over) = (start + experiment.warmup, start + experiment.warmup + experiment.duration);
+    let mut first: Option<Mark> = None;
+    let mut times = [Times::default(), Times::default()];
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        live.check()?;
+        let report = match monitor.next(std::time::Duration::from_millis(200)) {
+            Ok(Some(report)) => report,
+            Ok(None) => continue,
+            Err(_) => return Err(io::Error::other("the thread that moves packets has ended early")),
+        };
+        let at = report.at;
+        if let Some(first) = &first {
+            times[0].add(&report.down.times);
+            times[1].add(&report.up.times);
+            live.sample();
+            if at >= over {
+                let last = Mark::of(&report, live);
+                return Ok(Some(between(first, last, times)));
+            }
+        } else if at >= warm {
+            first = Some(Mark::of(&report, live));
+        }
+        monitor.give_back(report);
+    }
+}
+
+fn between(first: &Mark, last: Mark, times: [Times; 2]) -> Measured {
+    let half = |before: &HalfMark, after: &HalfMark, times| HalfMeasured {
+        counters: after.counters.since(&before.counters),
+        times,
+        sent_bits: after.sent_bits - before.sent_bits,
+        lost_outside: after.lost_outside - before.lost_outside,
+    };
+    let [down, up] = times;
+    Measured {
+        span: last.at.since(first.at),
+        down: half(&first.halves[0], &last.halves[0], down),
+        up: half(&first.halves[1], &last.halves[1], up),
+        flows: last.flows.into_iter().zip(&first.flows).map(|(last, first)| last.since(first)).collect(),
+        real_time: false,
+    }
+}
+
+impl HalfMeasured {
+    /// Packets that were dropped.
+    #[must_use]
+    pub fn dropped(&self) -> Tally {
+        self.counters.dropped_total()
+    }
+
+    /// How late packets were handed over.
+    #[must_use]
+    pub fn lateness(&self) -> Quantiles {
+        Quantiles::of(&self.times.lateness)
+    }
+}

@@ -1,0 +1,336 @@
+//! Senders and receivers: ordinary sockets of this kernel, each pair on threads of its own.
+
+use super::{Flow, Source, Way};
+use crate::bench::Bench;
+use goodqueue_live::clock::{Clock, MonotonicClock};
+use goodqueue_live::sys::tcp;
+use hdrhistogram::Histogram;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Scope;
+use std::time::Duration as Wall;
+
+/// Says once to many that it is over.
+#[derive(Debug, Default)]
+pub struct Stop {
+    over: Mutex<bool>,
+    told: Condvar,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Stop {
+    /// It is over.
+    pub fn now(&self) {
+        *locked(&self.over) = true;
+        self.told.notify_all();
+    }
+
+    /// Waits so long; is it over?
+    #[must_use]
+    pub fn within(&self, span: Wall) -> bool {
+        let over = locked(&self.over);
+        let waited = self.told.wait_timeout_while(over, span, |over| !*over);
+        waited.map_or(true, |(over, _)| *over)
+    }
+}
+
+/// What a flow did.
+#[derive(Clone, Debug)]
+pub struct FlowMeasured {
+    /// Bytes that arrived: payload of TCP, IP bytes of UDP.
+    pub delivered_bytes: u64,
+    /// Packets with data that were sent, retransmissions included.
+    pub sent_packets: u64,
+    /// Of these, retransmissions.
+    pub retransmitted_packets: u64,
+    /// The kernel's smoothed round-trip time, sampled, in nanoseconds; empty for UDP.
+    pub rtt: Histogram<u64>,
+}
+
+impl FlowMeasured {
+    pub(super) fn since(mut self, earlier: &Self) -> Self {
+        self.delivered_bytes -= earlier.delivered_bytes;
+        self.sent_packets = self.sent_packets.saturating_sub(earlier.sent_packets);
+        self.retransmitted_packets = self.retransmitted_packets.saturating_sub(earlier.retransmitted_packets);
+        self
+    }
+}
+
+/// One flow's sockets and counts.
+#[derive(Debug)]
+struct Shared {
+    delivered: AtomicU64,
+    sent: AtomicU64,
+    stream: Mutex<Option<TcpStream>>,
+    rtt: Mutex<Histogram<u64>>,
+    failure: Mutex<Option<String>>,
+}
+
+/// Flows that have receivers but do not send yet.
+pub(super) struct Traffic {
+    flows: Vec<(Flow, Ends, Arc<Shared>)>,
+}
+
+enum Ends {
+    Tcp { listener: TcpListener, to: SocketAddr },
+    Udp { sender: UdpSocket, receiver: UdpSocket },
+}
+
+/// Flows that send.
+pub(super) struct Live(Vec<Arc<Shared>>);
+
+const FIRST_PORT: u16 = 10_000;
+/// Threads look so often whether it is over.
+const LOOK: Wall = Wall::from_millis(100);
+const CONNECT: Wall = Wall::from_secs(20);
+/// Headers of IPv4 and UDP.
+const UDP_HEADERS: u32 = 28;
+const LONGEST_NS: u64 = 100_000_000_000;
+
+impl Traffic {
+    /// Opens all receivers.
+    pub(super) fn new(flows: &[Flow], bench: &Bench) -> io::Result<Self> {
+        let mut all = Vec::new();
+        for (flow, port) in flows.iter().zip(FIRST_PORT..) {
+            let (from, to) = match flow.way {
+                Way::Down => ((&bench.left, Bench::LEFT_ADDRESS), (&bench.right, Bench::RIGHT_ADDRESS)),
+                Way::Up => ((&bench.right, Bench::RIGHT_ADDRESS), (&bench.left, Bench::LEFT_ADDRESS)),
+            };
+            let ends = match flow.source {
+                Source::Tcp { .. } => {
+                    let listener = to.0.within(|| TcpListener::bind((to.1, port)))?;
+                    Ends::Tcp { listener, to: (to.1, port).into() }
+                }
+                Source::Cbr { .. } => {
+                    let receiver = to.0.within(|| UdpSocket::bind((to.1, port)))?;
+                    let sender = from.0.within(|| UdpSocket::bind((from.1, port)))?;
+                    receiver.set_read_timeout(Some(LOOK))?;
+                    sender.connect((to.1, port))?;
+                    Ends::Udp { sender, receiver }
+                }
+            };
+            all.push((flow.clone(), ends, Arc::new(Shared::new())));
+        }
+        Ok(Self { flows: all })
+    }
+
+    /// Starts all of them, each at its time.
+    pub(super) fn start<'scope>(
+        self,
+        scope: &'scope Scope<'scope, '_>,
+        stop: &'scope Stop,
+        bench: &'scope Bench,
+    ) -> io::Result<Live> {
+        let mut live = Vec::new();
+        for (flow, ends, shared) in self.flows {
+            live.push(Arc::clone(&shared));
+            let body = move || {
+                let start = Wall::from_nanos(flow.start.as_nanos());
+                if stop.within(start) {
+                    return;
+                }
+                let outcome = match (ends, &flow.source) {
+                    (Ends::Tcp { listener, to }, Source::Tcp { control }) => {
+                        tcp_flow(scope, &flow, control, &listener, to, bench, &shared, stop)
+                    }
+                    (Ends::Udp { sender, receiver }, Source::Cbr { .. }) => {
+                        udp_flow(scope, &flow, &sender, receiver, &shared, stop)
+                    }
+                    _ => Ok(()),
+                };
+                if let Err(error) = outcome {
+                    *locked(&shared.failure) = Some(error.to_string());
+                }
+            };
+            std::thread::Builder::new().name("sender".to_owned()).spawn_scoped(scope, body)?;
+        }
+        Ok(Live(live))
+    }
+}
+
+/// How long a flow offers data, from its start.
+fn offered(flow: &Flow) -> Wall {
+    flow.stop.map_or(Wall::MAX, |stop| Wall::from_nanos(stop.saturating_sub(flow.start).as_nanos()))
+}
+
+/// Is it time to look again, rather than an error?
+fn is_pause(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+}
+
+#[expect(clippy::too_many_arguments, reason = "what one thread needs, once")]
+fn tcp_flow<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    flow: &Flow,
+    control: &str,
+    listener: &TcpListener,
+    to: SocketAddr,
+    bench: &Bench,
+    shared: &Arc<Shared>,
+    stop: &'scope Stop,
+) -> io::Result<()> {
+    let from = if flow.way == Way::Down { &bench.left } else { &bench.right };
+    let mut stream = from.within(|| TcpStream::connect_timeout(&to, CONNECT))?;
+    tcp::choose_control(stream.as_fd(), control)
+        .map_err(|error| io::Error::new(error.kind(), format!("congestion control `{control}`: {error}")))?;
+    if flow.dscp != 0 {
+        tcp::mark_packets(stream.as_fd(), flow.dscp << 2)?;
+    }
+    // The kernel has accepted already.
+    let (mut incoming, _) = listener.accept()?;
+    incoming.set_read_timeout(Some(LOOK))?;
+    let counted = Arc::clone(shared);
+    let receive = move || {
+        let mut buffer = vec![0; 1 << 18];
+        loop {
+            match incoming.read(&mut buffer) {
+                Ok(0) => return,
+                Ok(got) => {
+                    counted.delivered.fetch_add(got as u64, Ordering::Relaxed);
+                }
+                Err(error) if is_pause(&error) && !stop.within(Wall::ZERO) => {}
+                Err(_) => return,
+            }
+        }
+    };
+    std::thread::Builder::new().name("receiver".to_owned()).spawn_scoped(scope, receive)?;
+    stream.set_write_timeout(Some(LOOK))?;
+    *locked(&shared.stream) = Some(stream.try_clone()?);
+    let data = vec![0x5A; 1 << 17];
+    let end = Deadline::after(offered(flow));
+    while !stop.within(Wall::ZERO) && !end.is_past() {
+        match stream.write(&data) {
+            Ok(_) => {}
+            Err(error) if is_pause(&error) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn udp_flow<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    flow: &Flow,
+    sender: &UdpSocket,
+    receiver: UdpSocket,
+    shared: &Arc<Shared>,
+    stop: &'scope Stop,
+) -> io::Result<()> {
+    let Source::Cbr { rate, packet_size, ecn } = flow.source else { return Ok(()) };
+    tcp::mark_packets(sender.as_fd(), flow.dscp << 2 | ecn as u8)?;
+    let counted = Arc::clone(shared);
+    let receive = move || {
+        let mut buffer = [0; 1 << 16];
+        loop {
+            match receiver.recv(&mut buffer) {
+                Ok(got) => {
+                    counted.delivered.fetch_add(got as u64 + u64::from(UDP_HEADERS), Ordering::Relaxed);
+                }
+                Err(error) if is_pause(&error) && !stop.within(Wall::ZERO) => {}
+                Err(_) => return,
+            }
+        }
+    };
+    std::thread::Builder::new().name("receiver".to_owned()).spawn_scoped(scope, receive)?;
+    let payload = vec![0; packet_size.saturating_sub(UDP_HEADERS) as usize];
+    let gap = Wall::from_secs_f64(f64::from(packet_size) * 8.0 / rate.as_bit_s().max(1) as f64);
+    let (mut clock, mut due) = (Deadline::after(Wall::ZERO), Wall::ZERO);
+    let end = offered(flow);
+    while due < end {
+        // A thread that comes late sends what is due in a burst; in the mean the rate is right.
+        let now = clock.passed();
+        if due > now && stop.within(due - now) || due <= now && stop.within(Wall::ZERO) {
+            break;
+        }
+        match sender.send(&payload) {
+            Ok(_) => {
+                shared.sent.fetch_add(1, Ordering::Relaxed);
+            }
+            // The socket is full: this packet is not sent, as with any source that does not wait.
+            Err(error) if is_pause(&error) || error.raw_os_error() == Some(NO_BUFFERS) => {}
+            Err(error) => return Err(error),
+        }
+        due += gap;
+    }
+    Ok(())
+}
+
+/// The kernel's number for a full send queue (ENOBUFS).
+const NO_BUFFERS: i32 = 105;
+
+/// A point in time.
+struct Deadline {
+    clock: MonotonicClock,
+    end: Wall,
+}
+
+impl Deadline {
+    fn after(span: Wall) -> Self {
+        Self { clock: MonotonicClock::start(), end: span }
+    }
+
+    /// Time since it was made.
+    fn passed(&mut self) -> Wall {
+        Wall::from_nanos(self.clock.now().as_nanos())
+    }
+
+    fn is_past(&self) -> bool {
+        let mut clock = self.clock;
+        Wall::from_nanos(clock.now().as_nanos()) >= self.end
+    }
+}
+
+impl Live {
+    /// What all flows did so far.
+    pub(super) fn read(&self) -> Vec<FlowMeasured> {
+        let one = |shared: &Arc<Shared>| {
+            let stream = locked(&shared.stream);
+            let state = stream.as_ref().and_then(|stream| tcp::state(stream.as_fd()).ok());
+            let mut rtt = locked(&shared.rtt);
+            FlowMeasured {
+                delivered_bytes: shared.delivered.load(Ordering::Relaxed),
+                sent_packets: state.map_or_else(|| shared.sent.load(Ordering::Relaxed), |state| state.sent),
+                retransmitted_packets: state.map_or(0, |state| u64::from(state.retransmitted)),
+                rtt: std::mem::replace(&mut *rtt, empty_times()),
+            }
+        };
+        self.0.iter().map(one).collect()
+    }
+
+    /// Samples the round-trip times that senders see.
+    pub(super) fn sample(&self) {
+        for shared in &self.0 {
+            if let Some(state) = locked(&shared.stream).as_ref().and_then(|stream| tcp::state(stream.as_fd()).ok()) {
+                locked(&shared.rtt).saturating_record(state.rtt.as_nanos());
+            }
+        }
+    }
+
+    /// Has one failed?
+    pub(super) fn check(&self) -> io::Result<()> {
+        let failure = self.0.iter().enumerate().find_map(|(flow, shared)| Some((flow, locked(&shared.failure).clone()?)));
+        failure.map_or(Ok(()), |(flow, why)| Err(io::Error::other(format!("flow {flow}: {why}"))))
+    }
+}
+
+fn empty_times() -> Histogram<u64> {
+    Histogram::new_with_bounds(1000, LONGEST_NS, 3).expect("a valid range and precision")
+}
+
+impl Shared {
+    fn new() -> Self {
+        Self {
+            delivered: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
+            stream: Mutex::new(None),
+            rtt: Mutex::new(empty_times()),
+            failure: Mutex::new(None),
+        }
+    }
+}
