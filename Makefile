@@ -1,7 +1,7 @@
 # The commands of this project. Each is one line into cargo, npm or a script.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-gate bench-peers fuzz fuzz-long web docs picture
+.PHONY: help demo test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -15,7 +15,16 @@ test: ## everything that must pass before a change lands
 	@scripts/setup.sh test
 	@cargo xtask ci
 	@scripts/test-web.sh
+	@scripts/test-python.sh
 	@scripts/check-generated.sh
+
+python: ## make .venv with the package goodqueue, its tools and gq
+	@scripts/setup.sh python
+	VIRTUAL_ENV=$(CURDIR)/.venv PATH="$(CURDIR)/.venv/bin:$$PATH" maturin develop --release
+
+test-python: ## the Python package's checks alone
+	@scripts/setup.sh python
+	@scripts/test-python.sh
 
 bench: ## cost of a verdict, an acknowledgement and an event
 	cargo bench --workspace --bench '*'

@@ -6,3 +6,5 @@ cargo test --quiet -p goodqueue-lab --test bad_input -- --ignored
 cargo test --quiet -p goodqueue-lab --test algorithm_pages -- --ignored
 cargo test --quiet -p goodqueue-conformance --test page -- --ignored
 cargo test --quiet -p goodqueue-capi --test header -- --ignored
+cargo build --quiet --release --bin gq
+python3 -B scripts/python-classes.py "${CARGO_TARGET_DIR:-target}/release/gq"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what is missing, and only that: setup.sh build | test
+# Installs what is missing, and only that: setup.sh build | python | test
 #   build   a C linker and Rust, enough for `make demo`
+#   python  also a venv, .venv, with what the Python package is built and tested with
 #   test    also Node's packages for the front end and a Chromium for its browser tests
 # System packages come from apt-get where it exists and we are root; elsewhere a message says what to install.
 set -euo pipefail
@@ -39,8 +40,30 @@ setup_build() {
     fi
 }
 
-setup_test() {
+setup_python() {
     setup_build
+    want python3 python3 "the Python package"
+    if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+        echo "setup: Python 3.11 or later is missing, so the Python package will be skipped" >&2
+        return 0
+    fi
+    # The copy of the list is written when everything in it is there.
+    cmp -s python/requirements.txt .venv/.goodqueue-requirements && return 0
+    if ! python3 -c 'import ensurepip' 2>/dev/null && ! system_package python3-venv; then
+        echo "setup: Python cannot make a venv, so the Python package will be skipped (Debian's package: python3-venv)" >&2
+        return 0
+    fi
+    echo "setup: making .venv and installing the Python package's tools"
+    if python3 -m venv .venv && .venv/bin/python -m pip install --quiet --disable-pip-version-check -r python/requirements.txt; then
+        cp python/requirements.txt .venv/.goodqueue-requirements
+    else
+        rm -f .venv/.goodqueue-requirements
+        echo "setup: the Python package's tools cannot be installed, so its tests will be skipped" >&2
+    fi
+}
+
+setup_test() {
+    setup_python
     want node nodejs "the front end's tests"
     want python3 python3 "the checks written in Python"
     if command -v npm >/dev/null; then
@@ -59,9 +82,10 @@ setup_test() {
 
 case "${1:-}" in
 build) setup_build ;;
+python) setup_python ;;
 test) setup_test ;;
 *)
-    echo "usage: setup.sh build | test" >&2
+    echo "usage: setup.sh build | python | test" >&2
     exit 2
     ;;
 esac

@@ -5,7 +5,6 @@ use goodqueue_lab::error::RecordError;
 use goodqueue_lab::plan::PlanError;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use std::io::{self, IsTerminal};
-use std::process::ExitCode;
 
 /// Why a command did not succeed.
 #[derive(Debug)]
@@ -27,25 +26,25 @@ impl Failure {
     pub const INPUT: u8 = 2;
 
     /// Says it on standard error, and gives the exit code.
-    pub fn report(self) -> ExitCode {
+    pub fn report(self) -> u8 {
         match self {
             Self::Plan(error) => {
                 say(&render(&error));
-                ExitCode::from(Self::INPUT)
+                Self::INPUT
             }
             Self::Input(message) => {
                 say(&format!("error: {message}"));
-                ExitCode::from(Self::INPUT)
+                Self::INPUT
             }
             Self::Run(message) => {
                 say(&format!("error: {message}"));
-                ExitCode::from(Self::RUN)
+                Self::RUN
             }
             // Whoever read the output has seen enough.
-            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Self::Output(error) => {
                 say(&format!("error: standard output cannot be written: {error}"));
-                ExitCode::from(Self::RUN)
+                Self::RUN
             }
         }
     }

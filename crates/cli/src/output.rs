@@ -1,6 +1,33 @@
 //! Standard output and standard error, of which neither may be taken for granted.
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
+
+static COMMAND_LINE: OnceLock<Vec<String>> = OnceLock::new();
+static ITSELF: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// Keeps how this process is started again: a program and its first arguments.
+pub fn remember_itself(words: Vec<OsString>) {
+    let _ = ITSELF.set(words);
+}
+
+/// How this process is started again.
+#[cfg(target_os = "linux")]
+pub fn itself() -> &'static [OsString] {
+    ITSELF.get().map_or(&[], Vec::as_slice)
+}
+
+/// Keeps the command line for the files that name it. Its program goes by name only: where it is installed says nothing about a result.
+pub fn remember_command_line(words: impl Iterator<Item = OsString>) {
+    // A second command in one process is the same command line's.
+    let _ = COMMAND_LINE.set(words.map(|word| word.to_string_lossy().into_owned()).collect());
+}
+
+/// The command line.
+pub fn command_line() -> Vec<String> {
+    COMMAND_LINE.get().cloned().unwrap_or_default()
+}
 
 /// One message on standard error. A closed standard error is no reason to fail.
 pub fn say(message: &str) {

@@ -12,10 +12,9 @@ use files::Files;
 use goodqueue_lab::compare::{Labels, meaning};
 use goodqueue_lab::lint;
 use goodqueue_lab::plan::{Plan, Point};
-use goodqueue_lab::provenance::Provenance;
 use goodqueue_lab::record::write_file;
 use goodqueue_lab::runner::{self, RunOptions, RunReport};
-use goodqueue_lab::summary::{SCHEMA, Summary};
+use goodqueue_lab::summary::Summary;
 
 /// A plan to be run, and the text of its scenario for the folder.
 pub struct Job<'a> {
@@ -66,7 +65,7 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
         warnings.push(missing_runs(&report, points.len() * options.replications as usize));
     }
 
-    let summary = summarize(job, &report);
+    let summary = Summary::of(job.plan, &report);
     let sets: Vec<&[(String, serde_json::Value)]> = points.iter().map(|point| point.set.as_slice()).collect();
     let labels = Labels::new(&sets, job.plan.name());
     let main_link = points.first().map_or("", |point| point.plan.main_link().name.as_str());
@@ -116,19 +115,6 @@ pub fn warnings(points: &[Point]) -> Vec<String> {
     let all = points.len();
     let line = |(text, count)| if count == all { text } else { format!("{text} (at {count} of {all} points)") };
     found.into_iter().map(line).collect()
-}
-
-fn summarize(job: &Job<'_>, report: &RunReport) -> Summary {
-    Summary {
-        schema: SCHEMA,
-        scenario: job.plan.name().to_owned(),
-        host: "sim",
-        seed: job.plan.seed(),
-        replications: job.plan.replications(),
-        complete: report.complete,
-        provenance: Provenance::new(job.plan.sha256(), report.fingerprints.iter().copied()),
-        points: report.points.iter().filter_map(|point| point.summary.clone()).collect(),
-    }
 }
 
 /// The table or the JSON on standard output, and the JSON file.

@@ -46,12 +46,9 @@ impl Source {
         &self.0.name
     }
 
-    /// Where `at` is, for a person: `file:line:column`, counted from one, columns in characters.
-    fn place(&self, at: usize) -> String {
-        let SourceText { name, text, is_file, .. } = &*self.0;
-        if !is_file {
-            return format!("{name} {text}");
-        }
+    /// Line and column of `at`, counted from one, columns in characters; `None` for what is no file.
+    fn position(&self, at: usize) -> Option<(usize, usize)> {
+        let SourceText { text, is_file, .. } = &*self.0;
         let mut at = at.min(text.len());
         while !text.is_char_boundary(at) {
             at -= 1;
@@ -59,7 +56,13 @@ impl Source {
         let before = &text[..at];
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        format!("{name}:{line}:{column}")
+        is_file.then_some((line, column))
+    }
+
+    /// Where `at` is, for a person: `file:line:column`.
+    fn place(&self, at: usize) -> String {
+        let SourceText { name, text, .. } = &*self.0;
+        self.position(at).map_or_else(|| format!("{name} {text}"), |(line, column)| format!("{name}:{line}:{column}"))
     }
 }
 
@@ -107,6 +110,22 @@ impl Fault {
     #[must_use]
     pub fn suggestion(&self) -> Option<&str> {
         self.help.as_deref()
+    }
+
+    /// The file it is in, or `--set` for a command-line argument.
+    #[must_use]
+    pub fn source_name(&self) -> &str {
+        match (&self.origin, &self.place) {
+            (Some(origin), _) => origin.source.name(),
+            (None, Some(place)) => place,
+            (None, None) => "",
+        }
+    }
+
+    /// Line and column, counted from one, where it is in a file.
+    #[must_use]
+    pub fn position(&self) -> Option<(usize, usize)> {
+        self.origin.as_ref().and_then(|origin| origin.source.position(origin.span.start))
     }
 
     /// `file:line:column`, or the command-line argument.

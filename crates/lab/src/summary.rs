@@ -1,7 +1,9 @@
 //! `summary.json`, schema [`SCHEMA`]: every figure of every point over its replications, in a fixed order.
 
 use crate::metrics::{GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Metric, RunFigures};
+use crate::plan::Plan;
 use crate::provenance::Provenance;
+use crate::runner::RunReport;
 use crate::statistics::Figure;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -31,6 +33,21 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Of all points of a plan that ran in the simulator.
+    #[must_use]
+    pub fn of(plan: &Plan, report: &RunReport) -> Self {
+        Self {
+            schema: SCHEMA,
+            scenario: plan.name().to_owned(),
+            host: "sim",
+            seed: plan.seed(),
+            replications: plan.replications(),
+            complete: report.complete,
+            provenance: Provenance::new(plan.sha256(), report.fingerprints.iter().copied()),
+            points: report.points.iter().filter_map(|point| point.summary.clone()).collect(),
+        }
+    }
+
     /// The file's text: indented, one final line feed, the same bytes for the same values.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -99,6 +116,11 @@ impl Figures {
     pub fn figure(&self, name: &str) -> Figure {
         let place = self.metrics.iter().position(|metric| metric.name == name);
         place.map_or_else(Figure::default, |place| self.figures[place])
+    }
+
+    /// All figures, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static Metric, Figure)> + '_ {
+        self.metrics.iter().zip(self.figures.iter().copied())
     }
 
     fn over(metrics: &'static [Metric], runs: usize, value: impl Fn(usize, usize) -> Option<f64>) -> Self {

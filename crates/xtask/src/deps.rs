@@ -23,7 +23,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("lab", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux"]),
     ("web", &["trace"]),
     ("wasm", &["units", "aqm", "tcp", "trace", "sim", "lab"]),
-    ("py", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab"]),
+    ("python", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab", "cli"]),
     ("cli", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab", "web", "conformance"]),
     ("conformance", &["units", "aqm"]),
     ("capi", &["units", "aqm"]),

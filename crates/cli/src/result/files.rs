@@ -2,7 +2,7 @@
 
 use super::{Finished, Job, MOST_REPORTED};
 use crate::failure::Failure;
-use crate::output::say;
+use crate::output::{command_line, say};
 use goodqueue_lab::error::RecordError;
 use goodqueue_lab::plan::Queue;
 use goodqueue_lab::provenance::{COMMIT, VERSION};
@@ -144,12 +144,6 @@ fn run_file(finished: &Finished<'_>) -> String {
     let mut text = serde_json::to_string_pretty(&file).unwrap_or_default();
     text.push('\n');
     text
-}
-
-/// The command line, its program by name only: where it is installed says nothing about the result.
-fn command_line() -> Vec<String> {
-    let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
-    std::iter::once("gq".to_owned()).chain(arguments).collect()
 }
 
 /// A scenario's name as the name of a folder.

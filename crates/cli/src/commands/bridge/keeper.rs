@@ -2,10 +2,10 @@
 
 use super::OffloadPolicy;
 use crate::failure::Failure;
-use crate::output::say;
+use crate::output::{itself, say};
 use clap::Args;
 use goodqueue_live::sys::ethtool::{Offload, Offloads, Switch};
-use std::io::Read;
+use std::io::{self, Read};
 use std::process::{Child, Command, Stdio};
 
 /// Arguments of the process that puts interfaces back as they were.
@@ -75,8 +75,9 @@ pub fn settle(interfaces: [&String; 2], policy: OffloadPolicy) -> Result<Keeper,
 
 fn spawn(on: &[(&str, Offload)]) -> Result<Child, Failure> {
     let failed = |error| Failure::Run(format!("no process can be started: {error}"));
-    let program = std::env::current_exe().map_err(failed)?;
+    let (program, first) = itself().split_first().ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
     Command::new(program)
+        .args(first)
         .arg("bridge-keeper")
         .args(on.iter().map(|(name, offload)| format!("{name}:{}", offload.name())))
         .stdin(Stdio::piped())

@@ -1,0 +1,79 @@
+//! `gq`: queue experiments from the command line, as a library for programs that offer the same command.
+#![forbid(unsafe_code)]
+
+mod commands;
+mod failure;
+mod interrupt;
+#[cfg(target_os = "linux")]
+mod live;
+mod output;
+mod progress;
+mod result;
+mod settings;
+mod table;
+
+use clap::{Parser, Subcommand};
+use failure::Failure;
+use goodqueue_lab::provenance::VERSION_AND_COMMIT;
+use std::ffi::OsString;
+
+/// Active queue management, measured: run scenarios, compare algorithms, see what a queue does to delay.
+#[derive(Parser)]
+#[command(name = "gq", version = VERSION_AND_COMMIT, max_term_width = 120, arg_required_else_help = true)]
+#[command(after_help = "Exit codes: 0 success, 1 a run failed or was interrupted, 2 bad usage or input.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Compare queues on one line; no file needed.
+    Compare(Box<commands::compare::Arguments>),
+    /// Run a scenario file with its sweep and replications.
+    Run(commands::run::Arguments),
+    /// Parse and check a scenario without running it.
+    Check(commands::check::Arguments),
+    /// Names, parameters, units, defaults, ranges and sources.
+    List(commands::list::Arguments),
+    /// A shaped line with a queue between two network interfaces.
+    #[cfg(target_os = "linux")]
+    Bridge(Box<commands::bridge::Arguments>),
+    /// Puts interfaces back as they were when a bridge is gone.
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    BridgeKeeper(commands::bridge::KeeperArguments),
+    /// Hold the queues of gq, or of another program, to recorded verdicts.
+    Conformance(commands::conformance::Arguments),
+}
+
+/// Carries out a command and gives its exit code. `arguments` are those after the program's name.
+///
+/// `itself` is how this process is started again with other arguments: a program and what comes before them.
+/// Prints to standard output and standard error, and handles interrupts: this is the whole of a process's work, not a part of it.
+pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
+    failure::install_panic_hook();
+    output::remember_itself(itself);
+    let run = || {
+        let named = std::iter::once(OsString::from("gq")).chain(arguments.iter().cloned());
+        output::remember_command_line(named.clone());
+        let command = Cli::try_parse_from(named).unwrap_or_else(|error| error.exit()).command;
+        match command {
+            Command::Compare(arguments) => commands::compare::run(&arguments),
+            Command::Run(arguments) => commands::run::run(&arguments),
+            Command::Check(arguments) => commands::check::run(&arguments),
+            Command::List(arguments) => commands::list::run(&arguments),
+            #[cfg(target_os = "linux")]
+            Command::Bridge(arguments) => commands::bridge::run(&arguments),
+            #[cfg(target_os = "linux")]
+            Command::BridgeKeeper(arguments) => commands::bridge::keep(&arguments),
+            Command::Conformance(arguments) => commands::conformance::run(&arguments),
+        }
+    };
+    match std::panic::catch_unwind(run) {
+        Ok(Ok(())) => 0,
+        Ok(Err(failure)) => failure.report(),
+        // The hook has said it.
+        Err(_) => Failure::RUN,
+    }
+}

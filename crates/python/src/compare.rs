@@ -1,0 +1,67 @@
+//! The scenario of a comparison of queues on one line.
+
+use crate::error::{FaultFacts, with_faults};
+use crate::plan::Plan;
+use goodqueue_lab::compare::{Comparison, Line, Signal};
+use goodqueue_lab::plan::{self, Fault};
+use pyo3::prelude::*;
+use std::path::Path;
+
+/// What messages name in place of a file.
+const WHERE: &str = "compare()";
+
+/// The scenario, made as `gq compare` makes it. Faults are those of the arguments: nobody has seen the scenario's lines.
+#[pyfunction]
+#[pyo3(signature = (*, rate, trace, trace_up, rtt, buffer, flows, cc, aqm, ecn, warmup, duration, replications, seed))]
+#[allow(clippy::too_many_arguments, reason = "one for each option of the command, by name")]
+pub fn comparison(
+    py: Python<'_>,
+    rate: Option<String>,
+    trace: Option<String>,
+    trace_up: Option<String>,
+    rtt: String,
+    buffer: String,
+    flows: u32,
+    cc: String,
+    aqm: Option<Vec<String>>,
+    ecn: bool,
+    warmup: String,
+    duration: String,
+    replications: u32,
+    seed: u64,
+) -> PyResult<Plan> {
+    let refuse = |field: &str, message: &str| {
+        let fault = (WHERE.to_owned(), None, None, field.to_owned(), message.to_owned(), None);
+        with_faults(py, &format!("{WHERE}: {field}: {message}"), vec![fault])
+    };
+    let line = match (rate, trace, trace_up) {
+        (Some(rate), None, None) => Line::Rate(rate),
+        (None, Some(down), up) => Line::Trace { down, up },
+        (Some(_), ..) => return Err(refuse("rate", "is given beside a recording of it")),
+        (None, None, _) => return Err(refuse("rate", "is missing: give a rate or a trace")),
+    };
+    let usual = || Comparison::USUAL.iter().map(|kind| (*kind).to_owned()).collect();
+    let signal = if ecn { Signal::Mark } else { Signal::Drop };
+    let aqm = aqm.unwrap_or_else(usual);
+    let comparison = Comparison { line, rtt, buffer, flows, cc, aqm, signal, warmup, duration, replications, seed };
+    let text = comparison.scenario().map_err(|error| refuse(&argument(error.option), &error.message))?;
+    let read = plan::Plan::parse("scenario made from the options", &text, Path::new(""));
+    read.map(Plan).map_err(|error| {
+        let facts = |fault: &Fault| {
+            let name = Comparison::option_of(fault.field()).map_or_else(|| fault.field().to_owned(), argument);
+            (WHERE.to_owned(), None, None, name, fault.message().to_owned(), fault.suggestion().map(str::to_owned))
+        };
+        let faults: Vec<_> = error.faults().map(facts).collect();
+        let line = |(place, .., field, message, help): &FaultFacts| match help {
+            Some(help) => format!("{place}: {field}: {message}; {help}"),
+            None => format!("{place}: {field}: {message}"),
+        };
+        let text = faults.iter().map(line).collect::<Vec<_>>().join("\n");
+        with_faults(py, &text, faults)
+    })
+}
+
+/// The argument of the function for an option of the command.
+fn argument(option: &str) -> String {
+    option.trim_start_matches("--").replace('-', "_")
+}

@@ -1,0 +1,34 @@
+//! Errors of Rust as exceptions of `goodqueue.exceptions`.
+
+use goodqueue_lab::plan::{Fault, PlanError};
+use pyo3::BoundObject;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+/// File, line, column, field, message and help of one fault.
+pub type FaultFacts = (String, Option<usize>, Option<usize>, String, String, Option<String>);
+
+fn facts(fault: &Fault) -> FaultFacts {
+    let (line, column) = fault.position().unzip();
+    let help = fault.suggestion().map(str::to_owned);
+    (fault.source_name().to_owned(), line, column, fault.field().to_owned(), fault.message().to_owned(), help)
+}
+
+/// `goodqueue.ScenarioError` with every fault.
+pub fn scenario_error(py: Python<'_>, error: &PlanError) -> PyErr {
+    with_faults(py, &error.text(), error.faults().map(facts).collect())
+}
+
+/// `goodqueue.ScenarioError` with these faults and this text.
+pub fn with_faults(py: Python<'_>, text: &str, faults: Vec<FaultFacts>) -> PyErr {
+    raise(py, "ScenarioError", (text, faults))
+}
+
+/// The exception of this name in `goodqueue.exceptions`, or what kept it from being made.
+fn raise<'py>(py: Python<'py>, name: &str, arguments: impl IntoPyObject<'py, Target = PyTuple, Error = PyErr>) -> PyErr {
+    let made = || {
+        let arguments = arguments.into_pyobject(py)?.into_bound();
+        py.import("goodqueue.exceptions")?.getattr(name)?.call1(arguments)
+    };
+    made().map_or_else(|error| error, PyErr::from_value)
+}

@@ -1,0 +1,44 @@
+//! goodqueue for Python: the extension module `goodqueue._core`. It is glue by domain and decides nothing; what users see is the
+//! package in `python/goodqueue`.
+
+mod compare;
+mod error;
+mod plan;
+mod report;
+mod run;
+mod table;
+mod tables;
+
+use pyo3::prelude::*;
+use std::ffi::OsString;
+
+/// The module.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::command;
+    #[pymodule_export]
+    use super::compare::comparison;
+    #[pymodule_export]
+    use super::plan::Plan;
+    #[pymodule_export]
+    use super::report::Report;
+    #[pymodule_export]
+    use super::run::run;
+    #[pymodule_export]
+    use super::table::Table;
+    #[pymodule_export]
+    use super::version;
+}
+
+/// Version and commit this was built from.
+#[pyfunction]
+fn version() -> (&'static str, &'static str) {
+    (goodqueue_lab::provenance::VERSION, goodqueue_lab::provenance::COMMIT)
+}
+
+/// The `gq` command: carries out `arguments` and gives the exit code. `itself` starts it again with other arguments.
+#[pyfunction]
+fn command(py: Python<'_>, itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| goodqueue_cli::run(itself, arguments))
+}

@@ -1,0 +1,94 @@
+//! Running a plan: without the interpreter's lock, told to stop by its signals.
+
+use crate::error::{scenario_error, with_faults};
+use crate::plan::Plan;
+use crate::report::{Kept, Report};
+use goodqueue_lab::plan::Point;
+use goodqueue_lab::quantity;
+use goodqueue_lab::runner::{self, Recorded, RunOptions};
+use goodqueue_units::Duration;
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration as WallDuration, Instant};
+
+/// Between two looks at the interpreter's signals and calls of `progress`.
+const LOOK_EVERY: WallDuration = WallDuration::from_millis(50);
+/// A record of more samples would not fit in memory.
+const MOST_SAMPLES: u64 = 1_000_000;
+
+/// Runs all points and replications. `progress` is called with the finished part, in [0, 1].
+#[pyfunction]
+#[pyo3(signature = (plan, *, jobs, record, sample, packets, progress))]
+pub fn run(
+    py: Python<'_>,
+    plan: &Plan,
+    jobs: usize,
+    record: &str,
+    sample: Option<&str>,
+    packets: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Report> {
+    let points = py.detach(|| plan.0.points()).map_err(|error| scenario_error(py, &error))?;
+    let recorded = match record {
+        "nothing" if packets => return Err(refuse(py, "packets", "records the runs that record names, which is nothing")),
+        "nothing" => Recorded::Nothing,
+        "first" => Recorded::First,
+        "all" => Recorded::All,
+        other => return Err(refuse(py, "record", &format!("`{other}` is not known: allowed nothing, first, all"))),
+    };
+    let sample_every = sample.map(|text| sampling(py, &points, text)).transpose()?;
+    let options = RunOptions {
+        jobs: jobs.max(1),
+        replications: plan.0.replications(),
+        recorded,
+        sample_every,
+        packets,
+        drawn_points: points.len(),
+    };
+    let stop = AtomicBool::new(false);
+    let mut trouble = None;
+    let mut kept = Kept::default();
+    let report = py.detach(|| {
+        let mut last = Instant::now();
+        let mut look = |part: f64| {
+            if trouble.is_some() || (last.elapsed() < LOOK_EVERY && part < 1.0) {
+                return;
+            }
+            last = Instant::now();
+            let told = Python::attach(|py| {
+                py.check_signals()?;
+                progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (part,)).map(drop))
+            });
+            if let Err(error) = told {
+                stop.store(true, Ordering::Relaxed);
+                trouble = Some(error);
+            }
+        };
+        runner::run(&points, &options, &stop, &mut look, &mut kept)
+    });
+    match trouble {
+        Some(error) => Err(error),
+        None => Ok(py.detach(|| Report::new(&plan.0, points, report, kept))),
+    }
+}
+
+/// A wrong argument of the function `run`.
+fn refuse(py: Python<'_>, argument: &str, message: &str) -> PyErr {
+    let fault = ("run()".to_owned(), None, None, argument.to_owned(), message.to_owned(), None);
+    with_faults(py, &format!("run(): {argument}: {message}"), vec![fault])
+}
+
+/// Time between two samples, checked against the longest run.
+fn sampling(py: Python<'_>, points: &[Point], text: &str) -> PyResult<Duration> {
+    let period = quantity::duration(text).map_err(|error| {
+        let help = error.help.map_or_else(String::new, |help| format!("; {help}"));
+        refuse(py, "sample", &format!("{}{help}", error.message))
+    })?;
+    let span = points.iter().map(|point| point.plan.warmup + point.plan.duration).max().unwrap_or_default();
+    let least = Duration::ns(span.as_nanos().div_ceil(MOST_SAMPLES).max(1));
+    if period < least || period > span {
+        let message = format!("`{text}` is out of range: allowed {least} to {span} for this scenario");
+        return Err(refuse(py, "sample", &message));
+    }
+    Ok(period)
+}

@@ -1,0 +1,243 @@
+//! Results as Arrow columns. Rows are in the order of the sweep; `point` counts its points from zero and `label` is the point's
+//! short name.
+
+use crate::report::KeptRun;
+use arrow_array::builder::{Float64Builder, StringBuilder, UInt32Builder, UInt64Builder};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use goodqueue_lab::runner::{PointResult, shown};
+use goodqueue_lab::statistics::Figure;
+use goodqueue_lab::summary::{Figures, PointSummary};
+use goodqueue_trace::PacketEventKind;
+use serde_json::Value;
+use std::sync::Arc;
+
+type Made = Result<RecordBatch, ArrowError>;
+type Points<'a> = [(u32, &'a PointSummary)];
+type Columns = Vec<(String, ArrayRef, bool)>;
+
+fn batch(columns: Columns) -> Made {
+    RecordBatch::try_from_iter_with_nullable(columns)
+}
+
+fn column(name: &str, array: impl arrow_array::Array + 'static, nullable: bool) -> (String, ArrayRef, bool) {
+    (name.to_owned(), Arc::new(array), nullable)
+}
+
+/// `point` and `label` of these points.
+fn keys(points: &[u32], labels: &[String]) -> Columns {
+    let label = |&point: &u32| labels.get(point as usize).map_or("", String::as_str);
+    vec![
+        column("point", UInt32Array::from(points.to_vec()), false),
+        column("label", StringArray::from_iter_values(points.iter().map(label)), false),
+    ]
+}
+
+/// Swept values: one column a key, of the type that all its values have.
+pub fn points(sets: &[&[(String, Value)]], labels: &[String]) -> Made {
+    let numbers: Vec<u32> = (0..sets.len() as u32).collect();
+    let mut columns = keys(&numbers, labels);
+    let names = sets.first().map_or(&[][..], |set| set);
+    for (place, (name, _)) in names.iter().enumerate() {
+        let values: Vec<&Value> = sets.iter().map(|set| &set[place].1).collect();
+        let array: ArrayRef = if values.iter().all(|value| value.is_boolean()) {
+            Arc::new(BooleanArray::from_iter(values.iter().map(|value| value.as_bool())))
+        } else if values.iter().all(|value| value.is_i64()) {
+            Arc::new(Int64Array::from_iter(values.iter().map(|value| value.as_i64())))
+        } else if values.iter().all(|value| value.is_number()) {
+            Arc::new(Float64Array::from_iter(values.iter().map(|value| value.as_f64())))
+        } else {
+            Arc::new(StringArray::from_iter_values(values.iter().map(|value| shown(value))))
+        };
+        columns.push((name.clone(), array, true));
+    }
+    batch(columns)
+}
+
+/// A mean and a half-width for each metric, and the largest number of replications.
+fn figures<'a>(columns: &mut Columns, all: &[&'a Figures]) {
+    let Some(first) = all.first() else { return };
+    let rows: Vec<Vec<Figure>> = all.iter().map(|figures| figures.iter().map(|(_, figure)| figure).collect()).collect();
+    for (place, (metric, _)) in first.iter().enumerate() {
+        let means: Float64Array = rows.iter().map(|row| row[place].mean).collect();
+        let halves: Float64Array = rows.iter().map(|row| row[place].ci95).collect();
+        columns.push(column(metric.name, means, true));
+        columns.push(column(&format!("{}_ci95", metric.name), halves, true));
+    }
+    let most = |row: &Vec<Figure>| row.iter().map(|figure| figure.n).max().unwrap_or_default();
+    columns.push(column("n", UInt32Array::from_iter_values(rows.iter().map(most)), false));
+}
+
+/// One row for each point and link.
+pub fn links(points: &Points<'_>, labels: &[String]) -> Made {
+    let rows: Vec<(u32, &str, &Figures)> = points
+        .iter()
+        .flat_map(|(number, point)| point.links.iter().map(|(name, figures)| (*number, name.as_str(), figures)))
+        .collect();
+    let numbers: Vec<u32> = rows.iter().map(|row| row.0).collect();
+    let mut columns = keys(&numbers, labels);
+    columns.push(column("link", StringArray::from_iter_values(rows.iter().map(|row| row.1)), false));
+    figures(&mut columns, &rows.iter().map(|row| row.2).collect::<Vec<_>>());
+    batch(columns)
+}
+
+/// One row for each point and group of flows.
+pub fn groups(points: &Points<'_>, labels: &[String]) -> Made {
+    let rows: Vec<(u32, &str, u32, &Figures)> = points
+        .iter()
+        .flat_map(|(number, point)| {
+            point.groups.iter().map(|(name, group)| (*number, name.as_str(), group.flows, &group.figures))
+        })
+        .collect();
+    let numbers: Vec<u32> = rows.iter().map(|row| row.0).collect();
+    let mut columns = keys(&numbers, labels);
+    columns.push(column("group", StringArray::from_iter_values(rows.iter().map(|row| row.1)), false));
+    columns.push(column("flows", UInt32Array::from_iter_values(rows.iter().map(|row| row.2)), false));
+    figures(&mut columns, &rows.iter().map(|row| row.3).collect::<Vec<_>>());
+    batch(columns)
+}
+
+/// One row for each point and flow.
+pub fn flows(points: &Points<'_>, labels: &[String]) -> Made {
+    let rows: Vec<_> = points.iter().flat_map(|(number, point)| point.flows.iter().map(|flow| (*number, flow))).collect();
+    let numbers: Vec<u32> = rows.iter().map(|row| row.0).collect();
+    let mut columns = keys(&numbers, labels);
+    let goodput = |part: fn(&Figure) -> Option<f64>| rows.iter().map(|row| part(&row.1.goodput_bit_s)).collect::<Float64Array>();
+    columns.extend([
+        column("group", StringArray::from_iter_values(rows.iter().map(|row| row.1.group.as_str())), false),
+        column("index", UInt32Array::from_iter_values(rows.iter().map(|row| row.1.index)), false),
+        column("goodput_bit_s", goodput(|figure| figure.mean), true),
+        column("goodput_bit_s_ci95", goodput(|figure| figure.ci95), true),
+        column("n", UInt32Array::from_iter_values(rows.iter().map(|row| row.1.goodput_bit_s.n)), false),
+    ]);
+    batch(columns)
+}
+
+/// Jain's indices of each point.
+pub fn fairness(points: &Points<'_>, labels: &[String]) -> Made {
+    let numbers: Vec<u32> = points.iter().map(|point| point.0).collect();
+    let mut columns = keys(&numbers, labels);
+    figures(&mut columns, &points.iter().map(|point| &point.1.jain).collect::<Vec<_>>());
+    batch(columns)
+}
+
+/// Distributions of sojourn times over all replications.
+pub fn cdf(results: &[PointResult], labels: &[String]) -> Made {
+    let (mut numbers, mut links) = (Vec::new(), StringBuilder::new());
+    let (mut sojourn, mut share) = (Float64Builder::new(), Float64Builder::new());
+    for (number, result) in (0..).zip(results) {
+        for cdf in &result.cdfs {
+            for &(seconds, part) in &cdf.points {
+                numbers.push(number);
+                links.append_value(&cdf.link);
+                sojourn.append_value(seconds);
+                share.append_value(part);
+            }
+        }
+    }
+    let mut columns = keys(&numbers, labels);
+    columns.extend([
+        column("link", links.finish(), false),
+        column("sojourn_s", sojourn.finish(), false),
+        column("share", share.finish(), false),
+    ]);
+    batch(columns)
+}
+
+fn required(name: &str, kind: DataType) -> Field {
+    Field::new(name, kind, false)
+}
+
+fn run_keys(run: &KeptRun, labels: &[String], rows: usize) -> Vec<ArrayRef> {
+    let label = labels.get(run.point).map_or("", String::as_str);
+    vec![
+        Arc::new(UInt32Array::from_value(run.point as u32, rows)),
+        Arc::new(StringArray::from_iter_values(std::iter::repeat_n(label, rows))),
+        Arc::new(UInt32Array::from_value(run.replication, rows)),
+    ]
+}
+
+fn run_fields() -> Vec<Field> {
+    vec![required("point", DataType::UInt32), required("label", DataType::Utf8), required("replication", DataType::UInt32)]
+}
+
+/// Sampled values: one batch for each run and sampled value.
+pub fn series(runs: &[KeptRun], labels: &[String]) -> Result<(SchemaRef, Vec<RecordBatch>), ArrowError> {
+    let mut fields = run_fields();
+    fields.extend([
+        required("subject", DataType::Utf8),
+        required("name", DataType::Utf8),
+        required("time_s", DataType::Float64),
+        Field::new("value", DataType::Float64, true),
+    ]);
+    let schema = Arc::new(Schema::new(fields));
+    let mut batches = Vec::new();
+    for run in runs {
+        for series in &run.series {
+            let rows = series.times.len();
+            let times: ArrayRef = Arc::new(Float64Array::from_iter_values(series.times.iter().map(|time| time.as_secs_f64())));
+            let text = |text: &str| Arc::new(StringArray::from_iter_values(std::iter::repeat_n(text, rows))) as ArrayRef;
+            for sampled in &series.columns {
+                let values = sampled.values.iter().map(|&value| value.is_finite().then_some(value));
+                let mut columns = run_keys(run, labels, rows);
+                columns.extend([text(&series.subject), text(&sampled.name), times.clone()]);
+                columns.push(Arc::new(Float64Array::from_iter(values)));
+                batches.push(RecordBatch::try_new(schema.clone(), columns)?);
+            }
+        }
+    }
+    Ok((schema, batches))
+}
+
+/// Packet events: one batch for each run.
+pub fn packets(runs: &[KeptRun], labels: &[String]) -> Result<(SchemaRef, Vec<RecordBatch>), ArrowError> {
+    let mut fields = run_fields();
+    fields.extend([
+        required("time_ns", DataType::UInt64),
+        required("link", DataType::Utf8),
+        required("flow", DataType::UInt32),
+        required("number", DataType::UInt64),
+        required("len_bytes", DataType::UInt32),
+        required("event", DataType::Utf8),
+        Field::new("reason", DataType::Utf8, true),
+        Field::new("sojourn_s", DataType::Float64, true),
+    ]);
+    let schema = Arc::new(Schema::new(fields));
+    let mut batches = Vec::new();
+    for run in runs.iter().filter(|run| !run.packets.is_empty()) {
+        let (mut times, mut numbers) = (UInt64Builder::new(), UInt64Builder::new());
+        let (mut flows, mut lengths) = (UInt32Builder::new(), UInt32Builder::new());
+        let (mut links, mut events, mut reasons) = (StringBuilder::new(), StringBuilder::new(), StringBuilder::new());
+        let mut sojourns = Float64Builder::new();
+        for packet in &run.packets {
+            let (event, reason, sojourn) = match packet.kind {
+                PacketEventKind::Enqueued => ("enqueued", None, None),
+                PacketEventKind::Departed { sojourn } => ("departed", None, Some(sojourn)),
+                PacketEventKind::Dropped { reason, sojourn } => ("dropped", Some(reason), Some(sojourn)),
+                PacketEventKind::Marked { reason } => ("marked", Some(reason), None),
+            };
+            times.append_value(packet.at.as_nanos());
+            links.append_value(run.links.get(packet.link as usize).map_or("", String::as_str));
+            flows.append_value(packet.flow);
+            numbers.append_value(packet.number);
+            lengths.append_value(packet.len);
+            events.append_value(event);
+            reasons.append_option(reason.map(|reason| reason.name()));
+            sojourns.append_option(sojourn.map(|span| span.as_secs_f64()));
+        }
+        let mut columns = run_keys(run, labels, run.packets.len());
+        let own: [ArrayRef; 8] = [
+            Arc::new(times.finish()),
+            Arc::new(links.finish()),
+            Arc::new(flows.finish()),
+            Arc::new(numbers.finish()),
+            Arc::new(lengths.finish()),
+            Arc::new(events.finish()),
+            Arc::new(reasons.finish()),
+            Arc::new(sojourns.finish()),
+        ];
+        columns.extend(own);
+        batches.push(RecordBatch::try_new(schema.clone(), columns)?);
+    }
+    Ok((schema, batches))
+}

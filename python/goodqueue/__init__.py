@@ -1,0 +1,33 @@
+"""Active queue management, measured: scenarios, a packet-level simulator and the queue algorithms, from Python.
+
+Start with :class:`Scenario` and :func:`run`, or with :func:`compare` for queues on one line.
+"""
+
+from __future__ import annotations
+
+from goodqueue import _core, traffic
+from goodqueue.exceptions import Fault, GoodqueueError, RunError, RunFailure, ScenarioError
+from goodqueue.results import Result, Table
+from goodqueue.running import compare, run
+from goodqueue.scenario import Access, Control, Link, Queue, Scenario
+from goodqueue.traffic import *  # noqa: F403
+
+__version__, __commit__ = _core.version()
+
+__all__ = [
+    "Access",
+    "Control",
+    "Fault",
+    "GoodqueueError",
+    "Link",
+    "Queue",
+    "Result",
+    "RunError",
+    "RunFailure",
+    "Scenario",
+    "ScenarioError",
+    "Table",
+    "compare",
+    "run",
+]
+__all__ += traffic.__all__

@@ -1,0 +1,101 @@
+"""What can go wrong. Each class stands for one kind of error of the Rust engine and says the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from goodqueue.results import Result
+
+__all__ = ["Fault", "GoodqueueError", "RunError", "RunFailure", "ScenarioError"]
+
+
+class GoodqueueError(Exception):
+    """Everything that goodqueue raises of its own."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One wrong thing in a scenario.
+
+    Attributes
+    ----------
+    file
+        Where it was written: a file's name, ``"scenario"`` for one that was built in Python, or ``"--set"``.
+    line, column
+        Place in that text, counted from one; ``None`` where there is none.
+    field
+        The setting as a dotted key, for instance ``link.bottleneck.rate``; empty when the whole is meant.
+    message
+        What is wrong: the value and what is allowed.
+    help
+        What to write instead, if that can be said.
+    """
+
+    file: str
+    line: int | None
+    column: int | None
+    field: str
+    message: str
+    help: str | None
+
+
+class ScenarioError(GoodqueueError, ValueError):
+    """A scenario, or an argument that stands for a part of one, is wrong.
+
+    Parameters
+    ----------
+    text
+        All faults, one a line, in the words of ``gq check``.
+    faults
+        The same as values.
+    """
+
+    def __init__(
+        self, text: str, faults: Sequence[tuple[str, int | None, int | None, str, str, str | None] | Fault] = ()
+    ) -> None:
+        super().__init__(text)
+        self.faults: tuple[Fault, ...] = tuple(f if isinstance(f, Fault) else Fault(*f) for f in faults)
+
+    def __reduce__(self) -> tuple[type[ScenarioError], tuple[str, tuple[Fault, ...]]]:
+        return type(self), (str(self), self.faults)
+
+
+@dataclass(frozen=True)
+class RunFailure:
+    """A run that gave no figures.
+
+    Attributes
+    ----------
+    place
+        The point, by its swept values.
+    replication
+        Which replication of it, from zero.
+    message
+        What happened.
+    """
+
+    place: str
+    replication: int
+    message: str
+
+
+class RunError(GoodqueueError, RuntimeError):
+    """Runs failed. What the others gave is in :attr:`result`.
+
+    Parameters
+    ----------
+    text
+        What failed.
+    failures
+        Each run that failed.
+    result
+        What the other runs gave.
+    """
+
+    def __init__(self, text: str, failures: Sequence[RunFailure] = (), result: Result | None = None) -> None:
+        super().__init__(text)
+        self.failures: tuple[RunFailure, ...] = tuple(failures)
+        self.result = result

@@ -1,0 +1,203 @@
+"""Running scenarios in the simulator."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from goodqueue import _core, _toml
+from goodqueue._part import plain
+from goodqueue._progress import Progress, shown
+from goodqueue._toml import Value
+from goodqueue.exceptions import Fault, RunError, RunFailure, ScenarioError
+from goodqueue.results import Result
+from goodqueue.scenario import Scenario
+
+__all__ = ["compare", "run"]
+
+Record: TypeAlias = Literal["nothing", "first", "all"]
+
+
+def run(
+    scenario: Scenario | str | os.PathLike[str],
+    *,
+    set: Mapping[str, Value] | None = None,
+    seed: int | None = None,
+    replications: int | None = None,
+    jobs: int | None = None,
+    record: Record = "first",
+    sample: str | None = None,
+    packets: bool = False,
+    progress: Progress = None,
+) -> Result:
+    """Run every point and replication of a scenario in the simulator.
+
+    The interpreter's lock is free meanwhile; an interrupt ends the run. The result depends on the scenario alone, not
+    on ``jobs`` or the machine, and its summary has the bytes that ``gq run`` writes.
+
+    Parameters
+    ----------
+    scenario
+        A scenario, or the path of a scenario file.
+    set
+        Dotted keys and their values on top of it, as ``gq run --set``: ``{"link.bottleneck.rate": "5 Mbit/s"}``.
+    seed, replications
+        Instead of the scenario's.
+    jobs
+        Runs at the same time; one for each processor when not given.
+    record
+        Which runs are sampled for :attr:`Result.series`: ``"nothing"``, the ``"first"`` replication of each point or
+        ``"all"``.
+    sample
+        Time between two samples, for instance ``"10 ms"``; about 2500 samples a run when not given.
+    packets
+        Keep every packet event of the recorded runs for :attr:`Result.packets`?
+    progress
+        A bar (``True``), none (``False``), a bar where someone sees it (``None``), or a function that is told the
+        finished part, in [0, 1].
+
+    Raises
+    ------
+    ScenarioError
+        When the scenario or an argument is wrong.
+    RunError
+        When runs failed; it has the result of the others.
+
+    Examples
+    --------
+    >>> from goodqueue import Bulk, Link, Scenario, run
+    >>> link = Link(rate="10 Mbit/s", delay="5 ms", buffer="50 packets", queue="codel")
+    >>> result = run(Scenario(duration="5 s", link=link, traffic=[Bulk(flows=2)]))
+    >>> result.links["link"].to_list()
+    ['bottleneck']
+    >>> 0.9 < result.links["utilization"][0] <= 1.0
+    True
+    """
+    plan = scenario.plan if isinstance(scenario, Scenario) else _core.Plan.load(os.fspath(scenario))
+    pairs = [(key, _toml.value(plain(value), key)) for key, value in (set or {}).items()]
+    numbers = (("seed", seed), ("replications", replications))
+    pairs += [(key, _toml.value(value, key)) for key, value in numbers if value is not None]
+    return _run(
+        plan.with_overrides(pairs) if pairs else plan,
+        jobs,
+        record=record,
+        sample=sample,
+        packets=packets,
+        progress=progress,
+    )
+
+
+def compare(
+    *,
+    rate: str | None = None,
+    trace: str | os.PathLike[str] | None = None,
+    trace_up: str | os.PathLike[str] | None = None,
+    rtt: str = "20ms",
+    buffer: str = "4bdp",
+    flows: int = 4,
+    cc: str = "cubic",
+    aqm: Sequence[str] | None = None,
+    ecn: bool = False,
+    warmup: str = "5s",
+    duration: str = "30s",
+    replications: int = 5,
+    seed: int = 1,
+    jobs: int | None = None,
+    record: Record = "first",
+    sample: str | None = None,
+    packets: bool = False,
+    progress: Progress = None,
+) -> Result:
+    """Compare queues on one line, as ``gq compare`` does.
+
+    Parameters
+    ----------
+    rate
+        Rate of the bottleneck, for instance ``"10 Mbit/s"``; this or ``trace`` is needed.
+    trace, trace_up
+        Recorded rate of the bottleneck and of the way back: mahimahi files of delivery opportunities.
+    rtt
+        Round-trip time without queueing.
+    buffer
+        Buffer of the bottleneck.
+    flows
+        Bulk flows.
+    cc
+        Their congestion control, as ``"KIND"`` or ``"KIND:PARAMETER=VALUE:…"``.
+    aqm
+        Queues, each as ``"KIND"`` or ``"KIND:PARAMETER=VALUE:…"``; a usual choice when not given.
+    ecn
+        Mark instead of drop where queues can?
+    warmup, duration
+        Time before measuring begins, and the measured part after it.
+    replications
+        Independent repetitions of each queue.
+    seed
+        Root of all randomness.
+    jobs, record, sample, packets, progress
+        As in :func:`run`.
+
+    Raises
+    ------
+    ScenarioError
+        When an argument is wrong.
+    RunError
+        When runs failed; it has the result of the others.
+
+    Examples
+    --------
+    >>> from goodqueue import compare
+    >>> result = compare(rate="10 Mbit/s", aqm=["tail-drop", "codel"], duration="5 s", replications=2)
+    >>> result.links["label"].to_list()
+    ['tail-drop', 'codel']
+    """
+    if isinstance(aqm, str):
+        aqm = [aqm]
+    where = {"trace": trace, "trace_up": trace_up}
+    paths = {name: None if path is None else str(Path(path).absolute()) for name, path in where.items()}
+    plan = _core.comparison(
+        rate=rate,
+        **paths,
+        rtt=rtt,
+        buffer=buffer,
+        flows=flows,
+        cc=cc,
+        aqm=aqm,
+        ecn=ecn,
+        warmup=warmup,
+        duration=duration,
+        replications=replications,
+        seed=seed,
+    )
+    return _run(plan, jobs, record=record, sample=sample, packets=packets, progress=progress)
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _run(
+    plan: _core.Plan, jobs: int | None, *, record: str, sample: str | None, packets: bool, progress: Progress
+) -> Result:
+    if jobs is not None and not 1 <= jobs <= 4096:
+        message = f"`{jobs}` is out of range: allowed 1 to 4096"
+        raise ScenarioError(f"run(): jobs: {message}", [Fault("run()", None, None, "jobs", message, None)])
+    runs = plan.point_count * plan.replications
+    with shown(progress, "1 run" if runs == 1 else f"{runs} runs") as told:
+        report = _core.run(
+            plan, jobs=jobs or processors(), record=record, sample=sample, packets=packets, progress=told
+        )
+    result = Result(report)
+    if result.failures:
+        raise _failed(result, runs)
+    return result
+
+
+def _failed(result: Result, runs: int) -> RunError:
+    first: RunFailure = result.failures[0]
+    count = len(result.failures)
+    words = f"{count} of {runs} runs failed; the first: {first.place}, replication {first.replication}: {first.message}"
+    return RunError(words, result.failures, result)

@@ -1,0 +1,388 @@
+"""Scenarios: what ``gq`` reads from files, built in Python or read from the same files."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import InitVar, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Self
+
+from goodqueue import _core, _toml
+from goodqueue._part import Part, plain, table_of
+from goodqueue._toml import Value
+from goodqueue.traffic import Traffic
+
+__all__ = ["Access", "Control", "Link", "Queue", "Scenario"]
+
+
+class _Named:
+    """A kind with parameters."""
+
+    __goodqueue__ = True
+    __slots__ = ("kind", "parameters")
+
+    def __init__(self, kind: str, /, **parameters: Value) -> None:
+        self.kind = kind
+        self.parameters: Mapping[str, Value] = parameters
+
+    def to_dict(self) -> dict[str, Value]:
+        """Kind and parameters as in a scenario file."""
+        return table_of(self.kind, self.parameters)
+
+    def __repr__(self) -> str:
+        given = "".join(f", {name}={value!r}" for name, value in self.parameters.items())
+        return f"{type(self).__name__}({self.kind!r}{given})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and isinstance(other, _Named) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+
+class Queue(_Named):
+    """A queue's algorithm with parameters; ``gq list aqm`` names them.
+
+    Parameters
+    ----------
+    kind
+        The algorithm, for instance ``"codel"``.
+    **parameters
+        Its parameters, ``ecn``, ``limit``, and ``of`` for kinds over another.
+
+    Examples
+    --------
+    >>> Queue("codel", target="10 ms", ecn=True).to_dict()
+    {'kind': 'codel', 'target': '10 ms', 'ecn': True}
+    """
+
+
+class Control(_Named):
+    """A congestion control with parameters; ``gq list cc`` names them.
+
+    Parameters
+    ----------
+    kind
+        The control, for instance ``"cubic"``.
+    **parameters
+        Its parameters.
+
+    Examples
+    --------
+    >>> Control("cubic", beta=0.8).to_dict()
+    {'kind': 'cubic', 'beta': 0.8}
+    """
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Link(Part):
+    """A link. Alone it is the bottleneck of a dumbbell; several are a network.
+
+    Quantities are texts with units, as in scenario files: ``"10 Mbit/s"``, ``"5 ms"``, ``"1 bdp"``. Keys ending in
+    ``_up`` describe the return direction.
+
+    Parameters
+    ----------
+    rate
+        ``"10 Mbit/s"``, ``{"steps": [["0 s", "100 Mbit/s"], ["50 s", "10 Mbit/s"]]}`` or ``{"trace": "lte.down"}``.
+    delay
+        One-way propagation delay.
+    buffer
+        How much may wait, framing not counted.
+    queue
+        The algorithm: a name, a :class:`Queue` or a table.
+    overhead
+        Framing added to each packet on this link.
+    mtu
+        Largest IP packet.
+    loss
+        Share of packets lost on the wire.
+    rate_up, delay_up, buffer_up, queue_up, loss_up
+        The same for the return direction.
+    from_, to
+        The nodes it joins; required with several links.
+    one_way
+        Has it no return direction?
+    flow_control, flow_control_up
+        While this amount of queue waits here, links that lead here do not send.
+    """
+
+    rate: Value
+    delay: Value
+    buffer: Value | None = None
+    queue: Value | Queue | None = None
+    overhead: Value | None = None
+    mtu: Value | None = None
+    loss: Value | None = None
+    rate_up: Value | None = None
+    delay_up: Value | None = None
+    buffer_up: Value | None = None
+    queue_up: Value | Queue | None = None
+    loss_up: Value | None = None
+    from_: Value | None = None
+    to: Value | None = None
+    one_way: bool | None = None
+    flow_control: Value | None = None
+    flow_control_up: Value | None = None
+
+    __hash__ = Part.__hash__
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Access(Part):
+    """The links of the hosts; each flow has its own, and they never drop.
+
+    Parameters
+    ----------
+    rate
+        Transmission rate.
+    delay
+        One-way delay of each.
+    jitter
+        Random extra delay of each packet, uniform from zero to this.
+    ends
+        ``"both"`` or ``"sender"``.
+    """
+
+    rate: Value | None = None
+    delay: Value | None = None
+    jitter: Value | None = None
+    ends: Value | None = None
+
+    __hash__ = Part.__hash__
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Scenario:
+    """A link or a network, the flows that cross it, how long to run and what to vary.
+
+    It is checked when it is made, by the reader of scenario files and in its words. Two scenarios are equal when all
+    their settings are, however they were written.
+
+    Parameters
+    ----------
+    link
+        The bottleneck, or links by name.
+    traffic
+        Groups of flows.
+    duration
+        The measured part, after the warm-up.
+    warmup
+        Time before measuring begins.
+    name, description
+        What it is called, and what it is about.
+    replications
+        Independent repetitions of each point.
+    seed
+        Root of all randomness.
+    access
+        The links of the hosts.
+    sweep
+        Dotted keys with lists of values; all combinations are run.
+    more
+        Further keys, as in the file.
+    base_dir
+        Folder that paths of recordings are relative to; the current one when not given.
+    stem
+        What it is called when it has no name.
+
+    Raises
+    ------
+    ScenarioError
+        With every fault, when anything is wrong.
+
+    Examples
+    --------
+    >>> from goodqueue import Bulk, Link, Scenario
+    >>> home = Scenario(
+    ...     duration="10 s",
+    ...     link=Link(rate="10 Mbit/s", delay="5 ms", buffer="30 packets", queue="codel"),
+    ...     traffic=[Bulk(cc="cubic", flows=16)],
+    ... )
+    >>> print(home.to_toml())
+    goodqueue = 1
+    duration = "10 s"
+    <BLANKLINE>
+    [link.bottleneck]
+    rate = "10 Mbit/s"
+    delay = "5 ms"
+    buffer = "30 packets"
+    queue = "codel"
+    <BLANKLINE>
+    [[traffic]]
+    kind = "bulk"
+    flows = 16
+    cc = "cubic"
+    <BLANKLINE>
+    """
+
+    name: str | None = None
+    description: str | None = None
+    warmup: Value | None = None
+    duration: Value | None = None
+    replications: int | None = None
+    seed: int | None = None
+    access: Access | Mapping[str, Value] | None = None
+    link: Link | Mapping[str, Link | Mapping[str, Value]]
+    traffic: Sequence[Traffic | Mapping[str, Value]]
+    sweep: Mapping[str, Sequence[Any]] | None = None
+    more: Mapping[str, Value] = field(default_factory=dict)
+    base_dir: Path | None = None
+    stem: str = "scenario"
+    _plan: InitVar[_core.Plan | None] = None
+
+    def __post_init__(self, _plan: _core.Plan | None) -> None:
+        if isinstance(self.traffic, list):
+            object.__setattr__(self, "traffic", tuple(self.traffic))
+        plan = _plan or _core.Plan(self._source_name(), self.to_toml(), str(self.base_dir or Path()))
+        object.__setattr__(self, "_checked", plan)
+
+    def _source_name(self) -> str:
+        # The reader calls a scenario without a name after its file.
+        return self.stem if self.name is None else "scenario"
+
+    @property
+    def plan(self) -> _core.Plan:
+        """The scenario as the engine read it."""
+        plan: _core.Plan = self.__dict__["_checked"]
+        return plan
+
+    @property
+    def point_count(self) -> int:
+        """How many points the sweep has."""
+        return self.plan.point_count
+
+    def warnings(self) -> list[str]:
+        """What is odd about it, each thing once, in the words of ``gq check``."""
+        return self.plan.warnings()
+
+    def to_dict(self) -> dict[str, Any]:
+        """All settings as in a scenario file."""
+        table: dict[str, Any] = {"goodqueue": 1}
+        for each in fields(self):
+            given = getattr(self, each.name)
+            if given is None or each.name in ("more", "base_dir", "stem"):
+                continue
+            if each.name == "link" and isinstance(given, Link):
+                given = {"bottleneck": given}
+            table[each.name] = plain(given)
+        return table | {name: plain(value) for name, value in self.more.items()}
+
+    def to_toml(self) -> str:
+        """The text of a scenario file with these settings."""
+        return "\n".join(_lines(self.to_dict())) + "\n"
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a file."""
+        Path(path).write_text(self.to_toml(), encoding="utf-8")
+
+    @classmethod
+    def from_toml(cls, text: str, base_dir: str | Path | None = None) -> Self:
+        """Read the text of a scenario file.
+
+        Parameters
+        ----------
+        text
+            TOML.
+        base_dir
+            Folder that paths in it are relative to; the current one when not given.
+
+        Raises
+        ------
+        ScenarioError
+            With line and column of every fault.
+        """
+        plan = _core.Plan("scenario", text, str(base_dir or Path()))
+        return cls._of(plan, None if base_dir is None else Path(base_dir), "scenario")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a scenario file; paths in it are relative to its folder.
+
+        Parameters
+        ----------
+        path
+            The file.
+
+        Raises
+        ------
+        ScenarioError
+            When it cannot be read or anything in it is wrong.
+        """
+        path = Path(path)
+        return cls._of(_core.Plan.load(str(path)), path.parent, path.stem)
+
+    @classmethod
+    def _of(cls, plan: _core.Plan, base_dir: Path | None, stem: str) -> Self:
+        table = tomllib.loads(plan.source_text)
+        table.pop("goodqueue", None)
+        known = {each.name for each in fields(cls)} - {"more", "base_dir", "stem"}
+        given: dict[str, Any] = {name: value for name, value in table.items() if name in known}
+        more = {name: value for name, value in table.items() if name not in known}
+        links = {name: Link.from_dict(link) for name, link in given["link"].items()}
+        given["link"] = links["bottleneck"] if list(links) == ["bottleneck"] else links
+        given["traffic"] = [Traffic.of(group) for group in given["traffic"]]
+        if "access" in given:
+            given["access"] = Access.from_dict(given["access"])
+        if "sweep" in given:
+            given["sweep"] = dict(_flat(given["sweep"]))
+        return cls(**given, more=more, base_dir=base_dir, stem=stem, _plan=plan)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Scenario):
+            return NotImplemented
+        return (self.plan.name, self.plan.sha256) == (other.plan.name, other.plan.sha256)
+
+    def __hash__(self) -> int:
+        return hash(self.plan.sha256)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_checked"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__(None)
+
+
+def _flat(table: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Swept keys, which may be written with plain dots and then are nested tables."""
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", value
+
+
+def _lines(table: Mapping[str, Any]) -> Iterator[str]:
+    """Plain keys first, then a section for each table, as a person would write them."""
+    sections = ("access", "link", "traffic", "sweep")
+    for name, value in table.items():
+        if name not in sections or not _is_section(name, value):
+            yield f"{_toml.key(name)} = {_toml.value(value, name)}"
+    for name in sections:
+        if name not in table or not _is_section(name, table[name]):
+            continue
+        value = table[name]
+        if name == "link":
+            for key, link in value.items():
+                yield from ("", f"[link.{_toml.key(key)}]", *_pairs(link, f"link.{key}"))
+        elif name == "traffic":
+            for number, group in enumerate(value):
+                yield from ("", "[[traffic]]", *_pairs(group, f"traffic.{number}"))
+        else:
+            yield from ("", f"[{name}]", *_pairs(value, name))
+
+
+def _is_section(name: str, value: Any) -> bool:
+    """Can it stand under a heading of its own? What cannot is written as it is, for the reader to refuse."""
+    if name == "link":
+        return isinstance(value, Mapping) and bool(value) and all(isinstance(link, Mapping) for link in value.values())
+    if name == "traffic":
+        return isinstance(value, list) and bool(value) and all(isinstance(group, Mapping) for group in value)
+    return isinstance(value, Mapping)
+
+
+def _pairs(table: Mapping[str, Any], path: str) -> Iterator[str]:
+    for name, value in table.items():
+        yield f"{_toml.key(name)} = {_toml.value(value, f'{path}.{name}')}"

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# The Python package's checks: built into the venv, then generated classes, style, types, tests and examples. What cannot run
+# here is skipped by name.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+venv=.venv/bin
+if [ ! -e .venv/.goodqueue-requirements ]; then
+    echo "skipped: the Python package's tests (no venv; scripts/setup.sh test says why)"
+    exit 0
+fi
+VIRTUAL_ENV="$PWD/.venv" PATH="$PWD/$venv:$PATH" "$venv/maturin" develop --release --quiet
+"$venv/python" -B scripts/python-classes.py "$venv/gq" --check
+"$venv/ruff" check --quiet python scripts/python-classes.py
+"$venv/ruff" format --quiet --check python scripts/python-classes.py
+"$venv/mypy"
+"$venv/pytest" python/tests
+"$venv/pytest" --doctest-modules python/goodqueue docs/python.md
