@@ -81,7 +81,9 @@ def render(items: list[dict]) -> str:
     def of(cls, table: Mapping[str, Value]) -> Traffic | Mapping[str, Value]:
         """Make the group that a table describes; a kind without a class stays a table."""
         kind = KINDS.get(str(table.get("kind")))
-        return table if kind is None else kind.from_dict({name: value for name, value in table.items() if name != "kind"})
+        if kind is None:
+            return table
+        return kind.from_dict({name: value for name, value in table.items() if name != "kind"})
 
 '''
     for name, item in zip(names, kinds, strict=True):

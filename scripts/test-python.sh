@@ -8,7 +8,7 @@ if [ ! -e .venv/.goodqueue-requirements ]; then
     echo "skipped: the Python package's tests (no venv; scripts/setup.sh test says why)"
     exit 0
 fi
-VIRTUAL_ENV="$PWD/.venv" PATH="$PWD/$venv:$PATH" "$venv/maturin" develop --release --quiet
+VIRTUAL_ENV="$PWD/.venv" PATH="$PWD/$venv:$PATH" "$venv/maturin" develop --release --quiet >/dev/null
 "$venv/python" -B scripts/python-classes.py "$venv/gq" --check
 "$venv/ruff" check --quiet python scripts/python-classes.py
 "$venv/ruff" format --quiet --check python scripts/python-classes.py

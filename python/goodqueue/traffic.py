@@ -15,7 +15,7 @@ from goodqueue._toml import Value
 __all__ = ["KINDS", "Bulk", "Cbr", "OnOff", "Poisson", "Traffic"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Traffic(Part):
     """A group of flows; use one of the classes below.
 
@@ -42,6 +42,9 @@ class Traffic(Part):
     class_
         Class of the packets, 0 to 7, the higher the more urgent; for queues that tell classes apart; for instance
         ``5``. Default: 0.
+    weight
+        How much of the link each flow is to get beside others; for queues that weigh flows; for instance ``2``.
+        Default: 1.
     """
 
     kind: ClassVar[str] = ""
@@ -55,6 +58,7 @@ class Traffic(Part):
     return_path: Value | None = None
     rtt_extra: Value | None = None
     class_: Value | None = None
+    weight: Value | None = None
 
     __hash__ = Part.__hash__
 
@@ -66,12 +70,12 @@ class Traffic(Part):
     def of(cls, table: Mapping[str, Value]) -> Traffic | Mapping[str, Value]:
         """Make the group that a table describes; a kind without a class stays a table."""
         kind = KINDS.get(str(table.get("kind")))
-        return (
-            table if kind is None else kind.from_dict({name: value for name, value in table.items() if name != "kind"})
-        )
+        if kind is None:
+            return table
+        return kind.from_dict({name: value for name, value in table.items() if name != "kind"})
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Bulk(Traffic):
     """TCP connections that send without end, or `size` bytes each.
 
@@ -123,7 +127,7 @@ class Bulk(Traffic):
     __hash__ = Part.__hash__
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Cbr(Traffic):
     """UDP packets at constant gaps.
 
@@ -146,7 +150,7 @@ class Cbr(Traffic):
     __hash__ = Part.__hash__
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Poisson(Traffic):
     """UDP packets at exponentially distributed gaps.
 
@@ -172,7 +176,7 @@ class Poisson(Traffic):
     __hash__ = Part.__hash__
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class OnOff(Traffic):
     """UDP packets at constant gaps during exponentially distributed bursts.
 

@@ -15,13 +15,7 @@ impl Plan {
     /// Reads TOML text. `source_name` stands for the file in messages; paths in it are relative to `base_dir`.
     #[new]
     #[pyo3(signature = (source_name, text, base_dir, overrides = Vec::new()))]
-    fn new(
-        py: Python<'_>,
-        source_name: &str,
-        text: &str,
-        base_dir: PathBuf,
-        overrides: Vec<(String, String)>,
-    ) -> PyResult<Self> {
+    fn new(py: Python<'_>, source_name: &str, text: &str, base_dir: PathBuf, overrides: Vec<(String, String)>) -> PyResult<Self> {
         let read = || {
             let plan = plan::Plan::parse(source_name, text, &base_dir)?;
             if overrides.is_empty() { Ok(plan) } else { plan.with_overrides(&overrides) }

@@ -55,7 +55,7 @@ pub fn points(sets: &[&[(String, Value)]], labels: &[String]) -> Made {
 }
 
 /// A mean and a half-width for each metric, and the largest number of replications.
-fn figures<'a>(columns: &mut Columns, all: &[&'a Figures]) {
+fn figures(columns: &mut Columns, all: &[&Figures]) {
     let Some(first) = all.first() else { return };
     let rows: Vec<Vec<Figure>> = all.iter().map(|figures| figures.iter().map(|(_, figure)| figure).collect()).collect();
     for (place, (metric, _)) in first.iter().enumerate() {
