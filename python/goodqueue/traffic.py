@@ -12,7 +12,7 @@ from typing import ClassVar
 from goodqueue._part import Part
 from goodqueue._toml import Value
 
-__all__ = ["KINDS", "Bulk", "Cbr", "OnOff", "Poisson", "Traffic"]
+__all__ = ["KINDS", "Bulk", "BulkWithPauses", "Cbr", "OnOff", "Page", "Poisson", "Short", "Traffic", "Video", "Web"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -81,10 +81,10 @@ class Bulk(Traffic):
 
     Parameters
     ----------
-    cc
-        Congestion control, see gq list cc; for instance ``"reno"``. Default: "cubic".
     size
         Bytes that each flow has to send; for instance ``"1 MB"``. Default: no end.
+    cc
+        Congestion control, see gq list cc; for instance ``"reno"``. Default: "cubic".
     ecn
         True, false, or the feedback: "classic", "mirror", "accurate", "l4s"; for instance ``true``. Default: the
         control's habit.
@@ -111,8 +111,315 @@ class Bulk(Traffic):
 
     kind: ClassVar[str] = "bulk"
 
-    cc: Value | None = None
     size: Value | None = None
+    cc: Value | None = None
+    ecn: Value | None = None
+    mss: Value | None = None
+    timestamps: Value | None = None
+    loss_detection: Value | None = None
+    slow_start_exit: Value | None = None
+    initial_window: Value | None = None
+    rto_min: Value | None = None
+    max_window: Value | None = None
+    ack: Value | None = None
+    max_ack_delay: Value | None = None
+
+    __hash__ = Part.__hash__
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class BulkWithPauses(Traffic):
+    """A transfer over TCP, a pause, and again.
+
+    Parameters
+    ----------
+    size
+        Bytes of each transfer; for instance ``"5 MB"``. Default: "1 MB".
+    pause
+        Time from the end of a transfer to the next, drawn each time where a range is given; for instance ``"10 s"``.
+        Default: "uniform 5 s .. 15 s".
+    keep_connection
+        One connection for all transfers instead of a new one each; for instance ``true``. Default: false.
+    cc
+        Congestion control, see gq list cc; for instance ``"reno"``. Default: "cubic".
+    ecn
+        True, false, or the feedback: "classic", "mirror", "accurate", "l4s"; for instance ``true``. Default: the
+        control's habit.
+    mss
+        Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
+    timestamps
+        The timestamps option, 12 bytes a segment; for instance ``false``. Default: true.
+    loss_detection
+        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
+    slow_start_exit
+        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: "native".
+    initial_window
+        Initial window in segments; for instance ``3``. Default: 10.
+    rto_min
+        Smallest retransmission timeout; for instance ``"1 s"``. Default: "200 ms".
+    max_window
+        Largest window the receiver offers; for instance ``"64 kB"``. Default: no limit.
+    ack
+        When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
+        Default: "delayed".
+    max_ack_delay
+        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: "40 ms".
+    """
+
+    kind: ClassVar[str] = "bulk-with-pauses"
+
+    size: Value | None = None
+    pause: Value | None = None
+    keep_connection: Value | None = None
+    cc: Value | None = None
+    ecn: Value | None = None
+    mss: Value | None = None
+    timestamps: Value | None = None
+    loss_detection: Value | None = None
+    slow_start_exit: Value | None = None
+    initial_window: Value | None = None
+    rto_min: Value | None = None
+    max_window: Value | None = None
+    ack: Value | None = None
+    max_ack_delay: Value | None = None
+
+    __hash__ = Part.__hash__
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Short(Traffic):
+    """Transfers over TCP that begin at their own times, each on a new connection.
+
+    Parameters
+    ----------
+    size
+        Bytes of each transfer; for instance ``"64 MB"``. Required.
+    interval
+        Mean time from the beginning of one transfer to the next; for instance ``"2 s"``. Required.
+    arrivals
+        How these times are distributed: periodic, poisson; for instance ``"poisson"``. Default: "periodic".
+    cc
+        Congestion control, see gq list cc; for instance ``"reno"``. Default: "cubic".
+    ecn
+        True, false, or the feedback: "classic", "mirror", "accurate", "l4s"; for instance ``true``. Default: the
+        control's habit.
+    mss
+        Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
+    timestamps
+        The timestamps option, 12 bytes a segment; for instance ``false``. Default: true.
+    loss_detection
+        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
+    slow_start_exit
+        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: "native".
+    initial_window
+        Initial window in segments; for instance ``3``. Default: 10.
+    rto_min
+        Smallest retransmission timeout; for instance ``"1 s"``. Default: "200 ms".
+    max_window
+        Largest window the receiver offers; for instance ``"64 kB"``. Default: no limit.
+    ack
+        When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
+        Default: "delayed".
+    max_ack_delay
+        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: "40 ms".
+    """
+
+    kind: ClassVar[str] = "short"
+
+    size: Value
+    interval: Value
+    arrivals: Value | None = None
+    cc: Value | None = None
+    ecn: Value | None = None
+    mss: Value | None = None
+    timestamps: Value | None = None
+    loss_detection: Value | None = None
+    slow_start_exit: Value | None = None
+    initial_window: Value | None = None
+    rto_min: Value | None = None
+    max_window: Value | None = None
+    ack: Value | None = None
+    max_ack_delay: Value | None = None
+
+    __hash__ = Part.__hash__
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Web(Traffic):
+    """Web connections at a given rate, each with requests, thinking servers and responses (PackMime-HTTP).
+
+    Parameters
+    ----------
+    rate
+        New connections a second, of each flow; for instance ``5``. Required.
+    http
+        1.0: one request a connection; 1.1: some carry several pages of several objects; for instance ``"1.1"``.
+        Default: "1.0".
+    server_delay_scale
+        Scale of the Weibull distribution (shape 0.63) of the time a server thinks; for instance ``"0 ms"``. Default:
+        "3.278689 ms".
+    cc
+        Congestion control, see gq list cc; for instance ``"reno"``. Default: "cubic".
+    ecn
+        True, false, or the feedback: "classic", "mirror", "accurate", "l4s"; for instance ``true``. Default: the
+        control's habit.
+    mss
+        Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
+    timestamps
+        The timestamps option, 12 bytes a segment; for instance ``false``. Default: true.
+    loss_detection
+        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
+    slow_start_exit
+        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: "native".
+    initial_window
+        Initial window in segments; for instance ``3``. Default: 10.
+    rto_min
+        Smallest retransmission timeout; for instance ``"1 s"``. Default: "200 ms".
+    max_window
+        Largest window the receiver offers; for instance ``"64 kB"``. Default: no limit.
+    ack
+        When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
+        Default: "delayed".
+    max_ack_delay
+        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: "40 ms".
+    """
+
+    kind: ClassVar[str] = "web"
+
+    rate: Value
+    http: Value | None = None
+    server_delay_scale: Value | None = None
+    cc: Value | None = None
+    ecn: Value | None = None
+    mss: Value | None = None
+    timestamps: Value | None = None
+    loss_detection: Value | None = None
+    slow_start_exit: Value | None = None
+    initial_window: Value | None = None
+    rto_min: Value | None = None
+    max_window: Value | None = None
+    ack: Value | None = None
+    max_ack_delay: Value | None = None
+
+    __hash__ = Part.__hash__
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Page(Traffic):
+    """Web pages one after another, each of many objects over a few parallel connections.
+
+    Parameters
+    ----------
+    objects
+        Objects of a page; for instance ``100``. Default: 50.
+    size
+        Mean size of an object; sizes are log-normal, at least 1 kB; for instance ``"20 kB"``. Default: "12 kB".
+    connections
+        Connections at once, new for each page; for instance ``1``. Default: 6.
+    request_size
+        Bytes of a request; for instance ``"500 B"``. Default: "350 B".
+    server_delay
+        Time from a request's arrival to the response; for instance ``"20 ms"``. Default: "0 s".
+    pause
+        Time from the end of a page to the next, drawn each time where a range is given; for instance ``"uniform 5 s
+        .. 15 s"``. Default: "0 s".
+    cc
+        Congestion control, see gq list cc; for instance ``"reno"``. Default: "cubic".
+    ecn
+        True, false, or the feedback: "classic", "mirror", "accurate", "l4s"; for instance ``true``. Default: the
+        control's habit.
+    mss
+        Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
+    timestamps
+        The timestamps option, 12 bytes a segment; for instance ``false``. Default: true.
+    loss_detection
+        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
+    slow_start_exit
+        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: "native".
+    initial_window
+        Initial window in segments; for instance ``3``. Default: 10.
+    rto_min
+        Smallest retransmission timeout; for instance ``"1 s"``. Default: "200 ms".
+    max_window
+        Largest window the receiver offers; for instance ``"64 kB"``. Default: no limit.
+    ack
+        When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
+        Default: "delayed".
+    max_ack_delay
+        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: "40 ms".
+    """
+
+    kind: ClassVar[str] = "page"
+
+    objects: Value | None = None
+    size: Value | None = None
+    connections: Value | None = None
+    request_size: Value | None = None
+    server_delay: Value | None = None
+    pause: Value | None = None
+    cc: Value | None = None
+    ecn: Value | None = None
+    mss: Value | None = None
+    timestamps: Value | None = None
+    loss_detection: Value | None = None
+    slow_start_exit: Value | None = None
+    initial_window: Value | None = None
+    rto_min: Value | None = None
+    max_window: Value | None = None
+    ack: Value | None = None
+    max_ack_delay: Value | None = None
+
+    __hash__ = Part.__hash__
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Video(Traffic):
+    """Adaptive video over TCP: segments of the best bitrate that the throughput so far allows.
+
+    Parameters
+    ----------
+    ladder
+        Bitrates to choose from, rising; for instance ``["1 Mbit/s", "4 Mbit/s"]``. Default: 0.35, 0.7, 1.5, 3, 6
+        Mbit/s.
+    segment
+        Media time of a segment; for instance ``"4 s"``. Default: "2 s".
+    buffer
+        Most media kept ahead; for instance ``"30 s"``. Default: "10 s".
+    request_size
+        Bytes of a request; for instance ``"500 B"``. Default: "300 B".
+    cc
+        Congestion control, see gq list cc; for instance ``"reno"``. Default: "cubic".
+    ecn
+        True, false, or the feedback: "classic", "mirror", "accurate", "l4s"; for instance ``true``. Default: the
+        control's habit.
+    mss
+        Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
+    timestamps
+        The timestamps option, 12 bytes a segment; for instance ``false``. Default: true.
+    loss_detection
+        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
+    slow_start_exit
+        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: "native".
+    initial_window
+        Initial window in segments; for instance ``3``. Default: 10.
+    rto_min
+        Smallest retransmission timeout; for instance ``"1 s"``. Default: "200 ms".
+    max_window
+        Largest window the receiver offers; for instance ``"64 kB"``. Default: no limit.
+    ack
+        When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
+        Default: "delayed".
+    max_ack_delay
+        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: "40 ms".
+    """
+
+    kind: ClassVar[str] = "video"
+
+    ladder: Value | None = None
+    segment: Value | None = None
+    buffer: Value | None = None
+    request_size: Value | None = None
+    cc: Value | None = None
     ecn: Value | None = None
     mss: Value | None = None
     timestamps: Value | None = None
@@ -207,6 +514,11 @@ class OnOff(Traffic):
 
 KINDS: Mapping[str, type[Traffic]] = {
     "bulk": Bulk,
+    "bulk-with-pauses": BulkWithPauses,
+    "short": Short,
+    "web": Web,
+    "page": Page,
+    "video": Video,
     "cbr": Cbr,
     "poisson": Poisson,
     "on-off": OnOff,
