@@ -8,7 +8,8 @@ if [ ! -e .venv/.goodqueue-requirements ]; then
     echo "skipped: the Python package's tests (no venv; scripts/setup.sh test says why)"
     exit 0
 fi
-VIRTUAL_ENV="$PWD/.venv" PATH="$PWD/$venv:$PATH" "$venv/maturin" develop --release --quiet >/dev/null
+# Unoptimised as the other tests are, so that what they have built is used again.
+VIRTUAL_ENV="$PWD/.venv" PATH="$PWD/$venv:$PATH" "$venv/maturin" develop --quiet >/dev/null
 "$venv/python" -B scripts/python-classes.py "$venv/gq" --check
 "$venv/ruff" check --quiet python scripts/python-classes.py
 "$venv/ruff" format --quiet --check python scripts/python-classes.py
