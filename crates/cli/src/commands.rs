@@ -6,4 +6,6 @@ pub mod check;
 pub mod compare;
 pub mod conformance;
 pub mod list;
+#[cfg(target_os = "linux")]
+pub mod replay;
 pub mod run;

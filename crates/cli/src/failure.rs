@@ -25,6 +25,15 @@ impl Failure {
     /// Exit code for bad usage or input.
     pub const INPUT: u8 = 2;
 
+    /// What went wrong, in words.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Plan(error) => error.faults().map(line).collect::<Vec<_>>().join("\n"),
+            Self::Input(message) | Self::Run(message) => message.clone(),
+            Self::Output(error) => error.to_string(),
+        }
+    }
+
     /// Says it on standard error, and gives the exit code.
     pub fn report(self) -> u8 {
         match self {

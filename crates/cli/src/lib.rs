@@ -39,6 +39,9 @@ enum Command {
     /// A shaped line with a queue between two network interfaces.
     #[cfg(target_os = "linux")]
     Bridge(Box<commands::bridge::Arguments>),
+    /// A record of a bridge once more, without a network: are the verdicts the same?
+    #[cfg(target_os = "linux")]
+    Replay(commands::replay::Arguments),
     /// Puts interfaces back as they were when a bridge is gone.
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
@@ -65,6 +68,8 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
             Command::List(arguments) => commands::list::run(&arguments),
             #[cfg(target_os = "linux")]
             Command::Bridge(arguments) => commands::bridge::run(&arguments),
+            #[cfg(target_os = "linux")]
+            Command::Replay(arguments) => commands::replay::run(&arguments),
             #[cfg(target_os = "linux")]
             Command::BridgeKeeper(arguments) => commands::bridge::keep(&arguments),
             Command::Conformance(arguments) => commands::conformance::run(&arguments),

@@ -1,5 +1,7 @@
 //! From a plan's link to what the live host runs.
 
+pub mod host;
+
 use goodqueue_aqm::spec::LinkFacts;
 use goodqueue_aqm::{AnyQdisc, Limit, Packet};
 use goodqueue_lab::plan::{Direction, Link, Queue};

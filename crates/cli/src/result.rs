@@ -28,6 +28,45 @@ pub struct Job<'a> {
     pub folder: &'a str,
     /// How, and where to.
     pub settings: &'a RunSettings,
+    /// Where it runs.
+    pub host: Host,
+}
+
+/// Where scenarios run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Host {
+    /// The simulator.
+    Sim,
+    /// Kernel senders in networks of their own.
+    Live,
+}
+
+impl Host {
+    /// Its name in results.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Sim => "sim",
+            Self::Live => "live",
+        }
+    }
+
+    /// Can all points run there?
+    fn check(self, points: &[Point], settings: &RunSettings) -> Result<(), Failure> {
+        if self == Self::Sim {
+            return Ok(());
+        }
+        if settings.packets || settings.sample.is_some() {
+            return Err(Failure::Input("--on live: --packets and --sample are for the simulator".to_owned()));
+        }
+        #[cfg(target_os = "linux")]
+        {
+            points.iter().try_for_each(crate::live::host::check).map_err(Failure::Input)?;
+            crate::live::host::prepare().map_err(Failure::Run)?;
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = points;
+        Ok(())
+    }
 }
 
 /// Series and distributions are kept in memory for the report of so many points.
@@ -52,6 +91,7 @@ pub struct Finished<'a> {
 pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     let points = job.plan.points()?;
     let options = options(job, &points)?;
+    job.host.check(&points, job.settings)?;
     let mut warnings = warnings(&points);
     for warning in &warnings {
         say(&format!("warning: {warning}"));
@@ -59,13 +99,13 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     let mut files = Files::create(job)?;
     let stop = interrupt::stop_flag();
     let bar = Progress::new(points.len() * options.replications as usize);
-    let report = runner::run(&points, &options, &stop, &mut |part| bar.set(part), files.recorder());
+    let report = carry_out(job, &points, &options, &stop, &bar, &mut files);
     let wall_s = bar.finish();
     if !report.complete {
         warnings.push(missing_runs(&report, points.len() * options.replications as usize));
     }
 
-    let summary = Summary::of(job.plan, &report);
+    let summary = Summary { host: job.host.name(), ..Summary::of(job.plan, &report) };
     let sets: Vec<&[(String, serde_json::Value)]> = points.iter().map(|point| point.set.as_slice()).collect();
     let labels = Labels::new(&sets, job.plan.name());
     let main_link = points.first().map_or("", |point| point.plan.main_link().name.as_str());
@@ -82,6 +122,21 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     written?;
     printed?;
     verdict(&report, points.len() * options.replications as usize)
+}
+
+fn carry_out(
+    job: &Job<'_>,
+    points: &[Point],
+    options: &RunOptions,
+    stop: &std::sync::atomic::AtomicBool,
+    bar: &Progress,
+    files: &mut Files,
+) -> RunReport {
+    match job.host {
+        #[cfg(target_os = "linux")]
+        Host::Live => crate::live::host::run(points, options, stop, &mut |part| bar.set(part), &say),
+        _ => runner::run(points, options, stop, &mut |part| bar.set(part), files.recorder()),
+    }
 }
 
 fn options(job: &Job<'_>, points: &[Point]) -> Result<RunOptions, Failure> {

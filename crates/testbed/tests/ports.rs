@@ -1,6 +1,6 @@
 //! The port of real interfaces, between namespaces of the tests' own. Where the kernel allows none, each test says so and ends.
 
-use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched, spec::LinkFacts};
+use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Packet, Rng, sched, spec::LinkFacts};
 use goodqueue_live::clock::{Clock, MonotonicClock};
 use goodqueue_live::drive::{self, Bridge, Drive};
 use goodqueue_live::forwarder::{Forwarder, Settings, Way};
@@ -10,13 +10,17 @@ use goodqueue_live::pool::{Frame, Pool};
 use goodqueue_live::port::fuzz::Fuzz;
 use goodqueue_live::port::packet::PacketPort;
 use goodqueue_live::port::{Port, PortCounters};
+use goodqueue_live::record::{Event, Reader, Recorder};
+use goodqueue_live::replay::{ReplayLine, first_difference};
+use goodqueue_live::spool::{Overrun, Spool};
 use goodqueue_live::sys::namespace;
-use goodqueue_live::{Line, LivePacket, RateSpec};
+use goodqueue_live::{Line, RateSpec};
 use goodqueue_testbed::bench::Bench;
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration as Wall;
 
 /// A bench, or the reason why there is none.
@@ -38,7 +42,7 @@ fn line(rate: Rate) -> Line {
     Line { rate: RateSpec::Constant(rate), delay: Duration::ms(2), overhead: Bytes::new(14) }
 }
 
-fn queue(name: &str, rate: Rate) -> AnyQdisc<LivePacket> {
+fn queue<P: Packet>(name: &str, rate: Rate) -> AnyQdisc<P> {
     let facts = LinkFacts {
         rate: Some(rate),
         delay: Duration::ms(2),
@@ -114,7 +118,10 @@ fn tcp_passes_with_drops_and_every_byte_is_right() {
     let Some(bench) = bench() else { return };
     let clock = MonotonicClock::start();
     let rate = Rate::mbit(20);
-    let bridge = bridge(&bench, clock, "codel", rate);
+    let mut bridge = bridge(&bench, clock, "codel", rate);
+    let file = SharedFile::default();
+    let spool = Spool::new(file.clone(), Overrun::Wait).expect("a thread");
+    bridge.direction_mut(Way::Down).record(Recorder::new(spool, "codel"));
     let bytes: Vec<u8> = (0..1_500_000u32).map(|n| (n ^ n >> 8) as u8).collect();
     let (got, mut bridge, outcome) = while_bridged(bridge, clock, || transfer(&bench, bytes.clone()));
     outcome.expect("nothing went wrong");
@@ -125,6 +132,27 @@ fn tcp_passes_with_drops_and_every_byte_is_right() {
         assert_eq!(counters.ring_overflows + counters.oversize + counters.no_buffer, 0, "{counters:?}");
     }
     assert_eq!(bridge.frames(Way::Down).malformed_total(), 0);
+    // However late the thread was: the queue decided as one without a network does.
+    drop(bridge);
+    let file = file.0.lock().expect("nobody panicked");
+    let events: Vec<Event> = Reader::new(&file[..]).expect("a record").map(|event| event.expect("an event")).collect();
+    assert!(events.len() > 2000, "{} events", events.len());
+    let again = ReplayLine::new(&line(rate)).expect("a constant rate");
+    assert_eq!(first_difference(queue("codel", rate), again, &events), None);
+}
+
+/// A file in memory.
+#[derive(Clone, Default)]
+struct SharedFile(Arc<Mutex<Vec<u8>>>);
+
+impl Write for SharedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("nobody panicked").extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `gq bridge`: two network interfaces, and a shaped line with a queue between them, both ways.
 
+mod control;
 mod keeper;
 mod settings;
 mod show;
@@ -11,6 +12,7 @@ use crate::failure::Failure;
 use crate::live;
 use crate::output::say;
 use clap::{Args, ValueEnum};
+use control::{Desk, locked};
 use goodqueue_aqm::Rng;
 use goodqueue_lab::plan::{Direction, Link};
 use goodqueue_lab::quantity;
@@ -66,6 +68,12 @@ pub struct Arguments {
     /// Write every event of the queue from IN to OUT to a file that can be replayed
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Take commands on a Unix socket that only this user may open
+    #[arg(long, value_name = "SOCKET")]
+    control: Option<PathBuf>,
+    /// Serve metrics for Prometheus, for instance on 127.0.0.1:9100
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    metrics: Option<String>,
     /// What to do about offloads that make results wrong
     #[arg(long, value_enum, default_value_t = OffloadPolicy::Refuse)]
     offloads: OffloadPolicy,
@@ -175,6 +183,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let signals = Signals::hold().map_err(|error| Failure::Run(format!("signals cannot be held: {error}")))?;
     let keeper = keeper::settle([&inside, &outside], arguments.offloads)?;
+    let socket = arguments.control.as_deref().map(control::open_socket).transpose()?;
+    let metrics = arguments.metrics.as_deref().map(control::open_metrics).transpose()?;
     let clock = MonotonicClock::start();
     let running = start(arguments, &line, &link, [&inside, &outside], clock, stats.unwrap_or(REPORT_EVERY), spin)?;
     say(&format!(
@@ -185,10 +195,25 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         link.up.nominal_rate(),
     ));
     let shown = Shown { interfaces: [inside, outside], link, json: arguments.json };
-    let totals = watch(arguments, &shown, &running, &signals, stats, duration);
+    let desk = Arc::new(Desk {
+        shown: Mutex::new(shown),
+        totals: Mutex::new(Totals::default()),
+        settings: Mutex::new(line),
+        commands: running.monitor.commands(),
+    });
+    let mut socket_file = None;
+    if let Some((listener, file)) = socket {
+        socket_file = Some(file);
+        control::serve(listener, Arc::clone(&desk))?;
+    }
+    if let Some(listener) = metrics {
+        control::serve_metrics(listener, Arc::clone(&desk))?;
+    }
+    watch(arguments, &desk, &running, &signals, stats, duration);
     let outcome = finish(running);
     keeper.end();
-    show::print_end(&shown, &totals)?;
+    drop(socket_file);
+    show::print_end(&locked(&desk.shown), &locked(&desk.totals))?;
     outcome
 }
 
@@ -314,26 +339,27 @@ fn refused(name: &str, error: &io::Error) -> Failure {
 /// Shows reports until the end is asked for or comes by itself.
 fn watch(
     arguments: &Arguments,
-    shown: &Shown,
+    desk: &Desk,
     running: &Running,
     signals: &Signals,
     stats: Option<Duration>,
     duration: Option<Duration>,
-) -> Totals {
-    let mut totals = Totals::default();
+) {
     loop {
         match signals.next(Duration::ms(50)) {
             Some(Signal::Stop) => break,
-            Some(Signal::Reload) => reload(arguments, running),
+            Some(Signal::Reload) => reload(arguments, desk),
             None => {}
         }
         match running.monitor.next(std::time::Duration::ZERO) {
             Ok(Some(report)) => {
-                totals.add(&report);
                 let at = report.at;
-                if stats.is_some() && show::print_report(shown, &totals, &report).is_err() {
+                let mut totals = locked(&desk.totals);
+                totals.add(&report);
+                if stats.is_some() && show::print_report(&locked(&desk.shown), &totals, &report).is_err() {
                     break;
                 }
+                drop(totals);
                 running.monitor.give_back(report);
                 if duration.is_some_and(|duration| at >= Instant::ZERO + duration) {
                     break;
@@ -349,39 +375,45 @@ fn watch(
     running.stop.store(true, Ordering::Relaxed);
     while let Ok(report) = running.monitor.next(std::time::Duration::from_secs(1)) {
         let Some(report) = report else { break };
-        totals.add(&report);
+        locked(&desk.totals).add(&report);
         running.monitor.give_back(report);
     }
-    totals
 }
 
 /// Reads the file again and changes what is different, without losing a packet.
-fn reload(arguments: &Arguments, running: &Running) {
+fn reload(arguments: &Arguments, desk: &Desk) {
     if arguments.config.is_none() {
         say("SIGHUP: there is no --config to read again");
         return;
     }
     let changed = || -> Result<(), Failure> {
         let (settings, ..) = arguments.resolve()?;
+        let before = locked(&desk.settings).clone();
+        if (&settings.trace, &settings.overhead) != (&before.trace, &before.overhead) {
+            return Err(Failure::Input("trace and overhead need a new start".to_owned()));
+        }
         let link = settings.link()?;
-        let commands = running.monitor.commands();
         for (way, direction) in [(Way::Down, &link.down), (Way::Up, &link.up)] {
-            let queue = live::queue(&link, direction, Rng::new(queue_seed(&settings, way))).map_err(Failure::Input)?;
-            let orders = [
-                monitor::Command::Rate(way, direction.nominal_rate()),
-                monitor::Command::Delay(way, direction.delay),
-                monitor::Command::Queue(way, Box::new(queue)),
-            ];
+            let mut orders = vec![monitor::Command::Delay(way, direction.delay)];
+            if let goodqueue_sim::RateSpec::Constant(rate) = direction.rate {
+                orders.push(monitor::Command::Rate(way, rate));
+            }
+            // A queue that stays as it was keeps its state.
+            if settings.queue_of(way) != before.queue_of(way) {
+                let queue = live::queue(&link, direction, Rng::new(queue_seed(&settings, way))).map_err(Failure::Input)?;
+                orders.push(monitor::Command::Queue(way, Box::new(queue)));
+            }
             for order in orders {
-                commands.send(order).map_err(|_| Failure::Run("the bridge has ended".to_owned()))?;
+                desk.commands.send(order).map_err(|_| Failure::Run("the bridge has ended".to_owned()))?;
             }
         }
+        locked(&desk.shown).link = link;
+        *locked(&desk.settings) = settings;
         Ok(())
     };
     match changed() {
         Ok(()) => say("settings read again"),
-        Err(Failure::Input(message) | Failure::Run(message)) => say(&format!("settings stay as they are: {message}")),
-        Err(_) => say("settings stay as they are"),
+        Err(failure) => say(&format!("settings stay as they are: {}", failure.text())),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `gq compare`: queues on one line, side by side, without a file.
 
 use crate::failure::Failure;
-use crate::result::{self, Job};
+use crate::result::{self, Host, Job};
 use crate::settings::RunSettings;
 use clap::{ArgGroup, Args};
 use goodqueue_lab::compare::{Comparison, Line, Signal};
@@ -78,7 +78,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let text = comparison.scenario().map_err(|error| Failure::Input(error.to_string()))?;
     let plan = Plan::parse("scenario made from the options", &text, Path::new("")).map_err(|error| refuse(&error))?;
-    result::produce(&Job { plan: &plan, scenario_text: &text, overrides: &[], folder: "compare", settings: &arguments.settings })
+    result::produce(&Job {
+        plan: &plan,
+        scenario_text: &text,
+        overrides: &[],
+        folder: "compare",
+        settings: &arguments.settings,
+        host: Host::Sim,
+    })
 }
 
 /// The options at fault: nobody has seen the lines of a scenario that was made from them.

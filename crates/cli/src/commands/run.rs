@@ -1,7 +1,7 @@
 //! `gq run`: a scenario file with its sweep and replications.
 
 use crate::failure::Failure;
-use crate::result::{self, Job};
+use crate::result::{self, Host, Job};
 use crate::settings::RunSettings;
 use clap::Args;
 use goodqueue_lab::plan::Plan;
@@ -22,7 +22,7 @@ pub struct Arguments {
 /// What is changed in a scenario without changing its file.
 #[derive(Args)]
 pub struct Overrides {
-    /// Where it runs; this version has sim, the simulator
+    /// Where it runs: sim, the simulator, or live, kernel senders in networks of their own
     #[arg(long, value_name = "HOST", default_value = "sim")]
     on: String,
     /// Set a key of the scenario, for instance link.bottleneck.rate='20 Mbit/s'; may be repeated
@@ -37,20 +37,21 @@ pub struct Overrides {
 }
 
 impl Overrides {
+    /// Where it is to run.
+    pub fn host(&self) -> Result<Host, Failure> {
+        match self.on.as_str() {
+            "sim" => Ok(Host::Sim),
+            "live" if cfg!(target_os = "linux") => Ok(Host::Live),
+            "linux" | "live" => {
+                let message = format!("--on {}: not in this version: allowed sim, and on Linux live", self.on);
+                Err(Failure::Input(message))
+            }
+            other => Err(Failure::Input(format!("--on {other}: there is no such host: allowed sim, live"))),
+        }
+    }
+
     /// As dotted keys and values, `--seed` and `--replications` last.
     pub fn pairs(&self) -> Result<Vec<(String, String)>, Failure> {
-        match self.on.as_str() {
-            "sim" => {}
-            "linux" | "live" => {
-                let message = format!(
-                    "--on {}: not in this version, which runs scenarios on sim; linux (real kernels in virtual time) and live \
-                     (real interfaces) are planned",
-                    self.on
-                );
-                return Err(Failure::Input(message));
-            }
-            other => return Err(Failure::Input(format!("--on {other}: there is no such host: allowed sim"))),
-        }
         let mut pairs = Vec::new();
         for text in &self.set {
             let Some((key, value)) = text.split_once('=') else {
@@ -66,6 +67,7 @@ impl Overrides {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let host = arguments.overrides.host()?;
     let overrides = arguments.overrides.pairs()?;
     let plan = Plan::load(&arguments.scenario)?.with_overrides(&overrides)?;
     let scenario_text = plan.source_text();
@@ -75,5 +77,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         overrides: &overrides,
         folder: plan.name(),
         settings: &arguments.settings,
+        host,
     })
 }

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use goodqueue_lab::compare::{Comparison, Signal, quoted};
 use goodqueue_lab::plan::{Fault, Link, Plan};
 use goodqueue_lab::quantity;
+use goodqueue_live::forwarder::Way;
 use serde::Deserialize;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -75,6 +76,15 @@ impl LineSettings {
             overhead: self.overhead.or(behind.overhead),
             seed: self.seed.or(behind.seed),
         }
+    }
+
+    /// Everything that concerns the queue of one direction.
+    pub fn queue_of(&self, way: Way) -> impl PartialEq + use<> {
+        let (aqm, buffer) = match way {
+            Way::Down => (self.aqm.clone(), self.buffer.clone()),
+            Way::Up => (self.aqm_up.clone().or(self.aqm.clone()), self.buffer_up.clone().or(self.buffer.clone())),
+        };
+        (aqm, buffer, self.policy.clone(), self.no_ecn, self.seed)
     }
 
     /// The scenario whose only link this is.

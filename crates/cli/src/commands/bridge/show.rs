@@ -78,11 +78,7 @@ impl Totals {
 /// Prints the latest report.
 pub fn print_report(shown: &Shown, totals: &Totals, report: &Report) -> io::Result<()> {
     if shown.json {
-        let halves = [
-            qdisc(&shown.interfaces[1], &shown.link, &shown.link.down, &totals.down),
-            qdisc(&shown.interfaces[0], &shown.link, &shown.link.up, &totals.up),
-        ];
-        return print(&format!("{}\n", Value::from(halves.to_vec())));
+        return print(&format!("{}\n", qdiscs(shown, totals)));
     }
     let mut text = String::new();
     if totals.reports % 20 == 1 {
@@ -112,6 +108,77 @@ pub fn print_report(shown: &Shown, totals: &Totals, report: &Report) -> io::Resu
         );
     }
     print(&text)
+}
+
+/// Both directions, as `tc -s -j qdisc` shows queueing disciplines.
+pub fn qdiscs(shown: &Shown, totals: &Totals) -> Value {
+    let [inside, outside] = &shown.interfaces;
+    let down = qdisc(outside, &shown.link, &shown.link.down, &totals.down);
+    let up = qdisc(inside, &shown.link, &shown.link.up, &totals.up);
+    Value::from(vec![down, up])
+}
+
+/// A metric: its name, what kind it is, its meaning, and its value in one direction.
+type Metric = (&'static str, &'static str, &'static str, fn(&HalfTotals) -> f64);
+
+const METRICS: &[Metric] = &[
+    ("goodqueue_sent_packets", "counter", "packets handed to the line", |half| half.last.counters.departed.packets.get() as f64),
+    ("goodqueue_sent_bytes", "counter", "their IP bytes", |half| half.last.counters.departed.bytes.get() as f64),
+    ("goodqueue_dropped_packets", "counter", "packets dropped by the queue", |half| {
+        half.last.counters.dropped_total().packets.get() as f64
+    }),
+    ("goodqueue_overflow_packets", "counter", "of these, for want of room", |half| {
+        half.last.counters.overflow().packets.get() as f64
+    }),
+    ("goodqueue_marked_packets", "counter", "packets newly marked CE", |half| half.last.counters.marked.packets.get() as f64),
+    ("goodqueue_malformed_frames", "counter", "frames whose headers contradict each other", |half| {
+        half.last.frames.malformed_total() as f64
+    }),
+    ("goodqueue_lost_outside_frames", "counter", "frames lost outside of the queue", |half| half.lost_outside() as f64),
+    ("goodqueue_stalls", "counter", "packets handed over more than 1 ms late", |half| half.times.stalls as f64),
+    ("goodqueue_backlog_packets", "gauge", "packets that wait", |half| half.last.view.packets.get() as f64),
+    ("goodqueue_backlog_bytes", "gauge", "their IP bytes", |half| half.last.view.backlog.get() as f64),
+    ("goodqueue_rate_bits_per_second", "gauge", "rate of the line", |half| half.last.rate.as_bit_s() as f64),
+];
+
+/// A distribution's name, meaning, and where it is.
+type Summary = (&'static str, &'static str, fn(&Times) -> Quantiles);
+
+const SUMMARIES: &[Summary] = &[
+    ("goodqueue_sojourn_seconds", "time in the queue since the start", |times| Quantiles::of(&times.sojourn)),
+    ("goodqueue_lateness_seconds", "from when packets were due to when they were sent", |times| Quantiles::of(&times.lateness)),
+];
+
+/// All figures in the text format of OpenMetrics.
+pub fn metrics(shown: &Shown, totals: &Totals) -> String {
+    let halves = [("down", &shown.link.down, &totals.down), ("up", &shown.link.up, &totals.up)];
+    let labels = halves.map(|(way, direction, _)| format!("direction=\"{way}\",aqm=\"{}\"", live::name(direction)));
+    let mut text = String::new();
+    for (name, kind, help, value) in METRICS {
+        let _ = writeln!(text, "# TYPE {name} {kind}\n# HELP {name} {help}");
+        let suffix = if *kind == "counter" { "_total" } else { "" };
+        for ((.., half), labels) in halves.iter().zip(&labels) {
+            let _ = writeln!(text, "{name}{suffix}{{{labels}}} {}", value(half));
+        }
+    }
+    for (name, help, of) in SUMMARIES {
+        let _ = writeln!(text, "# TYPE {name} summary\n# HELP {name} {help}");
+        for ((.., half), labels) in halves.iter().zip(&labels) {
+            let Quantiles { count, mean_s, p50_s, p95_s, p99_s, max_s } = of(&half.times);
+            for (quantile, value) in [("0.5", p50_s), ("0.95", p95_s), ("0.99", p99_s), ("1", max_s)] {
+                let _ = writeln!(text, "{name}{{{labels},quantile=\"{quantile}\"}} {value}");
+            }
+            let _ = writeln!(text, "{name}_count{{{labels}}} {count}\n{name}_sum{{{labels}}} {}", mean_s * count as f64);
+        }
+    }
+    let _ = writeln!(text, "# TYPE goodqueue_gauge gauge\n# HELP goodqueue_gauge state of the algorithm");
+    for ((.., half), labels) in halves.iter().zip(&labels) {
+        for (name, value) in half.last.gauges.iter().filter(|(_, value)| value.is_finite()) {
+            let _ = writeln!(text, "goodqueue_gauge{{{labels},name=\"{name}\"}} {value}");
+        }
+    }
+    text.push_str("# EOF\n");
+    text
 }
 
 /// One direction as a queueing discipline of the interface that it sends to.
@@ -176,11 +243,7 @@ fn qdisc(device: &str, link: &Link, direction: &Direction, half: &HalfTotals) ->
 /// The whole run in a few lines on standard error, and whether its figures are to be trusted; as JSON on standard output.
 pub fn print_end(shown: &Shown, totals: &Totals) -> Result<(), Failure> {
     if shown.json {
-        let halves = [
-            qdisc(&shown.interfaces[1], &shown.link, &shown.link.down, &totals.down),
-            qdisc(&shown.interfaces[0], &shown.link, &shown.link.up, &totals.up),
-        ];
-        print(&format!("{}\n", Value::from(halves.to_vec())))?;
+        print(&format!("{}\n", qdiscs(shown, totals)))?;
     }
     for (way, half) in [("down", &totals.down), ("up", &totals.up)] {
         let counters = &half.last.counters;

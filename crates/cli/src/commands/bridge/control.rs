@@ -1,0 +1,262 @@
+//! Talking to a running bridge: a socket for its owner, and metrics for a collector.
+//!
+//! The socket takes one command a line and answers each with one line of JSON: `stats`, `rate down 20mbit`, `delay up 5ms`,
+//! `aqm down codel:target=10ms`. Changes lose no packet that waits.
+
+use super::settings::LineSettings;
+use super::{Failure, Shown, Totals, queue_seed, show};
+use crate::live;
+use goodqueue_aqm::Rng;
+use goodqueue_lab::quantity;
+use goodqueue_live::forwarder::Way;
+use goodqueue_live::monitor::Command;
+use goodqueue_units::{Duration, Rate};
+use serde_json::{Value, json};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration as Wall;
+
+/// What those who ask see and change.
+pub struct Desk {
+    /// What is shown of the line, as it is now.
+    pub shown: Mutex<Shown>,
+    /// The latest figures.
+    pub totals: Mutex<Totals>,
+    /// What was asked for at the start, with all changes.
+    pub settings: Mutex<LineSettings>,
+    /// To the thread that moves packets.
+    pub commands: SyncSender<Command>,
+}
+
+/// Nobody panics while holding one of these, and if so the figures are still figures.
+pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A longer line is no command.
+const LONGEST_LINE: u64 = 4096;
+/// Who says nothing for so long is sent away.
+const PATIENCE: Wall = Wall::from_secs(10);
+
+/// The socket's file, removed at the end.
+pub struct SocketFile(PathBuf);
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        // It may be gone already.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Opens the control socket, for its owner only. One that a killed bridge has left behind is replaced.
+pub fn open_socket(path: &Path) -> Result<(UnixListener, SocketFile), Failure> {
+    let wrong = |what: &dyn std::fmt::Display| Failure::Input(format!("--control {}: {what}", path.display()));
+    if let Ok(facts) = std::fs::symlink_metadata(path) {
+        if !facts.file_type().is_socket() {
+            return Err(wrong(&"exists and is no socket"));
+        }
+        if UnixStream::connect(path).is_ok() {
+            return Err(wrong(&"belongs to a bridge that runs"));
+        }
+        std::fs::remove_file(path).map_err(|error| wrong(&error))?;
+    }
+    let listener = UnixListener::bind(path).map_err(|error| wrong(&error))?;
+    let file = SocketFile(path.to_owned());
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(|error| wrong(&error))?;
+    Ok((listener, file))
+}
+
+/// Opens the port for metrics.
+pub fn open_metrics(address: &str) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).map_err(|error| Failure::Input(format!("--metrics {address}: {error}")))
+}
+
+/// Answers on the control socket, one after the other, until the program ends.
+pub fn serve(listener: UnixListener, desk: Arc<Desk>) -> Result<(), Failure> {
+    thread("control", move || {
+        for stream in listener.incoming().flatten() {
+            // Who breaks off has had enough.
+            let _ = talk(&stream, &desk);
+        }
+    })
+}
+
+/// Answers requests for metrics, one after the other, until the program ends.
+pub fn serve_metrics(listener: TcpListener, desk: Arc<Desk>) -> Result<(), Failure> {
+    thread("metrics", move || {
+        for mut stream in listener.incoming().flatten() {
+            let text = show::metrics(&locked(&desk.shown), &locked(&desk.totals));
+            let mut answer = || -> io::Result<()> {
+                stream.set_read_timeout(Some(PATIENCE))?;
+                stream.set_write_timeout(Some(PATIENCE))?;
+                let mut line = String::new();
+                BufReader::new(&stream).take(LONGEST_LINE).read_line(&mut line)?;
+                let (status, body) = match line.split_whitespace().collect::<Vec<_>>()[..] {
+                    ["GET", "/metrics", ..] => ("200 OK", text.as_str()),
+                    _ => ("404 Not Found", "the metrics are at /metrics\n"),
+                };
+                let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+                write!(stream, "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n", body.len())?;
+                write!(stream, "Connection: close\r\n\r\n{body}")
+            };
+            let _ = answer();
+        }
+    })
+}
+
+fn thread(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
+    let started = std::thread::Builder::new().name(name.to_owned()).spawn(body);
+    started.map(|_| ()).map_err(|error| Failure::Run(format!("no thread can be started: {error}")))
+}
+
+fn talk(stream: &UnixStream, desk: &Desk) -> io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut input = BufReader::new(stream);
+    loop {
+        let mut line = String::new();
+        if input.by_ref().take(LONGEST_LINE).read_line(&mut line)? == 0 {
+            return Ok(());
+        }
+        let answer = match obey(line.trim(), desk) {
+            Ok(answer) => answer,
+            Err(why) => json!({ "error": why }),
+        };
+        writeln!(&mut &*stream, "{answer}")?;
+    }
+}
+
+/// Carries out one command.
+pub fn obey(line: &str, desk: &Desk) -> Result<Value, String> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let (what, way, value) = match words[..] {
+        ["stats"] => return Ok(show::qdiscs(&locked(&desk.shown), &locked(&desk.totals))),
+        [what @ ("rate" | "delay" | "aqm"), "down", value] => (what, Way::Down, value),
+        [what @ ("rate" | "delay" | "aqm"), "up", value] => (what, Way::Up, value),
+        _ => return Err("allowed: stats; rate, delay or aqm with down or up and a value".to_owned()),
+    };
+    let down = way == Way::Down;
+    let mut changed = locked(&desk.settings).clone();
+    let given = Some(value.to_owned());
+    // What the other direction had only because this one had it, it keeps.
+    match what {
+        "rate" => {
+            quantity::rate(value).map_err(|error| error.message)?;
+            changed.rate_up = if down { changed.rate_up.or(changed.rate.clone()) } else { given.clone() };
+            if down {
+                changed.rate = given;
+                changed.trace = None;
+            }
+        }
+        "delay" => {
+            changed.delay_up = if down { changed.delay_up.or(changed.delay.clone()) } else { given.clone() };
+            if down {
+                changed.delay = given;
+            }
+        }
+        _ => {
+            changed.aqm_up = if down { changed.aqm_up.or(changed.aqm.clone()) } else { given.clone() };
+            if down {
+                changed.aqm = given;
+            }
+        }
+    }
+    let link = changed.link().map_err(|failure| failure.text())?;
+    let direction = if down { &link.down } else { &link.up };
+    let command = match what {
+        "rate" => Command::Rate(way, direction.nominal_rate()),
+        "delay" => Command::Delay(way, direction.delay),
+        _ => Command::Queue(way, Box::new(live::queue(&link, direction, Rng::new(queue_seed(&changed, way)))?)),
+    };
+    let (rate, delay): (Rate, Duration) = (direction.nominal_rate(), direction.delay);
+    let answer = json!({
+        "aqm": live::name(direction), "rate": rate.as_bit_s(), "delay_us": delay.as_nanos() / 1000,
+        "direction": if down { "down" } else { "up" },
+    });
+    desk.commands.send(command).map_err(|_| "the bridge has ended".to_owned())?;
+    locked(&desk.shown).link = link;
+    *locked(&desk.settings) = changed;
+    Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::{Receiver, sync_channel};
+
+    fn desk() -> (Desk, Receiver<Command>) {
+        let settings = LineSettings { rate: Some("10mbit".into()), ..LineSettings::default() };
+        let link = settings.link().unwrap();
+        let shown = Shown { interfaces: ["a".into(), "b".into()], link, json: false };
+        let (commands, orders) = sync_channel(4);
+        let totals = Mutex::new(Totals::default());
+        (Desk { shown: Mutex::new(shown), totals, settings: Mutex::new(settings), commands }, orders)
+    }
+
+    #[test]
+    fn a_change_concerns_one_direction() {
+        let (desk, orders) = desk();
+        let answer = obey("rate down 20mbit", &desk).unwrap();
+        assert_eq!((&answer["rate"], &answer["direction"]), (&json!(20_000_000), &json!("down")));
+        assert!(matches!(orders.try_recv(), Ok(Command::Rate(Way::Down, rate)) if rate == Rate::mbit(20)));
+        assert_eq!(locked(&desk.settings).rate_up.as_deref(), Some("10mbit"), "the way back stays as it was");
+        obey("aqm up pie:target=20ms", &desk).unwrap();
+        assert!(matches!(orders.try_recv(), Ok(Command::Queue(Way::Up, _))));
+        assert_eq!(live::name(&locked(&desk.shown).link.up), "pie");
+    }
+
+    #[test]
+    fn mistakes_change_nothing() {
+        let (desk, orders) = desk();
+        for line in
+            ["", "rate down", "rate sideways 1mbit", "rate up fast", "aqm down codle", "delay up 5", "aqm up codel:target=1year"]
+        {
+            assert!(obey(line, &desk).is_err(), "{line}");
+        }
+        assert!(orders.try_recv().is_err());
+        assert_eq!(locked(&desk.settings).rate_up, None);
+    }
+
+    #[test]
+    fn the_socket_is_for_its_owner_and_one_bridge() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("control");
+        let (listener, file) = open_socket(&path).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(open_socket(&path).is_err_and(|failure| failure.text().contains("belongs to a bridge that runs")));
+        // Its owner was killed: the file is still there.
+        drop(listener);
+        let again = open_socket(&path).unwrap();
+        drop((again, file));
+        assert!(!path.exists());
+        std::fs::write(&path, "something else").unwrap();
+        assert!(open_socket(&path).is_err_and(|failure| failure.text().contains("is no socket")));
+    }
+
+    #[test]
+    fn statistics_are_named_as_those_of_tc() {
+        let (desk, _orders) = desk();
+        let stats = obey("stats", &desk).unwrap();
+        let names = ["kind", "handle", "options", "bytes", "packets", "drops", "overlimits", "requeues", "backlog", "qlen"];
+        assert!(names.iter().all(|name| stats[0].get(name).is_some()), "{stats}");
+        assert_eq!((&stats[0]["kind"], &stats[0]["dev"], &stats[1]["dev"]), (&json!("fq_codel"), &json!("b"), &json!("a")));
+    }
+
+    #[test]
+    fn metrics_are_well_formed() {
+        let (desk, _orders) = desk();
+        let text = show::metrics(&locked(&desk.shown), &locked(&desk.totals));
+        assert!(text.ends_with("# EOF\n"));
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let (name, value) = line.rsplit_once(' ').expect("a name and a value");
+            assert!(name.starts_with("goodqueue_") && name.ends_with('}'), "{line}");
+            value.parse::<f64>().expect("a number");
+        }
+        assert!(text.contains("goodqueue_sent_packets_total{direction=\"down\",aqm=\"fq-codel\"} 0"), "{text}");
+    }
+}

@@ -1,0 +1,316 @@
+//! The scenario host `live`: points of a plan with real kernel senders, in networks of their own, reduced to the same figures.
+
+use super::{limit, line, queue};
+use goodqueue_aqm::Rng;
+use goodqueue_lab::error::RunFailure;
+use goodqueue_lab::metrics::{FlowFigures, GROUP_METRICS, GroupFigures, LINK_METRICS, LinkFigures, RunFigures};
+use goodqueue_lab::plan::{Heading, Link, Point, Scenario, Traffic};
+use goodqueue_lab::report::LinkCdf;
+use goodqueue_lab::runner::{PointResult, Replication, RunOptions, RunReport, label};
+use goodqueue_lab::statistics::jain;
+use goodqueue_lab::summary::PointSummary;
+use goodqueue_live::Line;
+use goodqueue_live::sys::namespace;
+use goodqueue_sim::{RateSpec, SourceSpec};
+use goodqueue_tcp::EcnMode;
+use goodqueue_testbed::experiment::{self, Experiment, Flow, FlowMeasured, HalfMeasured, Measured, Source, Way};
+use goodqueue_units::{Bytes, Duration, Instant, Packets};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A void run is repeated so often before it counts as failed.
+const ATTEMPTS: u32 = 3;
+const MTU: Bytes = Bytes::new(1500);
+
+/// Can this point run here? The first thing that cannot, and why.
+pub fn check(point: &Point) -> Result<(), String> {
+    let plan = &point.plan;
+    let [link] = &plan.links[..] else { return Err("--on live: runs scenarios with one link".to_owned()) };
+    let refuse = |what: &str, why: &str| Err(format!("--on live: link.{}.{what}: {why}", link.name));
+    if link.mtu != MTU {
+        return refuse("mtu", "is 1500 B on the live host");
+    }
+    if link.one_way {
+        return refuse("one_way", "is not possible with kernel senders");
+    }
+    for direction in [&link.down, &link.up] {
+        if direction.loss > 0.0 {
+            return refuse("loss", "is not supported by the live host");
+        }
+        if direction.flow_control.is_some() {
+            return refuse("flow_control", "is not supported by the live host");
+        }
+    }
+    plan.traffic.iter().try_for_each(|traffic| source(traffic).map(|_| ()))?;
+    let ecn = |traffic: &Traffic| asks_for_ecn(traffic);
+    let mut tcp = plan.traffic.iter().filter(|traffic| traffic.source.tcp().is_some());
+    if let Some(first) = tcp.next()
+        && tcp.any(|other| ecn(other) != ecn(first))
+    {
+        return Err("--on live: traffic.ecn: all TCP groups must have the same".to_owned());
+    }
+    Ok(())
+}
+
+fn asks_for_ecn(traffic: &Traffic) -> bool {
+    traffic.source.tcp().is_some_and(|(sender, ..)| sender.ecn_mode() != EcnMode::Off)
+}
+
+/// What a flow of this group sends.
+fn source(traffic: &Traffic) -> Result<Source, String> {
+    let refuse = |key: &str, why: &str| Err(format!("--on live: traffic `{}`: {key}: {why}", traffic.name));
+    if !traffic.rtt_extra.latest().is_zero() {
+        return refuse("rtt_extra", "is not supported by the live host");
+    }
+    match &traffic.source {
+        SourceSpec::Tcp { sender, .. } => {
+            let control = sender.cc.kind;
+            if !["reno", "cubic", "bbr"].contains(&control) {
+                return refuse("cc", &format!("`{control}` is not in this kernel: allowed reno, cubic, bbr"));
+            }
+            Ok(Source::Tcp { control: control.to_owned() })
+        }
+        SourceSpec::Cbr { rate, packet_size, ecn } => {
+            Ok(Source::Cbr { rate: *rate, packet_size: packet_size.get() as u32, ecn: *ecn })
+        }
+        _ => refuse("kind", "is not supported by the live host: allowed bulk, cbr"),
+    }
+}
+
+/// Runs every replication of every point, one after the other; `None` where this process may not make networks.
+pub fn run(
+    points: &[Point],
+    options: &RunOptions,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(f64),
+    say: &dyn Fn(&str),
+) -> RunReport {
+    let mut report = RunReport { points: Vec::new(), failures: Vec::new(), complete: true, fingerprints: Vec::new(), events: 0 };
+    let total = (points.len() * options.replications as usize).max(1);
+    let mut done = 0;
+    for point in points {
+        let (mut figures, mut numbers, mut sojourn) = (Vec::new(), Vec::new(), Vec::<(String, _)>::new());
+        for replication in 0..options.replications {
+            if stop.load(Ordering::Relaxed) {
+                report.complete = false;
+                break;
+            }
+            match attempt(point, replication, stop, say) {
+                Ok(Some(measured)) => {
+                    let run = reduce(&point.plan, &measured);
+                    report.fingerprints.push(run.fingerprint);
+                    report.events += run.events;
+                    let halves = halves(&point.plan.links[0], &measured);
+                    for (number, (name, _, half)) in halves.into_iter().enumerate() {
+                        match sojourn.get_mut(number) {
+                            // Both have the same range, so adding cannot fail.
+                            Some((_, sum)) => drop(hdrhistogram_add(sum, &half.times.sojourn)),
+                            None => sojourn.push((name, half.times.sojourn.clone())),
+                        }
+                    }
+                    figures.push(run);
+                    numbers.push(replication);
+                }
+                Ok(None) => report.complete = false,
+                Err(message) => {
+                    report.failures.push(RunFailure { place: label(&point.set), replication, message });
+                    report.complete = false;
+                }
+            }
+            done += 1;
+            progress(f64::from(done) / total as f64);
+        }
+        report.points.push(PointResult {
+            summary: PointSummary::of(point.set.clone(), &figures),
+            runs: numbers.into_iter().zip(figures).map(replicated).collect(),
+            cdfs: sojourn.iter().map(|(name, histogram)| LinkCdf::new(name.as_str(), histogram)).collect(),
+            series: Vec::new(),
+        });
+    }
+    report
+}
+
+fn hdrhistogram_add(
+    sum: &mut goodqueue_sim::SojournHistogram,
+    other: &goodqueue_sim::SojournHistogram,
+) -> Result<(), impl std::fmt::Debug + use<>> {
+    sum.add(other)
+}
+
+fn replicated((number, figures): (u32, RunFigures)) -> Replication {
+    let goodput_bit_s = figures.flows.iter().filter_map(|flow| flow.goodput_bit_s).sum();
+    Replication { number, links: figures.links, goodput_bit_s }
+}
+
+/// One replication, repeated while it is void.
+fn attempt(point: &Point, replication: u32, stop: &AtomicBool, say: &dyn Fn(&str)) -> Result<Option<Measured>, String> {
+    let base_rtt = point.plan.base_rtt();
+    for attempt in 1.. {
+        let Some(measured) = once(point, replication, stop)? else { return Ok(None) };
+        let Some(why) = measured.void(base_rtt) else { return Ok(Some(measured)) };
+        if attempt == ATTEMPTS {
+            return Err(format!("void in {ATTEMPTS} attempts, at last because {why}"));
+        }
+        say(&format!("replication {replication} is void and runs again: {why}"));
+    }
+    Ok(None)
+}
+
+fn once(point: &Point, replication: u32, stop: &AtomicBool) -> Result<Option<Measured>, String> {
+    let plan = &point.plan;
+    let link = &plan.links[0];
+    let seed = Rng::stream(plan.seed, u64::from(replication)).next_u64();
+    // Access links of the plan only delay.
+    let longer = |line: Line| Line { delay: line.delay + plan.access.one_way_delay(), ..line };
+    let mut flows = Vec::new();
+    for (group, traffic) in plan.traffic.iter().enumerate() {
+        for index in 0..traffic.flows {
+            let mut rng = Rng::stream(seed ^ 0x5354_4152 << 32, (group as u64) << 32 | u64::from(index));
+            flows.push(Flow {
+                source: source(traffic)?,
+                way: if traffic.heading == Heading::Up { Way::Up } else { Way::Down },
+                start: traffic.start.draw(&mut rng),
+                stop: traffic.stop.map(|stop| stop.since(Instant::ZERO)),
+                dscp: traffic.class.number() << 3,
+            });
+        }
+    }
+    let experiment = Experiment {
+        down: longer(line(link, &link.down, Instant::ZERO)),
+        up: longer(line(link, &link.up, Instant::ZERO)),
+        limits: (limit(&link.down), limit(&link.up)),
+        flows,
+        ecn: plan.traffic.iter().any(asks_for_ecn),
+        warmup: plan.warmup,
+        duration: plan.duration,
+    };
+    let queues = (queue(link, &link.down, Rng::stream(seed, 1))?, queue(link, &link.up, Rng::stream(seed, 2))?);
+    experiment::run(&experiment, queues, stop).map_err(|error| match error.kind() {
+        std::io::ErrorKind::PermissionDenied => {
+            format!("{error}: networks need root; as another user: unshare -Urn gq run --on live …")
+        }
+        _ => error.to_string(),
+    })
+}
+
+/// Directions with a queue, as results name them.
+fn halves<'a>(link: &Link, measured: &'a Measured) -> Vec<(String, Heading, &'a HalfMeasured)> {
+    [(Heading::Down, &measured.down), (Heading::Up, &measured.up)]
+        .into_iter()
+        .filter(|(heading, _)| link.direction(*heading).queue.is_some())
+        .map(|(heading, half)| (link.name_of(heading), heading, half))
+        .collect()
+}
+
+/// The figures of one run.
+fn reduce(plan: &Scenario, measured: &Measured) -> RunFigures {
+    let link = &plan.links[0];
+    let seconds = measured.span.as_secs_f64();
+    let links = halves(link, measured)
+        .into_iter()
+        .map(|(name, heading, half)| LinkFigures {
+            name,
+            values: LINK_METRICS.iter().map(|metric| link_value(metric.name, link, heading, half, measured.span)).collect(),
+            group_share: vec![None; plan.traffic.len()],
+        })
+        .collect();
+    let mut rest = measured.flows.as_slice();
+    let (mut groups, mut flows, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, traffic) in plan.traffic.iter().enumerate() {
+        let (own, others) = rest.split_at((traffic.flows as usize).min(rest.len()));
+        rest = others;
+        let values = GROUP_METRICS.iter().map(|metric| group_value(metric.name, own, seconds)).collect();
+        groups.push(GroupFigures { name: traffic.name.clone(), flows: traffic.flows, values });
+        for (index, flow) in own.iter().enumerate() {
+            let goodput_bit_s = (seconds > 0.0).then(|| flow.delivered_bytes as f64 * 8.0 / seconds);
+            flows.push(FlowFigures { group: number as u32, index: index as u32, goodput_bit_s });
+            weights.push(traffic.weight);
+        }
+    }
+    let goodputs = || measured.flows.iter().map(|flow| flow.delivered_bytes as f64);
+    let events = measured.down.counters.arrived.packets.get() + measured.up.counters.arrived.packets.get();
+    RunFigures {
+        links,
+        groups,
+        flows,
+        jain_goodput: jain(goodputs()),
+        jain_drop_share: None,
+        jain_weighted: jain(goodputs().zip(&weights).map(|(bytes, weight)| bytes / weight)),
+        // Two runs of a real network are never the same: what they counted stands for them.
+        fingerprint: Rng::stream(events, measured.down.sent_bits).next_u64(),
+        events,
+    }
+}
+
+/// Bits that a direction could carry in the measured part.
+fn capacity(link: &Link, heading: Heading, span: Duration) -> Option<f64> {
+    match &link.direction(heading).rate {
+        RateSpec::Constant(rate) => Some(rate.as_bit_s() as f64 * span.as_secs_f64()),
+        // The measured part is not known to begin at a certain place of a rate that changes.
+        _ => None,
+    }
+}
+
+fn link_value(name: &str, link: &Link, heading: Heading, half: &HalfMeasured, span: Duration) -> Option<f64> {
+    let HalfMeasured { counters, times, sent_bits, .. } = half;
+    let seconds = span.as_secs_f64();
+    let packets = |count: Packets| count.get() as f64;
+    let arrived = packets(counters.arrived.packets);
+    let (departed, marked) = (packets(counters.departed.packets), packets(counters.marked.packets));
+    let (early, dropped) = (packets(counters.early().packets), packets(counters.dropped_total().packets));
+    let part = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole);
+    let quantile = |q: f64| (!times.sojourn.is_empty()).then(|| times.sojourn.value_at_quantile(q) as f64 * 1e-9);
+    let mean = |area: u128| (seconds > 0.0).then(|| area as f64 * 1e-9 / seconds);
+    match name {
+        "utilization" => part(*sent_bits as f64, capacity(link, heading, span)?),
+        "throughput_bit_s" => part(*sent_bits as f64, seconds),
+        "queue_packets" => mean(times.packet_time),
+        "queue_bytes" => mean(times.byte_time),
+        "sojourn_s.mean" => part(times.sojourn_sum as f64 * 1e-9, departed),
+        "sojourn_s.p25" => quantile(0.25),
+        "sojourn_s.p50" => quantile(0.5),
+        "sojourn_s.p75" => quantile(0.75),
+        "sojourn_s.p95" => quantile(0.95),
+        "sojourn_s.p99" => quantile(0.99),
+        "sojourn_s.max" => quantile(1.0),
+        "drop_ratio" => part(dropped, arrived),
+        "mark_ratio" => part(marked, packets(counters.arrived_ect.packets)),
+        "signal_ratio" => part(early + marked, arrived),
+        "drops.overflow" => Some(packets(counters.overflow().packets)),
+        "drops.early" => Some(early),
+        "arrived_packets" => Some(arrived),
+        "departed_packets" => Some(departed),
+        "marked_packets" => Some(marked),
+        // What would need every event of every flow is not measured live.
+        _ => None,
+    }
+}
+
+fn group_value(name: &str, flows: &[FlowMeasured], seconds: f64) -> Option<f64> {
+    let sum = |count: fn(&FlowMeasured) -> u64| flows.iter().map(count).sum::<u64>() as f64;
+    let sent = sum(|flow| flow.sent_packets);
+    let rtt = |value: &dyn Fn(&goodqueue_sim::SojournHistogram) -> f64| {
+        let mut all = flows.first()?.rtt.clone();
+        for flow in &flows[1..] {
+            all.add(&flow.rtt).ok()?;
+        }
+        (!all.is_empty()).then(|| value(&all) * 1e-9)
+    };
+    match name {
+        "goodput_bit_s" => (seconds > 0.0).then(|| sum(|flow| flow.delivered_bytes) * 8.0 / seconds),
+        "rtt_s.mean" => rtt(&|times| times.mean()),
+        "rtt_s.p50" => rtt(&|times| times.value_at_quantile(0.5) as f64),
+        "rtt_s.p95" => rtt(&|times| times.value_at_quantile(0.95) as f64),
+        "rtt_s.p99" => rtt(&|times| times.value_at_quantile(0.99) as f64),
+        "retransmitted_ratio" => (sent > 0.0).then(|| sum(|flow| flow.retransmitted_packets) / sent),
+        "sent_packets" => Some(sent),
+        _ => None,
+    }
+}
+
+/// As an ordinary user: becomes root of networks of its own. Only before this process has threads.
+pub fn prepare() -> Result<(), String> {
+    if namespace::is_root() {
+        return Ok(());
+    }
+    namespace::become_root().map_err(|error| format!("--on live: needs root, or a kernel that lets users make networks: {error}"))
+}
