@@ -204,6 +204,8 @@ pub struct World {
     wire_classes: Vec<WireClass>,
     wires: Vec<Wire>,
     links: Vec<Link>,
+    /// Does any link hold others back?
+    flow_control: bool,
     senders: Vec<SenderHost>,
     receivers: Vec<ReceiverHost>,
     sources: Vec<UdpSource>,

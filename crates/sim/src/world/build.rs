@@ -62,6 +62,7 @@ pub(super) fn world(spec: &WorldSpec) -> Result<World, WorldError> {
         routes: Vec::new(),
         wire_classes: classes,
         wires,
+        flow_control: links.iter().any(|link| link.pressure.is_some()),
         links,
         senders: Vec::new(),
         receivers: Vec::new(),

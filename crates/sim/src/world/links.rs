@@ -106,15 +106,14 @@ impl World {
         link.probe.integral.advance(now, link.qdisc.view());
         tap.enqueued(&packet);
         link.qdisc.enqueue(now, packet, tap);
-        if let Some(pressure) = &link.pressure
-            && !pressure.on
-            && pressure.is_due(link.qdisc.view())
-        {
+        if self.flow_control {
             self.silence_feeders(index);
         }
         if self.agenda.at(self.slots.service(index)) == Instant::MAX {
             self.wake(index);
-            self.release_feeders(index);
+            if self.flow_control {
+                self.release_feeders(index);
+            }
         }
         self.arm_queue_timer(index);
     }
@@ -124,7 +123,7 @@ impl World {
     fn wake(&mut self, index: u32) {
         let now = self.now;
         let link = &mut self.links[index as usize];
-        if link.silenced_by > 0 && link.transit.is_none() {
+        if self.flow_control && link.silenced_by > 0 && link.transit.is_none() {
             return;
         }
         if let RateProcess::Trace(cursor) = &mut link.rate {
@@ -147,37 +146,40 @@ impl World {
             self.serve(index);
         }
         self.arm_queue_timer(index);
-        self.release_feeders(index);
+        if self.flow_control {
+            self.release_feeders(index);
+        }
     }
 
-    /// The queue of a link is as full as it may be: links that lead there take no further packet.
+    /// If the queue of a link is as full as it may be, links that lead there take no further packet.
     #[cold]
     fn silence_feeders(&mut self, index: u32) {
-        let Some(pressure) = &mut self.links[index as usize].pressure else { return };
+        let link = &mut self.links[index as usize];
+        let Some(pressure) = link.pressure.as_mut().filter(|pressure| !pressure.on && pressure.is_due(link.qdisc.view())) else {
+            return;
+        };
         pressure.on = true;
         for feeder in pressure.feeders.clone() {
             self.links[feeder as usize].silenced_by += 1;
         }
     }
 
-    /// Links that were silenced may go on if there is room again.
-    #[inline]
+    /// If there is room again, links that were silenced may go on.
+    #[cold]
     fn release_feeders(&mut self, index: u32) {
         let link = &mut self.links[index as usize];
-        if let Some(pressure) = &mut link.pressure
-            && pressure.on
-            && !pressure.is_due(link.qdisc.view())
-        {
-            pressure.on = false;
-            for feeder in pressure.feeders.clone() {
-                let waiting = &mut self.links[feeder as usize];
-                waiting.silenced_by -= 1;
-                let wakes = waiting.silenced_by == 0 && waiting.qdisc.view().packets > Packets::ZERO;
-                if wakes && self.agenda.at(self.slots.service(feeder)) == Instant::MAX {
-                    self.wake(feeder);
-                    self.arm_queue_timer(feeder);
-                    self.release_feeders(feeder);
-                }
+        let Some(pressure) = link.pressure.as_mut().filter(|pressure| pressure.on && !pressure.is_due(link.qdisc.view())) else {
+            return;
+        };
+        pressure.on = false;
+        for feeder in pressure.feeders.clone() {
+            let waiting = &mut self.links[feeder as usize];
+            waiting.silenced_by -= 1;
+            let wakes = waiting.silenced_by == 0 && waiting.qdisc.view().packets > Packets::ZERO;
+            if wakes && self.agenda.at(self.slots.service(feeder)) == Instant::MAX {
+                self.wake(feeder);
+                self.arm_queue_timer(feeder);
+                self.release_feeders(feeder);
             }
         }
     }
@@ -187,7 +189,7 @@ impl World {
     fn serve(&mut self, index: u32) {
         let now = self.now;
         let link = &mut self.links[index as usize];
-        if link.silenced_by > 0 {
+        if self.flow_control && link.silenced_by > 0 {
             self.agenda.set(self.slots.service(index), Instant::MAX);
             return;
         }
@@ -277,7 +279,9 @@ impl World {
             self.wake(index);
         }
         self.arm_queue_timer(index);
-        self.release_feeders(index);
+        if self.flow_control {
+            self.release_feeders(index);
+        }
     }
 
     /// A packet has reached its end.
