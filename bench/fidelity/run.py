@@ -47,6 +47,8 @@ delay = "0 s"
 rate = "10 Mbit/s"
 delay = "{delay}"
 overhead = "14 B"
+# The kernel's link is a token bucket filter.
+burst = "1600 B"
 {queue}
 
 [[traffic]]

@@ -60,6 +60,7 @@ fn one_way(link: &Link, heading: Heading) -> LinkSpec {
         mtu: link.mtu,
         queue,
         loss: direction.loss,
+        burst: direction.burst,
         flow_control: direction.flow_control,
         observed: direction.queue.is_some(),
     }
@@ -125,6 +126,7 @@ fn access_wire(plan: &Scenario, traffic: &Traffic, name: String, extra: Duration
         mtu: traffic.mtu,
         queue: QueueSpec::Unlimited,
         loss: 0.0,
+        burst: Bytes::ZERO,
         flow_control: None,
         observed: false,
     }

@@ -135,6 +135,7 @@ const WRONG_LINES: &[(&str, &[(&str, &str)])] = &[
                 "[link.a]\nfrom = \"home\"\nto = \"isp\"\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n\
                  [link.bottleneck]\nfrom = \"isp\"\nto = \"server\"",
             ),
+            ("rate = \"10 Mbit/s\"", "rate = { steps = [[\"0 s\", \"1 Mbit/s\"]] }\nburst = \"2 kB\""),
             ("flows = 4", "path = [\"a\", \"b\"]"),
             ("buffer = \"30 packets\"", "buffer = \"30 packets\"\nflow_control = \"30 packets\""),
             ("buffer = \"30 packets\"", "buffer = \"30 packets\"\nflow_control = \"0 packets\""),

@@ -8,13 +8,16 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) enum RateProcess {
     Constant { rate: Rate, last: (Bytes, Duration) },
+    Bucket(Bucket),
     Steps { steps: Vec<(Instant, Rate)>, current: usize },
     Trace(TraceCursor),
 }
 
 impl RateProcess {
-    pub(crate) fn new(spec: &RateSpec) -> Self {
+    /// A constant rate with a `burst` is a token bucket; other rates have none.
+    pub(crate) fn new(spec: &RateSpec, burst: Bytes) -> Self {
         match spec {
+            RateSpec::Constant(rate) if !burst.is_zero() => Self::Bucket(Bucket::new(*rate, burst)),
             RateSpec::Constant(rate) => Self::Constant { rate: *rate, last: (Bytes::ZERO, Duration::ZERO) },
             RateSpec::Steps(steps) => Self::Steps { steps: steps.clone(), current: 0 },
             RateSpec::Trace(trace) => Self::Trace(TraceCursor::new(trace.clone())),
@@ -37,6 +40,7 @@ impl RateProcess {
                 }
                 end_across_steps(&steps[*current..], start, size)
             }
+            Self::Bucket(bucket) => bucket.end_of(start, size),
             Self::Trace(_) => Instant::MAX,
         }
     }
@@ -44,7 +48,7 @@ impl RateProcess {
     /// The rate an algorithm may know at `now`: the current one, or a trace's mean.
     pub(crate) fn known_rate(&self, now: Instant) -> Rate {
         match self {
-            Self::Constant { rate, .. } => *rate,
+            Self::Constant { rate, .. } | Self::Bucket(Bucket { rate, .. }) => *rate,
             Self::Steps { steps, .. } => steps.iter().rev().find(|(from, _)| *from <= now).map_or(Rate::ZERO, |s| s.1),
             Self::Trace(cursor) => cursor.mean_rate(),
         }
@@ -53,7 +57,9 @@ impl RateProcess {
     /// Bits the link can carry in `(from, to]`.
     pub(crate) fn capacity_bits(&self, from: Instant, to: Instant) -> f64 {
         match self {
-            Self::Constant { rate, .. } => rate.as_bit_s() as f64 * to.since(from).as_secs_f64(),
+            Self::Constant { rate, .. } | Self::Bucket(Bucket { rate, .. }) => {
+                rate.as_bit_s() as f64 * to.since(from).as_secs_f64()
+            }
             Self::Steps { steps, .. } => {
                 let ends = steps.iter().skip(1).map(|s| s.0).chain([Instant::MAX]);
                 steps
@@ -64,6 +70,30 @@ impl RateProcess {
             }
             Self::Trace(cursor) => (cursor.bytes_until(to) - cursor.bytes_until(from)) * 8.0,
         }
+    }
+}
+
+/// A shaper in place of a wire: it sends a packet in no time once there are tokens for it, and waits for them with the packet in hand. After a
+/// pause the first bytes find tokens and leave at once.
+#[derive(Clone, Debug)]
+pub(crate) struct Bucket {
+    rate: Rate,
+    /// How long an empty bucket needs to fill.
+    depth: Duration,
+    /// The bucket is full again then, if nothing more is taken.
+    full_at: Instant,
+}
+
+impl Bucket {
+    fn new(rate: Rate, burst: Bytes) -> Self {
+        Self { rate, depth: rate.transmission_time(burst), full_at: Instant::ZERO }
+    }
+
+    #[inline]
+    fn end_of(&mut self, start: Instant, size: Bytes) -> Instant {
+        self.full_at = self.full_at.max(start) + self.rate.transmission_time(size);
+        // The debt beyond what a full bucket holds must come in first.
+        start + self.full_at.since(start).saturating_sub(self.depth)
     }
 }
 
@@ -165,8 +195,10 @@ mod tests {
 
     #[test]
     fn a_transmission_crosses_rate_steps_and_outages() {
-        let mut rate =
-            RateProcess::new(&RateSpec::Steps(vec![(ms(0), Rate::mbit(8)), (ms(1), Rate::ZERO), (ms(5), Rate::mbit(4))]));
+        let mut rate = RateProcess::new(
+            &RateSpec::Steps(vec![(ms(0), Rate::mbit(8)), (ms(1), Rate::ZERO), (ms(5), Rate::mbit(4))]),
+            Bytes::ZERO,
+        );
         // 1500 bytes at 8 Mbit/s take 1.5 ms: 1000 bytes by 1 ms, nothing until 5 ms, the rest at half the rate.
         assert_eq!(rate.end_of(ms(0), Bytes::new(1500)), ms(6));
         assert_eq!(rate.capacity_bits(ms(0), ms(7)), 16_000.0);
@@ -174,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_link_that_stays_down_never_finishes() {
-        let mut rate = RateProcess::new(&RateSpec::Steps(vec![(ms(0), Rate::mbit(1)), (ms(1), Rate::ZERO)]));
+        let mut rate = RateProcess::new(&RateSpec::Steps(vec![(ms(0), Rate::mbit(1)), (ms(1), Rate::ZERO)]), Bytes::ZERO);
         assert_eq!(rate.end_of(ms(2), Bytes::new(1)), Instant::MAX);
     }
 
@@ -184,7 +216,7 @@ mod tests {
             opportunities: vec![(Duration::ms(2), Bytes::new(1500)), (Duration::ms(5), Bytes::new(3000))],
             period: Duration::ms(5),
         };
-        let RateProcess::Trace(mut cursor) = RateProcess::new(&RateSpec::Trace(Arc::new(trace))) else { panic!() };
+        let RateProcess::Trace(mut cursor) = RateProcess::new(&RateSpec::Trace(Arc::new(trace)), Bytes::ZERO) else { panic!() };
         let mut at = Instant::ZERO;
         let mut seen = Vec::new();
         for _ in 0..5 {
@@ -196,5 +228,18 @@ mod tests {
         assert_eq!(cursor.next_after(ms(1002)), (ms(1005), Bytes::new(3000)));
         assert_eq!(cursor.bytes_until(ms(10)), 9000.0);
         assert_eq!(cursor.bytes_until(ms(4)), 1500.0);
+    }
+
+    #[test]
+    fn a_bucket_lets_the_first_packet_go_at_once_and_keeps_the_rate() {
+        // 1600 bytes at 8 Mbit/s: a byte a microsecond.
+        let mut process = RateProcess::new(&RateSpec::Constant(Rate::mbit(8)), Bytes::new(1600));
+        let at = |us: u64| Instant::ZERO + Duration::us(us);
+        let mut send = |start_us: u64| process.end_of(at(start_us), Bytes::new(1000));
+        // 1000 of 1600 tokens; then 400 are missing; then 1000 each time.
+        assert_eq!([send(5000), send(5000), send(5400), send(6400)], [at(5000), at(5400), at(6400), at(7400)]);
+        // Half a packet's time later half its tokens have come.
+        assert_eq!(send(7900), at(8400));
+        assert_eq!(send(20_000), at(20_000), "a long pause fills the bucket");
     }
 }

@@ -35,6 +35,9 @@ pub struct LinkSpec {
     pub name: String,
     /// Transmission rate.
     pub rate: RateSpec,
+    /// Depth of a token bucket, for a shaper in place of a wire: after a pause this many bytes, framing included, take no time. Zero for a
+    /// wire. Only with a constant rate.
+    pub burst: Bytes,
     /// One-way propagation delay.
     pub delay: Duration,
     /// Random extra delay of each packet, uniform from zero to this, order kept. Only for links without queue: hosts are not

@@ -20,6 +20,7 @@ const SMALLEST_MTU: Bytes = Bytes::new(128);
 /// Largest IP packet.
 const LARGEST_MTU: Bytes = Bytes::new(65_535);
 const MOST_OVERHEAD: Bytes = Bytes::new(10_000);
+const MOST_BURST: Bytes = Bytes::new(1_000_000_000);
 const MOST_STEPS: usize = 100_000;
 
 const MOST_LINKS: usize = 1_000;
@@ -74,6 +75,8 @@ pub struct Direction {
     pub queue: Option<Queue>,
     /// Probability that a packet is lost on the wire, in [0, 1).
     pub loss: f64,
+    /// Bytes that take no time after a pause, framing included; zero for a wire.
+    pub burst: Bytes,
     /// While this much waits here, links that lead here do not send; `None`: they never hear of it.
     pub flow_control: Option<goodqueue_aqm::Limit>,
 }
@@ -112,6 +115,7 @@ pub(super) struct Draft<'a> {
 
 struct DirectionDraft {
     rate: RateSpec,
+    burst: Bytes,
     delay: Duration,
     loss: f64,
     queue: queue::Draft,
@@ -177,7 +181,7 @@ fn read_ends(table: &Table<'_>) -> Option<Option<[String; 2]>> {
 }
 
 /// Keys of the return direction, which a one-way link does not have.
-const UP_KEYS: [&str; 6] = ["rate_up", "delay_up", "loss_up", "queue_up", "buffer_up", "flow_control_up"];
+const UP_KEYS: [&str; 7] = ["rate_up", "burst_up", "delay_up", "loss_up", "queue_up", "buffer_up", "flow_control_up"];
 
 fn read_link<'a>(table: Table<'a>, name: &str, traces: &TraceStore) -> Option<Draft<'a>> {
     let rate = table.required("rate", "write for instance rate = \"10 Mbit/s\"", |field| read_rate(field, traces));
@@ -189,6 +193,8 @@ fn read_link<'a>(table: Table<'a>, name: &str, traces: &TraceStore) -> Option<Dr
     let mtu = table.optional("mtu", reader::bytes(Limits::new(SMALLEST_MTU, LARGEST_MTU)));
     let loss = table.optional("loss", read_loss).unwrap_or(0.0);
     let loss_up = table.optional("loss_up", read_loss).unwrap_or(0.0);
+    let burst = read_burst(&table, "burst", rate.as_ref());
+    let burst_up = read_burst(&table, "burst_up", rate_up.as_ref().or(rate.as_ref()));
     let ends = read_ends(&table);
     let one_way = table.optional("one_way", reader::switch).unwrap_or(false);
     let flow_control = table.optional("flow_control", read_flow_control).flatten();
@@ -211,8 +217,15 @@ fn read_link<'a>(table: Table<'a>, name: &str, traces: &TraceStore) -> Option<Dr
         one_way,
         mtu: mtu.unwrap_or(Bytes::new(1500)),
         overhead: overhead.unwrap_or(Bytes::ZERO),
-        down: DirectionDraft { rate, delay, loss, queue: down_queue, flow_control },
-        up: DirectionDraft { rate: rate_up, delay: delay_up, loss: loss_up, queue: up_queue, flow_control: flow_control_up },
+        down: DirectionDraft { rate, burst, delay, loss, queue: down_queue, flow_control },
+        up: DirectionDraft {
+            rate: rate_up,
+            burst: burst_up,
+            delay: delay_up,
+            loss: loss_up,
+            queue: up_queue,
+            flow_control: flow_control_up,
+        },
         table,
     })
 }
@@ -298,7 +311,7 @@ impl DirectionDraft {
                 return None;
             }
         }
-        Some(Direction { rate: self.rate, delay: self.delay, queue, loss: self.loss, flow_control })
+        Some(Direction { rate: self.rate, burst: self.burst, delay: self.delay, queue, loss: self.loss, flow_control })
     }
 }
 
@@ -308,6 +321,16 @@ fn default_return_rate(rate: &RateSpec) -> RateSpec {
         RateSpec::Trace(_) => RateSpec::Constant(nominal_rate(rate)),
         other => other.clone(),
     }
+}
+
+/// A token bucket needs one rate.
+fn read_burst(table: &Table<'_>, key: &'static str, rate: Option<&RateSpec>) -> Bytes {
+    let burst = table.optional(key, reader::bytes(Limits::new(Bytes::ZERO, MOST_BURST))).unwrap_or(Bytes::ZERO);
+    if !burst.is_zero() && rate.is_some_and(|rate| !matches!(rate, RateSpec::Constant(_))) {
+        let help = "take it out, or put a queue of kind \"shaper\" before the link";
+        table.fault(key, "is for links of constant rate only".to_owned(), Some(help.to_owned()));
+    }
+    burst
 }
 
 fn read_loss(field: Field<'_>) -> Result<f64, Fault> {

@@ -162,7 +162,7 @@ fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u3
     if !link.jitter.is_zero() {
         return fault(&link.name, "only a link without queue, loss and observer may have jitter");
     }
-    let rate = RateProcess::new(&link.rate);
+    let rate = RateProcess::new(&link.rate, link.burst);
     let (kind, params, of, ecn, limit) = match &link.queue {
         QueueSpec::Discipline { kind, params, of, ecn, limit } => (*kind, params.as_slice(), of.as_ref(), *ecn, *limit),
         QueueSpec::Unlimited => {
@@ -444,7 +444,7 @@ fn limited(source: &SourceSpec) -> bool {
 fn ideal(spec: &WorldSpec, flow: &FlowSpec) -> Option<Ideal> {
     let (sender, _, header) = flow.source.tcp()?;
     let link = |number: &LinkId| &spec.links[*number as usize];
-    let rate = |link: &LinkSpec| RateProcess::new(&link.rate).known_rate(Instant::ZERO);
+    let rate = |link: &LinkSpec| RateProcess::new(&link.rate, link.burst).known_rate(Instant::ZERO);
     let narrowest = flow.forward.iter().map(link).min_by_key(|link| rate(link))?;
     Some(Ideal {
         base_rtt: flow.forward.iter().chain(&flow.reverse).map(link).fold(Duration::ZERO, |sum, link| sum + link.delay),
@@ -459,4 +459,5 @@ fn is_wire(link: &LinkSpec) -> bool {
         && !link.observed
         && link.loss == 0.0
         && link.flow_control.is_none()
+        && link.burst.is_zero()
 }

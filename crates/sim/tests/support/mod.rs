@@ -27,6 +27,7 @@ pub fn access(name: &str) -> LinkSpec {
         mtu: Bytes::new(1500),
         queue: QueueSpec::Unlimited,
         loss: 0.0,
+        burst: Bytes::ZERO,
         flow_control: None,
         observed: false,
     }
@@ -43,6 +44,7 @@ pub fn bottleneck(rate: Rate, delay: Duration, queue: QueueSpec) -> LinkSpec {
         mtu: Bytes::new(1500),
         queue,
         loss: 0.0,
+        burst: Bytes::ZERO,
         flow_control: None,
         observed: true,
     }
