@@ -22,10 +22,10 @@ HERE = pathlib.Path(__file__).parent
 # (7 packets: 1/4); its tail-drop limit counts the packet in service, ours does not.
 QUEUES = {
     "tail-drop": 'buffer = "29 packets"\nqueue = { kind = "tail-drop" }',
-    "codel": 'buffer = "1000 packets"\nqueue = { kind = "codel", ecn = false }',
-    "fq_codel": 'buffer = "10240 packets"\nqueue = { kind = "fq-codel", ecn = false }',
-    # Linux has no inactive state.
-    "pie": 'buffer = "1000 packets"\nqueue = { kind = "pie", ecn = false, active_inactive = false }',
+    "codel": 'buffer = "1000 packets"\nqueue = { kind = "codel", ecn = false, arithmetic = "linux" }',
+    "fq_codel": 'buffer = "10240 packets"\nqueue = { kind = "fq-codel", ecn = false, arithmetic = "linux" }',
+    # With Linux's arithmetic there is no inactive state.
+    "pie": 'buffer = "1000 packets"\nqueue = { kind = "pie", ecn = false, arithmetic = "linux" }',
     "red": (
         'buffer = "400 kB"\nqueue = { kind = "red", ecn = false, min_th = "7431 B", max_th = "22292 B", max_p = 0.1, w_q = 0.25,'
         ' gentle = false, wait = false, bytes = false, queue_in_bytes = true, mean_pktsize = "1500 B" }'
