@@ -19,6 +19,19 @@ pub struct Env<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FlowHash(pub u32);
 
+/// A host's hash or number: equal for packets of one host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct HostHash(pub u32);
+
+/// The two hosts that a packet travels between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hosts {
+    /// Where it comes from.
+    pub source: HostHash,
+    /// Where it goes to.
+    pub destination: HostHash,
+}
+
 /// What an algorithm may know of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketView {

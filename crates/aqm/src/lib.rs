@@ -29,6 +29,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod ack;
 pub mod algo;
 mod aqm;
 mod arithmetic;
@@ -45,8 +46,9 @@ pub mod spec;
 pub mod steering;
 mod tick;
 
+pub use ack::{PureAck, SackRange};
 pub use algo::AnyAqm;
-pub use aqm::{Aqm, Comparison, Env, FlowHash, PacketView, QueueView, Reason, Verdict};
+pub use aqm::{Aqm, Comparison, Env, FlowHash, HostHash, Hosts, PacketView, QueueView, Reason, Verdict};
 pub use arithmetic::Arithmetic;
 pub use counters::{Counters, Tally};
 pub use goodqueue_units::{Class, Ecn, Rng};

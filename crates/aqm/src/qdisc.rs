@@ -1,6 +1,7 @@
 //! All that a host of queues ever calls.
 
-use crate::aqm::{FlowHash, QueueView, Reason};
+use crate::ack::PureAck;
+use crate::aqm::{FlowHash, HostHash, Hosts, QueueView, Reason};
 use crate::counters::Counters;
 use goodqueue_units::{Bytes, Class, Duration, Ecn, Instant, Rate};
 
@@ -21,6 +22,15 @@ pub trait Packet {
     /// How urgent it is, for schedulers that tell classes apart.
     fn class(&self) -> Class {
         Class::DEFAULT
+    }
+    /// The hosts at its ends, for schedulers that tell hosts apart. Where they are not known each flow has hosts of its own.
+    fn hosts(&self) -> Hosts {
+        let own = HostHash(self.flow().0);
+        Hosts { source: own, destination: own }
+    }
+    /// What it acknowledges, if that is all it does, for queues that thin out acknowledgements.
+    fn pure_ack(&self) -> Option<PureAck> {
+        None
     }
 }
 
@@ -151,5 +161,9 @@ impl Packet for SimplePacket {
     #[inline]
     fn class(&self) -> Class {
         self.class
+    }
+    /// Flows of one number divided by 8 come from one host modulo 8, those of one number divided by 64 go to one.
+    fn hosts(&self) -> Hosts {
+        Hosts { source: HostHash(self.flow / 8 % 8), destination: HostHash(self.flow / 64) }
     }
 }

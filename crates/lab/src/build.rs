@@ -5,7 +5,7 @@
 //! gives a queue are what results report; others are FIFOs without limit that only delay.
 
 use crate::plan::{AccessEnds, Heading, Link, MOST_JITTER, Point, Scenario, Step, Traffic};
-use goodqueue_sim::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, Recording, WorldSpec};
+use goodqueue_sim::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, Recording, SharedHost, WorldSpec};
 use goodqueue_units::{Bytes, Duration, Instant, Rng};
 
 /// The world of one replication of a point.
@@ -109,6 +109,10 @@ fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, group: u3
         stop: traffic.stop,
         class: traffic.class,
         weight: traffic.weight,
+        shared_host: traffic.host.map(|host| match traffic.heading {
+            Heading::Down => SharedHost::Sink(host),
+            Heading::Up => SharedHost::Source(host),
+        }),
         source: traffic.source.clone(),
     });
 }

@@ -67,6 +67,12 @@ pub const COMMON_KEYS: &[TrafficKey] = &[
     key("rtt_extra", "\"0 s\"", "\"uniform 0 ms .. 100 ms\"", "round-trip time in addition to that of the links"),
     key("class", "0", "5", "class of the packets, 0 to 7, the higher the more urgent; for queues that tell classes apart"),
     key("weight", "1", "2", "how much of the link each flow is to get beside others; for queues that weigh flows"),
+    key(
+        "host",
+        "one for each flow",
+        "1",
+        "host that the flows end at, where data `down` goes; 1 to 127, for queues that tell hosts apart",
+    ),
 ];
 
 const PACKET_SIZE: TrafficKey = key("packet_size", "the link's mtu", "\"200 B\"", "IP length of each packet");

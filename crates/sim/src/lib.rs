@@ -28,7 +28,7 @@ pub use outcome::{
 };
 pub use settle::Settling;
 pub use spec::{
-    Arrivals, ConnectionUse, FlowSpec, HttpVersion, LinkId, LinkSpec, OpportunityTrace, PageSpec, QueueSpec, RateSpec, Recording,
-    SessionSpec, SizeLaw, SourceSpec, VideoSpec, WebSpec, WorldSpec,
+    Arrivals, ConnectionUse, FlowSpec, HostNumber, HttpVersion, LinkId, LinkSpec, OpportunityTrace, PageSpec, QueueSpec,
+    RateSpec, Recording, SessionSpec, SharedHost, SizeLaw, SourceSpec, VideoSpec, WebSpec, WorldSpec,
 };
 pub use world::{Continue, Progress, World, WorldError};

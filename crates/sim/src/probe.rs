@@ -192,7 +192,7 @@ impl Tap {
     /// Folds one packet event into the fingerprint.
     #[inline]
     fn stamp(&mut self, kind: u64, packet: &SimPacket) {
-        let word = self.now.as_nanos() ^ (u64::from(packet.flow) << 40) ^ (kind << 61) ^ (u64::from(self.link) << 32);
+        let word = self.now.as_nanos() ^ (u64::from(packet.flow.number()) << 40) ^ (kind << 61) ^ (u64::from(self.link) << 32);
         let mixed = (self.fingerprint ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ packet.segment.number;
         self.fingerprint = mixed.rotate_left(29);
     }
@@ -218,7 +218,7 @@ impl Tap {
             log.push(PacketEvent {
                 at: self.now,
                 link,
-                flow: packet.flow,
+                flow: packet.flow.number(),
                 number: packet.segment.number,
                 len: u32::from(packet.ip_len),
                 kind,
@@ -231,7 +231,7 @@ impl Sink<SimPacket> for Tap {
     fn dropped(&mut self, packet: SimPacket, drop: Dropped) {
         self.stamp(DROPPED, &packet);
         if !packet.is_reverse() {
-            let flow = &mut self.flows[packet.flow as usize];
+            let flow = &mut self.flows[packet.flow.index()];
             // TCP numbers bytes, UDP packets.
             flow.lose(packet.segment.number, packet.segment.number + u64::from(packet.segment.payload.max(1)));
             self.losses[self.link as usize].lose(self.now, flow);
@@ -245,7 +245,7 @@ impl Sink<SimPacket> for Tap {
     fn marked(&mut self, packet: &SimPacket, reason: Reason) {
         self.stamp(MARKED, packet);
         if !packet.is_reverse() {
-            self.flows[packet.flow as usize].marked += 1;
+            self.flows[packet.flow.index()].marked += 1;
         }
         if self.log.is_some() {
             self.record(packet, PacketEventKind::Marked { reason });

@@ -120,8 +120,40 @@ pub struct FlowSpec {
     pub class: Class,
     /// How much of a link it is to get beside others, both ways, where the queue weighs flows; above zero, 1 for most.
     pub weight: f64,
+    /// The end of it that is a host of several flows; its other end, or both, are hosts of their own.
+    pub shared_host: Option<SharedHost>,
     /// What it sends.
     pub source: SourceSpec,
+}
+
+/// A host that is an end of several flows, for queues that tell hosts apart. Hosts of one number are one host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SharedHost {
+    /// It sends the flow's data.
+    Source(HostNumber),
+    /// It receives the flow's data.
+    Sink(HostNumber),
+}
+
+/// The number of a shared host, 1 to [`HostNumber::MOST`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostNumber(u16);
+
+impl HostNumber {
+    /// The largest.
+    pub const MOST: u16 = 127;
+
+    /// `None` out of range.
+    #[must_use]
+    pub const fn new(number: u16) -> Option<Self> {
+        if number >= 1 && number <= Self::MOST { Some(Self(number)) } else { None }
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn get(self) -> u16 {
+        self.0
+    }
 }
 
 /// What a flow sends. Packet sizes of UDP sources are IP lengths, rates are in IP bits.

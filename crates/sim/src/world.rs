@@ -12,6 +12,7 @@ use crate::histogram::TimeCounts;
 use crate::lane::Lane;
 use crate::link::{Link, Wire, WireClass};
 use crate::outcome::{Outcome, Series};
+use crate::packet::HostMark;
 use crate::probe::Tap;
 use crate::session::{Action, Event};
 use crate::spec::{Recording, WorldSpec};
@@ -82,6 +83,7 @@ struct Route {
     /// TCP and IP header bytes.
     header: u16,
     class: Class,
+    host: HostMark,
     group: u16,
     forward: u8,
     reverse: u8,

@@ -4,7 +4,8 @@
 //! would be inlined, and every link would pay for a scheduler that few have, with a tenth more instructions a packet. So packets
 //! within others carry another type, and nothing else.
 
-use crate::aqm::{FlowHash, QueueView, Reason};
+use crate::ack::PureAck;
+use crate::aqm::{FlowHash, Hosts, QueueView, Reason};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Dropped, Packet, Qdisc, Sink};
 use goodqueue_units::{Bytes, Class, Ecn, Instant, Rate};
@@ -33,6 +34,12 @@ impl<P: Packet> Packet for Within<P> {
     #[inline]
     fn class(&self) -> Class {
         self.0.class()
+    }
+    fn hosts(&self) -> Hosts {
+        self.0.hosts()
+    }
+    fn pure_ack(&self) -> Option<PureAck> {
+        self.0.pure_ack()
     }
 }
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::plan::Plan;
+use goodqueue_sim::{HostNumber, SharedHost};
 use goodqueue_units::Rate;
 use std::path::Path;
 
@@ -54,6 +55,16 @@ fn flows_carry_their_group_s_class() {
 fn flows_carry_their_group_s_weight() {
     let world = world(&point(&format!("{TWO_FLOWS}weight = 2.5\n[[traffic]]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\n")), 0);
     assert_eq!(world.flows.iter().map(|flow| flow.weight).collect::<Vec<_>>(), [2.5, 2.5, 1.0]);
+}
+
+#[test]
+fn a_group_s_host_is_where_the_bottleneck_leads_to() {
+    let host = "host = 3\n[[traffic]]\nkind = \"bulk\"\nhost = 3\ndirection = \"up\"\n[[traffic]]\nkind = \"bulk\"\n";
+    let world = world(&point(&format!("buffer_up = \"9 packets\"\n{TWO_FLOWS}{host}")), 0);
+    let three = HostNumber::new(3).expect("in range");
+    let hosts: Vec<_> = world.flows.iter().map(|flow| flow.shared_host).collect();
+    let sink = Some(SharedHost::Sink(three));
+    assert_eq!(hosts, [sink, sink, Some(SharedHost::Source(three)), None]);
 }
 
 #[test]

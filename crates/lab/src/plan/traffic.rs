@@ -8,7 +8,7 @@ use super::topology::Path;
 use super::tree::Value;
 use crate::diagnostic::Fault;
 use crate::quantity::Limits;
-use goodqueue_sim::{SessionSpec, SizeLaw, SourceSpec};
+use goodqueue_sim::{HostNumber, SessionSpec, SizeLaw, SourceSpec};
 use goodqueue_units::{Bytes, Class, Duration, Ecn, Instant, Rate};
 
 /// One group of equal flows.
@@ -34,6 +34,8 @@ pub struct Traffic {
     pub class: Class,
     /// How much of a link each flow is to get beside others, where the queue weighs flows.
     pub weight: f64,
+    /// The host that all the group's flows end at on the near side of the bottleneck: where it leads to.
+    pub host: Option<HostNumber>,
     /// What each flow sends.
     pub source: SourceSpec,
 }
@@ -68,6 +70,7 @@ pub(super) struct Draft<'a> {
     pub(super) rtt_extra: Timing,
     class: Class,
     weight: f64,
+    host: Option<HostNumber>,
     source: Source,
     pub(super) table: Table<'a>,
 }
@@ -151,6 +154,7 @@ fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>]) -> Option<Draft<'a>> {
     let rtt_extra = table.optional("rtt_extra", Timing::read(Limits::new(Duration::ZERO, LONGEST_DELAY)));
     let class = table.optional("class", reader::count(Limits::new(0, Class::COUNT as u64 - 1)));
     let weight = table.optional("weight", read_weight);
+    let host = table.optional("host", reader::count(Limits::new(1, u64::from(HostNumber::MOST))));
     // Read when all links are known.
     let _ = (table.get("path"), table.get("return_path"));
     let source = match kind {
@@ -171,6 +175,7 @@ fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>]) -> Option<Draft<'a>> {
         rtt_extra: rtt_extra.unwrap_or(Timing::Fixed(Duration::ZERO)),
         class: class.map_or(Class::DEFAULT, |number| Class::new(number as u8)),
         weight: weight.unwrap_or(1.0),
+        host: host.and_then(|number| HostNumber::new(number as u16)),
         source,
         table,
     })
@@ -266,6 +271,7 @@ impl Draft<'_> {
             rtt_extra: self.rtt_extra,
             class: self.class,
             weight: self.weight,
+            host: self.host,
             source: source?,
         })
     }

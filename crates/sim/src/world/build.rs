@@ -8,6 +8,7 @@ use crate::histogram::TimeCounts;
 use crate::lane::Lane;
 use crate::link::{Link, Pressure, Wire, WireClass};
 use crate::losses::{FlowSignals, LossEvents};
+use crate::packet::HostMark;
 use crate::probe::{LinkProbe, Tap};
 use crate::rate::RateProcess;
 use crate::session::Session;
@@ -339,6 +340,7 @@ impl World {
             slot,
             header,
             class: flow.class,
+            host: HostMark::of(flow.shared_host),
             group: flow.group as u16,
             forward,
             reverse,
@@ -380,7 +382,13 @@ impl World {
         let SourceSpec::Session { model, sender, receiver, .. } = &flow.source else { return Ok(()) };
         let data = self.routes[number as usize];
         let (there, back) = (data.way(false), data.way(true));
-        let request = Route { hops: self.hops.len() as u32, forward: data.reverse, reverse: data.forward, ..data };
+        let request = Route {
+            hops: self.hops.len() as u32,
+            forward: data.reverse,
+            reverse: data.forward,
+            host: data.host.turned(),
+            ..data
+        };
         for (first, len) in [back, there] {
             self.hops.extend_from_within(first as usize..first as usize + usize::from(len));
         }

@@ -2,7 +2,7 @@
 
 use super::{ELEMENT, HostKind, WIRE, World};
 use crate::link::{Wire, WireClass};
-use crate::packet::{DsField, SimPacket};
+use crate::packet::{DsField, FlowId, SimPacket};
 use crate::session::Event;
 use crate::timers::Target;
 use goodqueue_aqm::Packet;
@@ -88,14 +88,14 @@ impl World {
                 self.group_rtt[group].add(statistics.last_rtt);
             }
         }
-        self.transmit(slot, packet.flow);
+        self.transmit(slot, packet.flow.number());
         if self.senders[slot as usize].sender.is_finished() {
             // Streams of sessions are not among the flows; their sessions note what is complete.
-            if let Some(facts) = self.flows.get_mut(packet.flow as usize)
+            if let Some(facts) = self.flows.get_mut(packet.flow.index())
                 && facts.completed_at.is_none()
             {
                 facts.completed_at = Some(now);
-                self.count_active(packet.flow, false);
+                self.count_active(packet.flow.number(), false);
             }
         }
     }
@@ -188,7 +188,7 @@ impl World {
             self.set_timer(due, Target::Receiver(slot));
         }
         if let Some(ack) = ack {
-            self.emit(packet.flow, ack, ecn);
+            self.emit(packet.flow.number(), ack, ecn);
         }
     }
 
@@ -251,7 +251,8 @@ impl World {
     fn launch(&mut self, flow: u32, segment: Segment, ip_len: u16, ecn: Ecn) {
         self.launched += 1;
         let route = self.routes[flow as usize];
-        let packet = SimPacket { segment, flow, ip_len, ds: DsField::new(route.class, ecn), hop: 0 };
+        let packet =
+            SimPacket { segment, flow: FlowId::new(flow, route.host), ip_len, ds: DsField::new(route.class, ecn), hop: 0 };
         let (base, len) = route.way(packet.is_reverse());
         let element = self.hops[base as usize].element;
         if element & WIRE == 0 {

@@ -34,7 +34,7 @@ impl World {
     /// `packet` is where its hop count says: at a link, at a wire that others feed too, or at its end.
     #[inline]
     pub(super) fn arrive(&mut self, packet: SimPacket) {
-        let (base, len) = self.routes[packet.flow as usize].way(packet.is_reverse());
+        let (base, len) = self.routes[packet.flow.index()].way(packet.is_reverse());
         if packet.hop == len {
             self.deliver(packet);
             return;
@@ -85,7 +85,7 @@ impl World {
             self.wire_losses += 1;
             return;
         }
-        let (base, len) = self.routes[packet.flow as usize].way(packet.is_reverse());
+        let (base, len) = self.routes[packet.flow.index()].way(packet.is_reverse());
         self.leave(packet, base, len, end);
     }
 
@@ -205,7 +205,7 @@ impl World {
         let packet = departure.packet;
         let end = link.rate.end_of(now, wire_bytes(&packet, link.overhead));
         link.busy_until = end;
-        link.started(now, &departure, self.routes[packet.flow as usize].group, end);
+        link.started(now, &departure, self.routes[packet.flow.index()].group, end);
         tap.departed(&packet, departure.sojourn(now));
         // A queue with a timer must hear of idleness in order of time; others are told before their next arrival.
         let empty = link.qdisc.view().packets == Packets::ZERO;
@@ -241,7 +241,7 @@ impl World {
                     link.probe.integral.advance(now, link.qdisc.view());
                     let Some(departure) = link.qdisc.dequeue(now, tap) else { break };
                     let size = wire_bytes(&departure.packet, link.overhead);
-                    link.started(now, &departure, self.routes[departure.packet.flow as usize].group, now);
+                    link.started(now, &departure, self.routes[departure.packet.flow.index()].group, now);
                     tap.departed(&departure.packet, departure.sojourn(now));
                     (departure.packet, size)
                 }
@@ -288,7 +288,7 @@ impl World {
     #[inline]
     fn deliver(&mut self, mut packet: SimPacket) {
         self.ended += 1;
-        let Route { kind, slot, .. } = self.routes[packet.flow as usize];
+        let Route { kind, slot, .. } = self.routes[packet.flow.index()];
         if kind == HostKind::Udp {
             let source = &mut self.sources[slot as usize];
             source.delivered += 1;

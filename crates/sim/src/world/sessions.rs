@@ -394,7 +394,7 @@ impl World {
     pub(super) fn stream_takes(&mut self, slot: u32, packet: &mut SimPacket) -> bool {
         let number = self.stream_of_slot[slot as usize];
         let stream = &mut self.streams[number as usize];
-        if packet.flow != stream.flow {
+        if packet.flow.number() != stream.flow {
             return false;
         }
         if packet.is_reverse() {

@@ -72,6 +72,7 @@ pub fn dumbbell(link: LinkSpec, sources: Vec<SourceSpec>, spread: Duration, warm
             stop: None,
             class: Class::DEFAULT,
             weight: 1.0,
+            shared_host: None,
             source,
         });
     }
