@@ -58,6 +58,7 @@ pub use ring::Ring;
 pub use sched::AnyQdisc;
 pub use sched::fair_queue::{FairQueue, FairQueueParams, Hashing, Share, Victim};
 pub use sched::flow_table::{DropFrom, ShownBacklog};
+pub use sched::jobs::{Jobs, JobsParams};
 pub use sched::priority::Priority;
 pub use sched::shaper::{Shaper, ShaperParams};
 pub use sched::weighted::{WeightedQueue, WeightedQueueParams};

@@ -91,6 +91,21 @@ impl<P: Packet> Line<P> {
 }
 
 impl<P: Packet> Line<P> {
+    /// The oldest packet.
+    pub(crate) fn first(&self) -> Option<&Entry<P>> {
+        self.ring.front()
+    }
+
+    /// The newest packet.
+    pub(crate) fn tail(&self) -> Option<&Entry<P>> {
+        self.ring.at(self.ring.len().checked_sub(1)?)
+    }
+
+    /// Takes out the newest packet.
+    pub(crate) fn pop_tail(&mut self) -> Option<Entry<P>> {
+        self.remove(self.ring.len().checked_sub(1)?)
+    }
+
     /// Takes out the packet `place` places behind the head. Those on the shorter side of it move up.
     fn remove(&mut self, place: usize) -> Option<Entry<P>> {
         let entry = self.ring.remove(place)?;

@@ -5,6 +5,7 @@ pub mod dualpi2;
 pub mod fair_queue;
 pub(crate) mod flow_table;
 pub mod fq_pie;
+pub mod jobs;
 pub mod nfq_codel;
 mod plain;
 pub mod priority;
@@ -26,6 +27,7 @@ pub use apart::{Apart, Within};
 use dualpi2::DualPi2;
 use fair_queue::FairQueue;
 use goodqueue_units::{Instant, Rate, Rng};
+use jobs::Jobs;
 use nfq_codel::MCoDel;
 pub use plain::PlainQdisc;
 use priority::Priority;
@@ -99,6 +101,7 @@ impl<P> From<PlainQdisc<P>> for AnyQdisc<P> {
             PlainQdisc::Fair(queue) => Self::Fair(queue),
             PlainQdisc::NfqCoDel(queue) => Self::NfqCoDel(queue),
             PlainQdisc::DualPi2(queue) => Self::Several(Box::new(SeveralQdisc::DualPi2(*queue))),
+            PlainQdisc::Jobs(queue) => Self::Several(Box::new(SeveralQdisc::Jobs(*queue))),
         }
     }
 }
@@ -112,6 +115,8 @@ choose!(AnyQdisc { Managed, FqCoDel, Fair, NfqCoDel, Several });
 pub enum SeveralQdisc<P> {
     /// A coupled dual queue.
     DualPi2(DualPi2<P>),
+    /// Classes under JoBS.
+    Jobs(Jobs<P>),
     /// Strict priority.
     Priority(Priority<Inner<P>>),
     /// A shaper.
@@ -120,7 +125,7 @@ pub enum SeveralQdisc<P> {
     ShapedPriority(Shaper<Priority<Inner<P>>>),
 }
 
-choose!(SeveralQdisc { DualPi2, Priority, Shaper, ShapedPriority });
+choose!(SeveralQdisc { DualPi2, Jobs, Priority, Shaper, ShapedPriority });
 
 /// Fair queues with an algorithm and habits of their own.
 const FLOW_KINDS: &[KindSpec] = &[fq_pie::KIND, sfq_codel::KIND, nfq_codel::KIND];
@@ -129,6 +134,7 @@ const FLOW_KINDS: &[KindSpec] = &[fq_pie::KIND, sfq_codel::KIND, nfq_codel::KIND
 pub fn kinds() -> impl Iterator<Item = &'static KindSpec> {
     algo::KINDS.iter().flat_map(|kinds| kinds.iter()).chain(fair_queue::KINDS).chain(FLOW_KINDS).chain([
         &dualpi2::KIND,
+        &jobs::KIND,
         &priority::KIND,
         &shaper::KIND,
     ])

@@ -31,6 +31,7 @@ fn lively(kind: &str) -> &'static [(&'static str, Value)] {
         "pi" => &[("a", Value::Number(1e-3)), ("b", Value::Number(0.9e-3))],
         "rem" => &[("gamma", Value::Number(0.1))],
         "sfb" => SHORT_MEMORY,
+        "jobs" => const { &[("delay_bound_0", Value::Duration(Duration::ms(50))), ("projection", Value::Switch(true)), ("b_lim", Value::Number(0.3))] },
         // Slow enough to hold packets back, fast enough for the link of the overload.
         "shaper" => const { &[("rate", Value::Rate(Rate::mbit(100)))] },
         _ => &[],
@@ -60,7 +61,7 @@ impl Subject {
         if self.algorithm() == "dualpi2" {
             return Order::FifoPerFlowAndCodepoint;
         }
-        let is_fair = self.fair_over.is_some() || self.name.contains("fq-") || self.name == "priority";
+        let is_fair = self.fair_over.is_some() || self.name.contains("fq-") || ["priority", "jobs"].contains(&self.name);
         if is_fair { Order::FifoPerFlow } else { Order::Fifo }
     }
 
@@ -237,6 +238,7 @@ contract! {
     codel_as = Subject { name: "codel-as", fair_over: None };
     pie_as = Subject { name: "pie-as", fair_over: None };
     nfq_codel = Subject { name: "nfq-codel", fair_over: None };
+    jobs = Subject { name: "jobs", fair_over: None };
     fq_pie = Subject { name: "fq-pie", fair_over: None };
     sfq_codel = Subject { name: "sfq-codel", fair_over: None };
     rem = Subject { name: "rem", fair_over: None };

@@ -59,6 +59,7 @@ vectors! {
     blue: "blue",
     cobalt: "cobalt",
     nfq_codel: "nfq-codel",
+    jobs: "jobs",
     docsis_pie: "docsis-pie",
     gsp_as: "gsp-as",
     codel_as: "codel-as",

@@ -2,6 +2,7 @@
 
 use super::dualpi2::{DualPi2, DualPi2Params};
 use super::fair_queue::{FairQueue, FairQueueParams};
+use super::jobs::{Jobs, JobsParams};
 use super::nfq_codel::{self, MCoDel};
 use super::weighted::WeightedQueue;
 use super::{choose, fq_pie, sfq_codel};
@@ -30,6 +31,8 @@ pub enum PlainQdisc<P> {
     NfqCoDel(WeightedQueue<P, MCoDel>),
     /// A coupled dual queue.
     DualPi2(Box<DualPi2<P>>),
+    /// Classes under JoBS.
+    Jobs(Box<Jobs<P>>),
 }
 
 impl<P: Packet> PlainQdisc<P> {
@@ -52,6 +55,10 @@ impl<P: Packet> PlainQdisc<P> {
                 Self::FqCoDel(sfq_codel::build(&given, link)?.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead))
             }
             ("fq-pie", None) => Self::Fair(fq_pie::build(&given, link)?.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead)),
+            ("jobs", None) => {
+                let queue = Jobs::new(JobsParams::build(&given, link)?, link.limit, link.mtu);
+                Self::Jobs(Box::new(queue.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead)))
+            }
             ("nfq-codel", None) => {
                 Self::NfqCoDel(nfq_codel::build(&given, link)?.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead))
             }
@@ -95,4 +102,4 @@ impl<P: Packet> PlainQdisc<P> {
     }
 }
 
-choose!(PlainQdisc { Managed, FqCoDel, Fair, NfqCoDel, DualPi2 });
+choose!(PlainQdisc { Managed, FqCoDel, Fair, NfqCoDel, DualPi2, Jobs });

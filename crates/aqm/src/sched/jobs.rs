@@ -1,0 +1,406 @@
+//! JoBS (joint buffer management and scheduling): classes with promised delays, losses and rates, kept by one rule for service and drops.
+//!
+//! *Signal*: at each arrival the age of each class's head, its backlog, and its losses in the busy period.
+//!
+//! *Law*: each class has a rate. Sent is the head of the class that is furthest behind what its rate would have sent since the busy period began. Rates are
+//! equal when classes begin or cease to wait. A class with a delay bound `d` needs `backlog / (d - age)`, one with a least rate that; what it lacks is moved from
+//! the least urgent classes that can spare some, and if there is not enough it drops until the rate it has suffices. Every `sampling` arrivals
+//! classes with delay shares `s` gain `K (age / s - mean)`, `K = 2 s_min / (packet * sampling) * C'^2 * q * u * max(u, 1)`: `C'` what the others leave of the link,
+//! `q` the smallest share of one of them in what they accepted, `u` the offered load. A full buffer drops from the arriving packet's class;
+//! of classes with loss shares from the one with the smallest loss for its share; from one whose loss bound allows it, if any. Bounds of loss go before
+//! bounds of delay and rates, these before shares.
+//!
+//! *Parameters*: `classes` 4; for each class `c`, 0 the least urgent: `delay_share_c`, `loss_share_c`, `delay_bound_c`, `loss_bound_c`, `rate_c`, none by default;
+//! `buffers` shared, `drop` tail, `sampling` 1, `delay_drops` own (all as in ns-2); `projection` off, with `flows` 10, `alpha` 0.9, `b_lim` 1, `rtt` 100 ms
+//! and `horizon`.
+//!
+//! *Departures*: this is the feedback rule of ns-2.35 and not the optimisation of the report; its gain differs from that of the report. Shares are given in
+//! place of factors between neighbours. Where every loss bound forbids a drop the class with the most room loses, which ns-2 intends but
+//! misses. A packet that is already late for its bound is dropped from the head, as dropping the newest would not help it. Drops stop within one
+//! byte of enough. The load is that of the latest half second, 1 before. The projection marks on arrival when the
+//! windows of up to `flows` flows, each growing by a segment a round trip, would lift the backlog over `b_lim` of the limit within the horizon, each flow once a round
+//! trip; its authors' text was not available, and round-trip times cannot be seen here, so `rtt` stands for all. It knows no classes.
+//!
+//! *Limits*: promises are made for busy periods, not for ever, and nobody is refused: contradictory ones are missed. Needs the link's
+//! rate; at rate zero no rates are worked out. One class alone is a FIFO.
+//!
+//! *Source*: Liebeherr and Christin 2001; ns-2.35 (`jobs`); Koo, Ahn and Chung §2.6 for the projection.
+
+mod params;
+mod projection;
+mod rates;
+
+use crate::aqm::{QueueView, Reason, Verdict};
+use crate::books::{Books, Entry, Fate, Waiting};
+use crate::counters::Counters;
+use crate::qdisc::{Departure, Packet, Qdisc, Sink};
+use crate::queue::{EcnPolicy, Limit, Line};
+use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate, Rng};
+use params::MOST;
+pub use params::{DropEnd, JobsParams, KIND, ProjectionParams, Promise};
+use projection::{Projection, Room};
+use rates::{Account, Load};
+
+/// Over how long the offered load is measured (ns-2.35).
+const LOAD_WINDOW: Duration = Duration::ms(500);
+/// Rounding must not cost a packet.
+const ENOUGH: f64 = 1.0;
+
+/// What arrived in a window.
+#[derive(Clone, Copy, Debug)]
+struct Meter {
+    since: Option<Instant>,
+    bytes: u64,
+    packets: u64,
+    utilization: f64,
+    mean_packet: f64,
+}
+
+impl Meter {
+    fn note(&mut self, now: Instant, len: u64, link: f64) {
+        let since = *self.since.get_or_insert(now);
+        self.bytes += len;
+        self.packets += 1;
+        if now.since(since) >= LOAD_WINDOW {
+            if link > 0.0 {
+                self.utilization = self.bytes as f64 / (now.since(since).as_secs_f64() * link);
+            }
+            self.mean_packet = self.bytes as f64 / self.packets as f64;
+            *self = Self { since: Some(now), bytes: 0, packets: 0, ..*self };
+        }
+    }
+}
+
+/// Classes under JoBS, holding packets of type `P`.
+#[derive(Clone, Debug)]
+pub struct Jobs<P> {
+    lines: alloc::vec::Vec<Line<P>>,
+    accounts: [Account; MOST],
+    params: JobsParams,
+    projection: Option<Projection>,
+    meter: Meter,
+    /// Bytes a second; zero while the link is down, and the rate before.
+    link: f64,
+    known_link: f64,
+    /// The latest time that `due` is worked out for.
+    settled_at: Instant,
+    is_idle: bool,
+    has_absolute: bool,
+    arrivals: u32,
+    missed_losses: u64,
+    limit: Limit,
+    books: Books,
+}
+
+impl<P: Packet> Jobs<P> {
+    /// Empty classes that drop rather than mark; `mtu` is what packets are taken to be before some were seen.
+    #[must_use]
+    pub fn new(params: JobsParams, limit: Limit, mtu: Bytes) -> Self {
+        let mut accounts = [Account::default(); MOST];
+        accounts.iter_mut().zip(&params.promises).for_each(|(account, promise)| account.promise = *promise);
+        Self {
+            lines: params.promises.iter().map(|_| Line::new()).collect(),
+            accounts,
+            projection: params.projection.map(Projection::new),
+            meter: Meter { since: None, bytes: 0, packets: 0, utilization: 1.0, mean_packet: mtu.get() as f64 },
+            link: 0.0,
+            known_link: 0.0,
+            settled_at: Instant::ZERO,
+            is_idle: true,
+            has_absolute: params.promises.iter().any(Promise::is_absolute),
+            arrivals: 0,
+            missed_losses: 0,
+            limit,
+            books: Books::new(),
+            params,
+        }
+    }
+
+    /// Sets whether signals mark.
+    #[must_use]
+    pub fn with_ecn(mut self, policy: EcnPolicy) -> Self {
+        self.books.ecn = policy;
+        self
+    }
+
+    /// Sets the random stream, which nothing draws from.
+    #[must_use]
+    pub fn with_rng(mut self, rng: Rng) -> Self {
+        self.books.rng = rng;
+        self
+    }
+
+    /// Sets what the link adds to each packet.
+    #[must_use]
+    pub fn with_overhead(mut self, overhead: Bytes) -> Self {
+        self.books.overhead = overhead;
+        self
+    }
+
+    fn total(&self) -> QueueView {
+        self.lines.iter().map(Line::view).fold(QueueView::default(), |sum, view| QueueView {
+            backlog: sum.backlog + view.backlog,
+            packets: sum.packets + view.packets,
+        })
+    }
+
+    fn wire(&self, len: Bytes) -> u64 {
+        (len + self.books.overhead).get()
+    }
+
+    /// Brings what rates would have sent, and ages, up to now.
+    fn settle(&mut self, now: Instant) {
+        let span = now.since(self.settled_at).as_secs_f64();
+        self.settled_at = now;
+        for (account, line) in self.accounts.iter_mut().zip(&self.lines) {
+            if self.link > 0.0 {
+                account.due += account.rate * span;
+            }
+            account.age = line.head_since().map_or(0.0, |since| now.since(since).as_secs_f64());
+        }
+    }
+
+    /// A busy period begins.
+    fn begin(&mut self) {
+        for account in &mut self.accounts {
+            *account = Account { promise: account.promise, rate: account.rate, ..Account::default() };
+        }
+        self.is_idle = false;
+    }
+
+    /// Is more waiting than there is room for, `class` having got the latest packet?
+    fn is_over(&self, class: usize) -> bool {
+        let beyond = |view: QueueView, limit: Limit| view.packets > limit.packets || view.backlog > limit.bytes;
+        if !self.params.separate {
+            return beyond(self.total(), self.limit);
+        }
+        let parts = self.lines.len() as u64;
+        let part =
+            Limit { packets: Packets::new(self.limit.packets.get() / parts), bytes: Bytes::new(self.limit.bytes.get() / parts) };
+        beyond(self.lines[class].view(), part)
+    }
+
+    /// Wire bytes of the packet that `class` would lose.
+    fn loses(&self, class: usize) -> u64 {
+        let entry = match self.params.drop {
+            DropEnd::Tail => self.lines[class].tail(),
+            DropEnd::Head => self.lines[class].first(),
+        };
+        entry.map_or(0, |entry| self.wire(entry.packet.len()))
+    }
+
+    fn drop_from(&mut self, class: usize, end: DropEnd, now: Instant, reason: Reason, sink: &mut dyn Sink<P>) {
+        let line = &mut self.lines[class];
+        let entry = match end {
+            DropEnd::Tail => line.pop_tail(),
+            DropEnd::Head => (&mut *line).pop(),
+        };
+        let age = line.head_since().map_or(0.0, |since| now.since(since).as_secs_f64());
+        let Some(entry) = entry else { return };
+        let len = self.wire(entry.packet.len());
+        let account = &mut self.accounts[class];
+        account.lost += len;
+        account.backlog -= len;
+        account.packets -= 1;
+        account.age = age;
+        self.books.discard(entry, reason, sink);
+    }
+
+    /// Drops until what waits fits.
+    fn make_room(&mut self, class: usize, now: Instant, sink: &mut dyn Sink<P>) {
+        while self.is_over(class) {
+            let loser = if self.params.separate { class } else { self.choose_loser(class) };
+            self.drop_from(loser, self.params.drop, now, Reason::Overflow, sink);
+        }
+    }
+
+    fn choose_loser(&mut self, class: usize) -> usize {
+        // A class that has lost all it had has nothing more to lose.
+        let class = if self.accounts[class].is_busy() { class } else { rates::next(self.accounts()).unwrap_or(class) };
+        let (loser, misses) = rates::victim(self.accounts(), class, |class| self.loses(class));
+        self.missed_losses += u64::from(misses);
+        loser
+    }
+
+    fn accounts(&self) -> &[Account] {
+        &self.accounts[..self.lines.len()]
+    }
+
+    /// Sees to absolute promises; true when rates had to be moved.
+    fn keep_promises(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> bool {
+        let (classes, link) = (self.lines.len(), self.link);
+        if !rates::is_short(self.accounts(), link) {
+            return false;
+        }
+        rates::redistribute(&mut self.accounts[..classes], link);
+        for class in 0..classes {
+            self.drop_late(class, now, sink);
+        }
+        true
+    }
+
+    /// Drops what the rate of `class` cannot send within its bound, as far as bounds of loss allow.
+    fn drop_late(&mut self, class: usize, now: Instant, sink: &mut dyn Sink<P>) {
+        let surplus = |account: &Account| {
+            account
+                .slack()
+                .filter(|_| account.is_busy())
+                .map_or(0.0, |slack| account.backlog as f64 - account.rate * slack.max(0.0))
+        };
+        let mut pain = surplus(&self.accounts[class]);
+        while pain > ENOUGH {
+            let is_late = self.accounts[class].is_late();
+            let loser = if self.params.shares_pain && !is_late {
+                rates::victim(self.accounts(), class, |class| self.loses(class)).0
+            } else {
+                class
+            };
+            let end = if is_late { DropEnd::Head } else { self.params.drop };
+            let len = match end {
+                DropEnd::Head => self.lines[loser].first().map_or(0, |entry| self.wire(entry.packet.len())),
+                DropEnd::Tail => self.loses(loser),
+            };
+            if len == 0 || !self.accounts[loser].may_lose(len) {
+                return;
+            }
+            self.drop_from(loser, end, now, Reason::Early, sink);
+            pain = if loser == class { surplus(&self.accounts[class]) } else { pain - len as f64 };
+        }
+    }
+
+    fn balance(&mut self) {
+        let load = Load {
+            link: self.link,
+            mean_packet: self.meter.mean_packet,
+            utilization: self.meter.utilization,
+            sampling: f64::from(self.params.sampling),
+        };
+        let classes = self.lines.len();
+        rates::balance_delays(&mut self.accounts[..classes], load);
+        self.arrivals = 0;
+    }
+}
+
+impl<P: Packet> Qdisc<P> for Jobs<P> {
+    fn enqueue(&mut self, now: Instant, mut packet: P, sink: &mut dyn Sink<P>) {
+        self.books.arrive(&packet);
+        self.settle(now);
+        if self.is_idle {
+            self.begin();
+        }
+        let class = packet.class().band(self.lines.len());
+        let len = self.wire(packet.len());
+        self.meter.note(now, len, self.link);
+        self.accounts[class].arrived += len;
+        let alone = if self.params.separate { self.lines.len() as u64 } else { 1 };
+        if packet.len().get() > self.limit.bytes.get() / alone || self.limit.packets.get() < alone {
+            self.accounts[class].lost += len;
+            self.books.discard(Entry { packet, enqueued_at: now }, Reason::Overflow, sink);
+            return;
+        }
+        let total = self.total();
+        if let Some(projection) = &mut self.projection {
+            let shown = self.books.shown(&packet, now);
+            let limit = self.limit.bytes.get().min(self.limit.packets.get().saturating_mul(self.meter.mean_packet as u64)) as f64;
+            let can_mark = shown.ecn.is_capable() && self.limit.admits(total, shown.len);
+            let room = Room { backlog: total.backlog.get() as f64, limit, link: self.link };
+            if projection.arrival(now, shown.flow, shown.len, can_mark, room)
+                && let Fate::Drop(_) = self.books.carry_out(Verdict::Mark(Reason::Early), shown.ecn, &mut packet, sink)
+            {
+                debug_assert!(false, "marks never drop");
+            }
+        }
+        let joins = !self.accounts[class].is_busy();
+        self.lines[class].push(packet, now);
+        self.accounts[class].backlog += len;
+        self.accounts[class].packets += 1;
+        self.make_room(class, now, sink);
+        let left = self.accounts().iter().any(|account| !account.is_busy() && account.rate > 0.0);
+        let classes = self.lines.len();
+        if left || joins && self.accounts[class].is_busy() && self.accounts[class].rate <= 0.0 {
+            rates::share_equally(&mut self.accounts[..classes], self.link);
+        }
+        self.arrivals += 1;
+        if self.link > 0.0 && (self.has_absolute && self.keep_promises(now, sink) || self.arrivals >= self.params.sampling) {
+            self.balance();
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant, _sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
+        self.settle(now);
+        let Some(class) = rates::next(self.accounts()) else {
+            self.is_idle = true;
+            return None;
+        };
+        let mut line = &mut self.lines[class];
+        let entry = line.pop()?;
+        let len = (entry.packet.len() + self.books.overhead).get();
+        let account = &mut self.accounts[class];
+        account.sent += len;
+        account.backlog -= len;
+        account.packets -= 1;
+        self.books.counters.departed.add(entry.packet.len());
+        Some(Departure { packet: entry.packet, enqueued_at: entry.enqueued_at })
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        None
+    }
+
+    fn handle_timer(&mut self, _: Instant) {}
+
+    fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {
+        self.settle(now);
+        self.books.set_link_rate(rate);
+        // A rate that becomes unknown stays what it was.
+        let Some(rate) = rate.map(Rate::as_bytes_s_f64) else { return };
+        if rate > 0.0 {
+            if self.known_link > 0.0 {
+                self.accounts.iter_mut().for_each(|account| account.rate *= rate / self.known_link);
+            }
+            self.known_link = rate;
+        }
+        self.link = rate;
+    }
+
+    fn view(&self) -> QueueView {
+        self.total()
+    }
+
+    fn counters(&self) -> Counters {
+        self.books.counters.clone()
+    }
+
+    fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        const RATES: [&str; MOST] = [
+            "class_0_bit_s",
+            "class_1_bit_s",
+            "class_2_bit_s",
+            "class_3_bit_s",
+            "class_4_bit_s",
+            "class_5_bit_s",
+            "class_6_bit_s",
+            "class_7_bit_s",
+        ];
+        const AGES: [&str; MOST] = [
+            "class_0_age_s",
+            "class_1_age_s",
+            "class_2_age_s",
+            "class_3_age_s",
+            "class_4_age_s",
+            "class_5_age_s",
+            "class_6_age_s",
+            "class_7_age_s",
+        ];
+        for (class, account) in self.accounts().iter().rev().enumerate() {
+            visit(RATES[class], 8.0 * account.rate);
+            visit(AGES[class], account.age);
+        }
+        visit("offered_load", self.meter.utilization);
+        visit("missed_loss_bounds", self.missed_losses as f64);
+        visit("projected_windows", self.projection.as_ref().map_or(0.0, Projection::windows));
+    }
+}
+
+#[cfg(test)]
+mod tests;
