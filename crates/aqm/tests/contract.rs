@@ -31,7 +31,15 @@ fn lively(kind: &str) -> &'static [(&'static str, Value)] {
         "pi" => &[("a", Value::Number(1e-3)), ("b", Value::Number(0.9e-3))],
         "rem" => &[("gamma", Value::Number(0.1))],
         "sfb" => SHORT_MEMORY,
-        "jobs" => const { &[("delay_bound_0", Value::Duration(Duration::ms(50))), ("projection", Value::Switch(true)), ("b_lim", Value::Number(0.3))] },
+        "jobs" => {
+            const {
+                &[
+                    ("delay_bound_0", Value::Duration(Duration::ms(50))),
+                    ("projection", Value::Switch(true)),
+                    ("b_lim", Value::Number(0.3)),
+                ]
+            }
+        }
         // Slow enough to hold packets back, fast enough for the link of the overload.
         "shaper" => const { &[("rate", Value::Rate(Rate::mbit(100)))] },
         _ => &[],

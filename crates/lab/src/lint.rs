@@ -254,12 +254,20 @@ impl<'a> Lint<'a> {
                 let message = format!("ecn is asked for, but `{}` never marks", queue.name());
                 self.warn(format!("{key}.ecn"), message, "take it out or choose another algorithm");
             }
+            EcnPolicy::Mark if projection(queue) == Some(false) => {
+                let message = "ecn is asked for, but `jobs` marks by projection only";
+                self.warn(format!("{key}.ecn"), message, "add projection = true to the queue");
+            }
             EcnPolicy::Mark if !any => {
                 self.warn(format!("{key}.ecn"), "ecn is asked for, but no sender uses it", "add ecn = true to the traffic");
             }
             EcnPolicy::Drop if marks_only(queue) => {
                 let message = "it only marks: without ecn it is a tail drop";
                 self.warn(key, message, "add ecn = true to the queue and to the traffic");
+            }
+            EcnPolicy::Drop if projection(queue) == Some(true) => {
+                let message = "it only marks: without ecn it does nothing";
+                self.warn(format!("{key}.projection"), message, "add ecn = true to the queue and to the traffic");
             }
             EcnPolicy::Drop if any => {
                 let message = "senders use ecn, but this queue does not mark";
@@ -381,6 +389,12 @@ fn is_threshold(name: &str) -> bool {
 /// An algorithm that never drops, in front of the only queue.
 fn marks_only(queue: &Queue) -> bool {
     queue.of.as_ref().map_or(queue.kind, |of| of.kind).kind == "phantom-queue"
+}
+
+/// Does a queue that can look ahead do so? `None`: it cannot.
+fn projection(queue: &Queue) -> Option<bool> {
+    let is_on = || queue.params.iter().any(|(name, value)| *name == "projection" && *value == Value::Switch(true));
+    (queue.kind.kind == "jobs").then(is_on)
 }
 
 #[cfg(test)]

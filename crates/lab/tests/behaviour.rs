@@ -14,6 +14,7 @@ mod behaviour {
     mod dualpi2;
     mod fq_pie;
     mod gsp;
+    mod jobs;
     mod nfq_codel;
     mod phantom_queue;
     mod pi;

@@ -72,6 +72,16 @@ fn each_oddity_is_named() {
             "{ kind = \"fair\", of = \"tail-drop\", ecn = true }",
             "link.b.queue.ecn: ecn is asked for, but `fair:tail-drop` never marks",
         ),
+        (
+            "{ kind = \"codel\" }",
+            "{ kind = \"jobs\", ecn = true }",
+            "link.b.queue.ecn: ecn is asked for, but `jobs` marks by projection only",
+        ),
+        (
+            "{ kind = \"codel\" }",
+            "{ kind = \"jobs\", projection = true }",
+            "link.b.queue.projection: it only marks: without ecn it does nothing",
+        ),
         ("flows = 4\n", "flows = 4\nweight = 2\n", "traffic.0.weight: 2 has no effect: no queue on the path weighs flows"),
         ("warmup = \"5 s\"", "warmup = \"4 s\"", "warmup: 4 s ends before the last flow may start, at 5 s"),
         ("\"60 s\"", "\"1 s\"", "duration: 1 s is 96 round trips of 10.4 ms"),
