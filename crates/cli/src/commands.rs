@@ -9,3 +9,5 @@ pub mod list;
 #[cfg(target_os = "linux")]
 pub mod replay;
 pub mod run;
+#[cfg(target_os = "linux")]
+pub mod validate;

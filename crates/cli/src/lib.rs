@@ -36,6 +36,9 @@ enum Command {
     Check(commands::check::Arguments),
     /// Names, parameters, units, defaults, ranges and sources.
     List(commands::list::Arguments),
+    /// The same scenario in the simulator and with real kernel senders, side by side.
+    #[cfg(target_os = "linux")]
+    Validate(commands::validate::Arguments),
     /// A shaped line with a queue between two network interfaces.
     #[cfg(target_os = "linux")]
     Bridge(Box<commands::bridge::Arguments>),
@@ -68,6 +71,8 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
             Command::List(arguments) => commands::list::run(&arguments),
             #[cfg(target_os = "linux")]
             Command::Bridge(arguments) => commands::bridge::run(&arguments),
+            #[cfg(target_os = "linux")]
+            Command::Validate(arguments) => commands::validate::run(&arguments),
             #[cfg(target_os = "linux")]
             Command::Replay(arguments) => commands::replay::run(&arguments),
             #[cfg(target_os = "linux")]

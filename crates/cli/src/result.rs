@@ -51,20 +51,29 @@ impl Host {
     }
 
     /// Can all points run there?
-    fn check(self, points: &[Point], settings: &RunSettings) -> Result<(), Failure> {
+    pub fn accepts(self, points: &[Point]) -> Result<(), Failure> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Live => points.iter().try_for_each(crate::live::host::check).map_err(Failure::Input),
+            _ => {
+                // The simulator runs all that can be written.
+                let _ = points;
+                Ok(())
+            }
+        }
+    }
+
+    /// Gets ready to run these points there.
+    fn prepare(self, points: &[Point], settings: &RunSettings) -> Result<(), Failure> {
         if self == Self::Sim {
             return Ok(());
         }
         if settings.packets || settings.sample.is_some() {
             return Err(Failure::Input("--on live: --packets and --sample are for the simulator".to_owned()));
         }
+        self.accepts(points)?;
         #[cfg(target_os = "linux")]
-        {
-            points.iter().try_for_each(crate::live::host::check).map_err(Failure::Input)?;
-            crate::live::host::prepare().map_err(Failure::Run)?;
-        }
-        #[cfg(not(target_os = "linux"))]
-        let _ = points;
+        crate::live::host::prepare().map_err(Failure::Run)?;
         Ok(())
     }
 }
@@ -91,7 +100,7 @@ pub struct Finished<'a> {
 pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     let points = job.plan.points()?;
     let options = options(job, &points)?;
-    job.host.check(&points, job.settings)?;
+    job.host.prepare(&points, job.settings)?;
     let mut warnings = warnings(&points);
     for warning in &warnings {
         say(&format!("warning: {warning}"));

@@ -164,6 +164,7 @@ fn bad_usage_and_input_exit_with_two() {
         (&["run", "bad.toml"], "error: bad.toml:9:8: link.bottleneck.rate: "),
         (&["check", "bad.toml"], "error: bad.toml:6:1: sead: unknown key; did you mean `seed`?\n"),
         (&["run", "small.toml", "--on", "linux"], "error: --on linux: not in this version"),
+        (&["check", "small.toml", "--on", "moon"], "error: --on moon: there is no such host: allowed sim, live\n"),
         (&["run", "small.toml", "--on", "moon"], "error: --on moon: there is no such host: allowed sim, live\n"),
         (&["run", "small.toml", "--set", "warmup"], "error: --set warmup: is not KEY=VALUE"),
         (&["run", "small.toml", "--set", "warmup=soon"], "--set warmup=soon: warmup: "),

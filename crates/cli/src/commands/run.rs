@@ -50,6 +50,14 @@ impl Overrides {
         }
     }
 
+    /// For commands that have no choice of hosts: `why` says so when one is asked for.
+    pub fn only_sim(&self, why: &str) -> Result<(), Failure> {
+        match self.host()? {
+            Host::Sim => Ok(()),
+            Host::Live => Err(Failure::Input(format!("--on {}: {why}", self.on))),
+        }
+    }
+
     /// As dotted keys and values, `--seed` and `--replications` last.
     pub fn pairs(&self) -> Result<Vec<(String, String)>, Failure> {
         let mut pairs = Vec::new();
