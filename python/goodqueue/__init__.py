@@ -6,10 +6,11 @@ Start with :class:`Scenario` and :func:`run`, or with :func:`compare` for queues
 from __future__ import annotations
 
 from goodqueue import _core, traffic
-from goodqueue.exceptions import Fault, GoodqueueError, RunError, RunFailure, ScenarioError
+from goodqueue.exceptions import Fault, GoodqueueError, RunError, RunFailure, ScenarioError, SweepError
 from goodqueue.results import Result, Table
 from goodqueue.running import compare, run
 from goodqueue.scenario import Access, Control, Link, Queue, Scenario
+from goodqueue.sweeping import Range, Sweep, latin_hypercube, sobol, sweep
 from goodqueue.traffic import *  # noqa: F403
 
 __version__, __commit__ = _core.version()
@@ -21,13 +22,19 @@ __all__ = [
     "GoodqueueError",
     "Link",
     "Queue",
+    "Range",
     "Result",
     "RunError",
     "RunFailure",
     "Scenario",
     "ScenarioError",
+    "Sweep",
+    "SweepError",
     "Table",
     "compare",
+    "latin_hypercube",
     "run",
+    "sobol",
+    "sweep",
 ]
 __all__ += traffic.__all__

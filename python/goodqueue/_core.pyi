@@ -50,6 +50,9 @@ def run(
     packets: bool,
     progress: Callable[[float], object] | None,
 ) -> Report: ...
+def sweep(
+    plan: Plan, path: str, *, jobs: int, progress: Callable[[float], object] | None
+) -> tuple[int, int, int, int]: ...
 def comparison(
     *,
     rate: str | None,

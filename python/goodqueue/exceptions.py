@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from goodqueue.results import Result
 
-__all__ = ["Fault", "GoodqueueError", "RunError", "RunFailure", "ScenarioError"]
+__all__ = ["Fault", "GoodqueueError", "RunError", "RunFailure", "ScenarioError", "SweepError"]
 
 
 class GoodqueueError(Exception):
@@ -99,3 +99,7 @@ class RunError(GoodqueueError, RuntimeError):
         super().__init__(text)
         self.failures: tuple[RunFailure, ...] = tuple(failures)
         self.result = result
+
+
+class SweepError(GoodqueueError, RuntimeError):
+    """A sweep cannot go on: its folder holds another one, or a file cannot be written. What is finished stays."""

@@ -179,17 +179,20 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _run(
-    plan: _core.Plan, jobs: int | None, *, record: str, sample: str | None, packets: bool, progress: Progress
-) -> Result:
+def checked_jobs(jobs: int | None) -> int:
+    """How many runs at a time."""
     if jobs is not None and not 1 <= jobs <= 4096:
         message = f"`{jobs}` is out of range: allowed 1 to 4096"
         raise ScenarioError(f"run(): jobs: {message}", [Fault("run()", None, None, "jobs", message, None)])
+    return jobs or processors()
+
+
+def _run(
+    plan: _core.Plan, jobs: int | None, *, record: str, sample: str | None, packets: bool, progress: Progress
+) -> Result:
     runs = plan.point_count * plan.replications
     with shown(progress, "1 run" if runs == 1 else f"{runs} runs") as told:
-        report = _core.run(
-            plan, jobs=jobs or processors(), record=record, sample=sample, packets=packets, progress=told
-        )
+        report = _core.run(plan, jobs=checked_jobs(jobs), record=record, sample=sample, packets=packets, progress=told)
     result = Result(report)
     if result.failures:
         raise _failed(result, runs)

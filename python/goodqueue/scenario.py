@@ -179,7 +179,8 @@ class Scenario:
     access
         The links of the hosts.
     sweep
-        Dotted keys with lists of values; all combinations are run.
+        Dotted keys with lists of values, of which all combinations are run; or a list of points, each with a value for
+        each key.
     more
         Further keys, as in the file.
     base_dir
@@ -226,7 +227,7 @@ class Scenario:
     access: Access | Mapping[str, Value] | None = None
     link: Link | Mapping[str, Link | Mapping[str, Value]]
     traffic: Sequence[Traffic | Mapping[str, Value]]
-    sweep: Mapping[str, Sequence[Any]] | None = None
+    sweep: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | None = None
     more: Mapping[str, Value] = field(default_factory=dict)
     base_dir: Path | None = None
     stem: str = "scenario"
@@ -325,7 +326,7 @@ class Scenario:
         given["traffic"] = [Traffic.of(group) for group in given["traffic"]]
         if "access" in given:
             given["access"] = Access.from_dict(given["access"])
-        if "sweep" in given:
+        if isinstance(given.get("sweep"), Mapping):
             given["sweep"] = dict(_flat(given["sweep"]))
         return cls(**given, more=more, base_dir=base_dir, stem=stem, _plan=plan)
 
@@ -367,9 +368,9 @@ def _lines(table: Mapping[str, Any]) -> Iterator[str]:
         if name == "link":
             for key, link in value.items():
                 yield from ("", f"[link.{_toml.key(key)}]", *_pairs(link, f"link.{key}"))
-        elif name == "traffic":
+        elif isinstance(value, list):
             for number, group in enumerate(value):
-                yield from ("", "[[traffic]]", *_pairs(group, f"traffic.{number}"))
+                yield from ("", f"[[{name}]]", *_pairs(group, f"{name}.{number}"))
         else:
             yield from ("", f"[{name}]", *_pairs(value, name))
 
@@ -378,9 +379,8 @@ def _is_section(name: str, value: Any) -> bool:
     """Can it stand under a heading of its own? What cannot is written as it is, for the reader to refuse."""
     if name == "link":
         return isinstance(value, Mapping) and bool(value) and all(isinstance(link, Mapping) for link in value.values())
-    if name == "traffic":
-        return isinstance(value, list) and bool(value) and all(isinstance(group, Mapping) for group in value)
-    return isinstance(value, Mapping)
+    listed = isinstance(value, list) and bool(value) and all(isinstance(group, Mapping) for group in value)
+    return listed if name == "traffic" else isinstance(value, Mapping) or (listed and name == "sweep")
 
 
 def _pairs(table: Mapping[str, Any], path: str) -> Iterator[str]:

@@ -9,5 +9,6 @@ pub mod list;
 #[cfg(target_os = "linux")]
 pub mod replay;
 pub mod run;
+pub mod sweep;
 #[cfg(target_os = "linux")]
 pub mod validate;

@@ -32,6 +32,8 @@ enum Command {
     Compare(Box<commands::compare::Arguments>),
     /// Run a scenario file with its sweep and replications.
     Run(commands::run::Arguments),
+    /// Run every point of a scenario's sweep, one file each; goes on where it was stopped.
+    Sweep(commands::sweep::Arguments),
     /// Parse and check a scenario without running it.
     Check(commands::check::Arguments),
     /// Names, parameters, units, defaults, ranges and sources.
@@ -67,6 +69,7 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
         match command {
             Command::Compare(arguments) => commands::compare::run(&arguments),
             Command::Run(arguments) => commands::run::run(&arguments),
+            Command::Sweep(arguments) => commands::sweep::run(&arguments),
             Command::Check(arguments) => commands::check::run(&arguments),
             Command::List(arguments) => commands::list::run(&arguments),
             #[cfg(target_os = "linux")]

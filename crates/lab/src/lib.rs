@@ -14,5 +14,7 @@ pub mod report;
 pub mod runner;
 pub mod statistics;
 pub mod summary;
+#[cfg(feature = "parquet")]
+pub mod sweep;
 pub mod trace_file;
 pub mod traffic_kinds;

@@ -30,7 +30,7 @@ use sha2::{Digest, Sha256};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use sweep::Axis;
+use sweep::{Axis, Layout};
 use tree::{DottedKey, Node};
 
 /// A scenario file, its overrides applied, its sweep not yet expanded.
@@ -41,6 +41,7 @@ pub struct Plan {
     overrides: Vec<(String, String)>,
     root: Node,
     axes: Vec<Axis>,
+    layout: Layout,
     /// Overrides of something inside a swept value, applied again after the sweep.
     late: Vec<(DottedKey, Node)>,
     traces: Arc<TraceStore>,
@@ -98,7 +99,7 @@ impl Plan {
 
     fn build(source: Source, base_dir: Option<PathBuf>, overrides: Vec<(String, String)>) -> Result<Self, PlanError> {
         let mut root = Node::document(&source).map_err(PlanError::new)?;
-        let mut axes = sweep::take_axes(&mut root).map_err(PlanError::new)?;
+        let (mut axes, layout) = sweep::take_axes(&mut root).map_err(PlanError::new)?;
         let mut late = Vec::new();
         for (key, value) in &overrides {
             let (key, node) = read_override(key, value).map_err(PlanError::new)?;
@@ -109,15 +110,15 @@ impl Plan {
                 root.set(&key, node).map_err(PlanError::new)?;
             }
         }
-        sweep::check_order(&axes).map_err(PlanError::new)?;
+        sweep::check_order(&axes, layout).map_err(PlanError::new)?;
         let traces = Arc::new(TraceStore::new(base_dir.as_deref()));
-        let expansion = sweep::Expansion { root: &root, axes: &axes, late: &late };
+        let expansion = sweep::Expansion { root: &root, axes: &axes, layout, late: &late };
         let default_name = stem(source.name());
         let first = scenario::resolve(&expansion.tree(&vec![0; axes.len()])?, &default_name, &traces)?;
         for choice in expansion.one_at_a_time() {
             scenario::resolve(&expansion.tree(&choice)?, &default_name, &traces)?;
         }
-        Ok(Self { source, base_dir, overrides, root, axes, late, traces, first })
+        Ok(Self { source, base_dir, overrides, root, axes, layout, late, traces, first })
     }
 
     /// Every combination of the sweep's values, the last axis changing fastest; one point without a sweep.
@@ -125,21 +126,51 @@ impl Plan {
     /// # Errors
     /// When values that are good one by one do not go together.
     pub fn points(&self) -> Result<Vec<Point>, PlanError> {
-        let expansion = sweep::Expansion { root: &self.root, axes: &self.axes, late: &self.late };
-        let default_name = stem(self.source.name());
-        expansion
-            .grid()
-            .map(|choice| {
-                let plan = scenario::resolve(&expansion.tree(&choice)?, &default_name, &self.traces)?;
-                Ok(Point { set: expansion.set(&choice), plan })
-            })
-            .collect()
+        (0..self.point_count()).map(|number| self.point(number)).collect()
+    }
+
+    /// One of the points, counted from zero in the order of [`Self::points`]; numbers beyond the last begin again.
+    ///
+    /// # Errors
+    /// When values that are good one by one do not go together.
+    pub fn point(&self, number: usize) -> Result<Point, PlanError> {
+        let expansion = self.expansion();
+        let choice = expansion.choice(number);
+        let plan = scenario::resolve(&expansion.tree(&choice)?, &stem(self.source.name()), &self.traces)?;
+        Ok(Point { set: expansion.set(&choice), plan })
+    }
+
+    /// The swept keys and their values at a point.
+    #[must_use]
+    pub fn set_of(&self, number: usize) -> Vec<(String, serde_json::Value)> {
+        let expansion = self.expansion();
+        expansion.set(&expansion.choice(number))
+    }
+
+    /// All settings of a point in the fixed form that [`Self::canonical_text`] has; empty when they cannot be put together.
+    #[must_use]
+    pub fn settings_text(&self, number: usize) -> String {
+        let expansion = self.expansion();
+        let mut text = String::new();
+        if let Ok(tree) = expansion.tree(&expansion.choice(number)) {
+            tree.write_canonical(&mut text);
+        }
+        text
+    }
+
+    /// The swept keys, each with all its values.
+    pub fn swept(&self) -> impl Iterator<Item = (String, Vec<serde_json::Value>)> + '_ {
+        self.axes.iter().map(|axis| (axis.key.text(), axis.values.iter().map(Node::to_json).collect()))
+    }
+
+    fn expansion(&self) -> sweep::Expansion<'_> {
+        sweep::Expansion { root: &self.root, axes: &self.axes, layout: self.layout, late: &self.late }
     }
 
     /// How many points the sweep has.
     #[must_use]
     pub fn point_count(&self) -> usize {
-        self.axes.iter().map(|axis| axis.values.len()).product()
+        self.expansion().point_count()
     }
 
     /// What the scenario is called.
@@ -166,13 +197,22 @@ impl Plan {
         self.source.text()
     }
 
+    /// Keys and values on top of the file's text.
+    #[must_use]
+    pub fn overrides(&self) -> &[(String, String)] {
+        &self.overrides
+    }
+
     /// All settings in one fixed form, overrides included: equal settings, equal text, however they are written.
     #[must_use]
     pub fn canonical_text(&self) -> String {
         let mut text = String::from("goodqueue.plan/1\n");
         self.root.write_canonical(&mut text);
         for axis in &self.axes {
-            text.push_str("\nsweep ");
+            text.push_str(match self.layout {
+                Layout::Grid => "\nsweep ",
+                Layout::List => "\nlist ",
+            });
             text.push_str(&axis.key.text());
             for value in &axis.values {
                 text.push(' ');

@@ -1,6 +1,7 @@
 //! Errors of Rust as exceptions of `goodqueue.exceptions`.
 
 use goodqueue_lab::plan::{Fault, PlanError};
+use goodqueue_lab::sweep::SweepError;
 use pyo3::BoundObject;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -22,6 +23,11 @@ pub fn scenario_error(py: Python<'_>, error: &PlanError) -> PyErr {
 /// `goodqueue.ScenarioError` with these faults and this text.
 pub fn with_faults(py: Python<'_>, text: &str, faults: Vec<FaultFacts>) -> PyErr {
     raise(py, "ScenarioError", (text, faults))
+}
+
+/// `goodqueue.SweepError`.
+pub fn sweep_error(py: Python<'_>, error: &SweepError) -> PyErr {
+    raise(py, "SweepError", (error.to_string(),))
 }
 
 /// The exception of this name in `goodqueue.exceptions`, or what kept it from being made.

@@ -6,6 +6,7 @@ mod error;
 mod plan;
 mod report;
 mod run;
+mod sweep;
 mod table;
 mod tables;
 
@@ -25,6 +26,8 @@ mod _core {
     use super::report::Report;
     #[pymodule_export]
     use super::run::run;
+    #[pymodule_export]
+    use super::sweep::sweep;
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]

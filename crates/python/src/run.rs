@@ -46,29 +46,47 @@ pub fn run(
         drawn_points: points.len(),
     };
     let stop = AtomicBool::new(false);
-    let mut trouble = None;
+    let mut watch = Watch::new(&stop, progress);
     let mut kept = Kept::default();
-    let report = py.detach(|| {
-        let mut last = now();
-        let mut look = |part: f64| {
-            if trouble.is_some() || (now().duration_since(last) < LOOK_EVERY && part < 1.0) {
-                return;
-            }
-            last = now();
-            let told = Python::attach(|py| {
-                py.check_signals()?;
-                progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (part,)).map(drop))
-            });
-            if let Err(error) = told {
-                stop.store(true, Ordering::Relaxed);
-                trouble = Some(error);
-            }
-        };
-        runner::run(&points, &options, &stop, &mut look, &mut kept)
-    });
-    match trouble {
-        Some(error) => Err(error),
-        None => Ok(py.detach(|| Report::new(&plan.0, points, report, kept))),
+    let report = py.detach(|| runner::run(&points, &options, &stop, &mut |part| watch.look(part), &mut kept));
+    watch.finish()?;
+    Ok(py.detach(|| Report::new(&plan.0, points, report, kept)))
+}
+
+/// Looks at the interpreter now and then while work goes on without it: tells of progress, and sets the flag that stops the work when a
+/// signal or `progress` raised an exception.
+pub struct Watch<'a> {
+    stop: &'a AtomicBool,
+    progress: Option<Py<PyAny>>,
+    last: Instant,
+    trouble: Option<PyErr>,
+}
+
+impl<'a> Watch<'a> {
+    /// Tells `progress`, stops by `stop`.
+    pub fn new(stop: &'a AtomicBool, progress: Option<Py<PyAny>>) -> Self {
+        Self { stop, progress, last: now(), trouble: None }
+    }
+
+    /// So much is finished, in [0, 1].
+    pub fn look(&mut self, part: f64) {
+        if self.trouble.is_some() || (now().duration_since(self.last) < LOOK_EVERY && part < 1.0) {
+            return;
+        }
+        self.last = now();
+        let told = Python::attach(|py| {
+            py.check_signals()?;
+            self.progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (part,)).map(drop))
+        });
+        if let Err(error) = told {
+            self.stop.store(true, Ordering::Relaxed);
+            self.trouble = Some(error);
+        }
+    }
+
+    /// The exception, if there was one.
+    pub fn finish(self) -> PyResult<()> {
+        self.trouble.map_or(Ok(()), Err)
     }
 }
 

@@ -16,15 +16,75 @@ const MOST_POINTS: usize = 100_000;
 /// These hold for the plan as a whole.
 const NOT_SWEPT: &[&str] = &["goodqueue", "name", "description", "replications", "seed", "sweep"];
 
-/// Takes `[sweep]` out of the document.
-pub(super) fn take_axes(root: &mut Node) -> Result<Vec<Axis>, Fault> {
-    let Some(sweep) = root.take("sweep") else { return Ok(Vec::new()) };
-    let Value::Table(entries) = &sweep.node.value else {
-        return Err(Fault::at(&sweep.node.origin, "sweep", format!("is {}: expected a table", sweep.node.kind()), None));
-    };
+/// How values of the axes go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// `[sweep]`: every value of one with every value of the others.
+    Grid,
+    /// `[[sweep]]`: the first values together, the second values together, and so on.
+    List,
+}
+
+/// Takes `[sweep]` or all `[[sweep]]` out of the document.
+pub(super) fn take_axes(root: &mut Node) -> Result<(Vec<Axis>, Layout), Fault> {
+    let Some(sweep) = root.take("sweep") else { return Ok((Vec::new(), Layout::Grid)) };
     let mut axes = Vec::new();
-    collect(entries, "", &mut axes)?;
+    match &sweep.node.value {
+        Value::Table(entries) => collect(entries, "", &mut axes).map(|()| (axes, Layout::Grid)),
+        Value::Array(items) => Ok((listed(items, &sweep)?, Layout::List)),
+        _ => Err(Fault::at(&sweep.node.origin, "sweep", format!("is {}: expected a table", sweep.node.kind()), None)),
+    }
+}
+
+/// The axes of a list of points, each of which names the same keys.
+fn listed(items: &[Node], sweep: &Entry) -> Result<Vec<Axis>, Fault> {
+    if items.is_empty() || items.len() > MOST_POINTS {
+        let message = format!("has {} points: allowed 1 to {MOST_POINTS}", items.len());
+        return Err(Fault::at(&sweep.node.origin, "sweep", message, None));
+    }
+    let mut axes: Vec<Axis> = Vec::new();
+    for (number, item) in items.iter().enumerate() {
+        let field = format!("sweep.{number}");
+        let fault = |message: String, help: &str| Err(Fault::at(&item.origin, &field, message, Some(help.to_owned())));
+        let Value::Table(entries) = &item.value else {
+            return fault(format!("is {}: expected a table", item.kind()), "write [[sweep]] and below it a line for each key");
+        };
+        if number == 0 {
+            axes = entries.iter().map(|entry| listed_axis(entry, items.len())).collect::<Result<_, _>>()?;
+        }
+        if axes.is_empty() || entries.len() != axes.len() {
+            return fault(format!("sets {} keys: every point sets the same, the first sets {}", entries.len(), axes.len()), SAME);
+        }
+        for axis in &mut axes {
+            let Some(entry) = entries.iter().find(|entry| entry.key.trim() == axis.key.text()) else {
+                return fault(format!("does not set `{}`, which the first point sets", axis.key.text()), SAME);
+            };
+            axis.values.push(entry.node.clone());
+        }
+    }
     Ok(axes)
+}
+
+const SAME: &str = "give each point a value of each key";
+
+fn listed_axis(entry: &Entry, points: usize) -> Result<Axis, Fault> {
+    let key = DottedKey::parse(&entry.key, entry.key_origin.clone())?;
+    let field = format!("sweep.0.{}", key.text());
+    check_swept(&key, &field)?;
+    if key.parts.len() == 1 && matches!(entry.node.value, Value::Table(_)) {
+        let message = format!("`{}` is a table", key.text());
+        let help = "write keys in quotes: \"link.bottleneck.rate\" = \"10 Mbit/s\"".to_owned();
+        return Err(Fault::at(&key.origin, &field, message, Some(help)));
+    }
+    Ok(Axis { key, values: Vec::with_capacity(points) })
+}
+
+fn check_swept(key: &DottedKey, field: &str) -> Result<(), Fault> {
+    if NOT_SWEPT.contains(&key.parts[0].as_str()) {
+        let message = format!("`{}` holds for the whole plan and cannot be swept", key.parts[0]);
+        return Err(Fault::at(&key.origin, field, message, None));
+    }
+    Ok(())
 }
 
 /// Keys may be written in quotes or with plain dots, which TOML reads as nested tables.
@@ -44,10 +104,7 @@ fn axis(entry: &Entry, path: &str) -> Result<Axis, Fault> {
     let field = format!("sweep.{}", key.text());
     let fault =
         |message: String, help: Option<&str>| Err(Fault::at(&entry.node.origin, &field, message, help.map(str::to_owned)));
-    if NOT_SWEPT.contains(&key.parts[0].as_str()) {
-        let message = format!("`{}` holds for the whole plan and cannot be swept", key.parts[0]);
-        return Err(Fault::at(&key.origin, &field, message, None));
-    }
+    check_swept(&key, &field)?;
     let Value::Array(values) = &entry.node.value else {
         return fault(
             format!("`{}` is {}: expected a list of values", entry.node.shown(), entry.node.kind()),
@@ -61,7 +118,7 @@ fn axis(entry: &Entry, path: &str) -> Result<Axis, Fault> {
 }
 
 /// An axis must not wipe out what an earlier one set, and the grid must be of a size that can be run.
-pub(super) fn check_order(axes: &[Axis]) -> Result<(), Fault> {
+pub(super) fn check_order(axes: &[Axis], layout: Layout) -> Result<(), Fault> {
     for (number, axis) in axes.iter().enumerate() {
         let field = format!("sweep.{}", axis.key.text());
         if let Some(earlier) = axes[..number].iter().find(|earlier| earlier.key.is_within(&axis.key)) {
@@ -72,6 +129,9 @@ pub(super) fn check_order(axes: &[Axis]) -> Result<(), Fault> {
             };
             return Err(Fault::at(&axis.key.origin, &field, message, None));
         }
+    }
+    if layout == Layout::List {
+        return Ok(());
     }
     let points = axes.iter().try_fold(1usize, |points, axis| points.checked_mul(axis.values.len()));
     match (points, axes.last()) {
@@ -89,6 +149,7 @@ fn too_many(last: &Axis, points: String) -> Fault {
 pub(super) struct Expansion<'a> {
     pub(super) root: &'a Node,
     pub(super) axes: &'a [Axis],
+    pub(super) layout: Layout,
     pub(super) late: &'a [(DottedKey, Node)],
 }
 
@@ -110,23 +171,33 @@ impl<'a> Expansion<'a> {
         self.axes.iter().zip(choice).map(|(axis, &index)| (axis.key.text(), axis.values[index].to_json())).collect()
     }
 
-    /// All combinations, the last axis changing fastest.
-    pub(super) fn grid(&self) -> impl Iterator<Item = Vec<usize>> + use<'a> {
-        let sizes: Vec<usize> = self.axes.iter().map(|axis| axis.values.len()).collect();
-        let points: usize = sizes.iter().product();
-        (0..points).map(move |mut number| {
-            let mut choice = vec![0; sizes.len()];
-            for (index, size) in choice.iter_mut().zip(&sizes).rev() {
-                *index = number % size;
-                number /= size;
-            }
-            choice
-        })
+    /// How many points there are.
+    pub(super) fn point_count(&self) -> usize {
+        let sizes = self.axes.iter().map(|axis| axis.values.len());
+        match self.layout {
+            Layout::Grid => sizes.product(),
+            Layout::List => sizes.min().unwrap_or(1),
+        }
     }
 
-    /// Every value of every axis once, all other axes at their first value.
+    /// The values of point `number`: in a grid the last axis changes fastest.
+    pub(super) fn choice(&self, mut number: usize) -> Vec<usize> {
+        if self.layout == Layout::List {
+            return vec![number % self.point_count().max(1); self.axes.len()];
+        }
+        let mut choice = vec![0; self.axes.len()];
+        for (index, axis) in choice.iter_mut().zip(self.axes).rev() {
+            *index = number % axis.values.len();
+            number /= axis.values.len();
+        }
+        choice
+    }
+
+    /// Every value of every axis once, all other axes at their first value. Values of a list stand for no more than themselves, so
+    /// its points are looked at when their turn comes.
     pub(super) fn one_at_a_time(&self) -> impl Iterator<Item = Vec<usize>> + use<'a> {
-        let sizes: Vec<usize> = self.axes.iter().map(|axis| axis.values.len()).collect();
+        let axes = if self.layout == Layout::List { &[] } else { self.axes };
+        let sizes: Vec<usize> = axes.iter().map(|axis| axis.values.len()).collect();
         let count = sizes.len();
         sizes.into_iter().enumerate().flat_map(move |(axis, size)| {
             (1..size).map(move |index| {

@@ -1,0 +1,68 @@
+//! `gq sweep`: every point of a scenario's sweep, one file each, going on where an earlier one was stopped.
+
+use crate::commands::run::Overrides;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::output::{print, say};
+use crate::progress::Progress;
+use clap::Args;
+use goodqueue_lab::plan::Plan;
+use goodqueue_lab::sweep::{Sweep, SweepEnd, SweepError};
+use std::path::PathBuf;
+
+/// Arguments of `gq sweep`.
+#[derive(Args)]
+#[command(after_help = "What is finished stays: the same command goes on where it was stopped, and ends with the same bytes.")]
+pub struct Arguments {
+    /// The scenario
+    #[arg(value_name = "SCENARIO.toml")]
+    scenario: PathBuf,
+    #[command(flatten)]
+    overrides: Overrides,
+    /// Folder for the results
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Points at the same time [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    jobs: Option<u32>,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let plan = Plan::load(&arguments.scenario)?.with_overrides(&arguments.overrides.pairs()?)?;
+    let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let jobs = arguments.jobs.map_or_else(processors, |jobs| jobs as usize);
+    let sweep = Sweep::open(&plan, plan.source_text(), &arguments.out)?;
+    let stop = interrupt::stop_flag();
+    let bar = Progress::new(plan.point_count() * plan.replications() as usize);
+    let ended = sweep.run(jobs, &stop, &mut |part| bar.set(part));
+    bar.finish();
+    let end = ended?;
+    print(&format!("{}\n", told(&end)))?;
+    say(&format!("results in {}", arguments.out.display()));
+    verdict(&end, &arguments.out)
+}
+
+fn told(end: &SweepEnd) -> String {
+    let before = if end.found > 0 { format!(", {} of them from before", end.found) } else { String::new() };
+    format!("{} of {} points finished{before}", end.finished, end.points)
+}
+
+fn verdict(end: &SweepEnd, out: &std::path::Path) -> Result<(), Failure> {
+    let failed = out.join("failed");
+    match end {
+        SweepEnd { failed: 1, .. } => Err(Failure::Run(format!("1 point failed: see {}", failed.display()))),
+        SweepEnd { failed: many @ 2.., .. } => Err(Failure::Run(format!("{many} points failed: see {}", failed.display()))),
+        end if end.is_complete() => Ok(()),
+        _ => Err(Failure::Run("interrupted: the same command goes on from here".to_owned())),
+    }
+}
+
+impl From<SweepError> for Failure {
+    fn from(error: SweepError) -> Self {
+        match error {
+            SweepError::Record(error) => error.into(),
+            SweepError::Other { .. } | SweepError::Unreadable { .. } => Self::Input(format!("--out {error}")),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! A sweep's folder on this machine: what is missing, workers that make it, and the summary at the end.
+
+use super::pretty::pretty;
+use super::{PointOutcome, SweepError, columns, facts, file_stem, run_point};
+use crate::error::RecordError;
+use crate::plan::Plan;
+use crate::provenance::Provenance;
+use crate::record::{Folder, write_file};
+use crate::runner::RunReport;
+use crate::summary::Summary;
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+/// A plan and the folder its points go to.
+pub struct Sweep<'a> {
+    plan: &'a Plan,
+    sha256: String,
+    folder: Folder,
+    points: PathBuf,
+    failed: PathBuf,
+}
+
+/// How a sweep ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SweepEnd {
+    /// All its points.
+    pub points: usize,
+    /// Points that were there before.
+    pub found: usize,
+    /// Points that are there now.
+    pub finished: usize,
+    /// Points that gave an error, each time they were tried.
+    pub failed: usize,
+}
+
+impl SweepEnd {
+    /// Is every point there?
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.finished == self.points
+    }
+}
+
+impl<'a> Sweep<'a> {
+    /// Begins a sweep in a folder, or goes on with the one that is there.
+    ///
+    /// # Errors
+    /// When the folder cannot be used, or holds another sweep or one by another version.
+    pub fn open(plan: &'a Plan, scenario_text: &str, path: &Path) -> Result<Self, SweepError> {
+        let folder = Folder::create(path)?;
+        let (points, failed) = (path.join("points"), path.join("failed"));
+        let ours = facts(plan);
+        let place = path.join("sweep.json");
+        match fs::read_to_string(&place) {
+            Ok(theirs) if theirs == ours => {}
+            Ok(theirs) => return Err(differs(place, &theirs, &ours)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                folder.write("scenario.toml", scenario_text.as_bytes())?;
+                folder.write("sweep.json", ours.as_bytes())?;
+            }
+            Err(error) => return Err(SweepError::Unreadable { path: place, message: error.to_string() }),
+        }
+        for path in [&points, &failed] {
+            fs::create_dir_all(path).map_err(|source| RecordError::Unusable { path: path.clone(), source })?;
+            remove_unfinished(path)?;
+        }
+        Ok(Self { plan, sha256: plan.sha256(), folder, points, failed })
+    }
+
+    /// Where a point's file is.
+    #[must_use]
+    pub fn point_path(&self, number: usize) -> PathBuf {
+        self.points.join(format!("{}.parquet", file_stem(number)))
+    }
+
+    fn failed_path(&self, number: usize) -> PathBuf {
+        self.failed.join(format!("{}.json", file_stem(number)))
+    }
+
+    /// Points without a file that can be read, in order. Points that failed are among them.
+    #[must_use]
+    pub fn missing(&self) -> Vec<usize> {
+        let is_missing = |&number: &usize| columns::read(&self.point_path(number), &self.sha256, number).is_none();
+        (0..self.plan.point_count()).filter(is_missing).collect()
+    }
+
+    /// Keeps what became of a point.
+    ///
+    /// # Errors
+    /// When its file cannot be written; what is there stays.
+    pub fn keep(&self, number: usize, outcome: &PointOutcome) -> Result<(), RecordError> {
+        match outcome {
+            PointOutcome::Finished(bytes) => {
+                write_file(&self.point_path(number), bytes)?;
+                remove(&self.failed_path(number))
+            }
+            PointOutcome::Failed(bytes) => write_file(&self.failed_path(number), bytes),
+            PointOutcome::Stopped => Ok(()),
+        }
+    }
+
+    /// Runs every missing point, `jobs` at a time, then writes the summary of all that are there.
+    ///
+    /// `stop` ends it early and keeps what is finished; it is also set when a file cannot be written. `progress` is told the finished
+    /// part of all points, a few times a second.
+    ///
+    /// # Errors
+    /// When a file cannot be written. What is finished stays.
+    pub fn run(&self, jobs: usize, stop: &AtomicBool, progress: &mut dyn FnMut(f64)) -> Result<SweepEnd, SweepError> {
+        let missing = self.missing();
+        let points = self.plan.point_count();
+        let found = points - missing.len();
+        let (mut finished, mut failed, mut trouble) = (found, 0, None);
+        let next = AtomicUsize::new(0);
+        // Bounded, so that workers wait when the disk is slower than they are.
+        let (sender, receiver) = mpsc::sync_channel(4 * jobs.max(1));
+        std::thread::scope(|scope| {
+            for _ in 0..jobs.clamp(1, missing.len().max(1)) {
+                let (sender, missing, next) = (sender.clone(), &missing, &next);
+                scope.spawn(move || {
+                    while !stop.load(Ordering::Relaxed) {
+                        let Some(&number) = missing.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
+                        if sender.send((number, run_point(self.plan, &self.sha256, number, stop))).is_err() {
+                            break;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            loop {
+                match receiver.recv_timeout(Duration::from_millis(100)) {
+                    Ok((number, outcome)) => {
+                        if let Err(error) = self.keep(number, &outcome) {
+                            stop.store(true, Ordering::Relaxed);
+                            trouble.get_or_insert(error);
+                            continue;
+                        }
+                        finished += usize::from(matches!(outcome, PointOutcome::Finished(_)));
+                        failed += usize::from(matches!(outcome, PointOutcome::Failed(_)));
+                    }
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => break,
+                }
+                progress((finished + failed) as f64 / points.max(1) as f64);
+            }
+        });
+        if let Some(error) = trouble {
+            return Err(error.into());
+        }
+        self.summarize()?;
+        Ok(SweepEnd { points, found, finished, failed })
+    }
+
+    /// Writes `summary.json` from the points that are there. Memory does not grow with them, but for eight bytes a run.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn summarize(&self) -> Result<(), SweepError> {
+        let mut fingerprints = Vec::new();
+        let mut there = 0;
+        for number in 0..self.plan.point_count() {
+            if let Some(file) = columns::read(&self.point_path(number), &self.sha256, number) {
+                fingerprints.extend(file.fingerprints);
+                there += 1;
+            }
+        }
+        let nothing = RunReport { points: Vec::new(), failures: Vec::new(), complete: true, fingerprints, events: 0 };
+        let mut summary = Summary::of(self.plan, &nothing);
+        summary.complete = there == self.plan.point_count();
+        summary.provenance = Provenance::new(self.sha256.clone(), nothing.fingerprints.iter().copied());
+        let path = self.folder.path().join("summary.json");
+        let temporary = self.folder.path().join("summary.json.tmp");
+        let written = self.write_summary(&temporary, &summary.to_json(), there).and_then(|()| fs::rename(&temporary, &path));
+        written.map_err(|source| {
+            // The first error is the one to report; the file may not even exist.
+            let _ = fs::remove_file(&temporary);
+            SweepError::Record(RecordError::Write { path, source })
+        })
+    }
+
+    /// `frame` is the summary without points: they go into its empty list.
+    fn write_summary(&self, path: &Path, frame: &str, there: usize) -> io::Result<()> {
+        let mut out = BufWriter::new(File::create(path)?);
+        let (before, after) = frame.rsplit_once("[]").filter(|_| there > 0).unwrap_or((frame, ""));
+        out.write_all(before.as_bytes())?;
+        let mut separator = "[\n    ";
+        for number in 0..self.plan.point_count() {
+            if let Some(file) = columns::read(&self.point_path(number), &self.sha256, number) {
+                out.write_all(separator.as_bytes())?;
+                out.write_all(pretty(&file.summary, 2).as_bytes())?;
+                separator = ",\n    ";
+            }
+        }
+        if there > 0 {
+            out.write_all(b"\n  ]")?;
+        }
+        out.write_all(after.as_bytes())?;
+        out.flush()?;
+        out.get_ref().sync_all()
+    }
+}
+
+fn differs(path: PathBuf, theirs: &str, ours: &str) -> SweepError {
+    let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
+    let (theirs, ours) = (read(theirs), read(ours));
+    if !theirs.is_object() {
+        return SweepError::Unreadable { path, message: "it is not what a sweep writes".to_owned() };
+    }
+    let keys = ["schema", "scenario", "version", "commit", "seed", "replications", "points", "scenario_sha256", "swept", "set"];
+    let what = keys.into_iter().find(|key| theirs[key] != ours[key]).unwrap_or("text");
+    SweepError::Other { path, what, theirs: theirs[what].to_string(), ours: ours[what].to_string() }
+}
+
+/// Removes what a sweep that was killed left half written.
+fn remove_unfinished(folder: &Path) -> Result<(), RecordError> {
+    let unusable = |source| RecordError::Unusable { path: folder.to_owned(), source };
+    for entry in fs::read_dir(folder).map_err(unusable)? {
+        let path = entry.map_err(unusable)?.path();
+        if path.extension().is_some_and(|ending| ending == "tmp") {
+            remove(&path)?;
+        }
+    }
+    Ok(())
+}
+
+fn remove(path: &Path) -> Result<(), RecordError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(RecordError::Write { path: path.to_owned(), source: error }),
+        _ => Ok(()),
+    }
+}
