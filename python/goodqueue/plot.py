@@ -1,7 +1,7 @@
-"""Figures for papers (needs matplotlib): one function a kind of figure, units on every axis, intervals where there are some.
+"""Figures for papers (needs matplotlib): one function a kind of figure, with units and, where there are some, intervals.
 
-Functions read a :class:`goodqueue.Result` and draw into ``ax``, or into a figure of their own, and give the axes back. Colours
-are those of Okabe and Ito, told apart with any colour vision; lines differ in their dashes too.
+Functions read a :class:`goodqueue.Result` and draw into ``ax``, or into a figure of their own, and give the axes back.
+Colours are those of Okabe and Ito, told apart with any colour vision; lines differ in their dashes too.
 """
 
 from __future__ import annotations
@@ -206,6 +206,8 @@ def heat_map(
     links = result.links.filter(pl.col("link") == _link(result, link))
     label, factor = _scaled(_metric(links, metric))
     rows = result.points.join(links.select("point", metric), on="point")
+    if x == y:
+        raise ValueError(f"`{x}` cannot be on both axes")
     if rows.select(x, y).is_duplicated().any():
         raise ValueError(f"more than `{x}` and `{y}` is swept: a field of the map would have several values")
     columns, lines = rows[x].unique(maintain_order=True).to_list(), rows[y].unique(maintain_order=True).to_list()

@@ -80,7 +80,7 @@ def test_heat_maps(result: Result) -> None:
     assert ax.images[0].get_array()[1][0] == pytest.approx(result.links["utilization"][2])
     with pytest.raises(ValueError, match="is not swept"):
         plot.heat_map(result, "traffic.0.flows", "seed")
-    with pytest.raises(ValueError, match="more than"):
+    with pytest.raises(ValueError, match="both axes"):
         plot.heat_map(result, "traffic.0.flows", "traffic.0.flows")
 
 
@@ -89,9 +89,8 @@ def test_shares(result: Result) -> None:
     ax = plot.shares(result, ax=own)
     assert ax is own
     assert names(ax) == LABELS
-    assert [container[0].get_height() for container in ax.containers if hasattr(container, "patches")][
-        0
-    ] == pytest.approx(result.flows["goodput_bit_s"][0] * 1e-6)
+    bars = next(container for container in ax.containers if hasattr(container, "patches"))
+    assert bars[0].get_height() == pytest.approx(result.flows["goodput_bit_s"][0] * 1e-6)
 
 
 def test_colours_are_told_apart() -> None:
