@@ -1,4 +1,4 @@
--- Asks a sweep's folder, in it: duckdb < query.sql. One row for each figure of each point; swept keys are columns.
+-- Asks a sweep's folder, in it: duckdb < query.sql. One row for each figure of each point, swept keys are columns.
 
 -- What there is.
 SELECT part, metric, unit, count(*) AS points FROM 'points/*.parquet' GROUP BY ALL ORDER BY ALL;

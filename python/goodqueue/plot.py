@@ -1,4 +1,4 @@
-"""Figures for papers (needs matplotlib): one function a kind of figure, with units and, where there are some, intervals.
+"""Figures for papers (needs matplotlib): one function a kind of figure, with units, and intervals where there are some.
 
 Functions read a :class:`goodqueue.Result` and draw into ``ax``, or into a figure of their own, and give the axes back.
 Colours are those of Okabe and Ito, told apart with any colour vision; lines differ in their dashes too.

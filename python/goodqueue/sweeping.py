@@ -109,7 +109,7 @@ def latin_hypercube(ranges: Mapping[str, Range], *, points: int, seed: int = 1) 
     Examples
     --------
     >>> latin_hypercube({"traffic.0.flows": Range(low=1, high=4, whole=True)}, points=4)
-    [{'traffic.0.flows': 1}, {'traffic.0.flows': 4}, {'traffic.0.flows': 2}, {'traffic.0.flows': 3}]
+    [{'traffic.0.flows': 4}, {'traffic.0.flows': 1}, {'traffic.0.flows': 3}, {'traffic.0.flows': 2}]
     """
     _check(ranges, points)
     rng = random.Random(seed)

@@ -133,8 +133,7 @@ def test_figures_can_be_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_sobol_is_sobols_sequence() -> None:
     ranges = {f"traffic.{n}.flows": Range(low=0, high=1) for n in range(10)}
     ours = np.array([list(point.values()) for point in sobol(ranges, points=255)])
-    with pytest.warns(UserWarning, match="power of 2"):
-        theirs = qmc.Sobol(10, scramble=False).random(256)[1:]
+    theirs = qmc.Sobol(10, scramble=False).random(256)[1:]
     assert np.allclose(ours, theirs, rtol=0, atol=1e-5)
     with pytest.raises(ValueError, match="allowed up to 10"):
         sobol(ranges | {"seed": Range(low=0, high=1)}, points=1)
