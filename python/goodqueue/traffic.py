@@ -45,6 +45,9 @@ class Traffic(Part):
     weight
         How much of the link each flow is to get beside others; for queues that weigh flows; for instance ``2``.
         Default: 1.
+    host
+        Host that the flows end at, where data `down` goes; 1 to 127, for queues that tell hosts apart; for instance
+        ``1``. Default: one for each flow.
     """
 
     kind: ClassVar[str] = ""
@@ -59,6 +62,7 @@ class Traffic(Part):
     rtt_extra: Value | None = None
     class_: Value | None = None
     weight: Value | None = None
+    host: Value | None = None
 
     __hash__ = Part.__hash__
 
