@@ -4,8 +4,8 @@
 //! the way back. With one link that is a dumbbell. Access links belong to one flow each and never drop; directions of links that the file
 //! gives a queue are what results report; others are FIFOs without limit that only delay.
 
-use crate::plan::{AccessEnds, Heading, Link, MOST_JITTER, Point, Scenario, Step, Traffic};
-use goodqueue_sim::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, Recording, SharedHost, WorldSpec};
+use crate::plan::{AccessEnds, Heading, Link, MOST_JITTER, Point, Scenario, Step, Traffic, TrafficPath as Path};
+use goodqueue_sim::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, Recording, SharedHost, SourceSpec, WorldSpec};
 use goodqueue_units::{Bytes, Duration, Instant, Rng};
 
 /// The world of one replication of a point.
@@ -28,7 +28,12 @@ pub fn world(point: &Point, replication: u32) -> WorldSpec {
     };
     for (group, traffic) in plan.traffic.iter().enumerate() {
         for index in 0..traffic.flows {
-            add_flow(&mut world, plan, traffic, group as u32, index);
+            let leg = Leg { group: group as u32, index, source: &traffic.source, path: traffic.path.clone() };
+            add_flow(&mut world, plan, traffic, &leg);
+            if let Some(source) = &traffic.back {
+                let path = Path { forward: traffic.path.reverse.clone(), reverse: traffic.path.forward.clone() };
+                add_flow(&mut world, plan, traffic, &Leg { index: index + traffic.flows, source, path, ..leg });
+            }
         }
     }
     world
@@ -75,9 +80,20 @@ fn stream(seed: u64, kind: u64, group: u32, index: u32) -> Rng {
     Rng::stream(seed ^ kind, u64::from(group) << 32 | u64::from(index))
 }
 
-fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, group: u32, index: u32) {
-    let start = traffic.start.draw(&mut stream(world.seed, START_STREAM, group, index));
-    let extra = traffic.rtt_extra.draw(&mut stream(world.seed, RTT_STREAM, group, index));
+/// One flow of a group: of those whose ends both send, the flows the other way come after the others.
+struct Leg<'a> {
+    group: u32,
+    index: u32,
+    source: &'a SourceSpec,
+    path: Path,
+}
+
+fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, leg: &Leg<'_>) {
+    let &Leg { group, index, source, ref path, .. } = leg;
+    // Both ways between two hosts are equally long, and both ends begin together.
+    let drawn = index % traffic.flows;
+    let start = traffic.start.draw(&mut stream(world.seed, START_STREAM, group, drawn));
+    let extra = traffic.rtt_extra.draw(&mut stream(world.seed, RTT_STREAM, group, drawn));
     // The sender's access link carries the flow's extra delay, half of it each way.
     let half = extra.div(2);
     let name = |part: &str| format!("{}[{index}].{part}", traffic.name);
@@ -87,17 +103,17 @@ fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, group: u3
         world.links.len() as LinkId - 1
     };
     let mut forward = vec![wire("sender", half)];
-    forward.extend(traffic.path.forward.iter().map(|step| link_id(*step)));
+    forward.extend(path.forward.iter().map(|step| link_id(*step)));
     if both_ends {
         forward.push(wire("to-receiver", Duration::ZERO));
     }
     let mut reverse = Vec::new();
     // Only TCP has anything to send back.
-    if traffic.source.tcp().is_some() {
+    if source.tcp().is_some() {
         if both_ends {
             reverse.push(wire("receiver", Duration::ZERO));
         }
-        reverse.extend(traffic.path.reverse.iter().map(|step| link_id(*step)));
+        reverse.extend(path.reverse.iter().map(|step| link_id(*step)));
         reverse.push(wire("to-sender", extra.saturating_sub(half)));
     }
     world.flows.push(FlowSpec {
@@ -109,11 +125,12 @@ fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, group: u3
         stop: traffic.stop,
         class: traffic.class,
         weight: traffic.weight,
-        shared_host: traffic.host.map(|host| match traffic.heading {
-            Heading::Down => SharedHost::Sink(host),
-            Heading::Up => SharedHost::Source(host),
+        // The shared host is at the lower end of the line, wherever that is on this flow's way.
+        shared_host: traffic.host.map(|host| match (traffic.heading, leg.index < traffic.flows) {
+            (Heading::Down, true) | (Heading::Up, false) => SharedHost::Sink(host),
+            (Heading::Up, true) | (Heading::Down, false) => SharedHost::Source(host),
         }),
-        source: traffic.source.clone(),
+        source: source.clone(),
     });
 }
 

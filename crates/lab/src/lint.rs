@@ -198,9 +198,12 @@ impl<'a> Lint<'a> {
         let on_wire =
             |rate: Rate, packet: Bytes| rate.as_bit_s() as f64 * (packet + overhead).get() as f64 / packet.get().max(1) as f64;
         let each = match &group.source {
-            SourceSpec::Cbr { rate, packet_size, .. } | SourceSpec::Poisson { rate, packet_size, .. } => {
-                on_wire(*rate, *packet_size)
+            SourceSpec::Call { interval, packet_size, .. } => {
+                (*packet_size + overhead).bits() as f64 / interval.as_secs_f64().max(1e-9)
             }
+            SourceSpec::Cbr { rate, packet_size, .. }
+            | SourceSpec::Frames { rate, packet_size, .. }
+            | SourceSpec::Poisson { rate, packet_size, .. } => on_wire(*rate, *packet_size),
             SourceSpec::OnOff { peak, mean_on, mean_off, packet_size, .. } => {
                 let share = mean_on.as_secs_f64() / (mean_on.as_secs_f64() + mean_off.as_secs_f64());
                 on_wire(*peak, *packet_size) * share
@@ -245,7 +248,11 @@ impl<'a> Lint<'a> {
     fn ecn(&mut self, step: Step, queue: &Queue) {
         let sends_ecn = |group: &Traffic| match &group.source {
             SourceSpec::Tcp { sender, .. } | SourceSpec::Session { sender, .. } => sender.ecn_mode() != EcnMode::Off,
-            SourceSpec::Cbr { ecn, .. } | SourceSpec::Poisson { ecn, .. } | SourceSpec::OnOff { ecn, .. } => *ecn != Ecn::NotEct,
+            SourceSpec::Cbr { ecn, .. }
+            | SourceSpec::Call { ecn, .. }
+            | SourceSpec::Frames { ecn, .. }
+            | SourceSpec::Poisson { ecn, .. }
+            | SourceSpec::OnOff { ecn, .. } => *ecn != Ecn::NotEct,
         };
         let any = self.groups(step).any(sends_ecn);
         let key = self.key(step, "queue");

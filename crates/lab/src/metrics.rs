@@ -1,9 +1,14 @@
 //! From what one run measured to its figures, and the list of what every figure means.
 
+mod groups;
+
 use crate::statistics::jain;
 use goodqueue_aqm::{Counters, Tally};
-use goodqueue_sim::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, SojournHistogram};
+use goodqueue_sim::{FlowOutcome, LinkOutcome, Outcome, SojournHistogram};
 use goodqueue_units::Duration;
+use groups::group_values;
+
+pub use groups::GROUP_METRICS;
 
 /// The figures of one run: small, whatever the run's length. `None` where a figure is not defined.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,10 +73,26 @@ pub struct Metric {
     pub unit: &'static str,
     /// What it is.
     pub doc: &'static str,
+    /// When results have it.
+    pub presence: Presence,
+}
+
+/// When results have a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// Always.
+    Always,
+    /// When some figure of its section, the part of the name before the first dot, is defined: figures of some kinds of traffic only.
+    WithSection,
 }
 
 const fn metric(name: &'static str, unit: &'static str, doc: &'static str) -> Metric {
-    Metric { name, unit, doc }
+    Metric { name, unit, doc, presence: Presence::Always }
+}
+
+/// A figure of some kinds of traffic only.
+const fn special(name: &'static str, unit: &'static str, doc: &'static str) -> Metric {
+    Metric { name, unit, doc, presence: Presence::WithSection }
 }
 
 /// Figures of a link, in the order of the file.
@@ -121,28 +142,6 @@ pub const LINK_METRICS: &[Metric] = &[
     metric("settle.utilization_max_s", "s", "the longest of these times"),
     metric("settle.censored", "1", "changes after which the sojourn time did not settle before the next one"),
     metric("settle.peak_sojourn_s", "s", "longest time in the queue after a change"),
-];
-
-/// Figures of a group of flows, in the order of the file.
-pub const GROUP_METRICS: &[Metric] = &[
-    metric("goodput_bit_s", "bit/s", "data delivered once a second, all flows of the group together; UDP counts IP packets"),
-    metric("rtt_s.mean", "s", "mean round-trip time as the group's TCP senders measure it"),
-    metric("rtt_s.p50", "s", "median round-trip time"),
-    metric("rtt_s.p95", "s", "round-trip time that 95 % of the group's samples did not exceed"),
-    metric("rtt_s.p99", "s", "round-trip time that 99 % of the group's samples did not exceed"),
-    metric("sojourn_s.mean", "s", "mean time that the group's data packets spent in the queue of a reported link"),
-    metric("sojourn_s.p95", "s", "time in the queue that 95 % of the group's data packets did not exceed"),
-    metric("loss_ratio", "1", "packets dropped by queues on the way divided by packets sent"),
-    metric("loss_run_packets.mean", "packets", "mean number of consecutive packets of a flow that queues dropped together"),
-    metric("loss_run_packets.max", "packets", "most consecutive packets of a flow that queues dropped together"),
-    metric("loss_gap_packets", "packets", "mean number of packets of a flow that got through between two such runs"),
-    metric("mark_ratio", "1", "packets newly marked CE on the way divided by packets sent"),
-    metric("retransmitted_ratio", "1", "retransmissions divided by packets sent"),
-    metric("timeouts", "1", "retransmission timeouts, all flows of the group together"),
-    metric("sent_packets", "packets", "packets sent, retransmissions included, all flows of the group together"),
-    metric("completed_flows", "flows", "flows with limited data that finished, warm-up included"),
-    metric("completion_s.p50", "s", "median time from a flow's start to its last acknowledgement, over flows that finished"),
-    metric("completion_s.p95", "s", "time in which 95 % of the flows that finished did so"),
 ];
 
 /// Figures of one flow.
@@ -252,37 +251,6 @@ fn link_figures(link: &LinkOutcome, seconds: f64) -> LinkFigures {
     let group_bits: f64 = link.group_bits.iter().sum();
     let group_share = link.group_bits.iter().map(|bits| (group_bits > 0.0).then(|| bits / group_bits)).collect();
     LinkFigures { name: link.name.clone(), values: finite(values), group_share }
-}
-
-fn group_values(flows: &[&FlowOutcome], group: &GroupOutcome, seconds: f64) -> Vec<Option<f64>> {
-    let mean = |times: &SojournHistogram| (!times.is_empty()).then(|| times.mean() / 1e9);
-    let sum = |count: fn(&FlowOutcome) -> u64| flows.iter().map(|flow| count(flow)).sum::<u64>();
-    let sent = sum(|flow| flow.sent_packets);
-    let runs = sum(|flow| flow.loss_runs);
-    let mut completions: Vec<Duration> = flows.iter().filter_map(|flow| flow.completion).collect();
-    completions.sort_unstable();
-    let values = vec![
-        (seconds > 0.0).then(|| sum(|flow| flow.delivered_bytes) as f64 * 8.0 / seconds),
-        mean(&group.rtt),
-        quantile_s(&group.rtt, 0.5),
-        quantile_s(&group.rtt, 0.95),
-        quantile_s(&group.rtt, 0.99),
-        mean(&group.sojourn),
-        quantile_s(&group.sojourn, 0.95),
-        ratio(sum(|flow| flow.dropped_packets), sent),
-        ratio(sum(|flow| flow.dropped_packets), runs),
-        (runs > 0).then(|| flows.iter().map(|flow| flow.longest_loss_run).max().unwrap_or(0) as f64),
-        ratio(sent.saturating_sub(sum(|flow| flow.dropped_packets)), runs),
-        ratio(sum(|flow| flow.marked_packets), sent),
-        ratio(sum(|flow| flow.retransmitted_packets), sent),
-        Some(sum(|flow| flow.timeouts) as f64),
-        Some(sent as f64),
-        Some(completions.len() as f64),
-        nearest_rank(&completions, 50).map(Duration::as_secs_f64),
-        nearest_rank(&completions, 95).map(Duration::as_secs_f64),
-    ];
-    debug_assert_eq!(values.len(), GROUP_METRICS.len(), "one value for each metric");
-    finite(values)
 }
 
 fn finite(values: Vec<Option<f64>>) -> Vec<Option<f64>> {

@@ -4,6 +4,7 @@
 //! Everything wrong is reported with file, line, column, field, value and allowed range; unknown keys are errors.
 
 mod controls;
+mod datagrams;
 mod link;
 mod queue;
 mod reader;

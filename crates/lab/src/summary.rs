@@ -1,6 +1,6 @@
 //! `summary.json`, schema [`SCHEMA`]: every figure of every point over its replications, in a fixed order.
 
-use crate::metrics::{GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Metric, RunFigures};
+use crate::metrics::{GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Metric, Presence, RunFigures};
 use crate::plan::Plan;
 use crate::provenance::Provenance;
 use crate::runner::RunReport;
@@ -173,33 +173,58 @@ fn as_map<S: Serializer, V: Serialize>(pairs: &[(String, V)], serializer: S) -> 
 }
 
 impl Figures {
+    /// All figures there are, by their names in full: those of some kinds of traffic only where their section has one.
+    fn present(&self) -> Vec<(String, Figure)> {
+        let section = |name: &'static str| name.split('.').next();
+        let defined = |key| self.metrics.iter().zip(&self.figures).any(|(m, figure)| section(m.name) == key && figure.n > 0);
+        let shown = |metric: &Metric| metric.presence == Presence::Always || defined(section(metric.name));
+        let own =
+            self.metrics.iter().zip(&self.figures).filter(|(m, _)| shown(m)).map(|(m, figure)| (m.name.to_owned(), *figure));
+        own.collect()
+    }
+
     fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        let named: Vec<(&str, Figure)> = self.metrics.iter().map(|m| m.name).zip(self.figures.iter().copied()).collect();
-        let outer = |name: &'static str| name.split_once('.').map(|(outer, _)| outer);
-        let mut at = 0;
-        while let Some(&(name, figure)) = named.get(at) {
-            let Some(key) = outer(self.metrics[at].name) else {
-                map.serialize_entry(name, &figure)?;
-                at += 1;
-                continue;
-            };
-            let end = (at..named.len()).find(|&i| outer(self.metrics[i].name) != Some(key)).unwrap_or(named.len());
-            let inner = |&(name, figure): &(&str, Figure)| (name[key.len() + 1..].to_owned(), figure);
-            map.serialize_entry(key, &Nested(named[at..end].iter().map(inner).collect()))?;
-            at = end;
-        }
+        write_nested(map, &self.present())?;
         if !self.group_share.is_empty() {
-            map.serialize_entry("group_share", &Nested(self.group_share.clone()))?;
+            map.serialize_entry("group_share", &Shares(&self.group_share))?;
         }
         Ok(())
     }
+}
+
+/// Writes figures under their names, what stands before a dot as an object of its own.
+fn write_nested<M: SerializeMap>(map: &mut M, named: &[(String, Figure)]) -> Result<(), M::Error> {
+    let mut at = 0;
+    while let Some((name, figure)) = named.get(at) {
+        let Some((key, _)) = name.split_once('.') else {
+            map.serialize_entry(name, figure)?;
+            at += 1;
+            continue;
+        };
+        let rest = |name: &str| name.strip_prefix(key)?.strip_prefix('.').map(str::to_owned);
+        let inner: Vec<(String, Figure)> = named[at..].iter().map_while(|(name, figure)| Some((rest(name)?, *figure))).collect();
+        at += inner.len();
+        map.serialize_entry(key, &Nested(inner))?;
+    }
+    Ok(())
 }
 
 struct Nested(Vec<(String, Figure)>);
 
 impl Serialize for Nested {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        as_map(&self.0, serializer)
+        let mut map = serializer.serialize_map(None)?;
+        write_nested(&mut map, &self.0)?;
+        map.end()
+    }
+}
+
+/// Figures by names of groups, in which a dot is a letter like others.
+struct Shares<'a>(&'a [(String, Figure)]);
+
+impl Serialize for Shares<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        as_map(self.0, serializer)
     }
 }
 

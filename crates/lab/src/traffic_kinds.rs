@@ -56,7 +56,12 @@ pub const COMMON_KEYS: &[TrafficKey] = &[
     key("flows", "1", "16", "how many flows"),
     key("start", "\"0 s\"", "\"uniform 0 s .. 5 s\"", "when each flow starts, drawn for each where a range is given"),
     key("stop", "never", "\"50 s\"", "when all stop offering new data"),
-    key("direction", "\"down\"", "\"up\"", "which way data goes across the bottleneck"),
+    key(
+        "direction",
+        "\"down\"",
+        "\"up\"",
+        "which way data goes across the bottleneck; \"both\": each flow has one each way (voip, gaming)",
+    ),
     key(
         "path",
         "over the one link",
@@ -171,6 +176,37 @@ pub const KINDS: &[TrafficKind] = &[
             key("request_size", "\"300 B\"", "\"500 B\"", "bytes of a request"),
         ],
         transport: Transport::Tcp,
+    },
+    TrafficKind {
+        kind: "voip",
+        summary: "calls: small UDP packets at constant gaps, judged by what the listener would hear",
+        own: &[
+            key("rate", "\"64 kbit/s\"", "\"32 kbit/s\"", "rate in IP bits"),
+            key("packet_size", "\"100 B\"", "\"200 B\"", "IP length of each packet"),
+        ],
+        transport: Transport::Udp,
+    },
+    TrafficKind {
+        kind: "gaming",
+        summary: "games: small UDP packets at every tick, smaller ones from the player",
+        own: &[
+            key("interval", "\"16 ms\"", "\"33 ms\"", "time from one packet to the next"),
+            key("packet_size", "\"130 B\"", "\"200 B\"", "IP length of each packet"),
+            key("packet_size_up", "\"80 B\"", "\"60 B\"", "IP length of those the other way, with direction = \"both\""),
+        ],
+        transport: Transport::Udp,
+    },
+    TrafficKind {
+        kind: "video-frames",
+        summary: "video over UDP that does not respond: bursts of packets at constant gaps, every so many a large one",
+        own: &[
+            key("rate", "\"2 Mbit/s\"", "\"5 Mbit/s\"", "mean rate in IP bits"),
+            key("interval", "\"40 ms\"", "\"20 ms\"", "time from one frame to the next"),
+            key("group", "12", "30", "frames from one large frame to the next"),
+            key("ratio", "5", "8", "size of a large frame over that of the others"),
+            PACKET_SIZE,
+        ],
+        transport: Transport::Udp,
     },
     TrafficKind {
         kind: "cbr",

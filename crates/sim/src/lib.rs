@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod agenda;
+mod call;
 mod completions;
 mod histogram;
 mod lane;
@@ -24,7 +25,8 @@ mod world;
 
 pub use completions::SIZE_CLASSES;
 pub use outcome::{
-    FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, SojournHistogram, TransferOutcome, VideoOutcome,
+    CallOutcome, Content, FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, SojournHistogram,
+    TransferOutcome, VideoOutcome,
 };
 pub use settle::Settling;
 pub use spec::{

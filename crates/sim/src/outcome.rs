@@ -101,6 +101,46 @@ pub struct GroupOutcome {
     pub transfers: Option<TransferOutcome>,
     /// Its videos.
     pub videos: Vec<VideoOutcome>,
+    /// Times from the sending of its UDP packets to their arrival, in nanoseconds.
+    pub one_way_delay: SojournHistogram,
+    /// Its calls, one for each direction.
+    pub calls: Vec<CallOutcome>,
+}
+
+/// What packets at constant gaps carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Speech.
+    Voice,
+    /// The state of a game.
+    Game,
+}
+
+/// What one listener heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallOutcome {
+    /// What it was.
+    pub content: Content,
+    /// Time from one packet to the next at the sender.
+    pub interval: Duration,
+    /// Packets that arrived.
+    pub received: u64,
+    /// Packets that are missing between those that arrived.
+    pub lost: u64,
+    /// Runs of missing packets, and the longest.
+    pub loss_runs: u64,
+    /// See `loss_runs`.
+    pub longest_loss_run: u64,
+    /// Packets that took longer than 150 ms.
+    pub late: u64,
+    /// Least one-way delay.
+    pub delay_min: Duration,
+    /// Median one-way delay, to one per cent of what it exceeds the propagation by.
+    pub delay_p50: Duration,
+    /// One-way delay that 95 % of the packets did not exceed.
+    pub delay_p95: Duration,
+    /// One-way delay that 99 % of the packets did not exceed.
+    pub delay_p99: Duration,
 }
 
 /// Transfers of one group. Of sessions those that began in the measured part; of plain flows with limited data all, warm-up included.

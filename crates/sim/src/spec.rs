@@ -1,5 +1,6 @@
 //! What a world is made of: links, flows and what to record. Plain values; everything random is drawn from `seed`.
 
+use crate::outcome::Content;
 use goodqueue_aqm::spec::{Chosen, KindSpec, Value};
 use goodqueue_aqm::{EcnPolicy, Limit};
 use goodqueue_tcp::{ReceiverConfig, SenderConfig};
@@ -185,6 +186,32 @@ pub enum SourceSpec {
         /// Rate in IP bits.
         rate: Rate,
         /// IP length.
+        packet_size: Bytes,
+        /// Codepoint they carry.
+        ecn: goodqueue_units::Ecn,
+    },
+    /// UDP packets at constant gaps that somebody listens to.
+    Call {
+        /// What they carry.
+        content: Content,
+        /// Time from one packet to the next.
+        interval: Duration,
+        /// IP length.
+        packet_size: Bytes,
+        /// Codepoint they carry.
+        ecn: goodqueue_units::Ecn,
+    },
+    /// Frames at constant gaps, each a burst of UDP packets: every `group`-th is large, the others are small.
+    Frames {
+        /// Mean rate in IP bits.
+        rate: Rate,
+        /// Time from one frame to the next.
+        interval: Duration,
+        /// Frames from one large one to the next, at least 1.
+        group: u32,
+        /// Size of a large frame over that of a small one, at least 1.
+        ratio: f64,
+        /// IP length of full packets.
         packet_size: Bytes,
         /// Codepoint they carry.
         ecn: goodqueue_units::Ecn,

@@ -1,5 +1,6 @@
 //! UDP sources: when the next packet leaves.
 
+use crate::call::Listener;
 use crate::random::exponential;
 use crate::spec::{SizeLaw, SourceSpec};
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
@@ -14,6 +15,8 @@ pub(crate) struct UdpSource {
     pub(crate) delivered: u64,
     pub(crate) delivered_bytes: u64,
     pub(crate) stopped: bool,
+    /// Who hears what arrives, of a call.
+    pub(crate) listener: Option<Box<Listener>>,
     rng: Rng,
     pattern: Pattern,
 }
@@ -23,7 +26,11 @@ enum Pattern {
     Constant(Gap),
     Poisson { mean_gap_s: f64 },
     OnOff { gap: Gap, mean_on_s: f64, mean_off_s: f64, left: u64, carry_s: f64 },
+    Frames { interval: Duration, group: u32, large: f64, small: f64, number: u32, carry: f64, left: u64 },
 }
+
+/// An IP and a UDP header.
+const SMALLEST_PACKET: u16 = 28;
 
 /// A constant gap kept exact by carrying the fraction of a nanosecond.
 #[derive(Clone, Debug)]
@@ -56,6 +63,15 @@ impl UdpSource {
         let (packet_size, ecn, pattern) = match *spec {
             SourceSpec::Tcp { .. } | SourceSpec::Session { .. } => return None,
             SourceSpec::Cbr { rate, packet_size, ecn } => (packet_size, ecn, Pattern::Constant(Gap::new(packet_size, rate))),
+            SourceSpec::Call { interval, packet_size, ecn, .. } => {
+                (packet_size, ecn, Pattern::Constant(Gap { whole: interval.as_nanos(), remainder: 0, divisor: 1, carried: 0 }))
+            }
+            SourceSpec::Frames { rate, interval, group, ratio, packet_size, ecn } => {
+                let mean = rate.as_bytes_s_f64() * interval.as_secs_f64();
+                let small = mean * f64::from(group) / (f64::from(group - 1) + ratio);
+                let pattern = Pattern::Frames { interval, group, large: small * ratio, small, number: 0, carry: 0.0, left: 0 };
+                (packet_size, ecn, pattern)
+            }
             SourceSpec::Poisson { rate, packet_size, sizes: _, ecn } => {
                 let mean_gap_s = packet_size.bits() as f64 / rate.as_bit_s().max(1) as f64;
                 (packet_size, ecn, Pattern::Poisson { mean_gap_s })
@@ -72,12 +88,28 @@ impl UdpSource {
             }
         };
         let mean_ip_len = packet_size.get().min(u64::from(u16::MAX)) as u16;
-        Some(Self { mean_ip_len, sizes, ecn, sent: 0, delivered: 0, delivered_bytes: 0, stopped: false, rng, pattern })
+        Some(Self {
+            mean_ip_len,
+            sizes,
+            ecn,
+            sent: 0,
+            delivered: 0,
+            delivered_bytes: 0,
+            stopped: false,
+            listener: None,
+            rng,
+            pattern,
+        })
     }
 
     /// IP length of the packet that leaves now.
     #[inline]
     pub(crate) fn ip_len(&mut self) -> u16 {
+        if let Pattern::Frames { left, .. } = &mut self.pattern {
+            let len = (*left).min(u64::from(self.mean_ip_len));
+            *left -= len;
+            return (len as u16).max(SMALLEST_PACKET);
+        }
         match self.sizes {
             SizeLaw::Fixed => self.mean_ip_len,
             // Adding one before truncation rounds up; the cast saturates.
@@ -89,7 +121,21 @@ impl UdpSource {
     pub(crate) fn first(&mut self, start: Instant) -> Instant {
         match self.pattern {
             Pattern::Constant(_) => start,
+            Pattern::Frames { .. } => {
+                self.begin_frame();
+                start
+            }
             _ => self.next(start),
+        }
+    }
+
+    /// Bytes of the next frame; what is less than a byte is carried on.
+    fn begin_frame(&mut self) {
+        if let Pattern::Frames { group, large, small, number, carry, left, .. } = &mut self.pattern {
+            let bytes = if *number == 0 { *large } else { *small } + *carry;
+            *number = (*number + 1) % *group;
+            *left = (bytes as u64).max(1);
+            *carry = (bytes - *left as f64).max(0.0);
         }
     }
 
@@ -97,6 +143,15 @@ impl UdpSource {
     pub(crate) fn next(&mut self, now: Instant) -> Instant {
         match &mut self.pattern {
             Pattern::Constant(gap) => now + gap.next(),
+            Pattern::Frames { left, interval, .. } => {
+                if *left > 0 {
+                    // A host hands over a frame at once.
+                    return now;
+                }
+                let interval = *interval;
+                self.begin_frame();
+                now + interval
+            }
             Pattern::Poisson { mean_gap_s } => now + Duration::from_secs_f64(exponential(&mut self.rng, *mean_gap_s)),
             Pattern::OnOff { gap, mean_on_s, mean_off_s, left, carry_s } => {
                 if *left > 0 {
@@ -144,6 +199,17 @@ mod tests {
             let measured = rate_of(&poisson, 2000.0);
             assert!((measured / 1e6 - 1.0).abs() < 0.01, "{measured}");
         }
+        let frames = SourceSpec::Frames {
+            rate: Rate::mbit(2),
+            interval: Duration::ms(40),
+            group: 12,
+            ratio: 5.0,
+            packet_size: Bytes::new(1500),
+            ecn: Ecn::NotEct,
+        };
+        // 48 seconds hold a hundred groups.
+        let measured = rate_of(&frames, 48.0);
+        assert!((measured / 2e6 - 1.0).abs() < 0.002, "{measured}");
         let on_off = SourceSpec::OnOff {
             peak: Rate::mbit(1),
             mean_on: Duration::ms(20),

@@ -228,6 +228,8 @@ pub struct World {
     flow_of_source: Vec<u32>,
     group_of_sender: Vec<u32>,
     group_rtt: Vec<TimeCounts>,
+    /// One-way delays of each group's UDP packets, once there are any.
+    group_delay: Vec<Option<TimeCounts>>,
     controls: Vec<Control>,
     tap: Tap,
     measuring: bool,

@@ -4,11 +4,12 @@ mod support;
 
 use goodqueue_aqm::Limit;
 use goodqueue_sim::{
-    Arrivals, ConnectionUse, HttpVersion, Outcome, PageSpec, SessionSpec, SourceSpec, TransferOutcome, VideoSpec, WebSpec,
-    WorldSpec,
+    Arrivals, ConnectionUse, Content, HttpVersion, Outcome, PageSpec, SessionSpec, SourceSpec, TransferOutcome, VideoSpec,
+    WebSpec, WorldSpec,
 };
 use goodqueue_tcp::{CcConfig, ReceiverConfig, SenderConfig};
-use goodqueue_units::{Bytes, Duration, Instant, Rate};
+use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate};
+use std::fmt::Write as _;
 use support::{bottleneck, bulk, dumbbell, queue, run};
 
 fn session(model: SessionSpec) -> SourceSpec {
@@ -182,6 +183,63 @@ fn web_connections_come_at_their_rate_and_end() {
         // Two round trips at least.
         assert!(transfers.completion.min() as f64 / 1e6 > 20.4);
     }
+}
+
+fn call(content: Content, packet_size: u64, interval: Duration) -> SourceSpec {
+    SourceSpec::Call { content, interval, packet_size: Bytes::new(packet_size), ecn: Ecn::NotEct }
+}
+
+fn frames() -> SourceSpec {
+    let (rate, interval) = (Rate::mbit(2), Duration::ms(40));
+    SourceSpec::Frames { rate, interval, group: 12, ratio: 5.0, packet_size: Bytes::new(1500), ecn: Ecn::NotEct }
+}
+
+#[test]
+fn calls_are_heard_with_their_delays_and_losses() {
+    let voice = || call(Content::Voice, 100, Duration::us(12_500));
+    let quiet = run(&at(Rate::mbit(10), vec![voice()], 100));
+    let heard = quiet.groups[0].calls[0];
+    // The last one is on its way at the end.
+    assert_eq!((heard.received, heard.lost, heard.late), (8_000, 0, 0));
+    // 10.2 ms of propagation, transmission of 100 bytes at 10 Mbit/s and twice at 1 Gbit/s, jitter.
+    assert!((10.2e-3..10.35e-3).contains(&heard.delay_p99.as_secs_f64()), "{}", heard.delay_p99);
+    // A full buffer of a hundred packets takes 120 ms, and an overload loses a share.
+    let full = SourceSpec::Cbr { rate: Rate::mbit(12), packet_size: Bytes::new(1500), ecn: Ecn::NotEct };
+    let busy = run(&at(Rate::mbit(10), vec![voice(), full], 100));
+    let heard = busy.groups[0].calls[0];
+    assert!(heard.lost > 0 && heard.longest_loss_run >= 1, "{heard:?}");
+    assert!((0.115..0.135).contains(&heard.delay_p50.as_secs_f64()), "{}", heard.delay_p50);
+    // What queues dropped is what the listener misses, but for the last ones, which nothing has followed yet.
+    let (flow, missed) = (&busy.flows[0], heard.lost);
+    assert!((missed..missed + 2).contains(&flow.dropped_packets), "{} dropped, {missed} missed", flow.dropped_packets);
+    let under_way = flow.sent_packets - flow.dropped_packets - heard.received;
+    assert!(under_way <= 11, "{under_way} under way");
+}
+
+#[test]
+fn fingerprints_of_models_do_not_change() {
+    let pauses = (Duration::secs(1), Duration::secs(2));
+    let bulk = |connection| SessionSpec::BulkWithPauses { size: Bytes::new(1_000_000), pause: pauses, connection };
+    let cases = [
+        ("bulk-with-pauses", session(bulk(ConnectionUse::Fresh))),
+        ("kept connection", session(bulk(ConnectionUse::Kept))),
+        ("short", session(short(100_000, Duration::ms(300), Arrivals::Poisson))),
+        ("web, HTTP/1.0", session(web(20.0, HttpVersion::Http10))),
+        ("web, HTTP/1.1", session(web(20.0, HttpVersion::Http11))),
+        ("page", session(page(50, 6))),
+        ("video", session(video(&[1, 2, 4]))),
+        ("voip", call(Content::Voice, 100, Duration::us(12_500))),
+        ("gaming", call(Content::Game, 130, Duration::ms(16))),
+        ("video-frames", frames()),
+    ];
+    let mut table = String::new();
+    for (name, source) in cases {
+        let outcome = run(&at(Rate::mbit(10), vec![source.clone(), source], 20));
+        let begun = outcome.groups[0].transfers.as_ref().map_or(0, |transfers| transfers.begun);
+        let packets = outcome.links[0].departed_whole_run;
+        writeln!(table, "{name:18} {:016x} departed {packets:6} begun {begun:5}", outcome.fingerprint).expect("a string");
+    }
+    insta::assert_snapshot!(table);
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub fn text(finished: &Finished<'_>, width: usize) -> String {
         let _ = writeln!(text, "\nlink {link}");
         left_out.extend(link_table(&mut text, &link, &here, link == finished.main_link, width));
     }
-    if rows.iter().any(|(_, summary, _)| summary.groups.len() > 1 || has_completions(summary)) {
+    if rows.iter().any(|(_, summary, _)| summary.groups.len() > 1 || has_group_figures(summary)) {
         text.push_str("\ngroups of flows\n");
         left_out.extend(group_table(&mut text, &rows, width));
     }
@@ -79,8 +79,10 @@ fn links(rows: &[Row<'_>]) -> Vec<String> {
     names
 }
 
-fn has_completions(summary: &PointSummary) -> bool {
-    summary.groups.iter().any(|(_, group)| group.figures.figure("completion_s.p50").n > 0)
+/// Is there something that only the table of groups shows?
+fn has_group_figures(summary: &PointSummary) -> bool {
+    let has = |metric| summary.groups.iter().any(|(_, group)| group.figures.figure(metric).n > 0);
+    ["completion_s.p50", "video.bitrate_bit_s", "one_way_delay_s.p95"].into_iter().any(has)
 }
 
 /// The names of the rows.
@@ -180,6 +182,18 @@ fn group_table(text: &mut String, rows: &[Row<'_>], width: usize) -> Vec<String>
         columns.push(Column::figures("done in", &format!("p50 {unit}"), 0, scale, p50));
         columns.push(Column::figures("done in", &format!("p95 {unit}"), 1, scale, p95));
     }
+    let mut special = |head: &str, unit: &str, rank, scale: f64, metric: &str| {
+        let figures = figures(metric);
+        if figures.iter().any(|figure| figure.n > 0) {
+            columns.push(Column::figures(head, unit, rank, scale, figures));
+        }
+    };
+    special("slowdown", "p50", 2, 1.0, "slowdown.p50");
+    special("page", "p50 s", 0, 1.0, "page_load_s.p50");
+    special("video", "Mbit/s", 0, 1e-6, "video.bitrate_bit_s");
+    special("stalled", "%", 0, 100.0, "video.rebuffer_ratio");
+    special("delay", "p95 ms", 1, 1e3, "one_way_delay_s.p95");
+    special("MOS", "1", 0, 1.0, "voip.mos");
     table::write(text, &names, &columns, width)
 }
 

@@ -1,5 +1,6 @@
 //! Groups of flows.
 
+use super::datagrams;
 use super::reader::{self, Field, Table};
 use super::scenario::{LONGEST, LONGEST_DELAY, MOST_FLOWS, Timing};
 use super::sender;
@@ -8,8 +9,8 @@ use super::topology::Path;
 use super::tree::Value;
 use crate::diagnostic::Fault;
 use crate::quantity::Limits;
-use goodqueue_sim::{HostNumber, SessionSpec, SizeLaw, SourceSpec};
-use goodqueue_units::{Bytes, Class, Duration, Ecn, Instant, Rate};
+use goodqueue_sim::{HostNumber, SessionSpec, SourceSpec};
+use goodqueue_units::{Bytes, Class, Duration, Instant};
 
 /// One group of equal flows.
 #[derive(Clone, Debug)]
@@ -38,6 +39,8 @@ pub struct Traffic {
     pub host: Option<HostNumber>,
     /// What each flow sends.
     pub source: SourceSpec,
+    /// What each flow's other end sends at the same time, the other way, as a flow of its own.
+    pub back: Option<SourceSpec>,
 }
 
 /// Which way data goes across a link.
@@ -68,6 +71,7 @@ pub(super) struct Draft<'a> {
     pub(super) stop: Option<Instant>,
     pub(super) heading: Heading,
     pub(super) rtt_extra: Timing,
+    both_ways: bool,
     class: Class,
     weight: f64,
     host: Option<HostNumber>,
@@ -78,25 +82,14 @@ pub(super) struct Draft<'a> {
 enum Source {
     Tcp(Box<sender::Draft>),
     Session(SessionSpec, Box<sender::Draft>),
-    Udp {
-        pattern: Pattern,
-        packet_size: Option<Bytes>,
-        ecn: Ecn,
-    },
+    Udp(datagrams::Draft),
     /// Has a fault that is already reported.
     Wrong,
 }
 
-enum Pattern {
-    Cbr(Rate),
-    Poisson(Rate, SizeLaw),
-    OnOff { peak: Rate, mean_on: Duration, mean_off: Duration },
-}
-
-const KINDS: &[&str] = &["bulk", "bulk-with-pauses", "short", "web", "page", "video", "cbr", "poisson", "on-off"];
-const LATER_KINDS: &[&str] = &["voip", "flow-list"];
-const SMALLEST_PACKET: Bytes = Bytes::new(28);
-const LARGEST_PACKET: Bytes = Bytes::new(65_535);
+const KINDS: &[&str] =
+    &["bulk", "bulk-with-pauses", "short", "web", "page", "video", "voip", "gaming", "video-frames", "cbr", "poisson", "on-off"];
+const LATER_KINDS: &[&str] = &["flow-list"];
 const MOST_GROUPS: usize = 1_000;
 /// Wide enough for every ratio, narrow enough for times that follow from a weight.
 const WEIGHTS: Limits<f64> = Limits::new(0.001, 1_000.0);
@@ -150,7 +143,8 @@ fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>]) -> Option<Draft<'a>> {
         }
         Ok(Instant::ZERO + stop)
     });
-    let heading = table.optional("direction", reader::choice(&["down", "up"]));
+    let headings = if datagrams::BOTH_WAYS.contains(&kind) { &["down", "up", "both"][..] } else { &["down", "up"] };
+    let heading = table.optional("direction", reader::choice(headings));
     let rtt_extra = table.optional("rtt_extra", Timing::read(Limits::new(Duration::ZERO, LONGEST_DELAY)));
     let class = table.optional("class", reader::count(Limits::new(0, Class::COUNT as u64 - 1)));
     let weight = table.optional("weight", read_weight);
@@ -164,7 +158,7 @@ fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>]) -> Option<Draft<'a>> {
             let settings = sender::Draft::read(&table);
             model.zip(settings).map_or(Source::Wrong, |(model, draft)| Source::Session(model, Box::new(draft)))
         }
-        _ => read_udp(&table, kind).unwrap_or(Source::Wrong),
+        _ => datagrams::Draft::read(&table, kind).map_or(Source::Wrong, Source::Udp),
     };
     Some(Draft {
         name,
@@ -172,6 +166,7 @@ fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>]) -> Option<Draft<'a>> {
         start,
         stop,
         heading: if heading == Some("up") { Heading::Up } else { Heading::Down },
+        both_ways: heading == Some("both"),
         rtt_extra: rtt_extra.unwrap_or(Timing::Fixed(Duration::ZERO)),
         class: class.map_or(Class::DEFAULT, |number| Class::new(number as u8)),
         weight: weight.unwrap_or(1.0),
@@ -212,49 +207,26 @@ fn read_name(table: &Table<'_>, kind: &str, others: &[Draft<'_>]) -> String {
     given.or_else(|| (!taken(kind)).then(|| kind.to_owned())).or_else(numbered).unwrap_or_default()
 }
 
-fn read_udp(table: &Table<'_>, kind: &str) -> Option<Source> {
-    let rates = Limits::new(Rate::bit_s(1), super::link::FASTEST);
-    let pattern = if kind == "on-off" {
-        let spans = Limits::new(Duration::us(1), LONGEST);
-        let peak = table.required("peak", "write the rate within a burst, for instance peak = \"1 Mbit/s\"", reader::rate(rates));
-        let on = table.required("mean_on", "write the mean length of a burst, for instance \"20 ms\"", reader::duration(spans));
-        let off =
-            table.required("mean_off", "write the mean length of a silence, for instance \"80 ms\"", reader::duration(spans));
-        peak.zip(on).zip(off).map(|((peak, mean_on), mean_off)| Pattern::OnOff { peak, mean_on, mean_off })
-    } else {
-        let rate = table.required("rate", "write the rate in IP bits, for instance rate = \"15 Mbit/s\"", reader::rate(rates));
-        if kind == "cbr" {
-            rate.map(Pattern::Cbr)
-        } else {
-            let law = table.optional("sizes", reader::choice(&["fixed", "exponential"]));
-            let law = if law == Some("exponential") { SizeLaw::Exponential } else { SizeLaw::Fixed };
-            rate.map(|rate| Pattern::Poisson(rate, law))
-        }
-    };
-    let sizes = Limits::new(SMALLEST_PACKET, LARGEST_PACKET);
-    let packet_size = table.optional("packet_size", reader::bytes(sizes));
-    let ecn = table.optional("ecn", |field| match field.node.value {
-        Value::Bool(on) => Ok(if on { Ecn::Ect0 } else { Ecn::NotEct }),
-        _ => reader::choice(&["ect0", "ect1"])(field).map(|word| if word == "ect0" { Ecn::Ect0 } else { Ecn::Ect1 }),
-    });
-    Some(Source::Udp { pattern: pattern?, packet_size, ecn: ecn.unwrap_or(Ecn::NotEct) })
-}
-
 impl Draft<'_> {
     /// Must anything come back to the senders?
     pub(super) fn needs_return(&self) -> bool {
-        matches!(self.source, Source::Tcp(_))
+        self.both_ways || matches!(self.source, Source::Tcp(_) | Source::Session(..))
     }
 
     /// Fills in sizes that follow the path's MTU, and ends reading. `None` when the group or a link has a fault.
     pub(super) fn finish(self, way: Option<(Path, Bytes)>) -> Option<Traffic> {
+        let mut back = None;
         let source = way.as_ref().and_then(|&(_, mtu)| match self.source {
             Source::Tcp(draft) => draft.finish(&self.table, mtu),
             Source::Session(model, draft) => match draft.finish(&self.table, mtu)? {
                 SourceSpec::Tcp { sender, receiver, header } => Some(SourceSpec::Session { model, sender, receiver, header }),
                 other => Some(other),
             },
-            Source::Udp { pattern, packet_size, ecn } => udp_source(&self.table, pattern, packet_size, ecn, mtu),
+            Source::Udp(draft) => {
+                let (there, other) = draft.finish(&self.table, mtu)?;
+                back = self.both_ways.then_some(other);
+                Some(there)
+            }
             Source::Wrong => None,
         });
         let kind = self.table.get("kind").map(super::tree::Node::shown).unwrap_or_default();
@@ -273,19 +245,7 @@ impl Draft<'_> {
             weight: self.weight,
             host: self.host,
             source: source?,
+            back,
         })
     }
-}
-
-fn udp_source(table: &Table<'_>, pattern: Pattern, packet_size: Option<Bytes>, ecn: Ecn, mtu: Bytes) -> Option<SourceSpec> {
-    let packet_size = packet_size.unwrap_or(mtu);
-    if packet_size > mtu {
-        table.fault("packet_size", format!("{packet_size} is out of range: allowed up to the link's mtu, {mtu}"), None);
-        return None;
-    }
-    Some(match pattern {
-        Pattern::Cbr(rate) => SourceSpec::Cbr { rate, packet_size, ecn },
-        Pattern::Poisson(rate, sizes) => SourceSpec::Poisson { rate, packet_size, sizes, ecn },
-        Pattern::OnOff { peak, mean_on, mean_off } => SourceSpec::OnOff { peak, mean_on, mean_off, packet_size, ecn },
-    })
 }

@@ -44,6 +44,8 @@ pub(crate) fn outcome(run: u64) -> Outcome {
             sojourn: sojourn.clone(),
             transfers: None,
             videos: Vec::new(),
+            one_way_delay: SojournHistogram::new(3).expect("three digits"),
+            calls: Vec::new(),
         }],
         links: vec![LinkOutcome {
             name: "bottleneck".to_owned(),

@@ -3,6 +3,7 @@
 use super::sessions::{Place, Queues};
 use super::{Control, FUSED, FlowFacts, Hop, HostKind, ReceiverHost, Route, SenderHost, Slots, WIRE, World, WorldError, measure};
 use crate::agenda::Agenda;
+use crate::call::Listener;
 use crate::completions::{Completions, Ideal};
 use crate::histogram::TimeCounts;
 use crate::lane::Lane;
@@ -80,6 +81,7 @@ pub(super) fn world(spec: &WorldSpec) -> Result<World, WorldError> {
         flow_of_slot: Vec::new(),
         flow_of_source: Vec::new(),
         group_of_sender: Vec::new(),
+        group_delay: vec![None; spec.groups.len()],
         group_rtt: spec.groups.iter().map(|_| TimeCounts::new()).collect(),
         controls: Vec::new(),
         tap: Tap {
@@ -316,7 +318,10 @@ impl World {
             self.group_of_sender.push(flow.group);
             (HostKind::Tcp, self.senders.len() as u32 - 1, header.get() as u16)
         } else {
-            self.sources.extend(UdpSource::new(&flow.source, rng));
+            if let Some(mut source) = UdpSource::new(&flow.source, rng) {
+                source.listener = listener(spec, flow);
+                self.sources.push(source);
+            }
             self.flow_of_source.push(number);
             (HostKind::Udp, self.sources.len() as u32 - 1, 0)
         };
@@ -441,6 +446,13 @@ impl Queues {
         };
         Self { weight: flow.weight, there: queued(&flow.forward), back: queued(&flow.reverse) }
     }
+}
+
+/// Who listens to a call.
+fn listener(spec: &WorldSpec, flow: &FlowSpec) -> Option<Box<Listener>> {
+    let SourceSpec::Call { content, interval, .. } = flow.source else { return None };
+    let base = flow.forward.iter().fold(Duration::ZERO, |sum, link| sum + spec.links[*link as usize].delay);
+    Some(Box::new(Listener::new(content, interval, base)))
 }
 
 /// Does it end, so that it has a time to be complete in?

@@ -1,6 +1,7 @@
 //! Packets moving through lanes, wires and links.
 
 use super::{ELEMENT, FUSED, HostKind, Route, WIRE, World};
+use crate::histogram::TimeCounts;
 use crate::link::Link;
 use crate::packet::SimPacket;
 use crate::probe::{sojourn_line, wire_bytes};
@@ -284,6 +285,17 @@ impl World {
         }
     }
 
+    /// A UDP packet has arrived in the measured part.
+    #[inline]
+    fn measure_datagram(&mut self, slot: u32, packet: &SimPacket) {
+        let group = usize::from(self.routes[packet.flow as usize].group);
+        let sent = packet.segment.timestamp;
+        self.group_delay[group].get_or_insert_with(TimeCounts::new).add(self.now.since(sent));
+        if let Some(listener) = &mut self.sources[slot as usize].listener {
+            listener.hear(self.now, packet.segment.number, sent);
+        }
+    }
+
     /// A packet has reached its end.
     #[inline]
     fn deliver(&mut self, mut packet: SimPacket) {
@@ -293,6 +305,9 @@ impl World {
             let source = &mut self.sources[slot as usize];
             source.delivered += 1;
             source.delivered_bytes += Bytes::new(u64::from(packet.ip_len)).get();
+            if self.measuring {
+                self.measure_datagram(slot, &packet);
+            }
             return;
         }
         if kind == HostKind::Stream && !self.stream_takes(slot, &mut packet) {

@@ -3,7 +3,7 @@
 use super::{FlowFacts, HostKind, World};
 use crate::histogram::empty_histogram;
 use crate::losses::{FlowSignals, LossEvents};
-use crate::outcome::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, VideoOutcome};
+use crate::outcome::{CallOutcome, FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, VideoOutcome};
 use crate::timers::Target;
 use goodqueue_aqm::Qdisc;
 use goodqueue_tcp::SenderStatistics;
@@ -120,6 +120,12 @@ impl World {
         for flow in 0..self.flows.len() {
             self.flows[flow].at_warmup = self.read_flow(flow);
         }
+        for source in &mut self.sources {
+            let next = source.sent;
+            if let Some(listener) = &mut source.listener {
+                listener.begin_at(next);
+            }
+        }
         for host in &mut self.senders {
             host.rtt_samples = host.sender.statistics().rtt_samples;
         }
@@ -223,6 +229,7 @@ pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
     let span = world.end.since(from);
     world.count_plain_transfers();
     let mut videos = world.videos();
+    let mut calls = world.calls();
     let packets = world.take_packets();
     let flows = (0..world.flows.len()).map(|flow| world.flow_outcome(flow)).collect();
     let groups = std::mem::take(&mut world.group_names)
@@ -236,7 +243,12 @@ pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
             rtt.add_to(&mut round_trips);
             let transfers = world.completions[usize::from(group)].outcome();
             let videos = std::mem::take(&mut videos[usize::from(group)]);
-            GroupOutcome { name, rtt: round_trips, sojourn, transfers, videos }
+            let mut one_way_delay = empty_histogram();
+            if let Some(counts) = &world.group_delay[usize::from(group)] {
+                counts.add_to(&mut one_way_delay);
+            }
+            let calls = std::mem::take(&mut calls[usize::from(group)]);
+            GroupOutcome { name, rtt: round_trips, sojourn, transfers, videos, one_way_delay, calls }
         })
         .collect();
     let mut links = Vec::new();
@@ -300,6 +312,17 @@ impl World {
             });
         }
         videos
+    }
+
+    /// What each group's listeners heard.
+    fn calls(&self) -> Vec<Vec<CallOutcome>> {
+        let mut calls = vec![Vec::new(); self.group_names.len()];
+        for facts in self.flows.iter().filter(|facts| facts.kind == HostKind::Udp) {
+            if let Some(listener) = &self.sources[facts.slot as usize].listener {
+                calls[facts.group as usize].push(listener.outcome());
+            }
+        }
+        calls
     }
 
     /// The log of packet events, with the flows of the specification.

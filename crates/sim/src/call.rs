@@ -1,0 +1,150 @@
+//! Listening to a call: delays, late packets, and losses in a row, of one flow of small packets at constant gaps.
+
+use crate::outcome::{CallOutcome, Content};
+use goodqueue_units::{Duration, Instant};
+
+/// What one listener has heard in the measured part.
+#[derive(Clone, Debug)]
+pub(crate) struct Listener {
+    content: Content,
+    interval: Duration,
+    /// Propagation of the path: delays are counted from there, so that small differences stay visible.
+    base: Duration,
+    /// Number of the packet that should come next.
+    expected: u64,
+    received: u64,
+    lost: u64,
+    loss_runs: u64,
+    longest_loss_run: u64,
+    late: u64,
+    least: Duration,
+    counts: Box<[u32]>,
+}
+
+/// A packet that takes longer is late (ITU-T G.114: most calls do not suffer up to here).
+const LATE: Duration = Duration::ms(150);
+
+/// Buckets of the lowest octave are 2^12 ns wide, and each octave has 128 of them: an error below one per cent.
+const UNIT_SHIFT: u32 = 12;
+const HALF_SHIFT: u32 = 7;
+/// The last bucket ends beyond a minute.
+const BUCKETS: usize = 20 << HALF_SHIFT;
+
+fn bucket(nanos: u64) -> usize {
+    let units = nanos >> UNIT_SHIFT;
+    let octave = (units | ((2 << HALF_SHIFT) - 1)).ilog2() - HALF_SHIFT;
+    (((octave as usize) << HALF_SHIFT) + (units >> octave) as usize).min(BUCKETS - 1)
+}
+
+/// The middle of a bucket.
+fn middle(bucket: usize) -> u64 {
+    let octave = (bucket >> HALF_SHIFT).saturating_sub(1) as u32;
+    let least = ((bucket - ((octave as usize) << HALF_SHIFT)) as u64) << octave;
+    (least << UNIT_SHIFT) + (1 << (octave + UNIT_SHIFT - 1))
+}
+
+impl Listener {
+    pub(crate) fn new(content: Content, interval: Duration, base: Duration) -> Self {
+        Self {
+            content,
+            interval,
+            base,
+            expected: 0,
+            received: 0,
+            lost: 0,
+            loss_runs: 0,
+            longest_loss_run: 0,
+            late: 0,
+            least: Duration::ns(u64::MAX),
+            counts: vec![0; BUCKETS].into_boxed_slice(),
+        }
+    }
+
+    /// Packet `number`, sent at `sent`, is here. Numbers rise.
+    pub(crate) fn hear(&mut self, now: Instant, number: u64, sent: Instant) {
+        if number < self.expected {
+            return;
+        }
+        let missing = number - self.expected;
+        if missing > 0 {
+            self.lost += missing;
+            self.loss_runs += 1;
+            self.longest_loss_run = self.longest_loss_run.max(missing);
+        }
+        self.expected = number + 1;
+        self.received += 1;
+        let delay = now.since(sent);
+        self.late += u64::from(delay > LATE);
+        self.least = self.least.min(delay);
+        self.counts[bucket(delay.saturating_sub(self.base).as_nanos())] += 1;
+    }
+
+    /// Measuring begins, and packet `number` is the next to be sent. What is on its way is not missed if it is lost, nor counted as lost before.
+    pub(crate) fn begin_at(&mut self, number: u64) {
+        self.expected = number;
+    }
+
+    /// The delay that `percent` of the packets did not exceed.
+    fn delay_at(&self, percent: u64) -> Duration {
+        let rank = (self.received * percent).div_ceil(100).max(1);
+        let mut below = 0;
+        let place = self.counts.iter().position(|count| {
+            below += u64::from(*count);
+            below >= rank
+        });
+        place.map_or(Duration::ZERO, |place| (self.base + Duration::ns(middle(place))).max(self.least))
+    }
+
+    pub(crate) fn outcome(&self) -> CallOutcome {
+        CallOutcome {
+            content: self.content,
+            interval: self.interval,
+            received: self.received,
+            lost: self.lost,
+            loss_runs: self.loss_runs,
+            longest_loss_run: self.longest_loss_run,
+            late: self.late,
+            delay_min: if self.received > 0 { self.least } else { Duration::ZERO },
+            delay_p50: self.delay_at(50),
+            delay_p95: self.delay_at(95),
+            delay_p99: self.delay_at(99),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(packets: &[(u64, u64)]) -> CallOutcome {
+        let mut listener = Listener::new(Content::Voice, Duration::ms(20), Duration::ms(10));
+        for &(number, delay_ms) in packets {
+            let sent = Instant::ZERO + Duration::ms(20 * number);
+            listener.hear(sent + Duration::ms(delay_ms), number, sent);
+        }
+        listener.outcome()
+    }
+
+    #[test]
+    fn losses_are_told_by_the_numbers_that_are_missing() {
+        let outcome = heard(&[(0, 12), (1, 12), (3, 12), (7, 200)]);
+        assert_eq!((outcome.received, outcome.lost, outcome.loss_runs, outcome.longest_loss_run), (4, 4, 2, 3));
+        assert_eq!((outcome.late, outcome.delay_min), (1, Duration::ms(12)));
+    }
+
+    #[test]
+    fn percentiles_are_within_one_per_cent() {
+        let packets: Vec<(u64, u64)> = (0..1000).map(|number| (number, 10 + number)).collect();
+        let outcome = heard(&packets);
+        for (found, exact_ms) in [(outcome.delay_p50, 509.0), (outcome.delay_p95, 959.0), (outcome.delay_p99, 999.0)] {
+            assert!((found.as_secs_f64() * 1e3 / exact_ms - 1.0).abs() < 0.01, "{found} instead of {exact_ms} ms");
+        }
+    }
+
+    #[test]
+    fn buckets_hold_their_middles() {
+        for number in 0..BUCKETS - 1 {
+            assert_eq!(bucket(middle(number)), number);
+        }
+    }
+}
