@@ -12,7 +12,7 @@ from typing import ClassVar
 from goodqueue._part import Part
 from goodqueue._toml import Value
 
-__all__ = ["KINDS", "Bulk", "BulkWithPauses", "Cbr", "OnOff", "Page", "Poisson", "Short", "Traffic", "Video", "Web"]
+__all__ = ["KINDS", "Bulk", "BulkWithPauses", "Cbr", "Gaming", "OnOff", "Page", "Poisson", "Short", "Traffic", "Video", "VideoFrames", "Voip", "Web"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -31,7 +31,8 @@ class Traffic(Part):
     stop
         When all stop offering new data; for instance ``"50 s"``. Default: never.
     direction
-        Which way data goes across the bottleneck; for instance ``"up"``. Default: "down".
+        Which way data goes across the bottleneck; "both": each flow has one each way (voip, gaming); for instance
+        ``"up"``. Default: "down".
     path
         Nodes that data passes from sender to receiver, in networks of several links; for instance ``["a", "b"]``.
         Default: over the one link.
@@ -439,6 +440,87 @@ class Video(Traffic):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
+class Voip(Traffic):
+    """Calls: small UDP packets at constant gaps, judged by what the listener would hear.
+
+    Parameters
+    ----------
+    rate
+        Rate in IP bits; for instance ``"32 kbit/s"``. Default: "64 kbit/s".
+    packet_size
+        IP length of each packet; for instance ``"200 B"``. Default: "100 B".
+    ecn
+        ECN codepoint: false, true, "ect0" or "ect1"; for instance ``"ect0"``. Default: false.
+    """
+
+    kind: ClassVar[str] = "voip"
+
+    rate: Value | None = None
+    packet_size: Value | None = None
+    ecn: Value | None = None
+
+    __hash__ = Part.__hash__
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Gaming(Traffic):
+    """Games: small UDP packets at every tick, smaller ones from the player.
+
+    Parameters
+    ----------
+    interval
+        Time from one packet to the next; for instance ``"33 ms"``. Default: "16 ms".
+    packet_size
+        IP length of each packet; for instance ``"200 B"``. Default: "130 B".
+    packet_size_up
+        IP length of those the other way, with direction = "both"; for instance ``"60 B"``. Default: "80 B".
+    ecn
+        ECN codepoint: false, true, "ect0" or "ect1"; for instance ``"ect0"``. Default: false.
+    """
+
+    kind: ClassVar[str] = "gaming"
+
+    interval: Value | None = None
+    packet_size: Value | None = None
+    packet_size_up: Value | None = None
+    ecn: Value | None = None
+
+    __hash__ = Part.__hash__
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class VideoFrames(Traffic):
+    """Video over UDP that does not respond: bursts of packets at constant gaps, every so many a large one.
+
+    Parameters
+    ----------
+    rate
+        Mean rate in IP bits; for instance ``"5 Mbit/s"``. Default: "2 Mbit/s".
+    interval
+        Time from one frame to the next; for instance ``"20 ms"``. Default: "40 ms".
+    group
+        Frames from one large frame to the next; for instance ``30``. Default: 12.
+    ratio
+        Size of a large frame over that of the others; for instance ``8``. Default: 5.
+    packet_size
+        IP length of each packet; for instance ``"200 B"``. Default: the link's mtu.
+    ecn
+        ECN codepoint: false, true, "ect0" or "ect1"; for instance ``"ect0"``. Default: false.
+    """
+
+    kind: ClassVar[str] = "video-frames"
+
+    rate: Value | None = None
+    interval: Value | None = None
+    group: Value | None = None
+    ratio: Value | None = None
+    packet_size: Value | None = None
+    ecn: Value | None = None
+
+    __hash__ = Part.__hash__
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Cbr(Traffic):
     """UDP packets at constant gaps.
 
@@ -523,6 +605,9 @@ KINDS: Mapping[str, type[Traffic]] = {
     "web": Web,
     "page": Page,
     "video": Video,
+    "voip": Voip,
+    "gaming": Gaming,
+    "video-frames": VideoFrames,
     "cbr": Cbr,
     "poisson": Poisson,
     "on-off": OnOff,
