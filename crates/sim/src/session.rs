@@ -26,7 +26,7 @@ pub(crate) use video::VideoReading;
 /// Number of a channel within its session, from zero.
 pub(crate) type Channel = u32;
 
-/// Connections a session may have open at once; what comes on top is refused and counted.
+/// Connections a session may have open at once, however few sessions there are; what comes on top is refused and counted.
 pub(crate) const MOST_OPEN: u32 = 100_000;
 
 /// Which way something is sent on a channel.
@@ -143,14 +143,16 @@ pub(crate) enum Session {
 }
 
 impl Session {
-    /// The session a specification describes.
-    pub(crate) fn new(spec: &SessionSpec) -> Self {
+    /// The session a specification describes, with at most `most_open` connections at once.
+    pub(crate) fn new(spec: &SessionSpec, most_open: u32) -> Self {
         match spec {
             SessionSpec::BulkWithPauses { size, pause, connection } => {
                 Self::BulkWithPauses(BulkWithPauses::new(size.get(), *pause, *connection))
             }
-            SessionSpec::Short { size, interval, arrivals } => Self::Short(Short::new(size.get(), *interval, *arrivals)),
-            SessionSpec::Web(spec) => Self::Web(Box::new(Web::new(spec))),
+            SessionSpec::Short { size, interval, arrivals } => {
+                Self::Short(Short::new(size.get(), *interval, *arrivals, most_open))
+            }
+            SessionSpec::Web(spec) => Self::Web(Box::new(Web::new(spec, most_open))),
             SessionSpec::Page(spec) => Self::Page(Page::new(spec)),
             SessionSpec::Video(spec) => Self::Video(Box::new(Video::new(spec))),
         }
@@ -159,6 +161,14 @@ impl Session {
     /// Does it ask before anything is sent to it?
     pub(crate) fn asks(&self) -> bool {
         !matches!(self, Self::BulkWithPauses(_) | Self::Short(_))
+    }
+
+    /// Channels it may need at once, of kinds that need a fixed number.
+    pub(crate) fn fixed_channels(spec: &SessionSpec) -> u32 {
+        match spec {
+            SessionSpec::Page(page) => page.connections,
+            _ => 1,
+        }
     }
 
     /// Tells it what happened; what it wants is added to the desk's actions.

@@ -1,21 +1,27 @@
 //! Which channels of a session are in use, for models that open as many as they need.
 
-use super::{Channel, MOST_OPEN};
+use super::Channel;
 
 /// Channels are numbered as they are first needed, and used again, the latest one first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Pool {
     free: Vec<Channel>,
     made: u32,
+    most: u32,
 }
 
 impl Pool {
+    /// At most `most` channels.
+    pub(super) const fn new(most: u32) -> Self {
+        Self { free: Vec::new(), made: 0, most }
+    }
+
     /// A channel that is not in use; `None` when too many are.
     pub(super) fn take(&mut self) -> Option<Channel> {
         if let Some(channel) = self.free.pop() {
             return Some(channel);
         }
-        if self.made == MOST_OPEN {
+        if self.made == self.most {
             return None;
         }
         self.made += 1;
@@ -35,11 +41,11 @@ mod tests {
 
     #[test]
     fn channels_are_used_again_and_have_a_limit() {
-        let mut pool = Pool::default();
+        let mut pool = Pool::new(1_000);
         assert_eq!((pool.take(), pool.take()), (Some(0), Some(1)));
         pool.give_back(0);
         assert_eq!((pool.take(), pool.take()), (Some(0), Some(2)));
         let more = std::iter::from_fn(|| pool.take()).count();
-        assert_eq!(more as u32 + 3, MOST_OPEN);
+        assert_eq!(more + 3, 1_000);
     }
 }

@@ -18,8 +18,8 @@ pub(crate) struct Short {
 }
 
 impl Short {
-    pub(super) fn new(bytes: u64, interval: Duration, arrivals: Arrivals) -> Self {
-        Self { bytes, interval, arrivals, pool: Pool::default(), began: Vec::new(), stopped: false }
+    pub(super) fn new(bytes: u64, interval: Duration, arrivals: Arrivals, most_open: u32) -> Self {
+        Self { bytes, interval, arrivals, pool: Pool::new(most_open), began: Vec::new(), stopped: false }
     }
 
     pub(super) fn handle(&mut self, event: Event, desk: &mut Desk<'_>) {

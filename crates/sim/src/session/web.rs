@@ -68,11 +68,11 @@ struct Kept {
 }
 
 impl Web {
-    pub(super) fn new(spec: &WebSpec) -> Self {
+    pub(super) fn new(spec: &WebSpec, most_open: u32) -> Self {
         Self {
             laws: WebLaws::new(spec.connections_per_s, spec.server_delay_scale),
             version: spec.version,
-            pool: Pool::default(),
+            pool: Pool::new(most_open),
             visits: Vec::new(),
             stopped: false,
         }

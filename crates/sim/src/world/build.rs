@@ -12,7 +12,7 @@ use crate::losses::{FlowSignals, LossEvents};
 use crate::packet::HostMark;
 use crate::probe::{LinkProbe, Tap};
 use crate::rate::RateProcess;
-use crate::session::Session;
+use crate::session::{MOST_OPEN, Session};
 use crate::settle::SettleProbe;
 use crate::spec::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, SourceSpec, WorldSpec};
 use crate::timers::{MAX_INDEX, Target, Timers};
@@ -100,13 +100,14 @@ pub(super) fn world(spec: &WorldSpec) -> Result<World, WorldError> {
     };
     world.let_feeders_hear(spec, &codes);
     let feeders = feeders(spec);
+    let most_open = most_open(spec);
     let mut lanes = BTreeMap::new();
     for (number, flow) in spec.flows.iter().enumerate() {
         world.add_flow(spec, number as u32, flow)?;
         world.add_route(spec, flow, &codes, &feeders, &mut lanes);
         let queues = Queues::of(flow, &codes);
         world.weigh(number as u32, &queues);
-        world.add_session_of(spec, number as u32, flow, queues)?;
+        world.add_session_of(spec, number as u32, flow, queues, most_open)?;
         if limited(&flow.source)
             && let Some(ideal) = ideal(spec, flow)
         {
@@ -383,8 +384,19 @@ impl World {
     }
 
     /// The session of a flow that has one. Its requests take the flow's way back, and their acknowledgements its way there.
-    fn add_session_of(&mut self, spec: &WorldSpec, number: u32, flow: &FlowSpec, queues: Queues) -> Result<(), WorldError> {
+    fn add_session_of(
+        &mut self,
+        spec: &WorldSpec,
+        number: u32,
+        flow: &FlowSpec,
+        queues: Queues,
+        most_open: u32,
+    ) -> Result<(), WorldError> {
         let SourceSpec::Session { model, sender, receiver, .. } = &flow.source else { return Ok(()) };
+        if Session::fixed_channels(model) > most_open {
+            let message = format!("more connections than one of so many sessions may have open, {most_open}");
+            return fault(&spec.groups[flow.group as usize], message);
+        }
         let data = self.routes[number as usize];
         let (there, back) = (data.way(false), data.way(true));
         let request = Route {
@@ -400,7 +412,13 @@ impl World {
         // A flow with settings of TCP has a path with a rate.
         let Some(ideal) = ideal(spec, flow) else { return Ok(()) };
         let rng = Rng::stream(spec.seed, SOURCE_STREAM + u64::from(number));
-        self.add_session(Session::new(model), rng, number, (sender, receiver), Place { ways: [data, request], queues, ideal })
+        self.add_session(
+            Session::new(model, most_open),
+            rng,
+            number,
+            (sender, receiver),
+            Place { ways: [data, request], queues, ideal },
+        )
     }
 
     fn first_events(&mut self, spec: &WorldSpec) {
@@ -453,6 +471,14 @@ fn listener(spec: &WorldSpec, flow: &FlowSpec) -> Option<Box<Listener>> {
     let SourceSpec::Call { content, interval, .. } = flow.source else { return None };
     let base = flow.forward.iter().fold(Duration::ZERO, |sum, link| sum + spec.links[*link as usize].delay);
     Some(Box::new(Listener::new(content, interval, base)))
+}
+
+/// Connections that each session may have open at once, so that all their ends and timers can be told apart.
+fn most_open(spec: &WorldSpec) -> u32 {
+    let sessions = spec.flows.iter().filter(|flow| matches!(flow.source, SourceSpec::Session { .. })).count() as u32;
+    // Two ends a connection, and two events beside each flow's own.
+    let room = MAX_INDEX.saturating_sub(4 * spec.flows.len() as u32) / 2;
+    (room / sessions.max(1)).min(MOST_OPEN)
 }
 
 /// Does it end, so that it has a time to be complete in?

@@ -288,7 +288,7 @@ impl World {
     /// A UDP packet has arrived in the measured part.
     #[inline]
     fn measure_datagram(&mut self, slot: u32, packet: &SimPacket) {
-        let group = usize::from(self.routes[packet.flow as usize].group);
+        let group = usize::from(self.routes[packet.flow.index()].group);
         let sent = packet.segment.timestamp;
         self.group_delay[group].get_or_insert_with(TimeCounts::new).add(self.now.since(sent));
         if let Some(listener) = &mut self.sources[slot as usize].listener {
