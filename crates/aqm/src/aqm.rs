@@ -85,11 +85,13 @@ pub enum Reason {
     Threshold,
     /// The frame could not be parsed.
     Malformed,
+    /// An acknowledgement of which a later one in the queue says everything.
+    Redundant,
 }
 
 impl Reason {
     /// Every reason, in the order of its number.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Overflow,
         Self::Early,
         Self::Head,
@@ -99,6 +101,7 @@ impl Reason {
         Self::Match,
         Self::Threshold,
         Self::Malformed,
+        Self::Redundant,
     ];
 
     /// The name used in files and traces.
@@ -114,6 +117,7 @@ impl Reason {
             Self::Match => "match",
             Self::Threshold => "threshold",
             Self::Malformed => "malformed",
+            Self::Redundant => "redundant",
         }
     }
 

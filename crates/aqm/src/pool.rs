@@ -30,6 +30,10 @@ pub(crate) struct Fifo {
     tail: u32,
 }
 
+/// Where a value of a queue stands, as long as it waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place(u32);
+
 impl Default for Fifo {
     fn default() -> Self {
         Self { head: NONE, tail: NONE }
@@ -98,6 +102,36 @@ impl<T> Pool<T> {
         value
     }
 
+    /// The values of `fifo` from head to tail, each with its place.
+    pub(crate) fn iter(&self, fifo: Fifo) -> impl Iterator<Item = (Place, &T)> {
+        let mut index = fifo.head;
+        core::iter::from_fn(move || {
+            let slot = self.slots.get(index as usize)?;
+            let place = Place(index);
+            index = slot.next;
+            Some((place, slot.value.as_ref()?))
+        })
+    }
+
+    /// Removes the value at `place` of `fifo`.
+    pub(crate) fn remove(&mut self, fifo: &mut Fifo, place: Place) -> Option<T> {
+        let Place(index) = place;
+        if index == fifo.head {
+            return self.pop_front(fifo);
+        }
+        if index == fifo.tail {
+            return self.pop_back(fifo);
+        }
+        let slot = &mut self.slots[index as usize];
+        let (previous, next) = (slot.previous, slot.next);
+        slot.next = self.free;
+        self.free = index;
+        let value = slot.value.take();
+        self.slots[previous as usize].next = next;
+        self.slots[next as usize].previous = previous;
+        value
+    }
+
     /// The head of `fifo`, writable.
     #[inline]
     pub(crate) fn front_mut(&mut self, fifo: Fifo) -> Option<&mut T> {
@@ -113,6 +147,7 @@ impl<T> Pool<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec::Vec;
 
     #[test]
     fn queues_keep_their_order_and_slots_are_used_again() {
@@ -129,6 +164,24 @@ mod tests {
             assert!(queues.iter().all(|q| q.is_empty()) && pool.pop_front(&mut queues[0]).is_none());
         }
         assert_eq!(pool.slots.len(), 6);
+    }
+
+    #[test]
+    fn any_may_leave_before_the_others() {
+        let mut pool = Pool::with_capacity(0);
+        for gone in 0..5 {
+            let mut fifo = Fifo::default();
+            (0..5).for_each(|n| pool.push_back(&mut fifo, n));
+            let place = pool.iter(fifo).nth(gone).expect("five wait").0;
+            assert_eq!(pool.remove(&mut fifo, place), Some(gone));
+            pool.push_back(&mut fifo, 9);
+            let left: Vec<usize> = (0..5).filter(|&n| n != gone).collect();
+            let now = [left.as_slice(), &[9]].concat();
+            assert_eq!(pool.iter(fifo).map(|(_, &n)| n).collect::<Vec<_>>(), now);
+            assert_eq!(pool.pop_back(&mut fifo), Some(9));
+            left.iter().for_each(|&n| assert_eq!(pool.pop_front(&mut fifo), Some(n)));
+        }
+        assert_eq!(pool.slots.len(), 5);
     }
 
     #[test]

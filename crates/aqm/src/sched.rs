@@ -1,6 +1,8 @@
 //! Schedulers, and the queue disciplines a file can name.
 
 mod apart;
+pub mod cake;
+pub(crate) mod classifier;
 pub mod dualpi2;
 pub mod fair_queue;
 pub(crate) mod flow_table;
@@ -24,6 +26,7 @@ use crate::spec::{Chosen, Given, KindSpec, LinkFacts, ParamError, Value};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 pub use apart::{Apart, Within};
+use cake::Cake;
 use dualpi2::DualPi2;
 use fair_queue::FairQueue;
 use goodqueue_units::{Instant, Rate, Rng};
@@ -100,6 +103,7 @@ impl<P> From<PlainQdisc<P>> for AnyQdisc<P> {
             PlainQdisc::FqCoDel(queue) => Self::FqCoDel(queue),
             PlainQdisc::Fair(queue) => Self::Fair(queue),
             PlainQdisc::NfqCoDel(queue) => Self::NfqCoDel(queue),
+            PlainQdisc::Cake(queue) => Self::Several(Box::new(SeveralQdisc::Cake(*queue))),
             PlainQdisc::DualPi2(queue) => Self::Several(Box::new(SeveralQdisc::DualPi2(*queue))),
             PlainQdisc::Jobs(queue) => Self::Several(Box::new(SeveralQdisc::Jobs(*queue))),
         }
@@ -113,6 +117,8 @@ choose!(AnyQdisc { Managed, FqCoDel, Fair, NfqCoDel, Several });
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "one a link; a pointer would cost a cache miss a packet")]
 pub enum SeveralQdisc<P> {
+    /// Tins of fair queues.
+    Cake(Cake<P>),
     /// A coupled dual queue.
     DualPi2(DualPi2<P>),
     /// Classes under JoBS.
@@ -125,7 +131,7 @@ pub enum SeveralQdisc<P> {
     ShapedPriority(Shaper<Priority<Inner<P>>>),
 }
 
-choose!(SeveralQdisc { DualPi2, Jobs, Priority, Shaper, ShapedPriority });
+choose!(SeveralQdisc { Cake, DualPi2, Jobs, Priority, Shaper, ShapedPriority });
 
 /// Fair queues with an algorithm and habits of their own.
 const FLOW_KINDS: &[KindSpec] = &[fq_pie::KIND, sfq_codel::KIND, nfq_codel::KIND];
@@ -133,6 +139,7 @@ const FLOW_KINDS: &[KindSpec] = &[fq_pie::KIND, sfq_codel::KIND, nfq_codel::KIND
 /// Every kind of queue discipline that a file can name.
 pub fn kinds() -> impl Iterator<Item = &'static KindSpec> {
     algo::KINDS.iter().flat_map(|kinds| kinds.iter()).chain(fair_queue::KINDS).chain(FLOW_KINDS).chain([
+        &cake::KIND,
         &dualpi2::KIND,
         &jobs::KIND,
         &priority::KIND,

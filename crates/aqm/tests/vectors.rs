@@ -55,6 +55,7 @@ vectors! {
     fq_pie: "fq-pie",
     priority: "priority",
     shaper: "shaper",
+    cake: "cake",
     dualpi2: "dualpi2",
     blue: "blue",
     cobalt: "cobalt",

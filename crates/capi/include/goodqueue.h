@@ -52,6 +52,10 @@ typedef enum GqReason {
    The frame could not be parsed.
    */
   GQ_REASON_MALFORMED,
+  /*
+   An acknowledgement of which a later one in the queue says everything.
+   */
+  GQ_REASON_REDUNDANT,
 } GqReason;
 
 /*

@@ -57,6 +57,8 @@ pub enum GqReason {
     Threshold,
     /// The frame could not be parsed.
     Malformed,
+    /// An acknowledgement of which a later one in the queue says everything.
+    Redundant,
 }
 
 impl From<Reason> for GqReason {
@@ -71,6 +73,7 @@ impl From<Reason> for GqReason {
             Reason::Match => Self::Match,
             Reason::Threshold => Self::Threshold,
             Reason::Malformed => Self::Malformed,
+            Reason::Redundant => Self::Redundant,
         }
     }
 }

@@ -7,6 +7,7 @@ mod behaviour {
 
     mod avq;
     mod blue;
+    mod cake;
     mod choke;
     mod cobalt;
     mod cp_aqm;

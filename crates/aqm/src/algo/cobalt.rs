@@ -115,6 +115,11 @@ impl Cobalt {
         self.count > 0 && now >= self.drop_next
     }
 
+    /// Is it as good as new?
+    pub(crate) fn is_at_rest(&self, now: Instant) -> bool {
+        self.p_drop == 0.0 && self.count == 0 && now >= self.drop_next
+    }
+
     /// May the drop probability change again?
     fn is_blue_thawed(&self, now: Instant) -> bool {
         self.last_blue.is_none_or(|last| now.since(last) > self.target)
@@ -302,8 +307,15 @@ impl Algorithm for Cobalt {
     }];
 
     fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        let defaults = CobaltParams::default();
-        let params = CobaltParams {
+        CobaltParams::build(given, link).map(Self::new)
+    }
+}
+
+impl CobaltParams {
+    /// The settings of a kind that has COBALT's parameters.
+    pub(crate) fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+        let defaults = Self::default();
+        let params = Self {
             target: given.duration("target").unwrap_or(defaults.target),
             interval: given.duration("interval").unwrap_or(defaults.interval),
             p_inc: given.number("p_inc").unwrap_or(defaults.p_inc),
@@ -315,7 +327,7 @@ impl Algorithm for Cobalt {
                 alloc::format!("{} is longer than interval ({}): allowed up to interval", params.target, params.interval);
             return Err(ParamError { param: "target", message });
         }
-        Ok(Self::new(params))
+        Ok(params)
     }
 }
 

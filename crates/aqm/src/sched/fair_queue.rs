@@ -14,19 +14,18 @@
 //! algorithm's random numbers come from one stream for all flows.
 //! *Source*: RFC 8290 §4 and §5; batch dropping and the total backlog in CoDel's one-packet guard follow Linux.
 
-mod classifier;
 pub(crate) mod kinds;
 
-pub use classifier::Hashing;
+pub use super::classifier::Hashing;
 pub use kinds::KINDS;
 
+use super::classifier::Classifier;
 use super::flow_table::{DropFrom, Flow, FlowTable, MOST_BYTES, ShownBacklog};
 use crate::aqm::{Aqm, FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::pool;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::{EcnPolicy, Limit};
-use classifier::Classifier;
 use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate, Rng};
 
 /// What the flows share equally.

@@ -6,7 +6,7 @@
 use super::timers::Timers;
 use crate::aqm::{Aqm, QueueView, Reason};
 use crate::books::{Books, Entry, Waiting};
-use crate::pool::{Fifo, Pool};
+use crate::pool::{Fifo, Place, Pool};
 use crate::qdisc::{Departure, Packet, Sink};
 use alloc::vec::Vec;
 use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
@@ -200,6 +200,21 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
             aqm.on_emptied(now);
         }
         timers.note(index as u32, aqm.next_update());
+    }
+
+    /// The packets of flow `index`, oldest first, each with its place.
+    pub(crate) fn waiting(&self, index: usize) -> impl Iterator<Item = (Place, &P)> {
+        self.pool.iter(self.flows[index].fifo).map(|(place, entry)| (place, &entry.packet))
+    }
+
+    /// Drops the packet of flow `index` at `place` without a word to its algorithm; not the only one of the flow.
+    pub(crate) fn withdraw(&mut self, index: usize, place: Place, reason: Reason, sink: &mut dyn Sink<P>) {
+        let Self { flows, loads, pool, total, shown, books, .. } = self;
+        let fifo = &mut flows[index].fifo;
+        if let Some(entry) = pool.remove(fifo, place) {
+            Line { pool, fifo, load: &mut loads[index], total, shown: *shown }.forget(entry.packet.len());
+            books.discard(entry, reason, sink);
+        }
     }
 
     /// The first of the flows with the most bytes. Two passes that vectorise.

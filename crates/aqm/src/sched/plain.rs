@@ -1,5 +1,6 @@
 //! Queue disciplines that stand on their own, as against those that put others to work.
 
+use super::cake::{Cake, CakeParams};
 use super::dualpi2::{DualPi2, DualPi2Params};
 use super::fair_queue::{FairQueue, FairQueueParams};
 use super::jobs::{Jobs, JobsParams};
@@ -29,6 +30,8 @@ pub enum PlainQdisc<P> {
     Fair(FairQueue<P, AnyAqm>),
     /// Weighted fair queueing over CoDel by weight.
     NfqCoDel(WeightedQueue<P, MCoDel>),
+    /// Tins of fair queues.
+    Cake(Box<Cake<P>>),
     /// A coupled dual queue.
     DualPi2(Box<DualPi2<P>>),
     /// Classes under JoBS.
@@ -75,6 +78,11 @@ impl<P: Packet> PlainQdisc<P> {
                 let message = alloc::format!("`{}` can only be the outermost, or `priority` within `shaper`", spec.kind);
                 return Err(ParamError { param: "of", message });
             }
+            ("cake", None) => {
+                let ecn = if given.switch("ecn") == Some(false) { EcnPolicy::Drop } else { ecn };
+                let queue = Cake::new(CakeParams::build(&given, link)?, link.limit);
+                Self::Cake(Box::new(queue.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead)))
+            }
             ("dualpi2", None) => {
                 let ecn = if given.switch("ecn") == Some(false) { EcnPolicy::Drop } else { ecn };
                 let queue = DualPi2::new(DualPi2Params::build(&given, link)?, link.limit);
@@ -102,4 +110,4 @@ impl<P: Packet> PlainQdisc<P> {
     }
 }
 
-choose!(PlainQdisc { Managed, FqCoDel, Fair, NfqCoDel, DualPi2, Jobs });
+choose!(PlainQdisc { Managed, FqCoDel, Fair, NfqCoDel, Cake, DualPi2, Jobs });

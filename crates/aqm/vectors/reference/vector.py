@@ -9,7 +9,7 @@ may also be {"packets": n}, {"bytes": n} or {"time": n}.
     ["timer", time, events]                              the time is the one the queue must ask for
     ["rate", time, rate or null, events]
 
-Packets of flow f are of class f mod 8. An event is ["drop", packet, reason], ["mark", packet, reason] or ["depart", packet].
+Packets of flow f are of class f mod 8, from host f div 8 mod 8, to host f div 64. An event is ["drop", packet, reason], ["mark", packet, reason] or ["depart", packet].
 """
 
 import json

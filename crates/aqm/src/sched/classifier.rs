@@ -19,7 +19,7 @@ pub enum Hashing {
 const WAYS: u32 = 8;
 
 #[derive(Clone, Debug)]
-pub(super) struct Classifier {
+pub(crate) struct Classifier {
     queues: u32,
     salt: u64,
     perturbation: Option<Duration>,
@@ -39,7 +39,7 @@ struct Tenant {
 }
 
 impl Classifier {
-    pub(super) fn new(queues: u32, hashing: Hashing, perturbation: Option<Duration>, rng: &mut Rng) -> Self {
+    pub(crate) fn new(queues: u32, hashing: Hashing, perturbation: Option<Duration>, rng: &mut Rng) -> Self {
         let tenants = match hashing {
             Hashing::Direct => Vec::new(),
             Hashing::SetAssociative => alloc::vec![Tenant::default(); queues as usize],
@@ -50,20 +50,20 @@ impl Classifier {
     }
 
     /// Draws another salt. All queues must be empty.
-    pub(super) fn renew(&mut self, now: Instant, rng: &mut Rng) {
+    pub(crate) fn renew(&mut self, now: Instant, rng: &mut Rng) {
         self.salt = rng.next_u64();
         self.renewal = self.perturbation.map_or(Instant::MAX, |period| now + period);
         self.tenants.fill(Tenant::default());
     }
 
     #[inline]
-    pub(super) fn is_renewal_due(&self, now: Instant) -> bool {
+    pub(crate) fn is_renewal_due(&self, now: Instant) -> bool {
         now >= self.renewal
     }
 
     /// The queue that the hash of `flow` names.
     #[inline]
-    pub(super) fn home(&self, flow: FlowHash) -> u32 {
+    pub(crate) fn home(&self, flow: FlowHash) -> u32 {
         // Numbered flows differ in a few low bits only; the finaliser of splitmix64 spreads them over all bits.
         let mut z = (u64::from(flow.0) ^ self.salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -74,7 +74,7 @@ impl Classifier {
 
     /// The queue that a packet of `flow` goes to now; a flow keeps its queue while that `is_busy`.
     #[inline]
-    pub(super) fn queue_of(&mut self, flow: FlowHash, is_busy: impl Fn(u32) -> bool) -> u32 {
+    pub(crate) fn queue_of(&mut self, flow: FlowHash, is_busy: impl Fn(u32) -> bool) -> u32 {
         let home = self.home(flow);
         if self.tenants.is_empty() {
             return home;

@@ -1,0 +1,281 @@
+//! cake: fair queueing between hosts and between the flows of each, COBALT on every queue, in tins of unlike weight, and acknowledgements
+//! thinned out on request.
+//!
+//! *Signal*: that of COBALT in each queue; the class, hosts and flow of each packet; and overflow of all queues together.
+//!
+//! *Law*: a packet's class names its tin. A tin has `flows` queues in sets of eight, in which `isolation` keeps flows apart. Tins take turns by
+//! their weights, queues of a tin by deficit round robin in turns of one `quantum`, divided by the number of busy queues of the packet's
+//! source or destination host (whichever has more) where `isolation` is fair to that host. A queue that becomes busy is sparse and
+//! goes first until its credit is used up, then it is bulk and counts for its hosts. One that runs empty decays: it keeps its place, its
+//! COBALT and its hash until COBALT has come to rest. The last packet of a queue may be marked and is never dropped on departure. While all queues
+//! exceed the limit, the one with the most bytes loses from its head. With `ack_filter`, an arriving acknowledgement removes an older one of its
+//! flow that it makes redundant: the oldest of two or more in a row with the same congestion echo; when `aggressive` also a single
+//! one right before it.
+//!
+//! *Parameters*: `isolation` `triple-isolate`, `tins` `diffserv3`, `ack_filter` `off`, `flows` 1024 a tin, `quantum` 1/4096 s at the link's rate
+//! within 300 and 1514 bytes (1514 when it is unknown), `ingress` off, and COBALT's (all as in Linux). Weights of tins: `diffserv3` 1024 best effort, 64
+//! bulk, 256 voice; `diffserv4` 1024, 64, 512 video, 256; `diffserv8` and `precedence` 256 and 7/8 of the one before. `ecn` is on by default: Linux
+//! has no switch for it.
+//!
+//! *Departures*: no shaper: put `cake` into one. So tins are served by weight alone, as in Linux without a rate, and have no threshold to fall back
+//! behind; but COBALT and the quantum know the link's rate. A class is the upper three bits of a DSCP; each goes where Linux puts the
+//! class selector, in `diffserv3` 5 to voice for the sake of EF. A turn of a share is rounded up or down at random without the bias of Linux's 16
+//! bits. A queue that several flows must share counts for the hosts of the flow it was made for. A host is looked up by its busy queues,
+//! bulk or not. With `ingress`, all drops of one departure are charged at once. Only pure acknowledgements remove others.
+//!
+//! *Limits*: the search for the longest queue looks at all of them, once a dropped packet. An acknowledgement may look at its whole queue.
+//!
+//! *Source*: Linux sch_cake; Hoeiland-Joergensen, Taht and Morton 2018.
+
+use crate::algo::cobalt::Cobalt;
+use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
+use crate::counters::Counters;
+use crate::pool;
+use crate::qdisc::{Departure, Packet, Qdisc, Sink};
+use crate::queue::{EcnPolicy, Limit};
+use crate::sched::flow_table::{DropFrom, FlowTable, MOST_BYTES, ShownBacklog};
+use alloc::vec::Vec;
+use goodqueue_units::{Bytes, Instant, Packets, Rate, Rng};
+
+mod ack_filter;
+mod hosts;
+mod params;
+mod tin;
+
+pub use ack_filter::AckFilter;
+pub use params::{CakeParams, Isolation, KIND, Tins};
+use tin::{Tin, Turn};
+
+/// COBALT that spares a queue's last packet.
+#[derive(Clone, Debug)]
+struct Sparing(Cobalt);
+
+impl Aqm for Sparing {
+    #[inline]
+    fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
+        self.0.on_arrival(env, packet, queue)
+    }
+    #[inline]
+    fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Verdict {
+        match self.0.on_departure(env, head, queue) {
+            verdict if !queue.packets.is_zero() => verdict,
+            Verdict::Signal(reason) => Verdict::Mark(reason),
+            Verdict::Drop(_) => Verdict::Pass,
+            verdict => verdict,
+        }
+    }
+    fn on_overflow(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) {
+        self.0.on_overflow(env, packet, queue);
+    }
+    fn on_evicted(&mut self, env: &mut Env<'_>, count: Packets) {
+        self.0.on_evicted(env, count);
+    }
+    #[inline]
+    fn on_emptied(&mut self, now: Instant) {
+        self.0.on_emptied(now);
+    }
+    #[inline]
+    fn on_idle(&mut self, now: Instant) {
+        self.0.on_idle(now);
+    }
+    #[inline]
+    fn on_sharing(&mut self, flows: u32) {
+        self.0.on_sharing(flows);
+    }
+    fn on_rate_change(&mut self, env: &mut Env<'_>) {
+        self.0.on_rate_change(env);
+    }
+}
+
+/// Tins of fair queues, holding packets of type `P`.
+#[derive(Clone, Debug)]
+pub struct Cake<P> {
+    table: FlowTable<P, Sparing, Turn>,
+    tins: Vec<Tin>,
+    /// The tin whose turn it is.
+    current: usize,
+    params: CakeParams,
+    limit: Limit,
+    quantum: i64,
+}
+
+impl<P: Packet> Cake<P> {
+    /// Empty queues that mark, with random stream 0.
+    #[must_use]
+    pub fn new(params: CakeParams, limit: Limit) -> Self {
+        let weights = params.tins.weights();
+        let per_tin = params.flows.max(1);
+        let aqm = Sparing(Cobalt::new(params.cobalt));
+        let mut table = FlowTable::new(aqm, Turn::IDLE, per_tin * weights.len() as u32, ShownBacklog::Flow);
+        table.books.ecn = EcnPolicy::Mark;
+        let quantum = params.quantum(None);
+        let tins = weights.iter().enumerate();
+        let tins = tins.map(|(number, &weight)| Tin::new(number as u32 * per_tin, per_tin, weight, params.isolation)).collect();
+        let bytes = limit.bytes.min(MOST_BYTES);
+        let limit = Limit { packets: limit.packets.min(Packets::new(pool::MOST)), bytes };
+        Self { table, tins, current: 0, params, limit, quantum }.with_rng(Rng::new(0))
+    }
+
+    /// Sets whether signals mark.
+    #[must_use]
+    pub fn with_ecn(mut self, policy: EcnPolicy) -> Self {
+        self.table.books.ecn = policy;
+        self
+    }
+
+    /// Sets the random stream; the salts of all hashes follow from its first number.
+    #[must_use]
+    pub fn with_rng(mut self, mut rng: Rng) -> Self {
+        let mut salts = Rng::new(rng.next_u64());
+        self.table.books.rng = rng;
+        self.tins.iter_mut().for_each(|tin| tin.salt(&mut salts));
+        self
+    }
+
+    /// Sets what the link adds to each packet.
+    #[must_use]
+    pub fn with_overhead(mut self, overhead: Bytes) -> Self {
+        self.table.books.overhead = overhead;
+        self
+    }
+
+    /// The tin whose turn it is. Something must wait.
+    #[inline]
+    fn choose_tin(&mut self) -> usize {
+        loop {
+            let tin = &mut self.tins[self.current];
+            if tin.deficit >= 0 && tin.is_active() {
+                return self.current;
+            }
+            if tin.deficit <= 0 {
+                tin.deficit += tin.weight;
+            }
+            self.current = (self.current + 1) % self.tins.len();
+        }
+    }
+
+    fn is_over_limit(&self) -> bool {
+        self.table.total.packets > self.limit.packets || self.table.total.backlog > self.limit.bytes
+    }
+
+    /// Lets queue `index` of tin `number` send, and charges it and its tin.
+    #[inline]
+    fn send_from(&mut self, number: usize, index: usize, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
+        let tin = &mut self.tins[number];
+        let before = self.table.total;
+        if self.params.ingress {
+            self.table.flows[index].aqm.on_sharing(tin.bulk);
+        }
+        let departure = self.table.take(index, now, sink)?;
+        let left = if self.params.ingress {
+            let after = self.table.total;
+            QueueView { backlog: before.backlog - after.backlog, packets: before.packets - after.packets }
+        } else {
+            QueueView { backlog: departure.packet.len(), packets: Packets::new(1) }
+        };
+        let framed = left.backlog.get() + self.table.books.overhead.get() * left.packets.get();
+        self.table.flows[index].turn.deficit -= framed as i64;
+        tin.deficit -= framed as i64;
+        Some(departure)
+    }
+}
+
+impl<P: Packet> Qdisc<P> for Cake<P> {
+    // Out of line, here and below, so that `AnyQdisc` stays small for the queues that links mostly have.
+    #[inline(never)]
+    fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
+        self.table.books.arrive(&packet);
+        let tin = &mut self.tins[self.params.tins.of(packet.class())];
+        let (flow, hosts) = (packet.flow(), packet.hosts());
+        let bucket = tin.queue_of(&self.table.flows, self.params.isolation.key(flow, hosts));
+        let index = bucket as usize;
+        if packet.len() > self.limit.bytes {
+            self.table.refuse(index, now, packet, sink);
+            return;
+        }
+        let ack = if self.params.ack_filter == AckFilter::Off { None } else { packet.pure_ack() };
+        if !self.table.offer(index, now, packet, sink) {
+            return;
+        }
+        if let Some(ack) = ack
+            && let Some(place) = self.params.ack_filter.redundant(self.table.waiting(index), flow, &ack)
+        {
+            self.table.withdraw(index, place, Reason::Redundant, sink);
+        }
+        tin.join(&mut self.table, bucket, hosts, self.quantum);
+        while self.is_over_limit() {
+            let longest = self.table.fattest();
+            self.table.evict(longest, DropFrom::Head, 1, 0, now, sink);
+        }
+    }
+
+    #[inline(never)]
+    fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
+        let mut serves_decaying = true;
+        while !self.table.total.packets.is_zero() {
+            let number = self.choose_tin();
+            while let Some(bucket) = self.tins[number].next(serves_decaying) {
+                serves_decaying = false;
+                let index = bucket as usize;
+                if self.table.flows[index].turn.deficit <= 0 {
+                    self.tins[number].end_turn(&mut self.table, bucket, self.quantum);
+                    continue;
+                }
+                if let Some(departure) = self.send_from(number, index, now, sink) {
+                    return Some(departure);
+                }
+                let rests = self.table.flows[index].aqm.0.is_at_rest(now);
+                self.tins[number].leave(&mut self.table, bucket, rests);
+                break;
+            }
+        }
+        None
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        self.table.next_timer()
+    }
+
+    fn handle_timer(&mut self, now: Instant) {
+        self.table.handle_timer(now);
+    }
+
+    fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {
+        self.table.set_link_rate(now, rate);
+        if rate.is_none_or(|rate| !rate.is_zero()) {
+            self.quantum = self.params.quantum(rate);
+        }
+    }
+
+    #[inline(never)]
+    fn view(&self) -> QueueView {
+        self.table.total
+    }
+
+    fn counters(&self) -> Counters {
+        self.table.books.counters.clone()
+    }
+
+    fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        const NAMES: [&str; 8] = [
+            "tin_0_bytes",
+            "tin_1_bytes",
+            "tin_2_bytes",
+            "tin_3_bytes",
+            "tin_4_bytes",
+            "tin_5_bytes",
+            "tin_6_bytes",
+            "tin_7_bytes",
+        ];
+        let sum = |count: fn(&Tin) -> u32| self.tins.iter().map(|tin| f64::from(count(tin))).sum::<f64>();
+        visit("sparse_flows", sum(|tin| tin.sparse));
+        visit("bulk_flows", sum(|tin| tin.bulk));
+        visit("decaying_flows", sum(|tin| tin.decaying));
+        for (name, tin) in NAMES.iter().zip(&self.tins) {
+            visit(name, tin.queues().map(|index| f64::from(self.table.backlog(index))).sum());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

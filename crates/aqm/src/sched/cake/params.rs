@@ -1,0 +1,231 @@
+//! cake's settings, and their description.
+
+use super::ack_filter::AckFilter;
+use crate::algo::cobalt::{self, CobaltParams};
+use crate::aqm::{FlowHash, Hosts};
+use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
+use goodqueue_units::{Class, Rate};
+
+/// Between what the link is shared, and what has a queue of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Isolation {
+    /// One queue.
+    FlowBlind,
+    /// A queue for each source host.
+    Sources,
+    /// A queue for each destination host.
+    Destinations,
+    /// A queue for each pair of hosts.
+    Hosts,
+    /// A queue for each flow.
+    Flows,
+    /// A queue for each flow; source hosts share equally.
+    DualSource,
+    /// A queue for each flow; destination hosts share equally.
+    DualDestination,
+    /// A queue for each flow; a turn is shared at the host, source or destination, that has more.
+    #[default]
+    Triple,
+}
+
+impl Isolation {
+    const WORDS: [(&'static str, Self); 8] = [
+        ("flowblind", Self::FlowBlind),
+        ("srchost", Self::Sources),
+        ("dsthost", Self::Destinations),
+        ("hosts", Self::Hosts),
+        ("flows", Self::Flows),
+        ("dual-srchost", Self::DualSource),
+        ("dual-dsthost", Self::DualDestination),
+        ("triple-isolate", Self::Triple),
+    ];
+
+    /// Equal for packets of one queue.
+    #[inline]
+    pub(super) fn key(self, flow: FlowHash, hosts: Hosts) -> FlowHash {
+        let (source, destination) = (hosts.source.0, hosts.destination.0);
+        match self {
+            Self::FlowBlind => FlowHash(0),
+            Self::Sources => FlowHash(source),
+            Self::Destinations => FlowHash(destination),
+            // An odd factor keeps small numbers apart.
+            Self::Hosts => FlowHash(source.wrapping_mul(0x9E37_79B1) ^ destination),
+            Self::Flows | Self::DualSource | Self::DualDestination | Self::Triple => flow,
+        }
+    }
+
+    pub(super) const fn is_fair_to_sources(self) -> bool {
+        matches!(self, Self::DualSource | Self::Triple)
+    }
+
+    pub(super) const fn is_fair_to_destinations(self) -> bool {
+        matches!(self, Self::DualDestination | Self::Triple)
+    }
+}
+
+/// How classes are put into tins. Tin 0 holds best effort but in `Eight` and `Precedence`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tins {
+    /// One for all.
+    BestEffort,
+    /// One for each class, of falling weight.
+    Precedence,
+    /// Best effort, bulk, voice.
+    #[default]
+    Three,
+    /// Best effort, bulk, video, voice.
+    Four,
+    /// Eight, of falling weight.
+    Eight,
+}
+
+impl Tins {
+    const WORDS: [(&'static str, Self); 5] = [
+        ("besteffort", Self::BestEffort),
+        ("precedence", Self::Precedence),
+        ("diffserv3", Self::Three),
+        ("diffserv4", Self::Four),
+        ("diffserv8", Self::Eight),
+    ];
+
+    /// Bytes of each tin's turn.
+    pub(super) const fn weights(self) -> &'static [i64] {
+        match self {
+            Self::BestEffort => &[65_535],
+            Self::Precedence | Self::Eight => &[256, 224, 196, 171, 149, 130, 113, 98],
+            Self::Three => &[1024, 64, 256],
+            Self::Four => &[1024, 64, 512, 256],
+        }
+    }
+
+    /// The tin of a class.
+    #[inline]
+    pub(super) const fn of(self, class: Class) -> usize {
+        let map: [usize; Class::COUNT] = match self {
+            Self::BestEffort => [0; 8],
+            Self::Precedence => [0, 1, 2, 3, 4, 5, 6, 7],
+            Self::Three => [0, 1, 0, 0, 0, 2, 2, 2],
+            Self::Four => [0, 1, 2, 2, 3, 3, 3, 3],
+            Self::Eight => [2, 1, 5, 3, 6, 6, 7, 7],
+        };
+        map[class.number() as usize]
+    }
+}
+
+/// cake's settings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CakeParams {
+    /// COBALT's, in every queue.
+    pub cobalt: CobaltParams,
+    /// Between what the link is shared.
+    pub isolation: Isolation,
+    /// How classes are put into tins.
+    pub tins: Tins,
+    /// How eagerly acknowledgements are thinned out.
+    pub ack_filter: AckFilter,
+    /// Queues of a tin.
+    pub flows: u32,
+    /// Credit of a queue's turn; `None`: by the link's rate.
+    pub quantum: Option<i64>,
+    /// Packets have crossed the bottleneck before: drops are charged to their queue, and delays that many bulk queues cause are accepted.
+    pub ingress: bool,
+}
+
+impl Default for CakeParams {
+    /// Linux's.
+    fn default() -> Self {
+        Self {
+            cobalt: CobaltParams::default(),
+            isolation: Isolation::default(),
+            tins: Tins::default(),
+            ack_filter: AckFilter::default(),
+            flows: 1024,
+            quantum: None,
+            ingress: false,
+        }
+    }
+}
+
+fn chosen<T: Copy + Default>(given: &Given<'_>, name: &str, words: &[(&str, T)]) -> T {
+    let word = given.choice(name);
+    words.iter().find(|(known, _)| Some(*known) == word).map_or_else(T::default, |(_, value)| *value)
+}
+
+impl CakeParams {
+    /// The settings of kind `cake`.
+    ///
+    /// # Errors
+    /// When COBALT's target is longer than its interval.
+    pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+        let filters = [("off", AckFilter::Off), ("on", AckFilter::Normal), ("aggressive", AckFilter::Aggressive)];
+        Ok(Self {
+            cobalt: CobaltParams::build(given, link)?,
+            isolation: chosen(given, "isolation", &Isolation::WORDS),
+            tins: chosen(given, "tins", &Tins::WORDS),
+            ack_filter: chosen(given, "ack_filter", &filters),
+            flows: given.number("flows").map_or(1024, |flows| flows as u32),
+            quantum: given.bytes("quantum", link)?.map(|quantum| quantum.get() as i64),
+            ingress: given.switch("ingress") == Some(true),
+        })
+    }
+
+    /// Credit of a turn on a link of this rate.
+    pub(super) fn quantum(&self, rate: Option<Rate>) -> i64 {
+        let by_rate = |rate: Rate| (rate.as_bit_s() as i64 / 8 / 4096).clamp(300, 1514);
+        self.quantum.unwrap_or_else(|| rate.map_or(1514, by_rate))
+    }
+}
+
+const fn choice(name: &'static str, words: &'static [&'static str], default: &'static str, doc: &'static str) -> ParamSpec {
+    let default = ParamDefault::Value(Value::Choice(default));
+    ParamSpec { name, unit: Unit::Choice(words), default, range: (0.0, 0.0), doc, source: "Linux" }
+}
+
+const fn switch(name: &'static str, default: bool, doc: &'static str) -> ParamSpec {
+    let default = ParamDefault::Value(Value::Switch(default));
+    ParamSpec { name, unit: Unit::Switch, default, range: (0.0, 1.0), doc, source: "Linux" }
+}
+
+const ISOLATIONS: &[&str] =
+    &["flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost", "dual-dsthost", "triple-isolate"];
+
+/// The kind that a file can name.
+pub const KIND: KindSpec = KindSpec {
+    kind: "cake",
+    summary: "Fair between hosts and between their flows, COBALT on each queue, tins for classes, thinning of acknowledgements",
+    signal: "sojourn time in each queue, at the head; overflows; class, hosts and flow of each packet",
+    marks: true,
+    params: &[
+        switch("ecn", true, "mark; without, signals drop"),
+        choice("isolation", ISOLATIONS, "triple-isolate", "what has a queue of its own, and which hosts share equally"),
+        choice(
+            "tins",
+            &["besteffort", "precedence", "diffserv3", "diffserv4", "diffserv8"],
+            "diffserv3",
+            "how classes are put into tins of unlike weight",
+        ),
+        choice("ack_filter", &["off", "on", "aggressive"], "off", "remove acknowledgements that a later one makes redundant"),
+        cobalt::TARGET,
+        cobalt::INTERVAL,
+        cobalt::P_INC,
+        cobalt::P_DEC,
+        ParamSpec {
+            name: "flows",
+            unit: Unit::Count,
+            default: ParamDefault::Value(Value::Number(1024.0)),
+            range: (1.0, 65_536.0),
+            doc: "queues of each tin",
+            source: "Linux",
+        },
+        ParamSpec {
+            name: "quantum",
+            unit: Unit::Size,
+            default: ParamDefault::Auto("1/4096 s at the link's rate, within 300 and 1514 B"),
+            range: (64.0, 1e6),
+            doc: "credit of a queue's turn",
+            source: "Linux",
+        },
+        switch("ingress", false, "charge drops to their queue, and accept the delay of two packets for each bulk queue"),
+    ],
+    source: "Linux sch_cake; Hoeiland-Joergensen, Taht and Morton 2018",
+};
