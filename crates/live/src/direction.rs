@@ -282,7 +282,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
     }
 
     fn departed(&mut self, now: Instant, departure: &Departure<LivePacket>, pool: &mut Pool) -> LivePacket {
-        let packet = departure.packet;
+        let mut packet = departure.packet;
         packet.carry_out(pool);
         self.meter.departed(departure.sojourn(now), packet.len() + self.overhead);
         if let Some(recorder) = &mut self.recorder {

@@ -6,6 +6,7 @@ use crate::frame::{FlowKey, Headers, Malformed};
 use crate::packet::LivePacket;
 use crate::pool::{Frame, Pool};
 use crate::port::{Drained, Port, PortCounters, Received};
+use crate::segments::Joined;
 use goodqueue_aqm::{Counters, Qdisc};
 use goodqueue_units::{Duration, Instant};
 use std::io;
@@ -35,11 +36,11 @@ pub struct Settings {
 /// What became of the frames of one direction beside the queue's own counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameCounters {
-    /// Frames taken from the port.
+    /// Frames taken from the port, segments of joined ones one by one.
     pub received: u64,
     /// Dropped because their headers cannot be right, by [`MALFORMED`].
     pub malformed: [u64; MALFORMED.len()],
-    /// Frames that the port took.
+    /// Frames that the port took, likewise.
     pub sent: u64,
     /// Frames that are no IP.
     pub opaque: u64,
@@ -202,7 +203,7 @@ impl<A: Port, B: Port, Q: Qdisc<LivePacket>> Forwarder<A, B, Q> {
     #[must_use]
     pub fn conserves(&self) -> bool {
         let held: usize = [&self.down, &self.up].map(Half::held).into_iter().sum();
-        [&self.down, &self.up].into_iter().all(Half::conserves) && self.pool.in_use() == held
+        [&self.down, &self.up].into_iter().all(Half::conserves) && self.pool.frames() == held
     }
 }
 
@@ -232,7 +233,7 @@ impl<Q: Qdisc<LivePacket>> Half<Q> {
 
     #[inline]
     fn take(&mut self, now: Instant, received: Received, pool: &mut Pool, key: FlowKey) {
-        let Received { frame, stamp } = received;
+        let Received { frame, stamp, joined } = received;
         self.frames.received += 1;
         match Headers::read(pool.frame(frame), key) {
             Ok(headers) => {
@@ -240,6 +241,10 @@ impl<Q: Qdisc<LivePacket>> Half<Q> {
                 let stamp = stamp.unwrap_or(now);
                 let at = stamp.min(now).max(earliest);
                 self.frames.stamps_put_right += u64::from(at != stamp);
+                if let Some(joined) = joined.filter(|joined| frame.len > u32::from(joined.payload)) {
+                    self.take_segments(at, frame, headers, joined, pool);
+                    return;
+                }
                 let packet = LivePacket::new(self.direction.take_number(), frame, headers);
                 self.frames.opaque += u64::from(packet.is_opaque());
                 self.direction.arrive(at, packet, pool);
@@ -252,11 +257,22 @@ impl<Q: Qdisc<LivePacket>> Half<Q> {
         }
     }
 
+    /// The segments of a joined frame arrive one by one, at the same time.
+    fn take_segments(&mut self, at: Instant, whole: Frame, headers: Headers, joined: Joined, pool: &mut Pool) {
+        let count = pool.split(whole.slot, whole.len, joined);
+        self.frames.received += u64::from(count) - 1;
+        for index in 0..count {
+            let packet = LivePacket::segment(self.direction.take_number(), whole, headers, &joined, index);
+            self.direction.arrive(at, packet, pool);
+        }
+    }
+
     /// Hands `port` what is due.
     fn send<P: Port>(&mut self, now: Instant, port: &mut P, pool: &mut Pool, outgoing: &mut Vec<Frame>) -> io::Result<()> {
         loop {
             outgoing.clear();
-            while outgoing.len() < BATCH
+            let most = port.most_at_once();
+            while outgoing.len() < most
                 && let Some((_, packet)) = self.direction.due(outgoing.len(), now)
             {
                 outgoing.push(packet.frame);

@@ -8,7 +8,7 @@
 //! A frame is [`Malformed`] when its own headers contradict each other or its length. Checksums are not verified: a bridge that
 //! did would hide the faults of others, and the incremental update keeps a wrong sum wrong.
 
-mod checksum;
+pub(crate) mod checksum;
 mod flow;
 
 pub use checksum::finish_partial;

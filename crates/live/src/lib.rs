@@ -5,6 +5,7 @@
 //! 1. [`frame`]: what a queue must know of an Ethernet frame, and setting CE in it; [`pool`]: buffers; [`packet`]: the record of a
 //!    frame that waits.
 //! 2. [`port`]: where frames come from and go to: the program itself, network interfaces, captures; and faults on top of any.
+//!    [`segments`]: TCP segments that an offload joined, split before the queue and joined again behind it.
 //! 3. [`Direction`]: a queue, an exact transmitter and a delay line in virtual time, with the calls the simulator makes.
 //! 4. [`Forwarder`]: two ports and two directions, driven by a [`clock`].
 //! 5. `drive`, on Linux: the loop of a real thread; [`monitor`]: what it tells others, and what others ask of it.
@@ -28,6 +29,7 @@ pub mod port;
 pub mod rate;
 pub mod record;
 pub mod replay;
+pub mod segments;
 pub mod spool;
 #[cfg(target_os = "linux")]
 pub mod sys;

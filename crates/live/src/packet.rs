@@ -2,6 +2,7 @@
 
 use crate::frame::{self, Headers, Network};
 use crate::pool::{Frame, Pool};
+use crate::segments::Joined;
 use goodqueue_aqm::{FlowHash, Packet};
 use goodqueue_units::{Bytes, Class, Ecn};
 
@@ -23,11 +24,25 @@ impl LivePacket {
         Self { number, frame, headers, marked: false }
     }
 
-    /// Writes a mark into the frame.
+    /// The segment `index` of the joined frame in `whole`, whose headers are `headers`.
+    #[must_use]
+    pub fn segment(number: u64, whole: Frame, headers: Headers, joined: &Joined, index: u32) -> Self {
+        let len = joined.len_of(index, whole.len);
+        let ip = Bytes::new(u64::from(joined.ip_headers() + len - u32::from(joined.payload)));
+        // A frame has at most 65,535 bytes and a segment at least 48, so the index fits.
+        let frame = Frame { slot: whole.slot, len, segment: index as u16, marked: false };
+        Self { number, frame, headers: Headers { len: ip, ..headers }, marked: false }
+    }
+
+    /// Writes a mark into the frame; of a segment, beside it, since its buffer is shared.
     #[inline]
-    pub fn carry_out(&self, pool: &mut Pool) {
+    pub fn carry_out(&mut self, pool: &mut Pool) {
         if self.marked {
-            frame::set_ce(pool.frame_mut(self.frame), self.headers.network);
+            if pool.joined(self.frame.slot).is_some() {
+                self.frame.marked = true;
+            } else {
+                frame::set_ce(pool.frame_mut(self.frame), self.headers.network);
+            }
         }
     }
 

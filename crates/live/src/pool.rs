@@ -1,15 +1,39 @@
 //! Buffers for frames, all of them made at the start.
 
+use crate::segments::Joined;
+
 /// A buffer of a [`Pool`] by its number. Whoever holds it gives it back once, which debug builds check.
 pub type Slot = u32;
 
-/// A frame in a buffer.
+/// A frame in a buffer, or one segment of the joined frame in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// Which buffer.
     pub slot: Slot,
-    /// Its bytes, from the start of the buffer.
+    /// Bytes of the frame, which begins with the buffer; of a segment, what it would have alone.
     pub len: u32,
+    /// Which segment, where the buffer holds several.
+    pub segment: u16,
+    /// CE is to be set on the segment when it is sent. A whole frame is marked in its buffer.
+    pub marked: bool,
+}
+
+impl Frame {
+    /// A whole frame.
+    #[must_use]
+    pub const fn whole(slot: Slot, len: u32) -> Self {
+        Self { slot, len, segment: 0, marked: false }
+    }
+}
+
+/// What is known of a buffer beside its bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Use {
+    /// Frames that it holds: one, or the segments that are left of a joined one.
+    frames: u32,
+    /// Bytes of the joined frame.
+    len: u32,
+    joined: Option<Joined>,
 }
 
 /// A fixed number of buffers of one size. Memory that is never touched is never really taken: buffers given back last go out first.
@@ -20,8 +44,9 @@ pub struct Pool {
     free: Vec<Slot>,
     capacity: usize,
     least_free: usize,
-    #[cfg(debug_assertions)]
-    out: Vec<bool>,
+    uses: Vec<Use>,
+    /// Frames in all buffers, segments one by one.
+    frames: usize,
 }
 
 impl Pool {
@@ -36,8 +61,8 @@ impl Pool {
             free: (0..count).rev().collect(),
             capacity,
             least_free: capacity,
-            #[cfg(debug_assertions)]
-            out: vec![false; capacity],
+            uses: vec![Use::default(); capacity],
+            frames: 0,
         }
     }
 
@@ -46,22 +71,51 @@ impl Pool {
     pub fn take(&mut self) -> Option<Slot> {
         let slot = self.free.pop()?;
         self.least_free = self.least_free.min(self.free.len());
-        #[cfg(debug_assertions)]
-        {
-            self.out[slot as usize] = true;
-        }
+        self.uses[slot as usize] = Use { frames: 1, len: 0, joined: None };
+        self.frames += 1;
         Some(slot)
     }
 
-    /// Takes back a buffer.
+    /// The frame of `len` bytes in `slot` is `joined` of so many segments, each of which will be given back by itself.
+    pub fn split(&mut self, slot: Slot, len: u32, joined: Joined) -> u32 {
+        let count = joined.count(len);
+        debug_assert!(count > 0 && len as usize <= self.size, "a joined frame has segments");
+        self.uses[slot as usize] = Use { frames: count, len, joined: Some(joined) };
+        self.frames += count as usize - 1;
+        count
+    }
+
+    /// Where the parts of a joined frame lie; `None` of a plain one.
+    #[inline]
+    #[must_use]
+    pub fn joined(&self, slot: Slot) -> Option<Joined> {
+        self.uses[slot as usize].joined
+    }
+
+    /// All bytes of a joined frame.
+    #[inline]
+    #[must_use]
+    pub fn whole(&self, slot: Slot) -> &[u8] {
+        let start = slot as usize * self.size;
+        &self.bytes[start..start + self.uses[slot as usize].len as usize]
+    }
+
+    /// Takes back a frame; its buffer is free when no segment is left in it.
     #[inline]
     pub fn give_back(&mut self, slot: Slot) {
-        #[cfg(debug_assertions)]
-        {
-            assert!(self.out[slot as usize], "buffer {slot} is given back twice");
-            self.out[slot as usize] = false;
+        let used = &mut self.uses[slot as usize];
+        debug_assert!(used.frames > 0, "buffer {slot} is given back twice");
+        used.frames -= 1;
+        self.frames -= 1;
+        if used.frames == 0 {
+            self.free.push(slot);
         }
-        self.free.push(slot);
+    }
+
+    /// Frames in all buffers, segments one by one.
+    #[must_use]
+    pub const fn frames(&self) -> usize {
+        self.frames
     }
 
     /// The same frame in another buffer, if one is free.
@@ -70,7 +124,7 @@ impl Pool {
         let from = frame.slot as usize * self.size;
         let len = (frame.len as usize).min(self.size);
         self.bytes.copy_within(from..from + len, slot as usize * self.size);
-        Some(Frame { slot, len: len as u32 })
+        Some(Frame { slot, len: len as u32, ..frame })
     }
 
     /// All bytes of a buffer.

@@ -8,6 +8,7 @@ pub mod packet;
 pub mod pcap;
 
 use crate::pool::{Frame, Pool};
+use crate::segments::Joined;
 use goodqueue_units::Instant;
 use std::io;
 
@@ -18,6 +19,8 @@ pub struct Received {
     pub frame: Frame,
     /// When the kernel or the wire had it, on the host's clock; `None` where nothing says so.
     pub stamp: Option<Instant>,
+    /// Where its segments lie, when an offload joined several.
+    pub joined: Option<Joined>,
 }
 
 /// What is left after receiving.
@@ -44,6 +47,8 @@ pub struct PortCounters {
     pub no_buffer: u64,
     /// Arrived with a checksum that its sender had left to a network card; it was finished here.
     pub partial_checksums: u64,
+    /// Frames among those received that an offload had joined from several segments.
+    pub joined: u64,
     /// Could not be sent because the interface is down or refused them.
     pub send_failures: u64,
     /// The interface went down.
@@ -65,6 +70,11 @@ pub trait Port {
     /// # Errors
     /// When the port is gone for good.
     fn send(&mut self, now: Instant, pool: &Pool, frames: &[Frame]) -> io::Result<usize>;
+
+    /// Frames worth handing over at a time.
+    fn most_at_once(&self) -> usize {
+        64
+    }
 
     /// What it counted.
     fn counters(&mut self) -> PortCounters;

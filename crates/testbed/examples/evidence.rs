@@ -1,11 +1,12 @@
 //! Rate, lateness and goodput of real TCP through the live queue, at several rates: `cargo run --release -p goodqueue-testbed --example
-//! evidence -- [RATE in Mbit/s:QUEUE:CONTROL[:FLOWS]]…`. Needs root, or a user namespace.
+//! evidence -- [RATE in Mbit/s:QUEUE:CONTROL[:FLOWS[:joined]]]…`. Needs root, or a user namespace. With `joined` the ends send frames of up to
+//! 64 KiB, which are judged segment by segment.
 
 use goodqueue_aqm::spec::LinkFacts;
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched};
 use goodqueue_live::measure::Quantiles;
 use goodqueue_live::{Line, LivePacket, RateSpec};
-use goodqueue_testbed::experiment::{Experiment, Flow, Source, Way, run};
+use goodqueue_testbed::experiment::{Experiment, Flow, Segments, Source, Way, run};
 use goodqueue_units::{Bytes, Duration, Ecn, Rate};
 use std::sync::atomic::AtomicBool;
 
@@ -23,10 +24,19 @@ fn cell(text: &str) -> Result<String, String> {
     let [rate, name, control, rest @ ..] = &parts[..] else { return Err(format!("`{text}` is not RATE:QUEUE:CONTROL")) };
     let rate = Rate::mbit(rate.parse().map_err(|error| format!("`{rate}`: {error}"))?);
     let flows: usize = rest.first().map_or(Ok(1), |count| count.parse()).map_err(|error| format!("{error}"))?;
-    // 20 ms of base round-trip time, 10 ms at 1 Gbit/s and above.
-    let delay = if rate >= Rate::gbit(1) { Duration::ms(5) } else { Duration::ms(10) };
+    let segments = match rest.get(1) {
+        None => Segments::Single,
+        Some(&"joined") => Segments::Joined,
+        Some(other) => return Err(format!("`{other}` is not `joined`")),
+    };
+    // 20 ms of base round-trip time, 10 ms at 1 Gbit/s, 2 ms above.
+    let delay = match rate {
+        rate if rate > Rate::gbit(1) => Duration::ms(1),
+        rate if rate == Rate::gbit(1) => Duration::ms(5),
+        _ => Duration::ms(10),
+    };
     let line = Line { rate: RateSpec::Constant(rate), delay, overhead: OVERHEAD };
-    let back = Line { rate: RateSpec::Constant(Rate::gbit(10)), ..line.clone() };
+    let back = Line { rate: RateSpec::Constant(Rate::gbit(100)), ..line.clone() };
     let bdp = rate.bytes_in(delay * 2).get();
     let (limit, limit_back) = (Limit::bytes((4 * bdp).max(30_000)), Limit::packets(10_000));
     let source = match *control {
@@ -43,6 +53,7 @@ fn cell(text: &str) -> Result<String, String> {
         limits: (limit, limit_back),
         flows: vec![flow; flows],
         ecn: false,
+        segments,
         warmup: Duration::secs(3),
         duration: Duration::secs(10),
     };
@@ -79,7 +90,7 @@ fn main() -> Result<(), String> {
                     .map(|rest| format!("{rate}:{rest}")),
             );
         }
-        cells.extend(["1000:tail-drop:udp", "1000:tail-drop:cubic", "1000:fq-codel:cubic:4"].map(str::to_owned));
+        cells.extend(["1000:tail-drop:udp", "1000:tail-drop:cubic", "1000:fq-codel:cubic:4", "10000:fq-codel:cubic:4:joined"].map(str::to_owned));
     }
     println!(
         "rate Mbit/s queue    sender flows  sent Mbit/s  error %  goodput  sojourn ms p50, p99   drops  late us p50   p99     max stalls"

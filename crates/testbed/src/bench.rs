@@ -39,6 +39,18 @@ impl Bench {
     /// # Errors
     /// When the kernel refuses, or there is no `ip` program.
     pub fn new() -> io::Result<Self> {
+        Self::build(Segments::Single)
+    }
+
+    /// The same with the ends' offloads as the kernel has them: TCP leaves joined frames with partial checksums.
+    ///
+    /// # Errors
+    /// As those of [`Bench::new`].
+    pub fn with_offloads() -> io::Result<Self> {
+        Self::build(Segments::Joined)
+    }
+
+    fn build(segments: Segments) -> io::Result<Self> {
         let bench = Self { left: Namespace::new()?, middle: Namespace::new()?, right: Namespace::new()? };
         for (namespace, end, port, address) in [
             (&bench.left, Self::LEFT, Self::PORT_A, Self::LEFT_ADDRESS),
@@ -48,7 +60,9 @@ impl Bench {
             for (place, name) in [(namespace, end), (&bench.middle, port)] {
                 // Absent from kernels without IPv6, which have nothing to be kept quiet.
                 let _ = place.set(&format!("net.ipv6.conf.{name}.disable_ipv6"), "1");
-                place.within(|| without_offloads(name))?;
+                if segments == Segments::Single {
+                    place.within(|| without_offloads(name))?;
+                }
                 place.ip(&format!("link set {name} up"))?;
             }
             namespace.ip(&format!("addr add {address}/24 dev {end}"))?;
@@ -60,6 +74,15 @@ impl Bench {
         }
         Ok(bench)
     }
+}
+
+/// How the ends' TCP sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Segments {
+    /// Each segment as a frame.
+    Single,
+    /// Up to 64 KiB in a frame.
+    Joined,
 }
 
 fn without_offloads(name: &str) -> io::Result<()> {

@@ -3,6 +3,7 @@
 mod flows;
 
 use crate::bench::Bench;
+pub use crate::bench::Segments;
 use goodqueue_aqm::{AnyQdisc, Counters, Tally};
 use goodqueue_live::clock::{Clock, MonotonicClock};
 use goodqueue_live::drive::{self, Bridge, Drive};
@@ -11,6 +12,7 @@ use goodqueue_live::frame::FlowKey;
 use goodqueue_live::measure::{Quantiles, Times};
 use goodqueue_live::monitor::{HalfReport, Monitor, Report, connection};
 use goodqueue_live::port::packet::PacketPort;
+use goodqueue_live::segments;
 use goodqueue_live::sys::scheduling;
 use goodqueue_live::{Line, LivePacket};
 use goodqueue_units::{Duration, Ecn, Instant, Rate};
@@ -70,6 +72,8 @@ pub struct Experiment {
     pub flows: Vec<Flow>,
     /// Do TCP flows ask for ECN?
     pub ecn: bool,
+    /// How the ends' TCP sends.
+    pub segments: Segments,
     /// Time before measuring begins.
     pub warmup: Duration,
     /// The measured part.
@@ -137,17 +141,29 @@ pub fn run(
     queues: (AnyQdisc<LivePacket>, AnyQdisc<LivePacket>),
     stop: &AtomicBool,
 ) -> io::Result<Option<Measured>> {
-    let bench = Bench::new()?;
+    let bench = match experiment.segments {
+        Segments::Single => Bench::new()?,
+        Segments::Joined => Bench::with_offloads()?,
+    };
     for end in [&bench.left, &bench.right] {
         end.set("net.ipv4.tcp_ecn", if experiment.ecn { "1" } else { "0" })?;
     }
     let mut clock = MonotonicClock::start();
-    let ports = bench.middle.within(|| Ok((PacketPort::open(Bench::PORT_A, clock)?, PacketPort::open(Bench::PORT_B, clock)?)))?;
+    let open = |name| match experiment.segments {
+        Segments::Single => PacketPort::open(name, clock),
+        Segments::Joined => PacketPort::open_joined(name, clock),
+    };
+    let ports = bench.middle.within(|| Ok((open(Bench::PORT_A)?, open(Bench::PORT_B)?)))?;
+    let buffers = buffers_for(&experiment.down, experiment.limits.0) + buffers_for(&experiment.up, experiment.limits.1);
+    let (buffers, buffer_size) = match experiment.segments {
+        Segments::Single => (buffers, 2048),
+        Segments::Joined => (buffers.min(segments::MOST_BUFFERS), segments::LONGEST),
+    };
     let settings = Settings {
         down: experiment.down.clone(),
         up: experiment.up.clone(),
-        buffers: buffers_for(&experiment.down, experiment.limits.0) + buffers_for(&experiment.up, experiment.limits.1),
-        buffer_size: 2048,
+        buffers,
+        buffer_size,
         flow_key: FlowKey(0x600D_600D),
     };
     let mut bridge: Bridge = Forwarder::new(&settings, ports, queues);

@@ -9,6 +9,7 @@ use goodqueue_live::monitor::{Reporter, connection};
 use goodqueue_live::pool::{Frame, Pool};
 use goodqueue_live::port::fuzz::Fuzz;
 use goodqueue_live::port::packet::PacketPort;
+use goodqueue_live::segments;
 use goodqueue_live::port::{Port, PortCounters};
 use goodqueue_live::record::{Event, Reader, Recorder};
 use goodqueue_live::replay::{ReplayLine, first_difference};
@@ -141,6 +142,47 @@ fn tcp_passes_with_drops_and_every_byte_is_right() {
     assert_eq!(first_difference(queue("codel", rate), again, &events), None);
 }
 
+/// Offloads left on: frames of up to 64 KiB, whose segments are dropped and marked one by one.
+#[test]
+fn joined_frames_pass_in_segments_and_every_byte_is_right() {
+    if bench().is_none() {
+        return;
+    }
+    for ecn in ["0", "1"] {
+        let bench = Bench::with_offloads().expect("another bench");
+        for end in [&bench.left, &bench.right] {
+            end.set("net.ipv4.tcp_ecn", ecn).expect("ECN is known");
+        }
+        let clock = MonotonicClock::start();
+        let rate = Rate::mbit(150);
+        let open = |name| PacketPort::open_joined(name, clock);
+        let ports = bench.middle.within(|| Ok((open(Bench::PORT_A)?, open(Bench::PORT_B)?))).expect("both ports");
+        let settings =
+            Settings { down: line(rate), up: line(rate), buffers: 2048, buffer_size: segments::LONGEST, flow_key: FlowKey(1) };
+        let mut bridge: Bridge = Forwarder::new(&settings, ports, (queue("codel", rate), queue("codel", rate)));
+        let file = SharedFile::default();
+        let spool = Spool::new(file.clone(), Overrun::Wait).expect("a thread");
+        bridge.direction_mut(Way::Down).record(Recorder::new(spool, "codel"));
+        let bytes: Vec<u8> = (0..12_000_000u32).map(|n| (n ^ n >> 8) as u8).collect();
+        let (got, mut bridge, outcome) = while_bridged(bridge, clock, || transfer(&bench, bytes.clone()));
+        outcome.expect("nothing went wrong");
+        assert!(got == bytes, "{} bytes of {}", got.len(), bytes.len());
+        assert!(bridge.conserves());
+        let (a, _) = bridge.port_counters();
+        assert!(a.joined > 100, "{a:?}");
+        assert_eq!(a.oversize + a.no_buffer, 0, "{a:?}");
+        let counters = bridge.direction(Way::Down).counters();
+        assert!(counters.arrived.packets.get() > 2 * a.received, "most frames have several segments");
+        let decided = if ecn == "1" { counters.marked.packets.get() } else { counters.dropped_total().packets.get() };
+        assert!(decided > 0, "something was dropped or marked: {counters:?}");
+        drop(bridge);
+        let file = file.0.lock().expect("nobody panicked");
+        let events: Vec<Event> = Reader::new(&file[..]).expect("a record").map(|event| event.expect("an event")).collect();
+        let again = ReplayLine::new(&line(rate)).expect("a constant rate");
+        assert_eq!(first_difference(queue("codel", rate), again, &events), None);
+    }
+}
+
 /// A file in memory.
 #[derive(Clone, Default)]
 struct SharedFile(Arc<Mutex<Vec<u8>>>);
@@ -170,7 +212,7 @@ fn tags_pass_unchanged() {
     bytes.extend([2, 0, 0, 0, 0, 9, 0x81, 0, 0x60, 5, 0x88, 0xB5]);
     bytes.extend([7; 50]);
     pool.buffer(slot)[..bytes.len()].copy_from_slice(&bytes);
-    let frame = Frame { slot, len: bytes.len() as u32 };
+    let frame = Frame::whole(slot, bytes.len() as u32);
     let bridge = bridge(&bench, clock, "tail-drop", Rate::mbit(100));
     let (found, ..) = while_bridged(bridge, clock, || {
         assert_eq!(left.send(Instant::ZERO, &pool, &[frame]).expect("it is sent"), 1);
@@ -203,7 +245,7 @@ fn malformed_frames_through_a_real_interface_are_all_accounted_for() {
         for _ in 0..FRAMES {
             // The kernel itself refuses frames shorter than a link header or longer than the MTU.
             let len = fuzz.write(&mut pool.buffer(slot)[..1514]).min(1514) as u32;
-            let frame = Frame { slot, len };
+            let frame = Frame::whole(slot, len);
             // The kernel drops a frame that ends within its tag before any socket sees it.
             let tagged = pool.frame(frame).get(12..14).is_some_and(|kind| matches!(kind, [0x81, 0] | [0x88, 0xA8]));
             if tagged && len < 20 {

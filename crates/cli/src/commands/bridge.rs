@@ -27,6 +27,7 @@ use goodqueue_live::record::Recorder;
 use goodqueue_live::spool::{Overrun, Spool};
 use goodqueue_live::sys::signals::{Signal, Signals};
 use goodqueue_live::sys::{privileges, scheduling};
+use goodqueue_live::segments;
 use goodqueue_units::{Duration, Instant};
 use serde::Deserialize;
 use show::{Shown, Totals};
@@ -92,6 +93,8 @@ pub enum OffloadPolicy {
     Refuse,
     /// Switch them off, and back when the bridge ends, however it ends
     Set,
+    /// Take joined packets apart before the queue, and join again behind it what is left of them
+    Split,
     /// Start all the same
     Ignore,
 }
@@ -227,7 +230,13 @@ fn start(
     report_every: Duration,
     spin: Duration,
 ) -> Result<Running, Failure> {
-    let open = |name: &String| PacketPort::open(name, clock).map_err(|error| refused(name, &error));
+    let open = |name: &String| {
+        let port = match arguments.offloads {
+            OffloadPolicy::Split => PacketPort::open_joined(name, clock),
+            _ => PacketPort::open(name, clock),
+        };
+        port.map_err(|error| refused(name, &error))
+    };
     let (mut port_a, mut port_b) = (open(interfaces[0])?, open(interfaces[1])?);
     let file = |option: &str, path: &Path| {
         File::create(path).map_err(|error| Failure::Input(format!("{option} {}: {error}", path.display())))
@@ -319,9 +328,14 @@ fn build(link: &Link, settings: &LineSettings, ports: (PacketPort, PacketPort), 
     let down = live::line(link, &link.down, Instant::ZERO);
     let up = live::line(link, &link.up, Instant::ZERO);
     let buffers = buffers_for(&down, live::limit(&link.down)) + buffers_for(&up, live::limit(&link.up));
+    let joined = longest >= segments::LONGEST as u32;
+    let (buffers, buffer_size) = match joined {
+        true => (buffers.min(segments::MOST_BUFFERS), longest as usize),
+        // Room for the tag that the kernel takes out and we put back.
+        false => (buffers, (longest as usize).next_power_of_two().max(2048)),
+    };
     let flow_key = FlowKey(Rng::stream(settings.seed.unwrap_or(1), 2).next_u64());
-    // Room for the tag that the kernel takes out and we put back.
-    let settings = Settings { down, up, buffers, buffer_size: (longest as usize).next_power_of_two().max(2048), flow_key };
+    let settings = Settings { down, up, buffers, buffer_size, flow_key };
     Ok(Forwarder::new(&settings, ports, (queue(&link.down, Way::Down)?, queue(&link.up, Way::Up)?)))
 }
 

@@ -13,8 +13,8 @@ use goodqueue_live::Line;
 use goodqueue_live::sys::namespace;
 use goodqueue_sim::{RateSpec, SourceSpec};
 use goodqueue_tcp::EcnMode;
-use goodqueue_testbed::experiment::{self, Experiment, Flow, FlowMeasured, HalfMeasured, Measured, Source, Way};
-use goodqueue_units::{Bytes, Duration, Instant, Packets};
+use goodqueue_testbed::experiment::{self, Experiment, Flow, FlowMeasured, HalfMeasured, Measured, Segments, Source, Way};
+use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A void run is repeated so often before it counts as failed.
@@ -155,6 +155,14 @@ fn attempt(point: &Point, replication: u32, stop: &AtomicBool, say: &dyn Fn(&str
     Ok(None)
 }
 
+/// Above this rate the kernel's TCP cannot fill a line segment by segment here, so its frames are taken joined and judged by segments.
+const SINGLE_UP_TO: Rate = Rate::gbit(1);
+
+fn segments(link: &Link) -> Segments {
+    let fastest = link.down.nominal_rate().max(link.up.nominal_rate());
+    if fastest > SINGLE_UP_TO { Segments::Joined } else { Segments::Single }
+}
+
 fn once(point: &Point, replication: u32, stop: &AtomicBool) -> Result<Option<Measured>, String> {
     let plan = &point.plan;
     let link = &plan.links[0];
@@ -180,6 +188,7 @@ fn once(point: &Point, replication: u32, stop: &AtomicBool) -> Result<Option<Mea
         limits: (limit(&link.down), limit(&link.up)),
         flows,
         ecn: plan.traffic.iter().any(asks_for_ecn),
+        segments: segments(link),
         warmup: plan.warmup,
         duration: plan.duration,
     };

@@ -9,7 +9,7 @@ pub(super) fn updated(sum: u16, before: u16, after: u16) -> u16 {
 }
 
 #[inline]
-fn fold(mut sum: u64) -> u16 {
+pub(crate) fn fold(mut sum: u64) -> u16 {
     while sum > 0xFFFF {
         sum = (sum & 0xFFFF) + (sum >> 16);
     }
@@ -17,7 +17,7 @@ fn fold(mut sum: u64) -> u16 {
 }
 
 /// The ones' complement sum of `bytes`, an odd one padded with zero.
-fn sum(bytes: &[u8]) -> u64 {
+pub(crate) fn sum(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<4>();
     let whole: u64 = words.iter().map(|word| u64::from(u32::from_be_bytes(*word))).sum();
     let mut last = [0; 4];

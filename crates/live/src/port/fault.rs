@@ -84,7 +84,7 @@ impl<P: Port> FaultyPort<P> {
         let [lost, twice, late, wrong, short] =
             [loss, duplication, reordering, corruption, truncation].map(|p| self.rng.fires(p.get()));
         let draw = self.rng.next_u64();
-        let Received { frame, stamp } = &mut received;
+        let Received { frame, stamp, joined } = &mut received;
         if lost {
             self.counters.lost += 1;
             pool.give_back(frame.slot);
@@ -101,7 +101,7 @@ impl<P: Port> FaultyPort<P> {
         }
         let copy = twice.then(|| pool.duplicate(*frame)).flatten();
         self.no_copy += u64::from(twice && copy.is_none());
-        let stamp = *stamp;
+        let (stamp, joined) = (*stamp, *joined);
         if late && self.held.is_none() {
             self.counters.reordered += 1;
             self.held = Some(received);
@@ -113,7 +113,7 @@ impl<P: Port> FaultyPort<P> {
         }
         if let Some(frame) = copy {
             self.counters.duplicated += 1;
-            batch.push(Received { frame, stamp });
+            batch.push(Received { frame, stamp, joined });
         }
     }
 }
@@ -141,6 +141,10 @@ impl<P: Port> Port for FaultyPort<P> {
         let mut counters = self.inner.counters();
         counters.no_buffer += self.no_copy;
         counters
+    }
+
+    fn most_at_once(&self) -> usize {
+        self.inner.most_at_once()
     }
 
     fn next_arrival(&self) -> Option<Instant> {

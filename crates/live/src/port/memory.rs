@@ -2,6 +2,7 @@
 
 use super::{Drained, Port, PortCounters, Received};
 use crate::pool::{Frame, Pool};
+use crate::segments::{self, Joined, Offload};
 use goodqueue_units::Instant;
 use std::collections::VecDeque;
 use std::io;
@@ -12,12 +13,21 @@ pub trait Source {
     fn next_arrival(&self) -> Option<Instant>;
     /// Writes that frame and gives its length; larger than `buffer` is cut off there and counts as oversize.
     fn fill(&mut self, buffer: &mut [u8]) -> usize;
+    /// What was left to a network card of the frame that was filled in last.
+    fn offload(&self) -> Offload {
+        Offload::default()
+    }
 }
 
 /// What becomes of frames sent to a [`MemoryPort`].
 pub trait Drain {
     /// A frame was sent.
     fn take(&mut self, at: Instant, frame: &[u8]);
+    /// Segments of a joined frame were sent, as one or several frames; what was left to a network card is beside them.
+    fn take_joined(&mut self, at: Instant, frame: &[u8], offload: Offload) {
+        let _ = offload;
+        self.take(at, frame);
+    }
 }
 
 /// Frames from a list, in order of their times.
@@ -100,17 +110,35 @@ impl<S: Source, D: Drain> Port for MemoryPort<S, D> {
                 continue;
             }
             self.counters.received += 1;
-            batch.push(Received { frame: Frame { slot, len: len as u32 }, stamp: Some(at) });
+            let frame = Frame::whole(slot, len as u32);
+            let joined = Joined::read(pool.frame(frame), self.source.offload());
+            self.counters.joined += u64::from(joined.is_some());
+            batch.push(Received { frame, stamp: Some(at), joined });
         }
         Ok(Drained::Empty)
     }
 
     fn send(&mut self, now: Instant, pool: &Pool, frames: &[Frame]) -> io::Result<usize> {
-        for frame in frames {
-            self.drain.take(now, pool.frame(*frame));
+        let mut rest = frames;
+        while !rest.is_empty() {
+            let run = segments::run_of(rest, pool);
+            let mut headers = [0; segments::HEADERS];
+            match segments::compose(&rest[..run], pool, &mut headers) {
+                None => self.drain.take(now, pool.frame(rest[0])),
+                Some(outgoing) => {
+                    let mut frame = headers[..outgoing.headers].to_vec();
+                    frame.extend_from_slice(&pool.whole(rest[0].slot)[outgoing.payload]);
+                    self.drain.take_joined(now, &frame, outgoing.offload);
+                }
+            }
+            rest = &rest[run..];
         }
         self.counters.sent += frames.len() as u64;
         Ok(frames.len())
+    }
+
+    fn most_at_once(&self) -> usize {
+        2048
     }
 
     fn counters(&mut self) -> PortCounters {

@@ -1,12 +1,16 @@
 //! A network interface: frames in through a ring shared with the kernel, with the kernel's time stamps, and out many in a call.
+//!
+//! A port opened for offloads takes TCP segments that the sender's kernel joined to one frame, and joins what leaves together again
+//! ([`segments`]); others lose such frames and count them, since a queue would take them for one packet.
 
 use super::{Drained, Port, PortCounters, Received};
 use crate::clock::MonotonicClock;
 use crate::frame;
 use crate::pool::{Frame, Pool};
 use crate::port::pcap::Capture;
+use crate::segments::{self, Joined, Offload};
 use crate::sys::ring::{Ring, RingFrame};
-use crate::sys::socket::{self, Interface, PacketSocket, SendBatch};
+use crate::sys::socket::{self, Interface, PIECES, PacketSocket, SendBatch};
 use goodqueue_units::{Duration, Instant};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -16,6 +20,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 const SEND_BATCH: usize = 64;
 /// Frames in the receive ring: 100 ms of the shortest frames at 40 Mbit/s, or of full ones at 1 Gbit/s.
 const RING_FRAMES: usize = 8192;
+/// The same for joined frames, with 64 KiB in each.
+const RING_JOINED: usize = 1024;
+/// Segments handed over at a time, about as many as fill a call.
+const SEGMENTS: usize = 2048;
 /// The clocks are compared so often.
 const COMPARE_EVERY: Duration = Duration::secs(1);
 /// An interface that is down is looked at so often.
@@ -40,6 +48,7 @@ pub struct PacketPort {
     /// While the interface is down: when to look again.
     down_until: Option<Instant>,
     longest: u32,
+    joining: Option<Joining>,
     counters: PortCounters,
     capture: Option<(u32, SharedCapture)>,
 }
@@ -50,14 +59,33 @@ impl PacketPort {
     /// # Errors
     /// When there is no such Ethernet interface, or the kernel refuses: `CAP_NET_RAW` is needed.
     pub fn open(name: &str, clock: MonotonicClock) -> io::Result<Self> {
+        Self::open_as(name, clock, Offloads::Off)
+    }
+
+    /// The same for frames as the kernel's offloads leave them.
+    ///
+    /// # Errors
+    /// As those of [`PacketPort::open`].
+    pub fn open_joined(name: &str, clock: MonotonicClock) -> io::Result<Self> {
+        Self::open_as(name, clock, Offloads::On)
+    }
+
+    fn open_as(name: &str, clock: MonotonicClock, offloads: Offloads) -> io::Result<Self> {
         let Interface { index, mtu, ethernet, .. } = socket::interface(name)?;
         if !ethernet {
             return Err(io::Error::new(io::ErrorKind::Unsupported, "is no Ethernet interface"));
         }
         let longest = mtu + frame::ETHERNET as u32 + TAGS;
-        let socket = PacketSocket::new(index)?;
+        let mut socket = PacketSocket::new(index)?;
+        let (frames, room) = match offloads {
+            Offloads::Off => (RING_FRAMES, longest as usize),
+            Offloads::On => {
+                socket.tell_offloads()?;
+                (RING_JOINED, segments::LONGEST.max(longest as usize))
+            }
+        };
         // The ring keeps a header of its own before each frame.
-        let ring = Ring::new(&socket, RING_FRAMES, (longest as usize + 128).next_power_of_two().clamp(2048, 1 << 16))?;
+        let ring = Ring::new(&socket, frames, (room + 128).next_power_of_two().max(2048))?;
         socket.open()?;
         let mut clock = clock;
         let wall_offset = clock.wall_offset();
@@ -71,15 +99,16 @@ impl PacketPort {
             compared: Instant::ZERO,
             down_until: None,
             longest,
+            joining: (offloads == Offloads::On).then(Joining::new),
             counters: PortCounters::default(),
             capture: None,
         })
     }
 
-    /// The longest frame that is none of several joined.
+    /// The longest frame that it hands over.
     #[must_use]
-    pub const fn longest_frame(&self) -> u32 {
-        self.longest
+    pub fn longest_frame(&self) -> u32 {
+        if self.joining.is_some() { self.longest.max(segments::LONGEST as u32) } else { self.longest }
     }
 
     /// The interface's name.
@@ -114,6 +143,69 @@ impl PacketPort {
             self.compared = now;
             self.wall_offset = self.clock.wall_offset();
         }
+    }
+}
+
+/// Are frames taken as offloads leave them?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Offloads {
+    On,
+    Off,
+}
+
+/// Room for the frames of a call that sends joined ones.
+#[derive(Debug)]
+struct Joining {
+    offloads: Vec<[u8; Offload::BYTES]>,
+    headers: Vec<[u8; segments::HEADERS]>,
+    /// Where headers end and where in the buffer the payload lies; nothing of a whole frame.
+    parts: Vec<(usize, std::ops::Range<usize>)>,
+    /// Segments in each frame.
+    runs: Vec<usize>,
+}
+
+impl Joining {
+    fn new() -> Self {
+        Self {
+            offloads: vec![[0; Offload::BYTES]; SEND_BATCH],
+            headers: vec![[0; segments::HEADERS]; SEND_BATCH],
+            parts: vec![(0, 0..0); SEND_BATCH],
+            runs: Vec::with_capacity(SEND_BATCH),
+        }
+    }
+
+    /// Joins what can be joined of `frames`, as far as there is room.
+    fn prepare(&mut self, frames: &[Frame], pool: &Pool) {
+        self.runs.clear();
+        let mut rest = frames;
+        while !rest.is_empty() && self.runs.len() < SEND_BATCH {
+            let place = self.runs.len();
+            let run = segments::run_of(rest, pool);
+            let (offload, parts) = match segments::compose(&rest[..run], pool, &mut self.headers[place]) {
+                Some(outgoing) => (outgoing.offload, (outgoing.headers, outgoing.payload)),
+                None => (Offload::default(), (0, 0..0)),
+            };
+            self.offloads[place] = offload.to_bytes();
+            self.parts[place] = parts;
+            self.runs.push(run);
+            rest = &rest[run..];
+        }
+    }
+
+    /// The frames in pieces, in order.
+    fn pieces<'a>(&'a self, frames: &'a [Frame], pool: &'a Pool) -> impl Iterator<Item = [&'a [u8]; PIECES]> {
+        let mut at = 0;
+        self.runs.iter().enumerate().map(move |(place, run)| {
+            let first = frames[at];
+            at += run;
+            let (headers, payload) = &self.parts[place];
+            let offload: &[u8] = &self.offloads[place];
+            if *headers == 0 {
+                [offload, pool.frame(first), &[]]
+            } else {
+                [offload, &self.headers[place][..*headers], &pool.whole(first.slot)[payload.clone()]]
+            }
+        })
     }
 }
 
@@ -152,18 +244,24 @@ impl Port for PacketPort {
         while batch.len() < batch.capacity() {
             let Some(found) = self.ring.peek() else { return Ok(Drained::Empty) };
             let stamp = ours(found.stamp, self.wall_offset);
-            if found.wire_len > self.longest || found.wire_len as usize > found.bytes.len() {
+            let offload = found.offload.filter(|offload| offload.is_joined());
+            let joined = offload.and_then(|offload| Joined::read(found.bytes, offload));
+            let long = found.wire_len > self.longest || offload.is_some();
+            if long && joined.is_none() || found.wire_len as usize > found.bytes.len() {
                 // Several frames joined by an offload, or cut off by the ring.
                 self.counters.oversize += 1;
             } else if let Some(slot) = pool.take() {
                 match copy(&found, pool.buffer(slot)) {
                     Some(len) => {
-                        let frame = Frame { slot, len: len as u32 };
-                        if found.checksum_not_ready && frame::finish_partial(pool.frame_mut(frame)) {
+                        let frame = Frame::whole(slot, len as u32);
+                        // A tag that was put back moves everything behind it.
+                        let joined = joined.zip(offload).and_then(|(_, offload)| Joined::read(pool.frame(frame), offload));
+                        self.counters.joined += u64::from(joined.is_some());
+                        if joined.is_none() && found.checksum_not_ready && frame::finish_partial(pool.frame_mut(frame)) {
                             self.counters.partial_checksums += 1;
                         }
                         self.counters.received += 1;
-                        batch.push(Received { frame, stamp: Some(stamp) });
+                        batch.push(Received { frame, stamp: Some(stamp), joined });
                     }
                     None => {
                         self.counters.oversize += 1;
@@ -179,13 +277,22 @@ impl Port for PacketPort {
     }
 
     fn send(&mut self, now: Instant, pool: &Pool, frames: &[Frame]) -> io::Result<usize> {
-        let frames = &frames[..frames.len().min(SEND_BATCH)];
+        let most = self.most_at_once();
+        let frames = &frames[..frames.len().min(most)];
         if self.down_until.is_some_and(|until| now < until) {
             // What a cable that is not plugged in would do.
             self.counters.send_failures += frames.len() as u64;
             return Ok(frames.len());
         }
-        let taken = match self.batch.send(&self.socket, frames.iter().map(|frame| pool.frame(*frame))) {
+        let result = match &mut self.joining {
+            None => self.batch.send(&self.socket, frames.iter().map(|frame| [pool.frame(*frame), &[], &[]])),
+            Some(joining) => {
+                joining.prepare(frames, pool);
+                let sent = self.batch.send(&self.socket, joining.pieces(frames, pool));
+                sent.map(|sent| joining.runs[..sent].iter().sum())
+            }
+        };
+        let taken = match result {
             Ok(taken) => taken,
             Err(error) => match error.raw_os_error() {
                 Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR) => 0,
@@ -196,19 +303,31 @@ impl Port for PacketPort {
                 }
                 // The first frame is one that the interface never takes, for instance one too long for it.
                 _ => {
-                    self.counters.send_failures += 1;
-                    return Ok(1);
+                    let first = self.joining.as_ref().and_then(|joining| joining.runs.first().copied()).unwrap_or(1);
+                    self.counters.send_failures += first as u64;
+                    return Ok(first);
                 }
             },
         };
         self.counters.sent += taken as u64;
         if let Some((interface, capture)) = &self.capture {
             let mut capture = capture.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut alone = Vec::new();
             for frame in &frames[..taken] {
-                capture.write(*interface, now, pool.frame(*frame));
+                if pool.joined(frame.slot).is_none() {
+                    capture.write(*interface, now, pool.frame(*frame));
+                    continue;
+                }
+                alone.clear();
+                segments::write_alone(*frame, pool, &mut alone);
+                capture.write(*interface, now, &alone);
             }
         }
         Ok(taken)
+    }
+
+    fn most_at_once(&self) -> usize {
+        if self.joining.is_some() { SEGMENTS } else { SEND_BATCH }
     }
 
     fn counters(&mut self) -> PortCounters {

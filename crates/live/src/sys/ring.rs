@@ -4,12 +4,13 @@
 
 use super::checked;
 use super::socket::PacketSocket;
+use crate::segments::Offload;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
-/// Bytes of the ring's blocks; a multiple of the page size.
+/// Bytes of the ring's blocks, unless frames are longer; a multiple of the page size.
 const BLOCK: usize = 1 << 16;
 
 /// A receive ring.
@@ -20,6 +21,7 @@ pub struct Ring {
     frame_size: usize,
     frames: usize,
     next: usize,
+    offloads: bool,
 }
 
 // SAFETY: the mapping belongs to this value alone and is not tied to a thread.
@@ -38,26 +40,30 @@ pub struct RingFrame<'a> {
     pub tag: Option<(u16, u16)>,
     /// Its sender left the checksum to a network card.
     pub checksum_not_ready: bool,
+    /// What was left to a network card, where the socket asks for it.
+    pub offload: Option<Offload>,
 }
 
 impl Ring {
-    /// A ring of `frames` frames of `frame_size` bytes each, headers of the ring included; a power of two of at most 65536.
+    /// A ring of `frames` frames of `frame_size` bytes each, headers of the ring included; a power of two. Its frames say what was left
+    /// to a network card when `socket` asks for that.
     ///
     /// # Errors
     /// When the kernel refuses, most often for want of memory.
     pub fn new(socket: &PacketSocket, frames: usize, frame_size: usize) -> io::Result<Self> {
-        debug_assert!(frame_size.is_power_of_two() && frame_size <= BLOCK, "frames fill blocks");
+        debug_assert!(frame_size.is_power_of_two(), "frames fill blocks");
+        let block = BLOCK.max(frame_size);
         socket.set(libc::PACKET_VERSION, libc::tpacket_versions::TPACKET_V2 as libc::c_int)?;
-        let blocks = (frames * frame_size).div_ceil(BLOCK);
-        let frames = blocks * (BLOCK / frame_size);
+        let blocks = (frames * frame_size).div_ceil(block);
+        let frames = blocks * (block / frame_size);
         let request = libc::tpacket_req {
-            tp_block_size: BLOCK as u32,
+            tp_block_size: block as u32,
             tp_block_nr: blocks as u32,
             tp_frame_size: frame_size as u32,
             tp_frame_nr: frames as u32,
         };
         socket.set_option(libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
-        let len = blocks * BLOCK;
+        let len = blocks * block;
         let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
         // SAFETY: a new mapping at an address of the kernel's choice, of the length that was just asked for; no memory of ours is
         // touched.
@@ -69,7 +75,7 @@ impl Ring {
             return Err(io::Error::last_os_error());
         }
         let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("the ring was mapped to address zero"))?;
-        Ok(Self { start, len, frame_size, frames, next: 0 })
+        Ok(Self { start, len, frame_size, frames, next: 0, offloads: socket.tells_offloads() })
     }
 
     fn slot(&self) -> *mut u8 {
@@ -100,6 +106,11 @@ impl Ring {
         // SAFETY: offset and length were just held to the frame's size, and the kernel leaves it alone until it is released, for
         // which this borrow must have ended.
         let bytes = unsafe { std::slice::from_raw_parts(slot.add(offset), len) };
+        // The kernel puts it right before the frame.
+        let offload = offset.checked_sub(Offload::BYTES).filter(|_| self.offloads).map(|before| {
+            // SAFETY: `before` and the ten bytes from there end at `offset`, which is within the frame.
+            Offload::from_bytes(unsafe { std::ptr::read(slot.add(before).cast::<[u8; Offload::BYTES]>()) })
+        });
         let tagged = status & libc::TP_STATUS_VLAN_VALID != 0;
         let protocol = if status & libc::TP_STATUS_VLAN_TPID_VALID != 0 { header.tp_vlan_tpid } else { 0x8100 };
         Some(RingFrame {
@@ -108,6 +119,7 @@ impl Ring {
             stamp: (header.tp_sec, header.tp_nsec),
             tag: tagged.then_some((protocol, header.tp_vlan_tci)),
             checksum_not_ready: status & libc::TP_STATUS_CSUMNOTREADY != 0,
+            offload,
         })
     }
 

@@ -13,6 +13,7 @@ const ALL_PROTOCOLS: u16 = (libc::ETH_P_ALL as u16).to_be();
 pub struct PacketSocket {
     fd: OwnedFd,
     index: libc::c_int,
+    offloads: bool,
 }
 
 /// An interface as the kernel has it.
@@ -100,7 +101,23 @@ impl PacketSocket {
             let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
             OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_PACKET, kind, 0))?)
         };
-        Ok(Self { fd, index })
+        Ok(Self { fd, index, offloads: false })
+    }
+
+    /// From now on every frame, in and out, has an [`Offload`](crate::segments::Offload) before it. To be asked for before the ring is made.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn tell_offloads(&mut self) -> io::Result<()> {
+        self.set(libc::PACKET_VNET_HDR, 1)?;
+        self.offloads = true;
+        Ok(())
+    }
+
+    /// Was that asked for?
+    #[must_use]
+    pub const fn tells_offloads(&self) -> bool {
+        self.offloads
     }
 
     /// Sets an integer option of packet sockets.
@@ -194,11 +211,14 @@ impl AsFd for PacketSocket {
     }
 }
 
+/// A frame to send consists of so many pieces at most: what is left to a network card, its headers, its payload.
+pub const PIECES: usize = 3;
+
 /// Preallocated arguments of a call that sends many frames.
 #[derive(Debug)]
 pub struct SendBatch {
     messages: Vec<libc::mmsghdr>,
-    pieces: Vec<libc::iovec>,
+    pieces: Vec<[libc::iovec; PIECES]>,
 }
 
 // SAFETY: the pointers within are written right before each call and are not used between calls, so the batch can move to
@@ -212,23 +232,26 @@ impl SendBatch {
         // SAFETY: a message header is plain old data for which all zeros (no address, no pieces) are valid.
         let message: libc::mmsghdr = unsafe { zeroed() };
         let piece = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
-        Self { messages: vec![message; count], pieces: vec![piece; count] }
+        Self { messages: vec![message; count], pieces: vec![[piece; PIECES]; count] }
     }
 
-    /// Sends `frames`, up to the room there is, in one call. Returns how many the kernel took.
+    /// Sends `frames`, each in pieces of which empty ones are left out, up to the room there is, in one call. Returns how many the kernel took.
     ///
     /// # Errors
     /// When it took none.
-    pub fn send<'a>(&mut self, socket: &PacketSocket, frames: impl Iterator<Item = &'a [u8]>) -> io::Result<usize> {
+    pub fn send<'a>(&mut self, socket: &PacketSocket, frames: impl Iterator<Item = [&'a [u8]; PIECES]>) -> io::Result<usize> {
         let mut count = 0;
-        for ((message, piece), frame) in self.messages.iter_mut().zip(&mut self.pieces).zip(frames) {
-            piece.iov_base = frame.as_ptr().cast_mut().cast();
-            piece.iov_len = frame.len();
-            message.msg_hdr.msg_iov = std::ptr::from_mut(piece);
-            message.msg_hdr.msg_iovlen = 1;
+        for ((message, pieces), frame) in self.messages.iter_mut().zip(&mut self.pieces).zip(frames) {
+            let mut used = 0;
+            for bytes in frame.iter().filter(|bytes| !bytes.is_empty()) {
+                pieces[used] = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+                used += 1;
+            }
+            message.msg_hdr.msg_iov = pieces.as_mut_ptr();
+            message.msg_hdr.msg_iovlen = used as _;
             count += 1;
         }
-        // SAFETY: the first `count` headers point to as many pieces of this batch, which point to frames that the caller lends for
+        // SAFETY: the first `count` headers point to pieces of this batch, which point to frames that the caller lends for
         // the call; the kernel reads the frames and writes the lengths within the headers.
         let sent = unsafe {
             libc::sendmmsg(socket.fd.as_raw_fd(), self.messages.as_mut_ptr(), count as libc::c_uint, libc::MSG_DONTWAIT as _)

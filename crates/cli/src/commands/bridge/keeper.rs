@@ -32,6 +32,8 @@ impl Keeper {
 
 /// What joins received frames, so that a queue would see many packets as one.
 const JOINING: [Offload; 2] = [Offload::Gro, Offload::Lro];
+/// What joins them so that they cannot be taken apart again.
+const FOR_GOOD: [Offload; 1] = [Offload::Lro];
 
 /// Sees to offloads as asked for.
 pub fn settle(interfaces: [&String; 2], policy: OffloadPolicy) -> Result<Keeper, Failure> {
@@ -39,7 +41,7 @@ pub fn settle(interfaces: [&String; 2], policy: OffloadPolicy) -> Result<Keeper,
     for name in interfaces {
         let unknown = |error| Failure::Input(format!("{name}: {error}"));
         let offloads = Offloads::of(name).map_err(unknown)?;
-        for offload in JOINING {
+        for &offload in if policy == OffloadPolicy::Split { &FOR_GOOD[..] } else { &JOINING } {
             if offloads.is_on(offload).map_err(unknown)? {
                 on.push((name.as_str(), offload));
             }
@@ -48,7 +50,7 @@ pub fn settle(interfaces: [&String; 2], policy: OffloadPolicy) -> Result<Keeper,
     if on.is_empty() || policy == OffloadPolicy::Ignore {
         return Ok(Keeper(None));
     }
-    if policy == OffloadPolicy::Refuse {
+    if matches!(policy, OffloadPolicy::Refuse | OffloadPolicy::Split) {
         let list = |separator: &str| {
             on.iter()
                 .map(|(name, offload)| format!("ethtool -K {name} {} off", offload.name()))

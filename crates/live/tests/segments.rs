@@ -1,0 +1,268 @@
+//! Frames that an offload joined: split, judged and joined again, held against a cutting of its own.
+
+mod support;
+
+use goodqueue_aqm::{AnyQdisc, Limit};
+use goodqueue_live::LivePacket;
+use goodqueue_live::forwarder::{Forwarder, Settings, Way};
+use goodqueue_live::port::fault::{Faults, FaultyPort};
+use goodqueue_live::port::memory::{Drain, MemoryPort, Nothing, Source};
+use goodqueue_live::segments::{LONGEST, Offload};
+use goodqueue_units::{Duration, Instant, Probability, Rate, Rng};
+use std::collections::VecDeque;
+use support::*;
+
+const MSS: usize = 1448;
+
+/// A frame and what was left to a network card.
+type Sent = (Instant, Vec<u8>, Offload);
+
+#[derive(Default)]
+struct Superframes {
+    left: VecDeque<Sent>,
+    last: Offload,
+}
+
+impl Source for Superframes {
+    fn next_arrival(&self) -> Option<Instant> {
+        self.left.front().map(|frame| frame.0)
+    }
+    fn fill(&mut self, buffer: &mut [u8]) -> usize {
+        let Some((_, bytes, offload)) = self.left.pop_front() else { return 0 };
+        let fits = bytes.len().min(buffer.len());
+        buffer[..fits].copy_from_slice(&bytes[..fits]);
+        self.last = offload;
+        bytes.len()
+    }
+    fn offload(&self) -> Offload {
+        self.last
+    }
+}
+
+#[derive(Default)]
+struct Taken(Vec<Sent>);
+
+impl Drain for Taken {
+    fn take(&mut self, at: Instant, frame: &[u8]) {
+        self.0.push((at, frame.to_vec(), Offload::default()));
+    }
+    fn take_joined(&mut self, at: Instant, frame: &[u8], offload: Offload) {
+        self.0.push((at, frame.to_vec(), offload));
+    }
+}
+
+/// Which IP, with how many tags before it.
+#[derive(Clone, Copy)]
+struct Shape {
+    v6: bool,
+    tags: usize,
+    options: usize,
+}
+
+fn sum(bytes: &[u8]) -> u32 {
+    bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0))).sum()
+}
+
+fn fold(mut sum: u32) -> u16 {
+    while sum > 0xFFFF {
+        sum = (sum & 0xFFFF) + (sum >> 16);
+    }
+    sum as u16
+}
+
+/// A frame of `payload` bytes as a sender's kernel hands it to a card that cuts and sums.
+fn superframe(shape: Shape, sequence: u32, id: u16, flags: u8, ecn: u8, payload: &[u8]) -> (Vec<u8>, Offload) {
+    let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1];
+    for tag in 0..shape.tags {
+        frame.extend([0x81, 0, 0, tag as u8 + 7]);
+    }
+    let tcp_len = 20 + shape.options + payload.len();
+    let at = frame.len() + 2;
+    let addresses = if shape.v6 {
+        frame.extend([0x86, 0xDD, 0x60, ecn << 4, 0, 0]);
+        frame.extend((tcp_len as u16).to_be_bytes());
+        frame.extend([6, 64]);
+        frame.extend([0x20; 16]);
+        frame.extend([0x30; 16]);
+        at + 8..at + 40
+    } else {
+        frame.extend([8, 0, 0x45, ecn]);
+        frame.extend((tcp_len as u16 + 20).to_be_bytes());
+        frame.extend(id.to_be_bytes());
+        frame.extend([0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        let header = !fold(sum(&frame[at..at + 20]));
+        frame[at + 10..at + 12].copy_from_slice(&header.to_be_bytes());
+        at + 12..at + 20
+    };
+    let tcp = frame.len();
+    frame.extend([0x12, 0x34, 0, 80]);
+    frame.extend(sequence.to_be_bytes());
+    frame.extend([0, 0, 0, 9, ((20 + shape.options) / 4 << 4) as u8, flags, 1, 0, 0, 0, 0, 0]);
+    frame.extend(vec![1; shape.options]);
+    let pseudo = fold(sum(&frame[addresses]) + 6 + tcp_len as u32);
+    frame[tcp + 16..tcp + 18].copy_from_slice(&pseudo.to_be_bytes());
+    let headers = frame.len() as u16;
+    frame.extend(payload);
+    let kind = if shape.v6 { 4 } else { 1 } | if flags & 0x80 != 0 { 0x80 } else { 0 };
+    let offload = Offload { partial_checksum: true, kind, headers, size: MSS as u16, checksum: (tcp as u16, 16) };
+    (frame, offload)
+}
+
+/// What a network card would put on the wire.
+fn cut((_, frame, offload): &Sent) -> Vec<Vec<u8>> {
+    if !offload.partial_checksum {
+        return vec![frame.clone()];
+    }
+    let (headers, tcp) = (usize::from(offload.headers), usize::from(offload.checksum.0));
+    let tags = frame[12..].chunks(4).take_while(|tag| tag[..2] == [0x81, 0]).count();
+    let at = 14 + 4 * tags;
+    let v6 = frame[at] >> 4 == 6;
+    let size = if offload.kind == 0 { frame.len() } else { usize::from(offload.size) };
+    let chunks: Vec<&[u8]> = frame[headers..].chunks(size).collect();
+    let build = |(index, chunk): (usize, &&[u8])| {
+        let mut out = frame[..headers].to_vec();
+        out.extend_from_slice(chunk);
+        let length = (out.len() - at) as u16;
+        let place = if v6 { at + 4 } else { at + 2 };
+        out[place..place + 2].copy_from_slice(&(if v6 { length - 40 } else { length }).to_be_bytes());
+        if !v6 {
+            let id = u16::from_be_bytes([out[at + 4], out[at + 5]]) + index as u16;
+            out[at + 4..at + 6].copy_from_slice(&id.to_be_bytes());
+            out[at + 10..at + 12].fill(0);
+            let header = !fold(sum(&out[at..at + 20]));
+            out[at + 10..at + 12].copy_from_slice(&header.to_be_bytes());
+        }
+        let sequence = u32::from_be_bytes(out[tcp + 4..tcp + 8].try_into().unwrap()).wrapping_add((index * size) as u32);
+        out[tcp + 4..tcp + 8].copy_from_slice(&sequence.to_be_bytes());
+        if index + 1 < chunks.len() {
+            out[tcp + 13] &= !0x09;
+        }
+        if index > 0 {
+            out[tcp + 13] &= !0x80;
+        }
+        out[tcp + 16..tcp + 18].fill(0);
+        let addresses = if v6 { at + 8..at + 40 } else { at + 12..at + 20 };
+        let all = sum(&out[addresses]) + 6 + (out.len() - tcp) as u32 + sum(&out[tcp..]);
+        out[tcp + 16..tcp + 18].copy_from_slice(&(!fold(all)).to_be_bytes());
+        out
+    };
+    chunks.iter().enumerate().map(build).collect()
+}
+
+/// Frames of all shapes and lengths, closer together than the line can carry when `load` is above one.
+fn frames(count: usize, rate: Rate, load: f64, seed: u64) -> Vec<Sent> {
+    let mut rng = Rng::new(seed);
+    let mut now = ms(1);
+    (0..count)
+        .map(|n| {
+            let shape = Shape { v6: n % 3 == 1, tags: n % 4 / 3, options: [0, 12, 40][n % 3] };
+            let len = 1 + rng.below(if n % 5 == 0 { 4 * MSS as u64 } else { 64_000 }) as usize;
+            let payload: Vec<u8> = (0..len).map(|_| rng.next_u64() as u8).collect();
+            let flags = 0x10 | (rng.next_u64() as u8 & 0x89);
+            let (frame, offload) = superframe(shape, u32::MAX - 9000, n as u16 * 100, flags, 2, &payload);
+            now += rate.transmission_time(goodqueue_units::Bytes::new(frame.len() as u64)).mul_f64(1.0 / load);
+            (now, frame, offload)
+        })
+        .collect()
+}
+
+type Live<P> = Forwarder<P, MemoryPort<Nothing, Taken>, AnyQdisc<LivePacket>>;
+
+fn forwarder<P: goodqueue_live::port::Port>(port: P, rate: Rate, queues: [AnyQdisc<LivePacket>; 2]) -> Live<P> {
+    let line = line(rate, Duration::ms(1));
+    let settings = Settings { buffer_size: LONGEST, buffers: 512, ..settings(&line) };
+    let [down, up] = queues;
+    Forwarder::new(&settings, (port, MemoryPort::new(Nothing, Taken::default())), (down, up))
+}
+
+fn source(frames: &[Sent]) -> MemoryPort<Superframes, Taken> {
+    MemoryPort::new(Superframes { left: frames.to_vec().into(), last: Offload::default() }, Taken::default())
+}
+
+#[test]
+fn without_a_queue_the_wire_sees_what_a_card_would_have_sent() {
+    let rate = Rate::gbit(1);
+    let input = frames(60, rate, 0.9, 1);
+    let expected: Vec<Vec<u8>> = input.iter().flat_map(cut).collect();
+    // A thread that comes round seldom has many segments to join, one that comes for each has none.
+    for pause in [None, Some(Duration::us(50)), Some(Duration::ms(30))] {
+        let queues = ["tail-drop", "tail-drop"].map(|name| queue(name, rate, Limit::NONE));
+        let mut live = forwarder(source(&input), rate, queues);
+        run(&mut live, pause);
+        assert_eq!(live.port_counters().0.joined, 60);
+        let out = &live.ports().1.drain.0;
+        assert_eq!(out.iter().flat_map(cut).collect::<Vec<_>>(), expected, "{pause:?}");
+        assert_eq!(live.frames(Way::Down).received, expected.len() as u64);
+        match pause {
+            None => assert_eq!(out.len(), expected.len(), "each segment leaves at its own time"),
+            // A round ends within a frame now and then.
+            Some(pause) if pause >= Duration::ms(30) => assert!((60..64).contains(&out.len()), "neighbours are joined again"),
+            Some(_) => assert!(out.len() < expected.len()),
+        }
+    }
+}
+
+fn run<P: goodqueue_live::port::Port>(live: &mut Live<P>, pause: Option<Duration>) {
+    let end = ms(2000);
+    if let Some(pause) = pause {
+        let mut clock = goodqueue_live::clock::VirtualClock::default();
+        while clock.0 < end {
+            clock.0 += pause;
+            live.step(&mut clock).unwrap();
+        }
+    } else {
+        live.run_virtually(end).unwrap();
+    }
+    assert!(live.conserves());
+    assert_eq!(live.pool().in_use(), 0);
+}
+
+/// Every algorithm judges segments one by one: what gets through is a part of what a card would have sent, in order, with CE on what
+/// was marked and nothing else changed; and the verdicts are those that single frames would have got.
+#[test]
+fn drops_and_marks_fall_on_single_segments() {
+    let rate = Rate::gbit(1);
+    let input = frames(120, rate, 1.5, 2);
+    let wire: Vec<Vec<u8>> = input.iter().flat_map(cut).collect();
+    let single: Vec<Sent> = input
+        .iter()
+        .flat_map(|sent| cut(sent).into_iter().map(|frame| (sent.0, frame, Offload::default())))
+        .collect();
+    for name in ["tail-drop", "codel", "red", "pie", "fq-codel", "cp-aqm"] {
+        let outputs = [&input, &single].map(|frames| {
+            let queues = [queue(name, rate, limit()), queue("tail-drop", rate, Limit::NONE)];
+            let mut live = forwarder(source(frames), rate, queues);
+            run(&mut live, Some(Duration::us(200)));
+            let counters = live.direction(Way::Down).counters();
+            let out: Vec<Vec<u8>> = live.ports().1.drain.0.iter().flat_map(cut).collect();
+            (out, counters)
+        });
+        let [(out, counters), (plain, plain_counters)] = &outputs;
+        assert_eq!(counters, plain_counters, "{name}");
+        assert_eq!(out, plain, "{name}");
+        assert!(counters.dropped_total().packets.get() > 0, "{name} drops");
+        assert_eq!(out.len() as u64 + counters.dropped_total().packets.get(), wire.len() as u64);
+    }
+}
+
+/// Damaged frames and headers that lie about their segments do no harm.
+#[test]
+fn faults_lose_nothing_but_frames() {
+    let rate = Rate::gbit(1);
+    let often = Probability::new(0.2).unwrap();
+    let faults = Faults { loss: often, duplication: often, reordering: often, corruption: often, truncation: often };
+    let mut input = frames(200, rate, 1.2, 3);
+    let mut rng = Rng::new(9);
+    for (_, _, offload) in &mut input {
+        if rng.fires(0.3) {
+            offload.size = rng.below(60) as u16;
+        }
+        if rng.fires(0.3) {
+            offload.kind = rng.next_u64() as u8;
+        }
+    }
+    let queues = [queue("codel", rate, limit()), queue("tail-drop", rate, Limit::NONE)];
+    let mut live = forwarder(FaultyPort::new(source(&input), faults, Rng::new(4)), rate, queues);
+    run(&mut live, Some(Duration::us(300)));
+    assert!(live.frames(Way::Down).received > 1000);
+}
