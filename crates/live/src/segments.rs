@@ -158,7 +158,9 @@ pub fn run_of(frames: &[Frame], pool: &Pool) -> usize {
         return 1;
     }
     let follows = |(place, frame): &(usize, &Frame)| {
-        frame.slot == first.slot && frame.marked == first.marked && usize::from(frame.segment) == usize::from(first.segment) + place
+        frame.slot == first.slot
+            && frame.marked == first.marked
+            && usize::from(frame.segment) == usize::from(first.segment) + place
     };
     frames.iter().enumerate().take_while(follows).count()
 }

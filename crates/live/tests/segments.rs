@@ -97,7 +97,7 @@ fn superframe(shape: Shape, sequence: u32, id: u16, flags: u8, ecn: u8, payload:
     let tcp = frame.len();
     frame.extend([0x12, 0x34, 0, 80]);
     frame.extend(sequence.to_be_bytes());
-    frame.extend([0, 0, 0, 9, ((20 + shape.options) / 4 << 4) as u8, flags, 1, 0, 0, 0, 0, 0]);
+    frame.extend([0, 0, 0, 9, (((20 + shape.options) / 4) << 4) as u8, flags, 1, 0, 0, 0, 0, 0]);
     frame.extend(vec![1; shape.options]);
     let pseudo = fold(sum(&frame[addresses]) + 6 + tcp_len as u32);
     frame[tcp + 16..tcp + 18].copy_from_slice(&pseudo.to_be_bytes());
@@ -224,10 +224,8 @@ fn drops_and_marks_fall_on_single_segments() {
     let rate = Rate::gbit(1);
     let input = frames(120, rate, 1.5, 2);
     let wire: Vec<Vec<u8>> = input.iter().flat_map(cut).collect();
-    let single: Vec<Sent> = input
-        .iter()
-        .flat_map(|sent| cut(sent).into_iter().map(|frame| (sent.0, frame, Offload::default())))
-        .collect();
+    let single: Vec<Sent> =
+        input.iter().flat_map(|sent| cut(sent).into_iter().map(|frame| (sent.0, frame, Offload::default()))).collect();
     for name in ["tail-drop", "codel", "red", "pie", "fq-codel", "cp-aqm"] {
         let outputs = [&input, &single].map(|frames| {
             let queues = [queue(name, rate, limit()), queue("tail-drop", rate, Limit::NONE)];

@@ -90,7 +90,10 @@ fn main() -> Result<(), String> {
                     .map(|rest| format!("{rate}:{rest}")),
             );
         }
-        cells.extend(["1000:tail-drop:udp", "1000:tail-drop:cubic", "1000:fq-codel:cubic:4", "10000:fq-codel:cubic:4:joined"].map(str::to_owned));
+        cells.extend(
+            ["1000:tail-drop:udp", "1000:tail-drop:cubic", "1000:fq-codel:cubic:4", "10000:fq-codel:cubic:4:joined"]
+                .map(str::to_owned),
+        );
     }
     println!(
         "rate Mbit/s queue    sender flows  sent Mbit/s  error %  goodput  sojourn ms p50, p99   drops  late us p50   p99     max stalls"
