@@ -6,7 +6,7 @@ Start with :class:`Scenario` and :func:`run`, or with :func:`compare` for queues
 from __future__ import annotations
 
 from goodqueue import _core, traffic
-from goodqueue.exceptions import Fault, GoodqueueError, RunError, RunFailure, ScenarioError, SweepError
+from goodqueue.exceptions import ArrivalError, Fault, GoodqueueError, RunError, RunFailure, ScenarioError, SweepError
 from goodqueue.results import Result, Table
 from goodqueue.running import compare, run
 from goodqueue.scenario import Access, Control, Link, Queue, Scenario
@@ -17,6 +17,7 @@ __version__, __commit__ = _core.version()
 
 __all__ = [
     "Access",
+    "ArrivalError",
     "Control",
     "Fault",
     "GoodqueueError",

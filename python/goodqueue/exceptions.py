@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from goodqueue.results import Result
 
-__all__ = ["Fault", "GoodqueueError", "RunError", "RunFailure", "ScenarioError", "SweepError"]
+__all__ = ["ArrivalError", "Fault", "GoodqueueError", "RunError", "RunFailure", "ScenarioError", "SweepError"]
 
 
 class GoodqueueError(Exception):
@@ -99,6 +99,10 @@ class RunError(GoodqueueError, RuntimeError):
         super().__init__(text)
         self.failures: tuple[RunFailure, ...] = tuple(failures)
         self.result = result
+
+
+class ArrivalError(GoodqueueError, ValueError):
+    """A packet or a time that was given to a queue of :mod:`goodqueue.aqm` is wrong."""
 
 
 class SweepError(GoodqueueError, RuntimeError):

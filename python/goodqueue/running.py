@@ -13,7 +13,7 @@ from goodqueue._progress import Progress, shown
 from goodqueue._toml import Value
 from goodqueue.exceptions import Fault, RunError, RunFailure, ScenarioError
 from goodqueue.results import Result
-from goodqueue.scenario import Scenario
+from goodqueue.scenario import Algorithms, Scenario, described
 
 __all__ = ["compare", "run"]
 
@@ -30,6 +30,7 @@ def run(
     record: Record = "first",
     sample: str | None = None,
     packets: bool = False,
+    algorithms: Algorithms | None = None,
     progress: Progress = None,
 ) -> Result:
     """Run every point and replication of a scenario in the simulator.
@@ -54,6 +55,9 @@ def run(
         Time between two samples, for instance ``"10 ms"``; about 2500 samples a run when not given.
     packets
         Keep every packet event of the recorded runs for :attr:`Result.packets`?
+    algorithms
+        Algorithms written in Python by name (:class:`goodqueue.aqm.Algorithm`), for queues to name beside the listed
+        ones. An exception in one of them ends the run and is raised here.
     progress
         A bar (``True``), none (``False``), a bar where someone sees it (``None``), or a function that is told the
         finished part, in [0, 1].
@@ -75,7 +79,10 @@ def run(
     >>> 0.9 < result.links["utilization"][0] <= 1.0
     True
     """
-    plan = scenario.plan if isinstance(scenario, Scenario) else _core.Plan.load(os.fspath(scenario))
+    if isinstance(scenario, Scenario):
+        plan = scenario._read(algorithms) if algorithms else scenario.plan
+    else:
+        plan = _core.Plan.load(os.fspath(scenario), described(algorithms or {}))
     pairs = [(key, _toml.value(plain(value), key)) for key, value in (set or {}).items()]
     numbers = (("seed", seed), ("replications", replications))
     pairs += [(key, _toml.value(value, key)) for key, value in numbers if value is not None]

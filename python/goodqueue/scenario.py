@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from goodqueue import _core, _toml
 from goodqueue._part import Part, plain, table_of
@@ -14,6 +14,10 @@ from goodqueue._toml import Value
 from goodqueue.traffic import Traffic
 
 __all__ = ["Access", "Control", "Link", "Queue", "Scenario"]
+
+Algorithms: TypeAlias = "Mapping[str, Callable[[], Any]]"
+"""Algorithms written in Python, by the name that scenarios have for them: subclasses of
+:class:`goodqueue.aqm.Algorithm`, or functions that make one."""
 
 
 class _Named:
@@ -183,6 +187,9 @@ class Scenario:
         each key.
     more
         Further keys, as in the file.
+    algorithms
+        Algorithms written in Python by name (:class:`goodqueue.aqm.Algorithm`), which queues may name beside the
+        listed ones. They are no part of the file.
     base_dir
         Folder that paths of recordings are relative to; the current one when not given.
     stem
@@ -229,6 +236,7 @@ class Scenario:
     traffic: Sequence[Traffic | Mapping[str, Value]]
     sweep: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | None = None
     more: Mapping[str, Value] = field(default_factory=dict)
+    algorithms: Algorithms = field(default_factory=dict)
     base_dir: Path | None = None
     stem: str = "scenario"
     _plan: InitVar[_core.Plan | None] = None
@@ -236,8 +244,13 @@ class Scenario:
     def __post_init__(self, _plan: _core.Plan | None) -> None:
         if isinstance(self.traffic, list):
             object.__setattr__(self, "traffic", tuple(self.traffic))
-        plan = _plan or _core.Plan(self._source_name(), self.to_toml(), str(self.base_dir or Path()))
+        plan = _plan or self._read()
         object.__setattr__(self, "_checked", plan)
+
+    def _read(self, algorithms: Algorithms | None = None) -> _core.Plan:
+        """Let the engine read it, with further algorithms."""
+        known = described({**self.algorithms, **(algorithms or {})})
+        return _core.Plan(self._source_name(), self.to_toml(), str(self.base_dir or Path()), [], known)
 
     def _source_name(self) -> str:
         # The reader calls a scenario without a name after its file.
@@ -263,7 +276,7 @@ class Scenario:
         table: dict[str, Any] = {"goodqueue": 1}
         for each in fields(self):
             given = getattr(self, each.name)
-            if given is None or each.name in ("more", "base_dir", "stem"):
+            if given is None or each.name in ("more", "base_dir", "stem", "algorithms"):
                 continue
             if each.name == "link" and isinstance(given, Link):
                 given = {"bottleneck": given}
@@ -318,7 +331,7 @@ class Scenario:
     def _of(cls, plan: _core.Plan, base_dir: Path | None, stem: str) -> Self:
         table = tomllib.loads(plan.source_text)
         table.pop("goodqueue", None)
-        known = {each.name for each in fields(cls)} - {"more", "base_dir", "stem"}
+        known = {each.name for each in fields(cls)} - {"more", "base_dir", "stem", "algorithms"}
         given: dict[str, Any] = {name: value for name, value in table.items() if name in known}
         more = {name: value for name, value in table.items() if name not in known}
         links = {name: Link.from_dict(link) for name, link in given["link"].items()}
@@ -344,6 +357,16 @@ class Scenario:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__post_init__(None)
+
+
+def described(algorithms: Algorithms) -> list[tuple[str, str, Callable[[], Any]]]:
+    """Name, version and maker of each algorithm, checked; for the engine."""
+    if not algorithms:
+        return []
+    # That module needs this one.
+    from goodqueue import aqm
+
+    return aqm.described(algorithms)
 
 
 def _flat(table: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:

@@ -8,6 +8,7 @@
 //! 4. [`FairQueue`]: schedulers, generic over the algorithm each of their queues runs.
 //! 5. [`steering`]: an outer loop that moves an algorithm's setpoint; [`smoothing`]: the averages it needs.
 //! 6. [`spec`]: names, parameters, units, defaults, ranges and sources of every algorithm, for files and command lines.
+//! 7. [`own`]: algorithms of a program's own, beside the listed ones.
 //!
 //! Time and randomness enter as arguments only; there is no clock, no I/O, no logging and no unsafe code here.
 //!
@@ -36,6 +37,7 @@ mod arithmetic;
 mod books;
 mod counters;
 pub mod math;
+pub mod own;
 mod pool;
 mod qdisc;
 mod queue;

@@ -20,6 +20,7 @@ use crate::algo::codel::CoDel;
 use crate::algo::{self, AnyAqm};
 use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
+use crate::own::{Own, OwnKind};
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::{EcnPolicy, ManagedQueue};
 use crate::spec::{Chosen, Given, KindSpec, LinkFacts, ParamError, Value};
@@ -129,9 +130,11 @@ pub enum SeveralQdisc<P> {
     Shaper(Shaper<Inner<P>>),
     /// A shaper over strict priority.
     ShapedPriority(Shaper<Priority<Inner<P>>>),
+    /// One queue under an algorithm of a program's own.
+    Own(ManagedQueue<P, Own>),
 }
 
-choose!(SeveralQdisc { Cake, DualPi2, Jobs, Priority, Shaper, ShapedPriority });
+choose!(SeveralQdisc { Cake, DualPi2, Jobs, Priority, Shaper, ShapedPriority, Own });
 
 /// Fair queues with an algorithm and habits of their own.
 const FLOW_KINDS: &[KindSpec] = &[fq_pie::KIND, sfq_codel::KIND, nfq_codel::KIND];
@@ -187,6 +190,18 @@ impl<P: Packet> AnyQdisc<P> {
             }
             _ => Self::from(PlainQdisc::build(spec, values, of, link, ecn, rng)?),
         };
+        queue.set_link_rate(Instant::ZERO, link.rate);
+        Ok(queue)
+    }
+
+    /// Builds one queue under an algorithm of the program's own.
+    ///
+    /// # Errors
+    /// When it cannot be built for this link.
+    pub fn build_own(kind: &dyn OwnKind, link: &LinkFacts, ecn: EcnPolicy, rng: Rng) -> Result<Self, ParamError> {
+        let queue = ManagedQueue::new(Own(kind.build(link)?), link.limit);
+        let queue = queue.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead);
+        let mut queue = Self::Several(Box::new(SeveralQdisc::Own(queue)));
         queue.set_link_rate(Instant::ZERO, link.rate);
         Ok(queue)
     }

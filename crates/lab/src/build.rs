@@ -4,7 +4,7 @@
 //! the way back. With one link that is a dumbbell. Access links belong to one flow each and never drop; directions of links that the file
 //! gives a queue are what results report; others are FIFOs without limit that only delay.
 
-use crate::plan::{AccessEnds, Heading, Link, MOST_JITTER, Point, Scenario, Step, Traffic, TrafficPath as Path};
+use crate::plan::{AccessEnds, Heading, Link, MOST_JITTER, Point, Queue, Scenario, Step, Traffic, TrafficPath as Path};
 use goodqueue_sim::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, Recording, SharedHost, SourceSpec, WorldSpec};
 use goodqueue_units::{Bytes, Duration, Instant, Rng};
 
@@ -48,6 +48,7 @@ fn one_way(link: &Link, heading: Heading) -> LinkSpec {
     let direction = link.direction(heading);
     let queue = match &direction.queue {
         None => QueueSpec::Unlimited,
+        Some(Queue { own: Some(kind), ecn, limit, .. }) => QueueSpec::Own { kind: kind.clone(), ecn: *ecn, limit: *limit },
         Some(queue) => QueueSpec::Discipline {
             kind: queue.kind,
             params: queue.params.clone(),

@@ -27,6 +27,7 @@ pub use traffic::{Heading, Traffic};
 
 use crate::diagnostic::{Origin, Source};
 use crate::trace_file::TraceStore;
+use goodqueue_aqm::own::OwnKind;
 use sha2::{Digest, Sha256};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -45,9 +46,26 @@ pub struct Plan {
     layout: Layout,
     /// Overrides of something inside a swept value, applied again after the sweep.
     late: Vec<(DottedKey, Node)>,
-    traces: Arc<TraceStore>,
+    known: Arc<Known>,
     first: Scenario,
 }
+
+/// What a scenario can name that is not in it.
+#[derive(Debug)]
+struct Known {
+    traces: TraceStore,
+    own: OwnKinds,
+}
+
+impl Known {
+    /// The program's own kind of this name.
+    fn own(&self, name: &str) -> Option<&Arc<dyn OwnKind>> {
+        self.own.iter().find(|kind| kind.spec().kind == name)
+    }
+}
+
+/// Kinds of algorithms of the program's own; their names are unlike those of listed ones.
+pub type OwnKinds = Vec<Arc<dyn OwnKind>>;
 
 /// One combination of the sweep's values.
 #[derive(Clone, Debug)]
@@ -67,9 +85,17 @@ impl Plan {
     /// # Errors
     /// When the file cannot be read or anything in it is wrong.
     pub fn load(path: &Path) -> Result<Self, PlanError> {
+        Self::load_knowing(path, Vec::new())
+    }
+
+    /// As [`Plan::load`] for a scenario that may name algorithms of the program's own.
+    ///
+    /// # Errors
+    /// When the file cannot be read or anything in it is wrong.
+    pub fn load_knowing(path: &Path, own: OwnKinds) -> Result<Self, PlanError> {
         let text = read_file(path)?;
         let base_dir = path.parent().unwrap_or_else(|| Path::new(""));
-        Self::parse(&path.display().to_string(), &text, base_dir)
+        Self::parse_knowing(&path.display().to_string(), &text, base_dir, own)
     }
 
     /// Reads a scenario from text; `source_name` stands for the file in messages.
@@ -77,7 +103,15 @@ impl Plan {
     /// # Errors
     /// When anything in it is wrong.
     pub fn parse(source_name: &str, text: &str, base_dir: &Path) -> Result<Self, PlanError> {
-        Self::build(Source::file(source_name, text), Some(base_dir.to_path_buf()), Vec::new())
+        Self::parse_knowing(source_name, text, base_dir, Vec::new())
+    }
+
+    /// As [`Plan::parse`] for a scenario that may name algorithms of the program's own.
+    ///
+    /// # Errors
+    /// When anything in it is wrong.
+    pub fn parse_knowing(source_name: &str, text: &str, base_dir: &Path, own: OwnKinds) -> Result<Self, PlanError> {
+        Self::build(Source::file(source_name, text), Some(base_dir.to_path_buf()), Vec::new(), own)
     }
 
     /// As [`Plan::parse`] for text from a stranger: it may name no files.
@@ -85,7 +119,7 @@ impl Plan {
     /// # Errors
     /// When anything in it is wrong, or it names a recording.
     pub fn parse_without_files(source_name: &str, text: &str) -> Result<Self, PlanError> {
-        Self::build(Source::file(source_name, text), None, Vec::new())
+        Self::build(Source::file(source_name, text), None, Vec::new(), Vec::new())
     }
 
     /// The same plan with these dotted keys set, after all earlier overrides. A value is TOML where it is TOML and a plain
@@ -95,10 +129,15 @@ impl Plan {
     /// When a key or value is wrong.
     pub fn with_overrides(&self, overrides: &[(String, String)]) -> Result<Self, PlanError> {
         let all = [&self.overrides, overrides].concat();
-        Self::build(self.source.clone(), self.base_dir.clone(), all)
+        Self::build(self.source.clone(), self.base_dir.clone(), all, self.known.own.clone())
     }
 
-    fn build(source: Source, base_dir: Option<PathBuf>, overrides: Vec<(String, String)>) -> Result<Self, PlanError> {
+    fn build(
+        source: Source,
+        base_dir: Option<PathBuf>,
+        overrides: Vec<(String, String)>,
+        own: OwnKinds,
+    ) -> Result<Self, PlanError> {
         let mut root = Node::document(&source).map_err(PlanError::new)?;
         let (mut axes, layout) = sweep::take_axes(&mut root).map_err(PlanError::new)?;
         let mut late = Vec::new();
@@ -112,14 +151,14 @@ impl Plan {
             }
         }
         sweep::check_order(&axes, layout).map_err(PlanError::new)?;
-        let traces = Arc::new(TraceStore::new(base_dir.as_deref()));
+        let known = Arc::new(Known { traces: TraceStore::new(base_dir.as_deref()), own });
         let expansion = sweep::Expansion { root: &root, axes: &axes, layout, late: &late };
         let default_name = stem(source.name());
-        let first = scenario::resolve(&expansion.tree(&vec![0; axes.len()])?, &default_name, &traces)?;
+        let first = scenario::resolve(&expansion.tree(&vec![0; axes.len()])?, &default_name, &known)?;
         for choice in expansion.one_at_a_time() {
-            scenario::resolve(&expansion.tree(&choice)?, &default_name, &traces)?;
+            scenario::resolve(&expansion.tree(&choice)?, &default_name, &known)?;
         }
-        Ok(Self { source, base_dir, overrides, root, axes, layout, late, traces, first })
+        Ok(Self { source, base_dir, overrides, root, axes, layout, late, known, first })
     }
 
     /// Every combination of the sweep's values, the last axis changing fastest; one point without a sweep.
@@ -137,7 +176,7 @@ impl Plan {
     pub fn point(&self, number: usize) -> Result<Point, PlanError> {
         let expansion = self.expansion();
         let choice = expansion.choice(number);
-        let plan = scenario::resolve(&expansion.tree(&choice)?, &stem(self.source.name()), &self.traces)?;
+        let plan = scenario::resolve(&expansion.tree(&choice)?, &stem(self.source.name()), &self.known)?;
         Ok(Point { set: expansion.set(&choice), plan })
     }
 
@@ -192,6 +231,12 @@ impl Plan {
         self.first.seed
     }
 
+    /// The file's name, or what stands for it in messages.
+    #[must_use]
+    pub fn source_name(&self) -> &str {
+        self.source.name()
+    }
+
     /// The file's text, without overrides.
     #[must_use]
     pub fn source_text(&self) -> &str {
@@ -220,6 +265,13 @@ impl Plan {
                 value.write_canonical(&mut text);
             }
         }
+        // Settings of the same text are others when an algorithm they name is another.
+        for kind in &self.known.own {
+            text.push_str("\nown ");
+            text.push_str(kind.spec().kind);
+            text.push(' ');
+            text.push_str(kind.version());
+        }
         for (key, node) in &self.late {
             text.push_str("\nset ");
             text.push_str(&key.text());
@@ -234,7 +286,7 @@ impl Plan {
     pub fn sha256(&self) -> String {
         let mut hash = Sha256::new();
         hash.update(self.canonical_text());
-        for trace in self.traces.traces() {
+        for trace in self.known.traces.traces() {
             hash.update(trace.period.as_nanos().to_le_bytes());
             for (at, bytes) in &trace.opportunities {
                 hash.update(at.as_nanos().to_le_bytes());

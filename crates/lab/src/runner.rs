@@ -97,6 +97,19 @@ pub fn run(
     progress: &mut dyn FnMut(f64),
     recorder: &mut dyn Recorder,
 ) -> RunReport {
+    run_within(points, options, stop, progress, recorder, |work| work())
+}
+
+/// As [`run`], for programs whose own algorithms need something of each thread that runs them: `within` is called on every such thread
+/// with the work to do.
+pub fn run_within(
+    points: &[Point],
+    options: &RunOptions,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(f64),
+    recorder: &mut dyn Recorder,
+    within: fn(&mut (dyn FnMut() + Send)),
+) -> RunReport {
     let total = points.len() * options.replications as usize;
     let workers = options.jobs.clamp(1, total.max(1));
     let shared = Shared {
@@ -113,7 +126,7 @@ pub fn run(
     std::thread::scope(|scope| {
         for worker in 0..workers {
             let (shared, sender) = (&shared, sender.clone());
-            scope.spawn(move || shared.work(worker, &sender));
+            scope.spawn(move || within(&mut || shared.work(worker, &sender)));
         }
         drop(sender);
         let mut done = 0;

@@ -46,7 +46,7 @@ pub fn comparison(
     let comparison = Comparison { line, rtt, buffer, flows, cc, aqm, signal, warmup, duration, replications, seed };
     let text = comparison.scenario().map_err(|error| refuse(&argument(error.option), &error.message))?;
     let read = plan::Plan::parse("scenario made from the options", &text, Path::new(""));
-    read.map(Plan).map_err(|error| {
+    read.map(Plan::from).map_err(|error| {
         let facts = |fault: &Fault| {
             let name = Comparison::option_of(fault.field()).map_or_else(|| fault.field().to_owned(), argument);
             (WHERE.to_owned(), None, None, name, fault.message().to_owned(), fault.suggestion().map(str::to_owned))

@@ -30,6 +30,11 @@ pub fn sweep_error(py: Python<'_>, error: &SweepError) -> PyErr {
     raise(py, "SweepError", (error.to_string(),))
 }
 
+/// `goodqueue.ArrivalError`.
+pub fn arrival_error(py: Python<'_>, text: &str) -> PyErr {
+    raise(py, "ArrivalError", (text,))
+}
+
 /// The exception of this name in `goodqueue.exceptions`, or what kept it from being made.
 fn raise<'py>(py: Python<'py>, name: &str, arguments: impl IntoPyObject<'py, Target = PyTuple, Error = PyErr>) -> PyErr {
     let made = || {

@@ -2,8 +2,11 @@
 //! package in `python/goodqueue`.
 
 mod compare;
+mod drive;
 mod error;
+mod own;
 mod plan;
+mod qdisc;
 mod report;
 mod run;
 mod sweep;
@@ -21,7 +24,15 @@ mod _core {
     #[pymodule_export]
     use super::compare::comparison;
     #[pymodule_export]
+    use super::drive::drive;
+    #[pymodule_export]
+    use super::kinds;
+    #[pymodule_export]
+    use super::own::{Decision, Packet, QueueState};
+    #[pymodule_export]
     use super::plan::Plan;
+    #[pymodule_export]
+    use super::qdisc::Driven;
     #[pymodule_export]
     use super::report::Report;
     #[pymodule_export]
@@ -38,6 +49,12 @@ mod _core {
 #[pyfunction]
 fn version() -> (&'static str, &'static str) {
     (goodqueue_lab::provenance::VERSION, goodqueue_lab::provenance::COMMIT)
+}
+
+/// Names of the queues there are.
+#[pyfunction]
+fn kinds() -> Vec<&'static str> {
+    goodqueue_aqm::sched::kinds().map(|spec| spec.kind).collect()
 }
 
 /// The `gq` command: carries out `arguments` and gives the exit code. `itself` starts it again with other arguments.

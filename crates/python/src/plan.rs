@@ -1,72 +1,126 @@
 //! Scenarios as the Rust parser reads them.
 
 use crate::error::scenario_error;
+use crate::own::{PyKind, Trouble};
+use goodqueue_aqm::own::OwnKind;
+use goodqueue_lab::plan::{OwnKinds, PlanError};
 use goodqueue_lab::{lint, plan};
 use pyo3::prelude::*;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A scenario, read and checked.
 #[pyclass(frozen, module = "goodqueue._core")]
-pub struct Plan(pub plan::Plan);
+pub struct Plan {
+    pub plan: plan::Plan,
+    /// What its algorithms written in Python have raised.
+    pub trouble: Arc<Trouble>,
+    pub has_own: bool,
+}
+
+/// Name, version and maker of an algorithm written in Python.
+type Algorithm = (String, String, Py<PyAny>);
+
+impl From<plan::Plan> for Plan {
+    fn from(plan: plan::Plan) -> Self {
+        Self { plan, trouble: Arc::default(), has_own: false }
+    }
+}
+
+impl Plan {
+    /// Reads with `read`, which is given the algorithms.
+    fn made(
+        py: Python<'_>,
+        algorithms: Vec<Algorithm>,
+        read: impl FnOnce(OwnKinds) -> Result<plan::Plan, PlanError> + Send,
+    ) -> PyResult<Self> {
+        let trouble = Arc::new(Trouble::default());
+        let has_own = !algorithms.is_empty();
+        let kind = |(name, version, make): Algorithm| -> Arc<dyn OwnKind> {
+            Arc::new(PyKind::new(&name, version, make, trouble.clone()))
+        };
+        let own: OwnKinds = algorithms.into_iter().map(kind).collect();
+        let plan = py.detach(|| read(own));
+        // What an algorithm raised when it was made says more than that it could not be.
+        trouble.raise()?;
+        let plan = plan.map_err(|error| scenario_error(py, &error))?;
+        Ok(Self { plan, trouble, has_own })
+    }
+}
 
 #[pymethods]
 impl Plan {
     /// Reads TOML text. `source_name` stands for the file in messages; paths in it are relative to `base_dir`.
     #[new]
-    #[pyo3(signature = (source_name, text, base_dir, overrides = Vec::new()))]
-    fn new(py: Python<'_>, source_name: &str, text: &str, base_dir: PathBuf, overrides: Vec<(String, String)>) -> PyResult<Self> {
-        let read = || {
-            let plan = plan::Plan::parse(source_name, text, &base_dir)?;
+    #[pyo3(signature = (source_name, text, base_dir, overrides = Vec::new(), algorithms = Vec::new()))]
+    fn new(
+        py: Python<'_>,
+        source_name: &str,
+        text: &str,
+        base_dir: PathBuf,
+        overrides: Vec<(String, String)>,
+        algorithms: Vec<Algorithm>,
+    ) -> PyResult<Self> {
+        Self::made(py, algorithms, |own| {
+            let plan = plan::Plan::parse_knowing(source_name, text, &base_dir, own)?;
             if overrides.is_empty() { Ok(plan) } else { plan.with_overrides(&overrides) }
-        };
-        py.detach(read).map(Self).map_err(|error| scenario_error(py, &error))
+        })
     }
 
     /// Reads a file.
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        py.detach(|| plan::Plan::load(&path)).map(Self).map_err(|error| scenario_error(py, &error))
+    #[pyo3(signature = (path, algorithms = Vec::new()))]
+    fn load(py: Python<'_>, path: PathBuf, algorithms: Vec<Algorithm>) -> PyResult<Self> {
+        Self::made(py, algorithms, |own| plan::Plan::load_knowing(&path, own))
     }
 
     /// The same with dotted keys set.
     fn with_overrides(&self, py: Python<'_>, overrides: Vec<(String, String)>) -> PyResult<Self> {
-        py.detach(|| self.0.with_overrides(&overrides)).map(Self).map_err(|error| scenario_error(py, &error))
+        let plan = py.detach(|| self.plan.with_overrides(&overrides));
+        self.trouble.raise()?;
+        let plan = plan.map_err(|error| scenario_error(py, &error))?;
+        Ok(Self { plan, trouble: self.trouble.clone(), has_own: self.has_own })
     }
 
     #[getter]
     fn name(&self) -> &str {
-        self.0.name()
+        self.plan.name()
     }
 
     #[getter]
     fn seed(&self) -> u64 {
-        self.0.seed()
+        self.plan.seed()
     }
 
     #[getter]
     fn replications(&self) -> u32 {
-        self.0.replications()
+        self.plan.replications()
     }
 
     #[getter]
     fn point_count(&self) -> usize {
-        self.0.point_count()
+        self.plan.point_count()
     }
 
     #[getter]
     fn source_text(&self) -> &str {
-        self.0.source_text()
+        self.plan.source_text()
     }
 
     #[getter]
     fn sha256(&self) -> String {
-        self.0.sha256()
+        self.plan.sha256()
+    }
+
+    #[getter]
+    fn source_name(&self) -> &str {
+        self.plan.source_name()
     }
 
     /// What is odd about the scenario, each thing once.
     fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        let points = py.detach(|| self.0.points()).map_err(|error| scenario_error(py, &error))?;
+        let points = py.detach(|| self.plan.points()).map_err(|error| scenario_error(py, &error))?;
         let mut known = BTreeSet::new();
         let all = points.iter().flat_map(lint::warnings).map(|warning| warning.to_string());
         Ok(all.filter(|text| known.insert(text.clone())).collect())

@@ -28,7 +28,7 @@ pub fn run(
     packets: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Report> {
-    let points = py.detach(|| plan.0.points()).map_err(|error| scenario_error(py, &error))?;
+    let points = py.detach(|| plan.plan.points()).map_err(|error| scenario_error(py, &error))?;
     let recorded = match record {
         "nothing" if packets => return Err(refuse(py, "packets", "records the runs that record names, which is nothing")),
         "nothing" => Recorded::Nothing,
@@ -39,7 +39,7 @@ pub fn run(
     let sample_every = sample.map(|text| sampling(py, &points, text)).transpose()?;
     let options = RunOptions {
         jobs: jobs.max(1),
-        replications: plan.0.replications(),
+        replications: plan.plan.replications(),
         recorded,
         sample_every,
         packets,
@@ -48,9 +48,27 @@ pub fn run(
     let stop = AtomicBool::new(false);
     let mut watch = Watch::new(&stop, progress);
     let mut kept = Kept::default();
-    let report = py.detach(|| runner::run(&points, &options, &stop, &mut |part| watch.look(part), &mut kept));
+    let mut look = |part| {
+        if plan.trouble.is_there() {
+            stop.store(true, Ordering::Relaxed);
+        }
+        watch.look(part);
+    };
+    let report = py.detach(|| {
+        if plan.has_own {
+            runner::run_within(&points, &options, &stop, &mut look, &mut kept, known_to_python)
+        } else {
+            runner::run(&points, &options, &stop, &mut look, &mut kept)
+        }
+    });
+    plan.trouble.raise()?;
     watch.finish()?;
-    Ok(py.detach(|| Report::new(&plan.0, points, report, kept)))
+    Ok(py.detach(|| Report::new(&plan.plan, points, report, kept)))
+}
+
+/// Does the work on a thread that the interpreter keeps its books of meanwhile: they would be made and thrown away for each packet.
+fn known_to_python(work: &mut (dyn FnMut() + Send)) {
+    Python::attach(|py| py.detach(work));
 }
 
 /// Looks at the interpreter now and then while work goes on without it: tells of progress, and sets the flag that stops the work when a

@@ -1,6 +1,7 @@
 //! What a world is made of: links, flows and what to record. Plain values; everything random is drawn from `seed`.
 
 use crate::outcome::Content;
+use goodqueue_aqm::own::OwnKind;
 use goodqueue_aqm::spec::{Chosen, KindSpec, Value};
 use goodqueue_aqm::{EcnPolicy, Limit};
 use goodqueue_tcp::{ReceiverConfig, SenderConfig};
@@ -73,6 +74,15 @@ pub enum QueueSpec {
         params: Vec<(&'static str, Value)>,
         /// The algorithm it puts to work, for kinds that do.
         of: Option<Chosen>,
+        /// Mark or drop.
+        ecn: EcnPolicy,
+        /// Hard limit.
+        limit: Limit,
+    },
+    /// One queue under an algorithm of the program's own.
+    Own {
+        /// Builds it.
+        kind: Arc<dyn OwnKind>,
         /// Mark or drop.
         ecn: EcnPolicy,
         /// Hard limit.

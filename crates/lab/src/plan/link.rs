@@ -1,5 +1,6 @@
 //! Links: rates, delays, buffers and queues of both directions.
 
+use super::Known;
 use super::queue::{self, Queue};
 use super::reader::{self, Field, Table};
 use super::scenario::{LONGEST, LONGEST_DELAY};
@@ -8,7 +9,6 @@ use super::traffic::Heading;
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::Fault;
 use crate::quantity::{self, Limits};
-use crate::trace_file::TraceStore;
 use goodqueue_aqm::spec::{LinkFacts, Size};
 use goodqueue_sim::RateSpec;
 use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
@@ -123,7 +123,7 @@ struct DirectionDraft {
 }
 
 /// Reads all `[link.NAME]`. The return direction of the whole is `None` when a fault was found.
-pub(super) fn read<'a>(scenario: &Table<'a>, traces: &TraceStore) -> Option<Vec<Draft<'a>>> {
+pub(super) fn read<'a>(scenario: &Table<'a>, known: &Known) -> Option<Vec<Draft<'a>>> {
     let help = "describe the bottleneck, for instance [link.bottleneck] with rate, delay and buffer";
     let Some(node) = scenario.get("link") else {
         scenario.required("link", help, |_| Ok(()));
@@ -139,11 +139,11 @@ pub(super) fn read<'a>(scenario: &Table<'a>, traces: &TraceStore) -> Option<Vec<
         return None;
     }
     // All are read, so that one look shows all faults.
-    let drafts: Vec<Option<Draft<'a>>> = links.entries().iter().map(|entry| read_entry(&links, entry, help, traces)).collect();
+    let drafts: Vec<Option<Draft<'a>>> = links.entries().iter().map(|entry| read_entry(&links, entry, help, known)).collect();
     drafts.into_iter().collect()
 }
 
-fn read_entry<'a>(links: &Table<'a>, entry: &'a Entry, help: &str, traces: &TraceStore) -> Option<Draft<'a>> {
+fn read_entry<'a>(links: &Table<'a>, entry: &'a Entry, help: &str, known: &Known) -> Option<Draft<'a>> {
     let key = &entry.key;
     if !matches!(entry.node.value, Value::Table(_)) {
         links.fault(key, "is not a table".to_owned(), Some(help.to_owned()));
@@ -154,7 +154,7 @@ fn read_entry<'a>(links: &Table<'a>, entry: &'a Entry, help: &str, traces: &Trac
         return None;
     }
     let table = Table::open(&entry.node, &links.path_of(key), links.faults())?;
-    read_link(table, key, traces)
+    read_link(table, key, known)
 }
 
 fn is_name(text: &str) -> bool {
@@ -183,9 +183,9 @@ fn read_ends(table: &Table<'_>) -> Option<Option<[String; 2]>> {
 /// Keys of the return direction, which a one-way link does not have.
 const UP_KEYS: [&str; 7] = ["rate_up", "burst_up", "delay_up", "loss_up", "queue_up", "buffer_up", "flow_control_up"];
 
-fn read_link<'a>(table: Table<'a>, name: &str, traces: &TraceStore) -> Option<Draft<'a>> {
-    let rate = table.required("rate", "write for instance rate = \"10 Mbit/s\"", |field| read_rate(field, traces));
-    let rate_up = table.optional("rate_up", |field| read_rate(field, traces));
+fn read_link<'a>(table: Table<'a>, name: &str, known: &Known) -> Option<Draft<'a>> {
+    let rate = table.required("rate", "write for instance rate = \"10 Mbit/s\"", |field| read_rate(field, known));
+    let rate_up = table.optional("rate_up", |field| read_rate(field, known));
     let delays = Limits::new(Duration::ZERO, LONGEST_DELAY);
     let delay = table.required("delay", "write the one-way delay, for instance delay = \"5 ms\"", reader::duration(delays));
     let delay_up = table.optional("delay_up", reader::duration(delays));
@@ -202,8 +202,8 @@ fn read_link<'a>(table: Table<'a>, name: &str, traces: &TraceStore) -> Option<Dr
     if one_way && let Some(key) = UP_KEYS.into_iter().find(|key| table.get(key).is_some()) {
         table.fault(key, "describes a direction that a one-way link does not have".to_owned(), None);
     }
-    let down_queue = queue::Draft::read(&table, queue::Names { queue: "queue", buffer: "buffer" });
-    let up_queue = queue::Draft::read(&table, queue::Names { queue: "queue_up", buffer: "buffer_up" });
+    let down_queue = queue::Draft::read(&table, queue::Names { queue: "queue", buffer: "buffer" }, known);
+    let up_queue = queue::Draft::read(&table, queue::Names { queue: "queue_up", buffer: "buffer_up" }, known);
     let complete = (rate, delay, ends, down_queue, up_queue);
     let (Some(rate), Some(delay), Some(ends), Some(down_queue), Some(up_queue)) = complete else {
         table.finish(&format!("[link.{name}]"));
@@ -349,7 +349,7 @@ fn read_flow_control(field: Field<'_>) -> Result<Option<Size>, Fault> {
     }
 }
 
-fn read_rate(field: Field<'_>, traces: &TraceStore) -> Result<RateSpec, Fault> {
+fn read_rate(field: Field<'_>, known: &Known) -> Result<RateSpec, Fault> {
     let Value::Table(entries) = &field.node.value else {
         return reader::rate(Limits::new(Rate::bit_s(1), FASTEST))(field).map(RateSpec::Constant);
     };
@@ -362,7 +362,7 @@ fn read_rate(field: Field<'_>, traces: &TraceStore) -> Result<RateSpec, Fault> {
         [entry] if entry.key == "trace" => {
             let path = inner("trace");
             let field = Field { node: &entry.node, path: &path };
-            let trace = traces.load(reader::text(field)?).map_err(|error| field.fault(error.to_string(), None))?;
+            let trace = known.traces.load(reader::text(field)?).map_err(|error| field.fault(error.to_string(), None))?;
             Ok(RateSpec::Trace(trace))
         }
         _ => {

@@ -1,14 +1,17 @@
 //! A queue: its algorithm with parameters, marking or dropping, and its limit.
 
+use super::Known;
 use super::link::limit_of;
 use super::reader::{self, Field, Table};
 use super::suggest::nearest;
 use super::tree::{Node, Value as Tree};
 use crate::diagnostic::{Fault, Origin};
 use crate::quantity::{self, Limits, excerpt};
+use goodqueue_aqm::own::OwnKind;
 use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, SimplePacket, algo, sched};
 use goodqueue_units::{Duration, Packets, Rate, Rng};
+use std::sync::Arc;
 
 /// What waits in front of a transmitter.
 #[derive(Clone, Debug)]
@@ -19,6 +22,8 @@ pub struct Queue {
     pub params: Vec<(&'static str, Value)>,
     /// The algorithm or queue it puts to work, for kinds that do.
     pub of: Option<Chosen>,
+    /// Builds it, when the kind is one of the program's own.
+    pub own: Option<Arc<dyn OwnKind>>,
     /// Mark or drop.
     pub ecn: EcnPolicy,
     /// Hard limit.
@@ -61,6 +66,7 @@ pub(super) enum Need {
 pub(super) struct Draft {
     names: Names,
     chosen: Chosen,
+    own: Option<Arc<dyn OwnKind>>,
     ecn: EcnPolicy,
     /// The limit, with the key it stands under and where.
     limit: Option<(quantity::Buffer, String, Origin)>,
@@ -79,20 +85,21 @@ const MOST_BYTES: u64 = 16_000_000_000;
 
 impl Draft {
     /// Reads `queue` and `buffer` (or `queue_up` and `buffer_up`) of a link.
-    pub(super) fn read(link: &Table<'_>, names: Names) -> Option<Self> {
+    pub(super) fn read(link: &Table<'_>, names: Names, known: &Known) -> Option<Self> {
         let path = link.path_of(names.queue);
         let node = link.get(names.queue).cloned();
         let buffer_given = link.get(names.buffer).is_some();
         let buffer = link.optional(names.buffer, with_place);
         let Described { chosen, ecn, limit } = match &node {
             None => Described::plain(sched::kind("tail-drop")?),
-            Some(node) => read_queue(link, node, &path)?,
+            Some(node) => read_queue(link, node, &path, known)?,
         };
         if buffer_given && buffer.is_none() {
             return None;
         }
         let given = node.is_some() || buffer_given;
-        Some(Self { names, chosen, ecn, limit: limit.or(buffer), given, node, path })
+        let own = known.own(chosen.kind.kind).cloned();
+        Some(Self { names, chosen, own, ecn, limit: limit.or(buffer), given, node, path })
     }
 
     /// Works out the limit and lets the algorithm check its parameters against the link.
@@ -129,7 +136,7 @@ impl Draft {
         let facts = LinkFacts { limit, ..*facts };
         self.check(link, &facts, &self.chosen, self.node.as_ref(), &self.path)?;
         let Chosen { kind, params, of } = self.chosen;
-        Some(Some(Queue { kind, params, of: of.map(|of| *of), ecn: self.ecn, limit }))
+        Some(Some(Queue { kind, params, of: of.map(|of| *of), own: self.own, ecn: self.ecn, limit }))
     }
 
     /// Builds what is within first, so that a fault of its own is found where it stands.
@@ -138,6 +145,10 @@ impl Draft {
         if let Some(of) = of {
             let inner = table.and_then(|node| node.entry("of")).map(|entry| &entry.node);
             self.check(link, facts, of, inner, &format!("{path}.of"))?;
+        }
+        if let Some(own) = &self.own {
+            let built = AnyQdisc::<SimplePacket>::build_own(&**own, facts, self.ecn, Rng::new(0));
+            return built.map_err(|error| self.refuse(link, table, path, error)).ok().map(|_| ());
         }
         let built = AnyQdisc::<SimplePacket>::build_over(kind, params, of.as_deref(), facts, self.ecn, Rng::new(0));
         built.map_err(|error| self.refuse(link, table, path, error)).ok().map(|_| ())
@@ -169,11 +180,11 @@ impl Described {
 }
 
 /// Reads `"codel"` or `{ kind = "codel", … }`.
-fn read_queue(link: &Table<'_>, node: &Node, path: &str) -> Option<Described> {
+fn read_queue(link: &Table<'_>, node: &Node, path: &str, known: &Known) -> Option<Described> {
     let faults = link.faults();
     if let Tree::String(name) = &node.value {
         let field = Field { node, path };
-        let kind = find_kind(field, name).map_err(|fault| faults.add(fault)).ok()?;
+        let kind = find_first(field, name, known).map_err(|fault| faults.add(fault)).ok()?;
         if kind.needs_another() {
             faults.add(Fault::at(&node.origin, &format!("{path}.of"), "is missing".to_owned(), Some(name_inner(kind))));
             return None;
@@ -185,7 +196,7 @@ fn read_queue(link: &Table<'_>, node: &Node, path: &str) -> Option<Described> {
         return None;
     }
     let table = Table::open(node, path, faults)?;
-    let kind = table.required("kind", NAME_IT, |field| find_kind(field, reader::text(field)?))?;
+    let kind = table.required("kind", NAME_IT, |field| find_first(field, reader::text(field)?, known))?;
     let ecn = table.optional("ecn", reader::switch);
     let limit = table.optional("limit", with_place);
     let whole = limit.is_some() == node.entry("limit").is_some() && ecn.is_some() == node.entry("ecn").is_some();
@@ -271,6 +282,11 @@ fn read_params(table: &Table<'_>, kind: &'static KindSpec) -> Option<Vec<(&'stat
 
 fn with_place(field: Field<'_>) -> Result<(quantity::Buffer, String, Origin), Fault> {
     Ok((reader::buffer(field)?, field.path.to_owned(), field.node.origin.clone()))
+}
+
+/// The outermost kind may be one of the program's own.
+fn find_first(field: Field<'_>, name: &str, known: &Known) -> Result<&'static KindSpec, Fault> {
+    known.own(name).map_or_else(|| find_kind(field, name), |own| Ok(own.spec()))
 }
 
 fn find_kind(field: Field<'_>, name: &str) -> Result<&'static KindSpec, Fault> {

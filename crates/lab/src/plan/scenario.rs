@@ -1,5 +1,6 @@
 //! One point of a plan: typed settings with every default filled in, and how they are read from the tree.
 
+use super::Known;
 use super::link::{self, Demand, Link};
 use super::reader::{self, Faults, Field, Table};
 use super::topology::{Graph, Path};
@@ -7,7 +8,6 @@ use super::traffic::{self, Heading, Traffic};
 use super::tree::{Node, Value};
 use crate::diagnostic::{Fault, PlanError};
 use crate::quantity::{self, Limits};
-use crate::trace_file::TraceStore;
 use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
 
 /// The settings of one point.
@@ -138,9 +138,9 @@ struct Head {
 ///
 /// # Errors
 /// All faults found.
-pub(super) fn resolve(root: &Node, default_name: &str, traces: &TraceStore) -> Result<Scenario, PlanError> {
+pub(super) fn resolve(root: &Node, default_name: &str, known: &Known) -> Result<Scenario, PlanError> {
     let faults = Faults::default();
-    let scenario = read(root, default_name, traces, &faults);
+    let scenario = read(root, default_name, known, &faults);
     match (scenario, PlanError::from_faults(faults.into_vec())) {
         (_, Some(error)) => Err(error),
         (Some(scenario), None) => Ok(scenario),
@@ -149,7 +149,7 @@ pub(super) fn resolve(root: &Node, default_name: &str, traces: &TraceStore) -> R
     }
 }
 
-fn read(root: &Node, default_name: &str, traces: &TraceStore, faults: &Faults) -> Option<Scenario> {
+fn read(root: &Node, default_name: &str, known: &Known, faults: &Faults) -> Option<Scenario> {
     let table = Table::open(root, "", faults)?;
     read_version(&table);
     let head = read_head(&table, default_name);
@@ -162,7 +162,7 @@ fn read(root: &Node, default_name: &str, traces: &TraceStore, faults: &Faults) -
     );
     let access = read_access(&table);
     let traffic = traffic::read(&table);
-    let (links, traffic) = connect(super::link::read(&table, traces), access, traffic);
+    let (links, traffic) = connect(super::link::read(&table, known), access, traffic);
     table.finish("a scenario");
     Some(Scenario {
         name: head.name,

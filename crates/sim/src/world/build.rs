@@ -9,7 +9,7 @@ use crate::histogram::TimeCounts;
 use crate::lane::Lane;
 use crate::link::{Link, Pressure, Wire, WireClass};
 use crate::losses::{FlowSignals, LossEvents};
-use crate::packet::HostMark;
+use crate::packet::{HostMark, SimPacket};
 use crate::probe::{LinkProbe, Tap};
 use crate::rate::RateProcess;
 use crate::session::{MOST_OPEN, Session};
@@ -17,10 +17,10 @@ use crate::settle::SettleProbe;
 use crate::spec::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, SourceSpec, WorldSpec};
 use crate::timers::{MAX_INDEX, Target, Timers};
 use crate::traffic::UdpSource;
-use goodqueue_aqm::spec::{Chosen, Default as ParamDefault, KindSpec, Value};
+use goodqueue_aqm::spec::{Chosen, Default as ParamDefault, KindSpec, LinkFacts, ParamError, Value};
 use goodqueue_aqm::{AnyQdisc, Limit};
 use goodqueue_tcp::{Data, Receiver, Sender};
-use goodqueue_units::{Bytes, Duration, Instant, Rng};
+use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
 use std::collections::BTreeMap;
 
 /// Random streams of a world; each kind starts at its own number so that adding one never shifts another.
@@ -167,15 +167,6 @@ fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u3
         return fault(&link.name, "only a link without queue, loss and observer may have jitter");
     }
     let rate = RateProcess::new(&link.rate, link.burst);
-    let (kind, params, of, ecn, limit) = match &link.queue {
-        QueueSpec::Discipline { kind, params, of, ecn, limit } => (*kind, params.as_slice(), of.as_ref(), *ecn, *limit),
-        QueueSpec::Unlimited => {
-            let Some(tail_drop) = goodqueue_aqm::sched::kind("tail-drop") else {
-                return fault(&link.name, "tail-drop is not built in");
-            };
-            (tail_drop, &[][..], None, goodqueue_aqm::EcnPolicy::Drop, Limit::NONE)
-        }
-    };
     if let RateSpec::Trace(trace) = &link.rate {
         let ordered = trace.opportunities.windows(2).all(|pair| pair[0].0 < pair[1].0);
         let inside = trace.opportunities.first().is_some_and(|o| !o.0.is_zero())
@@ -184,22 +175,13 @@ fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u3
             return fault(&link.name, "a trace needs opportunities of at least one byte, rising in time within its period");
         }
     }
-    let facts = goodqueue_aqm::spec::LinkFacts {
-        rate: Some(rate.known_rate(Instant::ZERO)),
-        delay: link.delay,
-        mtu: link.mtu,
-        overhead: link.overhead,
-        limit,
-    };
     let stream = Rng::stream(spec.seed, QUEUE_STREAM + number as u64);
-    let qdisc = AnyQdisc::build_over(kind, params, of, &facts, ecn, stream)
-        .map_err(|error| WorldError { subject: link.name.clone(), message: error.to_string() })?;
+    let (qdisc, target) = discipline(link, rate.known_rate(Instant::ZERO), stream)?;
     let mut probe = LinkProbe::new(link.name.clone(), seen, Instant::ZERO + spec.warmup, end);
     probe.line_bytes = vec![0; 2 * spec.groups.len()];
     if let (RateSpec::Steps(steps), Some(_)) = (&link.rate, seen)
         && steps.len() > 1
     {
-        let target = target(kind, params, of);
         probe.settle = Some(Box::new(SettleProbe::new(steps.iter().skip(1).map(|step| step.0).collect(), target)));
     }
     Ok(Link {
@@ -216,6 +198,27 @@ fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u3
         rng: Rng::stream(spec.seed, LOSS_STREAM + number as u64),
         probe,
     })
+}
+
+/// What waits in front of a link's transmitter, and the delay it aims at.
+fn discipline(link: &LinkSpec, rate: Rate, stream: Rng) -> Result<(AnyQdisc<SimPacket>, Option<Duration>), WorldError> {
+    let facts = |limit| LinkFacts { rate: Some(rate), delay: link.delay, mtu: link.mtu, overhead: link.overhead, limit };
+    let refuse = |error: ParamError| WorldError { subject: link.name.clone(), message: error.to_string() };
+    let (kind, params, of, ecn, limit) = match &link.queue {
+        QueueSpec::Discipline { kind, params, of, ecn, limit } => (*kind, params.as_slice(), of.as_ref(), *ecn, *limit),
+        QueueSpec::Unlimited => {
+            let Some(tail_drop) = goodqueue_aqm::sched::kind("tail-drop") else {
+                return fault(&link.name, "tail-drop is not built in");
+            };
+            (tail_drop, &[][..], None, goodqueue_aqm::EcnPolicy::Drop, Limit::NONE)
+        }
+        QueueSpec::Own { kind, ecn, limit } => {
+            let queue = AnyQdisc::build_own(&**kind, &facts(*limit), *ecn, stream).map_err(refuse)?;
+            return Ok((queue, None));
+        }
+    };
+    let queue = AnyQdisc::build_over(kind, params, of, &facts(limit), ecn, stream).map_err(refuse)?;
+    Ok((queue, target(kind, params, of)))
 }
 
 /// The delay that a queue's algorithm, or the one it puts to work, aims at.

@@ -1,0 +1,163 @@
+//! Algorithms that the list of [`crate::algo`] does not have: a program's own, for prototypes and bindings of other languages.
+//!
+//! They stand behind a pointer, and so cost an indirect call a hook. [`crate::AnyAqm`] does not know of them: a queue under a listed
+//! algorithm pays nothing for their sake.
+
+use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Verdict};
+use crate::spec::{KindSpec, LinkFacts, ParamError};
+use alloc::boxed::Box;
+use core::fmt;
+use goodqueue_units::{Instant, Packets};
+
+/// An algorithm of a program's own.
+pub trait OwnAlgorithm: Aqm + fmt::Debug + Send + Sync {
+    /// One more in the state that a new one has.
+    fn another(&self) -> Box<dyn OwnAlgorithm>;
+}
+
+/// A kind of algorithm of a program's own, by the name it has in scenarios.
+pub trait OwnKind: fmt::Debug + Send + Sync {
+    /// Its name, and what files may say of it.
+    fn spec(&self) -> &'static KindSpec;
+
+    /// Tells versions of it apart, for the identity of a scenario.
+    fn version(&self) -> &str;
+
+    /// Builds the algorithm for a link.
+    ///
+    /// # Errors
+    /// When it cannot be built for this link.
+    fn build(&self, link: &LinkFacts) -> Result<Box<dyn OwnAlgorithm>, ParamError>;
+}
+
+/// Lets everything pass: in place of an algorithm that could not be made.
+#[derive(Clone, Copy, Debug)]
+pub struct Mute;
+
+impl Aqm for Mute {}
+
+impl OwnAlgorithm for Mute {
+    fn another(&self) -> Box<dyn OwnAlgorithm> {
+        Box::new(*self)
+    }
+}
+
+/// Any algorithm of a program's own.
+#[derive(Debug)]
+pub struct Own(pub Box<dyn OwnAlgorithm>);
+
+impl Clone for Own {
+    fn clone(&self) -> Self {
+        Self(self.0.another())
+    }
+}
+
+impl Aqm for Own {
+    fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
+        self.0.on_arrival(env, packet, queue)
+    }
+    fn on_comparison(
+        &mut self,
+        env: &mut Env<'_>,
+        packet: PacketView,
+        queue: QueueView,
+        waiting: &dyn Fn(usize) -> Option<PacketView>,
+    ) -> Comparison {
+        self.0.on_comparison(env, packet, queue, waiting)
+    }
+    fn on_overflow(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) {
+        self.0.on_overflow(env, packet, queue);
+    }
+    fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Verdict {
+        self.0.on_departure(env, head, queue)
+    }
+    fn on_idle(&mut self, now: Instant) {
+        self.0.on_idle(now);
+    }
+    fn on_emptied(&mut self, now: Instant) {
+        self.0.on_emptied(now);
+    }
+    fn on_evicted(&mut self, env: &mut Env<'_>, count: Packets) {
+        self.0.on_evicted(env, count);
+    }
+    fn on_weight(&mut self, weight: f64) {
+        self.0.on_weight(weight);
+    }
+    fn on_sharing(&mut self, flows: u32) {
+        self.0.on_sharing(flows);
+    }
+    fn on_rate_change(&mut self, env: &mut Env<'_>) {
+        self.0.on_rate_change(env);
+    }
+    fn next_update(&self) -> Option<Instant> {
+        self.0.next_update()
+    }
+    fn on_update(&mut self, env: &mut Env<'_>, head: Option<PacketView>, queue: QueueView) {
+        self.0.on_update(env, head, queue);
+    }
+    fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.0.gauges(visit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algo::codel::CoDel;
+    use crate::queue::{EcnPolicy, Limit};
+    use crate::spec::ParamSpec;
+    use crate::{AnyQdisc, NoSink, Qdisc, Rng, SimplePacket};
+    use goodqueue_units::{Bytes, Duration, Rate};
+
+    const NO_PARAMS: &[ParamSpec] = &[];
+    const MINE: KindSpec =
+        KindSpec { kind: "mine", summary: "CoDel.", signal: "-", marks: true, params: NO_PARAMS, source: "RFC 8289" };
+
+    impl OwnAlgorithm for CoDel {
+        fn another(&self) -> Box<dyn OwnAlgorithm> {
+            Box::new(Self::default())
+        }
+    }
+
+    #[derive(Debug)]
+    struct Mine;
+
+    impl OwnKind for Mine {
+        fn spec(&self) -> &'static KindSpec {
+            &MINE
+        }
+        fn version(&self) -> &str {
+            "1"
+        }
+        fn build(&self, _: &LinkFacts) -> Result<Box<dyn OwnAlgorithm>, ParamError> {
+            Ok(Box::new(CoDel::default()))
+        }
+    }
+
+    #[test]
+    fn decides_as_the_listed_one() {
+        let link = LinkFacts {
+            rate: Some(Rate::mbit(10)),
+            delay: Duration::ms(5),
+            mtu: Bytes::new(1500),
+            overhead: Bytes::ZERO,
+            limit: Limit::packets(50),
+        };
+        let codel = crate::sched::kind("codel").expect("listed");
+        let mut listed = AnyQdisc::build(codel, &[], &link, EcnPolicy::Drop, Rng::new(1)).expect("builds");
+        let mut own = AnyQdisc::build_own(&Mine, &link, EcnPolicy::Drop, Rng::new(1)).expect("builds");
+        let packet = SimplePacket::new(1500);
+        for step in 1..4000_u64 {
+            let now = Instant::ZERO + Duration::us(step * 700);
+            for queue in [&mut listed, &mut own] {
+                queue.enqueue(now, packet, &mut NoSink);
+                if step % 2 == 0 {
+                    queue.dequeue(now, &mut NoSink);
+                }
+            }
+        }
+        assert!(listed.counters().departed.packets.get() > 1000);
+        assert_ne!(listed.counters().arrived, listed.counters().departed);
+        assert_eq!(listed.counters(), own.counters());
+    }
+}
