@@ -19,7 +19,7 @@
 
 use super::fair_queue::kinds::{FLOWS, QUANTUM, choice};
 use super::fair_queue::{FairQueue, FairQueueParams, Share, Victim};
-use super::flow_table::ShownBacklog;
+use super::flow_table::{MOST_BYTES, ShownBacklog};
 use crate::algo::codel::{self, CoDel};
 use crate::qdisc::Packet;
 use crate::spec::{Given, KindSpec, LinkFacts, ParamError};
@@ -58,6 +58,38 @@ pub fn build<P: Packet>(given: &Given<'_>, link: &LinkFacts) -> Result<FairQueue
     }
     let params = FairQueueParams::build(given, link)?;
     let share = if by_bytes { params.share } else { Share::Packets };
-    let params = FairQueueParams { share, victim: Victim::Longest, shown: ShownBacklog::TotalBehindOwn, ..params };
+    let params = FairQueueParams {
+        share,
+        // The original has a limit only, no bound on memory beside it.
+        memory_limit: MOST_BYTES,
+        victim: Victim::Longest,
+        shown: ShownBacklog::TotalBehindOwn,
+        ..params
+    };
     Ok(FairQueue::new(CoDel::of_ns2(given, link)?, link.limit, params))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Limit, NoSink, Qdisc, SimplePacket};
+    use goodqueue_units::{Bytes, Duration, Instant, Rate};
+
+    #[test]
+    fn holds_all_that_its_limit_allows() {
+        let limit = Limit::bytes(40_000_000);
+        let link = LinkFacts {
+            rate: Some(Rate::mbit(622)),
+            delay: Duration::ms(48),
+            mtu: Bytes::new(1000),
+            overhead: Bytes::ZERO,
+            limit,
+        };
+        let given = Given::new(&KIND, &[]).expect("no values");
+        let mut queue = build::<SimplePacket>(&given, &link).expect("defaults");
+        for _ in 0..40_001 {
+            queue.enqueue(Instant::ZERO, SimplePacket::new(1000), &mut NoSink);
+        }
+        assert_eq!(queue.view().backlog, Bytes::new(40_000_000));
+    }
 }
