@@ -1,11 +1,11 @@
-// A hash of everything the report template is built from. It is stored in the template, and a Rust test computes it again
+// A hash of everything that the report template and the app are built from. It is stored in both, and Rust tests compute it again
 // (crates/lab/src/report/tests.rs), so that a change here cannot be forgotten there.
 
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
 /** Files and folders below `web/` that decide what the template is. */
-export const SOURCES = ["build", "package-lock.json", "package.json", "report.html", "src", "tsconfig.json", "vite.config.ts"];
+export const SOURCES = ["app.html", "build", "package-lock.json", "package.json", "report.html", "src", "tsconfig.json", "vite.app.config.ts", "vite.config.ts"];
 
 const OFFSET = 0xcbf29ce484222325n;
 const PRIME = 0x100000001b3n;

@@ -1,17 +1,16 @@
 // The built report in a real browser. `GOODQUEUE_REPORT=FILE` checks a report that `gq` wrote instead of the fixture.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { faults } from "./axe.ts";
 import { launch, open, type Opened } from "./browser.ts";
 import { fixture, page as html } from "./fixture.ts";
 
 const OUT = resolve(import.meta.dirname, "out");
 const WIDE = { viewport: { width: 1280, height: 900 } };
 const NARROW = { viewport: { width: 375, height: 812 }, deviceScaleFactor: 2, hasTouch: true };
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const HOSTILE = `name = "</script><img src=x onerror=window.hacked=1>"\u2028# <!-- & -->\n`;
 
 let browser: Browser;
@@ -29,15 +28,6 @@ beforeAll(async () => {
   browser = await launch();
 });
 afterAll(() => browser.close());
-
-/** What axe finds that keeps somebody out. */
-async function faults(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  return page.evaluate(async () => {
-    const { violations } = await (window as unknown as { axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> } }).axe.run();
-    return violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
-  });
-}
 
 /** Canvases on which more than the axes was drawn: pixels of a saturated or dark line colour. */
 async function canvases(page: Page): Promise<{ all: number; drawn: number }> {

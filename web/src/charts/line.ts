@@ -4,13 +4,14 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { h } from "../dom.ts";
 import { type Ink, inkOf, type Look } from "../palette.ts";
-import { formatDecimals, formatNumber, type Quantity, type Unit, unitFor, withUnit, withUnitLabel } from "../units.ts";
+import { formatNumber, type Quantity, type Unit, unitFor, withUnit, withUnitLabel } from "../units.ts";
+import { type LineAxis, plotAxis } from "./axis.ts";
 import type { Chart, Heading } from "./chart.ts";
 import { lowerBound, minMax } from "./downsample.ts";
 import type { Rows } from "./export.ts";
 import { draw, type Shape } from "./svg.ts";
 import { calmWidth, movingMean } from "./smooth.ts";
-import { extent, logTicks, type Range, tickDecimals } from "./ticks.ts";
+import { extent, type Range } from "./ticks.ts";
 import { Tooltip } from "./tooltip.ts";
 import type { SharedWindow } from "./window.ts";
 
@@ -22,15 +23,6 @@ export interface LineData {
   readonly y: readonly (number | null)[];
   /** What to average for a calm line, where `y` holds extremes; `y` itself when it holds every sample. */
   readonly means?: readonly (number | null)[];
-}
-
-/** One axis of a line chart. */
-export interface LineAxis {
-  readonly label: string;
-  readonly quantity: Quantity;
-  /** All that there is to see; without it, what the lines need. */
-  readonly range?: Range;
-  readonly scale?: "linear" | "log";
 }
 
 /** What a line chart shows. */
@@ -253,7 +245,7 @@ export class LineChart implements Chart {
         x: { time: false, distr: x.scale === "log" ? 3 : 1, range: (_plot, min, max) => [min, max], min: this.#shown().min, max: this.#shown().max },
         y: { range: (_plot, min, max) => (y.range ? [y.range.min, y.range.max] : rangeTuple(this.#yRange({ min: min ?? 0, max: max ?? 0 }))) },
       },
-      axes: [this.#axis("x"), this.#axis("y")],
+      axes: [plotAxis("x", x, () => this.#units.x, ink, height), plotAxis("y", y, () => this.#units.y, ink, height)],
       series: [
         {},
         ...lines.map((line): uPlot.Series => ({
@@ -276,31 +268,6 @@ export class LineChart implements Chart {
         drawClear: [(plot) => this.#drawBand(plot)],
         setCursor: [(plot) => this.#onCursor(plot)],
         setSelect: [(plot) => this.#onSelect(plot)],
-      },
-    };
-  }
-
-  #axis(which: "x" | "y"): uPlot.Axis {
-    const axis = this.#options[which];
-    const unit = this.#units[which];
-    const ink = this.#ink;
-    return {
-      stroke: ink.muted,
-      font: "12px Inter, ui-sans-serif, system-ui, sans-serif",
-      labelFont: "12px Inter, ui-sans-serif, system-ui, sans-serif",
-      grid: { stroke: ink.grid, width: 1 },
-      ticks: { show: false },
-      ...(axis.label === "" ? {} : { label: withUnitLabel(axis.label, unit) }),
-      labelSize: 20,
-      size: which === "x" ? 26 : (_plot, values) => 14 + Math.max(0, ...(values ?? []).map((value) => (value ?? "").length)) * 6.9,
-      gap: 6,
-      ...(axis.scale === "log" ? { splits: (_plot: uPlot, _axis: number, min: number, max: number) => logTicks({ min, max }) } : {}),
-      space: which === "x" ? 64 : this.#options.height < 170 ? 22 : 36,
-      values: (_plot, splits) => {
-        const shown = splits.map((split) => (split === null ? null : Number((split * unit.factor).toPrecision(10))));
-        const present = shown.filter((value) => value !== null);
-        const decimals = axis.scale === "log" ? -1 : tickDecimals(present);
-        return shown.map((value) => (value === null ? "" : formatDecimals(value, decimals < 0 ? tickDecimals([value]) : decimals)));
       },
     };
   }

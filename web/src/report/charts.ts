@@ -8,7 +8,7 @@ import { type Quantity, quantityOf } from "../units.ts";
 import type { Point, Result } from "./data.ts";
 import { distributionChart } from "./distribution.ts";
 import { fairnessChart } from "./fairness.ts";
-import { Frame } from "./frame.ts";
+import { Frame } from "../charts/frame.ts";
 import type { Arrangement, State } from "./state.ts";
 import { columnOf, timelineChart } from "./timelines.ts";
 import { type Delay, DELAYS, tradeoffChart } from "./tradeoff.ts";

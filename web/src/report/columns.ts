@@ -37,6 +37,15 @@ const ofGroup =
   (point: Point, group: string): Figure | undefined =>
     point.figure("groups", group, ...path);
 
+/** Sizes of transfers that have completion times of their own, as the summary names them and in words. */
+const SIZES: readonly (readonly [string, string])[] = [
+  ["under_10_kB", "under 10 kB"],
+  ["from_10_kB", "10 to 100 kB"],
+  ["from_100_kB", "100 kB to 1 MB"],
+  ["from_1_MB", "1 to 10 MB"],
+  ["from_10_MB", "10 MB and more"],
+];
+
 export const LINK_COLUMNS: readonly LinkColumn[] = [
   { key: "utilization", label: "Utilisation", meaning: "Bits sent over bits that could have been sent", quantity: "ratio", better: "higher", decimals: 2, isMain: true, figure: ofLink("utilization") },
   { key: "sojourn_mean", label: "Sojourn mean", meaning: "Mean time packets spent in the queue", quantity: "time", better: "lower", isMain: true, figure: ofLink("sojourn_s", "mean") },
@@ -81,4 +90,27 @@ export const GROUP_COLUMNS: readonly GroupColumn[] = [
   { key: "completed", label: "Completed", meaning: "Flows with limited data that finished, warm-up included", quantity: "number", isMain: true, figure: ofGroup("completed_flows") },
   { key: "completion_p50", label: "Completion p50", meaning: "Half of the transfers finished within this time", quantity: "time", better: "lower", isMain: true, figure: ofGroup("completion_s", "p50") },
   { key: "completion_p95", label: "Completion p95", meaning: "95 % of the transfers finished within this time", quantity: "time", better: "lower", isMain: true, figure: ofGroup("completion_s", "p95") },
+  ...SIZES.flatMap(([key, words]): GroupColumn[] => [
+    { key: `completion_${key}_p50`, label: `${words}, p50`, meaning: `Half of the transfers of ${words} ended within this time`, quantity: "time", better: "lower", isMain: false, figure: ofGroup("completion_by_size", key, "p50") },
+    { key: `completion_${key}_p95`, label: `${words}, p95`, meaning: `95 % of the transfers of ${words} ended within this time`, quantity: "time", better: "lower", isMain: false, figure: ofGroup("completion_by_size", key, "p95") },
+  ]),
+  { key: "slowdown_p50", label: "Slowdown p50", meaning: "Median of the time of a transfer over the least that the empty path allows", quantity: "number", better: "lower", decimals: 2, isMain: false, figure: ofGroup("slowdown", "p50") },
+  { key: "slowdown_p95", label: "Slowdown p95", meaning: "95 % of the transfers took no more than so many times the least that the empty path allows", quantity: "number", better: "lower", decimals: 2, isMain: false, figure: ofGroup("slowdown", "p95") },
+  { key: "transfers_unfinished", label: "Unfinished", meaning: "Transfers that had not ended when the run did", quantity: "number", better: "lower", isMain: false, figure: ofGroup("transfers", "unfinished") },
+  { key: "transfers_refused", label: "Refused", meaning: "Transfers that could not begin, since too many were open", quantity: "number", better: "lower", isMain: false, figure: ofGroup("transfers", "refused") },
+  { key: "page_load_p50", label: "Page load p50", meaning: "Half of the pages were complete within this time", quantity: "time", better: "lower", isMain: true, figure: ofGroup("page_load_s", "p50") },
+  { key: "page_load_p95", label: "Page load p95", meaning: "95 % of the pages were complete within this time", quantity: "time", better: "lower", isMain: true, figure: ofGroup("page_load_s", "p95") },
+  { key: "first_byte_p50", label: "First byte p50", meaning: "Median time from a request to the first byte of its response", quantity: "time", better: "lower", isMain: false, figure: ofGroup("startup_s", "p50") },
+  { key: "first_byte_p95", label: "First byte p95", meaning: "95 % of the requests saw the first byte of their response within this time", quantity: "time", better: "lower", isMain: false, figure: ofGroup("startup_s", "p95") },
+  { key: "video_bitrate", label: "Video bitrate", meaning: "Mean bitrate of the segments received", quantity: "rate", better: "higher", isMain: true, figure: ofGroup("video", "bitrate_bit_s") },
+  { key: "video_startup", label: "Video starts in", meaning: "Median time from a video’s start to its playing", quantity: "time", better: "lower", isMain: true, figure: ofGroup("video", "startup_s") },
+  { key: "video_rebuffer", label: "Rebuffering", meaning: "Time spent waiting with an empty buffer over time since playing began", quantity: "ratio", better: "lower", isMain: true, figure: ofGroup("video", "rebuffer_ratio") },
+  { key: "video_stalls", label: "Stalls", meaning: "How often a video’s buffer ran empty", quantity: "number", better: "lower", isMain: false, figure: ofGroup("video", "stalls") },
+  { key: "video_switches", label: "Switches", meaning: "Changes of bitrate, mean over videos", quantity: "number", better: "lower", isMain: false, figure: ofGroup("video", "switches") },
+  { key: "mos", label: "Call quality, MOS", meaning: "Mean opinion score of the E-model, from 1 to 4.5, mean over calls", quantity: "number", better: "higher", decimals: 2, isMain: true, figure: ofGroup("voip", "mos") },
+  { key: "worst_mos", label: "Worst call, MOS", meaning: "Mean opinion score of the worst call", quantity: "number", better: "higher", decimals: 2, isMain: false, figure: ofGroup("voip", "worst_mos") },
+  { key: "r_factor", label: "R factor", meaning: "Rating of the E-model, from 0 to 93.2, mean over calls", quantity: "number", better: "higher", decimals: 1, isMain: false, figure: ofGroup("voip", "r_factor") },
+  { key: "one_way_p95", label: "One-way delay p95", meaning: "95 % of the UDP packets arrived within this time of being sent", quantity: "time", better: "lower", isMain: false, figure: ofGroup("one_way_delay_s", "p95") },
+  { key: "jitter_p95", label: "Jitter p95", meaning: "Delay above the flow’s least that 95 % of its packets did not exceed", quantity: "time", better: "lower", isMain: false, figure: ofGroup("jitter_s", "p95") },
+  { key: "late", label: "Late", meaning: "Packets that took longer than 150 ms over packets that arrived", quantity: "ratio", better: "lower", isMain: false, figure: ofGroup("late_ratio") },
 ];

@@ -2,6 +2,7 @@
 
 import "../theme.css";
 import "../charts/charts.css";
+import "../charts/card.css";
 import "./tables.css";
 import "./report.css";
 import "./print.css";

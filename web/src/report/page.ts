@@ -5,12 +5,12 @@ import { sign } from "../charts/sign.ts";
 import { h, menu, segmented, selectField } from "../dom.ts";
 import { themeButton } from "../theme.ts";
 import { type Charts, makeCharts } from "./charts.ts";
-import { type FigureColumn, GROUP_COLUMNS, LINK_COLUMNS } from "./columns.ts";
-import type { Figure, Point, Result } from "./data.ts";
-import type { Frame } from "./frame.ts";
+import { GROUP_COLUMNS, LINK_COLUMNS } from "./columns.ts";
+import type { Point, Result } from "./data.ts";
+import type { Frame } from "../charts/frame.ts";
 import { GLOSSARY } from "./glossary.ts";
 import { State } from "./state.ts";
-import { figureRows, figureTable, type TableOptions, type TableRow } from "./tables.ts";
+import { columnsWorthShowing, figureRows, figureTable, type TableOptions, type TableRow } from "./tables.ts";
 
 /** Fills `root` with the report of `result`; `source` is the text it was read from, for the download. */
 export function showReport(root: HTMLElement, result: Result, source: string): void {
@@ -132,15 +132,6 @@ function tableSection(title: string, options: (isMainOnly: boolean) => TableOpti
   update();
   const head = h("div", { class: "section-head" }, h("h2", {}, title), h("div", { class: "section-tools" }, ...tools, columns, save));
   return { element: h("section", { class: "results" }, head, place), update };
-}
-
-/** The columns that hold any figure; a main column of nothing but zeros (marks, when nobody uses ECN) is for those who ask
- *  for everything. */
-function columnsWorthShowing<C extends FigureColumn>(all: readonly C[], isMainOnly: boolean, figures: (column: C) => readonly (Figure | undefined)[]): C[] {
-  return all.filter((column) => {
-    const present = figures(column).filter((figure) => figure !== undefined);
-    return isMainOnly ? column.isMain && present.some((figure) => figure.mean !== 0) : present.length > 0;
-  });
 }
 
 /** What the numbers beside the means are, and what bold says. */

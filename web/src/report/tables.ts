@@ -68,6 +68,15 @@ export function figureRows(options: TableOptions): Rows {
   return [header, ...options.rows.map((row) => [...row.names, ...row.figures.flatMap(cells)])];
 }
 
+/** The columns that hold any figure; a main column of nothing but zeros (marks, when nobody uses ECN) is for those who ask
+ *  for everything. */
+export function columnsWorthShowing<C extends FigureColumn>(all: readonly C[], isMainOnly: boolean, figures: (column: C) => readonly (Figure | undefined)[]): C[] {
+  return all.filter((column) => {
+    const present = figures(column).filter((figure) => figure !== undefined);
+    return isMainOnly ? column.isMain && present.some((figure) => figure.mean !== 0) : present.length > 0;
+  });
+}
+
 interface Scale {
   readonly unit: Unit;
   readonly decimals: number;

@@ -6,7 +6,7 @@ import { LineChart, type LineData, type LineOptions } from "../charts/line.ts";
 import { extent, type Range } from "../charts/ticks.ts";
 import type { SharedWindow } from "../charts/window.ts";
 import { sign } from "../charts/sign.ts";
-import { escapeXml } from "../charts/svg.ts";
+import { stackSvg } from "../charts/stack.ts";
 import { h } from "../dom.ts";
 import type { Ink } from "../palette.ts";
 import { type Quantity, withUnitLabel } from "../units.ts";
@@ -97,16 +97,7 @@ class Panels implements Chart {
       const legend = options.lines.map(({ label, look }) => ({ label: withUnitLabel(label, chart.unitY), look }));
       return chart.svg(ink, width / inRow, { title: "", legend });
     });
-    const height = Math.max(0, ...pieces.map((piece) => Number(/height="([\d.]+)"/.exec(piece)?.[1] ?? 0)));
-    const top = heading ? 40 : 0;
-    const placed = pieces.map((piece, at) => {
-      const place = `<svg x="${(at % inRow) * (width / inRow)}" y="${top + Math.floor(at / inRow) * height}" `;
-      // Names inside one picture are its own only as long as no other picture has them.
-      return piece.replace("<svg ", place).replaceAll("clip-", `clip-${at}-`);
-    });
-    const all = top + Math.ceil(pieces.length / inRow) * height;
-    const title = heading ? `<text x="14" y="26" font-size="15" font-weight="600" fill="${ink.ink}">${escapeXml(heading.title)}</text>` : "";
-    return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${all}" viewBox="0 0 ${width} ${all}" font-family="Inter, sans-serif"><defs></defs><rect width="${width}" height="${all}" fill="${ink.surface}"/>${title}${placed.join("")}</svg>`;
+    return stackSvg(pieces, width, inRow, heading?.title, ink);
   }
 
   /** Without a cursor, the highest value; with one, the value there. */

@@ -96,7 +96,17 @@ fn template_is_built_from_the_sources_at_hand() {
 /// 64-bit FNV-1a of each source's path and bytes, in the order of the paths, as `web/build/sources.ts` computes it.
 fn sources_hash(web: &Path) -> u64 {
     let mut paths = Vec::new();
-    for source in ["build", "package-lock.json", "package.json", "report.html", "src", "tsconfig.json", "vite.config.ts"] {
+    for source in [
+        "app.html",
+        "build",
+        "package-lock.json",
+        "package.json",
+        "report.html",
+        "src",
+        "tsconfig.json",
+        "vite.app.config.ts",
+        "vite.config.ts",
+    ] {
         collect(&web.join(source), &mut paths);
     }
     let mut named: Vec<(String, &Path)> = paths

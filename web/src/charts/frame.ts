@@ -1,7 +1,7 @@
 // The frame around each chart: heading, controls, files to take away, and the same as a table.
 
-import type { Chart, Heading } from "../charts/chart.ts";
-import { csv, download, fileName, type Rows, svgToPng } from "../charts/export.ts";
+import type { Chart, Heading } from "./chart.ts";
+import { csv, download, fileName, type Rows, svgToPng } from "./export.ts";
 import { h, menu } from "../dom.ts";
 import { inkOf } from "../palette.ts";
 
@@ -32,6 +32,7 @@ export class Frame {
   readonly #details: HTMLDetailsElement;
   readonly #reset: HTMLButtonElement;
   readonly #actions: HTMLElement;
+  readonly #controls: HTMLElement;
   #chart: Chart | undefined;
 
   constructor(options: FrameOptions) {
@@ -47,8 +48,10 @@ export class Frame {
       { label: "Numbers, CSV", run: () => this.#saveCsv() },
     ]);
     this.#actions = h("div", { class: "chart-actions" }, this.#reset, save);
+    this.#controls = h("div", { class: "chart-controls" });
+    this.setControls(options.controls);
     const head = h("div", { class: "chart-head" }, h("div", {}, h("h3", {}, options.title), h("p", { class: "hint" }, options.hint)), this.#actions);
-    this.element = h("section", { class: "chart-card" }, head, options.controls.length > 0 && h("div", { class: "chart-controls" }, ...options.controls), this.#place, this.#print, this.#details);
+    this.element = h("section", { class: "chart-card" }, head, this.#controls, this.#place, this.#print, this.#details);
   }
 
   /** Makes the chart anew. */
@@ -61,6 +64,12 @@ export class Frame {
     this.#details.hidden = this.#chart === undefined;
     this.zoomChanged();
     this.#fillTable();
+  }
+
+  /** Puts other controls above the chart. */
+  setControls(controls: readonly HTMLElement[]): void {
+    this.#controls.replaceChildren(...controls);
+    this.#controls.hidden = controls.length === 0;
   }
 
   redraw(): void {

@@ -1,0 +1,103 @@
+// The papers: their figures as they come out here, and their statements with the verdict of each.
+
+import { h, segmented } from "../dom.ts";
+import type { Gallery, GalleryFigure, GalleryRow, Paper } from "../serve/protocol.ts";
+import type { Context, Page } from "./page.ts";
+
+type Filter = "all" | "holds" | "fails" | "not comparable";
+
+const FILTERS: readonly { value: Filter; label: string }[] = [
+  { value: "all", label: "All" },
+  { value: "holds", label: "Holds" },
+  { value: "fails", label: "Fails" },
+  { value: "not comparable", label: "Not comparable" },
+];
+
+export class GalleryPage implements Page {
+  readonly element: HTMLElement;
+  readonly #context: Context;
+  readonly #place: HTMLElement;
+  #filter: Filter = "all";
+  #gallery: Gallery = { papers: [] };
+
+  constructor(context: Context) {
+    this.#context = context;
+    this.#place = h("div", {});
+    this.element = h("div", { class: "page" }, h("h1", {}, "Gallery"), h("p", { class: "lead" }, "What five papers say about these algorithms, repeated here: each statement with its number, ours, and whether it holds."), this.#place);
+  }
+
+  show(rest: string): void {
+    void this.#fill(rest);
+  }
+
+  hide(): void {}
+
+  redraw(): void {}
+
+  async #fill(chosen: string): Promise<void> {
+    try {
+      this.#gallery = await this.#context.api.gallery();
+      this.#draw(chosen);
+    } catch (error) {
+      this.#place.replaceChildren(h("p", { class: "problem", role: "alert" }, error instanceof Error ? error.message : String(error)));
+    }
+  }
+
+  #draw(chosen: string): void {
+    const { papers, hint } = this.#gallery;
+    if (papers.length === 0) {
+      this.#place.replaceChildren(h("p", { class: "empty" }, hint ?? "No results yet. Run gq reproduce, then start gq serve with --gallery-results DIR."));
+      return;
+    }
+    const paper = papers.find(({ id }) => id === chosen) ?? papers[0];
+    if (!paper) return;
+    const tabs = h("nav", { class: "tabs", "aria-label": "Papers" }, ...papers.map((one) => h("a", { href: `#/gallery/${encodeURIComponent(one.id)}`, ...(one === paper ? { "aria-current": "page" } : {}) }, one.id, h("span", { class: "tally" }, tally(one)))));
+    const rows = h("div");
+    const fill = (): void => rows.replaceChildren(rowTable(paper.rows.filter((row) => this.#filter === "all" || row.verdict === this.#filter)));
+    const filter = segmented("Which statements", FILTERS, this.#filter, (value) => {
+      this.#filter = FILTERS.find((one) => one.value === value)?.value ?? "all";
+      fill();
+    });
+    fill();
+    this.#place.replaceChildren(
+      tabs,
+      h("section", {}, h("h2", {}, paper.title), h("p", {}, paper.summary), h("p", { class: "hint" }, paper.citation)),
+      h("section", {}, h("div", { class: "section-head" }, h("h2", {}, "Statements"), filter), rows),
+      paper.figures.length > 0 ? h("section", {}, h("h2", {}, "Figures"), h("div", { class: "figure-grid" }, ...paper.figures.map(figure))) : "",
+    );
+  }
+}
+
+function tally({ rows }: Paper): string {
+  const judged = rows.filter((row) => row.verdict !== "not comparable");
+  return `${judged.filter((row) => row.verdict === "holds").length} of ${judged.length}`;
+}
+
+function rowTable(rows: readonly GalleryRow[]): HTMLElement {
+  if (rows.length === 0) return h("p", { class: "empty" }, "No statement with this verdict.");
+  const head = h("tr", {}, ...["Statement", "Where", "Paper", "Here", "Verdict"].map((text) => h("th", { scope: "col" }, text)));
+  const body = rows.map((row) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, h("span", { class: "claim" }, row.claim), h("span", { class: "hint" }, [row.id, row.metric].filter((text) => text !== undefined && text !== "").join(" · "))),
+      h("td", {}, row.place),
+      h("td", { class: "number" }, row.expected ?? "–"),
+      h("td", { class: "number" }, row.value ?? "–", row.interval ? h("span", { class: "hint" }, ` ${row.interval}`) : ""),
+      h("td", {}, h("span", { class: `badge ${row.verdict.replaceAll(" ", "-")}` }, row.verdict), row.why ? h("p", { class: "hint why" }, row.why) : ""),
+    ),
+  );
+  return h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": "Statements" }, h("table", { class: "plain rows" }, h("thead", {}, head), h("tbody", {}, ...body)));
+}
+
+function figure({ title, place, svg, printed }: GalleryFigure): HTMLElement {
+  const isPicture = printed !== undefined && printed !== null && /^\/?api\//.test(printed);
+  return h(
+    "figure",
+    { class: "chart-card" },
+    h("figcaption", {}, h("h3", {}, title), h("p", { class: "hint" }, place)),
+    svg === null ? h("p", { class: "empty" }, "Not drawn: what it needs was not run.") : h("img", { src: svg.replace(/^\//, ""), alt: `${title}, as it comes out here`, loading: "lazy" }),
+    isPicture && h("img", { src: printed.replace(/^\//, ""), alt: `${title}, as printed`, loading: "lazy" }),
+    !isPicture && printed ? h("p", { class: "hint" }, `In the paper: ${printed}`) : "",
+  );
+}

@@ -1,0 +1,240 @@
+// A bridge at work: both directions live, counters as `tc` names them, and its settings, changed only after a second click.
+
+import { Frame } from "../charts/frame.ts";
+import { History } from "../charts/history.ts";
+import { LiveChart, type LiveLine } from "../charts/live.ts";
+import { sign } from "../charts/sign.ts";
+import { SharedWindow } from "../charts/window.ts";
+import { h } from "../dom.ts";
+import { HUES, type Look } from "../palette.ts";
+import type { BridgeStats, Direction } from "../serve/protocol.ts";
+import { listen } from "../serve/stream.ts";
+import { formatDecimals, formatQuantity, type Quantity, quantityOf } from "../units.ts";
+import { announce } from "./announce.ts";
+import type { Context, Page } from "./page.ts";
+
+interface Events {
+  stats: BridgeStats;
+  gone: { readonly message?: string };
+  back: object;
+}
+
+const CHARTS: readonly { title: string; hint: string; what: string; quantity: Quantity }[] = [
+  { title: "Throughput", hint: "What each direction sends.", what: "throughput", quantity: "rate" },
+  { title: "Sojourn time", hint: "Mean wait of the packets that left.", what: "sojourn", quantity: "time" },
+  { title: "Backlog", hint: "What waits now.", what: "backlog", quantity: "packets" },
+  { title: "Dropped and marked", hint: "A second.", what: "signals", quantity: "number" },
+];
+/** Minutes of a bridge that the charts show. */
+const SPAN = 300;
+
+export class MonitorPage implements Page {
+  readonly element: HTMLElement;
+  readonly #context: Context;
+  readonly #status: HTMLElement;
+  readonly #directions: HTMLElement;
+  readonly #history = new History(900, 512);
+  readonly #window = new SharedWindow("monitor");
+  readonly #frames: readonly Frame[];
+  readonly #charts: (LiveChart | undefined)[] = [];
+  readonly #control: HTMLElement;
+  #names: readonly string[] = [];
+  #lines = new Map<string, readonly LiveLine[]>();
+  #stream: { close(): void } | undefined;
+  #before = new Map<string, Direction>();
+  #hasForms = false;
+
+  constructor(context: Context) {
+    this.#context = context;
+    this.#status = h("p", { class: "lead", role: "status" }, "Waiting for the bridge…");
+    this.#directions = h("div", { class: "directions" });
+    this.#control = h("section", { class: "bridge-control", hidden: true });
+    this.#frames = CHARTS.map((chart, at) => this.#frame(chart, at));
+    const grid = h("div", { class: "chart-grid" }, ...this.#frames.map((frame) => frame.element));
+    this.element = h("div", { class: "page" }, h("h1", {}, "Monitor"), this.#status, context.hello.bridge === true ? h("div", {}, this.#control, grid, this.#directions) : noBridge());
+    if (context.hello.bridge !== true) this.#status.hidden = true;
+  }
+
+  show(): void {
+    if (this.#context.hello.bridge !== true || this.#stream) return;
+    for (const frame of this.#frames) frame.update();
+    this.#stream = listen<Events>(
+      "api/bridge/stream",
+      {
+        stats: (stats) => this.#onStats(stats),
+        gone: ({ message }) => this.#say(message ?? "The bridge is gone; waiting for it to come back…"),
+        back: () => this.#say("The bridge is back."),
+      },
+      (isBroken) => isBroken && this.#say("The connection to gq serve is broken; trying again…"),
+    );
+  }
+
+  hide(): void {
+    this.#stream?.close();
+    this.#stream = undefined;
+  }
+
+  redraw(): void {
+    for (const frame of this.#frames) frame.redraw();
+  }
+
+  #say(text: string): void {
+    if (this.#status.textContent !== text) this.#status.textContent = text;
+  }
+
+  #frame({ title, hint, what, quantity }: (typeof CHARTS)[number], at: number): Frame {
+    return new Frame({
+      title,
+      hint,
+      controls: [],
+      make: () => {
+        const chart = new LiveChart({
+          name: title,
+          label: "",
+          quantity,
+          height: 190,
+          history: this.#history,
+          lines: () => this.#lines.get(what) ?? [],
+          follow: () => this.#range(),
+          window: this.#window,
+          moments: () => [],
+        });
+        this.#charts[at] = chart;
+        return chart;
+      },
+      legend: () => [],
+      empty: "",
+      isWide: () => false,
+    });
+  }
+
+  #range(): { min: number; max: number } {
+    const span = this.#history.span;
+    if (!span) return { min: 0, max: SPAN };
+    const start = Math.max(span.from, span.to - SPAN);
+    return { min: start, max: Math.max(span.to, start + 10) };
+  }
+
+  #onStats(stats: BridgeStats): void {
+    // A bridge that was started again counts from zero.
+    const { span } = this.#history;
+    if (span && stats.t < span.to) {
+      this.#history.clear();
+      this.#before.clear();
+    }
+    if (!this.#history.begin(stats.t)) return;
+    if (stats.directions.map(({ name }) => name).join() !== this.#names.join()) this.#setNames(stats.directions.map(({ name }) => name));
+    for (const direction of stats.directions) this.#remember(direction);
+    this.#say(stats.directions.map(({ name, aqm, rate_bit_s }) => `${name}: ${aqm} at ${formatQuantity(rate_bit_s, "rate")}`).join(" · "));
+    this.#directions.replaceChildren(...stats.directions.map(directionTables));
+    if (!this.#hasForms) this.#showControl();
+    for (const chart of this.#charts) chart?.update();
+  }
+
+  #setNames(names: readonly string[]): void {
+    this.#names = names;
+    for (const [at, { what }] of CHARTS.entries()) {
+      this.#lines.set(
+        what,
+        names.flatMap((name, number) => (what === "signals" ? [line(`${name}.dropped`, `${name}, dropped`, number * 2), line(`${name}.marked`, `${name}, marked`, number * 2 + 1)] : [line(`${name}.${what}`, name, number * 2)])),
+      );
+      this.#frames[at]?.setControls([lineNames(this.#lines.get(what) ?? [])]);
+    }
+  }
+
+  #remember(direction: Direction): void {
+    const { name, counters } = direction;
+    const before = this.#before.get(name);
+    const risen = (counter: string): number | null => {
+      const [now, then] = [counters[counter], before?.counters[counter]];
+      return now === undefined || then === undefined ? null : Math.max(0, now - then);
+    };
+    this.#before.set(name, direction);
+    this.#history.set(`${name}.throughput`, direction.throughput_bit_s);
+    this.#history.set(`${name}.sojourn`, direction.sojourn_s?.mean);
+    this.#history.set(`${name}.backlog`, counters["backlog_packets"] ?? counters["qlen"]);
+    this.#history.set(`${name}.dropped`, risen("dropped") ?? risen("drops"));
+    this.#history.set(`${name}.marked`, risen("marked") ?? risen("ecn_mark"));
+  }
+
+  #showControl(): void {
+    this.#hasForms = true;
+    const { kinds } = this.#context;
+    const aqm = h("select", { id: "bridge-aqm", class: "select" }, ...kinds.aqm.map(({ kind }) => h("option", { value: kind }, kind)));
+    const rate = h("input", { id: "bridge-rate", class: "input", type: "text", autocomplete: "off", placeholder: "50 Mbit/s" });
+    const policy = h("input", { id: "bridge-policy", class: "input", type: "text", autocomplete: "off", placeholder: "utilization>=0.99, delay<=30ms" });
+    const direction = h("select", { id: "bridge-direction", class: "select" }, ...this.#names.map((name) => h("option", { value: name }, name)));
+    const change = (id: string, label: string, input: HTMLInputElement | HTMLSelectElement, line: () => string): HTMLElement => h("div", { class: "form-row" }, h("label", { for: id }, label), input, this.#confirmed(`Set ${label.toLowerCase()}`, input, line));
+    this.#control.replaceChildren(
+      h("h2", {}, "Settings of the bridge"),
+      h("div", { class: "form-row" }, h("label", { for: "bridge-direction" }, "Direction"), direction),
+      change("bridge-rate", "Rate", rate, () => `set ${direction.value} rate ${rate.value.trim()}`),
+      change("bridge-aqm", "Algorithm", aqm, () => `set ${direction.value} aqm ${aqm.value}`),
+      change("bridge-policy", "Policy", policy, () => `set ${direction.value} policy ${policy.value.trim()}`),
+    );
+    this.#control.hidden = false;
+  }
+
+  /** A button that asks once more before it sends `line`. */
+  #confirmed(label: string, input: HTMLInputElement | HTMLSelectElement, line: () => string): HTMLElement {
+    const said = h("span", { class: "hint", role: "status" });
+    const send = async (): Promise<void> => {
+      const command = line();
+      try {
+        await this.#context.api.bridge(command);
+        said.textContent = "Done.";
+        announce(`Done: ${command}`);
+      } catch (error) {
+        said.textContent = error instanceof Error ? error.message : String(error);
+      }
+      rest();
+    };
+    const ask = h("button", { type: "button", class: "button", onclick: () => arm() }, label);
+    const yes = h("button", { type: "button", class: "button primary", hidden: true, onclick: () => void send() }, "Yes, change live traffic");
+    const no = h("button", { type: "button", class: "button", hidden: true, onclick: () => rest() }, "No");
+    const arm = (): void => {
+      if (input.value.trim() === "") {
+        said.textContent = "Give a value first.";
+        input.focus();
+        return;
+      }
+      said.textContent = line();
+      ask.hidden = true;
+      yes.hidden = no.hidden = false;
+      yes.focus();
+    };
+    const rest = (): void => {
+      ask.hidden = false;
+      yes.hidden = no.hidden = true;
+    };
+    return h("span", { class: "confirm" }, ask, yes, no, said);
+  }
+}
+
+function line(key: string, label: string, number: number): LiveLine {
+  const look: Look = { hue: HUES[(number + 1) % HUES.length] ?? "blue", dash: number % 2 === 1 ? [7, 3] : [], mark: "circle" };
+  return { key, label, look };
+}
+
+/** Which line is whose. */
+function lineNames(lines: readonly LiveLine[]): HTMLElement {
+  return h("div", { class: "line-names" }, ...lines.map(({ look, label }) => h("span", {}, sign(look), label)));
+}
+
+function directionTables(direction: Direction): HTMLElement {
+  const { name, counters, gauges, flows } = direction;
+  const pairs = (title: string, entries: readonly (readonly [string, string])[]): HTMLElement | "" => (entries.length === 0 ? "" : h("div", {}, h("h3", {}, title), h("dl", { class: "pairs" }, ...entries.flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)]))));
+  const top = flows.map((flow) => h("tr", {}, h("th", { scope: "row" }, flow.label), h("td", { class: "number" }, formatQuantity(flow.throughput_bit_s, "rate")), h("td", { class: "number" }, flow.backlog_bytes === undefined ? "–" : formatQuantity(flow.backlog_bytes, "bytes"))));
+  return h(
+    "section",
+    { class: "direction" },
+    h("h2", {}, name),
+    pairs("Counters", Object.entries(counters).map(([key, value]) => [key, formatDecimals(value, 0)] as const)),
+    pairs("Gauges", Object.entries(gauges).map(([key, value]) => [key, value === null ? "–" : formatQuantity(value, quantityOf(key))] as const)),
+    top.length > 0 ? h("div", {}, h("h3", {}, "Largest flows"), h("table", { class: "plain" }, h("thead", {}, h("tr", {}, ...["Flow", "Throughput", "Waiting"].map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, ...top))) : "",
+  );
+}
+
+function noBridge(): HTMLElement {
+  return h("p", { class: "empty" }, "No bridge is watched. Start one with gq bridge --control SOCKET, and this page with gq serve --bridge SOCKET.");
+}

@@ -1,0 +1,244 @@
+// The charts of a run that goes on.
+
+import type { Chart, Heading } from "../../charts/chart.ts";
+import { Frame } from "../../charts/frame.ts";
+import { LiveChart, type LiveLine, type LiveOptions } from "../../charts/live.ts";
+import type { Range } from "../../charts/ticks.ts";
+import { SharedWindow } from "../../charts/window.ts";
+import { segmented, selectField } from "../../dom.ts";
+import { HUES, type Look, looksFor } from "../../palette.ts";
+import { type Quantity, quantityOf } from "../../units.ts";
+import { LivePanels, type Panel } from "./live-panels.ts";
+import { keyOf, MOST_FLOWS, type Session } from "./session.ts";
+
+/** A chart that can be told of new data. */
+type Updatable = Chart & { update(): void };
+
+/** How much of the run the charts show; `null`: all of it. */
+export type Span = number | null;
+
+/** Something that the link's charts show one line of for each queue. */
+interface Choice {
+  readonly value: string;
+  readonly label: string;
+  readonly quantity: Quantity;
+}
+
+const SOJOURN: readonly Choice[] = [
+  { value: "sojourn.mean", label: "mean", quantity: "time" },
+  { value: "sojourn.p95", label: "p95", quantity: "time" },
+  { value: "sojourn.max", label: "max", quantity: "time" },
+];
+const QUEUE: readonly Choice[] = [
+  { value: "queue_packets", label: "packets", quantity: "packets" },
+  { value: "queue_bytes", label: "bytes", quantity: "bytes" },
+];
+const SIGNALS: readonly Choice[] = [
+  { value: "drops", label: "drops", quantity: "number" },
+  { value: "drops.early", label: "by the algorithm", quantity: "number" },
+  { value: "drops.overflow", label: "overflow", quantity: "number" },
+  { value: "marks", label: "marks", quantity: "number" },
+];
+const LOAD: readonly Choice[] = [
+  { value: "throughput", label: "throughput", quantity: "rate" },
+  { value: "utilization", label: "utilisation", quantity: "ratio" },
+];
+const FLOWS: readonly Choice[] = [
+  { value: "goodput", label: "goodput", quantity: "rate" },
+  { value: "cwnd", label: "window", quantity: "packets" },
+  { value: "rtt", label: "round trip", quantity: "time" },
+];
+
+/** The charts of one session, made once and fed by `update`. */
+export class PlayCharts {
+  readonly frames: readonly Frame[];
+  readonly looks: readonly Look[];
+  readonly #session: Session;
+  readonly #labels: readonly string[];
+  readonly #window = new SharedWindow("play");
+  readonly #charts: (Updatable | undefined)[] = [];
+  readonly #hidden = new Set<number>();
+  #span: Span = null;
+  #gaugesSeen = 0;
+  #gauge = "";
+  readonly #gaugeFrame: Frame;
+
+  constructor(session: Session, kinds: readonly string[], labels: readonly string[]) {
+    this.#session = session;
+    this.#labels = labels;
+    this.looks = looksFor(kinds);
+    this.#gaugeFrame = this.#frame("Gauges", "What the algorithms keep in mind.", () => this.#gaugeChart(), [], "These queues have no state to show.", true);
+    this.frames = [
+      this.#linkFrame("Sojourn time", "How long those waited that leave now.", SOJOURN),
+      this.#linkFrame("Queue length", "What waits now.", QUEUE),
+      this.#linkFrame("Drops and marks", "Packets since the start.", SIGNALS),
+      this.#linkFrame("Link", "What the link sends; the thin grey line is its rate.", LOAD),
+      this.#flowFrame(),
+      this.#gaugeFrame,
+    ];
+    for (const frame of this.frames) frame.update();
+    this.#window.watch(() => {
+      for (const frame of this.frames) frame.zoomChanged();
+    });
+  }
+
+  /** There are new frames in the history. */
+  update(): void {
+    if (this.#session.gauges.size !== this.#gaugesSeen) {
+      this.#gaugesSeen = this.#session.gauges.size;
+      this.#gaugeFrame.update();
+      this.#gaugeFrame.setControls(this.#gaugeControls());
+    }
+    for (const chart of this.#charts) chart?.update();
+  }
+
+  /** Shows so much of the run. */
+  follow(span: Span): void {
+    this.#span = span;
+    this.#window.set(null);
+    this.update();
+  }
+
+  /** Shows or hides one queue's lines. */
+  show(variant: number, isShown: boolean): void {
+    if (isShown) this.#hidden.delete(variant);
+    else this.#hidden.add(variant);
+    for (const frame of this.frames) frame.update();
+  }
+
+  /** Colours have changed. */
+  redraw(): void {
+    for (const frame of this.frames) frame.redraw();
+  }
+
+  destroy(): void {
+    for (const chart of this.#charts) chart?.destroy();
+  }
+
+  #shown(): number[] {
+    return this.#labels.map((_label, at) => at).filter((at) => !this.#hidden.has(at));
+  }
+
+  #look(variant: number): Look {
+    return this.looks[variant] ?? { hue: "slate", dash: [], mark: "circle" };
+  }
+
+  #legend(): Heading["legend"] {
+    return this.#shown().map((at) => ({ label: this.#labels[at] ?? "", look: this.#look(at) }));
+  }
+
+  /** What to show while the charts follow: from the left edge until the span is full, then the newest part. */
+  #range(): Range {
+    const now = this.#session.history.span?.to ?? 0;
+    if (this.#span === null) return { min: 0, max: Math.max(now, this.#session.state?.duration ?? this.#session.about?.duration ?? 1) };
+    return { min: Math.max(0, now - this.#span), max: Math.max(now, this.#span) };
+  }
+
+  #options(name: string, choice: Choice): Omit<LiveOptions, "lines" | "top"> {
+    return {
+      name,
+      label: name,
+      quantity: choice.quantity,
+      height: 210,
+      history: this.#session.history,
+      follow: () => this.#range(),
+      window: this.#window,
+      moments: () => this.#session.notes,
+      ...(choice.value.startsWith("drops") || choice.value === "marks" ? { steps: true } : {}),
+      ...(choice.value === "utilization" ? { least: 1 } : {}),
+    };
+  }
+
+  /** A frame whose chart is told of new data as long as it is shown. */
+  #frame(title: string, hint: string, make: () => Updatable | undefined, controls: readonly HTMLElement[], empty: string, isWide: boolean): Frame {
+    const place = this.#charts.push(undefined) - 1;
+    return new Frame({
+      title,
+      hint,
+      controls,
+      make: () => {
+        const chart = make();
+        this.#charts[place] = chart;
+        return chart;
+      },
+      legend: () => this.#legend(),
+      empty,
+      isWide: () => isWide,
+    });
+  }
+
+  #linkFrame(title: string, hint: string, choices: readonly Choice[]): Frame {
+    let [choice] = choices;
+    const make = (): Updatable | undefined => {
+      const { value } = choice ?? { value: "" };
+      const lines = (): LiveLine[] => {
+        const rate: LiveLine[] = value === "throughput" ? [{ key: keyOf(0, "rate"), label: "rate", look: { hue: "slate", dash: [2, 3], mark: "circle" }, isQuiet: true }] : [];
+        return [...rate, ...this.#shown().map((at) => ({ key: keyOf(at, value), label: this.#labels[at] ?? "", look: this.#look(at) }))];
+      };
+      return choice && this.#shown().length > 0 ? new LiveChart({ ...this.#options(title, choice), label: "", lines: stable(lines) }) : undefined;
+    };
+    const control = segmented(title, choices, choices[0]?.value ?? "", (value) => {
+      choice = choices.find((one) => one.value === value);
+      frame.update();
+    });
+    const frame: Frame = this.#frame(title, hint, make, [control], "Every queue is switched off.", false);
+    return frame;
+  }
+
+  #flowFrame(): Frame {
+    let [choice] = FLOWS;
+    const title = "Each flow";
+    const make = (): Updatable | undefined => {
+      if (!choice || this.#shown().length === 0) return undefined;
+      const { value } = choice;
+      const panels = this.#shown().map((at): Panel => ({ label: this.#labels[at] ?? "", look: this.#look(at), lines: stable(() => this.#flowLines(at, value)) }));
+      return new LivePanels({ ...this.#options(`${title}, ${choice.label}`, choice), height: 150 }, panels);
+    };
+    const control = segmented("Of each flow", FLOWS, "goodput", (value) => {
+      choice = FLOWS.find((one) => one.value === value);
+      frame.update();
+    });
+    const frame: Frame = this.#frame(title, `One line a flow, the first ${MOST_FLOWS} of them; equal axes.`, make, [control], "Every queue is switched off.", true);
+    return frame;
+  }
+
+  #flowLines(variant: number, what: string): LiveLine[] {
+    const flows = (this.#session.frame?.variants[variant]?.flows ?? []).slice(0, MOST_FLOWS);
+    return flows.map((flow, at) => ({ key: keyOf(variant, `${what}.${at}`), label: `${flow.group} ${flow.index}`, look: flowLook(at) }));
+  }
+
+  #gaugeChart(): Updatable | undefined {
+    const names = [...this.#session.gauges];
+    if (!names.includes(this.#gauge)) this.#gauge = names[0] ?? "";
+    if (this.#gauge === "" || this.#shown().length === 0) return undefined;
+    const gauge = this.#gauge;
+    const choice = { value: gauge, label: gauge, quantity: quantityOf(gauge) };
+    const lines = (): LiveLine[] =>
+      this.#shown()
+        .filter((at) => gauge in (this.#session.frame?.variants[at]?.gauges ?? {}))
+        .map((at) => ({ key: keyOf(at, `gauge.${gauge}`), label: this.#labels[at] ?? "", look: this.#look(at) }));
+    return new LiveChart({ ...this.#options(gauge, choice), label: "", lines: stable(lines), steps: true });
+  }
+
+  #gaugeControls(): HTMLElement[] {
+    const options = [...this.#session.gauges].map((name) => ({ value: name, label: name.replace(/_(s|bit_s|bytes|packets)$/, "").replaceAll("_", " ") }));
+    return options.length === 0 ? [] : [selectField("Gauge", options, this.#gauge, (value) => ((this.#gauge = value), this.#gaugeFrame.update()))];
+  }
+}
+
+/** How the flow with this number looks, whatever its group. */
+export function flowLook(number: number): Look {
+  const hue = HUES[(number + 1) % HUES.length] ?? "slate";
+  return { hue, dash: number < HUES.length ? [] : [4, 3], mark: "circle" };
+}
+
+/** The same list as long as it says the same, so that charts see whether lines have changed without comparing every look. */
+function stable(lines: () => LiveLine[]): () => readonly LiveLine[] {
+  let before: readonly LiveLine[] = [];
+  return () => {
+    const now = lines();
+    const isSame = now.length === before.length && now.every((line, at) => line.key === before[at]?.key && line.label === before[at]?.label);
+    if (!isSame) before = now;
+    return before;
+  };
+}

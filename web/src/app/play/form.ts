@@ -1,0 +1,228 @@
+// The form of the playground: the line, who sends over it, and the queues to compare.
+
+import { sign } from "../../charts/sign.ts";
+import { h } from "../../dom.ts";
+import { looksFor } from "../../palette.ts";
+import type { Kind, Kinds, Trace } from "../../serve/protocol.ts";
+import { isTcp, LINES, type LinkSettings, mainKeys, MOST_GROUPS, MOST_VARIANTS, newTraffic, type Play, type Scenario, START, type TrafficSettings, type Variant, withSetting } from "./model.ts";
+import { parameterFields, parameterInput } from "./parameter-fields.ts";
+
+/** What the form needs to know and whom it tells. */
+export interface FormOptions {
+  readonly kinds: Kinds;
+  readonly traces: () => readonly Trace[];
+  readonly presets: readonly { readonly id: string; readonly title: string; readonly scenario_toml: string }[];
+  readonly get: () => Play;
+  readonly set: (play: Play) => void;
+  /** A whole scenario was chosen. */
+  readonly load: (toml: string, name: string) => void;
+}
+
+/** Kinds of traffic people look for first. */
+const COMMON = ["bulk", "web", "page", "video", "voip", "gaming", "cbr", "short"];
+/** Keys of traffic that have a field of their own. */
+const OWN_KEYS = ["cc", "flows", "name", "path", "return_path"];
+
+type Fields = Extract<Scenario, { form: "fields" }>;
+
+export class Form {
+  readonly element: HTMLElement;
+  readonly #options: FormOptions;
+
+  constructor(options: FormOptions) {
+    this.#options = options;
+    this.element = h("form", { class: "setup", "aria-label": "What to simulate", onsubmit: (event) => event.preventDefault() });
+    this.render();
+  }
+
+  /** Builds the form anew, keeping the focus and what is folded open. */
+  render(): void {
+    const focused = document.activeElement?.id ?? "";
+    const open = new Set([...this.element.querySelectorAll<HTMLDetailsElement>("details[open]")].map((details) => details.id));
+    const play = this.#options.get();
+    const { scenario } = play;
+    const parts = scenario.form === "fields" ? [this.#link(scenario), this.#traffic(scenario)] : [this.#text(scenario)];
+    this.element.replaceChildren(...parts, this.#queues(play), this.#more(play));
+    for (const details of this.element.querySelectorAll<HTMLDetailsElement>("details")) if (open.has(details.id)) details.open = true;
+    if (focused !== "" && this.element.querySelector(`#${CSS.escape(focused)}`)) document.getElementById(focused)?.focus();
+  }
+
+  #set(change: (play: Play) => Play): void {
+    this.#options.set(change(this.#options.get()));
+  }
+
+  #setFields(change: Partial<Fields>): void {
+    this.#set((play) => (play.scenario.form === "fields" ? { ...play, scenario: { ...play.scenario, ...change } } : play));
+  }
+
+  #rebuild(change: (play: Play) => Play): void {
+    this.#set(change);
+    this.render();
+  }
+
+  #link({ link }: Fields): HTMLElement {
+    const setLink = (change: Partial<LinkSettings>): void => this.#setFields({ link: { ...this.#fields().link, ...change } });
+    const same = LINES.find((line) => JSON.stringify(line.link) === JSON.stringify(link));
+    const line = h("select", { id: "line", class: "select", onchange: () => this.#chooseLine(line.value) });
+    line.append(h("option", { value: "", selected: !same }, "Your own"), ...LINES.map(({ id, title }) => h("option", { value: id, selected: same?.id === id }, title)));
+    const scenarios = this.#options.presets;
+    if (scenarios.length > 0) line.append(group("Whole scenarios", scenarios.map(({ id, title }) => ({ value: `scenario:${id}`, label: title }))));
+    return h(
+      "fieldset",
+      {},
+      h("legend", {}, "Line"),
+      row("line", "Start from", line),
+      this.#rate(link, setLink),
+      row("rtt", "Round-trip time", text("rtt", link.rtt, (rtt) => setLink({ rtt }))),
+      row("buffer", "Buffer", text("buffer", link.buffer, (buffer) => setLink({ buffer })), "bytes, packets, a time, or bdp"),
+    );
+  }
+
+  #rate(link: LinkSettings, setLink: (change: Partial<LinkSettings>) => void): HTMLElement {
+    const traces = this.#options.traces();
+    const { rate } = link;
+    if (typeof rate === "string" && traces.length === 0) return row("rate", "Rate", text("rate", rate, (value) => setLink({ rate: value })));
+    const chosen = typeof rate === "string" ? "" : rate.trace;
+    const known = traces.some(({ id }) => id === chosen) || chosen === "" ? traces : [...traces, { id: chosen, name: chosen, mean_rate_bit_s: 0, seconds: 0 }];
+    const select = h("select", { id: "recording", class: "select", "aria-label": "Constant rate or a recording", onchange: () => this.#rebuild((play) => withLink(play, { rate: select.value === "" ? "10 Mbit/s" : { trace: select.value } })) });
+    select.append(h("option", { value: "", selected: chosen === "" }, "constant"), ...known.map(({ id, name }) => h("option", { value: id, selected: id === chosen }, name)));
+    const input = typeof rate === "string" && text("rate", rate, (value) => setLink({ rate: value }));
+    return h("div", { class: "form-row" }, h("label", { for: input ? "rate" : "recording" }, "Rate"), h("div", { class: "pair" }, input, select));
+  }
+
+  #chooseLine(id: string): void {
+    const scenario = this.#options.presets.find((one) => `scenario:${one.id}` === id);
+    if (scenario) {
+      this.#options.load(scenario.scenario_toml, scenario.title);
+      return;
+    }
+    const line = LINES.find((one) => one.id === id);
+    if (line) this.#rebuild((play) => withLink(play, line.link));
+  }
+
+  #fields(): Fields {
+    const { scenario } = this.#options.get();
+    return scenario.form === "fields" ? scenario : (START.scenario as Fields);
+  }
+
+  #traffic({ traffic }: Fields): HTMLElement {
+    const change = (at: number, group: TrafficSettings): void => this.#setFields({ traffic: this.#fields().traffic.map((one, index) => (index === at ? group : one)) });
+    const add = h("button", { type: "button", id: "add-traffic", class: "button", disabled: traffic.length >= MOST_GROUPS, onclick: () => this.#changeTraffic((groups) => [...groups, newTraffic(this.#options.kinds, nextKind(groups), 1)]) }, "Add traffic");
+    return h("fieldset", {}, h("legend", {}, "Traffic"), ...traffic.map((one, at) => this.#group(one, at, traffic.length, (group) => change(at, group))), add);
+  }
+
+  #changeTraffic(change: (groups: readonly TrafficSettings[]) => readonly TrafficSettings[]): void {
+    this.#rebuild((play) => (play.scenario.form === "fields" ? { ...play, scenario: { ...play.scenario, traffic: change(play.scenario.traffic) } } : play));
+  }
+
+  #group(group: TrafficSettings, at: number, count: number, change: (group: TrafficSettings) => void): HTMLElement {
+    const { kinds } = this.#options;
+    const id = `traffic-${at}`;
+    const now = (): TrafficSettings => this.#fields().traffic[at] ?? group;
+    const kind = kindSelect(id, kinds.traffic, COMMON, group.kind, (value) => this.#changeTraffic((groups) => groups.map((one, index) => (index === at ? newTraffic(kinds, value, one.flows) : one))));
+    kind.setAttribute("aria-label", `Traffic ${at + 1}: kind`);
+    const flows = h("input", { id: `${id}-flows`, class: "input count", type: "number", min: 1, max: 1000, step: 1, value: group.flows, "aria-label": `Traffic ${at + 1}: flows`, onchange: () => change({ ...now(), flows: Math.max(1, Math.round(Number(flows.value) || 1)) }) });
+    const cc = isTcp(kinds, group.kind) && kindSelect(`${id}-cc`, kinds.cc, ["cubic", "reno", "bbr", "bbr3", "dctcp", "prague"], String(group.settings["cc"] ?? "cubic"), (value) => change({ ...now(), settings: withSetting(now().settings, "cc", value) }));
+    if (cc) cc.setAttribute("aria-label", `Traffic ${at + 1}: congestion control`);
+    const remove = count > 1 && h("button", { type: "button", class: "button quiet remove", "aria-label": `Remove traffic ${at + 1}, ${group.kind}`, onclick: () => this.#changeTraffic((groups) => groups.filter((_one, index) => index !== at)) }, "×");
+    const parameters = (kinds.traffic.find((one) => one.kind === group.kind)?.parameters ?? []).filter((parameter) => !OWN_KEYS.includes(parameter.key));
+    const main = mainKeys(group.kind);
+    const set = (key: string, value: Parameters<typeof withSetting>[2]): void => change({ ...now(), settings: withSetting(now().settings, key, value) });
+    const shown = parameters.filter((parameter) => main.includes(parameter.key));
+    const rest = parameters.filter((parameter) => !main.includes(parameter.key));
+    return h(
+      "div",
+      { class: "group-row" },
+      h("div", { class: "group-line" }, flows, h("span", { class: "times", "aria-hidden": "true" }, "×"), kind, cc, remove),
+      ...shown.map((parameter) => row(`${id}-${parameter.key}`, parameter.key, parameterInput(`${id}-${parameter.key}`, parameter, group.settings[parameter.key], (value) => set(parameter.key, value)))),
+      rest.length > 0 && h("details", { id: `${id}-more` }, h("summary", {}, settingsTitle(rest.filter((parameter) => parameter.key in group.settings).length)), parameterFields(id, rest, group.settings, set)),
+    );
+  }
+
+  #queues({ variants }: Play): HTMLElement {
+    const looks = looksFor(variants.map((variant) => variant.kind));
+    const change = (to: readonly Variant[]): void => this.#rebuild((play) => ({ ...play, variants: to }));
+    const add = h("button", { type: "button", id: "add-queue", class: "button", disabled: variants.length >= MOST_VARIANTS, onclick: () => change([...this.#options.get().variants, { kind: nextQueue(variants), settings: {} }]) }, "Add queue");
+    const rows = variants.map((variant, at) => this.#queue(variant, at, variants.length, sign(looks[at] ?? { hue: "slate", dash: [], mark: "circle" })));
+    return h("fieldset", {}, h("legend", {}, "Queues, side by side"), ...rows, add);
+  }
+
+  #queue(variant: Variant, at: number, count: number, look: HTMLElement): HTMLElement {
+    const { kinds, get } = this.#options;
+    const id = `queue-${at}`;
+    const replace = (to: Variant | undefined): void => this.#rebuild((play) => ({ ...play, variants: play.variants.flatMap((one, index) => (index === at ? (to ?? []) : [one])) }));
+    const now = (): Variant => get().variants[at] ?? variant;
+    const set = (key: string, value: Parameters<typeof withSetting>[2]): void => this.#set((play) => ({ ...play, variants: play.variants.map((one, index) => (index === at ? { ...one, settings: withSetting(one.settings, key, value) } : one)) }));
+    const kind = kindSelect(id, kinds.aqm, ["tail-drop", "codel", "fq-codel", "pie", "cp-aqm", "gsp"], variant.kind, (value) => replace({ kind: value, settings: {} }));
+    kind.setAttribute("aria-label", `Queue ${at + 1}: algorithm`);
+    const about = kinds.aqm.find((one) => one.kind === variant.kind);
+    const parameters = (about?.parameters ?? []).filter((parameter) => parameter.key !== "ecn");
+    const ecn = h("input", { id: `${id}-ecn`, type: "checkbox", checked: variant.settings["ecn"] === true, onchange: () => replace({ ...now(), settings: withSetting(now().settings, "ecn", ecn.checked ? true : "") }) });
+    const remove = count > 1 && h("button", { type: "button", class: "button quiet remove", "aria-label": `Remove queue ${at + 1}, ${variant.kind}`, onclick: () => replace(undefined) }, "×");
+    const changed = parameters.filter((parameter) => parameter.key in variant.settings).length;
+    return h(
+      "div",
+      { class: "group-row" },
+      h("div", { class: "group-line" }, look, kind, h("label", { class: "check" }, ecn, "ECN"), remove),
+      about && h("p", { class: "hint" }, about.summary),
+      parameters.length > 0 && h("details", { id: `${id}-more` }, h("summary", {}, settingsTitle(changed)), parameterFields(id, parameters, variant.settings, set)),
+    );
+  }
+
+  #text(scenario: Extract<Scenario, { form: "text" }>): HTMLElement {
+    const area = h("textarea", { id: "scenario", class: "input", rows: 16, spellcheck: "false", autocomplete: "off", onchange: () => this.#set((play) => ({ ...play, scenario: { ...scenario, text: area.value } })) }, scenario.text);
+    const back = h("button", { type: "button", class: "button", onclick: () => this.#rebuild((play) => ({ ...play, scenario: START.scenario })) }, "Back to the form");
+    return h("fieldset", {}, h("legend", {}, "Scenario"), h("label", { for: "scenario" }, scenario.name), area, h("p", { class: "hint" }, `Its text says more than the form has fields for. The queues below take the place of the one at the link ${scenario.link}.`), back);
+  }
+
+  #more(play: Play): HTMLElement {
+    const { scenario } = play;
+    const seed = h("input", { id: "seed", class: "input", type: "number", min: 0, step: 1, value: play.seed, onchange: () => this.#set((now) => ({ ...now, seed: Math.max(0, Math.round(Number(seed.value) || 0)) })) });
+    const times = scenario.form === "fields" ? [row("warmup", "Warm-up", text("warmup", scenario.warmup, (warmup) => this.#setFields({ warmup }))), row("duration", "Measured for", text("duration", scenario.duration, (duration) => this.#setFields({ duration })))] : [];
+    return h("details", { id: "more-run" }, h("summary", {}, "Duration and seed"), h("div", { class: "more" }, ...times, row("seed", "Seed", seed, "the same seed gives the same run")));
+  }
+}
+
+function withLink(play: Play, change: Partial<LinkSettings>): Play {
+  return play.scenario.form === "fields" ? { ...play, scenario: { ...play.scenario, link: { ...play.scenario.link, ...change } } } : play;
+}
+
+function settingsTitle(changed: number): string {
+  return changed === 0 ? "Settings" : `Settings (${changed} set)`;
+}
+
+/** The first common kind that is not there yet. */
+function nextKind(groups: readonly TrafficSettings[]): string {
+  return COMMON.find((kind) => !groups.some((group) => group.kind === kind)) ?? "bulk";
+}
+
+function nextQueue(variants: readonly Variant[]): string {
+  return ["tail-drop", "codel", "fq-codel", "pie", "cp-aqm"].find((kind) => !variants.some((variant) => variant.kind === kind)) ?? "codel";
+}
+
+/** A labelled line of the form. */
+export function row(id: string, label: string, input: HTMLElement, hint?: string): HTMLElement {
+  if (hint !== undefined) input.setAttribute("aria-describedby", `${id}-about`);
+  return h("div", { class: "form-row" }, h("label", { for: id }, label), input, hint !== undefined && h("span", { class: "hint", id: `${id}-about` }, hint));
+}
+
+function text(id: string, value: string, onChange: (value: string) => void): HTMLInputElement {
+  const input = h("input", { id, class: "input", type: "text", autocomplete: "off", spellcheck: "false", value, onchange: () => onChange(input.value.trim()) });
+  return input;
+}
+
+function group(label: string, options: readonly { value: string; label: string }[]): HTMLElement {
+  return h("optgroup", { label }, ...options.map((option) => h("option", { value: option.value }, option.label)));
+}
+
+/** A list of kinds, the usual ones first. */
+function kindSelect(id: string, kinds: readonly Kind[], first: readonly string[], value: string, onChange: (value: string) => void): HTMLSelectElement {
+  const select = h("select", { id, class: "select", onchange: () => onChange(select.value) });
+  const names = kinds.map(({ kind }) => kind);
+  const usual = first.filter((kind) => names.includes(kind));
+  const others = names.filter((kind) => !usual.includes(kind));
+  const option = (kind: string): HTMLElement => h("option", { value: kind, selected: kind === value }, kind);
+  if (!names.includes(value)) select.append(option(value));
+  select.append(...usual.map(option), h("optgroup", { label: "More" }, ...others.map(option)));
+  return select;
+}

@@ -1,0 +1,139 @@
+// What the playground is set to: plain data that goes into the address, a scenario, and back.
+
+import type { Kinds, Queue, Value } from "../../serve/protocol.ts";
+
+/** Settings of something by their keys, as in a scenario file; what is not there has its default. */
+export type Settings = Readonly<Record<string, Value>>;
+
+/** A rate as in files, or a recording by its id. */
+export type RateSetting = string | { readonly trace: string };
+
+/** One bottleneck. */
+export interface LinkSettings {
+  readonly rate: RateSetting;
+  readonly rtt: string;
+  readonly buffer: string;
+}
+
+/** One group of flows. */
+export interface TrafficSettings {
+  readonly kind: string;
+  readonly flows: number;
+  readonly settings: Settings;
+}
+
+/** A scenario filled into the form, or written as text where the form has no field for what it says. */
+export type Scenario =
+  | { readonly form: "fields"; readonly link: LinkSettings; readonly traffic: readonly TrafficSettings[]; readonly warmup: string; readonly duration: string }
+  | { readonly form: "text"; readonly text: string; readonly name: string; readonly link: string };
+
+/** One compared queue. */
+export interface Variant {
+  readonly kind: string;
+  readonly settings: Settings;
+}
+
+/** Everything that a shared address restores. */
+export interface Play {
+  readonly scenario: Scenario;
+  readonly variants: readonly Variant[];
+  readonly seed: number;
+  /** Simulated seconds a second; `null`: as fast as it goes. */
+  readonly speed: number | null;
+}
+
+export const MOST_VARIANTS = 4;
+export const MOST_GROUPS = 8;
+
+/** Lines that people have, as a start. */
+export const LINES: readonly { readonly id: string; readonly title: string; readonly link: LinkSettings }[] = [
+  { id: "dsl", title: "DSL, 16 Mbit/s", link: { rate: "16 Mbit/s", rtt: "30 ms", buffer: "300 ms" } },
+  { id: "uplink", title: "Home uplink, 5 Mbit/s", link: { rate: "5 Mbit/s", rtt: "30 ms", buffer: "500 ms" } },
+  { id: "cable", title: "Cable, 100 Mbit/s", link: { rate: "100 Mbit/s", rtt: "20 ms", buffer: "250 ms" } },
+  { id: "fibre", title: "Fibre, 300 Mbit/s", link: { rate: "300 Mbit/s", rtt: "8 ms", buffer: "4 bdp" } },
+  { id: "lte", title: "LTE, a recorded phone link", link: { rate: { trace: "builtin:cellular.down" }, rtt: "50 ms", buffer: "500 packets" } },
+  { id: "satellite", title: "Satellite, 50 Mbit/s, 600 ms", link: { rate: "50 Mbit/s", rtt: "600 ms", buffer: "1 bdp" } },
+];
+
+const [DSL] = LINES;
+
+/** What a first visitor finds. */
+export const START: Play = {
+  scenario: {
+    form: "fields",
+    link: DSL?.link ?? { rate: "16 Mbit/s", rtt: "30 ms", buffer: "300 ms" },
+    traffic: [
+      { kind: "bulk", flows: 4, settings: { cc: "cubic" } },
+      { kind: "voip", flows: 1, settings: {} },
+    ],
+    warmup: "5 s",
+    duration: "55 s",
+  },
+  variants: [
+    { kind: "tail-drop", settings: {} },
+    { kind: "codel", settings: {} },
+    { kind: "fq-codel", settings: {} },
+  ],
+  seed: 1,
+  speed: 5,
+};
+
+/** The queue's table as a scenario has it. */
+export function queueOf(variant: Variant): Queue {
+  return { kind: variant.kind, ...variant.settings };
+}
+
+/** Names that tell the variants apart: the kind, with the settings that differ from the defaults; numbered if still equal. */
+export function labelsOf(variants: readonly Variant[]): string[] {
+  const plain = variants.map(({ kind, settings }) => {
+    const told = Object.entries(settings).map(([key, value]) => (value === true ? key : value === false ? `no ${key}` : `${key} ${inWords(value)}`));
+    return [kind, ...told].join(", ");
+  });
+  return plain.map((label, at) => {
+    const before = plain.slice(0, at).filter((other) => other === label).length;
+    return before === 0 ? label : `${label} (${before + 1})`;
+  });
+}
+
+function inWords(value: Value): string {
+  if (typeof value !== "object") return String(value);
+  return Object.values(value).map(inWords).join(" ");
+}
+
+/** What somebody typed, as a scenario means it: `true`, `0.05`, `"10 ms"`. */
+export function valueOf(text: string): Value {
+  const trimmed = text.trim();
+  if (trimmed === "true" || trimmed === "false") return trimmed === "true";
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : trimmed;
+}
+
+/** `settings` with one of them changed; an empty text takes it out, so that it has its default. */
+export function withSetting(settings: Settings, key: string, value: Value): Settings {
+  const { [key]: _before, ...others } = settings;
+  return value === "" ? others : { ...others, [key]: value };
+}
+
+/** Is this kind of traffic carried by TCP? */
+export function isTcp(kinds: Kinds, kind: string): boolean {
+  return kinds.traffic.find((one) => one.kind === kind)?.parameters?.some((parameter) => parameter.key === "cc") ?? false;
+}
+
+/** Settings without which a kind of traffic is incomplete, with values to start from. */
+const NEEDED: Readonly<Record<string, Settings>> = {
+  web: { rate: 5 },
+  cbr: { rate: "1 Mbit/s" },
+  poisson: { rate: "1 Mbit/s" },
+  "on-off": { rate: "1 Mbit/s" },
+  short: { size: "1 MB", interval: "2 s" },
+  "video-frames": { rate: "4 Mbit/s" },
+};
+
+/** A new group of this kind. */
+export function newTraffic(kinds: Kinds, kind: string, flows: number): TrafficSettings {
+  return { kind, flows, settings: { ...(isTcp(kinds, kind) ? { cc: "cubic" } : {}), ...NEEDED[kind] } };
+}
+
+/** Settings that stand in the form at once, the others behind "more". */
+export function mainKeys(kind: string): readonly string[] {
+  return Object.keys(NEEDED[kind] ?? {});
+}

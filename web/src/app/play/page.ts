@@ -1,0 +1,378 @@
+// The playground: a form at the left, and at the right what happens.
+
+import { download, fileName } from "../../charts/export.ts";
+import { h, menu, segmented } from "../../dom.ts";
+import { looksFor } from "../../palette.ts";
+import { Refused } from "../../serve/api.ts";
+import type { About, Control, Done, Frame, Note, Packets, SessionState, Trace } from "../../serve/protocol.ts";
+import { announce } from "../announce.ts";
+import type { Context, Page } from "../page.ts";
+import { pack, unpack } from "../share.ts";
+import { Changes } from "./changes.ts";
+import { PlayCharts, type Span } from "./charts.ts";
+import { acceptDrops, fileButton, kindOf } from "./files.ts";
+import { Form } from "./form.ts";
+import { labelsOf, type Play, queueOf, START } from "./model.ts";
+import { Now } from "./now.ts";
+import { PacketView } from "./packet-view.ts";
+import { Session, type Watcher } from "./session.ts";
+import { fileToml, LINK, playFrom, playOf, scenarioToml, Unreadable } from "./toml.ts";
+import { PACKET_SPEED, speedInWords, Transport } from "./transport.ts";
+
+type View = "charts" | "packets";
+
+const SPANS: readonly { value: string; label: string; span: Span }[] = [
+  { value: "all", label: "Whole run", span: null },
+  { value: "30", label: "30 s", span: 30 },
+  { value: "5", label: "5 s", span: 5 },
+  { value: "1", label: "1 s", span: 1 },
+  { value: "0.2", label: "0.2 s", span: 0.2 },
+];
+
+export class PlayPage implements Page, Watcher {
+  readonly element: HTMLElement;
+  readonly #context: Context;
+  readonly #form: Form;
+  readonly #transport: Transport;
+  readonly #changes: Changes;
+  readonly #problem: HTMLElement;
+  readonly #cautions: HTMLElement;
+  readonly #verdict: HTMLElement;
+  readonly #nowPlace: HTMLElement;
+  readonly #stage: HTMLElement;
+  readonly #viewTools: HTMLElement;
+  readonly #uploads: Trace[] = [];
+  #play: Play = START;
+  #session: Session | undefined;
+  #labels: readonly string[] = [];
+  #charts: PlayCharts | undefined;
+  #packets: PacketView[] = [];
+  #now: Now | undefined;
+  #view: View = "charts";
+  #span: Span = null;
+  #isShown = false;
+  #isStarting = false;
+  #ownAddress = "";
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(context: Context) {
+    this.#context = context;
+    const { kinds, hello } = context;
+    this.#form = new Form({ kinds, presets: hello.presets, traces: () => [...(hello.traces ?? []), ...this.#uploads], get: () => this.#play, set: (play) => this.#set(play), load: (toml, name) => this.#load(toml, name) });
+    this.#transport = new Transport({ speed: this.#play.speed, onRun: () => void this.#run(), onPlay: (isPlaying) => this.#control({ do: isPlaying ? "play" : "pause" }), onStep: (seconds) => this.#control({ do: "step", seconds }), onSpeed: (speed) => this.#setSpeed(speed) });
+    this.#changes = new Changes(kinds, (control) => this.#control(control));
+    this.#problem = h("div", { class: "problem", role: "alert", hidden: true });
+    this.#cautions = h("div", { class: "cautions", role: "note", hidden: true });
+    this.#verdict = h("section", { class: "verdict", "aria-label": "Verdict", hidden: true });
+    this.#nowPlace = h("div");
+    this.#stage = h("div", { class: "stage" }, welcome());
+    this.#viewTools = h("div", { class: "view-tools", hidden: true });
+    const files = h("div", { class: "setup-files" }, fileButton("Open a file…", (file) => void this.#open(file)), this.#saveMenu());
+    const side = h("details", { class: "side", open: true }, h("summary", {}, "Settings"), this.#form.element, this.#cautions, files);
+    // On a phone the form would push everything else below the fold.
+    if (matchMedia("(max-width: 960px)").matches) side.open = false;
+    this.element = h("div", { class: "play" }, h("h1", { class: "visually-hidden" }, "Playground"), side, h("div", { class: "result" }, this.#transport.element, this.#problem, this.#verdict, this.#changes.element, this.#nowPlace, this.#viewTools, this.#stage));
+    acceptDrops(() => this.#isShown, (file) => void this.#open(file));
+    addEventListener("pagehide", () => this.#session?.close());
+  }
+
+  show(_rest: string, query: URLSearchParams): void {
+    this.#isShown = true;
+    const shared = query.get("s");
+    if (shared !== null && shared !== this.#ownAddress) void this.#restore(shared);
+    else this.#remember();
+  }
+
+  hide(): void {
+    this.#isShown = false;
+  }
+
+  redraw(): void {
+    this.#charts?.redraw();
+    for (const view of this.#packets) view.redraw();
+  }
+
+  // What the form and the address say.
+
+  #set(play: Play): void {
+    this.#play = play;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#remember();
+      void this.#check();
+    }, 250);
+  }
+
+  /** Puts the settings into the address. */
+  #remember(): void {
+    const play = this.#play;
+    void pack(play).then((packed) => {
+      if (!this.#isShown || play !== this.#play) return;
+      this.#ownAddress = packed;
+      history.replaceState(null, "", `#/play?s=${packed}`);
+    });
+  }
+
+  async #restore(packed: string): Promise<void> {
+    try {
+      this.#adopt(playOf(await unpack(packed)));
+      this.#ownAddress = packed;
+      announce("Settings restored from the link.");
+    } catch {
+      this.#complain("The settings in this address cannot be read: it may have been cut off. The form shows what it showed before.");
+    }
+  }
+
+  #adopt(play: Play): void {
+    this.#play = play;
+    this.#transport.setSpeed(play.speed);
+    this.#form.render();
+    this.#set(play);
+  }
+
+  #load(toml: string, name: string): void {
+    try {
+      this.#adopt(playFrom(toml, name, this.#play));
+      this.#complain("");
+      announce(`${name} is loaded.`);
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      this.#complain(`${name}: ${error.message}`);
+    }
+  }
+
+  async #open(file: File): Promise<void> {
+    const most = this.#context.hello.limits.upload_bytes ?? 4_000_000;
+    if (file.size > most) {
+      this.#complain(`${file.name}: the file has ${file.size} bytes, and at most ${most} are taken`);
+      return;
+    }
+    const text = await file.text();
+    if (kindOf(file.name, text) === "scenario") {
+      this.#load(text, file.name);
+      return;
+    }
+    try {
+      const trace = await this.#context.api.uploadTrace(text);
+      this.#uploads.push({ ...trace, name: file.name });
+      const { scenario } = this.#play;
+      if (scenario.form === "fields") this.#adopt({ ...this.#play, scenario: { ...scenario, link: { ...scenario.link, rate: { trace: trace.id } } } });
+      this.#complain("");
+      announce(`${file.name} is the line's rate now.`);
+    } catch (error) {
+      this.#complain(`${file.name}: ${inWords(error)}`);
+    }
+  }
+
+  async #check(): Promise<void> {
+    const play = this.#play;
+    try {
+      const { warnings } = await this.#context.api.check(scenarioToml(play));
+      if (play === this.#play) this.#caution(warnings);
+    } catch (error) {
+      if (play === this.#play && error instanceof Refused && error.status === 422) this.#caution([error.message]);
+    }
+  }
+
+  #caution(texts: readonly string[]): void {
+    this.#cautions.hidden = texts.length === 0;
+    this.#cautions.replaceChildren(h("h2", {}, "About these settings"), h("ul", {}, ...texts.map((text) => h("li", {}, text))));
+  }
+
+  #complain(text: string): void {
+    this.#problem.hidden = text === "";
+    this.#problem.textContent = text;
+  }
+
+  // The run.
+
+  async #run(): Promise<void> {
+    if (this.#isStarting) return;
+    this.#isStarting = true;
+    this.#transport.setState(undefined, true);
+    this.#complain("");
+    const play = this.#play;
+    const labels = labelsOf(play.variants);
+    const link = play.scenario.form === "text" ? play.scenario.link : LINK;
+    const variants = play.variants.map((variant, at) => ({ label: labels[at] ?? variant.kind, queue: queueOf(variant) }));
+    this.#end();
+    try {
+      const session = await Session.start(this.#context.api, { scenario_toml: scenarioToml(play), variants, link, seed: play.seed, speed: play.speed, paused: false }, this);
+      this.#begin(session, play, labels);
+    } catch (error) {
+      this.#complain(inWords(error));
+      this.#transport.setState(undefined, false);
+    } finally {
+      this.#isStarting = false;
+    }
+  }
+
+  /** Takes away the session before. */
+  #end(): void {
+    this.#session?.close();
+    this.#session = undefined;
+    this.#now?.destroy();
+    this.#charts?.destroy();
+    for (const view of this.#packets) view.destroy();
+  }
+
+  #begin(session: Session, play: Play, labels: readonly string[]): void {
+    this.#session = session;
+    this.#labels = labels;
+    const kinds = play.variants.map(({ kind }) => kind);
+    const looks = looksFor(kinds);
+    this.#charts = new PlayCharts(session, kinds, labels);
+    this.#charts.follow(this.#span);
+    this.#packets = labels.map((label, at) => new PacketView(label, looks[at] ?? { hue: "slate", dash: [], mark: "circle" }, (flow) => this.#flowName(at, flow)));
+    this.#now = new Now(labels, looks, (variant, isShown) => this.#charts?.show(variant, isShown));
+    this.#nowPlace.replaceChildren(this.#now.element);
+    this.#verdict.hidden = true;
+    this.#showView();
+  }
+
+  #flowName(variant: number, flow: number): string {
+    const known = this.#session?.frame?.variants[variant]?.flows[flow];
+    return known ? `${known.group} ${known.index}` : `flow ${flow}`;
+  }
+
+  #showView(): void {
+    const isPackets = this.#view === "packets";
+    const view = segmented("What to see", [{ value: "charts", label: "Charts" }, { value: "packets", label: "Packets" }], this.#view, (value) => this.#chooseView(value === "packets" ? "packets" : "charts"));
+    const span = segmented("How much of the run", SPANS, SPANS.find((one) => one.span === this.#span)?.value ?? "all", (value) => {
+      this.#span = SPANS.find((one) => one.value === value)?.span ?? null;
+      this.#charts?.follow(this.#span);
+    });
+    this.#viewTools.hidden = false;
+    this.#viewTools.replaceChildren(view, isPackets ? h("p", { class: "hint" }, `Each square is a packet, each colour a flow; low ones are small packets. Shown at ${speedInWords(PACKET_SPEED)} and slower.`) : span);
+    const charts = h("div", { class: "chart-grid" }, ...(this.#charts?.frames ?? []).map((frame) => frame.element));
+    this.#stage.replaceChildren(isPackets ? h("div", { class: "packet-grid" }, ...this.#packets.map((one) => one.element)) : charts);
+  }
+
+  #chooseView(view: View): void {
+    this.#view = view;
+    if (view === "packets" && (this.#play.speed === null || this.#play.speed > PACKET_SPEED)) {
+      this.#transport.setSpeed(0.01);
+      this.#setSpeed(0.01);
+    }
+    this.#showView();
+  }
+
+  #setSpeed(speed: number | null): void {
+    this.#set({ ...this.#play, speed });
+    if (this.#session && !this.#session.isOver) this.#control({ do: "speed", value: speed });
+  }
+
+  #control(control: Control): void {
+    this.#session?.control(control).then(
+      () => this.#complain(""),
+      (error: unknown) => this.#complain(inWords(error)),
+    );
+  }
+
+  // What the server tells.
+
+  onAbout(about: About): void {
+    this.#changes.setAbout(about);
+    this.#transport.setTime(0, about.duration);
+  }
+
+  onFrame(frame: Frame): void {
+    this.#transport.setTime(frame.t, this.#session?.state?.duration ?? this.#session?.about?.duration ?? 0);
+    this.#changes.setFrame(frame);
+    this.#now?.setFrame(frame);
+    this.#charts?.update();
+  }
+
+  onPackets({ queue, variants }: Packets): void {
+    queue?.forEach((waiting, at) => this.#packets[at]?.reset(waiting));
+    variants.forEach((events, at) => this.#packets[at]?.apply(events));
+  }
+
+  onState(state: SessionState): void {
+    this.#transport.setState(state, false);
+    this.#transport.setTime(state.t, state.duration);
+    this.#changes.setEnabled(state.state === "running" || state.state === "paused");
+    if (state.state === "running") announce("Running.");
+    if (state.state === "paused") announce(`Paused at ${Math.round(state.t * 1000) / 1000} seconds.`);
+    if (state.state === "failed" || state.state === "stopped") this.#complain(state.message ?? (state.state === "failed" ? "The run failed." : "The run was stopped."));
+    this.#charts?.update();
+  }
+
+  onNote(note: Note): void {
+    announce(note.text);
+    this.#charts?.update();
+  }
+
+  onDone(done: Done): void {
+    announce(`Done. ${done.verdict}`);
+    const remark = done.changed ? "Something was changed while it ran, so this run cannot be repeated from its scenario alone." : `The same scenario and seed give the same packets anywhere: fingerprint ${done.fingerprint}.`;
+    const report = this.#session && h("a", { href: `api/sessions/${encodeURIComponent(this.#session.id)}/report.html`, target: "_blank", rel: "noopener", class: "button" }, "Open the report");
+    this.#verdict.replaceChildren(h("p", { class: "sentence" }, done.verdict), h("p", { class: "hint" }, remark), h("p", { class: "verdict-links" }, report ?? ""));
+    this.#verdict.hidden = false;
+    this.#charts?.update();
+  }
+
+  onBreak(isBroken: boolean, isFinal: boolean): void {
+    if (this.#session?.isOver) return;
+    if (!isBroken) this.#complain("");
+    else this.#complain(isFinal ? "The server has ended this run." : "The connection to gq serve is broken; trying again…");
+  }
+
+  // What can be taken away.
+
+  #saveMenu(): HTMLElement {
+    return menu("Save", "Save: scenario, results, link", [
+      { label: "Scenario, TOML", run: () => void this.#saveScenario() },
+      { label: "Results, JSON", run: () => void this.#saveSummary() },
+      { label: "Copy the link", run: () => void this.#copyLink() },
+    ]);
+  }
+
+  /** The scenario of the run, or of the form before the first one. */
+  async #saveScenario(): Promise<void> {
+    const session = this.#session;
+    try {
+      const text = session ? await this.#context.api.sessionText(session.id, "scenario.toml", this.#labels.length === 1 ? 0 : undefined) : fileToml(this.#play);
+      download("playground.toml", "application/toml", text);
+    } catch (error) {
+      this.#complain(inWords(error));
+    }
+  }
+
+  async #saveSummary(): Promise<void> {
+    const session = this.#session;
+    if (!session?.done) {
+      this.#complain("Results are there when a run is done.");
+      return;
+    }
+    try {
+      download(`${fileName("playground")}.json`, "application/json", await this.#context.api.sessionText(session.id, "summary.json"));
+    } catch (error) {
+      this.#complain(inWords(error));
+    }
+  }
+
+  async #copyLink(): Promise<void> {
+    const packed = await pack(this.#play);
+    history.replaceState(null, "", `#/play?s=${packed}`);
+    try {
+      await navigator.clipboard.writeText(location.href);
+      announce("The link is copied.");
+    } catch {
+      announce("The link is in the address bar.");
+    }
+  }
+}
+
+function welcome(): HTMLElement {
+  return h(
+    "div",
+    { class: "welcome" },
+    h("p", { class: "sentence" }, "Watch what a queue does to a line: choose the line, who sends, and the algorithms that manage its queue, then run them side by side with the same packets."),
+    h("p", { class: "hint" }, "While it runs, halve the rate, add flows or change a parameter for all of them at once. A scenario file or a recorded link can be dropped anywhere on this page."),
+  );
+}
+
+function inWords(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

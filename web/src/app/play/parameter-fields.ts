@@ -1,0 +1,40 @@
+// Inputs for the parameters of an algorithm or a kind of traffic, made from the server's list of them.
+
+import { h } from "../../dom.ts";
+import type { Parameter, Value } from "../../serve/protocol.ts";
+import { type Settings, valueOf } from "./model.ts";
+
+/** Inputs for `parameters`; `id` begins the ids of the inputs, `onSet` gets the empty text for "the default". */
+export function parameterFields(id: string, parameters: readonly Parameter[], settings: Settings, onSet: (key: string, value: Value) => void): HTMLElement {
+  return h("div", { class: "parameters" }, ...parameters.map((parameter) => parameterField(`${id}-${parameter.key}`, parameter, settings[parameter.key], (value) => onSet(parameter.key, value))));
+}
+
+function parameterField(id: string, parameter: Parameter, value: Value | undefined, onSet: (value: Value) => void): HTMLElement {
+  const hint = h("p", { class: "hint", id: `${id}-hint` }, hintOf(parameter));
+  return h("div", { class: "parameter" }, h("label", { for: id }, parameter.key), parameterInput(id, parameter, value, onSet), hint);
+}
+
+/** The input alone: a list where the values are named, else a line of text. */
+export function parameterInput(id: string, parameter: Parameter, value: Value | undefined, onSet: (value: Value) => void): HTMLElement {
+  const choices = choicesOf(parameter);
+  const preset = parameter.default === null ? "" : String(parameter.default);
+  if (choices) {
+    const select = h("select", { id, class: "select", "aria-describedby": `${id}-hint`, onchange: () => onSet(valueOf(select.value)) }, h("option", { value: "" }, preset === "" ? "default" : `default: ${preset}`));
+    for (const choice of choices) select.append(h("option", { value: choice, selected: value !== undefined && String(value) === choice }, choice));
+    return select;
+  }
+  const text = value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
+  const input = h("input", { id, class: "input", type: "text", autocomplete: "off", spellcheck: "false", value: text, placeholder: preset, "aria-describedby": `${id}-hint`, onchange: () => onSet(valueOf(input.value)) });
+  return input;
+}
+
+/** The values that a parameter can have, if they are few and named. */
+function choicesOf({ unit }: Parameter): string[] | undefined {
+  if (/^true or false$|^bool(ean)?$/.test(unit)) return ["true", "false"];
+  return unit.includes(" | ") ? unit.split(" | ") : undefined;
+}
+
+function hintOf({ about, min, max }: Parameter): string {
+  const range = min !== undefined && min !== null && max !== undefined && max !== null ? ` (${min} to ${max})` : "";
+  return `${about}${range}`;
+}

@@ -1,0 +1,141 @@
+// One run on the server as the page sees it: its frames become history, everything else is told to who listens.
+
+import { History } from "../../charts/history.ts";
+import type { Moment } from "../../charts/live.ts";
+import type { Api } from "../../serve/api.ts";
+import type { About, Control, Done, Frame, NewSession, Note, Packets, SessionState, VariantFrame } from "../../serve/protocol.ts";
+import { listen } from "../../serve/stream.ts";
+
+/** The events of a session's stream. */
+interface Events {
+  about: About;
+  frame: Frame;
+  packets: Packets;
+  state: SessionState;
+  note: Note;
+  done: Done;
+}
+
+/** Who wants to know what a session does. */
+export interface Watcher {
+  onAbout(about: About): void;
+  onFrame(frame: Frame): void;
+  onPackets(packets: Packets): void;
+  onState(state: SessionState): void;
+  onNote(note: Note): void;
+  onDone(done: Done): void;
+  /** The connection broke (and will come back, unless it is the end), or came back. */
+  onBreak(isBroken: boolean, isFinal: boolean): void;
+}
+
+/** More flows than these are not drawn one by one. */
+export const MOST_FLOWS = 16;
+/** Changes whose moments are kept. */
+const MOST_NOTES = 200;
+
+/** The history's name of something of one variant. */
+export function keyOf(variant: number, what: string): string {
+  return `${variant}.${what}`;
+}
+
+export class Session {
+  readonly id: string;
+  readonly history = new History();
+  readonly notes: Moment[] = [];
+  about: About | undefined;
+  frame: Frame | undefined;
+  state: SessionState | undefined;
+  done: Done | undefined;
+  /** Names of the gauges seen so far. */
+  readonly gauges = new Set<string>();
+  readonly #api: Api;
+  readonly #stream: { close(): void };
+  readonly #watcher: Watcher;
+
+  private constructor(api: Api, id: string, watcher: Watcher) {
+    this.id = id;
+    this.#api = api;
+    this.#watcher = watcher;
+    this.#stream = listen<Events>(
+      `api/sessions/${encodeURIComponent(id)}/stream`,
+      {
+        about: (about) => {
+          this.about = about;
+          watcher.onAbout(about);
+        },
+        frame: (frame) => this.#onFrame(frame),
+        packets: (packets) => watcher.onPackets(packets),
+        state: (state) => {
+          this.state = state;
+          watcher.onState(state);
+        },
+        note: (note) => {
+          this.notes.push(note);
+          if (this.notes.length > MOST_NOTES) this.notes.shift();
+          watcher.onNote(note);
+        },
+        done: (done) => {
+          this.done = done;
+          // The server closes the stream after this; without closing it here, the browser would open it again for ever.
+          this.#stream.close();
+          watcher.onDone(done);
+        },
+      },
+      (isBroken, isFinal) => watcher.onBreak(isBroken, isFinal),
+    );
+  }
+
+  static async start(api: Api, session: NewSession, watcher: Watcher): Promise<Session> {
+    const { id } = await api.createSession(session);
+    return new Session(api, id, watcher);
+  }
+
+  control(what: Control): Promise<unknown> {
+    return this.#api.control(this.id, what);
+  }
+
+  /** Is there anything left to happen? */
+  get isOver(): boolean {
+    return this.state?.state === "done" || this.state?.state === "stopped" || this.state?.state === "failed";
+  }
+
+  /** Ends it here and on the server. */
+  close(): void {
+    this.#stream.close();
+    if (this.isOver) return;
+    // A session that is already gone needs no ending.
+    this.#api.deleteSession(this.id).catch(() => undefined);
+  }
+
+  #onFrame(frame: Frame): void {
+    this.frame = frame;
+    if (!this.history.begin(frame.t)) return;
+    frame.variants.forEach((variant, at) => this.#remember(at, variant));
+    this.#watcher.onFrame(frame);
+  }
+
+  #remember(at: number, { link, flows, gauges }: VariantFrame): void {
+    const set = (what: string, value: number | null | undefined): void => this.history.set(keyOf(at, what), value);
+    set("rate", link.rate_bit_s);
+    set("queue_packets", link.queue_packets);
+    set("queue_bytes", link.queue_bytes);
+    set("sojourn.mean", link.sojourn_s?.mean);
+    set("sojourn.p95", link.sojourn_s?.p95);
+    set("sojourn.max", link.sojourn_s?.max);
+    set("throughput", link.throughput_bit_s);
+    set("utilization", link.utilization);
+    set("drops", link.drops.overflow + link.drops.early);
+    set("drops.overflow", link.drops.overflow);
+    set("drops.early", link.drops.early);
+    set("marks", link.marks);
+    flows.slice(0, MOST_FLOWS).forEach((flow, number) => {
+      set(`goodput.${number}`, flow.goodput_bit_s);
+      set(`cwnd.${number}`, flow.cwnd_packets);
+      set(`rtt.${number}`, flow.rtt_s);
+    });
+    for (const [name, value] of Object.entries(gauges)) {
+      this.gauges.add(name);
+      set(`gauge.${name}`, value);
+    }
+  }
+}

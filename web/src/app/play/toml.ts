@@ -1,0 +1,199 @@
+// Scenario files: written from the form, and read back into it where it has a field for everything they say.
+
+import { parse, TomlError } from "smol-toml";
+import type { Value } from "../../serve/protocol.ts";
+import { type LinkSettings, MOST_GROUPS, MOST_VARIANTS, type Play, queueOf, type RateSetting, type Scenario, type Settings, START, type TrafficSettings, type Variant } from "./model.ts";
+
+/** The link's name in scenarios that the form writes. */
+export const LINK = "bottleneck";
+
+type Table = Readonly<Record<string, unknown>>;
+
+/** The scenario of the form, or its text; the queue is the first variant's. */
+export function scenarioToml({ scenario, variants, seed }: Play): string {
+  if (scenario.form === "text") return scenario.text;
+  const [first] = variants;
+  const { link, traffic, warmup, duration } = scenario;
+  const lines = [
+    "goodqueue = 1",
+    'name = "playground"',
+    `warmup = ${tomlValue(warmup)}`,
+    `duration = ${tomlValue(duration)}`,
+    `seed = ${seed}`,
+    "",
+    "[access]",
+    'delay = "0 s"',
+    "",
+    `[link.${LINK}]`,
+    `rate = ${tomlValue(link.rate)}`,
+    `delay = ${tomlValue(half(link.rtt))}`,
+    `buffer = ${tomlValue(link.buffer)}`,
+    ...(first ? [`queue = ${tomlValue(queueOf(first))}`] : []),
+  ];
+  for (const group of traffic) {
+    lines.push("", "[[traffic]]", `kind = ${tomlValue(group.kind)}`, `flows = ${group.flows}`);
+    for (const [key, value] of Object.entries(group.settings)) lines.push(`${key} = ${tomlValue(value)}`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** The same for a file: with all variants, as a sweep when there are several. */
+export function fileToml(play: Play): string {
+  const text = scenarioToml(play);
+  const { scenario, variants } = play;
+  if (variants.length < 2) return text;
+  const link = scenario.form === "text" ? scenario.link : LINK;
+  return `${text.trimEnd()}\n\n[sweep]\n${JSON.stringify(`link.${link}.queue`)} = [\n${variants.map((variant) => `    ${tomlValue(queueOf(variant))},\n`).join("")}]\n`;
+}
+
+/** Half of a time as it was typed: `30 ms` gives `15 ms`. What is not a number with a unit is left for the server to refuse. */
+function half(time: string): string {
+  const match = /^\s*(\d+(?:\.\d+)?)\s*([a-zµ]+)\s*$/.exec(time);
+  return match ? `${Number(match[1]) / 2} ${match[2]}` : time;
+}
+
+function twice(time: string): string {
+  const match = /^\s*(\d+(?:\.\d+)?)\s*([a-zµ]+)\s*$/.exec(time);
+  return match ? `${Number(match[1]) * 2} ${match[2]}` : time;
+}
+
+/** A value on one line, in TOML. JSON's strings are TOML's. */
+export function tomlValue(value: Value): string {
+  if (typeof value !== "object") return typeof value === "string" ? JSON.stringify(value) : String(value);
+  return `{ ${Object.entries(value).map(([key, part]) => `${/^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key)} = ${tomlValue(part)}`).join(", ")} }`;
+}
+
+/** A file that cannot be read, with the place in it. */
+export class Unreadable extends Error {}
+
+/** What a scenario file sets the playground to. What `before` has and the file does not say stays. */
+export function playFrom(text: string, name: string, before: Play): Play {
+  const file = read(text);
+  const links = table(file["link"]);
+  const [single, ...further] = Object.keys(links);
+  if (single === undefined) throw new Unreadable("this is no scenario: it describes no [link]");
+  const sweep = table(file["sweep"]);
+  const main = sweptLink(sweep) ?? [single, ...further].find((one) => table(links[one])["queue"] !== undefined) ?? single;
+  const swept = queuesIn(sweep[`link.${main}.queue`]);
+  const own = queuesIn([table(links[main])["queue"] ?? "tail-drop"]);
+  const variants = (swept.length > 0 ? swept : own).slice(0, MOST_VARIANTS);
+  const seed = typeof file["seed"] === "number" ? file["seed"] : before.seed;
+  return { scenario: fieldsFrom(file) ?? { form: "text", text: withoutSweep(text), name, link: main }, variants, seed, speed: before.speed };
+}
+
+function read(text: string): Table {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (error instanceof TomlError) throw new Unreadable(`line ${error.line}, column ${error.column}: ${(error.message.split("\n")[0] ?? "").replace(/^Invalid TOML document: /, "")}`);
+    throw error;
+  }
+}
+
+/** The link whose queue is swept, if one is. */
+function sweptLink(sweep: Table): string | undefined {
+  return Object.keys(sweep).map((key) => /^link\.([^.]+)\.queue$/.exec(key)?.[1]).find((name) => name !== undefined);
+}
+
+function queuesIn(list: unknown): Variant[] {
+  return (Array.isArray(list) ? list : []).flatMap((one): Variant[] => {
+    if (typeof one === "string") return [{ kind: one, settings: {} }];
+    const { kind, ...settings } = table(one);
+    // A file may give a swept table a name, which is no setting.
+    const { name: _name, ...rest } = settings;
+    return typeof kind === "string" ? [{ kind, settings: rest as Settings }] : [];
+  });
+}
+
+/** The text without its sweep: variants take its place. */
+function withoutSweep(text: string): string {
+  const lines = text.split("\n");
+  const start = lines.findIndex((line) => /^\s*\[sweep\]/.test(line));
+  if (start < 0) return text;
+  const length = lines.slice(start + 1).findIndex((line) => /^\s*\[\[?\s*[A-Za-z"']/.test(line) && !/^\s*\[\s*["']/.test(line));
+  lines.splice(start, length < 0 ? lines.length - start : length + 1);
+  return `${lines.join("\n").trimEnd()}\n`;
+}
+
+/** The form's fields, if it has one for each thing the file says. */
+function fieldsFrom(file: Table): Scenario | undefined {
+  const known = new Set(["goodqueue", "name", "warmup", "duration", "replications", "seed", "access", "link", "traffic", "sweep"]);
+  const access = table(file["access"]);
+  const links = table(file["link"]);
+  const link = linkFrom(table(links[LINK]));
+  const traffic = trafficFrom(file["traffic"]);
+  const { warmup = "0 s", duration } = file;
+  const isOurs =
+    Object.keys(file).every((key) => known.has(key)) &&
+    Object.keys(links).length === 1 &&
+    Object.keys(access).join() === "delay" &&
+    isZero(access["delay"]) &&
+    Object.keys(table(file["sweep"])).every((key) => key === `link.${LINK}.queue`) &&
+    typeof warmup === "string" &&
+    typeof duration === "string";
+  return isOurs && link && traffic ? { form: "fields", link, traffic, warmup, duration } : undefined;
+}
+
+function isZero(time: unknown): boolean {
+  return typeof time === "string" && /^0(\.0*)? ?[mnuµ]?s$/.test(time.trim());
+}
+
+function linkFrom(link: Table): LinkSettings | undefined {
+  const { rate, delay, delay_up: delayUp, buffer, queue: _queue, ...others } = link;
+  if (Object.keys(others).length > 0 || typeof delay !== "string" || typeof buffer !== "string") return undefined;
+  if (delayUp !== undefined && delayUp !== delay) return undefined;
+  const kept = rateFrom(rate);
+  return kept === undefined ? undefined : { rate: kept, rtt: twice(delay), buffer };
+}
+
+function rateFrom(rate: unknown): RateSetting | undefined {
+  if (typeof rate === "string") return rate;
+  const { trace, ...others } = table(rate);
+  return typeof trace === "string" && Object.keys(others).length === 0 ? { trace } : undefined;
+}
+
+function trafficFrom(list: unknown): readonly TrafficSettings[] | undefined {
+  if (!Array.isArray(list) || list.length > MOST_GROUPS) return undefined;
+  const groups = list.map((group): TrafficSettings | undefined => {
+    const { kind, flows = 1, ...settings } = table(group);
+    const isPlain = Object.values(settings).every((value) => ["string", "number", "boolean"].includes(typeof value));
+    return typeof kind === "string" && typeof flows === "number" && isPlain ? { kind, flows, settings: settings as Settings } : undefined;
+  });
+  return groups.every((group) => group !== undefined) ? groups : undefined;
+}
+
+function table(value: unknown): Table {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Table) : {};
+}
+
+/** Any data as a playground's setting; parts that are not what they should be have their start values. */
+export function playOf(data: unknown): Play {
+  const { scenario, variants, seed, speed } = table(data);
+  return {
+    scenario: scenarioOf(table(scenario)),
+    variants: variantsOf(variants),
+    seed: typeof seed === "number" && Number.isSafeInteger(seed) && seed >= 0 ? seed : START.seed,
+    speed: speed === null || (typeof speed === "number" && speed > 0) ? speed : START.speed,
+  };
+}
+
+function scenarioOf(raw: Table): Scenario {
+  if (raw["form"] === "text" && typeof raw["text"] === "string") {
+    return { form: "text", text: raw["text"], name: String(raw["name"] ?? "scenario"), link: String(raw["link"] ?? LINK) };
+  }
+  const link = table(raw["link"]);
+  const rate = rateFrom(link["rate"]);
+  const traffic = trafficOf(raw["traffic"]);
+  const text = (value: unknown): value is string => typeof value === "string";
+  if (rate === undefined || !text(link["rtt"]) || !text(link["buffer"]) || !traffic || !text(raw["warmup"]) || !text(raw["duration"])) return START.scenario;
+  return { form: "fields", link: { rate, rtt: link["rtt"], buffer: link["buffer"] }, traffic, warmup: raw["warmup"], duration: raw["duration"] };
+}
+
+function trafficOf(list: unknown): readonly TrafficSettings[] | undefined {
+  return Array.isArray(list) ? trafficFrom(list.map((group) => ({ kind: table(group)["kind"], flows: table(group)["flows"], ...table(table(group)["settings"]) }))) : undefined;
+}
+
+function variantsOf(list: unknown): readonly Variant[] {
+  const variants = (Array.isArray(list) ? list : []).map(table).flatMap((one): Variant[] => (typeof one["kind"] === "string" ? [{ kind: one["kind"], settings: table(one["settings"]) as Settings }] : []));
+  return variants.length > 0 ? variants.slice(0, MOST_VARIANTS) : START.variants;
+}

@@ -1,0 +1,74 @@
+// Finished runs: their figures in a table, any two beside each other.
+
+import { h } from "../dom.ts";
+import type { Runs } from "../serve/protocol.ts";
+import { compareTable, parseSummary, type Summary } from "./summary.ts";
+import type { Context, Page } from "./page.ts";
+
+export class RunsPage implements Page {
+  readonly element: HTMLElement;
+  readonly #context: Context;
+  readonly #list: HTMLElement;
+  readonly #compared: HTMLElement;
+  readonly #chosen: string[] = [];
+  #runs: Runs = { runs: [] };
+
+  constructor(context: Context) {
+    this.#context = context;
+    this.#list = h("div", { class: "run-list" });
+    this.#compared = h("section", { class: "compared", "aria-live": "polite" });
+    this.element = h("div", { class: "page" }, h("h1", {}, "Runs"), h("p", { class: "lead" }, "Choose one to see its figures, or two to see them beside each other."), this.#list, this.#compared);
+  }
+
+  show(): void {
+    void this.#fill();
+  }
+
+  hide(): void {}
+
+  redraw(): void {}
+
+  async #fill(): Promise<void> {
+    try {
+      this.#runs = await this.#context.api.runs();
+      this.#showList();
+    } catch (error) {
+      this.#list.replaceChildren(h("p", { class: "problem", role: "alert" }, String(error instanceof Error ? error.message : error)));
+    }
+  }
+
+  #showList(): void {
+    const { runs, hint } = this.#runs;
+    if (runs.length === 0) {
+      this.#list.replaceChildren(h("p", { class: "empty" }, hint ?? "Nothing has finished yet. Run something in the playground, or start gq serve with --runs DIR to see results of gq run and gq sweep."));
+      return;
+    }
+    const rows = runs.map((run) => {
+      const box = h("input", { type: "checkbox", id: `run-${run.id}`, checked: this.#chosen.includes(run.id), onchange: () => void this.#choose(run.id, box.checked) });
+      const when = run.created_s === undefined ? (run.when ?? "") : new Date(run.created_s * 1000).toLocaleString();
+      const base = `api/runs/${encodeURIComponent(run.id)}`;
+      const files = h("span", { class: "files" }, run.report !== false && h("a", { href: `${base}/report.html`, target: "_blank", rel: "noopener" }, "report"), h("a", { href: `${base}/summary.json`, target: "_blank", rel: "noopener" }, "summary"), h("a", { href: `${base}/scenario.toml`, target: "_blank", rel: "noopener" }, "scenario"));
+      return h("tr", {}, h("td", {}, box), h("th", { scope: "row" }, h("label", { for: box.id }, run.title)), h("td", {}, (run.points ?? []).join(", ")), h("td", { class: "when" }, when), h("td", {}, files));
+    });
+    const head = h("tr", {}, h("th", { scope: "col" }, h("span", { class: "visually-hidden" }, "Chosen")), ...["Run", "Queues", "When", "Files"].map((text) => h("th", { scope: "col" }, text)));
+    this.#list.replaceChildren(h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": "Runs" }, h("table", { class: "plain" }, h("thead", {}, head), h("tbody", {}, ...rows))));
+  }
+
+  async #choose(id: string, isChosen: boolean): Promise<void> {
+    if (isChosen) this.#chosen.push(id);
+    else this.#chosen.splice(this.#chosen.indexOf(id), 1);
+    // A third one takes the place of the first.
+    if (this.#chosen.length > 2) {
+      this.#chosen.shift();
+      this.#showList();
+      document.getElementById(`run-${id}`)?.focus();
+    }
+    const chosen = [...this.#chosen];
+    try {
+      const summaries = await Promise.all(chosen.map(async (one): Promise<Summary> => parseSummary(await this.#context.api.text(`api/runs/${encodeURIComponent(one)}/summary.json`), this.#runs.runs.find((run) => run.id === one)?.points ?? [])));
+      if (chosen.join() === this.#chosen.join()) this.#compared.replaceChildren(...(summaries.length === 0 ? [] : [compareTable(summaries)]));
+    } catch (error) {
+      this.#compared.replaceChildren(h("p", { class: "problem", role: "alert" }, String(error instanceof Error ? error.message : error)));
+    }
+  }
+}

@@ -1,0 +1,108 @@
+// Requests to the server that the page came from, and to no other.
+
+import type { Checked, Control, Gallery, Hello, Kinds, NewSession, Refusal, Runs, Trace } from "./protocol.ts";
+
+/** The server said no, or could not be reached. */
+export class Refused extends Error {
+  readonly status: number;
+  readonly refusal: Refusal;
+
+  constructor(status: number, refusal: Refusal) {
+    super(inWords(refusal));
+    this.status = status;
+    this.refusal = refusal;
+  }
+}
+
+/** The message with the place it is about, unless the message names it itself. */
+export function inWords({ message, line, column }: Refusal): string {
+  if (line === undefined || /\bline \d/.test(message)) return message;
+  return `line ${line}${column === undefined ? "" : `, column ${column}`}: ${message}`;
+}
+
+/** Everything the page asks of its server. */
+export class Api {
+  #token: string | undefined;
+
+  async hello(): Promise<Hello> {
+    const hello = await this.#json<Hello>("GET", "api/hello");
+    this.#token = hello.token;
+    return hello;
+  }
+
+  kinds(): Promise<Kinds> {
+    return this.#json("GET", "api/kinds");
+  }
+
+  check(scenario: string): Promise<Checked> {
+    return this.#json("POST", "api/check", scenario, "text/plain");
+  }
+
+  uploadTrace(text: string): Promise<Trace> {
+    return this.#json("POST", "api/traces", text, "text/plain");
+  }
+
+  createSession(session: NewSession): Promise<{ readonly id: string }> {
+    return this.#json("POST", "api/sessions", JSON.stringify(session), "application/json");
+  }
+
+  control(session: string, what: Control): Promise<unknown> {
+    return this.#json("POST", `api/sessions/${encodeURIComponent(session)}/control`, JSON.stringify(what), "application/json");
+  }
+
+  /** Ends a session and forgets it; a page that closes says so, too. */
+  async deleteSession(session: string): Promise<void> {
+    await this.#request("DELETE", `api/sessions/${encodeURIComponent(session)}`, undefined, undefined, true);
+  }
+
+  sessionText(session: string, file: "scenario.toml" | "summary.json", variant?: number): Promise<string> {
+    return this.text(`api/sessions/${encodeURIComponent(session)}/${file}${variant === undefined ? "" : `?variant=${variant}`}`);
+  }
+
+  runs(): Promise<Runs> {
+    return this.#json("GET", "api/runs");
+  }
+
+  gallery(): Promise<Gallery> {
+    return this.#json("GET", "api/gallery");
+  }
+
+  async text(path: string): Promise<string> {
+    return (await this.#request("GET", path)).text();
+  }
+
+  bridge(line: string): Promise<unknown> {
+    return this.#json("POST", "api/bridge/control", JSON.stringify({ line }), "application/json");
+  }
+
+  async #json<T>(method: string, path: string, body?: string, type?: string): Promise<T> {
+    const response = await this.#request(method, path, body, type);
+    const text = await response.text();
+    return (text === "" ? {} : JSON.parse(text)) as T;
+  }
+
+  async #request(method: string, path: string, body?: string, type?: string, keepalive = false): Promise<Response> {
+    const headers: Record<string, string> = {};
+    if (type !== undefined) headers["Content-Type"] = type;
+    if (method !== "GET" && this.#token !== undefined) headers["X-Goodqueue-Token"] = this.#token;
+    let response: Response;
+    try {
+      response = await fetch(path, { method, headers, keepalive, credentials: "same-origin", ...(body === undefined ? {} : { body }) });
+    } catch {
+      throw new Refused(0, { message: "gq serve does not answer. Is it still running?" });
+    }
+    if (!response.ok) throw new Refused(response.status, refusalIn(await response.text(), response.status));
+    return response;
+  }
+}
+
+/** The refusal in an answer's body; another body than agreed is told as it is. */
+export function refusalIn(text: string, status: number): Refusal {
+  try {
+    const { error } = JSON.parse(text) as { error?: Partial<Refusal> };
+    if (typeof error?.message === "string") return { ...error, message: error.message };
+  } catch {
+    // Not from our server's handlers: a proxy, or a limit that answers in plain text.
+  }
+  return { message: text.trim() === "" ? `the server answered ${status}` : text.trim().slice(0, 300) };
+}

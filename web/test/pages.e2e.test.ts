@@ -1,0 +1,101 @@
+// How the app's pages look and whom they let in: light and dark, wide and narrow, with a stand-in for the server that also
+// has a gallery and a bridge. Pictures go to test/out.
+
+import { mkdirSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { faults } from "./axe.ts";
+import { launch } from "./browser.ts";
+import { startMock } from "./mock-server.ts";
+
+const OUT = resolve(import.meta.dirname, "out");
+const WIDE = { viewport: { width: 1440, height: 1000 } };
+const NARROW = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, hasTouch: true };
+
+let browser: Browser;
+let mock: Awaited<ReturnType<typeof startMock>>;
+
+beforeAll(async () => {
+  mkdirSync(OUT, { recursive: true });
+  browser = await launch();
+  mock = await startMock(resolve(import.meta.dirname, "../dist/app"));
+});
+afterAll(async () => {
+  await browser.close();
+  await mock.close();
+});
+
+describe.each([
+  ["wide", WIDE, "light"],
+  ["wide", WIDE, "dark"],
+  ["narrow", NARROW, "light"],
+  ["narrow", NARROW, "dark"],
+] as const)("%s screen", (name, screen, colorScheme) => {
+  let page: Page;
+  const complaints: string[] = [];
+  const requests = new Set<string>();
+  beforeAll(async () => {
+    const context = await browser.newContext({ ...screen, colorScheme });
+    page = await context.newPage();
+    page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("request", (request) => /^(data|blob):/.test(request.url()) || requests.add(new URL(request.url()).origin));
+    await page.goto(mock.url);
+    await page.waitForSelector("#run");
+  });
+  afterAll(() => page.context().close());
+
+  /** Looks at the page as it is now. */
+  async function look(what: string): Promise<void> {
+    // Charts are drawn when they are seen, so everything has to be.
+    const height = await page.evaluate(() => document.documentElement.scrollHeight);
+    await page.setViewportSize({ width: screen.viewport.width, height });
+    await page.waitForTimeout(400);
+    await page.screenshot({ path: resolve(OUT, `app-${what}-${name}-${colorScheme}.png`) });
+    expect(await faults(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(screen.viewport.width);
+    expect(complaints).toEqual([]);
+    await page.setViewportSize(screen.viewport);
+  }
+
+  it(`shows the start in ${colorScheme} colours`, async () => {
+    if (name === "narrow") await page.getByText("Settings", { exact: true }).first().click();
+    await page.locator("#queue-1-more summary").click();
+    await look("start");
+    await page.locator("#queue-1-more summary").click();
+    if (name === "narrow") await page.getByText("Settings", { exact: true }).first().click();
+  });
+
+  it("shows a run", async () => {
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByRole("button", { name: "Halve the rate" }).click();
+    await page.waitForTimeout(2000);
+    await look("play");
+  });
+
+  it("shows the verdict", async () => {
+    await page.waitForSelector(".verdict:not([hidden])", { timeout: 30_000 });
+    await page.waitForTimeout(300);
+    await look("done");
+  });
+
+  it("shows packets", async () => {
+    await page.getByRole("button", { name: "Run again" }).click();
+    await page.waitForTimeout(500);
+    await page.getByRole("button", { name: "Packets", exact: true }).click();
+    await page.waitForTimeout(3000);
+    await look("packets");
+  });
+
+  it.each(["Runs", "Gallery", "Monitor"])("shows %s", async (link) => {
+    await page.getByRole("link", { name: link, exact: true }).click();
+    await page.getByRole("heading", { name: link, exact: true, level: 1 }).waitFor();
+    await page.waitForTimeout(link === "Monitor" ? 2500 : 400);
+    await look(link.toLowerCase());
+  });
+
+  it("asks nobody but its own server", () => {
+    expect([...requests]).toEqual([new URL(mock.url).origin]);
+  });
+});

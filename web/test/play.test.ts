@@ -1,0 +1,151 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { kindOf } from "../src/app/play/files.ts";
+import { labelsOf, type Play, START, valueOf, withSetting } from "../src/app/play/model.ts";
+import { PacketQueue, placesFor } from "../src/app/play/packets.ts";
+import { fileToml, playFrom, playOf, scenarioToml, Unreadable } from "../src/app/play/toml.ts";
+import { nearestSpeed, SPEEDS, speedInWords } from "../src/app/play/transport.ts";
+import { pack, unpack } from "../src/app/share.ts";
+import { inWords, refusalIn } from "../src/serve/api.ts";
+
+const SCENARIOS = resolve(import.meta.dirname, "../../examples/scenarios");
+
+const PLAY: Play = {
+  scenario: {
+    form: "fields",
+    link: { rate: { trace: "upload:1" }, rtt: "33.5 ms", buffer: "1 bdp" },
+    traffic: [{ kind: "web", flows: 2, settings: { rate: 5, cc: "reno", start: "uniform 0 s .. 5 s" } }, { kind: "voip", flows: 1, settings: {} }],
+    warmup: "5 s",
+    duration: "20 s",
+  },
+  variants: [{ kind: "codel", settings: { target: "10 ms", ecn: true } }, { kind: "fair", settings: { flows: 256, of: { kind: "pie", target: "5 ms" } } }],
+  seed: 7,
+  speed: null,
+};
+
+describe("scenario files", () => {
+  it("come back as the same settings", () => {
+    expect(playFrom(fileToml(PLAY), "x.toml", START)).toEqual({ ...PLAY, speed: START.speed });
+    expect(playFrom(fileToml({ ...PLAY, variants: PLAY.variants.slice(0, 1) }), "x.toml", START)).toEqual({ ...PLAY, variants: PLAY.variants.slice(0, 1), speed: START.speed });
+  });
+
+  it("have the first queue at the link and all of them in the sweep", () => {
+    const text = fileToml(PLAY);
+    expect(text).toContain('delay = "16.75 ms"');
+    expect(text).toContain('queue = { kind = "codel", target = "10 ms", ecn = true }');
+    expect(text).toContain('"link.bottleneck.queue" = [');
+    expect(scenarioToml(PLAY)).not.toContain("[sweep]");
+  });
+
+  it.each(readdirSync(SCENARIOS).filter((name) => name.endsWith(".toml")))("%s of the examples is taken as text", (name) => {
+    const text = readFileSync(resolve(SCENARIOS, name), "utf8");
+    const { scenario, variants } = playFrom(text, name, START);
+    if (scenario.form !== "text") throw new Error("these say more than the form can");
+    expect(scenario.text).not.toMatch(/^\[sweep\]/m);
+    expect(scenario.text).toContain("[[traffic]]");
+    expect(variants.length).toBeGreaterThan(0);
+  });
+
+  it("keep what stands behind a sweep", () => {
+    const text = 'goodqueue = 1\nname = "x"\n[sweep]\n"link.a.queue" = [\n  "codel",\n]\n[link.a]\nrate = "1 Mbit/s"\n[[traffic]]\nkind = "bulk"\n';
+    const { scenario } = playFrom(text, "x", START);
+    expect(scenario.form === "text" && scenario.text).toBe('goodqueue = 1\nname = "x"\n[link.a]\nrate = "1 Mbit/s"\n[[traffic]]\nkind = "bulk"\n');
+  });
+
+  it("are refused with their place", () => {
+    expect(() => playFrom("goodqueue = 1\nrate = = 3\n", "x", START)).toThrow(/^line 2, column \d+: /);
+    expect(() => playFrom("a = 1\n", "x", START)).toThrow(Unreadable);
+  });
+});
+
+describe("state in the address", () => {
+  it("comes back", async () => {
+    const packed = await pack(PLAY);
+    expect(packed).toMatch(/^[A-Za-z0-9_-]+$/);
+    expect(playOf(await unpack(packed))).toEqual(PLAY);
+  });
+
+  it("of another shape gives the start", () => {
+    expect(playOf(null)).toEqual(START);
+    expect(playOf({ scenario: { form: "fields", link: 3 }, variants: [1, {}], seed: -1, speed: "x" })).toEqual(START);
+  });
+
+  it("does not unpack into more than a playground", async () => {
+    await expect(unpack(await pack("x".repeat(2_000_000)))).rejects.toThrow("more than");
+    await expect(unpack("!!!")).rejects.toThrow();
+  });
+});
+
+describe("settings", () => {
+  it.each([
+    ["10 ms", "10 ms"],
+    ["0.05", 0.05],
+    [" true ", true],
+    ["1e3", 1000],
+    ["1500 B", "1500 B"],
+  ])("%s is read as a file means it", (text, value) => expect(valueOf(text)).toBe(value));
+
+  it("without a value have their default", () => expect(withSetting({ a: 1, b: 2 }, "a", "")).toEqual({ b: 2 }));
+
+  it("tell queues apart", () => {
+    expect(labelsOf([{ kind: "codel", settings: {} }, { kind: "codel", settings: { target: "1 ms", ecn: true } }, { kind: "codel", settings: {} }])).toEqual(["codel", "codel, target 1 ms, ecn", "codel (2)"]);
+  });
+});
+
+describe("files", () => {
+  it.each([
+    ["a.toml", "1\n2\n", "scenario"],
+    ["cell.down", "0\n3\n3\n17\n", "trace"],
+    ["x.txt", "goodqueue = 1\n", "scenario"],
+    ["empty", "", "scenario"],
+  ] as const)("%s", (name, text, kind) => expect(kindOf(name, text)).toBe(kind));
+});
+
+describe("speeds", () => {
+  it("are found again on the slider", () => {
+    for (const [at, speed] of SPEEDS.entries()) expect(nearestSpeed(speed)).toBe(at);
+    expect(speedInWords(null)).toBe("as fast as it goes");
+  });
+});
+
+describe("packets", () => {
+  const arrive = (id: number, flow = 0): { t: number; what: "arrive"; flow: number; size: number; id: number } => ({ t: id / 1000, what: "arrive", flow, size: 1500, id });
+
+  it("wait, are marked, leave and fall", () => {
+    const queue = new PacketQueue();
+    queue.reset([{ t: 0, flow: 1, size: 100, id: 1 }]);
+    const gone = queue.apply([arrive(2), arrive(3), { ...arrive(3), what: "mark", text: "above the threshold" }, { ...arrive(1), what: "depart" }, { ...arrive(2), what: "drop", text: "CoDel: above target" }, { ...arrive(9), what: "drop", why: "overflow" }]);
+    expect([...queue.waiting.keys()]).toEqual([3]);
+    expect(queue.waiting.get(3)?.isMarked).toBe(true);
+    expect(gone.map(({ packet, how }) => [packet.id, how])).toEqual([[1, "depart"], [2, "drop"], [9, "drop"]]);
+    expect(queue.signals.map(({ what, text }) => `${what} ${text}`)).toEqual(["mark above the threshold", "drop CoDel: above target", "drop overflow"]);
+    expect([queue.departures, queue.drops, queue.marks]).toEqual([1, 2, 1]);
+  });
+
+  it("are bounded, lost departures or not", () => {
+    const queue = new PacketQueue();
+    for (let id = 0; id < 50_000; id += 1) queue.apply([arrive(id)]);
+    expect(queue.waiting.size).toBe(20_000);
+  });
+
+  it("get cells in which they all fit", () => {
+    for (const count of [0, 10, 100, 400, 2000]) {
+      const { columns, rows } = placesFor(600, 110, count);
+      expect(columns * rows).toBeGreaterThanOrEqual(Math.min(count, 2640));
+    }
+  });
+});
+
+describe("refusals", () => {
+  it("are told with their place, once", () => {
+    expect(inWords({ message: "unknown key", line: 3, column: 7 })).toBe("line 3, column 7: unknown key");
+    expect(inWords({ message: "scenario.toml line 3: unknown key", line: 3 })).toBe("scenario.toml line 3: unknown key");
+  });
+
+  it("of another kind are told as they are", () => {
+    expect(refusalIn("Payload too large", 413).message).toBe("Payload too large");
+    expect(refusalIn("", 502).message).toBe("the server answered 502");
+    expect(refusalIn('{"error":{"message":"no","line":2}}', 422)).toEqual({ message: "no", line: 2 });
+  });
+});
