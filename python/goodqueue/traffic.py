@@ -12,7 +12,7 @@ from typing import ClassVar
 from goodqueue._part import Part
 from goodqueue._toml import Value
 
-__all__ = ["KINDS", "Bulk", "BulkWithPauses", "Cbr", "Gaming", "OnOff", "Page", "Poisson", "Short", "Traffic", "Video", "VideoFrames", "Voip", "Web"]
+__all__ = ["KINDS", "Bulk", "BulkWithPauses", "Cbr", "FlowList", "Gaming", "OnOff", "Page", "Poisson", "Short", "Traffic", "Video", "VideoFrames", "Voip", "Web"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -234,6 +234,58 @@ class Short(Traffic):
     size: Value
     interval: Value
     arrivals: Value | None = None
+    cc: Value | None = None
+    ecn: Value | None = None
+    mss: Value | None = None
+    timestamps: Value | None = None
+    loss_detection: Value | None = None
+    slow_start_exit: Value | None = None
+    initial_window: Value | None = None
+    rto_min: Value | None = None
+    max_window: Value | None = None
+    ack: Value | None = None
+    max_ack_delay: Value | None = None
+
+    __hash__ = Part.__hash__
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class FlowList(Traffic):
+    """Transfers over TCP listed in a file: when each begins, its bytes, and perhaps its control and path.
+
+    Parameters
+    ----------
+    file
+        File of comma-separated values, one transfer a line; for instance ``"flows.csv"``. Required.
+    cc
+        Congestion control, see gq list cc; for instance ``"reno"``. Default: "cubic".
+    ecn
+        True, false, or the feedback: "classic", "mirror", "accurate", "l4s"; for instance ``true``. Default: the
+        control's habit.
+    mss
+        Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
+    timestamps
+        The timestamps option, 12 bytes a segment; for instance ``false``. Default: true.
+    loss_detection
+        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
+    slow_start_exit
+        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: "native".
+    initial_window
+        Initial window in segments; for instance ``3``. Default: 10.
+    rto_min
+        Smallest retransmission timeout; for instance ``"1 s"``. Default: "200 ms".
+    max_window
+        Largest window the receiver offers; for instance ``"64 kB"``. Default: no limit.
+    ack
+        When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
+        Default: "delayed".
+    max_ack_delay
+        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: "40 ms".
+    """
+
+    kind: ClassVar[str] = "flow-list"
+
+    file: Value
     cc: Value | None = None
     ecn: Value | None = None
     mss: Value | None = None
@@ -602,6 +654,7 @@ KINDS: Mapping[str, type[Traffic]] = {
     "bulk": Bulk,
     "bulk-with-pauses": BulkWithPauses,
     "short": Short,
+    "flow-list": FlowList,
     "web": Web,
     "page": Page,
     "video": Video,

@@ -4,8 +4,8 @@
 //! the way back. With one link that is a dumbbell. Access links belong to one flow each and never drop; directions of links that the file
 //! gives a queue are what results report; others are FIFOs without limit that only delay.
 
-use crate::plan::{AccessEnds, Heading, Link, MOST_JITTER, Point, Queue, Scenario, Step, Traffic, TrafficPath as Path};
-use goodqueue_sim::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, Recording, SharedHost, SourceSpec, WorldSpec};
+use crate::plan::{AccessEnds, Heading, Link, MOST_JITTER, Part, Point, Queue, Scenario, Step, Traffic};
+use goodqueue_sim::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, Recording, SharedHost, WorldSpec};
 use goodqueue_units::{Bytes, Duration, Instant, Rng};
 
 /// The world of one replication of a point.
@@ -28,11 +28,8 @@ pub fn world(point: &Point, replication: u32) -> WorldSpec {
     };
     for (group, traffic) in plan.traffic.iter().enumerate() {
         for index in 0..traffic.flows {
-            let leg = Leg { group: group as u32, index, source: &traffic.source, path: traffic.path.clone() };
-            add_flow(&mut world, plan, traffic, &leg);
-            if let Some(source) = &traffic.back {
-                let path = Path { forward: traffic.path.reverse.clone(), reverse: traffic.path.forward.clone() };
-                add_flow(&mut world, plan, traffic, &Leg { index: index + traffic.flows, source, path, ..leg });
+            for (number, part) in (0..).zip(traffic.parts()) {
+                add_flow(&mut world, plan, traffic, &Leg { group: group as u32, index: index + number * traffic.flows, part });
             }
         }
     }
@@ -81,17 +78,16 @@ fn stream(seed: u64, kind: u64, group: u32, index: u32) -> Rng {
     Rng::stream(seed ^ kind, u64::from(group) << 32 | u64::from(index))
 }
 
-/// One flow of a group: of those whose ends both send, the flows the other way come after the others.
+/// One flow of a group: those of one part come before those of the next.
 struct Leg<'a> {
     group: u32,
     index: u32,
-    source: &'a SourceSpec,
-    path: Path,
+    part: &'a Part,
 }
 
 fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, leg: &Leg<'_>) {
-    let &Leg { group, index, source, ref path, .. } = leg;
-    // Both ways between two hosts are equally long, and both ends begin together.
+    let &Leg { group, index, part: Part { source, path, heading } } = leg;
+    // All parts are between the same two hosts and begin together.
     let drawn = index % traffic.flows;
     let start = traffic.start.draw(&mut stream(world.seed, START_STREAM, group, drawn));
     let extra = traffic.rtt_extra.draw(&mut stream(world.seed, RTT_STREAM, group, drawn));
@@ -127,9 +123,9 @@ fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, leg: &Leg
         class: traffic.class,
         weight: traffic.weight,
         // The shared host is at the lower end of the line, wherever that is on this flow's way.
-        shared_host: traffic.host.map(|host| match (traffic.heading, leg.index < traffic.flows) {
-            (Heading::Down, true) | (Heading::Up, false) => SharedHost::Sink(host),
-            (Heading::Up, true) | (Heading::Down, false) => SharedHost::Source(host),
+        shared_host: traffic.host.map(|host| match heading {
+            Heading::Down => SharedHost::Sink(host),
+            Heading::Up => SharedHost::Source(host),
         }),
         source: source.clone(),
     });

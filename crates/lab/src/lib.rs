@@ -4,6 +4,8 @@ pub mod build;
 pub mod compare;
 pub mod diagnostic;
 pub mod error;
+mod files;
+pub mod flow_file;
 pub mod lint;
 pub mod metrics;
 pub mod plan;

@@ -1,9 +1,9 @@
 //! What is allowed but probably not meant: settings under which the queue is never put to work, or figures say little.
 
-use crate::plan::{Direction, Heading, Link, Point, Queue, Scenario, Step, Traffic};
+use crate::plan::{Direction, Heading, Link, Part, Point, Queue, Scenario, Step, Traffic};
 use goodqueue_aqm::EcnPolicy;
 use goodqueue_aqm::spec::{Default as ParamDefault, Unit, Value};
-use goodqueue_sim::{RateSpec, SourceSpec};
+use goodqueue_sim::{RateSpec, SessionSpec, SourceSpec};
 use goodqueue_tcp::{AckPolicy, Data, EcnMode};
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate};
 use std::fmt;
@@ -74,14 +74,16 @@ impl<'a> Lint<'a> {
         format!("link.{}.{name}{suffix}", self.link(step).name)
     }
 
-    /// The groups whose data crosses a link in one direction.
-    fn groups(&self, step: Step) -> impl Iterator<Item = &'a Traffic> + use<'a> {
-        self.plan.traffic.iter().filter(move |group| group.path.forward.contains(&step) && group.flows > 0)
+    /// The groups whose data crosses a link in one direction, with the part that does.
+    fn groups(&self, step: Step) -> impl Iterator<Item = (&'a Traffic, &'a Part)> + use<'a> {
+        let groups = self.plan.traffic.iter().filter(|group| group.flows > 0);
+        let parts = groups.flat_map(|group| group.parts().map(move |part| (group, part)));
+        parts.filter(move |(_, part)| part.path.forward.contains(&step))
     }
 
     /// The longest round-trip time of the groups whose data crosses a link.
     fn base_rtt(&self, step: Step) -> Duration {
-        self.groups(step).map(|group| self.plan.rtt_of(group)).max().unwrap_or_else(|| self.plan.base_rtt())
+        self.groups(step).map(|(group, _)| self.plan.rtt_of(group)).max().unwrap_or_else(|| self.plan.base_rtt())
     }
 
     fn times(&mut self) {
@@ -96,6 +98,7 @@ impl<'a> Lint<'a> {
                 let message = format!("{} ends before the last flow may start, at {latest}", plan.warmup);
                 self.warn("warmup", message, "lengthen the warm-up, or the figures mix the start with the rest");
             }
+            self.listed_too_late(number, group);
         }
         let rtt = plan.base_rtt();
         if plan.duration < rtt * 100 {
@@ -117,10 +120,26 @@ impl<'a> Lint<'a> {
         }
     }
 
+    /// Does a list go on after the end of the run?
+    fn listed_too_late(&mut self, number: usize, group: &Traffic) {
+        let lists = group.parts().filter_map(|part| match &part.source {
+            SourceSpec::Session { model: SessionSpec::List { transfers }, .. } => Some(transfers),
+            _ => None,
+        });
+        let run = self.plan.end().since(Instant::ZERO).saturating_sub(group.start.latest());
+        let (late, all) = lists.fold((0, 0), |(late, all), list| {
+            (late + list.iter().filter(|transfer| transfer.at >= run).count(), all + list.len())
+        });
+        if late > 0 {
+            let message = format!("{late} of its {all} flows never begin: the run ends at {}", self.plan.end());
+            self.warn(format!("traffic.{number}.file"), message, "lengthen the duration");
+        }
+    }
+
     /// Can this direction ever be the bottleneck?
     fn load(&mut self, step: Step, direction: &Direction) {
         let rate = direction.nominal_rate();
-        let flows: u64 = self.groups(step).map(|group| u64::from(group.flows)).sum();
+        let flows: u64 = self.groups(step).map(|(group, _)| u64::from(group.flows)).sum();
         if flows == 0 {
             let message = "no data goes in this direction, so its queue stays empty";
             self.warn(self.key(step, "queue"), message, "add traffic with that direction");
@@ -134,7 +153,7 @@ impl<'a> Lint<'a> {
             );
             self.warn("access.rate", message, "raise it above the bottleneck's rate");
         }
-        let through: Option<Vec<Step>> = self.groups(step).map(|group| self.slower_before(group, step, rate)).collect();
+        let through: Option<Vec<Step>> = self.groups(step).map(|(_, part)| self.slower_before(part, step, rate)).collect();
         if let Some([first, ..]) = through.as_deref() {
             let message = format!(
                 "all that comes here has passed a slower link, `{}`: no lasting queue forms",
@@ -142,7 +161,8 @@ impl<'a> Lint<'a> {
             );
             self.warn(self.key(step, "rate"), message, "lower the rate, or take the other link for the bottleneck");
         }
-        let offered: Option<f64> = self.groups(step).map(|group| self.offered_bit_s(group, self.link(step).overhead)).sum();
+        let offered: Option<f64> =
+            self.groups(step).map(|(group, part)| self.offered_bit_s(group, part, self.link(step).overhead)).sum();
         if let Some(offered) = offered
             && offered < rate.as_bit_s() as f64
         {
@@ -152,16 +172,16 @@ impl<'a> Lint<'a> {
         }
     }
 
-    /// A link that a group's data crosses before it comes to `step`, and that is slower than `rate`.
-    fn slower_before(&self, group: &Traffic, step: Step, rate: Rate) -> Option<Step> {
-        let mut before = group.path.forward.iter().take_while(|other| **other != step);
+    /// A link that data crosses before it comes to `step`, and that is slower than `rate`.
+    fn slower_before(&self, part: &Part, step: Step, rate: Rate) -> Option<Step> {
+        let mut before = part.path.forward.iter().take_while(|other| **other != step);
         before.find(|other| self.direction(**other).nominal_rate() < rate).copied()
     }
 
-    /// A link that a group's data crosses after `step`, that is slower and holds nobody back.
-    fn slower_after(&self, group: &Traffic, step: Step) -> Option<Step> {
+    /// A link that data crosses after `step`, that is slower and holds nobody back.
+    fn slower_after(&self, part: &Part, step: Step) -> Option<Step> {
         let rate = self.direction(step).nominal_rate();
-        let after = group.path.forward.iter().skip_while(|other| **other != step).skip(1);
+        let after = part.path.forward.iter().skip_while(|other| **other != step).skip(1);
         let hides = |other: &&Step| {
             let other = self.direction(**other);
             other.nominal_rate() < rate && other.flow_control.is_none()
@@ -172,7 +192,8 @@ impl<'a> Lint<'a> {
     /// Is there a slower link behind an algorithm, so that the queue forms where it does not see it?
     fn hidden(&mut self, step: Step, direction: &Direction, queue: &Queue) {
         if direction.flow_control.is_some() {
-            let mut before = self.plan.traffic.iter().flat_map(|group| [&group.path.forward, &group.path.reverse]);
+            let mut before =
+                self.plan.traffic.iter().flat_map(Traffic::parts).flat_map(|part| [&part.path.forward, &part.path.reverse]);
             let heard = before.any(|way| way.windows(2).any(|pair| pair[1] == step && self.direction(pair[0]).queue.is_some()));
             if !heard {
                 let message = "no link with a buffer leads here, so it holds nobody back";
@@ -182,7 +203,7 @@ impl<'a> Lint<'a> {
         if ["tail-drop", "shaper"].contains(&queue.kind.kind) {
             return;
         }
-        let slower: Option<Vec<Step>> = self.groups(step).map(|group| self.slower_after(group, step)).collect();
+        let slower: Option<Vec<Step>> = self.groups(step).map(|(_, part)| self.slower_after(part, step)).collect();
         if let Some([first, ..]) = slower.as_deref() {
             let behind = self.link(*first).name_of(first.heading);
             let message =
@@ -193,11 +214,11 @@ impl<'a> Lint<'a> {
         }
     }
 
-    /// The most a group can put on the wire on average; `None`: as much as there is room for.
-    fn offered_bit_s(&self, group: &Traffic, overhead: Bytes) -> Option<f64> {
+    /// The most a part of a group can put on the wire on average; `None`: as much as there is room for.
+    fn offered_bit_s(&self, group: &Traffic, part: &Part, overhead: Bytes) -> Option<f64> {
         let on_wire =
             |rate: Rate, packet: Bytes| rate.as_bit_s() as f64 * (packet + overhead).get() as f64 / packet.get().max(1) as f64;
-        let each = match &group.source {
+        let each = match &part.source {
             SourceSpec::Call { interval, packet_size, .. } => {
                 (*packet_size + overhead).bits() as f64 / interval.as_secs_f64().max(1e-9)
             }
@@ -232,13 +253,13 @@ impl<'a> Lint<'a> {
     fn buffer(&mut self, step: Step, direction: &Direction, queue: &Queue) {
         let Some(held) = held(queue, self.link(step).mtu) else { return };
         // A slower link that holds this one back takes its place.
-        let slowest = |group: &Traffic| {
-            let after = group.path.forward.iter().skip_while(|other| **other != step);
+        let slowest = |(_, part): (&Traffic, &Part)| {
+            let after = part.path.forward.iter().skip_while(|other| **other != step);
             after.map(|other| self.direction(*other).nominal_rate()).min()
         };
         let rate = self.groups(step).filter_map(slowest).max().unwrap_or_else(|| direction.nominal_rate());
         let bdp = rate.bytes_in(self.base_rtt(step));
-        let filled = |group: &Traffic| matches!(group.source, SourceSpec::Tcp { .. }) && self.slower_after(group, step).is_none();
+        let filled = |(_, part): (&Traffic, &Part)| part.source.tcp().is_some() && self.slower_after(part, step).is_none();
         if held < bdp && self.groups(step).any(filled) {
             let message = format!("holds {held}, less than one bandwidth-delay product ({bdp})");
             self.warn(self.key(step, "buffer"), message, "with few flows the link may run empty; \"1 bdp\" is the usual least");
@@ -246,7 +267,7 @@ impl<'a> Lint<'a> {
     }
 
     fn ecn(&mut self, step: Step, queue: &Queue) {
-        let sends_ecn = |group: &Traffic| match &group.source {
+        let sends_ecn = |(_, part): (&Traffic, &Part)| match &part.source {
             SourceSpec::Tcp { sender, .. } | SourceSpec::Session { sender, .. } => sender.ecn_mode() != EcnMode::Off,
             SourceSpec::Cbr { ecn, .. }
             | SourceSpec::Call { ecn, .. }
@@ -330,7 +351,7 @@ impl<'a> Lint<'a> {
         let weighs = |step: &Step| {
             self.direction(*step).queue.as_ref().is_some_and(|queue| queue.kind.weighs_flows_over(queue.of.as_ref()))
         };
-        let idle = |group: &Traffic| group.weight != 1.0 && !group.path.steps().any(weighs);
+        let idle = |group: &Traffic| group.weight != 1.0 && !group.parts().any(|part| part.path.steps().any(weighs));
         if let Some(number) = self.plan.traffic.iter().position(idle) {
             let message = format!("{} has no effect: no queue on the path weighs flows", self.plan.traffic[number].weight);
             let help = "take a queue that does, such as `nfq-codel`, or leave it out";
@@ -341,8 +362,15 @@ impl<'a> Lint<'a> {
     /// Without a buffer a direction has an endless queue that nobody looks at.
     fn endless(&mut self, step: Step) {
         let rate = self.direction(step).nominal_rate();
-        let slowest = |group: &&Traffic| group.path.forward.iter().all(|other| self.direction(*other).nominal_rate() >= rate);
-        if let Some(group) = self.groups(step).find(slowest) {
+        // Datagrams that fit through leave no queue behind.
+        let fills = |group: &Traffic, part: &Part| {
+            let offered = self.offered_bit_s(group, part, self.link(step).overhead);
+            part.source.tcp().is_some() || offered.is_none_or(|offered| offered >= rate.as_bit_s() as f64)
+        };
+        let slowest = |(group, part): &(&Traffic, &Part)| {
+            fills(group, part) && part.path.forward.iter().all(|other| self.direction(*other).nominal_rate() >= rate)
+        };
+        if let Some((group, _)) = self.groups(step).find(slowest) {
             let message = format!(
                 "no link on the path of `{}` is slower, but here is no buffer: the queue is endless and not reported",
                 group.name
@@ -357,18 +385,16 @@ impl<'a> Lint<'a> {
             let (step, back) = (Step { link, heading }, Step { link, heading: back });
             let rate = self.direction(step).nominal_rate().as_bit_s() as f64;
             let overhead = self.link(step).overhead;
-            let comes_back = |group: &&Traffic| group.path.reverse.contains(&back);
-            let needed = self.groups(step).filter(comes_back).filter_map(|group| match &group.source {
-                SourceSpec::Tcp { sender, receiver, header } => {
-                    let segments = match receiver.ack_policy {
-                        AckPolicy::EveryPacket => 1,
-                        AckPolicy::Delayed => 2,
-                        AckPolicy::EveryWindow { segments } => u64::from(segments),
-                    };
-                    let data = (sender.mss + *header + overhead).get() * segments;
-                    Some(rate * (*header + overhead).get() as f64 / data as f64)
-                }
-                _ => None,
+            let comes_back = |(_, part): &(&Traffic, &Part)| part.path.reverse.contains(&back);
+            let needed = self.groups(step).filter(comes_back).filter_map(|(_, part)| {
+                let (sender, receiver, header) = part.source.tcp()?;
+                let segments = match receiver.ack_policy {
+                    AckPolicy::EveryPacket => 1,
+                    AckPolicy::Delayed => 2,
+                    AckPolicy::EveryWindow { segments } => u64::from(segments),
+                };
+                let data = (sender.mss + header + overhead).get() * segments;
+                Some(rate * (header + overhead).get() as f64 / data as f64)
             });
             let needed = needed.fold(0.0, f64::max);
             let there = self.direction(back).nominal_rate();

@@ -22,11 +22,12 @@ pub use link::{Direction, Link};
 pub use queue::Queue;
 pub(crate) use scenario::MOST_JITTER;
 pub use scenario::{Access, AccessEnds, Scenario, Timing};
+pub(crate) use suggest::nearest;
 pub use topology::{Path as TrafficPath, Step};
-pub use traffic::{Heading, Traffic};
+pub use traffic::{Heading, Part, Traffic};
 
 use crate::diagnostic::{Origin, Source};
-use crate::trace_file::TraceStore;
+use crate::files::FileStore;
 use goodqueue_aqm::own::OwnKind;
 use sha2::{Digest, Sha256};
 use std::io::Read;
@@ -53,7 +54,7 @@ pub struct Plan {
 /// What a scenario can name that is not in it.
 #[derive(Debug)]
 struct Known {
-    traces: TraceStore,
+    files: FileStore,
     own: OwnKinds,
 }
 
@@ -151,7 +152,7 @@ impl Plan {
             }
         }
         sweep::check_order(&axes, layout).map_err(PlanError::new)?;
-        let known = Arc::new(Known { traces: TraceStore::new(base_dir.as_deref()), own });
+        let known = Arc::new(Known { files: FileStore::new(base_dir.as_deref()), own });
         let expansion = sweep::Expansion { root: &root, axes: &axes, layout, late: &late };
         let default_name = stem(source.name());
         let first = scenario::resolve(&expansion.tree(&vec![0; axes.len()])?, &default_name, &known)?;
@@ -281,17 +282,20 @@ impl Plan {
         text
     }
 
-    /// SHA-256 of the canonical text and of all recordings it names, as 64 hexadecimal digits.
+    /// SHA-256 of the canonical text and of all recordings and lists of flows it names, as 64 hexadecimal digits.
     #[must_use]
     pub fn sha256(&self) -> String {
         let mut hash = Sha256::new();
         hash.update(self.canonical_text());
-        for trace in self.known.traces.traces() {
+        for trace in self.known.files.traces() {
             hash.update(trace.period.as_nanos().to_le_bytes());
             for (at, bytes) in &trace.opportunities {
                 hash.update(at.as_nanos().to_le_bytes());
                 hash.update(bytes.get().to_le_bytes());
             }
+        }
+        for list in self.known.files.flow_lists() {
+            list.hash_into(&mut |bytes| hash.update(bytes));
         }
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }

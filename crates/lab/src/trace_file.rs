@@ -6,15 +6,13 @@
 //!
 //! Files are read line by line with bounds on everything, so no file can exhaust memory.
 
+use crate::files::{open, why};
 use crate::quantity::excerpt;
 use goodqueue_sim::OpportunityTrace;
 use goodqueue_units::{Bytes, Duration};
-use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind, Read};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::io::{BufRead, Read};
+use std::path::Path;
 
 /// What one line lets through.
 const BYTES_PER_OPPORTUNITY: Bytes = Bytes::new(1500);
@@ -37,6 +35,11 @@ pub struct TraceError {
 }
 
 impl TraceError {
+    /// An error of the file as a whole.
+    pub(crate) fn whole(file: &str, message: String) -> Self {
+        Self { path: file.to_owned(), line: 0, message }
+    }
+
     /// The line, counted from one; `None` when the file as a whole is meant.
     #[must_use]
     pub fn line(&self) -> Option<u64> {
@@ -62,21 +65,8 @@ impl std::error::Error for TraceError {}
 /// When the file cannot be read or is no recording; the error names file and line.
 pub fn load(path: &Path) -> Result<OpportunityTrace, TraceError> {
     let shown = path.display().to_string();
-    let fault = |message: String| TraceError { path: shown.clone(), line: 0, message };
-    let facts = std::fs::metadata(path).map_err(|error| fault(why(&error)))?;
-    // Reading a directory fails late and reading a pipe may never end.
-    if facts.is_dir() {
-        return Err(fault("is a directory".to_owned()));
-    }
-    if !facts.is_file() {
-        return Err(fault("is not a regular file".to_owned()));
-    }
-    if facts.len() > LARGEST_FILE {
-        return Err(fault(format!("has {} bytes: allowed up to {LARGEST_FILE}", facts.len())));
-    }
-    let file = File::open(path).map_err(|error| fault(why(&error)))?;
-    // The file may grow while it is read.
-    read(&shown, BufReader::new(file.take(LARGEST_FILE)))
+    let input = open(path, LARGEST_FILE).map_err(|message| TraceError::whole(&shown, message))?;
+    read(&shown, input)
 }
 
 /// Reads a recording from bytes; `name` stands for the file in errors.
@@ -104,15 +94,7 @@ pub fn read(name: &str, mut input: impl BufRead) -> Result<OpportunityTrace, Tra
         }
         draft.add(millisecond(&line).map_err(fault)?).map_err(fault)?;
     }
-    draft.finish().map_err(|message| TraceError { path: name.to_owned(), line: 0, message })
-}
-
-fn why(error: &std::io::Error) -> String {
-    match error.kind() {
-        ErrorKind::NotFound => "no such file".to_owned(),
-        ErrorKind::PermissionDenied => "may not be read: permission denied".to_owned(),
-        _ => format!("cannot be read: {error}"),
-    }
+    draft.finish().map_err(|message| TraceError::whole(name, message))
 }
 
 /// The time on one line.
@@ -167,40 +149,6 @@ impl TraceDraft {
             None => return Err("has only zeros: the last line is the recording's length and must be above 0".to_owned()),
         }
         Ok(OpportunityTrace { period: Duration::ms(self.last_ms), opportunities: self.opportunities })
-    }
-}
-
-type Loaded = BTreeMap<PathBuf, Result<Arc<OpportunityTrace>, TraceError>>;
-
-/// Loads each recording once, from paths relative to the scenario file.
-#[derive(Debug)]
-pub(crate) struct TraceStore {
-    base_dir: Option<PathBuf>,
-    loaded: Mutex<Loaded>,
-}
-
-impl TraceStore {
-    /// `None` refuses all files.
-    pub(crate) fn new(base_dir: Option<&Path>) -> Self {
-        Self { base_dir: base_dir.map(Path::to_path_buf), loaded: Mutex::default() }
-    }
-
-    pub(crate) fn load(&self, written: &str) -> Result<Arc<OpportunityTrace>, TraceError> {
-        let Some(base_dir) = &self.base_dir else {
-            return Err(TraceError { path: excerpt(written), line: 0, message: "files may not be read here".to_owned() });
-        };
-        let path = base_dir.join(written);
-        self.lock().entry(path.clone()).or_insert_with(|| load(&path).map(Arc::new)).clone()
-    }
-
-    /// All recordings loaded so far, ordered by path.
-    pub(crate) fn traces(&self) -> Vec<Arc<OpportunityTrace>> {
-        self.lock().values().filter_map(|trace| trace.as_ref().ok().cloned()).collect()
-    }
-
-    /// A panic while loading leaves the map as it was, so a poisoned lock is still good.
-    fn lock(&self) -> MutexGuard<'_, Loaded> {
-        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -134,6 +134,12 @@ pub const KINDS: &[TrafficKind] = &[
         transport: Transport::Tcp,
     },
     TrafficKind {
+        kind: "flow-list",
+        summary: "transfers over TCP listed in a file: when each begins, its bytes, and perhaps its control and path",
+        own: &[key("file", "required", "\"flows.csv\"", "file of comma-separated values, one transfer a line")],
+        transport: Transport::Tcp,
+    },
+    TrafficKind {
         kind: "web",
         summary: "web connections at a given rate, each with requests, thinking servers and responses (PackMime-HTTP)",
         own: &[
@@ -241,14 +247,15 @@ pub const KINDS: &[TrafficKind] = &[
 mod tests {
     use super::*;
     use crate::plan::Plan;
-    use std::path::Path;
 
     fn read(traffic: &str) -> Result<Plan, String> {
         let text = format!(
             "goodqueue = 1\nduration = \"10 s\"\n[link.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"1 bdp\"\n\
              buffer_up = \"1 bdp\"\n[[traffic]]\n{traffic}"
         );
-        Plan::parse("test", &text, Path::new("")).map_err(|error| error.text())
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("flows.csv"), "start,size\n0 s,1 kB\n").expect("a file");
+        Plan::parse("test", &text, folder.path()).map_err(|error| error.text())
     }
 
     #[test]

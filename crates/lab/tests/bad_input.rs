@@ -285,6 +285,37 @@ const WRONG_TRACES: &[(&str, &[u8])] = &[
     ("one long line", b"1111111111111111111111111111111111111111111111111111\n"),
 ];
 
+/// Contents of a list of flows.
+const WRONG_LISTS: &[&str] = &[
+    "",
+    "# nothing here\n\n",
+    "start,size\n",
+    "size\n1 kB\n",
+    "start,size,sise\n0 s,1 kB,1 kB\n",
+    "start,size,start\n0 s,1 kB,1 s\n",
+    "begin,bytes\n0 s,1 kB\n",
+    "0 s,1 kB\n",
+    "start,size\n0 s\n",
+    "start,size\n0 s,1 kB,cubic\n",
+    "start,size\n0,1 kB\n",
+    "start,size\n-1 s,1 kB\n",
+    "start,size\n1e9 s,1 kB\n",
+    "start,size\nnan s,1 kB\n",
+    "start,size\n,1 kB\n",
+    "start,size\n0 s,1000\n",
+    "start,size\n0 s,0 B\n",
+    "start,size\n0 s,1e30 B\n",
+    "start,size\n0 s,1 kB\n\n# one more\n1 s,2 furlongs\n",
+    "start,size,control\n0 s,1 kB,cubik\n",
+    "start,size,control\n0 s,1 kB,vegas\n",
+    "start,size,path\n0 s,1 kB,a\n",
+    "start,size,path\n0 s,1 kB,a > > b\n",
+    "start,size,path\n0 s,1 kB,a > c\n",
+    "start,size,path\n0 s,1 kB,a > b > a\n",
+    "start,size\n\"0 s,1 kB\n",
+    "start,size\n\"0 s\" or so,1 kB\n",
+];
+
 /// A folder of its own, and a clean slate.
 fn folder() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bad-input-{}", std::process::id()));
@@ -363,6 +394,36 @@ fn traces_section(page: &mut String) -> usize {
     WRONG_TRACES.len() + 2
 }
 
+fn lists_section(page: &mut String) -> usize {
+    page.push_str("\n## Lists of flows\n\nFor `kind = \"flow-list\"` and `file = \"flows.csv\"` on a link from `a` to `b`, with these lines in the file:\n\n");
+    let folder = folder();
+    let file = folder.join("flows.csv");
+    let scenario = replaced("kind = \"bulk\"", "kind = \"flow-list\"\nfile = \"flows.csv\"")
+        .replace("[link.bottleneck]", "[link.bottleneck]\nfrom = \"a\"\nto = \"b\"");
+    let mut add = |shown: &str, scenario: &str| {
+        let error = Plan::parse("scenario.toml", scenario, &folder).expect_err(shown);
+        entry(page, shown, &error.text().replace(&format!("{}/", folder.display()), ""));
+    };
+    for text in WRONG_LISTS {
+        fs::write(&file, text).expect("a test file");
+        let shown =
+            if text.is_empty() { "an empty file".to_owned() } else { format!("`{}`", text.trim_end().replace('\n', " ⏎ ")) };
+        add(&shown, &scenario);
+    }
+    fs::write(&file, b"start,size\n0 s,\xff\n").expect("a test file");
+    add("bytes that are no text", &scenario);
+    fs::write(&file, "start,size,path\n0 s,1 kB,a > b\n").expect("a test file");
+    add("nodes, though the link has none", &scenario.replace("from = \"a\"\nto = \"b\"\n", ""));
+    add("more flows than there may be", &scenario.replace("flows = 4", "flows = 200000"));
+    fs::remove_file(&file).expect("the test file");
+    add("no file", &scenario);
+    add("no `file`", &scenario.replace("file = \"flows.csv\"\n", ""));
+    fs::create_dir(&file).expect("a folder");
+    add("a folder", &scenario);
+    fs::remove_dir_all(&folder).expect("the test folder");
+    WRONG_LISTS.len() + 6
+}
+
 fn files_section(page: &mut String) -> usize {
     page.push_str("\n## The scenario file itself\n\n");
     let folder = folder();
@@ -395,6 +456,7 @@ fn page() -> String {
         + paths_section(&mut page)
         + overrides_section(&mut page)
         + traces_section(&mut page)
+        + lists_section(&mut page)
         + files_section(&mut page);
     assert!(count >= 40, "{count} cases");
     page

@@ -5,6 +5,7 @@ use goodqueue_lab::plan::{Heading, Plan, Point};
 use goodqueue_lab::{build, lint};
 use goodqueue_sim::{Continue, World};
 use goodqueue_units::Duration;
+use std::fs;
 use std::path::Path;
 
 fn point(text: &str) -> Point {
@@ -26,7 +27,7 @@ fn goodput(figures: &RunFigures, group: &str) -> f64 {
 
 /// `from-to` for each link of a group's way, backwards ones in parentheses.
 fn way(point: &Point, group: usize) -> String {
-    let path = &point.plan.traffic[group].path;
+    let path = &point.plan.traffic[group].main.path;
     let shown = |steps: &[goodqueue_lab::plan::Step]| {
         let names: Vec<String> = steps
             .iter()
@@ -136,18 +137,53 @@ fn a_managed_queue_before_a_slower_link_is_warned_of() {
 #[test]
 fn both_directions_of_a_link_follow_recordings_of_their_own() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("networks-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
+    fs::create_dir_all(&folder).expect("a folder");
     // One packet every 2 ms down, every 5 ms up.
-    std::fs::write(folder.join("down"), "2\n").expect("a recording");
-    std::fs::write(folder.join("up"), "5\n").expect("a recording");
+    fs::write(folder.join("down"), "2\n").expect("a recording");
+    fs::write(folder.join("up"), "5\n").expect("a recording");
     let text = "goodqueue = 1\nwarmup = \"2 s\"\nduration = \"10 s\"\n[link.lte]\nrate = { trace = \"down\" }\n\
         rate_up = { trace = \"up\" }\ndelay = \"20 ms\"\nbuffer = \"100 packets\"\nbuffer_up = \"100 packets\"\n\
         [[traffic]]\nkind = \"cbr\"\nrate = \"20 Mbit/s\"\n[[traffic]]\nkind = \"cbr\"\nrate = \"20 Mbit/s\"\ndirection = \"up\"\n";
     let plan = Plan::parse("scenario.toml", text, &folder).unwrap_or_else(|error| panic!("{}", error.text()));
-    std::fs::remove_dir_all(&folder).expect("the folder");
+    fs::remove_dir_all(&folder).expect("the folder");
     let figures = run(&plan.points().expect("one point")[0]);
     for (group, rate) in [("cbr", 6e6), ("cbr-2", 2.4e6)] {
         let measured = goodput(&figures, group) / rate;
         assert!((measured - 1.0).abs() < 0.001, "{group}: {measured}");
     }
+}
+
+/// Transfers of a list take the ways that the list says, under its controls, and their completion is measured.
+#[test]
+fn a_list_of_flows_is_played_over_its_paths() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("flow-list-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder for test files");
+    let list = "start,size,control,path\n3 s,100 kB,reno,a > b\n1 s,100 kB,,a>b\n2 s,100 kB,,\n1 s,20 MB,bbr,b > c\n";
+    fs::write(folder.join("flows.csv"), list).expect("a list");
+    let text = "goodqueue = 1\nduration = \"10 s\"\n[link]\n\
+        ab = { from = \"a\", to = \"b\", rate = \"10 Mbit/s\", delay = \"5 ms\", buffer = \"1 bdp\" }\n\
+        bc = { from = \"b\", to = \"c\", rate = \"10 Mbit/s\", delay = \"5 ms\", buffer = \"1 bdp\" }\n\
+        [[traffic]]\nkind = \"flow-list\"\nfile = \"flows.csv\"\npath = [\"a\", \"c\"]\n";
+    let plan = Plan::parse("test", text, &folder).unwrap_or_else(|error| panic!("{}", error.text()));
+    let point = plan.points().expect("good").remove(0);
+    let ways: Vec<String> = point.plan.traffic[0]
+        .parts()
+        .map(|part| part.path.forward.iter().map(|step| point.plan.links[step.link].name.as_str()).collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(ways, ["ab", "ab", "ab bc", "bc"]);
+    let figures = run(&point);
+    let value = |name: &str| {
+        let number = GROUP_METRICS.iter().position(|metric| metric.name == name).expect(name);
+        figures.groups[0].values[number]
+    };
+    assert_eq!(value("transfers.begun"), Some(4.0));
+    assert_eq!(value("completed_flows"), Some(3.0), "20 MB take longer than the run");
+    // A handshake, then 72 segments in 5 round trips of 10.4 ms or more and 80 ms of transmission.
+    let median = value("completion_by_size.from_100_kB.p50").expect("three are complete");
+    assert!((0.09..0.25).contains(&median), "{median}");
+    let hash = plan.sha256();
+    fs::write(folder.join("flows.csv"), list.replace("3 s", "4 s")).expect("a list");
+    let other = Plan::parse("test", text, &folder).unwrap_or_else(|error| panic!("{}", error.text()));
+    assert_ne!(hash, other.sha256(), "the list is part of the scenario");
+    fs::remove_dir_all(&folder).expect("the test folder");
 }

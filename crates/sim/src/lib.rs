@@ -31,6 +31,6 @@ pub use outcome::{
 pub use settle::Settling;
 pub use spec::{
     Arrivals, ConnectionUse, FlowSpec, HostNumber, HttpVersion, LinkId, LinkSpec, OpportunityTrace, PageSpec, QueueSpec,
-    RateSpec, Recording, SessionSpec, SharedHost, SizeLaw, SourceSpec, VideoSpec, WebSpec, WorldSpec,
+    RateSpec, Recording, SessionSpec, SharedHost, SizeLaw, SourceSpec, Transfer, VideoSpec, WebSpec, WorldSpec,
 };
 pub use world::{Continue, Progress, World, WorldError};

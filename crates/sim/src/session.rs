@@ -7,6 +7,7 @@
 
 mod bulk_with_pauses;
 mod channels;
+mod list;
 mod packmime;
 mod page;
 mod short;
@@ -16,6 +17,7 @@ mod web;
 use crate::spec::SessionSpec;
 use bulk_with_pauses::BulkWithPauses;
 use goodqueue_units::{Duration, Instant, Rng};
+use list::List;
 use page::Page;
 use short::Short;
 use video::Video;
@@ -137,6 +139,7 @@ impl Desk<'_> {
 pub(crate) enum Session {
     BulkWithPauses(BulkWithPauses),
     Short(Short),
+    List(List),
     Web(Box<Web>),
     Page(Page),
     Video(Box<Video>),
@@ -152,6 +155,7 @@ impl Session {
             SessionSpec::Short { size, interval, arrivals } => {
                 Self::Short(Short::new(size.get(), *interval, *arrivals, most_open))
             }
+            SessionSpec::List { transfers } => Self::List(List::new(transfers.clone(), most_open)),
             SessionSpec::Web(spec) => Self::Web(Box::new(Web::new(spec, most_open))),
             SessionSpec::Page(spec) => Self::Page(Page::new(spec)),
             SessionSpec::Video(spec) => Self::Video(Box::new(Video::new(spec))),
@@ -160,7 +164,7 @@ impl Session {
 
     /// Does it ask before anything is sent to it?
     pub(crate) fn asks(&self) -> bool {
-        !matches!(self, Self::BulkWithPauses(_) | Self::Short(_))
+        !matches!(self, Self::BulkWithPauses(_) | Self::Short(_) | Self::List(_))
     }
 
     /// Channels it may need at once, of kinds that need a fixed number.
@@ -176,6 +180,7 @@ impl Session {
         match self {
             Self::BulkWithPauses(model) => model.handle(event, desk),
             Self::Short(model) => model.handle(event, desk),
+            Self::List(model) => model.handle(event, desk),
             Self::Web(model) => model.handle(event, desk),
             Self::Page(model) => model.handle(event, desk),
             Self::Video(model) => model.handle(event, desk),

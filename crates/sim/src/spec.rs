@@ -286,12 +286,26 @@ pub enum SessionSpec {
         /// How the times are distributed.
         arrivals: Arrivals,
     },
+    /// Transfers of a list, each on a connection of its own.
+    List {
+        /// Ordered by time.
+        transfers: Arc<[Transfer]>,
+    },
     /// Web connections at a given rate (PackMime-HTTP).
     Web(WebSpec),
     /// Web pages, one after another.
     Page(PageSpec),
     /// Adaptive video.
     Video(VideoSpec),
+}
+
+/// One transfer of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// When it begins, after the flow's own start.
+    pub at: Duration,
+    /// Its bytes, at least one.
+    pub size: Bytes,
 }
 
 /// Is a connection used again?

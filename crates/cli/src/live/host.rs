@@ -42,7 +42,7 @@ pub fn check(point: &Point) -> Result<(), String> {
     }
     plan.traffic.iter().try_for_each(|traffic| source(traffic).map(|_| ()))?;
     let ecn = |traffic: &Traffic| asks_for_ecn(traffic);
-    let mut tcp = plan.traffic.iter().filter(|traffic| traffic.source.tcp().is_some());
+    let mut tcp = plan.traffic.iter().filter(|traffic| traffic.main.source.tcp().is_some());
     if let Some(first) = tcp.next()
         && tcp.any(|other| ecn(other) != ecn(first))
     {
@@ -52,7 +52,7 @@ pub fn check(point: &Point) -> Result<(), String> {
 }
 
 fn asks_for_ecn(traffic: &Traffic) -> bool {
-    traffic.source.tcp().is_some_and(|(sender, ..)| sender.ecn_mode() != EcnMode::Off)
+    traffic.main.source.tcp().is_some_and(|(sender, ..)| sender.ecn_mode() != EcnMode::Off)
 }
 
 /// What a flow of this group sends.
@@ -61,7 +61,7 @@ fn source(traffic: &Traffic) -> Result<Source, String> {
     if !traffic.rtt_extra.latest().is_zero() {
         return refuse("rtt_extra", "is not supported by the live host");
     }
-    match &traffic.source {
+    match &traffic.main.source {
         SourceSpec::Tcp { sender, .. } => {
             let control = sender.cc.kind;
             if !["reno", "cubic", "bbr"].contains(&control) {

@@ -101,6 +101,39 @@ fn each_oddity_is_named() {
 }
 
 #[test]
+fn sessions_fill_buffers_and_are_acknowledged_as_plain_flows_are() {
+    for kind in ["kind = \"page\"", "kind = \"web\"\nrate = 5", "kind = \"short\"\nsize = \"1 MB\"\ninterval = \"1 s\""] {
+        let good = GOOD.replace("kind = \"bulk\"", kind);
+        assert_eq!(warned(&good), Vec::<String>::new());
+        let small = warned(&good.replace("\"20 packets\"", "\"8 packets\""));
+        assert!(small[0].starts_with("link.b.buffer: holds 12000 B, less than one"), "{small:?}");
+        let slow = warned(&good.replace("buffer =", "rate_up = \"100 kbit/s\"\nbuffer ="));
+        assert!(slow[0].starts_with("link.b.rate_up: 100 kbit/s is too slow for the acknowledgements"), "{slow:?}");
+    }
+}
+
+#[test]
+fn calls_of_two_load_both_directions() {
+    let both = GOOD
+        .replace("kind = \"bulk\"", "kind = \"voip\"\ndirection = \"both\"")
+        .replace("buffer =", "buffer_up = \"20 packets\"\nbuffer =");
+    let found = warned(&both);
+    let expected = ["link.b.rate: at most 256 kbit/s is offered", "link.b.rate_up: at most 256 kbit/s is offered"];
+    assert!(found.iter().zip(expected).all(|(found, expected)| found.starts_with(expected)), "{found:?}");
+    assert_eq!(found.len(), 2, "{found:?}");
+}
+
+#[test]
+fn a_list_that_goes_on_after_the_end_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("flows.csv"), "start,size\n1 s,1 kB\n59 s,1 kB\n60 s,1 kB\n").expect("a file");
+    let text = GOOD.replace("kind = \"bulk\"", "kind = \"flow-list\"\nfile = \"flows.csv\"");
+    let plan = Plan::parse("scenario.toml", &text, folder.path()).unwrap_or_else(|error| panic!("{}", error.text()));
+    let found: Vec<String> = plan.points().expect("good").iter().flat_map(warnings).map(|warning| warning.to_string()).collect();
+    assert_eq!(found, ["traffic.0.file: 1 of its 3 flows never begin: the run ends at 65 s; lengthen the duration"]);
+}
+
+#[test]
 fn weights_are_for_queues_that_weigh_flows() {
     let weighed = GOOD.replace("flows = 4", "flows = 4\nweight = 2");
     for queue in ["{ kind = \"nfq-codel\" }", "{ kind = \"shaper\", rate = \"5 Mbit/s\", of = \"nfq-codel\" }"] {

@@ -362,7 +362,7 @@ fn read_rate(field: Field<'_>, known: &Known) -> Result<RateSpec, Fault> {
         [entry] if entry.key == "trace" => {
             let path = inner("trace");
             let field = Field { node: &entry.node, path: &path };
-            let trace = known.traces.load(reader::text(field)?).map_err(|error| field.fault(error.to_string(), None))?;
+            let trace = known.files.trace(reader::text(field)?).map_err(|error| field.fault(error.to_string(), None))?;
             Ok(RateSpec::Trace(trace))
         }
         _ => {

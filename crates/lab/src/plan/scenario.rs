@@ -3,12 +3,12 @@
 use super::Known;
 use super::link::{self, Demand, Link};
 use super::reader::{self, Faults, Field, Table};
-use super::topology::{Graph, Path};
+use super::topology::{Graph, Path, Step};
 use super::traffic::{self, Heading, Traffic};
 use super::tree::{Node, Value};
 use crate::diagnostic::{Fault, PlanError};
 use crate::quantity::{self, Limits};
-use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
+use goodqueue_units::{Duration, Instant, Rate, Rng};
 
 /// The settings of one point.
 #[derive(Clone, Debug)]
@@ -161,7 +161,7 @@ fn read(root: &Node, default_name: &str, known: &Known, faults: &Faults) -> Opti
         reader::duration(Limits::new(Duration::ms(1), LONGEST)),
     );
     let access = read_access(&table);
-    let traffic = traffic::read(&table);
+    let traffic = traffic::read(&table, &known.files);
     let (links, traffic) = connect(super::link::read(&table, known), access, traffic);
     table.finish("a scenario");
     Some(Scenario {
@@ -187,21 +187,22 @@ fn connect(
         return (None, traffic.into_iter().map(|draft| draft.finish(None)).collect());
     };
     let graph = Graph::new(&links);
-    let paths: Vec<Option<(Path, Bytes)>> = traffic
-        .iter()
-        .map(|group| {
-            let path = graph.as_ref()?.path(group)?;
-            let mtu = graph.as_ref()?.mtu(&path)?;
-            Some((path, mtu))
-        })
-        .collect();
+    let carriers = |group: &traffic::Draft<'_>| {
+        let graph = graph.as_ref()?;
+        let with_mtu = |path: Path| graph.mtu(&path).map(|mtu| (path, mtu));
+        graph.paths(group)?.into_iter().map(with_mtu).collect()
+    };
+    let paths: Vec<Option<Vec<traffic::Carrier>>> = traffic.iter().map(carriers).collect();
     let hosts = access.one_way_delay() * 2;
     let rtt = |path: &Path, group: &traffic::Draft<'_>| {
         let links = graph.as_ref().map_or(Duration::ZERO, |graph| graph.delay(path));
         links + hosts + group.rtt_extra.latest()
     };
-    let timed: Vec<(&Path, Duration)> =
-        paths.iter().zip(&traffic).filter_map(|(path, group)| path.as_ref().map(|(path, _)| (path, rtt(path, group)))).collect();
+    let timed: Vec<(&Path, Duration)> = paths
+        .iter()
+        .zip(&traffic)
+        .flat_map(|(paths, group)| paths.iter().flatten().map(|(path, _)| (path, rtt(path, group))))
+        .collect();
     let only = links.len() == 1;
     let demands: Vec<Demand> = links
         .iter()
@@ -266,9 +267,9 @@ impl Scenario {
     /// The round-trip time of a group's flows without queueing or transmission, the largest of them.
     #[must_use]
     pub fn rtt_of(&self, group: &Traffic) -> Duration {
-        let links =
-            group.path.steps().fold(Duration::ZERO, |sum, step| sum + self.links[step.link].direction(step.heading).delay);
-        links + self.access.one_way_delay() * 2 + group.rtt_extra.latest()
+        let delay = |step: &Step| self.links[step.link].direction(step.heading).delay;
+        let links = group.parts().map(|part| part.path.steps().fold(Duration::ZERO, |sum, step| sum + delay(step)));
+        links.max().unwrap_or_default() + self.access.one_way_delay() * 2 + group.rtt_extra.latest()
     }
 
     /// The round-trip time without queueing or transmission, the largest over all flows.

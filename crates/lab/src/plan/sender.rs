@@ -10,6 +10,7 @@ use goodqueue_tcp::{AckPolicy, CcConfig, Data, EcnMode, LossDetection, ReceiverC
 use goodqueue_units::{Bytes, Duration};
 
 /// A connection whose segment size still waits for the link's MTU.
+#[derive(Clone)]
 pub(super) struct Draft {
     sender: SenderConfig,
     receiver: ReceiverConfig,
@@ -76,6 +77,14 @@ impl Draft {
     pub(super) fn with_size(mut self, table: &Table<'_>) -> Self {
         if let Some(size) = table.optional("size", reader::bytes(SIZES)) {
             self.sender.data = Data::Bytes(size);
+        }
+        self
+    }
+
+    /// The same under another control, with that one's own parameters.
+    pub(super) fn with_control(mut self, kind: &'static str) -> Self {
+        if self.sender.cc.kind != kind {
+            self.sender.cc = CcConfig { kind, params: Vec::new() };
         }
         self
     }

@@ -68,7 +68,7 @@ fn the_example_of_the_format_means_what_it_says() {
     let traffic = &scenario.traffic[0];
     assert_eq!((traffic.name.as_str(), traffic.flows), ("bulk", 16));
     assert_eq!(traffic.start, Timing::Uniform(Duration::ZERO, Duration::secs(5)));
-    let SourceSpec::Tcp { sender, header, .. } = &traffic.source else { panic!("bulk is TCP") };
+    let SourceSpec::Tcp { sender, header, .. } = &traffic.main.source else { panic!("bulk is TCP") };
     assert_eq!((sender.mss, *header, sender.cc.kind), (Bytes::new(1448), Bytes::new(52), "cubic"));
 }
 
@@ -108,7 +108,7 @@ fn a_sender_takes_all_its_settings() {
         slow_start_exit = "hystart++"
         stop = "30 s""#;
     let scenario = scenario("buffer = \"1 bdp\"", traffic);
-    let SourceSpec::Tcp { sender, receiver, header } = &scenario.traffic[0].source else { panic!("bulk is TCP") };
+    let SourceSpec::Tcp { sender, receiver, header } = &scenario.traffic[0].main.source else { panic!("bulk is TCP") };
     assert_eq!(sender.cc.params, [("beta", 0.8), ("fast_convergence", 0.0)]);
     assert_eq!((sender.mss, receiver.mss, *header), (Bytes::new(1000), Bytes::new(1000), Bytes::new(40)));
     assert_eq!((sender.data, sender.max_window), (Data::Bytes(Bytes::new(64_000_000)), Bytes::new(20_000)));
@@ -122,14 +122,14 @@ fn a_sender_takes_all_its_settings() {
 #[test]
 fn without_timestamps_segments_fill_the_packet() {
     let scenario = scenario("buffer = \"1 bdp\"", "kind = \"bulk\"\ntimestamps = false");
-    let SourceSpec::Tcp { sender, header, .. } = &scenario.traffic[0].source else { panic!("bulk is TCP") };
+    let SourceSpec::Tcp { sender, header, .. } = &scenario.traffic[0].main.source else { panic!("bulk is TCP") };
     assert_eq!((sender.mss, *header), (Bytes::new(1460), Bytes::new(40)));
 }
 
 #[test]
 fn packets_of_open_loop_traffic_have_the_mtu_unless_given() {
     let scenario = scenario("buffer = \"1 bdp\"\nmtu = \"1000 B\"", "kind = \"cbr\"\nrate = \"15 Mbit/s\"");
-    let SourceSpec::Cbr { rate, packet_size, .. } = scenario.traffic[0].source else { panic!("cbr") };
+    let SourceSpec::Cbr { rate, packet_size, .. } = scenario.traffic[0].main.source else { panic!("cbr") };
     assert_eq!((rate, packet_size), (Rate::mbit(15), Bytes::new(1000)));
 }
 

@@ -4,8 +4,9 @@ use super::link;
 use super::reader::{self, Field};
 use super::suggest::nearest;
 use super::traffic::{self, Heading};
-use super::tree::Value;
+use super::tree::{Node, Value};
 use crate::diagnostic::Fault;
+use crate::flow_file::ListedPath;
 use crate::quantity::excerpt;
 use goodqueue_units::{Bytes, Duration};
 use std::collections::VecDeque;
@@ -102,9 +103,19 @@ impl<'a, 'b> Graph<'a, 'b> {
         })
     }
 
-    /// The path of a group; `None` when a fault was found.
-    pub(super) fn path(&self, group: &traffic::Draft<'_>) -> Option<Path> {
-        let there = self.way(group, "path")?;
+    /// The paths of a group, one for each of its parts; `None` when a fault was found.
+    pub(super) fn paths(&self, group: &traffic::Draft<'_>) -> Option<Vec<Path>> {
+        let mut common = None;
+        let path = |listed: Option<&ListedPath>| match (listed, &common) {
+            (Some(listed), _) => self.path(group, self.listed_way(group, listed)?),
+            (None, Some(path)) => Some(Path::clone(path)),
+            (None, None) => common.insert(self.path(group, self.way(group, "path")?)?).clone().into(),
+        };
+        group.paths().into_iter().map(path).collect()
+    }
+
+    /// The path of a group that goes one way as it was written.
+    fn path(&self, group: &traffic::Draft<'_>, there: Way) -> Option<Path> {
         let back = if group.table.get("return_path").is_some() {
             let back = self.way(group, "return_path")?;
             self.check_return(group, &there, &back)?;
@@ -140,6 +151,25 @@ impl<'a, 'b> Graph<'a, 'b> {
             return None;
         }
         group.table.required(key, PATH_HELP, |field| self.read_way(field))
+    }
+
+    /// A path of a list of flows: as in a scenario file, but the message says where in the other file it stands.
+    fn listed_way(&self, group: &traffic::Draft<'_>, listed: &ListedPath) -> Option<Way> {
+        if self.nodes.is_empty() {
+            let help = "give the link both ends: from = \"a\", to = \"b\"";
+            group.table.fault(
+                "file",
+                format!("{}: path: names nodes, but the link has none", listed.place),
+                Some(help.to_owned()),
+            );
+            return None;
+        }
+        group.table.optional("file", |field| {
+            let node = |value| Node { value, origin: field.node.origin.clone() };
+            let nodes = listed.nodes.iter().map(|name| node(Value::String(name.clone()))).collect();
+            let path = format!("{}: {}: path", field.path, listed.place);
+            self.read_way(Field { node: &node(Value::Array(nodes)), path: &path })
+        })
     }
 
     fn read_way(&self, field: Field<'_>) -> Result<Way, Fault> {

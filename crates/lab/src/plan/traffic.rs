@@ -8,9 +8,12 @@ use super::session;
 use super::topology::Path;
 use super::tree::Value;
 use crate::diagnostic::Fault;
+use crate::files::FileStore;
+use crate::flow_file::{FlowList, ListedPath};
 use crate::quantity::Limits;
-use goodqueue_sim::{HostNumber, SessionSpec, SourceSpec};
+use goodqueue_sim::{HostNumber, SessionSpec, SourceSpec, Transfer};
 use goodqueue_units::{Bytes, Class, Duration, Instant};
+use std::sync::Arc;
 
 /// One group of equal flows.
 #[derive(Clone, Debug)]
@@ -25,9 +28,7 @@ pub struct Traffic {
     pub stop: Option<Instant>,
     /// Which way data goes along `path` as written.
     pub heading: Heading,
-    /// The links it crosses, data's way first.
-    pub path: Path,
-    /// The largest packet that every link of the path carries.
+    /// The largest packet that every link of all its paths carries.
     pub mtu: Bytes,
     /// Round-trip time in addition to that of the links.
     pub rtt_extra: Timing,
@@ -37,10 +38,28 @@ pub struct Traffic {
     pub weight: f64,
     /// The host that all the group's flows end at on the near side of the bottleneck: where it leads to.
     pub host: Option<HostNumber>,
-    /// What each flow sends.
+    /// What each flow does.
+    pub main: Part,
+    /// What else it does at the same time, each as a flow of its own: what its other end sends, or what a list has for other paths and controls.
+    pub others: Vec<Part>,
+}
+
+/// One thing that each flow of a group sends, and which way.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The links it crosses, data's way first.
+    pub path: Path,
+    /// Which way data goes along the path as written.
+    pub heading: Heading,
+    /// What it is.
     pub source: SourceSpec,
-    /// What each flow's other end sends at the same time, the other way, as a flow of its own.
-    pub back: Option<SourceSpec>,
+}
+
+impl Traffic {
+    /// Everything that each flow does.
+    pub fn parts(&self) -> impl Iterator<Item = &Part> {
+        std::iter::once(&self.main).chain(&self.others)
+    }
 }
 
 /// Which way data goes across a link.
@@ -82,20 +101,40 @@ pub(super) struct Draft<'a> {
 enum Source {
     Tcp(Box<sender::Draft>),
     Session(SessionSpec, Box<sender::Draft>),
+    List(Vec<Listed>),
     Udp(datagrams::Draft),
     /// Has a fault that is already reported.
     Wrong,
 }
 
-const KINDS: &[&str] =
-    &["bulk", "bulk-with-pauses", "short", "web", "page", "video", "voip", "gaming", "video-frames", "cbr", "poisson", "on-off"];
-const LATER_KINDS: &[&str] = &["flow-list"];
+/// What a list has for one control and one path.
+struct Listed {
+    path: Option<ListedPath>,
+    transfers: Arc<[Transfer]>,
+    settings: sender::Draft,
+}
+
+const KINDS: &[&str] = &[
+    "bulk",
+    "bulk-with-pauses",
+    "short",
+    "flow-list",
+    "web",
+    "page",
+    "video",
+    "voip",
+    "gaming",
+    "video-frames",
+    "cbr",
+    "poisson",
+    "on-off",
+];
 const MOST_GROUPS: usize = 1_000;
 /// Wide enough for every ratio, narrow enough for times that follow from a weight.
 const WEIGHTS: Limits<f64> = Limits::new(0.001, 1_000.0);
 
 /// Reads all `[[traffic]]` tables.
-pub(super) fn read<'a>(scenario: &Table<'a>) -> Vec<Draft<'a>> {
+pub(super) fn read<'a>(scenario: &Table<'a>, files: &FileStore) -> Vec<Draft<'a>> {
     let help = "describe the flows, for instance [[traffic]] with kind = \"bulk\" and flows = 4";
     let Some(node) = scenario.get("traffic") else {
         scenario.required("traffic", help, |_| Ok(()));
@@ -113,7 +152,7 @@ pub(super) fn read<'a>(scenario: &Table<'a>) -> Vec<Draft<'a>> {
     let mut groups: Vec<Draft<'a>> = Vec::new();
     for (number, item) in items.iter().enumerate() {
         let path = format!("traffic.{number}");
-        if let Some(draft) = Table::open(item, &path, scenario.faults()).and_then(|table| read_group(table, &groups)) {
+        if let Some(draft) = Table::open(item, &path, scenario.faults()).and_then(|table| read_group(table, &groups, files)) {
             groups.push(draft);
         }
     }
@@ -128,7 +167,7 @@ fn check_count(scenario: &Table<'_>, groups: &[Draft<'_>]) {
     }
 }
 
-fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>]) -> Option<Draft<'a>> {
+fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>], files: &FileStore) -> Option<Draft<'a>> {
     let help = format!("write one of {}", KINDS.join(", "));
     let kind = table.required("kind", &help, read_kind)?;
     let name = read_name(&table, kind, others);
@@ -153,6 +192,13 @@ fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>]) -> Option<Draft<'a>> {
     let _ = (table.get("path"), table.get("return_path"));
     let source = match kind {
         "bulk" => sender::Draft::read(&table).map_or(Source::Wrong, |draft| Source::Tcp(Box::new(draft.with_size(&table)))),
+        "flow-list" => {
+            let list = table.required("file", "name the file of the list, for instance file = \"flows.csv\"", |field| {
+                files.flow_list(reader::text(field)?).map_err(|error| field.fault(error.to_string(), None))
+            });
+            let settings = sender::Draft::read(&table);
+            list.zip(settings).map_or(Source::Wrong, |(list, draft)| Source::List(listed(&list, &draft)))
+        }
         _ if session::KINDS.contains(&kind) => {
             let model = session::read(&table, kind);
             let settings = sender::Draft::read(&table);
@@ -177,11 +223,6 @@ fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>]) -> Option<Draft<'a>> {
 }
 
 fn read_kind(field: Field<'_>) -> Result<&'static str, Fault> {
-    let word = reader::text(field)?;
-    if LATER_KINDS.contains(&word) {
-        let help = format!("this version has {}", KINDS.join(", "));
-        return Err(field.fault(format!("`{word}` is not supported yet by this version"), Some(help)));
-    }
     reader::choice(KINDS)(field)
 }
 
@@ -207,45 +248,93 @@ fn read_name(table: &Table<'_>, kind: &str, others: &[Draft<'_>]) -> String {
     given.or_else(|| (!taken(kind)).then(|| kind.to_owned())).or_else(numbered).unwrap_or_default()
 }
 
+/// What a list has for each control and path, with the group's settings where it has none of its own.
+fn listed(list: &FlowList, settings: &sender::Draft) -> Vec<Listed> {
+    let parts = list.parts.iter().map(|part| Listed {
+        path: part.path.clone(),
+        transfers: part.transfers.clone(),
+        settings: part.control.map_or_else(|| settings.clone(), |kind| settings.clone().with_control(kind)),
+    });
+    parts.collect()
+}
+
+/// A path and the largest packet that every link of it carries.
+pub(super) type Carrier = (Path, Bytes);
+
 impl Draft<'_> {
     /// Must anything come back to the senders?
     pub(super) fn needs_return(&self) -> bool {
-        self.both_ways || matches!(self.source, Source::Tcp(_) | Source::Session(..))
+        self.both_ways || matches!(self.source, Source::Tcp(_) | Source::Session(..) | Source::List(_))
     }
 
-    /// Fills in sizes that follow the path's MTU, and ends reading. `None` when the group or a link has a fault.
-    pub(super) fn finish(self, way: Option<(Path, Bytes)>) -> Option<Traffic> {
-        let mut back = None;
-        let source = way.as_ref().and_then(|&(_, mtu)| match self.source {
-            Source::Tcp(draft) => draft.finish(&self.table, mtu),
-            Source::Session(model, draft) => match draft.finish(&self.table, mtu)? {
-                SourceSpec::Tcp { sender, receiver, header } => Some(SourceSpec::Session { model, sender, receiver, header }),
-                other => Some(other),
-            },
-            Source::Udp(draft) => {
-                let (there, other) = draft.finish(&self.table, mtu)?;
-                back = self.both_ways.then_some(other);
-                Some(there)
-            }
-            Source::Wrong => None,
-        });
+    /// The paths it takes, one for each of its parts; `None`: the one that its table gives.
+    pub(super) fn paths(&self) -> Vec<Option<&ListedPath>> {
+        match &self.source {
+            Source::List(parts) => parts.iter().map(|part| part.path.as_ref()).collect(),
+            _ => vec![None],
+        }
+    }
+
+    /// Fills in sizes that follow the MTU of each of its [`Self::paths`], and ends reading. `None` when the group or a link has a fault.
+    pub(super) fn finish(self, ways: Option<Vec<Carrier>>) -> Option<Traffic> {
+        let mtu = ways.iter().flatten().map(|(_, mtu)| *mtu).min();
+        let parts = ways.and_then(|ways| self.source.parts(&self.table, self.heading, self.both_ways, ways));
         let kind = self.table.get("kind").map(super::tree::Node::shown).unwrap_or_default();
+        let each = parts.as_ref().map_or(0, |parts| parts.len() as u64);
+        if u64::from(self.flows) * each > 2 * MOST_FLOWS {
+            let message = format!("{} of {each} parts each are too many: allowed {} in all", self.flows, 2 * MOST_FLOWS);
+            let help = "each pair of control and path in a list is a part of its own".to_owned();
+            self.table.fault("flows", message, Some(help));
+        }
         self.table.finish(&format!("traffic of kind `{kind}`"));
-        let (path, mtu) = way?;
+        let mut parts = parts?.into_iter();
+        let main = parts.next()?;
         Some(Traffic {
             name: self.name,
             flows: self.flows,
             start: self.start,
             stop: self.stop,
             heading: self.heading,
-            path,
-            mtu,
+            mtu: mtu?,
             rtt_extra: self.rtt_extra,
             class: self.class,
             weight: self.weight,
             host: self.host,
-            source: source?,
-            back,
+            main,
+            others: parts.collect(),
         })
+    }
+}
+
+impl Source {
+    /// What each flow does on which way; `None` when there is a fault.
+    fn parts(self, table: &Table<'_>, heading: Heading, both_ways: bool, ways: Vec<Carrier>) -> Option<Vec<Part>> {
+        let session = |model: SessionSpec, settings: sender::Draft, mtu: Bytes| match settings.finish(table, mtu)? {
+            SourceSpec::Tcp { sender, receiver, header } => Some(SourceSpec::Session { model, sender, receiver, header }),
+            other => Some(other),
+        };
+        let mut ways = ways.into_iter();
+        if let Self::List(listed) = self {
+            let part = |(listed, (path, mtu)): (Listed, Carrier)| {
+                let source = session(SessionSpec::List { transfers: listed.transfers }, listed.settings, mtu)?;
+                Some(Part { path, heading, source })
+            };
+            return listed.into_iter().zip(ways).map(part).collect();
+        }
+        let (path, mtu) = ways.next()?;
+        let (source, back) = match self {
+            Self::Tcp(draft) => (draft.finish(table, mtu)?, None),
+            Self::Session(model, draft) => (session(model, *draft, mtu)?, None),
+            Self::Udp(draft) => {
+                let (there, other) = draft.finish(table, mtu)?;
+                (there, both_ways.then_some(other))
+            }
+            Self::List(_) | Self::Wrong => return None,
+        };
+        let back = back.map(|source| {
+            let path = Path { forward: path.reverse.clone(), reverse: path.forward.clone() };
+            Part { path, heading: heading.opposite(), source }
+        });
+        Some([Some(Part { path, heading, source }), back].into_iter().flatten().collect())
     }
 }

@@ -43,17 +43,6 @@ fn a_day_is_the_longest_recording() {
     assert!(parse("86400001\n").is_err());
 }
 
-#[test]
-fn a_store_reads_a_file_once_and_relative_to_its_folder() {
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::write(folder.path().join("a.down"), "1\n2\n").expect("a file");
-    let store = TraceStore::new(Some(folder.path()));
-    let first = store.load("a.down").expect("good");
-    std::fs::remove_file(folder.path().join("a.down")).expect("the file");
-    assert!(Arc::ptr_eq(&first, &store.load("a.down").expect("known")));
-    assert_eq!(store.traces().len(), 1);
-}
-
 proptest! {
     #[test]
     fn no_bytes_panic(bytes in proptest::collection::vec(prop_oneof![Just(b'\n'), b'0'..=b'9', any::<u8>()], 0..200)) {
