@@ -8,6 +8,7 @@ pub mod conformance;
 pub mod list;
 #[cfg(target_os = "linux")]
 pub mod replay;
+pub mod reproduce;
 pub mod run;
 pub mod sweep;
 #[cfg(target_os = "linux")]

@@ -34,6 +34,8 @@ enum Command {
     Run(commands::run::Arguments),
     /// Run every point of a scenario's sweep, one file each; goes on where it was stopped.
     Sweep(commands::sweep::Arguments),
+    /// Run the published studies of the gallery anew: which statements hold, and every figure.
+    Reproduce(commands::reproduce::Arguments),
     /// Parse and check a scenario without running it.
     Check(commands::check::Arguments),
     /// Names, parameters, units, defaults, ranges and sources.
@@ -70,6 +72,7 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
             Command::Compare(arguments) => commands::compare::run(&arguments),
             Command::Run(arguments) => commands::run::run(&arguments),
             Command::Sweep(arguments) => commands::sweep::run(&arguments),
+            Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
             Command::Check(arguments) => commands::check::run(&arguments),
             Command::List(arguments) => commands::list::run(&arguments),
             #[cfg(target_os = "linux")]

@@ -285,8 +285,19 @@ impl Plan {
     /// SHA-256 of the canonical text and of all recordings and lists of flows it names, as 64 hexadecimal digits.
     #[must_use]
     pub fn sha256(&self) -> String {
+        self.hash_of(&self.canonical_text())
+    }
+
+    /// SHA-256 of all settings of a point, replications and seed among them, and of all recordings the plan names. Points that other
+    /// values of the sweep are added to keep theirs.
+    #[must_use]
+    pub fn point_sha256(&self, number: usize) -> String {
+        self.hash_of(&format!("goodqueue.point/1\n{}", self.settings_text(number)))
+    }
+
+    fn hash_of(&self, text: &str) -> String {
         let mut hash = Sha256::new();
-        hash.update(self.canonical_text());
+        hash.update(text);
         for trace in self.known.files.traces() {
             hash.update(trace.period.as_nanos().to_le_bytes());
             for (at, bytes) in &trace.opportunities {

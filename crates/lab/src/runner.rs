@@ -10,7 +10,7 @@ use crate::plan::Point;
 use crate::record::{RecordedRun, Recorder};
 use crate::report::LinkCdf;
 use crate::summary::PointSummary;
-use goodqueue_sim::{Continue, Outcome, Progress, Recording, Series, SojournHistogram, World};
+use goodqueue_sim::{Continue, Outcome, Progress, Recording, Series, SojournHistogram, World, WorldSpec};
 use goodqueue_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -179,6 +179,50 @@ fn sampling_period(span: Duration) -> Duration {
     Duration::ms((span.as_nanos() / 1_000_000).div_ceil(2500).max(1))
 }
 
+/// What one run gave.
+#[derive(Clone, Debug)]
+pub struct SingleRun {
+    /// Its figures.
+    pub figures: RunFigures,
+    /// Sampled values, if they were asked for.
+    pub series: Vec<Series>,
+}
+
+/// One replication of a point, for callers that divide the work themselves; the same as [`run`] makes of it. `None` when `stop` ended
+/// it. `sampled` asks for series, with this time between samples or one that gives about 2500 of them.
+///
+/// # Errors
+/// What keeps its world from being built, or the message of a panic.
+pub fn run_single(
+    point: &Point,
+    replication: u32,
+    sampled: Option<Option<Duration>>,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(f64),
+) -> Option<Result<SingleRun, String>> {
+    let mut spec = build::world(point, replication);
+    if let Some(period) = sampled {
+        let period = period.unwrap_or_else(|| sampling_period(spec.warmup + spec.duration));
+        spec.recording = Recording { sample_every: Some(period), packets: false };
+    }
+    let outcome = catch_unwind(AssertUnwindSafe(|| carry_out(&spec, stop, progress)))
+        .unwrap_or_else(|panic| Some(Err(panic_message(&*panic))))?;
+    Some(outcome.map(|outcome| SingleRun { figures: RunFigures::of(&outcome, spec.duration), series: outcome.series }))
+}
+
+/// Runs a world to its end; `None` when it was stopped before.
+fn carry_out(spec: &WorldSpec, stop: &AtomicBool, progress: &mut dyn FnMut(f64)) -> Option<Result<Outcome, String>> {
+    let world = match World::new(spec) {
+        Ok(world) => world,
+        Err(error) => return Some(Err(error.to_string())),
+    };
+    let outcome = world.run(&mut |at: Progress| {
+        progress(at.now.as_secs_f64() / at.end.since(Instant::ZERO).as_secs_f64());
+        if stop.load(Ordering::Relaxed) { Continue::Stop } else { Continue::Yes }
+    });
+    outcome.complete.then_some(Ok(outcome))
+}
+
 struct Shared<'a> {
     points: &'a [Point],
     options: &'a RunOptions,
@@ -225,17 +269,13 @@ impl Shared<'_> {
         let (point, replication) = (number / replications, (number % replications) as u32);
         let mut spec = build::world(&self.points[point], replication);
         spec.recording = self.recording(spec.warmup + spec.duration, replication);
-        let world = match World::new(&spec) {
-            Ok(world) => world,
-            Err(error) => return Some(RunResult::Failed(error.to_string())),
+        let mut progress = |part: f64| self.under_way[worker].store((part * 1e6) as u64, Ordering::Relaxed);
+        let outcome = match carry_out(&spec, self.stop, &mut progress)? {
+            Ok(outcome) => outcome,
+            Err(message) => return Some(RunResult::Failed(message)),
         };
-        let outcome = world.run(&mut |progress: Progress| {
-            let part = progress.now.as_secs_f64() / progress.end.since(Instant::ZERO).as_secs_f64();
-            self.under_way[worker].store((part * 1e6) as u64, Ordering::Relaxed);
-            if self.stop.load(Ordering::Relaxed) { Continue::Stop } else { Continue::Yes }
-        });
         let drawn = point < self.options.drawn_points;
-        outcome.complete.then(|| RunResult::Finished(Box::new(Finished::of(outcome, spec.duration, drawn))))
+        Some(RunResult::Finished(Box::new(Finished::of(outcome, spec.duration, drawn))))
     }
 
     fn recording(&self, span: Duration, replication: u32) -> Recording {

@@ -1,0 +1,208 @@
+//! `gq reproduce`: the gallery's studies run anew, and what of them holds.
+
+mod gallery;
+mod show;
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::output::{print, say};
+use crate::progress::Progress;
+use clap::Args;
+use goodqueue_gallery::error::GalleryError;
+use goodqueue_gallery::evaluate;
+use goodqueue_gallery::experiment::{Experiment, Mode};
+use goodqueue_gallery::files::{Gallery, Paper, Row};
+use goodqueue_gallery::results::PaperResults;
+use goodqueue_gallery::run;
+use goodqueue_gallery::store::Store;
+use goodqueue_lab::record::Folder;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `gq reproduce`.
+#[derive(Args)]
+#[command(after_help = "What is finished stays: the same command goes on where it was stopped.")]
+pub struct Arguments {
+    /// A paper of the gallery (cp-aqm, steering, codel, survey, nfq-codel, beyond), or all
+    #[arg(value_name = "PAPER|all")]
+    paper: String,
+    /// Only what one figure or table needs
+    #[arg(long, value_name = "ID")]
+    figure: Option<String>,
+    /// Only what one row needs
+    #[arg(long, value_name = "ID")]
+    row: Vec<String>,
+    /// Only one experiment
+    #[arg(long, value_name = "ID")]
+    experiment: Vec<String>,
+    /// The studies' own counts and lengths, instead of fewer and shorter runs of the same points
+    #[arg(long)]
+    full: bool,
+    /// Runs at the same time [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    jobs: Option<u32>,
+    /// Folder for the results
+    #[arg(long, value_name = "DIR", default_value = "out/gallery")]
+    out: PathBuf,
+    /// The gallery's folder [default: ./gallery where there is one, else the one built in]
+    #[arg(long, value_name = "DIR")]
+    gallery: Option<PathBuf>,
+    /// Root of all randomness, instead of the scenarios'
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Set a key of every scenario, for instance replications=1; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let gallery = gallery::find(arguments.gallery.as_deref(), &arguments.out)?;
+    let papers = papers(arguments, &gallery)?;
+    let mode = if arguments.full { Mode::Full } else { Mode::Quick };
+    let out = Folder::create(&arguments.out)?;
+    let settings = settings(arguments)?;
+    let mut experiments = Vec::new();
+    for paper in &papers {
+        for spec in &paper.experiments {
+            if wanted(arguments, paper, spec.id.get_ref()) {
+                experiments.push(Experiment::load(paper, spec, mode, &settings)?);
+            }
+        }
+    }
+    let end = carry_out(arguments, experiments, &Store::new(out.path(), mode))?;
+    let mut measured = end.measured;
+    let mut all = Vec::new();
+    for paper in papers {
+        let (own, others) = measured.into_iter().partition(|one: &goodqueue_gallery::samples::Measured| one.experiment.paper == paper.id);
+        measured = others;
+        all.push(results(arguments, paper, own, mode));
+    }
+    print(&show::text(&all))?;
+    write(&all, out.path())?;
+    say(&format!("results in {}", out.path().display()));
+    if end.complete { Ok(()) } else { Err(incomplete(&all)) }
+}
+
+fn papers(arguments: &Arguments, gallery: &Gallery) -> Result<Vec<Paper>, Failure> {
+    let names: Vec<&str> = if arguments.paper == "all" { gallery.papers() } else { vec![arguments.paper.as_str()] };
+    if names.is_empty() {
+        return Err(Failure::Input(format!("{}: holds no paper", gallery.root.display())));
+    }
+    let papers: Vec<Paper> = names.into_iter().map(|name| gallery.read(name)).collect::<Result<_, _>>()?;
+    check_names(arguments, &papers)?;
+    Ok(papers)
+}
+
+/// What is asked for by name must be there.
+fn check_names(arguments: &Arguments, papers: &[Paper]) -> Result<(), Failure> {
+    let check = |option: &str, asked: &str, known: Vec<&str>| {
+        if known.contains(&asked) {
+            return Ok(());
+        }
+        Err(Failure::Input(format!("{option} {asked}: is not there: allowed {}", known.join(", "))))
+    };
+    if let Some(asked) = &arguments.figure {
+        let figures = papers.iter().flat_map(|paper| paper.figures.iter().map(|figure| figure.id.get_ref().as_str()));
+        let tables = papers.iter().flat_map(|paper| paper.tables.iter().map(|table| table.id.get_ref().as_str()));
+        check("--figure", asked, figures.chain(tables).collect())?;
+    }
+    for asked in &arguments.row {
+        check("--row", asked, papers.iter().flat_map(|paper| paper.rows.iter().map(|row| row.id.get_ref().as_str())).collect())?;
+    }
+    for asked in &arguments.experiment {
+        let all = papers.iter().flat_map(|paper| paper.experiments.iter().map(|spec| spec.id.get_ref().as_str()));
+        check("--experiment", asked, all.collect())?;
+    }
+    Ok(())
+}
+
+/// Is an experiment needed for what is asked for?
+fn wanted(arguments: &Arguments, paper: &Paper, experiment: &str) -> bool {
+    if arguments.figure.is_none() && arguments.row.is_empty() && arguments.experiment.is_empty() {
+        return true;
+    }
+    let of_figure = arguments.figure.iter().any(|asked| {
+        let figures = paper.figures.iter().filter(|figure| figure.id.get_ref() == asked).flat_map(|figure| figure.experiment.get_ref());
+        let tables = paper.tables.iter().filter(|table| table.id.get_ref() == asked).flat_map(|table| table.experiment.get_ref());
+        figures.chain(tables).any(|id| id == experiment)
+    });
+    let of_row = paper.rows.iter().filter(|row| arguments.row.contains(row.id.get_ref()));
+    let of_row = of_row.flat_map(|row| &row.experiments).any(|id| id.get_ref() == experiment);
+    of_figure || of_row || arguments.experiment.iter().any(|asked| asked == experiment)
+}
+
+fn settings(arguments: &Arguments) -> Result<Vec<(String, String)>, Failure> {
+    let mut settings = Vec::new();
+    for text in &arguments.set {
+        let Some((key, value)) = text.split_once('=') else {
+            return Err(Failure::Input(format!("--set {text}: is not KEY=VALUE, for instance replications=1")));
+        };
+        settings.push((key.trim().to_owned(), value.trim().to_owned()));
+    }
+    settings.extend(arguments.seed.map(|seed| ("seed".to_owned(), seed.to_string())));
+    Ok(settings)
+}
+
+fn carry_out(arguments: &Arguments, experiments: Vec<Experiment>, store: &Store) -> Result<run::RunEnd, Failure> {
+    let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let jobs = arguments.jobs.map_or_else(processors, |jobs| jobs as usize);
+    let runs = experiments.iter().map(|one| one.points.len() * one.plan.replications() as usize).sum();
+    let stop = interrupt::stop_flag();
+    let bar = Progress::new(runs);
+    let ended = run::run(experiments, store, jobs, &stop, &mut |progress| bar.set(progress.part));
+    bar.finish();
+    let end = ended?;
+    if end.reused > 0 {
+        say(&format!("{} points from before, {} run now", end.reused, end.run));
+    }
+    Ok(end)
+}
+
+/// The rows that are asked for, evaluated.
+fn results(
+    arguments: &Arguments,
+    mut paper: Paper,
+    measured: Vec<goodqueue_gallery::samples::Measured>,
+    mode: Mode,
+) -> PaperResults {
+    let ran = |row: &Row| row.experiments.iter().any(|id| measured.iter().any(|one| one.experiment.id == *id.get_ref()));
+    let everything = arguments.figure.is_none() && arguments.row.is_empty() && arguments.experiment.is_empty();
+    let asked = |row: &Row| everything || arguments.row.contains(row.id.get_ref()) || (arguments.row.is_empty() && ran(row));
+    let rows: Vec<Row> = std::mem::take(&mut paper.rows).into_iter().filter(asked).collect();
+    let rows = rows.into_iter().map(|row| {
+        let evaluated = evaluate::evaluate(&paper, &row, &measured);
+        (row, evaluated)
+    });
+    let rows = rows.collect();
+    PaperResults { paper, measured, rows, mode }
+}
+
+fn write(all: &[PaperResults], out: &Path) -> Result<(), Failure> {
+    for results in all {
+        let folder = Folder::create(&out.join(&results.paper.id))?;
+        folder.write("results.json", results.to_json().as_bytes())?;
+    }
+    Ok(())
+}
+
+fn incomplete(all: &[PaperResults]) -> Failure {
+    let points = || all.iter().flat_map(|results| &results.measured).flat_map(|one| &one.points);
+    let failure = points().flatten().flat_map(|data| &data.failures).next();
+    match failure {
+        Some(failure) => Failure::Run(format!("runs failed; the first: {failure}")),
+        None => {
+            let missing = points().filter(|data| data.is_none()).count();
+            Failure::Run(format!("interrupted: {missing} points are missing; the same command goes on from here"))
+        }
+    }
+}
+
+impl From<GalleryError> for Failure {
+    fn from(error: GalleryError) -> Self {
+        match error {
+            GalleryError::Plan(error) => error.into(),
+            GalleryError::Record(error) => error.into(),
+            GalleryError::File(_) | GalleryError::Request(_) => Self::Input(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What can be wrong with a gallery, and what can go wrong with its results.
+
+use goodqueue_lab::error::RecordError;
+use goodqueue_lab::plan::PlanError;
+use std::fmt;
+use std::ops::Range;
+
+/// One wrong thing in one of a paper's files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileFault {
+    /// `file:line:column`, or the file alone.
+    pub place: String,
+    /// The field, as a dotted key; empty when the file as a whole is meant.
+    pub field: String,
+    /// What is wrong: value and what is allowed.
+    pub message: String,
+}
+
+impl FileFault {
+    /// At a part of a file's text.
+    #[must_use]
+    pub fn at(file: &str, text: &str, span: &Range<usize>, field: &str, message: String) -> Self {
+        let mut start = span.start.min(text.len());
+        while !text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let before = &text[..start];
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        Self { place: format!("{file}:{line}:{column}"), field: field.to_owned(), message }
+    }
+
+    /// Of a whole file.
+    #[must_use]
+    pub fn in_file(file: &str, message: String) -> Self {
+        Self { place: file.to_owned(), field: String::new(), message }
+    }
+}
+
+impl fmt::Display for FileFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.place)?;
+        if !self.field.is_empty() {
+            write!(f, "{}: ", self.field)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// What keeps a gallery from being read or its results from being written.
+#[derive(Debug, thiserror::Error)]
+pub enum GalleryError {
+    /// A paper's own file.
+    #[error("{0}")]
+    File(FileFault),
+    /// A scenario.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A result.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// Something asked for that is not there.
+    #[error("{0}")]
+    Request(String),
+}
+
+impl From<FileFault> for GalleryError {
+    fn from(fault: FileFault) -> Self {
+        Self::File(fault)
+    }
+}

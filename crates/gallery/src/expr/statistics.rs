@@ -1,0 +1,98 @@
+//! Statistics of lists of numbers.
+
+/// The mean; of at least one value.
+pub(super) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The sample's standard deviation.
+pub(super) fn deviation(values: &[f64]) -> Result<f64, String> {
+    if values.len() < 2 {
+        return Err("of fewer than two values".to_owned());
+    }
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    Ok((squares / (values.len() - 1) as f64).sqrt())
+}
+
+/// The `q` quantile, between neighbours by proportion.
+pub(super) fn quantile(values: &[f64], q: f64) -> Result<f64, String> {
+    if values.is_empty() {
+        return Err("of no values".to_owned());
+    }
+    if !(0.0..=1.0).contains(&q) {
+        return Err(format!("{q} is out of range: allowed 0 to 1"));
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = q * (sorted.len() - 1) as f64;
+    let below = place.floor() as usize;
+    let above = (below + 1).min(sorted.len() - 1);
+    Ok(sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64))
+}
+
+/// Pearson's correlation coefficient.
+pub(super) fn correlation(x: &[f64], y: &[f64]) -> Result<f64, String> {
+    let (mean_x, mean_y) = (mean(x), mean(y));
+    let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
+    for (x, y) in x.iter().zip(y) {
+        xy += (x - mean_x) * (y - mean_y);
+        xx += (x - mean_x) * (x - mean_x);
+        yy += (y - mean_y) * (y - mean_y);
+    }
+    if xx == 0.0 || yy == 0.0 {
+        return Err("one of the lists does not vary".to_owned());
+    }
+    Ok(xy / (xx * yy).sqrt())
+}
+
+/// Spearman's rank correlation; equal values share their mean rank.
+pub(super) fn spearman(x: &[f64], y: &[f64]) -> Result<f64, String> {
+    correlation(&ranks(x), &ranks(y))
+}
+
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+    let mut ranks = vec![0.0; values.len()];
+    let mut at = 0;
+    while at < order.len() {
+        let equal = order[at..].iter().take_while(|other| values[**other] == values[order[at]]).count();
+        let rank = at as f64 + (equal - 1) as f64 / 2.0;
+        order[at..at + equal].iter().for_each(|place| ranks[*place] = rank);
+        at += equal;
+    }
+    ranks
+}
+
+/// The slope of the least-squares line.
+pub(super) fn slope(x: &[f64], y: &[f64]) -> Result<f64, String> {
+    let (mean_x, mean_y) = (mean(x), mean(y));
+    let (mut xy, mut xx) = (0.0, 0.0);
+    for (x, y) in x.iter().zip(y) {
+        xy += (x - mean_x) * (y - mean_y);
+        xx += (x - mean_x) * (x - mean_x);
+    }
+    if xx == 0.0 { Err("all positions are the same".to_owned()) } else { Ok(xy / xx) }
+}
+
+/// The lag up to `most` at which a series' autocorrelation has its highest peak after it first fell below zero.
+pub(super) fn autocorrelation_peak(times: &[f64], values: &[f64], most: f64) -> Result<f64, String> {
+    if values.len() < 4 {
+        return Err("of fewer than four samples".to_owned());
+    }
+    let period = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
+    let longest = ((most / period) as usize).min(values.len() - 2);
+    let mean = mean(values);
+    let around: Vec<f64> = values.iter().map(|value| value - mean).collect();
+    let at_lag = |lag: usize| around[lag..].iter().zip(&around).map(|(a, b)| a * b).sum::<f64>();
+    let (mut fallen, mut best) = (false, None::<(usize, f64)>);
+    for lag in 1..=longest {
+        let value = at_lag(lag);
+        fallen |= value < 0.0;
+        if fallen && best.is_none_or(|(_, highest)| value > highest) {
+            best = Some((lag, value));
+        }
+    }
+    best.map(|(lag, _)| lag as f64 * period).ok_or_else(|| "the autocorrelation never falls below zero".to_owned())
+}

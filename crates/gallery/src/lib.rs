@@ -1,0 +1,19 @@
+//! Published studies reproduced: their experiments as ordinary scenario files, their statements as rows that hold or fail, their figures.
+//!
+//! Reading order: [`files`] (what a paper's folder says), [`experiment`] (its scenarios in quick or full mode), [`run`] (points times
+//! replications, stored as they finish), [`samples`] (the figures by point and replication), [`expr`] (the language of rows),
+//! [`evaluate`] (verdicts), [`results`] (`results.json`).
+
+pub mod error;
+pub mod evaluate;
+pub mod experiment;
+pub mod expr;
+pub mod files;
+pub mod probes;
+pub mod results;
+pub mod run;
+pub mod samples;
+pub mod store;
+
+/// The papers of the gallery, in the order of the report; `beyond` holds what the studies left open.
+pub const PAPERS: &[&str] = &["cp-aqm", "steering", "codel", "survey", "nfq-codel", "beyond"];

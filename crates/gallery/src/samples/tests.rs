@@ -1,0 +1,80 @@
+//! Points of a small scenario, asked as rows ask.
+
+use super::*;
+use crate::expr::{Value, evaluate, parse};
+use crate::files::Gallery;
+use crate::store::Store;
+use std::fs;
+use std::sync::atomic::AtomicBool;
+
+const SCENARIO: &str = r#"
+goodqueue = 1
+warmup = "1 s"
+duration = "2 s"
+replications = 2
+[link.bottleneck]
+rate = "10 Mbit/s"
+delay = "5 ms"
+buffer = "45 kB"
+[[traffic]]
+kind = "bulk"
+[sweep]
+"traffic.0" = [{ name = "reno", kind = "bulk", cc = "reno" }, { name = "udp", kind = "cbr", rate = "15 Mbit/s" }]
+"link.bottleneck.delay" = ["5 ms", "20 ms"]
+"#;
+const PAPER: &str = "goodqueue-gallery = 1\ntitle = \"t\"\ncitation = \"c\"\n[[experiment]]\nid = \"e-1\"\nfile = \"e-1.toml\"\n\
+    axes = { load = \"traffic.0\", delay = \"link.bottleneck.delay\" }\nseries = true\nsample = \"100 ms\"\nquick = { duration = \"1 s\" }\n";
+
+fn measured(out: &std::path::Path) -> (Vec<Measured>, usize) {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("codel");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("paper.toml"), PAPER).unwrap();
+    fs::write(folder.join("expected.toml"), "").unwrap();
+    fs::write(folder.join("e-1.toml"), SCENARIO).unwrap();
+    let paper = Gallery { root: dir.path().to_owned() }.read("codel").unwrap();
+    let experiment = Experiment::load(&paper, &paper.experiments[0], crate::experiment::Mode::Quick, &[]).unwrap();
+    let store = Store::new(out, crate::experiment::Mode::Quick);
+    let end = crate::run::run(vec![experiment], &store, 2, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    assert!(end.complete);
+    (end.measured, end.reused)
+}
+
+#[test]
+fn points_are_picked_by_axis_and_stored_points_are_used_again() {
+    let out = tempfile::tempdir().unwrap();
+    let (measured, reused) = measured(out.path());
+    assert_eq!(reused, 0);
+    let ask = |view: View, text: &str| {
+        let host = PointsHost { measured: &measured, paper: "codel", view };
+        match parse(text).and_then(|expr| evaluate(&expr, &host)) {
+            Ok(Value::Array(items)) => format!("{} values", items.len()),
+            Ok(Value::Number(number)) => format!("{number:.3}"),
+            Ok(Value::Bool(truth)) => truth.to_string(),
+            Ok(other) => other.kind().to_owned(),
+            Err(error) => error.to_string(),
+        }
+    };
+    let mean = |text: &str| ask(View::Mean, text);
+    assert_eq!(mean("pick('e-1', 'links.bottleneck.utilization')"), "4 values");
+    assert_eq!(mean("one('e-1', #{load: 'udp', delay: 0.02}, 'links.bottleneck.utilization')"), "1.000");
+    assert_eq!(mean("axis('e-1', #{load: 'udp', delay: '>0.01'}, 'delay')[0]"), "0.020");
+    assert_eq!(mean("values_of('e-1', 'load')[1] == 'udp'"), "true");
+    assert_eq!(mean("runs('e-1', #{load: 'reno'}, 'links.bottleneck.utilization')"), "4 values");
+    assert_eq!(mean("series('e-1', #{load: 'udp', delay: '5 ms'}, 'bottleneck.queue_packets').len() > 15"), "true");
+    let both = "one('e-1', #{load: 'reno', delay: 0.02}, 'links.bottleneck.queue_packets')";
+    let each: Vec<f64> = [0, 1].map(|at| ask(View::Replication(at), both).parse().unwrap()).to_vec();
+    assert!((mean(both).parse::<f64>().unwrap() - (each[0] + each[1]) / 2.0).abs() < 0.002, "{each:?}");
+    assert_eq!(
+        mean("pick('e-1', #{load: 'sctp'}, 'links.bottleneck.utilization')"),
+        "character 1: pick: no point of `e-1` fits the filter"
+    );
+    assert_eq!(mean("pick('e-1', #{rate: 1}, 'x')"), "character 1: pick: `e-1` has no axis `rate`: allowed load, delay");
+    assert_eq!(mean("pick('e-2', 'x')"), "character 1: pick: experiment `e-2` was not run");
+    assert!(mean("pick('e-1', 'links.bottleneck.use')").contains("there is no figure `links.bottleneck.use`"));
+    assert!(mean("pick('e-1', #{load: '>3'}, 'x')").contains("is no number and cannot be compared"));
+
+    let (again, reused) = self::measured(out.path());
+    assert_eq!(reused, 4);
+    assert!(again[0].points == measured[0].points, "what is read back is not what was measured");
+}
