@@ -134,7 +134,7 @@ fn page(rows: &[Row]) -> String {
          its types saves the `match`. Fair queueing visits its flows in an order that helps no cache.\n\n\
          `cargo xtask cost --write` made this page. Instructions (valgrind's callgrind) are the same on every x86-64 machine with the toolchain of\n\
          `rust-toolchain.toml`; `make bench-gate` fails when one grows by more than {:.0} %. Times are of {} and vary with its load: the\n\
-         quickest ten thousand packets of half a million.\n\n\
+         quickest ten thousand packets of half a million; a dash: counted, not timed.\n\n\
          | queue | flows | instructions | ns |\n|---|---|---|---|\n",
         MOST_GROWTH * 100.0,
         machine()

@@ -227,6 +227,41 @@ impl Tin {
 
     /// Queue `index` has used up its credit: it gets another turn's, and waits for it behind the others.
     pub(super) fn end_turn<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, index: u32, quantum: i64) {
+        if self.old.head == index && self.new.head == NONE {
+            self.rounds(table, quantum);
+        } else {
+            self.leave_turn(table, index, quantum);
+        }
+    }
+
+    /// The same for one old queue after the other until one has credit. Shares of one quantum among many may be a few bytes: a packet takes
+    /// dozens of turns, of queues that mostly stay what they are.
+    fn rounds<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, quantum: i64) {
+        loop {
+            let first = self.old.head;
+            let Some(turn) = table.flows.get_mut(first as usize).map(|flow| &mut flow.turn) else { return };
+            if turn.deficit > 0 {
+                return;
+            }
+            if turn.place != Place::Bulk {
+                self.leave_turn(table, first, quantum);
+                continue;
+            }
+            let queues = self.sharing(turn.source, turn.destination);
+            turn.deficit += share(quantum, queues, &mut table.books.rng);
+            if first == self.old.tail {
+                continue;
+            }
+            let second = core::mem::replace(&mut turn.next, NONE);
+            turn.previous = core::mem::replace(&mut self.old.tail, first);
+            let last = turn.previous;
+            table.flows[last as usize].turn.next = first;
+            table.flows[second as usize].turn.previous = NONE;
+            self.old.head = second;
+        }
+    }
+
+    fn leave_turn<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, index: u32, quantum: i64) {
         let place = match table.flows[index as usize].turn.place {
             Place::Sparse if table.is_empty(index as usize) => Place::SparseEmpty,
             Place::Sparse => Place::Bulk,
@@ -242,16 +277,26 @@ impl Tin {
         self.put(&mut table.flows, index, if rests { Place::Idle } else { Place::Decaying });
     }
 
-    /// The credit of a turn: one quantum, shared with the other bulk queues of the busier host, a part of a byte rounded up as often as it is
-    /// large.
     fn credit<P: Packet>(&self, table: &mut FlowTable<P, Sparing, Turn>, index: u32, quantum: i64) -> i64 {
         let Turn { source, destination, .. } = table.flows[index as usize].turn;
+        share(quantum, self.sharing(source, destination), &mut table.books.rng)
+    }
+
+    /// How many bulk queues the busier of two hosts has.
+    #[inline]
+    fn sharing(&self, source: u32, destination: u32) -> u32 {
         let at_source = self.sources.as_ref().map_or(0, |hosts| hosts.bulk(source));
         let at_destination = self.destinations.as_ref().map_or(0, |hosts| hosts.bulk(destination));
-        match at_source.max(at_destination) {
-            0 | 1 => quantum,
-            // Truncation rounds down, as both are positive.
-            queues => (quantum as f64 / f64::from(queues) + table.books.rng.uniform()) as i64,
-        }
+        at_source.max(at_destination)
+    }
+}
+
+/// The credit of a turn: one quantum, shared among the bulk queues of a host, a part of a byte rounded up as often as it is large.
+#[inline]
+fn share(quantum: i64, queues: u32, rng: &mut Rng) -> i64 {
+    match queues {
+        0 | 1 => quantum,
+        // Truncation rounds down, as both are positive.
+        queues => (quantum as f64 / f64::from(queues) + rng.uniform()) as i64,
     }
 }
