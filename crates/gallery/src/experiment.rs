@@ -89,11 +89,27 @@ impl AxisValue {
         }
     }
 
-    /// Is it this text, as written or as another way to write the same quantity?
+    /// Is it this text, as written or as another way to write the same quantity? The kind alone stands for all tables of that kind.
     #[must_use]
     pub fn is(&self, text: &str) -> bool {
-        self.text == text || matches!((self.number, quantity_of(text)), (Some(own), Some(other)) if same(own, other))
+        let is_kind = self.number.is_none() && self.text.split_once(':').is_some_and(|(kind, _)| kind == text);
+        is_kind || self.text == text || matches!((self.number, quantity_of(text)), (Some(own), Some(other)) if same(own, other))
     }
+}
+
+/// The values of one axis. Tables of one kind that differ are told apart by the parameters that do: `tail-drop:limit=30 ms`.
+fn values(all: &[&serde_json::Value]) -> Vec<AxisValue> {
+    let of = |value: &serde_json::Value| {
+        let mut own = AxisValue::of(value);
+        let Some(table) = value.as_object().filter(|table| !table.contains_key("name")) else { return own };
+        let alike = all.iter().filter_map(|other| other.as_object()).filter(|other| other.get("kind") == table.get("kind"));
+        let differs = |key: &str| alike.clone().any(|other| other.get(key) != table.get(key));
+        for (key, parameter) in table.iter().filter(|(key, _)| differs(key)) {
+            own.text = format!("{}:{key}={}", own.text, AxisValue::of(parameter).text);
+        }
+        own
+    };
+    all.iter().map(|value| of(value)).collect()
 }
 
 /// Equal but for rounding.
@@ -211,7 +227,7 @@ fn axes(paper: &Paper, spec: &ExperimentSpec, plan: &Plan, points: &[Point]) -> 
     let axis = |(at, key): (usize, &String)| Axis {
         name: name(key),
         key: key.clone(),
-        values: points.iter().map(|point| AxisValue::of(&point.set[at].1)).collect(),
+        values: values(&points.iter().map(|point| &point.set[at].1).collect::<Vec<_>>()),
     };
     Ok(keys.iter().enumerate().map(axis).collect())
 }
@@ -222,4 +238,24 @@ fn sample(paper: &Paper, spec: &ExperimentSpec) -> Result<Option<Duration>, Gall
     let period = period.and_then(|period| if period.as_nanos() > 0 { Ok(period) } else { Err("must not be zero".to_owned()) });
     let field = format!("experiment.{}.sample", spec.id.get_ref());
     Ok(Some(period.map_err(|message| paper.source.fault(&text.span(), &field, message))?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_of_one_kind_are_told_apart() {
+        let swept = serde_json::json!([
+            "codel", { "kind": "gsp", "threshold": "2 ms" }, { "kind": "tail-drop", "limit": "2.5 ms" }, { "kind": "tail-drop", "limit": "30 ms" },
+            { "kind": "pie", "ecn": true }, { "kind": "pie" }, { "kind": "tail-drop", "limit": "30 ms" }, { "name": "web", "kind": "web" },
+        ]);
+        let swept: Vec<&serde_json::Value> = swept.as_array().expect("a list").iter().collect();
+        let axis = values(&swept);
+        let texts: Vec<&str> = axis.iter().map(|value| value.text.as_str()).collect();
+        let long = "tail-drop:limit=30 ms";
+        assert_eq!(texts, ["codel", "gsp", "tail-drop:limit=2.5 ms", long, "pie:ecn=true", "pie", long, "web"]);
+        let fits = |text| axis.iter().filter(|value| value.is(text)).count();
+        assert_eq!((fits("tail-drop"), fits(long), fits("pie"), fits("tail"), fits("limit=30 ms")), (3, 2, 2, 0, 0));
+    }
 }

@@ -1,6 +1,8 @@
 //! Open-loop programs and arithmetic for rows that need no network: `probe("name", arguments…)` in a measure. One module a paper.
 
 mod cp_aqm;
+mod nfq_codel;
+mod steering;
 
 use crate::expr::Value;
 
@@ -13,6 +15,8 @@ type Outcome = Result<Value, String>;
 pub fn call(paper: &str, name: &str, arguments: &[Value]) -> Outcome {
     let found = match paper {
         "cp-aqm" => cp_aqm::call(name, arguments),
+        "nfq-codel" => nfq_codel::call(name, arguments),
+        "steering" => steering::call(name, arguments),
         _ => None,
     };
     found.unwrap_or_else(|| Err(format!("{paper} has no probe `{name}`")))
