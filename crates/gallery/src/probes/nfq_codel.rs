@@ -4,7 +4,9 @@ use super::{Outcome, numbers};
 use crate::expr::Value;
 use goodqueue_aqm::algo::codel::CoDelParams;
 use goodqueue_aqm::sched::nfq_codel::MCoDel;
-use goodqueue_aqm::{Aqm, Env, FlowHash, Limit, NoSink, PacketView, Qdisc, QueueView, SimplePacket, Verdict, WeightedQueue, WeightedQueueParams};
+use goodqueue_aqm::{
+    Aqm, Env, FlowHash, Limit, NoSink, PacketView, Qdisc, QueueView, SimplePacket, Verdict, WeightedQueue, WeightedQueueParams,
+};
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate, Rng};
 
 const MS: f64 = 1e-6;
@@ -95,7 +97,9 @@ fn shared_queues(flows: u32) -> f64 {
     let mut queue = WeightedQueue::new(adaptive(), Limit::NONE, WeightedQueueParams::default());
     // Numbers that differ in high bits only would collide in a table that is indexed by low ones.
     let number = |flow: u32| if flow.is_multiple_of(2) { flow } else { flow << 16 };
-    (0..flows).for_each(|flow| queue.enqueue(Instant::ZERO, SimplePacket { flow: number(flow), ..SimplePacket::new(1000) }, &mut NoSink));
+    (0..flows).for_each(|flow| {
+        queue.enqueue(Instant::ZERO, SimplePacket { flow: number(flow), ..SimplePacket::new(1000) }, &mut NoSink)
+    });
     let mut known = 0.0;
     queue.gauges(&mut |name, value| {
         if name == "known_flows" {

@@ -14,8 +14,9 @@ const PACKET: u32 = 1250;
 const PACKET_TIME: Duration = Duration::us(100);
 const PRESET_INTERVAL: Duration = Duration::ms(100);
 const POLICY: Policy = Policy::new(Duration::us(2500));
-/// How long the traffic lasts.
-const SPAN: Duration = Duration::secs(300);
+/// How long the traffic lasts, and how many there are: each has a few raises.
+const SPAN: Duration = Duration::secs(200);
+const SOURCES: u64 = 8;
 /// The link's rate in bytes a second.
 const FULL: f64 = 12.5e6;
 
@@ -92,8 +93,8 @@ struct Source {
 }
 
 impl Source {
-    fn new() -> Self {
-        Self { rng: Rng::new(7), load: 0.5, flows: 2, next_change: Instant::ZERO }
+    fn new(seed: u64) -> Self {
+        Self { rng: Rng::new(seed), load: 0.5, flows: 2, next_change: Instant::ZERO }
     }
 
     /// The time from one packet to the next.
@@ -120,14 +121,18 @@ fn setpoint(queue: &ManagedQueue<SimplePacket, Steered<Gsp>>) -> Duration {
     queue.aqm().setpoint()
 }
 
-/// All raises during a run.
+/// All raises, whatever the source.
 fn watch() -> Vec<Raise> {
+    (0..SOURCES).flat_map(watch_one).collect()
+}
+
+fn watch_one(seed: u64) -> Vec<Raise> {
     let gsp = Gsp::new(GspParams { preset_interval: PRESET_INTERVAL, ..GspParams::default() }, Some(RATE));
     let steered = Steered::new(gsp, POLICY, Some(RATE), Bytes::new(u64::from(PACKET)));
     let mut queue = ManagedQueue::new(steered, Limit::bytes(RATE.as_bit_s() / 8));
     let start = Instant::from_nanos(1);
     queue.set_link_rate(start, Some(RATE));
-    let (mut source, mut records, mut raises) = (Source::new(), Records::new(), Vec::new());
+    let (mut source, mut records, mut raises) = (Source::new(seed), Records::new(), Vec::new());
     let (mut arrives_at, mut link_free_at) = (start, start);
     let end = start + SPAN;
     while arrives_at < end {
