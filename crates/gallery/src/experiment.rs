@@ -5,6 +5,7 @@ use crate::files::{ExperimentSpec, FigureKind, Paper};
 use goodqueue_lab::plan::{Plan, Point};
 use goodqueue_lab::quantity;
 use goodqueue_units::Duration;
+use std::collections::BTreeSet;
 
 /// How much is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,15 +98,17 @@ impl AxisValue {
     }
 }
 
-/// The values of one axis. Tables of one kind that differ are told apart by the parameters that do: `tail-drop:limit=30 ms`.
+/// The values of one axis. Tables of one kind that differ are told apart by the parameters that do: `tail-drop:limit=30 ms`; one
+/// that is not given is `default`.
 fn values(all: &[&serde_json::Value]) -> Vec<AxisValue> {
     let of = |value: &serde_json::Value| {
         let mut own = AxisValue::of(value);
         let Some(table) = value.as_object().filter(|table| !table.contains_key("name")) else { return own };
         let alike = all.iter().filter_map(|other| other.as_object()).filter(|other| other.get("kind") == table.get("kind"));
-        let differs = |key: &str| alike.clone().any(|other| other.get(key) != table.get(key));
-        for (key, parameter) in table.iter().filter(|(key, _)| differs(key)) {
-            own.text = format!("{}:{key}={}", own.text, AxisValue::of(parameter).text);
+        let keys: BTreeSet<&String> = alike.clone().flat_map(|other| other.keys()).collect();
+        for key in keys.into_iter().filter(|key| alike.clone().any(|other| other.get(*key) != table.get(*key))) {
+            let parameter = table.get(key).map_or_else(|| "default".to_owned(), |parameter| AxisValue::of(parameter).text);
+            own.text = format!("{}:{key}={parameter}", own.text);
         }
         own
     };
@@ -254,7 +257,7 @@ mod tests {
         let axis = values(&swept);
         let texts: Vec<&str> = axis.iter().map(|value| value.text.as_str()).collect();
         let long = "tail-drop:limit=30 ms";
-        assert_eq!(texts, ["codel", "gsp", "tail-drop:limit=2.5 ms", long, "pie:ecn=true", "pie", long, "web"]);
+        assert_eq!(texts, ["codel", "gsp", "tail-drop:limit=2.5 ms", long, "pie:ecn=true", "pie:ecn=default", long, "web"]);
         let fits = |text| axis.iter().filter(|value| value.is(text)).count();
         assert_eq!((fits("tail-drop"), fits(long), fits("pie"), fits("tail"), fits("limit=30 ms")), (3, 2, 2, 0, 0));
     }
