@@ -40,6 +40,8 @@ class Traffic(Part):
         Nodes that packets pass on the way back; for instance ``["b", "a"]``. Default: the same way back.
     rtt_extra
         Round-trip time in addition to that of the links; for instance ``"uniform 0 ms .. 100 ms"``. Default: "0 s".
+    rtt_shared_by
+        How many flows in a row share one draw of rtt_extra: those behind one router; for instance ``3``. Default: 1.
     class_
         Class of the packets, 0 to 7, the higher the more urgent; for queues that tell classes apart; for instance
         ``5``. Default: 0.
@@ -61,6 +63,7 @@ class Traffic(Part):
     path: Value | None = None
     return_path: Value | None = None
     rtt_extra: Value | None = None
+    rtt_shared_by: Value | None = None
     class_: Value | None = None
     weight: Value | None = None
     host: Value | None = None

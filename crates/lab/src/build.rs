@@ -90,7 +90,8 @@ fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, leg: &Leg
     // All parts are between the same two hosts and begin together.
     let drawn = index % traffic.flows;
     let start = traffic.start.draw(&mut stream(world.seed, START_STREAM, group, drawn));
-    let extra = traffic.rtt_extra.draw(&mut stream(world.seed, RTT_STREAM, group, drawn));
+    let behind = drawn / traffic.rtt_shared_by;
+    let extra = traffic.rtt_extra.draw(&mut stream(world.seed, RTT_STREAM, group, behind));
     // The sender's access link carries the flow's extra delay, half of it each way.
     let half = extra.div(2);
     let name = |part: &str| format!("{}[{index}].{part}", traffic.name);

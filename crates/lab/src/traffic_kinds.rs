@@ -70,6 +70,7 @@ pub const COMMON_KEYS: &[TrafficKey] = &[
     ),
     key("return_path", "the same way back", "[\"b\", \"a\"]", "nodes that packets pass on the way back"),
     key("rtt_extra", "\"0 s\"", "\"uniform 0 ms .. 100 ms\"", "round-trip time in addition to that of the links"),
+    key("rtt_shared_by", "1", "3", "how many flows in a row share one draw of rtt_extra: those behind one router"),
     key("class", "0", "5", "class of the packets, 0 to 7, the higher the more urgent; for queues that tell classes apart"),
     key("weight", "1", "2", "how much of the link each flow is to get beside others; for queues that weigh flows"),
     key(

@@ -282,6 +282,7 @@ fn link_value(name: &str, link: &Link, heading: Heading, half: &HalfMeasured, sp
         "sojourn_s.p99" => quantile(0.99),
         "sojourn_s.max" => quantile(1.0),
         "drop_ratio" => part(dropped, arrived),
+        "drop_ratio_bytes" => part(counters.dropped_total().bytes.get() as f64, counters.arrived.bytes.get() as f64),
         "mark_ratio" => part(marked, packets(counters.arrived_ect.packets)),
         "signal_ratio" => part(early + marked, arrived),
         "drops.overflow" => Some(packets(counters.overflow().packets)),

@@ -37,6 +37,18 @@ fn a_dumbbell_has_an_access_link_for_each_flow_end_and_direction() {
 }
 
 #[test]
+fn flows_behind_one_router_share_its_delay() {
+    let traffic = "[[traffic]]\nkind = \"bulk\"\nflows = 6\nrtt_extra = \"triangular 20 ms .. 80 ms\"\nrtt_shared_by = 3\n";
+    let world = world(&point(traffic), 0);
+    let base = Duration::us(10_400);
+    let extra = |flow: &FlowSpec| (delay(&world, &flow.forward) + delay(&world, &flow.reverse)).saturating_sub(base);
+    let extras: Vec<Duration> = world.flows.iter().map(extra).collect();
+    assert_eq!((extras[0], extras[3]), (extras[2], extras[5]));
+    assert_ne!(extras[0], extras[3]);
+    assert!(extras.iter().all(|extra| (Duration::ms(20)..=Duration::ms(80)).contains(extra)));
+}
+
+#[test]
 fn the_bottleneck_may_lead_straight_to_the_receivers() {
     let world = world(&point(&format!("[access]\nends = \"sender\"\nrate = \"100 Mbit/s\"\n{TWO_FLOWS}")), 0);
     assert_eq!(world.links.len(), 2 + 2 * 2);

@@ -14,6 +14,7 @@ fn a_link_by_hand() {
     assert_eq!(link("utilization"), Some(0.972));
     assert_eq!(link("throughput_bit_s"), Some(9.72e6));
     assert_eq!(link("drop_ratio"), Some(80.0 / 8192.0));
+    assert_eq!(link("drop_ratio_bytes"), Some(80.0 / 8192.0), "all packets are equally long");
     assert_eq!(link("drops.overflow"), Some(20.0));
     assert_eq!(link("drops.early"), Some(60.0));
     assert_eq!(link("mark_ratio"), None, "no packet was ECN-capable");

@@ -73,15 +73,23 @@ pub enum Timing {
     Fixed(Duration),
     /// Uniform between the two.
     Uniform(Duration, Duration),
+    /// Between the two, the middle the likeliest: the sum of two equal uniform draws, such as the delays at both ends of a path.
+    Triangular(Duration, Duration),
 }
 
 impl Timing {
     /// The time for one flow; `rng` is that flow's own.
     #[must_use]
     pub fn draw(&self, rng: &mut Rng) -> Duration {
+        let below = |span: Duration, rng: &mut Rng| Duration::ns(rng.below(span.as_nanos().saturating_add(1)));
         match *self {
             Self::Fixed(span) => span,
-            Self::Uniform(low, high) => low + Duration::ns(rng.below(high.saturating_sub(low).as_nanos().saturating_add(1))),
+            Self::Uniform(low, high) => low + below(high.saturating_sub(low), rng),
+            Self::Triangular(low, high) => {
+                let width = high.saturating_sub(low);
+                let half = width.div(2);
+                low + below(half, rng) + below(width.saturating_sub(half), rng)
+            }
         }
     }
 
@@ -89,17 +97,19 @@ impl Timing {
     #[must_use]
     pub fn latest(&self) -> Duration {
         match *self {
-            Self::Fixed(span) | Self::Uniform(_, span) => span,
+            Self::Fixed(span) | Self::Uniform(_, span) | Self::Triangular(_, span) => span,
         }
     }
 
-    /// `"2 s"` or `"uniform 0 s .. 5 s"`.
+    /// `"2 s"`, `"uniform 0 s .. 5 s"` or `"triangular 0 s .. 5 s"`.
     pub(super) fn read(limits: Limits<Duration>) -> impl Fn(Field<'_>) -> Result<Self, Fault> {
         move |field| {
             let Value::String(text) = &field.node.value else {
                 return reader::duration(limits)(field).map(Self::Fixed);
             };
-            let Some(range) = text.trim().strip_prefix("uniform") else {
+            let shapes: [(&str, fn(Duration, Duration) -> Self); 2] = [("uniform", Self::Uniform), ("triangular", Self::Triangular)];
+            let shaped = shapes.into_iter().find_map(|(word, shape)| Some((text.trim().strip_prefix(word)?, shape)));
+            let Some((range, shape)) = shaped else {
                 return reader::duration(limits)(field).map(Self::Fixed);
             };
             let help = || Some("write a range like \"uniform 0 s .. 5 s\"".to_owned());
@@ -111,7 +121,7 @@ impl Timing {
             if low > high {
                 return Err(field.fault(format!("`{}` ends before it begins", quantity::excerpt(text)), help()));
             }
-            Ok(Self::Uniform(low, high))
+            Ok(shape(low, high))
         }
     }
 }

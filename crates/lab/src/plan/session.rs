@@ -35,11 +35,15 @@ pub(super) fn read(table: &Table<'_>, kind: &str) -> Option<SessionSpec> {
 
 /// A time, or a range of times to draw from.
 fn pause(table: &Table<'_>, default: (Duration, Duration)) -> (Duration, Duration) {
-    match table.optional("pause", Timing::read(Limits::new(Duration::ZERO, LONGEST))) {
-        None => default,
-        Some(Timing::Fixed(span)) => (span, span),
-        Some(Timing::Uniform(low, high)) => (low, high),
-    }
+    let range = |field: Field<'_>| match Timing::read(Limits::new(Duration::ZERO, LONGEST))(field)? {
+        Timing::Fixed(span) => Ok((span, span)),
+        Timing::Uniform(low, high) => Ok((low, high)),
+        Timing::Triangular(..) => {
+            let help = "write a time or a range like \"uniform 5 s .. 15 s\"".to_owned();
+            Err(field.fault("pauses are drawn from a uniform range".to_owned(), Some(help)))
+        }
+    };
+    table.optional("pause", range).unwrap_or(default)
 }
 
 fn bulk_with_pauses(table: &Table<'_>) -> SessionSpec {

@@ -32,6 +32,8 @@ pub struct Traffic {
     pub mtu: Bytes,
     /// Round-trip time in addition to that of the links.
     pub rtt_extra: Timing,
+    /// How many flows in a row share one draw of it; at least one.
+    pub rtt_shared_by: u32,
     /// Class of the flows' packets, both ways.
     pub class: Class,
     /// How much of a link each flow is to get beside others, where the queue weighs flows.
@@ -90,6 +92,7 @@ pub(super) struct Draft<'a> {
     pub(super) stop: Option<Instant>,
     pub(super) heading: Heading,
     pub(super) rtt_extra: Timing,
+    rtt_shared_by: u32,
     both_ways: bool,
     class: Class,
     weight: f64,
@@ -185,6 +188,7 @@ fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>], files: &FileStore) -> 
     let headings = if datagrams::BOTH_WAYS.contains(&kind) { &["down", "up", "both"][..] } else { &["down", "up"] };
     let heading = table.optional("direction", reader::choice(headings));
     let rtt_extra = table.optional("rtt_extra", Timing::read(Limits::new(Duration::ZERO, LONGEST_DELAY)));
+    let rtt_shared_by = table.optional("rtt_shared_by", reader::count(Limits::new(1, MOST_FLOWS)));
     let class = table.optional("class", reader::count(Limits::new(0, Class::COUNT as u64 - 1)));
     let weight = table.optional("weight", read_weight);
     let host = table.optional("host", reader::count(Limits::new(1, u64::from(HostNumber::MOST))));
@@ -214,6 +218,7 @@ fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>], files: &FileStore) -> 
         heading: if heading == Some("up") { Heading::Up } else { Heading::Down },
         both_ways: heading == Some("both"),
         rtt_extra: rtt_extra.unwrap_or(Timing::Fixed(Duration::ZERO)),
+        rtt_shared_by: rtt_shared_by.unwrap_or(1) as u32,
         class: class.map_or(Class::DEFAULT, |number| Class::new(number as u8)),
         weight: weight.unwrap_or(1.0),
         host: host.and_then(|number| HostNumber::new(number as u16)),
@@ -297,6 +302,7 @@ impl Draft<'_> {
             heading: self.heading,
             mtu: mtu?,
             rtt_extra: self.rtt_extra,
+            rtt_shared_by: self.rtt_shared_by,
             class: self.class,
             weight: self.weight,
             host: self.host,
