@@ -19,7 +19,7 @@
 //! rate zero keeps what was known, at first 5 and 15 packets and 0.002. Sizes given in packets count as one MTU each where the
 //! average is in bytes, automatic ones as `mean_pktsize`. A silence counts from when the last waiting packet leaves the queue; ns-2 and
 //! Linux wait until the link asks in vain, a packet time later. An overflow leaves the count since the last signal as it is, in ns-2 it
-//! starts again. In byte mode ns-2 rounds that count down to whole packets, and certainty is not scaled by packet size. Without `use_mark_p` ns-2
+//! starts again. In byte mode ns-2 rounds that count down to whole packets. Without `use_mark_p` ns-2
 //! drops everything where the ramp has reached 1; here that takes `harddrop`, which begins at `max_th` (RFC 3168 §7, Linux).
 //!
 //! With `arithmetic = linux` it is Linux's RED, packet by packet ([`linux`] has its law): integers, no gentle line, no waiting, and a new
@@ -133,6 +133,10 @@ impl Red {
 
     /// The probability for this packet: `p` spaced by what passed since the last signal.
     fn spread(&self, p: f64, len: f64) -> f64 {
+        // What is certain is so for small packets too.
+        if p >= 1.0 {
+            return 1.0;
+        }
         let count = if self.params.bytes { self.count_bytes * self.settings.per_mean_size } else { self.count };
         let due = count * p;
         let spaced = match self.params.wait {

@@ -128,6 +128,16 @@ fn hard_drops_begin_at_max_th() {
     assert_eq!(verdict_at(max_th, soft), Verdict::Signal(Reason::Early));
 }
 
+/// Floyd and Jacobson 1993: from `max_th` on every arriving packet, of whatever size.
+#[test]
+fn certainty_does_not_depend_on_packet_size() {
+    let bytes = RedParams { bytes: true, gentle: false, use_mark_p: false, ..params() };
+    let mut red = Red::new(bytes, facts(Rate::mbit(10)));
+    red.avg = red.settings.max_th;
+    red.count_bytes = 40.0;
+    assert_eq!(red.spread(red.ramp(), 40.0), 1.0);
+}
+
 #[test]
 fn marks_end_where_the_probability_reaches_mark_p() {
     let params = RedParams { mark_p: 0.05, ..params() };
