@@ -107,9 +107,8 @@ impl Timing {
             let Value::String(text) = &field.node.value else {
                 return reader::duration(limits)(field).map(Self::Fixed);
             };
-            let shapes: [(&str, fn(Duration, Duration) -> Self); 2] = [("uniform", Self::Uniform), ("triangular", Self::Triangular)];
-            let shaped = shapes.into_iter().find_map(|(word, shape)| Some((text.trim().strip_prefix(word)?, shape)));
-            let Some((range, shape)) = shaped else {
+            let triangular = text.trim().strip_prefix("triangular");
+            let Some(range) = triangular.or_else(|| text.trim().strip_prefix("uniform")) else {
                 return reader::duration(limits)(field).map(Self::Fixed);
             };
             let help = || Some("write a range like \"uniform 0 s .. 5 s\"".to_owned());
@@ -121,7 +120,7 @@ impl Timing {
             if low > high {
                 return Err(field.fault(format!("`{}` ends before it begins", quantity::excerpt(text)), help()));
             }
-            Ok(shape(low, high))
+            Ok(if triangular.is_some() { Self::Triangular(low, high) } else { Self::Uniform(low, high) })
         }
     }
 }
