@@ -9,7 +9,7 @@ fi
 npm run --silent check
 npm run --silent test
 if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || [ -n "${CHROMIUM:-}" ]; then
-    npm run --silent build -- --logLevel warn
+    npm run --silent build
     npm run --silent e2e
 else
     echo "skipped: the front end's browser tests (no Chromium)"

@@ -9,7 +9,7 @@ import type { BridgeStats, Frame, Gallery, Kinds, NewSession, PacketEvent, Varia
 
 const TYPES: Record<string, string> = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".woff2": "font/woff2", ".svg": "image/svg+xml" };
 const POLICY = "default-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-const DURATION = 60;
+const DURATION = 30;
 
 export const KINDS: Kinds = {
   aqm: ["tail-drop", "codel", "fq-codel", "pie", "cp-aqm"].map((kind) => ({
@@ -51,6 +51,7 @@ interface MockSession {
   readonly labels: readonly string[];
   readonly kinds: readonly string[];
   t: number;
+  readonly duration: number;
   isPlaying: boolean;
   speed: number | null;
   rate: number;
@@ -102,7 +103,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, folder
   if (pathname === "/api/sessions" && request.method === "POST") {
     const { variants, speed, scenario_toml: scenario } = JSON.parse(body) as NewSession;
     const name = `s${sessions.size + 1}`;
-    sessions.set(name, { scenario, labels: variants.map(({ label }) => label), kinds: variants.map(({ queue }) => queue.kind), t: 0, isPlaying: true, speed, rate: 16e6, flows: 5, changed: false, ids: variants.map(() => 0), queues: variants.map(() => []), drops: variants.map(() => 0), send: () => undefined });
+    sessions.set(name, { scenario, labels: variants.map(({ label }) => label), kinds: variants.map(({ queue }) => queue.kind), t: 0, isPlaying: true, duration: /^duration = "3000 s"/m.test(scenario) ? 3000 : DURATION, speed, rate: 16e6, flows: Math.max(2, [...scenario.matchAll(/^flows = (\d+)/gm)].reduce((sum, [, flows]) => sum + Number(flows), 0)), changed: false, ids: variants.map(() => 0), queues: variants.map(() => []), drops: variants.map(() => 0), send: () => undefined });
     return json(201, { id: name });
   }
   if (!session) return refuse(404, "no such session");
@@ -149,19 +150,19 @@ function control(session: MockSession, what: Record<string, unknown>, json: (sta
 }
 
 function tellState(session: MockSession): void {
-  const state = session.t >= DURATION ? "done" : session.isPlaying ? "running" : "paused";
-  session.send("state", { state, t: session.t, duration: DURATION, speed: session.speed, changed: session.changed });
+  const state = session.t >= session.duration ? "done" : session.isPlaying ? "running" : "paused";
+  session.send("state", { state, t: session.t, duration: session.duration, speed: session.speed, changed: session.changed });
 }
 
 function stream(response: ServerResponse, session: MockSession, frames: number): void {
   session.send = events(response);
   const groups = [{ name: "bulk", kind: "bulk", flows: session.flows - 1 }, { name: "voip", kind: "voip", flows: 1 }];
-  session.send("about", { link: "bottleneck", links: ["bottleneck"], groups, duration: DURATION, warmup: 5, variants: session.labels.map((label, at) => ({ label, kind: session.kinds[at] })) });
+  session.send("about", { link: "bottleneck", links: ["bottleneck"], groups, duration: session.duration, warmup: 5, variants: session.labels.map((label, at) => ({ label, kind: session.kinds[at] })) });
   tellState(session);
   let wasSlow = false;
   session.timer = setInterval(() => {
     if (!session.isPlaying) return;
-    const dt = Math.min((session.speed ?? 100) / frames, DURATION - session.t);
+    const dt = Math.min((session.speed ?? 100) / frames, session.duration - session.t);
     session.t += dt;
     session.send("frame", { t: session.t, dt, variants: session.kinds.map((kind, at) => variantFrame(session, kind, at)) } satisfies Frame);
     const isSlow = session.speed !== null && session.speed <= 0.05;
@@ -170,7 +171,7 @@ function stream(response: ServerResponse, session: MockSession, frames: number):
       session.send("packets", { variants: session.kinds.map((kind, at) => packetEvents(session, kind, at, dt)), ...(queue ? { queue } : {}) });
     }
     wasSlow = isSlow;
-    if (session.t < DURATION) return;
+    if (session.t < session.duration) return;
     clearInterval(session.timer);
     tellState(session);
     session.send("done", { verdict: `On this line ${session.labels[1] ?? session.labels[0]} keeps 95 % of the packets under 12 ms of wait at 98 % utilisation; ${session.labels[0]} makes them wait 290 ms for 1 % more.`, fingerprint: "0123456789abcdef", changed: session.changed });

@@ -105,6 +105,7 @@ export class MonitorPage implements Page {
       legend: () => [],
       empty: "",
       isWide: () => false,
+      resetLabel: "Follow",
     });
   }
 
@@ -160,23 +161,28 @@ export class MonitorPage implements Page {
   #showControl(): void {
     this.#hasForms = true;
     const { kinds } = this.#context;
-    const aqm = h("select", { id: "bridge-aqm", class: "select" }, ...kinds.aqm.map(({ kind }) => h("option", { value: kind }, kind)));
-    const rate = h("input", { id: "bridge-rate", class: "input", type: "text", autocomplete: "off", placeholder: "50 Mbit/s" });
-    const policy = h("input", { id: "bridge-policy", class: "input", type: "text", autocomplete: "off", placeholder: "utilization>=0.99, delay<=30ms" });
+    const known = h("datalist", { id: "bridge-kinds" }, ...kinds.aqm.map(({ kind }) => h("option", { value: kind })));
+    const field = (id: string, placeholder: string, list?: string): HTMLInputElement => h("input", { id, class: "input", type: "text", autocomplete: "off", spellcheck: "false", placeholder, list });
+    const aqm = field("bridge-aqm", "codel:target=10ms", "bridge-kinds");
+    const rate = field("bridge-rate", "50 Mbit/s");
+    const delay = field("bridge-delay", "5 ms");
     const direction = h("select", { id: "bridge-direction", class: "select" }, ...this.#names.map((name) => h("option", { value: name }, name)));
-    const change = (id: string, label: string, input: HTMLInputElement | HTMLSelectElement, line: () => string): HTMLElement => h("div", { class: "form-row" }, h("label", { for: id }, label), input, this.#confirmed(`Set ${label.toLowerCase()}`, input, line));
+    // The bridge reads words: a value must be one.
+    const change = (label: string, word: string, input: HTMLInputElement): HTMLElement => h("div", { class: "form-row" }, h("label", { for: input.id }, label), input, this.#confirmed(`Set the ${label.toLowerCase()}`, input, () => `${word} ${direction.value} ${input.value.replace(/\s+/g, "")}`));
     this.#control.replaceChildren(
       h("h2", {}, "Settings of the bridge"),
       h("div", { class: "form-row" }, h("label", { for: "bridge-direction" }, "Direction"), direction),
-      change("bridge-rate", "Rate", rate, () => `set ${direction.value} rate ${rate.value.trim()}`),
-      change("bridge-aqm", "Algorithm", aqm, () => `set ${direction.value} aqm ${aqm.value}`),
-      change("bridge-policy", "Policy", policy, () => `set ${direction.value} policy ${policy.value.trim()}`),
+      change("Rate", "rate", rate),
+      change("Added delay", "delay", delay),
+      change("Algorithm", "aqm", aqm),
+      h("p", { class: "hint" }, "An algorithm with its parameters after a colon, as on the command line: codel:target=10ms, or gsp-as with a policy. No waiting packet is lost by a change."),
+      known,
     );
     this.#control.hidden = false;
   }
 
   /** A button that asks once more before it sends `line`. */
-  #confirmed(label: string, input: HTMLInputElement | HTMLSelectElement, line: () => string): HTMLElement {
+  #confirmed(label: string, input: HTMLInputElement, line: () => string): HTMLElement {
     const said = h("span", { class: "hint", role: "status" });
     const send = async (): Promise<void> => {
       const command = line();

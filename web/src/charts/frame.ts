@@ -18,6 +18,8 @@ export interface FrameOptions {
   /** Why there is nothing to show. */
   readonly empty: string;
   readonly isWide: () => boolean;
+  /** What the button is called that ends looking closer. */
+  readonly resetLabel?: string;
 }
 
 /** Width of exported pictures, in CSS pixels. */
@@ -40,8 +42,8 @@ export class Frame {
     this.#place = h("div", { class: "chart-place" });
     this.#print = h("div", { class: "chart-print", "aria-hidden": "true" });
     this.#table = h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": `${options.title}, as a table` });
-    this.#details = h("details", { class: "numbers", ontoggle: () => this.#fillTable() }, h("summary", {}, "As a table"), this.#table);
-    this.#reset = h("button", { type: "button", class: "button", disabled: true, onclick: () => this.#chart?.resetZoom() }, "Show all");
+    this.#details = h("details", { class: "numbers", ontoggle: () => this.fillTable() }, h("summary", {}, "As a table"), this.#table);
+    this.#reset = h("button", { type: "button", class: "button", disabled: true, onclick: () => this.#chart?.resetZoom() }, options.resetLabel ?? "Show all");
     const save = menu("Save", `Save: ${options.title}`, [
       { label: "Picture, SVG", run: () => this.#saveSvg() },
       { label: "Picture, PNG", run: () => void this.#savePng() },
@@ -63,7 +65,7 @@ export class Frame {
     this.#actions.hidden = this.#chart === undefined;
     this.#details.hidden = this.#chart === undefined;
     this.zoomChanged();
-    this.#fillTable();
+    this.fillTable();
   }
 
   /** Puts other controls above the chart. */
@@ -78,7 +80,7 @@ export class Frame {
 
   zoomChanged(): void {
     this.#reset.disabled = this.#chart?.zoomed() !== true;
-    this.#fillTable();
+    this.fillTable();
   }
 
   /** Paper gets a drawing in light colours at its own width, whatever the screen shows. */
@@ -87,7 +89,8 @@ export class Frame {
     this.#print.innerHTML = this.#chart?.svg(inkOf("light"), this.#options.isWide() ? 720 : 620, undefined) ?? "";
   }
 
-  #fillTable(): void {
+  /** Fills the table anew, if it is open. */
+  fillTable(): void {
     if (!this.#details.open || !this.#chart) return;
     this.#table.replaceChildren(plainTable(this.#options.title, this.#chart.digest()));
   }

@@ -20,6 +20,10 @@ export function inWords({ message, line, column }: Refusal): string {
   return `line ${line}${column === undefined ? "" : `, column ${column}`}: ${message}`;
 }
 
+/** The status of something that is not there yet, and how often it is asked for. */
+const NOT_YET = 409;
+const ATTEMPTS = 10;
+
 /** Everything the page asks of its server. */
 export class Api {
   #token: string | undefined;
@@ -55,8 +59,17 @@ export class Api {
     await this.#request("DELETE", `api/sessions/${encodeURIComponent(session)}`, undefined, undefined, true);
   }
 
-  sessionText(session: string, file: "scenario.toml" | "summary.json", variant?: number): Promise<string> {
-    return this.text(`api/sessions/${encodeURIComponent(session)}/${file}${variant === undefined ? "" : `?variant=${variant}`}`);
+  /** A file of a session. Results are written a moment after a run is done, so the answer "not yet" is asked again. */
+  async sessionText(session: string, file: "scenario.toml" | "summary.json", variant?: number): Promise<string> {
+    const path = `api/sessions/${encodeURIComponent(session)}/${file}${variant === undefined ? "" : `?variant=${variant}`}`;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.text(path);
+      } catch (error) {
+        if (!(error instanceof Refused) || error.status !== NOT_YET || attempt === ATTEMPTS) throw error;
+        await new Promise((done) => setTimeout(done, 300));
+      }
+    }
   }
 
   runs(): Promise<Runs> {

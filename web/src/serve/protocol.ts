@@ -131,13 +131,13 @@ export interface Packets {
 
 /** Event `state`. */
 export interface SessionState {
-  readonly state: "running" | "paused" | "done" | "stopped" | "failed";
+  readonly state: "queued" | "running" | "paused" | "done" | "stopped" | "failed";
   readonly t: number;
   readonly duration: number;
   readonly speed: number | null;
   /** Was anything changed while it ran? */
   readonly changed: boolean;
-  readonly message?: string;
+  readonly message?: string | null;
 }
 
 /** Event `done`. */

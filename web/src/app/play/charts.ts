@@ -49,6 +49,9 @@ const FLOWS: readonly Choice[] = [
   { value: "rtt", label: "round trip", quantity: "time" },
 ];
 
+/** Milliseconds between two fillings of the tables that are open. */
+const TABLES = 1500;
+
 /** The charts of one session, made once and fed by `update`. */
 export class PlayCharts {
   readonly frames: readonly Frame[];
@@ -60,6 +63,7 @@ export class PlayCharts {
   readonly #hidden = new Set<number>();
   #span: Span = null;
   #gaugesSeen = 0;
+  #tabled = 0;
   #gauge = "";
   readonly #gaugeFrame: Frame;
 
@@ -90,6 +94,10 @@ export class PlayCharts {
       this.#gaugeFrame.setControls(this.#gaugeControls());
     }
     for (const chart of this.#charts) chart?.update();
+    const now = performance.now();
+    if (now - this.#tabled < TABLES) return;
+    this.#tabled = now;
+    for (const frame of this.frames) frame.fillTable();
   }
 
   /** Shows so much of the run. */
@@ -164,6 +172,7 @@ export class PlayCharts {
       legend: () => this.#legend(),
       empty,
       isWide: () => isWide,
+      resetLabel: "Follow",
     });
   }
 

@@ -64,9 +64,9 @@ export class Form {
     const setLink = (change: Partial<LinkSettings>): void => this.#setFields({ link: { ...this.#fields().link, ...change } });
     const same = LINES.find((line) => JSON.stringify(line.link) === JSON.stringify(link));
     const line = h("select", { id: "line", class: "select", onchange: () => this.#chooseLine(line.value) });
-    line.append(h("option", { value: "", selected: !same }, "Your own"), ...LINES.map(({ id, title }) => h("option", { value: id, selected: same?.id === id }, title)));
+    line.append(h("option", { value: "", selected: !same }, "Your own"), h("optgroup", { label: "The line alone" }, ...LINES.map(({ id, title }) => h("option", { value: id, selected: same?.id === id }, title))));
     const scenarios = this.#options.presets;
-    if (scenarios.length > 0) line.append(group("Whole scenarios", scenarios.map(({ id, title }) => ({ value: `scenario:${id}`, label: title }))));
+    if (scenarios.length > 0) line.append(group("Line and traffic", scenarios.map(({ id, title }) => ({ value: `scenario:${id}`, label: title }))));
     return h(
       "fieldset",
       {},

@@ -294,7 +294,7 @@ export class PlayPage implements Page, Watcher {
     this.#changes.setEnabled(state.state === "running" || state.state === "paused");
     if (state.state === "running") announce("Running.");
     if (state.state === "paused") announce(`Paused at ${Math.round(state.t * 1000) / 1000} seconds.`);
-    if (state.state === "failed" || state.state === "stopped") this.#complain(state.message ?? (state.state === "failed" ? "The run failed." : "The run was stopped."));
+    this.#complain(troubleIn(state));
     this.#charts?.update();
   }
 
@@ -362,6 +362,14 @@ export class PlayPage implements Page, Watcher {
       announce("The link is in the address bar.");
     }
   }
+}
+
+/** What a state has to say that is no good news. */
+function troubleIn({ state, message }: SessionState): string {
+  const said = message ?? "";
+  if (state === "queued") return said === "" ? "Too many simulations run now; this one waits for its turn." : said;
+  if (state === "failed") return said === "" ? "The run failed." : said;
+  return state === "stopped" ? said : "";
 }
 
 function welcome(): HTMLElement {

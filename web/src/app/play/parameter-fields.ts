@@ -17,7 +17,8 @@ function parameterField(id: string, parameter: Parameter, value: Value | undefin
 /** The input alone: a list where the values are named, else a line of text. */
 export function parameterInput(id: string, parameter: Parameter, value: Value | undefined, onSet: (value: Value) => void): HTMLElement {
   const choices = choicesOf(parameter);
-  const preset = parameter.default === null ? "" : String(parameter.default);
+  // Text in quotes is how a file has it; here it needs none.
+  const preset = parameter.default === null ? "" : String(parameter.default).replace(/^"(.*)"$/, "$1");
   if (choices) {
     const select = h("select", { id, class: "select", "aria-describedby": `${id}-hint`, onchange: () => onSet(valueOf(select.value)) }, h("option", { value: "" }, preset === "" ? "default" : `default: ${preset}`));
     for (const choice of choices) select.append(h("option", { value: choice, selected: value !== undefined && String(value) === choice }, choice));
@@ -34,7 +35,8 @@ function choicesOf({ unit }: Parameter): string[] | undefined {
   return unit.includes(" | ") ? unit.split(" | ") : undefined;
 }
 
-function hintOf({ about, min, max }: Parameter): string {
+function hintOf({ about, min, max, unit }: Parameter): string {
+  if (unit.startsWith("for instance ")) return `${about}; ${unit}`;
   const range = min !== undefined && min !== null && max !== undefined && max !== null ? ` (${min} to ${max})` : "";
   return `${about}${range}`;
 }

@@ -67,6 +67,8 @@ export class Session {
         packets: (packets) => watcher.onPackets(packets),
         state: (state) => {
           this.state = state;
+          // Nothing comes after this; without closing it here, the browser would open the stream again for ever.
+          if (state.state === "failed") this.#stream.close();
           watcher.onState(state);
         },
         note: (note) => {
@@ -76,7 +78,6 @@ export class Session {
         },
         done: (done) => {
           this.done = done;
-          // The server closes the stream after this; without closing it here, the browser would open it again for ever.
           this.#stream.close();
           watcher.onDone(done);
         },

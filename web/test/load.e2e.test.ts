@@ -1,0 +1,104 @@
+// How fluently a run is drawn and whether memory grows: four queues, sixteen flows, real time. LOAD_SECONDS says how long to look
+// (ten minutes: 600); without it, this is skipped. With GQ the real server is asked, else the stand-in.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { resolve } from "node:path";
+import type { Browser, CDPSession, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Play, START } from "../src/app/play/model.ts";
+import { pack } from "../src/app/share.ts";
+import { launch } from "./browser.ts";
+import { startMock } from "./mock-server.ts";
+import { address } from "./serve.ts";
+
+const SECONDS = Number(process.env["LOAD_SECONDS"] ?? 0);
+const GQ = process.env["GQ"];
+
+const PLAY: Play = {
+  ...START,
+  scenario: {
+    form: "fields",
+    link: { rate: "10 Mbit/s", rtt: "40 ms", buffer: "200 ms" },
+    traffic: [{ kind: "bulk", flows: 16, settings: { cc: "cubic", start: "uniform 0 s .. 5 s" } }],
+    warmup: "0 s",
+    duration: "3000 s",
+  },
+  variants: ["tail-drop", "codel", "fq-codel", "pie"].map((kind) => ({ kind, settings: {} })),
+  speed: 1,
+};
+
+describe.skipIf(SECONDS === 0)("a long run", () => {
+  let browser: Browser;
+  let server: ChildProcess | undefined;
+  let mock: Awaited<ReturnType<typeof startMock>> | undefined;
+  let url = "";
+  beforeAll(async () => {
+    if (GQ === undefined) {
+      mock = await startMock(resolve(import.meta.dirname, "../dist/app"));
+      url = mock.url;
+    } else {
+      server = spawn(GQ, ["serve", "--no-open", "--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "inherit"] });
+      url = await address(server);
+    }
+    browser = await launch();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await mock?.close();
+    server?.kill("SIGTERM");
+  });
+
+  it(
+    "is drawn fluently in bounded memory",
+    async () => {
+      const page = await browser.newPage({ viewport: { width: 1440, height: 1000 } });
+      await page.goto(`${url}#/play?s=${await pack(PLAY)}`);
+      await expect.poll(() => page.getByLabel("Traffic 1: flows").inputValue()).toBe("16");
+      await page.getByRole("button", { name: "Run", exact: true }).click();
+      const devtools = await page.context().newCDPSession(page);
+      await page.waitForTimeout(Math.min(20_000, SECONDS * 250));
+      const painted = await page.evaluate(() => performance.getEntriesByType("paint").find(({ name }) => name === "first-contentful-paint")?.startTime ?? NaN);
+      const before = await heap(devtools);
+      const frames = await count(page, SECONDS * 1000);
+      const after = await heap(devtools);
+      process.stdout.write(`first paint ${Math.round(painted)} ms; ${(frames.screen / SECONDS).toFixed(1)} frames a second, longest gap ${Math.round(frames.gap)} ms; heap ${megabytes(before)} then ${megabytes(after)} MB\n`);
+      // Whole-run stretches are full within minutes; until then, their arrays are there already. What may grow is bounded.
+      expect(after).toBeLessThan(before * 1.25 + 4e6);
+      expect(frames.screen / SECONDS).toBeGreaterThan(10);
+      await page.close();
+    },
+    (SECONDS + 120) * 1000,
+  );
+});
+
+/** Bytes in use after a collection, arrays of numbers included. */
+async function heap(devtools: CDPSession): Promise<number> {
+  await devtools.send("HeapProfiler.collectGarbage");
+  const { usedSize, backingStorageSize } = await devtools.send("Runtime.getHeapUsage");
+  return usedSize + backingStorageSize;
+}
+
+/** Frames of the screen within so many milliseconds, and the longest time between two. */
+function count(page: Page, milliseconds: number): Promise<{ screen: number; gap: number }> {
+  return page.evaluate(
+    (span) =>
+      new Promise<{ screen: number; gap: number }>((done) => {
+        const start = performance.now();
+        let [screen, gap, last] = [0, 0, start];
+        const tick = (): void => {
+          const now = performance.now();
+          gap = Math.max(gap, now - last);
+          last = now;
+          screen += 1;
+          if (now - start < span) requestAnimationFrame(tick);
+          else done({ screen, gap });
+        };
+        requestAnimationFrame(tick);
+      }),
+    milliseconds,
+  );
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
+}

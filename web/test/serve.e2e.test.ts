@@ -1,0 +1,205 @@
+// The playground against the real `gq serve`. GQ names the program; without one these tests are skipped by name.
+
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { faults } from "./axe.ts";
+import { launch } from "./browser.ts";
+import { address } from "./serve.ts";
+
+const OUT = resolve(import.meta.dirname, "out");
+const GQ = process.env["GQ"] ?? "";
+const hasGq = GQ !== "" && existsSync(GQ);
+if (!hasGq) process.stdout.write("skipped: the playground's tests (GQ names no program)\n");
+
+describe.skipIf(!hasGq)("gq serve", () => {
+  let browser: Browser;
+  let server: ChildProcess;
+  let url = "";
+  const complaints: string[] = [];
+
+  beforeAll(async () => {
+    mkdirSync(OUT, { recursive: true });
+    server = spawn(GQ, ["serve", "--no-open", "--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "inherit"] });
+    url = await address(server);
+    browser = await launch();
+  });
+  afterAll(async () => {
+    await browser.close();
+    const over = new Promise((done) => server.once("exit", done));
+    server.kill("SIGTERM");
+    await over;
+  });
+
+  async function visit(place = url): Promise<Page> {
+    const context: BrowserContext = await browser.newContext({ viewport: { width: 1440, height: 1000 }, colorScheme: "light", acceptDownloads: true });
+    const page = await context.newPage();
+    page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    await page.goto(place);
+    await page.waitForSelector("#run");
+    return page;
+  }
+
+  const problem = (page: Page) => page.locator(".problem");
+  const settled = (page: Page): Promise<unknown> => page.waitForURL(/#\/play\?s=/);
+
+  it("opens, runs, and says what came out", async () => {
+    const page = await visit();
+    await setSpeed(page, "max");
+    await page.getByRole("button", { name: "Run", exact: true }).press("Enter");
+    await page.waitForSelector(".verdict:not([hidden])", { timeout: 60_000 });
+    expect(await page.locator(".verdict .sentence").textContent()).toMatch(/codel/);
+    expect(await page.locator(".verdict .hint").textContent()).toMatch(/fingerprint [0-9a-f]{16}/);
+    expect(await page.locator(".now tbody tr").count()).toBe(3);
+    expect(await page.locator(".chart-card").count()).toBe(6);
+    // The picture in README, too (scripts/picture.sh).
+    await page.setViewportSize({ width: 1440, height: 1400 });
+    await page.waitForTimeout(600);
+    await page.screenshot({ path: resolve(OUT, "serve-done.png") });
+    expect(await faults(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it("changes rate, flows and a parameter while it runs", async () => {
+    const page = await visit();
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByText("bottleneck: 16.0 Mbit/s").waitFor();
+    await page.getByRole("button", { name: "Halve the rate" }).click();
+    await page.getByText("bottleneck: 8.00 Mbit/s").waitFor();
+    await page.getByRole("button", { name: "Add ten flows" }).click();
+    await page.getByLabel("New value").fill("20 ms");
+    await page.getByRole("button", { name: "Set", exact: true }).click();
+    await page.getByLabel("New rate of bottleneck").fill("6 Mbit/s");
+    await page.getByRole("button", { name: "Set rate" }).click();
+    await page.getByText("bottleneck: 6.00 Mbit/s").waitFor();
+    await expect.poll(() => problem(page).isVisible()).toBe(false);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByRole("button", { name: "Continue" }).waitFor();
+    const before = await page.locator(".clock").textContent();
+    await page.getByRole("button", { name: "Step" }).click();
+    await expect.poll(() => page.locator(".clock").textContent()).not.toBe(before);
+    await page.getByLabel("New rate of bottleneck").fill("six");
+    await page.getByRole("button", { name: "Set rate" }).click();
+    await expect.poll(() => problem(page).textContent()).toContain("six");
+    await setSpeed(page, "max");
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.waitForSelector(".verdict:not([hidden])", { timeout: 60_000 });
+    expect(await page.locator(".verdict .hint").textContent()).toContain("changed while it ran");
+    await page.context().close();
+  });
+
+  it("restores everything from its address", async () => {
+    const page = await visit();
+    await page.getByLabel("Round-trip time").fill("44 ms");
+    await page.getByRole("button", { name: "Add queue" }).click();
+    await page.locator("#queue-1-more summary").click();
+    await page.locator("#queue-1-target").fill("12 ms");
+    await page.locator("#queue-1-target").blur();
+    await settled(page);
+    await page.waitForTimeout(500);
+    const again = await visit(page.url());
+    await expect.poll(() => again.getByLabel("Round-trip time").inputValue()).toBe("44 ms");
+    expect(await again.locator("#queue-1-target").inputValue()).toBe("12 ms");
+    expect(await again.locator(".setup fieldset").last().locator(".group-row").count()).toBe(4);
+    await again.goto(`${url}#/play?s=broken`);
+    await again.reload();
+    await expect.poll(() => problem(again).textContent()).toContain("cannot be read");
+    await page.context().close();
+    await again.context().close();
+  });
+
+  it("gives a scenario away that brings the same packets back, here and in gq run", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "goodqueue-e2e-"));
+    const page = await visit();
+    for (const more of await page.getByRole("button", { name: /^Remove queue [23]/ }).all()) await more.click();
+    while ((await page.getByRole("button", { name: /^Remove queue/ }).count()) > 0) await page.getByRole("button", { name: /^Remove queue/ }).last().click();
+    await page.getByLabel("Queue 1: algorithm").selectOption("codel");
+    const first = await fingerprint(page);
+    const file = await save(page, folder);
+    const again = await visit();
+    await again.locator("#open-file").setInputFiles(file);
+    await expect.poll(() => again.getByRole("button", { name: /^Remove queue/ }).count()).toBe(0);
+    expect(await fingerprint(again)).toBe(first);
+    execFileSync(GQ, ["run", file, "--replications", "1", "--out", join(folder, "run"), "--no-report"], { stdio: "ignore" });
+    const summary = JSON.parse(readFileSync(join(folder, "run", "summary.json"), "utf8")) as { provenance: { fingerprint: string } };
+    expect(summary.provenance.fingerprint).toBe(first);
+    await page.context().close();
+    await again.context().close();
+  });
+
+  it("takes a recorded link, and tells what is wrong with bad files", async () => {
+    const page = await visit();
+    const give = (name: string, text: string): Promise<void> => page.locator("#open-file").setInputFiles({ name, mimeType: "text/plain", buffer: Buffer.from(text) });
+    await give("good.down", "0\n4\n9\n12\n1000\n");
+    await expect.poll(() => page.locator("#recording option:checked").textContent()).toBe("good.down");
+    await give("bad.down", "0\n17\n3\n");
+    await expect.poll(() => problem(page).textContent()).toMatch(/^bad\.down: .*line 3/);
+    await give("bad.toml", "goodqueue = 1\nrate = = 3\n");
+    await expect.poll(() => problem(page).textContent()).toMatch(/^bad\.toml: line 2/);
+    await give("other.toml", "[package]\nname = 'x'\n");
+    await expect.poll(() => problem(page).textContent()).toContain("no scenario");
+    await give("wrong.toml", 'goodqueue = 1\nduration = "1 s"\n[link.a]\nrate = "1 parsec"\ndelay = "1 ms"\nbuffer = "1 bdp"\nloss = 0.1\n[[traffic]]\nkind = "bulk"\n');
+    await page.getByRole("button", { name: /^Run/ }).click();
+    await expect.poll(() => problem(page).textContent()).toContain("1 parsec");
+    const upload = [...complaints.splice(0)].filter((text) => !text.includes("422"));
+    expect(upload).toEqual([]);
+    await page.context().close();
+  });
+
+  it("shows packets at slow speed, with reasons", async () => {
+    const page = await visit();
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.waitForTimeout(1500);
+    await page.getByRole("button", { name: "Packets", exact: true }).click();
+    await expect.poll(() => page.locator(".packet-panel .panel-value").first().textContent()).toMatch(/^[1-9]\d* waiting/);
+    await setSpeed(page, 4);
+    await page.locator(".signals .signal-text").first().waitFor({ timeout: 40_000 });
+    expect(await page.locator(".signals .signal-text").first().textContent()).toMatch(/\w{3}/);
+    await page.screenshot({ path: resolve(OUT, "serve-packets.png") });
+    expect(await faults(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it("lists finished runs, any two beside each other", async () => {
+    const page = await visit(`${url}#/runs`).catch(async () => visit());
+    await page.getByRole("link", { name: "Runs", exact: true }).click();
+    const boxes = page.locator(".run-list input[type=checkbox]");
+    await expect.poll(() => boxes.count()).toBeGreaterThan(1);
+    await boxes.nth(0).check();
+    await boxes.nth(1).check();
+    await expect.poll(() => page.locator(".compared table").first().locator("tbody tr").count()).toBeGreaterThan(3);
+    await page.screenshot({ path: resolve(OUT, "serve-runs.png") });
+    expect(await faults(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  /** Runs what the form says and reads the fingerprint. */
+  async function fingerprint(page: Page): Promise<string> {
+    await setSpeed(page, "max");
+    await page.waitForTimeout(400);
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.waitForSelector(".verdict:not([hidden])", { timeout: 60_000 });
+    return /fingerprint ([0-9a-f]{16})/.exec((await page.locator(".verdict .hint").textContent()) ?? "")?.[1] ?? "none";
+  }
+
+  async function save(page: Page, folder: string): Promise<string> {
+    await page.locator(".setup-files .menu summary").click();
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Scenario, TOML" }).click()]);
+    const path = join(folder, download.suggestedFilename());
+    writeFileSync(path, readFileSync(await download.path()));
+    return path;
+  }
+});
+
+/** Moves the slider by keys, as those without a pointer do. */
+async function setSpeed(page: Page, place: number | "max"): Promise<void> {
+  const slider = page.getByLabel("Speed", { exact: true });
+  await slider.focus();
+  await page.keyboard.press(place === "max" ? "End" : "Home");
+  if (place !== "max") for (let at = 0; at < place; at += 1) await page.keyboard.press("ArrowRight");
+}
