@@ -1,5 +1,6 @@
 //! Open-loop programs and arithmetic for rows that need no network: `probe("name", arguments…)` in a measure. One module a paper.
 
+mod codel;
 mod cp_aqm;
 mod nfq_codel;
 mod steering;
@@ -14,6 +15,7 @@ type Outcome = Result<Value, String>;
 /// When there is no such probe, or its arguments are wrong.
 pub fn call(paper: &str, name: &str, arguments: &[Value]) -> Outcome {
     let found = match paper {
+        "codel" => codel::call(name, arguments),
         "cp-aqm" => cp_aqm::call(name, arguments),
         "nfq-codel" => nfq_codel::call(name, arguments),
         "steering" => steering::call(name, arguments),
