@@ -1,7 +1,7 @@
 # The commands of this project. Each is one line into cargo, npm or a script.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture
+.PHONY: help demo reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -10,6 +10,11 @@ demo: ## build gq, then compare queue algorithms on a home line and on a phone's
 	@scripts/setup.sh build
 	cargo build --release --bin gq
 	@scripts/demo.sh
+
+reproduce: ## run all studies of the gallery in quick mode; the report is out/gallery/report.html
+	@scripts/setup.sh build
+	cargo build --release --bin gq
+	$${CARGO_TARGET_DIR:-target}/release/gq reproduce all --markdown gallery/RESULTS.md
 
 test: ## everything that must pass before a change lands
 	@scripts/setup.sh test

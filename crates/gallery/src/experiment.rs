@@ -180,7 +180,11 @@ impl Experiment {
         let found = self.axes.iter().find(|axis| axis.name == name).or_else(|| self.axes.iter().find(|axis| axis.key == name));
         found.ok_or_else(|| {
             let names: Vec<&str> = self.axes.iter().map(|axis| axis.name.as_str()).collect();
-            format!("`{}` has no axis `{name}`: allowed {}", self.id, if names.is_empty() { "none".into() } else { names.join(", ") })
+            format!(
+                "`{}` has no axis `{name}`: allowed {}",
+                self.id,
+                if names.is_empty() { "none".into() } else { names.join(", ") }
+            )
         })
     }
 

@@ -2,18 +2,25 @@
 //!
 //! Reading order: [`files`] (what a paper's folder says), [`experiment`] (its scenarios in quick or full mode), [`run`] (points times
 //! replications, stored as they finish), [`samples`] (the figures by point and replication), [`expr`] (the language of rows),
-//! [`evaluate`] (verdicts), [`results`] (`results.json`).
+//! [`evaluate`] (verdicts), [`results`] (`results.json`), [`figure`] and [`table`], [`report`] (one page for all), [`markdown`] (`RESULTS.md`).
 
+pub mod cost;
+pub mod embedded;
 pub mod error;
 pub mod evaluate;
 pub mod experiment;
 pub mod expr;
+pub mod figure;
 pub mod files;
+pub mod markdown;
 pub mod probes;
+pub mod report;
 pub mod results;
 pub mod run;
 pub mod samples;
 pub mod store;
+pub mod table;
+pub mod words;
 
 /// The papers of the gallery, in the order of the report; `beyond` holds what the studies left open.
 pub const PAPERS: &[&str] = &["cp-aqm", "steering", "codel", "survey", "nfq-codel", "beyond"];

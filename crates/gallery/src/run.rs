@@ -175,8 +175,7 @@ impl Shared<'_> {
             own_task.store(task, Ordering::Relaxed);
             let begun = ThreadTime::now();
             let mut progress = |part: f64| own_part.store((part * 1e6) as u64, Ordering::Relaxed);
-            let run =
-                runner::run_single(&experiment.points[point], replication, experiment.series, self.stop, &mut progress);
+            let run = runner::run_single(&experiment.points[point], replication, experiment.series, self.stop, &mut progress);
             own_part.store(0, Ordering::Relaxed);
             let Some(run) = run else { break };
             let cpu_s = begun.elapsed().as_secs_f64();
@@ -188,7 +187,9 @@ impl Shared<'_> {
 
     fn weight_under_way(&self) -> f64 {
         let part = |(task, part): &(AtomicUsize, AtomicU64)| {
-            self.tasks.get(task.load(Ordering::Relaxed)).map_or(0.0, |task| task.weight) * part.load(Ordering::Relaxed) as f64 * 1e-6
+            self.tasks.get(task.load(Ordering::Relaxed)).map_or(0.0, |task| task.weight)
+                * part.load(Ordering::Relaxed) as f64
+                * 1e-6
         };
         self.under_way.iter().map(part).sum()
     }

@@ -1,7 +1,9 @@
 //! `gq reproduce`: the gallery's studies run anew, and what of them holds.
 
+mod date;
 mod gallery;
 mod show;
+mod write;
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -13,10 +15,11 @@ use goodqueue_gallery::evaluate;
 use goodqueue_gallery::experiment::{Experiment, Mode};
 use goodqueue_gallery::files::{Gallery, Paper, Row};
 use goodqueue_gallery::results::PaperResults;
-use goodqueue_gallery::run;
+use goodqueue_gallery::samples::Measured;
 use goodqueue_gallery::store::Store;
-use goodqueue_lab::record::Folder;
-use std::path::{Path, PathBuf};
+use goodqueue_gallery::{cost, markdown, run};
+use goodqueue_lab::record::{Folder, write_file};
+use std::path::PathBuf;
 
 /// Arguments of `gq reproduce`.
 #[derive(Args)]
@@ -52,14 +55,17 @@ pub struct Arguments {
     /// Set a key of every scenario, for instance replications=1; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Also write all rows as a page of Markdown
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let gallery = gallery::find(arguments.gallery.as_deref(), &arguments.out)?;
+    let out = Folder::create(&arguments.out)?;
+    let gallery = gallery::find(arguments.gallery.as_deref(), out.path())?;
     let papers = papers(arguments, &gallery)?;
     let mode = if arguments.full { Mode::Full } else { Mode::Quick };
-    let out = Folder::create(&arguments.out)?;
     let settings = settings(arguments)?;
     let mut experiments = Vec::new();
     for paper in &papers {
@@ -69,17 +75,23 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             }
         }
     }
-    let end = carry_out(arguments, experiments, &Store::new(out.path(), mode))?;
+    let (end, wall_s) = carry_out(arguments, experiments, &Store::new(out.path(), mode))?;
+    let costs = cost::costs(&end.measured);
     let mut measured = end.measured;
     let mut all = Vec::new();
     for paper in papers {
-        let (own, others) = measured.into_iter().partition(|one: &goodqueue_gallery::samples::Measured| one.experiment.paper == paper.id);
+        let (own, others) = measured.into_iter().partition(|one: &Measured| one.experiment.paper == paper.id);
         measured = others;
         all.push(results(arguments, paper, own, mode));
     }
     print(&show::text(&all))?;
-    write(&all, out.path())?;
-    say(&format!("results in {}", out.path().display()));
+    let cost_text = cost::to_json(&costs, wall_s, jobs(arguments));
+    if let Some(path) = &arguments.markdown {
+        write_file(path, markdown::markdown(&all, &costs, &date::today()).as_bytes())?;
+    }
+    let all: Vec<PaperResults> = write::write(all, arguments.figure.as_deref(), &costs, &out)?;
+    out.write("cost.json", cost_text.as_bytes())?;
+    say(&format!("results in {0}, the report is {0}/report.html", out.path().display()));
     if end.complete { Ok(()) } else { Err(incomplete(&all)) }
 }
 
@@ -122,7 +134,8 @@ fn wanted(arguments: &Arguments, paper: &Paper, experiment: &str) -> bool {
         return true;
     }
     let of_figure = arguments.figure.iter().any(|asked| {
-        let figures = paper.figures.iter().filter(|figure| figure.id.get_ref() == asked).flat_map(|figure| figure.experiment.get_ref());
+        let figures =
+            paper.figures.iter().filter(|figure| figure.id.get_ref() == asked).flat_map(|figure| figure.experiment.get_ref());
         let tables = paper.tables.iter().filter(|table| table.id.get_ref() == asked).flat_map(|table| table.experiment.get_ref());
         figures.chain(tables).any(|id| id == experiment)
     });
@@ -143,28 +156,27 @@ fn settings(arguments: &Arguments) -> Result<Vec<(String, String)>, Failure> {
     Ok(settings)
 }
 
-fn carry_out(arguments: &Arguments, experiments: Vec<Experiment>, store: &Store) -> Result<run::RunEnd, Failure> {
+fn jobs(arguments: &Arguments) -> usize {
     let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let jobs = arguments.jobs.map_or_else(processors, |jobs| jobs as usize);
+    arguments.jobs.map_or_else(processors, |jobs| jobs as usize)
+}
+
+/// What was run, and how many seconds that took.
+fn carry_out(arguments: &Arguments, experiments: Vec<Experiment>, store: &Store) -> Result<(run::RunEnd, f64), Failure> {
     let runs = experiments.iter().map(|one| one.points.len() * one.plan.replications() as usize).sum();
     let stop = interrupt::stop_flag();
     let bar = Progress::new(runs);
-    let ended = run::run(experiments, store, jobs, &stop, &mut |progress| bar.set(progress.part));
-    bar.finish();
+    let ended = run::run(experiments, store, jobs(arguments), &stop, &mut |progress| bar.set(progress.part));
+    let wall_s = bar.finish();
     let end = ended?;
     if end.reused > 0 {
         say(&format!("{} points from before, {} run now", end.reused, end.run));
     }
-    Ok(end)
+    Ok((end, wall_s))
 }
 
 /// The rows that are asked for, evaluated.
-fn results(
-    arguments: &Arguments,
-    mut paper: Paper,
-    measured: Vec<goodqueue_gallery::samples::Measured>,
-    mode: Mode,
-) -> PaperResults {
+fn results(arguments: &Arguments, mut paper: Paper, measured: Vec<Measured>, mode: Mode) -> PaperResults {
     let ran = |row: &Row| row.experiments.iter().any(|id| measured.iter().any(|one| one.experiment.id == *id.get_ref()));
     let everything = arguments.figure.is_none() && arguments.row.is_empty() && arguments.experiment.is_empty();
     let asked = |row: &Row| everything || arguments.row.contains(row.id.get_ref()) || (arguments.row.is_empty() && ran(row));
@@ -175,14 +187,6 @@ fn results(
     });
     let rows = rows.collect();
     PaperResults { paper, measured, rows, mode }
-}
-
-fn write(all: &[PaperResults], out: &Path) -> Result<(), Failure> {
-    for results in all {
-        let folder = Folder::create(&out.join(&results.paper.id))?;
-        folder.write("results.json", results.to_json().as_bytes())?;
-    }
-    Ok(())
 }
 
 fn incomplete(all: &[PaperResults]) -> Failure {

@@ -310,11 +310,7 @@ impl Parser {
         }
         self.space();
         let at = self.at;
-        let other = if self.keyword("if") {
-            Expr { at, node: self.condition()? }
-        } else {
-            self.braces()?
-        };
+        let other = if self.keyword("if") { Expr { at, node: self.condition()? } } else { self.braces()? };
         Ok(Node::If(Box::new(condition), Box::new(then), Box::new(other)))
     }
 }

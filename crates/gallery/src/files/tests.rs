@@ -48,10 +48,7 @@ fn mistakes_have_a_place() {
     let unknown = row("measure = \"1\"\nrelation = \"=\"\nexpected = 2.0\nsurprise = 1");
     assert!(unknown.starts_with("expected.toml:11:1: unknown field `surprise`, expected one of `id`"), "{unknown}");
     let elsewhere = said(PAPER, &format!("{}measure = \"1\"\nrelation = \"=\"\nexpected = 2", ROW.replace("e-1", "e-2")));
-    assert_eq!(
-        elsewhere,
-        "expected.toml:5:16: row.T-1.experiments: `e-2` is no experiment of paper.toml: allowed e-1"
-    );
+    assert_eq!(elsewhere, "expected.toml:5:16: row.T-1.experiments: `e-2` is no experiment of paper.toml: allowed e-1");
     assert_eq!(
         said(&PAPER.replace("= 1\n", "= 9\n"), ""),
         "paper.toml:1:21: goodqueue-gallery: 9 is not a version of this format: allowed 1"

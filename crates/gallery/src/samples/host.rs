@@ -131,7 +131,8 @@ impl<'a> PointsHost<'a> {
         for at in &asked.points {
             match self.view {
                 View::Mean => {
-                    let samples = data(asked.measured, *at)?.samples.get(metric).ok_or_else(|| unknown(asked.measured, *at, metric))?;
+                    let samples =
+                        data(asked.measured, *at)?.samples.get(metric).ok_or_else(|| unknown(asked.measured, *at, metric))?;
                     values.extend(samples.iter().copied().flatten());
                 }
                 View::Replication(_) => values.push(self.figure(asked.measured, *at, metric)?),

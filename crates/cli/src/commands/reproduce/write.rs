@@ -1,0 +1,86 @@
+//! Everything a reproduction leaves on disk.
+
+use crate::failure::Failure;
+use crate::output::say;
+use goodqueue_gallery::cost::ExperimentCost;
+use goodqueue_gallery::figure::{self, Fonts};
+use goodqueue_gallery::report::{self, Shown, ShownFigure};
+use goodqueue_gallery::results::PaperResults;
+use goodqueue_gallery::table;
+use goodqueue_lab::record::Folder;
+
+/// Writes results, figures, tables and scenarios of each paper, and the report of all.
+pub fn write(
+    all: Vec<PaperResults>,
+    only: Option<&str>,
+    costs: &[ExperimentCost],
+    out: &Folder,
+) -> Result<Vec<PaperResults>, Failure> {
+    let fonts = Fonts::of_machine();
+    if fonts.is_none() {
+        say("warning: this machine has no fonts, so figures are written as SVG and not as PNG");
+    }
+    let mut shown = Vec::new();
+    for results in all {
+        let folder = Folder::create(&out.path().join(&results.paper.id))?;
+        folder.write("results.json", results.to_json().as_bytes())?;
+        for measured in &results.measured {
+            folder.write(report::scenario_name(measured), measured.experiment.plan.source_text().as_bytes())?;
+        }
+        let figures = figures(&results, only, fonts.as_ref(), &folder)?;
+        let tables = tables(&results, only, &folder)?;
+        shown.push((results, Shown { figures, tables }));
+    }
+    out.write("report.html", report::html(&shown, costs).as_bytes())?;
+    Ok(shown.into_iter().map(|(results, _)| results).collect())
+}
+
+fn figures(
+    results: &PaperResults,
+    only: Option<&str>,
+    fonts: Option<&Fonts>,
+    folder: &Folder,
+) -> Result<Vec<ShownFigure>, Failure> {
+    let mut shown = Vec::new();
+    for spec in &results.paper.figures {
+        let id = spec.id.get_ref();
+        if only.is_some_and(|only| only != id) {
+            continue;
+        }
+        let svg = figure::collect(&results.paper.id, spec, &results.measured).map(|drawing| figure::svg(&drawing));
+        let mut has_png = false;
+        if let Ok(svg) = &svg {
+            folder.write(&format!("fig-{id}.svg"), svg.as_bytes())?;
+            if let Some(fonts) = fonts {
+                match figure::png(svg, fonts) {
+                    Ok(bytes) => {
+                        folder.write(&format!("fig-{id}.png"), &bytes)?;
+                        has_png = true;
+                    }
+                    Err(message) => say(&format!("warning: figure {id} of {} has no PNG: {message}", results.paper.id)),
+                }
+            }
+        }
+        let (title, place, note) = (spec.title.clone(), spec.place.clone(), spec.note.clone());
+        shown.push(ShownFigure { id: id.clone(), title, place, note, svg, has_png });
+    }
+    Ok(shown)
+}
+
+type ShownTable = (String, Result<table::Table, String>);
+
+fn tables(results: &PaperResults, only: Option<&str>, folder: &Folder) -> Result<Vec<ShownTable>, Failure> {
+    let mut shown = Vec::new();
+    for spec in &results.paper.tables {
+        let id = spec.id.get_ref();
+        if only.is_some_and(|only| only != id) {
+            continue;
+        }
+        let filled = table::fill(&results.paper.id, spec, &results.measured);
+        if let Ok(table) = &filled {
+            folder.write(&format!("table-{id}.csv"), table.csv().as_bytes())?;
+        }
+        shown.push((format!("{}: {}", spec.place, spec.title), filled));
+    }
+    Ok(shown)
+}

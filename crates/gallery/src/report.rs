@@ -1,0 +1,280 @@
+//! One page for all papers, complete in itself: what holds, every figure, every table, every row with its reason, and how to run one point.
+
+use crate::cost::ExperimentCost;
+use crate::evaluate::{Evaluated, Verdict};
+use crate::experiment::Experiment;
+use crate::figure::escape;
+use crate::files::Row;
+use crate::results::PaperResults;
+use crate::samples::Measured;
+use crate::table::Table;
+use crate::words;
+use goodqueue_lab::provenance::VERSION_AND_COMMIT;
+use std::fmt::Write;
+
+const STYLE: &str = include_str!("report/style.css");
+const SCRIPT: &str = include_str!("report/script.js");
+
+/// What a paper's part of the page shows beside its rows.
+#[derive(Debug, Default)]
+pub struct Shown {
+    /// Figures: id, title, place, note, and SVG or why there is none.
+    pub figures: Vec<ShownFigure>,
+    /// Tables, or why there is none.
+    pub tables: Vec<(String, Result<Table, String>)>,
+}
+
+/// One figure of the page.
+#[derive(Debug)]
+pub struct ShownFigure {
+    /// Its id.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// Where the study has it.
+    pub place: String,
+    /// A remark.
+    pub note: Option<String>,
+    /// The picture, or why there is none.
+    pub svg: Result<String, String>,
+    /// Is there a PNG beside the SVG?
+    pub has_png: bool,
+}
+
+/// The page.
+#[must_use]
+pub fn html(all: &[(PaperResults, Shown)], costs: &[ExperimentCost]) -> String {
+    let mut text = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\n\
+         <title>The gallery: published studies reproduced</title>\n<style>{STYLE}</style></head><body>\n<main>\n"
+    );
+    front(&mut text, all, costs);
+    for (results, shown) in all {
+        paper(&mut text, results, shown, costs);
+    }
+    let _ = write!(text, "</main>\n<div id=\"tip\" hidden></div>\n<script>{SCRIPT}</script>\n</body></html>\n");
+    text
+}
+
+fn front(text: &mut String, all: &[(PaperResults, Shown)], costs: &[ExperimentCost]) {
+    let mode = all.first().map_or("quick", |(results, _)| results.mode.name());
+    let _ = write!(
+        text,
+        "<h1>The gallery: published studies reproduced</h1>\n<p class=\"by\">goodqueue {}, {mode} mode. Rows are statements of the studies; \
+         cells count those that hold / fail / are only reported or could not be compared.</p>\n\
+         <table class=\"front\"><thead><tr><th>study</th><th>A<small>must hold</small></th><th>B<small>should hold</small></th>\
+         <th>C<small>reported</small></th><th>U<small>arithmetic</small></th><th>all</th><th>CPU time</th></tr></thead><tbody>\n",
+        escape(VERSION_AND_COMMIT)
+    );
+    for (results, _) in all {
+        let cell = |grade| {
+            let [holds, fails, other] = words::counts(&results.rows, grade);
+            if holds + fails + other == 0 {
+                return "<td class=\"none\">–</td>".to_owned();
+            }
+            let class = if fails == 0 { "good" } else { "mixed" };
+            format!("<td class=\"{class}\"><b>{holds}</b> / {fails} / {other}</td>")
+        };
+        let cpu: f64 = costs.iter().filter(|cost| cost.paper == results.paper.id).map(|cost| cost.cpu_s).sum();
+        let grades: String = words::GRADES.iter().map(|grade| cell(Some(*grade))).collect();
+        let _ = writeln!(
+            text,
+            "<tr><th><a href=\"#{0}\">{1}</a></th>{grades}{2}<td>{cpu:.0} s</td></tr>",
+            results.paper.id,
+            escape(&results.paper.title),
+            cell(None)
+        );
+    }
+    text.push_str("</tbody></table>\n");
+}
+
+fn paper(text: &mut String, results: &PaperResults, shown: &Shown, costs: &[ExperimentCost]) {
+    let paper = &results.paper;
+    let _ = write!(
+        text,
+        "<section id=\"{0}\"><h2>{1}</h2>\n<p>{2}</p>\n<p class=\"by\">Source: <code>{3}</code> in SOURCES.bib; our reading of it: \
+         <code>gallery/{0}/README.md</code>. {4}. Everything measured: <a href=\"{0}/results.json\">results.json</a>.</p>\n",
+        paper.id,
+        escape(&paper.title),
+        escape(&paper.summary),
+        escape(&paper.citation),
+        words::counted(&results.rows)
+    );
+    failing(text, results);
+    text.push_str("<div class=\"figures\">\n");
+    shown.figures.iter().for_each(|figure| draw(text, &paper.id, figure));
+    text.push_str("</div>\n");
+    for (title, table) in &shown.tables {
+        match table {
+            Ok(table) => draw_table(text, &paper.id, table),
+            Err(reason) => {
+                let _ = writeln!(text, "<p class=\"missing\">{}: {}</p>", escape(title), escape(reason));
+            }
+        }
+    }
+    rows(text, results);
+    experiments(text, results, costs);
+    text.push_str("</section>\n");
+}
+
+fn failing(text: &mut String, results: &PaperResults) {
+    let failing: Vec<_> = results.rows.iter().filter(|(_, evaluated)| evaluated.verdict == Verdict::Fails).collect();
+    if failing.is_empty() {
+        return;
+    }
+    text.push_str("<h3>What does not hold, and why</h3>\n<ul class=\"fails\">\n");
+    for (row, evaluated) in failing {
+        let _ = writeln!(
+            text,
+            "<li><a href=\"#row-{0}\">{0}</a> ({1:?}, {2}) {3}: measured {4}, expected {5}. {6}</li>",
+            row.id.get_ref(),
+            row.grade,
+            escape(&row.place),
+            escape(&row.claim),
+            escape(&words::measured(evaluated)),
+            escape(&words::expected(row)),
+            escape(&words::reason(row, evaluated))
+        );
+    }
+    text.push_str("</ul>\n");
+}
+
+fn draw(text: &mut String, paper: &str, figure: &ShownFigure) {
+    let _ = write!(text, "<figure id=\"{paper}-fig-{}\">\n", figure.id);
+    match &figure.svg {
+        Ok(svg) => text.push_str(svg),
+        Err(reason) => {
+            let _ = writeln!(text, "<p class=\"missing\">No picture: {}</p>", escape(reason));
+        }
+    }
+    let files = if figure.svg.is_ok() {
+        let png = if figure.has_png { format!(", <a href=\"{paper}/fig-{0}.png\">PNG</a>", figure.id) } else { String::new() };
+        format!(" (<a href=\"{paper}/fig-{0}.svg\">SVG</a>{png})", figure.id)
+    } else {
+        String::new()
+    };
+    let note = figure.note.as_ref().map(|note| format!(" {}", escape(note))).unwrap_or_default();
+    let _ =
+        writeln!(text, "<figcaption>{}: {}{files}.{note}</figcaption></figure>", escape(&figure.place), escape(&figure.title));
+}
+
+fn draw_table(text: &mut String, paper: &str, table: &Table) {
+    let _ = write!(
+        text,
+        "<h3 id=\"{paper}-table-{}\">{}: {}</h3>\n<table class=\"values\"><thead><tr><th>{}</th>",
+        table.id,
+        escape(&table.place),
+        escape(&table.title),
+        escape(&table.axis)
+    );
+    for column in &table.columns {
+        let _ = write!(text, "<th>{}</th><th class=\"printed\">printed</th>", escape(column));
+    }
+    text.push_str("</tr></thead><tbody>\n");
+    for (name, cells) in &table.rows {
+        let _ = write!(text, "<tr><th>{}</th>", escape(name));
+        for cell in cells {
+            let number =
+                |value: f64| cell.digits.map_or_else(|| crate::figure::short(value), |digits| format!("{value:.digits$}"));
+            let half = cell.half.map(|half| format!(" <small>± {}</small>", crate::figure::short(half))).unwrap_or_default();
+            let measured = match &cell.measured {
+                Ok(value) => format!("{}{half}", number(*value)),
+                Err(reason) => format!("<span class=\"missing\" title=\"{}\">–</span>", escape(reason)),
+            };
+            let printed = cell.printed.map(number).unwrap_or_default();
+            let _ = write!(text, "<td>{measured}</td><td class=\"printed\">{printed}</td>");
+        }
+        text.push_str("</tr>\n");
+    }
+    text.push_str("</tbody></table>\n");
+    if let Some(note) = &table.note {
+        let _ = writeln!(text, "<p class=\"by\">{}</p>", escape(note));
+    }
+}
+
+fn rows(text: &mut String, results: &PaperResults) {
+    text.push_str(
+        "<h3>Statements</h3>\n<table class=\"rows\"><thead><tr><th>row</th><th>grade</th><th>place</th><th>statement</th><th>measured</th>\
+         <th>expected</th><th>verdict</th></tr></thead><tbody>\n",
+    );
+    for (row, evaluated) in &results.rows {
+        one_row(text, &results.paper.id, row, evaluated);
+    }
+    text.push_str("</tbody></table>\n");
+}
+
+fn one_row(text: &mut String, paper: &str, row: &Row, evaluated: &Evaluated) {
+    let class = match evaluated.verdict {
+        Verdict::Holds => "holds",
+        Verdict::Fails => "fails",
+        Verdict::NotComparable => "other",
+    };
+    let links: Vec<String> = row.experiments.iter().map(|id| format!("<a href=\"#{paper}-{0}\">{0}</a>", id.get_ref())).collect();
+    let unclear = match evaluated.clear {
+        Some(false) => "<small>the interval reaches across the bound</small>",
+        _ => "",
+    };
+    let reason = match evaluated.verdict {
+        Verdict::Holds => String::new(),
+        _ => format!("<small>{}</small>", escape(&words::reason(row, evaluated))),
+    };
+    let _ = writeln!(
+        text,
+        "<tr id=\"row-{0}\" class=\"{class}\"><td>{0}</td><td>{1:?}</td><td>{2}</td><td>{3}<small>{4}</small><details><summary>how it is \
+         measured</summary><pre>{5}</pre>{6}</details></td><td>{7}</td><td>{8}</td><td>{9}{unclear}{reason}</td></tr>",
+        row.id.get_ref(),
+        row.grade,
+        escape(&row.place),
+        escape(&row.claim),
+        escape(&row.metric),
+        escape(row.measure.get_ref().trim()),
+        links.join(", "),
+        escape(&words::measured(evaluated)),
+        escape(&words::expected(row)),
+        evaluated.verdict.name()
+    );
+}
+
+fn experiments(text: &mut String, results: &PaperResults, costs: &[ExperimentCost]) {
+    text.push_str("<h3>Experiments</h3>\n");
+    for measured in &results.measured {
+        let Experiment { id, about, file, plan, .. } = &measured.experiment;
+        let cost = costs.iter().find(|cost| cost.paper == results.paper.id && cost.id == *id);
+        let took = cost.map(|cost| format!(", {:.1} s of CPU time", cost.cpu_s)).unwrap_or_default();
+        let _ = write!(
+            text,
+            "<details class=\"experiment\" id=\"{0}-{id}\"><summary><b>{id}</b> {1}</summary>\n<p><a href=\"{0}/{2}\"><code>{file}</code></a>: \
+             {3} points of {4} replications{took}. One point by itself, with everything it was run with; change what you like:</p>\n<pre>",
+            results.paper.id,
+            escape(about),
+            escape(scenario_name(measured)),
+            measured.points.len(),
+            plan.replications()
+        );
+        for point in 0..measured.points.len() {
+            let _ = writeln!(text, "{}", escape(&command(&measured.experiment, point)));
+        }
+        text.push_str("</pre></details>\n");
+    }
+}
+
+/// The scenario's file name; a copy of it stands beside the results.
+#[must_use]
+pub fn scenario_name(measured: &Measured) -> &str {
+    let file = &measured.experiment.file;
+    file.rsplit('/').next().unwrap_or(file)
+}
+
+/// The command that runs one point by itself.
+#[must_use]
+pub fn command(experiment: &Experiment, point: usize) -> String {
+    let quoted = |text: &str| {
+        let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "=.-_/".contains(c));
+        if plain { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+    };
+    let mut command = format!("gq run {}", quoted(&experiment.file));
+    for (key, value) in experiment.settings_of(point) {
+        let _ = write!(command, " --set {}", quoted(&format!("{key}={value}")));
+    }
+    command
+}

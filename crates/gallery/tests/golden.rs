@@ -1,0 +1,92 @@
+//! A short golden subset of each paper: its files are sound, its arithmetic holds, and a few points give the known figures in seconds.
+
+use goodqueue_gallery::evaluate::{self, Verdict};
+use goodqueue_gallery::experiment::{Experiment, Mode};
+use goodqueue_gallery::expr::{self, Value};
+use goodqueue_gallery::files::{Gallery, Grade};
+use goodqueue_gallery::run;
+use goodqueue_gallery::samples::{PointsHost, View};
+use goodqueue_gallery::store::Store;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+fn gallery() -> Gallery {
+    Gallery { root: Path::new(env!("CARGO_MANIFEST_DIR")).join("../../gallery") }
+}
+
+#[test]
+fn every_paper_and_every_scenario_can_be_read_in_both_modes() {
+    let gallery = gallery();
+    assert!(gallery.papers().contains(&"cp-aqm"));
+    for name in gallery.papers() {
+        let paper = gallery.read(name).unwrap_or_else(|error| panic!("{error}"));
+        for spec in &paper.experiments {
+            for mode in [Mode::Quick, Mode::Full] {
+                let experiment = Experiment::load(&paper, spec, mode, &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
+                assert!(!experiment.points.is_empty());
+            }
+        }
+    }
+}
+
+/// Rows of grade U that need no run.
+#[test]
+fn arithmetic_rows_hold() {
+    for name in gallery().papers() {
+        let paper = gallery().read(name).unwrap();
+        for row in paper.rows.iter().filter(|row| row.experiments.is_empty() && row.grade == Grade::U && !row.report_only) {
+            let evaluated = evaluate::evaluate(&paper, row, &[]);
+            // A row with a known mechanism is allowed to fail; one without is not.
+            assert!(
+                evaluated.verdict == Verdict::Holds || row.why.is_some(),
+                "{}: {:?} {:?}",
+                row.id.get_ref(),
+                evaluated.value,
+                evaluated.reason
+            );
+        }
+    }
+}
+
+/// Runs the points that these settings leave of an experiment, and checks that an expression on them lies within bounds.
+fn golden(paper: &str, experiment: &str, set: &[(&str, &str)], measure: &str, low: f64, high: f64) {
+    let paper = gallery().read(paper).unwrap();
+    let spec = paper.experiment(experiment).unwrap();
+    let set: Vec<(String, String)> = set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let experiment = Experiment::load(&paper, spec, Mode::Quick, &set).unwrap();
+    let out = tempfile::tempdir().unwrap();
+    let end = run::run(vec![experiment], &Store::new(out.path(), Mode::Quick), 2, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    assert!(end.complete);
+    let host = PointsHost { measured: &end.measured, paper: &paper.id, view: View::Mean };
+    match expr::evaluate(&expr::parse(measure).unwrap(), &host) {
+        Ok(Value::Number(value)) => assert!((low..=high).contains(&value), "{measure} gives {value}, not {low} to {high}"),
+        other => panic!("{measure} gives {other:?}"),
+    }
+}
+
+const SHORT: (&str, &str) = ("duration", "30 s");
+
+#[test]
+fn cp_aqm_tail_drop_fills_the_buffer_under_udp() {
+    let set = [
+        SHORT,
+        ("replications", "1"),
+        ("traffic.0", "{ kind = \"cbr\", rate = \"14.930325 Mbit/s\", packet_size = \"1500 B\" }"),
+    ];
+    golden("cp-aqm", "cp-1", &set, "min(pick('cp-1', 'links.bottleneck.queue_packets'))", 29.3, 30.0);
+}
+
+#[test]
+fn cp_aqm_holds_periodic_udp_at_its_threshold() {
+    let set = [SHORT, ("replications", "1"), ("link.bottleneck.queue.c_max", "1.2")];
+    let offset = "max(abs(pick('cp-2', 'links.bottleneck.queue_packets') - axis('cp-2', 'threshold') - 1))";
+    golden("cp-aqm", "cp-2", &set, offset, 0.0, 1.0);
+}
+
+#[test]
+fn cp_aqm_one_setting_keeps_sixteen_flows_short_and_the_link_full() {
+    let set = [SHORT, ("replications", "2"), ("link.bottleneck.queue.c_max", "1.2"), ("traffic.0.flows", "16")];
+    let five = [set.as_slice(), &[("link.bottleneck.delay", "5 ms")]].concat();
+    golden("cp-aqm", "cp-8", &five, "min(pick('cp-8', 'links.bottleneck.utilization')) * 100", 98.3, 100.0);
+    golden("cp-aqm", "cp-8", &five, "max(pick('cp-8', 'links.bottleneck.queue_packets'))", 6.0, 13.5);
+}
