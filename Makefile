@@ -1,7 +1,7 @@
 # The commands of this project. Each is one line into cargo, npm or a script.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture
+.PHONY: help demo reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -41,6 +41,9 @@ bench-peers: ## the same work in goodqueue, ns-2 and ns-3 (installs both; half a
 	@scripts/setup.sh build
 	cargo build --release --bin gq
 	python3 bench/peers/run.py --install
+
+linux: ## build the guest kernel of `gq run --on linux` into the cache folder (10 minutes, once)
+	@scripts/linux.sh
 
 fuzz: ## arbitrary input to every reader (MINUTES=1 a target)
 	@scripts/fuzz.sh

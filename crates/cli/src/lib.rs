@@ -5,6 +5,8 @@ mod commands;
 mod failure;
 mod interrupt;
 #[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
 mod live;
 mod output;
 mod progress;
@@ -53,6 +55,10 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
     BridgeKeeper(commands::bridge::KeeperArguments),
+    /// Does the job of a guest of `--on linux`, inside it.
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    LinuxGuest(linux::GuestArguments),
     /// Hold the queues of gq, or of another program, to recorded verdicts.
     Conformance(commands::conformance::Arguments),
 }
@@ -83,6 +89,8 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
             Command::Replay(arguments) => commands::replay::run(&arguments),
             #[cfg(target_os = "linux")]
             Command::BridgeKeeper(arguments) => commands::bridge::keep(&arguments),
+            #[cfg(target_os = "linux")]
+            Command::LinuxGuest(arguments) => linux::guest(&arguments),
             Command::Conformance(arguments) => commands::conformance::run(&arguments),
         }
     };

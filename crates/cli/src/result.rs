@@ -15,6 +15,7 @@ use goodqueue_lab::plan::{Plan, Point};
 use goodqueue_lab::record::write_file;
 use goodqueue_lab::runner::{self, RunOptions, RunReport};
 use goodqueue_lab::summary::Summary;
+use std::collections::BTreeMap;
 
 /// A plan to be run, and the text of its scenario for the folder.
 pub struct Job<'a> {
@@ -37,6 +38,8 @@ pub struct Job<'a> {
 pub enum Host {
     /// The simulator.
     Sim,
+    /// Guest kernels in virtual time.
+    Linux,
     /// Kernel senders in networks of their own.
     Live,
 }
@@ -46,6 +49,7 @@ impl Host {
     const fn name(self) -> &'static str {
         match self {
             Self::Sim => "sim",
+            Self::Linux => "linux",
             Self::Live => "live",
         }
     }
@@ -53,6 +57,8 @@ impl Host {
     /// Can all points run there?
     pub fn accepts(self, points: &[Point]) -> Result<(), Failure> {
         match self {
+            #[cfg(target_os = "linux")]
+            Self::Linux => crate::linux::check(points),
             #[cfg(target_os = "linux")]
             Self::Live => points.iter().try_for_each(crate::live::host::check).map_err(Failure::Input),
             _ => {
@@ -63,10 +69,19 @@ impl Host {
         }
     }
 
+    /// What the kernel of its guests was made from; empty where there is none.
+    fn guest_kernel(self) -> BTreeMap<String, String> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Linux => crate::linux::kernel_notes(),
+            _ => BTreeMap::new(),
+        }
+    }
+
     /// Gets ready to run these points there.
     fn prepare(self, points: &[Point], settings: &RunSettings) -> Result<(), Failure> {
-        if self == Self::Sim {
-            return Ok(());
+        if self != Self::Live {
+            return self.accepts(points);
         }
         if settings.packets || settings.sample.is_some() {
             return Err(Failure::Input("--on live: --packets and --sample are for the simulator".to_owned()));
@@ -142,6 +157,8 @@ fn carry_out(
     files: &mut Files,
 ) -> RunReport {
     match job.host {
+        #[cfg(target_os = "linux")]
+        Host::Linux => crate::linux::run(points, options, stop, &mut |part| bar.set(part), files.recorder()),
         #[cfg(target_os = "linux")]
         Host::Live => crate::live::host::run(points, options, stop, &mut |part| bar.set(part), &say),
         _ => runner::run(points, options, stop, &mut |part| bar.set(part), files.recorder()),

@@ -47,6 +47,14 @@ pub struct RunOptions {
     pub drawn_points: usize,
 }
 
+/// Runs one world: what it measured, or why it could not.
+pub type Simulate<'a> = dyn Fn(&WorldSpec, &mut dyn FnMut(Progress) -> Continue) -> Result<Outcome, String> + Sync + 'a;
+
+/// In the simulator, all of it.
+fn simulate(spec: &WorldSpec, progress: &mut dyn FnMut(Progress) -> Continue) -> Result<Outcome, String> {
+    World::new(spec).map(|world| world.run(progress)).map_err(|error| error.to_string())
+}
+
 /// What running gave.
 #[derive(Clone, Debug)]
 pub struct RunReport {
@@ -97,7 +105,7 @@ pub fn run(
     progress: &mut dyn FnMut(f64),
     recorder: &mut dyn Recorder,
 ) -> RunReport {
-    run_within(points, options, stop, progress, recorder, |work| work())
+    run_by(points, options, stop, progress, recorder, (|work| work(), &simulate))
 }
 
 /// As [`run`], for programs whose own algorithms need something of each thread that runs them: `within` is called on every such thread
@@ -110,12 +118,36 @@ pub fn run_within(
     recorder: &mut dyn Recorder,
     within: fn(&mut (dyn FnMut() + Send)),
 ) -> RunReport {
+    run_by(points, options, stop, progress, recorder, (within, &simulate))
+}
+
+/// As [`run`], with worlds run in another way.
+pub fn run_with(
+    points: &[Point],
+    options: &RunOptions,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(f64),
+    recorder: &mut dyn Recorder,
+    simulate: &Simulate<'_>,
+) -> RunReport {
+    run_by(points, options, stop, progress, recorder, (|work| work(), simulate))
+}
+
+fn run_by(
+    points: &[Point],
+    options: &RunOptions,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(f64),
+    recorder: &mut dyn Recorder,
+    (within, simulate): (fn(&mut (dyn FnMut() + Send)), &Simulate<'_>),
+) -> RunReport {
     let total = points.len() * options.replications as usize;
     let workers = options.jobs.clamp(1, total.max(1));
     let shared = Shared {
         points,
         options,
         stop,
+        simulate,
         next: AtomicUsize::new(0),
         total,
         under_way: (0..workers).map(|_| AtomicU64::new(0)).collect(),
@@ -205,28 +237,33 @@ pub fn run_single(
         let period = period.unwrap_or_else(|| sampling_period(spec.warmup + spec.duration));
         spec.recording = Recording { sample_every: Some(period), packets: false };
     }
-    let outcome = catch_unwind(AssertUnwindSafe(|| carry_out(&spec, stop, progress)))
+    let outcome = catch_unwind(AssertUnwindSafe(|| carry_out(&spec, &simulate, stop, progress)))
         .unwrap_or_else(|panic| Some(Err(panic_message(&*panic))))?;
     Some(outcome.map(|outcome| SingleRun { figures: RunFigures::of(&outcome, spec.duration), series: outcome.series }))
 }
 
 /// Runs a world to its end; `None` when it was stopped before.
-fn carry_out(spec: &WorldSpec, stop: &AtomicBool, progress: &mut dyn FnMut(f64)) -> Option<Result<Outcome, String>> {
-    let world = match World::new(spec) {
-        Ok(world) => world,
-        Err(error) => return Some(Err(error.to_string())),
-    };
-    let outcome = world.run(&mut |at: Progress| {
+fn carry_out(
+    spec: &WorldSpec,
+    simulate: &Simulate<'_>,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(f64),
+) -> Option<Result<Outcome, String>> {
+    let outcome = simulate(spec, &mut |at: Progress| {
         progress(at.now.as_secs_f64() / at.end.since(Instant::ZERO).as_secs_f64());
         if stop.load(Ordering::Relaxed) { Continue::Stop } else { Continue::Yes }
     });
-    outcome.complete.then_some(Ok(outcome))
+    match outcome {
+        Ok(outcome) => outcome.complete.then_some(Ok(outcome)),
+        Err(message) => Some(Err(message)),
+    }
 }
 
 struct Shared<'a> {
     points: &'a [Point],
     options: &'a RunOptions,
     stop: &'a AtomicBool,
+    simulate: &'a Simulate<'a>,
     next: AtomicUsize,
     total: usize,
     /// Finished part of each worker's run, in millionths.
@@ -270,7 +307,7 @@ impl Shared<'_> {
         let mut spec = build::world(&self.points[point], replication);
         spec.recording = self.recording(spec.warmup + spec.duration, replication);
         let mut progress = |part: f64| self.under_way[worker].store((part * 1e6) as u64, Ordering::Relaxed);
-        let outcome = match carry_out(&spec, self.stop, &mut progress)? {
+        let outcome = match carry_out(&spec, self.simulate, self.stop, &mut progress)? {
             Ok(outcome) => outcome,
             Err(message) => return Some(RunResult::Failed(message)),
         };

@@ -33,4 +33,4 @@ pub use spec::{
     Arrivals, ConnectionUse, FlowSpec, HostNumber, HttpVersion, LinkId, LinkSpec, OpportunityTrace, PageSpec, QueueSpec,
     RateSpec, Recording, SessionSpec, SharedHost, SizeLaw, SourceSpec, Transfer, VideoSpec, WebSpec, WorldSpec,
 };
-pub use world::{Continue, Progress, World, WorldError};
+pub use world::{Continue, Fate, OpenWorld, OutsidePacket, Progress, Ticket, World, WorldError};

@@ -174,6 +174,8 @@ pub(crate) struct Tap {
     pub(crate) losses: Vec<LossEvents>,
     pub(crate) fingerprint: u64,
     pub(crate) log: Option<Vec<PacketEvent>>,
+    /// Packets of hosts outside that will never arrive, by their owners' numbers; `None` in worlds without such hosts.
+    pub(crate) lost: Option<Vec<u32>>,
 }
 
 const DEPARTED: u64 = 1;
@@ -195,6 +197,15 @@ impl Tap {
         let word = self.now.as_nanos() ^ (u64::from(packet.flow.number()) << 40) ^ (kind << 61) ^ (u64::from(self.link) << 32);
         let mixed = (self.fingerprint ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ packet.segment.number;
         self.fingerprint = mixed.rotate_left(29);
+    }
+
+    /// `packet` will never arrive.
+    pub(crate) fn forget(&mut self, packet: &SimPacket) {
+        if let Some(lost) = &mut self.lost
+            && packet.segment.delay != 0
+        {
+            lost.push(packet.segment.delay);
+        }
     }
 
     #[inline]
@@ -230,6 +241,7 @@ impl Tap {
 impl Sink<SimPacket> for Tap {
     fn dropped(&mut self, packet: SimPacket, drop: Dropped) {
         self.stamp(DROPPED, &packet);
+        self.forget(&packet);
         if !packet.is_reverse() {
             let flow = &mut self.flows[packet.flow.index()];
             // TCP numbers bytes, UDP packets.

@@ -4,6 +4,7 @@ mod build;
 mod hosts;
 mod links;
 mod measure;
+mod outside;
 mod sessions;
 
 use crate::agenda::Agenda;
@@ -21,6 +22,8 @@ use crate::traffic::UdpSource;
 use goodqueue_tcp::{Receiver, Sender};
 use goodqueue_units::{Class, Duration, Instant, Rate};
 use std::fmt;
+
+pub use outside::{Fate, OpenWorld, OutsidePacket, Ticket};
 
 /// A specification that cannot be simulated.
 #[derive(Clone, Debug, PartialEq)]
@@ -156,6 +159,8 @@ enum HostKind {
     Session,
     /// One way of a session's channel.
     Stream,
+    /// TCP whose ends are not of this world.
+    Outside,
 }
 
 /// What is known of a flow besides its hot state.
@@ -212,6 +217,9 @@ pub struct World {
     receivers: Vec<ReceiverHost>,
     sources: Vec<UdpSource>,
     flows: Vec<FlowFacts>,
+    outside: Vec<outside::OutsideFlow>,
+    /// Packets that have reached ends outside and are not yet fetched.
+    arrived: Vec<Fate>,
     sessions: Vec<sessions::SessionHost>,
     channels: Vec<sessions::ChannelHost>,
     streams: Vec<sessions::Stream>,
@@ -247,7 +255,7 @@ impl World {
     /// # Errors
     /// When a link, queue, route or sender cannot be built.
     pub fn new(spec: &WorldSpec) -> Result<Self, WorldError> {
-        build::world(spec)
+        build::world(spec, build::Ends::Simulated)
     }
 
     /// Runs to the end, or until `progress` says stop. It is asked every few thousand events.
@@ -272,24 +280,33 @@ impl World {
     /// Handles events up to the end or until `target` have been handled; true when the end was reached.
     fn run_events(&mut self, target: u64) -> bool {
         while self.handled < target {
-            let (at, slot) = self.agenda.next();
-            if at > self.end || at == Instant::MAX {
+            if !self.event() {
                 return true;
-            }
-            debug_assert!(at >= self.now, "time must not run backwards");
-            self.now = at;
-            self.handled += 1;
-            if slot >= self.slots.lanes {
-                self.lane_head((slot - self.slots.lanes) as u32);
-            } else if slot >= self.slots.services {
-                self.service((slot - self.slots.services) as u32);
-            } else if slot >= self.slots.queue_timers {
-                self.queue_timer((slot - self.slots.queue_timers) as u32);
-            } else {
-                self.timer();
             }
         }
         false
+    }
+
+    /// Handles the next event; false when there is none before the end.
+    #[inline(always)]
+    fn event(&mut self) -> bool {
+        let (at, slot) = self.agenda.next();
+        if at > self.end || at == Instant::MAX {
+            return false;
+        }
+        debug_assert!(at >= self.now, "time must not run backwards");
+        self.now = at;
+        self.handled += 1;
+        if slot >= self.slots.lanes {
+            self.lane_head((slot - self.slots.lanes) as u32);
+        } else if slot >= self.slots.services {
+            self.service((slot - self.slots.services) as u32);
+        } else if slot >= self.slots.queue_timers {
+            self.queue_timer((slot - self.slots.queue_timers) as u32);
+        } else {
+            self.timer();
+        }
+        true
     }
 
     /// Sets a host's timer or a rare event, not in the past.

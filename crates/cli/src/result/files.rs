@@ -10,6 +10,7 @@ use goodqueue_lab::record::{Folder, NoRecorder, Recorder, TableKinds, Tables};
 use goodqueue_lab::report::{self, ReportInput, ReportPoint};
 use goodqueue_lab::runner::Recorded;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The files of a result while it is made.
@@ -30,6 +31,9 @@ struct RunFile<'a> {
     wall_s: f64,
     events: u64,
     failures: Vec<String>,
+    /// What the guest kernel was made from, where there was one.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    guest_kernel: BTreeMap<String, String>,
 }
 
 impl Files {
@@ -140,6 +144,7 @@ fn run_file(finished: &Finished<'_>) -> String {
         wall_s: finished.wall_s,
         events: finished.report.events,
         failures: finished.report.failures.iter().map(ToString::to_string).collect(),
+        guest_kernel: finished.job.host.guest_kernel(),
     };
     let mut text = serde_json::to_string_pretty(&file).unwrap_or_default();
     text.push('\n');

@@ -1,5 +1,6 @@
 //! From a specification to a world: routes, lanes, queues, hosts, first events.
 
+use super::outside::OutsideFlow;
 use super::sessions::{Place, Queues};
 use super::{Control, FUSED, FlowFacts, Hop, HostKind, ReceiverHost, Route, SenderHost, Slots, WIRE, World, WorldError, measure};
 use crate::agenda::Agenda;
@@ -33,7 +34,14 @@ fn fault<T>(subject: impl Into<String>, message: impl Into<String>) -> Result<T,
     Err(WorldError { subject: subject.into(), message: message.into() })
 }
 
-pub(super) fn world(spec: &WorldSpec) -> Result<World, WorldError> {
+/// Where the ends of TCP connections are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ends {
+    Simulated,
+    Outside,
+}
+
+pub(super) fn world(spec: &WorldSpec, ends: Ends) -> Result<World, WorldError> {
     let end = Instant::ZERO + spec.warmup + spec.duration;
     if spec.flows.len() > MAX_INDEX as usize || spec.links.len() > MAX_INDEX as usize {
         return fault("world", format!("more than {MAX_INDEX} flows or links"));
@@ -70,6 +78,8 @@ pub(super) fn world(spec: &WorldSpec) -> Result<World, WorldError> {
         receivers: Vec::new(),
         sources: Vec::new(),
         flows: Vec::new(),
+        outside: Vec::new(),
+        arrived: Vec::new(),
         sessions: Vec::new(),
         channels: Vec::new(),
         streams: Vec::new(),
@@ -92,6 +102,7 @@ pub(super) fn world(spec: &WorldSpec) -> Result<World, WorldError> {
             losses,
             fingerprint: 0,
             log: spec.recording.packets.then(Vec::new),
+            lost: None,
         },
         measuring: false,
         recording: spec.recording,
@@ -103,7 +114,7 @@ pub(super) fn world(spec: &WorldSpec) -> Result<World, WorldError> {
     let most_open = most_open(spec);
     let mut lanes = BTreeMap::new();
     for (number, flow) in spec.flows.iter().enumerate() {
-        world.add_flow(spec, number as u32, flow)?;
+        world.add_flow(spec, number as u32, flow, ends)?;
         world.add_route(spec, flow, &codes, &feeders, &mut lanes);
         let queues = Queues::of(flow, &codes);
         world.weigh(number as u32, &queues);
@@ -294,7 +305,7 @@ impl World {
         }
     }
 
-    fn add_flow(&mut self, spec: &WorldSpec, number: u32, flow: &FlowSpec) -> Result<(), WorldError> {
+    fn add_flow(&mut self, spec: &WorldSpec, number: u32, flow: &FlowSpec, ends: Ends) -> Result<(), WorldError> {
         let name = || format!("{}[{}]", spec.groups.get(flow.group as usize).map_or("?", String::as_str), flow.index);
         if flow.group as usize >= spec.groups.len() {
             return fault(name(), "its group does not exist");
@@ -311,7 +322,15 @@ impl World {
                 return fault(name(), format!("segments of {} and {} of headers exceed 65535 B", sender.mss, header));
             }
         }
-        let (kind, slot, header) = if let SourceSpec::Session { header, .. } = &flow.source {
+        let (kind, slot, header) = if let (Ends::Outside, Some((sender, _, header))) = (ends, flow.source.tcp()) {
+            let size = match (&flow.source, sender.data) {
+                (SourceSpec::Session { .. }, _) => return fault(name(), "the ends of sessions cannot be outside"),
+                (_, Data::Bytes(size)) => Some(size.get()),
+                _ => None,
+            };
+            self.outside.push(OutsideFlow::new(size));
+            (HostKind::Outside, self.outside.len() as u32 - 1, header.get() as u16)
+        } else if let SourceSpec::Session { header, .. } = &flow.source {
             // The session itself follows when its ways are known.
             (HostKind::Session, 0, header.get() as u16)
         } else if let SourceSpec::Tcp { sender, receiver, header } = &flow.source {

@@ -26,7 +26,7 @@ impl World {
                 self.transmit(slot, flow);
             }
             HostKind::Session => self.tell(slot, Event::Start),
-            HostKind::Stream => {}
+            HostKind::Stream | HostKind::Outside => {}
             HostKind::Udp => {
                 let at = self.sources[slot as usize].first(self.now);
                 self.set_timer(at, Target::Source(slot));
@@ -36,7 +36,7 @@ impl World {
 
     /// A flow begins or ends to be one of those that could lose something at the links on its way.
     #[cold]
-    fn count_active(&mut self, flow: u32, active: bool) {
+    pub(super) fn count_active(&mut self, flow: u32, active: bool) {
         let facts = &mut self.flows[flow as usize];
         if facts.active == active {
             return;
@@ -69,7 +69,7 @@ impl World {
                 self.transmit(slot, flow);
             }
             HostKind::Session => self.tell(slot, Event::Stop),
-            HostKind::Stream => {}
+            HostKind::Stream | HostKind::Outside => {}
             HostKind::Udp => self.sources[slot as usize].stopped = true,
         }
     }

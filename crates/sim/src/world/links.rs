@@ -84,6 +84,7 @@ impl World {
         let link = &mut self.links[index as usize];
         if link.loss > 0.0 && link.rng.fires(link.loss) {
             self.wire_losses += 1;
+            self.tap.forget(&packet);
             return;
         }
         let (base, len) = self.routes[packet.flow.index()].way(packet.is_reverse());
@@ -311,6 +312,10 @@ impl World {
             return;
         }
         if kind == HostKind::Stream && !self.stream_takes(slot, &mut packet) {
+            return;
+        }
+        if kind == HostKind::Outside {
+            self.outside_takes(slot, &packet);
             return;
         }
         if packet.is_reverse() {

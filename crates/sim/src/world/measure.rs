@@ -92,6 +92,10 @@ impl World {
                 )
             }
             HostKind::Udp => (self.sources[slot].delivered_bytes, self.sources[slot].sent, 0, 0),
+            HostKind::Outside => {
+                let ends = &self.outside[slot];
+                (ends.delivered_bytes, ends.sent, ends.retransmitted, 0)
+            }
             // Read with their session.
             HostKind::Session | HostKind::Stream => (0, 0, 0, 0),
         };
@@ -290,8 +294,8 @@ impl World {
     /// Plain flows of limited data that are complete.
     fn count_plain_transfers(&mut self) {
         for (flow, ideal) in std::mem::take(&mut self.limited) {
-            let FlowFacts { completed_at: Some(at), start, slot, group, .. } = self.flows[flow as usize] else { continue };
-            let bytes = self.receivers[slot as usize].receiver.delivered_bytes();
+            let FlowFacts { completed_at: Some(at), start, group, .. } = self.flows[flow as usize] else { continue };
+            let bytes = self.read_flow(flow as usize).delivered_bytes;
             self.completions[group as usize].add(bytes, at.since(start), ideal.time(bytes, 2));
         }
     }

@@ -1,0 +1,339 @@
+//! The run: guests and world take turns on one clock.
+//!
+//! Whoever is due first has the word; at one instant the world has it before the guests, and the source before the sink. While a guest runs,
+//! what it sends enters the world at the guest's time, and how far it may go shrinks to what that makes happen.
+
+mod processor;
+mod translate;
+
+use crate::calendar::{Calendar, NEVER};
+use crate::error::{GuestFault, LinuxError, doing};
+use crate::frame::{self, Connection, TcpPacket};
+use crate::job::{FIRST_PORT, Role};
+use crate::machine::{self, Guest, Said, Setup};
+use crate::report::Line;
+use goodqueue_sim::{Continue, Fate, OpenWorld, Outcome, OutsidePacket, Progress, Ticket, WorldSpec};
+use goodqueue_units::{Ecn, Instant};
+use std::ffi::OsString;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+pub use translate::check;
+
+/// The guests' wall clock when they boot: a round number, the same in every run.
+const WALL_CLOCK: u64 = 1_700_000_000_000_000_000;
+/// The world starts so long after the guests do; by then they have set themselves up.
+const HEAD_START: u64 = 1_000_000_000;
+/// Guests may take so much virtual time after the end for their last words.
+const LAST_WORDS: u64 = 1_000_000_000;
+/// Turns between two looks at progress and reports.
+const TURNS: u32 = 4096;
+
+/// What guests are made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Hosts<'a> {
+    /// The guest kernel.
+    pub kernel: &'a Path,
+    /// The program that calls [`inside::run`](crate::inside::run) with its last argument, and what comes before that.
+    pub program: &'a [OsString],
+}
+
+/// Runs a world with guests as the ends of its TCP flows.
+///
+/// # Errors
+/// When the world cannot be built, the machine refuses something, or a guest goes wrong.
+pub fn run(spec: &WorldSpec, hosts: Hosts<'_>, progress: &mut dyn FnMut(Progress) -> Continue) -> Result<Outcome, LinuxError> {
+    if !machine::can_be_named(hosts.program) {
+        let error =
+            std::io::Error::other("its path is not absolute, or has characters that a kernel's command line does not take");
+        return Err(LinuxError::System { what: "naming the program for guests", error });
+    }
+    let _core = processor::Claim::take();
+    let folder = Folder::new().map_err(doing("making a folder for sockets"))?;
+    let calendar = Calendar::new(2).map_err(doing("making the clock"))?;
+    let mut run = Run {
+        world: OpenWorld::new(spec)?,
+        calendar,
+        guests: Vec::new(),
+        flows: translate::flows(spec),
+        frames: Frames::default(),
+        fates: Vec::new(),
+        spare: Vec::new(),
+        lines: Vec::new(),
+        ready: 0,
+        done: 0,
+        states: translate::States::new(spec),
+    };
+    let setup = Setup {
+        kernel: hosts.kernel,
+        program: hosts.program,
+        epoch: WALL_CLOCK,
+        memory: translate::memory(spec),
+        seed: spec.seed,
+    };
+    for role in [Role::Source, Role::Sink] {
+        let job = translate::job(spec, role, WALL_CLOCK + HEAD_START);
+        run.guests.push(Guest::start(&setup, &folder.path, machine::number(role), &job)?);
+        run.begin(machine::number(role))?;
+    }
+    let wants = run.turns(folder, progress)?;
+    Ok(run.finish(wants))
+}
+
+/// A folder that only this user sees, gone when dropped.
+struct Folder {
+    path: PathBuf,
+}
+
+static FOLDERS: AtomicU32 = AtomicU32::new(0);
+
+impl Folder {
+    fn new() -> std::io::Result<Self> {
+        use std::os::unix::fs::DirBuilderExt as _;
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("goodqueue-{}-{number}", std::process::id()));
+        std::fs::DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Self { path })
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What is left behind is a few empty sockets; there is nobody to tell.
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Frames that are in the world, by ticket.
+#[derive(Default)]
+struct Frames {
+    /// Place 0 is ticket 1.
+    places: Vec<Vec<u8>>,
+    free: Vec<NonZeroU32>,
+}
+
+impl Frames {
+    /// Keeps a frame and leaves an empty buffer in its place.
+    fn keep(&mut self, frame: &mut Vec<u8>) -> Ticket {
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.places.push(Vec::with_capacity(frame::LONGEST));
+            // There is not memory for more frames than that.
+            NonZeroU32::new(self.places.len() as u32).unwrap_or(NonZeroU32::MAX)
+        });
+        std::mem::swap(&mut self.places[number.get() as usize - 1], frame);
+        Ticket(number)
+    }
+
+    fn get(&mut self, ticket: Ticket) -> &mut Vec<u8> {
+        &mut self.places[ticket.0.get() as usize - 1]
+    }
+
+    fn free(&mut self, ticket: Ticket) {
+        self.free.push(ticket.0);
+    }
+}
+
+/// A flow with ends outside.
+struct Flow {
+    /// Its number in the specification.
+    number: u32,
+    connection: Connection,
+}
+
+struct Run {
+    world: OpenWorld,
+    calendar: Calendar,
+    guests: Vec<Guest>,
+    /// In the order of ports.
+    flows: Vec<Flow>,
+    frames: Frames,
+    fates: Vec<Fate>,
+    spare: Vec<u8>,
+    lines: Vec<Line>,
+    /// How many guests have said that they are ready, and done.
+    ready: usize,
+    done: usize,
+    states: translate::States,
+}
+
+impl Run {
+    /// Lets a guest boot until it first waits. It goes one instant at a time, so that the other one finds it at the start of time.
+    fn begin(&mut self, number: usize) -> Result<(), LinuxError> {
+        self.guests[number].free_until(&self.calendar, 1);
+        self.with(number, |guest, calendar| guest.boot(calendar))?;
+        self.until_it_waits(number, Some(1))
+    }
+
+    fn with<T>(
+        &mut self,
+        number: usize,
+        work: impl FnOnce(&mut Guest, &Calendar) -> Result<T, GuestFault>,
+    ) -> Result<T, LinuxError> {
+        let guest = &mut self.guests[number];
+        work(guest, &self.calendar).map_err(|fault| guest.failed(fault))
+    }
+
+    /// When the world is due, on the calendar.
+    fn world_at(&self) -> u64 {
+        let next = self.world.next();
+        if next > self.world.end() { NEVER } else { HEAD_START + next.as_nanos() }
+    }
+
+    /// The guest that is due first, and when.
+    fn first_guest(&self, but: Option<usize>) -> (u64, usize) {
+        let requests = (0..self.guests.len()).filter(|number| Some(*number) != but);
+        requests.map(|number| (self.calendar.request(number), number)).min().unwrap_or((NEVER, 0))
+    }
+
+    /// Turns until both guests have said all, or `progress` wants no more.
+    fn turns(&mut self, folder: Folder, progress: &mut dyn FnMut(Progress) -> Continue) -> Result<Continue, LinuxError> {
+        let over = HEAD_START + self.world.end().as_nanos() + LAST_WORDS;
+        let mut folder = Some(folder);
+        let mut turn = 0_u32;
+        while self.done < self.guests.len() {
+            let (world, (guest_at, guest)) = (self.world_at(), self.first_guest(None));
+            let at = world.min(guest_at);
+            if at >= HEAD_START && self.ready < self.guests.len() {
+                self.hear()?;
+                if self.ready < self.guests.len() {
+                    return Err(self.guests[self.ready].failed(GuestFault::Late));
+                }
+            }
+            if self.ready == self.guests.len() {
+                // Everything in it is open by now: whatever happens to this process, no file is left behind.
+                drop(folder.take());
+            }
+            if at > over {
+                return Err(self.guests[self.done].failed(GuestFault::Speechless));
+            }
+            self.calendar.set_now(at);
+            if world <= guest_at {
+                self.world.step();
+                self.deliver()?;
+            } else {
+                let until = self.free_until(guest);
+                self.guests[guest].free_until(&self.calendar, until);
+                self.with(guest, |guest, calendar| guest.run(calendar, at))?;
+                self.until_it_waits(guest, None)?;
+            }
+            turn = turn.wrapping_add(1);
+            if turn.is_multiple_of(TURNS) || world == NEVER {
+                self.hear()?;
+                if progress(self.world.progress()) == Continue::Stop {
+                    return Ok(Continue::Stop);
+                }
+            }
+        }
+        Ok(Continue::Yes)
+    }
+
+    /// How far a guest may go while nothing else happens.
+    fn free_until(&self, guest: usize) -> u64 {
+        self.world_at().min(self.first_guest(Some(guest)).0)
+    }
+
+    /// A guest has the word until it waits. `most` bounds how far it may go.
+    fn until_it_waits(&mut self, number: usize, most: Option<u64>) -> Result<(), LinuxError> {
+        loop {
+            match self.with(number, |guest, calendar| guest.listen(calendar))? {
+                Said::Waits => return Ok(()),
+                Said::Else => {}
+                Said::Sends(reply) => {
+                    self.take_frames(number)?;
+                    // Before the guest hears that its frames are taken: from then on it may run past what they cause.
+                    let until = self.free_until(number).min(most.unwrap_or(NEVER));
+                    self.guests[number].free_until(&self.calendar, until);
+                    self.with(number, |guest, _| guest.reply(&reply))?;
+                }
+            }
+        }
+    }
+
+    /// Puts what a guest has sent into the world.
+    fn take_frames(&mut self, number: usize) -> Result<(), LinuxError> {
+        let mut frame = std::mem::take(&mut self.spare);
+        loop {
+            let guest = &mut self.guests[number];
+            if !guest.sent(&mut frame).map_err(|fault| guest.failed(fault))? {
+                break;
+            }
+            if let Some(packet) = self.packet(number, &frame) {
+                let ticket = self.frames.keep(&mut frame);
+                let now = self.calendar.now().saturating_sub(HEAD_START);
+                self.world.put(Instant::from_nanos(now), OutsidePacket { ticket, ..packet });
+                self.settle()?;
+            }
+        }
+        self.spare = frame;
+        Ok(())
+    }
+
+    /// What a frame is in the world: `None` for what is not of a flow, or comes when the world is not there.
+    fn packet(&mut self, guest: usize, frame: &[u8]) -> Option<OutsidePacket> {
+        let now = self.calendar.now().checked_sub(HEAD_START)?;
+        if now > self.world.end().as_nanos() {
+            return None;
+        }
+        let packet = TcpPacket::read(frame)?;
+        let forward = guest == machine::number(Role::Source);
+        let port = if forward { packet.destination } else { packet.source };
+        let flow = self.flows.get_mut(usize::from(port.checked_sub(FIRST_PORT)?))?;
+        let segment = if forward { flow.connection.forward(&packet) } else { flow.connection.reverse(&packet) };
+        Some(OutsidePacket {
+            flow: flow.number,
+            segment,
+            ip_len: packet.ip_len,
+            ecn: packet.ecn,
+            ticket: Ticket(NonZeroU32::MIN),
+        })
+    }
+
+    /// Forgets packets that are lost. Those that have arrived, which only happens when the world has the word, stay for [`Run::deliver`].
+    fn settle(&mut self) -> Result<(), LinuxError> {
+        self.world.fates(&mut self.fates);
+        let frames = &mut self.frames;
+        self.fates.retain(|fate| {
+            let Fate::Lost { ticket } = fate else { return true };
+            frames.free(*ticket);
+            false
+        });
+        Ok(())
+    }
+
+    /// Gives guests what has arrived for them.
+    fn deliver(&mut self) -> Result<(), LinuxError> {
+        self.settle()?;
+        for fate in std::mem::take(&mut self.fates) {
+            let Fate::Arrived { ticket, is_reverse, ecn } = fate else { continue };
+            let frame = self.frames.get(ticket);
+            if ecn != Ecn::NotEct {
+                frame::set_ecn(frame, ecn);
+            }
+            let guest = &mut self.guests[machine::number(if is_reverse { Role::Source } else { Role::Sink })];
+            guest.receive(frame).map_err(|fault| guest.failed(fault))?;
+            self.frames.free(ticket);
+        }
+        Ok(())
+    }
+
+    /// Reads what guests have reported.
+    fn hear(&mut self) -> Result<(), LinuxError> {
+        for guest in &mut self.guests {
+            guest.reports(&mut self.lines).map_err(|fault| guest.failed(fault))?;
+        }
+        for line in self.lines.drain(..) {
+            match line {
+                Line::Ready => self.ready += 1,
+                Line::Done => self.done += 1,
+                other => self.states.take(&other),
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self, wants: Continue) -> Outcome {
+        let outcome = self.world.finish(wants);
+        self.states.add_to(outcome)
+    }
+}

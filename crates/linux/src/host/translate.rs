@@ -1,0 +1,211 @@
+//! From a specification to what guests are told, and from what they say to figures.
+
+use super::{Flow, HEAD_START};
+use crate::frame::Connection;
+use crate::job::{FlowJob, Job, MOST_FLOWS, Role};
+use crate::kernel::Kernel;
+use crate::report::{ConnectionState, Line};
+use goodqueue_sim::{FlowSpec, Outcome, Series, SeriesColumn, SourceSpec, WorldSpec};
+use goodqueue_tcp::{Data, EcnMode, LossDetection, ReceiverConfig, SenderConfig, SlowStartExit};
+use goodqueue_units::{Bytes, Duration, Instant};
+
+/// IP and TCP headers, without and with timestamps.
+const HEADERS: Bytes = Bytes::new(40);
+const WITH_TIMESTAMPS: Bytes = Bytes::new(52);
+/// The guests' cards take no longer packets.
+const LONGEST: u64 = 1500;
+/// Room for a window of 10 Gbit/s times 25 ms, for each flow.
+const BUFFER: u64 = 32 << 20;
+/// Flows beyond this number are not sampled: a report of more lines could not be read.
+const MOST_SAMPLED: usize = 64;
+
+type Tcp<'a> = (&'a SenderConfig, &'a ReceiverConfig, Bytes);
+
+/// TCP flows, with their numbers.
+fn tcp_flows(spec: &WorldSpec) -> impl Iterator<Item = (u32, &FlowSpec, Tcp<'_>)> {
+    (0..).zip(&spec.flows).filter_map(|(number, flow)| Some((number, flow, flow.source.tcp()?)))
+}
+
+/// Can guests run this world? The first thing that they cannot, by its name in scenarios, and why.
+///
+/// # Errors
+/// In one line.
+pub fn check(spec: &WorldSpec, kernel: &Kernel) -> Result<(), String> {
+    let mut first: Option<Tcp<'_>> = None;
+    if tcp_flows(spec).count() > MOST_FLOWS {
+        return Err(format!("--on linux: traffic: more than {MOST_FLOWS} TCP flows"));
+    }
+    for (_, flow, tcp) in tcp_flows(spec) {
+        let name = spec.groups.get(flow.group as usize).map_or("?", String::as_str);
+        let refuse = |key: &str, why: &str| Err(format!("--on linux: traffic `{name}`: {key}: {why}"));
+        if matches!(flow.source, SourceSpec::Session { .. }) {
+            return refuse("kind", "is not supported with kernel senders: allowed bulk, and all kinds of UDP");
+        }
+        let (sender, receiver, header) = tcp;
+        let defaults = SenderConfig::default();
+        let control = sender.cc.kind;
+        if !kernel.controls().contains(&control) {
+            let known = kernel.controls().join(", ");
+            return refuse("cc", &format!("`{control}` is not in the guest kernel, which has {known}"));
+        }
+        if !sender.cc.params.is_empty() {
+            return refuse("cc", "a kernel's congestion control has no parameters here");
+        }
+        if sender.loss_detection != LossDetection::Rack {
+            return refuse("loss_detection", "is the kernel's, rack");
+        }
+        if sender.slow_start_exit != SlowStartExit::Native {
+            return refuse("slow_start_exit", "is the kernel's, native");
+        }
+        if sender.initial_window != defaults.initial_window {
+            return refuse("initial_window", "is the kernel's, 10");
+        }
+        if *receiver != (ReceiverConfig { mss: receiver.mss, ..ReceiverConfig::default() }) {
+            return refuse("ack", "and max_ack_delay are the kernel's");
+        }
+        if header != HEADERS && header != WITH_TIMESTAMPS {
+            return refuse("header", "is 40 B or, with timestamps, 52 B");
+        }
+        if (sender.mss + header).get() > LONGEST {
+            return refuse("mss", "packets of more than 1500 B do not pass the guests' cards");
+        }
+        if !matches!(sender.ecn_mode(), EcnMode::Off | EcnMode::Classic | EcnMode::Mirror) {
+            return refuse("ecn", "the kernel has classic ECN, and mirrored marks for dctcp");
+        }
+        if (sender.ecn_mode() == EcnMode::Mirror) != (control == "dctcp") {
+            return refuse("ecn", "mirrored marks belong to dctcp, and dctcp to them");
+        }
+        if sender.max_window != defaults.max_window && sender.max_window.get() > u64::from(u32::MAX >> 2) {
+            return refuse("max_window", "is at most 1 GB");
+        }
+        let (one, _, header_of_one) = *first.get_or_insert(tcp);
+        if header_of_one != header {
+            return refuse("timestamps", "must be the same for all TCP groups");
+        }
+        if one.rto_min != sender.rto_min {
+            return refuse("rto_min", "must be the same for all TCP groups");
+        }
+    }
+    let plain = |mode| tcp_flows(spec).any(|(_, _, (sender, ..))| sender.ecn_mode() == mode);
+    if plain(EcnMode::Off) && plain(EcnMode::Classic) {
+        return Err("--on linux: traffic.ecn: all TCP groups but those of dctcp must have the same".to_owned());
+    }
+    Ok(())
+}
+
+/// Flows with ends outside, in the order of their ports.
+pub(super) fn flows(spec: &WorldSpec) -> Vec<Flow> {
+    tcp_flows(spec).map(|(number, ..)| Flow { number, connection: Connection::default() }).collect()
+}
+
+/// What an end is told.
+pub(super) fn job(spec: &WorldSpec, role: Role, epoch: u64) -> Job {
+    let after_start = |at: Instant| at.since(Instant::ZERO);
+    let flow_job = |flow: &FlowSpec, (sender, _, header): Tcp<'_>| FlowJob {
+        control: sender.cc.kind.to_owned(),
+        start: after_start(flow.start),
+        stop: flow.stop.map(after_start),
+        size: if let Data::Bytes(size) = sender.data { Some(size.get()) } else { None },
+        mss: (sender.mss + header).saturating_sub(HEADERS).get() as u32,
+        window: (sender.max_window != Bytes::MAX).then(|| sender.max_window.get() as u32),
+    };
+    let mut settings = Vec::new();
+    let mut set = |key: &str, value: &str| settings.push((format!("net.ipv4.{key}"), value.to_owned()));
+    set("tcp_no_metrics_save", "1");
+    // As many pages as there may be: memory is not what is studied.
+    set("tcp_mem", "1000000 2000000 4000000");
+    set("tcp_wmem", &format!("4096 16384 {BUFFER}"));
+    set("tcp_rmem", &format!("4096 131072 {BUFFER}"));
+    set("tcp_max_syn_backlog", "8192");
+    let classic = tcp_flows(spec).any(|(_, _, (sender, ..))| sender.ecn_mode() == EcnMode::Classic);
+    // 2: only when the other end asks, which those of dctcp do.
+    set("tcp_ecn", if classic { "1" } else { "2" });
+    if let Some((_, _, (sender, _, header))) = tcp_flows(spec).next() {
+        set("tcp_timestamps", if header == HEADERS { "0" } else { "1" });
+        set("tcp_rto_min_us", &(sender.rto_min.as_nanos() / 1000).to_string());
+    }
+    Job {
+        role,
+        epoch,
+        from: spec.warmup,
+        until: spec.warmup + spec.duration,
+        sample: spec.recording.sample_every.filter(|period| !period.is_zero()),
+        settings,
+        flows: tcp_flows(spec).map(|(_, flow, tcp)| flow_job(flow, tcp)).collect(),
+    }
+}
+
+/// Memory of a guest in MiB: what a kernel needs, and for each flow what its path may hold.
+pub(super) fn memory(spec: &WorldSpec) -> u32 {
+    (192 + 4 * tcp_flows(spec).count().min(400)) as u32
+}
+
+/// What guests have said of their connections.
+pub(super) struct States {
+    /// Number in the specification, and the name of its series, of each flow with ends outside.
+    flows: Vec<(u32, String)>,
+    sampled: Vec<Series>,
+    acknowledged: Vec<u64>,
+    period: Option<Duration>,
+    from: Vec<ConnectionState>,
+    until: Vec<ConnectionState>,
+}
+
+const COLUMNS: [&str; 5] = ["cwnd_bytes", "in_flight_bytes", "srtt_s", "goodput_bit_s", "retransmitted_packets"];
+
+impl States {
+    pub(super) fn new(spec: &WorldSpec) -> Self {
+        let subject = |flow: &FlowSpec| format!("flow:{}:{}", spec.groups[flow.group as usize], flow.index);
+        let flows: Vec<_> = tcp_flows(spec).map(|(number, flow, _)| (number, subject(flow))).collect();
+        let column = |name: &&str| SeriesColumn { name: (*name).to_owned(), values: Vec::new() };
+        let series = |subject: &String| Series {
+            subject: subject.clone(),
+            times: Vec::new(),
+            columns: COLUMNS.iter().map(column).collect(),
+        };
+        let period = spec.recording.sample_every.filter(|period| !period.is_zero());
+        let sampled = flows.iter().take(if period.is_some() { MOST_SAMPLED } else { 0 }).map(|(_, name)| series(name)).collect();
+        let none = vec![ConnectionState::default(); flows.len()];
+        Self { sampled, acknowledged: vec![0; flows.len()], period, from: none.clone(), until: none, flows }
+    }
+
+    pub(super) fn take(&mut self, line: &Line) {
+        match *line {
+            Line::From(flow, state) => put(&mut self.from, flow, state),
+            Line::Until(flow, state) => put(&mut self.until, flow, state),
+            Line::Sample(at, flow, state) => self.sample(Instant::from_nanos(at), flow as usize, &state),
+            Line::Ready | Line::Done | Line::Error(_) => {}
+        }
+    }
+
+    fn sample(&mut self, at: Instant, flow: usize, state: &ConnectionState) {
+        let (Some(series), Some(period)) = (self.sampled.get_mut(flow), self.period) else { return };
+        let before = std::mem::replace(&mut self.acknowledged[flow], state.acknowledged);
+        let goodput = state.acknowledged.saturating_sub(before) as f64 * 8.0 / period.as_secs_f64();
+        let srtt = if state.rtt_us == 0 { f64::NAN } else { state.rtt_us as f64 * 1e-6 };
+        series.times.push(at);
+        let values = [state.window as f64, state.in_flight as f64, srtt, goodput, state.retransmitted as f64];
+        for (column, value) in series.columns.iter_mut().zip(values) {
+            column.values.push(value);
+        }
+    }
+
+    /// Adds what only the guests know.
+    pub(super) fn add_to(self, mut outcome: Outcome) -> Outcome {
+        for (place, (number, _)) in self.flows.iter().enumerate() {
+            if let Some(flow) = outcome.flows.get_mut(*number as usize) {
+                flow.timeouts = self.until[place].timeouts.saturating_sub(self.from[place].timeouts);
+            }
+        }
+        outcome.series.extend(self.sampled);
+        outcome
+    }
+}
+
+fn put(states: &mut [ConnectionState], flow: u32, state: ConnectionState) {
+    if let Some(place) = states.get_mut(flow as usize) {
+        *place = state;
+    }
+}
+
+const _: () = assert!(HEAD_START.is_multiple_of(1_000_000), "samples fall on whole milliseconds of both clocks");

@@ -1,0 +1,55 @@
+//! Receives and throws away.
+
+use super::{Reports, named};
+use crate::job::{FIRST_PORT, Job};
+use crate::report::Line;
+use crate::sys::network::{self, Poller, TIMER, Watch};
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+/// Taken at once.
+const PART: usize = 1 << 16;
+/// Tokens of connections are their descriptors above this; those of listeners are numbers of flows.
+const CONNECTIONS: u64 = 1 << 32;
+
+pub(super) fn run(job: &Job, reports: &mut Reports) -> io::Result<()> {
+    let poller = Poller::new()?;
+    let mut listeners = Vec::new();
+    for (number, flow) in job.flows.iter().enumerate() {
+        let socket = network::tcp_socket()?;
+        // Some controls need their own kind of answers.
+        network::set_bytes(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, flow.control.as_bytes())
+            .map_err(|error| named(&flow.control, &error))?;
+        network::set_number(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_MAXSEG, flow.mss as i32)?;
+        if let Some(window) = flow.window {
+            network::set_number(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, window as i32)?;
+        }
+        network::listen(socket.as_fd(), FIRST_PORT + number as u16)?;
+        poller.add(socket.as_fd(), number as u64, Watch::Read)?;
+        listeners.push(socket);
+    }
+    poller.wake_at(job.epoch + job.until.as_nanos())?;
+    reports.say(&[Line::Ready])?;
+    let mut connections: BTreeMap<u64, OwnedFd> = BTreeMap::new();
+    let mut tokens = Vec::new();
+    loop {
+        poller.wait(&mut tokens)?;
+        for token in &tokens {
+            if *token == TIMER {
+                reports.say(&[Line::Done])?;
+            } else if let Some(listener) = listeners.get(*token as usize) {
+                while let Some(socket) = network::accept(listener.as_fd())? {
+                    let token = CONNECTIONS + socket.as_raw_fd() as u64;
+                    poller.add(socket.as_fd(), token, Watch::Read)?;
+                    connections.insert(token, socket);
+                }
+            } else if let Some(socket) = connections.get(token) {
+                // What has arrived meanwhile is announced again.
+                if !matches!(network::discard(socket.as_fd(), PART), Ok(Some(1..) | None)) {
+                    connections.remove(token);
+                }
+            }
+        }
+    }
+}

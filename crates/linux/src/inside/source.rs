@@ -1,0 +1,122 @@
+//! Sends on every flow as its job says, and reads what the kernel thinks of it.
+
+use super::{Reports, SINK, named};
+use crate::job::{FIRST_PORT, FlowJob, Job};
+use crate::report::Line;
+use crate::sys::network::{self, Poller, TIMER, Watch};
+use std::collections::BTreeSet;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+/// Written at once.
+const PART: usize = 1 << 16;
+
+/// What happens at a time; of two things at the same time the one that is named first here comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    Start(usize),
+    Stop(usize),
+    From,
+    Sample,
+    Until,
+}
+
+/// A connection and what is left to send on it.
+struct Flow<'a> {
+    job: &'a FlowJob,
+    socket: Option<OwnedFd>,
+    left: Option<u64>,
+    stopped: bool,
+}
+
+impl Flow<'_> {
+    fn start(&mut self, number: usize, poller: &Poller) -> io::Result<()> {
+        let socket = network::tcp_socket()?;
+        network::set_bytes(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, self.job.control.as_bytes())
+            .map_err(|error| named(&self.job.control, &error))?;
+        network::set_number(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_MAXSEG, self.job.mss as i32)?;
+        network::connect(socket.as_fd(), SINK.address, FIRST_PORT + number as u16)?;
+        poller.add(socket.as_fd(), number as u64, Watch::Write)?;
+        self.socket = Some(socket);
+        Ok(())
+    }
+
+    /// Sends until the socket is full or there is nothing left.
+    fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let Some(socket) = self.socket.as_ref().filter(|_| !self.stopped) else { return Ok(()) };
+        loop {
+            let most = self.left.map_or(PART, |left| left.min(PART as u64) as usize);
+            if most == 0 {
+                self.stopped = true;
+                return network::finish(socket.as_fd());
+            }
+            let Some(sent) = network::send(socket.as_fd(), &bytes[..most])? else { return Ok(()) };
+            self.left = self.left.map(|left| left - sent as u64);
+        }
+    }
+
+    fn stop(&mut self) -> io::Result<()> {
+        self.stopped = true;
+        // One that is not connected yet has nothing to finish.
+        self.socket.as_ref().map_or(Ok(()), |socket| network::finish(socket.as_fd()).or(Ok(())))
+    }
+}
+
+/// Lines about all connections there are.
+fn states(flows: &[Flow<'_>], line: impl Fn(u32, crate::report::ConnectionState) -> Line) -> Vec<Line> {
+    let read = |(number, flow): (usize, &Flow<'_>)| {
+        let state = flow.socket.as_ref().and_then(|socket| network::state(socket.as_fd()).ok()).unwrap_or_default();
+        line(number as u32, state)
+    };
+    flows.iter().enumerate().map(read).collect()
+}
+
+pub(super) fn run(job: &Job, reports: &mut Reports) -> io::Result<()> {
+    let poller = Poller::new()?;
+    let bytes = vec![0; PART];
+    let mut flows: Vec<Flow<'_>> =
+        job.flows.iter().map(|flow| Flow { job: flow, socket: None, left: flow.size, stopped: false }).collect();
+    let mut events = BTreeSet::from([(job.from.as_nanos(), Event::From), (job.until.as_nanos(), Event::Until)]);
+    for (number, flow) in job.flows.iter().enumerate() {
+        events.insert((flow.start.as_nanos(), Event::Start(number)));
+        events.extend(flow.stop.map(|stop| (stop.as_nanos(), Event::Stop(number))));
+    }
+    events.extend(job.sample.map(|period| (period.as_nanos(), Event::Sample)));
+    reports.say(&[Line::Ready])?;
+    let mut tokens = Vec::new();
+    while let Some(&(next, event)) = events.first() {
+        poller.wake_at(job.epoch + next)?;
+        poller.wait(&mut tokens)?;
+        let mut due = false;
+        for token in &tokens {
+            match flows.get_mut(*token as usize) {
+                // A flow that breaks has ended; its figures say so.
+                Some(flow) => flow.stopped |= flow.send(&bytes).is_err(),
+                None => due |= *token == TIMER,
+            }
+        }
+        if !due {
+            continue;
+        }
+        events.remove(&(next, event));
+        match event {
+            Event::Start(number) => flows[number].start(number, &poller)?,
+            Event::Stop(number) => flows[number].stop()?,
+            Event::From => reports.say(&states(&flows, Line::From))?,
+            Event::Sample => {
+                reports.say(&states(&flows, |flow, state| Line::Sample(next, flow, state)))?;
+                let again = next + job.sample.map_or(0, |period| period.as_nanos());
+                events.extend((again <= job.until.as_nanos()).then_some((again, Event::Sample)));
+            }
+            Event::Until => {
+                let mut lines = states(&flows, Line::Until);
+                lines.push(Line::Done);
+                reports.say(&lines)?;
+            }
+        }
+    }
+    // Nothing more happens; the host ends this.
+    loop {
+        poller.wait(&mut tokens)?;
+    }
+}

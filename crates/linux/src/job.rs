@@ -1,0 +1,168 @@
+//! What a guest is to do, as text: written by the host into a file, read by the program inside.
+
+use goodqueue_units::Duration;
+use std::fmt::Write as _;
+use std::str::FromStr;
+
+/// Which end of all connections a guest is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Sends the data.
+    Source,
+    /// Receives it.
+    Sink,
+}
+
+impl Role {
+    /// In messages.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Source => "source",
+            Self::Sink => "sink",
+        }
+    }
+}
+
+/// The port of the sink that flow 0 uses; others follow.
+pub const FIRST_PORT: u16 = 10_000;
+/// Most flows there may be.
+pub const MOST_FLOWS: usize = 4_000;
+
+/// One flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowJob {
+    /// Congestion control, by the kernel's name.
+    pub control: String,
+    /// When it starts, after the world does.
+    pub start: Duration,
+    /// When it stops offering data.
+    pub stop: Option<Duration>,
+    /// How much it sends; `None` for no end.
+    pub size: Option<u64>,
+    /// Largest segment, options included.
+    pub mss: u32,
+    /// Most that the sink offers to take at once.
+    pub window: Option<u32>,
+}
+
+/// A whole job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Which end.
+    pub role: Role,
+    /// When the world starts, on the guest's wall clock, in nanoseconds.
+    pub epoch: u64,
+    /// The measured part begins and ends, after the world starts.
+    pub from: Duration,
+    /// See `from`.
+    pub until: Duration,
+    /// Time between two samples of the connections.
+    pub sample: Option<Duration>,
+    /// Settings below `/proc/sys`.
+    pub settings: Vec<(String, String)>,
+    /// All flows.
+    pub flows: Vec<FlowJob>,
+}
+
+impl Job {
+    /// As text: one thing a line.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let nanos = |span: Duration| span.as_nanos();
+        let number = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
+        let mut text = format!("role {}\nepoch {}\n", self.role.name(), self.epoch);
+        let _ = writeln!(text, "measure {} {}", nanos(self.from), nanos(self.until));
+        let _ = writeln!(text, "sample {}", number(self.sample.map(nanos)));
+        for (key, value) in &self.settings {
+            let _ = writeln!(text, "set {key} {value}");
+        }
+        for flow in &self.flows {
+            let FlowJob { control, start, stop, size, mss, window } = flow;
+            let (stop, size, window) = (number(stop.map(nanos)), number(*size), number(window.map(u64::from)));
+            let _ = writeln!(text, "flow {control} {} {stop} {size} {mss} {window}", nanos(*start));
+        }
+        text
+    }
+
+    /// Reads it back; `None` when it is no job.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
+        let mut job = Self {
+            role: Role::Source,
+            epoch: 0,
+            from: Duration::ZERO,
+            until: Duration::ZERO,
+            sample: None,
+            settings: Vec::new(),
+            flows: Vec::new(),
+        };
+        for line in text.lines() {
+            let (what, rest) = line.split_once(' ')?;
+            let mut words = rest.split(' ');
+            match what {
+                "role" if rest == "source" => job.role = Role::Source,
+                "role" if rest == "sink" => job.role = Role::Sink,
+                "epoch" => job.epoch = rest.parse().ok()?,
+                "measure" => (job.from, job.until) = (span(&mut words)?, span(&mut words)?),
+                "sample" => job.sample = optional(&mut words)?.map(Duration::ns),
+                "set" => {
+                    let (key, value) = rest.split_once(' ')?;
+                    job.settings.push((key.to_owned(), value.to_owned()));
+                }
+                "flow" => job.flows.push(FlowJob {
+                    control: words.next()?.to_owned(),
+                    start: span(&mut words)?,
+                    stop: optional(&mut words)?.map(Duration::ns),
+                    size: optional(&mut words)?,
+                    mss: words.next()?.parse().ok()?,
+                    window: optional(&mut words)?,
+                }),
+                _ => return None,
+            }
+        }
+        Some(job)
+    }
+}
+
+fn span<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Duration> {
+    words.next()?.parse().ok().map(Duration::ns)
+}
+
+/// A number or `-`; the outer `None` means neither.
+fn optional<'a, T: FromStr>(words: &mut impl Iterator<Item = &'a str>) -> Option<Option<T>> {
+    match words.next()? {
+        "-" => Some(None),
+        word => word.parse().ok().map(Some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_survives_its_text() {
+        let flow = FlowJob {
+            control: "cubic".to_owned(),
+            start: Duration::ms(3),
+            stop: None,
+            size: Some(7),
+            mss: 1460,
+            window: Some(65_535),
+        };
+        let job = Job {
+            role: Role::Sink,
+            epoch: 1_700_000_001_000_000_000,
+            from: Duration::secs(2),
+            until: Duration::secs(9),
+            sample: Some(Duration::ms(10)),
+            settings: vec![("net.ipv4.tcp_rmem".to_owned(), "4096 131072 33554432".to_owned())],
+            flows: vec![flow.clone(), FlowJob { stop: Some(Duration::secs(1)), size: None, window: None, ..flow }],
+        };
+        assert_eq!(Job::read(&job.text()), Some(job));
+        for wrong in ["role both", "flow cubic 1 -", "measure 1", "sample x", "nonsense 1"] {
+            assert_eq!(Job::read(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,423 @@
+//! A guest: its process, its clock and its network card, each behind a socket.
+
+use crate::calendar::{Calendar, MESSAGE, Message, NEVER, Operation};
+use crate::error::{GuestFault, LinuxError, doing};
+use crate::frame::LONGEST;
+use crate::job::{Job, Role};
+use crate::report::Line;
+use crate::ring::{Piece, Use};
+use crate::sys::descriptors::{self, memory_file};
+use crate::sys::{child, waiting};
+use crate::vhost::{self, Device, HEADER, Header, RECEIVE, TRANSMIT};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::FileExt as _;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// A guest that says nothing for so long of real time has failed.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Bytes that virtio puts before a frame.
+const CARD_HEADER: usize = 12;
+/// That a received frame is in one buffer.
+const BUFFERS: usize = 10;
+/// Most that is read of a console or a report.
+const MOST_TEXT: u64 = 1 << 30;
+
+/// How guests are started.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup<'a> {
+    /// The kernel.
+    pub kernel: &'a Path,
+    /// The program that runs inside, and what comes before the path of its job.
+    pub program: &'a [OsString],
+    /// The wall clock at boot, in nanoseconds.
+    pub epoch: u64,
+    /// Memory in MiB.
+    pub memory: u32,
+    /// What all of a guest's random numbers follow from.
+    pub seed: u64,
+}
+
+/// What a running guest does.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Said {
+    /// Has nothing to do before the time it has asked for.
+    Waits,
+    /// Has given frames to its card; it goes on when [`Guest::reply`] has sent this.
+    Sends(Vec<u8>),
+    /// Nothing of interest.
+    Else,
+}
+
+/// A guest.
+pub struct Guest {
+    name: &'static str,
+    /// Its number in the calendar.
+    number: usize,
+    child: Child,
+    clock: UnixStream,
+    card_listener: UnixListener,
+    card: Option<UnixStream>,
+    device: Device,
+    console: File,
+    report: File,
+    /// So much of the report has been read.
+    read: u64,
+    pieces: Vec<Piece>,
+    /// How far it may go, and where it was.
+    free_until: u64,
+    was: u64,
+    start_number: u32,
+    runs: u32,
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        child::kill_group(self.child.id());
+        // It has just been killed, so this takes no time.
+        let _ = self.child.wait();
+    }
+}
+
+impl Guest {
+    /// Starts its process; its first message is that it is there.
+    ///
+    /// # Errors
+    /// When it cannot be started, or does not come.
+    pub fn start(setup: &Setup<'_>, folder: &Path, number: usize, job: &Job) -> Result<Self, LinuxError> {
+        let name = job.role.name();
+        let path = |what: &str| -> PathBuf { folder.join(format!("{what}{number}")) };
+        let prepare = || -> io::Result<_> {
+            std::fs::write(path("job"), job.text())?;
+            let listeners = (UnixListener::bind(path("clock"))?, UnixListener::bind(path("card"))?);
+            Ok((listeners, memory_file(0)?, memory_file(0)?))
+        };
+        let ((clock_listener, card_listener), console, report) = prepare().map_err(doing("preparing a guest"))?;
+        let mut command = arguments(setup, folder, number, &path("job"));
+        command.env_clear().env("GQ_SEED", (setup.seed ^ number as u64).to_string());
+        let stdout = console.try_clone().map_err(doing("preparing a guest"))?;
+        command.stdin(Stdio::null()).stderr(stdout.try_clone().map_err(doing("preparing a guest"))?).stdout(stdout);
+        child::bind(&mut command, vec![report.as_raw_fd()]);
+        let mut child = command.spawn().map_err(doing("starting the guest kernel"))?;
+        let clock = match accept(&clock_listener) {
+            Ok(clock) => clock,
+            Err(fault) => {
+                child::kill_group(child.id());
+                let _ = child.wait();
+                return Err(LinuxError::Guest { name, fault, console: tail(&console) });
+            }
+        };
+        let mut guest = Self {
+            name,
+            number,
+            child,
+            clock,
+            card_listener,
+            card: None,
+            device: Device::default(),
+            console,
+            report,
+            read: 0,
+            pieces: Vec::new(),
+            free_until: 0,
+            was: 0,
+            start_number: 0,
+            runs: 0,
+        };
+        match guest.clock_message() {
+            Ok(Message { operation: Operation::Start, number, .. }) => guest.start_number = number,
+            Ok(_) => return Err(guest.failed(GuestFault::Clock("it did not start with a start"))),
+            Err(fault) => return Err(guest.failed(fault)),
+        }
+        Ok(guest)
+    }
+
+    /// Names the guest and quotes its console.
+    pub fn failed(&self, fault: GuestFault) -> LinuxError {
+        // A program that has something to say has said what matters.
+        let console = if matches!(fault, GuestFault::Program(_)) { String::new() } else { tail(&self.console) };
+        LinuxError::Guest { name: self.name, fault, console }
+    }
+
+    /// Lets it boot: hands it the clock's memory.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub fn boot(&mut self, calendar: &Calendar) -> Result<(), GuestFault> {
+        calendar.name(self.number);
+        calendar.set_running(Some(self.number));
+        let ack = Message { operation: Operation::Ack, number: self.start_number, time: Calendar::client(self.number) };
+        // The second descriptor is for a log that guests of this version close at once.
+        let files = [calendar.file.as_raw_fd(), self.console.as_raw_fd()];
+        Ok(descriptors::send(&self.clock, &ack.bytes(), &files)?)
+    }
+
+    /// Gives it the word at time `at`, which is now.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub fn run(&mut self, calendar: &Calendar, at: u64) -> Result<(), GuestFault> {
+        calendar.set_running(Some(self.number));
+        calendar.set_request(self.number, None);
+        self.was = at;
+        self.runs = self.runs.wrapping_add(1);
+        let run = Message { operation: Operation::Run, number: self.runs, time: at };
+        Ok(self.clock.write_all(&run.bytes())?)
+    }
+
+    /// Says how far it may go before it must ask.
+    pub fn free_until(&mut self, calendar: &Calendar, time: u64) {
+        self.free_until = time;
+        calendar.set_free_until(time);
+    }
+
+    /// Waits for what it does next while it has the word.
+    ///
+    /// # Errors
+    /// When it does nothing for too long, is gone, or does what it should not.
+    pub fn listen(&mut self, calendar: &Calendar) -> Result<Said, GuestFault> {
+        let listener = self.card.is_none().then(|| self.card_listener.as_raw_fd());
+        let sockets = [Some(self.clock.as_raw_fd()), self.card.as_ref().map(AsRawFd::as_raw_fd), listener];
+        let [clock, card, listener] = waiting::readable(sockets, PATIENCE)?;
+        if listener {
+            self.card = Some(accept(&self.card_listener)?);
+            return Ok(Said::Else);
+        }
+        if !card && !clock {
+            return Err(self.is_quiet());
+        }
+        let said = if card { self.card_message() } else { self.clock_request(calendar) }?;
+        let now = calendar.now();
+        // At a free run's end a guest stands at the end itself.
+        if now < self.was || (now > self.free_until && now > self.was) {
+            return Err(GuestFault::Clock("it set a time that it was not given"));
+        }
+        self.was = now;
+        Ok(said)
+    }
+
+    fn is_quiet(&mut self) -> GuestFault {
+        if matches!(self.child.try_wait(), Ok(None)) { GuestFault::Silent(PATIENCE.as_secs()) } else { GuestFault::Ended }
+    }
+
+    fn clock_message(&mut self) -> Result<Message, GuestFault> {
+        let mut bytes = [0; MESSAGE];
+        read(&mut self.clock, &mut bytes)?;
+        Message::read(bytes).ok_or(GuestFault::Clock("an unknown message"))
+    }
+
+    fn clock_request(&mut self, calendar: &Calendar) -> Result<Said, GuestFault> {
+        let message = self.clock_message()?;
+        let mut time = 0;
+        match message.operation {
+            Operation::Wait => {
+                calendar.set_running(None);
+                return Ok(Said::Waits);
+            }
+            Operation::Ack => return Ok(Said::Else),
+            Operation::Get => time = calendar.now(),
+            Operation::Request => calendar.set_request(self.number, Some(message.time.min(NEVER))),
+            Operation::Update => calendar.set_now(message.time),
+            Operation::GetTimeOfDay => return Err(GuestFault::Clock("it asked for a time of day that it was told")),
+            Operation::Start | Operation::Run => return Err(GuestFault::Clock("a message that is not a guest's")),
+        }
+        let ack = Message { operation: Operation::Ack, number: message.number, time };
+        self.clock.write_all(&ack.bytes())?;
+        Ok(Said::Else)
+    }
+
+    fn card_message(&mut self) -> Result<Said, GuestFault> {
+        let Some(card) = &mut self.card else { return Ok(Said::Else) };
+        let mut bytes = [0; HEADER];
+        let (got, descriptors) = descriptors::receive(card, &mut bytes)?;
+        if got == 0 {
+            return Err(GuestFault::Ended);
+        }
+        read(card, &mut bytes[got..])?;
+        let header = Header::read(bytes)?;
+        let mut body = [0; vhost::MOST_BODY];
+        let body = &mut body[..header.size];
+        read(card, body)?;
+        let answer = self.device.handle(header, body, descriptors)?;
+        let reply = answer.reply.unwrap_or_default();
+        if answer.kicked == Some(TRANSMIT) {
+            return Ok(Said::Sends(reply));
+        }
+        self.reply(&reply)?;
+        Ok(Said::Else)
+    }
+
+    /// Lets it go on after it has sent.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub fn reply(&mut self, reply: &[u8]) -> Result<(), GuestFault> {
+        self.card.as_mut().map_or(Ok(()), |card| Ok(card.write_all(reply)?))
+    }
+
+    /// Takes the next frame that it has sent, if there is one: true when `frame` holds it.
+    ///
+    /// # Errors
+    /// When its queue is broken or the frame longer than any.
+    pub fn sent(&mut self, frame: &mut Vec<u8>) -> Result<bool, GuestFault> {
+        let Device { memory, queues, .. } = &mut self.device;
+        let queue = &mut queues[TRANSMIT];
+        let Some(head) = queue.take(memory, Use::Read, &mut self.pieces)? else { return Ok(false) };
+        let total = self.pieces.iter().fold(0_usize, |sum, piece| sum.saturating_add(piece.len as usize));
+        if total > LONGEST + CARD_HEADER {
+            return Err(GuestFault::Frame(total.saturating_sub(CARD_HEADER)));
+        }
+        frame.clear();
+        frame.resize(total, 0);
+        let mut rest = frame.as_mut_slice();
+        for piece in &self.pieces {
+            let (part, after) = rest.split_at_mut(piece.len as usize);
+            memory.read(piece.at, part).map_err(crate::ring::RingFault::from)?;
+            rest = after;
+        }
+        queue.give_back(memory, head, 0)?;
+        frame.drain(..CARD_HEADER.min(total));
+        Ok(true)
+    }
+
+    /// Gives it a frame that has arrived, while it has not the word.
+    ///
+    /// # Errors
+    /// When it has no room, its queue is broken, or it does not answer.
+    pub fn receive(&mut self, frame: &[u8]) -> Result<(), GuestFault> {
+        let Device { memory, queues, interrupts } = &mut self.device;
+        let queue = &mut queues[RECEIVE];
+        let Some(head) = queue.take(memory, Use::Write, &mut self.pieces)? else { return Err(GuestFault::NoRoom) };
+        let mut header = [0; CARD_HEADER];
+        header[BUFFERS] = 1;
+        let mut parts = [&header[..], frame];
+        for piece in &self.pieces {
+            let (mut at, mut room) = (piece.at, piece.len as usize);
+            for part in &mut parts {
+                let (now, later) = part.split_at(room.min(part.len()));
+                memory.write(at, now).map_err(crate::ring::RingFault::from)?;
+                at = at.saturating_add(now.len() as u64);
+                room -= now.len();
+                *part = later;
+            }
+        }
+        if parts.iter().any(|part| !part.is_empty()) {
+            return Err(GuestFault::NoRoom);
+        }
+        queue.give_back(memory, head, (CARD_HEADER + frame.len()) as u32)?;
+        if !queue.wants_interrupt(memory)? {
+            return Ok(());
+        }
+        let Some(socket) = interrupts else { return Ok(()) };
+        socket.set_read_timeout(Some(PATIENCE))?;
+        let mut answer = vhost::interrupt(RECEIVE);
+        socket.write_all(&answer)?;
+        read(socket, &mut answer)
+    }
+
+    /// What it has reported since the last call.
+    ///
+    /// # Errors
+    /// When it says what cannot be understood, or that something is wrong.
+    pub fn reports(&mut self, lines: &mut Vec<Line>) -> Result<(), GuestFault> {
+        let len = self.report.metadata()?.len().min(MOST_TEXT);
+        if len <= self.read {
+            return Ok(());
+        }
+        let mut bytes = vec![0; (len - self.read) as usize];
+        self.report.read_exact_at(&mut bytes, self.read)?;
+        let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else { return Ok(()) };
+        self.read += end as u64 + 1;
+        for line in String::from_utf8_lossy(&bytes[..end]).lines() {
+            match Line::read(line.trim_end_matches('\r')) {
+                Some(Line::Error(message)) => return Err(GuestFault::Program(message)),
+                Some(line) => lines.push(line),
+                None => {
+                    let excerpt: String = line.chars().take(80).collect();
+                    return Err(GuestFault::Program(format!("its report is not to be understood: {excerpt}")));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn accept(listener: &UnixListener) -> Result<UnixStream, GuestFault> {
+    let [ready] = waiting::readable([Some(listener.as_raw_fd())], PATIENCE)?;
+    if !ready {
+        return Err(GuestFault::Silent(PATIENCE.as_secs()));
+    }
+    let (socket, _) = listener.accept()?;
+    socket.set_read_timeout(Some(PATIENCE))?;
+    socket.set_write_timeout(Some(PATIENCE))?;
+    Ok(socket)
+}
+
+/// Reads it all, or says that the guest is silent or gone.
+fn read(socket: &mut UnixStream, bytes: &mut [u8]) -> Result<(), GuestFault> {
+    socket.read_exact(bytes).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => GuestFault::Silent(PATIENCE.as_secs()),
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => GuestFault::Ended,
+        _ => GuestFault::Io(error),
+    })
+}
+
+/// The last lines of a console, in one.
+fn tail(console: &File) -> String {
+    let len = console.metadata().map_or(0, |metadata| metadata.len()).min(MOST_TEXT);
+    let part = len.min(600);
+    let mut bytes = vec![0; part as usize];
+    if console.read_exact_at(&mut bytes, len - part).is_err() {
+        return String::new();
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines[lines.len().saturating_sub(4)..].join(" / ")
+}
+
+fn arguments(setup: &Setup<'_>, folder: &Path, number: usize, job: &Path) -> Command {
+    let mut command = Command::new(setup.kernel);
+    let mut plain = |text: String| {
+        command.arg(text);
+    };
+    plain(format!("mem={}M", setup.memory));
+    // Without a root and a console of its own User-Mode Linux adds them at the end, where they would be arguments of ours.
+    for text in ["root=98:0", "console=tty0", "rootfstype=hostfs", "rootflags=/", "ro", "quiet", "virtio_net.napi_tx=0"] {
+        plain(text.to_owned());
+    }
+    for text in ["con=null", "con0=null,fd:1", "ssl=null", "ssl0=null,fd:3"] {
+        plain(text.to_owned());
+    }
+    plain(format!("time-travel-start={}", setup.epoch));
+    let folder = folder.display();
+    plain(format!("time-travel=ext:{number}:{folder}/clock{number}"));
+    plain(format!("virtio_uml.device={folder}/card{number}:1"));
+    plain(format!("uml_dir={folder}/"));
+    let mut init = OsString::from("init=");
+    let mut words = setup.program.iter();
+    init.push(words.next().map_or_else(OsString::new, Clone::clone));
+    command.arg(init).arg("--").args(words).arg(job);
+    command
+}
+
+/// Can a program be named on a kernel's command line?
+#[must_use]
+pub fn can_be_named(program: &[OsString]) -> bool {
+    let plain = |word: &OsString| word.as_bytes().iter().all(|byte| byte.is_ascii_graphic() && *byte != b'"');
+    program.first().is_some_and(|word| word.as_bytes().first() == Some(&b'/')) && program.iter().all(plain)
+}
+
+/// What a role is in the calendar and in names of files.
+#[must_use]
+pub const fn number(role: Role) -> usize {
+    match role {
+        Role::Source => 0,
+        Role::Sink => 1,
+    }
+}

@@ -1,0 +1,149 @@
+//! The memory of a guest, as it shows it to its devices. Nothing a guest says is believed: every address is held to what was mapped.
+
+use crate::sys::mapping::Mapping;
+use std::fs::File;
+use std::io;
+use std::sync::atomic::Ordering;
+use thiserror::Error;
+
+/// Most regions a guest may show.
+pub const MOST_REGIONS: usize = 8;
+/// Most bytes of one region.
+const MOST_BYTES: u64 = 1 << 36;
+
+/// An address or a structure that a guest may not have given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum MemoryFault {
+    /// Outside of what it shows.
+    #[error("{len} bytes at address {at:#x} are not in the guest's memory")]
+    Outside {
+        /// First address.
+        at: u64,
+        /// Bytes from there.
+        len: u64,
+    },
+    /// Not where such a thing may be.
+    #[error("address {at:#x} is not a multiple of {of}")]
+    Unaligned {
+        /// The address.
+        at: u64,
+        /// What it must be a multiple of.
+        of: u64,
+    },
+}
+
+/// A region as announced: physical address, size, address in the guest's process, and where in the file it starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegionSpec {
+    /// Physical address of its first byte.
+    pub guest: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Address of its first byte in the guest's process.
+    pub user: u64,
+    /// Where it begins in the file.
+    pub offset: u64,
+}
+
+#[derive(Debug)]
+struct Region {
+    spec: RegionSpec,
+    mapping: Mapping,
+}
+
+/// All regions.
+#[derive(Debug, Default)]
+pub struct GuestMemory {
+    regions: Vec<Region>,
+}
+
+impl GuestMemory {
+    /// Adds a region.
+    ///
+    /// # Errors
+    /// When there are too many, its size or place cannot be, or its file is shorter than it says.
+    pub fn add(&mut self, spec: RegionSpec, file: &File) -> io::Result<()> {
+        let wrong = |what: &str| Err(io::Error::new(io::ErrorKind::InvalidData, what.to_owned()));
+        if self.regions.len() >= MOST_REGIONS {
+            return wrong("more regions of memory than there may be");
+        }
+        if spec.size == 0 || spec.size > MOST_BYTES || spec.offset > MOST_BYTES {
+            return wrong("a region of memory has an impossible size");
+        }
+        if spec.guest.checked_add(spec.size).is_none() || spec.user.checked_add(spec.size).is_none() {
+            return wrong("a region of memory is beyond all addresses");
+        }
+        let mapping = Mapping::new(file, (spec.offset + spec.size) as usize)?;
+        self.regions.push(Region { spec, mapping });
+        Ok(())
+    }
+
+    /// Forgets all regions.
+    pub fn clear(&mut self) {
+        self.regions.clear();
+    }
+
+    /// The mapping that holds these physical addresses, and where in it they begin.
+    fn find(&self, at: u64, len: u64) -> Result<(&Mapping, usize), MemoryFault> {
+        let holds = |region: &&Region| {
+            let within = at.checked_sub(region.spec.guest);
+            within.is_some_and(|within| within <= region.spec.size && len <= region.spec.size - within)
+        };
+        let region = self.regions.iter().find(holds).ok_or(MemoryFault::Outside { at, len })?;
+        Ok((&region.mapping, (region.spec.offset + (at - region.spec.guest)) as usize))
+    }
+
+    /// The physical address that an address of the guest's process stands for.
+    ///
+    /// # Errors
+    /// When it is in no region.
+    pub fn physical(&self, user: u64) -> Result<u64, MemoryFault> {
+        let within = |region: &Region| user.checked_sub(region.spec.user).filter(|within| *within < region.spec.size);
+        let found = self.regions.iter().find_map(|region| Some(region.spec.guest + within(region)?));
+        found.ok_or(MemoryFault::Outside { at: user, len: 1 })
+    }
+
+    /// Copies bytes out of it.
+    ///
+    /// # Errors
+    /// When they are not all there.
+    pub fn read(&self, at: u64, to: &mut [u8]) -> Result<(), MemoryFault> {
+        let (mapping, place) = self.find(at, to.len() as u64)?;
+        mapping.read(place, to);
+        Ok(())
+    }
+
+    /// Copies bytes into it.
+    ///
+    /// # Errors
+    /// When there is not room for them all.
+    pub fn write(&self, at: u64, from: &[u8]) -> Result<(), MemoryFault> {
+        let (mapping, place) = self.find(at, from.len() as u64)?;
+        mapping.write(place, from);
+        Ok(())
+    }
+
+    fn word(&self, at: u64) -> Result<(&Mapping, usize), MemoryFault> {
+        let (mapping, place) = self.find(at, 2)?;
+        if place.is_multiple_of(2) { Ok((mapping, place)) } else { Err(MemoryFault::Unaligned { at, of: 2 }) }
+    }
+
+    /// A number that the other side has written before what it stands for.
+    ///
+    /// # Errors
+    /// When it is outside, or at an odd address.
+    pub fn load(&self, at: u64) -> Result<u16, MemoryFault> {
+        let (mapping, place) = self.word(at)?;
+        Ok(u16::from_le(mapping.u16(place).load(Ordering::Acquire)))
+    }
+
+    /// Writes a number that says that what was written before is ready.
+    ///
+    /// # Errors
+    /// When it is outside, or at an odd address.
+    pub fn publish(&self, at: u64, value: u16) -> Result<(), MemoryFault> {
+        let (mapping, place) = self.word(at)?;
+        mapping.u16(place).store(value.to_le(), Ordering::Release);
+        Ok(())
+    }
+}

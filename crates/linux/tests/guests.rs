@@ -1,0 +1,185 @@
+//! Whole runs with guests, where the guest kernel is (`make linux`); skipped elsewhere. This program is its own guest, so it has its own `main`.
+
+#![allow(clippy::disallowed_methods, reason = "waits for processes, with a bound in real time")]
+
+use goodqueue_aqm::{EcnPolicy, Limit};
+use goodqueue_linux::{Hosts, Kernel, LinuxError, inside};
+use goodqueue_sim::{Continue, FlowSpec, LinkSpec, Outcome, QueueSpec, RateSpec, Recording, SourceSpec, WorldSpec};
+use goodqueue_tcp::{CcConfig, Data, EcnMode, ReceiverConfig, SenderConfig};
+use goodqueue_units::{Bytes, Class, Duration, Instant, Rate};
+use std::ffi::OsString;
+use std::process::{Command, Stdio};
+use std::time::Instant as WallClock;
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.first().map(String::as_str) {
+        Some("guest") => return inside::run(words[1].as_ref()).expect("a guest"),
+        // Never gives the word back, and ends without a word.
+        Some("spin") => loop {
+            std::hint::spin_loop();
+        },
+        Some("quit") => return,
+        Some("long") => {
+            let _ = run(&world(&[flow("cubic", None, 0)], 3600), "guest");
+            return;
+        }
+        _ => {}
+    }
+    let kernel = match Kernel::find() {
+        Ok(kernel) => kernel,
+        Err(message) => {
+            println!("skipped: runs with guests ({message})");
+            return;
+        }
+    };
+    println!("with {}", kernel.noted("kernel").unwrap_or("?"));
+    let tests: [(&str, fn()); 6] = [
+        ("senders_fill_the_line_and_repeat_bit_by_bit", senders_fill_the_line_and_repeat_bit_by_bit),
+        ("a_limited_transfer_completes", a_limited_transfer_completes),
+        ("marks_reach_the_sender", marks_reach_the_sender),
+        ("a_guest_that_ends_is_reported", a_guest_that_ends_is_reported),
+        ("a_silent_guest_is_reported_within_seconds", a_silent_guest_is_reported_within_seconds),
+        ("guests_die_with_the_process_that_started_them", guests_die_with_the_process_that_started_them),
+    ];
+    for (name, test) in tests {
+        test();
+        println!("ok: {name}");
+    }
+}
+
+fn run(spec: &WorldSpec, mode: &str) -> Result<Outcome, LinuxError> {
+    let kernel = Kernel::find().expect("looked for before");
+    goodqueue_linux::check(spec, &kernel).expect("what guests can do");
+    let program = [std::env::current_exe().expect("this program").into_os_string(), OsString::from(mode)];
+    goodqueue_linux::run(spec, Hosts { kernel: &kernel.program, program: &program }, &mut |_| Continue::Yes)
+}
+
+fn flow(control: &'static str, size: Option<u64>, start_ms: u64) -> FlowSpec {
+    let sender = SenderConfig {
+        cc: CcConfig { kind: control, params: Vec::new() },
+        data: size.map_or(Data::Unlimited, |size| Data::Bytes(Bytes::new(size))),
+        ..SenderConfig::default()
+    };
+    FlowSpec {
+        group: 0,
+        index: 0,
+        forward: vec![0],
+        reverse: vec![1],
+        start: Instant::ZERO + Duration::ms(start_ms),
+        stop: None,
+        class: Class::DEFAULT,
+        weight: 1.0,
+        shared_host: None,
+        source: SourceSpec::Tcp { sender, receiver: ReceiverConfig::default(), header: Bytes::new(52) },
+    }
+}
+
+/// 5 Mbit/s, 10 ms each way, CoDel that marks what can be marked.
+fn world(flows: &[FlowSpec], seconds: u64) -> WorldSpec {
+    let codel = QueueSpec::Discipline {
+        kind: goodqueue_aqm::sched::kind("codel").expect("built in"),
+        params: Vec::new(),
+        of: None,
+        ecn: EcnPolicy::Mark,
+        limit: Limit::packets(100),
+    };
+    let link = |name: &str, queue, observed| LinkSpec {
+        name: name.to_owned(),
+        rate: RateSpec::Constant(Rate::mbit(5)),
+        burst: Bytes::ZERO,
+        delay: Duration::ms(10),
+        jitter: Duration::ZERO,
+        overhead: Bytes::ZERO,
+        mtu: Bytes::new(1500),
+        queue,
+        loss: 0.0,
+        flow_control: None,
+        observed,
+    };
+    WorldSpec {
+        links: vec![link("line", codel, true), link("line.up", QueueSpec::Unlimited, false)],
+        flows: flows.to_vec(),
+        groups: vec!["bulk".to_owned()],
+        warmup: Duration::secs(1),
+        duration: Duration::secs(seconds),
+        seed: 1,
+        recording: Recording { sample_every: Some(Duration::ms(100)), packets: false },
+    }
+}
+
+fn senders_fill_the_line_and_repeat_bit_by_bit() {
+    let spec = world(&[flow("cubic", None, 0), flow("reno", None, 50)], 2);
+    let [one, two] = [run(&spec, "guest"), run(&spec, "guest")].map(|outcome| outcome.expect("a run"));
+    assert_eq!(one.fingerprint, two.fingerprint);
+    let values = |outcome: &Outcome| format!("{:?}", outcome.series);
+    assert_eq!(values(&one), values(&two), "what the kernels say repeats, too");
+    let link = &one.links[0];
+    assert!(link.sent_bits / link.capacity_bits > 0.9, "{} of {} bits", link.sent_bits, link.capacity_bits);
+    assert!(one.flows.iter().all(|flow| flow.delivered_bytes > 200_000), "both get something");
+    assert!(one.groups[0].rtt.min() >= 20_000_000, "no round trip is shorter than the path");
+    let window = one.series.iter().find(|series| series.subject == "flow:bulk:0").expect("a series of the first flow");
+    assert_eq!(window.times.len(), 30);
+    assert!(window.columns[0].values.last().is_some_and(|window| *window > 2.0 * 1448.0));
+}
+
+fn a_limited_transfer_completes() {
+    let outcome = run(&world(&[flow("cubic", Some(100_000), 1_000)], 2), "guest").expect("a run");
+    assert_eq!(outcome.flows[0].delivered_bytes, 100_000);
+    let time = outcome.flows[0].completion.expect("complete").as_secs_f64();
+    assert!((0.16..0.6).contains(&time), "100 kB at 5 Mbit/s took {time} s");
+}
+
+fn marks_reach_the_sender() {
+    let mut spec = world(&[flow("cubic", None, 0)], 4);
+    let SourceSpec::Tcp { sender, .. } = &mut spec.flows[0].source else { panic!("TCP") };
+    sender.ecn = EcnMode::Classic;
+    let outcome = run(&spec, "guest").expect("a run");
+    let flow = &outcome.flows[0];
+    assert!(flow.marked_packets > 0 && flow.dropped_packets == 0, "{flow:?}");
+    assert!(outcome.links[0].queue_packets < 20.0, "a sender that hears of marks keeps the queue short");
+}
+
+fn a_guest_that_ends_is_reported() {
+    let error = run(&world(&[flow("cubic", None, 0)], 2), "quit").expect_err("no guest");
+    let message = error.to_string();
+    assert!(message.contains("guest source: has ended") && message.contains("console"), "{message}");
+}
+
+fn a_silent_guest_is_reported_within_seconds() {
+    let start = WallClock::now();
+    let error = run(&world(&[flow("cubic", None, 0)], 2), "spin").expect_err("no guest");
+    assert!(error.to_string().contains("silent for 5 s"), "{error}");
+    assert!(start.elapsed().as_secs() < 20, "after {:?}", start.elapsed());
+}
+
+/// Children of a process.
+fn children(of: u32) -> Vec<String> {
+    let text = std::fs::read_to_string(format!("/proc/{of}/task/{of}/children")).unwrap_or_default();
+    text.split_whitespace().map(ToOwned::to_owned).collect()
+}
+
+/// Is a process there, and not only its number?
+fn lives(process: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.starts_with(" Z") && !rest.starts_with(" X"))
+}
+
+fn guests_die_with_the_process_that_started_them() {
+    let program = std::env::current_exe().expect("this program");
+    let mut child = Command::new(program).arg("long").stdout(Stdio::null()).spawn().expect("a child");
+    let patience = WallClock::now() + std::time::Duration::from_secs(30);
+    while children(child.id()).len() < 2 {
+        assert!(WallClock::now() < patience, "two guests come up");
+        std::thread::yield_now();
+    }
+    let guests = children(child.id());
+    let everything: Vec<String> =
+        guests.iter().flat_map(|guest| children(guest.parse().expect("a number"))).chain(guests.clone()).collect();
+    child.kill().expect("killed");
+    child.wait().expect("gone");
+    while everything.iter().any(|process| lives(process)) {
+        assert!(WallClock::now() < patience, "guests and what they started are gone");
+        std::thread::yield_now();
+    }
+}

@@ -1,0 +1,154 @@
+use super::*;
+use crate::spec::{FlowSpec, LinkSpec, QueueSpec, RateSpec, Recording, SourceSpec};
+use goodqueue_aqm::{EcnPolicy, Limit};
+use goodqueue_tcp::{ReceiverConfig, SenderConfig};
+use goodqueue_units::{Bytes, Class, Rate};
+
+/// 12 Mbit/s, so that 1500 bytes take a millisecond, 5 ms each way, and room for three packets.
+fn spec() -> WorldSpec {
+    let link = |name: &str, queue| LinkSpec {
+        name: name.to_owned(),
+        rate: RateSpec::Constant(Rate::mbit(12)),
+        burst: Bytes::ZERO,
+        delay: Duration::ms(5),
+        jitter: Duration::ZERO,
+        overhead: Bytes::ZERO,
+        mtu: Bytes::new(1500),
+        queue,
+        loss: 0.0,
+        flow_control: None,
+        observed: name == "line",
+    };
+    let queue = QueueSpec::Discipline {
+        kind: goodqueue_aqm::sched::kind("tail-drop").expect("built in"),
+        params: Vec::new(),
+        of: None,
+        ecn: EcnPolicy::Drop,
+        limit: Limit::packets(3),
+    };
+    let source = SourceSpec::Tcp { sender: SenderConfig::default(), receiver: ReceiverConfig::default(), header: Bytes::new(52) };
+    let flow = FlowSpec {
+        group: 0,
+        index: 0,
+        forward: vec![0],
+        reverse: vec![1],
+        start: Instant::ZERO,
+        stop: None,
+        class: Class::DEFAULT,
+        weight: 1.0,
+        shared_host: None,
+        source,
+    };
+    WorldSpec {
+        links: vec![link("line", queue), link("line.up", QueueSpec::Unlimited)],
+        flows: vec![flow],
+        groups: vec!["bulk".to_owned()],
+        warmup: Duration::ZERO,
+        duration: Duration::secs(1),
+        seed: 1,
+        recording: Recording::default(),
+    }
+}
+
+fn ticket(number: u32) -> Ticket {
+    Ticket(number.try_into().expect("not zero"))
+}
+
+fn data(number: u64, of: u32) -> OutsidePacket {
+    let segment = Segment { number, payload: 1448, ..Segment::default() };
+    OutsidePacket { flow: 0, segment, ip_len: 1500, ecn: Ecn::NotEct, ticket: ticket(of) }
+}
+
+fn ack(number: u64, of: u32) -> OutsidePacket {
+    let segment = Segment { number, flags: Flags::ACK, ..Segment::default() };
+    OutsidePacket { flow: 0, segment, ip_len: 52, ecn: Ecn::NotEct, ticket: ticket(of) }
+}
+
+/// What happens at the very start has happened.
+fn begun(spec: &WorldSpec) -> OpenWorld {
+    let mut world = OpenWorld::new(spec).expect("a world");
+    while world.next() == Instant::ZERO {
+        world.step();
+    }
+    world
+}
+
+/// Lets everything happen until some packet's fate is known.
+fn fates(world: &mut OpenWorld) -> Vec<Fate> {
+    let mut fates = Vec::new();
+    loop {
+        world.fates(&mut fates);
+        if !fates.is_empty() || !world.step() {
+            return fates;
+        }
+    }
+}
+
+#[test]
+fn packets_cross_the_queue_and_the_delay_and_come_out() {
+    let mut world = OpenWorld::new(&spec()).expect("a world");
+    let at = Instant::ZERO + Duration::ms(10);
+    while world.next() <= at {
+        world.step();
+    }
+    world.put(at, data(0, 7));
+    assert_eq!(fates(&mut world), [Fate::Arrived { ticket: ticket(7), is_reverse: false, ecn: Ecn::NotEct }]);
+    assert_eq!(world.now(), at + Duration::ms(6));
+    world.put(world.now(), ack(1448, 8));
+    assert_eq!(fates(&mut world), [Fate::Arrived { ticket: ticket(8), is_reverse: true, ecn: Ecn::NotEct }]);
+    while world.step() {}
+    let outcome = world.finish(Continue::Yes);
+    assert_eq!((outcome.flows[0].delivered_bytes, outcome.flows[0].sent_packets), (1448, 1));
+    // There: a millisecond for the data. Back: 52 bytes take 35 us more than nothing.
+    let rtt = outcome.groups[0].rtt.max() as f64 * 1e-6;
+    assert!((rtt - 11.035).abs() < 0.02, "{rtt}");
+    assert!(outcome.complete);
+}
+
+#[test]
+fn what_does_not_fit_is_reported_lost() {
+    let mut world = begun(&spec());
+    for number in 0..6_u32 {
+        world.put(Instant::ZERO, data(u64::from(number) * 1448, number + 1));
+    }
+    // One in transmission, three waiting.
+    let mut now = Vec::new();
+    world.fates(&mut now);
+    assert_eq!(now, [5, 6].map(|number| Fate::Lost { ticket: ticket(number) }));
+    world.put(Instant::ZERO, data(0, 9));
+    while world.step() {}
+    let mut then = Vec::new();
+    world.fates(&mut then);
+    assert_eq!(then.len(), 5);
+    let outcome = world.finish(Continue::Yes);
+    let flow = &outcome.flows[0];
+    assert_eq!((flow.sent_packets, flow.retransmitted_packets, flow.dropped_packets), (7, 1, 3));
+}
+
+#[test]
+fn acknowledgements_of_what_was_sent_twice_say_no_time() {
+    let mut ends = OutsideFlow::new(None);
+    let at = |ms| Instant::ZERO + Duration::ms(ms);
+    for (ms, number) in [(0, 0), (1, 1000), (2, 2000), (9, 1000)] {
+        ends.sends(at(ms), &Segment { number, payload: 1000, ..Segment::default() });
+    }
+    assert_eq!(ends.told(at(10), 1000), Some(Duration::ms(10)));
+    assert_eq!(ends.told(at(11), 2000), None, "which of the two?");
+    assert_eq!(ends.told(at(12), 3000), Some(Duration::ms(10)));
+    assert_eq!((ends.sent, ends.retransmitted), (4, 1));
+}
+
+#[test]
+fn limited_transfers_complete_when_the_sender_hears_of_it() {
+    let mut limited = spec();
+    let SourceSpec::Tcp { sender, .. } = &mut limited.flows[0].source else { panic!("TCP") };
+    sender.data = goodqueue_tcp::Data::Bytes(Bytes::new(1448));
+    let mut world = begun(&limited);
+    world.put(Instant::ZERO, data(0, 1));
+    fates(&mut world);
+    world.put(world.now(), ack(1449, 2));
+    while world.step() {}
+    let outcome = world.finish(Continue::Yes);
+    assert!(outcome.flows[0].completion.is_some_and(|time| time > Duration::ms(11)));
+    assert_eq!(outcome.groups[0].transfers.as_ref().map(|transfers| transfers.complete), Some(1));
+}

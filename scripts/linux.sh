@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# Builds the guest kernel of `gq run --on linux`: User-Mode Linux from Debian's kernel source package, in a folder outside of this one.
+# Done when that folder already holds a kernel of this recipe. LINUX_SOURCE=FILE takes a linux-source-*.tar.xz that is already here.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+series=6.12
+version=6.12.117-1~deb12u1
+cache="${XDG_CACHE_HOME:-$HOME/.cache}/goodqueue/linux"
+jobs="${JOBS:-$(nproc)}"
+recipe=$(cat linux.sh linux/* | sha256sum | cut -d' ' -f1)
+
+if [ "$(cat "$cache/recipe" 2>/dev/null)" = "$recipe" ]; then
+    echo "linux: $cache/vmlinux is up to date"
+    exit 0
+fi
+if [ "$(uname -sm)" != "Linux x86_64" ]; then
+    echo "linux: User-Mode Linux needs Linux on x86-64, this is $(uname -sm)" >&2
+    exit 2
+fi
+missing=()
+for tool in gcc make flex bison bc xz sha256sum setarch; do
+    command -v "$tool" >/dev/null || missing+=("$tool")
+done
+if [ -z "${LINUX_SOURCE:-}" ]; then
+    for tool in apt-get dpkg-deb; do
+        command -v "$tool" >/dev/null || missing+=("$tool")
+    done
+fi
+if [ ${#missing[@]} -gt 0 ]; then
+    echo "linux: missing: ${missing[*]} (Debian: apt-get install gcc make flex bison bc xz-utils; elsewhere give LINUX_SOURCE=linux-source-$series.tar.xz)" >&2
+    exit 2
+fi
+started=$SECONDS
+say() { printf '%4d s  %s\n' $((SECONDS - started)) "$*"; }
+
+mkdir -p "$cache"
+work="$cache/build"
+rm -rf "$work" && mkdir "$work"
+
+source="${LINUX_SOURCE:-}"
+if [ -z "$source" ]; then
+    say "fetching linux-source-$series $version (about 150 MB)"
+    if ! (cd "$work" && apt-get -qq download "linux-source-$series=$version"); then
+        echo "linux: Debian's archive does not offer linux-source-$series $version here; give LINUX_SOURCE=linux-source-$series.tar.xz" >&2
+        exit 2
+    fi
+    dpkg-deb --fsys-tarfile "$work"/*.deb | tar -xf - -C "$work" --strip-components=3 "./usr/src/linux-source-$series.tar.xz"
+    rm "$work"/*.deb
+    source="$work/linux-source-$series.tar.xz"
+else
+    version="of $(basename "$source")"
+fi
+digest=$(sha256sum "$source" | cut -d' ' -f1)
+
+say "unpacking"
+tree="$work/tree"
+mkdir "$tree"
+tar -xf "$source" -C "$tree" --strip-components=1
+[ "$source" != "$work/linux-source-$series.tar.xz" ] || rm "$source"
+
+# The changes: ticks of 1 ms (User-Mode Linux offers no choice of HZ), random numbers that a seed can fix.
+sed -i '/^config HZ$/,/default/s/default 100/default 1000/' "$tree/arch/um/Kconfig"
+sed -i 's/\bgetrandom(/gq_getrandom(/' "$tree/arch/um/os-Linux/util.c"
+{ echo '#include <stdlib.h>'; echo '#include <sys/random.h>'; cat linux/seed.c "$tree/arch/um/os-Linux/util.c"; } >"$work/util.c"
+mv "$work/util.c" "$tree/arch/um/os-Linux/util.c"
+cp linux/draws.c "$tree/net/sched/gq_draws.c"
+{
+    echo 'obj-y += gq_draws.o'
+    for discipline in pie fq_pie red choke sfb cake sfq gred netem fq_codel; do
+        printf 'CFLAGS_sch_%s.o +=' "$discipline"
+        for draw in u8 u16 u32 u64 bytes; do
+            printf ' -Dget_random_%s=gq_random_%s' "$draw" "$draw"
+        done
+        printf ' -D__get_random_u32_below=gq_random_u32_below\n'
+    done
+} >>"$tree/net/sched/Makefile"
+if ! grep -A4 '^config HZ$' "$tree/arch/um/Kconfig" | grep -q 'default 1000' || ! grep -q ' gq_getrandom(' "$tree/arch/um/os-Linux/util.c"; then
+    echo "linux: this source is not as the changes expect it" >&2
+    exit 1
+fi
+
+# The same from everywhere: no name of a user or machine, no time.
+export KBUILD_BUILD_USER=goodqueue KBUILD_BUILD_HOST=goodqueue KBUILD_BUILD_TIMESTAMP="$version"
+cp linux/kernel.config "$work/fragment"
+log="$cache/build.log"
+build() { make -C "$tree" ARCH=um "$@" >>"$log" 2>&1 || { tail -30 "$log" >&2; echo "linux: failed, all of it in $log" >&2; exit 1; }; }
+: >"$log"
+say "configuring"
+build tinyconfig
+(cd "$tree" && ./scripts/kconfig/merge_config.sh -m .config "$work/fragment" >>"$log" 2>&1)
+build olddefconfig
+
+say "compiling with $jobs jobs (about 10 minutes of processor time)"
+make -C "$tree" ARCH=um -j"$jobs" linux >>"$log" 2>&1 &
+compiler=$!
+while kill -0 "$compiler" 2>/dev/null; do
+    sleep 5
+    printf '\r%4d s  %d files' $((SECONDS - started)) "$(grep -c '^  [A-Z]' "$log" || true)"
+done
+echo
+wait "$compiler" || { tail -30 "$log" >&2; echo "linux: failed, all of it in $log" >&2; exit 1; }
+
+say "first boot: an hour of virtual time"
+kernel="$work/vmlinux"
+strip -o "$kernel" "$tree/linux"
+cat >"$work/first-boot" <<'BOOT'
+#!/bin/sh
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+mount -t proc proc /proc
+read -r before _ </proc/uptime
+sleep 3600
+read -r after _ </proc/uptime
+echo "slept $before $after"
+read -r controls </proc/sys/net/ipv4/tcp_available_congestion_control
+echo "controls $controls"
+read -r kernel </proc/version
+echo "kernel $kernel"
+echo o >/proc/sysrq-trigger
+sleep 10
+BOOT
+chmod +x "$work/first-boot"
+GQ_SEED=1 timeout -k 1 60 setarch -R "$kernel" mem=64M rootfstype=hostfs rootflags=/ ro init="$work/first-boot" time-travel=inf-cpu \
+    time-travel-start=1700000000000000000 con=null con0=fd:0,fd:1 ssl=null quiet </dev/null >"$work/boot.log" 2>&1 || true
+tr -d '\r' <"$work/boot.log" | awk '
+    /^slept / { hour = $3 - $2 >= 3600 && $3 - $2 < 3601 }
+    /^controls / { controls = / cubic / && / bbr/ && / dctcp/ }
+    END { exit !(hour && controls) }' || {
+    cat "$work/boot.log" >&2
+    echo "linux: the kernel was built but its first boot did not do as it should" >&2
+    exit 1
+}
+
+# What was built, from what: kept beside it and copied into every result.
+{
+    echo "series = \"$series\""
+    echo "package = \"$version\""
+    echo "source_sha256 = \"$digest\""
+    echo "config_sha256 = \"$(sha256sum "$tree/.config" | cut -d' ' -f1)\""
+    echo "compiler = \"$(gcc --version | head -1)\""
+    tr -d '\r' <"$work/boot.log" | sed -n 's/^kernel \(.*\)/kernel = "\1"/p; s/^controls \(.*\)/controls = "\1"/p'
+} >"$cache/record.toml"
+cp "$tree/.config" "$cache/config"
+mv "$kernel" "$cache/vmlinux"
+[ -n "${KEEP:-}" ] || rm -rf "$work"
+echo "$recipe" >"$cache/recipe"
+say "done: $cache/vmlinux ($(du -h "$cache/vmlinux" | cut -f1))"
