@@ -7,7 +7,7 @@ use crate::output::{print, say};
 use crate::progress::Progress;
 use crate::{interrupt, result};
 use clap::{Args, ValueEnum};
-use goodqueue_lab::plan::Plan;
+use goodqueue_lab::plan::{Plan, Point};
 use goodqueue_lab::record::NoRecorder;
 use goodqueue_lab::runner::{self, Recorded, RunOptions, RunReport, label};
 use goodqueue_lab::statistics::Figure;
@@ -15,6 +15,7 @@ use goodqueue_lab::summary::PointSummary;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 /// Arguments of `gq validate`.
 #[derive(Args)]
@@ -35,11 +36,40 @@ pub struct Arguments {
 /// What the simulator is held against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Against {
+    /// Guest kernels in virtual time
+    Linux,
     /// Kernel senders on this machine
     Live,
 }
 
-/// How close a figure must be: within so much, or within this part of the live one.
+impl Against {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Linux => "linux",
+            Self::Live => "live",
+        }
+    }
+
+    /// Can it run these points here?
+    fn prepare(self, points: &[Point]) -> Result<(), Failure> {
+        match self {
+            Self::Linux => crate::linux::check(points),
+            Self::Live => {
+                points.iter().try_for_each(host::check).map_err(Failure::Input)?;
+                host::prepare().map_err(Failure::Run)
+            }
+        }
+    }
+
+    fn run(self, points: &[Point], options: &RunOptions, stop: &AtomicBool, progress: &mut dyn FnMut(f64)) -> RunReport {
+        match self {
+            Self::Linux => crate::linux::run(points, options, stop, progress, &mut NoRecorder),
+            Self::Live => host::run(points, options, stop, progress, &say),
+        }
+    }
+}
+
+/// How close a figure must be: within so much, or within this part of the one with kernel senders.
 struct Compared {
     metric: &'static str,
     unit: &'static str,
@@ -62,14 +92,14 @@ const COMPARED: &[Compared] = &[
 
 impl Compared {
     /// `None` where nothing is asked of it, or it is not defined on either side.
-    fn agrees(&self, sim: Figure, live: Figure) -> Option<bool> {
+    fn agrees(&self, sim: Figure, real: Figure) -> Option<bool> {
         if self.absolute.is_infinite() {
             return None;
         }
-        let (sim, live) = (sim.mean?, live.mean?);
+        let (sim, real) = (sim.mean?, real.mean?);
         // A factor without an absolute bound holds in both directions, so it is taken of the smaller one.
-        let base = if self.absolute == 0.0 { sim.min(live) } else { live };
-        Some((sim - live).abs() <= self.absolute.max(self.relative * base.abs()))
+        let base = if self.absolute == 0.0 { sim.min(real) } else { real };
+        Some((sim - real).abs() <= self.absolute.max(self.relative * base.abs()))
     }
 }
 
@@ -78,9 +108,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.overrides.only_sim("gq validate runs on both")?;
     let plan = Plan::load(&arguments.scenario)?.with_overrides(&arguments.overrides.pairs()?)?;
     let points = plan.points()?;
-    let Against::Live = arguments.against;
-    points.iter().try_for_each(host::check).map_err(Failure::Input)?;
-    host::prepare().map_err(Failure::Run)?;
+    let against = arguments.against;
+    against.prepare(&points)?;
     for warning in result::warnings(&points) {
         say(&format!("warning: {warning}"));
     }
@@ -95,14 +124,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let stop = interrupt::stop_flag();
     let bar = Progress::new(2 * points.len() * options.replications as usize);
     let sim = runner::run(&points, &options, &stop, &mut |part| bar.set(part / 2.0), &mut NoRecorder);
-    let live = host::run(&points, &options, &stop, &mut |part| bar.set(0.5 + part / 2.0), &say);
+    let real = against.run(&points, &options, &stop, &mut |part| bar.set(0.5 + part / 2.0));
     bar.finish();
-    let (text, value, differ) = compare(&sim, &live);
+    let (text, value, differ) = compare(&sim, &real, against.name());
     print(&text)?;
     if let Some(path) = &arguments.json {
         goodqueue_lab::record::write_file(path, format!("{value:#}\n").as_bytes())?;
     }
-    for (name, report) in [("sim", &sim), ("live", &live)] {
+    for (name, report) in [("sim", &sim), (against.name(), &real)] {
         if let Some(first) = report.failures.first() {
             return Err(Failure::Run(format!("{name}: {} runs failed; the first: {first}", report.failures.len())));
         }
@@ -114,16 +143,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// The table, the same as JSON, and how many figures are too far apart.
-fn compare(sim: &RunReport, live: &RunReport) -> (String, Value, usize) {
+fn compare(sim: &RunReport, real: &RunReport, against: &str) -> (String, Value, usize) {
     let (mut text, mut points, mut differ) = (String::new(), Vec::new(), 0);
-    for (sim, live) in sim.points.iter().zip(&live.points) {
-        let (Some(sim), Some(live)) = (&sim.summary, &live.summary) else { continue };
+    for (sim, real) in sim.points.iter().zip(&real.points) {
+        let (Some(sim), Some(real)) = (&sim.summary, &real.summary) else { continue };
         let _ = writeln!(text, "{}", label(&sim.set));
-        let _ = writeln!(text, "  {:34} {:>20} {:>20} {:>12}  verdict", "", "sim", "live", "difference");
+        let _ = writeln!(text, "  {:34} {:>20} {:>20} {:>12}  verdict", "", "sim", against, "difference");
         let mut figures = Vec::new();
         for (link, here) in &sim.links {
             for compared in COMPARED {
-                let there = live.link(link).map_or_else(Figure::default, |figures| figures.figure(compared.metric));
+                let there = real.link(link).map_or_else(Figure::default, |figures| figures.figure(compared.metric));
                 let here = here.figure(compared.metric);
                 let (Some(a), Some(b)) = (here.mean, there.mean) else { continue };
                 let agrees = compared.agrees(here, there);
@@ -142,12 +171,12 @@ fn compare(sim: &RunReport, live: &RunReport) -> (String, Value, usize) {
                     shown(here, scale),
                     shown(there, scale)
                 );
-                figures.push(json!({ "link": link, "metric": compared.metric, "sim": here, "live": there, "agrees": agrees }));
+                figures.push(json!({ "link": link, "metric": compared.metric, "sim": here, (against): there, "agrees": agrees }));
             }
         }
-        let (here, there) = (goodput(sim), goodput(live));
+        let (here, there) = (goodput(sim), goodput(real));
         let _ = writeln!(text, "  {:34} {here:20.4} {there:20.4} {:12.4}", "goodput (Mbit/s)", here - there);
-        points.push(json!({ "set": label(&sim.set), "figures": figures, "goodput_mbit_s": { "sim": here, "live": there } }));
+        points.push(json!({ "set": label(&sim.set), "figures": figures, "goodput_mbit_s": { "sim": here, (against): there } }));
     }
     (text, json!({ "schema": "goodqueue.validate/1", "differ": differ, "points": points }), differ)
 }
