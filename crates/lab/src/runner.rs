@@ -47,6 +47,9 @@ pub struct RunOptions {
     pub drawn_points: usize,
 }
 
+/// Called on each thread that runs worlds, with the work to do there.
+pub type Within = fn(&mut (dyn FnMut() + Send));
+
 /// Runs one world: what it measured, or why it could not.
 pub type Simulate<'a> = dyn Fn(&WorldSpec, &mut dyn FnMut(Progress) -> Continue) -> Result<Outcome, String> + Sync + 'a;
 
@@ -116,7 +119,7 @@ pub fn run_within(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(f64),
     recorder: &mut dyn Recorder,
-    within: fn(&mut (dyn FnMut() + Send)),
+    within: Within,
 ) -> RunReport {
     run_by(points, options, stop, progress, recorder, (within, &simulate))
 }
@@ -139,7 +142,7 @@ fn run_by(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(f64),
     recorder: &mut dyn Recorder,
-    (within, simulate): (fn(&mut (dyn FnMut() + Send)), &Simulate<'_>),
+    (within, simulate): (Within, &Simulate<'_>),
 ) -> RunReport {
     let total = points.len() * options.replications as usize;
     let workers = options.jobs.clamp(1, total.max(1));
