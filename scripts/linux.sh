@@ -80,8 +80,8 @@ if ! grep -A4 '^config HZ$' "$tree/arch/um/Kconfig" | grep -q 'default 1000' || 
     exit 1
 fi
 
-# The same from everywhere: no name of a user or machine, no time.
-export KBUILD_BUILD_USER=goodqueue KBUILD_BUILD_HOST=goodqueue KBUILD_BUILD_TIMESTAMP="$version"
+# The same from everywhere: no name of a user or machine, no time of its own.
+export KBUILD_BUILD_USER=goodqueue KBUILD_BUILD_HOST=goodqueue KBUILD_BUILD_TIMESTAMP=1970-01-01
 cp linux/kernel.config "$work/fragment"
 log="$cache/build.log"
 build() { make -C "$tree" ARCH=um "$@" >>"$log" 2>&1 || { tail -30 "$log" >&2; echo "linux: failed, all of it in $log" >&2; exit 1; }; }
