@@ -8,3 +8,8 @@ cargo test --quiet -p goodqueue-conformance --test page -- --ignored
 cargo test --quiet -p goodqueue-capi --test header -- --ignored
 cargo build --quiet --release --bin gq
 python3 -B scripts/python-classes.py "${CARGO_TARGET_DIR:-target}/release/gq"
+if [ -x .venv/bin/python ] && .venv/bin/python -c 'import goodqueue' 2>/dev/null; then
+    .venv/bin/python -B scripts/python-reference.py
+else
+    echo "skipped: docs/python-reference.md (make python makes the package first)"
+fi

@@ -11,8 +11,10 @@ fi
 # Unoptimised as the other tests are, so that what they have built is used again.
 VIRTUAL_ENV="$PWD/.venv" PATH="$PWD/$venv:$PATH" "$venv/maturin" develop --quiet >/dev/null
 "$venv/python" -B scripts/python-classes.py "$venv/gq" --check
-"$venv/ruff" check --quiet python scripts/python-classes.py
-"$venv/ruff" format --quiet --check python scripts/python-classes.py
+"$venv/python" -B scripts/python-reference.py --check
+checked=(python scripts/python-classes.py scripts/python-reference.py examples/notebooks bench/python)
+"$venv/ruff" check --quiet "${checked[@]}"
+"$venv/ruff" format --quiet --check "${checked[@]}"
 "$venv/mypy"
 "$venv/pytest" python/tests
 "$venv/pytest" --doctest-modules python/goodqueue docs/python.md

@@ -19,7 +19,7 @@ class TwoHooks(OneHook):
 
     def on_departure(self, packet, queue):
         """Judge the head."""
-        return None
+        return
 
 
 link = Link(rate="50 Mbit/s", delay="5 ms", buffer="100 packets")

@@ -20,7 +20,7 @@ from goodqueue import _core
 from goodqueue._core import Packet, QueueState, Verdict
 from goodqueue._toml import Value
 from goodqueue.exceptions import ArrivalError, Fault, ScenarioError
-from goodqueue.scenario import Algorithms, Link, Queue, Scenario
+from goodqueue.scenario import Link, Queue, Scenario
 from goodqueue.traffic import Cbr
 
 __all__ = ["Algorithm", "Event", "Packet", "Qdisc", "QueueState", "Verdict"]

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import math
 import os
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
 from goodqueue import _core
 from goodqueue._progress import Progress, shown
+from goodqueue._store import Files, Folder, is_url, opened
+from goodqueue.exceptions import Fault, ScenarioError, SweepError
 from goodqueue.running import checked_jobs
 from goodqueue.scenario import Scenario
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 __all__ = ["Range", "Sweep", "latin_hypercube", "sobol", "sweep"]
 
@@ -191,21 +199,30 @@ def _check(ranges: Mapping[str, Range], points: int) -> None:
 
 
 class Sweep:
-    """A folder that a sweep was run into.
+    """A place that a sweep was run into.
 
-    Attributes
+    Parameters
     ----------
     path
-        The folder.
+        The folder, or a URL of fsspec.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        place = os.fspath(path)
+        self.path: Path | str = place if is_url(place) else Path(place)
+
+    def _read(self, name: str) -> bytes:
+        if isinstance(self.path, Path):
+            return (self.path / name).read_bytes()
+        data = Files(self.path).read(name)
+        if data is None:
+            raise FileNotFoundError(f"{self.path}/{name}")
+        return data
 
     @property
     def summary_json(self) -> str:
         """``summary.json``: the bytes that running all points at once gives."""
-        return (self.path / "summary.json").read_text(encoding="utf-8")
+        return self._read("summary.json").decode()
 
     def scan(self) -> pl.LazyFrame:
         """All figures of all points, one a row, read when they are asked for.
@@ -213,16 +230,29 @@ class Sweep:
         Columns are ``point``, one for each swept key, ``part`` (link, group, fairness, flow), ``subject``, ``index``
         (of a flow), ``metric``, ``unit``, ``mean``, ``ci95`` and ``n``.
         """
-        return pl.scan_parquet(self.path / "points" / "*.parquet")
+        if isinstance(self.path, Path):
+            return pl.scan_parquet(self.path / "points" / "*.parquet")
+        if self.path.split("://")[0] in _POLARS_READS:
+            return pl.scan_parquet(f"{self.path.rstrip('/')}/points/*.parquet")
+        files = Files(self.path)
+        names = [f"points/{name}" for name in files.names("points") if name.endswith(".parquet")]
+        read = files.read_all(names)
+        return pl.concat([pl.read_parquet(data) for data in read if data is not None]).lazy()
 
     def failures(self) -> list[Mapping[str, Any]]:
         """What is known of each point that failed: ``point``, ``set``, ``errors``, ``settings``."""
-        import json
-
-        return [json.loads(file.read_text(encoding="utf-8")) for file in sorted((self.path / "failed").glob("*.json"))]
+        if isinstance(self.path, Path):
+            names = sorted(file.name for file in (self.path / "failed").glob("*.json"))
+        else:
+            names = [name for name in Files(self.path).names("failed") if name.endswith(".json")]
+        return [json.loads(self._read(f"failed/{name}")) for name in names]
 
     def __repr__(self) -> str:
         return f"Sweep({str(self.path)!r})"
+
+
+_POLARS_READS = {"s3", "gs", "az", "abfs", "abfss", "file"}
+"""Stores that polars reads by itself."""
 
 
 def sweep(
@@ -230,6 +260,7 @@ def sweep(
     out: str | os.PathLike[str],
     *,
     jobs: int | None = None,
+    client: Client | str | None = None,
     progress: Progress = None,
 ) -> Sweep:
     """Run every point of a scenario's sweep into a folder, going on where an earlier call was stopped.
@@ -243,9 +274,13 @@ def sweep(
     scenario
         A scenario, or the path of a scenario file.
     out
-        The folder.
+        The folder, or a URL that fsspec can write to, such as ``s3://bucket/sweep``. This process writes, whoever runs
+        the points.
     jobs
-        Points at the same time; one for each processor when not given.
+        Points at the same time on this machine; one for each processor when not given.
+    client
+        A ``distributed.Client``, or the address of a Dask scheduler: its workers run the points. With an address, a
+        scheduler that is restarted within a minute is found again.
     progress
         As in :func:`goodqueue.run`.
 
@@ -254,7 +289,8 @@ def sweep(
     ScenarioError
         When the scenario or an argument is wrong.
     SweepError
-        When the folder holds another sweep or cannot be written.
+        When the folder holds another sweep or cannot be written; when a worker has another version of the package or
+        reads another scenario; when the scheduler is gone.
 
     Examples
     --------
@@ -272,6 +308,55 @@ def sweep(
     ['10 ms', '31.6228 ms', '3.16228 ms']
     """
     plan = scenario.plan if isinstance(scenario, Scenario) else _core.Plan.load(os.fspath(scenario))
-    with shown(progress, f"{plan.point_count} points") as told:
-        _core.sweep(plan, os.fspath(out), jobs=checked_jobs(jobs), progress=told)
+    run_plan(plan, os.fspath(out), jobs=jobs, client=client, progress=progress)
     return Sweep(out)
+
+
+def run_plan(
+    plan: _core.Plan, place: str, *, jobs: int | None, client: Client | str | None, progress: Progress
+) -> tuple[int, int, int]:
+    """Run a plan's missing points: how many were found, are finished in the end, and failed."""
+    if client is not None and jobs is not None:
+        message = "is given beside a client, whose workers have threads of their own"
+        raise ScenarioError(f"sweep(): jobs: {message}", [Fault("sweep()", None, None, "jobs", message, None)])
+    jobs = checked_jobs(jobs)
+    with shown(progress, f"{plan.point_count} points") as told:
+        if client is None and not is_url(place):
+            _, found, finished, failed = _core.sweep(plan, place, jobs=jobs, progress=told)
+            return found, finished, failed
+        folder = opened(plan, place)
+        found = plan.point_count - len(folder.missing())
+        if client is None:
+            finished, failed = _threads(plan, folder, jobs, told)
+        else:
+            finished, failed = _module().run(client, plan, folder, told)
+    folder.summarize()
+    return found, finished, failed
+
+
+def _module() -> Any:
+    try:
+        from goodqueue import _distributed
+    except ImportError as error:
+        raise SweepError("a client needs Dask: pip install 'goodqueue[dask]'") from error
+    return _distributed
+
+
+def _threads(plan: _core.Plan, folder: Folder, jobs: int, told: Callable[[float], object] | None) -> tuple[int, int]:
+    """Run what is missing on this machine, into a place that only Python can write to."""
+    missing, sha256 = folder.missing(), plan.sha256
+    finished, failed = plan.point_count - len(missing), 0
+    with ThreadPoolExecutor(jobs) as pool:
+        numbers, out = iter(missing), dict[Any, int]()
+        while True:
+            # A few ahead of those that run, so that no thread waits while this one writes.
+            for number in itertools.islice(numbers, 2 * jobs - len(out)):
+                out[pool.submit(_core.run_point, plan, sha256, number)] = number
+            if not out:
+                return finished, failed
+            for future in wait(out, return_when=FIRST_COMPLETED).done:
+                whole, data = future.result()
+                folder.keep(out.pop(future), whole, data)
+                finished, failed = finished + whole, failed + (not whole)
+            if told is not None:
+                told((finished + failed) / plan.point_count)

@@ -244,6 +244,12 @@ impl Plan {
         self.source.text()
     }
 
+    /// The folder that paths in it are relative to; `None` when it may name no files.
+    #[must_use]
+    pub fn base_dir(&self) -> Option<&Path> {
+        self.base_dir.as_deref()
+    }
+
     /// Keys and values on top of the file's text.
     #[must_use]
     pub fn overrides(&self) -> &[(String, String)] {

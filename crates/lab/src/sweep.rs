@@ -8,8 +8,8 @@ mod columns;
 mod folder;
 mod pretty;
 
-pub use columns::POINT_SCHEMA;
-pub use folder::{Sweep, SweepEnd};
+pub use columns::{POINT_SCHEMA, PointFile, read_bytes};
+pub use folder::{Sweep, SweepEnd, differs, write_summary};
 
 use crate::error::{RecordError, RunFailure};
 use crate::plan::Plan;
@@ -156,6 +156,15 @@ struct Failed<'a> {
     settings: String,
     version: &'static str,
     commit: &'static str,
+}
+
+/// The bytes of the file of a point that was given up for what happened around it.
+#[must_use]
+pub fn given_up(plan: &Plan, sha256: &str, number: usize, error: String) -> Vec<u8> {
+    match failed(plan, sha256, number, vec![error]) {
+        PointOutcome::Finished(bytes) | PointOutcome::Failed(bytes) => bytes,
+        PointOutcome::Stopped => Vec::new(),
+    }
 }
 
 fn failed(plan: &Plan, sha256: &str, number: usize, errors: Vec<String>) -> PointOutcome {

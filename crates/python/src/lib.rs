@@ -38,7 +38,7 @@ mod _core {
     #[pymodule_export]
     use super::run::run;
     #[pymodule_export]
-    use super::sweep::sweep;
+    use super::sweep::{SweepFolder, another_sweep, failed_point, is_point, run_point, sweep, sweep_facts, sweep_summary};
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]

@@ -118,6 +118,12 @@ impl Plan {
         self.plan.source_name()
     }
 
+    /// Name, text, folder and overrides: what it can be read from again elsewhere.
+    fn parts(&self) -> (&str, &str, PathBuf, Vec<(String, String)>) {
+        let base_dir = self.plan.base_dir().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+        (self.plan.source_name(), self.plan.source_text(), base_dir.unwrap_or_default(), self.plan.overrides().to_vec())
+    }
+
     /// What is odd about the scenario, each thing once.
     fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let points = py.detach(|| self.plan.points()).map_err(|error| scenario_error(py, &error))?;

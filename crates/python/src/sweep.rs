@@ -1,11 +1,13 @@
-//! Sweeps: one file a point, going on where they were stopped.
+//! Sweeps: one file a point, going on where they were stopped. Points can be run one by one, for those who hand them out to others.
 
 use crate::error::{sweep_error, with_faults};
 use crate::plan::Plan;
 use crate::run::Watch;
-use goodqueue_lab::sweep::Sweep;
+use goodqueue_lab::sweep as lab;
+use goodqueue_lab::sweep::{PointOutcome, Sweep};
 use pyo3::prelude::*;
-use std::path::PathBuf;
+use pyo3::types::PyBytes;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 /// Runs every missing point of a plan into a folder: (points, found, finished, failed).
@@ -18,11 +20,7 @@ pub fn sweep(
     jobs: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(usize, usize, usize, usize)> {
-    if plan.has_own {
-        let why = "a sweep's points may run anywhere and later, so it takes no algorithms of the program's own";
-        let fault = ("sweep()".to_owned(), None, None, "algorithms".to_owned(), why.to_owned(), None);
-        return Err(with_faults(py, &format!("sweep(): algorithms: {why}"), vec![fault]));
-    }
+    refuse_own(py, plan)?;
     let stop = AtomicBool::new(false);
     let mut watch = Watch::new(&stop, progress);
     let ended = py.detach(|| {
@@ -32,4 +30,106 @@ pub fn sweep(
     watch.finish()?;
     let end = ended.map_err(|error| sweep_error(py, &error))?;
     Ok((end.points, end.found, end.finished, end.failed))
+}
+
+fn refuse_own(py: Python<'_>, plan: &Plan) -> PyResult<()> {
+    if !plan.has_own {
+        return Ok(());
+    }
+    let why = "a sweep's points may run anywhere and later, so it takes no algorithms of the program's own";
+    let fault = ("sweep()".to_owned(), None, None, "algorithms".to_owned(), why.to_owned(), None);
+    Err(with_faults(py, &format!("sweep(): algorithms: {why}"), vec![fault]))
+}
+
+/// What `sweep.json` says of a plan.
+#[pyfunction]
+pub fn sweep_facts(py: Python<'_>, plan: &Plan) -> PyResult<String> {
+    refuse_own(py, plan)?;
+    Ok(lab::facts(&plan.plan))
+}
+
+/// The exception for a place whose `sweep.json` says something else than that of a plan.
+#[pyfunction]
+pub fn another_sweep(py: Python<'_>, plan: &Plan, place: &str, theirs: &str) -> Py<PyAny> {
+    let error = lab::differs(Path::new(place).to_owned(), theirs, &lab::facts(&plan.plan));
+    sweep_error(py, &error).into_value(py).into_any()
+}
+
+/// Runs one point: did it finish, and the bytes of its file.
+#[pyfunction]
+pub fn run_point<'py>(py: Python<'py>, plan: &Plan, sha256: &str, number: usize) -> (bool, Bound<'py, PyBytes>) {
+    let never = AtomicBool::new(false);
+    let outcome = py.detach(|| lab::run_point(&plan.plan, sha256, number, &never));
+    match outcome {
+        PointOutcome::Finished(bytes) => (true, PyBytes::new(py, &bytes)),
+        PointOutcome::Failed(bytes) => (false, PyBytes::new(py, &bytes)),
+        PointOutcome::Stopped => (false, PyBytes::new(py, b"")),
+    }
+}
+
+/// The file of a point that was given up for what happened around it.
+#[pyfunction]
+pub fn failed_point<'py>(py: Python<'py>, plan: &Plan, sha256: &str, number: usize, error: String) -> Bound<'py, PyBytes> {
+    PyBytes::new(py, &lab::given_up(&plan.plan, sha256, number, error))
+}
+
+/// Are these bytes the whole file of this point of this sweep by this version?
+#[pyfunction]
+pub fn is_point(py: Python<'_>, sha256: &str, number: usize, bytes: &[u8]) -> bool {
+    py.detach(|| lab::read_bytes(bytes.to_vec(), sha256, number).is_some())
+}
+
+/// The text of `summary.json` from the files that `read` gives by their number.
+#[pyfunction]
+pub fn sweep_summary<'py>(py: Python<'py>, plan: &Plan, read: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    let (sha256, mut text, mut trouble) = (plan.plan.sha256(), Vec::new(), Ok(()));
+    let mut file = |number: usize| {
+        if trouble.is_err() {
+            return None;
+        }
+        let given = read.call1((number,)).and_then(|bytes| bytes.extract::<Option<Bound<'_, PyBytes>>>().map_err(PyErr::from));
+        match given {
+            Ok(bytes) => lab::read_bytes(bytes?.as_bytes().to_vec(), &sha256, number),
+            Err(error) => {
+                trouble = Err(error);
+                None
+            }
+        }
+    };
+    let written = lab::write_summary(&plan.plan, &mut file, &mut text);
+    trouble?;
+    written?;
+    Ok(PyBytes::new(py, &text))
+}
+
+/// A sweep's folder on this machine.
+#[pyclass(frozen, module = "goodqueue._core")]
+pub struct SweepFolder(Sweep);
+
+#[pymethods]
+impl SweepFolder {
+    /// Begins a sweep in a folder, or goes on with the one that is there.
+    #[new]
+    fn new(py: Python<'_>, plan: &Plan, path: PathBuf) -> PyResult<Self> {
+        refuse_own(py, plan)?;
+        let opened = py.detach(|| Sweep::open(&plan.plan, plan.plan.source_text(), &path));
+        opened.map(Self).map_err(|error| sweep_error(py, &error))
+    }
+
+    /// Points without a file that can be read.
+    fn missing(&self, py: Python<'_>) -> Vec<usize> {
+        py.detach(|| self.0.missing())
+    }
+
+    /// Keeps the file of a point.
+    fn keep(&self, py: Python<'_>, number: usize, finished: bool, bytes: &[u8]) -> PyResult<()> {
+        let bytes = bytes.to_vec();
+        let outcome = if finished { PointOutcome::Finished(bytes) } else { PointOutcome::Failed(bytes) };
+        py.detach(|| self.0.keep(number, &outcome)).map_err(|error| sweep_error(py, &error.into()))
+    }
+
+    /// Writes `summary.json`.
+    fn summarize(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.summarize()).map_err(|error| sweep_error(py, &error))
+    }
 }

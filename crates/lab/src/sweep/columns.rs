@@ -11,7 +11,7 @@ use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Ty
 use parquet::errors::Result as ParquetResult;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 use serde_json::Value;
@@ -211,7 +211,17 @@ pub struct PointFile {
 
 /// Reads a file back; `None` when it is not the file of this point of this sweep by this version, or is broken.
 pub fn read(path: &Path, sha256: &str, number: usize) -> Option<PointFile> {
-    let reader = SerializedFileReader::new(File::open(path).ok()?).ok()?;
+    read_from(File::open(path).ok()?, sha256, number)
+}
+
+/// As [`read`], of a file that is in memory.
+#[must_use]
+pub fn read_bytes(bytes: Vec<u8>, sha256: &str, number: usize) -> Option<PointFile> {
+    read_from(bytes::Bytes::from(bytes), sha256, number)
+}
+
+fn read_from(file: impl ChunkReader + 'static, sha256: &str, number: usize) -> Option<PointFile> {
+    let reader = SerializedFileReader::new(file).ok()?;
     let facts = reader.metadata().file_metadata().key_value_metadata()?;
     let fact = |name: &str| {
         let found = facts.iter().find(|fact| fact.key.strip_prefix("goodqueue.") == Some(name));

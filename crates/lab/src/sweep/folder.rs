@@ -1,5 +1,6 @@
 //! A sweep's folder on this machine: what is missing, workers that make it, and the summary at the end.
 
+use super::columns::PointFile;
 use super::pretty::pretty;
 use super::{PointOutcome, SweepError, columns, facts, file_stem, run_point};
 use crate::error::RecordError;
@@ -17,8 +18,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 /// A plan and the folder its points go to.
-pub struct Sweep<'a> {
-    plan: &'a Plan,
+pub struct Sweep {
+    plan: Plan,
     sha256: String,
     folder: Folder,
     points: PathBuf,
@@ -46,12 +47,12 @@ impl SweepEnd {
     }
 }
 
-impl<'a> Sweep<'a> {
+impl Sweep {
     /// Begins a sweep in a folder, or goes on with the one that is there.
     ///
     /// # Errors
     /// When the folder cannot be used, or holds another sweep or one by another version.
-    pub fn open(plan: &'a Plan, scenario_text: &str, path: &Path) -> Result<Self, SweepError> {
+    pub fn open(plan: &Plan, scenario_text: &str, path: &Path) -> Result<Self, SweepError> {
         let folder = Folder::create(path)?;
         let (points, failed) = (path.join("points"), path.join("failed"));
         let ours = facts(plan);
@@ -69,7 +70,7 @@ impl<'a> Sweep<'a> {
             fs::create_dir_all(path).map_err(|source| RecordError::Unusable { path: path.clone(), source })?;
             remove_unfinished(path)?;
         }
-        Ok(Self { plan, sha256: plan.sha256(), folder, points, failed })
+        Ok(Self { plan: plan.clone(), sha256: plan.sha256(), folder, points, failed })
     }
 
     /// Where a point's file is.
@@ -125,7 +126,7 @@ impl<'a> Sweep<'a> {
                 scope.spawn(move || {
                     while !stop.load(Ordering::Relaxed) {
                         let Some(&number) = missing.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
-                        if sender.send((number, run_point(self.plan, &self.sha256, number, stop))).is_err() {
+                        if sender.send((number, run_point(&self.plan, &self.sha256, number, stop))).is_err() {
                             break;
                         }
                     }
@@ -161,21 +162,9 @@ impl<'a> Sweep<'a> {
     /// # Errors
     /// When it cannot be written.
     pub fn summarize(&self) -> Result<(), SweepError> {
-        let mut fingerprints = Vec::new();
-        let mut there = 0;
-        for number in 0..self.plan.point_count() {
-            if let Some(file) = columns::read(&self.point_path(number), &self.sha256, number) {
-                fingerprints.extend(file.fingerprints);
-                there += 1;
-            }
-        }
-        let nothing = RunReport { points: Vec::new(), failures: Vec::new(), complete: true, fingerprints, events: 0 };
-        let mut summary = Summary::of(self.plan, &nothing);
-        summary.complete = there == self.plan.point_count();
-        summary.provenance = Provenance::new(self.sha256.clone(), nothing.fingerprints.iter().copied());
         let path = self.folder.path().join("summary.json");
         let temporary = self.folder.path().join("summary.json.tmp");
-        let written = self.write_summary(&temporary, &summary.to_json(), there).and_then(|()| fs::rename(&temporary, &path));
+        let written = self.write_summary(&temporary).and_then(|()| fs::rename(&temporary, &path));
         written.map_err(|source| {
             // The first error is the one to report; the file may not even exist.
             let _ = fs::remove_file(&temporary);
@@ -183,29 +172,49 @@ impl<'a> Sweep<'a> {
         })
     }
 
-    /// `frame` is the summary without points: they go into its empty list.
-    fn write_summary(&self, path: &Path, frame: &str, there: usize) -> io::Result<()> {
+    fn write_summary(&self, path: &Path) -> io::Result<()> {
         let mut out = BufWriter::new(File::create(path)?);
-        let (before, after) = frame.rsplit_once("[]").filter(|_| there > 0).unwrap_or((frame, ""));
-        out.write_all(before.as_bytes())?;
-        let mut separator = "[\n    ";
-        for number in 0..self.plan.point_count() {
-            if let Some(file) = columns::read(&self.point_path(number), &self.sha256, number) {
-                out.write_all(separator.as_bytes())?;
-                out.write_all(pretty(&file.summary, 2).as_bytes())?;
-                separator = ",\n    ";
-            }
-        }
-        if there > 0 {
-            out.write_all(b"\n  ]")?;
-        }
-        out.write_all(after.as_bytes())?;
+        write_summary(&self.plan, &mut |number| columns::read(&self.point_path(number), &self.sha256, number), &mut out)?;
         out.flush()?;
         out.get_ref().sync_all()
     }
 }
 
-fn differs(path: PathBuf, theirs: &str, ours: &str) -> SweepError {
+/// Writes the summary of the points that `read` gives, which is asked twice for each. Memory does not grow with them, but for eight
+/// bytes a run.
+///
+/// # Errors
+/// When `out` takes no more.
+pub fn write_summary(plan: &Plan, read: &mut dyn FnMut(usize) -> Option<PointFile>, out: &mut dyn Write) -> io::Result<()> {
+    let mut fingerprints = Vec::new();
+    let mut there = 0;
+    for file in (0..plan.point_count()).filter_map(&mut *read) {
+        fingerprints.extend(file.fingerprints);
+        there += 1;
+    }
+    let nothing = RunReport { points: Vec::new(), failures: Vec::new(), complete: true, fingerprints, events: 0 };
+    let mut summary = Summary::of(plan, &nothing);
+    summary.complete = there == plan.point_count();
+    summary.provenance = Provenance::new(plan.sha256(), nothing.fingerprints.iter().copied());
+    // The summary without points: they go into its empty list.
+    let frame = summary.to_json();
+    let (before, after) = frame.rsplit_once("[]").filter(|_| there > 0).unwrap_or((&frame, ""));
+    out.write_all(before.as_bytes())?;
+    let mut separator = "[\n    ";
+    for file in (0..plan.point_count()).filter_map(read) {
+        out.write_all(separator.as_bytes())?;
+        out.write_all(pretty(&file.summary, 2).as_bytes())?;
+        separator = ",\n    ";
+    }
+    if there > 0 {
+        out.write_all(b"\n  ]")?;
+    }
+    out.write_all(after.as_bytes())
+}
+
+/// What keeps `ours` from going on in a place whose `sweep.json` says `theirs`.
+#[must_use]
+pub fn differs(path: PathBuf, theirs: &str, ours: &str) -> SweepError {
     let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
     let (theirs, ours) = (read(theirs), read(ours));
     if !theirs.is_object() {

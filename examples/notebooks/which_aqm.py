@@ -1,0 +1,89 @@
+"""Which AQM for my line: marimo edit examples/notebooks/which_aqm.py (or run it with python)."""
+
+import marimo
+
+app = marimo.App(app_title="Which AQM for my line")
+
+
+@app.cell
+def _():
+    import marimo as mo
+    import polars as pl
+
+    from goodqueue import Bulk, Link, Queue, Scenario, Voip, plot, run
+
+    return Bulk, Link, Queue, Scenario, Voip, mo, pl, plot, run
+
+
+@app.cell
+def _(mo):
+    mo.md("""
+    # Which AQM for my line
+
+    A line to a home: fill in its rate and round-trip time. A few transfers share it with a call. A good queue keeps the
+    line busy and the call's packets short of waiting; we look for both at once.
+    """)
+
+
+@app.cell
+def _(mo):
+    rate = mo.ui.dropdown(["2 Mbit/s", "10 Mbit/s", "50 Mbit/s"], value="10 Mbit/s", label="rate")
+    delay = mo.ui.dropdown(["5 ms", "10 ms", "50 ms"], value="10 ms", label="one-way delay")
+    flows = mo.ui.slider(1, 16, value=4, label="transfers")
+    mo.hstack([rate, delay, flows])
+    return delay, flows, rate
+
+
+@app.cell
+def _(Bulk, Link, Queue, Scenario, Voip, delay, flows, rate):
+    candidates = ["tail-drop", "red", "codel", "pie", "fq-codel", Queue("codel", ecn=True)]
+    line = Scenario(
+        name="my line",
+        warmup="5 s",
+        duration="20 s",
+        replications=3,
+        link=Link(rate=rate.value, delay=delay.value, buffer="250 ms"),
+        traffic=[Bulk(name="transfers", cc="cubic", flows=flows.value), Voip(name="call")],
+        sweep={"link.bottleneck.queue": candidates},
+    )
+    return (line,)
+
+
+@app.cell
+def _(line, mo, run):
+    result = run(line, progress=False)
+    mo.md("Points towards the upper left are better: a busy line, short waits. The ellipses are 95 % intervals.")
+    return (result,)
+
+
+@app.cell
+def _(plot, result):
+    plot.trade_off(result)
+
+
+@app.cell
+def _(plot, result):
+    plot.cdf(result)
+
+
+@app.cell
+def _(mo, pl, result):
+    # What the call notices: its own delay and loss, not those of the transfers.
+    links = result.links.select("label", "utilization", "sojourn_s.p95", "drop_ratio")
+    shares = result.groups.filter(pl.col("group") == "call").select("label", "loss_ratio")
+    table = links.join(shares, on="label").sort("sojourn_s.p95")
+    mo.ui.table(table)
+    return (table,)
+
+
+@app.cell
+def _(mo, pl, table):
+    # The shortest waits among those that leave the line at most a twentieth less busy than the best.
+    busy = table.filter(pl.col("utilization") >= 0.95 * table["utilization"].max())
+    choice = busy["label"][0]
+    mo.md(f"For this line: **{choice}**.")
+    return (choice,)
+
+
+if __name__ == "__main__":
+    app.run()
