@@ -13,6 +13,7 @@ mod plain;
 pub mod priority;
 pub mod sfq_codel;
 pub mod shaper;
+mod succession;
 mod timers;
 pub mod weighted;
 
@@ -36,6 +37,7 @@ use nfq_codel::MCoDel;
 pub use plain::PlainQdisc;
 use priority::Priority;
 use shaper::{Shaper, ShaperParams};
+pub use succession::Succession;
 use weighted::WeightedQueue;
 
 /// Makes of an enum of queue disciplines one itself: one `match` a call.
@@ -132,9 +134,11 @@ pub enum SeveralQdisc<P> {
     ShapedPriority(Shaper<Priority<Inner<P>>>),
     /// One queue under an algorithm of a program's own.
     Own(ManagedQueue<P, Own>),
+    /// A queue in the place of another.
+    Succession(Succession<P>),
 }
 
-choose!(SeveralQdisc { Cake, DualPi2, Jobs, Priority, Shaper, ShapedPriority, Own });
+choose!(SeveralQdisc { Cake, DualPi2, Jobs, Priority, Shaper, ShapedPriority, Own, Succession });
 
 /// Fair queues with an algorithm and habits of their own.
 const FLOW_KINDS: &[KindSpec] = &[fq_pie::KIND, sfq_codel::KIND, nfq_codel::KIND];
@@ -204,6 +208,18 @@ impl<P: Packet> AnyQdisc<P> {
         let mut queue = Self::Several(Box::new(SeveralQdisc::Own(queue)));
         queue.set_link_rate(Instant::ZERO, link.rate);
         Ok(queue)
+    }
+
+    /// `queue` takes the place of this one: arrivals go to it, what waits here leaves first.
+    #[cold]
+    pub fn succeed(&mut self, queue: Self) {
+        let first = Self::Several(Box::new(SeveralQdisc::Succession(Succession::new(queue))));
+        let before = core::mem::replace(self, first);
+        if let Self::Several(several) = self
+            && let SeveralQdisc::Succession(succession) = &mut **several
+        {
+            succession.after(before);
+        }
     }
 }
 

@@ -10,6 +10,7 @@ pub mod list;
 pub mod replay;
 pub mod reproduce;
 pub mod run;
+pub mod serve;
 pub mod sweep;
 #[cfg(target_os = "linux")]
 pub mod validate;

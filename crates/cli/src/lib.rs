@@ -59,6 +59,8 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
     LinuxGuest(linux::GuestArguments),
+    /// Watch queues at work in a browser, and change things while they run.
+    Serve(commands::serve::Arguments),
     /// Hold the queues of gq, or of another program, to recorded verdicts.
     Conformance(commands::conformance::Arguments),
 }
@@ -81,6 +83,7 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
             Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
             Command::Check(arguments) => commands::check::run(&arguments),
             Command::List(arguments) => commands::list::run(&arguments),
+            Command::Serve(arguments) => commands::serve::run(&arguments),
             #[cfg(target_os = "linux")]
             Command::Bridge(arguments) => commands::bridge::run(&arguments),
             #[cfg(target_os = "linux")]

@@ -28,12 +28,31 @@ pub fn world(point: &Point, replication: u32) -> WorldSpec {
     };
     for (group, traffic) in plan.traffic.iter().enumerate() {
         for index in 0..traffic.flows {
-            for (number, part) in (0..).zip(traffic.parts()) {
-                add_flow(&mut world, plan, traffic, &Leg { group: group as u32, index: index + number * traffic.flows, part });
-            }
+            add_parts(&mut world, plan, group, index, traffic.flows, Start::Drawn);
         }
     }
     world
+}
+
+/// So many more flows of a group, for a world that was built from `plan` and has come to `now`: what
+/// [`goodqueue_sim::Change::Flows`] takes. They begin as far apart as the plan has it for the group, the first of them now. Where a flow of the
+/// group has several parts each is a flow of its own.
+#[must_use]
+pub fn more_flows(plan: &Scenario, world: &WorldSpec, group: usize, count: u32, now: Instant) -> (Vec<LinkSpec>, Vec<FlowSpec>) {
+    let mut grown = world.clone();
+    for _ in 0..count {
+        let there = grown.flows.iter().filter(|flow| flow.group == group as u32).map(|flow| flow.index + 1).max().unwrap_or(0);
+        add_parts(&mut grown, plan, group, there, 1, Start::From(now));
+    }
+    (grown.links.split_off(world.links.len()), grown.flows.split_off(world.flows.len()))
+}
+
+/// All that a flow of a group does; its parts are `apart` in number.
+fn add_parts(world: &mut WorldSpec, plan: &Scenario, group: usize, index: u32, apart: u32, start: Start) {
+    let traffic = &plan.traffic[group];
+    for (number, part) in (0..).zip(traffic.parts()) {
+        add_flow(world, plan, traffic, &Leg { group: group as u32, index: index + number * apart, drawn: index, start, part });
+    }
 }
 
 /// Both directions of each link come first among the world's links, in the order of the plan.
@@ -41,18 +60,26 @@ fn link_id(step: Step) -> LinkId {
     step.link as LinkId * 2 + LinkId::from(step.heading == Heading::Up)
 }
 
+/// A plan's queue as the simulator wants it.
+#[must_use]
+pub fn discipline(queue: &Queue) -> QueueSpec {
+    if let Queue { own: Some(kind), ecn, limit, .. } = queue {
+        return QueueSpec::Own { kind: kind.clone(), ecn: *ecn, limit: *limit };
+    }
+    QueueSpec::Discipline {
+        kind: queue.kind,
+        params: queue.params.clone(),
+        of: queue.of.clone(),
+        ecn: queue.ecn,
+        limit: queue.limit,
+    }
+}
+
 fn one_way(link: &Link, heading: Heading) -> LinkSpec {
     let direction = link.direction(heading);
     let queue = match &direction.queue {
         None => QueueSpec::Unlimited,
-        Some(Queue { own: Some(kind), ecn, limit, .. }) => QueueSpec::Own { kind: kind.clone(), ecn: *ecn, limit: *limit },
-        Some(queue) => QueueSpec::Discipline {
-            kind: queue.kind,
-            params: queue.params.clone(),
-            of: queue.of.clone(),
-            ecn: queue.ecn,
-            limit: queue.limit,
-        },
+        Some(queue) => discipline(queue),
     };
     LinkSpec {
         name: link.name_of(heading),
@@ -82,14 +109,29 @@ fn stream(seed: u64, kind: u64, group: u32, index: u32) -> Rng {
 struct Leg<'a> {
     group: u32,
     index: u32,
+    /// All parts of a flow draw as this number.
+    drawn: u32,
+    start: Start,
     part: &'a Part,
 }
 
+/// When a flow starts.
+#[derive(Clone, Copy)]
+enum Start {
+    /// As the plan has it.
+    Drawn,
+    /// As far from then as the plan has it from the group's earliest start.
+    From(Instant),
+}
+
 fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, leg: &Leg<'_>) {
-    let &Leg { group, index, part: Part { source, path, heading } } = leg;
+    let &Leg { group, index, drawn, part: Part { source, path, heading }, .. } = leg;
     // All parts are between the same two hosts and begin together.
-    let drawn = index % traffic.flows;
-    let start = traffic.start.draw(&mut stream(world.seed, START_STREAM, group, drawn));
+    let planned = traffic.start.draw(&mut stream(world.seed, START_STREAM, group, drawn));
+    let start = match leg.start {
+        Start::Drawn => Instant::ZERO + planned,
+        Start::From(now) => now + planned.saturating_sub(traffic.start.earliest()),
+    };
     let behind = drawn / traffic.rtt_shared_by;
     let extra = traffic.rtt_extra.draw(&mut stream(world.seed, RTT_STREAM, group, behind));
     // The sender's access link carries the flow's extra delay, half of it each way.
@@ -119,7 +161,7 @@ fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, leg: &Leg
         index,
         forward,
         reverse,
-        start: Instant::ZERO + start,
+        start,
         stop: traffic.stop,
         class: traffic.class,
         weight: traffic.weight,

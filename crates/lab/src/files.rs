@@ -39,22 +39,39 @@ pub(crate) fn why(error: &std::io::Error) -> String {
 
 type Loaded<T, E> = Mutex<BTreeMap<PathBuf, Result<Arc<T>, E>>>;
 
-/// Loads each file once, from paths relative to the scenario file.
+/// Recordings by the names that a scenario has for them.
+pub type Recordings = BTreeMap<String, Arc<OpportunityTrace>>;
+
+/// Where what a scenario names comes from.
+#[derive(Clone, Debug)]
+pub(crate) enum Shelf {
+    /// From files, relative to this folder.
+    Folder(PathBuf),
+    /// There are these recordings; no file is ever opened.
+    Given(Arc<Recordings>),
+}
+
+/// Loads each file once.
 #[derive(Debug)]
 pub(crate) struct FileStore {
-    base_dir: Option<PathBuf>,
+    shelf: Shelf,
     traces: Loaded<OpportunityTrace, TraceError>,
     flow_lists: Loaded<FlowList, FlowFileError>,
 }
 
 impl FileStore {
-    /// `None` refuses all files.
-    pub(crate) fn new(base_dir: Option<&Path>) -> Self {
-        Self { base_dir: base_dir.map(Path::to_path_buf), traces: Mutex::default(), flow_lists: Mutex::default() }
+    /// Nothing loaded yet.
+    pub(crate) fn new(shelf: &Shelf) -> Self {
+        Self { shelf: shelf.clone(), traces: Mutex::default(), flow_lists: Mutex::default() }
     }
 
     /// The recording in a file.
     pub(crate) fn trace(&self, written: &str) -> Result<Arc<OpportunityTrace>, TraceError> {
+        if let Shelf::Given(recordings) = &self.shelf
+            && let Some(known) = recordings.get(written)
+        {
+            return lock(&self.traces).entry(PathBuf::from(written)).or_insert_with(|| Ok(Arc::clone(known))).clone();
+        }
         let path = self.path(written).map_err(|message| TraceError::whole(&excerpt(written), message))?;
         lock(&self.traces).entry(path.clone()).or_insert_with(|| trace_file::load(&path).map(Arc::new)).clone()
     }
@@ -66,7 +83,11 @@ impl FileStore {
     }
 
     fn path(&self, written: &str) -> Result<PathBuf, String> {
-        self.base_dir.as_ref().map(|base| base.join(written)).ok_or_else(|| "files may not be read here".to_owned())
+        match &self.shelf {
+            Shelf::Folder(base) => Ok(base.join(written)),
+            Shelf::Given(recordings) if recordings.is_empty() => Err("files may not be read here".to_owned()),
+            Shelf::Given(_) => Err("there is no such recording here, and files may not be read".to_owned()),
+        }
     }
 
     /// All recordings loaded so far, ordered by path.
@@ -98,7 +119,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("a.down"), "1\n2\n").expect("a file");
         std::fs::write(folder.path().join("a.csv"), "start,size\n1 s,2 kB\n").expect("a file");
-        let store = FileStore::new(Some(folder.path()));
+        let store = FileStore::new(&Shelf::Folder(folder.path().to_owned()));
         let trace = store.trace("a.down").expect("good");
         let list = store.flow_list("a.csv").expect("good");
         std::fs::remove_file(folder.path().join("a.down")).expect("the file");

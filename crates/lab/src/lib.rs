@@ -4,7 +4,7 @@ pub mod build;
 pub mod compare;
 pub mod diagnostic;
 pub mod error;
-mod files;
+pub mod files;
 pub mod flow_file;
 pub mod lint;
 pub mod metrics;

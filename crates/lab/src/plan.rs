@@ -27,11 +27,11 @@ pub use topology::{Path as TrafficPath, Step};
 pub use traffic::{Heading, Part, Traffic};
 
 use crate::diagnostic::{Origin, Source};
-use crate::files::FileStore;
+use crate::files::{FileStore, Recordings, Shelf};
 use goodqueue_aqm::own::OwnKind;
 use sha2::{Digest, Sha256};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use sweep::{Axis, Layout};
 use tree::{DottedKey, Node};
@@ -40,7 +40,7 @@ use tree::{DottedKey, Node};
 #[derive(Clone, Debug)]
 pub struct Plan {
     source: Source,
-    base_dir: Option<PathBuf>,
+    shelf: Shelf,
     overrides: Vec<(String, String)>,
     root: Node,
     axes: Vec<Axis>,
@@ -112,7 +112,7 @@ impl Plan {
     /// # Errors
     /// When anything in it is wrong.
     pub fn parse_knowing(source_name: &str, text: &str, base_dir: &Path, own: OwnKinds) -> Result<Self, PlanError> {
-        Self::build(Source::file(source_name, text), Some(base_dir.to_path_buf()), Vec::new(), own)
+        Self::build(Source::file(source_name, text), Shelf::Folder(base_dir.to_path_buf()), Vec::new(), own)
     }
 
     /// As [`Plan::parse`] for text from a stranger: it may name no files.
@@ -120,7 +120,15 @@ impl Plan {
     /// # Errors
     /// When anything in it is wrong, or it names a recording.
     pub fn parse_without_files(source_name: &str, text: &str) -> Result<Self, PlanError> {
-        Self::build(Source::file(source_name, text), None, Vec::new(), Vec::new())
+        Self::parse_with_recordings(source_name, text, Arc::default())
+    }
+
+    /// As [`Plan::parse_without_files`], but it may name these recordings.
+    ///
+    /// # Errors
+    /// When anything in it is wrong, or it names another recording.
+    pub fn parse_with_recordings(source_name: &str, text: &str, recordings: Arc<Recordings>) -> Result<Self, PlanError> {
+        Self::build(Source::file(source_name, text), Shelf::Given(recordings), Vec::new(), Vec::new())
     }
 
     /// The same plan with these dotted keys set, after all earlier overrides. A value is TOML where it is TOML and a plain
@@ -130,15 +138,10 @@ impl Plan {
     /// When a key or value is wrong.
     pub fn with_overrides(&self, overrides: &[(String, String)]) -> Result<Self, PlanError> {
         let all = [&self.overrides, overrides].concat();
-        Self::build(self.source.clone(), self.base_dir.clone(), all, self.known.own.clone())
+        Self::build(self.source.clone(), self.shelf.clone(), all, self.known.own.clone())
     }
 
-    fn build(
-        source: Source,
-        base_dir: Option<PathBuf>,
-        overrides: Vec<(String, String)>,
-        own: OwnKinds,
-    ) -> Result<Self, PlanError> {
+    fn build(source: Source, shelf: Shelf, overrides: Vec<(String, String)>, own: OwnKinds) -> Result<Self, PlanError> {
         let mut root = Node::document(&source).map_err(PlanError::new)?;
         let (mut axes, layout) = sweep::take_axes(&mut root).map_err(PlanError::new)?;
         let mut late = Vec::new();
@@ -152,14 +155,14 @@ impl Plan {
             }
         }
         sweep::check_order(&axes, layout).map_err(PlanError::new)?;
-        let known = Arc::new(Known { files: FileStore::new(base_dir.as_deref()), own });
+        let known = Arc::new(Known { files: FileStore::new(&shelf), own });
         let expansion = sweep::Expansion { root: &root, axes: &axes, layout, late: &late };
         let default_name = stem(source.name());
         let first = scenario::resolve(&expansion.tree(&vec![0; axes.len()])?, &default_name, &known)?;
         for choice in expansion.one_at_a_time() {
             scenario::resolve(&expansion.tree(&choice)?, &default_name, &known)?;
         }
-        Ok(Self { source, base_dir, overrides, root, axes, layout, late, known, first })
+        Ok(Self { source, shelf, overrides, root, axes, layout, late, known, first })
     }
 
     /// Every combination of the sweep's values, the last axis changing fastest; one point without a sweep.

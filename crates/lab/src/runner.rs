@@ -86,6 +86,15 @@ pub struct PointResult {
     pub series: Vec<Series>,
 }
 
+impl PointResult {
+    /// Of one run of `point` that something else carried out, as its replication 0. `measured` is the length of its measured part.
+    #[must_use]
+    pub fn of_one_run(point: &Point, outcome: Outcome, measured: Duration) -> Self {
+        let Finished { figures, series, sojourn, .. } = Finished::of(outcome, measured, true);
+        PointRuns { figures: vec![figures], replications: vec![0], sojourn, series }.reduce(point)
+    }
+}
+
 /// What is kept of one replication.
 #[derive(Clone, Debug)]
 pub struct Replication {
@@ -210,7 +219,8 @@ pub fn shown(value: &serde_json::Value) -> String {
 }
 
 /// The time between samples that gives about 2500 of them, a whole number of milliseconds.
-fn sampling_period(span: Duration) -> Duration {
+#[must_use]
+pub fn sampling_period(span: Duration) -> Duration {
     Duration::ms((span.as_nanos() / 1_000_000).div_ceil(2500).max(1))
 }
 

@@ -12,7 +12,7 @@ use crate::frame::{self, Connection, TcpPacket};
 use crate::job::{FIRST_PORT, Role};
 use crate::machine::{self, Guest, Said, Setup};
 use crate::report::Line;
-use goodqueue_sim::{Continue, Fate, OpenWorld, Outcome, OutsidePacket, Progress, Ticket, WorldSpec};
+use goodqueue_sim::{Continue, Fate, OutsideWorld, Outcome, OutsidePacket, Progress, Ticket, WorldSpec};
 use goodqueue_units::{Ecn, Instant};
 use std::ffi::OsString;
 use std::num::NonZeroU32;
@@ -53,7 +53,7 @@ pub fn run(spec: &WorldSpec, hosts: Hosts<'_>, progress: &mut dyn FnMut(Progress
     let folder = Folder::new().map_err(doing("making a folder for sockets"))?;
     let calendar = Calendar::new(2).map_err(doing("making the clock"))?;
     let mut run = Run {
-        world: OpenWorld::new(spec)?,
+        world: OutsideWorld::new(spec)?,
         calendar,
         guests: Vec::new(),
         flows: translate::flows(spec),
@@ -142,7 +142,7 @@ struct Flow {
 }
 
 struct Run {
-    world: OpenWorld,
+    world: OutsideWorld,
     calendar: Calendar,
     guests: Vec<Guest>,
     /// In the order of ports.

@@ -1,7 +1,7 @@
 //! Real Linux kernels in virtual time as end hosts of a simulated network.
 //!
 //! Guests are User-Mode Linux processes whose clock is the simulation's: idle time costs nothing, load on this machine changes no result, and
-//! a run can be repeated. Links, queues, delays and UDP sources are the simulator's own, by way of [`goodqueue_sim::OpenWorld`]; only
+//! a run can be repeated. Links, queues, delays and UDP sources are the simulator's own, by way of [`goodqueue_sim::OutsideWorld`]; only
 //! TCP is the kernel's.
 #![cfg(target_os = "linux")]
 

@@ -62,6 +62,18 @@ impl Agenda {
         agenda
     }
 
+    /// The same times, and room for more slots.
+    pub(crate) fn grown(&self, slots: usize) -> Self {
+        let mut agenda = Self::new(slots);
+        for slot in 0..self.slots.len() * FAN {
+            let at = self.at(slot);
+            if at != Instant::MAX {
+                agenda.set(slot, at);
+            }
+        }
+        agenda
+    }
+
     /// Gives `slot` a time; [`Instant::MAX`] for none.
     #[inline]
     pub(crate) fn set(&mut self, slot: usize, at: Instant) {

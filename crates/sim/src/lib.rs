@@ -2,6 +2,7 @@
 //!
 //! A [`World`] is built from a [`WorldSpec`] and run once; it owns all its state, so thousands run side by side. The loop
 //! takes the earliest event and lets it act; everything that happens is a function of the specification and its seed.
+//! An [`OpenWorld`] is one that can be looked at and changed on the way.
 #![forbid(unsafe_code)]
 
 mod agenda;
@@ -21,6 +22,7 @@ mod settle;
 mod spec;
 mod timers;
 mod traffic;
+mod watch;
 mod world;
 
 pub use completions::SIZE_CLASSES;
@@ -33,4 +35,8 @@ pub use spec::{
     Arrivals, ConnectionUse, FlowSpec, HostNumber, HttpVersion, LinkId, LinkSpec, OpportunityTrace, PageSpec, QueueSpec,
     RateSpec, Recording, SessionSpec, SharedHost, SizeLaw, SourceSpec, Transfer, VideoSpec, WebSpec, WorldSpec,
 };
-pub use world::{Continue, Fate, OpenWorld, OutsidePacket, Progress, Ticket, World, WorldError};
+pub use watch::Interval;
+pub use world::{
+    Change, Continue, Fate, FlowView, GroupView, LinkView, OpenWorld, OutsidePacket, OutsideWorld, PacketLog, Progress, Ticket, View,
+    World, WorldError,
+};

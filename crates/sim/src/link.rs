@@ -7,7 +7,7 @@ use goodqueue_aqm::{AnyQdisc, Limit, QueueView};
 use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
 
 /// What many wires have in common.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct WireClass {
     pub(crate) rate: Rate,
     pub(crate) delay: Duration,
@@ -23,6 +23,12 @@ const SMALL: u16 = 256;
 impl WireClass {
     pub(crate) fn new(rate: Rate, delay: Duration, overhead: Bytes, jitter: Duration) -> Self {
         Self { rate, delay, overhead, jitter, last: [(0, Duration::ZERO); 2] }
+    }
+
+    /// Do both carry packets alike, whatever they have sent last?
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let facts = |class: &Self| (class.rate, class.delay, class.overhead, class.jitter);
+        facts(self) == facts(other)
     }
 
     /// Sending time of the large packet that passed last, else of the small one.

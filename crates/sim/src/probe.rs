@@ -5,6 +5,7 @@ use crate::losses::{FlowSignals, LossEvents};
 use crate::outcome::SojournHistogram;
 use crate::packet::SimPacket;
 use crate::settle::SettleProbe;
+use crate::watch::Watch;
 use goodqueue_aqm::{Counters, Dropped, Packet, QueueView, Reason, Sink};
 use goodqueue_trace::{PacketEvent, PacketEventKind};
 use goodqueue_units::{Duration, Instant};
@@ -103,8 +104,8 @@ pub(crate) struct LinkProbe {
     pub(crate) recent_sojourn_nanos: u64,
     pub(crate) recent_departures: u64,
     pub(crate) recent_sent_bytes: u64,
-    /// Only for links whose rate changes.
-    pub(crate) settle: Option<Box<SettleProbe>>,
+    /// What few links need; one test a packet for all of it.
+    pub(crate) extras: Option<Box<Extras>>,
     /// Bytes on the wire in the measured part, by the same lines as sojourn times.
     pub(crate) line_bytes: Vec<u64>,
 }
@@ -124,7 +125,7 @@ impl LinkProbe {
             recent_sojourn_nanos: 0,
             recent_departures: 0,
             recent_sent_bytes: 0,
-            settle: None,
+            extras: None,
             line_bytes: Vec::new(),
         }
     }
@@ -156,8 +157,31 @@ impl LinkProbe {
                 *bytes += wire_bytes;
             }
         }
+        if let Some(extras) = &mut self.extras {
+            extras.departed(now, sojourn, wire_bytes);
+        }
+    }
+
+    /// What few links need, to be filled in.
+    pub(crate) fn extras(&mut self) -> &mut Extras {
+        self.extras.get_or_insert_default()
+    }
+}
+
+/// What is kept of links whose rate changes, and of links that somebody watches.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Extras {
+    pub(crate) settle: Option<SettleProbe>,
+    pub(crate) watch: Option<Watch>,
+}
+
+impl Extras {
+    fn departed(&mut self, now: Instant, sojourn: Duration, wire_bytes: u64) {
         if let Some(settle) = &mut self.settle {
             settle.departed(now, sojourn, wire_bytes);
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.departed(sojourn, wire_bytes);
         }
     }
 }

@@ -45,6 +45,26 @@ impl RateProcess {
         }
     }
 
+    /// From `now` on this rate, until a later step says otherwise. False for rates that nobody can set: recordings and buckets.
+    #[must_use]
+    pub(crate) fn change(&mut self, now: Instant, to: Rate) -> bool {
+        match self {
+            Self::Constant { rate, .. } => {
+                let before = (now > Instant::ZERO).then_some((Instant::ZERO, *rate));
+                *self = Self::Steps { steps: before.into_iter().chain([(now, to)]).collect(), current: 0 };
+                true
+            }
+            Self::Steps { steps, .. } => {
+                match steps.binary_search_by_key(&now, |step| step.0) {
+                    Ok(place) => steps[place].1 = to,
+                    Err(place) => steps.insert(place, (now, to)),
+                }
+                true
+            }
+            Self::Bucket(_) | Self::Trace(_) => false,
+        }
+    }
+
     /// The rate an algorithm may know at `now`: the current one, or a trace's mean.
     pub(crate) fn known_rate(&self, now: Instant) -> Rate {
         match self {
@@ -202,6 +222,22 @@ mod tests {
         // 1500 bytes at 8 Mbit/s take 1.5 ms: 1000 bytes by 1 ms, nothing until 5 ms, the rest at half the rate.
         assert_eq!(rate.end_of(ms(0), Bytes::new(1500)), ms(6));
         assert_eq!(rate.capacity_bits(ms(0), ms(7)), 16_000.0);
+    }
+
+    #[test]
+    fn a_changed_rate_holds_from_then_on_until_a_later_step() {
+        let mut rate = RateProcess::new(&RateSpec::Constant(Rate::mbit(8)), Bytes::ZERO);
+        assert_eq!(rate.end_of(ms(0), Bytes::new(1000)), ms(1));
+        assert!(rate.change(ms(10), Rate::mbit(4)));
+        assert_eq!(rate.end_of(ms(10), Bytes::new(1000)), ms(12));
+        assert_eq!((rate.known_rate(ms(9)), rate.known_rate(ms(10))), (Rate::mbit(8), Rate::mbit(4)));
+        assert_eq!(rate.capacity_bits(ms(0), ms(20)), 120_000.0);
+        let mut steps = RateProcess::new(&RateSpec::Steps(vec![(ms(0), Rate::mbit(8)), (ms(30), Rate::mbit(1))]), Bytes::ZERO);
+        assert!(steps.change(ms(20), Rate::mbit(2)) && steps.change(ms(20), Rate::mbit(4)));
+        let known = [19, 20, 30].map(|at| steps.known_rate(ms(at)));
+        assert_eq!(known, [Rate::mbit(8), Rate::mbit(4), Rate::mbit(1)]);
+        let mut bucket = RateProcess::new(&RateSpec::Constant(Rate::mbit(8)), Bytes::new(1600));
+        assert!(!bucket.change(ms(1), Rate::mbit(4)));
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod build;
 mod hosts;
 mod links;
 mod measure;
+mod open;
 mod outside;
 mod sessions;
 
@@ -23,7 +24,8 @@ use goodqueue_tcp::{Receiver, Sender};
 use goodqueue_units::{Class, Duration, Instant, Rate};
 use std::fmt;
 
-pub use outside::{Fate, OpenWorld, OutsidePacket, Ticket};
+pub use open::{Change, FlowView, GroupView, LinkView, OpenWorld, PacketLog, View};
+pub use outside::{Fate, OutsidePacket, OutsideWorld, Ticket};
 
 /// A specification that cannot be simulated.
 #[derive(Clone, Debug, PartialEq)]
@@ -255,7 +257,7 @@ impl World {
     /// # Errors
     /// When a link, queue, route or sender cannot be built.
     pub fn new(spec: &WorldSpec) -> Result<Self, WorldError> {
-        build::world(spec, build::Ends::Simulated)
+        build::world(spec, build::Ends::Simulated).map(|(world, _)| world)
     }
 
     /// Runs to the end, or until `progress` says stop. It is asked every few thousand events.
@@ -263,7 +265,7 @@ impl World {
         let mut complete = true;
         loop {
             let target = self.handled + EVENTS_PER_CHECK;
-            let drained = self.run_events(target);
+            let drained = self.run_events(target, self.end);
             if drained {
                 break;
             }
@@ -277,21 +279,22 @@ impl World {
         measure::outcome(self, complete)
     }
 
-    /// Handles events up to the end or until `target` have been handled; true when the end was reached.
-    fn run_events(&mut self, target: u64) -> bool {
+    /// Handles events up to `until` or until `target` have been handled; true when `until` was reached.
+    #[inline]
+    fn run_events(&mut self, target: u64, until: Instant) -> bool {
         while self.handled < target {
-            if !self.event() {
+            if !self.event(until) {
                 return true;
             }
         }
         false
     }
 
-    /// Handles the next event; false when there is none before the end.
+    /// Handles the next event; false when there is none up to `until`.
     #[inline(always)]
-    fn event(&mut self) -> bool {
+    fn event(&mut self, until: Instant) -> bool {
         let (at, slot) = self.agenda.next();
-        if at > self.end || at == Instant::MAX {
+        if at > until || at == Instant::MAX {
             return false;
         }
         debug_assert!(at >= self.now, "time must not run backwards");

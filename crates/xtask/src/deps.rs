@@ -22,7 +22,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("linux", &["units", "aqm", "tcp", "trace", "sim"]),
     ("lab", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux"]),
     ("gallery", &["units", "aqm", "sim", "lab"]),
-    ("web", &["trace"]),
+    ("web", &["units", "aqm", "tcp", "trace", "sim", "lab"]),
     ("wasm", &["units", "aqm", "tcp", "trace", "sim", "lab"]),
     ("python", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab", "gallery", "cli"]),
     ("cli", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab", "gallery", "web", "conformance"]),

@@ -93,6 +93,14 @@ impl Timing {
         }
     }
 
+    /// The shortest it can be.
+    #[must_use]
+    pub fn earliest(&self) -> Duration {
+        match *self {
+            Self::Fixed(span) | Self::Uniform(span, _) => span,
+        }
+    }
+
     /// The longest it can be.
     #[must_use]
     pub fn latest(&self) -> Duration {

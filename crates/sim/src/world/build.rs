@@ -1,5 +1,7 @@
 //! From a specification to a world: routes, lanes, queues, hosts, first events.
 
+mod growth;
+
 use super::outside::OutsideFlow;
 use super::sessions::{Place, Queues};
 use super::{Control, FUSED, FlowFacts, Hop, HostKind, ReceiverHost, Route, SenderHost, Slots, WIRE, World, WorldError, measure};
@@ -41,7 +43,20 @@ pub(super) enum Ends {
     Outside,
 }
 
-pub(super) fn world(spec: &WorldSpec, ends: Ends) -> Result<World, WorldError> {
+/// What was found out while a world was built, for those who add to it later.
+pub(super) struct Ground {
+    /// Wire or link number of each link of the specification, tagged with [`WIRE`].
+    pub(super) codes: Vec<u32>,
+    feeders: Vec<Feeder>,
+    lanes: BTreeMap<LaneKey, u32>,
+    salt: Rng,
+    /// Connections that each session may have open.
+    most_open: u32,
+    ends: Ends,
+}
+
+/// The world of a specification, and what it stands on.
+pub(super) fn world(spec: &WorldSpec, ends: Ends) -> Result<(World, Ground), WorldError> {
     let end = Instant::ZERO + spec.warmup + spec.duration;
     if spec.flows.len() > MAX_INDEX as usize || spec.links.len() > MAX_INDEX as usize {
         return fault("world", format!("more than {MAX_INDEX} flows or links"));
@@ -54,7 +69,7 @@ pub(super) fn world(spec: &WorldSpec, ends: Ends) -> Result<World, WorldError> {
             return fault("world", format!("link number {unknown} does not exist"));
         }
     }
-    let Elements { codes, classes, wires, links } = Elements::new(spec, end)?;
+    let Elements { codes, classes, wires, links, salt } = Elements::new(spec, end)?;
     let losses = shortest_round_trips(spec, &codes, links.len()).zip(0..).map(|(gap, link)| LossEvents::new(link, gap)).collect();
     let mut world = World {
         now: Instant::ZERO,
@@ -110,24 +125,14 @@ pub(super) fn world(spec: &WorldSpec, ends: Ends) -> Result<World, WorldError> {
         sampled: measure::SampledFlows::default(),
     };
     world.let_feeders_hear(spec, &codes);
-    let feeders = feeders(spec);
-    let most_open = most_open(spec);
-    let mut lanes = BTreeMap::new();
+    let (feeders, most_open) = (feeders(spec), most_open(spec));
+    let mut ground = Ground { codes, feeders, lanes: BTreeMap::new(), salt, most_open, ends };
     for (number, flow) in spec.flows.iter().enumerate() {
-        world.add_flow(spec, number as u32, flow, ends)?;
-        world.add_route(spec, flow, &codes, &feeders, &mut lanes);
-        let queues = Queues::of(flow, &codes);
-        world.weigh(number as u32, &queues);
-        world.add_session_of(spec, number as u32, flow, queues, most_open)?;
-        if limited(&flow.source)
-            && let Some(ideal) = ideal(spec, flow)
-        {
-            world.limited.push((number as u32, ideal));
-        }
+        world.add_whole_flow(spec, &mut ground, number as u32, flow)?;
     }
     world.agenda = Agenda::new(world.slots.lane(world.lanes.len() as u32));
     world.first_events(spec);
-    Ok(world)
+    Ok((world, ground))
 }
 
 /// Links of a specification sorted into wires and links with queues.
@@ -137,40 +142,50 @@ struct Elements {
     classes: Vec<WireClass>,
     wires: Vec<Wire>,
     links: Vec<Link>,
+    /// Where wires have their salt from.
+    salt: Rng,
 }
 
 impl Elements {
     fn new(spec: &WorldSpec, end: Instant) -> Result<Self, WorldError> {
-        let mut all = Self { codes: Vec::new(), classes: Vec::new(), wires: Vec::new(), links: Vec::new() };
+        let salt = Rng::stream(spec.seed, JITTER_STREAM);
+        let mut all = Self { codes: Vec::new(), classes: Vec::new(), wires: Vec::new(), links: Vec::new(), salt };
         let mut observed = 0;
-        let mut salt = Rng::stream(spec.seed, JITTER_STREAM);
         for (number, link) in spec.links.iter().enumerate() {
-            if let RateSpec::Constant(rate) = link.rate
-                && is_wire(link)
-            {
-                if rate.is_zero() {
-                    return fault(&link.name, "a link without queue needs a rate above zero");
-                }
-                let class = WireClass::new(rate, link.delay, link.overhead, link.jitter);
-                // Hosts are mostly alike and neighbours in the list, so the search starts at the latest class.
-                let index = all.classes.iter().rposition(|known| *known == class).unwrap_or_else(|| {
-                    all.classes.push(class);
-                    all.classes.len() - 1
-                });
-                let Ok(index) = u16::try_from(index) else {
-                    return fault(&link.name, "more than 65536 different access links");
-                };
-                all.codes.push(all.wires.len() as u32 | WIRE);
-                all.wires.push(Wire::new(index, salt.next_u64() as u16));
+            let code = if is_wire(link) {
+                add_wire(&mut all.classes, &mut all.wires, &mut all.salt, link)?
             } else {
-                all.codes.push(all.links.len() as u32);
                 let seen = link.observed.then_some(observed);
                 observed += u32::from(link.observed);
                 all.links.push(queued_link(spec, number, link, seen, end)?);
-            }
+                all.links.len() as u32 - 1
+            };
+            all.codes.push(code);
         }
         Ok(all)
     }
+}
+
+/// Adds a link without queue; gives its number, tagged with [`WIRE`].
+fn add_wire(classes: &mut Vec<WireClass>, wires: &mut Vec<Wire>, salt: &mut Rng, link: &LinkSpec) -> Result<u32, WorldError> {
+    let RateSpec::Constant(rate) = link.rate else {
+        return fault(&link.name, "a link without queue needs a constant rate");
+    };
+    if rate.is_zero() {
+        return fault(&link.name, "a link without queue needs a rate above zero");
+    }
+    let class = WireClass::new(rate, link.delay, link.overhead, link.jitter);
+    // Hosts are mostly alike and neighbours in the list, so the search starts at the latest class. A class that has sent
+    // something remembers that, and is found all the same.
+    let index = classes.iter().rposition(|known| known.is_like(&class)).unwrap_or_else(|| {
+        classes.push(class);
+        classes.len() - 1
+    });
+    let Ok(index) = u16::try_from(index) else {
+        return fault(&link.name, "more than 65536 different access links");
+    };
+    wires.push(Wire::new(index, salt.next_u64() as u16));
+    Ok((wires.len() as u32 - 1) | WIRE)
 }
 
 fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u32>, end: Instant) -> Result<Link, WorldError> {
@@ -193,7 +208,7 @@ fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u3
     if let (RateSpec::Steps(steps), Some(_)) = (&link.rate, seen)
         && steps.len() > 1
     {
-        probe.settle = Some(Box::new(SettleProbe::new(steps.iter().skip(1).map(|step| step.0).collect(), target)));
+        probe.extras().settle = Some(SettleProbe::new(steps.iter().skip(1).map(|step| step.0).collect(), target));
     }
     Ok(Link {
         qdisc,
@@ -212,7 +227,7 @@ fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u3
 }
 
 /// What waits in front of a link's transmitter, and the delay it aims at.
-fn discipline(link: &LinkSpec, rate: Rate, stream: Rng) -> Result<(AnyQdisc<SimPacket>, Option<Duration>), WorldError> {
+pub(super) fn discipline(link: &LinkSpec, rate: Rate, stream: Rng) -> Result<(AnyQdisc<SimPacket>, Option<Duration>), WorldError> {
     let facts = |limit| LinkFacts { rate: Some(rate), delay: link.delay, mtu: link.mtu, overhead: link.overhead, limit };
     let refuse = |error: ParamError| WorldError { subject: link.name.clone(), message: error.to_string() };
     let (kind, params, of, ecn, limit) = match &link.queue {
@@ -273,14 +288,18 @@ enum Feeder {
 
 fn feeders(spec: &WorldSpec) -> Vec<Feeder> {
     let mut feeders = vec![Feeder::Nothing; spec.links.len()];
-    for route in spec.flows.iter().flat_map(|flow| [&flow.forward, &flow.reverse]) {
+    spec.flows.iter().for_each(|flow| note_feeders(&mut feeders, flow));
+    feeders
+}
+
+fn note_feeders(feeders: &mut [Feeder], flow: &FlowSpec) {
+    for route in [&flow.forward, &flow.reverse] {
         for (place, &link) in route.iter().enumerate() {
             let by = if place == 0 { Feeder::Several } else { Feeder::One(route[place - 1]) };
             let known = &mut feeders[link as usize];
             *known = if *known == Feeder::Nothing || *known == by { by } else { Feeder::Several };
         }
     }
-    feeders
 }
 
 /// Packets in one lane come from the same link, or from wires of one class, and travel equally long.
@@ -303,6 +322,21 @@ impl World {
                 pressure.feeders.push(before);
             }
         }
+    }
+
+    /// Adds a flow with its route, its weight and its session. Nothing starts it.
+    fn add_whole_flow(&mut self, spec: &WorldSpec, ground: &mut Ground, number: u32, flow: &FlowSpec) -> Result<(), WorldError> {
+        self.add_flow(spec, number, flow, ground.ends)?;
+        self.add_route(spec, flow, &ground.codes, &ground.feeders, &mut ground.lanes);
+        let queues = Queues::of(flow, &ground.codes);
+        self.weigh(number, &queues);
+        self.add_session_of(spec, number, flow, queues, ground.most_open)?;
+        if limited(&flow.source)
+            && let Some(ideal) = ideal(spec, flow)
+        {
+            self.limited.push((number, ideal));
+        }
+        Ok(())
     }
 
     fn add_flow(&mut self, spec: &WorldSpec, number: u32, flow: &FlowSpec, ends: Ends) -> Result<(), WorldError> {

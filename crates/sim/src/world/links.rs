@@ -223,6 +223,21 @@ impl World {
         self.send_off(index, packet, end);
     }
 
+    /// A packet whose transmission would never have ended goes on at the rate there is now.
+    pub(super) fn unstick(&mut self, index: u32) {
+        let now = self.now;
+        let link = &mut self.links[index as usize];
+        let Some((packet, _)) = link.transit.take() else { return };
+        let end = link.rate.end_of(now, wire_bytes(&packet, link.overhead));
+        link.busy_until = end;
+        if end == Instant::MAX {
+            link.transit = Some((packet, Bytes::ZERO));
+            return;
+        }
+        self.agenda.set(self.slots.service(index), end);
+        self.send_off(index, packet, end);
+    }
+
     /// A delivery opportunity of a recorded link: sends as many bytes as it carries; what is not used is lost.
     fn serve_opportunity(&mut self, index: u32) {
         let now = self.now;

@@ -15,7 +15,7 @@ const MAX_SAMPLED_FLOWS: usize = 64;
 /// Cumulative counters of a flow at one instant.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FlowReading {
-    delivered_bytes: u64,
+    pub(super) delivered_bytes: u64,
     sent: u64,
     retransmitted: u64,
     dropped: u64,
@@ -74,7 +74,7 @@ pub(super) struct SampledFlows {
 }
 
 impl World {
-    fn read_flow(&self, flow: usize) -> FlowReading {
+    pub(super) fn read_flow(&self, flow: usize) -> FlowReading {
         let facts = &self.flows[flow];
         if facts.kind == HostKind::Session {
             return self.read_session(facts.slot);
@@ -235,7 +235,10 @@ pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
     let mut videos = world.videos();
     let mut calls = world.calls();
     let packets = world.take_packets();
-    let flows = (0..world.flows.len()).map(|flow| world.flow_outcome(flow)).collect();
+    let flows = (0..world.flows.len())
+        .filter(|&flow| world.flows[flow].kind != HostKind::Stream)
+        .map(|flow| world.flow_outcome(flow))
+        .collect();
     let groups = std::mem::take(&mut world.group_names)
         .into_iter()
         .zip(std::mem::take(&mut world.group_rtt))
@@ -273,7 +276,7 @@ pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
             group_bits: link.probe.line_bytes.chunks(2).map(|ways| ways.iter().sum::<u64>() as f64 * 8.0).collect(),
             loss_synchronization: losses.finish(),
             loss_events: losses.events,
-            settling: link.probe.settle.as_ref().and_then(|settle| settle.finish(from, world.end)),
+            settling: link.probe.extras.as_ref().and_then(|extras| extras.settle.as_ref()?.finish(from, world.end)),
             departed_whole_run: link.qdisc.counters().departed.packets.get(),
             name: link.probe.name,
         });
@@ -330,10 +333,21 @@ impl World {
     }
 
     /// The log of packet events, with the flows of the specification.
-    fn take_packets(&mut self) -> Vec<goodqueue_trace::PacketEvent> {
-        let mut log = self.tap.log.take().unwrap_or_default();
-        if !self.sessions.is_empty() {
-            log.iter_mut().for_each(|event| event.flow = self.flow_of_specification(event.flow));
+    pub(super) fn take_packets(&mut self) -> Vec<goodqueue_trace::PacketEvent> {
+        let mut log = self.tap.log.as_mut().map(std::mem::take).unwrap_or_default();
+        if !self.sessions.is_empty() && !log.is_empty() {
+            // Numbers that connections have taken between those of flows do not count.
+            let mut place = 0;
+            let places: Vec<u32> = self
+                .flows
+                .iter()
+                .map(|facts| {
+                    let here = place;
+                    place += u32::from(facts.kind != HostKind::Stream);
+                    here
+                })
+                .collect();
+            log.iter_mut().for_each(|event| event.flow = places[self.flow_of_specification(event.flow) as usize]);
         }
         log
     }

@@ -107,18 +107,18 @@ impl OutsideFlow {
 }
 
 /// A world whose TCP hosts are outside.
-pub struct OpenWorld {
+pub struct OutsideWorld {
     world: World,
 }
 
-impl OpenWorld {
+impl OutsideWorld {
     /// Builds the world a specification describes; its TCP flows have ends outside, with the settings of their senders and receivers left to
     /// these.
     ///
     /// # Errors
     /// When a link, queue or route cannot be built, or a flow is a session.
     pub fn new(spec: &WorldSpec) -> Result<Self, WorldError> {
-        let mut world = build::world(spec, build::Ends::Outside)?;
+        let (mut world, _) = build::world(spec, build::Ends::Outside)?;
         world.tap.lost = Some(Vec::new());
         Ok(Self { world })
     }
@@ -143,7 +143,7 @@ impl OpenWorld {
 
     /// Lets the next thing happen, if it is due by the end; false when there is none.
     pub fn step(&mut self) -> bool {
-        self.world.event()
+        self.world.event(self.world.end)
     }
 
     /// Puts a packet on its way at `now`, which is neither before what has happened nor after what happens next.

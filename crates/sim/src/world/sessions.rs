@@ -278,6 +278,14 @@ impl World {
         }
     }
 
+    /// Tells queues the weights of all streams there are.
+    pub(super) fn weigh_streams(&mut self) {
+        for stream in 0..self.streams.len() {
+            let Stream { channel, way, first_flow, .. } = self.streams[stream];
+            self.weigh_stream(self.channels[channel as usize].session, first_flow, way);
+        }
+    }
+
     /// Both ends of a new connection of a session.
     fn new_ends(&mut self, session: u32) -> (Sender, Receiver) {
         let host = &mut self.sessions[session as usize];

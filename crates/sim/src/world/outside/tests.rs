@@ -65,8 +65,8 @@ fn ack(number: u64, of: u32) -> OutsidePacket {
 }
 
 /// What happens at the very start has happened.
-fn begun(spec: &WorldSpec) -> OpenWorld {
-    let mut world = OpenWorld::new(spec).expect("a world");
+fn begun(spec: &WorldSpec) -> OutsideWorld {
+    let mut world = OutsideWorld::new(spec).expect("a world");
     while world.next() == Instant::ZERO {
         world.step();
     }
@@ -74,7 +74,7 @@ fn begun(spec: &WorldSpec) -> OpenWorld {
 }
 
 /// Lets everything happen until some packet's fate is known.
-fn fates(world: &mut OpenWorld) -> Vec<Fate> {
+fn fates(world: &mut OutsideWorld) -> Vec<Fate> {
     let mut fates = Vec::new();
     loop {
         world.fates(&mut fates);
@@ -86,7 +86,7 @@ fn fates(world: &mut OpenWorld) -> Vec<Fate> {
 
 #[test]
 fn packets_cross_the_queue_and_the_delay_and_come_out() {
-    let mut world = OpenWorld::new(&spec()).expect("a world");
+    let mut world = OutsideWorld::new(&spec()).expect("a world");
     let at = Instant::ZERO + Duration::ms(10);
     while world.next() <= at {
         world.step();

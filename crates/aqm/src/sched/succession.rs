@@ -1,0 +1,159 @@
+//! A queue in the place of another, while packets still wait in the one before.
+
+use super::AnyQdisc;
+use crate::aqm::{FlowHash, QueueView};
+use crate::counters::Counters;
+use crate::qdisc::{Departure, Packet, Qdisc, Sink};
+use alloc::vec::Vec;
+use goodqueue_units::{Instant, Rate};
+
+/// A queue and those before it. Arrivals go to the latest one; what waits in the ones before leaves first, the oldest first, each by its
+/// own rules. So a change of parameters loses no packet and no packet's time of arrival.
+#[derive(Clone, Debug)]
+pub struct Succession<P> {
+    /// The oldest first; they take nothing in any more.
+    retired: Vec<AnyQdisc<P>>,
+    /// Counted by those that are empty and gone.
+    past: Counters,
+    queue: AnyQdisc<P>,
+}
+
+impl<P: Packet> Succession<P> {
+    /// Nothing was before `queue`.
+    pub(super) fn new(queue: AnyQdisc<P>) -> Self {
+        Self { retired: Vec::new(), past: Counters::default(), queue }
+    }
+
+    /// `before` was in this place, and is emptied first.
+    pub(super) fn after(&mut self, before: AnyQdisc<P>) {
+        self.retired.push(before);
+    }
+
+    fn all(&self) -> impl Iterator<Item = &AnyQdisc<P>> {
+        self.retired.iter().chain([&self.queue])
+    }
+}
+
+// Never inlined: these calls lead back to where they came from, in a queue of another kind.
+impl<P: Packet> Qdisc<P> for Succession<P> {
+    #[inline(never)]
+    fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
+        self.queue.enqueue(now, packet, sink);
+    }
+
+    #[inline(never)]
+    fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
+        while let Some(oldest) = self.retired.first_mut() {
+            let departure = oldest.dequeue(now, sink);
+            let is_empty = oldest.view().packets.is_zero();
+            if is_empty {
+                let gone = self.retired.remove(0);
+                self.past = self.past.clone() + gone.counters();
+            }
+            if departure.is_some() || !is_empty {
+                return departure;
+            }
+        }
+        self.queue.dequeue(now, sink)
+    }
+
+    #[inline(never)]
+    fn next_timer(&self) -> Option<Instant> {
+        self.all().filter_map(Qdisc::next_timer).min()
+    }
+
+    #[inline(never)]
+    fn handle_timer(&mut self, now: Instant) {
+        self.retired.iter_mut().for_each(|queue| queue.handle_timer(now));
+        self.queue.handle_timer(now);
+    }
+
+    #[inline(never)]
+    fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {
+        self.retired.iter_mut().for_each(|queue| queue.set_link_rate(now, rate));
+        self.queue.set_link_rate(now, rate);
+    }
+
+    #[inline(never)]
+    fn set_weight(&mut self, flow: FlowHash, weight: f64) {
+        self.queue.set_weight(flow, weight);
+    }
+
+    #[inline(never)]
+    fn view(&self) -> QueueView {
+        self.all().map(Qdisc::view).fold(QueueView::default(), |sum, view| QueueView {
+            backlog: sum.backlog + view.backlog,
+            packets: sum.packets + view.packets,
+        })
+    }
+
+    #[inline(never)]
+    fn counters(&self) -> Counters {
+        self.all().map(Qdisc::counters).fold(self.past.clone(), |sum, counters| sum + counters)
+    }
+
+    #[inline(never)]
+    fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.queue.gauges(visit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::qdisc::{NoSink, SimplePacket};
+    use crate::queue::{EcnPolicy, Limit};
+    use crate::spec::LinkFacts;
+    use goodqueue_units::{Bytes, Duration, Rng};
+
+    fn queue(kind: &str) -> AnyQdisc<SimplePacket> {
+        let spec = crate::sched::kind(kind).expect("a kind of this crate");
+        let mtu = Bytes::new(1500);
+        let facts =
+            LinkFacts { rate: Some(Rate::mbit(10)), delay: Duration::ms(5), mtu, overhead: Bytes::ZERO, limit: Limit::NONE };
+        AnyQdisc::build(spec, &[], &facts, EcnPolicy::Drop, Rng::new(1)).expect("its defaults are good")
+    }
+
+    #[test]
+    fn packets_leave_in_order_with_their_times_and_the_books_balance() {
+        let at = |ms| Instant::ZERO + Duration::ms(ms);
+        let packet = |id| SimplePacket { id, ..SimplePacket::new(1000) };
+        let mut line = queue("tail-drop");
+        line.enqueue(at(1), packet(1), &mut NoSink);
+        line.succeed(queue("codel"));
+        line.enqueue(at(2), packet(2), &mut NoSink);
+        line.succeed(queue("fq-codel"));
+        line.enqueue(at(3), packet(3), &mut NoSink);
+        assert_eq!(line.view().packets.get(), 3);
+        for id in 1..=3 {
+            let departure = line.dequeue(at(4), &mut NoSink).expect("a packet waits");
+            assert_eq!((departure.packet.id, departure.enqueued_at), (id, at(id)));
+            assert!(line.counters().conserves(line.view()));
+        }
+        assert_eq!(line.dequeue(at(5), &mut NoSink), None);
+        assert_eq!(line.counters().departed.packets.get(), 3);
+        assert_eq!(line.counters().arrived.packets.get(), 3);
+        let mut names = Vec::new();
+        line.gauges(&mut |name, _| names.push(name));
+        assert_eq!(names, ["new_flows", "old_flows"], "those of the queue there is now");
+    }
+
+    #[test]
+    fn what_waited_before_leaves_by_the_rules_it_came_under() {
+        let at = |ms| Instant::ZERO + Duration::ms(ms);
+        let mut line = queue("codel");
+        (0..50).for_each(|_| line.enqueue(at(0), SimplePacket::new(1000), &mut NoSink));
+        line.succeed(queue("tail-drop"));
+        (0..50).for_each(|_| line.enqueue(at(0), SimplePacket::new(1000), &mut NoSink));
+        let mut sent = 0;
+        for step in 1.. {
+            if line.dequeue(at(10 * step), &mut NoSink).is_none() {
+                break;
+            }
+            sent += 1;
+        }
+        let dropped = line.counters().dropped_total().packets.get();
+        assert_eq!(sent + dropped, 100);
+        assert!(dropped > 0 && dropped < 50, "CoDel drops of its own fifty, tail drop of none: {dropped}");
+    }
+}

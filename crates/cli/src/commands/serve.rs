@@ -1,0 +1,108 @@
+//! `gq serve`: the playground, finished runs, the gallery and the bridge's monitor, for a browser.
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::output::say;
+use clap::Args;
+use goodqueue_web::{Limits, Options, Server};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// Arguments of `gq serve`.
+#[derive(Args)]
+pub struct Arguments {
+    /// Where to listen; elsewhere than on loopback a token is needed, which is printed once
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8017")]
+    listen: String,
+    /// A name that browsers may ask for beside addresses and localhost; may be repeated
+    #[arg(long, value_name = "NAME")]
+    host: Vec<String>,
+    /// Only serve: open no browser
+    #[arg(long)]
+    no_open: bool,
+    /// Show results of gq run and gq compare from this folder, for instance results
+    #[arg(long, value_name = "DIR")]
+    runs: Option<PathBuf>,
+    /// Show results of gq reproduce from this folder
+    #[arg(long, value_name = "DIR")]
+    gallery_results: Option<PathBuf>,
+    /// Watch the bridge with this control socket
+    #[arg(long, value_name = "SOCKET")]
+    bridge: Option<PathBuf>,
+    /// Sessions at once; more wait for a place
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    sessions: Option<u16>,
+}
+
+/// Between two looks at whether to end.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    for (option, folder) in [("--runs", &arguments.runs), ("--gallery-results", &arguments.gallery_results)] {
+        if let Some(folder) = folder {
+            check_folder(option, folder)?;
+        }
+    }
+    let defaults = Limits::default();
+    let sessions = arguments.sessions.map_or(defaults.sessions, usize::from);
+    let options = Options {
+        listen: address(&arguments.listen)?,
+        names: arguments.host.clone(),
+        runs: arguments.runs.clone(),
+        gallery: arguments.gallery_results.clone(),
+        bridge: arguments.bridge.clone(),
+        limits: Limits { sessions, ..defaults },
+    };
+    let stop = interrupt::stop_flag();
+    let server = Server::start(options).map_err(|error| Failure::Input(format!("--listen {}: {error}", arguments.listen)))?;
+    say(&format!("gq serve: {}", server.page()));
+    if !server.address().ip().is_loopback() {
+        say("anybody with this address can use the server; what is sent is not encrypted");
+    }
+    if !arguments.no_open {
+        open(&server.page());
+    }
+    while !stop.load(Ordering::Relaxed) {
+        std::thread::sleep(LOOK);
+    }
+    server.end();
+    Ok(())
+}
+
+fn check_folder(option: &str, folder: &Path) -> Result<(), Failure> {
+    if folder.is_dir() { Ok(()) } else { Err(Failure::Input(format!("{option} {}: there is no such folder", folder.display()))) }
+}
+
+fn address(text: &str) -> Result<SocketAddr, Failure> {
+    let wrong = |why: &dyn std::fmt::Display| Failure::Input(format!("--listen {text}: {why}; for instance 127.0.0.1:8017"));
+    let mut found = text.to_socket_addrs().map_err(|error| wrong(&error))?;
+    found.next().ok_or_else(|| wrong(&"is no address"))
+}
+
+/// Opens the page, if there is something to open it with; otherwise the address is on the terminal.
+fn open(page: &str) {
+    let programs: &[&str] = if cfg!(target_os = "macos") { &["open"] } else { &["xdg-open"] };
+    for program in programs {
+        let started = Command::new(program).arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        if started.is_ok() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_or_refused_by_name() {
+        assert_eq!(address("127.0.0.1:0").unwrap(), SocketAddr::from(([127, 0, 0, 1], 0)));
+        for wrong in ["", "127.0.0.1", "127.0.0.1:99999", ":"] {
+            assert!(address(wrong).unwrap_err().text().contains("--listen"), "{wrong}");
+        }
+    }
+}

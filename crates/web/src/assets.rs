@@ -1,0 +1,47 @@
+//! The pages, built from `web/` and part of the program.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+
+/// Names below the root, and what is in them.
+const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/app.rs"));
+
+/// The page itself, or one of its files. Names are compared with the list above: no path is ever made from one.
+pub fn serve(name: &str) -> Option<Response> {
+    let name = if name.is_empty() { "index.html" } else { name };
+    let (_, content) = FILES.iter().find(|(known, _)| *known == name)?;
+    // Names of files in assets/ have a hash of their content in them.
+    let cache = if name.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let mut response = (StatusCode::OK, Bytes::from_static(content)).into_response();
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind(name)));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+    Some(response)
+}
+
+fn kind(name: &str) -> &'static str {
+    match name.rsplit('.').next() {
+        Some("html") => "text/html; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        Some("png") => "image/png",
+        Some("woff2") => "font/woff2",
+        Some("json") => "application/json",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_is_there_and_nothing_else_is() {
+        let page = serve("").expect("the page is built in");
+        assert_eq!(page.headers()[header::CONTENT_TYPE], "text/html; charset=utf-8");
+        for wrong in ["../Cargo.toml", "assets/../index.html", "/etc/passwd", "assets", ".", "index.html/"] {
+            assert!(serve(wrong).is_none(), "{wrong}");
+        }
+    }
+}

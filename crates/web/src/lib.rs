@@ -1,0 +1,29 @@
+//! `gq serve`: simulations watched and changed while they run, finished runs, the gallery and the live bridge, for a browser.
+//!
+//! A request passes `guard` (who may ask at all), then `api` (what is asked). A simulation is a `session`: a thread of its own that
+//! advances up to four worlds side by side and publishes what they show; a page that does not keep up is let go, the simulation never
+//! waits. `docs/serve.md` tells how it is used.
+#![forbid(unsafe_code)]
+
+mod api;
+mod assets;
+mod bridge;
+mod explain;
+mod failure;
+mod gallery;
+mod guard;
+mod kinds;
+mod limits;
+mod patience;
+mod presets;
+mod recordings;
+mod registry;
+mod runs;
+mod scenario;
+mod server;
+mod session;
+mod stream;
+mod token;
+
+pub use limits::Limits;
+pub use server::{Options, Server, ServerError};

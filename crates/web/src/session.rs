@@ -1,0 +1,338 @@
+//! A session: a thread that advances up to four worlds side by side, shows what happens, and takes orders.
+//!
+//! Wall time enters here and only here: it says how far to go, never what happens. The worlds are advanced to the same simulated times, and
+//! changes come between two frames, so that all variants change at the same instant.
+
+mod orders;
+mod packets;
+mod result;
+mod variant;
+
+use crate::failure::Failure;
+use crate::limits::Limits;
+use crate::scenario::Scenario;
+use crate::stream::Publisher;
+use goodqueue_lab::plan::{Point, Queue};
+use goodqueue_units::{Duration, Instant};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration as Wall, Instant as Clock};
+use tokio::sync::oneshot;
+pub use orders::speed;
+pub use result::Leavings;
+use variant::Variant;
+
+/// What a page may ask of a session.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Control {
+    Pause,
+    Play,
+    Stop,
+    Speed { value: Option<f64> },
+    Step { seconds: f64 },
+    Rate { link: Option<String>, value: String },
+    AddFlows { group: String, count: u32 },
+    Set { variant: Option<usize>, link: Option<String>, key: String, value: Value },
+}
+
+/// An order, and where the answer goes.
+pub struct Order {
+    pub control: Control,
+    pub answer: oneshot::Sender<Result<(), Failure>>,
+}
+
+/// Turns at computing: so many at once.
+pub struct Turns {
+    free: Mutex<usize>,
+    freed: Condvar,
+}
+
+impl Turns {
+    pub const fn new(count: usize) -> Self {
+        Self { free: Mutex::new(count), freed: Condvar::new() }
+    }
+
+    /// Waits for a turn and uses it.
+    fn with<T>(&self, work: impl FnOnce() -> T) -> T {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        while *free == 0 {
+            free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
+        }
+        *free -= 1;
+        drop(free);
+        let _turn = Turn(self);
+        work()
+    }
+}
+
+/// Given back also when the work panics.
+struct Turn<'a>(&'a Turns);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.0.freed.notify_one();
+    }
+}
+
+/// Everything a session's thread works with.
+pub struct Work {
+    pub scenario: Scenario,
+    pub speed: Option<f64>,
+    pub paused: bool,
+    pub limits: Limits,
+    pub orders: Receiver<Order>,
+    pub publisher: Arc<Publisher>,
+    pub turns: Arc<Turns>,
+    /// The server ends.
+    pub ending: Arc<AtomicBool>,
+    /// The scenario as changed, for those who ask for it.
+    pub text: Arc<Mutex<Scenario>>,
+}
+
+const FRAME: Wall = Wall::from_nanos(1_000_000_000 / 60);
+/// What of a frame's time computing may take when it goes as fast as it can.
+const BUSY: Wall = Wall::from_millis(12);
+/// A simulation that falls behind the clock does not catch up with more than this.
+const MOST_BEHIND: Wall = Wall::from_millis(250);
+/// From this speed down packets are shown one by one.
+const PACKET_VIEW: f64 = 0.05;
+/// Packets of one frame and variant that are shown.
+const MOST_SHOWN: usize = 2000;
+const FASTEST: f64 = 1e6;
+
+/// Runs a session to its end.
+pub fn run(work: Work) -> Option<Leavings> {
+    let publisher = Arc::clone(&work.publisher);
+    // A panic in one world is a mistake in this program; it must not take the other sessions with it.
+    match catch_unwind(AssertUnwindSafe(|| Session::new(work).map(Session::go_on))) {
+        Ok(Ok(result)) => result,
+        Ok(Err(failure)) => {
+            failed(&publisher, failure.message());
+            None
+        }
+        Err(_) => {
+            failed(&publisher, "internal error: this is a mistake in gq, please report it");
+            None
+        }
+    }
+}
+
+fn failed(publisher: &Publisher, message: &str) {
+    publisher.publish("state", &json!({ "state": "failed", "t": 0, "duration": 0, "speed": null, "changed": false, "message": message }));
+}
+
+struct Session {
+    work: Work,
+    variants: Vec<Variant>,
+    end: Instant,
+    now: Instant,
+    /// Time of the last frame.
+    shown_until: Instant,
+    paused: bool,
+    speed: Option<f64>,
+    changed: bool,
+    stopped: bool,
+    /// Simulated time a frame when it goes as fast as it can.
+    stride: Duration,
+    /// The wall clock up to which the simulation has been asked to go.
+    clock: Clock,
+    watched: Clock,
+    /// The next packets are the first that are shown.
+    packets_begin: bool,
+    readers: usize,
+}
+
+impl Session {
+    fn new(work: Work) -> Result<Self, Failure> {
+        let variants = (0..work.scenario.variants.len()).map(|number| Variant::new(&work.scenario, number)).collect::<Result<Vec<_>, _>>()?;
+        let end = variants[0].end();
+        let now = Clock::now();
+        let session = Self {
+            variants,
+            end,
+            now: Instant::ZERO,
+            shown_until: Instant::ZERO,
+            paused: work.paused,
+            speed: work.speed,
+            changed: false,
+            stopped: false,
+            stride: Duration::ms(10),
+            clock: now,
+            watched: now,
+            packets_begin: true,
+            readers: 0,
+            work,
+        };
+        session.tell_about();
+        session.tell_state("");
+        Ok(session)
+    }
+
+    fn tell_about(&self) {
+        let scenario = &self.work.scenario;
+        let plan = &scenario.variants[0].point.plan;
+        let groups = plan.traffic.iter().enumerate().map(|(number, group)| {
+            json!({ "name": group.name, "kind": scenario.traffic_kind(number), "flows": group.flows })
+        });
+        let groups: Vec<Value> = groups.collect();
+        let variants: Vec<Value> =
+            scenario.variants.iter().map(|variant| json!({ "label": variant.label, "kind": kind_of(&variant.point, &scenario.link) })).collect();
+        let about = json!({
+            "link": scenario.link,
+            "links": plan.links.iter().map(|link| &link.name).collect::<Vec<_>>(),
+            "groups": groups,
+            "duration": variant::time(self.end),
+            "warmup": plan.warmup.as_secs_f64(),
+            "variants": variants,
+        });
+        self.work.publisher.publish("about", &about);
+    }
+
+    fn state(&self) -> &'static str {
+        match () {
+            () if self.now >= self.end => "done",
+            () if self.stopped => "stopped",
+            () if self.paused => "paused",
+            () => "running",
+        }
+    }
+
+    fn tell_state(&self, message: &str) {
+        let mut state = json!({
+            "state": self.state(), "t": variant::time(self.now), "duration": variant::time(self.end), "speed": self.speed,
+            "changed": self.changed,
+        });
+        if !message.is_empty() {
+            state["message"] = json!(message);
+        }
+        self.work.publisher.publish("state", &state);
+    }
+
+    fn note(&self, text: &str) {
+        self.work.publisher.publish("note", &json!({ "t": variant::time(self.now), "text": text }));
+    }
+
+    /// Frame after frame until the end.
+    fn go_on(mut self) -> Option<Leavings> {
+        loop {
+            let begun = Clock::now();
+            self.obey();
+            if self.stopped || self.now >= self.end {
+                break;
+            }
+            if self.nobody_watches(begun) {
+                self.stopped = true;
+                self.tell_state("nobody has watched for a while");
+                return None;
+            }
+            if self.paused {
+                self.wait_for_orders();
+                self.clock = Clock::now();
+                continue;
+            }
+            let until = self.next_stop(begun);
+            self.advance(until);
+            self.show();
+            let spent = begun.elapsed();
+            if self.speed.is_none() {
+                self.adapt(spent);
+            }
+            if spent < FRAME {
+                std::thread::sleep(FRAME - spent);
+            }
+        }
+        self.conclude()
+    }
+
+    fn nobody_watches(&mut self, now: Clock) -> bool {
+        if self.work.ending.load(Ordering::Relaxed) {
+            self.stopped = true;
+            return false;
+        }
+        let readers = self.work.publisher.readers();
+        if readers > self.readers {
+            self.packets_begin = true;
+        }
+        self.readers = readers;
+        if readers > 0 {
+            self.watched = now;
+        }
+        // What runs as fast as it can ends by itself soon.
+        (self.paused || self.speed.is_some()) && now.duration_since(self.watched) > self.work.limits.unwatched
+    }
+
+    /// The simulated time to go to in this frame.
+    fn next_stop(&mut self, now: Clock) -> Instant {
+        let behind = now.duration_since(self.clock).max(FRAME).min(MOST_BEHIND);
+        self.clock = now;
+        let span = match self.speed {
+            None => self.stride,
+            Some(speed) => Duration::from_secs_f64(behind.as_secs_f64() * speed).max(Duration::ns(1)),
+        };
+        (self.now + span).min(self.end)
+    }
+
+    /// As much simulated time a frame as can be computed in it.
+    fn adapt(&mut self, spent: Wall) {
+        let factor = (BUSY.as_secs_f64() / spent.as_secs_f64().max(1e-4)).clamp(0.25, 2.0);
+        self.stride = Duration::from_secs_f64((self.stride.as_secs_f64() * factor).clamp(1e-4, 10.0));
+    }
+
+    fn is_slow(&self) -> bool {
+        self.speed.is_some_and(|speed| speed <= PACKET_VIEW) || self.paused
+    }
+
+    /// All variants to the same time.
+    fn advance(&mut self, until: Instant) {
+        let slow = self.is_slow();
+        let ending = Arc::clone(&self.work.ending);
+        let mut stop = || ending.load(Ordering::Relaxed);
+        for variant in &mut self.variants {
+            let turn = || if slow { variant.advance_slowly(until, &mut stop) } else { variant.advance(until, &mut stop) };
+            if !self.work.turns.with(turn) {
+                self.stopped = true;
+            }
+        }
+        self.now = until.min(self.variants.iter().map(Variant::now).min().unwrap_or(until));
+    }
+
+    /// A frame and, where they can be followed, the packets.
+    fn show(&mut self) {
+        let span = self.now.since(std::mem::replace(&mut self.shown_until, self.now));
+        let variants: Vec<Value> = self.variants.iter_mut().map(Variant::frame).collect();
+        let frame = json!({ "t": variant::time(self.now), "dt": span.as_secs_f64(), "variants": variants });
+        self.work.publisher.publish("frame", &frame);
+        if self.is_slow() {
+            let waiting = self.packets_begin.then(|| self.variants.iter().map(Variant::waiting).collect::<Vec<_>>());
+            let shown: Vec<_> = self
+                .variants
+                .iter_mut()
+                .map(|variant| {
+                    let mut shown = variant.take_shown();
+                    shown.drain(..shown.len().saturating_sub(MOST_SHOWN));
+                    shown
+                })
+                .collect();
+            let mut packets = json!({ "variants": shown });
+            if let Some(waiting) = waiting {
+                // What waits now, with what has just happened already in it.
+                packets = json!({ "variants": vec![Vec::<Value>::new(); self.variants.len()], "queue": waiting });
+            }
+            self.packets_begin = false;
+            self.work.publisher.publish("packets", &packets);
+        } else {
+            self.packets_begin = true;
+        }
+    }
+}
+
+fn kind_of(point: &Point, link: &str) -> String {
+    let queue = point.plan.links.iter().find(|known| known.name == link).and_then(|known| known.down.queue.as_ref());
+    queue.map_or_else(String::new, Queue::name)
+}

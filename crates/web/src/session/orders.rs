@@ -1,0 +1,167 @@
+//! What a page asks of a session while it runs.
+
+use super::{Control, FASTEST, Order, Session};
+use crate::failure::Failure;
+use goodqueue_lab::quantity;
+use goodqueue_sim::{Change, WorldError};
+use goodqueue_units::Duration;
+use serde_json::Value;
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::PoisonError;
+use std::time::Duration as Wall;
+
+/// Between two looks at whether anybody watches.
+const LOOK_AROUND: Wall = Wall::from_millis(200);
+/// Longest single step.
+const LONGEST_STEP_S: f64 = 10.0;
+
+impl Session {
+    /// Carries out what has been asked for since the last frame.
+    pub(super) fn obey(&mut self) {
+        while let Ok(order) = self.work.orders.try_recv() {
+            self.carry_out(order);
+        }
+    }
+
+    /// Waits a while for an order.
+    pub(super) fn wait_for_orders(&mut self) {
+        match self.work.orders.recv_timeout(LOOK_AROUND) {
+            Ok(order) => self.carry_out(order),
+            Err(RecvTimeoutError::Timeout) => {}
+            // Nobody can ask any more: the server has let go of the session.
+            Err(RecvTimeoutError::Disconnected) => self.stopped = true,
+        }
+    }
+
+    fn carry_out(&mut self, order: Order) {
+        let outcome = self.control(order.control);
+        // Whoever asked may be gone.
+        let _ = order.answer.send(outcome);
+    }
+
+    fn control(&mut self, control: Control) -> Result<(), Failure> {
+        match control {
+            Control::Pause => self.paused = true,
+            Control::Play => self.paused = false,
+            Control::Stop => self.stopped = true,
+            Control::Speed { value } => self.speed = speed(value)?,
+            Control::Step { seconds } => self.step(seconds)?,
+            Control::Rate { link, value } => self.set_rate(link, &value)?,
+            Control::AddFlows { group, count } => self.add_flows(&group, count)?,
+            Control::Set { variant, link, key, value } => self.set(variant, link, &key, &value)?,
+        }
+        if !self.stopped {
+            self.tell_state("");
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, seconds: f64) -> Result<(), Failure> {
+        if !(seconds > 0.0 && seconds <= LONGEST_STEP_S) {
+            return Err(Failure::unprocessable(format!("seconds: `{seconds}` is out of range: allowed above 0, up to {LONGEST_STEP_S}")));
+        }
+        self.paused = true;
+        self.advance((self.now + Duration::from_secs_f64(seconds)).min(self.end));
+        self.show();
+        Ok(())
+    }
+
+    /// The link that was named, or else the one that is compared.
+    fn link(&self, named: Option<String>) -> String {
+        named.unwrap_or_else(|| self.work.scenario.link.clone())
+    }
+
+    fn set_rate(&mut self, link: Option<String>, text: &str) -> Result<(), Failure> {
+        let link = self.link(link);
+        let rate = quantity::rate(text).map_err(|error| Failure::unprocessable(error.message).with("field", "value"))?;
+        let plan = &self.work.scenario.variants[0].point.plan;
+        let most = plan.access.rate.as_bit_s().min((self.work.limits.buffer_bytes as f64 * 8.0 / plan.base_rtt().as_secs_f64()) as u64);
+        if rate.as_bit_s() > most {
+            let message = format!("value: `{text}` is more than hosts can send here: allowed up to {most} bit/s");
+            return Err(Failure::unprocessable(message).with("field", "value"));
+        }
+        for variant in &mut self.variants {
+            variant.change(Change::Rate { link: link.clone(), rate }).map_err(refused)?;
+        }
+        self.changed = true;
+        self.note(&format!("rate of {link}: {rate}"));
+        Ok(())
+    }
+
+    fn add_flows(&mut self, group: &str, count: u32) -> Result<(), Failure> {
+        let traffic = &self.work.scenario.variants[0].point.plan.traffic;
+        let Some(number) = traffic.iter().position(|known| known.name == group) else {
+            let names: Vec<&str> = traffic.iter().map(|known| known.name.as_str()).collect();
+            let message = format!("group: `{group}` is not in the scenario: allowed {}", names.join(", "));
+            return Err(Failure::unprocessable(message).with("field", "group"));
+        };
+        let each = 1 + u64::from(traffic[number].back.is_some());
+        let room = u64::from(self.work.limits.flows).saturating_sub(self.variants[0].flows() as u64) / each;
+        if count == 0 || u64::from(count) > room {
+            return Err(Failure::unprocessable(format!("count: `{count}` is out of range: allowed 1 to {room}")).with("field", "count"));
+        }
+        for (place, variant) in self.variants.iter_mut().enumerate() {
+            let more = variant.more_flows(&self.work.scenario, place, number, count);
+            variant.change(more).map_err(refused)?;
+        }
+        self.changed = true;
+        self.note(&format!("{count} more flows of {group}"));
+        Ok(())
+    }
+
+    fn set(&mut self, variant: Option<usize>, link: Option<String>, key: &str, value: &Value) -> Result<(), Failure> {
+        let link = self.link(link);
+        let scenario = &self.work.scenario;
+        if link != scenario.link {
+            let message = format!("link: parameters can be changed at `{}`, whose queues are compared", scenario.link);
+            return Err(Failure::unprocessable(message).with("field", "link"));
+        }
+        let which: Vec<usize> = match variant {
+            Some(number) if number < self.variants.len() => vec![number],
+            Some(number) => {
+                let message = format!("variant: `{number}` is out of range: allowed 0 to {}", self.variants.len() - 1);
+                return Err(Failure::unprocessable(message).with("field", "variant"));
+            }
+            None => (0..self.variants.len()).collect(),
+        };
+        // All are checked before one is changed. Asked of all, it concerns those that have such a parameter.
+        let mut changed = scenario.clone();
+        let mut queues = Vec::new();
+        let mut last = None;
+        for number in which {
+            match changed.set(number, key, value) {
+                Ok(queue) => queues.push((number, queue)),
+                Err(failure) if variant.is_none() => last = Some(failure),
+                Err(failure) => return Err(failure),
+            }
+        }
+        if queues.is_empty() {
+            return Err(last.unwrap_or_else(|| Failure::unprocessable("there is nothing to change")));
+        }
+        for (number, queue) in queues {
+            self.variants[number].replace_queue(&link, queue).map_err(refused)?;
+        }
+        *self.work.text.lock().unwrap_or_else(PoisonError::into_inner) = changed.clone();
+        self.work.scenario = changed;
+        self.changed = true;
+        let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let whose = variant.map_or_else(String::new, |number| format!(" of {}", self.work.scenario.variants[number].label));
+        self.note(&format!("{key}{whose}: {shown}"));
+        Ok(())
+    }
+}
+
+/// A speed that was asked for.
+pub fn speed(value: Option<f64>) -> Result<Option<f64>, Failure> {
+    match value {
+        Some(speed) if !(speed > 0.0 && speed <= FASTEST) => {
+            let message = format!("speed: `{speed}` is out of range: allowed above 0, up to {FASTEST}, or null");
+            Err(Failure::unprocessable(message).with("field", "speed"))
+        }
+        other => Ok(other),
+    }
+}
+
+fn refused(error: WorldError) -> Failure {
+    Failure::unprocessable(error.to_string())
+}

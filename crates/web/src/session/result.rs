@@ -1,0 +1,104 @@
+//! The end of a session: figures, a verdict in words, and the files that `gq run` would write.
+
+use super::{Session, kind_of};
+use crate::scenario::Scenario;
+use goodqueue_lab::compare::{Labels, meaning};
+use goodqueue_lab::provenance::Provenance;
+use goodqueue_lab::report::{self, ReportInput, ReportPoint};
+use goodqueue_lab::runner::{PointResult, RunReport};
+use goodqueue_lab::summary::Summary;
+use serde_json::{Value, json};
+
+/// What is left of a session that has ended.
+#[derive(Clone, Debug)]
+pub struct Leavings {
+    pub summary_json: String,
+    pub report_html: String,
+}
+
+impl Session {
+    /// Reckons up and says what came out.
+    pub(super) fn conclude(self) -> Option<Leavings> {
+        let complete = self.now >= self.end;
+        let (scenario, changed, publisher) = (self.work.scenario.clone(), self.changed, self.work.publisher.clone());
+        self.tell_state("");
+        let finished: Vec<Option<(PointResult, u64)>> =
+            self.variants.into_iter().enumerate().map(|(number, variant)| variant.finish(&scenario, number)).collect();
+        let Some(finished) = finished.into_iter().collect::<Option<Vec<_>>>() else {
+            let verdict = "It was stopped before measuring began, so there is nothing to say.";
+            publisher.publish("done", &json!({ "verdict": verdict, "fingerprint": "", "fingerprints": [], "changed": changed }));
+            return None;
+        };
+        let (points, fingerprints): (Vec<PointResult>, Vec<u64>) = finished.into_iter().unzip();
+        let one = |fingerprint: &u64| Provenance::new(String::new(), [*fingerprint]).fingerprint;
+        let each: Vec<String> = fingerprints.iter().map(one).collect();
+        let report = RunReport { points, failures: Vec::new(), complete, fingerprints, events: 0 };
+        let outcome = Reckoning { scenario: &scenario, report: &report, changed, warmup_s: warmup_s(&scenario), until_s: super::variant::time(self.now) };
+        let verdict = outcome.verdict();
+        let whole = Provenance::new(String::new(), report.fingerprints.iter().copied()).fingerprint;
+        publisher.publish("done", &json!({ "verdict": verdict, "fingerprint": whole, "fingerprints": each, "changed": changed }));
+        outcome.leavings(&verdict)
+    }
+}
+
+fn warmup_s(scenario: &Scenario) -> f64 {
+    scenario.variants[0].point.plan.warmup.as_secs_f64()
+}
+
+/// What the end is written from.
+struct Reckoning<'a> {
+    scenario: &'a Scenario,
+    report: &'a RunReport,
+    changed: bool,
+    warmup_s: f64,
+    until_s: f64,
+}
+
+impl Reckoning<'_> {
+    fn verdict(&self) -> String {
+        let sets: Vec<&[(String, Value)]> = self.scenario.variants.iter().map(|variant| variant.point.set.as_slice()).collect();
+        let labels = Labels::new(&sets, "this queue");
+        let mut words = meaning(&self.report.points, &labels, &self.scenario.link);
+        if self.changed {
+            words.push_str(" Things were changed on the way, so no file repeats this run.");
+        }
+        if !self.report.complete {
+            words.push_str(" It was stopped before its end.");
+        }
+        words
+    }
+
+    /// `None` when the scenario cannot be put together again, which no scenario that ran has shown.
+    fn leavings(&self, verdict: &str) -> Option<Leavings> {
+        let plan = self.scenario.plan().ok()?;
+        let text = self.scenario.text(None).ok()?;
+        let summary = Summary::of(&plan, self.report);
+        let mut warnings = Vec::new();
+        if self.changed {
+            warnings.push("Something was changed while this ran: the scenario shows the last settings of the queues only.".to_owned());
+        }
+        if !self.report.complete {
+            warnings.push("This run was stopped before its end.".to_owned());
+        }
+        let value = serde_json::to_value(&summary).ok()?;
+        let points = self.report.points.iter().zip(&self.scenario.variants).map(|(result, variant)| ReportPoint {
+            label: variant.label.clone(),
+            kind: kind_of(&variant.point, &self.scenario.link),
+            cdfs: result.cdfs.clone(),
+            series: &result.series,
+        });
+        let report_html = report::render(&ReportInput {
+            title: plan.name(),
+            sentence: verdict,
+            warnings: &warnings,
+            scenario_toml: &text,
+            command_line: None,
+            summary: &value,
+            provenance: &[],
+            main_link: &self.scenario.link,
+            measured_s: Some((self.warmup_s, self.until_s)),
+            points: points.collect(),
+        });
+        Some(Leavings { summary_json: summary.to_json(), report_html })
+    }
+}

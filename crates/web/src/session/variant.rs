@@ -1,0 +1,192 @@
+//! One of a session's worlds, and what a page is shown of it.
+
+use super::packets::{Packets, Shown, Waiting, seconds};
+use crate::failure::Failure;
+use crate::scenario::Scenario;
+use goodqueue_lab::build;
+use goodqueue_lab::plan::Queue;
+use goodqueue_lab::runner::{PointResult, sampling_period};
+use goodqueue_sim::{Change, FlowView, LinkView, OpenWorld, Outcome, PacketLog, Recording, View, WorldError};
+use goodqueue_units::{Duration, Instant};
+use serde_json::{Map, Value, json};
+
+/// Flows that a page is shown.
+const MOST_FLOWS: usize = 64;
+/// Events between two looks at whether the session is to stop.
+const EVENTS_PER_CHECK: u64 = 100_000;
+
+/// A world with its queue.
+pub struct Variant {
+    world: OpenWorld,
+    /// Number of the link in question among the observed ones.
+    link: u32,
+    queue: Queue,
+    packets: Packets,
+    /// Bytes delivered at the last look, of groups and of flows.
+    delivered: [Vec<u64>; 2],
+    /// How far it came when a page last saw its packets one by one.
+    shown: Vec<Shown>,
+}
+
+impl Variant {
+    /// Builds the world of a variant.
+    pub fn new(scenario: &Scenario, number: usize) -> Result<Self, Failure> {
+        let point = &scenario.variants[number].point;
+        let mut spec = build::world(point, 0);
+        let period = sampling_period(spec.warmup + spec.duration);
+        spec.recording = Recording { sample_every: Some(period), packets: false };
+        let observed: Vec<&str> = spec.links.iter().filter(|link| link.observed).map(|link| link.name.as_str()).collect();
+        let place = observed.iter().position(|name| *name == scenario.link);
+        let queue = point.plan.links.iter().find(|link| link.name == scenario.link).and_then(|link| link.down.queue.clone());
+        let (Some(link), Some(queue)) = (place, queue) else {
+            return Err(Failure::unprocessable(format!("link.{}: needs a buffer: only a queue with a limit can be watched", scenario.link)));
+        };
+        let mut world = OpenWorld::new(spec).map_err(|error| Failure::unprocessable(error.to_string()))?;
+        world.keep_packets(PacketLog::Keep);
+        let packets = Packets::default();
+        Ok(Self { world, link: link as u32, queue, packets, delivered: [Vec::new(), Vec::new()], shown: Vec::new() })
+    }
+
+    pub const fn now(&self) -> Instant {
+        self.world.now()
+    }
+
+    pub const fn end(&self) -> Instant {
+        self.world.end()
+    }
+
+    /// Goes on until `until`, or until `stop` says so; true when it got there.
+    pub fn advance(&mut self, until: Instant, stop: &mut dyn FnMut() -> bool) -> bool {
+        loop {
+            let there = self.world.run_until(until, EVENTS_PER_CHECK);
+            let events = self.world.take_packets();
+            self.packets.follow(&events, self.link);
+            if there || stop() {
+                return there;
+            }
+        }
+    }
+
+    /// Goes on until `until` event by event, with the reason of each drop and mark as it is decided.
+    pub fn advance_slowly(&mut self, until: Instant, stop: &mut dyn FnMut() -> bool) -> bool {
+        let mut shown = std::mem::take(&mut self.shown);
+        let there = loop {
+            let there = self.world.run_until(until, 1);
+            let events = self.world.take_packets();
+            self.packets.show(&events, self.link, &self.queue, &self.world, &mut shown);
+            if there || stop() {
+                break there;
+            }
+        };
+        self.shown = shown;
+        there
+    }
+
+    /// Packet events since the last call.
+    pub fn take_shown(&mut self) -> Vec<Shown> {
+        std::mem::take(&mut self.shown)
+    }
+
+    /// What waits.
+    pub fn waiting(&self) -> Vec<Waiting> {
+        self.packets.waiting()
+    }
+
+    /// What happened since the last call.
+    pub fn frame(&mut self) -> Value {
+        let view = self.world.look(MOST_FLOWS);
+        let span = view.span.as_secs_f64();
+        let groups: Vec<u64> = view.groups.iter().map(|group| group.delivered.get()).collect();
+        let flows: Vec<u64> = view.flows.iter().map(|flow| flow.delivered.get()).collect();
+        let [groups, flows] = [(0, groups), (1, flows)].map(|(which, now)| {
+            let before = std::mem::replace(&mut self.delivered[which], now.clone());
+            let rate = |(place, bytes): (usize, &u64)| {
+                let more = bytes.saturating_sub(before.get(place).copied().unwrap_or(0));
+                if span > 0.0 { more as f64 * 8.0 / span } else { 0.0 }
+            };
+            now.iter().enumerate().map(rate).collect::<Vec<f64>>()
+        });
+        let names = &self.world.spec().groups;
+        let shown_flows: Vec<Value> =
+            view.flows.iter().zip(&flows).map(|(flow, goodput)| show_flow(flow, &names[flow.group as usize], *goodput)).collect();
+        let shown_groups: Vec<Value> =
+            names.iter().zip(&groups).map(|(name, goodput)| json!({ "name": name, "goodput_bit_s": goodput })).collect();
+        json!({ "link": show_link(&view.links[self.link as usize], &view), "groups": shown_groups, "flows": shown_flows,
+                "gauges": gauges(&view.links[self.link as usize]) })
+    }
+
+    /// Flows there are.
+    pub fn flows(&self) -> usize {
+        self.world.spec().flows.len()
+    }
+
+    pub fn change(&mut self, change: Change) -> Result<(), WorldError> {
+        self.world.change(change)
+    }
+
+    /// Puts a queue in the place of the present one.
+    pub fn replace_queue(&mut self, link: &str, queue: Queue) -> Result<(), WorldError> {
+        self.world.change(Change::Queue { link: link.to_owned(), queue: build::discipline(&queue) })?;
+        self.queue = queue;
+        Ok(())
+    }
+
+    pub fn more_flows(&self, scenario: &Scenario, number: usize, group: usize, count: u32) -> Change {
+        let plan = &scenario.variants[number].point.plan;
+        let (links, flows) = build::more_flows(plan, self.world.spec(), group, count, self.world.now());
+        Change::Flows { links, flows }
+    }
+
+    /// The result, and its fingerprint. `None` when it ended before measuring began.
+    pub fn finish(self, scenario: &Scenario, number: usize) -> Option<(PointResult, u64)> {
+        let warmup = self.world.spec().warmup;
+        let measured: Duration = self.world.now().since(Instant::ZERO).saturating_sub(warmup);
+        let outcome: Outcome = self.world.finish();
+        let fingerprint = outcome.fingerprint;
+        (!measured.is_zero()).then(|| (PointResult::of_one_run(&scenario.variants[number].point, outcome, measured), fingerprint))
+    }
+}
+
+fn show_link(link: &LinkView, view: &View) -> Value {
+    let interval = &link.interval;
+    let span = view.span.as_secs_f64();
+    let sent = interval.sent.bits() as f64;
+    let sojourn = (interval.departed > 0).then(|| {
+        json!({
+            "mean": interval.sojourn_mean.as_secs_f64(), "p95": interval.sojourn_p95.as_secs_f64(),
+            "max": interval.sojourn_max.as_secs_f64(),
+        })
+    });
+    json!({
+        "rate_bit_s": link.rate.as_bit_s(),
+        "queue_packets": link.waiting.packets.get(),
+        "queue_bytes": link.waiting.backlog.get(),
+        "sojourn_s": sojourn,
+        "throughput_bit_s": if span > 0.0 { sent / span } else { 0.0 },
+        // Packets count when their transmission begins, so that a short interval may have more than fits into it.
+        "utilization": (link.capacity_bits > 0.0).then(|| (sent / link.capacity_bits).min(1.0)),
+        "drops": { "overflow": link.counters.overflow().packets.get(), "early": link.counters.early().packets.get() },
+        "marks": link.counters.marked.packets.get(),
+        "arrived": link.counters.arrived.packets.get(),
+    })
+}
+
+fn show_flow(flow: &FlowView, group: &str, goodput: f64) -> Value {
+    let mut shown = json!({ "group": group, "index": flow.index, "goodput_bit_s": goodput });
+    if let Some((cwnd, mss)) = flow.window {
+        shown["cwnd_packets"] = json!(cwnd.get() as f64 / mss.get().max(1) as f64);
+    }
+    if let Some(rtt) = flow.rtt {
+        shown["rtt_s"] = json!(rtt.as_secs_f64());
+    }
+    shown
+}
+
+fn gauges(link: &LinkView) -> Value {
+    Value::Object(link.gauges.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect::<Map<_, _>>())
+}
+
+/// Time of a view or an event, in seconds since the start of the run.
+pub fn time(at: Instant) -> f64 {
+    seconds(at)
+}
