@@ -229,7 +229,7 @@ fn check_limits(point: &Point, limits: &Limits) -> Result<(), Failure> {
     if seconds > limits.seconds {
         return too_much("duration".into(), format!("{seconds} s with the warm-up are too many here: allowed up to {} s", limits.seconds));
     }
-    let flows: u64 = plan.traffic.iter().map(|group| u64::from(group.flows) * (1 + u64::from(group.back.is_some()))).sum();
+    let flows: u64 = plan.traffic.iter().map(|group| u64::from(group.flows) * group.parts().count() as u64).sum();
     if flows > u64::from(limits.flows) {
         return too_much("traffic".into(), format!("{flows} flows are too many here: allowed up to {}", limits.flows));
     }

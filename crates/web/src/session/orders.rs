@@ -95,7 +95,7 @@ impl Session {
             let message = format!("group: `{group}` is not in the scenario: allowed {}", names.join(", "));
             return Err(Failure::unprocessable(message).with("field", "group"));
         };
-        let each = 1 + u64::from(traffic[number].back.is_some());
+        let each = traffic[number].parts().count() as u64;
         let room = u64::from(self.work.limits.flows).saturating_sub(self.variants[0].flows() as u64) / each;
         if count == 0 || u64::from(count) > room {
             return Err(Failure::unprocessable(format!("count: `{count}` is out of range: allowed 1 to {room}")).with("field", "count"));
