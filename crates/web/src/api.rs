@@ -14,14 +14,14 @@ use crate::runs::Runs;
 use crate::scenario::{self, Request as SessionRequest, Scenario};
 use crate::session::{Control, speed};
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use goodqueue_lab::provenance::VERSION_AND_COMMIT;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -93,18 +93,36 @@ async fn all_kinds() -> Response {
     axum::Json(kinds::all()).into_response()
 }
 
+/// So much of a body that is too large is read and forgotten, so that whoever sends it hears the answer.
+const FORGOTTEN: usize = 32 << 20;
+
 /// The whole body, if it is small enough and comes in time.
 async fn read(body: Body, most: usize, desk: &Desk) -> Result<Bytes, Failure> {
-    let limited = Limited::new(body, most);
-    let late = || Failure::new(StatusCode::REQUEST_TIMEOUT, "the request did not come to its end in time");
-    let collected = timeout(desk.limits.patience, limited.collect()).await.map_err(|_| late())?;
-    match collected {
-        Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => {
-            Err(Failure::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the request is too large: allowed up to {most} bytes")))
-        }
-        Err(_) => Err(Failure::bad_request("the request broke off")),
+    let late = |_| Failure::new(StatusCode::REQUEST_TIMEOUT, "the request did not come to its end in time");
+    timeout(desk.limits.patience, collect(body, most)).await.map_err(late)?
+}
+
+async fn collect(mut body: Body, most: usize) -> Result<Bytes, Failure> {
+    let too_large = || Failure::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the request is too large: allowed up to {most} bytes"));
+    let bound = most + FORGOTTEN;
+    if body.size_hint().lower() > bound as u64 {
+        return Err(too_large());
     }
+    let (mut bytes, mut seen) = (Vec::new(), 0);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Failure::bad_request("the request broke off"))?;
+        let Ok(data) = frame.into_data() else { continue };
+        seen += data.len();
+        if seen > bound {
+            break;
+        }
+        if seen <= most {
+            bytes.extend_from_slice(&data);
+        } else {
+            bytes = Vec::new();
+        }
+    }
+    if seen > most { Err(too_large()) } else { Ok(bytes.into()) }
 }
 
 async fn read_text(body: Body, most: usize, desk: &Desk) -> Result<String, Failure> {

@@ -98,6 +98,10 @@ impl Scenario {
             check_limits(&point, limits)?;
             scenario.variants.push(Variant { label, queue, point });
         }
+        // One alone is no sweep.
+        if let [only] = scenario.variants.as_mut_slice() {
+            only.point.set.clear();
+        }
         Ok(scenario)
     }
 
@@ -170,7 +174,10 @@ impl Scenario {
             }
         }
         place.as_table_mut().ok_or_else(|| wrong_value(key))?.insert(last.to_owned(), value);
-        let point = self.point(&queue)?;
+        let mut point = self.point(&queue)?;
+        if self.variants.len() == 1 {
+            point.set.clear();
+        }
         let found = point.plan.links.iter().find(|link| link.name == self.link).and_then(|link| link.down.queue.clone());
         let found = found.ok_or_else(|| wrong_value(key))?;
         self.variants[variant].queue = queue;
