@@ -102,7 +102,8 @@ fn a_link_that_went_down_goes_on() {
     let link = || "bottleneck".to_owned();
     let down = (at(3000), Change::Rate { link: link(), rate: Rate::ZERO });
     let stays = stepped(world("codel"), Duration::ms(50), std::slice::from_ref(&down));
-    let comes = stepped(world("codel"), Duration::ms(50), &[down, (at(5000), Change::Rate { link: link(), rate: Rate::mbit(10) })]);
+    let comes =
+        stepped(world("codel"), Duration::ms(50), &[down, (at(5000), Change::Rate { link: link(), rate: Rate::mbit(10) })]);
     assert!(stays.links[0].sent_bits < 1.1e7, "about one second of ten Mbit/s: {}", stays.links[0].sent_bits);
     assert!(comes.links[0].sent_bits > 3.5e7, "{}", comes.links[0].sent_bits);
     assert!((comes.links[0].capacity_bits - 6e7).abs() < 1.0, "{}", comes.links[0].capacity_bits);

@@ -62,7 +62,9 @@ pub fn router(desk: Arc<Desk>) -> Router {
         .route("/api/bridge/stream", get(bridge_stream))
         .route("/api/bridge/control", post(bridge_control))
         .fallback(page)
-        .method_not_allowed_fallback(async || Failure::new(StatusCode::METHOD_NOT_ALLOWED, "this address does not take that method"))
+        .method_not_allowed_fallback(async || {
+            Failure::new(StatusCode::METHOD_NOT_ALLOWED, "this address does not take that method")
+        })
         .layer(middleware::from_fn_with_state(guard, guard::watch))
         .with_state(desk)
 }
@@ -195,7 +197,12 @@ struct Which {
 
 async fn session_file(State(desk): Shared, Path((id, file)): Path<(String, String)>, which: Query<Which>) -> Answer {
     let entry = desk.registry.find(&id)?;
-    let not_yet = || Failure::new(StatusCode::CONFLICT, "the session has no result: it has not ended, or it was stopped before measuring began");
+    let not_yet = || {
+        Failure::new(
+            StatusCode::CONFLICT,
+            "the session has no result: it has not ended, or it was stopped before measuring began",
+        )
+    };
     match file.as_str() {
         "scenario.toml" => Ok(toml(entry.scenario().text(which.variant)?)),
         "summary.json" => Ok(summary(entry.leavings().ok_or_else(not_yet)?.summary_json.clone())),

@@ -41,7 +41,9 @@ impl Monitor {
     /// Passes a command on and gives the bridge's answer.
     pub async fn order(&self, line: &str) -> Result<Value, Failure> {
         if line.is_empty() || line.len() > LONGEST_LINE || line.contains(|c: char| c.is_control()) {
-            return Err(Failure::unprocessable(format!("line: allowed one line of 1 to {LONGEST_LINE} characters")).with("field", "line"));
+            return Err(
+                Failure::unprocessable(format!("line: allowed one line of 1 to {LONGEST_LINE} characters")).with("field", "line")
+            );
         }
         let answer = ask(&self.socket, line).await.map_err(|why| Failure::new(StatusCode::BAD_GATEWAY, why))?;
         match answer["error"].as_str() {
@@ -185,7 +187,10 @@ mod tests {
         let (before, now) = (json!([qdisc(1000), qdisc(0)]), json!([qdisc(126_000), qdisc(0)]));
         let shown = stats(3.0, &now, Some((1.0, &before)));
         let down = &shown["directions"][0];
-        assert_eq!((&down["aqm"], &down["rate_bit_s"], &down["throughput_bit_s"]), (&json!("fq-codel"), &json!(1e7), &json!(1e6)));
+        assert_eq!(
+            (&down["aqm"], &down["rate_bit_s"], &down["throughput_bit_s"]),
+            (&json!("fq-codel"), &json!(1e7), &json!(1e6))
+        );
         assert_eq!((&down["counters"]["dropped"], &down["counters"]["marked"]), (&json!(1.0), &json!(4.0)));
         assert_eq!((&down["sojourn_s"]["p95"], &down["gauges"]), (&json!(0.004), &json!({ "new_flows": 2.0 })));
         assert_eq!(shown["directions"][1]["name"], "up");

@@ -119,7 +119,9 @@ impl<'a> Law<'a> {
         }
         let delay = gauge("queue_delay_s").map(|delay| format!("queue delay {}", millis(delay)));
         said.extend(delay);
-        for (name, what) in [("price", "price"), ("phantom_bytes", "phantom queue in bytes"), ("virtual_queue_bytes", "virtual queue in bytes")] {
+        for (name, what) in
+            [("price", "price"), ("phantom_bytes", "phantom queue in bytes"), ("virtual_queue_bytes", "virtual queue in bytes")]
+        {
             said.extend(gauge(name).map(|value| format!("{what} {value:.0}")));
         }
         let probability = ["probability", "drop_probability", "classic_probability", "greatest_probability"];
@@ -166,10 +168,30 @@ mod tests {
     #[test]
     fn each_algorithm_gives_its_own_reason() {
         let cases = [
-            ("codel", Reason::Head, &[("count", 4.0), ("dropping", 1.0)][..], "CoDel: waited 23 ms, target 5.0 ms; 4th drop in a row, next in 50 ms"),
-            ("red", Reason::Early, &[("average", 12.34), ("probability", 0.05)], "RED: average queue 12.3 packets, drop probability 5.00 %"),
-            ("pie", Reason::Early, &[("probability", 0.04), ("queue_delay_s", 0.018)], "PIE: queue delay 18 ms, drop probability 4.00 %"),
-            ("cp-aqm", Reason::Policer, &[("fill", 0.25), ("capacity", 1.2)], "CP-AQM: too few tokens, the bucket holds 0.25 of 1.20"),
+            (
+                "codel",
+                Reason::Head,
+                &[("count", 4.0), ("dropping", 1.0)][..],
+                "CoDel: waited 23 ms, target 5.0 ms; 4th drop in a row, next in 50 ms",
+            ),
+            (
+                "red",
+                Reason::Early,
+                &[("average", 12.34), ("probability", 0.05)],
+                "RED: average queue 12.3 packets, drop probability 5.00 %",
+            ),
+            (
+                "pie",
+                Reason::Early,
+                &[("probability", 0.04), ("queue_delay_s", 0.018)],
+                "PIE: queue delay 18 ms, drop probability 4.00 %",
+            ),
+            (
+                "cp-aqm",
+                Reason::Policer,
+                &[("fill", 0.25), ("capacity", 1.2)],
+                "CP-AQM: too few tokens, the bucket holds 0.25 of 1.20",
+            ),
             ("fq-codel", Reason::Head, &[("new_flows", 1.0)], "CoDel of its flow: waited 23 ms, target 5.0 ms"),
             ("tail-drop", Reason::Overflow, &[], "no room: 17 packets wait already"),
         ];
@@ -190,6 +212,9 @@ mod tests {
 
     #[test]
     fn counts_are_said_as_people_say_them() {
-        assert_eq!([1.0, 2.0, 3.0, 4.0, 11.0, 12.0, 21.0, 112.0].map(ordinal), ["1st", "2nd", "3rd", "4th", "11th", "12th", "21st", "112th"]);
+        assert_eq!(
+            [1.0, 2.0, 3.0, 4.0, 11.0, 12.0, 21.0, 112.0].map(ordinal),
+            ["1st", "2nd", "3rd", "4th", "11th", "12th", "21st", "112th"]
+        );
     }
 }

@@ -26,7 +26,8 @@ impl Gallery {
         let missing = || Failure::not_found("there is no such figure");
         let id = name.strip_suffix(".svg").ok_or_else(missing)?;
         let root = self.0.as_deref().ok_or_else(missing)?;
-        let found = folders(root).flat_map(|folder| pictures(&folder).into_iter().map(move |picture| (id_of(&folder, &picture), picture)));
+        let found = folders(root)
+            .flat_map(|folder| pictures(&folder).into_iter().map(move |picture| (id_of(&folder, &picture), picture)));
         let (_, path) = found.into_iter().find(|(known, _)| known == id).ok_or_else(missing)?;
         read(&path)
     }
@@ -118,7 +119,10 @@ mod tests {
         let gallery = Gallery(Some(root.path().to_owned()));
         let listed = gallery.list();
         let paper = &listed["papers"][0];
-        assert_eq!((&paper["summary"], &paper["rows"][0]["expected"]), (&json!("1 of 1 statements hold (short run)."), &json!("0.01235")));
+        assert_eq!(
+            (&paper["summary"], &paper["rows"][0]["expected"]),
+            (&json!("1 of 1 statements hold (short run)."), &json!("0.01235"))
+        );
         assert_eq!((&paper["rows"][0]["value"], &paper["rows"][0]["interval"]), (&json!("12"), &json!("12 ± 0.5")));
         let address = paper["figures"][0]["svg"].as_str().unwrap();
         assert_eq!(gallery.figure(address.rsplit('/').next().unwrap()).unwrap(), "<svg/>");

@@ -51,7 +51,8 @@ impl Guard {
             return Err(Failure::new(StatusCode::MISDIRECTED_REQUEST, "Host: this server does not go by that name"));
         }
         let origin = headers.get(header::ORIGIN).map(|origin| origin.to_str().unwrap_or_default());
-        let same = origin.is_some_and(|origin| origin.strip_prefix("http://").is_some_and(|origin| origin.eq_ignore_ascii_case(host)));
+        let same =
+            origin.is_some_and(|origin| origin.strip_prefix("http://").is_some_and(|origin| origin.eq_ignore_ascii_case(host)));
         if origin.is_some() && !same {
             return Err(Failure::new(StatusCode::FORBIDDEN, "Origin: pages of other sites may not ask"));
         }
@@ -63,7 +64,10 @@ impl Guard {
         let by_header = single(headers, &HEADER).is_some_and(|given| self.token.is(given));
         let by_cookie = cookie(headers).is_some_and(|given| self.token.is(given));
         if !self.loopback && !by_header && !by_cookie {
-            return Err(Failure::new(StatusCode::UNAUTHORIZED, "the token is needed: open the address that `gq serve` has printed"));
+            return Err(Failure::new(
+                StatusCode::UNAUTHORIZED,
+                "the token is needed: open the address that `gq serve` has printed",
+            ));
         }
         let reads = matches!(*method, Method::GET | Method::HEAD);
         // A cookie is sent by the browser whoever asks; it counts only when the page that asks is known to be ours.
@@ -155,7 +159,16 @@ mod tests {
         for ours in ["localhost:8080", "127.0.0.1:8080", "[::1]:8080", "LOCALHOST:8080"] {
             assert!(guard.is_ours(ours), "{ours}");
         }
-        for other in ["evil.example:8080", "localhost", "localhost:81", "192.168.0.1:8080", "localhost.evil.example:8080", "", "[::1]", ":8080"] {
+        for other in [
+            "evil.example:8080",
+            "localhost",
+            "localhost:81",
+            "192.168.0.1:8080",
+            "localhost.evil.example:8080",
+            "",
+            "[::1]",
+            ":8080",
+        ] {
             assert!(!guard.is_ours(other), "{other}");
         }
     }

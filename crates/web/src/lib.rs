@@ -8,6 +8,7 @@
 mod api;
 mod assets;
 mod bridge;
+mod clock;
 mod explain;
 mod failure;
 mod gallery;

@@ -26,7 +26,8 @@ mod tests {
     fn every_preset_is_a_scenario_that_lint_has_nothing_to_say_of() {
         let recordings = crate::recordings::Shelf::new(1).recordings();
         for (id, _, text) in PRESETS {
-            let plan = Plan::parse_with_recordings(id, text, recordings.clone()).unwrap_or_else(|error| panic!("{}", error.text()));
+            let plan =
+                Plan::parse_with_recordings(id, text, recordings.clone()).unwrap_or_else(|error| panic!("{}", error.text()));
             let point = plan.point(0).expect("one point");
             let warnings: Vec<String> = goodqueue_lab::lint::warnings(&point).iter().map(ToString::to_string).collect();
             assert!(warnings.is_empty(), "{id}: {warnings:?}");

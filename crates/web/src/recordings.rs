@@ -70,7 +70,8 @@ impl Shelf {
                 None => failure,
             }
         })?;
-        let token = Token::new().map_err(|_| Failure::unprocessable("this machine has no randomness to name the recording with"))?;
+        let token =
+            Token::new().map_err(|_| Failure::unprocessable("this machine has no randomness to name the recording with"))?;
         let id = format!("upload:{}", &token.text()[..12]);
         let shown = shown(id.clone(), "uploaded recording", &trace);
         let mut state = self.locked();

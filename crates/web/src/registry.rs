@@ -1,5 +1,6 @@
 //! All sessions: those that run, those that wait for a place, and what is left of those that have ended.
 
+use crate::clock;
 use crate::failure::Failure;
 use crate::limits::Limits;
 use crate::scenario::Scenario;
@@ -12,7 +13,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// One session, whoever asks for it.
@@ -108,12 +109,12 @@ impl Registry {
             let message = format!("{sessions} sessions run and {waiting} wait for a place: end one, or try again later");
             return Err(Failure::new(StatusCode::SERVICE_UNAVAILABLE, message).with("queue_position", Value::Null));
         }
-        let token = Token::new().map_err(|_| Failure::new(StatusCode::SERVICE_UNAVAILABLE, "this machine has no randomness to name a session with"))?;
+        let token = Token::new().map_err(|_| {
+            Failure::new(StatusCode::SERVICE_UNAVAILABLE, "this machine has no randomness to name a session with")
+        })?;
         let (orders, received) = mpsc::channel();
         let publisher = Arc::new(Publisher::default());
         let text = Arc::new(Mutex::new(scenario.clone()));
-        #[allow(clippy::disallowed_methods, reason = "shown in a list of sessions; no result depends on it")]
-        let created_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let entry = Arc::new(Entry {
             id: token.text()[..16].to_owned(),
             publisher: Arc::clone(&publisher),
@@ -121,7 +122,7 @@ impl Registry {
             scenario: Arc::clone(&text),
             ended: AtomicBool::new(false),
             leavings: Mutex::default(),
-            created_s,
+            created_s: clock::unix_seconds(),
         });
         let work = Work {
             scenario,
@@ -181,7 +182,12 @@ impl Registry {
 
     pub fn find(&self, id: &str) -> Result<Arc<Entry>, Failure> {
         let state = locked(&self.state);
-        state.entries.iter().find(|entry| entry.id == id).cloned().ok_or_else(|| Failure::not_found("there is no such session: it may have been forgotten"))
+        state
+            .entries
+            .iter()
+            .find(|entry| entry.id == id)
+            .cloned()
+            .ok_or_else(|| Failure::not_found("there is no such session: it may have been forgotten"))
     }
 
     /// Forgets a session; one that runs is stopped, one that waits loses its place.

@@ -26,7 +26,8 @@ impl Runs {
         let Some(root) = &self.0 else {
             return Some("Start gq serve with --runs DIR to see what gq run and gq compare have written there.".to_owned());
         };
-        let mut found: Vec<(u64, Value)> = folders(root).filter_map(|folder| Some((changed_s(&folder), show(&folder)?))).collect();
+        let mut found: Vec<(u64, Value)> =
+            folders(root).filter_map(|folder| Some((changed_s(&folder), show(&folder)?))).collect();
         found.sort_by_key(|(changed_s, _)| std::cmp::Reverse(*changed_s));
         found.truncate(MOST);
         let nothing = found.is_empty();
@@ -56,7 +57,8 @@ pub fn folders(root: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 /// A name that says nothing of where the folder is: a hash (FNV-1a) of its own name.
 pub fn name_of(path: &Path) -> String {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    let hash =
+        name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
     format!("d{hash:016x}")
 }
 
@@ -110,7 +112,10 @@ mod tests {
         let runs = Runs(Some(root.path().to_owned()));
         let mut listed = Vec::new();
         assert_eq!(runs.list(&mut listed), None);
-        assert_eq!((&listed[0]["title"], &listed[0]["points"][0], &listed[0]["report"]), (&json!("home"), &json!("a = 1"), &json!(false)));
+        assert_eq!(
+            (&listed[0]["title"], &listed[0]["points"][0], &listed[0]["report"]),
+            (&json!("home"), &json!("a = 1"), &json!(false))
+        );
         let id = listed[0]["id"].as_str().unwrap();
         assert!(runs.file(id, "summary.json").is_ok());
         for (id, file) in [(id, "report.html"), (id, "../secret"), ("..", "secret"), ("home uplink", "summary.json"), ("", "")] {

@@ -3,9 +3,9 @@
 use crate::failure::Failure;
 use crate::limits::Limits;
 use goodqueue_aqm::Limit;
+use goodqueue_lab::files::Recordings;
 use goodqueue_lab::lint;
 use goodqueue_lab::plan::{Heading, Plan, Point, Queue};
-use goodqueue_lab::files::Recordings;
 use goodqueue_units::{Bytes, Instant, Packets};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -66,7 +66,9 @@ impl Scenario {
     pub fn new(request: &Request, recordings: Arc<Recordings>, limits: &Limits) -> Result<Self, Failure> {
         let plan = Plan::parse_with_recordings(NAME, &request.scenario_toml, recordings.clone())?;
         if plan.swept().next().is_some() {
-            return Err(Failure::unprocessable("a session runs one point: take [sweep] out and name the variants").with("field", "sweep"));
+            return Err(
+                Failure::unprocessable("a session runs one point: take [sweep] out and name the variants").with("field", "sweep")
+            );
         }
         let first = plan.point(0)?;
         let link = match &request.link {
@@ -81,7 +83,8 @@ impl Scenario {
         let mut base: Table = request.scenario_toml.parse().map_err(|error| Failure::unprocessable(format!("{error}")))?;
         base.insert("replications".into(), toml::Value::Integer(1));
         let seed = request.seed.unwrap_or_else(|| plan.seed());
-        let seed = i64::try_from(seed).map_err(|_| Failure::unprocessable(format!("seed: `{seed}` is out of range: allowed 0 to {}", i64::MAX)))?;
+        let seed = i64::try_from(seed)
+            .map_err(|_| Failure::unprocessable(format!("seed: `{seed}` is out of range: allowed 0 to {}", i64::MAX)))?;
         base.insert("seed".into(), toml::Value::Integer(seed));
         let mut scenario = Self { base, link, variants: Vec::new(), recordings };
         let present = scenario.present_queue().unwrap_or_else(|| toml::Value::String("tail-drop".into()));
@@ -121,7 +124,8 @@ impl Scenario {
 
     fn text_with(&self, queue: &toml::Value) -> Result<String, Failure> {
         let mut table = self.base.clone();
-        if let Some(link) = table.get_mut("link").and_then(|links| links.get_mut(&self.link)).and_then(toml::Value::as_table_mut) {
+        if let Some(link) = table.get_mut("link").and_then(|links| links.get_mut(&self.link)).and_then(toml::Value::as_table_mut)
+        {
             link.insert("queue".into(), queue.clone());
         }
         print(&table)
@@ -131,7 +135,8 @@ impl Scenario {
     pub fn text(&self, variant: Option<usize>) -> Result<String, Failure> {
         match variant {
             Some(number) => {
-                let missing = || Failure::not_found(format!("there is no variant {number}: allowed 0 to {}", self.variants.len() - 1));
+                let missing =
+                    || Failure::not_found(format!("there is no variant {number}: allowed 0 to {}", self.variants.len() - 1));
                 self.text_with(&self.variants.get(number).ok_or_else(missing)?.queue)
             }
             None if self.variants.len() == 1 => self.text_with(&self.variants[0].queue),
@@ -159,7 +164,9 @@ impl Scenario {
     /// Sets a parameter of a variant's queue; gives the queue that comes of it.
     pub fn set(&mut self, variant: usize, key: &str, value: &Value) -> Result<Queue, Failure> {
         let mut queue = match &self.variants[variant].queue {
-            toml::Value::String(kind) => toml::Value::Table(Table::from_iter([("kind".to_owned(), toml::Value::String(kind.clone()))])),
+            toml::Value::String(kind) => {
+                toml::Value::Table(Table::from_iter([("kind".to_owned(), toml::Value::String(kind.clone()))]))
+            }
             other => other.clone(),
         };
         let value = toml::Value::try_from(value).map_err(|_| wrong_value(key))?;
@@ -204,7 +211,10 @@ fn read_variant(given: &VariantRequest) -> Result<(String, toml::Value), Failure
     }
     let fits = given.queue.is_string() || given.queue.is_object();
     let queue = toml::Value::try_from(&given.queue).ok().filter(|_| fits);
-    let wrong = || Failure::unprocessable("queue: is not a name like \"codel\" or a table like { \"kind\": \"codel\" }").with("field", "queue");
+    let wrong = || {
+        Failure::unprocessable("queue: is not a name like \"codel\" or a table like { \"kind\": \"codel\" }")
+            .with("field", "queue")
+    };
     Ok((given.label.clone(), queue.ok_or_else(wrong)?))
 }
 
@@ -230,11 +240,15 @@ pub fn check(text: &str, recordings: Arc<Recordings>, limits: &Limits) -> Result
 
 /// Is it small enough for a server?
 fn check_limits(point: &Point, limits: &Limits) -> Result<(), Failure> {
-    let too_much = |field: String, message: String| Err(Failure::unprocessable(format!("{field}: {message}")).with("field", field));
+    let too_much =
+        |field: String, message: String| Err(Failure::unprocessable(format!("{field}: {message}")).with("field", field));
     let plan = &point.plan;
     let seconds = plan.end().since(Instant::ZERO).as_secs_f64();
     if seconds > limits.seconds {
-        return too_much("duration".into(), format!("{seconds} s with the warm-up are too many here: allowed up to {} s", limits.seconds));
+        return too_much(
+            "duration".into(),
+            format!("{seconds} s with the warm-up are too many here: allowed up to {} s", limits.seconds),
+        );
     }
     let flows: u64 = plan.traffic.iter().map(|group| u64::from(group.flows) * group.parts().count() as u64).sum();
     if flows > u64::from(limits.flows) {
@@ -260,7 +274,11 @@ fn check_limits(point: &Point, limits: &Limits) -> Result<(), Failure> {
 }
 
 fn largest(limit: Limit, mtu: Bytes) -> u64 {
-    if limit.packets == Packets::MAX { limit.bytes.get() } else { limit.bytes.get().min(limit.packets.get().saturating_mul(mtu.get())) }
+    if limit.packets == Packets::MAX {
+        limit.bytes.get()
+    } else {
+        limit.bytes.get().min(limit.packets.get().saturating_mul(mtu.get()))
+    }
 }
 
 #[cfg(test)]
@@ -299,7 +317,9 @@ mod tests {
         let queue = scenario.set(1, "target", &json!("20 ms")).expect("a good value");
         assert!(queue.params.iter().any(|(name, _)| *name == "target"));
         assert!(scenario.text(Some(1)).unwrap().contains("20 ms"));
-        for (key, value) in [("target", json!("1 year")), ("targe", json!("5 ms")), ("target", json!(null)), ("of.target", json!(1))] {
+        for (key, value) in
+            [("target", json!("1 year")), ("targe", json!("5 ms")), ("target", json!(null)), ("of.target", json!(1))]
+        {
             let refused = scenario.set(1, key, &value).expect_err("refused");
             assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{key}");
         }
@@ -315,9 +335,13 @@ mod tests {
         long.scenario_toml = long.scenario_toml.replace("60 s", "100000 s");
         assert!(Scenario::new(&long, Arc::default(), &Limits::default()).unwrap_err().message().contains("too many here"));
         let wrong = request(json!([{ "label": "x", "queue": { "kind": "codle" } }]));
-        assert!(Scenario::new(&wrong, Arc::default(), &Limits::default()).unwrap_err().message().contains("did you mean `codel`"));
+        assert!(
+            Scenario::new(&wrong, Arc::default(), &Limits::default()).unwrap_err().message().contains("did you mean `codel`")
+        );
         let mut trace = request(json!([]));
         trace.scenario_toml = trace.scenario_toml.replace("\"10 Mbit/s\"", "{ trace = \"/etc/passwd\" }");
-        assert!(Scenario::new(&trace, Arc::default(), &Limits::default()).unwrap_err().message().contains("files may not be read"));
+        assert!(
+            Scenario::new(&trace, Arc::default(), &Limits::default()).unwrap_err().message().contains("files may not be read")
+        );
     }
 }

@@ -18,6 +18,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
@@ -70,6 +71,8 @@ pub struct Server {
     accepting: Option<tokio::task::JoinHandle<()>>,
 }
 
+/// Between two looks at whether to end.
+const LOOK: Duration = Duration::from_millis(100);
 /// How long answers under way may take at the end.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// How long sessions may take to notice the end.
@@ -94,7 +97,7 @@ impl Server {
         let guard = Arc::new(Guard::new(token.clone(), address, options.names));
         let loopback = guard.loopback;
         let registry = Registry::new(options.limits);
-        let _inside = runtime.enter();
+        let inside = runtime.enter();
         let desk = Arc::new(Desk {
             guard,
             limits: options.limits,
@@ -106,7 +109,7 @@ impl Server {
         });
         let (stop, stopped) = watch::channel(false);
         let accepting = runtime.spawn(accept(listener, api::router(desk), options.limits, stopped));
-        drop(_inside);
+        drop(inside);
         Ok(Self { address, token, loopback, stop, registry, runtime: Some(runtime), accepting: Some(accepting) })
     }
 
@@ -125,7 +128,21 @@ impl Server {
     /// What to open in a browser.
     #[must_use]
     pub fn page(&self) -> String {
-        if self.loopback { format!("http://{}/", self.address) } else { format!("http://{}/?token={}", self.address, self.token.text()) }
+        if self.loopback {
+            format!("http://{}/", self.address)
+        } else {
+            format!("http://{}/?token={}", self.address, self.token.text())
+        }
+    }
+
+    /// Waits until `stop` is set.
+    pub fn wait(&self, stop: &AtomicBool) {
+        let Some(runtime) = &self.runtime else { return };
+        runtime.block_on(async {
+            while !stop.load(Ordering::Relaxed) {
+                tokio::time::sleep(LOOK).await;
+            }
+        });
     }
 
     /// Ends it: nothing new is taken in, sessions stop, answers under way have a moment.

@@ -8,12 +8,15 @@ mod packets;
 mod result;
 mod variant;
 
+use crate::clock;
 use crate::failure::Failure;
 use crate::limits::Limits;
 use crate::scenario::Scenario;
 use crate::stream::Publisher;
 use goodqueue_lab::plan::{Point, Queue};
 use goodqueue_units::{Duration, Instant};
+pub use orders::speed;
+pub use result::Leavings;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,8 +25,6 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration as Wall, Instant as Clock};
 use tokio::sync::oneshot;
-pub use orders::speed;
-pub use result::Leavings;
 use variant::Variant;
 
 /// What a page may ask of a session.
@@ -105,6 +106,8 @@ const PACKET_VIEW: f64 = 0.05;
 /// Packets of one frame and variant that are shown.
 const MOST_SHOWN: usize = 2000;
 const FASTEST: f64 = 1e6;
+/// Between two looks of a paused session at whether anybody watches.
+const LOOK_AROUND: Wall = Wall::from_millis(200);
 
 /// Runs a session to its end.
 pub fn run(work: Work) -> Option<Leavings> {
@@ -124,7 +127,10 @@ pub fn run(work: Work) -> Option<Leavings> {
 }
 
 fn failed(publisher: &Publisher, message: &str) {
-    publisher.publish("state", &json!({ "state": "failed", "t": 0, "duration": 0, "speed": null, "changed": false, "message": message }));
+    publisher.publish(
+        "state",
+        &json!({ "state": "failed", "t": 0, "duration": 0, "speed": null, "changed": false, "message": message }),
+    );
 }
 
 struct Session {
@@ -150,9 +156,11 @@ struct Session {
 
 impl Session {
     fn new(work: Work) -> Result<Self, Failure> {
-        let variants = (0..work.scenario.variants.len()).map(|number| Variant::new(&work.scenario, number)).collect::<Result<Vec<_>, _>>()?;
+        let variants = (0..work.scenario.variants.len())
+            .map(|number| Variant::new(&work.scenario, number))
+            .collect::<Result<Vec<_>, _>>()?;
         let end = variants[0].end();
-        let now = Clock::now();
+        let now = clock::now();
         let session = Self {
             variants,
             end,
@@ -177,12 +185,16 @@ impl Session {
     fn tell_about(&self) {
         let scenario = &self.work.scenario;
         let plan = &scenario.variants[0].point.plan;
-        let groups = plan.traffic.iter().enumerate().map(|(number, group)| {
-            json!({ "name": group.name, "kind": scenario.traffic_kind(number), "flows": group.flows })
-        });
+        let groups =
+            plan.traffic.iter().enumerate().map(
+                |(number, group)| json!({ "name": group.name, "kind": scenario.traffic_kind(number), "flows": group.flows }),
+            );
         let groups: Vec<Value> = groups.collect();
-        let variants: Vec<Value> =
-            scenario.variants.iter().map(|variant| json!({ "label": variant.label, "kind": kind_of(&variant.point, &scenario.link) })).collect();
+        let variants: Vec<Value> = scenario
+            .variants
+            .iter()
+            .map(|variant| json!({ "label": variant.label, "kind": kind_of(&variant.point, &scenario.link) }))
+            .collect();
         let about = json!({
             "link": scenario.link,
             "links": plan.links.iter().map(|link| &link.name).collect::<Vec<_>>(),
@@ -221,7 +233,7 @@ impl Session {
     /// Frame after frame until the end.
     fn go_on(mut self) -> Option<Leavings> {
         loop {
-            let begun = Clock::now();
+            let begun = clock::now();
             self.obey();
             if self.stopped || self.now >= self.end {
                 break;
@@ -232,19 +244,19 @@ impl Session {
                 return None;
             }
             if self.paused {
-                self.wait_for_orders();
-                self.clock = Clock::now();
+                self.wait_for_orders(LOOK_AROUND);
+                self.clock = clock::now();
                 continue;
             }
             let until = self.next_stop(begun);
             self.advance(until);
             self.show();
-            let spent = begun.elapsed();
+            let spent = clock::since(begun);
             if self.speed.is_none() {
                 self.adapt(spent);
             }
             if spent < FRAME {
-                std::thread::sleep(FRAME - spent);
+                self.wait_for_orders(FRAME - spent);
             }
         }
         self.conclude()

@@ -1,5 +1,7 @@
 //! Requests that nobody well-meaning makes: each is refused with its status.
 
+#![allow(clippy::disallowed_methods, reason = "these tests are of a server, which keeps time; no result depends on it")]
+
 mod support;
 
 use goodqueue_web::{Limits, Options, Server};
@@ -14,7 +16,9 @@ fn each_hostile_request_has_its_status() {
     let host = server.address().to_string();
     let port = server.address().port();
     let own = format!("http://{host}");
-    let status = |method: &str, path: &str, more: &[(&str, &str)], body: &str| request(&server, method, path, more, body.as_bytes()).status;
+    let status = |method: &str, path: &str, more: &[(&str, &str)], body: &str| {
+        request(&server, method, path, more, body.as_bytes()).status
+    };
     let localhost = format!("localhost:{port}");
     let rebound = format!("evil.example:{port}");
     // Names and origins.
@@ -26,7 +30,11 @@ fn each_hostile_request_has_its_status() {
     assert_eq!(raw(server.address(), twice.as_bytes()).status, 400, "two hosts");
     assert_eq!(status("GET", "/api/hello", &[("Origin", "http://evil.example")], ""), 403, "another site's page");
     assert_eq!(status("GET", "/api/hello", &[("Origin", "null")], ""), 403, "a page of no site");
-    assert_eq!(status("POST", "/api/check", &[("Origin", "http://evil.example")], "x"), 403, "another site's page, with the token");
+    assert_eq!(
+        status("POST", "/api/check", &[("Origin", "http://evil.example")], "x"),
+        403,
+        "another site's page, with the token"
+    );
     assert_eq!(status("GET", "/api/hello", &[("Sec-Fetch-Site", "cross-site")], ""), 403, "a picture in another site's page");
     assert_eq!(status("GET", "/", &[("Sec-Fetch-Site", "cross-site")], ""), 200, "a link in another site's page");
     assert_eq!(status("POST", "/api/check", &[("Origin", &own)], "goodqueue = 1"), 422, "ours, and wrong");
@@ -36,9 +44,18 @@ fn each_hostile_request_has_its_status() {
         assert_eq!(status("DELETE", "/api/sessions/x", &[("X-Goodqueue-Token", wrong)], ""), 403);
     }
     // Paths and methods.
-    for path in ["/../Cargo.toml", "/assets/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/api/runs/../../etc/passwd", "//etc/passwd", "/api/nothing",
-        "/api/sessions/../stream", "/api/runs/..%2f..%2fetc/summary.json", "/api/gallery/figures/..%2fresults.json", "/.git/config"]
-    {
+    for path in [
+        "/../Cargo.toml",
+        "/assets/../../etc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "/api/runs/../../etc/passwd",
+        "//etc/passwd",
+        "/api/nothing",
+        "/api/sessions/../stream",
+        "/api/runs/..%2f..%2fetc/summary.json",
+        "/api/gallery/figures/..%2fresults.json",
+        "/.git/config",
+    ] {
         assert_eq!(status("GET", path, &[], ""), 404, "{path}");
     }
     assert_eq!(status("PUT", "/api/hello", &[], ""), 405);
@@ -110,7 +127,9 @@ fn elsewhere_than_on_loopback_nothing_goes_without_the_token() {
     let server = Server::start(Options { listen, ..options(Limits::default()) }).expect("a free port");
     let address = ([127, 0, 0, 1], server.address().port()).into();
     let host = format!("127.0.0.1:{}", server.address().port());
-    let ask = |path: &str, headers: &str| raw(address, format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n").as_bytes());
+    let ask = |path: &str, headers: &str| {
+        raw(address, format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n").as_bytes())
+    };
     for path in ["/", "/api/hello", "/api/runs", "/?token=wrong"] {
         assert_eq!(ask(path, "").status, 401, "{path}");
     }
@@ -122,7 +141,9 @@ fn elsewhere_than_on_loopback_nothing_goes_without_the_token() {
     let hello = ask("/api/hello", &cookie);
     assert_eq!((hello.status, hello.json().get("token")), (200, None));
     let post = |headers: &str| {
-        let head = format!("POST /api/check HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: 1\r\n{cookie}{headers}\r\nx");
+        let head = format!(
+            "POST /api/check HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: 1\r\n{cookie}{headers}\r\nx"
+        );
         raw(address, head.as_bytes()).status
     };
     assert_eq!(post(""), 403, "a cookie alone changes nothing");

@@ -80,7 +80,10 @@ fn a_session_nothing_changed_is_what_gq_run_gives() {
     let frame = events.wait_for("frame", |frame| frame["t"].as_f64() > Some(3.0));
     let codel = &frame["variants"][1];
     assert!(codel["link"]["throughput_bit_s"].as_f64() > Some(8e6), "{codel}");
-    assert!(codel["link"]["sojourn_s"]["p95"].as_f64() > Some(0.0) && codel["flows"].as_array().map(Vec::len) == Some(5), "{codel}");
+    assert!(
+        codel["link"]["sojourn_s"]["p95"].as_f64() > Some(0.0) && codel["flows"].as_array().map(Vec::len) == Some(5),
+        "{codel}"
+    );
     assert!(codel["gauges"]["count"].is_number() && codel["flows"][0]["cwnd_packets"].as_f64() > Some(1.0), "{codel}");
     let done = events.wait_for("done", |_| true);
     assert_eq!(done["changed"], false);
@@ -106,7 +109,10 @@ fn results(server: &Server, id: &str, done: &Value) {
             break answer.json();
         }
     };
-    assert_eq!((&summary["schema"], &summary["provenance"]["fingerprint"]), (&json!("goodqueue.summary/1"), &done["fingerprint"]));
+    assert_eq!(
+        (&summary["schema"], &summary["provenance"]["fingerprint"]),
+        (&json!("goodqueue.summary/1"), &done["fingerprint"])
+    );
     assert_eq!(summary["points"].as_array().map(Vec::len), Some(2));
     let report = get(server, &format!("/api/sessions/{id}/report.html"));
     assert!(report.text().contains("Tail drop"));
@@ -203,7 +209,13 @@ fn what_is_wrong_with_an_order_or_a_scenario_is_said() {
     refused(json!({ "do": "step", "seconds": -1 }), 422, "allowed above 0");
     refused(json!({ "do": "speed", "value": 0 }), 422, "allowed above 0");
     refused(json!({ "do": "dance" }), 422, "dance");
-    let check = support::request(&server, "POST", "/api/check", &[("Content-Type", "text/plain")], b"goodqueue = 1\nduration = \"1 parsec\"\n");
+    let check = support::request(
+        &server,
+        "POST",
+        "/api/check",
+        &[("Content-Type", "text/plain")],
+        b"goodqueue = 1\nduration = \"1 parsec\"\n",
+    );
     let error = &check.json()["error"];
     assert_eq!((check.status, &error["line"], &error["field"]), (422, &json!(2), &json!("duration")), "{error}");
     let good = support::request(&server, "POST", "/api/check", &[("Content-Type", "text/plain")], SCENARIO.as_bytes());

@@ -8,8 +8,6 @@ use goodqueue_web::{Limits, Options, Server};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 /// Arguments of `gq serve`.
 #[derive(Args)]
@@ -37,9 +35,6 @@ pub struct Arguments {
     sessions: Option<u16>,
 }
 
-/// Between two looks at whether to end.
-const LOOK: Duration = Duration::from_millis(100);
-
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     for (option, folder) in [("--runs", &arguments.runs), ("--gallery-results", &arguments.gallery_results)] {
@@ -66,9 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if !arguments.no_open {
         open(&server.page());
     }
-    while !stop.load(Ordering::Relaxed) {
-        std::thread::sleep(LOOK);
-    }
+    server.wait(&stop);
     server.end();
     Ok(())
 }

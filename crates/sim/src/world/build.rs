@@ -227,7 +227,11 @@ fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u3
 }
 
 /// What waits in front of a link's transmitter, and the delay it aims at.
-pub(super) fn discipline(link: &LinkSpec, rate: Rate, stream: Rng) -> Result<(AnyQdisc<SimPacket>, Option<Duration>), WorldError> {
+pub(super) fn discipline(
+    link: &LinkSpec,
+    rate: Rate,
+    stream: Rng,
+) -> Result<(AnyQdisc<SimPacket>, Option<Duration>), WorldError> {
     let facts = |limit| LinkFacts { rate: Some(rate), delay: link.delay, mtu: link.mtu, overhead: link.overhead, limit };
     let refuse = |error: ParamError| WorldError { subject: link.name.clone(), message: error.to_string() };
     let (kind, params, of, ecn, limit) = match &link.queue {

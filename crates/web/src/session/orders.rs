@@ -6,12 +6,10 @@ use goodqueue_lab::quantity;
 use goodqueue_sim::{Change, WorldError};
 use goodqueue_units::Duration;
 use serde_json::Value;
-use std::sync::mpsc::RecvTimeoutError;
 use std::sync::PoisonError;
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration as Wall;
 
-/// Between two looks at whether anybody watches.
-const LOOK_AROUND: Wall = Wall::from_millis(200);
 /// Longest single step.
 const LONGEST_STEP_S: f64 = 10.0;
 
@@ -23,9 +21,9 @@ impl Session {
         }
     }
 
-    /// Waits a while for an order.
-    pub(super) fn wait_for_orders(&mut self) {
-        match self.work.orders.recv_timeout(LOOK_AROUND) {
+    /// Waits so long for an order, and carries it out.
+    pub(super) fn wait_for_orders(&mut self, span: Wall) {
+        match self.work.orders.recv_timeout(span) {
             Ok(order) => self.carry_out(order),
             Err(RecvTimeoutError::Timeout) => {}
             // Nobody can ask any more: the server has let go of the session.
@@ -58,7 +56,9 @@ impl Session {
 
     fn step(&mut self, seconds: f64) -> Result<(), Failure> {
         if !(seconds > 0.0 && seconds <= LONGEST_STEP_S) {
-            return Err(Failure::unprocessable(format!("seconds: `{seconds}` is out of range: allowed above 0, up to {LONGEST_STEP_S}")));
+            return Err(Failure::unprocessable(format!(
+                "seconds: `{seconds}` is out of range: allowed above 0, up to {LONGEST_STEP_S}"
+            )));
         }
         self.paused = true;
         self.advance((self.now + Duration::from_secs_f64(seconds)).min(self.end));
@@ -75,7 +75,8 @@ impl Session {
         let link = self.link(link);
         let rate = quantity::rate(text).map_err(|error| Failure::unprocessable(error.message).with("field", "value"))?;
         let plan = &self.work.scenario.variants[0].point.plan;
-        let most = plan.access.rate.as_bit_s().min((self.work.limits.buffer_bytes as f64 * 8.0 / plan.base_rtt().as_secs_f64()) as u64);
+        let most =
+            plan.access.rate.as_bit_s().min((self.work.limits.buffer_bytes as f64 * 8.0 / plan.base_rtt().as_secs_f64()) as u64);
         if rate.as_bit_s() > most {
             let message = format!("value: `{text}` is more than hosts can send here: allowed up to {most} bit/s");
             return Err(Failure::unprocessable(message).with("field", "value"));
@@ -98,7 +99,9 @@ impl Session {
         let each = traffic[number].parts().count() as u64;
         let room = u64::from(self.work.limits.flows).saturating_sub(self.variants[0].flows() as u64) / each;
         if count == 0 || u64::from(count) > room {
-            return Err(Failure::unprocessable(format!("count: `{count}` is out of range: allowed 1 to {room}")).with("field", "count"));
+            return Err(
+                Failure::unprocessable(format!("count: `{count}` is out of range: allowed 1 to {room}")).with("field", "count")
+            );
         }
         for (place, variant) in self.variants.iter_mut().enumerate() {
             let more = variant.more_flows(&self.work.scenario, place, number, count);

@@ -6,7 +6,7 @@ use goodqueue_sim::OpenWorld;
 use goodqueue_trace::{PacketEvent, PacketEventKind};
 use goodqueue_units::Instant;
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// One thing that happened to one packet, as a page gets it.
 #[derive(Clone, Debug, Serialize)]
@@ -31,6 +31,9 @@ pub struct Waiting {
     id: u64,
 }
 
+/// Stands for a packet that nobody has seen arrive, which does not happen; exact as a number of JavaScript.
+const STRANGER: u64 = (1 << 53) - 1;
+
 /// What makes packets alike: a copy sent again is told apart by order alone.
 type Likeness = (u32, u64, u32);
 
@@ -39,7 +42,7 @@ type Likeness = (u32, u64, u32);
 pub struct Packets {
     next: u64,
     waiting: BTreeMap<u64, Waiting>,
-    numbers: HashMap<Likeness, VecDeque<u64>>,
+    numbers: BTreeMap<Likeness, VecDeque<u64>>,
 }
 
 impl Packets {
@@ -67,15 +70,17 @@ impl Packets {
                 self.numbers.entry(likeness).or_default().push_back(id);
                 id
             }
-            PacketEventKind::Marked { .. } => self.numbers.get(&likeness).and_then(|ids| ids.front().copied()).unwrap_or(u64::MAX >> 12),
+            PacketEventKind::Marked { .. } => {
+                self.numbers.get(&likeness).and_then(|ids| ids.front().copied()).unwrap_or(STRANGER)
+            }
             PacketEventKind::Departed { sojourn } | PacketEventKind::Dropped { sojourn, .. } => {
-                let Some(ids) = self.numbers.get_mut(&likeness) else { return u64::MAX >> 12 };
+                let Some(ids) = self.numbers.get_mut(&likeness) else { return STRANGER };
                 // Dropped on arrival is the latest of its like, everything else the earliest.
                 let id = if sojourn.is_zero() { ids.pop_back() } else { ids.pop_front() };
                 if ids.is_empty() {
                     self.numbers.remove(&likeness);
                 }
-                let id = id.unwrap_or(u64::MAX >> 12);
+                let id = id.unwrap_or(STRANGER);
                 self.waiting.remove(&id);
                 id
             }

@@ -33,7 +33,13 @@ impl Session {
         let one = |fingerprint: &u64| Provenance::new(String::new(), [*fingerprint]).fingerprint;
         let each: Vec<String> = fingerprints.iter().map(one).collect();
         let report = RunReport { points, failures: Vec::new(), complete, fingerprints, events: 0 };
-        let outcome = Reckoning { scenario: &scenario, report: &report, changed, warmup_s: warmup_s(&scenario), until_s: super::variant::time(self.now) };
+        let outcome = Reckoning {
+            scenario: &scenario,
+            report: &report,
+            changed,
+            warmup_s: warmup_s(&scenario),
+            until_s: super::variant::time(self.now),
+        };
         let verdict = outcome.verdict();
         let whole = Provenance::new(String::new(), report.fingerprints.iter().copied()).fingerprint;
         publisher.publish("done", &json!({ "verdict": verdict, "fingerprint": whole, "fingerprints": each, "changed": changed }));
@@ -75,7 +81,9 @@ impl Reckoning<'_> {
         let summary = Summary::of(&plan, self.report);
         let mut warnings = Vec::new();
         if self.changed {
-            warnings.push("Something was changed while this ran: the scenario shows the last settings of the queues only.".to_owned());
+            warnings.push(
+                "Something was changed while this ran: the scenario shows the last settings of the queues only.".to_owned(),
+            );
         }
         if !self.report.complete {
             warnings.push("This run was stopped before its end.".to_owned());

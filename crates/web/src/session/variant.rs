@@ -39,7 +39,10 @@ impl Variant {
         let place = observed.iter().position(|name| *name == scenario.link);
         let queue = point.plan.links.iter().find(|link| link.name == scenario.link).and_then(|link| link.down.queue.clone());
         let (Some(link), Some(queue)) = (place, queue) else {
-            return Err(Failure::unprocessable(format!("link.{}: needs a buffer: only a queue with a limit can be watched", scenario.link)));
+            return Err(Failure::unprocessable(format!(
+                "link.{}: needs a buffer: only a queue with a limit can be watched",
+                scenario.link
+            )));
         };
         let mut world = OpenWorld::new(spec).map_err(|error| Failure::unprocessable(error.to_string()))?;
         world.keep_packets(PacketLog::Keep);

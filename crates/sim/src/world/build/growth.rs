@@ -1,7 +1,7 @@
 //! More flows in a world that runs.
 
-use super::{Ground, HostKind, LinkSpec, Queues, Target, World, WorldError, WorldSpec, add_wire, fault, is_wire, note_feeders};
 use super::{Control, FUSED, FlowFacts, FlowSignals, MAX_INDEX, WIRE, measure};
+use super::{Ground, HostKind, LinkSpec, Queues, Target, World, WorldError, WorldSpec, add_wire, fault, is_wire, note_feeders};
 use crate::spec::FlowSpec;
 use goodqueue_units::Instant;
 
