@@ -268,10 +268,6 @@ impl Session {
             return false;
         }
         let readers = self.work.publisher.readers();
-        if readers > self.readers {
-            self.packets_begin = true;
-        }
-        self.readers = readers;
         if readers > 0 {
             self.watched = now;
         }
@@ -320,6 +316,10 @@ impl Session {
         let variants: Vec<Value> = self.variants.iter_mut().map(Variant::frame).collect();
         let frame = json!({ "t": variant::time(self.now), "dt": span.as_secs_f64(), "variants": variants });
         self.work.publisher.publish("frame", &frame);
+        let readers = self.work.publisher.readers();
+        // Who has just come does not know what waits.
+        self.packets_begin |= readers > self.readers;
+        self.readers = readers;
         if self.is_slow() {
             let waiting = self.packets_begin.then(|| self.variants.iter().map(Variant::waiting).collect::<Vec<_>>());
             let shown: Vec<_> = self

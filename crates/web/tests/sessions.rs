@@ -177,13 +177,12 @@ fn packets_are_shown_one_by_one_with_reasons() {
     let left = waiting + count("arrive") - count("depart") - count("drop");
     assert_eq!(json!(left), now["variants"][0]["link"]["queue_packets"], "the page's own count is the queue's");
     let mut drops = Vec::new();
-    for step in 1..=5 {
+    for _ in 0..5 {
         control(&server, &id, &json!({ "do": "step", "seconds": 0.5 }));
         let shown = events.wait_for("packets", |_| true);
         for variant in shown["variants"].as_array().expect("variants") {
             drops.extend(variant.as_array().expect("events").iter().filter(|event| event["what"] == "drop").cloned());
         }
-        assert!(step < 6);
     }
     let texts: Vec<&str> = drops.iter().filter_map(|drop| drop["text"].as_str()).collect();
     assert!(texts.iter().any(|text| text.starts_with("CoDel: waited")), "{texts:?}");

@@ -24,7 +24,7 @@ pub struct Variant {
     packets: Packets,
     /// Bytes delivered at the last look, of groups and of flows.
     delivered: [Vec<u64>; 2],
-    /// How far it came when a page last saw its packets one by one.
+    /// Packet events that no page has been sent yet.
     shown: Vec<Shown>,
 }
 
