@@ -250,7 +250,10 @@ impl Plan {
     /// The folder that paths in it are relative to; `None` when it may name no files.
     #[must_use]
     pub fn base_dir(&self) -> Option<&Path> {
-        self.base_dir.as_deref()
+        match &self.shelf {
+            Shelf::Folder(folder) => Some(folder),
+            Shelf::Given(_) => None,
+        }
     }
 
     /// Keys and values on top of the file's text.

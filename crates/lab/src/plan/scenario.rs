@@ -97,7 +97,7 @@ impl Timing {
     #[must_use]
     pub fn earliest(&self) -> Duration {
         match *self {
-            Self::Fixed(span) | Self::Uniform(span, _) => span,
+            Self::Fixed(span) | Self::Uniform(span, _) | Self::Triangular(span, _) => span,
         }
     }
 
