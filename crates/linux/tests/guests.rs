@@ -8,6 +8,7 @@ use goodqueue_sim::{Continue, FlowSpec, LinkSpec, Outcome, QueueSpec, RateSpec, 
 use goodqueue_tcp::{CcConfig, Data, EcnMode, ReceiverConfig, SenderConfig};
 use goodqueue_units::{Bytes, Class, Duration, Instant, Rate};
 use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Instant as WallClock;
 
@@ -21,7 +22,7 @@ fn main() {
         },
         Some("quit") => return,
         Some("long") => {
-            let _ = run(&world(&[flow("cubic", None, 0)], 3600), "guest");
+            let _ = run_told(&world(&[flow("cubic", None, 0)], 3600), "guest", &mut || println!("under way"));
             return;
         }
         _ => {}
@@ -49,10 +50,18 @@ fn main() {
 }
 
 fn run(spec: &WorldSpec, mode: &str) -> Result<Outcome, LinuxError> {
+    run_told(spec, mode, &mut || {})
+}
+
+/// `progress` is told now and then.
+fn run_told(spec: &WorldSpec, mode: &str, progress: &mut dyn FnMut()) -> Result<Outcome, LinuxError> {
     let kernel = Kernel::find().expect("looked for before");
     goodqueue_linux::check(spec, &kernel).expect("what guests can do");
     let program = [std::env::current_exe().expect("this program").into_os_string(), OsString::from(mode)];
-    goodqueue_linux::run(spec, Hosts { kernel: &kernel.program, program: &program }, &mut |_| Continue::Yes)
+    goodqueue_linux::run(spec, Hosts { kernel: &kernel.program, program: &program }, &mut |_| {
+        progress();
+        Continue::Yes
+    })
 }
 
 fn flow(control: &'static str, size: Option<u64>, start_ms: u64) -> FlowSpec {
@@ -167,12 +176,11 @@ fn lives(process: &str) -> bool {
 
 fn guests_die_with_the_process_that_started_them() {
     let program = std::env::current_exe().expect("this program");
-    let mut child = Command::new(program).arg("long").stdout(Stdio::null()).spawn().expect("a child");
+    let mut child = Command::new(program).arg("long").stdout(Stdio::piped()).spawn().expect("a child");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
+    assert_eq!(line, "under way\n");
     let patience = WallClock::now() + std::time::Duration::from_secs(30);
-    while children(child.id()).len() < 2 {
-        assert!(WallClock::now() < patience, "two guests come up");
-        std::thread::yield_now();
-    }
     let guests = children(child.id());
     let everything: Vec<String> =
         guests.iter().flat_map(|guest| children(guest.parse().expect("a number"))).chain(guests.clone()).collect();
