@@ -4,6 +4,7 @@ mod codel;
 mod cp_aqm;
 mod nfq_codel;
 mod steering;
+mod survey;
 
 use crate::expr::Value;
 
@@ -19,6 +20,7 @@ pub fn call(paper: &str, name: &str, arguments: &[Value]) -> Outcome {
         "cp-aqm" => cp_aqm::call(name, arguments),
         "nfq-codel" => nfq_codel::call(name, arguments),
         "steering" => steering::call(name, arguments),
+        "survey" => survey::call(name, arguments),
         _ => None,
     };
     found.unwrap_or_else(|| Err(format!("{paper} has no probe `{name}`")))

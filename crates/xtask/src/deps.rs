@@ -21,7 +21,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("testbed", &["units", "aqm", "trace", "live"]),
     ("linux", &["units", "aqm", "tcp", "trace", "sim"]),
     ("lab", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux"]),
-    ("gallery", &["units", "aqm", "sim", "lab"]),
+    ("gallery", &["units", "aqm", "trace", "sim", "lab"]),
     ("web", &["units", "aqm", "tcp", "trace", "sim", "lab"]),
     ("wasm", &["units", "aqm", "tcp", "trace", "sim", "lab"]),
     ("python", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab", "gallery", "cli"]),
