@@ -140,7 +140,7 @@ fn failing(text: &mut String, results: &PaperResults) {
 }
 
 fn draw(text: &mut String, paper: &str, figure: &ShownFigure) {
-    let _ = write!(text, "<figure id=\"{paper}-fig-{}\">\n", figure.id);
+    let _ = writeln!(text, "<figure id=\"{paper}-fig-{}\">", figure.id);
     match &figure.svg {
         Ok(svg) => text.push_str(svg),
         Err(reason) => {

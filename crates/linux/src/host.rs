@@ -12,7 +12,7 @@ use crate::frame::{self, Connection, TcpPacket};
 use crate::job::{FIRST_PORT, Role};
 use crate::machine::{self, Guest, Said, Setup};
 use crate::report::Line;
-use goodqueue_sim::{Continue, Fate, OutsideWorld, Outcome, OutsidePacket, Progress, Ticket, WorldSpec};
+use goodqueue_sim::{Continue, Fate, Outcome, OutsidePacket, OutsideWorld, Progress, Ticket, WorldSpec};
 use goodqueue_units::{Ecn, Instant};
 use std::ffi::OsString;
 use std::num::NonZeroU32;

@@ -37,6 +37,6 @@ pub use spec::{
 };
 pub use watch::Interval;
 pub use world::{
-    Change, Continue, Fate, FlowView, GroupView, LinkView, OpenWorld, OutsidePacket, OutsideWorld, PacketLog, Progress, Ticket, View,
-    World, WorldError,
+    Change, Continue, Fate, FlowView, GroupView, LinkView, OpenWorld, OutsidePacket, OutsideWorld, PacketLog, Progress, Ticket,
+    View, World, WorldError,
 };

@@ -105,7 +105,8 @@ async fn read(body: Body, most: usize, desk: &Desk) -> Result<Bytes, Failure> {
 }
 
 async fn collect(mut body: Body, most: usize) -> Result<Bytes, Failure> {
-    let too_large = || Failure::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the request is too large: allowed up to {most} bytes"));
+    let too_large =
+        || Failure::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the request is too large: allowed up to {most} bytes"));
     let bound = most + FORGOTTEN;
     if body.size_hint().lower() > bound as u64 {
         return Err(too_large());

@@ -71,7 +71,7 @@ impl Guard {
         }
         let reads = matches!(*method, Method::GET | Method::HEAD);
         // A cookie is sent by the browser whoever asks; it counts only when the page that asks is known to be ours.
-        if !reads && !by_header && !(by_cookie && same) {
+        if !(reads || by_header || by_cookie && same) {
             return Err(Failure::new(StatusCode::FORBIDDEN, "X-Goodqueue-Token: the token is missing or wrong"));
         }
         Ok(())

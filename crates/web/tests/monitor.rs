@@ -33,7 +33,8 @@ impl Bridge {
                 }
                 let mut line = String::new();
                 let _ = BufReader::new(&stream).read_line(&mut line);
-                let qdisc = json!({ "kind": "codel", "dev": "a", "options": { "rate": 1000 }, "bytes": 5, "packets": 1, "count": 2.0 });
+                let qdisc =
+                    json!({ "kind": "codel", "dev": "a", "options": { "rate": 1000 }, "bytes": 5, "packets": 1, "count": 2.0 });
                 let answer = match line.trim() {
                     "stats" => json!([qdisc, qdisc]),
                     "rate down 20mbit" => json!({ "rate": 20_000_000, "direction": "down" }),

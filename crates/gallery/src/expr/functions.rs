@@ -25,7 +25,7 @@ pub(super) fn call(name: &str, arguments: &[Value], machine: &mut Machine<'_>) -
             [left, right] => super::arithmetic::binary(if name == "diff" { "-" } else { "/" }, left, right),
             _ => Err(takes(2, arguments)),
         },
-        "quantile" => two(arguments, |values, q| statistics::quantile(values, q)),
+        "quantile" => two(arguments, statistics::quantile),
         "spearman" | "slope" | "correlation" => paired(name, arguments),
         "inversions" => inversions(arguments),
         "autocorrelation_peak" => autocorrelation(arguments),

@@ -236,7 +236,7 @@ pub(crate) fn short(value: f64) -> String {
     let size = value.abs();
     let text = match size {
         _ if value == 0.0 => "0".to_owned(),
-        _ if size >= 1e5 || size < 1e-3 => return format!("{value:.2e}"),
+        _ if !(1e-3..1e5).contains(&size) => return format!("{value:.2e}"),
         _ if size >= 1000.0 => format!("{value:.0}"),
         _ if size >= 100.0 => format!("{value:.1}"),
         _ if size >= 10.0 => format!("{value:.2}"),
