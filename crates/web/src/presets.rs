@@ -29,7 +29,7 @@ mod tests {
             let plan =
                 Plan::parse_with_recordings(id, text, recordings.clone()).unwrap_or_else(|error| panic!("{}", error.text()));
             let point = plan.point(0).expect("one point");
-            let warnings: Vec<String> = goodqueue_lab::lint::warnings(&point).iter().map(ToString::to_string).collect();
+            let warnings = crate::scenario::warnings(&point);
             assert!(warnings.is_empty(), "{id}: {warnings:?}");
         }
     }

@@ -233,9 +233,14 @@ pub fn check(text: &str, recordings: Arc<Recordings>, limits: &Limits) -> Result
     let plan = Plan::parse_with_recordings(NAME, text, recordings)?;
     let point = plan.point(0)?;
     check_limits(&point, limits)?;
-    let warnings: Vec<String> = lint::warnings(&point).iter().map(ToString::to_string).collect();
+    let warnings = warnings(&point);
     let groups: Vec<&str> = point.plan.traffic.iter().map(|group| group.name.as_str()).collect();
     Ok(json!({ "warnings": warnings, "links": links(&point), "groups": groups }))
+}
+
+/// What is probably not meant. A session has one replication, whatever the scenario has.
+pub fn warnings(point: &Point) -> Vec<String> {
+    lint::warnings(point).iter().filter(|warning| warning.field != "replications").map(ToString::to_string).collect()
 }
 
 /// Is it small enough for a server?
@@ -332,7 +337,7 @@ mod tests {
         let error = Scenario::new(&request(json!([])), Arc::default(), &limits).unwrap_err();
         assert!(error.message().contains("16 flows are too many here"), "{}", error.message());
         let mut long = request(json!([]));
-        long.scenario_toml = long.scenario_toml.replace("60 s", "100000 s");
+        long.scenario_toml = long.scenario_toml.replace("55 s", "100000 s");
         assert!(Scenario::new(&long, Arc::default(), &Limits::default()).unwrap_err().message().contains("too many here"));
         let wrong = request(json!([{ "label": "x", "queue": { "kind": "codle" } }]));
         assert!(

@@ -64,7 +64,8 @@ fn each_hostile_request_has_its_status() {
     // Bodies.
     assert_eq!(status("POST", "/api/sessions", &[("Content-Type", "text/plain")], "{}"), 415, "what a form can send");
     assert_eq!(status("POST", "/api/sessions", &[], "{"), 400, "malformed JSON");
-    assert_eq!(status("POST", "/api/sessions", &[], &"[".repeat(100_000)), 400, "deep JSON");
+    let deep = format!(r#"{{"scenario_toml":"x","variants":[{{"label":"x","queue":{}"#, "[".repeat(100_000));
+    assert_eq!(status("POST", "/api/sessions", &[], &deep), 400, "deep JSON");
     assert_eq!(status("POST", "/api/sessions", &[], r#"{"scenario_toml": 5}"#), 422, "another type");
     assert_eq!(status("POST", "/api/sessions", &[], r#"{"scenario_toml": "x", "admin": true}"#), 422, "an unknown field");
     assert_eq!(status("POST", "/api/sessions", &[], &"x".repeat(300 << 10)), 413, "too large");
@@ -74,7 +75,7 @@ fn each_hostile_request_has_its_status() {
     );
     assert_eq!(raw(server.address(), gigabyte.as_bytes()).status, 413, "a gigabyte, refused before it comes");
     assert_eq!(status("POST", "/api/traces", &[], &"1\n".repeat(9 << 20)), 413, "eighteen megabytes");
-    let headers = format!("GET / HTTP/1.1\r\nHost: {host}\r\nX: {}\r\n\r\n", "x".repeat(100 << 10));
+    let headers = format!("GET / HTTP/1.1\r\nHost: {host}\r\nX: {}\r\n\r\n", "x".repeat(200 << 10));
     assert_eq!(raw(server.address(), headers.as_bytes()).status, 431, "headers without end");
     assert_eq!(raw(server.address(), b"\x16\x03\x01\x02\x00\x01\x00\x01").status, 400, "TLS");
 }
