@@ -37,7 +37,7 @@ describe.skipIf(SECONDS === 0)("a long run", () => {
       mock = await startMock(resolve(import.meta.dirname, "../dist/app"));
       url = mock.url;
     } else {
-      server = spawn(GQ, ["serve", "--no-open", "--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "inherit"] });
+      server = spawn(GQ, ["serve", "--no-open", "--listen", "127.0.0.1:0"], { stdio: ["ignore", "ignore", "pipe"] });
       url = await address(server);
     }
     browser = await launch();

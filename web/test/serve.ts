@@ -6,7 +6,7 @@ import type { ChildProcess } from "node:child_process";
 export function address(server: ChildProcess): Promise<string> {
   return new Promise((done, fail) => {
     let text = "";
-    server.stdout?.on("data", (piece: Buffer) => {
+    server.stderr?.on("data", (piece: Buffer) => {
       text += piece.toString();
       const found = /https?:\/\/[^\s]+/.exec(text);
       if (found) done(found[0].endsWith("/") ? found[0] : `${found[0]}/`);

@@ -214,7 +214,7 @@ pub fn read(path: &Path, sha256: &str, number: usize) -> Option<PointFile> {
     read_from(File::open(path).ok()?, sha256, number)
 }
 
-/// As [`read`], of a file that is in memory.
+/// As `read`, of a file that is in memory.
 #[must_use]
 pub fn read_bytes(bytes: Vec<u8>, sha256: &str, number: usize) -> Option<PointFile> {
     read_from(bytes::Bytes::from(bytes), sha256, number)
