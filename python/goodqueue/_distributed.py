@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any
 
 from distributed import Client, Future, KilledWorker, Worker, WorkerPlugin, as_completed
@@ -14,8 +15,13 @@ from goodqueue._store import Folder
 from goodqueue.exceptions import GoodqueueError, SweepError
 
 AHEAD = 4
-"""Points that are handed out for each thread of a worker: enough that none waits for the scheduler, few enough that
+"""Tasks that are handed out for each thread of a worker: enough that none waits for the scheduler, few enough that
 neither it nor this process has to remember many."""
+TASK_S = 0.5
+"""How long the points of one task should take together: Dask takes ten to twenty milliseconds for a task, whatever is
+in it."""
+MOST_POINTS = 100
+"""Points of one task at most, however short they are."""
 TRIES = 4
 """How often a point may lose its worker before it counts as the one to blame; Dask itself gives each try some more."""
 PATIENCE_S = 60.0
@@ -68,12 +74,14 @@ class Prepare(WorkerPlugin):
         _REFUSED.pop(self.sha256, None)
 
 
-def point(sha256: str, number: int) -> tuple[bool, bytes]:
-    """Run one point on a worker: did it finish, and the bytes of its file."""
+def points(sha256: str, numbers: list[int]) -> tuple[list[tuple[bool, bytes]], float]:
+    """Run some points on a worker: of each, did it finish, and the bytes of its file; and the seconds that all took."""
     plan = _PLANS.get(sha256)
     if plan is None:
         raise SweepError(_REFUSED.get(sha256, "a worker has not heard of the scenario"))
-    return _core.run_point(plan, sha256, number)
+    began = time.perf_counter()
+    ran = [_core.run_point(plan, sha256, number) for number in numbers]
+    return ran, time.perf_counter() - began
 
 
 def run(
@@ -109,12 +117,13 @@ class _Handout:
         self.folder = folder
         self.progress = progress
         self.waiting = deque(folder.missing())
-        self.out: dict[Future[Any], int] = {}
+        self.out: dict[Future[Any], list[int]] = {}
         self.done = as_completed(loop=client.loop, with_results=True, raise_errors=False)
         self.tries: dict[int, int] = {}
         self.finished = plan.point_count - len(self.waiting)
         self.failed = 0
-        self.window = 2 * AHEAD
+        self.threads = 2
+        self.each = 1
         self.looked = -_LOOK_EVERY_S
 
     def run(self) -> tuple[int, int]:
@@ -145,44 +154,57 @@ class _Handout:
     def _fill_window(self) -> None:
         if time.monotonic() - self.looked > _LOOK_EVERY_S:
             self.looked = time.monotonic()
-            threads = sum(self.client.nthreads().values())
-            self.window = max(2, threads) * AHEAD
-        room = self.window - len(self.out)
+            self.threads = max(2, sum(self.client.nthreads().values()))
+        room = self.threads * AHEAD - len(self.out)
         # Handing out many at once costs the scheduler less than as many times one.
-        if room < self.window // AHEAD and len(self.out) > 0 and len(self.waiting) > room:
+        if room < self.threads and self.out and len(self.waiting) > room:
             return
-        numbers = [self.waiting.popleft() for _ in range(min(room, len(self.waiting)))]
-        if not numbers:
+        tasks: list[list[int]] = []
+        while room > len(tasks) and self.waiting:
+            tasks.append([self.waiting.popleft() for _ in range(self._next_size())])
+        if not tasks:
             return
         futures: Iterable[Future[Any]] = self.client.map(
-            point, [self.sha256] * len(numbers), numbers, pure=False, batch_size=None
+            points, [self.sha256] * len(tasks), tasks, pure=False, batch_size=None
         )
-        self.out.update(zip(futures, numbers, strict=True))
+        self.out.update(zip(futures, tasks, strict=True))
         self.done.update(futures)
 
-    def _take(self, number: int, future: Future[Any], result: Any) -> None:
+    def _next_size(self) -> int:
+        """Points of the next task: what took a worker down goes alone, and towards the end tasks become short."""
+        if self.waiting[0] in self.tries:
+            return 1
+        most = max(1, min(self.each, len(self.waiting) // (self.threads * AHEAD)))
+        return next((i for i, number in enumerate(islice(self.waiting, most)) if number in self.tries), most)
+
+    def _take(self, numbers: list[int], future: Future[Any], result: Any) -> None:
         if future.status == "finished":
-            finished, data = result
-            self.folder.keep(number, finished, data)
-            self.finished += finished
-            self.failed += not finished
+            ran, seconds = result
+            for number, (finished, data) in zip(numbers, ran, strict=True):
+                self.folder.keep(number, finished, data)
+                self.finished += finished
+                self.failed += not finished
+            self.each = max(1, min(MOST_POINTS, int(TASK_S * len(numbers) / max(seconds, 1e-6))))
         elif future.status == "error":
-            self._mishap(number, future.exception())
+            self._mishap(numbers, future.exception())
         else:
             raise LostScheduler("the scheduler is gone or dropped the sweep; the same call goes on from here")
         if self.progress is not None:
             self.progress((self.finished + self.failed) / self.plan.point_count)
 
-    def _mishap(self, number: int, error: BaseException | None) -> None:
+    def _mishap(self, numbers: list[int], error: BaseException | None) -> None:
         if isinstance(error, GoodqueueError):
             raise error
-        self.tries[number] = self.tries.get(number, 0) + 1
-        if isinstance(error, KilledWorker) and self.tries[number] < TRIES:
-            self.waiting.append(number)
-            return
-        words = f"given up after {self.tries[number]} tries: {type(error).__name__}: {error}"
-        self.folder.keep(number, False, _core.failed_point(self.plan, self.sha256, number, words))  # noqa: FBT003
-        self.failed += 1
+        for number in numbers:
+            self.tries[number] = self.tries.get(number, 0) + 1
+            # Any of several may be the one to blame; alone they show which.
+            if len(numbers) > 1 or (isinstance(error, KilledWorker) and self.tries[number] < TRIES):
+                self.waiting.append(number)
+                continue
+            words = f"given up after {self.tries[number]} tries: {type(error).__name__}: {error}"
+            data = _core.failed_point(self.plan, self.sha256, number, words)
+            self.folder.keep(number, False, data)  # noqa: FBT003
+            self.failed += 1
 
     def _give_up(self) -> None:
         if self.out and self.client.status == "running":
