@@ -9,6 +9,7 @@
 //! 3. [`Direction`]: a queue, an exact transmitter and a delay line in virtual time, with the calls the simulator makes.
 //! 4. [`Forwarder`]: two ports and two directions, driven by a [`clock`].
 //! 5. `drive`, on Linux: the loop of a real thread; [`monitor`]: what it tells others, and what others ask of it.
+//!    `splice`: what stands in when that thread has died.
 //! 6. [`record`] and [`replay`]: everything a queue saw and decided, and the same once more without a network.
 //!
 //! A thread that is late hands packets over late, but the queue does not see it: arrivals carry the time at which the kernel had
@@ -30,6 +31,8 @@ pub mod rate;
 pub mod record;
 pub mod replay;
 pub mod segments;
+#[cfg(target_os = "linux")]
+pub mod splice;
 pub mod spool;
 #[cfg(target_os = "linux")]
 pub mod sys;

@@ -4,6 +4,7 @@
 pub mod ethtool;
 pub mod namespace;
 pub mod privileges;
+pub mod process;
 pub mod ring;
 pub mod scheduling;
 pub mod signals;

@@ -284,6 +284,28 @@ fn settle(bench: &Bench) {
 }
 
 #[test]
+fn frames_lost_in_a_full_receive_ring_are_told_as_such() {
+    // More than the ring has room for, while nobody takes any out.
+    const FRAMES: u64 = 10_000;
+    let Some(bench) = bench() else { return };
+    let clock = MonotonicClock::start();
+    let mut bridge = bridge(&bench, clock, "fq-codel", Rate::gbit(1));
+    let left = bench.left.within(|| UdpSocket::bind((Bench::LEFT_ADDRESS, 0))).expect("a socket");
+    // Nobody answers address requests while the bridge stands still.
+    let known = format!("neigh add {} lladdr 02:00:00:00:00:01 dev {}", Bench::RIGHT_ADDRESS, Bench::LEFT);
+    bench.left.ip(&known).expect("it knows where to send");
+    for _ in 0..FRAMES {
+        left.send_to(b"many", (Bench::RIGHT_ADDRESS, 9)).expect("it is sent");
+    }
+    let mut now = clock;
+    while bridge.step(&mut now).expect("both ports are there") <= now.now() {}
+    let (a, _) = bridge.port_counters();
+    assert!(a.ring_overflows > 0 && a.received > 0, "{a:?}");
+    assert_eq!(a.received + a.ring_overflows + a.no_buffer, FRAMES, "{a:?}");
+    assert!(bridge.conserves());
+}
+
+#[test]
 fn an_interface_that_goes_down_and_up_is_survived() {
     let Some(bench) = bench() else { return };
     let clock = MonotonicClock::start();

@@ -81,6 +81,9 @@ pub struct Arguments {
     /// Real-time scheduling of the thread that moves packets
     #[arg(long, value_enum, default_value_t = RealTime::Auto)]
     real_time: RealTime,
+    /// Join the interfaces without a queue when the bridge dies or stands still for a second
+    #[arg(long)]
+    fail_open: bool,
     /// Wait awake for the last part of each pause; more exact and more processor time
     #[arg(long, value_name = "TIME")]
     spin: Option<String>,
@@ -171,6 +174,8 @@ struct Running {
     thread: PacketThread,
     monitor: Monitor,
     stop: Arc<AtomicBool>,
+    /// Rounds of the thread.
+    beat: Arc<AtomicU64>,
     capture: Option<SharedCapture>,
 }
 
@@ -185,11 +190,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::Input(format!("--spin: {spin} is out of range: allowed 0 s to {MOST_SPIN}")));
     }
     let signals = Signals::hold().map_err(|error| Failure::Run(format!("signals cannot be held: {error}")))?;
-    let keeper = keeper::settle([&inside, &outside], arguments.offloads)?;
+    let mut keeper = keeper::settle([&inside, &outside], arguments.offloads, arguments.fail_open)?;
     let socket = arguments.control.as_deref().map(control::open_socket).transpose()?;
     let metrics = arguments.metrics.as_deref().map(control::open_metrics).transpose()?;
     let clock = MonotonicClock::start();
     let running = start(arguments, &line, &link, [&inside, &outside], clock, stats.unwrap_or(REPORT_EVERY), spin)?;
+    if arguments.fail_open {
+        keeper.listen(Arc::clone(&running.beat))?;
+    }
     say(&format!(
         "bridge {inside} to {outside}: {} at {}, back {} at {}; end with Ctrl-C",
         live::name(&link.down),
@@ -212,9 +220,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(listener) = metrics {
         control::serve_metrics(listener, Arc::clone(&desk))?;
     }
-    watch(arguments, &desk, &running, &signals, stats, duration);
+    let ended = watch(arguments, &desk, &running, &signals, stats, duration);
     let outcome = finish(running);
-    keeper.end();
+    // One that has failed leaves its interfaces to the keeper.
+    if ended == Ended::Asked || !arguments.fail_open {
+        keeper.end();
+    }
     drop(socket_file);
     show::print_end(&locked(&desk.shown), &locked(&desk.totals))?;
     outcome
@@ -268,9 +279,11 @@ fn start(
     }
     let (reporter, monitor) = monitor::connection();
     let stop = Arc::new(AtomicBool::new(false));
-    let work = Work { bridge, clock, drive: Drive { report_every, spin }, reporter, stop: Arc::clone(&stop) };
+    let beat = Arc::new(AtomicU64::new(0));
+    let drive = Drive { report_every, spin };
+    let work = Work { bridge, clock, drive, reporter, stop: Arc::clone(&stop), beat: Arc::clone(&beat) };
     give.send(work).map_err(|_| Failure::Run("the thread that moves packets has failed".to_owned()))?;
-    Ok(Running { thread, monitor, stop, capture })
+    Ok(Running { thread, monitor, stop, beat, capture })
 }
 
 /// What the thread that moves packets is given once it is ready.
@@ -280,6 +293,7 @@ struct Work {
     drive: Drive,
     reporter: Reporter,
     stop: Arc<AtomicBool>,
+    beat: Arc<AtomicU64>,
 }
 
 type PacketThread = JoinHandle<Option<(Bridge, io::Result<()>)>>;
@@ -297,8 +311,8 @@ fn start_thread(real_time: RealTime) -> Result<(PacketThread, SyncSender<Work>),
         let scheduled = if real_time == RealTime::Off { exact } else { exact.and_then(|()| scheduling::real_time(PRIORITY)) };
         // Whoever started the thread is waiting.
         let _ = ready.send((scheduled, privileges::drop_all()));
-        let Work { mut bridge, clock, drive, mut reporter, stop } = take.recv().ok()?;
-        let outcome = drive::run(&mut bridge, clock, drive, &mut reporter, &stop, &AtomicU64::new(0));
+        let Work { mut bridge, clock, drive, mut reporter, stop, beat } = take.recv().ok()?;
+        let outcome = drive::run(&mut bridge, clock, drive, &mut reporter, &stop, &beat);
         Some((bridge, outcome))
     };
     let failed = |error: &dyn std::fmt::Display| Failure::Run(format!("the thread that moves packets: {error}"));
@@ -350,6 +364,14 @@ fn refused(name: &str, error: &io::Error) -> Failure {
     }
 }
 
+/// Why a bridge ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    /// By a signal, at its time, or because nobody reads what it prints.
+    Asked,
+    Failed,
+}
+
 /// Shows reports until the end is asked for or comes by itself.
 fn watch(
     arguments: &Arguments,
@@ -358,10 +380,10 @@ fn watch(
     signals: &Signals,
     stats: Option<Duration>,
     duration: Option<Duration>,
-) {
-    loop {
+) -> Ended {
+    let ended = loop {
         match signals.next(Duration::ms(50)) {
-            Some(Signal::Stop) => break,
+            Some(Signal::Stop) => break Ended::Asked,
             Some(Signal::Reload) => reload(arguments, desk),
             None => {}
         }
@@ -371,27 +393,28 @@ fn watch(
                 let mut totals = locked(&desk.totals);
                 totals.add(&report);
                 if stats.is_some() && show::print_report(&locked(&desk.shown), &totals, &report).is_err() {
-                    break;
+                    break Ended::Asked;
                 }
                 drop(totals);
                 running.monitor.give_back(report);
                 if duration.is_some_and(|duration| at >= Instant::ZERO + duration) {
-                    break;
+                    break Ended::Asked;
                 }
             }
             Ok(None) => {}
-            Err(_) => break,
+            Err(_) => break Ended::Failed,
         }
         if running.thread.is_finished() {
-            break;
+            break Ended::Failed;
         }
-    }
+    };
     running.stop.store(true, Ordering::Relaxed);
     while let Ok(report) = running.monitor.next(std::time::Duration::from_secs(1)) {
         let Some(report) = report else { break };
         locked(&desk.totals).add(&report);
         running.monitor.give_back(report);
     }
+    ended
 }
 
 /// Reads the file again and changes what is different, without losing a packet.
