@@ -6,9 +6,8 @@ use goodqueue_aqm::{AnyQdisc, EcnPolicy, FlowHash, Limit, NoSink, Qdisc, Rng, Si
 use goodqueue_testkit::{CheckedQueue, Load, Mix, Operation, Operations, Order, ScriptedLink};
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
 
-/// Operations of one promise: four million a subject over all of them. Ten million would make this suite two minutes of processor
-/// time; `make fuzz-long` does a thousand million.
-const OPERATIONS: usize = 1_000_000;
+/// Operations of one promise: ten million a subject over all of them. `make fuzz-long` does a thousand million.
+const OPERATIONS: usize = 2_400_000;
 
 /// One kind of queue: by its name, or over the algorithm of another name.
 #[derive(Clone, Copy)]
