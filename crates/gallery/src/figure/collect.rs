@@ -116,8 +116,8 @@ impl Builder<'_> {
                 data.samples.get(metric).ok_or_else(|| format!("there is no figure `{metric}` in {}", one.experiment.id))?;
             let name = match (several, curve.is_empty()) {
                 (false, _) => curve.clone(),
-                (true, true) => metric.clone(),
-                (true, false) => format!("{curve}, {}", metric.split_once('.').map_or(metric.as_str(), |(_, rest)| rest)),
+                (true, true) => metric_name(metric).to_owned(),
+                (true, false) => format!("{curve}, {}", metric_name(metric)),
             };
             if self.spec.kind == FigureKind::Boxes {
                 // A box holds every run of every point that shares its place.
@@ -198,6 +198,17 @@ fn curve_name(axis: &str, value: &AxisValue) -> String {
     match value.text.parse::<f64>() {
         Ok(_) => format!("{axis} = {}", value.text),
         Err(_) => value.text.clone(),
+    }
+}
+
+/// What a metric is, in words where there are any.
+fn metric_name(metric: &str) -> &str {
+    match metric.rsplit('.').next().unwrap_or(metric) {
+        "p50" => "median",
+        "p95" => "95th percentile",
+        "p99" => "99th percentile",
+        "max" => "largest",
+        last => last,
     }
 }
 
