@@ -1,12 +1,49 @@
-//! Tells the crate which commit it is built from; works without git and outside a repository too.
+//! Tells the crate which commit it is built from, and which sources: works without git and outside a repository too.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// The crates whose sources decide what a run gives.
+const DECIDING: [&str; 6] = ["units", "aqm", "tcp", "trace", "sim", "lab"];
 
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     (output.status.success()).then(|| text.trim().to_owned())
+}
+
+/// All source files below a folder, in a fixed order.
+fn files(folder: &Path, into: &mut Vec<PathBuf>) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut entries: Vec<PathBuf> = entries.collect();
+    entries.sort();
+    for entry in entries {
+        if entry.is_dir() {
+            files(&entry, into);
+        } else if entry.extension().is_some_and(|extension| extension == "rs") {
+            into.push(entry);
+        }
+    }
+}
+
+/// FNV-1a over names and contents of the deciding sources, or nothing where they are not side by side (a packaged crate).
+fn sources() -> Option<String> {
+    let mut all = Vec::new();
+    for name in DECIDING {
+        let folder = Path::new("..").join(name).join("src");
+        if !folder.is_dir() {
+            return None;
+        }
+        println!("cargo:rerun-if-changed={}", folder.display());
+        files(&folder, &mut all);
+    }
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for file in all {
+        let mut text = file.to_string_lossy().replace('\\', "/").into_bytes();
+        text.extend(std::fs::read(&file).ok()?);
+        hash = text.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    }
+    Some(format!("{hash:016x}"))
 }
 
 fn main() {
@@ -20,5 +57,7 @@ fn main() {
             println!("cargo:rerun-if-changed={head}");
         }
     }
-    println!("cargo:rustc-env=GOODQUEUE_COMMIT={}", commit.as_deref().unwrap_or("unknown"));
+    let commit = commit.unwrap_or_else(|| "unknown".to_owned());
+    println!("cargo:rustc-env=GOODQUEUE_SOURCES={}", sources().unwrap_or_else(|| commit.clone()));
+    println!("cargo:rustc-env=GOODQUEUE_COMMIT={commit}");
 }

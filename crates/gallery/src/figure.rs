@@ -25,6 +25,8 @@ pub struct Drawing {
     pub note: Option<String>,
     /// How it is drawn.
     pub kind: FigureKind,
+    /// Do whiskers reach over all runs, instead of over the mean's interval?
+    pub range: bool,
     /// Along x.
     pub x: AxisSpec,
     /// Along y.
@@ -85,7 +87,7 @@ pub fn factor(unit: &str) -> f64 {
         "us" | "µs" => 1e6,
         "kbit/s" | "kB" | "kb/s" => 1e-3,
         "Mbit/s" | "MB" | "Mb/s" => 1e-6,
-        "Gbit/s" | "GB" | "Gb/s" => 1e-9,
+        "Gbit/s" | "Gbit" | "GB" | "Gb/s" => 1e-9,
         _ => 1.0,
     }
 }

@@ -161,19 +161,23 @@ fn draw(text: &mut String, paper: &str, figure: &ShownFigure) {
 fn draw_table(text: &mut String, paper: &str, table: &Table) {
     let _ = write!(
         text,
-        "<h3 id=\"{paper}-table-{}\">{}: {}</h3>\n<table class=\"values\"><thead><tr><th>{}</th>",
+        "<h3 id=\"{paper}-table-{}\">{}: {}</h3>\n<div class=\"wide\"><table class=\"values\"><thead><tr><th>{}</th>",
         table.id,
         escape(&table.place),
         escape(&table.title),
         escape(&table.axis)
     );
-    for column in &table.columns {
-        let _ = write!(text, "<th>{}</th><th class=\"printed\">printed</th>", escape(column));
+    // Columns of which the study prints nothing have no place for it.
+    let printed: Vec<bool> =
+        (0..table.columns.len()).map(|at| table.rows.iter().any(|(_, cells)| cells[at].printed.is_some())).collect();
+    for (column, printed) in table.columns.iter().zip(&printed) {
+        let beside = if *printed { "<th class=\"printed\">printed</th>" } else { "" };
+        let _ = write!(text, "<th>{}</th>{beside}", escape(column));
     }
     text.push_str("</tr></thead><tbody>\n");
     for (name, cells) in &table.rows {
         let _ = write!(text, "<tr><th>{}</th>", escape(name));
-        for cell in cells {
+        for (cell, has_printed) in cells.iter().zip(&printed) {
             let number =
                 |value: f64| cell.digits.map_or_else(|| crate::figure::short(value), |digits| format!("{value:.digits$}"));
             let half = cell.half.map(|half| format!(" <small>± {}</small>", crate::figure::short(half))).unwrap_or_default();
@@ -181,12 +185,13 @@ fn draw_table(text: &mut String, paper: &str, table: &Table) {
                 Ok(value) => format!("{}{half}", number(*value)),
                 Err(reason) => format!("<span class=\"missing\" title=\"{}\">–</span>", escape(reason)),
             };
-            let printed = cell.printed.map(number).unwrap_or_default();
-            let _ = write!(text, "<td>{measured}</td><td class=\"printed\">{printed}</td>");
+            let beside = cell.printed.map(number).unwrap_or_default();
+            let beside = if *has_printed { format!("<td class=\"printed\">{beside}</td>") } else { String::new() };
+            let _ = write!(text, "<td>{measured}</td>{beside}");
         }
         text.push_str("</tr>\n");
     }
-    text.push_str("</tbody></table>\n");
+    text.push_str("</tbody></table></div>\n");
     if let Some(note) = &table.note {
         let _ = writeln!(text, "<p class=\"by\">{}</p>", escape(note));
     }

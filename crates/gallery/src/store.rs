@@ -1,16 +1,16 @@
-//! Finished points on disk: one file each, used again when settings and commit are the same.
+//! Finished points on disk: one file each, used again when settings and code are the same.
 
 use crate::error::GalleryError;
 use crate::experiment::{Experiment, Mode};
 use crate::samples::PointData;
 use goodqueue_lab::error::RecordError;
-use goodqueue_lab::provenance::{COMMIT, VERSION};
+use goodqueue_lab::provenance::{COMMIT, SOURCES, VERSION};
 use goodqueue_lab::record::write_file;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Name and version of the format of a point's file.
-pub const POINT_SCHEMA: &str = "goodqueue.gallery-point/1";
+pub const POINT_SCHEMA: &str = "goodqueue.gallery-point/2";
 
 /// Where finished points are kept.
 #[derive(Clone, Debug)]
@@ -24,6 +24,7 @@ struct StoredPoint {
     scenario_sha256: String,
     version: String,
     commit: String,
+    sources: String,
     sampled: String,
     #[serde(flatten)]
     data: PointData,
@@ -40,7 +41,7 @@ impl Store {
         self.root.join(&experiment.paper).join(&experiment.id).join(format!("{point:06}.json"))
     }
 
-    /// A finished point, if it is there and was made from the same settings by the same commit. Anything else there is ignored: it is
+    /// A finished point, if it is there and was made from the same settings by the same code. Anything else there is ignored: it is
     /// written anew.
     #[must_use]
     pub fn load(&self, experiment: &Experiment, point: usize) -> Option<PointData> {
@@ -48,7 +49,7 @@ impl Store {
         let stored: StoredPoint = serde_json::from_str(&text).ok()?;
         let same = stored.schema == POINT_SCHEMA
             && stored.version == VERSION
-            && stored.commit == COMMIT
+            && stored.sources == SOURCES
             && stored.sampled == sampled(experiment)
             && stored.scenario_sha256 == experiment.plan.point_sha256(point);
         (same && stored.data.failures.is_empty()).then_some(stored.data)
@@ -69,6 +70,7 @@ impl Store {
             scenario_sha256: experiment.plan.point_sha256(point),
             version: VERSION.to_owned(),
             commit: COMMIT.to_owned(),
+            sources: SOURCES.to_owned(),
             sampled: sampled(experiment),
             data: data.clone(),
         };

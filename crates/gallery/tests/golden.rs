@@ -94,3 +94,57 @@ fn cp_aqm_one_setting_keeps_sixteen_flows_short_and_the_link_full() {
     golden("cp-aqm", "cp-8", &five, "min(pick('cp-8', 'links.bottleneck.utilization')) * 100", 98.3, 100.0);
     golden("cp-aqm", "cp-8", &five, "max(pick('cp-8', 'links.bottleneck.queue_packets'))", 6.0, 13.5);
 }
+
+#[test]
+fn steering_fills_a_link_with_few_flows_and_keeps_the_queue_short_with_many() {
+    let set = [("duration", "10 s"), ("warmup", "10 s"), ("replications", "1"), ("traffic.0.flows", "9")];
+    let steered = (
+        "link.bottleneck.queue",
+        "{ kind = \"gsp-as\", u_low = 0.99, target_max = \"30 ms\", mem_delta = \"10 s\", mem_rate = \"5 s\" }",
+    );
+    let set = [set.as_slice(), &[steered]].concat();
+    golden("steering", "as-7", &set, "one('as-7', #{}, 'links.bottleneck.utilization') * 100", 96.0, 100.0);
+    golden("steering", "as-7", &set, "one('as-7', #{}, 'links.bottleneck.sojourn_s.p95') * 1000", 0.2, 30.0);
+}
+
+#[test]
+fn codel_a_fixed_window_leaves_a_standing_queue() {
+    let queue = "mean(values(between(series('cd-1', #{load: 'window-25'}, 'bottleneck.queue_packets'), 0.8, 4.9)))";
+    golden("codel", "cd-1", &[], queue, 4.0, 6.0);
+    let waits = "one('cd-1', #{load: 'window-3'}, 'links.bottleneck.sojourn_s.max') * 1000";
+    golden("codel", "cd-1", &[], waits, 17.99, 18.01);
+}
+
+#[test]
+fn codel_cutting_off_a_burst_costs_utilisation() {
+    let lost = "(one('cd-2', #{buffer: '10 packets'}, 'links.bottleneck.utilization') - one('cd-2', #{buffer: '100 packets'}, 'links.bottleneck.utilization')) * 100";
+    golden("codel", "cd-2", &[], lost, -60.0, -2.0);
+}
+
+#[test]
+fn survey_tail_drop_and_red_at_a_short_run() {
+    let set = [("duration", "5 s"), ("replications", "1")];
+    golden("survey", "ko-3", &set, "one('ko-3', #{aqm: 'tail-drop'}, 'links.core.sojourn_s.max') * 1000", 17.0, 18.0);
+    let red = "one('ko-3', #{aqm: 'red'}, 'links.core.queue_bytes') / one('ko-3', #{aqm: 'tail-drop'}, 'links.core.queue_bytes')";
+    golden("survey", "ko-3", &set, red, 0.1, 0.8);
+}
+
+#[test]
+fn nfq_codel_is_fair_to_packets_of_two_sizes() {
+    let queue = ("link.bottleneck.queue", "{ kind = \"nfq-codel\", adaptive = false }");
+    let set = [("duration", "4 s"), ("replications", "1"), queue];
+    golden("nfq-codel", "nf-4", &set, "one('nf-4', #{}, 'jain.goodput')", 0.98, 1.0);
+    golden("nfq-codel", "nf-4", &set, "one('nf-4', #{}, 'links.bottleneck.utilization') * 100", 40.0, 100.0);
+}
+
+#[test]
+fn beyond_codel_can_be_steered() {
+    let set = [
+        ("duration", "5 s"),
+        ("warmup", "5 s"),
+        ("replications", "1"),
+        ("traffic.0.flows", "9"),
+        ("link.bottleneck.queue", "codel-as"),
+    ];
+    golden("beyond", "steering-kinds", &set, "one('steering-kinds', #{}, 'links.bottleneck.utilization') * 100", 90.0, 100.0);
+}

@@ -18,6 +18,7 @@ pub fn collect(paper: &str, spec: &FigureSpec, measured: &[Measured]) -> Result<
         place: spec.place.clone(),
         note: spec.note.clone(),
         kind: spec.kind,
+        range: spec.range,
         x: AxisSpec {
             label: spec.x_label.clone(),
             unit: spec.x_unit.clone(),
@@ -73,14 +74,9 @@ impl Builder<'_> {
         }
     }
 
-    /// Short text of an axis's value at a point.
-    fn text(one: &Measured, axis: &str, at: usize) -> Result<String, String> {
-        Ok(one.experiment.axis(axis)?.values[at].text.clone())
-    }
-
     fn panel(&mut self, one: &Measured, at: usize) -> Result<usize, String> {
         let title = match &self.spec.panel {
-            Some(axis) => format!("{} = {}", axis.get_ref(), Self::text(one, axis.get_ref(), at)?),
+            Some(axis) => curve_name(axis.get_ref(), &one.experiment.axis(axis.get_ref())?.values[at]),
             None => String::new(),
         };
         if let Some(found) = self.drawing.panels.iter().position(|panel| panel.title == title) {
@@ -120,14 +116,14 @@ impl Builder<'_> {
                 data.samples.get(metric).ok_or_else(|| format!("there is no figure `{metric}` in {}", one.experiment.id))?;
             let name = match (several, curve.is_empty()) {
                 (false, _) => curve.clone(),
-                (true, true) => metric.clone(),
-                (true, false) => format!("{curve}, {}", metric.split_once('.').map_or(metric.as_str(), |(_, rest)| rest)),
+                (true, true) => metric_name(metric).to_owned(),
+                (true, false) => format!("{curve}, {}", metric_name(metric)),
             };
             if self.spec.kind == FigureKind::Boxes {
                 // A box holds every run of every point that shares its place.
                 let values = samples.iter().copied().flatten().map(|value| value * scale);
                 self.boxes.entry((panel, name, x.to_bits())).or_default().extend(values);
-            } else if let Some(mark) = mark(samples, x, scale) {
+            } else if let Some(mark) = mark(samples, x, scale, self.spec.range) {
                 self.marks(panel, name).push(mark);
             }
         }
@@ -158,14 +154,21 @@ impl Builder<'_> {
                 Some(axis) => vec![curve_name(axis.get_ref(), &one.experiment.axis(axis.get_ref())?.values[at])],
                 None => Vec::new(),
             };
-            let column = name.clone();
-            let label = varied.into_iter().chain([column]).collect::<Vec<_>>().join(", ");
-            let marks = self.marks(panel, label);
+            let column = series_name(name, self.spec.series.iter().flatten());
+            let label = varied.into_iter().chain(column).collect::<Vec<_>>().join(", ");
             let samples = series.times.iter().zip(&series.values);
-            marks.extend(samples.filter_map(|(time, value)| {
-                let y = (*value)? * scale;
-                Some(Mark { x: *time, y, low: y, high: y, quartiles: None })
-            }));
+            let mut samples: Vec<(f64, f64)> = samples.filter_map(|(time, value)| Some((*time, (*value)? * scale))).collect();
+            if let Some(bin) = self.spec.bin_s {
+                samples = binned(&samples, bin);
+            }
+            if self.spec.running {
+                samples = so_far(&samples);
+            }
+            if self.spec.total {
+                samples = integral(&samples);
+            }
+            let marks = self.marks(panel, label);
+            marks.extend(samples.into_iter().map(|(x, y)| Mark { x, y, low: y, high: y, quartiles: None }));
         }
         Ok(())
     }
@@ -198,11 +201,72 @@ fn curve_name(axis: &str, value: &AxisValue) -> String {
     }
 }
 
-fn mark(samples: &[Option<f64>], x: f64, scale: f64) -> Option<Mark> {
+/// What a metric is, in words where there are any.
+fn metric_name(metric: &str) -> &str {
+    match metric.rsplit('.').next().unwrap_or(metric) {
+        "p50" => "median",
+        "p95" => "95th percentile",
+        "p99" => "99th percentile",
+        "max" => "largest",
+        last => last,
+    }
+}
+
+/// What tells a column from the others of a figure: what it measures, or of whom; nothing where there is only one.
+fn series_name<'a>(name: &str, all: impl Iterator<Item = &'a String>) -> Option<String> {
+    let what = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
+    let all: Vec<&String> = all.collect();
+    if all.len() < 2 {
+        return None;
+    }
+    if all.iter().filter(|other| what(other) == what(name)).count() > 1 {
+        return Some(name.split('.').next().unwrap_or(name).to_owned());
+    }
+    let what = what(name);
+    let bare = ["_bit_s", "_s", "_bytes", "_packets"].iter().find_map(|unit| what.strip_suffix(unit)).unwrap_or(&what);
+    Some(bare.replace('_', " "))
+}
+
+fn mark(samples: &[Option<f64>], x: f64, scale: f64, range: bool) -> Option<Mark> {
     let figure = Figure::of(samples.iter().copied());
     let y = figure.mean? * scale;
+    if range {
+        let values = || samples.iter().copied().flatten().map(|value| value * scale);
+        let (low, high) = (values().fold(y, f64::min), values().fold(y, f64::max));
+        return Some(Mark { x, y, low, high, quartiles: None });
+    }
     let half = figure.ci95.unwrap_or(0.0) * scale;
     Some(Mark { x, y, low: y - half, high: y + half, quartiles: None })
+}
+
+/// Means of samples within spans of `bin` seconds, each in the middle of its span.
+fn binned(samples: &[(f64, f64)], bin: f64) -> Vec<(f64, f64)> {
+    // A sample stands for the time before it, so one at the end of a span belongs to that span.
+    let span = |time: f64| (time / bin - 1e-9).floor();
+    let spans = samples.chunk_by(|a, b| span(a.0) == span(b.0));
+    let mean = |of: &[(f64, f64)]| of.iter().map(|(_, value)| value).sum::<f64>() / of.len() as f64;
+    spans.map(|of| ((span(of[0].0) + 0.5) * bin, mean(of))).collect()
+}
+
+/// The integral up to each sample, which stands for the time since the one before.
+fn integral(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let (mut sum, mut before) = (0.0, 0.0);
+    let add = |(time, value): &(f64, f64)| {
+        sum += value * (time - before);
+        before = *time;
+        (*time, sum)
+    };
+    samples.iter().map(add).collect()
+}
+
+/// The mean of all samples up to each.
+fn so_far(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut sum = 0.0;
+    let mean = |(at, (time, value)): (usize, &(f64, f64))| {
+        sum += value;
+        (*time, sum / (at + 1) as f64)
+    };
+    samples.iter().enumerate().map(mean).collect()
 }
 
 /// Least, quartiles, median and greatest of sorted values.
@@ -215,4 +279,28 @@ fn five_numbers(values: &[f64], x: f64) -> Option<Mark> {
     };
     let (low, high) = (*values.first()?, *values.last()?);
     Some(Mark { x, y: at(0.5), low, high, quartiles: Some((at(0.25), at(0.75))) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_over_spans_and_so_far() {
+        let samples: Vec<(f64, f64)> = (1..=6).map(|at| (0.5 * f64::from(at), f64::from(at))).collect();
+        assert_eq!(binned(&samples, 1.0), [(0.5, 1.5), (1.5, 3.5), (2.5, 5.5)]);
+        assert_eq!(so_far(&samples)[5], (3.0, 3.5));
+        assert_eq!(integral(&samples)[5], (3.0, 10.5));
+    }
+
+    #[test]
+    fn columns_are_named_by_what_tells_them_apart() {
+        let names = |all: &[&str]| {
+            let all: Vec<String> = all.iter().map(|name| (*name).to_owned()).collect();
+            all.iter().map(|name| series_name(name, all.iter()).unwrap_or_default()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&["core.queue_bytes"]), [""]);
+        assert_eq!(names(&["b.setpoint_s", "b.virtual_rate_bit_s"]), ["setpoint", "virtual rate"]);
+        assert_eq!(names(&["tcp0.0.goodput_bit_s", "tcp1.0.goodput_bit_s"]), ["tcp0", "tcp1"]);
+    }
 }

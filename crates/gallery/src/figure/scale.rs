@@ -42,14 +42,14 @@ impl Scale {
         Self { low, high, log: axis.log, from, to }
     }
 
-    /// Where a value is, at most a little outside.
+    /// Where a value is; what is far outside is not drawn, so it need not be where it belongs.
     pub(super) fn place(&self, value: f64) -> f64 {
         let part = if self.log {
             libm::log(value.max(1e-300) / self.low) / libm::log(self.high / self.low)
         } else {
             (value - self.low) / (self.high - self.low)
         };
-        self.from + part.clamp(-0.02, 1.02) * (self.to - self.from)
+        self.from + part.clamp(-20.0, 21.0) * (self.to - self.from)
     }
 
     /// Is a value within the ends?

@@ -29,7 +29,7 @@ pub fn svg(drawing: &Drawing) -> String {
     let columns = drawing.panels.len().clamp(1, 2);
     let lines = drawing.panels.len().div_ceil(columns);
     let legend = Legend::of(drawing, WIDTH * columns as f64);
-    let panel_height = TOP + PLOT + BOTTOM;
+    let panel_height = TOP + PLOT + BOTTOM + slant(drawing);
     let (width, height) = (WIDTH * columns as f64, panel_height * lines as f64 + legend.height());
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
@@ -66,14 +66,20 @@ fn with_unit(label: &str, unit: &str) -> String {
 fn draw_panel(text: &mut String, drawing: &Drawing, panel: &Panel, x: f64, y: f64) {
     let (left, right, top, bottom) = (x + LEFT, x + WIDTH - RIGHT, y + TOP, y + TOP + PLOT);
     let across = Scale::new(&drawing.x, drawing.x_values(), left, right);
-    let up = Scale::new(&drawing.y, drawing.y_values(), bottom, top);
+    // The length of a bar is its value, so bars begin at zero.
+    let ground = (drawing.kind == FigureKind::Bars).then_some(0.0);
+    let up = Scale::new(&drawing.y, drawing.y_values().chain(ground), bottom, top);
     draw_axes(text, drawing, &across, &up, (left, right, top, bottom));
     let title = if panel.title.is_empty() { &drawing.title } else { &panel.title };
     words(text, ((left + right) / 2.0, y + 18.0), "middle", "font-weight=\"bold\"", title);
+    let clip = clip(text, drawing, (left, right, top, bottom));
     for (at, (curve, marks)) in panel.curves.iter().enumerate() {
         let colour = COLOURS[curve % COLOURS.len()];
-        let dash = DASHES[(curve / COLOURS.len() + curve) % DASHES.len()];
-        let _ = writeln!(text, "<g class=\"curve\" data-curve=\"{curve}\" stroke=\"{colour}\" fill=\"none\">");
+        let dash = dash(drawing.kind, *curve);
+        let _ = writeln!(
+            text,
+            "<g class=\"curve\" data-curve=\"{curve}\" stroke=\"{colour}\" fill=\"none\" clip-path=\"url(#{clip})\">"
+        );
         let look = Look { across: &across, up: &up, colour, dash, curve: *curve, drawing };
         match drawing.kind {
             FigureKind::Lines => look.curve_with_bars(text, marks),
@@ -85,6 +91,36 @@ fn draw_panel(text: &mut String, drawing: &Drawing, panel: &Panel, x: f64, y: f6
     }
 }
 
+/// How much more room names below the axis take when they are slanted, so that they do not run into each other; zero when they are not.
+fn slant(drawing: &Drawing) -> f64 {
+    let Some(names) = &drawing.x.categories else { return 0.0 };
+    let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    // Letters of this size are about 6 wide; a place must hold the longest name.
+    let room = (WIDTH - LEFT - RIGHT) / names.len().max(1) as f64;
+    if 6.5 * longest as f64 <= room { 0.0 } else { (3.0 * longest as f64 - 10.0).max(1.0) }
+}
+
+/// Dashes of a curve. Series over time have so many corners that dashes would only make them hard to follow.
+fn dash(kind: FigureKind, curve: usize) -> &'static str {
+    if kind == FigureKind::Time { "" } else { DASHES[(curve / COLOURS.len() + curve) % DASHES.len()] }
+}
+
+/// Keeps curves inside of the axes; its name is unique on a page of many figures.
+fn clip(text: &mut String, drawing: &Drawing, (left, right, top, bottom): (f64, f64, f64, f64)) -> String {
+    let plain: String = drawing.id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let name = format!("clip-{plain}-{left:.0}-{top:.0}");
+    // A little wider, so that marks at the ends stay whole.
+    let _ = writeln!(
+        text,
+        "<clipPath id=\"{name}\"><rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/></clipPath>",
+        left - 3.0,
+        top - 3.0,
+        right - left + 6.0,
+        bottom - top + 6.0
+    );
+    name
+}
+
 fn draw_axes(text: &mut String, drawing: &Drawing, across: &Scale, up: &Scale, ends: (f64, f64, f64, f64)) {
     let (left, right, top, bottom) = ends;
     for (value, label) in up.ticks() {
@@ -94,8 +130,7 @@ fn draw_axes(text: &mut String, drawing: &Drawing, across: &Scale, up: &Scale, e
     }
     match &drawing.x.categories {
         Some(names) => {
-            // Long names are slanted so that they do not run into each other.
-            let slanted = names.len() > 4 && names.iter().map(String::len).max().unwrap_or(0) > 5 || names.len() > 10;
+            let slanted = slant(drawing) > 0.0;
             for (place, name) in names.iter().enumerate() {
                 let x = across.place(place as f64);
                 let more = if slanted {
@@ -120,7 +155,8 @@ fn draw_axes(text: &mut String, drawing: &Drawing, across: &Scale, up: &Scale, e
         right - left,
         bottom - top
     );
-    words(text, ((left + right) / 2.0, bottom + 40.0), "middle", "", &with_unit(&drawing.x.label, &drawing.x.unit));
+    let below = bottom + 40.0 + slant(drawing);
+    words(text, ((left + right) / 2.0, below), "middle", "", &with_unit(&drawing.x.label, &drawing.x.unit));
     let (x, y) = (left - 46.0, (top + bottom) / 2.0);
     let turned = format!("transform=\"rotate(-90 {x:.1} {y:.1})\"");
     words(text, (x, y), "middle", &turned, &with_unit(&drawing.y.label, &drawing.y.unit));
@@ -225,6 +261,9 @@ impl Look<'_> {
                     short(mark.high)
                 )
             }
+            None if self.drawing.range => {
+                format!("{}, runs from {} to {}", short(mark.y), short(mark.low), short(mark.high))
+            }
             None => format!("{} ± {}", short(mark.y), short((mark.high - mark.low) / 2.0)),
         };
         format!("{name}{}{}: {spread} {unit}", if name.is_empty() { "" } else { " at " }, x.trim())
@@ -249,6 +288,7 @@ pub(crate) fn short(value: f64) -> String {
 struct Legend {
     entries: Vec<(usize, String, f64, usize)>,
     lines: usize,
+    kind: FigureKind,
 }
 
 impl Legend {
@@ -266,7 +306,7 @@ impl Legend {
             x += wide;
         }
         let lines = if entries.is_empty() { 0 } else { at + 1 };
-        Self { entries, lines }
+        Self { entries, lines, kind: drawing.kind }
     }
 
     fn height(&self) -> f64 {
@@ -277,7 +317,7 @@ impl Legend {
         for (number, name, x, at) in &self.entries {
             let y = top + *at as f64 * LEGEND_LINE + 6.0;
             let colour = COLOURS[number % COLOURS.len()];
-            let dash = DASHES[(number / COLOURS.len() + number) % DASHES.len()];
+            let dash = dash(self.kind, *number);
             let _ = writeln!(text, "<g class=\"key\" data-curve=\"{number}\">");
             line(
                 text,
@@ -288,7 +328,9 @@ impl Legend {
                     if dash.is_empty() { String::new() } else { format!("stroke-dasharray=\"{dash}\"") }
                 ),
             );
-            let _ = writeln!(text, "<circle cx=\"{:.1}\" cy=\"{y:.1}\" r=\"2.8\" fill=\"{colour}\"/>", x + 12.0);
+            if self.kind != FigureKind::Time {
+                let _ = writeln!(text, "<circle cx=\"{:.1}\" cy=\"{y:.1}\" r=\"2.8\" fill=\"{colour}\"/>", x + 12.0);
+            }
             words(text, (x + 29.0, y + 4.0), "start", "font-size=\"11\"", name);
             text.push_str("</g>\n");
         }

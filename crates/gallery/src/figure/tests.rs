@@ -19,6 +19,7 @@ fn drawing(kind: FigureKind) -> Drawing {
         place: "Fig 1".into(),
         note: None,
         kind,
+        range: false,
         x: axis("delay", "ms"),
         y: axis("queue", "packets"),
         panels: vec![Panel { title: String::new(), curves: vec![(0, (1..5).map(|x| mark(f64::from(x))).collect())] }],

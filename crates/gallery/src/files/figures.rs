@@ -117,6 +117,18 @@ pub struct FigureSpec {
     /// Of time: the columns drawn.
     #[serde(default)]
     pub series: Option<OneOrMany>,
+    /// Whiskers reach from the smallest to the largest run, instead of over the mean's 95 % interval.
+    #[serde(default)]
+    pub range: bool,
+    /// Of time: means over this many seconds are drawn instead of samples.
+    #[serde(default)]
+    pub bin_s: Option<f64>,
+    /// Of time: the mean of everything so far is drawn.
+    #[serde(default)]
+    pub running: bool,
+    /// Of time: the integral so far is drawn, of a rate the amount.
+    #[serde(default)]
+    pub total: bool,
     /// Which points.
     #[serde(default, rename = "where")]
     pub filter: FilterSpec,
@@ -128,6 +140,13 @@ pub struct FigureSpec {
 impl FigureSpec {
     pub(super) fn check(&self, source: &SourceFile, field: &str) -> Result<(), FileFault> {
         let missing = |what: &str| Err(source.fault(&self.id.span(), field, format!("has no `{what}`")));
+        if (self.bin_s.is_some() || self.running || self.total) && self.kind != FigureKind::Time {
+            let message = "has `bin_s`, `running` or `total`, which only time has a use for".to_owned();
+            return Err(source.fault(&self.id.span(), field, message));
+        }
+        if self.bin_s.is_some_and(|bin| bin.is_nan() || bin <= 0.0) {
+            return Err(source.fault(&self.id.span(), field, "has a `bin_s` that is not above 0".into()));
+        }
         match self.kind {
             FigureKind::Time if self.series.is_none() => missing("series"),
             FigureKind::Time => Ok(()),

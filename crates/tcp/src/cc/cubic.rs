@@ -7,7 +7,8 @@
 //! Reduction: `ssthresh = max(beta cwnd, 2)`; `W_max = cwnd`, or `cwnd (1 + beta) / 2` when below the previous `W_max`.
 //!
 //! *Parameters*: `beta` (717/1024, Linux), `c` (0.4 segments/s^3, RFC 9438), `fast_convergence`, `reno_friendly` and `hystart` (on),
-//! `hystart_low_window` (16 segments, Linux). The time scale is 1/1024 s and `C` a multiple of 1/1024, as in Linux.
+//! `hystart_low_window` (16 segments, Linux), `initial_ssthresh` and `max_increment` (none; Linux 2.6.22, and ns-2.35 with it, allows 16
+//! segments each 100 ms past the last maximum). The time scale is 1/1024 s and `C` a multiple of 1/1024, as in Linux.
 //!
 //! *Departures* from RFC 9438, following Linux: integers; reduction from the window, not from flight size; `W_est` grows by one segment per
 //! `15/8 cwnd` delivered, counted at the present window, without a switch to slope one; the target is not bounded by 1.5 cwnd but the growth
@@ -65,6 +66,8 @@ struct Params {
     reno_scale: u32,
     fast_convergence: bool,
     reno_friendly: bool,
+    /// Most segments of growth each 100 ms past the last maximum; zero: no bound.
+    max_increment: u32,
 }
 
 /// The time since the first growth after a reduction.
@@ -115,8 +118,19 @@ impl Cubic {
         let delta = delta.min(u64::from(u32::MAX / 2)) as u32;
         let target = if t < epoch.k { epoch.origin.saturating_sub(delta) } else { epoch.origin.saturating_add(delta) };
         let per_segment = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd.min(u32::MAX / 100) };
+        let per_segment = if t >= epoch.k { per_segment.max(self.least_past_maximum()) } else { per_segment };
         // Without a known maximum the plateau is meaningless: at least 5 % a round trip.
         if self.last_max == 0 { per_segment.min(20) } else { per_segment }
+    }
+
+    /// Delivered segments per segment of growth at the fastest growth that is allowed past the last maximum.
+    fn least_past_maximum(&self) -> u32 {
+        if self.params.max_increment == 0 || self.delay_min == 0 {
+            return 0;
+        }
+        // A round trip delivers `cwnd` segments; in it the window grows by `max_increment` for each 100 ms.
+        let least = u64::from(self.window.cwnd) * (SECOND / 10) / (u64::from(self.params.max_increment) * self.delay_min);
+        least.min(u64::from(u32::MAX)) as u32
     }
 
     #[inline]
@@ -265,6 +279,20 @@ impl Control for Cubic {
                 range: (2.0, 1e6),
                 doc: "hybrid slow start acts from this window on",
             },
+            ControlParam {
+                name: "initial_ssthresh",
+                unit: "segments",
+                default: 0.0,
+                range: (0.0, 1e9),
+                doc: "slow start ends at this window; 0: no limit",
+            },
+            ControlParam {
+                name: "max_increment",
+                unit: "segments",
+                default: 0.0,
+                range: (0.0, 1e6),
+                doc: "most growth each 100 ms past the last maximum; 0: no bound; 16 up to Linux 2.6.22",
+            },
         ],
         needs: Needs::PLAIN,
         source: "RFC 9438; Linux 6.12",
@@ -273,14 +301,20 @@ impl Control for Cubic {
     fn build(setup: &Setup<'_>) -> Self {
         let scaled = |name| (setup.param(name) * f64::from(SCALE) + 0.5) as u32;
         let beta = scaled("beta");
+        let mut window = SegmentWindow::new(setup.mss);
+        let initial_ssthresh = setup.param("initial_ssthresh") as u32;
+        if initial_ssthresh > 0 {
+            window.ssthresh = initial_ssthresh;
+        }
         Self {
-            window: SegmentWindow::new(setup.mss),
+            window,
             params: Params {
                 beta,
                 c: scaled("c"),
                 reno_scale: 8 * (SCALE + beta) / 3 / (SCALE - beta),
                 fast_convergence: setup.switch("fast_convergence"),
                 reno_friendly: setup.switch("reno_friendly"),
+                max_increment: setup.param("max_increment") as u32,
             },
             epoch: None,
             last_max: 0,

@@ -146,3 +146,32 @@ fn an_idle_time_does_not_climb_the_curve() {
     script.round();
     assert!(script.window() <= before + 3, "{before} to {}", script.window());
 }
+
+#[test]
+fn slow_start_can_be_given_a_limit() {
+    let mut script = Script::new("cubic", &[("initial_ssthresh", 64.0)], SlowStartExit::LossOnly, 10);
+    for _ in 0..3 {
+        script.round();
+    }
+    // 10, 20, 40, then at most 64 and a few segments of avoidance.
+    assert_eq!(script.threshold(), 64);
+    assert!((64..=68).contains(&script.window()), "{}", script.window());
+}
+
+#[test]
+fn growth_past_the_last_maximum_can_be_bounded() {
+    let grown = |most: f64| {
+        let mut script = Script::new("cubic", &[("max_increment", most), ("reno_friendly", 0.0)], SlowStartExit::LossOnly, 100);
+        script.lose();
+        let start = script.now;
+        while script.now.since(start) < Duration::ms(4_217 + 9_000) {
+            script.round();
+        }
+        let before = script.window();
+        script.round();
+        script.window() - before
+    };
+    // The curve's slope 9 s past the plateau is 3 * 0.4 * 81 = 97 segments a second, ten a round of 100 ms.
+    assert!((8..=12).contains(&grown(0.0)), "{}", grown(0.0));
+    assert!((2..=4).contains(&grown(3.0)), "{}", grown(3.0));
+}
