@@ -141,6 +141,12 @@ impl OutsideWorld {
         &self.unfolded.spec
     }
 
+    /// The flow of the specification that was given, for each of [`Self::spec`].
+    #[must_use]
+    pub fn origins(&self) -> Vec<u32> {
+        self.unfolded.origins()
+    }
+
     /// Is this flow of [`Self::spec`] a transfer of a session?
     #[must_use]
     pub fn is_transfer(&self, flow: u32) -> bool {

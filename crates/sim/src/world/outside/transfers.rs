@@ -61,6 +61,10 @@ impl Unfolded {
         Ok(Self { spec: WorldSpec { flows, ..spec.clone() }, origin, whole })
     }
 
+    pub(super) fn origins(&self) -> Vec<u32> {
+        self.origin.iter().map(|(number, _)| *number).collect()
+    }
+
     pub(super) fn is_transfer(&self, flow: u32) -> bool {
         self.origin.get(flow as usize).is_some_and(|(_, is_transfer)| *is_transfer)
     }
