@@ -9,6 +9,8 @@ use crate::output::{print, say};
 use crate::progress::Progress;
 use crate::settings::RunSettings;
 use files::Files;
+#[cfg(target_os = "linux")]
+pub use files::file_name;
 use goodqueue_lab::compare::{Labels, meaning};
 use goodqueue_lab::lint;
 use goodqueue_lab::plan::{Plan, Point};

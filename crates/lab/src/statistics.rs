@@ -33,6 +33,23 @@ impl Figure {
         Self { mean: Some(mean), ci95: ci95.filter(|half| half.is_finite()), n: n as u32 }
     }
 
+    /// Its difference to an independent figure, with Welch's interval where both have one; `None` where either is not defined.
+    #[must_use]
+    pub fn minus(&self, other: &Self) -> Option<Self> {
+        let mean = self.mean? - other.mean?;
+        let interval = || {
+            let part = |figure: &Self| {
+                let error = figure.ci95? / student_t_975(figure.n - 1);
+                Some((error * error, f64::from(figure.n - 1)))
+            };
+            let ((a, free_a), (b, free_b)) = (part(self)?, part(other)?);
+            // Two figures without any spread have a difference without any.
+            let degrees = if a + b > 0.0 { (a + b) * (a + b) / (a * a / free_a + b * b / free_b) } else { 1.0 };
+            Some(student_t_975((degrees as u32).max(1)) * (a + b).sqrt())
+        };
+        Some(Self { mean: Some(mean), ci95: interval().filter(|half| half.is_finite()), n: self.n.min(other.n) })
+    }
+
     /// Does the interval exclude zero? `None` when there is no interval.
     #[must_use]
     pub fn excludes_zero(&self) -> Option<bool> {
@@ -142,6 +159,19 @@ mod tests {
         let figure = Figure::of([1.0, 2.0, 3.0, 4.0, 5.0].map(Some));
         assert_eq!((figure.mean, figure.n), (Some(3.0), 5));
         assert!((figure.ci95.unwrap() - 1.963_243).abs() < 1e-6, "{figure:?}");
+    }
+
+    #[test]
+    fn the_interval_of_a_difference_is_welchs() {
+        // 1..5 against 2, 4, 6, 8: means 3 and 5, squared errors 0.5 and 5/3, 4.70 degrees of freedom (counted as 4).
+        let (a, b) = (Figure::of([1.0, 2.0, 3.0, 4.0, 5.0].map(Some)), Figure::of([2.0, 4.0, 6.0, 8.0].map(Some)));
+        let difference = a.minus(&b).unwrap();
+        assert_eq!((difference.mean, difference.n), (Some(-2.0), 4));
+        let half = 2.776_445 * (0.5_f64 + 5.0 / 3.0).sqrt();
+        assert!((difference.ci95.unwrap() - half).abs() < 1e-5, "{difference:?}");
+        assert_eq!(Figure::of([Some(1.0); 3]).minus(&Figure::of([Some(3.0); 2])).unwrap().ci95, Some(0.0));
+        assert_eq!(a.minus(&Figure::of([Some(1.0)])).unwrap().ci95, None);
+        assert_eq!(a.minus(&Figure::default()), None);
     }
 
     #[test]

@@ -52,30 +52,33 @@ pub fn run(spec: &WorldSpec, hosts: Hosts<'_>, progress: &mut dyn FnMut(Progress
     let _core = processor::Claim::take();
     let folder = Folder::new().map_err(doing("making a folder for sockets"))?;
     let calendar = Calendar::new(2).map_err(doing("making the clock"))?;
+    let world = OutsideWorld::new(spec)?;
+    let memory = translate::memory(world.spec());
+    let [source, sink] = [Role::Source, Role::Sink].map(|role| translate::job(&world, role, WALL_CLOCK + HEAD_START));
     let mut run = Run {
-        world: OutsideWorld::new(spec)?,
+        flows: translate::flows(world.spec()),
+        states: translate::States::new(&world),
+        world,
         calendar,
         guests: Vec::new(),
-        flows: translate::flows(spec),
         frames: Frames::default(),
         fates: Vec::new(),
         spare: Vec::new(),
         lines: Vec::new(),
         ready: 0,
         done: 0,
-        states: translate::States::new(spec),
     };
     let setup = Setup {
         kernel: hosts.kernel,
         program: hosts.program,
         epoch: WALL_CLOCK,
-        memory: translate::memory(spec),
+        memory,
         seed: spec.seed,
     };
-    for role in [Role::Source, Role::Sink] {
-        let job = translate::job(spec, role, WALL_CLOCK + HEAD_START);
-        run.guests.push(Guest::start(&setup, &folder.path, machine::number(role), &job)?);
-        run.begin(machine::number(role))?;
+    for job in [source, sink] {
+        let number = machine::number(job.role);
+        run.guests.push(Guest::start(&setup, &folder.path, number, &job)?);
+        run.begin(number)?;
     }
     let wants = run.turns(folder, progress)?;
     Ok(run.finish(wants))
@@ -277,7 +280,7 @@ impl Run {
         }
         let packet = TcpPacket::read(frame)?;
         let forward = guest == machine::number(Role::Source);
-        let port = if forward { packet.destination } else { packet.source };
+        let port = if forward { packet.source } else { packet.destination };
         let flow = self.flows.get_mut(usize::from(port.checked_sub(FIRST_PORT)?))?;
         let segment = if forward { flow.connection.forward(&packet) } else { flow.connection.reverse(&packet) };
         Some(OutsidePacket {
@@ -333,7 +336,8 @@ impl Run {
     }
 
     fn finish(self, wants: Continue) -> Outcome {
+        let origins = self.world.origins();
         let outcome = self.world.finish(wants);
-        self.states.add_to(outcome)
+        self.states.add_to(outcome, &origins)
     }
 }

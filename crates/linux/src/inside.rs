@@ -5,7 +5,7 @@
 mod sink;
 mod source;
 
-use crate::job::{Job, Role};
+use crate::job::{Job, MOST_FLOWS, Role};
 use crate::report::Line;
 use crate::sys::network::{self, Station};
 use std::fs::File;
@@ -64,6 +64,8 @@ fn work(path: &Path, reports: &mut Reports) -> io::Result<()> {
         let place = format!("/proc/sys/{}", key.replace('.', "/"));
         std::fs::write(&place, value).map_err(|error| named(key, &error))?;
     }
+    // A listener, and a connection for each flow.
+    network::allow_descriptors(2 * MOST_FLOWS as u64).map_err(|error| named("descriptors", &error))?;
     let (own, other) = if job.role == Role::Source { (SOURCE, SINK) } else { (SINK, SOURCE) };
     network::set_up(b"lo", LOOPBACK, LOOPBACK).map_err(|error| named("lo", &error))?;
     network::set_up(b"eth0", own, other).map_err(|error| named("eth0", &error))?;

@@ -24,10 +24,12 @@ impl Role {
     }
 }
 
-/// The port of the sink that flow 0 uses; others follow.
+/// The port of the source that flow 0 uses; others follow.
 pub const FIRST_PORT: u16 = 10_000;
+/// The sink's port for flows of the first kind; others follow.
+pub const FIRST_SERVICE: u16 = 1_000;
 /// Most flows there may be.
-pub const MOST_FLOWS: usize = 4_000;
+pub const MOST_FLOWS: usize = 50_000;
 
 /// One flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +46,15 @@ pub struct FlowJob {
     pub mss: u32,
     /// Most that the sink offers to take at once.
     pub window: Option<u32>,
+    /// Is its state sampled?
+    pub watched: bool,
+}
+
+impl FlowJob {
+    /// What the sink must know before a connection comes.
+    fn service(&self) -> (&str, u32, Option<u32>) {
+        (&self.control, self.mss, self.window)
+    }
 }
 
 /// A whole job.
@@ -66,6 +77,22 @@ pub struct Job {
 }
 
 impl Job {
+    /// The flows for which the sink listens on a port of its own, those of one kind together; and each flow's port.
+    #[must_use]
+    pub fn services(&self) -> (Vec<&FlowJob>, Vec<u16>) {
+        let mut kinds: Vec<&FlowJob> = Vec::new();
+        let port = |flow| {
+            let known = kinds.iter().position(|kind| kind.service() == FlowJob::service(flow));
+            let place = known.unwrap_or_else(|| {
+                kinds.push(flow);
+                kinds.len() - 1
+            });
+            FIRST_SERVICE + place as u16
+        };
+        let ports = self.flows.iter().map(port).collect();
+        (kinds, ports)
+    }
+
     /// As text: one thing a line.
     #[must_use]
     pub fn text(&self) -> String {
@@ -78,9 +105,9 @@ impl Job {
             let _ = writeln!(text, "set {key} {value}");
         }
         for flow in &self.flows {
-            let FlowJob { control, start, stop, size, mss, window } = flow;
+            let FlowJob { control, start, stop, size, mss, window, watched } = flow;
             let (stop, size, window) = (number(stop.map(nanos)), number(*size), number(window.map(u64::from)));
-            let _ = writeln!(text, "flow {control} {} {stop} {size} {mss} {window}", nanos(*start));
+            let _ = writeln!(text, "flow {control} {} {stop} {size} {mss} {window} {}", nanos(*start), u8::from(*watched));
         }
         text
     }
@@ -117,6 +144,7 @@ impl Job {
                     size: optional(&mut words)?,
                     mss: words.next()?.parse().ok()?,
                     window: optional(&mut words)?,
+                    watched: words.next()? == "1",
                 }),
                 _ => return None,
             }
@@ -142,6 +170,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn flows_of_one_kind_share_a_port_of_the_sink() {
+        let text = "flow cubic 1 - 7 1460 - 1\nflow reno 2 - - 1460 - 1\nflow cubic 3 5 - 1460 - 0\nflow cubic 3 5 - 500 - 0\n";
+        let job = Job::read(text).expect("a job");
+        let (kinds, ports) = job.services();
+        assert_eq!(kinds.len(), 3);
+        assert_eq!(ports, [0, 1, 0, 2].map(|place| FIRST_SERVICE + place));
+    }
+
+    #[test]
     fn a_job_survives_its_text() {
         let flow = FlowJob {
             control: "cubic".to_owned(),
@@ -150,6 +187,7 @@ mod tests {
             size: Some(7),
             mss: 1460,
             window: Some(65_535),
+            watched: true,
         };
         let job = Job {
             role: Role::Sink,
@@ -158,7 +196,7 @@ mod tests {
             until: Duration::secs(9),
             sample: Some(Duration::ms(10)),
             settings: vec![("net.ipv4.tcp_rmem".to_owned(), "4096 131072 33554432".to_owned())],
-            flows: vec![flow.clone(), FlowJob { stop: Some(Duration::secs(1)), size: None, window: None, ..flow }],
+            flows: vec![flow.clone(), FlowJob { stop: Some(Duration::secs(1)), size: None, window: None, watched: false, ..flow }],
         };
         assert_eq!(Job::read(&job.text()), Some(job));
         for wrong in ["role both", "flow cubic 1 -", "measure 1", "sample x", "nonsense 1"] {

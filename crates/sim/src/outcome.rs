@@ -60,7 +60,7 @@ pub struct LinkOutcome {
 }
 
 /// What one flow did.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct FlowOutcome {
     /// Index into the specification's groups.
     pub group: u32,

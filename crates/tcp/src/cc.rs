@@ -328,6 +328,12 @@ pub enum CcError {
         /// All names, comma separated.
         known: String,
     },
+    /// A control that only kernels have.
+    #[error("cc: `{kind}` is the kernel's own control, which only hosts with kernel senders have (--on linux)")]
+    OnlyKernels {
+        /// The name given.
+        kind: &'static str,
+    },
     /// The control has no such parameter.
     #[error("cc: `{kind}` has no parameter `{param}`")]
     UnknownParam {
@@ -468,6 +474,22 @@ controls! {
     ledbat::Ledbat boxed,
 }
 
+/// Names of controls that Linux has and this crate does not: settings may name them for senders that are kernels.
+pub const KERNEL_KINDS: &[&str] = &[
+    "kernel:bic",
+    "kernel:cdg",
+    "kernel:highspeed",
+    "kernel:hybla",
+    "kernel:illinois",
+    "kernel:lp",
+    "kernel:nv",
+    "kernel:scalable",
+    "kernel:vegas",
+    "kernel:veno",
+    "kernel:westwood",
+    "kernel:yeah",
+];
+
 /// Every congestion control: names, parameters, sources.
 #[must_use]
 pub fn kinds() -> &'static [ControlSpec] {
@@ -486,6 +508,9 @@ impl AnyCc {
     /// # Errors
     /// When the name or a parameter is unknown, or a value lies outside its range.
     pub fn new(config: &CcConfig, mss: u32, slow_start_exit: SlowStartExit, rng: Rng) -> Result<Self, CcError> {
+        if KERNEL_KINDS.contains(&config.kind) {
+            return Err(CcError::OnlyKernels { kind: config.kind });
+        }
         let unknown = || {
             let known = SPECS.iter().map(|spec| spec.kind).collect::<alloc::vec::Vec<_>>().join(", ");
             CcError::UnknownKind { kind: config.kind, known }

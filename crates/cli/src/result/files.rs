@@ -152,7 +152,7 @@ fn run_file(finished: &Finished<'_>) -> String {
 }
 
 /// A scenario's name as the name of a folder.
-fn file_name(name: &str) -> String {
+pub fn file_name(name: &str) -> String {
     let mut file = String::new();
     for character in name.chars() {
         if character.is_alphanumeric() {

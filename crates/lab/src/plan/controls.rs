@@ -6,13 +6,18 @@ use super::tree::Value;
 use crate::diagnostic::Fault;
 use crate::quantity::{Limits, excerpt, out_of_range};
 use goodqueue_tcp::CcConfig;
-use goodqueue_tcp::cc::{ControlParam, ControlSpec, kinds};
+use goodqueue_tcp::cc::{ControlParam, ControlSpec, KERNEL_KINDS, kinds};
 use goodqueue_units::Duration;
 
 /// Reads the `cc` of a group: `"cubic"` or `{ kind = "cubic", … }`. The outer `None` means a fault was found.
 pub(super) fn read(traffic: &Table<'_>) -> Option<Option<CcConfig>> {
     let Some(node) = traffic.get("cc") else { return Some(None) };
     let path = traffic.path_of("cc");
+    if let Value::String(name) = &node.value
+        && let Some(kind) = KERNEL_KINDS.iter().find(|kind| *kind == name)
+    {
+        return Some(Some(CcConfig { kind, params: Vec::new() }));
+    }
     if !matches!(node.value, Value::Table(_)) {
         let spec = traffic.optional("cc", find)?;
         return Some(Some(CcConfig { kind: spec.kind, params: Vec::new() }));

@@ -5,9 +5,10 @@ use crate::frame::Connection;
 use crate::job::{FlowJob, Job, MOST_FLOWS, Role};
 use crate::kernel::Kernel;
 use crate::report::{ConnectionState, Line};
-use goodqueue_sim::{FlowSpec, Outcome, Series, SeriesColumn, SourceSpec, WorldSpec};
+use goodqueue_sim::{FlowSpec, Outcome, OutsideWorld, Series, SeriesColumn, SourceSpec, WorldSpec};
 use goodqueue_tcp::{Data, EcnMode, LossDetection, ReceiverConfig, SenderConfig, SlowStartExit};
 use goodqueue_units::{Bytes, Duration, Instant};
+use std::collections::BTreeSet;
 
 /// IP and TCP headers, without and with timestamps.
 const HEADERS: Bytes = Bytes::new(40);
@@ -26,6 +27,11 @@ fn tcp_flows(spec: &WorldSpec) -> impl Iterator<Item = (u32, &FlowSpec, Tcp<'_>)
     (0..).zip(&spec.flows).filter_map(|(number, flow)| Some((number, flow, flow.source.tcp()?)))
 }
 
+/// A control by the kernel's name.
+fn of_kernel(control: &str) -> &str {
+    control.strip_prefix("kernel:").unwrap_or(control)
+}
+
 /// Can guests run this world? The first thing that they cannot, by its name in scenarios, and why.
 ///
 /// # Errors
@@ -38,12 +44,14 @@ pub fn check(spec: &WorldSpec, kernel: &Kernel) -> Result<(), String> {
     for (_, flow, tcp) in tcp_flows(spec) {
         let name = spec.groups.get(flow.group as usize).map_or("?", String::as_str);
         let refuse = |key: &str, why: &str| Err(format!("--on linux: traffic `{name}`: {key}: {why}"));
-        if matches!(flow.source, SourceSpec::Session { .. }) {
-            return refuse("kind", "is not supported with kernel senders: allowed bulk, and all kinds of UDP");
+        if let SourceSpec::Session { model, .. } = &flow.source
+            && !OutsideWorld::takes(model)
+        {
+            return refuse("kind", "is not supported with kernel senders: allowed bulk, short, lists of flows, and all kinds of UDP");
         }
         let (sender, receiver, header) = tcp;
         let defaults = SenderConfig::default();
-        let control = sender.cc.kind;
+        let control = of_kernel(sender.cc.kind);
         if !kernel.controls().contains(&control) {
             let known = kernel.controls().join(", ");
             return refuse("cc", &format!("`{control}` is not in the guest kernel, which has {known}"));
@@ -98,11 +106,19 @@ pub(super) fn flows(spec: &WorldSpec) -> Vec<Flow> {
     tcp_flows(spec).map(|(number, ..)| Flow { number, connection: Connection::default() }).collect()
 }
 
+/// Flows that are sampled, by their numbers.
+fn sampled(world: &OutsideWorld) -> impl Iterator<Item = u32> {
+    tcp_flows(world.spec()).map(|(number, ..)| number).filter(|number| !world.is_transfer(*number)).take(MOST_SAMPLED)
+}
+
 /// What an end is told.
-pub(super) fn job(spec: &WorldSpec, role: Role, epoch: u64) -> Job {
+pub(super) fn job(world: &OutsideWorld, role: Role, epoch: u64) -> Job {
+    let spec = world.spec();
+    let watched: BTreeSet<u32> = sampled(world).collect();
     let after_start = |at: Instant| at.since(Instant::ZERO);
-    let flow_job = |flow: &FlowSpec, (sender, _, header): Tcp<'_>| FlowJob {
-        control: sender.cc.kind.to_owned(),
+    let flow_job = |number: u32, flow: &FlowSpec, (sender, _, header): Tcp<'_>| FlowJob {
+        control: of_kernel(sender.cc.kind).to_owned(),
+        watched: watched.contains(&number),
         start: after_start(flow.start),
         stop: flow.stop.map(after_start),
         size: if let Data::Bytes(size) = sender.data { Some(size.get()) } else { None },
@@ -131,7 +147,7 @@ pub(super) fn job(spec: &WorldSpec, role: Role, epoch: u64) -> Job {
         until: spec.warmup + spec.duration,
         sample: spec.recording.sample_every.filter(|period| !period.is_zero()),
         settings,
-        flows: tcp_flows(spec).map(|(_, flow, tcp)| flow_job(flow, tcp)).collect(),
+        flows: tcp_flows(spec).map(|(number, flow, tcp)| flow_job(number, flow, tcp)).collect(),
     }
 }
 
@@ -144,7 +160,8 @@ pub(super) fn memory(spec: &WorldSpec) -> u32 {
 pub(super) struct States {
     /// Number in the specification, and the name of its series, of each flow with ends outside.
     flows: Vec<(u32, String)>,
-    sampled: Vec<Series>,
+    /// One for each flow; `None` for those that are not sampled.
+    sampled: Vec<Option<Series>>,
     acknowledged: Vec<u64>,
     period: Option<Duration>,
     from: Vec<ConnectionState>,
@@ -154,7 +171,8 @@ pub(super) struct States {
 const COLUMNS: [&str; 5] = ["cwnd_bytes", "in_flight_bytes", "srtt_s", "goodput_bit_s", "retransmitted_packets"];
 
 impl States {
-    pub(super) fn new(spec: &WorldSpec) -> Self {
+    pub(super) fn new(world: &OutsideWorld) -> Self {
+        let spec = world.spec();
         let subject = |flow: &FlowSpec| format!("flow:{}:{}", spec.groups[flow.group as usize], flow.index);
         let flows: Vec<_> = tcp_flows(spec).map(|(number, flow, _)| (number, subject(flow))).collect();
         let column = |name: &&str| SeriesColumn { name: (*name).to_owned(), values: Vec::new() };
@@ -164,7 +182,8 @@ impl States {
             columns: COLUMNS.iter().map(column).collect(),
         };
         let period = spec.recording.sample_every.filter(|period| !period.is_zero());
-        let sampled = flows.iter().take(if period.is_some() { MOST_SAMPLED } else { 0 }).map(|(_, name)| series(name)).collect();
+        let watched: BTreeSet<u32> = sampled(world).filter(|_| period.is_some()).collect();
+        let sampled = flows.iter().map(|(number, name)| watched.contains(number).then(|| series(name))).collect();
         let none = vec![ConnectionState::default(); flows.len()];
         Self { sampled, acknowledged: vec![0; flows.len()], period, from: none.clone(), until: none, flows }
     }
@@ -179,7 +198,7 @@ impl States {
     }
 
     fn sample(&mut self, at: Instant, flow: usize, state: &ConnectionState) {
-        let (Some(series), Some(period)) = (self.sampled.get_mut(flow), self.period) else { return };
+        let (Some(Some(series)), Some(period)) = (self.sampled.get_mut(flow), self.period) else { return };
         let before = std::mem::replace(&mut self.acknowledged[flow], state.acknowledged);
         let goodput = state.acknowledged.saturating_sub(before) as f64 * 8.0 / period.as_secs_f64();
         let srtt = if state.rtt_us == 0 { f64::NAN } else { state.rtt_us as f64 * 1e-6 };
@@ -190,14 +209,14 @@ impl States {
         }
     }
 
-    /// Adds what only the guests know.
-    pub(super) fn add_to(self, mut outcome: Outcome) -> Outcome {
+    /// Adds what only the guests know. `origin` gives the flow of the result that a flow belongs to.
+    pub(super) fn add_to(self, mut outcome: Outcome, origin: &[u32]) -> Outcome {
         for (place, (number, _)) in self.flows.iter().enumerate() {
-            if let Some(flow) = outcome.flows.get_mut(*number as usize) {
-                flow.timeouts = self.until[place].timeouts.saturating_sub(self.from[place].timeouts);
+            if let Some(flow) = origin.get(*number as usize).and_then(|origin| outcome.flows.get_mut(*origin as usize)) {
+                flow.timeouts += self.until[place].timeouts.saturating_sub(self.from[place].timeouts);
             }
         }
-        outcome.series.extend(self.sampled);
+        outcome.series.extend(self.sampled.into_iter().flatten());
         outcome
     }
 }

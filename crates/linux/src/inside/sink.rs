@@ -1,7 +1,7 @@
 //! Receives and throws away.
 
 use super::{Reports, named};
-use crate::job::{FIRST_PORT, Job};
+use crate::job::{FIRST_SERVICE, Job};
 use crate::report::Line;
 use crate::sys::network::{self, Poller, TIMER, Watch};
 use std::collections::BTreeMap;
@@ -10,13 +10,13 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// Taken at once.
 const PART: usize = 1 << 16;
-/// Tokens of connections are their descriptors above this; those of listeners are numbers of flows.
+/// Tokens of connections are their descriptors above this; those of listeners are their places.
 const CONNECTIONS: u64 = 1 << 32;
 
 pub(super) fn run(job: &Job, reports: &mut Reports) -> io::Result<()> {
     let poller = Poller::new()?;
     let mut listeners = Vec::new();
-    for (number, flow) in job.flows.iter().enumerate() {
+    for (place, flow) in job.services().0.into_iter().enumerate() {
         let socket = network::tcp_socket()?;
         // Some controls need their own kind of answers.
         network::set_bytes(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, flow.control.as_bytes())
@@ -25,8 +25,8 @@ pub(super) fn run(job: &Job, reports: &mut Reports) -> io::Result<()> {
         if let Some(window) = flow.window {
             network::set_number(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, window as i32)?;
         }
-        network::listen(socket.as_fd(), FIRST_PORT + number as u16)?;
-        poller.add(socket.as_fd(), number as u64, Watch::Read)?;
+        network::listen(socket.as_fd(), FIRST_SERVICE + place as u16)?;
+        poller.add(socket.as_fd(), place as u64, Watch::Read)?;
         listeners.push(socket);
     }
     poller.wake_at(job.epoch + job.until.as_nanos())?;

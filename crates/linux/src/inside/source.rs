@@ -2,7 +2,7 @@
 
 use super::{Reports, SINK, named};
 use crate::job::{FIRST_PORT, FlowJob, Job};
-use crate::report::Line;
+use crate::report::{ConnectionState, Line};
 use crate::sys::network::{self, Poller, TIMER, Watch};
 use std::collections::BTreeSet;
 use std::io;
@@ -24,6 +24,10 @@ enum Event {
 /// A connection and what is left to send on it.
 struct Flow<'a> {
     job: &'a FlowJob,
+    /// Of the sink.
+    port: u16,
+    /// What was last known of a connection that is over.
+    last: Option<ConnectionState>,
     socket: Option<OwnedFd>,
     left: Option<u64>,
     stopped: bool,
@@ -35,7 +39,8 @@ impl Flow<'_> {
         network::set_bytes(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, self.job.control.as_bytes())
             .map_err(|error| named(&self.job.control, &error))?;
         network::set_number(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_MAXSEG, self.job.mss as i32)?;
-        network::connect(socket.as_fd(), SINK.address, FIRST_PORT + number as u16)?;
+        network::bind(socket.as_fd(), FIRST_PORT + number as u16)?;
+        network::connect(socket.as_fd(), SINK.address, self.port)?;
         poller.add(socket.as_fd(), number as u64, Watch::Write)?;
         self.socket = Some(socket);
         Ok(())
@@ -55,6 +60,18 @@ impl Flow<'_> {
         }
     }
 
+    /// Lets go of a connection that both ends have closed.
+    fn let_go(&mut self) {
+        if let Some(socket) = self.socket.as_ref().filter(|socket| self.stopped && network::is_closed(socket.as_fd())) {
+            self.last = network::state(socket.as_fd()).ok();
+            self.socket = None;
+        }
+    }
+
+    fn state(&self) -> Option<ConnectionState> {
+        self.socket.as_ref().map_or(self.last, |socket| network::state(socket.as_fd()).ok())
+    }
+
     fn stop(&mut self) -> io::Result<()> {
         self.stopped = true;
         // One that is not connected yet has nothing to finish.
@@ -62,20 +79,24 @@ impl Flow<'_> {
     }
 }
 
-/// Lines about all connections there are.
-fn states(flows: &[Flow<'_>], line: impl Fn(u32, crate::report::ConnectionState) -> Line) -> Vec<Line> {
-    let read = |(number, flow): (usize, &Flow<'_>)| {
-        let state = flow.socket.as_ref().and_then(|socket| network::state(socket.as_fd()).ok()).unwrap_or_default();
-        line(number as u32, state)
-    };
-    flows.iter().enumerate().map(read).collect()
+/// Lines about the connections that there are or were.
+fn states(flows: &[Flow<'_>], line: impl Fn(u32, ConnectionState) -> Line) -> Vec<Line> {
+    flows.iter().enumerate().filter_map(|(number, flow)| Some(line(number as u32, flow.state()?))).collect()
+}
+
+/// Lines about the connections that are watched, also before there are any.
+fn samples(flows: &[Flow<'_>], at: u64) -> Vec<Line> {
+    let watched = flows.iter().enumerate().filter(|(_, flow)| flow.job.watched);
+    watched.map(|(number, flow)| Line::Sample(at, number as u32, flow.state().unwrap_or_default())).collect()
 }
 
 pub(super) fn run(job: &Job, reports: &mut Reports) -> io::Result<()> {
     let poller = Poller::new()?;
     let bytes = vec![0; PART];
-    let mut flows: Vec<Flow<'_>> =
-        job.flows.iter().map(|flow| Flow { job: flow, socket: None, left: flow.size, stopped: false }).collect();
+    fn flow((job, port): (&FlowJob, u16)) -> Flow<'_> {
+        Flow { job, port, last: None, socket: None, left: job.size, stopped: false }
+    }
+    let mut flows: Vec<Flow<'_>> = job.flows.iter().zip(job.services().1).map(flow).collect();
     let mut events = BTreeSet::from([(job.from.as_nanos(), Event::From), (job.until.as_nanos(), Event::Until)]);
     for (number, flow) in job.flows.iter().enumerate() {
         events.insert((flow.start.as_nanos(), Event::Start(number)));
@@ -91,7 +112,10 @@ pub(super) fn run(job: &Job, reports: &mut Reports) -> io::Result<()> {
         for token in &tokens {
             match flows.get_mut(*token as usize) {
                 // A flow that breaks has ended; its figures say so.
-                Some(flow) => flow.stopped |= flow.send(&bytes).is_err(),
+                Some(flow) => {
+                    flow.stopped |= flow.send(&bytes).is_err();
+                    flow.let_go();
+                }
                 None => due |= *token == TIMER,
             }
         }
@@ -104,7 +128,7 @@ pub(super) fn run(job: &Job, reports: &mut Reports) -> io::Result<()> {
             Event::Stop(number) => flows[number].stop()?,
             Event::From => reports.say(&states(&flows, Line::From))?,
             Event::Sample => {
-                reports.say(&states(&flows, |flow, state| Line::Sample(next, flow, state)))?;
+                reports.say(&samples(&flows, next))?;
                 let again = next + job.sample.map_or(0, |period| period.as_nanos());
                 events.extend((again <= job.until.as_nanos()).then_some((again, Event::Sample)));
             }

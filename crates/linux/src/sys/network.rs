@@ -144,13 +144,30 @@ pub fn set_number(socket: BorrowedFd<'_>, level: i32, option: i32, value: i32) -
 /// # Errors
 /// When the kernel refuses.
 pub fn listen(socket: BorrowedFd<'_>, port: u16) -> io::Result<()> {
+    bind(socket, port)?;
+    // SAFETY: the call takes no pointers.
+    checked(unsafe { libc::listen(socket.as_raw_fd(), 4096) }).map(|_| ())
+}
+
+/// Binds to a port of this end.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn bind(socket: BorrowedFd<'_>, port: u16) -> io::Result<()> {
     let address = internet(Ipv4Addr::UNSPECIFIED, port);
     let len = size_of_val(&address) as libc::socklen_t;
     // SAFETY: pointer and length describe `address`, which outlives the call and is only read.
-    unsafe {
-        checked(libc::bind(socket.as_raw_fd(), (&raw const address).cast(), len))?;
-        checked(libc::listen(socket.as_raw_fd(), 1024)).map(|_| ())
-    }
+    checked(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), len) }).map(|_| ())
+}
+
+/// Lets this process have so many descriptors.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn allow_descriptors(most: u64) -> io::Result<()> {
+    let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
+    // SAFETY: the limit outlives the call and is only read.
+    checked(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) }).map(|_| ())
 }
 
 /// Begins to connect.
@@ -219,6 +236,25 @@ pub fn finish(socket: BorrowedFd<'_>) -> io::Result<()> {
     checked(unsafe { libc::shutdown(socket.as_raw_fd(), libc::SHUT_WR) }).map(|_| ())
 }
 
+/// Have both ends closed?
+#[must_use]
+pub fn is_closed(socket: BorrowedFd<'_>) -> bool {
+    /// What sockets of past connections are in (`tcp_states.h`); those that wait for late packets are no sockets any more.
+    const CLOSED: u8 = 7;
+    information(socket).is_ok_and(|bytes| bytes[0] == CLOSED)
+}
+
+/// `TCP_INFO`, as far as we need it.
+fn information(socket: BorrowedFd<'_>) -> io::Result<[u8; 248]> {
+    let mut bytes = [0_u8; 248];
+    let mut len = bytes.len() as libc::socklen_t;
+    // SAFETY: pointer and length describe `bytes`, exclusively borrowed for the call.
+    checked(unsafe {
+        libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, bytes.as_mut_ptr().cast(), &raw mut len)
+    })?;
+    Ok(bytes)
+}
+
 /// The state of a connection.
 ///
 /// # Errors
@@ -235,12 +271,7 @@ pub fn state(socket: BorrowedFd<'_>) -> io::Result<ConnectionState> {
     const TOTAL_RETRANS: usize = 100;
     const ACKED: usize = 120;
     const TIMEOUTS: usize = 240;
-    let mut bytes = [0_u8; 248];
-    let mut len = bytes.len() as libc::socklen_t;
-    // SAFETY: pointer and length describe `bytes`, exclusively borrowed for the call.
-    checked(unsafe {
-        libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, bytes.as_mut_ptr().cast(), &raw mut len)
-    })?;
+    let bytes = information(socket)?;
     let two = |at: usize| u64::from(u16::from_ne_bytes([bytes[at], bytes[at + 1]]));
     let four = |at: usize| two(at) | two(at + 2) << 16;
     let out = (four(UNACKED) + four(RETRANS)).saturating_sub(four(SACKED) + four(LOST));

@@ -32,7 +32,7 @@ const LOSS_STREAM: u64 = 2 << 32;
 const SOURCE_STREAM: u64 = 3 << 32;
 const JITTER_STREAM: u64 = 4 << 32;
 
-fn fault<T>(subject: impl Into<String>, message: impl Into<String>) -> Result<T, WorldError> {
+pub(super) fn fault<T>(subject: impl Into<String>, message: impl Into<String>) -> Result<T, WorldError> {
     Err(WorldError { subject: subject.into(), message: message.into() })
 }
 
@@ -471,10 +471,9 @@ impl World {
         }
         // A flow with settings of TCP has a path with a rate.
         let Some(ideal) = ideal(spec, flow) else { return Ok(()) };
-        let rng = Rng::stream(spec.seed, SOURCE_STREAM + u64::from(number));
         self.add_session(
             Session::new(model, most_open),
-            rng,
+            session_rng(spec.seed, number),
             number,
             (sender, receiver),
             Place { ways: [data, request], queues, ideal },
@@ -513,6 +512,13 @@ impl World {
             self.arm_queue_timer(index);
         }
     }
+}
+
+/// The random numbers of a session, and the root of those of its connections.
+pub(super) fn session_rng(seed: u64, flow: u32) -> (Rng, u64) {
+    let mut rng = Rng::stream(seed, SOURCE_STREAM + u64::from(flow));
+    let connections = rng.next_u64();
+    (rng, connections)
 }
 
 impl Queues {

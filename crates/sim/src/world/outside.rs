@@ -3,10 +3,13 @@
 //! Links, queues, delays and UDP sources are those of every world. Whoever drives it asks when something happens next, lets it happen,
 //! and puts packets in between: time is one for both sides.
 
+mod transfers;
+
+use self::transfers::Unfolded;
 use super::{Continue, HostKind, Progress, World, WorldError, build, measure};
 use crate::outcome::Outcome;
 use crate::packet::{DsField, FlowId, SimPacket};
-use crate::spec::WorldSpec;
+use crate::spec::{SessionSpec, WorldSpec};
 use goodqueue_aqm::Packet;
 use goodqueue_tcp::{Flags, Segment};
 use goodqueue_units::{Duration, Ecn, Instant};
@@ -109,18 +112,45 @@ impl OutsideFlow {
 /// A world whose TCP hosts are outside.
 pub struct OutsideWorld {
     world: World,
+    unfolded: Unfolded,
 }
 
 impl OutsideWorld {
     /// Builds the world a specification describes; its TCP flows have ends outside, with the settings of their senders and receivers left to
-    /// these.
+    /// these. Each transfer of a session is a flow of its own here, see [`Self::spec`].
     ///
     /// # Errors
-    /// When a link, queue or route cannot be built, or a flow is a session.
+    /// When a link, queue or route cannot be built, or a session waits for answers.
     pub fn new(spec: &WorldSpec) -> Result<Self, WorldError> {
-        let (mut world, _) = build::world(spec, build::Ends::Outside)?;
+        let unfolded = Unfolded::new(spec)?;
+        let (mut world, _) = build::world(&unfolded.spec, build::Ends::Outside)?;
         world.tap.lost = Some(Vec::new());
-        Ok(Self { world })
+        Ok(Self { world, unfolded })
+    }
+
+    /// Can the ends of this session be outside? Those of sessions that wait for answers cannot.
+    #[must_use]
+    pub const fn takes(session: &SessionSpec) -> bool {
+        transfers::is_open_loop(session)
+    }
+
+    /// The specification with every transfer of a session as a flow with a start and a size. Packets go by the numbers of these flows; figures
+    /// at the end by those of the specification that was given.
+    #[must_use]
+    pub fn spec(&self) -> &WorldSpec {
+        &self.unfolded.spec
+    }
+
+    /// The flow of the specification that was given, for each of [`Self::spec`].
+    #[must_use]
+    pub fn origins(&self) -> Vec<u32> {
+        self.unfolded.origins()
+    }
+
+    /// Is this flow of [`Self::spec`] a transfer of a session?
+    #[must_use]
+    pub fn is_transfer(&self, flow: u32) -> bool {
+        self.unfolded.is_transfer(flow)
     }
 
     /// When something happens next; [`Instant::MAX`] for never.
@@ -177,7 +207,8 @@ impl OutsideWorld {
             world.end = world.now;
         }
         world.now = world.end;
-        measure::outcome(world, complete)
+        self.unfolded.count(&mut world);
+        self.unfolded.fold(measure::outcome(world, complete))
     }
 }
 

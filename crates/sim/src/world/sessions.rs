@@ -92,7 +92,7 @@ impl World {
     pub(super) fn add_session(
         &mut self,
         model: Session,
-        mut rng: Rng,
+        (rng, seed): (Rng, u64),
         flow: u32,
         settings: (&SenderConfig, &ReceiverConfig),
         place: Place,
@@ -106,7 +106,7 @@ impl World {
         let control = self.add_control(Control::Session(session));
         self.sessions.push(SessionHost {
             model,
-            seed: rng.next_u64(),
+            seed,
             rng,
             connections: 0,
             flow,

@@ -152,3 +152,81 @@ fn limited_transfers_complete_when_the_sender_hears_of_it() {
     assert!(outcome.flows[0].completion.is_some_and(|time| time > Duration::ms(11)));
     assert_eq!(outcome.groups[0].transfers.as_ref().map(|transfers| transfers.complete), Some(1));
 }
+
+/// The same world with a session of transfers in place of the flow: 2000 bytes every 100 ms, from 50 ms until 360 ms.
+fn with_session() -> WorldSpec {
+    let mut spec = spec();
+    let flow = &mut spec.flows[0];
+    let model = SessionSpec::Short {
+        size: Bytes::new(2000),
+        interval: Duration::ms(100),
+        arrivals: crate::spec::Arrivals::Periodic,
+    };
+    flow.source = SourceSpec::Session {
+        model,
+        sender: SenderConfig::default(),
+        receiver: ReceiverConfig::default(),
+        header: Bytes::new(52),
+    };
+    flow.start = Instant::ZERO + Duration::ms(50);
+    flow.stop = Some(Instant::ZERO + Duration::ms(360));
+    spec.warmup = Duration::ms(100);
+    spec
+}
+
+#[test]
+fn transfers_of_a_session_are_flows_of_their_own_and_count_together() {
+    let mut world = OutsideWorld::new(&with_session()).expect("a world");
+    let starts: Vec<_> = world.spec().flows.iter().map(|flow| flow.start.as_nanos() / 1_000_000).collect();
+    assert_eq!(starts, [50, 150, 250, 350]);
+    assert!(world.is_transfer(0));
+    // The second is carried out, in the measured part; it is acknowledged in full.
+    let at = Instant::ZERO + Duration::ms(150);
+    while world.next() <= at {
+        world.step();
+    }
+    for (number, payload, of) in [(0, 1448, 1), (1448, 552, 2)] {
+        let segment = Segment { number, payload, ..Segment::default() };
+        world.put(at, OutsidePacket { flow: 1, segment, ip_len: payload + 52, ecn: Ecn::NotEct, ticket: ticket(of) });
+    }
+    fates(&mut world);
+    let packet = OutsidePacket { flow: 1, ..ack(2001, 3) };
+    world.put(world.now(), packet);
+    while world.step() {}
+    let outcome = world.finish(Continue::Yes);
+    assert_eq!(outcome.flows.len(), 1, "one flow of the specification");
+    assert_eq!((outcome.flows[0].delivered_bytes, outcome.flows[0].sent_packets), (2000, 2));
+    let transfers = outcome.groups[0].transfers.as_ref().expect("transfers");
+    assert_eq!((transfers.begun, transfers.complete), (3, 1), "the first began before the measured part");
+}
+
+#[test]
+fn sessions_that_wait_for_answers_are_refused() {
+    let mut spec = with_session();
+    let SourceSpec::Session { model, .. } = &mut spec.flows[0].source else { panic!("a session") };
+    *model = SessionSpec::BulkWithPauses {
+        size: Bytes::new(1),
+        pause: (Duration::ZERO, Duration::ZERO),
+        connection: crate::spec::ConnectionUse::Fresh,
+    };
+    assert!(OutsideWorld::new(&spec).is_err_and(|error| error.to_string().contains("waits for answers")));
+}
+
+/// Poisson arrivals outside begin when those of the simulated session do.
+#[test]
+fn transfers_begin_when_the_simulators_do() {
+    let mut spec = with_session();
+    let SourceSpec::Session { model, .. } = &mut spec.flows[0].source else { panic!("a session") };
+    *model = SessionSpec::Short {
+        size: Bytes::new(100),
+        interval: Duration::ms(20),
+        arrivals: crate::spec::Arrivals::Poisson,
+    };
+    spec.warmup = Duration::ZERO;
+    spec.recording.packets = true;
+    let listed: Vec<_> = OutsideWorld::new(&spec).expect("a world").spec().flows.iter().map(|flow| flow.start).collect();
+    let outcome = World::new(&spec).expect("a world").run(&mut |_| Continue::Yes);
+    assert_eq!(outcome.groups[0].transfers.as_ref().map(|transfers| transfers.begun), Some(listed.len() as u64));
+    let first = outcome.packets.iter().map(|event| event.at).min().expect("packets");
+    assert!(first >= listed[0] && first.since(listed[0]) < Duration::ms(1), "{first:?} and {:?}", listed[0]);
+}

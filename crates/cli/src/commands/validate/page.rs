@@ -1,0 +1,112 @@
+//! The page: both sides in the same charts, as if they were two points of a sweep.
+
+use super::verdict::{Comparison, Verdict};
+use crate::output::command_line;
+use goodqueue_lab::compare::Labels;
+use goodqueue_lab::error::RecordError;
+use goodqueue_lab::plan::{Plan, Point, Queue};
+use goodqueue_lab::provenance::Provenance;
+use goodqueue_lab::record::Folder;
+use goodqueue_lab::report::{self, ReportInput, ReportPoint};
+use goodqueue_lab::runner::{PointResult, RunReport};
+use goodqueue_lab::summary::Summary;
+
+/// What it is made from.
+pub struct Page<'a> {
+    pub plan: &'a Plan,
+    pub points: &'a [Point],
+    pub comparison: &'a Comparison,
+    pub sim: &'a RunReport,
+    pub real: &'a RunReport,
+    /// Both hosts' names.
+    pub hosts: &'static str,
+    /// What else is to be known.
+    pub warnings: Vec<String>,
+}
+
+impl Page<'_> {
+    /// Writes it into the folder.
+    pub fn write(&self, folder: &Folder) -> Result<(), RecordError> {
+        let path = folder.path().join("report.html");
+        self.write_to(&path).map_err(|source| RecordError::Write { path, source })
+    }
+
+    fn write_to(&self, path: &std::path::Path) -> std::io::Result<()> {
+        let against = self.comparison.against;
+        let summary = serde_json::to_value(self.summary())?;
+        let sets: Vec<_> = self.points.iter().map(|point| point.set.as_slice()).collect();
+        let labels = Labels::new(&sets, "");
+        let mut points = Vec::new();
+        for ((point, label), results) in self.points.iter().zip(&labels.names).zip(self.sim.points.iter().zip(&self.real.points)) {
+            for (host, result) in [("sim", results.0), (against, results.1)] {
+                if result.summary.is_some() {
+                    points.push(drawn(point, label, host, result));
+                }
+            }
+        }
+        let plan = self.points.first().map(|point| &point.plan);
+        let input = ReportInput {
+            title: &format!("{}: simulator and {against}", self.plan.name()),
+            sentence: &self.comparison.sentence(),
+            warnings: &self.warnings(),
+            scenario_toml: self.plan.source_text(),
+            command_line: Some(&command_line().join(" ")),
+            summary: &summary,
+            provenance: &self.rows(),
+            main_link: plan.map_or("", |plan| plan.main_link().name.as_str()),
+            measured_s: plan.map(|plan| (plan.warmup.as_secs_f64(), (plan.warmup + plan.duration).as_secs_f64())),
+            points,
+        };
+        report::write(path, &input)
+    }
+
+    /// Both sides' figures as one result, point by point.
+    fn summary(&self) -> Summary {
+        let Self { plan, sim, real, .. } = self;
+        let fingerprints = sim.fingerprints.iter().chain(&real.fingerprints).copied();
+        let both = sim.points.iter().zip(&real.points).flat_map(|(sim, real)| [("sim", sim), (self.comparison.against, real)]);
+        let points = both.filter_map(|(host, result)| {
+            let mut summary = result.summary.clone()?;
+            summary.set.push(("host".to_owned(), host.into()));
+            Some(summary)
+        });
+        Summary {
+            host: self.hosts,
+            complete: sim.complete && real.complete,
+            provenance: Provenance::new(plan.sha256(), fingerprints),
+            points: points.collect(),
+            ..Summary::of(plan, sim)
+        }
+    }
+
+    /// What does not agree, before all else.
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.warnings.clone();
+        for point in &self.comparison.points {
+            for row in point.rows.iter().filter(|row| matches!(row.verdict, Verdict::Differs | Verdict::Unclear)) {
+                warnings.push(format!("{}: {}: {}.", point.label, row.name(), row.sentence(self.comparison.against)));
+            }
+        }
+        warnings
+    }
+
+    /// All that was compared.
+    fn rows(&self) -> Vec<(String, String)> {
+        let rows = |point: &super::verdict::ComparedPoint| {
+            let row = |row: &super::verdict::Row| {
+                (format!("{}: {}", point.label, row.name()), row.sentence(self.comparison.against))
+            };
+            point.rows.iter().map(row).collect::<Vec<_>>()
+        };
+        self.comparison.points.iter().flat_map(rows).collect()
+    }
+}
+
+fn drawn<'a>(point: &Point, label: &str, host: &str, result: &'a PointResult) -> ReportPoint<'a> {
+    ReportPoint {
+        label: if label.is_empty() { host.to_owned() } else { format!("{label}, {host}") },
+        kind: point.plan.main_link().down.queue.as_ref().map_or_else(String::new, Queue::name),
+        cdfs: result.cdfs.clone(),
+        series: &result.series,
+    }
+}
