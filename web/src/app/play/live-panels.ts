@@ -36,7 +36,7 @@ export class LivePanels implements Chart {
           },
         }),
     );
-    this.element = h("div", { class: "panels" }, ...panels.map((panel, at) => h("div", { class: "panel" }, h("div", { class: "panel-head" }, sign(panel.look), h("span", { class: "panel-name" }, panel.label)), this.#charts[at]?.element)));
+    this.element = h("div", { class: "panels", "data-count": panels.length }, ...panels.map((panel, at) => h("div", { class: "panel" }, h("div", { class: "panel-head" }, sign(panel.look), h("span", { class: "panel-name" }, panel.label)), this.#charts[at]?.element)));
   }
 
   update(): void {
