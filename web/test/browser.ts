@@ -32,6 +32,15 @@ export async function drawn(page: Page): Promise<void> {
   );
 }
 
+/** A clock of the processor time that the page's thread uses, in seconds, for scripts or for everything (painting without a graphics
+ *  card included): what else the machine does leaves it nearly alone. */
+export async function processorClock(page: Page, what: "ScriptDuration" | "TaskDuration"): Promise<() => Promise<number>> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("Performance.setTimeDomain", { timeDomain: "threadTicks" });
+  await devtools.send("Performance.enable");
+  return async () => (await devtools.send("Performance.getMetrics")).metrics.find(({ name }) => name === what)?.value ?? NaN;
+}
+
 /** Moves the playground's slider by keys, as those without a pointer do. */
 export async function setSpeed(page: Page, place: number | "max"): Promise<void> {
   const slider = page.getByLabel("Speed", { exact: true });

@@ -228,6 +228,7 @@ function bridge(response: ServerResponse): void {
     t += 1;
     const direction = (name: string, rate: number): BridgeStats["directions"][number] => ({
       name,
+      device: name === "down" ? "eth1" : "eth0",
       aqm: "fq-codel",
       rate_bit_s: rate,
       counters: { sent_bytes: t * rate * 0.11, sent_packets: Math.round((t * rate) / 12_000), dropped: t * 3, overlimits: t * 40, requeues: 0, backlog_bytes: 21_000, backlog_packets: 14, marked: t },

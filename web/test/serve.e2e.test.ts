@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { EXPERIMENTS } from "../src/app/play/experiments.ts";
+import { fileToml } from "../src/app/play/toml.ts";
 import { unpack } from "../src/app/share.ts";
 import { faults } from "./axe.ts";
 import { drawn, launch, setSpeed } from "./browser.ts";
@@ -65,6 +67,20 @@ describe.skipIf(!hasGq)("gq serve", () => {
     await page.screenshot({ path: resolve(OUT, "serve-done.png") });
     expect(await faults(page)).toEqual([]);
     expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it("starts an experiment with one click, and the server takes all of them", async () => {
+    const { token } = (await (await fetch(`${url}api/hello`)).json()) as { token: string };
+    for (const { id, play } of EXPERIMENTS) {
+      const answer = await fetch(`${url}api/check`, { method: "POST", headers: { "X-Goodqueue-Token": token, "Content-Type": "text/plain" }, body: fileToml(play) });
+      expect([id, answer.status, await answer.text()]).toEqual([id, 200, expect.not.stringContaining("error")]);
+    }
+    const page = await visit();
+    await page.locator("#experiment-phone").press("Enter");
+    await page.locator(".now tbody tr").nth(3).waitFor();
+    await expect.poll(() => seconds(page)).toBeGreaterThan(1);
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("run");
     await page.context().close();
   });
 

@@ -81,7 +81,7 @@ export class PacketView {
   /** What the algorithm keeps in mind at the simulated time `t`. */
   setState(t: number, gauges: Readonly<Record<string, number | null>>): void {
     this.#now = t;
-    const told = Object.entries(gauges).slice(0, MOST_GAUGES).map(([name, value]) => `${gaugeName(name)} ${value === null ? "–" : formatQuantity(value, quantityOf(name))}`);
+    const told = Object.entries(gauges).slice(0, MOST_GAUGES).map(([name, value]) => `${gaugeName(name)} ${value === null ? "–" : Number.isInteger(value) ? formatDecimals(value, 0) : formatQuantity(value, quantityOf(name))}`);
     const text = told.join(" · ");
     if (this.#state.textContent !== text) this.#state.textContent = text;
   }
