@@ -97,7 +97,8 @@ function figure({ title, place, svg, printed }: GalleryFigure, rows: readonly Ga
   return h(
     "figure",
     { class: "chart-card" },
-    h("figcaption", {}, h("h3", {}, title), place === title ? "" : h("p", { class: "hint" }, place)),
+    // A picture has its title in it.
+    h("figcaption", {}, h("h3", {}, place), svg !== null || place === title ? "" : h("p", { class: "hint" }, title)),
     svg === null ? h("p", { class: "empty" }, "Not drawn: what it needs was not run.") : h("img", { src: svg.replace(/^\//, ""), alt: `${title}, as it comes out here`, loading: "lazy", width: 520, height: 357 }),
     isPicture && h("img", { src: printed.replace(/^\//, ""), alt: `${title}, as printed`, loading: "lazy" }),
     !isPicture && printed ? h("p", { class: "hint" }, `In the paper: ${printed}`) : "",
