@@ -111,7 +111,7 @@ pub fn print_report(shown: &Shown, totals: &Totals, report: &Report) -> io::Resu
         );
     }
     for (way, half, half_report) in [("down", &totals.down, &report.down), ("up", &totals.up, &report.up)] {
-        let Step { span, sent_bits, counters } = &half.step;
+        let Step { span, sent_bits, counters, .. } = &half.step;
         let seconds = span.as_secs_f64().max(1e-9);
         let sojourn = Quantiles::of(&half_report.times.sojourn);
         let late = Quantiles::of(&half_report.times.lateness);
