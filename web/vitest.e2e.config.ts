@@ -2,5 +2,5 @@ import { defineConfig } from "vitest/config";
 
 // Opens the built template in the system's browser; run `npm run build` first.
 export default defineConfig({
-  test: { include: ["test/*.e2e.test.ts"], testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false },
+  test: { include: ["test/*.e2e.test.ts"], testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 2 },
 });

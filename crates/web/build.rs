@@ -1,4 +1,4 @@
-//! Lists the built pages in `assets/app`, so that they are part of the program.
+//! Takes the built pages in `assets/app` into the program, as they are when this runs: they may be built anew while the compiler is at work.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,12 @@ fn main() -> io::Result<()> {
     collect(&app, &mut files)?;
     files.sort();
     let mut list = String::from("&[\n");
-    for file in files {
+    for (number, file) in files.iter().enumerate() {
         println!("cargo::rerun-if-changed={}", file.display());
         let name = file.strip_prefix(&app).map_err(io::Error::other)?.to_string_lossy().replace('\\', "/");
-        let _ = writeln!(list, "    ({name:?}, include_bytes!({:?})),", file.display().to_string());
+        let copy = out.join(format!("app-{number}"));
+        fs::copy(file, &copy)?;
+        let _ = writeln!(list, "    ({name:?}, include_bytes!({:?})),", copy.display().to_string());
     }
     list.push_str("]\n");
     fs::write(out.join("app.rs"), list)

@@ -37,7 +37,7 @@ const PROFILES: readonly Profile[] = [
 const RATE = 10e6;
 const PACKET_S = (1507 * 8) / RATE;
 const SAMPLES = 1000;
-const TIMES = Array.from({ length: SAMPLES }, (_, at) => round(at * 0.06));
+const SECONDS = 60;
 
 function round(value: number): number {
   return Number(value.toPrecision(6));
@@ -48,10 +48,11 @@ function figure(mean: number, random: () => number, n: number): object {
 }
 
 /** A sawtooth with noise, between zero and twice the middle. */
-function wander(middle: number, swing: number, period: number, random: () => number): number[] {
+function wander(times: readonly number[], middle: number, swing: number, period: number, random: () => number): number[] {
+  const step = SECONDS / times.length;
   let phase = random();
-  return TIMES.map((time) => {
-    phase += (0.06 / period) * (0.7 + 0.6 * random());
+  return times.map((time) => {
+    phase += (step / period) * (0.7 + 0.6 * random());
     const start = time < 1.5 ? 2.2 - time * 0.8 : 1;
     return round(Math.max(0, middle * start + swing * (2 * (phase % 1) - 1) + swing * 0.35 * (random() - 0.5)));
   });
@@ -64,16 +65,19 @@ export interface FixtureOptions {
   readonly points?: number;
   readonly scenario?: string;
   readonly sweep?: boolean;
+  /** Samples of each line. */
+  readonly samples?: number;
 }
 
 /** Data of schema `goodqueue.report/1`. */
 export function fixture(options: FixtureOptions = {}): object {
-  const { flows = 16, replications = 10, points = PROFILES.length, scenario = SCENARIO, sweep = false } = options;
+  const { flows = 16, replications = 10, points = PROFILES.length, scenario = SCENARIO, sweep = false, samples = SAMPLES } = options;
+  const times = Array.from({ length: samples }, (_, at) => round((at * SECONDS) / samples));
   const profiles = Array.from({ length: points }, (_, at): Profile => {
     const profile = PROFILES[sweep ? 5 : at % PROFILES.length] as Profile;
     return sweep ? { ...profile, label: `c_max = ${(1 + at * 0.1).toFixed(1)}`, queue: profile.queue * (1 + at * 0.4), utilization: 0.97 + 0.003 * at } : profile;
   });
-  const built = profiles.map((profile, at) => point(profile, flows, replications, at));
+  const built = profiles.map((profile, at) => point(profile, flows, replications, at, times));
   return {
     schema: "goodqueue.report/1",
     title: "Home uplink, 16 CUBIC flows",
@@ -97,18 +101,18 @@ export function fixture(options: FixtureOptions = {}): object {
       provenance: { version: "0.1.0", commit: "0123456789abcdef", scenario_sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", fingerprint: "a94a8fe5ccb19ba6" },
       points: built.map(({ summary }) => summary),
     },
-    axes: [TIMES],
+    axes: [times],
     points: built.map(({ report }) => report),
   };
 }
 
-function point(profile: Profile, flowCount: number, n: number, number: number): { summary: object; report: object } {
+function point(profile: Profile, flowCount: number, n: number, number: number, times: readonly number[]): { summary: object; report: object } {
   const random = generator(number * 977 + 11);
   const shares = Array.from({ length: flowCount }, () => 1 + profile.spread * (random() + random() + random() - 1.5) * 2);
   const total = shares.reduce((sum, share) => sum + share, 0);
   const goodputs = shares.map((share) => round((share / total) * RATE * profile.utilization * 0.955));
   const jain = goodputs.reduce((sum, x) => sum + x, 0) ** 2 / (flowCount * goodputs.reduce((sum, x) => sum + x * x, 0));
-  const queue = wander(profile.queue, profile.swing, 2.4, random);
+  const queue = wander(times, profile.queue, profile.swing, 2.4, random);
   const waits = [...queue].map((packets) => packets * PACKET_S).sort((a, b) => a - b);
   const at = (part: number): number => waits[Math.floor(part * (waits.length - 1))] ?? 0;
   const f = (mean: number): object => figure(mean, random, n);
@@ -140,16 +144,16 @@ function point(profile: Profile, flowCount: number, n: number, number: number): 
         { name: "queue_packets", values: queue },
         { name: "sojourn_s", values: queue.map((packets) => (packets < 0.4 ? null : round(packets * PACKET_S))) },
         { name: "throughput_bit_s", values: queue.map((packets) => round(RATE * (packets < 0.5 ? 0.8 + 0.2 * random() : 1))) },
-        { name: "drops", values: TIMES.map((time) => Math.round(time * 7)) },
-        { name: "marks", values: TIMES.map(() => 0) },
-        ...(profile.gauge === undefined ? [] : [{ name: `gauge:${profile.gauge}`, values: wander(profile.gauge === "drop_probability" ? 0.012 : 9, profile.gauge === "drop_probability" ? 0.006 : 6, 3, random) }]),
+        { name: "drops", values: times.map((time) => Math.round(time * 7)) },
+        { name: "marks", values: times.map(() => 0) },
+        ...(profile.gauge === undefined ? [] : [{ name: `gauge:${profile.gauge}`, values: wander(times, profile.gauge === "drop_probability" ? 0.012 : 9, profile.gauge === "drop_probability" ? 0.006 : 6, 3, random) }]),
       ],
     },
     ...Array.from({ length: Math.min(flowCount, 16) }, (_, flow) => ({
       subject: `flow:bulk:${flow}`,
       axis: 0,
       samples_a_pair: 6,
-      columns: [{ name: "cwnd_bytes", values: wander(14_000, 6_000, 3 + flow / 4, random) }],
+      columns: [{ name: "cwnd_bytes", values: wander(times, 14_000, 6_000, 3 + flow / 4, random) }],
     })),
   ];
   const report = {

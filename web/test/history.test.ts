@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { History } from "../src/charts/history.ts";
-import { roundUp } from "../src/charts/live.ts";
+import { roundUp, steadyTop } from "../src/charts/live.ts";
 
 /** A history with `frames` frames a tenth of a second apart, one line `a` with the frame's number. */
 function filled(frames: number, recent: number, stretches: number): History {
@@ -84,4 +84,11 @@ describe("top of an axis", () => {
     [730, 800],
     [9.1, 10],
   ])("%f becomes %f", (value, rounded) => expect(roundUp(value)).toBeCloseTo(rounded, 12));
+});
+
+describe("steadyTop", () => {
+  it("grows at once", () => expect(steadyTop(10, 11)).toBe(12));
+  it("stays while half of it is used", () => expect([steadyTop(10, 10), steadyTop(10, 5)]).toEqual([10, 10]));
+  it("shrinks when most of it is empty", () => expect(steadyTop(10, 1)).toBeCloseTo(1.2, 12));
+  it("is never nothing", () => expect([steadyTop(0, 0), steadyTop(5, 0)]).toEqual([1, 1]));
 });

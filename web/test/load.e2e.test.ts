@@ -7,7 +7,7 @@ import type { Browser, CDPSession, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Play, START } from "../src/app/play/model.ts";
 import { pack } from "../src/app/share.ts";
-import { launch } from "./browser.ts";
+import { launch, processorClock } from "./browser.ts";
 import { startMock } from "./mock-server.ts";
 import { address } from "./serve.ts";
 
@@ -58,10 +58,17 @@ describe.skipIf(SECONDS === 0)("a long run", () => {
       const devtools = await page.context().newCDPSession(page);
       await page.waitForTimeout(Math.min(20_000, SECONDS * 250));
       const painted = await page.evaluate(() => performance.getEntriesByType("paint").find(({ name }) => name === "first-contentful-paint")?.startTime ?? NaN);
+      const busy = await processorClock(page, "TaskDuration");
       const before = await heap(devtools);
+      const busyBefore = await busy();
       const frames = await count(page, SECONDS * 1000);
+      const spent = (await busy()) - busyBefore;
       const after = await heap(devtools);
-      process.stdout.write(`first paint ${Math.round(painted)} ms; ${(frames.screen / SECONDS).toFixed(1)} frames a second, longest gap ${Math.round(frames.gap)} ms; heap ${megabytes(before)} then ${megabytes(after)} MB\n`);
+      const milliseconds = (1000 * spent) / frames.screen;
+      process.stdout.write(
+        `first paint ${Math.round(painted)} ms; ${(frames.screen / SECONDS).toFixed(1)} frames a second, longest gap ${Math.round(frames.gap)} ms, ` +
+          `${milliseconds.toFixed(1)} ms of processor time a frame; heap ${megabytes(before)} then ${megabytes(after)} MB\n`,
+      );
       // Whole-run stretches are full within minutes; until then, their arrays are there already. What may grow is bounded.
       expect(after).toBeLessThan(before * 1.25 + 4e6);
       expect(frames.screen / SECONDS).toBeGreaterThan(10);

@@ -206,21 +206,18 @@ function packetEvents(session: MockSession, kind: string, at: number, dt: number
   const queue = session.queues[at] ?? [];
   const wanted = kind === "tail-drop" ? 90 : 18;
   const result: PacketEvent[] = [];
-  const count = Math.random() < (dt * session.rate) / 12_000 ? 1 : 0;
-  const arrivals = queue.length < wanted ? count + 2 : count;
-  for (let made = 0; made < arrivals; made += 1) {
+  const packets = (t: number): number => Math.floor((t * session.rate) / 12_000);
+  const count = Math.min(3, packets(session.t) - packets(session.t - dt));
+  // As many come as leave, two more while the queue fills, and now and then one that is dropped.
+  for (let made = 0; made < (queue.length < wanted ? count + 2 : count); made += 1) {
     const id = (session.ids[at] = (session.ids[at] ?? 0) + 1);
     const flow = id % 11 === 0 ? session.flows - 1 : (id >> 1) % (session.flows - 1);
     const packet = { id, flow, size: flow === session.flows - 1 ? 100 : 1500, t: session.t };
-    if (queue.length >= wanted + 3) {
-      result.push({ ...packet, what: "drop", why: "early", text: kind === "tail-drop" ? "the queue is full" : "CoDel: above target for 103 ms, 4th drop, next in 50 ms" });
-      continue;
-    }
+    if (id % 17 === 0) result.push({ ...packet, id: -id, what: "drop", why: "early", text: kind === "tail-drop" ? "the queue is full" : "CoDel: above target for 103 ms, 4th drop, next in 50 ms" });
     queue.push(packet);
     result.push({ ...packet, what: "arrive" });
   }
-  const head = count > 0 ? queue.shift() : undefined;
-  if (head) result.push({ ...head, t: session.t, what: "depart" });
+  for (const head of queue.splice(0, count)) result.push({ ...head, t: session.t, what: "depart" });
   return result;
 }
 
@@ -231,6 +228,7 @@ function bridge(response: ServerResponse): void {
     t += 1;
     const direction = (name: string, rate: number): BridgeStats["directions"][number] => ({
       name,
+      device: name === "down" ? "eth1" : "eth0",
       aqm: "fq-codel",
       rate_bit_s: rate,
       counters: { sent_bytes: t * rate * 0.11, sent_packets: Math.round((t * rate) / 12_000), dropped: t * 3, overlimits: t * 40, requeues: 0, backlog_bytes: 21_000, backlog_packets: 14, marked: t },

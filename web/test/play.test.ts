@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { placesIn } from "../src/app/gallery.ts";
+import { EXPERIMENTS } from "../src/app/play/experiments.ts";
 import { kindOf } from "../src/app/play/files.ts";
 import { labelsOf, type Play, START, valueOf, withSetting } from "../src/app/play/model.ts";
 import { PacketQueue, placesFor } from "../src/app/play/packets.ts";
@@ -23,6 +25,32 @@ const PLAY: Play = {
   seed: 7,
   speed: null,
 };
+
+describe("experiments", () => {
+  it.each(EXPERIMENTS.map((experiment) => [experiment.id, experiment] as const))("%s survives an address and a file", async (_id, { play }) => {
+    expect(playOf(await unpack(await pack(play)))).toEqual(play);
+    expect(playFrom(fileToml(play), "x.toml", START)).toEqual({ ...play, speed: START.speed });
+    expect(new Set(labelsOf(play.variants)).size).toBe(play.variants.length);
+  });
+
+  it("have names of their own", () => {
+    expect(new Set(EXPERIMENTS.map(({ id }) => id)).size).toBe(EXPERIMENTS.length);
+    expect(EXPERIMENTS[0]?.play.scenario).toEqual(START.scenario);
+  });
+});
+
+describe("places in a paper", () => {
+  it.each([
+    ["Fig 1(b), 4.2", ["fig1b", "42"]],
+    ["Fig 2(a,b), 4.3", ["fig2a", "fig2b", "43"]],
+    ["Fig 3(a-d), 4.4", ["fig3a", "fig3b", "fig3c", "fig3d", "44"]],
+    ["Fig 12", ["fig12"]],
+    ["Eq (2), 4.3", ["eq2", "43"]],
+    ["", []],
+  ])("%s", (place, expected) => {
+    expect(placesIn(place)).toEqual(expected);
+  });
+});
 
 describe("scenario files", () => {
   it("come back as the same settings", () => {

@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { faults } from "./axe.ts";
-import { launch, open, type Opened } from "./browser.ts";
+import { drawn, launch, open, type Opened, processorClock } from "./browser.ts";
 import { fixture, page as html } from "./fixture.ts";
 
 const OUT = resolve(import.meta.dirname, "out");
@@ -238,6 +238,35 @@ describe.skipIf(given !== undefined)("other results", () => {
     const { all, drawn } = await canvases(opened.page);
     expect(drawn).toBe(all);
     expect(await faults(opened.page)).toEqual([]);
+    await opened.page.context().close();
+  });
+
+  it("opens a million points and looks closer without stutter", async () => {
+    // Four queues of eight lines each.
+    const data = fixture({ points: 4, flows: 2, samples: 31_250 });
+    const opened = await open(browser, write("a-million-points", data), { ...WIDE, colorScheme: "light" });
+    const clock = await processorClock(opened.page, "ScriptDuration");
+    await drawn(opened.page);
+    const plot = opened.page.locator(".chart-card").filter({ has: opened.page.getByRole("heading", { name: "Queue length", exact: true }) }).locator(".u-over").first();
+    await plot.scrollIntoViewIfNeeded();
+    await drawn(opened.page);
+    const box = await plot.boundingBox();
+    if (!box) throw new Error("the chart has no place on the page");
+    const spent: number[] = [];
+    for (const [from, to] of [[0.1, 0.9], [0.2, 0.8], [0.4, 0.6]] as const) {
+      await opened.page.mouse.move(box.x + box.width * from, box.y + 40);
+      await opened.page.mouse.down();
+      await opened.page.mouse.move(box.x + box.width * to, box.y + 40, { steps: 4 });
+      // All charts over time change together.
+      const before = await clock();
+      await opened.page.mouse.up();
+      await drawn(opened.page);
+      spent.push(1000 * ((await clock()) - before));
+    }
+    const opening = await opened.page.evaluate(() => performance.getEntriesByType("paint").find(({ name }) => name === "first-contentful-paint")?.startTime ?? NaN);
+    process.stdout.write(`a million points: first paint after ${Math.round(opening)} ms, a closer look takes ${spent.map((time) => Math.round(time)).join(", ")} ms of processor time in scripts\n`);
+    expect(Math.max(...spent)).toBeLessThan(300);
+    expect(opened.complaints).toEqual([]);
     await opened.page.context().close();
   });
 

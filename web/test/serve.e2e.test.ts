@@ -6,8 +6,11 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { EXPERIMENTS } from "../src/app/play/experiments.ts";
+import { fileToml } from "../src/app/play/toml.ts";
+import { unpack } from "../src/app/share.ts";
 import { faults } from "./axe.ts";
-import { launch } from "./browser.ts";
+import { drawn, launch, setSpeed } from "./browser.ts";
 import { address } from "./serve.ts";
 
 const OUT = resolve(import.meta.dirname, "out");
@@ -45,7 +48,9 @@ describe.skipIf(!hasGq)("gq serve", () => {
   }
 
   const problem = (page: Page) => page.locator(".problem");
-  const settled = (page: Page): Promise<unknown> => page.waitForURL(/#\/play\?s=/);
+  const seconds = async (page: Page): Promise<number> => Number.parseFloat((await page.locator(".clock").textContent()) ?? "");
+  /** What the address says. */
+  const state = async (page: Page): Promise<string> => JSON.stringify(await unpack(new URL(page.url()).hash.replace(/^#\/play\?s=/, "")).catch(() => "none"));
 
   it("opens, runs, and says what came out", async () => {
     const page = await visit();
@@ -58,10 +63,24 @@ describe.skipIf(!hasGq)("gq serve", () => {
     expect(await page.locator(".chart-card").count()).toBe(6);
     // The picture in README, too (scripts/picture.sh).
     await page.setViewportSize({ width: 1440, height: 1400 });
-    await page.waitForTimeout(600);
+    await drawn(page);
     await page.screenshot({ path: resolve(OUT, "serve-done.png") });
     expect(await faults(page)).toEqual([]);
     expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it("starts an experiment with one click, and the server takes all of them", async () => {
+    const { token } = (await (await fetch(`${url}api/hello`)).json()) as { token: string };
+    for (const { id, play } of EXPERIMENTS) {
+      const answer = await fetch(`${url}api/check`, { method: "POST", headers: { "X-Goodqueue-Token": token, "Content-Type": "text/plain" }, body: fileToml(play) });
+      expect([id, answer.status, await answer.text()]).toEqual([id, 200, expect.not.stringContaining("error")]);
+    }
+    const page = await visit();
+    await page.locator("#experiment-phone").press("Enter");
+    await page.locator(".now tbody tr").nth(3).waitFor();
+    await expect.poll(() => seconds(page)).toBeGreaterThan(1);
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("run");
     await page.context().close();
   });
 
@@ -89,7 +108,7 @@ describe.skipIf(!hasGq)("gq serve", () => {
     await setSpeed(page, "max");
     await page.getByRole("button", { name: "Continue" }).click();
     await page.waitForSelector(".verdict:not([hidden])", { timeout: 60_000 });
-    expect(await page.locator(".verdict .hint").textContent()).toContain("changed while it ran");
+    expect(await page.locator(".verdict .sentence").textContent()).toContain("changed on the way");
     await page.context().close();
   });
 
@@ -100,15 +119,15 @@ describe.skipIf(!hasGq)("gq serve", () => {
     await page.locator("#queue-1-more summary").click();
     await page.locator("#queue-1-target").fill("12 ms");
     await page.locator("#queue-1-target").blur();
-    await settled(page);
-    await page.waitForTimeout(500);
+    // The address is written a moment after the last change.
+    await expect.poll(() => state(page)).toContain("12 ms");
     const again = await visit(page.url());
     await expect.poll(() => again.getByLabel("Round-trip time").inputValue()).toBe("44 ms");
     expect(await again.locator("#queue-1-target").inputValue()).toBe("12 ms");
     expect(await again.locator(".setup fieldset").last().locator(".group-row").count()).toBe(4);
     await again.goto(`${url}#/play?s=broken`);
-    await again.reload();
     await expect.poll(() => problem(again).textContent()).toContain("cannot be read");
+    expect(await again.getByLabel("Round-trip time").inputValue()).toBe("44 ms");
     await page.context().close();
     await again.context().close();
   });
@@ -153,11 +172,15 @@ describe.skipIf(!hasGq)("gq serve", () => {
   it("shows packets at slow speed, with reasons", async () => {
     const page = await visit();
     await page.getByRole("button", { name: "Run", exact: true }).click();
-    await page.waitForTimeout(1500);
+    await expect.poll(() => seconds(page), { timeout: 20_000 }).toBeGreaterThan(6);
     await page.getByRole("button", { name: "Packets", exact: true }).click();
     await expect.poll(() => page.locator(".packet-panel .panel-value").first().textContent()).toMatch(/^[1-9]\d* waiting/);
-    await setSpeed(page, 4);
-    await page.locator(".signals .signal-text").first().waitFor({ timeout: 40_000 });
+    await setSpeed(page, 3);
+    // Single steps show packets too, and the next drop is not far.
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByLabel("Length of a step").selectOption("1 s");
+    await page.getByRole("button", { name: "Step" }).click();
+    await page.locator(".signals .signal-text").first().waitFor({ timeout: 20_000 });
     expect(await page.locator(".signals .signal-text").first().textContent()).toMatch(/\w{3}/);
     await page.screenshot({ path: resolve(OUT, "serve-packets.png") });
     expect(await faults(page)).toEqual([]);
@@ -171,7 +194,9 @@ describe.skipIf(!hasGq)("gq serve", () => {
     await expect.poll(() => boxes.count()).toBeGreaterThan(1);
     await boxes.nth(0).check();
     await boxes.nth(1).check();
-    await expect.poll(() => page.locator(".compared table").first().locator("tbody tr").count()).toBeGreaterThan(3);
+    // Each row says which of the two it is of.
+    const runs = page.locator(".compared table").first().locator("tbody tr > :nth-child(2)");
+    await expect.poll(async () => new Set(await runs.allTextContents()).size).toBe(2);
     await page.screenshot({ path: resolve(OUT, "serve-runs.png") });
     expect(await faults(page)).toEqual([]);
     await page.context().close();
@@ -180,7 +205,6 @@ describe.skipIf(!hasGq)("gq serve", () => {
   /** Runs what the form says and reads the fingerprint. */
   async function fingerprint(page: Page): Promise<string> {
     await setSpeed(page, "max");
-    await page.waitForTimeout(400);
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await page.waitForSelector(".verdict:not([hidden])", { timeout: 60_000 });
     return /fingerprint ([0-9a-f]{16})/.exec((await page.locator(".verdict .hint").textContent()) ?? "")?.[1] ?? "none";
@@ -194,11 +218,3 @@ describe.skipIf(!hasGq)("gq serve", () => {
     return path;
   }
 });
-
-/** Moves the slider by keys, as those without a pointer do. */
-async function setSpeed(page: Page, place: number | "max"): Promise<void> {
-  const slider = page.getByLabel("Speed", { exact: true });
-  await slider.focus();
-  await page.keyboard.press(place === "max" ? "End" : "Home");
-  if (place !== "max") for (let at = 0; at < place; at += 1) await page.keyboard.press("ArrowRight");
-}

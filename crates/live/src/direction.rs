@@ -5,6 +5,7 @@
 //! a change of rate comes first, then the queue's timer, then the transmitter that becomes free, then arrivals, as in the
 //! simulator.
 
+use crate::flows::{FlowTotal, LargestFlows};
 use crate::measure::{Meter, Times};
 use crate::packet::LivePacket;
 use crate::pool::Pool;
@@ -57,6 +58,7 @@ pub struct Direction<Q> {
     last_release: Instant,
     next_number: u64,
     pub(crate) meter: Meter,
+    flows: LargestFlows,
     pub(crate) recorder: Option<Recorder>,
 }
 
@@ -106,6 +108,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
             last_release: Instant::ZERO,
             next_number: 0,
             meter: Meter::new(),
+            flows: LargestFlows::default(),
             recorder: None,
         }
     }
@@ -285,6 +288,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         let mut packet = departure.packet;
         packet.carry_out(pool);
         self.meter.departed(departure.sojourn(now), packet.len() + self.overhead);
+        self.flows.add(&packet, pool);
         if let Some(recorder) = &mut self.recorder {
             recorder.write(&Event::new(now, &packet, EventKind::Departed));
         }
@@ -352,6 +356,11 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
     /// Hands over the times since the last exchange in place of `spare`, which must be empty.
     pub(crate) fn exchange_times(&mut self, spare: &mut Times) {
         self.meter.exchange(spare);
+    }
+
+    /// Writes the largest flows into `into`, in no order.
+    pub(crate) fn report_flows(&mut self, into: &mut Vec<FlowTotal>) {
+        self.flows.report(into);
     }
 
     /// Forgets times so far, at the end of a warm-up.

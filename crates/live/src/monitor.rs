@@ -1,5 +1,6 @@
 //! What the thread that moves packets tells others, and what others ask of it. It never waits for them.
 
+use crate::flows::FlowTotal;
 use crate::forwarder::{Forwarder, FrameCounters, Way};
 use crate::measure::Times;
 use crate::packet::LivePacket;
@@ -40,6 +41,8 @@ pub struct HalfReport {
     pub sent_bits: u64,
     /// State of the algorithm.
     pub gauges: Vec<(&'static str, f64)>,
+    /// The largest flows, in no order.
+    pub flows: Vec<FlowTotal>,
     /// The rate now.
     pub rate: Rate,
     /// The delay now.
@@ -175,6 +178,7 @@ fn fill<A: Port, B: Port, Q: Qdisc<LivePacket>>(half: &mut HalfReport, way: Way,
     half.delay = direction.delay();
     half.record_lost = direction.record_lost();
     direction.exchange_times(&mut half.times);
+    direction.report_flows(&mut half.flows);
     half.gauges.clear();
     direction.gauges(&mut |name, value| half.gauges.push((name, value)));
 }

@@ -44,4 +44,21 @@ mod tests {
             assert!(serve(wrong).is_none(), "{wrong}");
         }
     }
+
+    /// Report and app are built together; a test beside the report holds what it was built from against `web/` (`make web`).
+    #[test]
+    fn the_page_is_of_the_same_build_as_the_report() {
+        let template = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab/assets/report.html");
+        let sources = |page: &str| {
+            let stated = page.split_once("name=\"goodqueue-sources\" content=\"").expect("a page says what it was built from").1;
+            stated[..16].to_owned()
+        };
+        let page = FILES.iter().find(|(name, _)| *name == "index.html").map(|(_, content)| *content).expect("the page");
+        let template = std::fs::read_to_string(template).expect("the report's template");
+        assert_eq!(sources(std::str::from_utf8(page).expect("text")), sources(&template), "run `make web`");
+        // Nothing of another build is left, and everything that the page loads is there.
+        let text = std::str::from_utf8(page).expect("text");
+        let scripts: Vec<_> = FILES.iter().map(|(name, _)| name).filter(|name| name.ends_with(".js") || name.ends_with(".css")).collect();
+        assert!(scripts.len() >= 2 && scripts.iter().all(|name| text.contains(**name)), "{scripts:?}");
+    }
 }

@@ -149,8 +149,9 @@ fn direction(name: &str, now: &Value, before: Option<(f64, &Value)>) -> Value {
         .filter(|(field, value)| value.is_number() && !known(field))
         .map(|(field, value)| (field.clone(), value.clone()))
         .collect();
-    let seconds = |field: &str| number(&now["sojourn_us"], field).map(|micros| micros * 1e-6);
-    let sojourn = seconds("mean").filter(|_| number(now, "packets").is_some_and(|packets| packets > 0.0));
+    // Of the packets that left lately; without any there is nothing to say.
+    let seconds = |field: &str| number(&now["recent_sojourn_us"], field).map(|micros| micros * 1e-6);
+    let sojourn = seconds("mean");
     let sojourn = sojourn.map(|mean| json!({ "mean": mean, "p95": seconds("p95"), "max": seconds("max") }));
     let throughput = before.and_then(|(span, before)| {
         let more = number(now, "bytes")? - number(before, "bytes")?;
@@ -177,7 +178,7 @@ mod tests {
     fn qdisc(bytes: u64) -> Value {
         json!({
             "kind": "fq_codel", "dev": "b", "options": { "rate": 1_250_000 }, "bytes": bytes, "packets": 10, "drops": 1, "overlimits": 0,
-            "requeues": 0, "backlog": 3000, "qlen": 2, "ecn_mark": 4, "sojourn_us": { "mean": 1500, "p95": 4000, "max": 9000 }, "new_flows": 2.0,
+            "requeues": 0, "backlog": 3000, "qlen": 2, "ecn_mark": 4, "recent_sojourn_us": { "mean": 1500, "p95": 4000, "max": 9000 }, "new_flows": 2.0,
             "stalls": 0,
         })
     }

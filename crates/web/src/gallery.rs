@@ -55,8 +55,9 @@ fn paper(folder: &Path) -> Option<Value> {
         .iter()
         .map(|picture| {
             let id = picture.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            let place = id.replace(['-', '_'], " ");
-            json!({ "title": place, "place": place, "id": id, "svg": format!("/api/gallery/figures/{}.svg", id_of(folder, picture)), "printed": null })
+            let place = place_of(&id);
+            let title = read(picture).ok().and_then(|svg| title_in(&svg)).unwrap_or_else(|| place.clone());
+            json!({ "title": title, "place": place, "id": id, "svg": format!("/api/gallery/figures/{}.svg", id_of(folder, picture)), "printed": null })
         })
         .collect();
     let text = |name: &str| results[name].as_str().unwrap_or_default();
@@ -68,11 +69,44 @@ fn paper(folder: &Path) -> Option<Value> {
     }))
 }
 
+/// Where a figure stands in the paper, from the name of its file: `fig-1a` is `Fig 1(a)`.
+fn place_of(stem: &str) -> String {
+    let Some(rest) = stem.strip_prefix("fig-") else { return stem.replace(['-', '_'], " ") };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, part) = rest.split_at(digits);
+    match part.as_bytes() {
+        [] => format!("Fig {number}"),
+        [letter] if letter.is_ascii_lowercase() => format!("Fig {number}({part})"),
+        _ => format!("Fig {}", rest.replace(['-', '_'], " ")),
+    }
+}
+
+/// What a picture calls itself.
+fn title_in(svg: &str) -> Option<String> {
+    let (text, _) = svg.split_once("<title>")?.1.split_once("</title>")?;
+    let plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&");
+    (!plain.trim().is_empty()).then(|| plain.trim().to_owned())
+}
+
+/// Several figures in few words: the smallest and the largest where there are many.
+fn figures(values: &[Value]) -> Option<String> {
+    let numbers: Vec<f64> = values.iter().map(Value::as_f64).collect::<Option<_>>()?;
+    let (low, high) = numbers.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), n| (low.min(*n), high.max(*n)));
+    match numbers.len() {
+        0 => None,
+        1..=3 => Some(numbers.iter().map(|number| figure(*number)).collect::<Vec<_>>().join(" and ")),
+        count if figure(low) == figure(high) => Some(format!("{} ({count} values)", figure(low))),
+        count => Some(format!("{} to {} ({count} values)", figure(low), figure(high))),
+    }
+}
+
 /// A row with its figures as texts.
 fn row(row: &Value) -> Value {
     let shown = |value: &Value| match value {
         Value::Null => Value::Null,
         Value::String(text) => json!(text),
+        Value::Bool(yes) => json!(if *yes { "yes" } else { "no" }),
+        Value::Array(values) => json!(figures(values).unwrap_or_else(|| value.to_string())),
         Value::Number(number) => json!(number.as_f64().map_or_else(|| number.to_string(), figure)),
         other => json!(other.to_string()),
     };
@@ -115,7 +149,7 @@ mod tests {
             "rows": [{ "id": "a", "place": "figure 5", "claim": "c", "metric": "m", "expected": 0.0123456, "value": 12.0, "verdict": "holds",
                        "interval": { "mean": 12.0, "ci95": 0.5, "n": 3 } }] });
         std::fs::write(folder.join("results.json"), results.to_string()).unwrap();
-        std::fs::write(folder.join("fig-5.svg"), "<svg/>").unwrap();
+        std::fs::write(folder.join("fig-5.svg"), "<svg><title>Delay &amp; load</title></svg>").unwrap();
         let gallery = Gallery(Some(root.path().to_owned()));
         let listed = gallery.list();
         let paper = &listed["papers"][0];
@@ -125,8 +159,19 @@ mod tests {
         );
         assert_eq!((&paper["rows"][0]["value"], &paper["rows"][0]["interval"]), (&json!("12"), &json!("12 ± 0.5")));
         let address = paper["figures"][0]["svg"].as_str().unwrap();
-        assert_eq!(gallery.figure(address.rsplit('/').next().unwrap()).unwrap(), "<svg/>");
+        assert!(gallery.figure(address.rsplit('/').next().unwrap()).unwrap().starts_with("<svg>"));
+        assert_eq!((&paper["figures"][0]["title"], &paper["figures"][0]["place"]), (&json!("Delay & load"), &json!("Fig 5")));
         assert!(gallery.figure("../codel/results.json").is_err() && gallery.figure("fig-5.svg").is_err());
         assert!(Gallery(None).list()["hint"].is_string());
+    }
+
+    #[test]
+    fn many_figures_are_told_in_few_words() {
+        let told = |values: Value| figures(values.as_array().unwrap());
+        assert_eq!(told(json!([4.0, 12.0])).as_deref(), Some("4 and 12"));
+        assert_eq!(told(json!([29.58, 29.58, 29.58, 29.58])).as_deref(), Some("29.58 (4 values)"));
+        assert_eq!(told(json!([3.5, 1.25, 2.0, 9.0])).as_deref(), Some("1.25 to 9 (4 values)"));
+        assert_eq!((told(json!([])), told(json!([true]))), (None, None));
+        assert_eq!((place_of("fig-1a"), place_of("fig-12"), place_of("table_2")), ("Fig 1(a)".into(), "Fig 12".into(), "table 2".into()));
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::failure::Failure;
 use axum::http::StatusCode;
+use goodqueue_lab::compare::Labels;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Read;
@@ -83,17 +84,17 @@ fn changed_s(folder: &Path) -> u64 {
 fn show(folder: &Path) -> Option<Value> {
     let summary: Value = serde_json::from_str(&read(&folder.join("summary.json")).ok()?).ok()?;
     let points = summary["points"].as_array()?;
-    let label = |point: &Value| {
-        let set = point["set"].as_object().filter(|set| !set.is_empty());
-        let text = |(key, value): (&String, &Value)| format!("{key} = {}", goodqueue_lab::runner::shown(value));
-        set.map_or_else(|| "scenario".to_owned(), |set| set.iter().map(text).collect::<Vec<_>>().join(", "))
+    let set = |point: &Value| -> Vec<(String, Value)> {
+        point["set"].as_object().into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())).collect()
     };
+    let sets: Vec<_> = points.iter().map(set).collect();
+    let labels = Labels::new(&sets.iter().map(Vec::as_slice).collect::<Vec<_>>(), "scenario");
     Some(json!({
         "id": name_of(folder),
         "title": summary["scenario"].as_str().unwrap_or_default(),
         "when": "folder",
         "created_s": changed_s(folder),
-        "points": points.iter().map(label).collect::<Vec<_>>(),
+        "points": labels.names,
         "report": folder.join("report.html").is_file(),
     }))
 }

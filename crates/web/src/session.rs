@@ -5,6 +5,7 @@
 
 mod orders;
 mod packets;
+mod rates;
 mod result;
 mod variant;
 
@@ -99,6 +100,10 @@ pub struct Work {
 const FRAME: Wall = Wall::from_nanos(1_000_000_000 / 60);
 /// What of a frame's time computing may take when it goes as fast as it can.
 const BUSY: Wall = Wall::from_millis(12);
+/// Frames at once when it goes as fast as it can: a reader that draws 60 a second must not fall behind.
+const MOST_AT_ONCE: usize = 4;
+/// Frames that a whole run is shown in at least, however fast it goes.
+const LEAST_FRAMES: f64 = 300.0;
 /// A simulation that falls behind the clock does not catch up with more than this.
 const MOST_BEHIND: Wall = Wall::from_millis(250);
 /// From this speed down packets are shown one by one.
@@ -251,6 +256,14 @@ impl Session {
             let until = self.next_stop(begun);
             self.advance(until);
             self.show();
+            for _ in 1..MOST_AT_ONCE {
+                // What goes as fast as it can is shown in more frames than the screen has, so that no chart is coarse.
+                if self.speed.is_some() || self.stopped || self.now >= self.end || clock::since(begun) >= BUSY {
+                    break;
+                }
+                self.advance((self.now + self.stride).min(self.end));
+                self.show();
+            }
             let spent = clock::since(begun);
             if self.speed.is_none() {
                 self.adapt(spent);
@@ -289,7 +302,9 @@ impl Session {
     /// As much simulated time a frame as can be computed in it.
     fn adapt(&mut self, spent: Wall) {
         let factor = (BUSY.as_secs_f64() / spent.as_secs_f64().max(1e-4)).clamp(0.25, 2.0);
-        self.stride = Duration::from_secs_f64((self.stride.as_secs_f64() * factor).clamp(1e-4, 10.0));
+        // Where nobody looks, nothing has to look good.
+        let longest = if self.readers > 0 { variant::time(self.end) / LEAST_FRAMES } else { 10.0 };
+        self.stride = Duration::from_secs_f64((self.stride.as_secs_f64() * factor).min(longest).max(1e-4));
     }
 
     fn is_slow(&self) -> bool {

@@ -23,7 +23,7 @@ export class GalleryPage implements Page {
   constructor(context: Context) {
     this.#context = context;
     this.#place = h("div", {});
-    this.element = h("div", { class: "page" }, h("h1", {}, "Gallery"), h("p", { class: "lead" }, "What five papers say about these algorithms, repeated here: each statement with its number, ours, and whether it holds."), this.#place);
+    this.element = h("div", { class: "page" }, h("h1", {}, "Gallery"), h("p", { class: "lead" }, "What the papers say about these algorithms, run anew: their figures as they come out here, each statement with its number, ours, and whether it holds."), this.#place);
   }
 
   show(rest: string): void {
@@ -62,8 +62,8 @@ export class GalleryPage implements Page {
     this.#place.replaceChildren(
       tabs,
       h("section", {}, h("h2", {}, paper.title), h("p", {}, paper.summary), h("p", { class: "hint" }, paper.citation)),
+      paper.figures.length > 0 ? h("section", {}, h("h2", {}, "Figures"), h("div", { class: "figure-grid" }, ...paper.figures.map((one) => figure(one, paper.rows)))) : "",
       h("section", {}, h("div", { class: "section-head" }, h("h2", {}, "Statements"), filter), rows),
-      paper.figures.length > 0 ? h("section", {}, h("h2", {}, "Figures"), h("div", { class: "figure-grid" }, ...paper.figures.map(figure))) : "",
     );
   }
 }
@@ -84,20 +84,50 @@ function rowTable(rows: readonly GalleryRow[]): HTMLElement {
       h("td", {}, row.place),
       h("td", { class: "number" }, row.expected ?? "–"),
       h("td", { class: "number" }, row.value ?? "–", row.interval ? h("span", { class: "hint" }, ` ${row.interval}`) : ""),
-      h("td", {}, h("span", { class: `badge ${row.verdict.replaceAll(" ", "-")}` }, row.verdict), row.why ? h("p", { class: "hint why" }, row.why) : ""),
+      h("td", {}, badge(row), row.why ? h("p", { class: "hint why" }, row.why) : ""),
     ),
   );
   return h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": "Statements" }, h("table", { class: "plain rows" }, h("thead", {}, head), h("tbody", {}, ...body)));
 }
 
-function figure({ title, place, svg, printed }: GalleryFigure): HTMLElement {
+/** A figure as it comes out here, with what the paper says that is seen in it. */
+function figure({ title, place, svg, printed }: GalleryFigure, rows: readonly GalleryRow[]): HTMLElement {
   const isPicture = printed !== undefined && printed !== null && /^\/?api\//.test(printed);
+  const said = rows.filter((row) => placesIn(row.place).includes(squeezed(place)));
   return h(
     "figure",
     { class: "chart-card" },
-    h("figcaption", {}, h("h3", {}, title), h("p", { class: "hint" }, place)),
-    svg === null ? h("p", { class: "empty" }, "Not drawn: what it needs was not run.") : h("img", { src: svg.replace(/^\//, ""), alt: `${title}, as it comes out here`, loading: "lazy" }),
+    // A picture has its title in it.
+    h("figcaption", {}, h("h3", {}, place), svg !== null || place === title ? "" : h("p", { class: "hint" }, title)),
+    svg === null ? h("p", { class: "empty" }, "Not drawn: what it needs was not run.") : h("img", { src: svg.replace(/^\//, ""), alt: `${title}, as it comes out here`, loading: "lazy", width: 520, height: 357 }),
     isPicture && h("img", { src: printed.replace(/^\//, ""), alt: `${title}, as printed`, loading: "lazy" }),
     !isPicture && printed ? h("p", { class: "hint" }, `In the paper: ${printed}`) : "",
+    said.length > 0 && h("ul", { class: "said" }, ...said.map((row) => h("li", {}, badge(row), h("span", {}, row.claim, row.value === undefined || row.value === null ? "" : h("span", { class: "hint" }, ` Paper: ${row.expected ?? "–"}, here: ${row.value}`))))),
   );
+}
+
+function badge({ verdict }: GalleryRow): HTMLElement {
+  return h("span", { class: `badge ${verdict.replaceAll(" ", "-")}` }, verdict);
+}
+
+function squeezed(place: string): string {
+  return place.toLowerCase().replace(/[^a-z0-9]/g, "");
+}
+
+/** `Fig 2(a,b), 4.3` is `fig2a`, `fig2b` and `43`; `Fig 3(a-c)` has three parts. */
+export function placesIn(place: string): string[] {
+  return place
+    .replace(/([A-Za-z]+\.?\s*\d+)\(([^)]*)\)/g, (_all, figure: string, parts: string) => lettersIn(parts).map((part) => figure + part).join(";"))
+    .split(/[,;]/)
+    .map(squeezed)
+    .filter((one) => one !== "");
+}
+
+function lettersIn(parts: string): string[] {
+  return parts.split(",").flatMap((part) => {
+    const [from, to] = part.trim().split("-");
+    if (from === undefined || to === undefined) return [part.trim()];
+    const [first, last] = [from.charCodeAt(0), to.charCodeAt(0)];
+    return Array.from({ length: Math.max(0, Math.min(26, last - first + 1)) }, (_, at) => String.fromCharCode(first + at));
+  });
 }

@@ -51,7 +51,7 @@ export class MonitorPage implements Page {
     this.#control = h("section", { class: "bridge-control", hidden: true });
     this.#frames = CHARTS.map((chart, at) => this.#frame(chart, at));
     const grid = h("div", { class: "chart-grid" }, ...this.#frames.map((frame) => frame.element));
-    this.element = h("div", { class: "page" }, h("h1", {}, "Monitor"), this.#status, context.hello.bridge === true ? h("div", {}, this.#control, grid, this.#directions) : noBridge());
+    this.element = h("div", { class: "page wide" }, h("h1", {}, "Monitor"), this.#status, context.hello.bridge === true ? h("div", {}, this.#control, grid, this.#directions) : noBridge());
     if (context.hello.bridge !== true) this.#status.hidden = true;
   }
 
@@ -62,10 +62,10 @@ export class MonitorPage implements Page {
       "api/bridge/stream",
       {
         stats: (stats) => this.#onStats(stats),
-        gone: ({ message }) => this.#say(message ?? "The bridge is gone; waiting for it to come back…"),
+        gone: ({ message }) => this.#say(`The bridge is gone${message === undefined ? "" : ` (${message})`}. Waiting for it to come back…`, true),
         back: () => this.#say("The bridge is back."),
       },
-      (isBroken) => isBroken && this.#say("The connection to gq serve is broken; trying again…"),
+      (isBroken) => isBroken && this.#say("The connection to gq serve is broken; trying again…", true),
     );
   }
 
@@ -78,7 +78,10 @@ export class MonitorPage implements Page {
     for (const frame of this.#frames) frame.redraw();
   }
 
-  #say(text: string): void {
+  #say(text: string, isTrouble = false): void {
+    this.#status.classList.toggle("problem", isTrouble);
+    this.#status.classList.toggle("lead", !isTrouble);
+    this.#directions.classList.toggle("stale", isTrouble);
     if (this.#status.textContent !== text) this.#status.textContent = text;
   }
 
@@ -127,7 +130,9 @@ export class MonitorPage implements Page {
     if (stats.directions.map(({ name }) => name).join() !== this.#names.join()) this.#setNames(stats.directions.map(({ name }) => name));
     for (const direction of stats.directions) this.#remember(direction);
     this.#say(stats.directions.map(({ name, aqm, rate_bit_s }) => `${name}: ${aqm} at ${formatQuantity(rate_bit_s, "rate")}`).join(" · "));
-    this.#directions.replaceChildren(...stats.directions.map(directionTables));
+    // Who reads or copies something there keeps it.
+    const held = this.#directions.contains(document.activeElement) || (getSelection()?.isCollapsed === false && this.#directions.contains(getSelection()?.anchorNode ?? null));
+    if (!held) this.#directions.replaceChildren(...stats.directions.map(directionTables));
     if (!this.#hasForms) this.#showControl();
     for (const chart of this.#charts) chart?.update();
   }
@@ -166,6 +171,7 @@ export class MonitorPage implements Page {
     const aqm = field("bridge-aqm", "codel:target=10ms", "bridge-kinds");
     const rate = field("bridge-rate", "50 Mbit/s");
     const delay = field("bridge-delay", "5 ms");
+    const policy = field("bridge-policy", "utilization>=0.99, delay<=30ms");
     const direction = h("select", { id: "bridge-direction", class: "select" }, ...this.#names.map((name) => h("option", { value: name }, name)));
     // The bridge reads words: a value must be one.
     const change = (label: string, word: string, input: HTMLInputElement): HTMLElement => h("div", { class: "form-row" }, h("label", { for: input.id }, label), input, this.#confirmed(`Set the ${label.toLowerCase()}`, input, () => `${word} ${direction.value} ${input.value.replace(/\s+/g, "")}`));
@@ -175,7 +181,8 @@ export class MonitorPage implements Page {
       change("Rate", "rate", rate),
       change("Added delay", "delay", delay),
       change("Algorithm", "aqm", aqm),
-      h("p", { class: "hint" }, "An algorithm with its parameters after a colon, as on the command line: codel:target=10ms, or gsp-as with a policy. No waiting packet is lost by a change."),
+      change("Policy", "policy", policy),
+      h("p", { class: "hint" }, "An algorithm has its parameters after a colon, as on the command line: codel:target=10ms. A policy is for steered algorithms: gsp-as, codel-as, pie-as. No waiting packet is lost by a change."),
       known,
     );
     this.#control.hidden = false;
@@ -227,18 +234,38 @@ function lineNames(lines: readonly LiveLine[]): HTMLElement {
   return h("div", { class: "line-names" }, ...lines.map(({ look, label }) => h("span", {}, sign(look), label)));
 }
 
+/** Counters that stand in the lines that `tc -s qdisc` prints. */
+const IN_LINES = ["sent_bytes", "sent_packets", "dropped", "overlimits", "requeues", "backlog_bytes", "backlog_packets"];
+
 function directionTables(direction: Direction): HTMLElement {
-  const { name, counters, gauges, flows } = direction;
-  const pairs = (title: string, entries: readonly (readonly [string, string])[]): HTMLElement | "" => (entries.length === 0 ? "" : h("div", {}, h("h3", {}, title), h("dl", { class: "pairs" }, ...entries.flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)]))));
-  const top = flows.map((flow) => h("tr", {}, h("th", { scope: "row" }, flow.label), h("td", { class: "number" }, formatQuantity(flow.throughput_bit_s, "rate")), h("td", { class: "number" }, flow.backlog_bytes === undefined ? "–" : formatQuantity(flow.backlog_bytes, "bytes"))));
+  const { name, device, counters, gauges, flows } = direction;
+  const pairs = (title: string, entries: readonly (readonly [string, string])[]): HTMLElement | "" => (entries.length === 0 ? "" : h("div", {}, h("h3", {}, title), h("dl", { class: "pairs" }, ...entries.flatMap(([key, value]) => [h("dt", {}, key.replaceAll("_", " ")), h("dd", {}, value)]))));
+  const hasBacklog = flows.some((flow) => flow.backlog_bytes !== undefined);
+  const largest = Math.max(1, ...flows.map((flow) => flow.throughput_bit_s));
+  const top = flows.map((flow) => {
+    const bar = h("span", { class: "flow-bar", "aria-hidden": "true" });
+    bar.style.setProperty("--part", String(flow.throughput_bit_s / largest));
+    return h("tr", {}, h("th", { scope: "row" }, flow.label, bar), h("td", { class: "number" }, formatQuantity(flow.throughput_bit_s, "rate")), hasBacklog && h("td", { class: "number" }, flow.backlog_bytes === undefined ? "–" : formatQuantity(flow.backlog_bytes, "bytes")));
+  });
   return h(
     "section",
     { class: "direction" },
-    h("h2", {}, name),
-    pairs("Counters", Object.entries(counters).map(([key, value]) => [key, formatDecimals(value, 0)] as const)),
-    pairs("Gauges", Object.entries(gauges).map(([key, value]) => [key, value === null ? "–" : formatQuantity(value, quantityOf(key))] as const)),
-    top.length > 0 ? h("div", {}, h("h3", {}, "Largest flows"), h("table", { class: "plain" }, h("thead", {}, h("tr", {}, ...["Flow", "Throughput", "Waiting"].map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, ...top))) : "",
+    h("h2", {}, name, device === undefined ? "" : h("span", { class: "hint" }, ` out of ${device}`)),
+    h("div", {}, h("h3", {}, "Counters, as tc -s qdisc prints them"), h("pre", { class: "tc", tabindex: 0, "aria-label": `Counters of ${name}` }, asTc(direction))),
+    h("h3", {}, "Largest flows of the last second"),
+    top.length > 0 ? h("table", { class: "plain flow-table" }, h("thead", {}, h("tr", {}, ...["Flow", "Throughput", ...(hasBacklog ? ["Waiting"] : [])].map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, ...top)) : h("p", { class: "hint" }, "Nothing was sent."),
+    h("div", { class: "pair-columns" }, pairs("Gauges", Object.entries(gauges).map(([key, value]) => [key, value === null ? "–" : formatQuantity(value, quantityOf(key))] as const)), pairs("Further counters", Object.entries(counters).filter(([key]) => !IN_LINES.includes(key)).map(([key, value]) => [key, formatDecimals(value, 0)] as const))),
   );
+}
+
+/** The lines of `tc -s qdisc show`. */
+function asTc({ aqm, device, counters }: Direction): string {
+  const of = (name: string): number => counters[name] ?? 0;
+  return [
+    `qdisc ${aqm.replaceAll("-", "_")} 1: dev ${device ?? "?"} root`,
+    ` Sent ${of("sent_bytes")} bytes ${of("sent_packets")} pkt (dropped ${of("dropped")}, overlimits ${of("overlimits")} requeues ${of("requeues")})`,
+    ` backlog ${of("backlog_bytes")}b ${of("backlog_packets")}p requeues ${of("requeues")}`,
+  ].join("\n");
 }
 
 function noBridge(): HTMLElement {

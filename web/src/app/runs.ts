@@ -1,8 +1,9 @@
 // Finished runs: their figures in a table, any two beside each other.
 
 import { h } from "../dom.ts";
+import { announce } from "./announce.ts";
 import type { Runs } from "../serve/protocol.ts";
-import { compareTable, parseSummary, type Summary } from "./summary.ts";
+import { Compared, parseSummary, type Summary } from "./summary.ts";
 import type { Context, Page } from "./page.ts";
 
 export class RunsPage implements Page {
@@ -11,13 +12,14 @@ export class RunsPage implements Page {
   readonly #list: HTMLElement;
   readonly #compared: HTMLElement;
   readonly #chosen: string[] = [];
+  #shown: Compared | undefined;
   #runs: Runs = { runs: [] };
 
   constructor(context: Context) {
     this.#context = context;
     this.#list = h("div", { class: "run-list" });
-    this.#compared = h("section", { class: "compared", "aria-live": "polite" });
-    this.element = h("div", { class: "page" }, h("h1", {}, "Runs"), h("p", { class: "lead" }, "Choose one to see its figures, or two to see them beside each other."), this.#list, this.#compared);
+    this.#compared = h("section", { class: "compared", "aria-label": "Figures of what is chosen" });
+    this.element = h("div", { class: "page wide" }, h("h1", {}, "Runs"), h("p", { class: "lead" }, "Choose one to see its figures, or two to see them beside each other."), this.#list, this.#compared);
   }
 
   show(): void {
@@ -26,7 +28,15 @@ export class RunsPage implements Page {
 
   hide(): void {}
 
-  redraw(): void {}
+  redraw(): void {
+    this.#shown?.redraw();
+  }
+
+  #show(summaries: readonly Summary[]): void {
+    this.#shown = summaries.length === 0 ? undefined : new Compared(summaries);
+    this.#compared.replaceChildren(this.#shown?.element ?? "");
+    announce(summaries.length === 0 ? "No run is chosen." : `Figures of ${summaries.map(({ title }) => title).join(" and ")} are below.`);
+  }
 
   async #fill(): Promise<void> {
     try {
@@ -40,7 +50,7 @@ export class RunsPage implements Page {
   #showList(): void {
     const { runs, hint } = this.#runs;
     if (runs.length === 0) {
-      this.#list.replaceChildren(h("p", { class: "empty" }, hint ?? "Nothing has finished yet. Run something in the playground, or start gq serve with --runs DIR to see results of gq run and gq sweep."));
+      this.#list.replaceChildren(h("p", { class: "empty" }, hint ?? "Nothing has finished yet. Run something in the playground, or start gq serve with --runs DIR to see results of gq run and gq compare."));
       return;
     }
     const rows = runs.map((run) => {
@@ -66,7 +76,7 @@ export class RunsPage implements Page {
     const chosen = [...this.#chosen];
     try {
       const summaries = await Promise.all(chosen.map(async (one): Promise<Summary> => parseSummary(await this.#context.api.text(`api/runs/${encodeURIComponent(one)}/summary.json`), this.#runs.runs.find((run) => run.id === one)?.points ?? [])));
-      if (chosen.join() === this.#chosen.join()) this.#compared.replaceChildren(...(summaries.length === 0 ? [] : [compareTable(summaries)]));
+      if (chosen.join() === this.#chosen.join()) this.#show(summaries);
     } catch (error) {
       this.#compared.replaceChildren(h("p", { class: "problem", role: "alert" }, String(error instanceof Error ? error.message : error)));
     }

@@ -1,8 +1,11 @@
-// `summary.json` of one or two runs as tables, with the columns of the report.
+// `summary.json` of one or two runs as the trade-off chart and the tables of the report.
 
+import { Frame } from "../charts/frame.ts";
 import { h } from "../dom.ts";
+import { looksFor } from "../palette.ts";
 import { type GroupColumn, GROUP_COLUMNS, LINK_COLUMNS } from "../report/columns.ts";
 import { parseResult, type Point, type Result } from "../report/data.ts";
+import { tradeoffChart } from "../report/tradeoff.ts";
 import { columnsWorthShowing, figureTable, type TableRow } from "../report/tables.ts";
 
 /** A run read from its summary. */
@@ -38,28 +41,66 @@ function words(value: unknown): string {
   return typeof value === "object" && value !== null ? Object.values(value).map(words).join(" ") : String(value);
 }
 
-/** The figures of all runs in one table for each link, and one for the traffic. */
-export function compareTable(summaries: readonly Summary[]): HTMLElement {
-  const links = [...new Set(summaries.flatMap(({ result }) => result.links))];
-  const groups = [...new Set(summaries.flatMap(({ result }) => result.groups))];
-  const isPair = summaries.length > 1;
-  const sections = links.map((link) => {
-    const columns = columnsWorthShowing(LINK_COLUMNS, true, (column) => points(summaries).map(({ point }) => column.figure(point, link)));
-    const rows = points(summaries).map(({ point, title }): TableRow => ({ point: point.number, look: point.look, names: isPair ? [point.label, title] : [point.label], figures: columns.map((column) => column.figure(point, link)) }));
-    return h("section", {}, h("h2", {}, `Link ${link}`), figureTable({ caption: `Figures of the link ${link}`, nameLabels: isPair ? ["Queue", "Run"] : ["Queue"], columns, rows, compareAll: true }));
+/** One or two runs as a reader sees them. */
+export class Compared {
+  readonly element: HTMLElement;
+  readonly #frames: readonly Frame[];
+
+  constructor(summaries: readonly Summary[]) {
+    const all = rowsOf(summaries);
+    const isPair = summaries.length > 1;
+    const links = [...new Set(summaries.flatMap(({ result }) => result.links))];
+    const groups = [...new Set(summaries.flatMap(({ result }) => result.groups))];
+    this.#frames = links.map((link) => tradeoffFrame(all, link, isPair));
+    const tables = links.map((link) => {
+      const columns = columnsWorthShowing(LINK_COLUMNS, true, (column) => all.map(({ point }) => column.figure(point, link)));
+      const rows = all.map(({ point, run }): TableRow => ({ point: point.number, look: point.look, names: isPair ? [point.label, run] : [point.label], figures: columns.map((column) => column.figure(point, link)) }));
+      return h("section", {}, h("h2", {}, `Link ${link}`), figureTable({ caption: `Figures of the link ${link}`, nameLabels: isPair ? ["Queue", "Run"] : ["Queue"], columns, rows, compareAll: true }));
+    });
+    this.element = h("div", {}, h("div", { class: "chart-grid" }, ...this.#frames.map((frame) => frame.element)), ...tables, ...(groups.length > 0 ? [trafficTable(all, groups, isPair)] : []));
+    for (const frame of this.#frames) frame.update();
+  }
+
+  redraw(): void {
+    for (const frame of this.#frames) frame.redraw();
+  }
+}
+
+interface Row {
+  readonly point: Point;
+  /** The run's title. */
+  readonly run: string;
+}
+
+function tradeoffFrame(all: readonly Row[], link: string, isPair: boolean): Frame {
+  // A dot is alone with its name, so the name says which run it is of.
+  const points = all.map(({ point, run }): Point => (isPair ? { ...point, label: `${point.label} · ${run}` } : point)).filter((point) => point.figure("links", link, "sojourn_s", "p95") !== undefined);
+  const delays = points.map((point) => point.figure("links", link, "sojourn_s", "p95")?.mean ?? 0);
+  const isSpreadOut = Math.min(...delays) > 0 && Math.max(...delays) > 6 * Math.min(...delays);
+  const frame: Frame = new Frame({
+    title: `Utilisation against delay, ${link}`,
+    hint: "The delay is the 95th percentile of the sojourn times. Up and to the left is better.",
+    controls: [],
+    make: (onZoom) => (points.length > 0 ? tradeoffChart(points, link, "p95", isSpreadOut ? "log" : "linear", onZoom) : undefined),
+    legend: () => points.map(({ label, look }) => ({ label, look })),
+    empty: "These runs say nothing of this link.",
+    isWide: () => true,
   });
-  return h("div", {}, ...sections, ...(groups.length > 0 ? [trafficTable(summaries, groups)] : []));
+  return frame;
 }
 
-function trafficTable(summaries: readonly Summary[], groups: readonly string[]): HTMLElement {
-  const all = points(summaries);
+function trafficTable(all: readonly Row[], groups: readonly string[], isPair: boolean): HTMLElement {
   const columns = columnsWorthShowing<GroupColumn>(GROUP_COLUMNS, true, (column) => all.flatMap(({ point }) => groups.map((group) => column.figure(point, group))));
-  const isPair = summaries.length > 1;
-  const rows = groups.flatMap((group) => all.map(({ point, title }): TableRow => ({ point: point.number, look: point.look, names: [point.label, ...(isPair ? [title] : []), group], figures: columns.map((column) => column.figure(point, group)) })));
-  return h("section", {}, h("h2", {}, "What the traffic saw"), figureTable({ caption: "What the traffic saw", nameLabels: ["Queue", ...(isPair ? ["Run"] : []), "Traffic"], columns, rows, compareAll: false }));
+  const rows = groups.flatMap((group) => all.map(({ point, run }): TableRow => ({ point: point.number, look: point.look, names: [point.label, ...(isPair ? [run] : []), group], figures: columns.map((column) => column.figure(point, group)) })));
+  // A run without this traffic has no row.
+  const told = rows.filter((row) => row.figures.some((figure) => figure !== undefined));
+  return h("section", {}, h("h2", {}, "What the traffic saw"), figureTable({ caption: "What the traffic saw", nameLabels: ["Queue", ...(isPair ? ["Run"] : []), "Traffic"], columns, rows: told, compareAll: false }));
 }
 
-function points(summaries: readonly Summary[]): { readonly point: Point; readonly title: string }[] {
+/** The points of all runs, looking different from each other. */
+function rowsOf(summaries: readonly Summary[]): Row[] {
   const titles = summaries.map(({ title }, at) => (summaries.findIndex((other) => other.title === title) === at ? title : `${title} (${at + 1})`));
-  return summaries.flatMap(({ result }, at) => result.points.map((point) => ({ point, title: titles[at] ?? "" })));
+  const all = summaries.flatMap(({ result }, at) => result.points.map((point): Row => ({ point, run: titles[at] ?? "" })));
+  const looks = looksFor(all.map(({ point }) => point.kind));
+  return all.map(({ point, run }, at) => ({ point: { ...point, number: at, look: looks[at] ?? point.look }, run }));
 }

@@ -9,8 +9,9 @@ import { type LineAxis, plotAxis } from "./axis.ts";
 import type { Chart, Heading } from "./chart.ts";
 import { lowerBound, minMax } from "./downsample.ts";
 import type { Rows } from "./export.ts";
+import { forget, repaint } from "./painter.ts";
 import { draw, type Shape } from "./svg.ts";
-import { calmWidth, movingMean } from "./smooth.ts";
+import { calmWidth, movingMean, type Sums, sumsOf } from "./smooth.ts";
 import { extent, type Range } from "./ticks.ts";
 import { Tooltip } from "./tooltip.ts";
 import type { SharedWindow } from "./window.ts";
@@ -62,6 +63,7 @@ export class LineChart implements Chart {
   /** Calm lines in the order of the lines, while they are needed, and how wide they average. */
   #calm: readonly (readonly (number | null)[])[] | undefined;
   #calmWidth = 0;
+  readonly #sums: Sums[] = [];
 
   constructor(options: LineOptions) {
     this.#options = options;
@@ -81,7 +83,7 @@ export class LineChart implements Chart {
       this.#hovered = false;
       this.#plot?.setCursor({ left: -10, top: -10 });
     });
-    this.#unwatch = options.window.watch(() => this.#applyWindow());
+    this.#unwatch = options.window.watch(() => repaint(this));
     this.#observer = new ResizeObserver(() => this.#fit());
     this.#observer.observe(this.#host);
   }
@@ -102,6 +104,7 @@ export class LineChart implements Chart {
   }
 
   destroy(): void {
+    forget(this);
     this.#unwatch();
     this.#observer.disconnect();
     this.#plot?.destroy();
@@ -179,7 +182,8 @@ export class LineChart implements Chart {
     return { min: min < 0 ? min * 1.06 : 0, max: top > Math.min(0, min) ? top : 1 };
   }
 
-  #applyWindow(): void {
+  /** Shows the part that is looked at now. Many charts may follow one choice, so each has its turn. */
+  paint(): void {
     const { min, max } = this.#shown();
     const plot = this.#plot;
     if (!plot) return;
@@ -199,7 +203,7 @@ export class LineChart implements Chart {
     const { calm, lines } = this.#options;
     const { min, max } = this.#shown();
     this.#calmWidth = calm ? Math.max(0, ...lines.map((line) => calmWidth(line.x, min, max))) : 0;
-    this.#calm = this.#calmWidth > 0 ? lines.map((line) => movingMean(line.x, line.means ?? line.y, this.#calmWidth)) : undefined;
+    this.#calm = this.#calmWidth > 0 ? lines.map((line, at) => movingMean(line.x, (this.#sums[at] ??= sumsOf(line.means ?? line.y)), this.#calmWidth, min, max)) : undefined;
   }
 
   #fit(): void {

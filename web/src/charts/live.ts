@@ -46,7 +46,7 @@ export interface LiveOptions {
   readonly steps?: boolean;
   /** The axis reaches at least this high. */
   readonly least?: number;
-  /** A common top for charts that are read side by side: told what this one needs, answers what to use. */
+  /** A common top for charts that are read side by side: told what this one needs, answers where its axis ends. */
   readonly top?: (needed: number) => number;
 }
 
@@ -202,12 +202,10 @@ export class LiveChart implements Chart {
     return this.#options.window.range ?? this.#options.follow();
   }
 
-  /** The axis grows at once and shrinks only when most of it is empty, so that it does not tremble. */
   #fitTop(view: View): void {
     let needed = this.#options.least ?? 0;
     for (const values of view.y) for (const value of values) if (value !== null && value > needed) needed = value;
-    needed = this.#options.top?.(needed) ?? needed;
-    if (needed > this.#top || needed < this.#top * 0.45) this.#top = needed > 0 ? roundUp(needed * 1.05) : 1;
+    this.#top = this.#options.top?.(needed) ?? steadyTop(this.#top, needed);
     const unit = unitFor(this.#options.quantity, this.#top);
     if (unit.symbol === this.#unit.symbol) return;
     this.#unit = unit;
@@ -336,6 +334,13 @@ function valueBefore(values: uPlot.TypedArray | readonly (number | null | undefi
     if (value !== null && value !== undefined) return value;
   }
   return null;
+}
+
+/** Where an axis ends that ended at `before` and has to reach `needed`: it grows at once and shrinks only when most of it is empty, so that it
+ *  does not tremble. */
+export function steadyTop(before: number, needed: number): number {
+  if (before > 0 && needed <= before && needed >= before * 0.45) return before;
+  return needed > 0 ? roundUp(needed * 1.05) : 1;
 }
 
 /** The next number of the form 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8 times a power of ten. */

@@ -2,23 +2,40 @@
 
 import { lowerBound } from "./downsample.ts";
 
-/** For each x the mean of the values within half of `width` on either side; gaps (`null`) are left out, and where nothing is
- *  left there is a gap. `x` must rise. */
-export function movingMean(x: readonly number[], values: readonly (number | null)[], width: number): (number | null)[] {
-  const sums = new Float64Array(x.length + 1);
-  const counts = new Uint32Array(x.length + 1);
-  values.forEach((value, at) => {
+/** Sums up to each place of a line, from which the mean of any part follows at once. */
+export interface Sums {
+  readonly sums: Float64Array;
+  readonly counts: Uint32Array;
+}
+
+/** The sums of `values`; gaps (`null`) are left out. */
+export function sumsOf(values: readonly (number | null)[]): Sums {
+  const sums = new Float64Array(values.length + 1);
+  const counts = new Uint32Array(values.length + 1);
+  for (let at = 0; at < values.length; at += 1) {
+    const value = values[at] ?? null;
     sums[at + 1] = (sums[at] ?? 0) + (value ?? 0);
     counts[at + 1] = (counts[at] ?? 0) + (value === null ? 0 : 1);
-  });
-  let start = 0;
-  let end = 0;
-  return x.map((centre) => {
+  }
+  return { sums, counts };
+}
+
+/** For each x between `from` and `to` (and one more on either side) the mean of the values within half of `width` around it; where there are
+ *  none, and elsewhere, there is a gap. `x` must rise. */
+export function movingMean(x: readonly number[], { sums, counts }: Sums, width: number, from = -Infinity, to = Infinity): (number | null)[] {
+  const result = new Array<number | null>(x.length).fill(null);
+  const first = Math.max(0, lowerBound(x, from) - 1);
+  const last = Math.min(x.length, lowerBound(x, to) + 1);
+  let start = lowerBound(x, (x[first] ?? 0) - width / 2);
+  let end = start;
+  for (let at = first; at < last; at += 1) {
+    const centre = x[at] ?? 0;
     while (start < x.length && (x[start] ?? 0) < centre - width / 2) start += 1;
     while (end < x.length && (x[end] ?? 0) <= centre + width / 2) end += 1;
     const count = (counts[end] ?? 0) - (counts[start] ?? 0);
-    return count === 0 ? null : ((sums[end] ?? 0) - (sums[start] ?? 0)) / count;
-  });
+    if (count > 0) result[at] = ((sums[end] ?? 0) - (sums[start] ?? 0)) / count;
+  }
+  return result;
 }
 
 /** How wide to average so that a line over `from` … `to` stays calm: a hundredth of what is shown, or 0 (not at all) when

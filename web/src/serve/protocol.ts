@@ -227,7 +227,8 @@ export interface Direction {
   readonly name: string;
   readonly aqm: string;
   readonly rate_bit_s: number;
-  readonly policy?: string;
+  /** The interface that it sends to. */
+  readonly device?: string;
   readonly counters: { readonly [name: string]: number };
   readonly sojourn_s: { readonly mean: number; readonly p95: number; readonly max: number } | null;
   readonly throughput_bit_s: number;

@@ -1,12 +1,13 @@
 //! One of a session's worlds, and what a page is shown of it.
 
 use super::packets::{Packets, Shown, Waiting, seconds};
+use super::rates::{Happened, Rates, Reckoner};
 use crate::failure::Failure;
 use crate::scenario::Scenario;
 use goodqueue_lab::build;
 use goodqueue_lab::plan::Queue;
 use goodqueue_lab::runner::{PointResult, sampling_period};
-use goodqueue_sim::{Change, FlowView, LinkView, OpenWorld, Outcome, PacketLog, Recording, View, WorldError};
+use goodqueue_sim::{Change, FlowView, LinkView, OpenWorld, Outcome, PacketLog, Recording, WorldError};
 use goodqueue_units::{Duration, Instant};
 use serde_json::{Map, Value, json};
 
@@ -22,8 +23,7 @@ pub struct Variant {
     link: u32,
     queue: Queue,
     packets: Packets,
-    /// Bytes delivered at the last look, of groups and of flows.
-    delivered: [Vec<u64>; 2],
+    rates: Reckoner,
     /// Packet events that no page has been sent yet.
     shown: Vec<Shown>,
 }
@@ -47,7 +47,7 @@ impl Variant {
         let mut world = OpenWorld::new(spec).map_err(|error| Failure::unprocessable(error.to_string()))?;
         world.keep_packets(PacketLog::Keep);
         let packets = Packets::default();
-        Ok(Self { world, link: link as u32, queue, packets, delivered: [Vec::new(), Vec::new()], shown: Vec::new() })
+        Ok(Self { world, link: link as u32, queue, packets, rates: Reckoner::default(), shown: Vec::new() })
     }
 
     pub const fn now(&self) -> Instant {
@@ -98,24 +98,24 @@ impl Variant {
     /// What happened since the last call.
     pub fn frame(&mut self) -> Value {
         let view = self.world.look(MOST_FLOWS);
-        let span = view.span.as_secs_f64();
-        let groups: Vec<u64> = view.groups.iter().map(|group| group.delivered.get()).collect();
-        let flows: Vec<u64> = view.flows.iter().map(|flow| flow.delivered.get()).collect();
-        let [groups, flows] = [(0, groups), (1, flows)].map(|(which, now)| {
-            let before = std::mem::replace(&mut self.delivered[which], now.clone());
-            let rate = |(place, bytes): (usize, &u64)| {
-                let more = bytes.saturating_sub(before.get(place).copied().unwrap_or(0));
-                if span > 0.0 { more as f64 * 8.0 / span } else { 0.0 }
-            };
-            now.iter().enumerate().map(rate).collect::<Vec<f64>>()
+        let link = &view.links[self.link as usize];
+        let rates = self.rates.add(Happened {
+            span_s: view.span.as_secs_f64(),
+            sent_bits: link.interval.sent.bits() as f64,
+            capacity_bits: link.capacity_bits,
+            groups: view.groups.iter().map(|group| group.delivered.get()).collect(),
+            flows: view.flows.iter().map(|flow| flow.delivered.get()).collect(),
         });
         let names = &self.world.spec().groups;
-        let shown_flows: Vec<Value> =
-            view.flows.iter().zip(&flows).map(|(flow, goodput)| show_flow(flow, &names[flow.group as usize], *goodput)).collect();
-        let shown_groups: Vec<Value> =
-            names.iter().zip(&groups).map(|(name, goodput)| json!({ "name": name, "goodput_bit_s": goodput })).collect();
-        json!({ "link": show_link(&view.links[self.link as usize], &view), "groups": shown_groups, "flows": shown_flows,
-                "gauges": gauges(&view.links[self.link as usize]) })
+        let flows: Vec<Value> = view
+            .flows
+            .iter()
+            .zip(&rates.flows)
+            .map(|(flow, goodput)| show_flow(flow, &names[flow.group as usize], *goodput))
+            .collect();
+        let groups: Vec<Value> =
+            names.iter().zip(&rates.groups).map(|(name, goodput)| json!({ "name": name, "goodput_bit_s": goodput })).collect();
+        json!({ "link": show_link(link, rates), "groups": groups, "flows": flows, "gauges": gauges(link) })
     }
 
     /// Flows there are.
@@ -150,10 +150,8 @@ impl Variant {
     }
 }
 
-fn show_link(link: &LinkView, view: &View) -> Value {
+fn show_link(link: &LinkView, rates: &Rates) -> Value {
     let interval = &link.interval;
-    let span = view.span.as_secs_f64();
-    let sent = interval.sent.bits() as f64;
     let sojourn = (interval.departed > 0).then(|| {
         json!({
             "mean": interval.sojourn_mean.as_secs_f64(), "p95": interval.sojourn_p95.as_secs_f64(),
@@ -165,9 +163,8 @@ fn show_link(link: &LinkView, view: &View) -> Value {
         "queue_packets": link.waiting.packets.get(),
         "queue_bytes": link.waiting.backlog.get(),
         "sojourn_s": sojourn,
-        "throughput_bit_s": if span > 0.0 { sent / span } else { 0.0 },
-        // Packets count when their transmission begins, so that a short interval may have more than fits into it.
-        "utilization": (link.capacity_bits > 0.0).then(|| (sent / link.capacity_bits).min(1.0)),
+        "throughput_bit_s": rates.throughput,
+        "utilization": rates.utilization,
         "drops": { "overflow": link.counters.overflow().packets.get(), "early": link.counters.early().packets.get() },
         "marks": link.counters.marked.packets.get(),
         "arrived": link.counters.arrived.packets.get(),

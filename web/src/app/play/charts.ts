@@ -230,9 +230,14 @@ export class PlayCharts {
   }
 
   #gaugeControls(): HTMLElement[] {
-    const options = [...this.#session.gauges].map((name) => ({ value: name, label: name.replace(/_(s|bit_s|bytes|packets)$/, "").replaceAll("_", " ") }));
+    const options = [...this.#session.gauges].map((name) => ({ value: name, label: gaugeName(name) }));
     return options.length === 0 ? [] : [selectField("Gauge", options, this.#gauge, (value) => ((this.#gauge = value), this.#gaugeFrame.update()))];
   }
+}
+
+/** A gauge's name without the unit that its values are shown with. */
+export function gaugeName(name: string): string {
+  return name.replace(/_(s|bit_s|bytes|packets)$/, "").replaceAll("_", " ");
 }
 
 /** How the flow with this number looks, whatever its group. */

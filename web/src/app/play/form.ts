@@ -4,6 +4,7 @@ import { sign } from "../../charts/sign.ts";
 import { h } from "../../dom.ts";
 import { looksFor } from "../../palette.ts";
 import type { Kind, Kinds, Trace } from "../../serve/protocol.ts";
+import { EXPERIMENTS } from "./experiments.ts";
 import { isTcp, LINES, type LinkSettings, mainKeys, MOST_GROUPS, MOST_VARIANTS, newTraffic, type Play, type Scenario, START, type TrafficSettings, type Variant, withSetting } from "./model.ts";
 import { parameterFields, parameterInput } from "./parameter-fields.ts";
 
@@ -14,6 +15,8 @@ export interface FormOptions {
   readonly presets: readonly { readonly id: string; readonly title: string; readonly scenario_toml: string }[];
   readonly get: () => Play;
   readonly set: (play: Play) => void;
+  /** Everything was chosen at once: line, traffic and queues. */
+  readonly adopt: (play: Play) => void;
   /** A whole scenario was chosen. */
   readonly load: (toml: string, name: string) => void;
 }
@@ -66,6 +69,7 @@ export class Form {
     const line = h("select", { id: "line", class: "select", onchange: () => this.#chooseLine(line.value) });
     line.append(h("option", { value: "", selected: !same }, "Your own"), h("optgroup", { label: "The line alone" }, ...LINES.map(({ id, title }) => h("option", { value: id, selected: same?.id === id }, title))));
     const scenarios = this.#options.presets;
+    line.append(group("Line, traffic and queues", EXPERIMENTS.map(({ id, title }) => ({ value: `experiment:${id}`, label: title }))));
     if (scenarios.length > 0) line.append(group("Line and traffic", scenarios.map(({ id, title }) => ({ value: `scenario:${id}`, label: title }))));
     return h(
       "fieldset",
@@ -96,6 +100,8 @@ export class Form {
       this.#options.load(scenario.scenario_toml, scenario.title);
       return;
     }
+    const experiment = EXPERIMENTS.find((one) => `experiment:${one.id}` === id);
+    if (experiment) this.#options.adopt({ ...experiment.play, seed: this.#options.get().seed });
     const line = LINES.find((one) => one.id === id);
     if (line) this.#rebuild((play) => withLink(play, line.link));
   }

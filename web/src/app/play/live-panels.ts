@@ -2,7 +2,7 @@
 
 import type { Chart, Heading } from "../../charts/chart.ts";
 import type { Rows } from "../../charts/export.ts";
-import { LiveChart, type LiveLine, type LiveOptions } from "../../charts/live.ts";
+import { LiveChart, type LiveLine, type LiveOptions, steadyTop } from "../../charts/live.ts";
 import { sign } from "../../charts/sign.ts";
 import { stackSvg } from "../../charts/stack.ts";
 import { h } from "../../dom.ts";
@@ -23,6 +23,7 @@ export class LivePanels implements Chart {
   constructor(options: Omit<LiveOptions, "lines" | "top">, panels: readonly Panel[]) {
     this.#panels = panels;
     const needed: number[] = panels.map(() => 0);
+    let top = 0;
     this.#charts = panels.map(
       (panel, at) =>
         new LiveChart({
@@ -32,11 +33,15 @@ export class LivePanels implements Chart {
           lines: panel.lines,
           top: (value) => {
             needed[at] = value;
-            return Math.max(...needed);
+            const now = steadyTop(top, Math.max(...needed));
+            // Who was drawn before has the axis of before.
+            if (now !== top) for (const [other, chart] of this.#charts.entries()) if (other !== at) chart.update();
+            top = now;
+            return now;
           },
         }),
     );
-    this.element = h("div", { class: "panels" }, ...panels.map((panel, at) => h("div", { class: "panel" }, h("div", { class: "panel-head" }, sign(panel.look), h("span", { class: "panel-name" }, panel.label)), this.#charts[at]?.element)));
+    this.element = h("div", { class: "panels", "data-count": panels.length }, ...panels.map((panel, at) => h("div", { class: "panel" }, h("div", { class: "panel-head" }, sign(panel.look), h("span", { class: "panel-name" }, panel.label)), this.#charts[at]?.element)));
   }
 
   update(): void {

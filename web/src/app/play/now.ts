@@ -55,13 +55,14 @@ export class Now {
   #fill(at: number, { link, groups }: VariantFrame): void {
     const texts = [
       link.utilization === null ? "–" : formatQuantity(Math.round(link.utilization * 1000) / 1000, "ratio"),
-      link.sojourn_s ? formatQuantity(link.sojourn_s.mean, "time", 2) : "–",
-      link.sojourn_s ? formatQuantity(link.sojourn_s.p95, "time", 2) : "–",
+      // In a frame in which nothing left, those that left last still tell.
+      link.sojourn_s ? formatQuantity(link.sojourn_s.mean, "time", 2) : undefined,
+      link.sojourn_s ? formatQuantity(link.sojourn_s.p95, "time", 2) : undefined,
       formatNumber(link.queue_packets),
       formatDecimals(link.drops.early + link.drops.overflow, 0),
       formatDecimals(link.marks, 0),
     ];
-    this.#cells[at]?.forEach((cell, column) => setText(cell, texts[column] ?? ""));
+    this.#cells[at]?.forEach((cell, column) => setText(cell, texts[column] ?? cell.textContent ?? ""));
     const cell = this.#groups[at];
     if (cell) setText(cell, groups.map((group) => `${group.name} ${formatQuantity(group.goodput_bit_s, "rate", 2)}`).join(" · "));
   }

@@ -5,8 +5,8 @@ import { sign } from "../../charts/sign.ts";
 import { h } from "../../dom.ts";
 import { type Ink, inkOf, type Look } from "../../palette.ts";
 import type { PacketEvent, Waiting } from "../../serve/protocol.ts";
-import { formatDecimals } from "../../units.ts";
-import { flowLook } from "./charts.ts";
+import { formatDecimals, formatQuantity, quantityOf } from "../../units.ts";
+import { flowLook, gaugeName } from "./charts.ts";
 import { type Leaving, PacketQueue, type Places, placesFor } from "./packets.ts";
 
 const HEIGHT = 132;
@@ -16,7 +16,21 @@ const FLOOR = 26;
 /** How long a packet is seen leaving, in milliseconds. */
 const LEAVING = { depart: 260, drop: 700 };
 const MOST_LEAVING = 200;
-const LISTED = 6;
+const LISTED = 4;
+/** More would not be read beside a moving picture. */
+const MOST_GAUGES = 5;
+
+/** Which colour is which flow, for the first `most` of them. */
+export function flowLegend(names: readonly string[], most: number): HTMLElement {
+  const rest = names.length - most;
+  const items = names.slice(0, most).map((name, flow) => {
+    const swatch = h("span", { class: `flow-swatch${flow >= 8 ? " barred" : ""}`, "aria-hidden": "true" });
+    // A style in the markup would be refused by the content security policy.
+    swatch.style.setProperty("--flow", `var(--series-${flowLook(flow).hue})`);
+    return h("li", {}, swatch, name);
+  });
+  return h("ul", { class: "flow-legend", "aria-label": "Colours of the flows" }, ...items, rest > 0 && h("li", { class: "hint" }, `and ${rest} more`));
+}
 
 /** A packet on its way out of the picture. */
 interface Ghost {
@@ -32,6 +46,7 @@ export class PacketView {
   readonly #canvas: HTMLCanvasElement;
   readonly #list: HTMLElement;
   readonly #count: HTMLElement;
+  readonly #state: HTMLElement;
   readonly #flowName: (flow: number) => string;
   readonly #resized: ResizeObserver;
   readonly #calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -39,6 +54,7 @@ export class PacketView {
   #ghosts: Ghost[] = [];
   #ink: Ink;
   #listed = -1;
+  #now = 0;
   #isDestroyed = false;
 
   constructor(label: string, look: Look, flowName: (flow: number) => string) {
@@ -46,8 +62,9 @@ export class PacketView {
     this.#ink = inkOf("page");
     this.#canvas = h("canvas", { class: "packets", role: "img", "aria-label": `Packets waiting in the queue of ${label}` });
     this.#count = h("span", { class: "panel-value" }, "0 packets");
+    this.#state = h("p", { class: "hint packet-state" });
     this.#list = h("ol", { class: "signals", "aria-label": `Drops and marks of ${label}, the newest first` });
-    this.element = h("div", { class: "packet-panel" }, h("div", { class: "panel-head" }, sign(look), h("span", { class: "panel-name" }, label), this.#count), this.#canvas, this.#list);
+    this.element = h("div", { class: "packet-panel" }, h("div", { class: "panel-head" }, sign(look), h("span", { class: "panel-name" }, label), this.#count), this.#canvas, this.#state, this.#list);
     this.#resized = new ResizeObserver(() => repaint(this));
     this.#resized.observe(this.#canvas);
     this.#tell();
@@ -59,6 +76,14 @@ export class PacketView {
     this.#positions.clear();
     this.#ghosts = [];
     repaint(this);
+  }
+
+  /** What the algorithm keeps in mind at the simulated time `t`. */
+  setState(t: number, gauges: Readonly<Record<string, number | null>>): void {
+    this.#now = t;
+    const told = Object.entries(gauges).slice(0, MOST_GAUGES).map(([name, value]) => `${gaugeName(name)} ${value === null ? "–" : Number.isInteger(value) ? formatDecimals(value, 0) : formatQuantity(value, quantityOf(name))}`);
+    const text = told.join(" · ");
+    if (this.#state.textContent !== text) this.#state.textContent = text;
   }
 
   apply(events: readonly PacketEvent[]): void {
@@ -198,7 +223,9 @@ export class PacketView {
   /** The numbers and the list beside the picture. */
   #tell(): void {
     const { waiting, drops, marks, signals } = this.#queue;
-    this.#count.textContent = `${waiting.size} waiting · ${drops} dropped · ${marks} marked`;
+    const oldest = waiting.values().next().value?.since;
+    const age = oldest === undefined ? "" : `, the oldest for ${formatQuantity(Math.max(0, this.#now - oldest), "time", 2)}`;
+    this.#count.textContent = `${waiting.size} waiting${age} · ${drops} dropped · ${marks} marked`;
     if (drops + marks === this.#listed) return;
     this.#listed = drops + marks;
     const items = signals.slice(-LISTED).reverse().map(({ t, what, flow, text }) =>

@@ -11,11 +11,12 @@ import { pack, unpack } from "../share.ts";
 import { Changes } from "./changes.ts";
 import { PlayCharts, type Span } from "./charts.ts";
 import { acceptDrops, fileButton, kindOf } from "./files.ts";
+import { type Experiment, experimentCards } from "./experiments.ts";
 import { Form } from "./form.ts";
 import { labelsOf, type Play, queueOf, START } from "./model.ts";
 import { Now } from "./now.ts";
-import { PacketView } from "./packet-view.ts";
-import { Session, type Watcher } from "./session.ts";
+import { flowLegend, PacketView } from "./packet-view.ts";
+import { MOST_FLOWS, Session, type Watcher } from "./session.ts";
 import { fileToml, LINK, playFrom, playOf, scenarioToml, Unreadable } from "./toml.ts";
 import { PACKET_SPEED, speedInWords, Transport } from "./transport.ts";
 
@@ -48,6 +49,8 @@ export class PlayPage implements Page, Watcher {
   #charts: PlayCharts | undefined;
   #packets: PacketView[] = [];
   #now: Now | undefined;
+  readonly #legend = h("div");
+  #legendFlows = -1;
   #view: View = "charts";
   #span: Span = null;
   #isShown = false;
@@ -58,14 +61,14 @@ export class PlayPage implements Page, Watcher {
   constructor(context: Context) {
     this.#context = context;
     const { kinds, hello } = context;
-    this.#form = new Form({ kinds, presets: hello.presets, traces: () => [...(hello.traces ?? []), ...this.#uploads], get: () => this.#play, set: (play) => this.#set(play), load: (toml, name) => this.#load(toml, name) });
+    this.#form = new Form({ kinds, presets: hello.presets, traces: () => [...(hello.traces ?? []), ...this.#uploads], get: () => this.#play, set: (play) => this.#set(play), adopt: (play) => this.#adopt(play), load: (toml, name) => this.#load(toml, name) });
     this.#transport = new Transport({ speed: this.#play.speed, onRun: () => void this.#run(), onPlay: (isPlaying) => this.#control({ do: isPlaying ? "play" : "pause" }), onStep: (seconds) => this.#control({ do: "step", seconds }), onSpeed: (speed) => this.#setSpeed(speed) });
     this.#changes = new Changes(kinds, (control) => this.#control(control));
     this.#problem = h("div", { class: "problem", role: "alert", hidden: true });
     this.#cautions = h("div", { class: "cautions", role: "note", hidden: true });
     this.#verdict = h("section", { class: "verdict", "aria-label": "Verdict", hidden: true });
     this.#nowPlace = h("div");
-    this.#stage = h("div", { class: "stage" }, welcome());
+    this.#stage = h("div", { class: "stage" }, welcome((experiment) => this.#try(experiment)));
     this.#viewTools = h("div", { class: "view-tools", hidden: true });
     const files = h("div", { class: "setup-files" }, fileButton("Open a file…", (file) => void this.#open(file)), this.#saveMenu());
     const side = h("details", { class: "side", open: true }, h("summary", {}, "Settings"), this.#form.element, this.#cautions, files);
@@ -114,6 +117,8 @@ export class PlayPage implements Page, Watcher {
   }
 
   async #restore(packed: string): Promise<void> {
+    // What the form said before is not to take this address' place.
+    clearTimeout(this.#timer);
     try {
       this.#adopt(playOf(await unpack(packed)));
       this.#ownAddress = packed;
@@ -128,6 +133,15 @@ export class PlayPage implements Page, Watcher {
     this.#transport.setSpeed(play.speed);
     this.#form.render();
     this.#set(play);
+  }
+
+  /** Sets everything as the experiment says and runs it. */
+  #try(experiment: Experiment): void {
+    this.#adopt(experiment.play);
+    announce(`${experiment.title}: running.`);
+    void this.#run();
+    // The cards are gone with this; who came by the keyboard goes on at the buttons of the run.
+    document.getElementById("run")?.focus({ preventScroll: true });
   }
 
   #load(toml: string, name: string): void {
@@ -245,7 +259,17 @@ export class PlayPage implements Page, Watcher {
     this.#viewTools.hidden = false;
     this.#viewTools.replaceChildren(view, isPackets ? h("p", { class: "hint" }, `Each square is a packet, each colour a flow; low ones are small packets. Shown at ${speedInWords(PACKET_SPEED)} and slower.`) : span);
     const charts = h("div", { class: "chart-grid" }, ...(this.#charts?.frames ?? []).map((frame) => frame.element));
-    this.#stage.replaceChildren(isPackets ? h("div", { class: "packet-grid" }, ...this.#packets.map((one) => one.element)) : charts);
+    this.#legendFlows = -1;
+    this.#showLegend();
+    this.#stage.replaceChildren(isPackets ? h("div", { class: "packet-grid" }, this.#legend, ...this.#packets.map((one) => one.element)) : charts);
+  }
+
+  /** Which colour is which flow; flows may be added while it runs. */
+  #showLegend(): void {
+    const flows = this.#session?.frame?.variants[0]?.flows ?? [];
+    if (this.#view !== "packets" || flows.length === this.#legendFlows) return;
+    this.#legendFlows = flows.length;
+    this.#legend.replaceChildren(flowLegend(flows.map(({ group, index }) => `${group} ${index}`), MOST_FLOWS));
   }
 
   #chooseView(view: View): void {
@@ -280,7 +304,12 @@ export class PlayPage implements Page, Watcher {
     this.#transport.setTime(frame.t, this.#session?.state?.duration ?? this.#session?.about?.duration ?? 0);
     this.#changes.setFrame(frame);
     this.#now?.setFrame(frame);
-    this.#charts?.update();
+    if (this.#view === "packets") {
+      this.#showLegend();
+      frame.variants.forEach(({ gauges }, at) => this.#packets[at]?.setState(frame.t, gauges));
+    } else {
+      this.#charts?.update();
+    }
   }
 
   onPackets({ queue, variants }: Packets): void {
@@ -305,9 +334,10 @@ export class PlayPage implements Page, Watcher {
 
   onDone(done: Done): void {
     announce(`Done. ${done.verdict}`);
-    const remark = done.changed ? "Something was changed while it ran, so this run cannot be repeated from its scenario alone." : `The same scenario and seed give the same packets anywhere: fingerprint ${done.fingerprint}.`;
+    // The verdict says itself when something was changed.
+    const remark = done.changed ? "" : `The same scenario and seed give the same packets anywhere: fingerprint ${done.fingerprint}.`;
     const report = this.#session && h("a", { href: `api/sessions/${encodeURIComponent(this.#session.id)}/report.html`, target: "_blank", rel: "noopener", class: "button" }, "Open the report");
-    this.#verdict.replaceChildren(h("p", { class: "sentence" }, done.verdict), h("p", { class: "hint" }, remark), h("p", { class: "verdict-links" }, report ?? ""));
+    this.#verdict.replaceChildren(h("p", { class: "sentence" }, done.verdict), remark === "" ? "" : h("p", { class: "hint" }, remark), h("p", { class: "verdict-links" }, report ?? ""));
     this.#verdict.hidden = false;
     this.#charts?.update();
   }
@@ -372,12 +402,14 @@ function troubleIn({ state, message }: SessionState): string {
   return state === "stopped" ? said : "";
 }
 
-function welcome(): HTMLElement {
+function welcome(onChoose: (experiment: Experiment) => void): HTMLElement {
   return h(
     "div",
     { class: "welcome" },
     h("p", { class: "sentence" }, "Watch what a queue does to a line: choose the line, who sends, and the algorithms that manage its queue, then run them side by side with the same packets."),
     h("p", { class: "hint" }, "While it runs, halve the rate, add flows or change a parameter for all of them at once. A scenario file or a recorded link can be dropped anywhere on this page."),
+    h("h2", {}, "Or start with one of these"),
+    experimentCards(onChoose),
   );
 }
 

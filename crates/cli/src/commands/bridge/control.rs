@@ -1,7 +1,7 @@
 //! Talking to a running bridge: a socket for its owner, and metrics for a collector.
 //!
 //! The socket takes one command a line and answers each with one line of JSON: `stats`, `rate down 20mbit`, `delay up 5ms`,
-//! `aqm down codel:target=10ms`. Changes lose no packet that waits.
+//! `aqm down codel:target=10ms`, `policy down utilization>=0.99, delay<=30ms`. Changes lose no packet that waits.
 
 use super::settings::LineSettings;
 use super::{Failure, Shown, Totals, queue_seed, show};
@@ -136,10 +136,14 @@ pub fn obey(line: &str, desk: &Desk) -> Result<Value, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (what, way, value) = match words[..] {
         ["stats"] => return Ok(show::qdiscs(&locked(&desk.shown), &locked(&desk.totals))),
-        [what @ ("rate" | "delay" | "aqm"), "down", value] => (what, Way::Down, value),
-        [what @ ("rate" | "delay" | "aqm"), "up", value] => (what, Way::Up, value),
-        _ => return Err("allowed: stats; rate, delay or aqm with down or up and a value".to_owned()),
+        [what @ ("rate" | "delay" | "aqm"), "down", value] => (what, Way::Down, value.to_owned()),
+        [what @ ("rate" | "delay" | "aqm"), "up", value] => (what, Way::Up, value.to_owned()),
+        // Bounds may be written with spaces.
+        ["policy", "down", ref bounds @ ..] if !bounds.is_empty() => ("policy", Way::Down, bounds.concat()),
+        ["policy", "up", ref bounds @ ..] if !bounds.is_empty() => ("policy", Way::Up, bounds.concat()),
+        _ => return Err("allowed: stats; rate, delay, aqm or policy with down or up and a value".to_owned()),
     };
+    let value = value.as_str();
     let down = way == Way::Down;
     let mut changed = locked(&desk.settings).clone();
     let given = Some(value.to_owned());
@@ -159,6 +163,7 @@ pub fn obey(line: &str, desk: &Desk) -> Result<Value, String> {
                 changed.delay = given;
             }
         }
+        "policy" => changed.hold_to(way, value).map_err(|failure| failure.text())?,
         _ => {
             changed.aqm_up = if down { changed.aqm_up.or(changed.aqm.clone()) } else { given.clone() };
             if down {
@@ -211,10 +216,20 @@ mod tests {
     }
 
     #[test]
+    fn a_policy_is_for_steered_queues() {
+        let (desk, orders) = desk();
+        assert!(obey("policy down delay<=20ms", &desk).is_err_and(|why| why.contains("target_max")));
+        obey("aqm down gsp-as", &desk).unwrap();
+        obey("policy down utilization>=0.95, delay <= 20ms", &desk).unwrap();
+        let replaced = orders.try_iter().filter(|order| matches!(order, Command::Queue(Way::Down, _))).count();
+        assert_eq!((replaced, locked(&desk.settings).aqm.as_deref()), (2, Some("gsp-as:u_low=0.95:target_max=20ms")));
+    }
+
+    #[test]
     fn mistakes_change_nothing() {
         let (desk, orders) = desk();
         for line in
-            ["", "rate down", "rate sideways 1mbit", "rate up fast", "aqm down codle", "delay up 5", "aqm up codel:target=1year"]
+            ["", "rate down", "policy up", "policy up speed>=1", "rate sideways 1mbit", "rate up fast", "aqm down codle", "delay up 5", "aqm up codel:target=1year"]
         {
             assert!(obey(line, &desk).is_err(), "{line}");
         }

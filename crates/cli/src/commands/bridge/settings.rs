@@ -78,6 +78,28 @@ impl LineSettings {
         }
     }
 
+    /// Holds the queue of one direction to another policy, whatever held it before.
+    pub fn hold_to(&mut self, way: Way, policy: &str) -> Result<(), Failure> {
+        let parameters = policy_parameters(policy)?;
+        let held = |aqm: &str, parameters: &str| {
+            let mut kept: Vec<&str> = aqm.split(':').collect();
+            kept.retain(|part| !POLICY_PARAMETERS.iter().any(|name| part.split('=').next() == Some(name)));
+            format!("{}{parameters}", kept.join(":"))
+        };
+        // Up to now one policy may have held both.
+        let before = self.policy.take().map_or_else(|| Ok(String::new()), |policy| policy_parameters(&policy))?;
+        let down = self.aqm.clone().unwrap_or_else(|| "fq-codel".to_owned());
+        let up = self.aqm_up.clone().unwrap_or_else(|| down.clone());
+        let one = |aqm: &str, concerned: bool| match (concerned, before.as_str()) {
+            (true, _) => held(aqm, &parameters),
+            (false, "") => aqm.to_owned(),
+            (false, before) => format!("{aqm}{before}"),
+        };
+        self.aqm = Some(one(&down, way == Way::Down));
+        self.aqm_up = Some(one(&up, way == Way::Up));
+        Ok(())
+    }
+
     /// Everything that concerns the queue of one direction.
     pub fn queue_of(&self, way: Way) -> impl PartialEq + use<> {
         let (aqm, buffer) = match way {
@@ -166,6 +188,9 @@ fn in_options(fault: &Fault) -> String {
     format!("{place}: {}{help}", fault.message())
 }
 
+/// Parameters that a policy stands for.
+const POLICY_PARAMETERS: [&str; 4] = ["u_low", "u_target", "target_max", "thresh_min"];
+
 /// `utilization>=0.99, delay<=30ms` as parameters of a steered queue.
 fn policy_parameters(policy: &str) -> Result<String, Failure> {
     let wrong = |part: &str| {
@@ -225,6 +250,18 @@ mod tests {
         let steered = LineSettings { aqm: Some("gsp-as".into()), policy: Some("delay <= 10ms".into()), ..settings() };
         let queue = steered.link().unwrap().down.queue.unwrap();
         assert_eq!(queue.params.len(), 1);
+    }
+
+    #[test]
+    fn another_policy_takes_the_place_of_the_one_before_in_one_direction() {
+        let mut steered =
+            LineSettings { aqm: Some("gsp-as:interval=50ms".into()), policy: Some("delay<=10ms".into()), ..settings() };
+        steered.hold_to(Way::Down, "utilization>=0.95, delay<=40ms").unwrap();
+        assert_eq!(steered.aqm.as_deref(), Some("gsp-as:interval=50ms:u_low=0.95:target_max=40ms"));
+        assert_eq!(steered.aqm_up.as_deref(), Some("gsp-as:interval=50ms:target_max=10ms"));
+        steered.hold_to(Way::Down, "delay<=20ms").unwrap();
+        assert_eq!(steered.aqm.as_deref(), Some("gsp-as:interval=50ms:target_max=20ms"));
+        assert!(steered.hold_to(Way::Up, "speed>=1").is_err());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::live;
 use crate::output::{print, say};
 use goodqueue_aqm::Counters;
 use goodqueue_lab::plan::{Direction, Link};
+use goodqueue_live::flows::FlowTotal;
 use goodqueue_live::measure::{Quantiles, Times};
 use goodqueue_live::monitor::{HalfReport, Report};
 use goodqueue_units::{Duration, Instant};
@@ -44,6 +45,27 @@ struct Step {
     span: Duration,
     sent_bits: u64,
     counters: Counters,
+    /// Times in the queue of the packets that left within it.
+    sojourn: Quantiles,
+    /// The flows that sent most within it, the largest first, with their bits a second.
+    flows: Vec<(String, f64)>,
+}
+
+/// Flows that are shown.
+const MOST_FLOWS: usize = 10;
+
+/// The flows that sent most between two reports, which are `span` apart.
+fn largest(now: &[FlowTotal], before: &[FlowTotal], span: Duration) -> Vec<(String, f64)> {
+    let seconds = span.as_secs_f64().max(1e-9);
+    let rate = |total: &FlowTotal| {
+        // One that lost its place and came back counts from zero again.
+        let known = before.iter().find(|known| known.flow == total.flow && known.bytes <= total.bytes);
+        (total.bytes - known.map_or(0, |known| known.bytes)) as f64 * 8.0 / seconds
+    };
+    let mut rates: Vec<(&FlowTotal, f64)> = now.iter().map(|total| (total, rate(total))).filter(|(_, rate)| *rate > 0.0).collect();
+    rates.sort_by(|(one, a), (other, b)| b.total_cmp(a).then(one.flow.0.cmp(&other.flow.0)));
+    let name = |total: &FlowTotal| total.ends.map_or_else(|| "no IP".to_owned(), |ends| ends.to_string());
+    rates.into_iter().take(MOST_FLOWS).map(|(total, rate)| (name(total), rate)).collect()
 }
 
 impl HalfTotals {
@@ -53,6 +75,8 @@ impl HalfTotals {
             span,
             sent_bits: half.sent_bits.saturating_sub(self.last.sent_bits),
             counters: half.counters.since(&self.last.counters),
+            sojourn: Quantiles::of(&half.times.sojourn),
+            flows: largest(&half.flows, &self.last.flows, span),
         };
         self.last = half.clone();
     }
@@ -87,7 +111,7 @@ pub fn print_report(shown: &Shown, totals: &Totals, report: &Report) -> io::Resu
         );
     }
     for (way, half, half_report) in [("down", &totals.down, &report.down), ("up", &totals.up, &report.up)] {
-        let Step { span, sent_bits, counters } = &half.step;
+        let Step { span, sent_bits, counters, .. } = &half.step;
         let seconds = span.as_secs_f64().max(1e-9);
         let sojourn = Quantiles::of(&half_report.times.sojourn);
         let late = Quantiles::of(&half_report.times.lateness);
@@ -212,6 +236,8 @@ fn qdisc(device: &str, link: &Link, direction: &Direction, half: &HalfTotals) ->
         "ecn_mark": counters.marked.packets.get(),
         "drop_overlimit": counters.overflow().packets.get(),
         "sojourn_us": times(Quantiles::of(&half.times.sojourn)),
+        "recent_sojourn_us": if half.step.sojourn.count > 0 { times(half.step.sojourn) } else { Value::Null },
+        "flows": half.step.flows.iter().map(|(label, rate)| json!({ "label": label, "throughput_bit_s": rate })).collect::<Vec<_>>(),
         "lateness_us": times(Quantiles::of(&half.times.lateness)),
         "stalls": half.times.stalls,
         "malformed": frames.malformed_total(),

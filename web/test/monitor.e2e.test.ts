@@ -1,0 +1,130 @@
+// The monitor beside a real `gq bridge` between two networks of this machine. GQ names the program; without it, without root or without
+// network namespaces these tests are skipped by name.
+
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { faults } from "./axe.ts";
+import { drawn, launch } from "./browser.ts";
+import { address } from "./serve.ts";
+
+const OUT = resolve(import.meta.dirname, "out");
+const GQ = process.env["GQ"] ?? "";
+/** The networks: two ends, and the machine between them. */
+const [LEFT, BRIDGE, RIGHT] = ["left", "mid", "right"].map((name) => `gq${process.pid}${name}`) as [string, string, string];
+
+function ip(...words: string[]): void {
+  execFileSync("ip", words, { stdio: ["ignore", "ignore", "pipe"] });
+}
+
+function allows(): boolean {
+  if (GQ === "" || !existsSync(GQ) || process.getuid?.() !== 0) return false;
+  const made = spawnSync("ip", ["netns", "add", LEFT]).status === 0;
+  if (made) ip("netns", "del", LEFT);
+  return made;
+}
+
+const isPossible = allows();
+if (!isPossible) process.stdout.write("skipped: the monitor's test beside a bridge (needs GQ, root, and network namespaces)\n");
+
+describe.skipIf(!isPossible)("the monitor of a bridge", () => {
+  const folder = mkdtempSync(join(tmpdir(), "goodqueue-monitor-"));
+  const socket = join(folder, "control");
+  let browser: Browser;
+  let server: ChildProcess;
+  let bridge: ChildProcess;
+  let sender: ChildProcess | undefined;
+  let page: Page;
+  const complaints: string[] = [];
+
+  function startBridge(): ChildProcess {
+    return spawn("ip", ["netns", "exec", BRIDGE, GQ, "bridge", "--in", "a", "--out", "b", "--rate", "10mbit", "--aqm", "codel", "--offloads", "ignore", "--real-time", "off", "--control", socket], { stdio: "ignore" });
+  }
+
+  async function endBridge(): Promise<void> {
+    const over = new Promise((done) => bridge.once("exit", done));
+    bridge.kill("SIGTERM");
+    await over;
+  }
+
+  beforeAll(async () => {
+    mkdirSync(OUT, { recursive: true });
+    for (const name of [LEFT, BRIDGE, RIGHT]) ip("netns", "add", name);
+    for (const [end, port, own] of [[LEFT, "a", "10.9.0.1/24"], [RIGHT, "b", "10.9.0.2/24"]] as const) {
+      ip("-n", BRIDGE, "link", "add", port, "type", "veth", "peer", "name", "end", "netns", end);
+      ip("-n", end, "addr", "add", own, "dev", "end");
+      ip("-n", end, "link", "set", "end", "up");
+      ip("-n", BRIDGE, "link", "set", port, "up");
+    }
+    bridge = startBridge();
+    server = spawn(GQ, ["serve", "--no-open", "--listen", "127.0.0.1:0", "--bridge", socket], { stdio: ["ignore", "ignore", "pipe"] });
+    const url = await address(server);
+    browser = await launch();
+    page = await (await browser.newContext({ viewport: { width: 1440, height: 1000 }, colorScheme: "light" })).newPage();
+    page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    await page.goto(`${url}#/monitor`);
+  });
+  afterAll(async () => {
+    sender?.kill("SIGKILL");
+    await browser?.close();
+    server?.kill("SIGTERM");
+    bridge?.kill("SIGTERM");
+    for (const name of [LEFT, BRIDGE, RIGHT]) spawnSync("ip", ["netns", "del", name]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const status = (): Promise<string | null> => page.getByRole("status").first().textContent();
+
+  /** Fills in a value and confirms it. */
+  async function change(label: string, button: string, value: string): Promise<void> {
+    await page.getByLabel(label, { exact: true }).fill(value);
+    await page.getByRole("button", { name: button }).click();
+    await page.getByRole("button", { name: "Yes, change live traffic" }).click();
+  }
+
+  it("shows both directions, the counters and who sends", async () => {
+    await expect.poll(status, { timeout: 20_000 }).toMatch(/^down: codel at 10\.0 Mbit\/s · up: codel at 10\.0 Mbit\/s$/);
+    // Fifty datagrams in every round, for as long as the test lasts.
+    const program = `const s = require("node:dgram").createSocket("udp4"); s.bind(5004, () => setInterval(() => { for (let n = 0; n < 50; n += 1) s.send(Buffer.alloc(1200), 9, "10.9.0.2"); }, 20));`;
+    sender = spawn("ip", ["netns", "exec", LEFT, process.execPath, "-e", program], { stdio: "ignore" });
+    const flows = page.locator(".direction").first().locator(".flow-table tbody th");
+    await expect.poll(() => flows.first().textContent(), { timeout: 20_000 }).toContain("10.9.0.1:5004 → 10.9.0.2:9 udp");
+    await expect.poll(() => page.locator(".direction .tc").first().textContent(), { timeout: 20_000 }).toMatch(/^qdisc codel 1: dev b root\n Sent [1-9]\d+ bytes [1-9]\d* pkt \(dropped [1-9]\d*, overlimits \d+ requeues 0\)\n backlog \d+b \d+p requeues 0$/);
+    for (const colorScheme of ["dark", "light"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width: 1440, height: await page.evaluate(() => document.documentElement.scrollHeight) });
+      await drawn(page);
+      await page.screenshot({ path: resolve(OUT, `monitor-live-${colorScheme}.png`) });
+      expect(await faults(page)).toEqual([]);
+    }
+  });
+
+  it("changes rate, algorithm and policy after a second click, and tells what is wrong", async () => {
+    await change("Rate", "Set the rate", "5 Mbit/s");
+    await expect.poll(status).toContain("down: codel at 5.00 Mbit/s");
+    await page.getByLabel("Rate", { exact: true }).fill("7 Mbit/s");
+    await page.getByRole("button", { name: "Set the rate" }).click();
+    await page.getByRole("button", { name: "No", exact: true }).click();
+    await change("Algorithm", "Set the algorithm", "gsp-as");
+    await expect.poll(status).toContain("down: gsp-as at 5.00 Mbit/s · up: codel");
+    await change("Policy", "Set the policy", "utilization>=0.95, delay<=20ms");
+    await page.getByText("Done.").last().waitFor();
+    await change("Algorithm", "Set the algorithm", "codle");
+    await page.getByText(/codle/).last().waitFor();
+    await expect.poll(status).toContain("down: gsp-as at 5.00 Mbit/s");
+    expect(complaints.splice(0).filter((text) => !text.includes("422"))).toEqual([]);
+  });
+
+  it("says when the bridge is gone, and goes on when it is back", async () => {
+    await endBridge();
+    await expect.poll(status, { timeout: 20_000 }).toContain("The bridge is gone");
+    bridge = startBridge();
+    await expect.poll(status, { timeout: 20_000 }).toMatch(/^down: codel at 10\.0 Mbit\/s/);
+    await expect.poll(() => page.locator(".direction .flow-table tbody th").first().textContent(), { timeout: 20_000 }).toContain("10.9.0.1:5004");
+    expect(complaints).toEqual([]);
+  });
+});
