@@ -12,6 +12,7 @@ use crate::frame::{self, Connection, TcpPacket};
 use crate::job::{FIRST_PORT, Role};
 use crate::machine::{self, Guest, Said, Setup};
 use crate::report::Line;
+use crate::sys::child;
 use goodqueue_sim::{Continue, Fate, Outcome, OutsidePacket, OutsideWorld, Progress, Ticket, WorldSpec};
 use goodqueue_units::{Ecn, Instant};
 use std::ffi::OsString;
@@ -94,10 +95,25 @@ static FOLDERS: AtomicU32 = AtomicU32::new(0);
 impl Folder {
     fn new() -> std::io::Result<Self> {
         use std::os::unix::fs::DirBuilderExt as _;
+        Self::sweep();
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("goodqueue-{}-{number}", std::process::id()));
         std::fs::DirBuilder::new().mode(0o700).create(&path)?;
         Ok(Self { path })
+    }
+
+    /// Removes folders of processes that were killed before they could.
+    fn sweep() {
+        let Ok(entries) = std::fs::read_dir(std::env::temp_dir()) else { return };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let process = name.to_str().and_then(|name| name.strip_prefix("goodqueue-")?.split_once('-'));
+            let process = process.filter(|(_, number)| number.parse::<u32>().is_ok()).and_then(|(id, _)| id.parse().ok());
+            if process.is_some_and(|process| !child::is_alive(process)) {
+                // It may be another user's, who will remove it.
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
     }
 }
 

@@ -7,7 +7,8 @@ use crate::job::{Job, Role};
 use crate::report::Line;
 use crate::ring::{Piece, Use};
 use crate::sys::descriptors::{self, memory_file};
-use crate::sys::{child, waiting};
+use crate::sys::child::{self, Tether};
+use crate::sys::waiting;
 use crate::vhost::{self, Device, HEADER, Header, RECEIVE, TRANSMIT};
 use std::ffi::OsString;
 use std::fs::File;
@@ -61,6 +62,7 @@ pub struct Guest {
     /// Its number in the calendar.
     number: usize,
     child: Child,
+    _tether: Tether,
     clock: UnixStream,
     card_listener: UnixListener,
     card: Option<UnixStream>,
@@ -103,7 +105,7 @@ impl Guest {
         command.env_clear().env("GQ_SEED", (setup.seed ^ number as u64).to_string());
         let stdout = console.try_clone().map_err(doing("preparing a guest"))?;
         command.stdin(Stdio::null()).stderr(stdout.try_clone().map_err(doing("preparing a guest"))?).stdout(stdout);
-        child::bind(&mut command, vec![report.as_raw_fd()]);
+        let tether = child::bind(&mut command, vec![report.as_raw_fd()]).map_err(doing("preparing a guest"))?;
         let mut child = command.spawn().map_err(doing("starting the guest kernel"))?;
         let clock = match accept(&clock_listener) {
             Ok(clock) => clock,
@@ -117,6 +119,7 @@ impl Guest {
             name,
             number,
             child,
+            _tether: tether,
             clock,
             card_listener,
             card: None,
