@@ -5,7 +5,8 @@
 use goodqueue_aqm::{EcnPolicy, Limit};
 use goodqueue_linux::{Hosts, Kernel, LinuxError, inside};
 use goodqueue_sim::{
-    Arrivals, Continue, FlowSpec, LinkSpec, Outcome, QueueSpec, RateSpec, Recording, SessionSpec, SizeLaw, SourceSpec, World, WorldSpec,
+    Arrivals, Continue, FlowSpec, LinkSpec, Outcome, QueueSpec, RateSpec, Recording, SessionSpec, SizeLaw, SourceSpec, World,
+    WorldSpec,
 };
 use goodqueue_tcp::{CcConfig, Data, EcnMode, ReceiverConfig, SenderConfig};
 use goodqueue_units::{Bytes, Class, Duration, Ecn, Instant, Rate};
@@ -239,8 +240,7 @@ fn nothing_is_left_of_what_was_killed_while_guests_boot() {
 
 fn short(interval_ms: u64) -> FlowSpec {
     let FlowSpec { source: SourceSpec::Tcp { sender, receiver, header }, .. } = flow("cubic", None, 0) else { panic!("TCP") };
-    let model =
-        SessionSpec::Short { size: Bytes::new(10_000), interval: Duration::ms(interval_ms), arrivals: Arrivals::Poisson };
+    let model = SessionSpec::Short { size: Bytes::new(10_000), interval: Duration::ms(interval_ms), arrivals: Arrivals::Poisson };
     FlowSpec { source: SourceSpec::Session { model, sender, receiver, header }, ..flow("cubic", None, 0) }
 }
 
