@@ -5,6 +5,8 @@ pub mod bridge;
 pub mod check;
 pub mod compare;
 pub mod conformance;
+#[cfg(target_os = "linux")]
+pub mod exec;
 pub mod list;
 #[cfg(target_os = "linux")]
 pub mod replay;

@@ -45,6 +45,9 @@ enum Command {
     /// The same scenario in the simulator and with real kernel senders, side by side.
     #[cfg(target_os = "linux")]
     Validate(commands::validate::Arguments),
+    /// Unmodified programs across a simulated network, in virtual time.
+    #[cfg(target_os = "linux")]
+    Exec(commands::exec::Arguments),
     /// A shaped line with a queue between two network interfaces.
     #[cfg(target_os = "linux")]
     Bridge(Box<commands::bridge::Arguments>),
@@ -88,6 +91,8 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
             Command::Bridge(arguments) => commands::bridge::run(&arguments),
             #[cfg(target_os = "linux")]
             Command::Validate(arguments) => commands::validate::run(&arguments),
+            #[cfg(target_os = "linux")]
+            Command::Exec(arguments) => commands::exec::run(&arguments),
             #[cfg(target_os = "linux")]
             Command::Replay(arguments) => commands::replay::run(&arguments),
             #[cfg(target_os = "linux")]

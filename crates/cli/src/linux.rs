@@ -7,7 +7,8 @@ use goodqueue_lab::build;
 use goodqueue_lab::plan::Point;
 use goodqueue_lab::record::Recorder;
 use goodqueue_lab::runner::{self, RunOptions, RunReport};
-use goodqueue_linux::{Hosts, Kernel, inside};
+use goodqueue_linux::{Hosts, Kernel, LinuxError, Programs, inside};
+use goodqueue_sim::{Continue, Outcome, Progress, WorldSpec};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -26,10 +27,21 @@ pub fn guest(arguments: &GuestArguments) -> Result<(), Failure> {
 }
 
 /// Is there a kernel, and can it run all points?
-pub fn check(points: &[Point]) -> Result<(), Failure> {
+pub fn check(points: &[Point]) -> Result<Kernel, Failure> {
     let kernel = Kernel::find().map_err(Failure::Input)?;
     // What a kernel cannot do follows from settings, which are the same in all replications.
-    points.iter().try_for_each(|point| goodqueue_linux::check(&build::world(point, 0), &kernel)).map_err(Failure::Input)
+    points.iter().try_for_each(|point| goodqueue_linux::check(&build::world(point, 0), &kernel)).map_err(Failure::Input)?;
+    Ok(kernel)
+}
+
+/// Runs programs in the guests of one world.
+pub fn execute(
+    kernel: &Kernel,
+    spec: &WorldSpec,
+    programs: &mut Programs<'_>,
+    progress: &mut dyn FnMut(Progress) -> Continue,
+) -> Result<Outcome, LinuxError> {
+    goodqueue_linux::execute(spec, Hosts { kernel: &kernel.program, program: &program() }, programs, progress)
 }
 
 /// What the kernel was made from.

@@ -60,7 +60,7 @@ impl Host {
     pub fn accepts(self, points: &[Point]) -> Result<(), Failure> {
         match self {
             #[cfg(target_os = "linux")]
-            Self::Linux => crate::linux::check(points),
+            Self::Linux => crate::linux::check(points).map(drop),
             #[cfg(target_os = "linux")]
             Self::Live => points.iter().try_for_each(crate::live::host::check).map_err(Failure::Input),
             _ => {

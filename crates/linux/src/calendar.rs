@@ -3,7 +3,7 @@
 //! One party runs at a time. While none of the guests does, the clock stands where we put it; a guest that is told to run moves it itself, as
 //! far as `free_until`, and says when it waits. Its requests for later stand in the shared memory.
 
-use crate::sys::descriptors::memory_file;
+use crate::sys::descriptors::sealed_memory_file;
 use crate::sys::mapping::Mapping;
 use std::fs::File;
 use std::io;
@@ -117,7 +117,7 @@ impl Calendar {
     /// When there is no memory.
     pub fn new(guests: usize) -> io::Result<Self> {
         let len = place::CLIENTS + (guests + 1) * place::CLIENT_SIZE;
-        let file = memory_file(len as u64)?;
+        let file = sealed_memory_file(len as u64)?;
         let memory = Mapping::new(&file, len)?;
         memory.u32(place::LEN).store(len as u32, Ordering::Relaxed);
         memory.u16(place::MOST_CLIENTS).store((guests + 1) as u16, Ordering::Relaxed);

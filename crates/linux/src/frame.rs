@@ -10,6 +10,7 @@ pub const LONGEST: usize = ETHERNET + 1500;
 
 const IPV4: [u8; 2] = [8, 0];
 const TCP: u8 = 6;
+const UDP: u8 = 17;
 const FIN: u8 = 1;
 const SYN: u8 = 2;
 const RST: u8 = 4;
@@ -108,6 +109,40 @@ impl<'a> TcpPacket<'a> {
             rest = &rest[2 + body.len()..];
         }
         blocks
+    }
+}
+
+/// An IPv4 packet of any protocol, for what no connection of ours is behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IpPacket {
+    /// Its length.
+    pub ip_len: u16,
+    /// Its codepoint.
+    pub ecn: Ecn,
+    /// Protocol, and what tells its conversations apart: ports, or nothing.
+    pub conversation: (u8, u16, u16),
+}
+
+impl IpPacket {
+    /// Reads a frame; `None` when it is no whole packet over IPv4.
+    #[must_use]
+    pub fn read(frame: &[u8]) -> Option<Self> {
+        let (ethernet, ip) = frame.split_at_checked(ETHERNET)?;
+        let first = *ip.first()?;
+        let ip_len = half(ip, 2)?;
+        let header = usize::from(first & 15) * 4;
+        if ethernet[12..14] != IPV4
+            || first >> 4 != 4
+            || header < 20
+            || usize::from(ip_len) < header
+            || ip.len() < usize::from(ip_len)
+        {
+            return None;
+        }
+        let protocol = *ip.get(9)?;
+        let has_ports = protocol == TCP || protocol == UDP;
+        let port = |at| if has_ports { half(ip, header + at) } else { None };
+        Some(Self { ip_len, ecn: Ecn::from_bits(ip[1]), conversation: (protocol, port(0).unwrap_or(0), port(2).unwrap_or(0)) })
     }
 }
 

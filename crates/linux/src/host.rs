@@ -4,14 +4,16 @@
 //! what it sends enters the world at the guest's time, and how far it may go shrinks to what that makes happen.
 
 mod processor;
+mod programs;
 mod translate;
 
 use crate::calendar::{Calendar, NEVER};
 use crate::error::{GuestFault, LinuxError, doing};
-use crate::frame::{self, Connection, TcpPacket};
+use crate::frame::{self, Connection, IpPacket, TcpPacket};
 use crate::job::{FIRST_PORT, Role};
 use crate::machine::{self, Guest, Said, Setup};
 use crate::report::Line;
+use crate::sys::child;
 use goodqueue_sim::{Continue, Fate, Outcome, OutsidePacket, OutsideWorld, Progress, Ticket, WorldSpec};
 use goodqueue_units::{Ecn, Instant};
 use std::ffi::OsString;
@@ -19,6 +21,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+pub use programs::{Programs, Said as ProgramSaid};
 pub use translate::check;
 
 /// The guests' wall clock when they boot: a round number, the same in every run.
@@ -29,6 +32,8 @@ const HEAD_START: u64 = 1_000_000_000;
 const LAST_WORDS: u64 = 1_000_000_000;
 /// Turns between two looks at progress and reports.
 const TURNS: u32 = 4096;
+/// The same with programs, whose end ends the run.
+const SHORT_TURNS: u32 = 64;
 
 /// What guests are made of.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +49,29 @@ pub struct Hosts<'a> {
 /// # Errors
 /// When the world cannot be built, the machine refuses something, or a guest goes wrong.
 pub fn run(spec: &WorldSpec, hosts: Hosts<'_>, progress: &mut dyn FnMut(Progress) -> Continue) -> Result<Outcome, LinuxError> {
+    carry_out(spec, hosts, None, progress)
+}
+
+/// Runs a world with programs in the guests, beside its TCP flows, until the client has ended or the world has.
+///
+/// # Errors
+/// As [`run`].
+pub fn execute(
+    spec: &WorldSpec,
+    hosts: Hosts<'_>,
+    programs: &mut Programs<'_>,
+    progress: &mut dyn FnMut(Progress) -> Continue,
+) -> Result<Outcome, LinuxError> {
+    let spec = programs.joined(spec);
+    carry_out(&spec, hosts, Some(programs), progress)
+}
+
+fn carry_out(
+    spec: &WorldSpec,
+    hosts: Hosts<'_>,
+    programs: Option<&mut Programs<'_>>,
+    progress: &mut dyn FnMut(Progress) -> Continue,
+) -> Result<Outcome, LinuxError> {
     if !machine::can_be_named(hosts.program) {
         let error =
             std::io::Error::other("its path is not absolute, or has characters that a kernel's command line does not take");
@@ -54,7 +82,10 @@ pub fn run(spec: &WorldSpec, hosts: Hosts<'_>, progress: &mut dyn FnMut(Progress
     let calendar = Calendar::new(2).map_err(doing("making the clock"))?;
     let world = OutsideWorld::new(spec)?;
     let memory = translate::memory(world.spec());
-    let [source, sink] = [Role::Source, Role::Sink].map(|role| translate::job(&world, role, WALL_CLOCK + HEAD_START));
+    let [mut source, mut sink] = [Role::Source, Role::Sink].map(|role| translate::job(&world, role, WALL_CLOCK + HEAD_START));
+    if let Some(programs) = &programs {
+        programs.add_to(&mut source, &mut sink);
+    }
     let mut run = Run {
         flows: translate::flows(world.spec()),
         states: translate::States::new(&world),
@@ -67,14 +98,9 @@ pub fn run(spec: &WorldSpec, hosts: Hosts<'_>, progress: &mut dyn FnMut(Progress
         lines: Vec::new(),
         ready: 0,
         done: 0,
+        programs,
     };
-    let setup = Setup {
-        kernel: hosts.kernel,
-        program: hosts.program,
-        epoch: WALL_CLOCK,
-        memory,
-        seed: spec.seed,
-    };
+    let setup = Setup { kernel: hosts.kernel, program: hosts.program, epoch: WALL_CLOCK, memory, seed: spec.seed };
     for job in [source, sink] {
         let number = machine::number(job.role);
         run.guests.push(Guest::start(&setup, &folder.path, number, &job)?);
@@ -94,10 +120,25 @@ static FOLDERS: AtomicU32 = AtomicU32::new(0);
 impl Folder {
     fn new() -> std::io::Result<Self> {
         use std::os::unix::fs::DirBuilderExt as _;
+        Self::sweep();
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("goodqueue-{}-{number}", std::process::id()));
         std::fs::DirBuilder::new().mode(0o700).create(&path)?;
         Ok(Self { path })
+    }
+
+    /// Removes folders of processes that were killed before they could.
+    fn sweep() {
+        let Ok(entries) = std::fs::read_dir(std::env::temp_dir()) else { return };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let process = name.to_str().and_then(|name| name.strip_prefix("goodqueue-")?.split_once('-'));
+            let process = process.filter(|(_, number)| number.parse::<u32>().is_ok()).and_then(|(id, _)| id.parse().ok());
+            if process.is_some_and(|process| !child::is_alive(process)) {
+                // It may be another user's, who will remove it.
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
     }
 }
 
@@ -144,7 +185,7 @@ struct Flow {
     connection: Connection,
 }
 
-struct Run {
+struct Run<'a, 'b> {
     world: OutsideWorld,
     calendar: Calendar,
     guests: Vec<Guest>,
@@ -158,9 +199,10 @@ struct Run {
     ready: usize,
     done: usize,
     states: translate::States,
+    programs: Option<&'a mut Programs<'b>>,
 }
 
-impl Run {
+impl Run<'_, '_> {
     /// Lets a guest boot until it first waits. It goes one instant at a time, so that the other one finds it at the start of time.
     fn begin(&mut self, number: usize) -> Result<(), LinuxError> {
         self.guests[number].free_until(&self.calendar, 1);
@@ -221,8 +263,11 @@ impl Run {
                 self.until_it_waits(guest, None)?;
             }
             turn = turn.wrapping_add(1);
-            if turn.is_multiple_of(TURNS) || world == NEVER {
+            if turn.is_multiple_of(if self.programs.is_some() { SHORT_TURNS } else { TURNS }) || world == NEVER {
                 self.hear()?;
+                if self.programs.as_ref().is_some_and(|programs| programs.is_over()) {
+                    return Ok(Continue::Stop);
+                }
                 if progress(self.world.progress()) == Continue::Stop {
                     return Ok(Continue::Stop);
                 }
@@ -278,10 +323,15 @@ impl Run {
         if now > self.world.end().as_nanos() {
             return None;
         }
-        let packet = TcpPacket::read(frame)?;
         let forward = guest == machine::number(Role::Source);
-        let port = if forward { packet.source } else { packet.destination };
-        let flow = self.flows.get_mut(usize::from(port.checked_sub(FIRST_PORT)?))?;
+        let known = TcpPacket::read(frame).and_then(|packet| {
+            let port = if forward { packet.source } else { packet.destination };
+            let place = usize::from(port.checked_sub(FIRST_PORT)?);
+            // Programs have flows of their own, behind those of the world.
+            (place < self.own_flows()).then_some((packet, place))
+        });
+        let Some((packet, place)) = known else { return self.packet_of_program(forward, frame) };
+        let flow = self.flows.get_mut(place)?;
         let segment = if forward { flow.connection.forward(&packet) } else { flow.connection.reverse(&packet) };
         Some(OutsidePacket {
             flow: flow.number,
@@ -290,6 +340,26 @@ impl Run {
             ecn: packet.ecn,
             ticket: Ticket(NonZeroU32::MIN),
         })
+    }
+
+    /// Flows of the world, without those of programs.
+    fn own_flows(&self) -> usize {
+        self.flows.len() - if self.programs.is_some() { programs::FLOWS } else { 0 }
+    }
+
+    /// A packet of a program: `None` where there are none, or it is no whole packet.
+    fn packet_of_program(&mut self, forward: bool, frame: &[u8]) -> Option<OutsidePacket> {
+        let first = self.own_flows();
+        let programs = self.programs.as_mut()?;
+        let packet = IpPacket::read(frame)?;
+        let flow = self.flows.get_mut(first + programs.flow(forward, packet.conversation))?;
+        let segment = match TcpPacket::read(frame) {
+            Some(tcp) if forward => flow.connection.forward(&tcp),
+            Some(tcp) => flow.connection.reverse(&tcp),
+            None => programs::segment(forward),
+        };
+        let ticket = Ticket(NonZeroU32::MIN);
+        Some(OutsidePacket { flow: flow.number, segment, ip_len: packet.ip_len, ecn: packet.ecn, ticket })
     }
 
     /// Forgets packets that are lost. Those that have arrived, which only happens when the world has the word, stay for [`Run::deliver`].
@@ -323,7 +393,12 @@ impl Run {
     /// Reads what guests have reported.
     fn hear(&mut self) -> Result<(), LinuxError> {
         for guest in &mut self.guests {
+            let before = self.lines.len();
             guest.reports(&mut self.lines).map_err(|fault| guest.failed(fault))?;
+            let Some(programs) = &mut self.programs else { continue };
+            let output = guest.output().map_err(|error| guest.failed(error.into()))?;
+            let at = self.world.now();
+            programs.hear(guest.role(), &output, &self.lines[before..], at);
         }
         for line in self.lines.drain(..) {
             match line {

@@ -2,13 +2,14 @@
 
 use crate::calendar::Message;
 use crate::frame::{Connection, TcpPacket, set_ecn};
-use crate::memory::{GuestMemory, RegionSpec};
+use crate::memory::{GuestMemory, MemoryFault, RegionSpec};
 use crate::report::Line;
 use crate::ring::{Queue, RingFault, Use};
 use crate::sys::descriptors::memory_file;
 use crate::vhost::{Device, HEADER, Header};
 use goodqueue_units::Ecn;
 use proptest::prelude::*;
+use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt as _;
 
@@ -24,7 +25,7 @@ fn memory(bytes: &[u8]) -> GuestMemory {
     let file = memory_file(SIZE).expect("memory");
     file.write_all_at(bytes, 0).expect("room");
     let mut memory = GuestMemory::default();
-    memory.add(RegionSpec { guest: BASE, size: SIZE, user: BASE, offset: 0 }, &file).expect("a region");
+    memory.add(RegionSpec { guest: BASE, size: SIZE, user: BASE, offset: 0 }, file).expect("a region");
     memory
 }
 
@@ -94,17 +95,34 @@ fn addresses_at_all_ends_are_held_to_the_region() {
     assert!(memory.read(BASE + 1, &mut vec![0; SIZE as usize]).is_err());
 }
 
+fn again(file: &File) -> File {
+    file.try_clone().expect("a descriptor")
+}
+
 #[test]
-fn memory_that_is_not_there_is_not_mapped() {
+fn memory_that_is_cut_short_is_a_fault_and_not_the_end() {
+    let file = memory_file(SIZE).expect("memory");
+    let mut memory = GuestMemory::default();
+    memory.add(RegionSpec { guest: BASE, size: SIZE, user: BASE, offset: 0 }, again(&file)).expect("a region");
+    offer(&memory, &[(BASE + 0x3000, 12, 0, 0)]);
+    file.set_len(0).expect("a file");
+    let gone = RingFault::Memory(MemoryFault::Gone { at: AVAILABLE + 2, len: 2 });
+    assert_eq!(queue(4).take(&memory, Use::Read, &mut Vec::new()), Err(gone));
+    assert!(queue(4).give_back(&memory, 0, 7).is_err());
+    assert_eq!(file.metadata().expect("a file").len(), 0, "writing does not make it longer");
+}
+
+#[test]
+fn memory_that_is_not_there_is_refused() {
     let file = memory_file(4096).expect("memory");
     let mut memory = GuestMemory::default();
     let region = |size, offset| RegionSpec { guest: 0, size, user: 0, offset };
     for (size, offset) in [(8192, 0), (4096, 4096), (4096, u64::MAX), (u64::MAX, 0), (0, 0)] {
-        assert!(memory.add(region(size, offset), &file).is_err(), "{size} at {offset}");
+        assert!(memory.add(region(size, offset), again(&file)).is_err(), "{size} at {offset}");
     }
     let last = RegionSpec { guest: u64::MAX, ..region(4096, 0) };
-    assert!(memory.add(last, &file).is_err());
-    assert!(memory.add(region(4096, 0), &file).is_ok());
+    assert!(memory.add(last, again(&file)).is_err());
+    assert!(memory.add(region(4096, 0), again(&file)).is_ok());
 }
 
 /// A message to a card: number, flags, body; regions of memory come with so many files of a page.

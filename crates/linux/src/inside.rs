@@ -2,6 +2,7 @@
 //!
 //! It is this same program, started by the guest's kernel from the host's file system, which it sees read-only.
 
+mod program;
 mod sink;
 mod source;
 
@@ -69,6 +70,9 @@ fn work(path: &Path, reports: &mut Reports) -> io::Result<()> {
     let (own, other) = if job.role == Role::Source { (SOURCE, SINK) } else { (SINK, SOURCE) };
     network::set_up(b"lo", LOOPBACK, LOOPBACK).map_err(|error| named("lo", &error))?;
     network::set_up(b"eth0", own, other).map_err(|error| named("eth0", &error))?;
+    if let Some(program) = &job.program {
+        program::start(program.clone(), job.epoch).map_err(|error| named("the program", &error))?;
+    }
     match job.role {
         Role::Source => source::run(&job, reports),
         Role::Sink => sink::run(&job, reports),

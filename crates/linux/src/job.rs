@@ -57,6 +57,17 @@ impl FlowJob {
     }
 }
 
+/// A program that is run inside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramJob {
+    /// When it starts, after the world does.
+    pub start: Duration,
+    /// For the shell; one line.
+    pub command: String,
+    /// Where it is, in the host's files; without line feeds, too.
+    pub folder: String,
+}
+
 /// A whole job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
@@ -74,6 +85,8 @@ pub struct Job {
     pub settings: Vec<(String, String)>,
     /// All flows.
     pub flows: Vec<FlowJob>,
+    /// What else is to be run.
+    pub program: Option<ProgramJob>,
 }
 
 impl Job {
@@ -109,6 +122,9 @@ impl Job {
             let (stop, size, window) = (number(stop.map(nanos)), number(*size), number(window.map(u64::from)));
             let _ = writeln!(text, "flow {control} {} {stop} {size} {mss} {window} {}", nanos(*start), u8::from(*watched));
         }
+        if let Some(ProgramJob { start, command, folder }) = &self.program {
+            let _ = writeln!(text, "folder {folder}\nprogram {} {command}", nanos(*start));
+        }
         text
     }
 
@@ -123,7 +139,9 @@ impl Job {
             sample: None,
             settings: Vec::new(),
             flows: Vec::new(),
+            program: None,
         };
+        let mut place = String::new();
         for line in text.lines() {
             let (what, rest) = line.split_once(' ')?;
             let mut words = rest.split(' ');
@@ -146,6 +164,12 @@ impl Job {
                     window: optional(&mut words)?,
                     watched: words.next()? == "1",
                 }),
+                "folder" => rest.clone_into(&mut place),
+                "program" => {
+                    let (start, command) = rest.split_once(' ')?;
+                    let (start, command) = (Duration::ns(start.parse().ok()?), command.to_owned());
+                    job.program = Some(ProgramJob { start, command, folder: std::mem::take(&mut place) });
+                }
                 _ => return None,
             }
         }
@@ -196,7 +220,15 @@ mod tests {
             until: Duration::secs(9),
             sample: Some(Duration::ms(10)),
             settings: vec![("net.ipv4.tcp_rmem".to_owned(), "4096 131072 33554432".to_owned())],
-            flows: vec![flow.clone(), FlowJob { stop: Some(Duration::secs(1)), size: None, window: None, watched: false, ..flow }],
+            program: Some(ProgramJob {
+                start: Duration::secs(1),
+                command: "curl -s http://server/ | wc -c".to_owned(),
+                folder: "/some where".to_owned(),
+            }),
+            flows: vec![
+                flow.clone(),
+                FlowJob { stop: Some(Duration::secs(1)), size: None, window: None, watched: false, ..flow },
+            ],
         };
         assert_eq!(Job::read(&job.text()), Some(job));
         for wrong in ["role both", "flow cubic 1 -", "measure 1", "sample x", "nonsense 1"] {

@@ -22,5 +22,5 @@ mod sys;
 pub mod vhost;
 
 pub use error::LinuxError;
-pub use host::{Hosts, check, run};
+pub use host::{Hosts, ProgramSaid, Programs, check, execute, run};
 pub use kernel::Kernel;

@@ -6,8 +6,9 @@ use crate::frame::LONGEST;
 use crate::job::{Job, Role};
 use crate::report::Line;
 use crate::ring::{Piece, Use};
+use crate::sys::child::{self, Tether};
 use crate::sys::descriptors::{self, memory_file};
-use crate::sys::{child, waiting};
+use crate::sys::waiting;
 use crate::vhost::{self, Device, HEADER, Header, RECEIVE, TRANSMIT};
 use std::ffi::OsString;
 use std::fs::File;
@@ -58,15 +59,20 @@ pub enum Said {
 /// A guest.
 pub struct Guest {
     name: &'static str,
+    role: Role,
     /// Its number in the calendar.
     number: usize,
     child: Child,
+    _tether: Tether,
     clock: UnixStream,
     card_listener: UnixListener,
     card: Option<UnixStream>,
     device: Device,
     console: File,
     report: File,
+    /// What its program writes, and how much of it has been read.
+    output: File,
+    told: u64,
     /// So much of the report has been read.
     read: u64,
     pieces: Vec<Piece>,
@@ -96,14 +102,15 @@ impl Guest {
         let prepare = || -> io::Result<_> {
             std::fs::write(path("job"), job.text())?;
             let listeners = (UnixListener::bind(path("clock"))?, UnixListener::bind(path("card"))?);
-            Ok((listeners, memory_file(0)?, memory_file(0)?))
+            Ok((listeners, memory_file(0)?, memory_file(0)?, memory_file(0)?))
         };
-        let ((clock_listener, card_listener), console, report) = prepare().map_err(doing("preparing a guest"))?;
+        let ((clock_listener, card_listener), console, report, output) = prepare().map_err(doing("preparing a guest"))?;
         let mut command = arguments(setup, folder, number, &path("job"));
         command.env_clear().env("GQ_SEED", (setup.seed ^ number as u64).to_string());
         let stdout = console.try_clone().map_err(doing("preparing a guest"))?;
         command.stdin(Stdio::null()).stderr(stdout.try_clone().map_err(doing("preparing a guest"))?).stdout(stdout);
-        child::bind(&mut command, vec![report.as_raw_fd()]);
+        let tether =
+            child::bind(&mut command, vec![report.as_raw_fd(), output.as_raw_fd()]).map_err(doing("preparing a guest"))?;
         let mut child = command.spawn().map_err(doing("starting the guest kernel"))?;
         let clock = match accept(&clock_listener) {
             Ok(clock) => clock,
@@ -115,14 +122,18 @@ impl Guest {
         };
         let mut guest = Self {
             name,
+            role: job.role,
             number,
             child,
+            _tether: tether,
             clock,
             card_listener,
             card: None,
             device: Device::default(),
             console,
             report,
+            output,
+            told: 0,
             read: 0,
             pieces: Vec::new(),
             free_until: 0,
@@ -136,6 +147,12 @@ impl Guest {
             Err(fault) => return Err(guest.failed(fault)),
         }
         Ok(guest)
+    }
+
+    /// Which end it is.
+    #[must_use]
+    pub const fn role(&self) -> Role {
+        self.role
     }
 
     /// Names the guest and quotes its console.
@@ -321,6 +338,18 @@ impl Guest {
         read(socket, &mut answer)
     }
 
+    /// What its program has written since the last call.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn output(&mut self) -> io::Result<Vec<u8>> {
+        let len = self.output.metadata()?.len().min(MOST_TEXT);
+        let mut bytes = vec![0; len.saturating_sub(self.told) as usize];
+        self.output.read_exact_at(&mut bytes, self.told)?;
+        self.told += bytes.len() as u64;
+        Ok(bytes)
+    }
+
     /// What it has reported since the last call.
     ///
     /// # Errors
@@ -391,7 +420,7 @@ fn arguments(setup: &Setup<'_>, folder: &Path, number: usize, job: &Path) -> Com
     for text in ["root=98:0", "console=tty0", "rootfstype=hostfs", "rootflags=/", "ro", "quiet", "virtio_net.napi_tx=0"] {
         plain(text.to_owned());
     }
-    for text in ["con=null", "con0=null,fd:1", "ssl=null", "ssl0=null,fd:3"] {
+    for text in ["con=null", "con0=null,fd:1", "ssl=null", "ssl0=null,fd:3", "ssl1=null,fd:4"] {
         plain(text.to_owned());
     }
     plain(format!("time-travel-start={}", setup.epoch));

@@ -1,9 +1,11 @@
-//! The memory of a guest, as it shows it to its devices. Nothing a guest says is believed: every address is held to what was mapped.
+//! The memory of a guest, as it shows it to its devices. Nothing a guest says is believed: every address is held to what it has shown.
+//!
+//! It is a file of the guest's, which is read and written as one and never mapped: a guest that cut it short would end this process with a
+//! signal. What is read is what the guest wrote before it sent the message that led here, since it waits for the answer.
 
-use crate::sys::mapping::Mapping;
 use std::fs::File;
 use std::io;
-use std::sync::atomic::Ordering;
+use std::os::unix::fs::FileExt as _;
 use thiserror::Error;
 
 /// Most regions a guest may show.
@@ -17,6 +19,14 @@ pub enum MemoryFault {
     /// Outside of what it shows.
     #[error("{len} bytes at address {at:#x} are not in the guest's memory")]
     Outside {
+        /// First address.
+        at: u64,
+        /// Bytes from there.
+        len: u64,
+    },
+    /// It was there, and the guest's file has become shorter.
+    #[error("{len} bytes at address {at:#x} are no longer in the guest's memory")]
+    Gone {
         /// First address.
         at: u64,
         /// Bytes from there.
@@ -48,7 +58,7 @@ pub struct RegionSpec {
 #[derive(Debug)]
 struct Region {
     spec: RegionSpec,
-    mapping: Mapping,
+    file: File,
 }
 
 /// All regions.
@@ -62,7 +72,7 @@ impl GuestMemory {
     ///
     /// # Errors
     /// When there are too many, its size or place cannot be, or its file is shorter than it says.
-    pub fn add(&mut self, spec: RegionSpec, file: &File) -> io::Result<()> {
+    pub fn add(&mut self, spec: RegionSpec, file: File) -> io::Result<()> {
         let wrong = |what: &str| Err(io::Error::new(io::ErrorKind::InvalidData, what.to_owned()));
         if self.regions.len() >= MOST_REGIONS {
             return wrong("more regions of memory than there may be");
@@ -73,8 +83,10 @@ impl GuestMemory {
         if spec.guest.checked_add(spec.size).is_none() || spec.user.checked_add(spec.size).is_none() {
             return wrong("a region of memory is beyond all addresses");
         }
-        let mapping = Mapping::new(file, (spec.offset + spec.size) as usize)?;
-        self.regions.push(Region { spec, mapping });
+        if file.metadata()?.len() < spec.offset + spec.size {
+            return wrong("the memory file is shorter than what was announced");
+        }
+        self.regions.push(Region { spec, file });
         Ok(())
     }
 
@@ -83,14 +95,14 @@ impl GuestMemory {
         self.regions.clear();
     }
 
-    /// The mapping that holds these physical addresses, and where in it they begin.
-    fn find(&self, at: u64, len: u64) -> Result<(&Mapping, usize), MemoryFault> {
+    /// The file that holds these physical addresses, and where in it they begin.
+    fn find(&self, at: u64, len: u64) -> Result<(&File, u64), MemoryFault> {
         let holds = |region: &&Region| {
             let within = at.checked_sub(region.spec.guest);
             within.is_some_and(|within| within <= region.spec.size && len <= region.spec.size - within)
         };
         let region = self.regions.iter().find(holds).ok_or(MemoryFault::Outside { at, len })?;
-        Ok((&region.mapping, (region.spec.offset + (at - region.spec.guest)) as usize))
+        Ok((&region.file, region.spec.offset + (at - region.spec.guest)))
     }
 
     /// The physical address that an address of the guest's process stands for.
@@ -108,9 +120,8 @@ impl GuestMemory {
     /// # Errors
     /// When they are not all there.
     pub fn read(&self, at: u64, to: &mut [u8]) -> Result<(), MemoryFault> {
-        let (mapping, place) = self.find(at, to.len() as u64)?;
-        mapping.read(place, to);
-        Ok(())
+        let (file, place) = self.find(at, to.len() as u64)?;
+        file.read_exact_at(to, place).map_err(|_| MemoryFault::Gone { at, len: to.len() as u64 })
     }
 
     /// Copies bytes into it.
@@ -118,14 +129,11 @@ impl GuestMemory {
     /// # Errors
     /// When there is not room for them all.
     pub fn write(&self, at: u64, from: &[u8]) -> Result<(), MemoryFault> {
-        let (mapping, place) = self.find(at, from.len() as u64)?;
-        mapping.write(place, from);
-        Ok(())
-    }
-
-    fn word(&self, at: u64) -> Result<(&Mapping, usize), MemoryFault> {
-        let (mapping, place) = self.find(at, 2)?;
-        if place.is_multiple_of(2) { Ok((mapping, place)) } else { Err(MemoryFault::Unaligned { at, of: 2 }) }
+        let (file, place) = self.find(at, from.len() as u64)?;
+        let gone = MemoryFault::Gone { at, len: from.len() as u64 };
+        // Writing beyond the end would make the file longer, where reading fails.
+        let is_there = file.metadata().is_ok_and(|metadata| place + from.len() as u64 <= metadata.len());
+        if is_there { file.write_all_at(from, place).map_err(|_| gone) } else { Err(gone) }
     }
 
     /// A number that the other side has written before what it stands for.
@@ -133,8 +141,10 @@ impl GuestMemory {
     /// # Errors
     /// When it is outside, or at an odd address.
     pub fn load(&self, at: u64) -> Result<u16, MemoryFault> {
-        let (mapping, place) = self.word(at)?;
-        Ok(u16::from_le(mapping.u16(place).load(Ordering::Acquire)))
+        let mut bytes = [0; 2];
+        even(at)?;
+        self.read(at, &mut bytes)?;
+        Ok(u16::from_le_bytes(bytes))
     }
 
     /// Writes a number that says that what was written before is ready.
@@ -142,8 +152,11 @@ impl GuestMemory {
     /// # Errors
     /// When it is outside, or at an odd address.
     pub fn publish(&self, at: u64, value: u16) -> Result<(), MemoryFault> {
-        let (mapping, place) = self.word(at)?;
-        mapping.u16(place).store(value.to_le(), Ordering::Release);
-        Ok(())
+        even(at)?;
+        self.write(at, &value.to_le_bytes())
     }
+}
+
+fn even(at: u64) -> Result<(), MemoryFault> {
+    if at.is_multiple_of(2) { Ok(()) } else { Err(MemoryFault::Unaligned { at, of: 2 }) }
 }

@@ -31,6 +31,8 @@ pub enum Line {
     From(u32, ConnectionState),
     /// The state of a flow when the measured part ends.
     Until(u32, ConnectionState),
+    /// The program has ended with this code; that of a signal is 128 and its number.
+    Exit(i32),
     /// All has been said.
     Done,
     /// Something is wrong.
@@ -51,6 +53,7 @@ impl fmt::Display for Line {
             Self::Sample(at, flow, state) => write!(f, "sample {at} {flow} {state}"),
             Self::From(flow, state) => write!(f, "from {flow} {state}"),
             Self::Until(flow, state) => write!(f, "until {flow} {state}"),
+            Self::Exit(code) => write!(f, "exit {code}"),
             Self::Done => write!(f, "done"),
             Self::Error(message) => write!(f, "error {message}"),
         }
@@ -66,6 +69,7 @@ impl Line {
         Some(match what {
             "ready" => Self::Ready,
             "done" => Self::Done,
+            "exit" => Self::Exit(number(&mut words)?),
             "error" => Self::Error(rest.to_owned()),
             "sample" => Self::Sample(number(&mut words)?, number(&mut words)?, state(&mut words)?),
             "from" => Self::From(number(&mut words)?, state(&mut words)?),
@@ -102,6 +106,7 @@ mod tests {
             Line::Sample(9, 1, state),
             Line::From(2, state),
             Line::Until(3, state),
+            Line::Exit(143),
             Line::Done,
             Line::Error("so it is".to_owned()),
         ] {

@@ -239,7 +239,7 @@ impl Device {
         self.memory.clear();
         for descriptor in descriptors {
             let spec = RegionSpec { guest: body.u64()?, size: body.u64()?, user: body.u64()?, offset: body.u64()? };
-            self.memory.add(spec, &File::from(descriptor))?;
+            self.memory.add(spec, File::from(descriptor))?;
         }
         Ok(())
     }

@@ -4,9 +4,12 @@
 
 use goodqueue_aqm::{EcnPolicy, Limit};
 use goodqueue_linux::{Hosts, Kernel, LinuxError, inside};
-use goodqueue_sim::{Continue, FlowSpec, LinkSpec, Outcome, QueueSpec, RateSpec, Recording, SourceSpec, WorldSpec};
+use goodqueue_sim::{
+    Arrivals, Continue, FlowSpec, LinkSpec, Outcome, QueueSpec, RateSpec, Recording, SessionSpec, SizeLaw, SourceSpec, World,
+    WorldSpec,
+};
 use goodqueue_tcp::{CcConfig, Data, EcnMode, ReceiverConfig, SenderConfig};
-use goodqueue_units::{Bytes, Class, Duration, Instant, Rate};
+use goodqueue_units::{Bytes, Class, Duration, Ecn, Instant, Rate};
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -21,6 +24,11 @@ fn main() {
             std::hint::spin_loop();
         },
         Some("quit") => return,
+        Some("boot") => {
+            println!("under way");
+            let _ = run(&world(&[flow("cubic", None, 0)], 3600), "guest");
+            return;
+        }
         Some("long") => {
             let _ = run_told(&world(&[flow("cubic", None, 0)], 3600), "guest", &mut || println!("under way"));
             return;
@@ -35,13 +43,18 @@ fn main() {
         }
     };
     println!("with {}", kernel.noted("kernel").unwrap_or("?"));
-    let tests: [(&str, fn()); 6] = [
+    let tests: [(&str, fn()); 11] = [
         ("senders_fill_the_line_and_repeat_bit_by_bit", senders_fill_the_line_and_repeat_bit_by_bit),
         ("a_limited_transfer_completes", a_limited_transfer_completes),
         ("marks_reach_the_sender", marks_reach_the_sender),
         ("a_guest_that_ends_is_reported", a_guest_that_ends_is_reported),
         ("a_silent_guest_is_reported_within_seconds", a_silent_guest_is_reported_within_seconds),
         ("guests_die_with_the_process_that_started_them", guests_die_with_the_process_that_started_them),
+        ("nothing_is_left_of_what_was_killed_while_guests_boot", nothing_is_left_of_what_was_killed_while_guests_boot),
+        ("short_transfers_begin_at_their_times_and_complete", short_transfers_begin_at_their_times_and_complete),
+        ("worlds_without_tcp_are_the_simulators", worlds_without_tcp_are_the_simulators),
+        ("both_directions_are_filled", both_directions_are_filled),
+        ("controls_that_only_the_kernel_has_run", controls_that_only_the_kernel_has_run),
     ];
     for (name, test) in tests {
         test();
@@ -189,5 +202,96 @@ fn guests_die_with_the_process_that_started_them() {
     while everything.iter().any(|process| lives(process)) {
         assert!(WallClock::now() < patience, "guests and what they started are gone");
         std::thread::yield_now();
+    }
+}
+
+/// Processes of the guest kernel, whosever they are.
+fn kernels() -> Vec<String> {
+    let kernel = Kernel::find().expect("looked for before").program;
+    let entries = std::fs::read_dir("/proc").expect("processes");
+    let is_kernel = |id: &String| std::fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|exe| exe == kernel);
+    entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).filter(is_kernel).collect()
+}
+
+fn nothing_is_left_of_what_was_killed_while_guests_boot() {
+    let others = kernels();
+    for milliseconds in [0, 1, 3, 10, 20, 40, 80, 160] {
+        let program = std::env::current_exe().expect("this program");
+        let mut child = Command::new(program).arg("boot").stdout(Stdio::piped()).spawn().expect("a child");
+        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut String::new()).expect("a line");
+        let killed_at = WallClock::now() + std::time::Duration::from_millis(milliseconds);
+        while WallClock::now() < killed_at {
+            std::thread::yield_now();
+        }
+        child.kill().expect("killed");
+        child.wait().expect("gone");
+        let patience = WallClock::now() + std::time::Duration::from_secs(30);
+        while kernels().iter().any(|process| !others.contains(process) && lives(process)) {
+            assert!(WallClock::now() < patience, "guests are gone when killed after {milliseconds} ms: {:?}", kernels());
+            std::thread::yield_now();
+        }
+        let folder = format!("goodqueue-{}-", child.id());
+        run(&world(&[flow("cubic", Some(1000), 0)], 1), "guest").expect("a run");
+        let entries = std::fs::read_dir(std::env::temp_dir()).expect("a folder");
+        let left = entries.flatten().find(|entry| entry.file_name().to_string_lossy().starts_with(&folder));
+        assert!(left.is_none(), "the next run removes {left:?}");
+    }
+}
+
+fn short(interval_ms: u64) -> FlowSpec {
+    let FlowSpec { source: SourceSpec::Tcp { sender, receiver, header }, .. } = flow("cubic", None, 0) else { panic!("TCP") };
+    let model = SessionSpec::Short { size: Bytes::new(10_000), interval: Duration::ms(interval_ms), arrivals: Arrivals::Poisson };
+    FlowSpec { source: SourceSpec::Session { model, sender, receiver, header }, ..flow("cubic", None, 0) }
+}
+
+fn short_transfers_begin_at_their_times_and_complete() {
+    let spec = world(&[short(40), flow("reno", None, 0)], 4);
+    let [one, two] = [run(&spec, "guest"), run(&spec, "guest")].map(|outcome| outcome.expect("a run"));
+    assert_eq!(one.fingerprint, two.fingerprint);
+    assert_eq!(one.flows.len(), 2);
+    let simulated = World::new(&spec).expect("a world").run(&mut |_| Continue::Yes);
+    let [linux, sim] = [&one, &simulated].map(|outcome| outcome.groups[0].transfers.as_ref().expect("transfers"));
+    assert_eq!(linux.begun, sim.begun, "they begin at the same times");
+    assert!(linux.complete * 10 >= linux.begun * 9, "{} of {}", linux.complete, linux.begun);
+    // Two round trips of 20 ms at least, and an initial window takes 7 of its 7 segments.
+    assert!(linux.completion.min() >= 40_000_000, "{}", linux.completion.min());
+    assert!(one.flows[0].delivered_bytes >= 9_000 * linux.complete && one.flows[1].delivered_bytes > 200_000);
+    let subjects: Vec<_> = one.series.iter().map(|series| series.subject.as_str()).collect();
+    assert_eq!(subjects, ["link:line", "flow:bulk:0"], "transfers are not sampled");
+}
+
+fn worlds_without_tcp_are_the_simulators() {
+    let udp = |source| FlowSpec { source, reverse: Vec::new(), ..flow("cubic", None, 0) };
+    let (packet_size, ecn) = (Bytes::new(500), Ecn::NotEct);
+    let spec = world(
+        &[
+            udp(SourceSpec::Cbr { rate: Rate::mbit(2), packet_size, ecn }),
+            udp(SourceSpec::Poisson { rate: Rate::mbit(4), packet_size, sizes: SizeLaw::Exponential, ecn }),
+        ],
+        3,
+    );
+    let outcome = run(&spec, "guest").expect("a run");
+    let simulated = World::new(&spec).expect("a world").run(&mut |_| Continue::Yes);
+    assert!(outcome.flows[0].delivered_bytes > 0);
+    for (linux, sim) in outcome.flows.iter().zip(&simulated.flows) {
+        assert_eq!((linux.sent_packets, linux.delivered_bytes), (sim.sent_packets, sim.delivered_bytes));
+    }
+}
+
+fn both_directions_are_filled() {
+    let back = FlowSpec { forward: vec![1], reverse: vec![0], ..flow("cubic", None, 0) };
+    let mut spec = world(&[flow("cubic", None, 0), back], 3);
+    spec.links[1].queue = spec.links[0].queue.clone();
+    spec.links[1].observed = true;
+    let outcome = run(&spec, "guest").expect("a run");
+    for link in &outcome.links {
+        assert!(link.sent_bits / link.capacity_bits > 0.8, "{}: {} of {} bits", link.name, link.sent_bits, link.capacity_bits);
+    }
+}
+
+fn controls_that_only_the_kernel_has_run() {
+    for control in goodqueue_tcp::cc::KERNEL_KINDS {
+        let outcome = run(&world(&[flow(control, None, 0)], 2), "guest").expect("a run");
+        assert!(outcome.flows[0].delivered_bytes > 300_000, "{control}: {} bytes", outcome.flows[0].delivered_bytes);
     }
 }

@@ -67,7 +67,7 @@ impl Against {
     /// Can it run these points here?
     fn prepare(self, points: &[Point]) -> Result<(), Failure> {
         match self {
-            Self::Linux => crate::linux::check(points),
+            Self::Linux => crate::linux::check(points).map(drop),
             Self::Live => {
                 points.iter().try_for_each(host::check).map_err(Failure::Input)?;
                 host::prepare().map_err(Failure::Run)

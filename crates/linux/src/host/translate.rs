@@ -47,7 +47,10 @@ pub fn check(spec: &WorldSpec, kernel: &Kernel) -> Result<(), String> {
         if let SourceSpec::Session { model, .. } = &flow.source
             && !OutsideWorld::takes(model)
         {
-            return refuse("kind", "is not supported with kernel senders: allowed bulk, short, lists of flows, and all kinds of UDP");
+            return refuse(
+                "kind",
+                "is not supported with kernel senders: allowed bulk, short, lists of flows, and all kinds of UDP",
+            );
         }
         let (sender, receiver, header) = tcp;
         let defaults = SenderConfig::default();
@@ -147,6 +150,7 @@ pub(super) fn job(world: &OutsideWorld, role: Role, epoch: u64) -> Job {
         until: spec.warmup + spec.duration,
         sample: spec.recording.sample_every.filter(|period| !period.is_zero()),
         settings,
+        program: None,
         flows: tcp_flows(spec).map(|(number, flow, tcp)| flow_job(number, flow, tcp)).collect(),
     }
 }
@@ -193,7 +197,7 @@ impl States {
             Line::From(flow, state) => put(&mut self.from, flow, state),
             Line::Until(flow, state) => put(&mut self.until, flow, state),
             Line::Sample(at, flow, state) => self.sample(Instant::from_nanos(at), flow as usize, &state),
-            Line::Ready | Line::Done | Line::Error(_) => {}
+            Line::Ready | Line::Exit(_) | Line::Done | Line::Error(_) => {}
         }
     }
 

@@ -1,16 +1,27 @@
 //! Starting a guest so that it never outlives this process.
 
 use super::checked;
-use std::io;
+use std::io::{self, PipeWriter};
 use std::mem::zeroed;
+use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
+/// While this is there, the processes of a child live; they are killed when it is dropped, or this process dies in whatever way.
+#[derive(Debug)]
+pub struct Tether {
+    _ours: PipeWriter,
+}
+
 /// Makes the child die with the thread that starts it, in a process group of its own, at fixed addresses, with these descriptors open as
-/// numbers 3, 4, ….
-pub fn bind(command: &mut Command, descriptors: Vec<libc::c_int>) {
+/// numbers 3, 4, …. What else belongs to the group dies with the tether.
+///
+/// # Errors
+/// When there are no more descriptors.
+pub fn bind(command: &mut Command, descriptors: Vec<libc::c_int>) -> io::Result<Tether> {
     // SAFETY: the process's number has no preconditions.
     let parent = unsafe { libc::getpid() };
+    let (theirs, ours) = io::pipe()?;
     command.process_group(0);
     // SAFETY: between fork and exec only calls that are safe after a fork are made; nothing is allocated or locked.
     unsafe {
@@ -20,6 +31,7 @@ pub fn bind(command: &mut Command, descriptors: Vec<libc::c_int>) {
             if libc::getppid() != parent {
                 libc::_exit(1);
             }
+            start_keeper(theirs.as_raw_fd())?;
             checked(libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong))?;
             // First out of the way of the numbers they get, then onto these.
             let mut high = [0; super::descriptors::MOST];
@@ -32,6 +44,42 @@ pub fn bind(command: &mut Command, descriptors: Vec<libc::c_int>) {
             Ok(())
         });
     }
+    Ok(Tether { _ours: ours })
+}
+
+/// Starts a process that waits for the end of a pipe and then kills the group of the one that calls this. A kernel that boots has helpers which
+/// it stops; were it killed then, they would stay for ever.
+///
+/// # Safety
+/// To be called between fork and exec: makes only calls that are safe there.
+unsafe fn start_keeper(pipe: libc::c_int) -> io::Result<()> {
+    // SAFETY: none of the calls takes pointers but to locals; the keeper and its parent end with _exit.
+    unsafe {
+        let group = libc::getpid();
+        let between = checked(libc::fork())?;
+        if between > 0 {
+            let mut status = 0;
+            return checked(libc::waitpid(between, &raw mut status, 0)).map(|_| ());
+        }
+        // The kernel that comes must have no children that it does not know.
+        if libc::fork() != 0 {
+            libc::_exit(0);
+        }
+        libc::dup2(pipe, 0);
+        libc::syscall(libc::SYS_close_range, 1, libc::c_uint::MAX, 0);
+        let mut byte = 0_u8;
+        while libc::read(0, (&raw mut byte).cast(), 1) != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EINTR) {}
+        libc::kill(-group, libc::SIGKILL);
+        libc::_exit(0)
+    }
+}
+
+/// Is there a process of this number?
+#[must_use]
+pub fn is_alive(process: u32) -> bool {
+    // SAFETY: the call takes no pointers, and signal 0 is none.
+    let found = libc::pid_t::try_from(process).is_ok_and(|process| process > 0 && unsafe { libc::kill(process, 0) } == 0);
+    found || io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
 }
 
 /// Ends a whole process group.

@@ -17,10 +17,22 @@ pub const MOST: usize = 8;
 pub fn memory_file(len: u64) -> io::Result<File> {
     // SAFETY: the name is a constant string; the descriptor it returns is new and owned by nobody else.
     let file = unsafe {
-        let fd = checked(libc::memfd_create(c"goodqueue".as_ptr(), libc::MFD_CLOEXEC))?;
+        let fd = checked(libc::memfd_create(c"goodqueue".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING))?;
         File::from(OwnedFd::from_raw_fd(fd))
     };
     file.set_len(len)?;
+    Ok(file)
+}
+
+/// The same, of a length that nobody can change: whoever maps it is sure of it.
+///
+/// # Errors
+/// When there is no room.
+pub fn sealed_memory_file(len: u64) -> io::Result<File> {
+    let file = memory_file(len)?;
+    let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+    // SAFETY: the call takes no pointers.
+    checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) })?;
     Ok(file)
 }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
 /// A shared mapping of a file. Everything in it is read and written as atomics, since the other side may do so at any time.
 #[derive(Debug)]
@@ -62,27 +62,6 @@ impl Mapping {
     pub fn u64(&self, at: usize) -> &AtomicU64 {
         // SAFETY: as above.
         unsafe { AtomicU64::from_ptr(self.place(at, 8).cast()) }
-    }
-
-    fn bytes(&self, at: usize, len: usize) -> &[AtomicU8] {
-        assert!(at.checked_add(len).is_some_and(|end| end <= self.len), "callers hold to bounds");
-        // SAFETY: within the mapping, as just asserted; bytes need no alignment and are only ever used as atomics.
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr().add(at).cast(), len) }
-    }
-
-    /// Copies bytes out of it.
-    pub fn read(&self, at: usize, to: &mut [u8]) {
-        let from = self.bytes(at, to.len());
-        for (to, from) in to.iter_mut().zip(from) {
-            *to = from.load(Ordering::Relaxed);
-        }
-    }
-
-    /// Copies bytes into it.
-    pub fn write(&self, at: usize, from: &[u8]) {
-        for (to, from) in self.bytes(at, from.len()).iter().zip(from) {
-            to.store(*from, Ordering::Relaxed);
-        }
     }
 }
 

@@ -17,6 +17,16 @@ pub fn mount(kind: &CStr, at: &CStr) -> io::Result<()> {
     checked(unsafe { libc::mount(kind.as_ptr(), at.as_ptr(), kind.as_ptr(), 0, std::ptr::null()) }).map(|_| ())
 }
 
+/// Puts one file in another's place.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn mount_over(file: &CStr, at: &CStr) -> io::Result<()> {
+    let none = std::ptr::null();
+    // SAFETY: both pointers are to strings that end in zero; the others may be null.
+    checked(unsafe { libc::mount(file.as_ptr(), at.as_ptr(), none, libc::MS_BIND, none.cast()) }).map(|_| ())
+}
+
 /// Lets bytes through a terminal as they are.
 ///
 /// # Errors

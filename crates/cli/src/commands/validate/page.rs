@@ -37,7 +37,8 @@ impl Page<'_> {
         let sets: Vec<_> = self.points.iter().map(|point| point.set.as_slice()).collect();
         let labels = Labels::new(&sets, "");
         let mut points = Vec::new();
-        for ((point, label), results) in self.points.iter().zip(&labels.names).zip(self.sim.points.iter().zip(&self.real.points)) {
+        for ((point, label), results) in self.points.iter().zip(&labels.names).zip(self.sim.points.iter().zip(&self.real.points))
+        {
             for (host, result) in [("sim", results.0), (against, results.1)] {
                 if result.summary.is_some() {
                     points.push(drawn(point, label, host, result));
@@ -93,9 +94,8 @@ impl Page<'_> {
     /// All that was compared.
     fn rows(&self) -> Vec<(String, String)> {
         let rows = |point: &super::verdict::ComparedPoint| {
-            let row = |row: &super::verdict::Row| {
-                (format!("{}: {}", point.label, row.name()), row.sentence(self.comparison.against))
-            };
+            let row =
+                |row: &super::verdict::Row| (format!("{}: {}", point.label, row.name()), row.sentence(self.comparison.against));
             point.rows.iter().map(row).collect::<Vec<_>>()
         };
         self.comparison.points.iter().flat_map(rows).collect()

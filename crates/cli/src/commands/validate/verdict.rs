@@ -214,7 +214,8 @@ impl Comparison {
                 "verdict": verdict,
             })
         };
-        let point = |point: &ComparedPoint| json!({ "set": point.label, "figures": point.rows.iter().map(row).collect::<Vec<_>>() });
+        let point =
+            |point: &ComparedPoint| json!({ "set": point.label, "figures": point.rows.iter().map(row).collect::<Vec<_>>() });
         json!({
             "schema": "goodqueue.validate/2",
             "differ": self.differ(),
@@ -227,9 +228,8 @@ fn rows(sim: &PointSummary, real: &PointSummary) -> Vec<Row> {
     let mut rows = Vec::new();
     for (name, here) in &sim.links {
         let Some(there) = real.link(name) else { continue };
-        let row = |compared: &'static Compared| {
-            Row::new(name, compared, here.figure(compared.metric), there.figure(compared.metric))
-        };
+        let row =
+            |compared: &'static Compared| Row::new(name, compared, here.figure(compared.metric), there.figure(compared.metric));
         rows.extend(OF_LINKS.iter().filter_map(row));
     }
     for (name, here) in &sim.groups {

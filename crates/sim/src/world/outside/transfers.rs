@@ -4,8 +4,8 @@
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::session::{Action, Desk, Event, MOST_OPEN, Session, Way};
 use crate::spec::{FlowSpec, SessionSpec, SourceSpec, WorldSpec};
-use crate::world::{World, WorldError};
 use crate::world::build::{fault, session_rng};
+use crate::world::{World, WorldError};
 use goodqueue_tcp::{Data, SenderConfig};
 use goodqueue_units::{Bytes, Instant};
 
@@ -39,7 +39,10 @@ impl Unfolded {
             };
             if !is_open_loop(model) {
                 let name = spec.groups.get(flow.group as usize).map_or("?", String::as_str);
-                return fault(format!("{name}[{}]", flow.index), "the ends of a session that waits for answers cannot be outside");
+                return fault(
+                    format!("{name}[{}]", flow.index),
+                    "the ends of a session that waits for answers cannot be outside",
+                );
             }
             for (start, size) in transfers(spec, number, flow, model, end) {
                 let sender = SenderConfig { data: Data::Bytes(Bytes::new(size)), ..sender.clone() };
@@ -51,12 +54,8 @@ impl Unfolded {
         if flows.len() > MOST_FLOWS {
             return fault("traffic", format!("{} connections with ends outside are more than {MOST_FLOWS}", flows.len()));
         }
-        let whole = |flow: &FlowSpec| FlowOutcome {
-            group: flow.group,
-            index: flow.index,
-            weight: flow.weight,
-            ..FlowOutcome::default()
-        };
+        let whole =
+            |flow: &FlowSpec| FlowOutcome { group: flow.group, index: flow.index, weight: flow.weight, ..FlowOutcome::default() };
         let whole = spec.flows.iter().map(whole).collect();
         Ok(Self { spec: WorldSpec { flows, ..spec.clone() }, origin, whole })
     }

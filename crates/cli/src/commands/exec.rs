@@ -1,0 +1,134 @@
+//! `gq exec`: unmodified programs across a simulated network, in virtual time.
+
+use crate::commands::run::Overrides;
+use crate::failure::Failure;
+use crate::output::{print, say};
+use crate::progress::Progress;
+use crate::{interrupt, result};
+use clap::Args;
+use goodqueue_lab::build;
+use goodqueue_lab::plan::Plan;
+use goodqueue_linux::{ProgramSaid, Programs};
+use goodqueue_sim::{Continue, Outcome, WorldSpec};
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+/// Arguments of `gq exec`.
+#[derive(Args)]
+pub struct Arguments {
+    /// The scenario: its links, queues and traffic
+    #[arg(value_name = "SCENARIO.toml")]
+    scenario: PathBuf,
+    /// What runs at the senders' side from the start, in a shell; the client knows it as `server`
+    #[arg(long, value_name = "COMMAND", default_value = "true")]
+    server: String,
+    /// What runs at the receivers' side from the end of the warm-up on, in a shell; its end ends the run
+    #[arg(long, value_name = "COMMAND")]
+    client: String,
+    /// The kernel's congestion control for programs that choose none
+    #[arg(long, value_name = "CC", default_value = "cubic")]
+    cc: String,
+    #[command(flatten)]
+    overrides: Overrides,
+}
+
+/// How the client ended, and when, in seconds of virtual time.
+type Ending = Option<(i32, f64)>;
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.overrides.only_sim("gq exec needs no host")?;
+    let plan = Plan::load(&arguments.scenario)?.with_overrides(&arguments.overrides.pairs()?)?;
+    let points = plan.points()?;
+    let [point] = &points[..] else {
+        let message =
+            format!("gq exec runs one point, and {} has {}: set what is swept", arguments.scenario.display(), points.len());
+        return Err(Failure::Input(message));
+    };
+    let kernel = crate::linux::check(&points)?;
+    if !kernel.controls().contains(&arguments.cc.as_str()) {
+        let known = kernel.controls().join(", ");
+        return Err(Failure::Input(format!("--cc {}: is not in the guest kernel, which has {known}", arguments.cc)));
+    }
+    for warning in result::warnings(&points) {
+        say(&format!("warning: {warning}"));
+    }
+    let folder = std::env::current_dir().map_err(|error| Failure::Run(format!("the current folder: {error}")))?;
+    for (name, text) in
+        [("--server", &arguments.server), ("--client", &arguments.client), ("the current folder", &folder.display().to_string())]
+    {
+        if text.contains('\n') {
+            return Err(Failure::Input(format!("{name}: must be one line")));
+        }
+    }
+    let spec = build::world(point, 0);
+    let mut ending: Ending = None;
+    let mut told = |said: ProgramSaid<'_>| tell(said, &mut ending);
+    let mut programs = Programs::new(arguments.server.clone(), arguments.client.clone(), &mut told);
+    programs.folder = folder.display().to_string();
+    programs.control.clone_from(&arguments.cc);
+    if !point.plan.warmup.is_zero() {
+        programs.start = point.plan.warmup;
+    }
+    (programs.forward, programs.reverse) = way(&spec);
+    let stop = interrupt::stop_flag();
+    let bar = Progress::new(1);
+    let outcome = crate::linux::execute(&kernel, &spec, &mut programs, &mut |at| {
+        bar.set(at.now.as_nanos() as f64 / at.end.as_nanos().max(1) as f64);
+        if stop.load(Ordering::Relaxed) { Continue::Stop } else { Continue::Yes }
+    });
+    drop(programs);
+    bar.finish();
+    let outcome = outcome.map_err(|error| Failure::Run(error.to_string()))?;
+    report(&outcome, ending, stop.load(Ordering::Relaxed))
+}
+
+/// The way of the first traffic that has one in both directions.
+fn way(spec: &WorldSpec) -> (Vec<u32>, Vec<u32>) {
+    let both = spec.flows.iter().find(|flow| !flow.reverse.is_empty());
+    both.map_or_else(|| (vec![0], vec![1]), |flow| (flow.forward.clone(), flow.reverse.clone()))
+}
+
+/// What the client writes is ours to pass on; what the server writes goes beside it.
+fn tell(said: ProgramSaid<'_>, ending: &mut Ending) {
+    match said {
+        ProgramSaid::Client(bytes) => {
+            // A reader that has gone will be told of at the end.
+            let _ = print(&String::from_utf8_lossy(bytes));
+        }
+        ProgramSaid::Server(bytes) => {
+            let mut error = std::io::stderr().lock();
+            for line in String::from_utf8_lossy(bytes).lines() {
+                let _ = writeln!(error, "server: {line}");
+            }
+        }
+        ProgramSaid::ServerExit(0) => {}
+        ProgramSaid::ServerExit(code) => say(&format!("the server ended with code {code}")),
+        ProgramSaid::ClientExit(code, at) => *ending = Some((code, at.as_secs_f64())),
+    }
+}
+
+fn report(outcome: &Outcome, ending: Ending, interrupted: bool) -> Result<(), Failure> {
+    for link in &outcome.links {
+        let counters = &link.counters;
+        say(&format!(
+            "{}: {:.2} % of the measured part in use, {:.2} packets waiting, {} of {} packets dropped, {} marked",
+            link.name,
+            100.0 * link.sent_bits / link.capacity_bits.max(1.0),
+            link.queue_packets,
+            counters.dropped_total().packets.get(),
+            counters.arrived.packets.get(),
+            counters.marked.packets.get(),
+        ));
+    }
+    match ending {
+        Some((0, at)) => {
+            say(&format!("the client ended at {at:.3} s of virtual time"));
+            Ok(())
+        }
+        Some((code, at)) => Err(Failure::Run(format!("the client ended with code {code} at {at:.3} s of virtual time"))),
+        None if interrupted => Err(Failure::Run("interrupted before the client had ended".to_owned())),
+        None => Err(Failure::Run("the client had not ended when the scenario did; a longer duration gives it time".to_owned())),
+    }
+}
