@@ -59,5 +59,5 @@ docs: ## write the generated pages again; build the library documentation into t
 	@scripts/docs.sh
 	cargo doc --workspace --no-deps
 
-picture: demo ## take the README's picture from the demo's report
+picture: demo ## take the pictures of README and docs/serve.md
 	@scripts/picture.sh

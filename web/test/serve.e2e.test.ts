@@ -150,6 +150,55 @@ describe.skipIf(!hasGq)("gq serve", () => {
     await again.context().close();
   });
 
+  it("gives away results, a report and pictures", async () => {
+    const page = await visit();
+    await fingerprint(page);
+    const taken = async (click: () => Promise<void>): Promise<{ name: string; bytes: Buffer }> => {
+      const [download] = await Promise.all([page.waitForEvent("download"), click()]);
+      return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+    };
+    const results = await taken(async () => {
+      await page.locator(".setup-files .menu summary").click();
+      await page.getByRole("button", { name: "Results, JSON" }).click();
+    });
+    const summary = JSON.parse(results.bytes.toString()) as { schema: string; points: unknown[] };
+    expect([results.name, summary.schema, summary.points.length]).toEqual(["playground.json", "goodqueue.summary/1", 3]);
+    const card = page.locator(".chart-card").first();
+    for (const [item, name, start] of [["Picture, SVG", "sojourn-time.svg", "<svg"], ["Picture, PNG", "sojourn-time.png", "\u0089PNG"], ["Numbers, CSV", "sojourn-time.csv", "line,Time [s]"]] as const) {
+      const file = await taken(async () => {
+        await card.locator(".menu summary").click();
+        await card.getByRole("button", { name: item }).click();
+      });
+      expect([file.name, file.bytes.toString("latin1").startsWith(start)]).toEqual([name, true]);
+      expect(file.bytes.length).toBeGreaterThan(2000);
+    }
+    const [report] = await Promise.all([page.context().waitForEvent("page"), page.getByRole("link", { name: "Open the report" }).click()]);
+    await report.waitForSelector("footer");
+    expect(await report.locator(".chart-card").count()).toBeGreaterThan(3);
+    await page.context().close();
+  });
+
+  it("takes files that are dropped on it", async () => {
+    const page = await visit();
+    const drag = (type: string, name: string, text: string): Promise<void> =>
+      page.evaluate(
+        ([kind, file, content]) => {
+          const dataTransfer = new DataTransfer();
+          dataTransfer.items.add(new File([content], file));
+          dispatchEvent(new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true }));
+        },
+        [type, name, text] as const,
+      );
+    await drag("dragover", "x.down", "");
+    await page.locator(".drop-veil").waitFor();
+    await drag("drop", "x.down", "0\n4\n9\n12\n1000\n");
+    await expect.poll(() => page.locator("#recording option:checked").textContent()).toBe("x.down");
+    expect(await page.locator(".drop-veil").isVisible()).toBe(false);
+    await drag("drop", "dsl.toml", readFileSync(resolve(import.meta.dirname, "../../crates/web/presets/dsl.toml"), "utf8"));
+    await expect.poll(() => page.getByLabel("Round-trip time").inputValue()).toBe("20 ms");
+    await page.context().close();
+  });
+
   it("takes a recorded link, and tells what is wrong with bad files", async () => {
     const page = await visit();
     const give = (name: string, text: string): Promise<void> => page.locator("#open-file").setInputFiles({ name, mimeType: "text/plain", buffer: Buffer.from(text) });

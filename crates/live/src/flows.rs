@@ -111,7 +111,12 @@ impl Ends {
             IPV6 => {
                 let header = ip.first_chunk::<40>()?;
                 let address = |at: usize| Some(IpAddr::V6(Ipv6Addr::from(*header[at..].first_chunk::<16>()?)));
-                Some(Self { source: address(8)?, destination: address(24)?, protocol: header[6], ports: ports(header[6], ip, 40) })
+                Some(Self {
+                    source: address(8)?,
+                    destination: address(24)?,
+                    protocol: header[6],
+                    ports: ports(header[6], ip, 40),
+                })
             }
             _ => None,
         }

@@ -58,7 +58,8 @@ mod tests {
         assert_eq!(sources(std::str::from_utf8(page).expect("text")), sources(&template), "run `make web`");
         // Nothing of another build is left, and everything that the page loads is there.
         let text = std::str::from_utf8(page).expect("text");
-        let scripts: Vec<_> = FILES.iter().map(|(name, _)| name).filter(|name| name.ends_with(".js") || name.ends_with(".css")).collect();
+        let scripts: Vec<_> =
+            FILES.iter().map(|(name, _)| name).filter(|name| name.ends_with(".js") || name.ends_with(".css")).collect();
         assert!(scripts.len() >= 2 && scripts.iter().all(|name| text.contains(**name)), "{scripts:?}");
     }
 }

@@ -172,6 +172,9 @@ mod tests {
         assert_eq!(told(json!([29.58, 29.58, 29.58, 29.58])).as_deref(), Some("29.58 (4 values)"));
         assert_eq!(told(json!([3.5, 1.25, 2.0, 9.0])).as_deref(), Some("1.25 to 9 (4 values)"));
         assert_eq!((told(json!([])), told(json!([true]))), (None, None));
-        assert_eq!((place_of("fig-1a"), place_of("fig-12"), place_of("table_2")), ("Fig 1(a)".into(), "Fig 12".into(), "table 2".into()));
+        assert_eq!(
+            (place_of("fig-1a"), place_of("fig-12"), place_of("table_2")),
+            ("Fig 1(a)".into(), "Fig 12".into(), "table 2".into())
+        );
     }
 }

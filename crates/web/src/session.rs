@@ -108,8 +108,10 @@ const LEAST_FRAMES: f64 = 300.0;
 const MOST_BEHIND: Wall = Wall::from_millis(250);
 /// From this speed down packets are shown one by one.
 const PACKET_VIEW: f64 = 0.05;
-/// Packets of one frame and variant that are shown.
+/// Packets of one frame and variant that are shown one by one.
 const MOST_SHOWN: usize = 2000;
+/// Drops and marks that are told of where there is more than that.
+const MOST_SIGNALS: usize = 100;
 const FASTEST: f64 = 1e6;
 /// Between two looks of a paused session at whether anybody watches.
 const LOOK_AROUND: Wall = Wall::from_millis(200);
@@ -336,21 +338,19 @@ impl Session {
         self.packets_begin |= readers > self.readers;
         self.readers = readers;
         if self.is_slow() {
-            let waiting = self.packets_begin.then(|| self.variants.iter().map(Variant::waiting).collect::<Vec<_>>());
-            let shown: Vec<_> = self
-                .variants
-                .iter_mut()
-                .map(|variant| {
-                    let mut shown = variant.take_shown();
-                    shown.drain(..shown.len().saturating_sub(MOST_SHOWN));
-                    shown
-                })
-                .collect();
-            let mut packets = json!({ "variants": shown });
-            if let Some(waiting) = waiting {
-                // What waits now, with what has just happened already in it.
-                packets = json!({ "variants": vec![Vec::<Value>::new(); self.variants.len()], "queue": waiting });
+            let mut shown: Vec<_> = self.variants.iter_mut().map(Variant::take_shown).collect();
+            // Who has just come, or is not told of everything, is told what waits now, with what has just happened already in it.
+            let too_many = shown.iter().any(|events| events.len() > MOST_SHOWN);
+            let mut packets = json!({});
+            if too_many || self.packets_begin {
+                packets["queue"] = json!(self.variants.iter().map(Variant::waiting).collect::<Vec<_>>());
+                for events in &mut shown {
+                    // Drops and marks are news all the same, the last of them.
+                    events.retain(|event| too_many && event.is_signal());
+                    events.drain(..events.len().saturating_sub(MOST_SIGNALS));
+                }
             }
+            packets["variants"] = json!(shown);
             self.packets_begin = false;
             self.work.publisher.publish("packets", &packets);
         } else {

@@ -190,6 +190,25 @@ fn packets_are_shown_one_by_one_with_reasons() {
 }
 
 #[test]
+fn a_long_step_shows_what_waits_rather_than_every_packet() {
+    let server = server(Limits::default());
+    let id = open(&server, &wanted(json!(1), true));
+    let mut events = Events::open(&server, &format!("/api/sessions/{id}/stream"));
+    control(&server, &id, &json!({ "do": "step", "seconds": 0.5 }));
+    events.wait_for("packets", |_| true);
+    control(&server, &id, &json!({ "do": "step", "seconds": 3 }));
+    let frame = events.wait_for("frame", |frame| frame["t"] == 3.5);
+    let packets = events.wait_for("packets", |_| true);
+    for (number, variant) in frame["variants"].as_array().expect("variants").iter().enumerate() {
+        let waiting = packets["queue"][number].as_array().expect("what waits");
+        assert_eq!(json!(waiting.len()), variant["link"]["queue_packets"], "the page's queue is the queue");
+        let told = packets["variants"][number].as_array().expect("events");
+        assert!(!told.is_empty() && told.len() <= 100, "{}", told.len());
+        assert!(told.iter().all(|event| event["what"] == "drop" || event["what"] == "mark"), "{told:?}");
+    }
+}
+
+#[test]
 fn what_is_wrong_with_an_order_or_a_scenario_is_said() {
     let server = server(Limits { flows: 20, ..Limits::default() });
     let id = open(&server, &wanted(json!(1), true));

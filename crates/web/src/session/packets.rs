@@ -22,6 +22,13 @@ pub struct Shown {
     text: Option<String>,
 }
 
+impl Shown {
+    /// Is it a drop or a mark?
+    pub fn is_signal(&self) -> bool {
+        matches!(self.what, "drop" | "mark")
+    }
+}
+
 /// A packet that waits.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Waiting {

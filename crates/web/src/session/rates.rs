@@ -56,8 +56,13 @@ impl Reckoner {
             };
         }
         if self.span_s >= STRETCH_S {
-            *self =
-                Self { groups: frame.groups, flows: frame.flows, shown: std::mem::take(&mut self.shown), begun: true, ..Self::default() };
+            *self = Self {
+                groups: frame.groups,
+                flows: frame.flows,
+                shown: std::mem::take(&mut self.shown),
+                begun: true,
+                ..Self::default()
+            };
         } else {
             // A flow that has just been added has no rate yet.
             self.shown.flows.resize(frame.flows.len(), 0.0);

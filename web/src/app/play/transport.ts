@@ -81,7 +81,8 @@ export class Transport {
     const isOver = !state || !["running", "paused"].includes(state.state);
     this.#isRunning = state?.state === "running";
     this.#run.textContent = isStarting ? "Starting…" : state ? "Run again" : "Run";
-    this.#run.disabled = isStarting;
+    // A button that is disabled loses the focus, and who came by the keyboard the place.
+    this.#run.setAttribute("aria-disabled", String(isStarting));
     this.#run.classList.toggle("primary", isOver);
     this.#play.disabled = isOver;
     this.#play.textContent = state?.state === "paused" ? "Continue" : "Pause";

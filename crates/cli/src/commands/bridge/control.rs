@@ -228,9 +228,17 @@ mod tests {
     #[test]
     fn mistakes_change_nothing() {
         let (desk, orders) = desk();
-        for line in
-            ["", "rate down", "policy up", "policy up speed>=1", "rate sideways 1mbit", "rate up fast", "aqm down codle", "delay up 5", "aqm up codel:target=1year"]
-        {
+        for line in [
+            "",
+            "rate down",
+            "policy up",
+            "policy up speed>=1",
+            "rate sideways 1mbit",
+            "rate up fast",
+            "aqm down codle",
+            "delay up 5",
+            "aqm up codel:target=1year",
+        ] {
             assert!(obey(line, &desk).is_err(), "{line}");
         }
         assert!(orders.try_recv().is_err());

@@ -62,7 +62,8 @@ fn largest(now: &[FlowTotal], before: &[FlowTotal], span: Duration) -> Vec<(Stri
         let known = before.iter().find(|known| known.flow == total.flow && known.bytes <= total.bytes);
         (total.bytes - known.map_or(0, |known| known.bytes)) as f64 * 8.0 / seconds
     };
-    let mut rates: Vec<(&FlowTotal, f64)> = now.iter().map(|total| (total, rate(total))).filter(|(_, rate)| *rate > 0.0).collect();
+    let mut rates: Vec<(&FlowTotal, f64)> =
+        now.iter().map(|total| (total, rate(total))).filter(|(_, rate)| *rate > 0.0).collect();
     rates.sort_by(|(one, a), (other, b)| b.total_cmp(a).then(one.flow.0.cmp(&other.flow.0)));
     let name = |total: &FlowTotal| total.ends.map_or_else(|| "no IP".to_owned(), |ends| ends.to_string());
     rates.into_iter().take(MOST_FLOWS).map(|(total, rate)| (name(total), rate)).collect()
