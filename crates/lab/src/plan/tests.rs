@@ -356,3 +356,13 @@ fn a_star_stands_for_every_link_and_every_group() {
     assert!(set(&plan, "link.*.queue", "codel").expect("good").point_count() == 1);
     assert!(set(&plan, "seed.*", "1").is_err());
 }
+
+#[test]
+fn controls_that_only_kernels_have_are_named_and_not_simulated() {
+    let plan = parse(&BASE.replace("cc = \"cubic\"", "cc = \"kernel:vegas\""));
+    let points = plan.points().expect("good");
+    let SourceSpec::Tcp { sender, .. } = &points[0].plan.traffic[0].main.source else { panic!("bulk is TCP") };
+    assert_eq!(sender.cc.kind, "kernel:vegas");
+    let failure = crate::runner::try_build(&points[0]).expect_err("no simulated sender has it");
+    assert!(failure.message.contains("only hosts with kernel senders have"), "{}", failure.message);
+}
