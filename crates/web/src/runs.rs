@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(runs.list(&mut listed), None);
         assert_eq!(
             (&listed[0]["title"], &listed[0]["points"][0], &listed[0]["report"]),
-            (&json!("home"), &json!("a = 1"), &json!(false))
+            (&json!("home"), &json!("a=1"), &json!(false))
         );
         let id = listed[0]["id"].as_str().unwrap();
         assert!(runs.file(id, "summary.json").is_ok());
