@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { placesIn } from "../src/app/gallery.ts";
+import { isSeenIn, placesIn } from "../src/app/gallery.ts";
 import { EXPERIMENTS } from "../src/app/play/experiments.ts";
 import { kindOf } from "../src/app/play/files.ts";
 import { labelsOf, type Play, START, valueOf, withSetting } from "../src/app/play/model.ts";
@@ -49,6 +49,20 @@ describe("places in a paper", () => {
     ["", []],
   ])("%s", (place, expected) => {
     expect(placesIn(place)).toEqual(expected);
+  });
+});
+
+describe("what is said of a figure", () => {
+  it.each([
+    ["fig5", "Fig 5 delay", true],
+    ["fig5", "Fig 5(c)", true],
+    ["fig5c", "Fig 5(c)", true],
+    ["fig5c", "Fig 5(d)", false],
+    ["fig5", "Fig 51", false],
+    ["table2", "table 2", true],
+    ["43", "Fig 4(3)", false],
+  ])("%s in %s: %s", (said, figure, isSeen) => {
+    expect(isSeenIn(said, figure)).toBe(isSeen);
   });
 });
 

@@ -93,7 +93,7 @@ function rowTable(rows: readonly GalleryRow[]): HTMLElement {
 /** A figure as it comes out here, with what the paper says that is seen in it. */
 function figure({ title, place, svg, printed }: GalleryFigure, rows: readonly GalleryRow[]): HTMLElement {
   const isPicture = printed !== undefined && printed !== null && /^\/?api\//.test(printed);
-  const said = rows.filter((row) => placesIn(row.place).includes(squeezed(place)));
+  const said = rows.filter((row) => placesIn(row.place).some((one) => isSeenIn(one, place)));
   return h(
     "figure",
     { class: "chart-card" },
@@ -112,6 +112,13 @@ function badge({ verdict }: GalleryRow): HTMLElement {
 
 function squeezed(place: string): string {
   return place.toLowerCase().replace(/[^a-z0-9]/g, "");
+}
+
+/** Is what is said of `said` (`fig2`, `fig2a`) seen in the figure `Fig 2(a)` or `Fig 2 delay`? */
+export function isSeenIn(said: string, figure: string): boolean {
+  const [, number, part = ""] = /^Fig\s*(\d+)(?:\(([a-z])\))?/i.exec(figure) ?? [];
+  if (number === undefined) return said === squeezed(figure);
+  return said === `fig${number}${part}` || said === `fig${number}`;
 }
 
 /** `Fig 2(a,b), 4.3` is `fig2a`, `fig2b` and `43`; `Fig 3(a-c)` has three parts. */

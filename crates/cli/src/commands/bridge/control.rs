@@ -3,7 +3,7 @@
 //! The socket takes one command a line and answers each with one line of JSON: `stats`, `rate down 20mbit`, `delay up 5ms`,
 //! `aqm down codel:target=10ms`, `policy down utilization>=0.99, delay<=30ms`. Changes lose no packet that waits.
 
-use super::settings::LineSettings;
+use super::settings::{DEFAULT_AQM, DEFAULT_DELAY, LineSettings};
 use super::{Failure, Shown, Totals, queue_seed, show};
 use crate::live;
 use goodqueue_aqm::Rng;
@@ -158,20 +158,25 @@ pub fn obey(line: &str, desk: &Desk) -> Result<Value, String> {
             }
         }
         "delay" => {
-            changed.delay_up = if down { changed.delay_up.or(changed.delay.clone()) } else { given.clone() };
+            let kept = || changed.delay.clone().or_else(|| Some(DEFAULT_DELAY.to_owned()));
+            changed.delay_up = if down { changed.delay_up.clone().or_else(kept) } else { given.clone() };
             if down {
                 changed.delay = given;
             }
         }
         "policy" => changed.hold_to(way, value).map_err(|failure| failure.text())?,
         _ => {
-            changed.aqm_up = if down { changed.aqm_up.or(changed.aqm.clone()) } else { given.clone() };
+            let kept = || changed.aqm.clone().or_else(|| Some(DEFAULT_AQM.to_owned()));
+            changed.aqm_up = if down { changed.aqm_up.clone().or_else(kept) } else { given.clone() };
             if down {
                 changed.aqm = given;
             }
         }
     }
-    let link = changed.link().map_err(|failure| failure.text())?;
+    let link = changed.link().map_err(|failure| match what {
+        "policy" => format!("policy: for steered queues (gsp-as, codel-as, pie-as) only: {}", failure.text()),
+        _ => failure.text(),
+    })?;
     let direction = if down { &link.down } else { &link.up };
     let command = match what {
         "rate" => Command::Rate(way, direction.nominal_rate()),
@@ -210,6 +215,12 @@ mod tests {
         assert_eq!((&answer["rate"], &answer["direction"]), (&json!(20_000_000), &json!("down")));
         assert!(matches!(orders.try_recv(), Ok(Command::Rate(Way::Down, rate)) if rate == Rate::mbit(20)));
         assert_eq!(locked(&desk.settings).rate_up.as_deref(), Some("10mbit"), "the way back stays as it was");
+        obey("aqm down codel", &desk).unwrap();
+        assert!(matches!(orders.try_recv(), Ok(Command::Queue(Way::Down, _))));
+        assert_eq!(live::name(&locked(&desk.shown).link.up), "fq-codel", "what is there by default stays, too");
+        obey("delay down 5ms", &desk).unwrap();
+        assert!(matches!(orders.try_recv(), Ok(Command::Delay(Way::Down, _))));
+        assert_eq!(locked(&desk.shown).link.up.delay, Duration::ZERO);
         obey("aqm up pie:target=20ms", &desk).unwrap();
         assert!(matches!(orders.try_recv(), Ok(Command::Queue(Way::Up, _))));
         assert_eq!(live::name(&locked(&desk.shown).link.up), "pie");
@@ -218,7 +229,7 @@ mod tests {
     #[test]
     fn a_policy_is_for_steered_queues() {
         let (desk, orders) = desk();
-        assert!(obey("policy down delay<=20ms", &desk).is_err_and(|why| why.contains("target_max")));
+        assert!(obey("policy down delay<=20ms", &desk).is_err_and(|why| why.contains("steered")));
         obey("aqm down gsp-as", &desk).unwrap();
         obey("policy down utilization>=0.95, delay <= 20ms", &desk).unwrap();
         let replaced = orders.try_iter().filter(|order| matches!(order, Command::Queue(Way::Down, _))).count();

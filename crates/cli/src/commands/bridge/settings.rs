@@ -54,6 +54,10 @@ pub struct LineSettings {
     pub seed: Option<u64>,
 }
 
+/// The queue unless another is asked for.
+pub const DEFAULT_AQM: &str = "fq-codel";
+/// The delay unless another is asked for.
+pub const DEFAULT_DELAY: &str = "0 s";
 /// The name of the link in the plan.
 const LINK: &str = "line";
 
@@ -88,7 +92,7 @@ impl LineSettings {
         };
         // Up to now one policy may have held both.
         let before = self.policy.take().map_or_else(|| Ok(String::new()), |policy| policy_parameters(&policy))?;
-        let down = self.aqm.clone().unwrap_or_else(|| "fq-codel".to_owned());
+        let down = self.aqm.clone().unwrap_or_else(|| DEFAULT_AQM.to_owned());
         let up = self.aqm_up.clone().unwrap_or_else(|| down.clone());
         let one = |aqm: &str, concerned: bool| match (concerned, before.as_str()) {
             (true, _) => held(aqm, &parameters),
@@ -122,7 +126,7 @@ impl LineSettings {
         let or_same = |up: &Option<String>, down: &Option<String>, default: &str| {
             quoted(up.as_deref().or(down.as_deref()).unwrap_or(default))
         };
-        let aqm = self.aqm.as_deref().unwrap_or("fq-codel");
+        let aqm = self.aqm.as_deref().unwrap_or(DEFAULT_AQM);
         let queue = self.queue("--aqm", aqm)?;
         let queue_up = self.queue("--aqm-up", self.aqm_up.as_deref().unwrap_or(aqm))?;
         let mut text = format!(
@@ -136,8 +140,8 @@ impl LineSettings {
         if let Some(rate) = &self.rate_up {
             key("rate_up", &quoted(rate));
         }
-        key("delay", &or(&self.delay, "0 s"));
-        key("delay_up", &or_same(&self.delay_up, &self.delay, "0 s"));
+        key("delay", &or(&self.delay, DEFAULT_DELAY));
+        key("delay_up", &or_same(&self.delay_up, &self.delay, DEFAULT_DELAY));
         key("overhead", &or(&self.overhead, "14 B"));
         key("buffer", &or(&self.buffer, "1000 packets"));
         key("buffer_up", &or_same(&self.buffer_up, &self.buffer, "1000 packets"));
