@@ -23,8 +23,8 @@ pub fn collect(paper: &str, spec: &FigureSpec, measured: &[Measured]) -> Result<
             label: spec.x_label.clone(),
             unit: spec.x_unit.clone(),
             log: spec.x_log,
-            min: None,
-            max: None,
+            min: spec.x_min,
+            max: spec.x_max,
             categories: None,
         },
         y: AxisSpec {

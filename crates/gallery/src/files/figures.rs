@@ -87,6 +87,12 @@ pub struct FigureSpec {
     /// Unit of x: values are divided to fit it.
     #[serde(default)]
     pub x_unit: String,
+    /// Lower end of x.
+    #[serde(default)]
+    pub x_min: Option<f64>,
+    /// Upper end of x.
+    #[serde(default)]
+    pub x_max: Option<f64>,
     /// Is x on a logarithmic scale?
     #[serde(default)]
     pub x_log: bool,
