@@ -43,7 +43,8 @@ fn cost(measured: &Measured) -> ExperimentCost {
         id: measured.experiment.id.clone(),
         points: finished().count(),
         runs: finished().map(|data| data.cpu_s.len()).sum(),
-        cpu_s: finished().flat_map(|data| &data.cpu_s).sum(),
+        // A sum of nothing is minus zero.
+        cpu_s: finished().flat_map(|data| &data.cpu_s).sum::<f64>() + 0.0,
         events: finished().map(|data| data.events).sum(),
         dominating: longest.map(|at| label(&measured.experiment.points[at].set)).unwrap_or_default(),
         dominating_cpu_s: longest.map_or(0.0, seconds),
