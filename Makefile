@@ -1,7 +1,7 @@
 # The commands of this project. Each is one line into cargo, npm or a script.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux
+.PHONY: help demo reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux linux-vectors
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -44,6 +44,9 @@ bench-peers: ## the same work in goodqueue, ns-2 and ns-3 (installs both; half a
 
 linux: ## build the guest kernel of `gq run --on linux` into the cache folder (10 minutes, once)
 	@scripts/linux.sh
+
+linux-vectors: ## record the guest kernel's queue disciplines into crates/aqm/vectors/linux (a minute; needs `make linux`)
+	@scripts/linux-vectors.sh
 
 fuzz: ## arbitrary input to every reader (MINUTES=1 a target)
 	@scripts/fuzz.sh

@@ -31,7 +31,10 @@ CLOCK, BEGINNING = "clock", "beginning"
 CODEL = {"host": SERVICE, "times": CLOCK, "early": False, "mark": "head", "drop": "overflow"}
 PIE = {"host": SERVICE, "times": BEGINNING, "early": True, "mark": "early", "drop": "early", "kind": "pie", "seed": 1, "limit": 1000,
        # Asked for 15 ms, this kernel's timer fires every 16: it is set anew, in whole jiffies of 1 ms, after it has fired.
-       "params": {"arithmetic": "linux", "t_update": 16_000_000}, "timer": (16_000_000, 16_000_000), "link": link(999)}
+       "params": {"arithmetic": "linux", "t_update": 16_000_000}, "timer": (16_000_000, 16_000_000), "link": link(999),
+       # Where in the timer's period the recording begins, which follows from when the discipline was made: of whole milliseconds the
+       # only one that gives the kernel's verdicts.
+       "shift": 8_000_000}
 RED = {"host": DEPARTURE, "times": BEGINNING, "early": True, "mark": "early", "kind": "red", "seed": 1, "limit": 10**9,
        "params": {"arithmetic": "linux", "min_th": 15000, "max_th": 45000, "max_p": 0.1, "w_q": 0.125}, "link": link(10**9, 400_000)}
 
@@ -62,10 +65,10 @@ class Packet:
         self.is_marked = departed >= 0 and tos & 3 == 3 and ecn != 3
 
 
-def read(path, times):
+def read(path, times, shift):
     with open(path) as lines:
         start = int(next(lines)[1:])
-        start = start if times == CLOCK else 0
+        start = start if times == CLOCK else shift
         return [Packet(number, start, [int(word) for word in line.split()]) for number, line in enumerate(lines)]
 
 
@@ -185,7 +188,7 @@ def pack(operations, packets):
 
 
 def write(name, recording, description):
-    packets = read(recording, description["times"])
+    packets = read(recording, description["times"], description.get("shift", 0))
     operations = Host(packets, description).run()
     packed = pack(operations, packets)
     packed["reasons"] = {"drop_on_arrival": description["drop"], "mark_on_arrival": description["mark"], "on_departure": "head"}
@@ -206,6 +209,9 @@ def write(name, recording, description):
 def main():
     folder = pathlib.Path(sys.argv[1])
     for name, (recording, description) in RECORDINGS.items():
+        if not (folder / f"{recording}.vec").exists():
+            print(f"{name}: no recording, stays as it is")
+            continue
         write(name, folder / f"{recording}.vec", description)
 
 

@@ -1,0 +1,24 @@
+#!/bin/sh
+# The first process of the guest that records: a line of 10 Mbit/s with the discipline under it, from in0 to out0.
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+word() { tr ' ' '\n' </proc/cmdline | sed -n "s/^$1=//p"; }
+folder=$(word folder)
+mount -t tmpfs tmpfs /run
+mkdir /run/out
+mount -t hostfs -o "$folder" none /run/out
+{
+    ip link add in0 type veth peer name out0
+    for device in in0 out0; do
+        ip link set "$device" arp off up
+    done
+    tc qdisc add dev in0 root handle 1: tbf rate 10mbit burst 1600 limit 100000000
+    # shellcheck disable=SC2046 # words of a command line
+    tc qdisc replace dev in0 parent 1:1 handle 2: $(cat /run/out/discipline)
+    tc qdisc show dev in0
+    /run/out/drive /run/out/schedule /run/out/recording
+    tc -s qdisc show dev in0
+} >/run/out/log 2>&1
+echo o >/proc/sysrq-trigger
+sleep 10
