@@ -1,20 +1,23 @@
-// The numbers of this moment: a row for each queue, in plain text that changes a few times a second.
+// The numbers of this moment, a row for each queue, in plain text that changes a few times a second; at the end those that the verdict is from.
 
 import { forget, repaint } from "../../charts/painter.ts";
 import { sign } from "../../charts/sign.ts";
 import { h } from "../../dom.ts";
 import type { Look } from "../../palette.ts";
+import type { Point, Result } from "../../report/data.ts";
 import type { Frame, VariantFrame } from "../../serve/protocol.ts";
 import { formatDecimals, formatNumber, formatQuantity } from "../../units.ts";
 
 /** Milliseconds between changes, so that they can be read. */
 const PACE = 200;
+const THIS_MOMENT = "At this moment; drops and marks since the start:";
 const COLUMNS = ["Used", "Sojourn", "p95", "Queue", "Dropped", "Marked"];
 
 export class Now {
   readonly element: HTMLElement;
   readonly #cells: readonly (readonly HTMLElement[])[];
   readonly #groups: readonly HTMLElement[];
+  readonly #when = h("p", { class: "hint now-when" }, THIS_MOMENT);
   #frame: Frame | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -31,7 +34,8 @@ export class Now {
       return h("tr", {}, h("th", { scope: "row" }, button), ...(this.#cells[at] ?? []), this.#groups[at]);
     });
     const head = h("tr", {}, h("th", { scope: "col" }, "Queue"), ...COLUMNS.map((column) => h("th", { scope: "col" }, column)), h("th", { scope: "col", class: "now-groups" }, "Goodput by traffic"));
-    this.element = h("div", { class: "table-scroll now", tabindex: 0, role: "region", "aria-label": "This moment, by queue" }, h("table", {}, h("caption", { class: "visually-hidden" }, "This moment, by queue"), h("thead", {}, head), h("tbody", {}, ...rows)));
+    const table = h("table", {}, h("caption", { class: "visually-hidden" }, "Figures by queue"), h("thead", {}, head), h("tbody", {}, ...rows));
+    this.element = h("div", {}, this.#when, h("div", { class: "table-scroll now", tabindex: 0, role: "region", "aria-label": "Figures by queue" }, table));
   }
 
   /** Shows a frame soon, or a newer one in its place. */
@@ -48,24 +52,63 @@ export class Now {
     forget(this);
   }
 
-  paint(): void {
-    this.#frame?.variants.forEach((variant, at) => this.#fill(at, variant));
+  /** The run is over: shows what was measured after the warm-up, from which the verdict is. */
+  setResult(result: Result, link: string, from: number, to: number): void {
+    this.destroy();
+    this.#frame = undefined;
+    setText(this.#when, `Over the measured time, from ${formatQuantity(from, "time")} to ${formatQuantity(to, "time")}:`);
+    result.points.forEach((point, at) => this.#write(at, measured(point, link, result.groups)));
   }
 
-  #fill(at: number, { link, groups }: VariantFrame): void {
-    const texts = [
-      link.utilization === null ? "–" : formatQuantity(Math.round(link.utilization * 1000) / 1000, "ratio"),
-      // In a frame in which nothing left, those that left last still tell.
-      link.sojourn_s ? formatQuantity(link.sojourn_s.mean, "time", 2) : undefined,
-      link.sojourn_s ? formatQuantity(link.sojourn_s.p95, "time", 2) : undefined,
-      formatNumber(link.queue_packets),
-      formatDecimals(link.drops.early + link.drops.overflow, 0),
-      formatDecimals(link.marks, 0),
-    ];
-    this.#cells[at]?.forEach((cell, column) => setText(cell, texts[column] ?? cell.textContent ?? ""));
-    const cell = this.#groups[at];
-    if (cell) setText(cell, groups.map((group) => `${group.name} ${formatQuantity(group.goodput_bit_s, "rate", 2)}`).join(" · "));
+  paint(): void {
+    this.#frame?.variants.forEach((variant, at) => this.#write(at, momentary(variant)));
   }
+
+  #write(at: number, { figures, groups }: Row): void {
+    this.#cells[at]?.forEach((cell, column) => setText(cell, figures[column] ?? cell.textContent ?? ""));
+    const cell = this.#groups[at];
+    if (cell) setText(cell, groups.map(([name, rate]) => `${name} ${formatQuantity(rate, "rate", 2)}`).join(" · "));
+  }
+}
+
+/** What a row says: a text for each column, or nothing where the one before still holds. */
+interface Row {
+  readonly figures: readonly (string | undefined)[];
+  readonly groups: readonly (readonly [string, number])[];
+}
+
+function momentary({ link, groups }: VariantFrame): Row {
+  const figures = [
+    link.utilization === null ? "–" : share(link.utilization),
+    // In a frame in which nothing left, those that left last still tell.
+    link.sojourn_s ? formatQuantity(link.sojourn_s.mean, "time", 2) : undefined,
+    link.sojourn_s ? formatQuantity(link.sojourn_s.p95, "time", 2) : undefined,
+    formatNumber(link.queue_packets),
+    formatDecimals(link.drops.early + link.drops.overflow, 0),
+    formatDecimals(link.marks, 0),
+  ];
+  return { figures, groups: groups.map((group) => [group.name, group.goodput_bit_s]) };
+}
+
+function measured(point: Point, link: string, groups: readonly string[]): Row {
+  const mean = (...path: string[]): number | undefined => point.figure("links", link, ...path)?.mean;
+  const told = (value: number | undefined, format: (value: number) => string): string => (value === undefined ? "–" : format(value));
+  const time = (value: number): string => formatQuantity(value, "time", 3);
+  const count = (value: number): string => formatDecimals(value, 0);
+  const figures = [
+    told(mean("utilization"), share),
+    told(mean("sojourn_s", "mean"), time),
+    told(mean("sojourn_s", "p95"), time),
+    told(mean("queue_packets"), formatNumber),
+    told((mean("drops", "early") ?? 0) + (mean("drops", "overflow") ?? 0), count),
+    told(mean("marked_packets"), count),
+  ];
+  const rates = groups.map((group) => [group, point.figure("groups", group, "goodput_bit_s")?.mean] as const);
+  return { figures, groups: rates.filter((rate): rate is readonly [string, number] => rate[1] !== undefined) };
+}
+
+function share(utilization: number): string {
+  return formatQuantity(Math.round(utilization * 1000) / 1000, "ratio");
 }
 
 function setText(element: HTMLElement, text: string): void {

@@ -7,6 +7,7 @@ import { Refused } from "../../serve/api.ts";
 import type { About, Control, Done, Frame, Note, Packets, SessionState, Trace } from "../../serve/protocol.ts";
 import { announce } from "../announce.ts";
 import type { Context, Page } from "../page.ts";
+import { parseSummary } from "../summary.ts";
 import { pack, unpack } from "../share.ts";
 import { Changes } from "./changes.ts";
 import { PlayCharts, type Span } from "./charts.ts";
@@ -340,6 +341,20 @@ export class PlayPage implements Page, Watcher {
     this.#verdict.replaceChildren(h("p", { class: "sentence" }, done.verdict), remark === "" ? "" : h("p", { class: "hint" }, remark), h("p", { class: "verdict-links" }, report ?? ""));
     this.#verdict.hidden = false;
     this.#charts?.update();
+    if (this.#session) void this.#showResult(this.#session);
+  }
+
+  /** Puts the figures that the verdict is from in the place of those of the last moment, which stay when there are none. */
+  async #showResult(session: Session): Promise<void> {
+    const about = session.about;
+    const end = session.frame?.t;
+    if (!about || end === undefined || end <= about.warmup) return;
+    try {
+      const { result } = parseSummary(await this.#context.api.sessionText(session.id, "summary.json"), this.#labels);
+      if (session === this.#session) this.#now?.setResult(result, about.link, about.warmup, end);
+    } catch (error) {
+      this.#complain(inWords(error));
+    }
   }
 
   onBreak(isBroken: boolean, isFinal: boolean): void {
