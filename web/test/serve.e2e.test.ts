@@ -63,6 +63,11 @@ describe.skipIf(!hasGq)("gq serve", () => {
     expect(await page.locator(".verdict .sentence").textContent()).toMatch(/codel/);
     expect(await page.locator(".verdict .hint").textContent()).toMatch(/fingerprint [0-9a-f]{16}/);
     expect(await page.locator(".now tbody tr").count()).toBe(3);
+    // The verdict and the table tell the same figures.
+    expect(await page.locator(".now-when").textContent()).toMatch(/^Over the measured time, from /);
+    const p95 = (await page.locator(".verdict .sentence").textContent())?.match(/95th percentile of sojourn times, ([\d.]+ .?s)/)?.[1];
+    const told = await page.locator(".now tbody tr td:nth-child(4)").allTextContents();
+    expect(told.map((text) => text.replace(/\s/g, " "))).toContain(p95);
     expect(await page.locator(".chart-card").count()).toBe(6);
     // The picture in README, too (scripts/picture.sh).
     await page.setViewportSize({ width: 1440, height: 1400 });

@@ -114,6 +114,7 @@ fn results(server: &Server, id: &str, done: &Value) {
         (&json!("goodqueue.summary/1"), &done["fingerprint"])
     );
     assert_eq!(summary["points"].as_array().map(Vec::len), Some(2));
+    assert_eq!(done["summary"], summary);
     let report = get(server, &format!("/api/sessions/{id}/report.html"));
     assert!(report.text().contains("Tail drop"));
     let policy = report.header("content-security-policy").expect("a policy");

@@ -146,6 +146,10 @@ export interface Done {
   readonly fingerprint: string;
   readonly fingerprints?: readonly string[];
   readonly changed: boolean;
+  /** From when to when was measured, in seconds. */
+  readonly measured_s?: readonly [number, number];
+  /** What `summary.json` will say. */
+  readonly summary?: unknown;
 }
 
 /** Event `note`: something was changed at `t`. */

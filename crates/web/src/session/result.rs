@@ -40,10 +40,20 @@ impl Session {
             warmup_s: warmup_s(&scenario),
             until_s: super::variant::time(self.now),
         };
-        let verdict = outcome.verdict();
-        let whole = Provenance::new(String::new(), report.fingerprints.iter().copied()).fingerprint;
-        publisher.publish("done", &json!({ "verdict": verdict, "fingerprint": whole, "fingerprints": each, "changed": changed }));
-        outcome.leavings(&verdict)
+        let (verdict, whole) =
+            (outcome.verdict(), Provenance::new(String::new(), report.fingerprints.iter().copied()).fingerprint);
+        let plan = scenario.plan().ok();
+        let summary = plan.as_ref().map(|plan| Summary::of(plan, &report));
+        let done = json!({
+            "verdict": verdict,
+            "fingerprint": whole,
+            "fingerprints": each,
+            "changed": changed,
+            "measured_s": [outcome.warmup_s, outcome.until_s],
+            "summary": summary,
+        });
+        publisher.publish("done", &done);
+        outcome.leavings(&verdict, plan?.name(), &summary?)
     }
 }
 
@@ -75,10 +85,8 @@ impl Reckoning<'_> {
     }
 
     /// `None` when the scenario cannot be put together again, which no scenario that ran has shown.
-    fn leavings(&self, verdict: &str) -> Option<Leavings> {
-        let plan = self.scenario.plan().ok()?;
+    fn leavings(&self, verdict: &str, title: &str, summary: &Summary) -> Option<Leavings> {
         let text = self.scenario.text(None).ok()?;
-        let summary = Summary::of(&plan, self.report);
         let mut warnings = Vec::new();
         if self.changed {
             warnings.push(
@@ -88,7 +96,7 @@ impl Reckoning<'_> {
         if !self.report.complete {
             warnings.push("This run was stopped before its end.".to_owned());
         }
-        let value = serde_json::to_value(&summary).ok()?;
+        let value = serde_json::to_value(summary).ok()?;
         let points = self.report.points.iter().zip(&self.scenario.variants).map(|(result, variant)| ReportPoint {
             label: variant.label.clone(),
             kind: kind_of(&variant.point, &self.scenario.link),
@@ -96,7 +104,7 @@ impl Reckoning<'_> {
             series: &result.series,
         });
         let report_html = report::render(&ReportInput {
-            title: plan.name(),
+            title,
             sentence: verdict,
             warnings: &warnings,
             scenario_toml: &text,

@@ -341,20 +341,9 @@ export class PlayPage implements Page, Watcher {
     this.#verdict.replaceChildren(h("p", { class: "sentence" }, done.verdict), remark === "" ? "" : h("p", { class: "hint" }, remark), h("p", { class: "verdict-links" }, report ?? ""));
     this.#verdict.hidden = false;
     this.#charts?.update();
-    if (this.#session) void this.#showResult(this.#session);
-  }
-
-  /** Puts the figures that the verdict is from in the place of those of the last moment, which stay when there are none. */
-  async #showResult(session: Session): Promise<void> {
-    const about = session.about;
-    const end = session.frame?.t;
-    if (!about || end === undefined || end <= about.warmup) return;
-    try {
-      const { result } = parseSummary(await this.#context.api.sessionText(session.id, "summary.json"), this.#labels);
-      if (session === this.#session) this.#now?.setResult(result, about.link, about.warmup, end);
-    } catch (error) {
-      this.#complain(inWords(error));
-    }
+    const link = this.#session?.about?.link;
+    if (!done.summary || !done.measured_s || link === undefined) return;
+    this.#now?.setResult(parseSummary(JSON.stringify(done.summary), this.#labels).result, link, ...done.measured_s);
   }
 
   onBreak(isBroken: boolean, isFinal: boolean): void {
