@@ -56,7 +56,7 @@ export class Now {
   setResult(result: Result, link: string, from: number, to: number): void {
     this.destroy();
     this.#frame = undefined;
-    setText(this.#when, `Over the measured time, from ${formatQuantity(from, "time")} to ${formatQuantity(to, "time")}:`);
+    setText(this.#when, `Over the measured time, from ${seconds(from)} to ${seconds(to)}:`);
     result.points.forEach((point, at) => this.#write(at, measured(point, link, result.groups)));
   }
 
@@ -105,6 +105,10 @@ function measured(point: Point, link: string, groups: readonly string[]): Row {
   ];
   const rates = groups.map((group) => [group, point.figure("groups", group, "goodput_bit_s")?.mean] as const);
   return { figures, groups: rates.filter((rate): rate is readonly [string, number] => rate[1] !== undefined) };
+}
+
+function seconds(time: number): string {
+  return `${Number(time.toFixed(3))} s`;
 }
 
 function share(utilization: number): string {
