@@ -73,8 +73,11 @@ def signature(name, value):
 
 
 def members(kind):
-    """Its own public methods and properties, in their order."""
-    for name, value in vars(kind).items():
+    """Its own public methods and properties, in their order; those of compiled classes, which have none, by name."""
+    own = list(vars(kind).items())
+    if any(not name.startswith("_") and inspect.isgetsetdescriptor(value) for name, value in own):
+        own.sort(key=lambda item: item[0])
+    for name, value in own:
         if name.startswith("_") or getattr(kind, "__module__", "").startswith("typing"):
             continue
         if isinstance(value, property) or inspect.isgetsetdescriptor(value):
