@@ -2,7 +2,6 @@
 //! network namespaces; where the kernel allows none, the test says so and ends.
 #![cfg(target_os = "linux")]
 
-use goodqueue_live::sys::namespace;
 use goodqueue_testbed::bench::Bench;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -14,11 +13,7 @@ use std::time::Duration;
 const LONG: Duration = Duration::from_secs(20);
 
 fn bench() -> Option<Bench> {
-    if !namespace::is_root() {
-        println!("skipped: only root may make network namespaces here");
-        return None;
-    }
-    Bench::new().inspect_err(|error| println!("skipped: no namespaces with veth pairs: {error}")).ok()
+    Bench::for_test().inspect_err(|reason| println!("skipped: {reason}")).ok()
 }
 
 /// A bridge and what it, and the process that outlives it, say.

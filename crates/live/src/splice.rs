@@ -1,10 +1,9 @@
 //! Two interfaces joined as a wire would join them: no queue, no rate, no look at any frame. What stands in for a bridge that has died.
 
-use crate::frame;
-use crate::segments::{self, Offload};
-use crate::sys::ring::{Ring, RingFrame};
+use crate::segments::Offload;
+use crate::sys::ring::{self, Offloads, Opened, Ring, RingFrame};
 use crate::sys::scheduling;
-use crate::sys::socket::{self, Interface, PacketSocket, SendBatch};
+use crate::sys::socket::{PacketSocket, SendBatch};
 use goodqueue_units::Duration;
 use std::io;
 use std::os::fd::AsFd;
@@ -30,16 +29,9 @@ struct Side {
 
 impl Side {
     fn open(name: &str) -> io::Result<Self> {
-        let Interface { index, mtu, ethernet, .. } = socket::interface(name)?;
-        if !ethernet {
-            return Err(io::Error::new(io::ErrorKind::Unsupported, format!("{name}: is no Ethernet interface")));
-        }
-        let mut socket = PacketSocket::new(index)?;
         // Joined frames go through whole.
-        socket.tell_offloads()?;
-        let room = segments::LONGEST.max(mtu as usize + frame::ETHERNET);
-        let ring = Ring::new(&socket, RING_FRAMES, (room + 128).next_power_of_two())?;
-        socket.open()?;
+        let Opened { socket, ring, .. } = ring::open(name, Offloads::On, RING_FRAMES)
+            .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
         Ok(Self { name: name.to_owned(), socket, ring, down: false })
     }
 

@@ -14,7 +14,6 @@ use goodqueue_live::record::{Event, Reader, Recorder};
 use goodqueue_live::replay::{ReplayLine, first_difference};
 use goodqueue_live::segments;
 use goodqueue_live::spool::{Overrun, Spool};
-use goodqueue_live::sys::namespace;
 use goodqueue_live::{Line, RateSpec};
 use goodqueue_testbed::bench::Bench;
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
@@ -26,17 +25,7 @@ use std::time::Duration as Wall;
 
 /// A bench, or the reason why there is none.
 fn bench() -> Option<Bench> {
-    if !namespace::is_root() {
-        println!("skipped: only root may make network namespaces here");
-        return None;
-    }
-    match Bench::new() {
-        Ok(bench) => Some(bench),
-        Err(error) => {
-            println!("skipped: no namespaces with veth pairs: {error}");
-            None
-        }
-    }
+    Bench::for_test().inspect_err(|reason| println!("skipped: {reason}")).ok()
 }
 
 fn line(rate: Rate) -> Line {

@@ -9,8 +9,8 @@ use crate::frame;
 use crate::pool::{Frame, Pool};
 use crate::port::pcap::Capture;
 use crate::segments::{self, Joined, Offload};
-use crate::sys::ring::{Ring, RingFrame};
-use crate::sys::socket::{self, Interface, PIECES, PacketSocket, SendBatch};
+use crate::sys::ring::{self, Offloads, Opened, Ring, RingFrame};
+use crate::sys::socket::{PIECES, PacketSocket, SendBatch};
 use goodqueue_units::{Duration, Instant};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -28,8 +28,6 @@ const SEGMENTS: usize = 2048;
 const COMPARE_EVERY: Duration = Duration::secs(1);
 /// An interface that is down is looked at so often.
 const LOOK_AGAIN: Duration = Duration::ms(20);
-/// What a VLAN tag, or two, add to a frame beyond MTU and link header.
-const TAGS: u32 = 8;
 
 /// A capture that both ports write to.
 pub type SharedCapture = Arc<Mutex<Capture>>;
@@ -71,22 +69,8 @@ impl PacketPort {
     }
 
     fn open_as(name: &str, clock: MonotonicClock, offloads: Offloads) -> io::Result<Self> {
-        let Interface { index, mtu, ethernet, .. } = socket::interface(name)?;
-        if !ethernet {
-            return Err(io::Error::new(io::ErrorKind::Unsupported, "is no Ethernet interface"));
-        }
-        let longest = mtu + frame::ETHERNET as u32 + TAGS;
-        let mut socket = PacketSocket::new(index)?;
-        let (frames, room) = match offloads {
-            Offloads::Off => (RING_FRAMES, longest as usize),
-            Offloads::On => {
-                socket.tell_offloads()?;
-                (RING_JOINED, segments::LONGEST.max(longest as usize))
-            }
-        };
-        // The ring keeps a header of its own before each frame.
-        let ring = Ring::new(&socket, frames, (room + 128).next_power_of_two().max(2048))?;
-        socket.open()?;
+        let frames = if offloads == Offloads::On { RING_JOINED } else { RING_FRAMES };
+        let Opened { socket, ring, longest } = ring::open(name, offloads, frames)?;
         let mut clock = clock;
         let wall_offset = clock.wall_offset();
         Ok(Self {
@@ -144,13 +128,6 @@ impl PacketPort {
             self.wall_offset = self.clock.wall_offset();
         }
     }
-}
-
-/// Are frames taken as offloads leave them?
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Offloads {
-    On,
-    Off,
 }
 
 /// Room for the frames of a call that sends joined ones.

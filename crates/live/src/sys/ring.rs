@@ -3,8 +3,9 @@
 //! Version 3 hands over blocks and holds a block back for up to a millisecond, which is of no use to a queue.
 
 use super::checked;
-use super::socket::PacketSocket;
-use crate::segments::Offload;
+use super::socket::{self, Interface, PacketSocket};
+use crate::frame;
+use crate::segments::{self, Offload};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::ptr::NonNull;
@@ -26,6 +27,54 @@ pub struct Ring {
 
 // SAFETY: the mapping belongs to this value alone and is not tied to a thread.
 unsafe impl Send for Ring {}
+
+/// Are frames taken as offloads leave them?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offloads {
+    /// Yes, with what is said beside them.
+    On,
+    /// No: several joined to one are longer than a frame may be.
+    Off,
+}
+
+/// What a VLAN tag, or two, add to a frame beyond MTU and link header.
+const TAGS: u32 = 8;
+/// The ring keeps a header of its own before each frame.
+const HEADER: usize = 128;
+
+/// An interface that frames come in from.
+#[derive(Debug)]
+pub struct Opened {
+    /// Where they go out, and what is told of the interface.
+    pub socket: PacketSocket,
+    /// Where they come in.
+    pub ring: Ring,
+    /// The longest single frame, tags included.
+    pub longest: u32,
+}
+
+/// Opens the Ethernet interface `name` of the network namespace that the thread is in, with room for `frames` frames. They come in from now on.
+///
+/// # Errors
+/// When there is no such interface, or the kernel refuses.
+pub fn open(name: &str, offloads: Offloads, frames: usize) -> io::Result<Opened> {
+    let Interface { index, mtu, ethernet, .. } = socket::interface(name)?;
+    if !ethernet {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "is no Ethernet interface"));
+    }
+    let longest = mtu + frame::ETHERNET as u32 + TAGS;
+    let mut socket = PacketSocket::new(index)?;
+    let room = match offloads {
+        Offloads::Off => longest as usize,
+        Offloads::On => {
+            socket.tell_offloads()?;
+            segments::LONGEST.max(longest as usize)
+        }
+    };
+    let ring = Ring::new(&socket, frames, (room + HEADER).next_power_of_two().max(2048))?;
+    socket.open()?;
+    Ok(Opened { socket, ring, longest })
+}
 
 /// A frame in the ring, ours until it is released.
 #[derive(Debug)]
