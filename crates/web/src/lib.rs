@@ -15,6 +15,7 @@ mod gallery;
 mod guard;
 mod kinds;
 mod limits;
+mod lock;
 mod patience;
 mod presets;
 mod recordings;

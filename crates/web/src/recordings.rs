@@ -1,12 +1,13 @@
 //! Recorded links that scenarios may name: those built in, and uploaded ones.
 
 use crate::failure::Failure;
+use crate::lock::locked;
 use crate::token::Token;
 use goodqueue_lab::{files::Recordings, trace_file};
 use goodqueue_sim::OpportunityTrace;
 use serde::Serialize;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Built in: the synthetic cellular link of the examples.
 const BUILT_IN: &[(&str, &str, &str)] = &[
@@ -53,12 +54,12 @@ impl Shelf {
 
     /// Those built in.
     pub fn built_in(&self) -> Vec<Shown> {
-        self.locked().built_in.clone()
+        locked(&self.state).built_in.clone()
     }
 
     /// For reading a scenario.
     pub fn recordings(&self) -> Arc<Recordings> {
-        Arc::clone(&self.locked().all)
+        Arc::clone(&locked(&self.state).all)
     }
 
     /// Takes in an upload.
@@ -74,7 +75,7 @@ impl Shelf {
             Token::new().map_err(|_| Failure::unprocessable("this machine has no randomness to name the recording with"))?;
         let id = format!("upload:{}", &token.text()[..12]);
         let shown = shown(id.clone(), "uploaded recording", &trace);
-        let mut state = self.locked();
+        let mut state = locked(&self.state);
         let mut all = (*state.all).clone();
         if state.uploaded.len() >= self.most
             && let Some(oldest) = state.uploaded.pop_front()
@@ -85,11 +86,6 @@ impl Shelf {
         state.all = Arc::new(all);
         state.uploaded.push_back(id);
         Ok(shown)
-    }
-
-    /// A panic while holding it leaves a list that is still good.
-    fn locked(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::clock;
 use crate::failure::Failure;
 use crate::limits::Limits;
+use crate::lock::locked;
 use crate::scenario::Scenario;
 use crate::session::{self, Control, Leavings, Order, Turns, Work};
 use crate::stream::Publisher;
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -48,11 +49,6 @@ pub struct Registry {
     changed: Condvar,
     turns: Arc<Turns>,
     ending: Arc<AtomicBool>,
-}
-
-/// A panic while holding one of these leaves what is still good.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How long an order may take.

@@ -12,6 +12,7 @@ mod variant;
 use crate::clock;
 use crate::failure::Failure;
 use crate::limits::Limits;
+use crate::lock::locked;
 use crate::scenario::Scenario;
 use crate::stream::Publisher;
 use goodqueue_lab::plan::{Point, Queue};
@@ -61,7 +62,7 @@ impl Turns {
 
     /// Waits for a turn and uses it.
     fn with<T>(&self, work: impl FnOnce() -> T) -> T {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = locked(&self.free);
         while *free == 0 {
             free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
         }
@@ -77,7 +78,7 @@ struct Turn<'a>(&'a Turns);
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        *locked(&self.0.free) += 1;
         self.0.freed.notify_one();
     }
 }

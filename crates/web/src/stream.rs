@@ -1,12 +1,13 @@
 //! Server-sent events: one publisher that never waits, many readers that may be slow.
 
+use crate::lock::locked;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde::Serialize;
 use std::convert::Infallible;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 use tokio::sync::{broadcast, mpsc};
 use tokio::time::timeout;
@@ -43,7 +44,7 @@ impl Publisher {
         text.extend_from_slice(b"\n\n");
         let bytes = Bytes::from(text);
         if let Some(place) = KEPT.iter().position(|known| *known == event) {
-            self.locked()[place] = Some(bytes.clone());
+            locked(&self.kept)[place] = Some(bytes.clone());
         }
         // Nobody may be reading.
         let _ = self.sender.send(bytes);
@@ -52,7 +53,7 @@ impl Publisher {
     /// Forgets the latest event of a kind.
     pub fn forget(&self, event: &str) {
         if let Some(place) = KEPT.iter().position(|known| *known == event) {
-            self.locked()[place] = None;
+            locked(&self.kept)[place] = None;
         }
     }
 
@@ -64,7 +65,7 @@ impl Publisher {
     /// A response that goes on until the publisher is gone, or its reader does not keep up. Who takes nothing for as long as `patience` is let go.
     pub fn response(&self, patience: Duration) -> Response {
         let receiver = self.sender.subscribe();
-        let kept: Vec<Bytes> = self.locked().iter().flatten().cloned().collect();
+        let kept: Vec<Bytes> = locked(&self.kept).iter().flatten().cloned().collect();
         let (sender, body) = mpsc::channel::<Result<Bytes, Infallible>>(16);
         tokio::spawn(carry(receiver, kept, sender, patience));
         let mut response = (StatusCode::OK, Body::from_stream(ReceiverStream::new(body))).into_response();
@@ -72,11 +73,6 @@ impl Publisher {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8"));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response
-    }
-
-    /// A panic while holding it leaves events that are still good.
-    fn locked(&self) -> MutexGuard<'_, [Option<Bytes>; KEPT.len()]> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

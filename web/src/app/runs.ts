@@ -3,7 +3,7 @@
 import { h } from "../dom.ts";
 import { announce } from "./announce.ts";
 import type { Runs } from "../serve/protocol.ts";
-import { Compared, parseSummary, type Summary } from "./summary.ts";
+import { Compared, readSummary, type Summary } from "./summary.ts";
 import type { Context, Page } from "./page.ts";
 
 export class RunsPage implements Page {
@@ -75,7 +75,7 @@ export class RunsPage implements Page {
     }
     const chosen = [...this.#chosen];
     try {
-      const summaries = await Promise.all(chosen.map(async (one): Promise<Summary> => parseSummary(await this.#context.api.text(`api/runs/${encodeURIComponent(one)}/summary.json`), this.#runs.runs.find((run) => run.id === one)?.points ?? [])));
+      const summaries = await Promise.all(chosen.map(async (one): Promise<Summary> => readSummary(JSON.parse(await this.#context.api.text(`api/runs/${encodeURIComponent(one)}/summary.json`)), this.#runs.runs.find((run) => run.id === one)?.points ?? [])));
       if (chosen.join() === this.#chosen.join()) this.#show(summaries);
     } catch (error) {
       this.#compared.replaceChildren(h("p", { class: "problem", role: "alert" }, String(error instanceof Error ? error.message : error)));

@@ -4,7 +4,7 @@ import { Frame } from "../charts/frame.ts";
 import { h } from "../dom.ts";
 import { looksFor } from "../palette.ts";
 import { type GroupColumn, GROUP_COLUMNS, LINK_COLUMNS } from "../report/columns.ts";
-import { parseResult, type Point, type Result } from "../report/data.ts";
+import { type Json, type Point, readResult, type Result } from "../report/data.ts";
 import { tradeoffChart } from "../report/tradeoff.ts";
 import { columnsWorthShowing, figureTable, type TableRow } from "../report/tables.ts";
 
@@ -14,18 +14,17 @@ export interface Summary {
   readonly result: Result;
 }
 
-type Table = Readonly<Record<string, unknown>>;
+type Table = Readonly<Record<string, Json>>;
 
-/** Reads a summary; `labels` name its points where the summary does not. */
-export function parseSummary(text: string, labels: readonly string[]): Summary {
-  const summary = JSON.parse(text) as Table;
+/** Reads what `summary.json` says; `labels` name its points where the summary does not. */
+export function readSummary(summary: Table, labels: readonly string[]): Summary {
   if (summary["schema"] !== "goodqueue.summary/1") throw new Error(`this page reads goodqueue.summary/1, and the file says ${String(summary["schema"])}`);
   const points = (Array.isArray(summary["points"]) ? summary["points"] : []) as readonly Table[];
   const named = points.map((point, at) => nameOf((point["set"] ?? {}) as Table, labels[at]));
   const title = String(summary["scenario"] ?? "run");
   const links = Object.keys((points[0]?.["links"] ?? {}) as Table);
   const report = { schema: "goodqueue.report/1", title, summary, seed: String(summary["seed"] ?? ""), main_link: links[0] ?? "", points: named };
-  return { title, result: parseResult(JSON.stringify(report)) };
+  return { title, result: readResult(report) };
 }
 
 /** What a point is called: its swept values, or the given label. */
@@ -37,7 +36,7 @@ function nameOf(set: Table, label: string | undefined): { label: string; kind: s
   return { label: label ?? (told === "" ? kind : told), kind };
 }
 
-function words(value: unknown): string {
+function words(value: Json): string {
   return typeof value === "object" && value !== null ? Object.values(value).map(words).join(" ") : String(value);
 }
 

@@ -9,6 +9,7 @@ import { type LineAxis, plotAxis } from "./axis.ts";
 import type { Chart, Heading } from "./chart.ts";
 import { lowerBound, minMax } from "./downsample.ts";
 import type { Rows } from "./export.ts";
+import { chooseSelected, cursorLeft, cursorOf, isChord, spread, steer } from "./gestures.ts";
 import { forget, repaint } from "./painter.ts";
 import { draw, type Shape } from "./svg.ts";
 import { calmWidth, movingMean, type Sums, sumsOf } from "./smooth.ts";
@@ -161,12 +162,7 @@ export class LineChart implements Chart {
     const header = [withUnitLabel(this.#options.x.label, this.#units.x), ...this.#options.lines.map((line) => `${line.label}, lowest to highest (${this.#units.y.symbol || "number"})`)];
     const rows = edges.slice(0, -1).map((from, at) => {
       const to = edges[at + 1] ?? max;
-      const cells = this.#options.lines.map((line) => {
-        const part = line.y.slice(lowerBound(line.x, from), lowerBound(line.x, to)).filter((value) => value !== null);
-        if (part.length === 0) return "–";
-        const { min: low, max: high } = extent(part);
-        return `${formatNumber(low * this.#units.y.factor)} to ${formatNumber(high * this.#units.y.factor)}`;
-      });
+      const cells = this.#options.lines.map((line) => spread(line.y.slice(lowerBound(line.x, from), lowerBound(line.x, to)), this.#units.y));
       return [`${formatNumber(from * this.#units.x.factor)} to ${formatNumber(to * this.#units.x.factor)}`, ...cells];
     });
     return [header, ...rows];
@@ -260,18 +256,12 @@ export class LineChart implements Chart {
         })),
         ...(isCalm ? lines.map((line): uPlot.Series => ({ ...drawn(line), width: 2, dash: [...line.look.dash] })) : []),
       ],
-      cursor: {
-        drag: { x: true, y: false, setScale: false, dist: 4 },
-        // Lines with times of their own have no point at most places of the cursor.
-        points: this.#isShared() && !isCalm ? { size: 7 } : { show: false },
-        y: false,
-        sync: { key: window.key, setSeries: false, filters: { pub: (type: string) => type === "mousemove" || type === "mouseleave" } },
-        bind: { dblclick: () => () => (this.resetZoom(), null) },
-      },
+      // Lines with times of their own have no point at most places of the cursor.
+      cursor: cursorOf(window, () => this.resetZoom(), this.#isShared() && !isCalm ? { size: 7 } : { show: false }),
       hooks: {
         drawClear: [(plot) => this.#drawBand(plot)],
         setCursor: [(plot) => this.#onCursor(plot)],
-        setSelect: [(plot) => this.#onSelect(plot)],
+        setSelect: [(plot) => chooseSelected(plot, window)],
       },
     };
   }
@@ -315,26 +305,11 @@ export class LineChart implements Chart {
     this.#tooltip.show(left + offset, Math.max(0, Math.min(plot.cursor.top ?? 0, 60)), heading, rows);
   }
 
-  #onSelect(plot: uPlot): void {
-    const { left, width } = plot.select;
-    if (width < 4) return;
-    const range = { min: plot.posToVal(left, "x"), max: plot.posToVal(left + width, "x") };
-    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-    this.#options.window.set(range);
-  }
-
   #onKey(event: KeyboardEvent): void {
     const plot = this.#plot;
-    if (!plot || event.ctrlKey || event.metaKey || event.altKey) return;
-    const width = plot.over.clientWidth;
-    const now = plot.cursor.left === undefined || plot.cursor.left < 0 ? width / 2 : plot.cursor.left;
-    const step = width / (event.shiftKey ? 10 : 100);
-    const moves: Record<string, number> = { ArrowLeft: now - step, ArrowRight: now + step, Home: 0, End: width };
-    const target = moves[event.key];
-    if (target !== undefined) plot.setCursor({ left: Math.max(0, Math.min(width, target)), top: 20 });
-    else if (event.key === "+" || event.key === "-") this.#zoom(plot.posToVal(now, "x"), event.key === "+" ? 0.5 : 2);
-    else if (event.key === "0" || event.key === "Escape") this.resetZoom();
-    else return;
+    if (!plot || isChord(event)) return;
+    if (event.key === "+" || event.key === "-") this.#zoom(plot.posToVal(cursorLeft(plot), "x"), event.key === "+" ? 0.5 : 2);
+    else if (!steer(plot, event, () => this.resetZoom())) return;
     event.preventDefault();
   }
 

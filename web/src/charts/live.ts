@@ -8,6 +8,7 @@ import { formatNumber, type Quantity, type Unit, unitFor, withUnit, withUnitLabe
 import { plotAxis } from "./axis.ts";
 import type { Chart, Heading } from "./chart.ts";
 import type { Rows } from "./export.ts";
+import { chooseSelected, cursorOf, isChord, spread, steer } from "./gestures.ts";
 import type { History, View } from "./history.ts";
 import { siUnit } from "./line.ts";
 import { forget, repaint } from "./painter.ts";
@@ -183,12 +184,7 @@ export class LiveChart implements Chart {
     const header = ["Time (s)", ...lines.map((line) => `${line.label}, lowest to highest (${this.#unit.symbol || "number"})`)];
     const rows = Array.from({ length: slices }, (_, at) => {
       const view = this.#view({ min: edge(at), max: edge(at + 1) }, 50, lines);
-      const cells = lines.map((_line, which) => {
-        const part = (view.y[which] ?? []).filter((value) => value !== null);
-        if (part.length === 0) return "–";
-        const { min: low, max: high } = extent(part);
-        return `${formatNumber(low * this.#unit.factor)} to ${formatNumber(high * this.#unit.factor)}`;
-      });
+      const cells = lines.map((_line, which) => spread(view.y[which] ?? [], this.#unit));
       return [`${formatNumber(edge(at))} to ${formatNumber(edge(at + 1))}`, ...cells];
     });
     return [header, ...rows];
@@ -249,17 +245,11 @@ export class LiveChart implements Chart {
           ...(stepped ? { paths: stepped } : {}),
         })),
       ],
-      cursor: {
-        drag: { x: true, y: false, setScale: false, dist: 4 },
-        points: { show: false },
-        y: false,
-        sync: { key: window.key, setSeries: false, filters: { pub: (type: string) => type === "mousemove" || type === "mouseleave" } },
-        bind: { dblclick: () => () => (this.resetZoom(), null) },
-      },
+      cursor: cursorOf(window, () => this.resetZoom()),
       hooks: {
         drawClear: [(plot) => this.#drawMoments(plot)],
         setCursor: [(plot) => this.#tell(plot)],
-        setSelect: [(plot) => this.#select(plot)],
+        setSelect: [(plot) => chooseSelected(plot, window)],
       },
     };
   }
@@ -300,26 +290,9 @@ export class LiveChart implements Chart {
     return value === null ? "–" : withUnit(value, this.#unit);
   }
 
-  #select(plot: uPlot): void {
-    const { left, width } = plot.select;
-    if (width < 4) return;
-    const range = { min: plot.posToVal(left, "x"), max: plot.posToVal(left + width, "x") };
-    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-    this.#options.window.set(range);
-  }
-
   #onKey(event: KeyboardEvent): void {
     const plot = this.#plot;
-    if (!plot || event.ctrlKey || event.metaKey || event.altKey) return;
-    const width = plot.over.clientWidth;
-    const now = plot.cursor.left === undefined || plot.cursor.left < 0 ? width / 2 : plot.cursor.left;
-    const step = width / (event.shiftKey ? 10 : 100);
-    const moves: Record<string, number> = { ArrowLeft: now - step, ArrowRight: now + step, Home: 0, End: width };
-    const target = moves[event.key];
-    if (target !== undefined) plot.setCursor({ left: Math.max(0, Math.min(width, target)), top: 20 });
-    else if (event.key === "0" || event.key === "Escape") this.resetZoom();
-    else return;
-    event.preventDefault();
+    if (plot && !isChord(event) && steer(plot, event, () => this.resetZoom())) event.preventDefault();
   }
 }
 

@@ -69,12 +69,17 @@ export interface Result {
 }
 
 /** Any JSON value. */
-type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 type Fields = { readonly [key: string]: Json };
 
 /** Reads the text of the data element. */
 export function parseResult(text: string): Result {
-  const root = fields(JSON.parse(text) as Json);
+  return readResult(JSON.parse(text) as Json);
+}
+
+/** The same, of what the text says. */
+export function readResult(data: Json): Result {
+  const root = fields(data);
   if (root["schema"] !== "goodqueue.report/1") throw new Error(`this page reads goodqueue.report/1, and the data says ${String(root["schema"])}`);
   const summary = fields(root["summary"]);
   const summaryPoints = list(summary["points"]).map(fields);

@@ -1,5 +1,7 @@
 // What `gq serve` and its page say to each other. All quantities are SI, times count from the start of the run.
 
+import type { Json } from "../report/data.ts";
+
 /** Why a request was refused; `line` and `column` point into the text that was sent. */
 export interface Refusal {
   readonly message: string;
@@ -149,7 +151,7 @@ export interface Done {
   /** From when to when was measured, in seconds. */
   readonly measured_s?: readonly [number, number];
   /** What `summary.json` will say. */
-  readonly summary?: unknown;
+  readonly summary?: Readonly<Record<string, Json>> | null;
 }
 
 /** Event `note`: something was changed at `t`. */

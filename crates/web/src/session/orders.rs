@@ -2,11 +2,11 @@
 
 use super::{Control, FASTEST, Order, Session};
 use crate::failure::Failure;
+use crate::lock::locked;
 use goodqueue_lab::quantity;
 use goodqueue_sim::{Change, WorldError};
 use goodqueue_units::Duration;
 use serde_json::Value;
-use std::sync::PoisonError;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration as Wall;
 
@@ -144,7 +144,7 @@ impl Session {
         for (number, queue) in queues {
             self.variants[number].replace_queue(&link, queue).map_err(refused)?;
         }
-        *self.work.text.lock().unwrap_or_else(PoisonError::into_inner) = changed.clone();
+        *locked(&self.work.text) = changed.clone();
         self.work.scenario = changed;
         self.changed = true;
         let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);

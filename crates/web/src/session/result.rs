@@ -44,16 +44,17 @@ impl Session {
             (outcome.verdict(), Provenance::new(String::new(), report.fingerprints.iter().copied()).fingerprint);
         let plan = scenario.plan().ok();
         let summary = plan.as_ref().map(|plan| Summary::of(plan, &report));
+        let figures = summary.as_ref().and_then(|summary| serde_json::to_value(summary).ok());
         let done = json!({
             "verdict": verdict,
             "fingerprint": whole,
             "fingerprints": each,
             "changed": changed,
             "measured_s": [outcome.warmup_s, outcome.until_s],
-            "summary": summary,
+            "summary": figures,
         });
         publisher.publish("done", &done);
-        outcome.leavings(&verdict, plan?.name(), &summary?)
+        outcome.leavings(&verdict, plan?.name(), summary?.to_json(), &figures?)
     }
 }
 
@@ -85,7 +86,7 @@ impl Reckoning<'_> {
     }
 
     /// `None` when the scenario cannot be put together again, which no scenario that ran has shown.
-    fn leavings(&self, verdict: &str, title: &str, summary: &Summary) -> Option<Leavings> {
+    fn leavings(&self, verdict: &str, title: &str, summary_json: String, summary: &Value) -> Option<Leavings> {
         let text = self.scenario.text(None).ok()?;
         let mut warnings = Vec::new();
         if self.changed {
@@ -96,7 +97,6 @@ impl Reckoning<'_> {
         if !self.report.complete {
             warnings.push("This run was stopped before its end.".to_owned());
         }
-        let value = serde_json::to_value(summary).ok()?;
         let points = self.report.points.iter().zip(&self.scenario.variants).map(|(result, variant)| ReportPoint {
             label: variant.label.clone(),
             kind: kind_of(&variant.point, &self.scenario.link),
@@ -109,12 +109,12 @@ impl Reckoning<'_> {
             warnings: &warnings,
             scenario_toml: &text,
             command_line: None,
-            summary: &value,
+            summary,
             provenance: &[],
             main_link: &self.scenario.link,
             measured_s: Some((self.warmup_s, self.until_s)),
             points: points.collect(),
         });
-        Some(Leavings { summary_json: summary.to_json(), report_html })
+        Some(Leavings { summary_json, report_html })
     }
 }

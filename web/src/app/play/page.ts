@@ -7,7 +7,7 @@ import { Refused } from "../../serve/api.ts";
 import type { About, Control, Done, Frame, Note, Packets, SessionState, Trace } from "../../serve/protocol.ts";
 import { announce } from "../announce.ts";
 import type { Context, Page } from "../page.ts";
-import { parseSummary } from "../summary.ts";
+import { readSummary } from "../summary.ts";
 import { pack, unpack } from "../share.ts";
 import { Changes } from "./changes.ts";
 import { PlayCharts, type Span } from "./charts.ts";
@@ -343,7 +343,7 @@ export class PlayPage implements Page, Watcher {
     this.#charts?.update();
     const link = this.#session?.about?.link;
     if (!done.summary || !done.measured_s || link === undefined) return;
-    this.#now?.setResult(parseSummary(JSON.stringify(done.summary), this.#labels).result, link, ...done.measured_s);
+    this.#now?.setResult(readSummary(done.summary, this.#labels).result, link, ...done.measured_s);
   }
 
   onBreak(isBroken: boolean, isFinal: boolean): void {
