@@ -38,7 +38,7 @@ const GALLERY: Gallery = {
       citation: "Nichols and Jacobson, 2012",
       figures: [{ id: "1", title: "Median delay against utilisation", place: "Fig 5", svg: null, printed: "CoDel's points lie at the left" }],
       rows: [
-        { id: "CD-01", place: "Fig 5", claim: "The median delay stays near the target at every rate.", metric: "largest median sojourn time, ms", expected: "≤ 10 ms", value: "7.4 ms", interval: "±0.3 ms", verdict: "holds", grade: "A" },
+        { id: "CD-01", place: "Fig 5", claim: "The median delay stays near the target at every rate.", metric: "largest median sojourn time, ms", expected: "≤ 10 ms", value: "7.4 ms", verdict: "holds", grade: "A" },
         { id: "CD-02", place: "Fig 6", claim: "Utilisation stays above that of RED.", metric: "difference, points", expected: "> 0", value: "−0.4", verdict: "fails", grade: "B", why: "RED was given ns-2's automatic settings there." },
         { id: "CD-03", place: "§5", claim: "CPU cost is small.", verdict: "not comparable", why: "Measured on hardware that is not here." },
       ],

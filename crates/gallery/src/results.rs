@@ -4,6 +4,7 @@ use crate::evaluate::Evaluated;
 use crate::experiment::{Experiment, Mode};
 use crate::files::{Expected, Grade, Paper, Relation, Row, Tolerance};
 use crate::samples::Measured;
+use crate::words;
 use goodqueue_lab::provenance::{COMMIT, VERSION};
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -55,6 +56,16 @@ struct RowEntry<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     variant: Option<&'a str>,
     experiments: Vec<&'a str>,
+    text: RowText,
+}
+
+/// A row as the report words it, for other pages.
+#[derive(Serialize)]
+struct RowText {
+    expected: String,
+    measured: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    reason: String,
 }
 
 #[derive(Serialize)]
@@ -124,6 +135,11 @@ fn row_entry<'a>(row: &'a Row, evaluated: &'a Evaluated) -> RowEntry<'a> {
         why: row.why.as_deref(),
         variant: row.variant.as_deref(),
         experiments: row.experiments.iter().map(|id| id.get_ref().as_str()).collect(),
+        text: RowText {
+            expected: words::expected(row),
+            measured: words::measured(evaluated),
+            reason: words::reason(row, evaluated),
+        },
     }
 }
 

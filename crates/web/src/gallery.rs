@@ -88,52 +88,14 @@ fn title_in(svg: &str) -> Option<String> {
     (!plain.trim().is_empty()).then(|| plain.trim().to_owned())
 }
 
-/// Several figures in few words: the smallest and the largest where there are many.
-fn figures(values: &[Value]) -> Option<String> {
-    let numbers: Vec<f64> = values.iter().map(Value::as_f64).collect::<Option<_>>()?;
-    let (low, high) = numbers.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), n| (low.min(*n), high.max(*n)));
-    match numbers.len() {
-        0 => None,
-        1..=3 => Some(numbers.iter().map(|number| figure(*number)).collect::<Vec<_>>().join(" and ")),
-        count if figure(low) == figure(high) => Some(format!("{} ({count} values)", figure(low))),
-        count => Some(format!("{} to {} ({count} values)", figure(low), figure(high))),
-    }
-}
-
-/// A row with its figures as texts.
+/// A row, with the texts that the report has for its figures.
 fn row(row: &Value) -> Value {
-    let shown = |value: &Value| match value {
-        Value::Null => Value::Null,
-        Value::String(text) => json!(text),
-        Value::Bool(yes) => json!(if *yes { "yes" } else { "no" }),
-        Value::Array(values) => json!(figures(values).unwrap_or_else(|| value.to_string())),
-        Value::Number(number) => json!(number.as_f64().map_or_else(|| number.to_string(), figure)),
-        other => json!(other.to_string()),
-    };
-    let (mean, half) = (row["interval"]["mean"].as_f64(), row["interval"]["ci95"].as_f64());
-    let interval = mean.zip(half).map(|(mean, half)| format!("{} ± {}", figure(mean), figure(half)));
-    let mut text = json!({
+    let words = &row["text"];
+    json!({
         "id": row["id"], "place": row["place"], "claim": row["claim"], "metric": row["metric"], "grade": row["grade"],
-        "verdict": row["verdict"].as_str().unwrap_or("not comparable").replace(['-', '_'], " "), "expected": shown(&row["expected"]),
-        "value": shown(&row["value"]),
-    });
-    if let Some(interval) = interval {
-        text["interval"] = json!(interval);
-    }
-    if let Some(why) = row["why"].as_str().or_else(|| row["reason"].as_str()) {
-        text["why"] = json!(why);
-    }
-    text
-}
-
-/// A number to four digits that count.
-fn figure(number: f64) -> String {
-    if number == 0.0 {
-        return "0".to_owned();
-    }
-    let digits = (3 - number.abs().log10().floor() as i32).clamp(0, 9) as usize;
-    let text = format!("{number:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+        "verdict": row["verdict"].as_str().unwrap_or("not comparable").replace(['-', '_'], " "),
+        "expected": words["expected"], "value": words["measured"], "why": words["reason"],
+    })
 }
 
 #[cfg(test)]
@@ -146,8 +108,8 @@ mod tests {
         let folder = root.path().join("codel");
         std::fs::create_dir(&folder).unwrap();
         let results = json!({ "paper": "codel", "title": "Controlling queue delay", "citation": "Nichols 2012", "mode": "short",
-            "rows": [{ "id": "a", "place": "figure 5", "claim": "c", "metric": "m", "expected": 0.0123456, "value": 12.0, "verdict": "holds",
-                       "interval": { "mean": 12.0, "ci95": 0.5, "n": 3 } }] });
+            "rows": [{ "id": "a", "place": "figure 5", "claim": "c", "metric": "m", "expected": 11.0, "value": 12.0, "verdict": "not_comparable",
+                       "text": { "expected": "= 11 ± 20 %", "measured": "12 ± 0.5", "reason": "one replication" } }] });
         std::fs::write(folder.join("results.json"), results.to_string()).unwrap();
         std::fs::write(folder.join("fig-5.svg"), "<svg><title>Delay &amp; load</title></svg>").unwrap();
         let gallery = Gallery(Some(root.path().to_owned()));
@@ -155,9 +117,11 @@ mod tests {
         let paper = &listed["papers"][0];
         assert_eq!(
             (&paper["summary"], &paper["rows"][0]["expected"]),
-            (&json!("1 of 1 statements hold (short run)."), &json!("0.01235"))
+            (&json!("0 of 1 statements hold (short run)."), &json!("= 11 ± 20 %"))
         );
-        assert_eq!((&paper["rows"][0]["value"], &paper["rows"][0]["interval"]), (&json!("12"), &json!("12 ± 0.5")));
+        let row = &paper["rows"][0];
+        assert_eq!((&row["value"], &row["why"]), (&json!("12 ± 0.5"), &json!("one replication")));
+        assert_eq!(row["verdict"], "not comparable");
         let address = paper["figures"][0]["svg"].as_str().unwrap();
         assert!(gallery.figure(address.rsplit('/').next().unwrap()).unwrap().starts_with("<svg>"));
         assert_eq!((&paper["figures"][0]["title"], &paper["figures"][0]["place"]), (&json!("Delay & load"), &json!("Fig 5")));
@@ -166,12 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn many_figures_are_told_in_few_words() {
-        let told = |values: Value| figures(values.as_array().unwrap());
-        assert_eq!(told(json!([4.0, 12.0])).as_deref(), Some("4 and 12"));
-        assert_eq!(told(json!([29.58, 29.58, 29.58, 29.58])).as_deref(), Some("29.58 (4 values)"));
-        assert_eq!(told(json!([3.5, 1.25, 2.0, 9.0])).as_deref(), Some("1.25 to 9 (4 values)"));
-        assert_eq!((told(json!([])), told(json!([true]))), (None, None));
+    fn places_of_figures_are_told_by_their_names() {
         assert_eq!(
             (place_of("fig-1a"), place_of("fig-12"), place_of("table_2")),
             ("Fig 1(a)".into(), "Fig 12".into(), "table 2".into())

@@ -83,7 +83,7 @@ function rowTable(rows: readonly GalleryRow[]): HTMLElement {
       h("th", { scope: "row" }, h("span", { class: "claim" }, row.claim), h("span", { class: "hint" }, [row.id, row.metric].filter((text) => text !== undefined && text !== "").join(" · "))),
       h("td", {}, row.place),
       h("td", { class: "number" }, row.expected ?? "–"),
-      h("td", { class: "number" }, row.value ?? "–", row.interval ? h("span", { class: "hint" }, ` ${row.interval}`) : ""),
+      h("td", { class: "number" }, row.value ?? "–"),
       h("td", {}, badge(row), row.why ? h("p", { class: "hint why" }, row.why) : ""),
     ),
   );

@@ -199,7 +199,6 @@ export interface GalleryRow {
   readonly metric?: string;
   readonly expected?: string;
   readonly value?: string;
-  readonly interval?: string;
   readonly verdict: string;
   readonly grade?: string;
   readonly why?: string;
