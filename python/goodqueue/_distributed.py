@@ -17,10 +17,10 @@ from goodqueue.exceptions import GoodqueueError, SweepError
 AHEAD = 4
 """Tasks that are handed out for each thread of a worker: enough that none waits for the scheduler, few enough that
 neither it nor this process has to remember many."""
-TASK_S = 0.5
+TASK_S = 2.0
 """How long the points of one task should take together: Dask takes ten to twenty milliseconds for a task, whatever is
 in it."""
-MOST_POINTS = 100
+MOST_POINTS = 250
 """Points of one task at most, however short they are."""
 TRIES = 4
 """How often a point may lose its worker before it counts as the one to blame; Dask itself gives each try some more."""
