@@ -18,6 +18,7 @@ mod timers;
 pub mod weighted;
 
 use crate::algo::codel::CoDel;
+use crate::algo::tail_drop::TailDrop;
 use crate::algo::{self, AnyAqm};
 use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
@@ -89,6 +90,8 @@ pub type Inner<P> = Apart<PlainQdisc<Within<P>>>;
 pub enum AnyQdisc<P> {
     /// One queue under one algorithm.
     Managed(ManagedQueue<P, AnyAqm>),
+    /// One queue without an algorithm, which most links have: nothing is asked about its packets.
+    TailDrop(ManagedQueue<P, TailDrop>),
     /// Fair queueing over CoDel.
     FqCoDel(FairQueue<P, CoDel>),
     /// Fair queueing over any algorithm.
@@ -99,9 +102,10 @@ pub enum AnyQdisc<P> {
     Several(Box<SeveralQdisc<P>>),
 }
 
-impl<P> From<PlainQdisc<P>> for AnyQdisc<P> {
+impl<P: Packet> From<PlainQdisc<P>> for AnyQdisc<P> {
     fn from(plain: PlainQdisc<P>) -> Self {
         match plain {
+            PlainQdisc::Managed(queue) if matches!(queue.aqm(), AnyAqm::TailDrop(_)) => Self::TailDrop(queue.map_aqm(|_| TailDrop)),
             PlainQdisc::Managed(queue) => Self::Managed(queue),
             PlainQdisc::FqCoDel(queue) => Self::FqCoDel(queue),
             PlainQdisc::Fair(queue) => Self::Fair(queue),
@@ -113,7 +117,7 @@ impl<P> From<PlainQdisc<P>> for AnyQdisc<P> {
     }
 }
 
-choose!(AnyQdisc { Managed, FqCoDel, Fair, NfqCoDel, Several });
+choose!(AnyQdisc { Managed, TailDrop, FqCoDel, Fair, NfqCoDel, Several });
 
 /// A queue discipline of several queues: by class, by codepoint, or one within another. What may be within what is fixed, so that no
 /// call ends up where it began.

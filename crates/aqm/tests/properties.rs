@@ -99,7 +99,7 @@ proptest! {
         let policy = if marks { EcnPolicy::Mark } else { EcnPolicy::Drop };
         if let Some(queue) = build(&made, &link, policy) {
             let order = match queue {
-                AnyQdisc::Managed(_) => Order::Fifo,
+                AnyQdisc::Managed(_) | AnyQdisc::TailDrop(_) => Order::Fifo,
                 AnyQdisc::FqCoDel(_) | AnyQdisc::Fair(_) | AnyQdisc::NfqCoDel(_) => Order::FifoPerFlow,
                 AnyQdisc::Several(_) => Order::FifoPerFlowAndCodepoint,
             };

@@ -75,7 +75,7 @@ impl Agenda {
     }
 
     /// Gives `slot` a time; [`Instant::MAX`] for none.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set(&mut self, slot: usize, at: Instant) {
         self.slots[slot / FAN][slot % FAN] = key(at.as_nanos(), slot);
         if !self.above.is_empty() {
@@ -84,6 +84,7 @@ impl Agenda {
     }
 
     /// Tells the levels above that a group of slots has changed.
+    #[inline(never)]
     fn lift(&mut self, mut group: usize) {
         let mut best = earliest(&self.slots[group]) >> PLACE_BITS;
         for level in &mut self.above {
@@ -104,8 +105,14 @@ impl Agenda {
         instant(self.slots[slot / FAN][slot % FAN])
     }
 
+    /// Has `slot` no time?
+    #[inline(always)]
+    pub(crate) fn is_free(&self, slot: usize) -> bool {
+        self.slots[slot / FAN][slot % FAN] >= NEVER << PLACE_BITS
+    }
+
     /// The earliest time ([`Instant::MAX`] when no slot has one), and the first slot that has it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&self) -> (Instant, usize) {
         let group = if self.above.is_empty() { 0 } else { self.descend() };
         let first = earliest(&self.slots[group]);
@@ -113,6 +120,7 @@ impl Agenda {
     }
 
     /// The group of slots with the earliest time.
+    #[inline(never)]
     fn descend(&self) -> usize {
         self.above.iter().rev().fold(0, |group, level| group * FAN + place(earliest(&level[group])))
     }

@@ -6,42 +6,157 @@
 
 use crate::packet::SimPacket;
 use goodqueue_units::Instant;
-use std::collections::VecDeque;
+
+/// A packet and when it arrives, in a cache line of their own: with many flows each is fetched from memory.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Arrival {
+    at: Instant,
+    packet: SimPacket,
+}
+
+const NOTHING: Arrival = Arrival { at: Instant::ZERO, packet: SimPacket::NONE };
+const FIRST_CAPACITY: usize = 16;
+
+/// Where all packets of a lane come out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// No route uses the lane yet.
+    Unknown,
+    /// At their ends.
+    End,
+    /// At the queue of this link.
+    Queue(u32),
+    /// At different places, or at a wire: each packet's route tells.
+    Varied,
+}
+
+impl Stop {
+    /// Where packets come out that come out here or there.
+    pub(crate) fn or(self, other: Self) -> Self {
+        if self == Self::Unknown || self == other { other } else { Self::Varied }
+    }
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Lane {
-    ring: VecDeque<(Instant, SimPacket)>,
+    /// As many places as a power of two.
+    ring: Box<[Arrival]>,
+    /// Place of the first packet.
+    first: usize,
+    len: usize,
+    /// When the last packet arrives. An empty lane has that of an earlier one, which is not later than now.
+    last: Instant,
+    pub(crate) stop: Stop,
 }
 
 impl Lane {
     pub(crate) fn new() -> Self {
-        Self { ring: VecDeque::with_capacity(16) }
+        let ring = vec![NOTHING; FIRST_CAPACITY].into_boxed_slice();
+        Self { ring, first: 0, len: 0, last: Instant::ZERO, stop: Stop::Unknown }
     }
 
-    /// Adds a packet that arrives at `at`; true when it is now the first.
-    #[inline]
+    #[inline(always)]
+    fn place(&self, number: usize) -> usize {
+        self.first.wrapping_add(number) & (self.ring.len() - 1)
+    }
+
+    /// Adds a packet that arrives at `at`, which is not past; true when it is now the first.
+    #[inline(always)]
     #[must_use]
     pub(crate) fn push(&mut self, at: Instant, packet: SimPacket) -> bool {
-        if self.ring.back().is_none_or(|&(last, _)| last <= at) {
-            self.ring.push_back((at, packet));
-            return self.ring.len() == 1;
+        if self.len == self.ring.len() {
+            self.grow();
         }
-        let mut place = self.ring.len() - 1;
-        while place > 0 && self.ring[place - 1].0 > at {
-            place -= 1;
+        if at < self.last {
+            return self.insert(at, packet);
         }
-        self.ring.insert(place, (at, packet));
-        place == 0
+        self.last = at;
+        let place = self.place(self.len);
+        self.ring[place] = Arrival { at, packet };
+        self.len += 1;
+        self.len == 1
     }
 
-    /// The first packet, and when the next one arrives ([`Instant::MAX`] if none is left).
-    #[inline]
-    pub(crate) fn pop(&mut self) -> Option<(SimPacket, Instant)> {
-        let (_, packet) = self.ring.pop_front()?;
-        Some((packet, self.ring.front().map_or(Instant::MAX, |&(at, _)| at)))
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let mut larger = vec![NOTHING; self.ring.len() * 2].into_boxed_slice();
+        for number in 0..self.len {
+            larger[number] = self.ring[self.place(number)];
+        }
+        self.ring = larger;
+        self.first = 0;
+    }
+
+    /// Adds a packet that arrives before the last one; behind those that arrive at the same time.
+    #[inline(never)]
+    fn insert(&mut self, at: Instant, packet: SimPacket) -> bool {
+        let mut number = self.len;
+        self.len += 1;
+        while number > 0 {
+            let before = self.ring[self.place(number - 1)];
+            if before.at <= at {
+                break;
+            }
+            let place = self.place(number);
+            self.ring[place] = before;
+            number -= 1;
+        }
+        let place = self.place(number);
+        self.ring[place] = Arrival { at, packet };
+        number == 0
+    }
+
+    /// The first packet, and when the next one arrives ([`Instant::MAX`] if none is left). Only for a lane with a packet.
+    #[inline(always)]
+    pub(crate) fn pop(&mut self) -> (SimPacket, Instant) {
+        debug_assert!(self.len > 0, "a lane with a time in the agenda has a packet");
+        let packet = self.ring[self.place(0)].packet;
+        self.first = self.place(1);
+        self.len -= 1;
+        (packet, if self.len == 0 { Instant::MAX } else { self.ring[self.first].at })
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.ring.len()
+        self.len
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use goodqueue_units::Rng;
+
+    #[test]
+    fn packets_come_out_in_order_of_time_then_of_entering() {
+        let mut rng = Rng::new(1);
+        let mut lane = Lane::new();
+        let mut plain: Vec<(u64, u64)> = Vec::new();
+        let mut now = 0;
+        for number in 0..50_000 {
+            let at = now + rng.below(40);
+            let mut packet = SimPacket::NONE;
+            packet.segment.number = number;
+            let place = plain.partition_point(|other| other.0 <= at);
+            plain.insert(place, (at, number));
+            assert_eq!(lane.push(Instant::from_nanos(at), packet), place == 0);
+            for _ in 0..rng.below(if number % 1000 < 500 { 2 } else { 4 }).min(plain.len() as u64) {
+                let (at, number) = plain.remove(0);
+                now = at;
+                let (packet, next) = lane.pop();
+                assert_eq!(packet.segment.number, number);
+                assert_eq!(next, plain.first().map_or(Instant::MAX, |other| Instant::from_nanos(other.0)));
+            }
+            assert_eq!(lane.len(), plain.len());
+        }
+    }
+
+    #[test]
+    fn a_lane_that_ends_at_two_places_ends_at_varied_ones() {
+        assert_eq!(Stop::Unknown.or(Stop::End), Stop::End);
+        assert_eq!(Stop::Queue(3).or(Stop::Queue(3)), Stop::Queue(3));
+        assert_eq!(Stop::Queue(3).or(Stop::Queue(4)), Stop::Varied);
+        assert_eq!(Stop::Varied.or(Stop::End), Stop::Varied);
     }
 }

@@ -13,6 +13,10 @@ pub(crate) struct WireClass {
     pub(crate) delay: Duration,
     pub(crate) overhead: Bytes,
     pub(crate) jitter: Duration,
+    /// How long two packets take of those that [`packet_time`](Self::packet_time) is about.
+    pub(crate) two_packets: Duration,
+    /// `jitter` in nanoseconds, as far as a wire remembers it.
+    most_late: u32,
     /// The small and the large size sent last and how long they took: most packets are of one of two sizes.
     last: [(u16, Duration); 2],
 }
@@ -22,7 +26,10 @@ const SMALL: u16 = 256;
 
 impl WireClass {
     pub(crate) fn new(rate: Rate, delay: Duration, overhead: Bytes, jitter: Duration) -> Self {
-        Self { rate, delay, overhead, jitter, last: [(0, Duration::ZERO); 2] }
+        let most_late = jitter.as_nanos().min(u64::from(u32::MAX)) as u32;
+        // Sizes that no packet of their kind has: nothing was sent yet.
+        let last = [(u16::MAX, Duration::ZERO), (0, Duration::ZERO)];
+        Self { rate, delay, overhead, jitter, two_packets: Duration::ZERO, most_late, last }
     }
 
     /// Do both carry packets alike, whatever they have sent last?
@@ -37,13 +44,20 @@ impl WireClass {
         if self.last[1].1.is_zero() { self.last[0].1 } else { self.last[1].1 }
     }
 
-    #[inline]
+    #[inline(always)]
     fn transmission_time(&mut self, ip_len: u16) -> Duration {
-        let last = &mut self.last[usize::from(ip_len >= SMALL)];
-        if last.0 != ip_len || ip_len == 0 {
-            *last = (ip_len, self.rate.transmission_time(Bytes::new(u64::from(ip_len)) + self.overhead));
-        }
-        last.1
+        let (len, time) = self.last[usize::from(ip_len >= SMALL)];
+        if len == ip_len { time } else { self.learn(ip_len) }
+    }
+
+    // Apart, so that the division's registers cost the usual case nothing.
+    #[cold]
+    #[inline(never)]
+    fn learn(&mut self, ip_len: u16) -> Duration {
+        let time = self.rate.transmission_time(Bytes::new(u64::from(ip_len)) + self.overhead);
+        self.last[usize::from(ip_len >= SMALL)] = (ip_len, time);
+        self.two_packets = self.packet_time() * 2;
+        time
     }
 }
 
@@ -65,25 +79,26 @@ impl Wire {
     }
 
     /// When a packet that arrives at `arrival` reaches the far end.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pass(&mut self, class: &mut WireClass, arrival: Instant, ip_len: u16) -> Instant {
         let before = self.busy_until;
-        self.busy_until = before.max(arrival) + class.transmission_time(ip_len);
-        if class.jitter.is_zero() {
-            return self.busy_until + class.delay;
+        let busy_until = before.max(arrival) + class.transmission_time(ip_len);
+        self.busy_until = busy_until;
+        if class.most_late == 0 {
+            return busy_until + class.delay;
         }
         // A packet never overtakes the one before it.
-        let overtaking = u64::from(self.late).saturating_sub(self.busy_until.since(before).as_nanos());
-        self.late = self.draw(class.jitter).max(overtaking as u32);
-        self.busy_until + Duration::ns(u64::from(self.late)) + class.delay
+        let overtaking = u64::from(self.late).saturating_sub(busy_until.since(before).as_nanos());
+        self.late = self.draw(busy_until, class.most_late).max(overtaking as u32);
+        busy_until + Duration::ns(u64::from(self.late)) + class.delay
     }
 
     /// Uniform from zero to `most`: a hash of this wire's own history, so that other traffic never shifts it.
-    #[inline]
-    fn draw(&self, most: Duration) -> u32 {
-        let mut bits = (self.busy_until.as_nanos() ^ u64::from(self.salt) << 48).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    #[inline(always)]
+    fn draw(&self, busy_until: Instant, most: u32) -> u32 {
+        let mut bits = (busy_until.as_nanos() ^ u64::from(self.salt) << 48).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         bits = (bits ^ (bits >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-        (((bits >> 32) * most.as_nanos().min(u64::from(u32::MAX))) >> 32) as u32
+        (((bits >> 32) * u64::from(most)) >> 32) as u32
     }
 }
 

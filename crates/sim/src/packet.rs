@@ -2,8 +2,8 @@
 
 use crate::spec::{HostNumber, SharedHost};
 use goodqueue_aqm::{FlowHash, HostHash, Hosts, Packet, PureAck, SackRange};
-use goodqueue_tcp::{Flags, Segment};
-use goodqueue_units::{Bytes, Class, Ecn};
+use goodqueue_tcp::{Flags, SackBlock, Segment};
+use goodqueue_units::{Bytes, Class, Ecn, Instant};
 
 /// The ECN codepoint and the class of a packet in one byte, the class in the upper three bits and the codepoint in the lower two,
 /// as in an IP header.
@@ -86,6 +86,23 @@ pub(crate) struct SimPacket {
 }
 
 impl SimPacket {
+    /// Stands where there is no packet.
+    pub(crate) const NONE: Self = Self {
+        segment: Segment {
+            number: 0,
+            timestamp: Instant::ZERO,
+            sack: [SackBlock { offset: 0, len: 0 }; 3],
+            delay: 0,
+            payload: 0,
+            flags: Flags(0),
+            ce: 0,
+        },
+        flow: FlowId(0),
+        ip_len: 0,
+        ds: DsField(0),
+        hop: 0,
+    };
+
     /// Travels from sink to source?
     #[inline]
     pub(crate) fn is_reverse(&self) -> bool {
@@ -149,7 +166,6 @@ fn pure_ack(segment: &Segment) -> PureAck {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goodqueue_tcp::SackBlock;
 
     #[test]
     fn a_packet_and_its_arrival_time_fill_one_cache_line() {

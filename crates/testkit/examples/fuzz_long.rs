@@ -45,7 +45,7 @@ fn run(spec: &'static KindSpec, chunk: u64) {
     let policy = if chunk.is_multiple_of(2) { EcnPolicy::Mark } else { EcnPolicy::Drop };
     let queue = build(spec, policy, chunk);
     let order = match queue {
-        AnyQdisc::Managed(_) => Order::Fifo,
+        AnyQdisc::Managed(_) | AnyQdisc::TailDrop(_) => Order::Fifo,
         AnyQdisc::FqCoDel(_) | AnyQdisc::Fair(_) | AnyQdisc::NfqCoDel(_) => Order::FifoPerFlow,
         AnyQdisc::Several(_) => Order::FifoPerFlowAndCodepoint,
     };

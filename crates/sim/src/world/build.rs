@@ -9,7 +9,7 @@ use crate::agenda::Agenda;
 use crate::call::Listener;
 use crate::completions::{Completions, Ideal};
 use crate::histogram::TimeCounts;
-use crate::lane::Lane;
+use crate::lane::{Lane, Stop};
 use crate::link::{Link, Pressure, Wire, WireClass};
 use crate::losses::{FlowSignals, LossEvents};
 use crate::packet::{HostMark, SimPacket};
@@ -440,6 +440,24 @@ impl World {
                 }
                 self.hops.push(Hop { element: code | if fused { FUSED } else { 0 }, lane });
             }
+            self.note_stops(route.len());
+        }
+    }
+
+    /// Tells the lanes of the latest `count` hops, which are one way of a route, where its packets come out of them.
+    fn note_stops(&mut self, count: usize) {
+        let first = self.hops.len() - count;
+        let mut stop = Stop::End;
+        for place in (first..self.hops.len()).rev() {
+            let Hop { element, lane } = self.hops[place];
+            let lane = &mut self.lanes[lane as usize];
+            lane.stop = lane.stop.or(stop);
+            // Packets do not come out of a lane before a wire that is passed with the element before it.
+            stop = match element {
+                wire if wire & FUSED != 0 => stop,
+                wire if wire & WIRE != 0 => Stop::Varied,
+                link => Stop::Queue(link),
+            };
         }
     }
 

@@ -105,9 +105,10 @@ impl World {
     pub(super) fn transmit(&mut self, slot: u32, flow: u32) {
         let now = self.now;
         if self.senders[slot as usize].held_until <= now {
+            let wire = self.first_wire(flow);
             while let Some(out) = self.senders[slot as usize].sender.poll_transmit(now) {
                 self.emit(flow, out.segment, out.ecn);
-                if let Some(until) = self.local_queue_full(slot, flow) {
+                if let Some(until) = self.local_queue_full(slot, wire) {
                     let host = &mut self.senders[slot as usize];
                     host.sender.hold(now);
                     host.held_until = until;
@@ -129,13 +130,16 @@ impl World {
     /// Linux's small-queue rule: at most two packets, or a millisecond at the rate the connection is sending at (its pacing rate; without one,
     /// twice window per round trip in slow start, 1.2 times after it). Without it a window larger than the path would stand in the host's
     /// own queue, where no host keeps it.
-    #[inline]
-    fn local_queue_full(&self, slot: u32, flow: u32) -> Option<Instant> {
-        let (wire, class) = self.first_wire(flow)?;
+    #[inline(always)]
+    fn local_queue_full(&self, slot: u32, wire: Option<u32>) -> Option<Instant> {
+        let wire = &self.wires[wire? as usize];
+        let class = &self.wire_classes[usize::from(wire.class)];
         let backlog = wire.busy_until.since(self.now);
-        if backlog <= class.packet_time() * 2 {
-            return None;
-        }
+        if backlog <= class.two_packets { None } else { self.local_queue_over(slot, *wire, class, backlog) }
+    }
+
+    #[inline(never)]
+    fn local_queue_over(&self, slot: u32, wire: Wire, class: &WireClass, backlog: Duration) -> Option<Instant> {
         let sender = &self.senders[slot as usize].sender;
         let sending_bit_s = match sender.pacing_rate() {
             Some(rate) => rate.as_bit_s() as f64,
@@ -145,19 +149,15 @@ impl World {
             }
         };
         let rate_share = sending_bit_s / class.rate.as_bit_s() as f64;
-        let allowed = Duration::ms(1).mul_f64(rate_share).max(class.packet_time() * 2);
+        let allowed = Duration::ms(1).mul_f64(rate_share).max(class.two_packets);
         (backlog > allowed).then(|| wire.busy_until - allowed)
     }
 
-    /// The wire that takes a flow's packets first, if it is one.
+    /// The number of the wire that takes a flow's packets first, if it is one.
     #[inline]
-    fn first_wire(&self, flow: u32) -> Option<(Wire, &WireClass)> {
+    fn first_wire(&self, flow: u32) -> Option<u32> {
         let element = self.hops[self.routes[flow as usize].hops as usize].element;
-        if element & WIRE == 0 {
-            return None;
-        }
-        let wire = self.wires[(element & ELEMENT) as usize];
-        Some((wire, &self.wire_classes[wire.class as usize]))
+        if element & WIRE == 0 { None } else { Some(element & ELEMENT) }
     }
 
     pub(super) fn sender_timer(&mut self, slot: u32) {
@@ -227,10 +227,12 @@ impl World {
         let next = source.next(now);
         self.set_timer(next, Target::Source(slot));
         let flow = self.flow_of_source[slot as usize];
-        if self
-            .first_wire(flow)
-            .is_some_and(|(wire, class)| wire.busy_until.since(now) > class.packet_time() * LOCAL_QUEUE_PACKETS)
-        {
+        let outrun = self.first_wire(flow).is_some_and(|wire| {
+            let wire = &self.wires[wire as usize];
+            let class = &self.wire_classes[usize::from(wire.class)];
+            wire.busy_until.since(now) > class.packet_time() * LOCAL_QUEUE_PACKETS
+        });
+        if outrun {
             self.launched += 1;
             self.wire_losses += 1;
             return;
@@ -239,7 +241,7 @@ impl World {
     }
 
     /// Wraps a TCP segment into a packet and puts it on the first link of its way.
-    #[inline]
+    #[inline(always)]
     pub(super) fn emit(&mut self, flow: u32, segment: Segment, ecn: Ecn) {
         let header = u32::from(self.routes[flow as usize].header);
         // The largest segment is checked against 64 KiB when the world is built.
@@ -247,10 +249,10 @@ impl World {
         self.launch(flow, segment, ip_len, ecn);
     }
 
-    #[inline]
+    #[inline(always)]
     fn launch(&mut self, flow: u32, segment: Segment, ip_len: u16, ecn: Ecn) {
         self.launched += 1;
-        let route = self.routes[flow as usize];
+        let route = &self.routes[flow as usize];
         let packet =
             SimPacket { segment, flow: FlowId::new(flow, route.host), ip_len, ds: DsField::new(route.class, ecn), hop: 0 };
         let (base, len) = route.way(packet.is_reverse());

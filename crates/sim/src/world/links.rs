@@ -2,6 +2,7 @@
 
 use super::{ELEMENT, FUSED, HostKind, Route, WIRE, World};
 use crate::histogram::TimeCounts;
+use crate::lane::Stop;
 use crate::link::Link;
 use crate::packet::SimPacket;
 use crate::probe::{sojourn_line, wire_bytes};
@@ -25,11 +26,17 @@ impl Link {
 
 impl World {
     /// The first packet of a lane has reached the lane's end.
-    #[inline]
+    #[inline(always)]
     pub(super) fn lane_head(&mut self, lane: u32) {
-        let Some((packet, next)) = self.lanes[lane as usize].pop() else { return };
+        let head = &mut self.lanes[lane as usize];
+        let (packet, next) = head.pop();
+        let stop = head.stop;
         self.agenda.set(self.slots.lane(lane), next);
-        self.arrive(packet);
+        match stop {
+            Stop::End => self.deliver(packet),
+            Stop::Queue(link) => self.enqueue(link, packet),
+            Stop::Varied | Stop::Unknown => self.arrive(packet),
+        }
     }
 
     /// `packet` is where its hop count says: at a link, at a wire that others feed too, or at its end.
@@ -51,31 +58,31 @@ impl World {
     /// Carries `packet` from its current hop onwards. At a link it leaves the transmitter at `from`; at a wire it arrives at
     /// `from`. Wires that only this element feeds are passed at once; then the packet enters the lane.
     #[inline]
-    pub(super) fn leave(&mut self, mut packet: SimPacket, base: u32, len: u8, from: Instant) {
-        let hop = self.hops[(base + u32::from(packet.hop)) as usize];
-        let mut at = if hop.element & WIRE == 0 {
-            from + self.links[hop.element as usize].delay
-        } else {
-            self.pass_wire(hop.element, from, packet.ip_len)
+    pub(super) fn leave(&mut self, packet: SimPacket, base: u32, len: u8, from: Instant) {
+        let way = &self.hops[(base + u32::from(packet.hop)) as usize..base as usize + usize::from(len)];
+        let Some((first, beyond)) = way.split_first() else { return };
+        let (wires, classes) = (&mut self.wires[..], &mut self.wire_classes[..]);
+        let mut pass = |element: u32, arrival| {
+            let wire = &mut wires[(element & ELEMENT) as usize];
+            let class = &mut classes[usize::from(wire.class)];
+            wire.pass(class, arrival, packet.ip_len)
         };
-        packet.hop += 1;
-        while packet.hop < len {
-            let element = self.hops[(base + u32::from(packet.hop)) as usize].element;
-            if element & FUSED == 0 {
+        let mut at = if first.element & WIRE == 0 {
+            from + self.links[first.element as usize].delay
+        } else {
+            pass(first.element, from)
+        };
+        let mut hop = packet.hop + 1;
+        for next in beyond {
+            if next.element & FUSED == 0 {
                 break;
             }
-            at = self.pass_wire(element, at, packet.ip_len);
-            packet.hop += 1;
+            at = pass(next.element, at);
+            hop += 1;
         }
-        if self.lanes[hop.lane as usize].push(at, packet) {
-            self.agenda.set(self.slots.lane(hop.lane), at);
+        if self.lanes[first.lane as usize].push(at, SimPacket { hop, ..packet }) {
+            self.agenda.set(self.slots.lane(first.lane), at);
         }
-    }
-
-    #[inline]
-    fn pass_wire(&mut self, element: u32, arrival: Instant, ip_len: u16) -> Instant {
-        let wire = &mut self.wires[(element & ELEMENT) as usize];
-        wire.pass(&mut self.wire_classes[wire.class as usize], arrival, ip_len)
     }
 
     /// `packet` has left link `index`'s transmitter at `end`, unless the wire loses it.
@@ -111,7 +118,7 @@ impl World {
         if self.flow_control {
             self.silence_feeders(index);
         }
-        if self.agenda.at(self.slots.service(index)) == Instant::MAX {
+        if self.agenda.is_free(self.slots.service(index)) {
             self.wake(index);
             if self.flow_control {
                 self.release_feeders(index);
@@ -218,7 +225,7 @@ impl World {
             return;
         }
         link.idle_unsaid = empty;
-        let told_in_time = !empty || self.agenda.at(self.slots.queue_timer(index)) != Instant::MAX;
+        let told_in_time = !empty || !self.agenda.is_free(self.slots.queue_timer(index));
         self.agenda.set(service, if told_in_time { end } else { Instant::MAX });
         self.send_off(index, packet, end);
     }
@@ -280,10 +287,11 @@ impl World {
     /// Keeps the event of a queue's own timer where the queue wants it.
     #[inline]
     pub(super) fn arm_queue_timer(&mut self, index: u32) {
-        let due = self.links[index as usize].qdisc.next_timer().map_or(Instant::MAX, |due| due.max(self.now));
         let slot = self.slots.queue_timer(index);
-        if self.agenda.at(slot) != due {
-            self.agenda.set(slot, due);
+        match self.links[index as usize].qdisc.next_timer() {
+            Some(due) => self.agenda.set(slot, due.max(self.now)),
+            None if self.agenda.is_free(slot) => {}
+            None => self.agenda.set(slot, Instant::MAX),
         }
     }
 
@@ -314,9 +322,22 @@ impl World {
 
     /// A packet has reached its end.
     #[inline]
-    fn deliver(&mut self, mut packet: SimPacket) {
+    fn deliver(&mut self, packet: SimPacket) {
         self.ended += 1;
         let Route { kind, slot, .. } = self.routes[packet.flow.index()];
+        if kind == HostKind::Tcp {
+            if packet.is_reverse() {
+                self.sender_receives(slot, &packet);
+            } else {
+                self.receiver_receives(slot, &packet);
+            }
+            return;
+        }
+        self.deliver_elsewhere(kind, slot, packet);
+    }
+
+    /// A packet has reached an end that is not that of a plain TCP flow.
+    fn deliver_elsewhere(&mut self, kind: HostKind, slot: u32, mut packet: SimPacket) {
         if kind == HostKind::Udp {
             let source = &mut self.sources[slot as usize];
             source.delivered += 1;

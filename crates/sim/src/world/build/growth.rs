@@ -2,6 +2,7 @@
 
 use super::{Control, FUSED, FlowFacts, FlowSignals, MAX_INDEX, WIRE, measure};
 use super::{Ground, HostKind, LinkSpec, Queues, Target, World, WorldError, WorldSpec, add_wire, fault, is_wire, note_feeders};
+use crate::lane::Stop;
 use crate::spec::FlowSpec;
 use goodqueue_units::Instant;
 
@@ -56,6 +57,8 @@ impl World {
             let code = ground.codes[link as usize];
             if code & WIRE != 0 && ground.feeders[link as usize] == super::Feeder::Several {
                 self.hops.iter_mut().filter(|hop| hop.element == code | FUSED).for_each(|hop| hop.element = code);
+                // Lanes that led past the wire lead to it now.
+                self.lanes.iter_mut().for_each(|lane| lane.stop = Stop::Varied);
             }
         }
     }
