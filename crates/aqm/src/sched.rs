@@ -214,6 +214,13 @@ impl<P: Packet> AnyQdisc<P> {
         Ok(queue)
     }
 
+    /// Will [`Qdisc::next_timer`] never name a time? A host need not ask then.
+    #[inline]
+    #[must_use]
+    pub const fn is_timeless(&self) -> bool {
+        matches!(self, Self::TailDrop(_))
+    }
+
     /// `queue` takes the place of this one: arrivals go to it, what waits here leaves first.
     #[cold]
     pub fn succeed(&mut self, queue: Self) {

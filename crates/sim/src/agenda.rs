@@ -21,18 +21,19 @@ const NEVER: u64 = Key::MAX >> PLACE_BITS;
 /// Times of a fixed number of slots.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda {
-    slots: Box<[Group]>,
-    /// The earliest times of the groups below, level by level; empty when there is one group of slots.
-    above: Vec<Box<[Group]>>,
+    /// The slots themselves where one group holds them all, else the earliest times of the groups of the level below.
+    top: Group,
+    /// Larger agendas: the slots, and above them the earliest times of the groups below, level by level, `top` left out.
+    levels: Vec<Box<[Group]>>,
 }
 
-#[inline]
+#[inline(always)]
 fn key(at: u64, slot: usize) -> Key {
     at.min(NEVER) << PLACE_BITS | (slot % FAN) as Key
 }
 
 /// The earliest of a group.
-#[inline]
+#[inline(always)]
 fn earliest(group: &Group) -> Key {
     let [a, b, c, d, e, f, g, h] = *group;
     a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
@@ -44,20 +45,31 @@ fn instant(key: Key) -> Instant {
     if at == NEVER { Instant::MAX } else { Instant::from_nanos(at) }
 }
 
-#[inline]
+#[inline(always)]
 fn place(key: Key) -> usize {
     key as usize % FAN
+}
+
+/// A bound on times: whatever is due until then, and nothing that has no time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Until(Key);
+
+impl Until {
+    pub(crate) fn new(last: Instant) -> Self {
+        // The first key that is too late.
+        Self((last.as_nanos().min(NEVER - 1) + 1) << PLACE_BITS)
+    }
 }
 
 impl Agenda {
     /// All of `slots` without a time.
     pub(crate) fn new(slots: usize) -> Self {
-        let level = |groups: usize| vec![std::array::from_fn(|place| key(NEVER, place)); groups].into_boxed_slice();
+        let none = || std::array::from_fn(|place| key(NEVER, place));
         let mut groups = slots.div_ceil(FAN).max(1);
-        let mut agenda = Self { slots: level(groups), above: Vec::new() };
+        let mut agenda = Self { top: none(), levels: Vec::new() };
         while groups > 1 {
+            agenda.levels.push(vec![none(); groups].into_boxed_slice());
             groups = groups.div_ceil(FAN);
-            agenda.above.push(level(groups));
         }
         agenda
     }
@@ -65,7 +77,7 @@ impl Agenda {
     /// The same times, and room for more slots.
     pub(crate) fn grown(&self, slots: usize) -> Self {
         let mut agenda = Self::new(slots);
-        for slot in 0..self.slots.len() * FAN {
+        for slot in 0..self.bottom().len() * FAN {
             let at = self.at(slot);
             if at != Instant::MAX {
                 agenda.set(slot, at);
@@ -74,55 +86,77 @@ impl Agenda {
         agenda
     }
 
+    /// The groups of slots.
+    fn bottom(&self) -> &[Group] {
+        self.levels.first().map_or(std::slice::from_ref(&self.top), |slots| slots)
+    }
+
     /// Gives `slot` a time; [`Instant::MAX`] for none.
     #[inline(always)]
     pub(crate) fn set(&mut self, slot: usize, at: Instant) {
-        self.slots[slot / FAN][slot % FAN] = key(at.as_nanos(), slot);
-        if !self.above.is_empty() {
-            self.lift(slot / FAN);
+        if self.levels.is_empty() {
+            self.top[slot % FAN] = key(at.as_nanos(), slot);
+        } else {
+            self.set_below(slot, at.as_nanos());
         }
     }
 
-    /// Tells the levels above that a group of slots has changed.
+    /// Gives a slot of a larger agenda a time and tells the levels above that its group has changed.
     #[inline(never)]
-    fn lift(&mut self, mut group: usize) {
-        let mut best = earliest(&self.slots[group]) >> PLACE_BITS;
-        for level in &mut self.above {
-            let entry = &mut level[group / FAN][group % FAN];
-            let new = key(best, group);
-            if *entry == new {
+    fn set_below(&mut self, slot: usize, at: u64) {
+        let (mut number, mut at) = (slot, at);
+        for level in &mut self.levels {
+            let group = &mut level[number / FAN];
+            let new = key(at, number);
+            if std::mem::replace(&mut group[number % FAN], new) == new {
                 return;
             }
-            *entry = new;
-            group /= FAN;
-            best = earliest(&level[group]) >> PLACE_BITS;
+            at = earliest(group) >> PLACE_BITS;
+            number /= FAN;
         }
+        self.top[number % FAN] = key(at, number);
+    }
+
+    #[inline(always)]
+    fn key_of(&self, slot: usize) -> Key {
+        if self.levels.is_empty() { self.top[slot % FAN] } else { self.levels[0][slot / FAN][slot % FAN] }
     }
 
     /// The time of `slot`.
     #[inline]
     pub(crate) fn at(&self, slot: usize) -> Instant {
-        instant(self.slots[slot / FAN][slot % FAN])
+        instant(self.key_of(slot))
     }
 
     /// Has `slot` no time?
     #[inline(always)]
     pub(crate) fn is_free(&self, slot: usize) -> bool {
-        self.slots[slot / FAN][slot % FAN] >= NEVER << PLACE_BITS
+        self.key_of(slot) >= NEVER << PLACE_BITS
     }
 
     /// The earliest time ([`Instant::MAX`] when no slot has one), and the first slot that has it.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn next(&self) -> (Instant, usize) {
-        let group = if self.above.is_empty() { 0 } else { self.descend() };
-        let first = earliest(&self.slots[group]);
-        (instant(first), group * FAN + place(first))
+        let first = earliest(&self.top);
+        (instant(first), self.slot_of(first))
     }
 
-    /// The group of slots with the earliest time.
+    /// The same, if it is due `until` then.
+    #[inline(always)]
+    pub(crate) fn next_until(&self, until: Until) -> Option<(Instant, usize)> {
+        let first = earliest(&self.top);
+        (first < until.0).then(|| (Instant::from_nanos(first >> PLACE_BITS), self.slot_of(first)))
+    }
+
+    /// The slot whose time is the earliest of `top`.
+    #[inline(always)]
+    fn slot_of(&self, first: Key) -> usize {
+        if self.levels.is_empty() { place(first) } else { self.descend(place(first)) }
+    }
+
     #[inline(never)]
-    fn descend(&self) -> usize {
-        self.above.iter().rev().fold(0, |group, level| group * FAN + place(earliest(&level[group])))
+    fn descend(&self, top: usize) -> usize {
+        self.levels.iter().rev().fold(top, |group, level| group * FAN + place(earliest(&level[group])))
     }
 }
 
@@ -143,7 +177,12 @@ mod tests {
                 plain[slot] = if rng.fires(0.1) { u64::MAX } else { rng.below(300) };
                 agenda.set(slot, Instant::from_nanos(plain[slot]));
                 let first = (0..slots).min_by_key(|&slot| plain[slot]).unwrap();
-                assert_eq!(agenda.next(), (Instant::from_nanos(plain[first]), first));
+                let expected = (Instant::from_nanos(plain[first]), first);
+                assert_eq!(agenda.next(), expected);
+                let bound = rng.below(300);
+                let due = (plain[first] <= bound).then_some(expected);
+                assert_eq!(agenda.next_until(Until::new(Instant::from_nanos(bound))), due);
+                assert_eq!(agenda.is_free(slot), plain[slot] == u64::MAX);
                 assert_eq!(agenda.at(slot).as_nanos(), plain[slot]);
             }
         }

@@ -61,19 +61,22 @@ impl Lane {
         self.first.wrapping_add(number) & (self.ring.len() - 1)
     }
 
-    /// Adds a packet that arrives at `at`, which is not past; true when it is now the first.
+    /// Adds a packet that arrives at `at`, which is not past, `hop` links along its way; true when it is now the first.
     #[inline(always)]
     #[must_use]
-    pub(crate) fn push(&mut self, at: Instant, packet: SimPacket) -> bool {
+    pub(crate) fn push(&mut self, at: Instant, packet: &SimPacket, hop: u8) -> bool {
         if self.len == self.ring.len() {
             self.grow();
         }
         if at < self.last {
-            return self.insert(at, packet);
+            return self.insert(at, packet, hop);
         }
         self.last = at;
         let place = self.place(self.len);
-        self.ring[place] = Arrival { at, packet };
+        let arrival = &mut self.ring[place];
+        *arrival = Arrival { at, packet: *packet };
+        // Written where it goes: a copy of a packet with one byte just changed would wait for that byte.
+        arrival.packet.hop = hop;
         self.len += 1;
         self.len == 1
     }
@@ -91,7 +94,7 @@ impl Lane {
 
     /// Adds a packet that arrives before the last one; behind those that arrive at the same time.
     #[inline(never)]
-    fn insert(&mut self, at: Instant, packet: SimPacket) -> bool {
+    fn insert(&mut self, at: Instant, packet: &SimPacket, hop: u8) -> bool {
         let mut number = self.len;
         self.len += 1;
         while number > 0 {
@@ -104,7 +107,7 @@ impl Lane {
             number -= 1;
         }
         let place = self.place(number);
-        self.ring[place] = Arrival { at, packet };
+        self.ring[place] = Arrival { at, packet: SimPacket { hop, ..*packet } };
         number == 0
     }
 
@@ -140,7 +143,7 @@ mod tests {
             packet.segment.number = number;
             let place = plain.partition_point(|other| other.0 <= at);
             plain.insert(place, (at, number));
-            assert_eq!(lane.push(Instant::from_nanos(at), packet), place == 0);
+            assert_eq!(lane.push(Instant::from_nanos(at), &packet, 0), place == 0);
             for _ in 0..rng.below(if number % 1000 < 500 { 2 } else { 4 }).min(plain.len() as u64) {
                 let (at, number) = plain.remove(0);
                 now = at;

@@ -81,22 +81,24 @@ impl Wire {
     /// When a packet that arrives at `arrival` reaches the far end.
     #[inline(always)]
     pub(crate) fn pass(&mut self, class: &mut WireClass, arrival: Instant, ip_len: u16) -> Instant {
-        let before = self.busy_until;
-        let busy_until = before.max(arrival) + class.transmission_time(ip_len);
-        self.busy_until = busy_until;
+        // Sums without a bound: a wire has a rate above zero and packets arrive within the run, so no time comes near the end of all times.
+        let before = self.busy_until.as_nanos();
+        let busy_until = before.max(arrival.as_nanos()) + class.transmission_time(ip_len).as_nanos();
+        self.busy_until = Instant::from_nanos(busy_until);
+        let delay = class.delay.as_nanos();
         if class.most_late == 0 {
-            return busy_until + class.delay;
+            return Instant::from_nanos(busy_until + delay);
         }
         // A packet never overtakes the one before it.
-        let overtaking = u64::from(self.late).saturating_sub(busy_until.since(before).as_nanos());
+        let overtaking = u64::from(self.late).saturating_sub(busy_until - before);
         self.late = self.draw(busy_until, class.most_late).max(overtaking as u32);
-        busy_until + Duration::ns(u64::from(self.late)) + class.delay
+        Instant::from_nanos(busy_until + u64::from(self.late) + delay)
     }
 
     /// Uniform from zero to `most`: a hash of this wire's own history, so that other traffic never shifts it.
     #[inline(always)]
-    fn draw(&self, busy_until: Instant, most: u32) -> u32 {
-        let mut bits = (busy_until.as_nanos() ^ u64::from(self.salt) << 48).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    fn draw(&self, busy_until: u64, most: u32) -> u32 {
+        let mut bits = (busy_until ^ u64::from(self.salt) << 48).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         bits = (bits ^ (bits >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
         (((bits >> 32) * u64::from(most)) >> 32) as u32
     }

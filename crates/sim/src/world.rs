@@ -8,7 +8,7 @@ mod open;
 mod outside;
 mod sessions;
 
-use crate::agenda::Agenda;
+use crate::agenda::{Agenda, Until};
 use crate::completions::{Completions, Ideal};
 use crate::histogram::TimeCounts;
 use crate::lane::Lane;
@@ -282,6 +282,7 @@ impl World {
     /// Handles events up to `until` or until `target` have been handled; true when `until` was reached.
     #[inline]
     fn run_events(&mut self, target: u64, until: Instant) -> bool {
+        let until = Until::new(until);
         while self.handled < target {
             if !self.event(until) {
                 return true;
@@ -292,11 +293,8 @@ impl World {
 
     /// Handles the next event; false when there is none up to `until`.
     #[inline(always)]
-    fn event(&mut self, until: Instant) -> bool {
-        let (at, slot) = self.agenda.next();
-        if at > until || at == Instant::MAX {
-            return false;
-        }
+    fn event(&mut self, until: Until) -> bool {
+        let Some((at, slot)) = self.agenda.next_until(until) else { return false };
         debug_assert!(at >= self.now, "time must not run backwards");
         self.now = at;
         self.handled += 1;

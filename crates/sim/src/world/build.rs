@@ -450,14 +450,13 @@ impl World {
         let mut stop = Stop::End;
         for place in (first..self.hops.len()).rev() {
             let Hop { element, lane } = self.hops[place];
+            // A wire that is passed with the element before it puts nothing into its lane, and packets do not stop at it.
+            if element & FUSED != 0 {
+                continue;
+            }
             let lane = &mut self.lanes[lane as usize];
             lane.stop = lane.stop.or(stop);
-            // Packets do not come out of a lane before a wire that is passed with the element before it.
-            stop = match element {
-                wire if wire & FUSED != 0 => stop,
-                wire if wire & WIRE != 0 => Stop::Varied,
-                link => Stop::Queue(link),
-            };
+            stop = if element & WIRE == 0 { Stop::Queue(element) } else { Stop::Varied };
         }
     }
 

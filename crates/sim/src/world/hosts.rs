@@ -260,7 +260,7 @@ impl World {
         if element & WIRE == 0 {
             self.enqueue(element, packet);
         } else {
-            self.leave(packet, base, len, self.now);
+            self.leave(&packet, base, len, self.now);
         }
     }
 }

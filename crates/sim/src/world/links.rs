@@ -16,7 +16,7 @@ impl Link {
     }
 
     /// Counts a packet whose transmission starts now and ends at `end`.
-    #[inline]
+    #[inline(always)]
     fn started(&mut self, now: Instant, departure: &Departure<SimPacket>, group: u16, end: Instant) {
         let size = wire_bytes(&departure.packet, self.overhead).get();
         let line = sojourn_line(group, departure.packet.is_reverse());
@@ -51,14 +51,14 @@ impl World {
         if element & WIRE == 0 {
             self.enqueue(element, packet);
         } else {
-            self.leave(packet, base, len, self.now);
+            self.leave(&packet, base, len, self.now);
         }
     }
 
     /// Carries `packet` from its current hop onwards. At a link it leaves the transmitter at `from`; at a wire it arrives at
     /// `from`. Wires that only this element feeds are passed at once; then the packet enters the lane.
     #[inline]
-    pub(super) fn leave(&mut self, packet: SimPacket, base: u32, len: u8, from: Instant) {
+    pub(super) fn leave(&mut self, packet: &SimPacket, base: u32, len: u8, from: Instant) {
         let way = &self.hops[(base + u32::from(packet.hop)) as usize..base as usize + usize::from(len)];
         let Some((first, beyond)) = way.split_first() else { return };
         let (wires, classes) = (&mut self.wires[..], &mut self.wire_classes[..]);
@@ -80,18 +80,18 @@ impl World {
             at = pass(next.element, at);
             hop += 1;
         }
-        if self.lanes[first.lane as usize].push(at, SimPacket { hop, ..packet }) {
+        if self.lanes[first.lane as usize].push(at, packet, hop) {
             self.agenda.set(self.slots.lane(first.lane), at);
         }
     }
 
     /// `packet` has left link `index`'s transmitter at `end`, unless the wire loses it.
-    #[inline]
-    fn send_off(&mut self, index: u32, packet: SimPacket, end: Instant) {
+    #[inline(always)]
+    fn send_off(&mut self, index: u32, packet: &SimPacket, end: Instant) {
         let link = &mut self.links[index as usize];
         if link.loss > 0.0 && link.rng.fires(link.loss) {
             self.wire_losses += 1;
-            self.tap.forget(&packet);
+            self.tap.forget(packet);
             return;
         }
         let (base, len) = self.routes[packet.flow.index()].way(packet.is_reverse());
@@ -207,20 +207,22 @@ impl World {
         link.idle_unsaid = false;
         link.probe.integral.advance(now, link.qdisc.view());
         let service = self.slots.service(index);
-        let Some(departure) = link.qdisc.dequeue(now, tap) else {
+        let departure = link.qdisc.dequeue(now, tap);
+        // Looked at where it lies: a packet is moved once, into the lane.
+        let Some(departure) = &departure else {
             self.agenda.set(service, Instant::MAX);
             return;
         };
-        let packet = departure.packet;
-        let end = link.rate.end_of(now, wire_bytes(&packet, link.overhead));
+        let packet = &departure.packet;
+        let end = link.rate.end_of(now, wire_bytes(packet, link.overhead));
         link.busy_until = end;
-        link.started(now, &departure, self.routes[packet.flow.index()].group, end);
-        tap.departed(&packet, departure.sojourn(now));
+        link.started(now, departure, self.routes[packet.flow.index()].group, end);
+        tap.departed(packet, departure.sojourn(now));
         // A queue with a timer must hear of idleness in order of time; others are told before their next arrival.
         let empty = link.qdisc.view().packets == Packets::ZERO;
         if end == Instant::MAX {
             // The link stays down for ever: the packet is stuck in the transmitter.
-            link.transit = Some((packet, Bytes::ZERO));
+            link.transit = Some((*packet, Bytes::ZERO));
             self.agenda.set(service, Instant::MAX);
             return;
         }
@@ -242,7 +244,7 @@ impl World {
             return;
         }
         self.agenda.set(self.slots.service(index), end);
-        self.send_off(index, packet, end);
+        self.send_off(index, &packet, end);
     }
 
     /// A delivery opportunity of a recorded link: sends as many bytes as it carries; what is not used is lost.
@@ -276,7 +278,7 @@ impl World {
                 link.transit = Some((packet, left - sent));
                 break;
             }
-            self.send_off(index, packet, now);
+            self.send_off(index, &packet, now);
         }
         let link = &self.links[index as usize];
         if link.transit.is_some() || link.qdisc.view().packets > Packets::ZERO {
@@ -285,8 +287,15 @@ impl World {
     }
 
     /// Keeps the event of a queue's own timer where the queue wants it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn arm_queue_timer(&mut self, index: u32) {
+        if !self.links[index as usize].qdisc.is_timeless() {
+            self.ask_queue_timer(index);
+        }
+    }
+
+    #[inline(never)]
+    fn ask_queue_timer(&mut self, index: u32) {
         let slot = self.slots.queue_timer(index);
         match self.links[index as usize].qdisc.next_timer() {
             Some(due) => self.agenda.set(slot, due.max(self.now)),

@@ -8,6 +8,7 @@ mod transfers;
 use self::transfers::Unfolded;
 use super::{Continue, HostKind, Progress, World, WorldError, build, measure};
 use crate::outcome::Outcome;
+use crate::agenda::Until;
 use crate::packet::{DsField, FlowId, SimPacket};
 use crate::spec::{SessionSpec, WorldSpec};
 use goodqueue_aqm::Packet;
@@ -173,7 +174,7 @@ impl OutsideWorld {
 
     /// Lets the next thing happen, if it is due by the end; false when there is none.
     pub fn step(&mut self) -> bool {
-        self.world.event(self.world.end)
+        self.world.event(Until::new(self.world.end))
     }
 
     /// Puts a packet on its way at `now`, which is neither before what has happened nor after what happens next.
