@@ -17,6 +17,8 @@ const HALF_SHIFT: u32 = 10;
 #[derive(Clone, Debug)]
 pub(crate) struct TimeCounts {
     counts: Box<[u64]>,
+    /// A bit for each octave that holds something: memory that was never written is never read, and so never fetched.
+    used: u32,
 }
 
 /// The bucket of a time.
@@ -36,23 +38,35 @@ const fn least(bucket: usize) -> u64 {
 impl TimeCounts {
     /// Nothing counted yet.
     pub(crate) fn new() -> Self {
-        Self { counts: vec![0; (bucket(HIGHEST) + 1).next_multiple_of(1 << HALF_SHIFT)].into_boxed_slice() }
+        Self { counts: vec![0; (bucket(HIGHEST) + 1).next_multiple_of(1 << HALF_SHIFT)].into_boxed_slice(), used: 0 }
     }
 
     /// Counts one time.
     #[inline]
     pub(crate) fn add(&mut self, time: Duration) {
-        if let Some(count) = self.counts.get_mut(bucket(time.as_nanos())) {
+        let bucket = bucket(time.as_nanos());
+        if let Some(count) = self.counts.get_mut(bucket) {
             *count += 1;
-        } else if let Some(count) = self.counts.get_mut(bucket(HIGHEST)) {
-            *count += 1;
+            self.used |= 1 << (bucket >> HALF_SHIFT);
+        } else {
+            self.add_longest();
         }
+    }
+
+    #[cold]
+    fn add_longest(&mut self) {
+        let bucket = bucket(HIGHEST);
+        self.counts[bucket] += 1;
+        self.used |= 1 << (bucket >> HALF_SHIFT);
     }
 
     /// Adds the counts to a histogram, which knows percentiles.
     pub(crate) fn add_to(&self, histogram: &mut SojournHistogram) {
-        for (bucket, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            histogram.saturating_record_n(least(bucket), count);
+        let octaves = self.counts.chunks(1 << HALF_SHIFT).zip(0..).filter(|(_, octave)| self.used >> octave & 1 == 1);
+        for (counts, octave) in octaves {
+            for (place, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+                histogram.saturating_record_n(least((octave << HALF_SHIFT) + place), count);
+            }
         }
     }
 }

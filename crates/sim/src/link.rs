@@ -1,9 +1,9 @@
 //! Transmitters: plain wires whose exit times are arithmetic, and links with a queue discipline, a rate over time and a probe.
 
 use crate::packet::SimPacket;
-use crate::probe::LinkProbe;
+use crate::probe::{LinkProbe, Tap};
 use crate::rate::RateProcess;
-use goodqueue_aqm::{AnyQdisc, Limit, QueueView};
+use goodqueue_aqm::{AnyQdisc, Departure, Limit, Qdisc, QueueView};
 use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
 
 /// What many wires have in common.
@@ -118,6 +118,38 @@ pub(crate) struct Pressure {
 impl Pressure {
     pub(crate) fn is_due(&self, waiting: QueueView) -> bool {
         waiting.packets >= self.most.packets || waiting.backlog >= self.most.bytes
+    }
+}
+
+impl Link {
+    // Most links have tail drop. Where it is known it is a few instructions in the midst of others; the rest stands apart, since all disciplines
+    // together are large.
+
+    /// A packet arrives at the queue.
+    #[inline(always)]
+    pub(crate) fn enqueue(&mut self, now: Instant, packet: &SimPacket, tap: &mut Tap) {
+        match &mut self.qdisc {
+            AnyQdisc::TailDrop(queue) => queue.enqueue(now, *packet, tap),
+            other => other.enqueue(now, *packet, tap),
+        }
+    }
+
+    /// The transmitter asks for the next packet.
+    #[inline(always)]
+    pub(crate) fn dequeue(&mut self, now: Instant, tap: &mut Tap) -> Option<Departure<SimPacket>> {
+        match &mut self.qdisc {
+            AnyQdisc::TailDrop(queue) => queue.dequeue(now, tap),
+            other => other.dequeue(now, tap),
+        }
+    }
+
+    /// What waits.
+    #[inline(always)]
+    pub(crate) fn waiting(&self) -> QueueView {
+        match &self.qdisc {
+            AnyQdisc::TailDrop(queue) => queue.view(),
+            other => other.view(),
+        }
     }
 }
 

@@ -139,7 +139,7 @@ impl LinkProbe {
 
     /// A packet's transmission starts now, after `sojourn`, and ends at `end` with `wire_bytes` on the wire; `line` is that of its
     /// group ([`sojourn_line`]).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn departed(&mut self, now: Instant, line: usize, sojourn: Duration, end: Instant, wire_bytes: u64) {
         if self.observed.is_none() {
             return;
@@ -176,6 +176,7 @@ pub(crate) struct Extras {
 }
 
 impl Extras {
+    #[inline(never)]
     fn departed(&mut self, now: Instant, sojourn: Duration, wire_bytes: u64) {
         if let Some(settle) = &mut self.settle {
             settle.departed(now, sojourn, wire_bytes);

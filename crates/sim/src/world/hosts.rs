@@ -101,7 +101,7 @@ impl World {
     }
 
     /// Sends whatever the sender wants to send now and its own access link takes, and keeps its timer.
-    #[inline]
+    #[inline(never)]
     pub(super) fn transmit(&mut self, slot: u32, flow: u32) {
         let now = self.now;
         if self.senders[slot as usize].held_until <= now {
@@ -210,7 +210,7 @@ impl World {
         }
         if let Some(ack) = ack {
             let flow = self.flow_of_slot[slot as usize];
-            self.emit(flow, ack, ecn);
+            self.emit_now_and_then(flow, ack, ecn);
         }
     }
 
@@ -240,9 +240,16 @@ impl World {
         self.launch(flow, segment, ip_len, ecn);
     }
 
+    /// The same as [`emit`](Self::emit) for what happens less often.
+    #[inline(never)]
+    pub(super) fn emit_now_and_then(&mut self, flow: u32, segment: Segment, ecn: Ecn) {
+        self.emit(flow, segment, ecn);
+    }
+
     /// Wraps a TCP segment into a packet and puts it on the first link of its way.
+    // Wholly inlined: a packet put together from small parts and read again as a whole at once is read slowly.
     #[inline(always)]
-    pub(super) fn emit(&mut self, flow: u32, segment: Segment, ecn: Ecn) {
+    fn emit(&mut self, flow: u32, segment: Segment, ecn: Ecn) {
         let header = u32::from(self.routes[flow as usize].header);
         // The largest segment is checked against 64 KiB when the world is built.
         let ip_len = (u32::from(segment.payload) + header) as u16;
@@ -258,7 +265,7 @@ impl World {
         let (base, len) = route.way(packet.is_reverse());
         let element = self.hops[base as usize].element;
         if element & WIRE == 0 {
-            self.enqueue(element, packet);
+            self.enqueue(element, &packet);
         } else {
             self.leave(&packet, base, len, self.now);
         }

@@ -33,8 +33,8 @@ impl World {
         let stop = head.stop;
         self.agenda.set(self.slots.lane(lane), next);
         match stop {
-            Stop::End => self.deliver(packet),
-            Stop::Queue(link) => self.enqueue(link, packet),
+            Stop::End => self.deliver(&packet),
+            Stop::Queue(link) => self.enqueue(link, &packet),
             Stop::Varied | Stop::Unknown => self.arrive(packet),
         }
     }
@@ -44,12 +44,12 @@ impl World {
     pub(super) fn arrive(&mut self, packet: SimPacket) {
         let (base, len) = self.routes[packet.flow.index()].way(packet.is_reverse());
         if packet.hop == len {
-            self.deliver(packet);
+            self.deliver(&packet);
             return;
         }
         let element = self.hops[(base + u32::from(packet.hop)) as usize].element;
         if element & WIRE == 0 {
-            self.enqueue(element, packet);
+            self.enqueue(element, &packet);
         } else {
             self.leave(&packet, base, len, self.now);
         }
@@ -57,7 +57,7 @@ impl World {
 
     /// Carries `packet` from its current hop onwards. At a link it leaves the transmitter at `from`; at a wire it arrives at
     /// `from`. Wires that only this element feeds are passed at once; then the packet enters the lane.
-    #[inline]
+    #[inline(always)]
     pub(super) fn leave(&mut self, packet: &SimPacket, base: u32, len: u8, from: Instant) {
         let way = &self.hops[(base + u32::from(packet.hop)) as usize..base as usize + usize::from(len)];
         let Some((first, beyond)) = way.split_first() else { return };
@@ -100,7 +100,7 @@ impl World {
 
     /// A packet arrives at a link's queue.
     #[inline]
-    pub(super) fn enqueue(&mut self, index: u32, packet: SimPacket) {
+    pub(super) fn enqueue(&mut self, index: u32, packet: &SimPacket) {
         let now = self.now;
         let link = &mut self.links[index as usize];
         let tap = &mut self.tap;
@@ -112,9 +112,9 @@ impl World {
                 debug_assert!(none.is_none(), "the queue was empty");
             }
         }
-        link.probe.integral.advance(now, link.qdisc.view());
-        tap.enqueued(&packet);
-        link.qdisc.enqueue(now, packet, tap);
+        link.probe.integral.advance(now, link.waiting());
+        tap.enqueued(packet);
+        link.enqueue(now, packet, tap);
         if self.flow_control {
             self.silence_feeders(index);
         }
@@ -205,9 +205,9 @@ impl World {
         let tap = &mut self.tap;
         tap.aim(now, index, link.probe.observed);
         link.idle_unsaid = false;
-        link.probe.integral.advance(now, link.qdisc.view());
+        link.probe.integral.advance(now, link.waiting());
         let service = self.slots.service(index);
-        let departure = link.qdisc.dequeue(now, tap);
+        let departure = link.dequeue(now, tap);
         // Looked at where it lies: a packet is moved once, into the lane.
         let Some(departure) = &departure else {
             self.agenda.set(service, Instant::MAX);
@@ -219,7 +219,7 @@ impl World {
         link.started(now, departure, self.routes[packet.flow.index()].group, end);
         tap.departed(packet, departure.sojourn(now));
         // A queue with a timer must hear of idleness in order of time; others are told before their next arrival.
-        let empty = link.qdisc.view().packets == Packets::ZERO;
+        let empty = link.waiting().packets == Packets::ZERO;
         if end == Instant::MAX {
             // The link stays down for ever: the packet is stuck in the transmitter.
             link.transit = Some((*packet, Bytes::ZERO));
@@ -330,22 +330,23 @@ impl World {
     }
 
     /// A packet has reached its end.
-    #[inline]
-    fn deliver(&mut self, packet: SimPacket) {
+    #[inline(always)]
+    fn deliver(&mut self, packet: &SimPacket) {
         self.ended += 1;
         let Route { kind, slot, .. } = self.routes[packet.flow.index()];
         if kind == HostKind::Tcp {
             if packet.is_reverse() {
-                self.sender_receives(slot, &packet);
+                self.sender_receives(slot, packet);
             } else {
-                self.receiver_receives(slot, &packet);
+                self.receiver_receives(slot, packet);
             }
             return;
         }
-        self.deliver_elsewhere(kind, slot, packet);
+        self.deliver_elsewhere(kind, slot, *packet);
     }
 
     /// A packet has reached an end that is not that of a plain TCP flow.
+    #[inline(never)]
     fn deliver_elsewhere(&mut self, kind: HostKind, slot: u32, mut packet: SimPacket) {
         if kind == HostKind::Udp {
             let source = &mut self.sources[slot as usize];

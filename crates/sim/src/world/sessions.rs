@@ -324,7 +324,7 @@ impl World {
             let receiver = &mut self.receivers[slot as usize].receiver;
             let ecn = receiver.codepoint();
             if let Some(acknowledgement) = receiver.flush(now) {
-                self.emit(flow, acknowledgement, ecn);
+                self.emit_now_and_then(flow, acknowledgement, ecn);
             }
         }
         let delivered = self.message_bytes(there);
