@@ -64,20 +64,17 @@ impl Lane {
     /// Adds a packet that arrives at `at`, which is not past, `hop` links along its way; true when it is now the first.
     #[inline(always)]
     #[must_use]
-    pub(crate) fn push(&mut self, at: Instant, packet: &SimPacket, hop: u8) -> bool {
+    pub(crate) fn push(&mut self, at: Instant, packet: SimPacket, hop: u8) -> bool {
         if self.len == self.ring.len() {
             self.grow();
         }
+        let place = self.place(self.len);
+        self.ring[place] = Arrival { at, packet: SimPacket { hop, ..packet } };
+        self.len += 1;
         if at < self.last {
-            return self.insert(at, packet, hop);
+            return self.sort_in();
         }
         self.last = at;
-        let place = self.place(self.len);
-        let arrival = &mut self.ring[place];
-        *arrival = Arrival { at, packet: *packet };
-        // Written where it goes: a copy of a packet with one byte just changed would wait for that byte.
-        arrival.packet.hop = hop;
-        self.len += 1;
         self.len == 1
     }
 
@@ -92,14 +89,14 @@ impl Lane {
         self.first = 0;
     }
 
-    /// Adds a packet that arrives before the last one; behind those that arrive at the same time.
+    /// The packet at the tail arrives before others: moves it up, behind those that arrive at the same time.
     #[inline(never)]
-    fn insert(&mut self, at: Instant, packet: &SimPacket, hop: u8) -> bool {
-        let mut number = self.len;
-        self.len += 1;
+    fn sort_in(&mut self) -> bool {
+        let mut number = self.len - 1;
+        let arrival = self.ring[self.place(number)];
         while number > 0 {
             let before = self.ring[self.place(number - 1)];
-            if before.at <= at {
+            if before.at <= arrival.at {
                 break;
             }
             let place = self.place(number);
@@ -107,7 +104,7 @@ impl Lane {
             number -= 1;
         }
         let place = self.place(number);
-        self.ring[place] = Arrival { at, packet: SimPacket { hop, ..*packet } };
+        self.ring[place] = arrival;
         number == 0
     }
 
@@ -143,7 +140,7 @@ mod tests {
             packet.segment.number = number;
             let place = plain.partition_point(|other| other.0 <= at);
             plain.insert(place, (at, number));
-            assert_eq!(lane.push(Instant::from_nanos(at), &packet, 0), place == 0);
+            assert_eq!(lane.push(Instant::from_nanos(at), packet, 0), place == 0);
             for _ in 0..rng.below(if number % 1000 < 500 { 2 } else { 4 }).min(plain.len() as u64) {
                 let (at, number) = plain.remove(0);
                 now = at;

@@ -121,26 +121,33 @@ impl Pressure {
     }
 }
 
+// Most links have tail drop. Where it is known it is a few instructions in the midst of others; the rest stands apart, since all disciplines
+// together are large.
 impl Link {
-    // Most links have tail drop. Where it is known it is a few instructions in the midst of others; the rest stands apart, since all disciplines
-    // together are large.
-
     /// A packet arrives at the queue.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, now: Instant, packet: &SimPacket, tap: &mut Tap) {
-        match &mut self.qdisc {
-            AnyQdisc::TailDrop(queue) => queue.enqueue(now, *packet, tap),
-            other => other.enqueue(now, *packet, tap),
+        if let AnyQdisc::TailDrop(queue) = &mut self.qdisc {
+            queue.enqueue(now, *packet, tap);
+        } else {
+            self.enqueue_elsewhere(now, *packet, tap);
         }
+    }
+
+    #[inline(never)]
+    fn enqueue_elsewhere(&mut self, now: Instant, packet: SimPacket, tap: &mut Tap) {
+        self.qdisc.enqueue(now, packet, tap);
     }
 
     /// The transmitter asks for the next packet.
     #[inline(always)]
     pub(crate) fn dequeue(&mut self, now: Instant, tap: &mut Tap) -> Option<Departure<SimPacket>> {
-        match &mut self.qdisc {
-            AnyQdisc::TailDrop(queue) => queue.dequeue(now, tap),
-            other => other.dequeue(now, tap),
-        }
+        if let AnyQdisc::TailDrop(queue) = &mut self.qdisc { queue.dequeue(now, tap) } else { self.dequeue_elsewhere(now, tap) }
+    }
+
+    #[inline(never)]
+    fn dequeue_elsewhere(&mut self, now: Instant, tap: &mut Tap) -> Option<Departure<SimPacket>> {
+        self.qdisc.dequeue(now, tap)
     }
 
     /// What waits.
@@ -148,7 +155,23 @@ impl Link {
     pub(crate) fn waiting(&self) -> QueueView {
         match &self.qdisc {
             AnyQdisc::TailDrop(queue) => queue.view(),
-            other => other.view(),
+            AnyQdisc::Managed(queue) => queue.view(),
+            _ => self.waiting_elsewhere(),
+        }
+    }
+
+    #[inline(never)]
+    fn waiting_elsewhere(&self) -> QueueView {
+        self.qdisc.view()
+    }
+
+    /// When the queue's own timer is due.
+    #[inline(always)]
+    pub(crate) fn next_timer(&self) -> Option<Instant> {
+        match &self.qdisc {
+            AnyQdisc::TailDrop(queue) => queue.next_timer(),
+            AnyQdisc::Managed(queue) => queue.next_timer(),
+            other => other.next_timer(),
         }
     }
 }

@@ -25,13 +25,21 @@ impl RateProcess {
     }
 
     /// When a transmission of `size` that starts at `start` ends. Starts never go back in time. Not for traces.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn end_of(&mut self, start: Instant, size: Bytes) -> Instant {
+        if let Self::Constant { last, .. } = self
+            && last.0 == size
+        {
+            return start + last.1;
+        }
+        self.work_out_end(start, size)
+    }
+
+    #[inline(never)]
+    fn work_out_end(&mut self, start: Instant, size: Bytes) -> Instant {
         match self {
             Self::Constant { rate, last } => {
-                if last.0 != size {
-                    *last = (size, rate.transmission_time(size));
-                }
+                *last = (size, rate.transmission_time(size));
                 start + last.1
             }
             Self::Steps { steps, current } => {

@@ -100,18 +100,21 @@ impl Timers {
         self.near.last().map_or(Instant::MAX, |&key| Instant::from_nanos(time_of(key)))
     }
 
-    /// Adds a timer, not before any that was taken.
+    /// Adds a timer, not before any that was taken; true when it may be the earliest.
     #[inline]
-    pub(crate) fn set(&mut self, at: Instant, target: Target) {
+    #[must_use]
+    pub(crate) fn set(&mut self, at: Instant, target: Target) -> bool {
         let sequence = self.sequence & ((1 << (64 - TARGET_BITS)) - 1);
         self.sequence += 1;
         let key = Key::from(at.as_nanos()) << 64 | Key::from(sequence << TARGET_BITS | target.pack());
         let bucket = at.as_nanos() >> BUCKET_SHIFT;
-        if bucket > self.open && !self.near.is_empty() {
-            self.put_away(bucket, key);
-        } else {
+        let early = bucket <= self.open || self.near.is_empty();
+        if early {
             self.set_near(bucket, key);
+        } else {
+            self.put_away(bucket, key);
         }
+        early
     }
 
     #[inline]
@@ -209,7 +212,9 @@ mod tests {
                     2 => rng.below(1 << 27),
                     _ => rng.below(1 << 31),
                 };
-                timers.set(Instant::from_nanos(now + ahead), Target::Sender(number & MAX_INDEX));
+                let before = timers.earliest();
+                let early = timers.set(Instant::from_nanos(now + ahead), Target::Sender(number & MAX_INDEX));
+                assert!(early || timers.earliest() == before);
                 plain.push((now + ahead, number & MAX_INDEX));
                 number += 1;
             }

@@ -146,10 +146,11 @@ struct SenderHost {
     rtt_samples: u64,
 }
 
-/// A TCP receiver and its one lazy timer.
+/// A TCP receiver and its one lazy timer, which stands with what the receiver needs for every segment.
+#[repr(C, align(64))]
 struct ReceiverHost {
-    receiver: Receiver,
     timer_at: Instant,
+    receiver: Receiver,
 }
 
 /// What a flow's source is.
@@ -313,8 +314,9 @@ impl World {
     /// Sets a host's timer or a rare event, not in the past.
     #[inline]
     fn set_timer(&mut self, at: Instant, what: Target) {
-        self.timers.set(at.max(self.now), what);
-        self.agenda.set(TIMERS, self.timers.earliest());
+        if self.timers.set(at.max(self.now), what) {
+            self.agenda.set(TIMERS, self.timers.earliest());
+        }
     }
 
     #[inline]

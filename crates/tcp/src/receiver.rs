@@ -23,7 +23,10 @@ const SECOND: Duration = Duration::secs(1);
 const NEVER: u64 = u64::MAX;
 
 /// The receiving end of a connection; see the [crate] for how a host drives it.
+///
+/// What every segment touches comes first, side by side: with thousands of flows the cost is cache lines.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Receiver {
     /// Everything below has arrived.
     next: u64,
@@ -40,6 +43,8 @@ pub struct Receiver {
     pending: u32,
     mss: u64,
     max_ack_delay: Duration,
+    /// A pause this long makes acknowledgements quick again.
+    long_pause: Duration,
     policy: AckPolicy,
     /// What acknowledgements carry. ECE: classic, until the sender says it has reduced its window; mirrored, while packets arrive marked.
     flags: Flags,
@@ -51,8 +56,6 @@ pub struct Receiver {
     codepoint: Ecn,
     started: bool,
     out_of_order: OutOfOrder,
-    /// A pause this long makes acknowledgements quick again.
-    long_pause: Duration,
     handshake_at: Option<Instant>,
     fin_at: u64,
     /// One above the last byte of the last marked packet, when they are counted.

@@ -74,7 +74,7 @@ pub(crate) struct Delivery {
 
 /// Segments `una..nxt` and what is known of them. What every acknowledgement touches comes first, in one cache line.
 #[derive(Clone, Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub(crate) struct Scoreboard {
     slots: Box<[Record]>,
     una: u64,

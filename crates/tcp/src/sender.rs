@@ -118,6 +118,8 @@ pub struct Sender {
     plain: bool,
     /// The control reduces its window itself.
     owns_window: bool,
+    /// The control asks for no details: there are no instruments, and no pacing.
+    unwatched: bool,
     echo: Echo,
     /// What new data says of ECN.
     codepoint: Ecn,
@@ -139,8 +141,8 @@ pub struct Sender {
     rtt: Rtt,
     rack: Rack,
     statistics: SenderStatistics,
-    cc: AnyCc,
     board: Scoreboard,
+    cc: AnyCc,
     /// Timeouts since the acknowledgement last advanced.
     timeouts_in_a_row: u32,
     /// Recovery ends when everything below is acknowledged.
@@ -239,6 +241,7 @@ impl Sender {
             loss_detection: config.loss_detection,
             plain: false,
             owns_window: needs.reduction == Reduction::Own,
+            unwatched: instruments.is_none(),
             ecn: config.ecn_mode(),
             echo: Echo::Nothing,
             codepoint: Ecn::NotEct,
@@ -346,7 +349,7 @@ impl Sender {
             self.rtt.reset_back_off();
         }
         self.settle_ecn(segment.flags);
-        self.plain = self.instruments.is_none() && self.echo != Echo::Counted;
+        self.plain = self.unwatched && self.echo != Echo::Counted;
         // Repeated loss of the handshake speaks of a bad path (RFC 5681 §3.1; Linux forgives the first).
         let initial_window = if retries > 1 { 1 } else { self.initial_window };
         self.cc.on_established(&Established { now, initial_window, srtt: self.rtt.srtt(), ecn: self.ecn });

@@ -265,9 +265,16 @@ impl World {
         let (base, len) = route.way(packet.is_reverse());
         let element = self.hops[base as usize].element;
         if element & WIRE == 0 {
-            self.enqueue(element, &packet);
+            self.enter(element, packet);
         } else {
             self.leave(&packet, base, len, self.now);
         }
+    }
+
+    /// A host puts a packet directly into a queue.
+    // Apart and by value, so that a packet for a wire needs no memory of its own.
+    #[inline(never)]
+    fn enter(&mut self, link: u32, packet: SimPacket) {
+        self.enqueue(link, &packet);
     }
 }

@@ -35,23 +35,23 @@ impl World {
         match stop {
             Stop::End => self.deliver(&packet),
             Stop::Queue(link) => self.enqueue(link, &packet),
-            Stop::Varied | Stop::Unknown => self.arrive(packet),
+            Stop::Varied | Stop::Unknown => self.arrive(&packet),
         }
     }
 
     /// `packet` is where its hop count says: at a link, at a wire that others feed too, or at its end.
     #[inline]
-    pub(super) fn arrive(&mut self, packet: SimPacket) {
+    pub(super) fn arrive(&mut self, packet: &SimPacket) {
         let (base, len) = self.routes[packet.flow.index()].way(packet.is_reverse());
         if packet.hop == len {
-            self.deliver(&packet);
+            self.deliver(packet);
             return;
         }
         let element = self.hops[(base + u32::from(packet.hop)) as usize].element;
         if element & WIRE == 0 {
-            self.enqueue(element, &packet);
+            self.enqueue(element, packet);
         } else {
-            self.leave(&packet, base, len, self.now);
+            self.leave(packet, base, len, self.now);
         }
     }
 
@@ -80,7 +80,7 @@ impl World {
             at = pass(next.element, at);
             hop += 1;
         }
-        if self.lanes[first.lane as usize].push(at, packet, hop) {
+        if self.lanes[first.lane as usize].push(at, *packet, hop) {
             self.agenda.set(self.slots.lane(first.lane), at);
         }
     }
@@ -297,7 +297,7 @@ impl World {
     #[inline(never)]
     fn ask_queue_timer(&mut self, index: u32) {
         let slot = self.slots.queue_timer(index);
-        match self.links[index as usize].qdisc.next_timer() {
+        match self.links[index as usize].next_timer() {
             Some(due) => self.agenda.set(slot, due.max(self.now)),
             None if self.agenda.is_free(slot) => {}
             None => self.agenda.set(slot, Instant::MAX),

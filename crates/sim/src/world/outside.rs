@@ -230,7 +230,7 @@ impl World {
         }
         self.launched += 1;
         let ds = DsField::new(route.class, ecn);
-        self.arrive(SimPacket { segment, flow: FlowId::new(flow, route.host), ip_len, ds, hop: 0 });
+        self.arrive(&SimPacket { segment, flow: FlowId::new(flow, route.host), ip_len, ds, hop: 0 });
     }
 
     /// A packet has reached an end that is outside.

@@ -41,22 +41,23 @@ enum Exit {
     PlusPlus(HystartPlusPlus),
 }
 
-/// CUBIC's state; windows in segments, times in nanoseconds unless said.
+/// CUBIC's state; windows in segments, times in nanoseconds unless said. What every acknowledgement touches comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Cubic {
-    window: SegmentWindow,
-    params: Params,
     epoch: Option<Epoch>,
-    /// Window before the last reduction; zero when unknown.
-    last_max: u32,
+    window: SegmentWindow,
+    last_update: u64,
     /// Smallest round-trip time since the last timeout; zero when unknown.
     delay_min: u64,
+    last_window: u32,
     /// Delivered segments per segment of growth.
     per_segment: u32,
-    last_window: u32,
-    last_update: u64,
-    exit: Exit,
+    /// Window before the last reduction; zero when unknown.
+    last_max: u32,
     low_window: u32,
+    params: Params,
+    exit: Exit,
 }
 
 #[derive(Clone, Debug)]

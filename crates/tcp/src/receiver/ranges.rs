@@ -7,6 +7,7 @@ const NONE: (u64, u64) = (0, 0);
 
 /// Ranges of bytes above the cumulative acknowledgement, sorted, with gaps between them.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(super) struct OutOfOrder {
     ranges: VecDeque<(u64, u64)>,
     /// The ranges changed last, most recent first (RFC 2018 §4); empty ones come last.

@@ -33,7 +33,7 @@ impl Sender {
         let outstanding = self.board.outstanding();
         let room = self.window.saturating_sub(self.board.in_flight()).min(self.max_outstanding.saturating_sub(outstanding));
         let plain = self.state == State::Open && self.urgent == Urgent::Nothing && !self.board.awaits_repair();
-        if plain && self.instruments.is_none() && !self.cwr_pending {
+        if plain && self.unwatched && !self.cwr_pending {
             // The last segment may be short and carries FIN.
             let full = self.end.saturating_sub(1).saturating_sub(self.board.nxt());
             self.quota = u64::from(room).min(full) as u32;
