@@ -105,7 +105,9 @@ pub enum AnyQdisc<P> {
 impl<P: Packet> From<PlainQdisc<P>> for AnyQdisc<P> {
     fn from(plain: PlainQdisc<P>) -> Self {
         match plain {
-            PlainQdisc::Managed(queue) if matches!(queue.aqm(), AnyAqm::TailDrop(_)) => Self::TailDrop(queue.map_aqm(|_| TailDrop)),
+            PlainQdisc::Managed(queue) if matches!(queue.aqm(), AnyAqm::TailDrop(_)) => {
+                Self::TailDrop(queue.map_aqm(|_| TailDrop))
+            }
             PlainQdisc::Managed(queue) => Self::Managed(queue),
             PlainQdisc::FqCoDel(queue) => Self::FqCoDel(queue),
             PlainQdisc::Fair(queue) => Self::Fair(queue),

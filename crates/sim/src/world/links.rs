@@ -67,11 +67,8 @@ impl World {
             let class = &mut classes[usize::from(wire.class)];
             wire.pass(class, arrival, packet.ip_len)
         };
-        let mut at = if first.element & WIRE == 0 {
-            from + self.links[first.element as usize].delay
-        } else {
-            pass(first.element, from)
-        };
+        let mut at =
+            if first.element & WIRE == 0 { from + self.links[first.element as usize].delay } else { pass(first.element, from) };
         let mut hop = packet.hop + 1;
         for next in beyond {
             if next.element & FUSED == 0 {

@@ -7,8 +7,8 @@ mod transfers;
 
 use self::transfers::Unfolded;
 use super::{Continue, HostKind, Progress, World, WorldError, build, measure};
-use crate::outcome::Outcome;
 use crate::agenda::Until;
+use crate::outcome::Outcome;
 use crate::packet::{DsField, FlowId, SimPacket};
 use crate::spec::{SessionSpec, WorldSpec};
 use goodqueue_aqm::Packet;
