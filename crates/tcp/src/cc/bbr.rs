@@ -127,9 +127,10 @@ impl Bbr {
 
     /// Room for bursts on their way through both hosts, an even number, and two more while probing.
     fn quantized(&self, segments: u32) -> u32 {
-        let even = (segments + 3 * self.burst() + 1) & !1;
+        // A bandwidth that no path has may fill all 32 bits.
+        let even = segments.saturating_add(3 * self.burst() + 1) & !1;
         let probing = matches!(self.mode, Mode::ProbeBw(phase) if phase.index == 0);
-        even + if probing { 2 } else { 0 }
+        even.saturating_add(if probing { 2 } else { 0 })
     }
 
     fn in_flight_at(&self, bandwidth: f64, gain: f64) -> u32 {
