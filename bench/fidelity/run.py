@@ -23,7 +23,7 @@ HERE = pathlib.Path(__file__).parent
 QUEUES = {
     "tail-drop": 'buffer = "29 packets"\nqueue = { kind = "tail-drop" }',
     "codel": 'buffer = "1000 packets"\nqueue = { kind = "codel", ecn = false, arithmetic = "linux" }',
-    "fq_codel": 'buffer = "10240 packets"\nqueue = { kind = "fq-codel", ecn = false, arithmetic = "linux" }',
+    "fq_codel": 'buffer = "10240 packets"\nqueue = { kind = "fq-codel", ecn = false, quantum = "1500 B", arithmetic = "linux" }',
     # With Linux's arithmetic there is no inactive state.
     "pie": 'buffer = "1000 packets"\nqueue = { kind = "pie", ecn = false, arithmetic = "linux" }',
     "red": (
