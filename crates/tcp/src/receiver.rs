@@ -3,8 +3,9 @@
 //! Delayed acknowledgements follow Linux 6.12: the first sixteen segments, those after a long pause and those after a duplicate are acknowledged at
 //! once, later every second full segment or after the timer. Out-of-order data, data that fills a hole, FIN, and the first marked packet are answered
 //! at once. Marks are reported as the SYN asks: by ECE until the sender has reduced its window (RFC 3168), by ECE packet by packet
-//! (RFC 8257), or by a count (RFC 9768). Departures: the delay is constant at its minimum (Linux stretches it up to the round-trip time when timers fire in vain), and
-//! duplicate acknowledgements are not merged under load.
+//! (RFC 8257), or by a count (RFC 9768). Data beyond a gap is reported at once three times; later reports of the same gap wait for a
+//! twentieth of the handshake's round-trip time, a millisecond at most, and go together (Linux's compressed selective acknowledgements). Departure: the delay is
+//! constant at its minimum (Linux stretches it up to the round-trip time when segments come slowly).
 
 mod ranges;
 
@@ -19,6 +20,13 @@ const QUICK_ACKS: u32 = 16;
 const QUICK_ACKS_AFTER_MARK: u32 = 2;
 /// A pause of this and the handshake's round-trip time means the sender may have started over.
 const PAUSE: Duration = Duration::ms(200);
+/// Reports of one gap that are not held back.
+const PLAIN_REPORTS: u8 = 3;
+/// Reports that are merged at most.
+const LARGEST_MERGER: u8 = 44;
+/// Held-back reports wait no longer than this, and how late their timer may be.
+const LONGEST_MERGER: Duration = Duration::ms(1);
+const MERGER_SLACK: Duration = Duration::us(100);
 const SECOND: Duration = Duration::secs(1);
 const NEVER: u64 = u64::MAX;
 
@@ -60,6 +68,13 @@ pub struct Receiver {
     fin_at: u64,
     /// One above the last byte of the last marked packet, when they are counted.
     marked_end: u64,
+    /// How long reports of a gap are held back; zero before the round-trip time is known.
+    merger: Duration,
+    /// The gap last reported begins here, and how often it was reported at once.
+    gap_at: u64,
+    gap_reports: u8,
+    /// Reports held back since the last acknowledgement.
+    merged: u8,
 }
 
 /// How marks are reported.
@@ -106,6 +121,10 @@ impl Receiver {
             handshake_at: None,
             fin_at: NEVER,
             marked_end: 0,
+            merger: Duration::ZERO,
+            gap_at: 0,
+            gap_reports: 0,
+            merged: 0,
         }
     }
 
@@ -187,8 +206,7 @@ impl Receiver {
         }
         self.note_arrival(now);
         if segment.number > self.next {
-            self.out_of_order.insert(segment.number, end);
-            return Some(self.acknowledge(now));
+            return self.take_beyond_gap(now, (segment.number, end), urgency);
         }
         if segment.number <= self.acknowledged {
             self.echo = segment.timestamp;
@@ -199,6 +217,35 @@ impl Receiver {
             urgency = Urgency::AtOnce;
         }
         self.respond(now, urgency)
+    }
+
+    /// An acknowledgement has room for few blocks: what waits to be reported leaves before a third one comes.
+    fn take_beyond_gap(&mut self, now: Instant, (start, end): (u64, u64), urgency: Urgency) -> Option<Segment> {
+        let crowded = self.merged > 0 && self.out_of_order.opens_third(start, end);
+        let earlier = crowded.then(|| self.acknowledge(now));
+        self.out_of_order.insert(start, end);
+        self.report_gap(now, urgency).or(earlier)
+    }
+
+    /// Data lies beyond a gap: the sender hears of it at once until it knows that something is lost, then by and by.
+    fn report_gap(&mut self, now: Instant, urgency: Urgency) -> Option<Segment> {
+        let at_once = self.policy != AckPolicy::Delayed || urgency == Urgency::AtOnce || self.quick > 0;
+        if at_once || self.merger.is_zero() || self.merged >= LARGEST_MERGER {
+            return Some(self.acknowledge(now));
+        }
+        if self.gap_at != self.next {
+            self.gap_at = self.next;
+            self.gap_reports = 0;
+        }
+        if self.gap_reports < PLAIN_REPORTS {
+            self.gap_reports += 1;
+            return Some(self.acknowledge(now));
+        }
+        self.merged += 1;
+        if self.timer == NEVER {
+            self.timer = (now + self.merger).as_nanos();
+        }
+        None
     }
 
     /// Classic ECN: one mark is echoed until the sender has reduced its window.
@@ -295,6 +342,7 @@ impl Receiver {
             if let Some(at) = self.handshake_at {
                 let rtt = now.since(at);
                 self.long_pause = rtt + PAUSE.max(rtt * 2);
+                self.merger = Duration::ns(rtt.as_nanos() / 20).min(LONGEST_MERGER) + MERGER_SLACK;
             }
         }
         self.quick = self.quick.max(QUICK_ACKS);
@@ -325,6 +373,7 @@ impl Receiver {
         self.acknowledged = self.next;
         self.timer = NEVER;
         self.pending = 0;
+        self.merged = 0;
         self.quick = self.quick.saturating_sub(1);
         let delay = (now.as_nanos().wrapping_sub(self.echo.as_nanos()) / Segment::DELAY_UNIT.as_nanos()) as u32;
         let mut ack =

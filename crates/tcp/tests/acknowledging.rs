@@ -80,6 +80,61 @@ fn data_out_of_order_and_data_filling_a_hole_are_acknowledged_at_once() {
     assert_eq!(feed.answered([20, 21]), [false, true]);
 }
 
+/// A receiver that knows a round-trip time of 100 ms from the handshake and has no quick acknowledgements left.
+fn settled() -> Feed {
+    let mut feed = Feed::new(AckPolicy::Delayed);
+    let syn = Segment { flags: Flags::SYN, timestamp: feed.now, ..Segment::default() };
+    feed.receiver.handle_segment(feed.now, &syn, Ecn::NotEct).expect("an answer");
+    feed.now += Duration::ms(100);
+    feed.answered(0..16);
+    feed
+}
+
+#[test]
+fn a_gap_is_reported_three_times_at_once_and_then_by_and_by() {
+    let mut feed = settled();
+    assert_eq!(feed.answered([17, 18, 19, 20]), [true, true, true, false]);
+    let held_since = feed.now;
+    assert_eq!(feed.answered([21, 22]), [false, false]);
+    let due = feed.receiver.next_timeout().expect("a timer");
+    assert_eq!(due.since(held_since), Duration::us(1_100), "a millisecond and the timer's slack, from the first that waits");
+    let ack = feed.receiver.handle_timeout(due).expect("an acknowledgement");
+    assert_eq!(
+        ack.blocks().iter().map(|block| (u64::from(block.offset) / MSS, u64::from(block.len) / MSS)).collect::<Vec<_>>(),
+        [(1, 6)]
+    );
+    assert_eq!(feed.answered([23, 16]), [false, true], "what fills the gap is acknowledged at once");
+    assert_eq!(feed.receiver.next_timeout(), None);
+    assert_eq!(feed.answered([30]), [true], "another gap counts anew");
+}
+
+#[test]
+fn reports_of_a_gap_wait_for_a_twentieth_of_a_short_round_trip_time() {
+    let mut feed = Feed::new(AckPolicy::Delayed);
+    let syn = Segment { flags: Flags::SYN, timestamp: feed.now, ..Segment::default() };
+    feed.receiver.handle_segment(feed.now, &syn, Ecn::NotEct).expect("an answer");
+    feed.now += Duration::us(9_500);
+    feed.answered(0..16);
+    assert_eq!(feed.answered([17, 18, 19, 20]), [true, true, true, false]);
+    assert_eq!(feed.receiver.next_timeout().expect("a timer").since(feed.now), Duration::us(600));
+}
+
+#[test]
+fn no_block_is_lost_between_merged_reports() {
+    let mut feed = settled();
+    // Every other segment is missing: each arrival opens a block, and a report has room for three.
+    let mut reported = std::collections::BTreeSet::new();
+    for number in (17..57).step_by(2) {
+        if let Some(ack) = feed.take(number) {
+            reported.extend(ack.blocks().iter().map(|block| (ack.number + u64::from(block.offset)) / MSS));
+        }
+    }
+    let due = feed.receiver.next_timeout().expect("a timer");
+    let last = feed.receiver.handle_timeout(due).expect("an acknowledgement");
+    reported.extend(last.blocks().iter().map(|block| (last.number + u64::from(block.offset)) / MSS));
+    assert_eq!(reported.into_iter().collect::<Vec<_>>(), (17..57).step_by(2).collect::<Vec<_>>());
+}
+
 #[test]
 fn the_echoed_time_is_that_of_the_first_segment_not_acknowledged() {
     let mut feed = Feed::new(AckPolicy::Delayed);

@@ -37,6 +37,12 @@ impl OutOfOrder {
         self.make_recent(merged);
     }
 
+    /// Would this range be a block of its own beside the two changed last?
+    pub(super) fn opens_third(&self, start: u64, end: u64) -> bool {
+        let [first, second, ..] = self.recent;
+        second != NONE && [first, second].iter().all(|block| end < block.0 || start > block.1)
+    }
+
     fn insert_within(&mut self, start: u64, end: u64) -> (u64, u64) {
         let first = self.ranges.partition_point(|range| range.1 < start);
         let past = self.ranges.partition_point(|range| range.0 <= end);
