@@ -2,7 +2,8 @@
 """Runs one flow of each congestion control alone on a line, in goodqueue, ns-2, ns-3 and with a real kernel's senders, side by side.
 
 The scenario files controls*.toml beside this script are the one description; the peers get their parameters from them. Each
-figure is the median over seeds with the smallest and the largest one. Kernel senders (`gq run --on linux`, needs `make linux`)
+figure is the median over seeds with the smallest and the largest one; ns-3, whose runs differ only by when the flow starts and take most of the
+time, runs with one seed unless --ns3-seeds says otherwise. Kernel senders (`gq run --on linux`, needs `make linux`)
 run with one seed unless --kernel-seeds says otherwise.
 
     controls.py             all controls with the programs that are installed; writes controls.md beside this script
@@ -25,11 +26,23 @@ ACCESS_DELAY_S = 0.0001  # each of the four access links; goodqueue's default, a
 PACKET_BYTES = 1500
 # goodqueue's defaults, which the peers are told.
 DEFAULTS = {"initial_window": 10, "ack_delay": 0.04}
+
+
+class Ns3Classic(Ns3):
+    """ns-3 with the recovery it had before proportional rate reduction became its default."""
+
+    name = f"{Ns3.name}, classic recovery"
+
+    def command(self, arguments):
+        return [*super().command(arguments), "--ns3::TcpL4Protocol::RecoveryType=ns3::TcpClassicRecovery"]
+
+
 # What each program calls the controls it has.
 CONTROLS = {
     Ns2.name: {"reno": "linux-reno", "cubic": "cubic", "htcp": "htcp", "compound": "compound"},
     Ns3.name: {"reno": "linux-reno", "cubic": "cubic", "htcp": "htcp", "bbr": "bbr", "ledbat": "ledbat", "dctcp": "dctcp"},
 }
+CONTROLS[Ns3Classic.name] = {"reno": "linux-reno", "cubic": "cubic", "htcp": "htcp"}
 KERNEL = "Linux 6.12"
 KERNEL_CONTROLS = ["reno", "cubic", "htcp", "bbr", "dctcp"]
 # Figures, their factor in the table, and how many digits they have there.
@@ -152,7 +165,7 @@ def measure(name, programs, options):
     if not points:
         return samples
     for program in programs:
-        for seed in range(1, options.seeds + 1):
+        for seed in range(1, (options.ns3_seeds if isinstance(program, Ns3) else options.seeds) + 1):
             if isinstance(program, GoodQueue):
                 _, everything = read_points(name)
                 for point, sample in run_goodqueue(program, name, everything, seed, times).items():
@@ -209,7 +222,7 @@ def rows(samples):
         for name, runs in by_program.items():
             verdicts = ["", ""]
             if name == GoodQueue.name:
-                peers = [sample for peer in CONTROLS for sample in by_program.get(peer, [])]
+                peers = [sample for peer in (Ns2.name, Ns3.name) for sample in by_program.get(peer, [])]
                 verdicts = [outside(ours, peers) if peers else "no peer", outside(ours, by_program[KERNEL]) if KERNEL in by_program else "not run"]
             cells = " | ".join(cell(runs, figure) for figure in FIGURES)
             lines.append(f"| {point.cc} | {' | '.join(point.place)} | {name} | {cells} | {verdicts[0]} | {verdicts[1]} |")
@@ -218,15 +231,15 @@ def rows(samples):
 
 def document(results, programs, options):
     versions = "\n".join(f"- {program.version()}" for program in programs)
-    kernel = f"; kernel senders: {options.kernel_seeds}" if options.kernel_seeds else ""
+    kernel = f"; ns-3: {options.ns3_seeds}" + (f"; kernel senders: {options.kernel_seeds}" if options.kernel_seeds else "")
     return f"""# One flow of each control in goodqueue, ns-2, ns-3 and Linux
 
 Made by `bench/peers/controls.py --kernel-seeds {options.kernel_seeds}`. One flow on 10 Mbit/s; packets of 1500 bytes; initial windows of ten; acknowledgements of
 every second packet, held back 40 ms at most; 60 s of warm-up, 300 s measured. Seeds: {options.seeds}{kernel}. Figures are medians, with the smallest and
 the largest where they differ. For `dctcp` the number is the threshold from which every packet is marked, not the buffer.
 
-*Outside*: goodqueue's median is beyond what the others' runs span, widened by {100 * MARGIN:.0f} % of their ends and half of its own spread. What the
-differences come from is in `docs/peers.md`.
+*Outside*: goodqueue's median is beyond what the others' runs span, widened by {100 * MARGIN:.0f} % of their ends and half of its own spread; *classic
+recovery* is not among them. What the differences come from is in `docs/peers.md`.
 
 {rows(results)}
 
@@ -242,6 +255,7 @@ def parse_arguments():
     add_common_options(parser, seeds=3, out="controls.md")
     every = [point.cc for name in FILES for point in read_points(name)[1]]
     parser.add_argument("--controls", default=",".join(dict.fromkeys(every)), metavar="LIST", help="which ones (default all)")
+    parser.add_argument("--ns3-seeds", type=int, default=1, metavar="N", help="runs of ns-3 in each case (default 1)")
     parser.add_argument("--kernel-seeds", type=int, default=None, metavar="N", help="runs of kernel senders (default 1 where the guest kernel is built)")
     options = parser.parse_args()
     options.controls = options.controls.split(",")
@@ -251,7 +265,7 @@ def parse_arguments():
     if options.kernel_seeds is None:
         options.kernel_seeds = int(kernel_is_built(options.gq))
     if options.quick:
-        options.seeds = 1
+        options.seeds = options.ns3_seeds = 1
     return options
 
 
@@ -265,7 +279,7 @@ def kernel_is_built(gq):
 
 def main():
     options = parse_arguments()
-    programs = prepare([GoodQueue(options.gq), Ns2("dumbbell"), Ns3("dumbbell")], options)
+    programs = prepare([GoodQueue(options.gq), Ns2("dumbbell"), Ns3("dumbbell"), Ns3Classic("dumbbell")], options)
     if not programs:
         raise SystemExit("controls.py: nothing to run")
     results = {}
