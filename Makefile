@@ -37,10 +37,12 @@ bench: ## cost of a verdict, an acknowledgement and an event
 bench-gate: ## fail when a packet costs more instructions than docs/cost.md says (needs valgrind)
 	@cargo xtask cost --check
 
-bench-peers: ## the same work in goodqueue, ns-2 and ns-3 (installs both; half an hour)
+bench-peers: ## the same work in goodqueue, ns-2 and ns-3 (installs both; an hour and a half)
 	@scripts/setup.sh build
 	cargo build --release --bin gq
 	python3 bench/peers/run.py --install
+	python3 bench/peers/survey.py --install
+	python3 bench/peers/controls.py --install
 
 linux: ## build the guest kernel of `gq run --on linux` into the cache folder (10 minutes, once)
 	@scripts/linux.sh

@@ -34,6 +34,9 @@ QUEUES = {
     ),
 }
 
+# The kernel sent without segmentation offload.
+CONTROLS = {"bbr": '{ kind = "bbr", bursts = 0 }'}
+
 TEMPLATE = """goodqueue = 1
 name = "{name}"
 warmup = "15 s"
@@ -55,7 +58,7 @@ burst = "1600 B"
 
 [[traffic]]
 kind = "bulk"
-cc = "{cc}"
+cc = {cc}
 flows = {flows}
 start = "uniform 0 s .. 5 s"
 """
@@ -67,7 +70,7 @@ def simulate(gq, cell, seeds, folder):
         seeds=seeds,
         delay=cell["one_way_delay"].replace("ms", " ms"),
         queue=QUEUES[cell["queue"]],
-        cc=cell["cc"],
+        cc=CONTROLS.get(cell["cc"], f'"{cell["cc"]}"'),
         flows=cell["flows"],
     )
     path = pathlib.Path(folder) / "cell.toml"

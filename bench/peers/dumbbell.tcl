@@ -6,6 +6,7 @@ array set option {
     cc cubic    flows 16      latest_start 5.0
     access_rate 1e9   access_delay 0.0001   packet 1500
     warmup 10.0   duration 100.0   seed 1
+    initial_window 2   ack_delay 0.1   trace {}
 }
 foreach argument $argv {
     if {![regexp {^([a-z_]+)=(.*)$} $argument -> key value] || ![info exists option($key)]} {
@@ -22,6 +23,8 @@ $start_times seed [expr {$option(seed) + 7919}]
 
 # A window that never limits; the default of 20 packets would.
 Agent/TCP set window_ 1000000
+Agent/TCP set windowInit_ $option(initial_window)
+Agent/TCPSink/DelAck set interval_ $option(ack_delay)
 
 proc queue_kind {name} {
     global option
@@ -42,8 +45,10 @@ proc queue_kind {name} {
     }
 }
 
+set senders {}
+
 proc connect_flow {source destination} {
-    global sim option
+    global sim option senders
     if {$option(cc) eq "reno"} {
         set sender [new Agent/TCP/Newreno]
         set receiver [new Agent/TCPSink/DelAck]
@@ -54,7 +59,8 @@ proc connect_flow {source destination} {
         set receiver [new Agent/TCPSink/Sack1/DelAck]
         $sender set timestamps_ true
         $receiver set ts_echo_rfc1323_ true
-        $sim at 0 "$sender select_ca $option(cc)"
+        # `linux-reno` is Reno as Linux has it; plain `reno` above is ns-2's own.
+        $sim at 0 "$sender select_ca [regsub {^linux-} $option(cc) {}]"
         set header 52
     }
     $sender set packetSize_ [expr {$option(packet) - $header}]
@@ -65,6 +71,7 @@ proc connect_flow {source destination} {
     $sim connect $sender $receiver
     set application [new Application/FTP]
     $application attach-agent $sender
+    lappend senders $sender
     return $application
 }
 
@@ -93,12 +100,30 @@ set waiting [$monitor get-pkts-integrator]
 
 # Counters at the end of the warm-up and at the end of the run.
 proc read_counters {into} {
-    global sim monitor waiting
+    global sim monitor waiting senders
     upvar #0 $into counters
     $waiting newpoint [$sim now] [$waiting set lasty_]
     set counters(area) [$waiting set sum_]
     foreach name {arrivals departures drops} { set counters($name) [$monitor set p${name}_] }
     set counters(bytes) [$monitor set bdepartures_]
+    set counters(sent) 0
+    set counters(again) 0
+    foreach sender $senders {
+        incr counters(sent) [$sender set ndatapack_]
+        incr counters(again) [$sender set nrexmitpack_]
+    }
+}
+
+# Window and waiting packets of the first flow, a line every 10 ms: to see why figures differ.
+proc write_trace {} {
+    global sim option senders monitor trace_file
+    set sender [lindex $senders 0]
+    puts $trace_file "[format %.2f [$sim now]] [$sender set cwnd_] [$monitor set pkts_]"
+    $sim at [expr {[$sim now] + 0.01}] write_trace
+}
+if {$option(trace) ne ""} {
+    set trace_file [open $option(trace) w]
+    $sim at 0.01 write_trace
 }
 
 proc finish {} {
@@ -106,9 +131,9 @@ proc finish {} {
     read_counters after
     foreach name [array names after] { set part($name) [expr {double($after($name)) - $before($name)}] }
     set utilisation [expr {$part(departures) * $option(packet) * 8 / ($option(duration) * $option(rate))}]
-    puts [format {{"packets": %.0f, "utilisation": %.6f, "queue_packets": %.4f, "loss": %.8f}} \
+    puts [format {{"packets": %.0f, "utilisation": %.6f, "queue_packets": %.4f, "loss": %.8f, "retransmitted": %.8f}} \
         $after(departures) $utilisation [expr {$part(area) / $option(duration)}] \
-        [expr {$part(drops) / max(1.0, $part(arrivals))}]]
+        [expr {$part(drops) / max(1.0, $part(arrivals))}] [expr {$part(again) / max(1.0, $part(sent))}]]
     exit 0
 }
 

@@ -204,6 +204,10 @@ pub trait CongestionControl {
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
+    /// How many segments leave together where there is a pacing rate, at most.
+    fn pacing_burst(&self) -> u32 {
+        1
+    }
     /// Does it send less than the path takes, on purpose? What is delivered then does not show the path's rate.
     fn holds_back(&self) -> bool {
         false
@@ -453,6 +457,9 @@ macro_rules! controls {
             }
             fn pacing_rate(&self) -> Option<Rate> {
                 match self { $(Self::$Type(cc) => cc.pacing_rate(),)+ }
+            }
+            fn pacing_burst(&self) -> u32 {
+                match self { $(Self::$Type(cc) => cc.pacing_burst(),)+ }
             }
             fn holds_back(&self) -> bool {
                 match self { $(Self::$Type(cc) => cc.holds_back(),)+ }

@@ -124,14 +124,22 @@ fn normal_below(x: f64) -> f64 {
 /// The scalar product. Eight sums side by side, since one would wait for each addition in turn; always the same eight, so always the same bits.
 fn product(xs: &[f64], cs: &[f64]) -> f64 {
     const LANES: usize = 8;
-    let len = xs.len().min(cs.len());
-    let (xs, cs) = (xs[..len].chunks_exact(LANES), cs[..len].chunks_exact(LANES));
-    let rest: f64 = xs.remainder().iter().zip(cs.remainder()).map(|(x, c)| x * c).sum();
-    let mut sums = [0.0; LANES];
-    for (xs, cs) in xs.zip(cs) {
+    fn add(sums: &mut [f64; LANES], xs: &[f64; LANES], cs: &[f64; LANES]) {
         for (sum, (x, c)) in sums.iter_mut().zip(xs.iter().zip(cs)) {
             *sum += x * c;
         }
+    }
+    let len = xs.len().min(cs.len());
+    let ((xs, xs_rest), (cs, cs_rest)) = (xs[..len].as_chunks::<LANES>(), cs[..len].as_chunks::<LANES>());
+    let rest: f64 = xs_rest.iter().zip(cs_rest).map(|(x, c)| x * c).sum();
+    let mut sums = [0.0; LANES];
+    let ((pairs, last), (c_pairs, c_last)) = (xs.as_chunks::<2>(), cs.as_chunks::<2>());
+    for ([xs, more_xs], [cs, more_cs]) in pairs.iter().zip(c_pairs) {
+        add(&mut sums, xs, cs);
+        add(&mut sums, more_xs, more_cs);
+    }
+    for (xs, cs) in last.iter().zip(c_last) {
+        add(&mut sums, xs, cs);
     }
     sums.iter().sum::<f64>() + rest
 }
@@ -190,9 +198,17 @@ impl SlowNormal {
     fn learn(&mut self) {
         let t = self.coefficients.len() + 1;
         let partial = self.d / (t as f64 - self.d);
-        let old = self.coefficients.clone();
-        for (j, coefficient) in self.coefficients.iter_mut().enumerate() {
-            *coefficient = old[j] - partial * old[old.len() - 1 - j];
+        // Each number changes with the one as far from the other end, so pairs from the ends to the middle need no copy.
+        let len = self.coefficients.len();
+        if len % 2 == 1 {
+            let middle = &mut self.coefficients[len / 2];
+            *middle -= partial * *middle;
+        }
+        let (first, last) = self.coefficients.split_at_mut(len.div_ceil(2));
+        for (early, late) in first.iter_mut().zip(last.iter_mut().rev()) {
+            let (old_early, old_late) = (*early, *late);
+            *early = old_early - partial * old_late;
+            *late = old_late - partial * old_early;
         }
         self.coefficients.push(partial);
         self.missed *= 1.0 - partial * partial;

@@ -53,13 +53,21 @@ impl Sender {
         let totals = self.totals();
         let Some(instruments) = &mut self.instruments else { return };
         instruments.sampler.on_sent(number, self.board.una(), totals, self.board.in_flight());
-        instruments.pacer.on_sent(now.as_nanos(), payload, self.cc.pacing_rate());
+        instruments.pacer.on_sent(now.as_nanos(), payload, self.cc.pacing_rate(), self.cc.pacing_burst());
     }
 
     /// When pacing allows the next segment to leave; zero without pacing.
     #[inline]
     pub(super) fn next_release(&self) -> u64 {
         self.instruments.as_ref().map_or(0, |instruments| instruments.pacer.next_release())
+    }
+
+    /// What leaves together has left.
+    #[inline]
+    pub(super) fn end_paced_burst(&mut self) {
+        if let Some(instruments) = &mut self.instruments {
+            instruments.pacer.end_burst();
+        }
     }
 
     /// Nothing more leaves for now. If that is because there is no more to send, what is delivered from now on does not show the path's rate.

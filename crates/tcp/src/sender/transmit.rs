@@ -224,6 +224,7 @@ impl Sender {
     /// Nothing more leaves for now: notes how the window was used, and keeps the timer.
     #[inline]
     fn end_burst(&mut self, t: u64) {
+        self.end_paced_burst();
         let limited = self.board.in_flight() >= self.window;
         let outstanding = self.board.outstanding();
         let more = !self.cwnd_limited && outstanding > self.max_in_round;
