@@ -210,6 +210,17 @@ impl<P: Packet> AnyQdisc<P> {
         Ok(queue)
     }
 
+    /// The random stream, for hosts that replay recorded draws; `None` for kinds that draw while they are made, or that hold several queues.
+    #[must_use]
+    pub const fn rng_mut(&mut self) -> Option<&mut Rng> {
+        match self {
+            Self::Managed(queue) => Some(queue.rng_mut()),
+            Self::FqCoDel(queue) => Some(queue.rng_mut()),
+            Self::Fair(queue) => Some(queue.rng_mut()),
+            Self::NfqCoDel(_) | Self::Several(_) => None,
+        }
+    }
+
     /// `queue` takes the place of this one: arrivals go to it, what waits here leaves first.
     #[cold]
     pub fn succeed(&mut self, queue: Self) {

@@ -2,6 +2,7 @@
 
 use super::Sparing;
 use super::hosts::Hosts;
+use super::shares::Shares;
 use super::params::Isolation;
 use crate::aqm::{self, FlowHash};
 use crate::qdisc::Packet;
@@ -202,7 +203,7 @@ impl Tin {
         table: &mut FlowTable<P, Sparing, Turn>,
         index: u32,
         hosts: aqm::Hosts,
-        quantum: i64,
+        shares: &mut Shares,
     ) {
         let turn = &mut table.flows[index as usize].turn;
         match turn.place {
@@ -221,22 +222,22 @@ impl Tin {
             Place::Decaying => {}
         }
         self.put(&mut table.flows, index, Place::Sparse);
-        let credit = self.credit(table, index, quantum);
+        let credit = self.credit(table, index, shares);
         table.flows[index as usize].turn.deficit = credit;
     }
 
     /// Queue `index` has used up its credit: it gets another turn's, and waits for it behind the others.
-    pub(super) fn end_turn<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, index: u32, quantum: i64) {
+    pub(super) fn end_turn<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, index: u32, shares: &mut Shares) {
         if self.old.head == index && self.new.head == NONE {
-            self.rounds(table, quantum);
+            self.rounds(table, shares);
         } else {
-            self.leave_turn(table, index, quantum);
+            self.leave_turn(table, index, shares);
         }
     }
 
     /// The same for one old queue after the other until one has credit. Shares of one quantum among many may be a few bytes: a packet takes
     /// dozens of turns, of queues that mostly stay what they are.
-    fn rounds<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, quantum: i64) {
+    fn rounds<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, shares: &mut Shares) {
         loop {
             let first = self.old.head;
             let Some(turn) = table.flows.get_mut(first as usize).map(|flow| &mut flow.turn) else { return };
@@ -244,11 +245,11 @@ impl Tin {
                 return;
             }
             if turn.place != Place::Bulk {
-                self.leave_turn(table, first, quantum);
+                self.leave_turn(table, first, shares);
                 continue;
             }
             let queues = self.sharing(turn.source, turn.destination);
-            turn.deficit += share(quantum, queues, &mut table.books.rng);
+            turn.deficit += shares.draw(queues, &mut table.books.rng);
             if first == self.old.tail {
                 continue;
             }
@@ -261,14 +262,14 @@ impl Tin {
         }
     }
 
-    fn leave_turn<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, index: u32, quantum: i64) {
+    fn leave_turn<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, index: u32, shares: &mut Shares) {
         let place = match table.flows[index as usize].turn.place {
             Place::Sparse if table.is_empty(index as usize) => Place::SparseEmpty,
             Place::Sparse => Place::Bulk,
             place => place,
         };
         self.put(&mut table.flows, index, place);
-        let credit = self.credit(table, index, quantum);
+        let credit = self.credit(table, index, shares);
         table.flows[index as usize].turn.deficit += credit;
     }
 
@@ -277,9 +278,9 @@ impl Tin {
         self.put(&mut table.flows, index, if rests { Place::Idle } else { Place::Decaying });
     }
 
-    fn credit<P: Packet>(&self, table: &mut FlowTable<P, Sparing, Turn>, index: u32, quantum: i64) -> i64 {
+    fn credit<P: Packet>(&self, table: &mut FlowTable<P, Sparing, Turn>, index: u32, shares: &mut Shares) -> i64 {
         let Turn { source, destination, .. } = table.flows[index as usize].turn;
-        share(quantum, self.sharing(source, destination), &mut table.books.rng)
+        shares.draw(self.sharing(source, destination), &mut table.books.rng)
     }
 
     /// How many bulk queues the busier of two hosts has.
@@ -288,15 +289,5 @@ impl Tin {
         let at_source = self.sources.as_ref().map_or(0, |hosts| hosts.bulk(source));
         let at_destination = self.destinations.as_ref().map_or(0, |hosts| hosts.bulk(destination));
         at_source.max(at_destination)
-    }
-}
-
-/// The credit of a turn: one quantum, shared among the bulk queues of a host, a part of a byte rounded up as often as it is large.
-#[inline]
-fn share(quantum: i64, queues: u32, rng: &mut Rng) -> i64 {
-    match queues {
-        0 | 1 => quantum,
-        // Truncation rounds down, as both are positive.
-        queues => (quantum as f64 / f64::from(queues) + rng.uniform()) as i64,
     }
 }
