@@ -17,7 +17,7 @@ mkdir "$work/recordings"
 # Name, codepoint (0: not ECN-capable, 2: ECT(0)), flows, discipline.
 eight=0,1,2,3,4,5,6,7
 red='limit 400000 min 15000 max 45000 avpkt 1000 burst 20 bandwidth 10mbit probability 0.1'
-choke='limit 1000 min 30 max 90 burst 40 avpkt 1000 bandwidth 10mbit probability 0.02'
+choke='limit 4000 min 30 max 90 burst 40 avpkt 1000 bandwidth 10mbit probability 0.02'
 list="
 codel-drops      0 0      codel limit 1000
 codel-marks      2 0      codel limit 1000 ecn

@@ -11,7 +11,7 @@
  *   ~ TIME                                   a timer of it is set
  *   * TIME                                   it was made
  *
- * Packets of flow f have class selector f mod 8, come from host f div 8 mod 8 and go to host f div 64.
+ * Packets of flow f have class selector f mod 8 (EF for 5, the one of its codepoints that is in use), come from host f div 8 mod 8 and go to host f div 64.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -83,7 +83,7 @@ static void put16(unsigned char *at, unsigned int value)
 static void build(unsigned char *frame, const struct packet *packet)
 {
 	unsigned char *ip = frame + IP, *udp = ip + 20;
-	int flow = packet->flow, at;
+	int flow = packet->flow, class = flow % 8, at;
 	uint32_t sum = 0;
 
 	memset(frame, 0, LONGEST);
@@ -92,7 +92,7 @@ static void build(unsigned char *frame, const struct packet *packet)
 	frame[11] = 1;
 	put16(frame + 12, ETH_P_IP);
 	ip[0] = 0x45;
-	ip[1] = (unsigned char)(flow % 8 << 5 | packet->codepoint);
+	ip[1] = (unsigned char)((class == 5 ? 46 << 2 : class << 5) | packet->codepoint);
 	put16(ip + 2, (unsigned int)packet->length);
 	ip[8] = 64;
 	ip[9] = IPPROTO_UDP;

@@ -31,6 +31,8 @@ struct note {
 
 struct record {
 	struct Qdisc *inner;
+	/* Does it take packets out to look at them? */
+	bool takes;
 };
 
 u32 gq_draws_made(void);
@@ -141,29 +143,37 @@ static void note_left(struct sk_buff *skb)
 	skb->destructor = NULL;
 }
 
-/* Disciplines that cannot look at the next packet take it, and keep it in their books. */
-static bool takes_to_look(const struct Qdisc *inner)
+/* A discipline that cannot look at the next packet takes it out, and keeps it ready in its books. */
+static bool holds(const struct Qdisc *inner)
 {
-	return inner->ops->peek == qdisc_peek_dequeued;
+	return !skb_queue_empty(&inner->gso_skb);
 }
 
 static struct sk_buff *record_peek(struct Qdisc *sch)
 {
-	struct Qdisc *inner = ((struct record *)qdisc_priv(sch))->inner;
+	struct record *q = qdisc_priv(sch);
+	struct Qdisc *inner = q->inner;
+	u32 before = noted;
 	struct sk_buff *skb;
 
-	if (!takes_to_look(inner) || !skb_queue_empty(&inner->gso_skb))
+	if (holds(inner))
 		return inner->ops->peek(inner);
 	put(ASKED, 0);
 	skb = inner->ops->peek(inner);
-	note_left(skb);
+	if (holds(inner)) {
+		q->takes = true;
+		note_left(skb);
+	} else if (!q->takes) {
+		/* It was but looked at. */
+		noted = before;
+	}
 	return skb;
 }
 
 static struct sk_buff *record_dequeue(struct Qdisc *sch)
 {
 	struct Qdisc *inner = ((struct record *)qdisc_priv(sch))->inner;
-	bool is_asked = !takes_to_look(inner) || skb_queue_empty(&inner->gso_skb);
+	bool is_asked = !holds(inner);
 	struct sk_buff *skb;
 
 	if (is_asked)

@@ -1,9 +1,7 @@
 //! Our own queues over a vector.
 
 use crate::vector::{Event, Generator, Operation, Step, Vector, What};
-use goodqueue_aqm::{
-    AnyQdisc, Dropped, EcnPolicy, FlowHash, Hosts, Packet, PureAck, Qdisc, Reason, Rng, SimplePacket, Sink,
-};
+use goodqueue_aqm::{AnyQdisc, Dropped, EcnPolicy, FlowHash, Hosts, Packet, PureAck, Qdisc, Reason, Rng, SimplePacket, Sink};
 use goodqueue_units::{Bytes, Class, Ecn, Instant};
 use std::fmt;
 

@@ -2,8 +2,8 @@
 
 use crate::fields::{self, Fields};
 use crate::packed::Packed;
-use goodqueue_aqm::{PureAck, Reason, SackRange};
 use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, Value};
+use goodqueue_aqm::{PureAck, Reason, SackRange};
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -353,11 +353,7 @@ impl Ack {
         let ranges = ack.sack.iter().filter(|range| range.start < range.end);
         let ranges: Vec<String> = ranges.map(|range| format!("[{},{}]", range.start, range.end)).collect();
         let PureAck { number, echoed, echo, .. } = ack;
-        format!(
-            "{{\"number\":{number},\"echoed\":{},\"echo\":{echo},\"sack\":[{}]}}",
-            echoed.as_nanos(),
-            ranges.join(",")
-        )
+        format!("{{\"number\":{number},\"echoed\":{},\"echo\":{echo},\"sack\":[{}]}}", echoed.as_nanos(), ranges.join(","))
     }
 }
 

@@ -112,7 +112,7 @@ impl<P: Packet> Cake<P> {
         let aqm = Sparing(Cobalt::new(params.cobalt));
         let mut table = FlowTable::new(aqm, Turn::IDLE, per_tin * weights.len() as u32, ShownBacklog::Flow);
         table.books.ecn = EcnPolicy::Mark;
-        let shares = Shares { quantum: params.quantum(None), linux: None };
+        let shares = Shares::new(params.quantum(None));
         let tins = weights.iter().enumerate();
         let tins = tins.map(|(number, &weight)| Tin::new(number as u32 * per_tin, per_tin, weight, params.isolation)).collect();
         let bytes = limit.bytes.min(MOST_BYTES);

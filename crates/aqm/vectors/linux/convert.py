@@ -11,7 +11,7 @@ import pathlib
 import string
 import sys
 
-import flows as sfb_flows
+import flows
 
 UNIT = 256  # the recording kernel's clock moves in steps of so many ns
 LINE = 160
@@ -35,9 +35,11 @@ PIE = {"kind": "pie", "params": {"arithmetic": "linux", "t_update": 16 * MS}, "t
 FQ_PIE = {**PIE, "kind": "fq-pie", "link": link(10_239)}
 RED = {"kind": "red", "link": link(10**9, 400_000), "seed": 1, "reasons": ARRIVAL,
        "params": {"arithmetic": "linux", "min_th": 15000, "max_th": 45000, "max_p": 0.1, "w_q": 0.125}}
-CHOKE = {"kind": "choke", "link": link(1000), "seed": 1,
+CHOKE = {"kind": "choke", "link": link(4000), "seed": 1,
          "params": {"arithmetic": "linux", "min_th": {"packets": 30}, "max_th": {"packets": 90}, "max_p": 0.02, "w_q": 0.0625}}
-SFB = {"kind": "sfb", "link": link(1000), "seed": 1, "ecn": True, "salted": True}
+# The steps that tc gives it.
+SFB = {"kind": "sfb", "link": link(1000), "seed": 1, "ecn": True, "salted": True,
+       "params": {"arithmetic": "linux", "d1": 33 / 65535, "d2": 3 / 65535}}
 CAKE = {"kind": "cake", "link": {**link(10**6), "rate": None}, "seed": 1, "ecn": True}
 
 RECORDINGS = {
@@ -51,12 +53,13 @@ RECORDINGS = {
     "fq-pie-8-flows": {**FQ_PIE, "ecn": False},
     "fq-pie-marks": {**FQ_PIE, "ecn": True},
     "red-drops": {**RED, "ecn": False},
-    "red-marks": {**RED, "ecn": True},
+    # What finds no room finds none however it was judged.
+    "red-marks": {**RED, "ecn": True, "reasons": {**ARRIVAL, "drop_on_arrival": "overflow"}},
     "choke-drops": {**CHOKE, "ecn": False},
     "choke-marks": {**CHOKE, "ecn": True},
-    "sfb-drops": {**SFB, "params": {"arithmetic": "linux"}},
-    "sfb-marks": {**SFB, "params": {"arithmetic": "linux"}},
-    "sfb-rehash": {**SFB, "params": {"arithmetic": "linux", "rehash": 5000 * MS, "warmup": 2000 * MS}},
+    "sfb-drops": SFB,
+    "sfb-marks": SFB,
+    "sfb-rehash": {**SFB, "params": {**SFB["params"], "rehash": 12_000 * MS, "warmup": 4000 * MS}},
     "cake-flows": {**CAKE, "params": {"arithmetic": "linux", "isolation": "flows", "tins": "besteffort"}},
     "cake-hosts": {**CAKE, "params": {"arithmetic": "linux", "isolation": "triple-isolate", "tins": "besteffort"}},
     "cake-tins": {**CAKE, "params": {"arithmetic": "linux", "isolation": "triple-isolate", "tins": "diffserv3"}},
@@ -88,7 +91,11 @@ def read(path):
         elif sign == "~":
             timers.append((numbers[0], len(operations)))
         else:
-            operations[-1].events.append((sign, numbers[0]))
+            events = operations[-1].events
+            if sign == "-" and ("!", numbers[0]) in events:
+                # It was to be marked, but found no room.
+                events.remove(("!", numbers[0]))
+            events.append((sign, numbers[0]))
     return packets, operations, timers, made
 
 
@@ -99,12 +106,11 @@ def with_timers(operations, timers, period):
     for time, _ in grid:
         late = (time + shift) % period
         assert late < UNIT * 4, f"a timer is {late} ns late"
-    moved = []
-    places = {place: (time + shift) // period * period for time, place in grid}
+    moved, waiting = [], grid
     for index, operation in enumerate(operations):
         operation.time += shift
-        if index in places:
-            due = places[index]
+        while waiting and waiting[0][1] <= index:
+            due = (waiting.pop(0)[0] + shift) // period * period
             assert (not moved or moved[-1].time <= due) and due <= operation.time, "a timer changes its place"
             moved.append(Operation(due, "~"))
         moved.append(operation)
@@ -122,11 +128,11 @@ def base36(number):
 
 def pack(operations, packets):
     """The packed form: classes of packets, the start, and lines of operations."""
-    flows = sorted({flow for _, flow, *_ in packets})
+    known = sorted({flow for _, flow, *_ in packets})
     lengths = sorted({length for length, *_ in packets})
 
     def flow(number):
-        return string.ascii_uppercase[flows.index(packets[number][1])] if len(flows) > 1 else ""
+        return string.ascii_uppercase[known.index(packets[number][1])] if len(known) > 1 else ""
 
     def name(number):
         return string.ascii_uppercase[lengths.index(packets[number][0])] + flow(number)
@@ -177,7 +183,9 @@ def write(name, recording, description):
     if description.get("salted"):
         for operation in operations:
             operation.time -= made // MS * MS
-        packets = sfb_flows.renumbered(packets, description["seed"])
+        packets = flows.renumbered(packets, description["seed"])
+    if "timer" in description and "seed" in description:
+        packets = flows.regrouped(packets, operations, description["seed"])
     packed = pack(operations, packets)
     packed["reasons"] = description.get("reasons", {})
     lines = packed.pop("lines")

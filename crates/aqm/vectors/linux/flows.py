@@ -1,8 +1,10 @@
-"""Numbers of flows that share their bins in our SFB as they did in Linux's.
+"""Numbers of flows that share queues and bins with us as they did in Linux.
 
-Linux hashes packets' headers with a secret, our queue hashes flow numbers with the same draws. What a queue does depends on nothing of that but on which
-flows meet in which bins, so flows get the first numbers for which these are the same.
+Linux hashes packets' headers with a secret, our queues hash flow numbers. What a queue does depends on nothing of that but on which flows meet, so flows
+get the first numbers for which these are the same.
 """
+
+import itertools
 
 LEVELS, BITS = 8, 4
 MASK = (1 << 64) - 1
@@ -73,3 +75,32 @@ def fits(number, flow, known, taken):
                     return False
         own[epoch["table"]].append((theirs, ours))
     return True
+
+
+QUEUES = 1024
+
+
+def home(flow, salt):
+    """The queue of a flow in a fair queue."""
+    z = (flow ^ salt) * 0x9E3779B97F4A7C15 & MASK
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & MASK
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & MASK
+    return (z >> 32) * QUEUES >> 32
+
+
+def in_one_queue(packets, operations):
+    """Pairs of flows that never overtook each other, though others did."""
+    latest, apart = {}, set()
+    for number in (number for operation in operations for sign, number in operation.events if sign == ">"):
+        flow = packets[number][1]
+        apart.update(frozenset((flow, other)) for other, last in latest.items() if last > number)
+        latest[flow] = number
+    return [pair for pair in itertools.combinations(sorted(latest), 2) if apart and frozenset(pair) not in apart]
+
+
+def regrouped(packets, operations, seed):
+    """The packets with numbers that put such pairs into one queue of ours."""
+    salt, names = draw(seed, 1), {}
+    for first, second in in_one_queue(packets, operations):
+        names[second] = next(number for number in itertools.count(QUEUES) if home(number, salt) == home(names.get(first, first), salt))
+    return [(length, names.get(flow, flow), codepoint, beside) for length, flow, codepoint, beside in packets]

@@ -1,7 +1,7 @@
 //! COBALT as Linux works it out: integers, an inverse square root by iteration, and a schedule that doubles as the time of the last packet.
 //!
-//! `1 / sqrt(count)` is a number of 32 bits: for counts below 16 one that four Newton steps from its predecessor make, from 16 on one step for each
-//! change of `count`. A queue that was never signalled has zero there, so that its first signal waits for no interval. While `count` is
+//! `1 / sqrt(count)` is a number of 32 bits: the right one for counts below 16, from 16 on one Newton step away from the one before at each change
+//! of `count`. A queue that was never signalled has zero there, so that its first signal waits for no interval. While `count` is
 //! zero, each departure moves the schedule to an interval later; otherwise, when the schedule as it stood before an episode began lies in the
 //! past, to now. Thus a first signal after a pause comes at once.
 
@@ -9,29 +9,17 @@ use super::CobaltParams;
 use crate::aqm::{Env, PacketView, Reason, Verdict};
 use goodqueue_units::{Duration, Instant};
 
-/// Counts whose inverse roots are kept.
-const KEPT: usize = 16;
-const INVERSE_ROOTS: [u32; KEPT] = inverse_roots();
+/// `2^32 / sqrt(count)` within one, below 2^32, for counts below 16, where zero counts as one: these very numbers make Linux's schedule.
+const INVERSE_ROOTS: [u32; 16] = [
+    u32::MAX, u32::MAX, 3_037_000_500, 2_479_700_525, 2_147_483_647, 1_920_767_767, 1_753_413_056, 1_623_345_051,
+    1_518_500_250, 1_431_655_765, 1_358_187_914, 1_294_981_364, 1_239_850_263, 1_191_209_601, 1_147_878_294, 1_108_955_788,
+];
 
+/// One step of `root (3 - count root^2) / 2`.
 const fn newton_step(root: u32, count: u32) -> u32 {
     let square = ((root as u64 * root as u64) >> 32) as u32;
     let factor = (3u64 << 32).wrapping_sub(count as u64 * square as u64) >> 2;
     (factor.wrapping_mul(root as u64) >> 31) as u32
-}
-
-const fn inverse_roots() -> [u32; KEPT] {
-    let mut roots = [u32::MAX; KEPT];
-    let (mut root, mut count) = (u32::MAX, 1);
-    while count < KEPT {
-        let mut steps = 0;
-        while steps < 4 {
-            root = newton_step(root, count as u32);
-            steps += 1;
-        }
-        roots[count] = root;
-        count += 1;
-    }
-    roots
 }
 
 /// State of Linux's COBALT: one a queue.
@@ -122,7 +110,7 @@ impl LinuxCobalt {
             is_late = now > self.drop_next;
         }
         let mut is_lost = verdict != Verdict::Pass && !head.ecn.is_capable();
-        if self.p_drop > 0 && !is_lost && ((env.rng.next_u64() >> 32) as u32) < self.p_drop {
+        if self.p_drop > 0 && ((env.rng.next_u64() >> 32) as u32) < self.p_drop && !is_lost {
             verdict = Verdict::Drop(Reason::Penalty);
             is_lost = true;
         }
@@ -174,11 +162,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kept_inverse_roots_are_close() {
+    fn kept_inverse_roots_are_right() {
         for (count, root) in INVERSE_ROOTS.iter().enumerate().skip(1) {
-            let exact = 1.0 / (count as f64).sqrt();
-            let found = f64::from(*root) / (1u64 << 32) as f64;
-            assert!((found - exact).abs() < 2e-3 * exact, "{count}: {found} is not {exact}");
+            let exact = (1u64 << 32) as f64 / (count as f64).sqrt();
+            assert!((f64::from(*root) - exact).abs() <= 1.0, "{count}: {root} is not {exact}");
+        }
+    }
+
+    #[test]
+    fn steps_follow_a_rising_count() {
+        let mut root = INVERSE_ROOTS[15];
+        for count in 16..1000 {
+            root = newton_step(root, count);
+            let exact = (1u64 << 32) as f64 / f64::from(count).sqrt();
+            assert!((f64::from(root) - exact).abs() < 2e-3 * exact, "{count}: {root} is not {exact}");
         }
     }
 }

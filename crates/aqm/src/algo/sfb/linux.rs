@@ -2,7 +2,7 @@
 //!
 //! A probability is a number up to 65535, which stands for 1, and its steps are whole numbers; chance is a 16-bit random number. A packet
 //! remembers under which hash each table counted it: always the one in use; the next one too if it was being prepared and the packet is of a flow that
-//! does not respond. When tables change places the one that goes draws another salt and keeps its bins. The trickle
+//! does not respond. When tables change places the one that goes draws another salt, keeps its bins, and judges one more packet. The trickle
 //! has tokens: at most once they run out, `penalty_rate` of them for each second since the last time, of ten seconds at most, but no
 //! more than `penalty_burst`; a fraction is lost.
 //!
@@ -177,8 +177,8 @@ impl LinuxSfb {
 
     pub(super) fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView) -> Verdict {
         let tick = env.now.as_nanos() / TICK_NS;
-        self.turn_tables(env, tick);
         let (slot, other) = (self.slot, self.slot ^ 1);
+        self.turn_tables(env, tick);
         let mut hashes = [0; 2];
         hashes[slot] = self.tables[slot].hash(packet.flow);
         let least = self.tables[slot].meet(hashes[slot], &self.params);

@@ -2,8 +2,8 @@
 
 use super::ack_filter::AckFilter;
 use crate::algo::cobalt::{self, CobaltParams};
-use crate::arithmetic::ARITHMETIC;
 use crate::aqm::{FlowHash, Hosts};
+use crate::arithmetic::ARITHMETIC;
 use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
 use goodqueue_units::{Class, Rate};
 

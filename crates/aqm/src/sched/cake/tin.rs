@@ -2,8 +2,8 @@
 
 use super::Sparing;
 use super::hosts::Hosts;
-use super::shares::Shares;
 use super::params::Isolation;
+use super::shares::Shares;
 use crate::aqm::{self, FlowHash};
 use crate::qdisc::Packet;
 use crate::sched::classifier::{Classifier, Hashing};
@@ -75,6 +75,26 @@ impl Chain {
         match next {
             NONE => self.tail = previous,
             next => flows[next as usize].turn.previous = previous,
+        }
+    }
+
+    /// Puts what stands before queue `first` behind the others.
+    fn begin_with(&mut self, flows: &mut Flows, first: u32) {
+        if self.head == first {
+            return;
+        }
+        let last = core::mem::replace(&mut flows[first as usize].turn.previous, NONE);
+        flows[last as usize].turn.next = NONE;
+        flows[self.tail as usize].turn.next = self.head;
+        flows[self.head as usize].turn.previous = self.tail;
+        (self.head, self.tail) = (first, last);
+    }
+
+    /// Puts queue `index` behind the others.
+    fn put_last(&mut self, flows: &mut Flows, index: u32) {
+        if self.tail != index {
+            self.remove(flows, index);
+            self.push_back(flows, index);
         }
     }
 }
@@ -160,6 +180,12 @@ impl Tin {
     /// Moves queue `index` to the end of the line of `place`, and counts it there.
     fn put(&mut self, flows: &mut Flows, index: u32, place: Place) {
         let before = core::mem::replace(&mut flows[index as usize].turn.place, place);
+        if before == place {
+            if place != Place::Idle {
+                self.chain(place).put_last(flows, index);
+            }
+            return;
+        }
         if before != Place::Idle {
             self.chain(before).remove(flows, index);
         }
@@ -236,30 +262,32 @@ impl Tin {
     }
 
     /// The same for one old queue after the other until one has credit. Shares of one quantum among many may be a few bytes: a packet takes
-    /// dozens of turns, of queues that mostly stay what they are.
+    /// dozens of turns, of queues that mostly stay what they are, in an order that stays what it is but for its beginning.
     fn rounds<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, shares: &mut Shares) {
-        loop {
-            let first = self.old.head;
-            let Some(turn) = table.flows.get_mut(first as usize).map(|flow| &mut flow.turn) else { return };
+        while let Some(first) = self.spend_bulk_turns(table, shares) {
+            self.old.begin_with(&mut table.flows, first);
+            let turn = &table.flows[first as usize].turn;
             if turn.deficit > 0 {
                 return;
             }
-            if turn.place != Place::Bulk {
-                self.leave_turn(table, first, shares);
-                continue;
-            }
-            let queues = self.sharing(turn.source, turn.destination);
-            turn.deficit += shares.draw(queues, &mut table.books.rng);
-            if first == self.old.tail {
-                continue;
-            }
-            let second = core::mem::replace(&mut turn.next, NONE);
-            turn.previous = core::mem::replace(&mut self.old.tail, first);
-            let last = turn.previous;
-            table.flows[last as usize].turn.next = first;
-            table.flows[second as usize].turn.previous = NONE;
-            self.old.head = second;
+            self.leave_turn(table, first, shares);
         }
+    }
+
+    /// Gives turns to bulk queues in their order, round after round, until one is met that has credit or is not bulk: that one.
+    fn spend_bulk_turns<P: Packet>(&self, table: &mut FlowTable<P, Sparing, Turn>, shares: &mut Shares) -> Option<u32> {
+        let mut at = self.old.head;
+        let mut rng = table.books.rng.clone();
+        loop {
+            let turn = &mut table.flows.get_mut(at as usize)?.turn;
+            if turn.deficit > 0 || turn.place != Place::Bulk {
+                break;
+            }
+            turn.deficit += shares.draw(self.sharing(turn.source, turn.destination), &mut rng);
+            at = if turn.next == NONE { self.old.head } else { turn.next };
+        }
+        table.books.rng = rng;
+        Some(at)
     }
 
     fn leave_turn<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, index: u32, shares: &mut Shares) {
