@@ -18,6 +18,7 @@ mod timers;
 pub mod weighted;
 
 use crate::algo::codel::CoDel;
+use crate::algo::pie::Pie;
 use crate::algo::{self, AnyAqm};
 use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
@@ -95,6 +96,8 @@ pub enum AnyQdisc<P> {
     Fair(FairQueue<P, AnyAqm>),
     /// Weighted fair queueing over CoDel by weight.
     NfqCoDel(WeightedQueue<P, MCoDel>),
+    /// Fair queueing over PIE.
+    FqPie(Box<FairQueue<P, Pie>>),
     /// One of several queues that are no flows.
     Several(Box<SeveralQdisc<P>>),
 }
@@ -106,6 +109,7 @@ impl<P> From<PlainQdisc<P>> for AnyQdisc<P> {
             PlainQdisc::FqCoDel(queue) => Self::FqCoDel(queue),
             PlainQdisc::Fair(queue) => Self::Fair(queue),
             PlainQdisc::NfqCoDel(queue) => Self::NfqCoDel(queue),
+            PlainQdisc::FqPie(queue) => Self::FqPie(queue),
             PlainQdisc::Cake(queue) => Self::Several(Box::new(SeveralQdisc::Cake(*queue))),
             PlainQdisc::DualPi2(queue) => Self::Several(Box::new(SeveralQdisc::DualPi2(*queue))),
             PlainQdisc::Jobs(queue) => Self::Several(Box::new(SeveralQdisc::Jobs(*queue))),
@@ -113,7 +117,7 @@ impl<P> From<PlainQdisc<P>> for AnyQdisc<P> {
     }
 }
 
-choose!(AnyQdisc { Managed, FqCoDel, Fair, NfqCoDel, Several });
+choose!(AnyQdisc { Managed, FqCoDel, Fair, NfqCoDel, FqPie, Several });
 
 /// A queue discipline of several queues: by class, by codepoint, or one within another. What may be within what is fixed, so that no
 /// call ends up where it began.
@@ -212,11 +216,12 @@ impl<P: Packet> AnyQdisc<P> {
 
     /// The random stream, for hosts that replay recorded draws; `None` for kinds that draw while they are made, or that hold several queues.
     #[must_use]
-    pub const fn rng_mut(&mut self) -> Option<&mut Rng> {
+    pub fn rng_mut(&mut self) -> Option<&mut Rng> {
         match self {
             Self::Managed(queue) => Some(queue.rng_mut()),
             Self::FqCoDel(queue) => Some(queue.rng_mut()),
             Self::Fair(queue) => Some(queue.rng_mut()),
+            Self::FqPie(queue) => Some(queue.rng_mut()),
             Self::NfqCoDel(_) | Self::Several(_) => None,
         }
     }

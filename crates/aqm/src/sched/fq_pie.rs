@@ -20,7 +20,6 @@
 
 use super::fair_queue::kinds::{FLOWS, HASH, MEMORY_LIMIT, PERTURBATION, QUANTUM};
 use super::fair_queue::{FairQueue, FairQueueParams, Victim};
-use crate::algo::AnyAqm;
 use crate::algo::pie::linux::{LinuxPie, LinuxPieParams};
 use crate::algo::pie::{Pie, PieParams, params as pie};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
@@ -68,13 +67,13 @@ pub const KIND: KindSpec = KindSpec {
 ///
 /// # Errors
 /// When a size is given as a time and the link's rate is unknown.
-pub fn build<P: Packet>(given: &Given<'_>, link: &LinkFacts) -> Result<FairQueue<P, AnyAqm>, ParamError> {
+pub fn build<P: Packet>(given: &Given<'_>, link: &LinkFacts) -> Result<FairQueue<P, Pie>, ParamError> {
     let params = FairQueueParams::build(given, link)?;
     if Arithmetic::of(given) == Arithmetic::Linux {
         let pie = Pie::linux(LinuxPie::of_flow(LinuxPieParams::build(given, link)?));
-        return Ok(FairQueue::new(AnyAqm::Pie(pie), link.limit, FairQueueParams { victim: Victim::Arriving, ..params }));
+        return Ok(FairQueue::new(pie, link.limit, FairQueueParams { victim: Victim::Arriving, ..params }));
     }
     let pie = Pie::new(PieParams { dozes: true, ..PieParams::build(given, link)? });
     let victim = if given.switch("fat_flow_drop") == Some(true) { params.victim } else { Victim::Arriving };
-    Ok(FairQueue::new(AnyAqm::Pie(pie), link.limit, FairQueueParams { victim, ..params }))
+    Ok(FairQueue::new(pie, link.limit, FairQueueParams { victim, ..params }))
 }

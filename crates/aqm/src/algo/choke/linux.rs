@@ -94,6 +94,7 @@ impl LinuxChoke {
         ((self.average() - low) / (high - low)).max(0.0) * f64::from(max_p) / (1u64 << 32) as f64
     }
 
+    #[cold]
     pub(super) fn on_arrival(&mut self, queue: QueueView) -> Verdict {
         self.take_in(queue);
         if self.average <= self.params.min_th << self.params.log {
@@ -110,6 +111,7 @@ impl LinuxChoke {
         self.average = self.average - (self.average >> self.params.log) + queue.packets.get();
     }
 
+    #[cold]
     pub(super) fn compare(
         &mut self,
         env: &mut Env<'_>,
@@ -183,6 +185,7 @@ impl LinuxChoke {
         Verdict::Signal(Reason::Early)
     }
 
+    #[cold]
     pub(super) fn on_departure(&mut self) {
         self.places.pop_front();
         self.close_holes();

@@ -79,10 +79,12 @@ impl LinuxCobalt {
         self.count > 0 && now.as_nanos() >= self.drop_next.as_nanos()
     }
 
+    #[cold]
     pub(super) fn is_at_rest(&self, now: Instant) -> bool {
         self.p_drop == 0 && self.count == 0 && now >= self.drop_next
     }
 
+    #[cold]
     pub(super) fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView) -> Verdict {
         let now = env.now;
         let sojourn = head.sojourn(now);
@@ -136,6 +138,7 @@ impl LinuxCobalt {
         self.count = self.count.max(1);
     }
 
+    #[cold]
     pub(super) fn on_idle(&mut self, now: Instant) {
         if self.p_drop > 0 && self.is_thawed(now) {
             self.p_drop = self.p_drop.saturating_sub(self.decrement);
@@ -152,6 +155,7 @@ impl LinuxCobalt {
         (self.count, self.dropping, f64::from(self.p_drop) / (1u64 << 32) as f64)
     }
 
+    #[cold]
     pub(super) const fn on_sharing(&mut self, flows: u32) {
         self.sharing = flows;
     }

@@ -175,6 +175,7 @@ impl LinuxSfb {
         true
     }
 
+    #[cold]
     pub(super) fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView) -> Verdict {
         let tick = env.now.as_nanos() / TICK_NS;
         let (slot, other) = (self.slot, self.slot ^ 1);
@@ -226,6 +227,7 @@ impl LinuxSfb {
         self.hashes.push_back(hashes);
     }
 
+    #[cold]
     pub(super) fn on_departure(&mut self) {
         let Some(hashes) = self.hashes.pop_front() else { return };
         for (table, hash) in self.tables.iter_mut().zip(hashes).filter(|(_, hash)| *hash != 0) {

@@ -3,7 +3,7 @@
 use super::Sparing;
 use super::hosts::Hosts;
 use super::params::Isolation;
-use super::shares::Shares;
+use super::shares::{self, ExactDraw, Shares};
 use crate::aqm::{self, FlowHash};
 use crate::qdisc::Packet;
 use crate::sched::classifier::{Classifier, Hashing};
@@ -264,10 +264,21 @@ impl Tin {
     /// The same for one old queue after the other until one has credit. Shares of one quantum among many may be a few bytes: a packet takes
     /// dozens of turns, of queues that mostly stay what they are, in an order that stays what it is but for its beginning.
     fn rounds<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, shares: &mut Shares) {
-        while let Some(first) = self.spend_bulk_turns(table, shares) {
+        loop {
+            let FlowTable { flows, books, .. } = table;
+            let met = match &mut shares.linux {
+                None => {
+                    // A generator of its own stays in registers.
+                    let (mut draw, mut rng) = (ExactDraw::new(shares.quantum), books.rng.clone());
+                    let met = self.spend_bulk_turns(flows, |queues| draw.next(queues, &mut rng));
+                    books.rng = rng;
+                    met
+                }
+                Some(draws) => self.spend_bulk_turns(flows, |queues| shares::linux(shares.quantum, queues, draws)),
+            };
+            let Some(first) = met else { return };
             self.old.begin_with(&mut table.flows, first);
-            let turn = &table.flows[first as usize].turn;
-            if turn.deficit > 0 {
+            if table.flows[first as usize].turn.deficit > 0 {
                 return;
             }
             self.leave_turn(table, first, shares);
@@ -275,19 +286,17 @@ impl Tin {
     }
 
     /// Gives turns to bulk queues in their order, round after round, until one is met that has credit or is not bulk: that one.
-    fn spend_bulk_turns<P: Packet>(&self, table: &mut FlowTable<P, Sparing, Turn>, shares: &mut Shares) -> Option<u32> {
+    #[inline]
+    fn spend_bulk_turns(&self, flows: &mut Flows, mut draw: impl FnMut(u32) -> i64) -> Option<u32> {
         let mut at = self.old.head;
-        let mut rng = table.books.rng.clone();
         loop {
-            let turn = &mut table.flows.get_mut(at as usize)?.turn;
+            let turn = &mut flows.get_mut(at as usize)?.turn;
             if turn.deficit > 0 || turn.place != Place::Bulk {
-                break;
+                return Some(at);
             }
-            turn.deficit += shares.draw(self.sharing(turn.source, turn.destination), &mut rng);
+            turn.deficit += draw(self.sharing(turn.source, turn.destination));
             at = if turn.next == NONE { self.old.head } else { turn.next };
         }
-        table.books.rng = rng;
-        Some(at)
     }
 
     fn leave_turn<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, index: u32, shares: &mut Shares) {
