@@ -11,20 +11,36 @@ for tool in gcc python3 ip tc setarch; do
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-gcc -O2 -Wall -Wextra -Werror -pthread -o "$work/drive" linux-vectors/drive.c
+gcc -O2 -Wall -Wextra -Werror -o "$work/drive" linux-vectors/drive.c
 mkdir "$work/recordings"
 
 # Name, codepoint (0: not ECN-capable, 2: ECT(0)), flows, discipline.
-list='
-codel-1          0 1 codel limit 1000
-codel-ecn-1      2 1 codel limit 1000 ecn
-fq_codel-1flow-1 0 1 fq_codel flows 1
-pie-1            0 1 pie
-pie-ecn-1        2 1 pie ecn
-red-1            0 1 red limit 400000 min 15000 max 45000 avpkt 1000 burst 20 bandwidth 10mbit probability 0.1
-red-ecn-1        2 1 red limit 400000 min 15000 max 45000 avpkt 1000 burst 20 bandwidth 10mbit probability 0.1 ecn
-pfifo-1          0 1 pfifo limit 100
-'
+eight=0,1,2,3,4,5,6,7
+red='limit 400000 min 15000 max 45000 avpkt 1000 burst 20 bandwidth 10mbit probability 0.1'
+choke='limit 4000 min 30 max 90 burst 40 avpkt 1000 bandwidth 10mbit probability 0.02'
+list="
+codel-drops      0 0      codel limit 1000
+codel-marks      2 0      codel limit 1000 ecn
+fq-codel-1-flow  0 0      fq_codel flows 1
+fq-codel-8-flows 0 $eight fq_codel
+pie-drops        0 0      pie
+pie-marks        2 0      pie ecn
+fq-pie-1-flow    0 0      fq_pie flows 1
+fq-pie-8-flows   0 0x6,$eight fq_pie
+fq-pie-marks     2 0x6,$eight fq_pie ecn
+red-drops        0 0      red $red
+red-marks        2 0      red $red ecn
+choke-drops      0 0x6,$eight choke $choke
+choke-marks      2 0x6,$eight choke $choke ecn
+sfb-drops        0 0x6,$eight sfb limit 1000
+sfb-marks        2 0x6,$eight sfb limit 1000
+sfb-rehash       0 0x3,1  sfb limit 1000 rehash 12000 db 4000
+cake-flows       0 0x6,$eight cake unlimited besteffort flows
+cake-hosts       0 0x4,8x2,16x2,64,72,128,136,0,64,16 cake unlimited besteffort triple-isolate
+cake-tins        0 0x4,8x2,17x2,68,77,133,140,1,67,20 cake unlimited diffserv3 triple-isolate
+cake-marks       2 0x4,8x2,17x2,68,77,133,140,1,67,20 cake unlimited diffserv4 dual-srchost
+tail-drop        0 0      pfifo limit 100
+"
 
 record() {
     local folder="$work/$1.$5"
@@ -50,9 +66,9 @@ while read -r name codepoint flows discipline; do
         record "$name" "$codepoint" "$flows" "$discipline" b
         cmp "$work/$name.a/recording" "$work/$name.b/recording" && echo "$name: both the same"
     fi
-    cp "$work/$name.a/recording" "$work/recordings/$name.vec"
-    [ -z "${KEEP:-}" ] || cp "$work/$name.a/recording" "$KEEP/$name.vec"
-    echo "$name: $(awk '!/^#/ { n++; d += $4 < 0; m += $4 >= 0 && $8 % 4 == 3 } END { print n, "packets,", d, "dropped,", m, "marked" }' "$work/recordings/$name.vec")"
-    sed -n 2p "$work/$name.a/log"
+    cp "$work/$name.a/recording" "$work/recordings/$name.rec"
+    [ -z "${KEEP:-}" ] || cp "$work/$name.a/recording" "$KEEP/$name.rec"
+    echo "$name: $(awk '{ n[$1]++ } END { print n["+"] + 0, "packets,", n["-"] + 0, "dropped,", n["!"] + 0, "marked" }' "$work/recordings/$name.rec")"
+    grep ' 3: ' "$work/$name.a/log" | head -1
 done <<<"$list"
 [ $# -gt 0 ] || python3 -B ../crates/aqm/vectors/linux/convert.py "$work/recordings"

@@ -59,20 +59,25 @@ mkdir "$tree"
 tar -xf "$source" -C "$tree" --strip-components=1
 [ "$source" != "$work/linux-source-$series.tar.xz" ] || rm "$source"
 
-# The changes: ticks of 1 ms (User-Mode Linux offers no choice of HZ), random numbers that a seed can fix.
+# The changes: ticks of 1 ms (User-Mode Linux offers no choice of HZ), random numbers that a seed can fix, and a
+# discipline that records what another one does.
 sed -i '/^config HZ$/,/default/s/default 100/default 1000/' "$tree/arch/um/Kconfig"
 sed -i 's/\bgetrandom(/gq_getrandom(/' "$tree/arch/um/os-Linux/util.c"
 { echo '#include <stdlib.h>'; echo '#include <sys/random.h>'; cat linux/seed.c "$tree/arch/um/os-Linux/util.c"; } >"$work/util.c"
 mv "$work/util.c" "$tree/arch/um/os-Linux/util.c"
 cp linux/draws.c "$tree/net/sched/gq_draws.c"
+cp linux/record.c "$tree/net/sched/gq_record.c"
 {
-    echo 'obj-y += gq_draws.o'
+    echo 'obj-y += gq_draws.o gq_record.o'
     for discipline in pie fq_pie red choke sfb cake sfq gred netem fq_codel; do
         printf 'CFLAGS_sch_%s.o +=' "$discipline"
         for draw in u8 u16 u32 u64 bytes; do
             printf ' -Dget_random_%s=gq_random_%s' "$draw" "$draw"
         done
         printf ' -D__get_random_u32_below=gq_random_u32_below\n'
+    done
+    for discipline in pie fq_pie; do
+        echo "CFLAGS_sch_$discipline.o += -Dmod_timer=gq_mod_timer"
     done
 } >>"$tree/net/sched/Makefile"
 if ! grep -A4 '^config HZ$' "$tree/arch/um/Kconfig" | grep -q 'default 1000' || ! grep -q ' gq_getrandom(' "$tree/arch/um/os-Linux/util.c"; then

@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Inside a guest: drive SCHEDULE OUT. Sends a frame on in0 at each time of the schedule (lines of: nanoseconds, IP length, flow, codepoint), and
- * notes what comes out of out0, and when. Writes "# T0" (the monotonic clock at time zero), then a line a packet: number, scheduled, sent,
- * received (-1: never), IP length, flow, codepoint, TOS byte received.
+ * Inside a guest: drive SCHEDULE OUT. Sends a frame on in0 at each time of the schedule (lines of: nanoseconds, IP length, flow, codepoint, and for a
+ * TCP acknowledgement its words, see `acknowledge`), then writes what the discipline `record` noted: a line for each note, with the kernel's time.
+ *
+ *   + TIME LENGTH FLOW CODEPOINT HASH HASH DRAWS
+ *                                          a packet arrives, after so many random draws; packets are numbered from 0 in this order
+ *   - NUMBER, ! NUMBER                       it is dropped, marked: in the arrival, or the request, before
+ *   ? TIME                                   the discipline is asked for a packet
+ *   > NUMBER                                 it gives one
+ *   ~ TIME                                   a timer of it is set
+ *   * TIME                                   it was made
+ *
+ * Packets of flow f have class selector f mod 8 (EF for 5, the one of its codepoints that is in use), come from host f div 8 mod 8 and go to host f div 64.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -10,7 +19,6 @@
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,17 +27,22 @@
 #include <sys/socket.h>
 #include <time.h>
 
-enum { HEADERS = ETH_HLEN + 20 + 8, LONGEST = 1600, MOST = 200000 };
+enum { IP = ETH_HLEN, LONGEST = 1600, MOST = 200000 };
 static const int64_t SECOND = 1000000000;
 
 struct packet {
-	int64_t scheduled, sent, received;
-	int length, flow, codepoint, tos;
+	int64_t scheduled;
+	int length, flow, codepoint;
+};
+
+/* As the kernel's discipline writes it. */
+struct note {
+	uint64_t time;
+	uint32_t number, what, beside[2], length, draws;
 };
 
 static struct packet packets[MOST];
-static unsigned int count;
-static int64_t zero;
+static uint32_t count;
 
 static void stop(const char *what)
 {
@@ -58,83 +71,44 @@ static int open_device(const char *name)
 	if (device < 0 || bind(device, (struct sockaddr *)&address, sizeof(address)) < 0)
 		stop(name);
 	setsockopt(device, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
-	setsockopt(device, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
 	return device;
 }
 
-static void note(const unsigned char *frame, ssize_t length, struct msghdr *message)
+static void put16(unsigned char *at, unsigned int value)
 {
-	struct cmsghdr *part;
-	struct timespec at;
-	uint32_t number;
-
-	if (length < HEADERS + 4)
-		return;
-	memcpy(&number, frame + HEADERS, sizeof(number));
-	if (number >= count)
-		return;
-	for (part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
-		if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SO_TIMESTAMPNS)
-			continue;
-		memcpy(&at, CMSG_DATA(part), sizeof(at));
-		packets[number].received = at.tv_sec * SECOND + at.tv_nsec - zero;
-		packets[number].tos = frame[ETH_HLEN + 1];
-	}
+	at[0] = (unsigned char)(value >> 8);
+	at[1] = (unsigned char)value;
 }
 
-static void *listen_to(void *device)
+static void build(unsigned char *frame, const struct packet *packet)
 {
-	unsigned char frame[LONGEST];
-	char control[256];
-
-	for (;;) {
-		struct iovec room = { frame, sizeof(frame) };
-		struct msghdr message = {
-			.msg_iov = &room, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control),
-		};
-		ssize_t length = recvmsg(*(int *)device, &message, 0);
-
-		if (length < 0 && errno != EINTR)
-			stop("recvmsg");
-		note(frame, length, &message);
-	}
-	return NULL;
-}
-
-static void build(unsigned char *frame, uint32_t number)
-{
-	const struct packet *packet = &packets[number];
-	unsigned char *ip = frame + ETH_HLEN, *udp = ip + 20;
-	int data = packet->length - 20, from = 10000 + packet->flow;
+	unsigned char *ip = frame + IP, *udp = ip + 20;
+	int flow = packet->flow, class = flow % 8, at;
 	uint32_t sum = 0;
-	int at;
 
-	memset(frame, 0, HEADERS);
+	memset(frame, 0, LONGEST);
 	frame[0] = frame[6] = 2;
 	frame[5] = 2;
 	frame[11] = 1;
-	frame[12] = ETH_P_IP >> 8;
+	put16(frame + 12, ETH_P_IP);
 	ip[0] = 0x45;
-	ip[1] = (unsigned char)packet->codepoint;
-	ip[2] = (unsigned char)(packet->length >> 8);
-	ip[3] = (unsigned char)packet->length;
+	ip[1] = (unsigned char)((class == 5 ? 46 << 2 : class << 5) | packet->codepoint);
+	put16(ip + 2, (unsigned int)packet->length);
 	ip[8] = 64;
 	ip[9] = IPPROTO_UDP;
 	ip[12] = ip[16] = 10;
+	ip[14] = (unsigned char)(flow / 8 % 8);
+	ip[17] = 1;
+	ip[18] = (unsigned char)(flow / 64);
 	ip[15] = 1;
 	ip[19] = 2;
 	for (at = 0; at < 20; at += 2)
 		sum += (uint32_t)(ip[at] << 8 | ip[at + 1]);
 	sum = (sum & 0xffff) + (sum >> 16);
-	ip[10] = (unsigned char)(~sum >> 8);
-	ip[11] = (unsigned char)~sum;
-	udp[0] = (unsigned char)(from >> 8);
-	udp[1] = (unsigned char)from;
-	udp[2] = 5000 >> 8;
-	udp[3] = 5000 & 255;
-	udp[4] = (unsigned char)(data >> 8);
-	udp[5] = (unsigned char)data;
-	memcpy(frame + HEADERS, &number, sizeof(number));
+	put16(ip + 10, ~sum & 0xffff);
+	put16(udp, 10000 + (unsigned int)flow);
+	put16(udp + 2, 5000);
+	put16(udp + 4, (unsigned int)packet->length - 20);
 }
 
 static void read_schedule(const char *path)
@@ -150,21 +124,57 @@ static void read_schedule(const char *path)
 		if (fscanf(file, "%lld %d %d %d", &at, &packet->length, &packet->flow, &packet->codepoint) != 4)
 			break;
 		packet->scheduled = at;
-		packet->received = -1;
 		count++;
 	}
 	fclose(file);
 }
 
+static void write_notes(const char *path)
+{
+	FILE *from = fopen("/proc/gq_record", "r"), *to = fopen(path, "w");
+	uint32_t arrived = 0;
+	struct note note;
+
+	if (!from || !to)
+		stop(path);
+	while (fread(&note, sizeof(note), 1, from) == 1) {
+		const struct packet *packet = &packets[note.number < count ? note.number : 0];
+
+		switch (note.what) {
+		case '+':
+			if (note.number >= count || (int)note.length != packet->length + ETH_HLEN) {
+				fprintf(stderr, "packet %u is not one of the schedule\n", note.number);
+				exit(1);
+			}
+			arrived++;
+			fprintf(to, "+ %llu %u %d %d %u %u %u\n", (unsigned long long)note.time, note.length, packet->flow, packet->codepoint,
+				note.beside[0], note.beside[1], note.draws);
+			break;
+		case '?':
+		case '~':
+		case '*':
+			fprintf(to, "%c %llu\n", (char)note.what, (unsigned long long)note.time);
+			break;
+		default:
+			fprintf(to, "%c %u\n", (char)note.what, note.number);
+		}
+	}
+	if (arrived != count) {
+		fprintf(stderr, "%u of %u packets arrived at the discipline\n", arrived, count);
+		exit(1);
+	}
+	fclose(from);
+	if (fclose(to))
+		stop(path);
+}
+
 int main(int argc, char **argv)
 {
 	static unsigned char frame[LONGEST];
-	int in, out, one = 1;
-	int64_t before, after, wall, offset;
 	struct timespec at;
-	pthread_t listener;
 	uint32_t number;
-	FILE *file;
+	int64_t zero;
+	int in;
 
 	if (argc != 3)
 		return 2;
@@ -172,26 +182,16 @@ int main(int argc, char **argv)
 	/* Otherwise timers are late by 50 us. */
 	prctl(PR_SET_TIMERSLACK, 1);
 	in = open_device("in0");
-	out = open_device("out0");
-	setsockopt(out, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof(one));
 	zero = (now(CLOCK_REALTIME) / SECOND + 2) * SECOND;
-	if (pthread_create(&listener, NULL, listen_to, &out))
-		stop("pthread_create");
-	/* Reading a clock takes a quantum of time. */
-	before = now(CLOCK_MONOTONIC);
-	wall = now(CLOCK_REALTIME);
-	after = now(CLOCK_MONOTONIC);
-	offset = wall - (before + after) / 2;
 	for (number = 0; number < count; number++) {
 		int64_t due = zero + packets[number].scheduled;
 
-		build(frame, number);
+		build(frame, &packets[number]);
 		at.tv_sec = due / SECOND;
 		at.tv_nsec = due % SECOND;
 		while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &at, NULL) == EINTR)
 			;
-		packets[number].sent = now(CLOCK_REALTIME) - zero;
-		/* A queue that is full says so here: the packet is then one that was never received. */
+		/* A queue that is full says so here. */
 		if (send(in, frame, (size_t)packets[number].length + ETH_HLEN, 0) < 0 && errno != ENOBUFS)
 			stop("send");
 	}
@@ -199,15 +199,6 @@ int main(int argc, char **argv)
 	at.tv_sec = 20;
 	at.tv_nsec = 0;
 	nanosleep(&at, NULL);
-	file = fopen(argv[2], "w");
-	if (!file)
-		stop(argv[2]);
-	fprintf(file, "# %lld\n", (long long)(zero - offset));
-	for (number = 0; number < count; number++) {
-		const struct packet *packet = &packets[number];
-
-		fprintf(file, "%u %lld %lld %lld %d %d %d %d\n", number, (long long)packet->scheduled, (long long)packet->sent,
-			(long long)packet->received, packet->length, packet->flow, packet->codepoint, packet->tos);
-	}
-	return fclose(file) ? 1 : 0;
+	write_notes(argv[2]);
+	return 0;
 }

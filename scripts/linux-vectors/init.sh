@@ -1,5 +1,5 @@
 #!/bin/sh
-# The first process of the guest that records: a line of 10 Mbit/s with the discipline under it, from in0 to out0.
+# The first process of the guest that records: a line of 10 Mbit/s from in0 to out0, with the recorder and the discipline under it.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
@@ -14,9 +14,10 @@ mount -t hostfs -o "$folder" none /run/out
         ip link set "$device" arp off up
     done
     tc qdisc add dev in0 root handle 1: tbf rate 10mbit burst 1600 limit 100000000
+    tc qdisc replace dev in0 parent 1:1 handle 2: record
     # shellcheck disable=SC2046 # words of a command line
-    tc qdisc replace dev in0 parent 1:1 handle 2: $(cat /run/out/discipline)
-    tc qdisc show dev in0
+    tc qdisc replace dev in0 parent 2:1 handle 3: $(cat /run/out/discipline)
+    tc -d qdisc show dev in0
     /run/out/drive /run/out/schedule /run/out/recording
     tc -s qdisc show dev in0
 } >/run/out/log 2>&1

@@ -2,6 +2,7 @@
 """Times of packets for a recording: schedule.py CODEPOINT FLOWS. Lines of nanoseconds, IP length, flow, codepoint.
 
 Poisson arrivals in nine phases over 30 s around the 10 Mbit/s of the line: below, at and far above it, so that queues fill, hold and run empty.
+FLOWS are numbers with commas between; packets are of each as often, or of one so many times as often as `NUMBERxTIMES` says.
 """
 import random
 import sys
@@ -10,15 +11,21 @@ PHASES = [(3, 8e6), (5, 11e6), (2, 5e6), (5, 14e6), (2, 2e6), (3, 10.5e6), (5, 1
 LENGTHS = [64, 200, 576, 1500, 1500, 1500, 1000]
 
 
+def numbers(text):
+    for part in text.split(","):
+        flow, _, times = part.partition("x")
+        yield from [int(flow)] * int(times or 1)
+
+
 def main():
-    codepoint, flows = int(sys.argv[1]), int(sys.argv[2])
+    codepoint, flows = int(sys.argv[1]), list(numbers(sys.argv[2]))
     draw = random.Random(1)
     mean = sum(LENGTHS) / len(LENGTHS)
     at = end = 0
     for seconds, rate in PHASES:
         end += seconds * 10**9
         while True:
-            length, flow = draw.choice(LENGTHS), draw.randrange(flows)
+            length, flow = draw.choice(LENGTHS), flows[draw.randrange(len(flows))]
             at += max(1, int(draw.expovariate(rate / 8 / mean) * 1e9))
             if at >= end:
                 at = end

@@ -11,6 +11,7 @@
 #include <linux/string.h>
 
 static u64 state;
+static u32 made;
 static bool known;
 
 static int __init gq_draws(char *text)
@@ -24,17 +25,24 @@ static u64 next(void)
 {
 	u64 z = (state += 0x9E3779B97F4A7C15ULL);
 
+	made++;
 	z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
 	z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
 	return z ^ (z >> 31);
 }
 
+u32 gq_draws_made(void);
 u8 gq_random_u8(void);
 u16 gq_random_u16(void);
 u32 gq_random_u32(void);
 u64 gq_random_u64(void);
 u32 gq_random_u32_below(u32 ceil);
 void gq_random_bytes(void *buffer, size_t length);
+
+u32 gq_draws_made(void)
+{
+	return made;
+}
 
 u8 gq_random_u8(void)
 {

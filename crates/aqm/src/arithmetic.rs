@@ -1,6 +1,8 @@
 //! In whose numbers an algorithm is worked out.
 
 use crate::spec::{Default as ParamDefault, Given, ParamError, ParamSpec, Unit, Value};
+use alloc::vec::Vec;
+use goodqueue_units::Rng;
 
 /// In whose numbers an algorithm is worked out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,12 +31,84 @@ impl Arithmetic {
 }
 
 /// Refuses parameters that Linux's form of an algorithm does not have; `has` names the others.
-pub(crate) fn linux_has_only(given: &Given<'_>, has: &[&str]) -> Result<(), ParamError> {
+pub(crate) fn linux_has_only(given: &Given<'_>, has: &[&'static str]) -> Result<(), ParamError> {
     match given.names().find(|name| *name != ARITHMETIC.name && !has.contains(name)) {
         None => Ok(()),
         Some(param) => {
-            let message = alloc::format!("arithmetic = \"linux\" has no such setting: allowed with it are {}", has.join(", "));
+            let listed: Vec<&str> = has.iter().copied().filter(|name| given.listed(name).is_some()).collect();
+            let message = alloc::format!("arithmetic = \"linux\" has no such setting: allowed with it are {}", listed.join(", "));
             Err(ParamError { param, message })
         }
+    }
+}
+
+/// Draws as narrow as Linux's: a splitmix64 that goes on from the first number of the queue's own stream. A recording whose draws are
+/// those of such a generator can so be followed from its first number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LinuxDraws {
+    /// The generator's state; `None` before the first draw.
+    state: Option<u64>,
+}
+
+impl LinuxDraws {
+    const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
+
+    /// Draws that go on after `number`, which is the next one.
+    pub(crate) const fn from(number: u64) -> Self {
+        Self { state: Some(unmix(number).wrapping_sub(Self::GAMMA)) }
+    }
+
+    /// 64 bits.
+    pub(crate) fn next(&mut self, rng: &mut Rng) -> u64 {
+        let state = match self.state {
+            Some(state) => state.wrapping_add(Self::GAMMA),
+            None => unmix(rng.next_u64()),
+        };
+        self.state = Some(state);
+        mix(state)
+    }
+
+    /// The next number of a generator that has begun.
+    pub(crate) fn go_on(&mut self) -> u64 {
+        let state = self.state.unwrap_or_default().wrapping_add(Self::GAMMA);
+        self.state = Some(state);
+        mix(state)
+    }
+}
+
+/// The finaliser of splitmix64.
+const fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// What `mix` makes `z` of: each of its steps is undone by shifts and by the inverse factor modulo 2^64.
+const fn unmix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 31) ^ (z >> 62)).wrapping_mul(0x3196_42B2_D24D_8EC3);
+    z = (z ^ (z >> 27) ^ (z >> 54)).wrapping_mul(0x96DE_1B17_3F11_9089);
+    z ^ (z >> 30) ^ (z >> 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mixing_can_be_undone() {
+        for number in [0, 1, u64::MAX, 0x0123_4567_89AB_CDEF] {
+            assert_eq!(unmix(mix(number)), number);
+        }
+    }
+
+    #[test]
+    fn draws_go_on_from_the_first_number() {
+        let first = mix(1u64.wrapping_add(LinuxDraws::GAMMA));
+        let mut draws = LinuxDraws::default();
+        assert_eq!(draws.next(&mut Rng::about_to_draw(first)), first);
+        let second = mix(1u64.wrapping_add(LinuxDraws::GAMMA.wrapping_mul(2)));
+        assert_eq!(draws.go_on(), second);
+        let mut known = LinuxDraws::from(first);
+        assert_eq!([known.go_on(), known.go_on()], [first, second]);
     }
 }

@@ -18,6 +18,7 @@ mod timers;
 pub mod weighted;
 
 use crate::algo::codel::CoDel;
+use crate::algo::pie::Pie;
 use crate::algo::tail_drop::TailDrop;
 use crate::algo::{self, AnyAqm};
 use crate::aqm::{FlowHash, QueueView};
@@ -98,6 +99,8 @@ pub enum AnyQdisc<P> {
     Fair(FairQueue<P, AnyAqm>),
     /// Weighted fair queueing over CoDel by weight.
     NfqCoDel(WeightedQueue<P, MCoDel>),
+    /// Fair queueing over PIE.
+    FqPie(Box<FairQueue<P, Pie>>),
     /// One of several queues that are no flows.
     Several(Box<SeveralQdisc<P>>),
 }
@@ -112,6 +115,7 @@ impl<P: Packet> From<PlainQdisc<P>> for AnyQdisc<P> {
             PlainQdisc::FqCoDel(queue) => Self::FqCoDel(queue),
             PlainQdisc::Fair(queue) => Self::Fair(queue),
             PlainQdisc::NfqCoDel(queue) => Self::NfqCoDel(queue),
+            PlainQdisc::FqPie(queue) => Self::FqPie(queue),
             PlainQdisc::Cake(queue) => Self::Several(Box::new(SeveralQdisc::Cake(*queue))),
             PlainQdisc::DualPi2(queue) => Self::Several(Box::new(SeveralQdisc::DualPi2(*queue))),
             PlainQdisc::Jobs(queue) => Self::Several(Box::new(SeveralQdisc::Jobs(*queue))),
@@ -119,7 +123,7 @@ impl<P: Packet> From<PlainQdisc<P>> for AnyQdisc<P> {
     }
 }
 
-choose!(AnyQdisc { Managed, TailDrop, FqCoDel, Fair, NfqCoDel, Several });
+choose!(AnyQdisc { Managed, TailDrop, FqCoDel, Fair, NfqCoDel, FqPie, Several });
 
 /// A queue discipline of several queues: by class, by codepoint, or one within another. What may be within what is fixed, so that no
 /// call ends up where it began.
@@ -221,6 +225,19 @@ impl<P: Packet> AnyQdisc<P> {
     #[must_use]
     pub const fn is_timeless(&self) -> bool {
         matches!(self, Self::TailDrop(_))
+    }
+
+    /// The random stream, for hosts that replay recorded draws; `None` for kinds that draw while they are made, or that hold several queues.
+    #[must_use]
+    pub fn rng_mut(&mut self) -> Option<&mut Rng> {
+        match self {
+            Self::Managed(queue) => Some(queue.rng_mut()),
+            Self::TailDrop(queue) => Some(queue.rng_mut()),
+            Self::FqCoDel(queue) => Some(queue.rng_mut()),
+            Self::Fair(queue) => Some(queue.rng_mut()),
+            Self::FqPie(queue) => Some(queue.rng_mut()),
+            Self::NfqCoDel(_) | Self::Several(_) => None,
+        }
     }
 
     /// `queue` takes the place of this one: arrivals go to it, what waits here leaves first.

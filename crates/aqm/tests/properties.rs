@@ -100,7 +100,7 @@ proptest! {
         if let Some(queue) = build(&made, &link, policy) {
             let order = match queue {
                 AnyQdisc::Managed(_) | AnyQdisc::TailDrop(_) => Order::Fifo,
-                AnyQdisc::FqCoDel(_) | AnyQdisc::Fair(_) | AnyQdisc::NfqCoDel(_) => Order::FifoPerFlow,
+                AnyQdisc::FqCoDel(_) | AnyQdisc::Fair(_) | AnyQdisc::NfqCoDel(_) | AnyQdisc::FqPie(_) => Order::FifoPerFlow,
                 AnyQdisc::Several(_) => Order::FifoPerFlowAndCodepoint,
             };
             let is_shaped = made.0.kind == "shaper" || made.0.is_over_another() && made.2.kind.kind == "shaper";

@@ -2,7 +2,7 @@
 //!
 //! An operation is, in this order: the time since the one before in `unit`s, in base 36 with small letters (nothing for none); what it
 //! is; and its events. A capital letter (two where flows are told apart) is the arrival of a packet of that class, `~` a timer, and neither of both a
-//! departure. Events of an arrival: `/` dropped, `^` marked. Events of a departure, each about the oldest packet that waits: `-` dropped,
+//! departure. Events of an arrival: `{N}` the packet that arrived N packets before dropped, `/` dropped itself, `^` marked. Events of a departure, each about the oldest packet that waits: `-` dropped,
 //! `!` marked, `>` departed; where classes have two letters, the second follows the sign and says of which flow. A departure that
 //! finds nothing ends in `=`.
 
@@ -26,12 +26,13 @@ pub struct Packed {
     operations: Vec<String>,
 }
 
+/// Where one is missing the source does not tell.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reasons {
-    drop_on_arrival: String,
-    mark_on_arrival: String,
-    on_departure: String,
+    drop_on_arrival: Option<String>,
+    mark_on_arrival: Option<String>,
+    on_departure: Option<String>,
 }
 
 impl Packed {
@@ -93,17 +94,30 @@ impl Reader<'_> {
         let packet = self.next;
         self.next += 1;
         let flow_letter = if self.by_flow { letters.chars().last() } else { None };
-        let event = |what, reason: &str| vec![Event { what, packet, reason: Some(reason.to_owned()) }];
         let reasons = &self.packed.reasons;
-        let (events, rest) = match rest.chars().next() {
-            Some('/') => (event(What::Drop, &reasons.drop_on_arrival), &rest[1..]),
-            Some('^') => (event(What::Mark, &reasons.mark_on_arrival), &rest[1..]),
-            _ => (Vec::new(), rest),
+        let (mut events, mut rest) = (Vec::new(), rest);
+        while let Some(after) = rest.strip_prefix('{') {
+            let (digits, after) = after.split_once('}').ok_or("a `{` lacks its `}`")?;
+            let before = u64::from_str_radix(digits, 36).map_err(|error| format!("`{digits}`: {error}"))?;
+            let other = packet.checked_sub(before).ok_or_else(|| format!("`{digits}` packets before there was none"))?;
+            let line = self.waiting.values_mut().find(|line| line.contains(&other));
+            line.ok_or_else(|| format!("packet {other} does not wait"))?.retain(|number| *number != other);
+            events.push(Event { what: What::Drop, packet: other, reason: reasons.drop_on_arrival.clone() });
+            rest = after;
+        }
+        let own = match rest.chars().next() {
+            Some('/') => Some((What::Drop, &reasons.drop_on_arrival)),
+            Some('^') => Some((What::Mark, &reasons.mark_on_arrival)),
+            _ => None,
         };
-        if events.iter().all(|event| event.what != What::Drop) {
+        if let Some((what, reason)) = own {
+            events.push(Event { what, packet, reason: reason.clone() });
+            rest = &rest[1..];
+        }
+        if !matches!(own, Some((What::Drop, _))) {
             self.waiting.entry(flow_letter).or_default().push_back(packet);
         }
-        Ok((Step { operation: Operation::Enqueue { at: self.now, len, flow, ecn }, events }, rest))
+        Ok((Step { operation: Operation::Enqueue { at: self.now, len, flow, ecn, ack: None }, events }, rest))
     }
 
     fn departure<'t>(&mut self, mut rest: &'t str) -> Result<(Step, &'t str), String> {
@@ -126,7 +140,7 @@ impl Reader<'_> {
             if what != What::Mark {
                 line.pop_front();
             }
-            let reason = (what != What::Depart).then(|| self.packed.reasons.on_departure.clone());
+            let reason = if what == What::Depart { None } else { self.packed.reasons.on_departure.clone() };
             events.push(Event { what, packet, reason });
             if what == What::Depart {
                 return Ok((Step { operation, events }, rest));
@@ -145,9 +159,9 @@ mod tests {
             unit: 10,
             classes: BTreeMap::from([("AA".to_owned(), [64, 0, 0]), ("BB".to_owned(), [1500, 7, 2])]),
             reasons: Reasons {
-                drop_on_arrival: "overflow".to_owned(),
-                mark_on_arrival: "early".to_owned(),
-                on_departure: "head".to_owned(),
+                drop_on_arrival: Some("overflow".to_owned()),
+                mark_on_arrival: Some("early".to_owned()),
+                on_departure: Some("head".to_owned()),
             },
             operations: operations.iter().map(|&line| line.to_owned()).collect(),
         }
@@ -174,11 +188,21 @@ mod tests {
     }
 
     #[test]
+    fn an_arrival_may_drop_packets_that_wait() {
+        let steps = packed(&["AABBAA{2}{1}/", "="]).steps().expect("good");
+        let events: Vec<String> = steps.iter().flat_map(|step| step.events.iter().map(Event::to_string)).collect();
+        assert_eq!(events, ["drop 0 (overflow)", "drop 1 (overflow)", "drop 2 (overflow)"]);
+        assert_eq!(steps.len(), 4);
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         for (line, message) in [
             ("CC", "`CC` is not one of the classes"),
             ("AA1", "the text ends within a departure"),
             ("1>A", "a packet is named where none waits"),
+            ("AA{1}", "`1` packets before there was none"),
+            ("AA/AA{1}", "packet 0 does not wait"),
             ("?", "`?` is not a sign: allowed - ! > ="),
             ("zzzzzzzzzzzzzzzAA", "packed operation 0: `zzzzzzzzzzzzzzz`: number too large"),
         ] {

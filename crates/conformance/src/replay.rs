@@ -1,8 +1,8 @@
 //! Our own queues over a vector.
 
 use crate::vector::{Event, Generator, Operation, Step, Vector, What};
-use goodqueue_aqm::{AnyQdisc, Dropped, EcnPolicy, FlowHash, Qdisc, Reason, Rng, SimplePacket, Sink};
-use goodqueue_units::{Class, Instant};
+use goodqueue_aqm::{AnyQdisc, Dropped, EcnPolicy, FlowHash, Hosts, Packet, PureAck, Qdisc, Reason, Rng, SimplePacket, Sink};
+use goodqueue_units::{Bytes, Class, Ecn, Instant};
 use std::fmt;
 
 /// How an implementation fared over a vector.
@@ -99,7 +99,7 @@ pub(crate) fn agree(expected: &[Event], found: &[Event]) -> bool {
     expected.len() == found.len() && expected.iter().zip(found).all(|(one, two)| one.agrees(two))
 }
 
-fn build(vector: &Vector) -> Result<AnyQdisc<SimplePacket>, String> {
+fn build(vector: &Vector) -> Result<AnyQdisc<Offered>, String> {
     if vector.generator != Generator::Xoshiro && vector.inner.is_some() {
         return Err("generator: only xoshiro256++ is for kinds of several queues".to_owned());
     }
@@ -112,7 +112,12 @@ fn build(vector: &Vector) -> Result<AnyQdisc<SimplePacket>, String> {
         }
     }
     let policy = if vector.ecn { EcnPolicy::Mark } else { EcnPolicy::Drop };
-    let (facts, rng) = (vector.link.facts(), Rng::new(vector.seed));
+    // What is drawn while a queue is made: the generator's first number, after which the Linux forms go on by themselves.
+    let rng = match vector.generator {
+        Generator::SplitMix => Rng::about_to_draw(Draws::split_mix(vector.seed)),
+        Generator::Xoshiro | Generator::Listed => Rng::new(vector.seed),
+    };
+    let facts = vector.link.facts();
     let built = AnyQdisc::build_over(vector.kind, &vector.params, vector.inner.as_ref(), &facts, policy, rng);
     let mut queue = built.map_err(|error| error.to_string())?;
     for (flow, weight) in vector.weights.iter().enumerate() {
@@ -149,29 +154,32 @@ impl<'a> Draws<'a> {
 
     const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
-    fn offer(&mut self, queue: &mut AnyQdisc<SimplePacket>) {
+    /// The number after `state`.
+    const fn split_mix(state: u64) -> u64 {
+        let mut z = state.wrapping_add(Self::GAMMA);
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    fn offer(&mut self, queue: &mut AnyQdisc<Offered>) {
         let number = match self.source {
             Source::Own => return,
-            Source::SplitMix(state) => {
-                let mut z = state.wrapping_add(Self::GAMMA);
-                z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-                z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-                z ^ (z >> 31)
-            }
+            Source::SplitMix(state) => Self::split_mix(state),
             Source::Listed(numbers) => numbers.first().copied().unwrap_or(u64::MAX),
         };
-        if let AnyQdisc::Managed(queue) = queue {
+        if let Some(rng) = queue.rng_mut() {
             self.offered = Rng::about_to_draw(number);
-            *queue.rng_mut() = self.offered.clone();
+            *rng = self.offered.clone();
         }
     }
 
     /// Moves on by as many numbers as were drawn.
-    fn take_back(&mut self, queue: &mut AnyQdisc<SimplePacket>) {
+    fn take_back(&mut self, queue: &mut AnyQdisc<Offered>) {
         const MOST: usize = 4;
-        let (AnyQdisc::Managed(queue), false) = (queue, matches!(self.source, Source::Own)) else { return };
+        let (Some(rng), false) = (queue.rng_mut(), matches!(self.source, Source::Own)) else { return };
         let mut drawn = 0;
-        while drawn < MOST && *queue.rng_mut() != self.offered {
+        while drawn < MOST && *rng != self.offered {
             self.offered.next_u64();
             drawn += 1;
         }
@@ -183,17 +191,49 @@ impl<'a> Draws<'a> {
     }
 }
 
-fn apply(queue: &mut AnyQdisc<SimplePacket>, operation: Operation, next_id: &mut u64, log: &mut Log) {
+/// A packet of a vector.
+#[derive(Clone, Copy, Debug)]
+struct Offered {
+    simple: SimplePacket,
+    ack: Option<PureAck>,
+}
+
+impl Packet for Offered {
+    fn len(&self) -> Bytes {
+        self.simple.len()
+    }
+    fn ecn(&self) -> Ecn {
+        self.simple.ecn()
+    }
+    fn set_ce(&mut self) {
+        self.simple.set_ce();
+    }
+    fn flow(&self) -> FlowHash {
+        self.simple.flow()
+    }
+    fn class(&self) -> Class {
+        self.simple.class()
+    }
+    fn hosts(&self) -> Hosts {
+        self.simple.hosts()
+    }
+    fn pure_ack(&self) -> Option<PureAck> {
+        self.ack
+    }
+}
+
+fn apply(queue: &mut AnyQdisc<Offered>, operation: Operation, next_id: &mut u64, log: &mut Log) {
     match operation {
-        Operation::Enqueue { at, len, flow, ecn } => {
+        Operation::Enqueue { at, len, flow, ecn, ack } => {
             // Flow f is of class f mod 8: vectors need no field for what few queues look at.
-            let packet = SimplePacket { id: *next_id, len, flow, ecn, class: Class::new(flow as u8) };
+            let simple = SimplePacket { id: *next_id, len, flow, ecn, class: Class::new(flow as u8) };
+            let packet = Offered { simple, ack };
             *next_id += 1;
             queue.enqueue(at, packet, log);
         }
         Operation::Dequeue { at } => {
             if let Some(departure) = queue.dequeue(at, log) {
-                log.0.push(Event { what: What::Depart, packet: departure.packet.id, reason: None });
+                log.0.push(Event { what: What::Depart, packet: departure.packet.simple.id, reason: None });
             }
         }
         Operation::Timer { at } => queue.handle_timer(at),
@@ -204,12 +244,12 @@ fn apply(queue: &mut AnyQdisc<SimplePacket>, operation: Operation, next_id: &mut
 #[derive(Default)]
 struct Log(Vec<Event>);
 
-impl Sink<SimplePacket> for Log {
-    fn dropped(&mut self, packet: SimplePacket, drop: Dropped) {
-        self.0.push(Event { what: What::Drop, packet: packet.id, reason: Some(drop.reason.name().to_owned()) });
+impl Sink<Offered> for Log {
+    fn dropped(&mut self, packet: Offered, drop: Dropped) {
+        self.0.push(Event { what: What::Drop, packet: packet.simple.id, reason: Some(drop.reason.name().to_owned()) });
     }
-    fn marked(&mut self, packet: &SimplePacket, reason: Reason) {
-        self.0.push(Event { what: What::Mark, packet: packet.id, reason: Some(reason.name().to_owned()) });
+    fn marked(&mut self, packet: &Offered, reason: Reason) {
+        self.0.push(Event { what: What::Mark, packet: packet.simple.id, reason: Some(reason.name().to_owned()) });
     }
 }
 

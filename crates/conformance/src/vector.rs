@@ -2,8 +2,8 @@
 
 use crate::fields::{self, Fields};
 use crate::packed::Packed;
-use goodqueue_aqm::Reason;
 use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, Value};
+use goodqueue_aqm::{PureAck, Reason, SackRange};
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -73,7 +73,8 @@ pub enum Generator {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
-    rate: u64,
+    #[serde(deserialize_with = "Option::deserialize")]
+    rate: Option<u64>,
     delay: u64,
     mtu: u64,
     overhead: u64,
@@ -103,6 +104,8 @@ pub enum Operation {
         flow: u32,
         /// Codepoint.
         ecn: Ecn,
+        /// What it acknowledges, if that is all it does.
+        ack: Option<PureAck>,
     },
     /// The link asks for a packet.
     Dequeue {
@@ -243,7 +246,10 @@ impl Link {
     #[must_use]
     pub const fn facts(&self) -> LinkFacts {
         LinkFacts {
-            rate: Some(Rate::bit_s(self.rate)),
+            rate: match self.rate {
+                Some(rate) => Some(Rate::bit_s(rate)),
+                None => None,
+            },
             delay: Duration::ns(self.delay),
             mtu: Bytes::new(self.mtu),
             overhead: Bytes::new(self.overhead),
@@ -273,6 +279,8 @@ impl Step {
                     len: fields.number("length", u32::MAX)?,
                     flow: fields.number("flow", u32::MAX)?,
                     ecn: Ecn::from_bits(fields.number("codepoint", 3u8)?),
+                    // The events follow in any case.
+                    ack: if fields.rest() > 1 { Some(Ack::read(fields.next("acknowledgement")?)?) } else { None },
                 }
             }
             "dequeue" => Operation::Dequeue { at: fields.instant()? },
@@ -303,12 +311,49 @@ impl Operation {
     pub fn line(&self) -> String {
         let at = self.at().as_nanos();
         match self {
-            Self::Enqueue { len, flow, ecn, .. } => format!("[\"enqueue\",{at},{len},{flow},{}]", *ecn as u8),
+            Self::Enqueue { len, flow, ecn, ack: None, .. } => format!("[\"enqueue\",{at},{len},{flow},{}]", *ecn as u8),
+            Self::Enqueue { len, flow, ecn, ack: Some(ack), .. } => {
+                format!("[\"enqueue\",{at},{len},{flow},{},{}]", *ecn as u8, Ack::line(ack))
+            }
             Self::Dequeue { .. } => format!("[\"dequeue\",{at}]"),
             Self::Timer { .. } => format!("[\"timer\",{at}]"),
             Self::Rate { rate: Some(rate), .. } => format!("[\"rate\",{at},{}]", rate.as_bit_s()),
             Self::Rate { rate: None, .. } => format!("[\"rate\",{at},null]"),
         }
+    }
+}
+
+/// What a packet acknowledges, as the file has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ack {
+    number: u64,
+    echoed: u64,
+    echo: u8,
+    sack: Vec<[u64; 2]>,
+}
+
+impl Ack {
+    fn read(json: &Json) -> Result<PureAck, String> {
+        let ack = Self::deserialize(json).map_err(|error| format!("acknowledgement: {error}"))?;
+        let mut sack = [SackRange::default(); 3];
+        if ack.sack.len() > sack.len() {
+            return Err(format!("acknowledgement: {} ranges in `sack`: allowed up to {}", ack.sack.len(), sack.len()));
+        }
+        if let Some([start, end]) = ack.sack.iter().find(|[start, end]| start >= end) {
+            return Err(format!("acknowledgement: `sack` has a range from {start} to {end}: allowed ends beyond starts"));
+        }
+        for (range, &[start, end]) in sack.iter_mut().zip(&ack.sack) {
+            *range = SackRange { start, end };
+        }
+        Ok(PureAck { number: ack.number, echoed: Instant::from_nanos(ack.echoed), echo: ack.echo, sack })
+    }
+
+    fn line(ack: &PureAck) -> String {
+        let ranges = ack.sack.iter().filter(|range| range.start < range.end);
+        let ranges: Vec<String> = ranges.map(|range| format!("[{},{}]", range.start, range.end)).collect();
+        let PureAck { number, echoed, echo, .. } = ack;
+        format!("{{\"number\":{number},\"echoed\":{},\"echo\":{echo},\"sack\":[{}]}}", echoed.as_nanos(), ranges.join(","))
     }
 }
 

@@ -46,7 +46,7 @@ fn run(spec: &'static KindSpec, chunk: u64) {
     let queue = build(spec, policy, chunk);
     let order = match queue {
         AnyQdisc::Managed(_) | AnyQdisc::TailDrop(_) => Order::Fifo,
-        AnyQdisc::FqCoDel(_) | AnyQdisc::Fair(_) | AnyQdisc::NfqCoDel(_) => Order::FifoPerFlow,
+        AnyQdisc::FqCoDel(_) | AnyQdisc::Fair(_) | AnyQdisc::NfqCoDel(_) | AnyQdisc::FqPie(_) => Order::FifoPerFlow,
         AnyQdisc::Several(_) => Order::FifoPerFlowAndCodepoint,
     };
     let mix = MIXES[(chunk / 2 % MIXES.len() as u64) as usize];

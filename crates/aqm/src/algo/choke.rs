@@ -14,18 +14,24 @@
 //! *Departures*: a packet that does not fit is dropped without meeting another, as the queue's limit comes first here; Linux compares
 //! first. The queue has no holes, so every waiting packet can be drawn at once (Linux draws up to three times, then takes the
 //! head). A matched pair is dropped even if ECN-capable, as in the sources. The matched arrival does not count towards RED's spacing.
-//! RED's own peculiarities are those of [`super::red`].
+//! RED's own peculiarities are those of [`super::red`]. With `arithmetic = linux` it is Linux's CHOKe, packet by packet, where the limit is not
+//! hit ([`linux`] has its law): a table with holes, a random threshold drawn once a signal, an average in fixed point.
 //!
 //! *Limits*: a single TCP connection, or an aggregate that looks like one flow, keeps losing pairs above `min_th`. Inside a fair queue nobody can
 //! be met, and RED alone remains. The drawn packet is taken out of the middle, which moves up to half the waiting ones.
 //!
 //! *Source*: Pan, Prabhakar and Psounis 2000; Linux sch_choke for ECN and the zone above `max_th`.
 
+pub mod linux;
+
 use super::Algorithm;
 use super::red::{Adaptation, Facts, Red, RedParams, WeightRule, Zone};
 use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Reason, Verdict};
+use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value, pick};
-use goodqueue_units::{Bytes, Duration, Instant};
+use alloc::boxed::Box;
+use goodqueue_units::{Bytes, Duration, Instant, Packets};
+use linux::{LinuxChoke, LinuxChokeParams};
 
 /// What happens to ECN-capable packets above `max_th`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,13 +50,15 @@ pub struct Choke {
     above: AboveMax,
     /// Where the average stood when a comparison was asked for.
     zone: Zone,
+    /// Who decides instead, in Linux's arithmetic.
+    linux: Option<Box<LinuxChoke>>,
 }
 
 impl Choke {
     /// CHOKe around `red`, which must not adapt, be gentle or measure bytes.
     #[must_use]
     pub fn new(red: Red, above: AboveMax) -> Self {
-        Self { red, above, zone: Zone::Below }
+        Self { red, above, zone: Zone::Below, linux: None }
     }
 
     /// RED's verdict on a packet that met no other of its flow.
@@ -70,6 +78,9 @@ impl Choke {
 impl Aqm for Choke {
     #[inline]
     fn on_arrival(&mut self, env: &mut Env<'_>, _packet: PacketView, queue: QueueView) -> Verdict {
+        if let Some(linux) = &mut self.linux {
+            return linux.on_arrival(queue);
+        }
         self.zone = self.red.locate(env.now, queue);
         if self.zone == Zone::Below {
             self.red.leave_band();
@@ -85,6 +96,9 @@ impl Aqm for Choke {
         queue: QueueView,
         waiting: &dyn Fn(usize) -> Option<PacketView>,
     ) -> Comparison {
+        if let Some(linux) = &mut self.linux {
+            return linux.compare(env, packet, waiting);
+        }
         if !queue.packets.is_zero() {
             // A product with a number below one rounds down to a place that exists.
             let place = (env.rng.uniform() * queue.packets.get() as f64) as usize;
@@ -97,7 +111,24 @@ impl Aqm for Choke {
 
     /// The average sees every arrival.
     fn on_overflow(&mut self, env: &mut Env<'_>, _packet: PacketView, queue: QueueView) {
-        self.zone = self.red.locate(env.now, queue);
+        match &mut self.linux {
+            Some(linux) => linux.take_in(queue),
+            None => self.zone = self.red.locate(env.now, queue),
+        }
+    }
+
+    #[inline]
+    fn on_departure(&mut self, _env: &mut Env<'_>, _head: PacketView, _queue: QueueView) -> Verdict {
+        if let Some(linux) = &mut self.linux {
+            linux.on_departure();
+        }
+        Verdict::Pass
+    }
+
+    fn on_evicted(&mut self, _env: &mut Env<'_>, count: Packets) {
+        if let Some(linux) = &mut self.linux {
+            (0..count.get()).for_each(|_| linux.on_departure());
+        }
     }
 
     #[inline]
@@ -110,10 +141,11 @@ impl Aqm for Choke {
     }
 
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        self.red.gauges(&mut |name, value| {
-            if name != "max_p" {
-                visit(name, value);
-            }
+        self.red.gauges(&mut |name, value| match (name, &self.linux) {
+            ("max_p", _) => {}
+            ("average", Some(linux)) => visit(name, linux.average()),
+            ("probability", Some(linux)) => visit(name, linux.probability()),
+            _ => visit(name, value),
         });
     }
 }
@@ -123,7 +155,7 @@ const INHERITED: [ParamSpec; 7] = pick(
     ["min_th", "max_th", "w_q", "auto_w_q", "mean_pktsize", "targetdelay", "legacy_static"],
 );
 
-const PARAMS: [ParamSpec; 9] = {
+const PARAMS: [ParamSpec; 10] = {
     let [min_th, max_th, w_q, auto_w_q, mean_pktsize, targetdelay, legacy_static] = INHERITED;
     let max_p = ParamSpec {
         name: "max_p",
@@ -141,7 +173,7 @@ const PARAMS: [ParamSpec; 9] = {
         doc: "drop ECN-capable packets, too, above max_th",
         source: "Linux",
     };
-    [min_th, max_th, max_p, w_q, auto_w_q, mean_pktsize, targetdelay, legacy_static, harddrop]
+    [min_th, max_th, max_p, w_q, auto_w_q, mean_pktsize, targetdelay, legacy_static, harddrop, ARITHMETIC]
 };
 
 impl Algorithm for Choke {
@@ -184,9 +216,14 @@ impl Algorithm for Choke {
         };
         params.check_rate(link)?;
         let red = Red::new(params, Facts { rate: link.rate, delay: link.delay, mtu: link.mtu });
-        red.check_thresholds()?;
         let above = if given.switch("harddrop") == Some(true) { AboveMax::Drop } else { AboveMax::Signal };
-        Ok(Self::new(red, above))
+        let choke = Self::new(red, above);
+        if Arithmetic::of(given) == Arithmetic::Linux {
+            let linux = LinuxChoke::new(LinuxChokeParams::build(given, link)?);
+            return Ok(Self { linux: Some(Box::new(linux)), ..choke });
+        }
+        choke.red.check_thresholds()?;
+        Ok(choke)
     }
 }
 

@@ -15,18 +15,24 @@
 //! While the rate is unknown there is no sending time to compare with; then nothing is signalled while one MTU or less waits,
 //! as in CoDel. The rate of a link that is down is taken to be the last one. Nobody asks an empty queue for packets, so while nothing
 //! waits the drop probability falls by one step a target; in Linux it stands still for as long as the device is silent. The last step of a departure looks at the
-//! schedule as just updated; Linux looks at the one before an episode began, so that its first signal after a pause comes at once.
+//! schedule as just updated; Linux looks at the one before an episode began, so that its first signal after a pause comes at once. With
+//! `arithmetic = linux` all of that is as in Linux ([`linux`] has its law).
 //!
 //! *Limits*: the drop probability rises by 1/256 at most once a target, so that a flood takes a second to be held back, and falls
 //! sixteen times more slowly.
 //!
 //! *Source*: Linux sch_cake; Hoeiland-Joergensen, Taht and Morton 2018 §III.
 
+pub mod linux;
+
 use super::Algorithm;
+use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::math::sqrt;
 use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
+use alloc::boxed::Box;
 use goodqueue_units::{Bytes, Duration, Instant, Packets};
+use linux::LinuxCobalt;
 
 /// COBALT's settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,6 +47,8 @@ pub struct CobaltParams {
     pub p_dec: f64,
     /// Largest packet; its sending time is the least delay that can be asked for.
     pub mtu: Bytes,
+    /// In whose numbers.
+    pub arithmetic: Arithmetic,
 }
 
 impl Default for CobaltParams {
@@ -52,6 +60,7 @@ impl Default for CobaltParams {
             p_inc: 1.0 / 256.0,
             p_dec: 1.0 / 4096.0,
             mtu: Bytes::new(1500),
+            arithmetic: Arithmetic::Exact,
         }
     }
 }
@@ -77,6 +86,8 @@ pub struct Cobalt {
     /// Busy flows that share the link, this one included.
     sharing: u32,
     dropping: bool,
+    /// Who decides instead, in Linux's arithmetic.
+    linux: Option<Box<LinuxCobalt>>,
 }
 
 impl Default for Cobalt {
@@ -88,7 +99,8 @@ impl Default for Cobalt {
 impl Cobalt {
     /// COBALT with these settings, on a link of unknown rate.
     #[must_use]
-    pub const fn new(params: CobaltParams) -> Self {
+    pub fn new(params: CobaltParams) -> Self {
+        let linux = (params.arithmetic == Arithmetic::Linux).then(|| Box::new(LinuxCobalt::new(&params)));
         Self {
             params,
             mtu_time: Duration::ZERO,
@@ -101,6 +113,7 @@ impl Cobalt {
             count: 0,
             sharing: 1,
             dropping: false,
+            linux,
         }
     }
 
@@ -117,6 +130,9 @@ impl Cobalt {
 
     /// Is it as good as new?
     pub(crate) fn is_at_rest(&self, now: Instant) -> bool {
+        if let Some(linux) = &self.linux {
+            return linux.is_at_rest(now);
+        }
         self.p_drop == 0.0 && self.count == 0 && now >= self.drop_next
     }
 
@@ -193,6 +209,9 @@ impl Cobalt {
     /// A packet of this queue was lost for want of room.
     #[cold]
     fn overflowed(&mut self, now: Instant) {
+        if let Some(linux) = &mut self.linux {
+            return linux.overflowed(now);
+        }
         if self.is_blue_thawed(now) {
             let raised = self.p_drop + self.params.p_inc;
             self.p_drop = if raised < 1.0 { raised } else { 1.0 };
@@ -213,6 +232,9 @@ impl Aqm for Cobalt {
 
     #[inline]
     fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Verdict {
+        if let Some(linux) = &mut self.linux {
+            return linux.on_departure(env, head);
+        }
         let now = env.now;
         let signals = self.signals(now, head.sojourn(now), queue);
         let mut verdict = if signals { Verdict::Signal(Reason::Head) } else { Verdict::Pass };
@@ -245,6 +267,9 @@ impl Aqm for Cobalt {
 
     #[inline]
     fn on_idle(&mut self, now: Instant) {
+        if let Some(linux) = &mut self.linux {
+            return linux.on_idle(now);
+        }
         if self.p_drop > 0.0 && self.is_blue_thawed(now) {
             self.lower(self.params.p_dec);
             self.last_blue = Some(now);
@@ -259,6 +284,9 @@ impl Aqm for Cobalt {
     #[inline]
     fn on_sharing(&mut self, flows: u32) {
         self.sharing = flows;
+        if let Some(linux) = &mut self.linux {
+            linux.on_sharing(flows);
+        }
     }
 
     fn on_rate_change(&mut self, env: &mut Env<'_>) {
@@ -270,12 +298,17 @@ impl Aqm for Cobalt {
         }
         self.target = target.max((self.mtu_time * 3).div(2));
         self.interval = (interval + self.target.saturating_sub(target)).max(self.target * 2);
+        if let Some(linux) = &mut self.linux {
+            (linux.mtu_time, linux.target, linux.interval) = (self.mtu_time, self.target, self.interval);
+        }
     }
 
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("count", f64::from(self.count));
-        visit("dropping", f64::from(u8::from(self.dropping)));
-        visit("drop_probability", self.p_drop);
+        let own = (self.count, self.dropping, self.p_drop);
+        let (count, dropping, p_drop) = self.linux.as_ref().map_or(own, |linux| linux.figures());
+        visit("count", f64::from(count));
+        visit("dropping", f64::from(u8::from(dropping)));
+        visit("drop_probability", p_drop);
     }
 }
 
@@ -302,7 +335,7 @@ impl Algorithm for Cobalt {
         summary: "CoDel whose memory fades, with a drop probability that overflows raise and idle times lower",
         signal: "sojourn time, at the head; overflows",
         marks: true,
-        params: &[TARGET, INTERVAL, P_INC, P_DEC],
+        params: &[TARGET, INTERVAL, P_INC, P_DEC, ARITHMETIC],
         source: "Linux sch_cake; Hoeiland-Joergensen, Taht and Morton 2018",
     }];
 
@@ -321,6 +354,7 @@ impl CobaltParams {
             p_inc: given.number("p_inc").unwrap_or(defaults.p_inc),
             p_dec: given.number("p_dec").unwrap_or(defaults.p_dec),
             mtu: link.mtu,
+            arithmetic: Arithmetic::of(given),
         };
         if params.target > params.interval {
             let message =

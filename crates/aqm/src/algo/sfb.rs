@@ -15,7 +15,8 @@
 //!
 //! *Departures*: no freeze time, as in Linux; the authors' BLUE has one. The next table begins empty, where Linux has it begin with what it held when it
 //! was last in use. It counts every packet accepted during the warm-up, not only those of flows that do not respond, so that it knows the true
-//! backlog when its turn comes. The trickle is a plain token bucket; Linux empties its bucket at each refusal.
+//! backlog when its turn comes. The trickle is a plain token bucket; Linux empties its bucket at each refusal. With `arithmetic = linux` it is
+//! Linux's SFB, packet by packet ([`linux`] has its law): probabilities of 16 bits, ticks of 1 ms, tables that keep what they held.
 //!
 //! *Limits*: packets must leave in the order they came. With all bins of a level in use by flows that do not respond, everyone is one of them: many such
 //! flows need other means. A queue limit below some 16 `bin_size` packets is hit before many flows are told apart. Inside a fair queue there is
@@ -23,11 +24,15 @@
 //!
 //! *Source*: Feng, Kandlur, Saha and Shin 2001; Linux sch_sfb for defaults, order of rules and marking.
 
+pub mod linux;
+
 use super::Algorithm;
+use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::aqm::{Aqm, Env, FlowHash, PacketView, QueueView, Reason, Verdict};
 use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
 use alloc::boxed::Box;
 use goodqueue_units::{Duration, Instant, Packets};
+use linux::LinuxSfb;
 
 const LEVELS: usize = 8;
 const BITS: usize = 4;
@@ -70,6 +75,15 @@ impl Default for SfbParams {
     }
 }
 
+/// Four bits a level: numbered flows differ in a few low bits only, which the finaliser of splitmix64 spreads.
+#[inline]
+fn spread(flow: FlowHash, salt: u64) -> u32 {
+    let mut z = (u64::from(flow.0) ^ salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    ((z ^ (z >> 31)) >> 32) as u32
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Bin {
     probability: f64,
@@ -104,19 +118,10 @@ impl Table {
         self.counts_from = counts_from;
     }
 
-    /// Four bits a level: numbered flows differ in a few low bits only, which the finaliser of splitmix64 spreads.
-    #[inline]
-    fn hash(&self, flow: FlowHash) -> u32 {
-        let mut z = (u64::from(flow.0) ^ self.salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 32) as u32
-    }
-
     /// The flow's bins, one a level.
     #[inline]
     fn bins_of(&mut self, flow: FlowHash) -> impl Iterator<Item = &mut Bin> {
-        let hash = self.hash(flow) as usize;
+        let hash = spread(flow, self.salt) as usize;
         self.bins.iter_mut().enumerate().map(move |(level, bins)| &mut bins[(hash >> (BITS * level)) % BINS])
     }
 
@@ -172,6 +177,8 @@ pub struct Sfb {
     left: u64,
     /// Packets went without notice of their flows: counts are right again once the queue is empty.
     lost_count: bool,
+    /// Who decides instead, in Linux's arithmetic.
+    linux: Option<Box<LinuxSfb>>,
 }
 
 impl Sfb {
@@ -188,7 +195,14 @@ impl Sfb {
             accepted: 0,
             left: 0,
             lost_count: false,
+            linux: None,
         }
+    }
+
+    /// SFB with these settings as Linux would have them.
+    #[must_use]
+    pub fn linux(params: SfbParams) -> Self {
+        Self { linux: Some(Box::new(LinuxSfb::new(&params))), ..Self::new(params) }
     }
 
     /// Begins and ends the preparation of the next table when it is time.
@@ -252,6 +266,9 @@ impl Sfb {
 impl Aqm for Sfb {
     #[inline]
     fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, _queue: QueueView) -> Verdict {
+        if let Some(linux) = &mut self.linux {
+            return linux.on_arrival(env, packet);
+        }
         self.turn_tables(env);
         let verdict = self.judge(env, packet.flow);
         let is_kept = match verdict {
@@ -271,6 +288,10 @@ impl Aqm for Sfb {
 
     #[inline]
     fn on_departure(&mut self, _env: &mut Env<'_>, head: PacketView, _queue: QueueView) -> Verdict {
+        if let Some(linux) = &mut self.linux {
+            linux.on_departure();
+            return Verdict::Pass;
+        }
         self.tables[0].take(head.flow, self.left);
         if self.warming {
             self.tables[1].take(head.flow, self.left);
@@ -280,6 +301,10 @@ impl Aqm for Sfb {
     }
 
     fn on_evicted(&mut self, _env: &mut Env<'_>, count: Packets) {
+        if let Some(linux) = &mut self.linux {
+            (0..count.get()).for_each(|_| linux.on_departure());
+            return;
+        }
         self.left += count.get();
         self.lost_count = true;
     }
@@ -294,10 +319,17 @@ impl Aqm for Sfb {
 
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         let bins = || self.tables[0].bins.iter().flatten();
-        visit("greatest_probability", bins().map(|bin| bin.probability).fold(0.0, f64::max));
-        visit("certain_bins", bins().filter(|bin| bin.probability >= 1.0).count() as f64);
-        visit("fullest_bin_packets", f64::from(bins().map(|bin| bin.packets).max().unwrap_or(0)));
-        visit("tokens", self.tokens);
+        let figures = self.linux.as_ref().map_or_else(
+            || {
+                let probability = bins().map(|bin| bin.probability).fold(0.0, f64::max);
+                let certain = bins().filter(|bin| bin.probability >= 1.0).count();
+                let packets = bins().map(|bin| bin.packets).max().unwrap_or(0);
+                [probability, certain as f64, f64::from(packets), self.tokens]
+            },
+            |linux| linux.figures(),
+        );
+        let names = ["greatest_probability", "certain_bins", "fullest_bin_packets", "tokens"];
+        names.into_iter().zip(figures).for_each(|(name, figure)| visit(name, figure));
     }
 }
 
@@ -331,6 +363,7 @@ impl Algorithm for Sfb {
             number("penalty_burst", Unit::Count, 20.0, (0.0, 1e9), "packets of them that may pass at once"),
             span("rehash", Duration::secs(600), "how long flows share bins by bad luck; 0: for ever"),
             span("warmup", Duration::secs(60), "how long the next table of bins is prepared"),
+            ARITHMETIC,
         ],
         source: "Feng, Kandlur, Saha and Shin 2001; Linux sch_sfb",
     }];
@@ -356,6 +389,9 @@ impl Algorithm for Sfb {
         if !rehash.is_zero() && warmup > rehash {
             let message = alloc::format!("{warmup} is longer than rehash: allowed up to {rehash}");
             return Err(ParamError { param: "warmup", message });
+        }
+        if Arithmetic::of(given) == Arithmetic::Linux {
+            return Ok(Self::linux(params));
         }
         Ok(Self::new(params))
     }

@@ -18,7 +18,8 @@
 //! has no switch for it.
 //!
 //! *Departures*: no shaper: put `cake` into one. So tins are served by weight alone, as in Linux without a rate, and have no threshold to fall back
-//! behind; but COBALT and the quantum know the link's rate. A class is the upper three bits of a DSCP; each goes where Linux puts the
+//! behind; but COBALT and the quantum know the link's rate. `arithmetic = linux` gives Linux's verdicts, packet by packet: its COBALT, and
+//! shares in 1/65536 of which even a single queue's is a random number of bytes. A class is the upper three bits of a DSCP; each goes where Linux puts the
 //! class selector, in `diffserv3` 5 to voice for the sake of EF. A turn of a share is rounded up or down at random without the bias of Linux's 16
 //! bits. A queue that several flows must share counts for the hosts of the flow it was made for. A host is looked up by its busy queues,
 //! bulk or not. With `ingress`, all drops of one departure are charged at once. Only pure acknowledgements remove others.
@@ -29,6 +30,7 @@
 
 use crate::algo::cobalt::Cobalt;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
+use crate::arithmetic::{Arithmetic, LinuxDraws};
 use crate::counters::Counters;
 use crate::pool;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
@@ -40,10 +42,12 @@ use goodqueue_units::{Bytes, Instant, Packets, Rate, Rng};
 mod ack_filter;
 mod hosts;
 mod params;
+mod shares;
 mod tin;
 
 pub use ack_filter::AckFilter;
 pub use params::{CakeParams, Isolation, KIND, Tins};
+use shares::Shares;
 use tin::{Tin, Turn};
 
 /// COBALT that spares a queue's last packet.
@@ -96,7 +100,7 @@ pub struct Cake<P> {
     current: usize,
     params: CakeParams,
     limit: Limit,
-    quantum: i64,
+    shares: Shares,
 }
 
 impl<P: Packet> Cake<P> {
@@ -108,12 +112,12 @@ impl<P: Packet> Cake<P> {
         let aqm = Sparing(Cobalt::new(params.cobalt));
         let mut table = FlowTable::new(aqm, Turn::IDLE, per_tin * weights.len() as u32, ShownBacklog::Flow);
         table.books.ecn = EcnPolicy::Mark;
-        let quantum = params.quantum(None);
+        let shares = Shares::new(params.quantum(None));
         let tins = weights.iter().enumerate();
         let tins = tins.map(|(number, &weight)| Tin::new(number as u32 * per_tin, per_tin, weight, params.isolation)).collect();
         let bytes = limit.bytes.min(MOST_BYTES);
         let limit = Limit { packets: limit.packets.min(Packets::new(pool::MOST)), bytes };
-        Self { table, tins, current: 0, params, limit, quantum }.with_rng(Rng::new(0))
+        Self { table, tins, current: 0, params, limit, shares }.with_rng(Rng::new(0))
     }
 
     /// Sets whether signals mark.
@@ -126,7 +130,9 @@ impl<P: Packet> Cake<P> {
     /// Sets the random stream; the salts of all hashes follow from its first number.
     #[must_use]
     pub fn with_rng(mut self, mut rng: Rng) -> Self {
-        let mut salts = Rng::new(rng.next_u64());
+        let first = rng.next_u64();
+        let mut salts = Rng::new(first);
+        self.shares.linux = (self.params.cobalt.arithmetic == Arithmetic::Linux).then(|| LinuxDraws::from(first));
         self.table.books.rng = rng;
         self.tins.iter_mut().for_each(|tin| tin.salt(&mut salts));
         self
@@ -202,7 +208,7 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
         {
             self.table.withdraw(index, place, Reason::Redundant, sink);
         }
-        tin.join(&mut self.table, bucket, hosts, self.quantum);
+        tin.join(&mut self.table, bucket, hosts, &mut self.shares);
         while self.is_over_limit() {
             let longest = self.table.fattest();
             self.table.evict(longest, DropFrom::Head, 1, 0, now, sink);
@@ -218,7 +224,7 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
                 serves_decaying = false;
                 let index = bucket as usize;
                 if self.table.flows[index].turn.deficit <= 0 {
-                    self.tins[number].end_turn(&mut self.table, bucket, self.quantum);
+                    self.tins[number].end_turn(&mut self.table, bucket, &mut self.shares);
                     continue;
                 }
                 if let Some(departure) = self.send_from(number, index, now, sink) {
@@ -243,7 +249,7 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
     fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {
         self.table.set_link_rate(now, rate);
         if rate.is_none_or(|rate| !rate.is_zero()) {
-            self.quantum = self.params.quantum(rate);
+            self.shares.quantum = self.params.quantum(rate);
         }
     }
 

@@ -207,6 +207,12 @@ impl<P: Packet, A: Aqm> FairQueue<P, A> {
         self
     }
 
+    /// The random stream of all flows, for hosts that replay recorded draws.
+    #[must_use]
+    pub const fn rng_mut(&mut self) -> &mut Rng {
+        &mut self.table.books.rng
+    }
+
     /// The queue that packets of `flow` go to when all are free.
     #[inline]
     #[must_use]

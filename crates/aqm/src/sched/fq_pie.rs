@@ -11,7 +11,8 @@
 //! *Departures*: Linux walks all flows at one tick; here each flow's updates have a phase of their own, drawn with its first packet, and
 //! an empty flow at rest, whose updates would change nothing, asks for none. `memory_limit` counts packet bytes and is kept; Linux
 //! only counts how often it was exceeded. The probability decays by 2 % an update at rest, by 1/64 in Linux. `fat_flow_drop` makes room as
-//! FQ-CoDel does, for comparisons under overload.
+//! FQ-CoDel does, for comparisons under overload. With `arithmetic = linux` the flows' PIEs are Linux's, packet by packet, and all flows are updated
+//! at the multiples of `t_update`.
 //!
 //! *Limits*: the target holds for each flow, so the mean delay of the link is above that of PIE. Two flows in one queue share its fate.
 //!
@@ -19,8 +20,9 @@
 
 use super::fair_queue::kinds::{FLOWS, HASH, MEMORY_LIMIT, PERTURBATION, QUANTUM};
 use super::fair_queue::{FairQueue, FairQueueParams, Victim};
-use crate::algo::AnyAqm;
+use crate::algo::pie::linux::{LinuxPie, LinuxPieParams};
 use crate::algo::pie::{Pie, PieParams, params as pie};
+use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::qdisc::Packet;
 use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
 
@@ -56,6 +58,7 @@ pub const KIND: KindSpec = KindSpec {
         pie::DERANDOMIZE,
         pie::CAP_DROP,
         pie::BYTES,
+        ARITHMETIC,
     ],
     source: "Linux sch_fq_pie; RFC 8033",
 };
@@ -64,9 +67,13 @@ pub const KIND: KindSpec = KindSpec {
 ///
 /// # Errors
 /// When a size is given as a time and the link's rate is unknown.
-pub fn build<P: Packet>(given: &Given<'_>, link: &LinkFacts) -> Result<FairQueue<P, AnyAqm>, ParamError> {
-    let pie = Pie::new(PieParams { dozes: true, ..PieParams::build(given, link)? });
+pub fn build<P: Packet>(given: &Given<'_>, link: &LinkFacts) -> Result<FairQueue<P, Pie>, ParamError> {
     let params = FairQueueParams::build(given, link)?;
+    if Arithmetic::of(given) == Arithmetic::Linux {
+        let pie = Pie::linux(LinuxPie::of_flow(LinuxPieParams::build(given, link)?));
+        return Ok(FairQueue::new(pie, link.limit, FairQueueParams { victim: Victim::Arriving, ..params }));
+    }
+    let pie = Pie::new(PieParams { dozes: true, ..PieParams::build(given, link)? });
     let victim = if given.switch("fat_flow_drop") == Some(true) { params.victim } else { Victim::Arriving };
-    Ok(FairQueue::new(AnyAqm::Pie(pie), link.limit, FairQueueParams { victim, ..params }))
+    Ok(FairQueue::new(pie, link.limit, FairQueueParams { victim, ..params }))
 }

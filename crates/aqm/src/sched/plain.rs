@@ -8,6 +8,7 @@ use super::nfq_codel::{self, MCoDel};
 use super::weighted::WeightedQueue;
 use super::{choose, fq_pie, sfq_codel};
 use crate::algo::codel::CoDel;
+use crate::algo::pie::Pie;
 use crate::algo::tail_drop::TailDrop;
 use crate::algo::{Algorithm, AnyAqm};
 use crate::aqm::{FlowHash, QueueView};
@@ -30,6 +31,8 @@ pub enum PlainQdisc<P> {
     Fair(FairQueue<P, AnyAqm>),
     /// Weighted fair queueing over CoDel by weight.
     NfqCoDel(WeightedQueue<P, MCoDel>),
+    /// Fair queueing over PIE.
+    FqPie(Box<FairQueue<P, Pie>>),
     /// Tins of fair queues.
     Cake(Box<Cake<P>>),
     /// A coupled dual queue.
@@ -57,7 +60,9 @@ impl<P: Packet> PlainQdisc<P> {
             ("sfq-codel", None) => {
                 Self::FqCoDel(sfq_codel::build(&given, link)?.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead))
             }
-            ("fq-pie", None) => Self::Fair(fq_pie::build(&given, link)?.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead)),
+            ("fq-pie", None) => {
+                Self::FqPie(Box::new(fq_pie::build(&given, link)?.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead)))
+            }
             ("jobs", None) => {
                 let queue = Jobs::new(JobsParams::build(&given, link)?, link.limit, link.mtu);
                 Self::Jobs(Box::new(queue.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead)))
@@ -110,4 +115,4 @@ impl<P: Packet> PlainQdisc<P> {
     }
 }
 
-choose!(PlainQdisc { Managed, FqCoDel, Fair, NfqCoDel, Cake, DualPi2, Jobs });
+choose!(PlainQdisc { Managed, FqCoDel, Fair, NfqCoDel, FqPie, Cake, DualPi2, Jobs });

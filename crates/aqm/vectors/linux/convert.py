@@ -1,142 +1,120 @@
 """Makes packed vectors of recordings of Linux queue disciplines: convert.py FOLDER, for all of RECORDINGS below.
 
-A recording is text: `# T0` (ns of the clock the kernel reads), then a line a packet: number, time scheduled, enqueued and departed
-(-1: dropped; ns after T0), IP length, flow, codepoint sent, TOS byte received. The packets went through a token bucket (tbf) with the
-discipline under it. README.md says how recordings are made, docs/conformance.md what the packed form means.
+A recording is text, a line for each thing that happened in the discipline, in order: `+ TIME LENGTH FLOW CODEPOINT HASH HASH DRAWS` an arrival, packets
+being numbered from 0; `- NUMBER` and `! NUMBER` a packet dropped or marked during the arrival or request before; `? TIME` a request; `> NUMBER` the packet
+it gave; `~ TIME` a timer set; `* TIME` the discipline was made. Times in ns of the kernel's clock. README.md says how recordings are made, docs/conformance.md what the packed form
+means.
 """
 
 import json
 import pathlib
 import string
 import sys
-from collections import deque
+
+import flows
 
 UNIT = 256  # the recording kernel's clock moves in steps of so many ns
-FRAME = 14  # bytes of Ethernet header that a queue under tbf counts
 LINE = 160
 DIGITS = string.digits + string.ascii_lowercase
+MS = 1_000_000
 
 
 def link(limit_packets, limit_bytes=10**9):
     return {"rate": 10_000_000, "delay": 0, "mtu": 1514, "overhead": 0, "limit_packets": limit_packets, "limit_bytes": limit_bytes}
 
 
-# How tbf asks a discipline for packets. SERVICE: it takes the next one when the one before ends, and holds it ready, in the
-# discipline's books still, so that one place less is left (codel, fq_codel, pie). DEPARTURE: it looks at the next one and
-# takes it when it is sent (pfifo, red).
-SERVICE, DEPARTURE = "service", "departure"
-# Times of the kernel's clock, for those who round them; times since the recording began.
-CLOCK, BEGINNING = "clock", "beginning"
+ARRIVAL = {"drop_on_arrival": "early", "mark_on_arrival": "early"}
+HEAD = {"drop_on_arrival": "overflow", "on_departure": "head"}
 
-CODEL = {"host": SERVICE, "times": CLOCK, "early": False, "mark": "head", "drop": "overflow"}
-PIE = {"host": SERVICE, "times": BEGINNING, "early": True, "mark": "early", "drop": "early", "kind": "pie", "seed": 1, "limit": 1000,
-       # Asked for 15 ms, this kernel's timer fires every 16: it is set anew, in whole jiffies of 1 ms, after it has fired.
-       "params": {"arithmetic": "linux", "t_update": 16_000_000}, "timer": (16_000_000, 16_000_000), "link": link(999),
-       # Where in the timer's period the recording begins, which follows from when the discipline was made: of whole milliseconds the
-       # only one that gives the kernel's verdicts.
-       "shift": 8_000_000}
-RED = {"host": DEPARTURE, "times": BEGINNING, "early": True, "mark": "early", "kind": "red", "seed": 1, "limit": 10**9,
-       "params": {"arithmetic": "linux", "min_th": 15000, "max_th": 45000, "max_p": 0.1, "w_q": 0.125}, "link": link(10**9, 400_000)}
+# tbf takes a packet out of codel, fq_codel, pie, fq_pie and cake when the one before ends and holds it ready, in the discipline's books still, so
+# that one place less is left.
+CODEL = {"kind": "codel", "params": {"arithmetic": "linux"}, "link": link(999), "reasons": HEAD}
+FQ_CODEL = {"kind": "fq-codel", "ecn": True, "link": link(10_239), "reasons": HEAD}
+# Asked for 15 ms, this kernel's timer fires every 16: it is set anew, in whole jiffies of 1 ms, after it has fired.
+PIE = {"kind": "pie", "params": {"arithmetic": "linux", "t_update": 16 * MS}, "timer": 16 * MS, "link": link(999), "seed": 1, "reasons": ARRIVAL}
+FQ_PIE = {**PIE, "kind": "fq-pie", "link": link(10_239)}
+RED = {"kind": "red", "link": link(10**9, 400_000), "seed": 1, "reasons": ARRIVAL,
+       "params": {"arithmetic": "linux", "min_th": 15000, "max_th": 45000, "max_p": 0.1, "w_q": 0.125}}
+CHOKE = {"kind": "choke", "link": link(4000), "seed": 1,
+         "params": {"arithmetic": "linux", "min_th": {"packets": 30}, "max_th": {"packets": 90}, "max_p": 0.02, "w_q": 0.0625}}
+# The steps that tc gives it.
+SFB = {"kind": "sfb", "link": link(1000), "seed": 1, "ecn": True, "salted": True,
+       "params": {"arithmetic": "linux", "d1": 33 / 65535, "d2": 3 / 65535}}
+CAKE = {"kind": "cake", "link": {**link(10**6), "rate": None}, "seed": 1, "ecn": True}
 
 RECORDINGS = {
-    "codel-drops": ("codel-1", {**CODEL, "kind": "codel", "params": {"arithmetic": "linux"}, "ecn": False, "limit": 1000,
-                                "link": link(999)}),
-    "codel-marks": ("codel-ecn-1", {**CODEL, "kind": "codel", "params": {"arithmetic": "linux"}, "ecn": True, "limit": 1000,
-                                    "link": link(999)}),
-    "fq-codel-1-flow": ("fq_codel-1flow-1", {**CODEL, "kind": "fq-codel", "params": {"arithmetic": "linux", "flows": 1}, "ecn": True,
-                                             "limit": 10240, "link": link(10239)}),
-    "fq-codel-8-flows": ("fq_codel-8flows-1", {**CODEL, "kind": "fq-codel", "params": {"arithmetic": "linux"}, "ecn": True,
-                                               "limit": 10240, "link": link(10239)}),
-    "pie-drops": ("pie-1", {**PIE, "ecn": False}),
-    "pie-marks": ("pie-ecn-1", {**PIE, "ecn": True}),
-    "red-drops": ("red-1", {**RED, "ecn": False, "drop": "early"}),
-    "red-marks": ("red-ecn-1", {**RED, "ecn": True, "drop": "overflow"}),
-    "tail-drop": ("pfifo-1", {"host": DEPARTURE, "times": BEGINNING, "early": False, "mark": "head", "drop": "overflow",
-                              "kind": "tail-drop", "params": {}, "ecn": False, "limit": 100, "link": link(100)}),
+    "codel-drops": {**CODEL, "ecn": False},
+    "codel-marks": {**CODEL, "ecn": True},
+    "fq-codel-1-flow": {**FQ_CODEL, "params": {"arithmetic": "linux", "flows": 1}},
+    "fq-codel-8-flows": {**FQ_CODEL, "params": {"arithmetic": "linux"}},
+    "pie-drops": {**PIE, "ecn": False},
+    "pie-marks": {**PIE, "ecn": True},
+    "fq-pie-1-flow": {**FQ_PIE, "ecn": False},
+    "fq-pie-8-flows": {**FQ_PIE, "ecn": False},
+    "fq-pie-marks": {**FQ_PIE, "ecn": True},
+    "red-drops": {**RED, "ecn": False},
+    # What finds no room finds none however it was judged.
+    "red-marks": {**RED, "ecn": True, "reasons": {**ARRIVAL, "drop_on_arrival": "overflow"}},
+    "choke-drops": {**CHOKE, "ecn": False},
+    "choke-marks": {**CHOKE, "ecn": True},
+    "sfb-drops": SFB,
+    "sfb-marks": SFB,
+    "sfb-rehash": {**SFB, "params": {**SFB["params"], "rehash": 12_000 * MS, "warmup": 4000 * MS}},
+    "cake-flows": {**CAKE, "params": {"arithmetic": "linux", "isolation": "flows", "tins": "besteffort"}},
+    "cake-hosts": {**CAKE, "params": {"arithmetic": "linux", "isolation": "triple-isolate", "tins": "besteffort"}},
+    "cake-tins": {**CAKE, "params": {"arithmetic": "linux", "isolation": "triple-isolate", "tins": "diffserv3"}},
+    "cake-marks": {**CAKE, "params": {"arithmetic": "linux", "isolation": "dual-srchost", "tins": "diffserv4"}},
+    "tail-drop": {"kind": "tail-drop", "params": {}, "ecn": False, "link": link(100)},
 }
 
 
-class Packet:
-    def __init__(self, number, start, fields):
-        _, _, enqueued, departed, length, flow, ecn, tos = fields
-        self.number, self.flow, self.ecn, self.length = number, flow, ecn, length + FRAME
-        self.enqueued = start + enqueued
-        self.departed = start + departed if departed >= 0 else None
-        self.is_marked = departed >= 0 and tos & 3 == 3 and ecn != 3
+class Operation:
+    """An operation of the host, with the discipline's answer: time, `+`, `?` or `~`, packet's number or nothing, events as sign and number."""
+
+    def __init__(self, time, what, packet=None):
+        self.time, self.what, self.packet, self.events = time, what, packet, []
 
 
-def read(path, times, shift):
-    with open(path) as lines:
-        start = int(next(lines)[1:])
-        start = start if times == CLOCK else shift
-        return [Packet(number, start, [int(word) for word in line.split()]) for number, line in enumerate(lines)]
-
-
-class Host:
-    """What happened, in order: operations as (time, what, packet or None, events)."""
-
-    def __init__(self, packets, description):
-        self.held_ready, self.limit = description["host"] == SERVICE, description["limit"]
-        self.early, self.timer = description["early"], description.get("timer")
-        self.arrivals, self.line, self.held = deque(packets), deque(), None
-        self.leaving = deque(sorted((p for p in packets if p.departed is not None), key=lambda p: p.departed))
-        self.operations = []
-
-    def run(self):
-        end = self.arrivals[-1].enqueued
-        due, period = self.timer or (end + 1, 1)
-        while self.arrivals:
-            arrival = self.arrivals[0].enqueued
-            departure = self.next_departure()
-            if due <= min(arrival, departure):
-                self.operations.append((due, "timer", None, []))
-                due += period
-            elif departure < arrival:
-                self.depart(departure)
-            else:
-                self.arrive(self.arrivals.popleft())
-        return self.operations
-
-    def next_departure(self):
-        if self.held_ready:
-            return self.held.departed if self.held else float("inf")
-        return self.leaving[0].departed if self.leaving and self.leaving[0] in self.line else float("inf")
-
-    def arrive(self, packet):
-        events = []
-        full = len(self.line) + (self.held is not None) >= self.limit
-        assert not (full and packet.departed is not None), f"packet {packet.number} passed a full queue"
-        if packet.departed is None and (full or self.early):
-            events.append(["drop", packet])
+def read(path):
+    """Packets as (length, flow, codepoint, hashes), and operations."""
+    packets, operations, timers, made = [], [], [], 0
+    for line in path.read_text().splitlines():
+        sign, *words = line.split()
+        numbers = [int(word) for word in words]
+        if sign == "*":
+            made = numbers[0]
+        elif sign == "+":
+            operations.append(Operation(numbers[0], "+", len(packets)))
+            packets.append((numbers[1], numbers[2], numbers[3], numbers[4:]))
+        elif sign == "?":
+            operations.append(Operation(numbers[0], "?"))
+        elif sign == "~":
+            timers.append((numbers[0], len(operations)))
         else:
-            if self.early and packet.is_marked:
-                events.append(["mark", packet])
-            self.line.append(packet)
-        self.operations.append((packet.enqueued, "enqueue", packet, events))
-        if self.held_ready and self.held is None:
-            self.take(packet.enqueued)
+            events = operations[-1].events
+            if sign == "-" and ("!", numbers[0]) in events:
+                # It was to be marked, but found no room.
+                events.remove(("!", numbers[0]))
+            events.append((sign, numbers[0]))
+    return packets, operations, timers, made
 
-    def depart(self, now):
-        self.held = None
-        self.take(now)
 
-    def take(self, now):
-        """The discipline is asked for a packet: which one leaves, and what was dropped before it."""
-        events = []
-        if self.leaving and self.leaving[0] in self.line:
-            packet = self.leaving.popleft()
-            while True:
-                first = next(p for p in self.line if p.flow == packet.flow)
-                self.line.remove(first)
-                if first is packet:
-                    break
-                assert first.departed is None, f"packet {packet.number} overtook {first.number}"
-                events.append(["drop", first])
-            if packet.is_marked and not self.early:
-                events.append(["mark", packet])
-            events.append(["depart", packet])
-            self.held = packet if self.held_ready else None
-        self.operations.append((now, "dequeue", None, events))
+def with_timers(operations, timers, period):
+    """Times moved so that the timer's are multiples of `period`, and the timer among the operations."""
+    grid = [(time, place) for time, place in timers if place > 0]
+    shift = -grid[0][0] % period
+    for time, _ in grid:
+        late = (time + shift) % period
+        assert late < UNIT * 4, f"a timer is {late} ns late"
+    moved, waiting = [], grid
+    for index, operation in enumerate(operations):
+        operation.time += shift
+        while waiting and waiting[0][1] <= index:
+            due = (waiting.pop(0)[0] + shift) // period * period
+            assert (not moved or moved[-1].time <= due) and due <= operation.time, "a timer changes its place"
+            moved.append(Operation(due, "~"))
+        moved.append(operation)
+    return moved
 
 
 def base36(number):
@@ -150,34 +128,43 @@ def base36(number):
 
 def pack(operations, packets):
     """The packed form: classes of packets, the start, and lines of operations."""
-    flows = sorted({p.flow for p in packets})
-    lengths = sorted({p.length for p in packets})
-    ecn = packets[0].ecn
+    known = sorted({flow for _, flow, *_ in packets})
+    lengths = sorted({length for length, *_ in packets})
 
-    def flow(packet):
-        return string.ascii_uppercase[flows.index(packet.flow)] if len(flows) > 1 else ""
+    def flow(number):
+        return string.ascii_uppercase[known.index(packets[number][1])] if len(known) > 1 else ""
 
-    def name(packet):
-        return string.ascii_uppercase[lengths.index(packet.length)] + flow(packet)
+    def name(number):
+        return string.ascii_uppercase[lengths.index(packets[number][0])] + flow(number)
 
-    classes = {name(p): [p.length, p.flow, p.ecn] for p in packets}
-    assert all(p.ecn == ecn for p in packets)
-    on_arrival, signs = {"drop": "/", "mark": "^"}, {"drop": "-", "mark": "!", "depart": ">"}
-    start = operations[0][0] // UNIT * UNIT
-    now, tokens = start, []
-    for time, what, packet, events in operations:
-        steps, rest = divmod(time - now, UNIT)
-        assert rest == 0, (time, now)
-        now = time
+    classes = {name(number): list(packet[:3]) for number, packet in enumerate(packets)}
+    assert len({codepoint for _, _, codepoint, _ in packets}) == 1
+    assert len({operation.time % UNIT for operation in operations if operation.what != "~"}) == 1
+    start = operations[0].time // UNIT * UNIT
+    now, tokens, waiting = start, [], {}
+    for operation in operations:
+        steps = (operation.time - now) // UNIT
+        now += steps * UNIT
         token = base36(steps) if steps else ""
-        if what == "enqueue":
-            token += name(packet)
-            assert len(events) <= 1
-            token += "".join(on_arrival[event] for event, _ in events)
-        elif what == "timer":
+        if operation.what == "+":
+            own = operation.packet
+            token += name(own)
+            waiting.setdefault(flow(own), []).append(own)
+            for sign, number in operation.events:
+                token += f"{{{base36(own - number)}}}" if number != own else {"-": "/", "!": "^"}[sign]
+                assert number == own or sign == "-"
+                if sign == "-":
+                    waiting[flow(number)].remove(number)
+        elif operation.what == "~":
             token += "~"
         else:
-            token += "".join(signs[event] + flow(p) for event, p in events) + ("" if any(e == "depart" for e, _ in events) else "=")
+            for sign, number in operation.events:
+                line = waiting[flow(number)]
+                assert line[0] == number, f"packet {number} leaves before {line[0]}"
+                token += sign + flow(number)
+                if sign != "!":
+                    line.pop(0)
+            token += "" if any(sign == ">" for sign, _ in operation.events) else "="
         tokens.append(token)
     lines = [""]
     for token in tokens:
@@ -188,10 +175,19 @@ def pack(operations, packets):
 
 
 def write(name, recording, description):
-    packets = read(recording, description["times"], description.get("shift", 0))
-    operations = Host(packets, description).run()
+    packets, operations, timers, made = read(recording)
+    last = max(index for index, operation in enumerate(operations) if operation.what == "+")
+    operations = operations[: last + 1]
+    if "timer" in description:
+        operations = with_timers(operations, timers, description["timer"])
+    if description.get("salted"):
+        for operation in operations:
+            operation.time -= made // MS * MS
+        packets = flows.renumbered(packets, description["seed"])
+    if "timer" in description and "seed" in description:
+        packets = flows.regrouped(packets, operations, description["seed"])
     packed = pack(operations, packets)
-    packed["reasons"] = {"drop_on_arrival": description["drop"], "mark_on_arrival": description["mark"], "on_departure": "head"}
+    packed["reasons"] = description.get("reasons", {})
     lines = packed.pop("lines")
     head = {"vector": 1, "origin": "Linux 6.12, recorded", **{key: description[key] for key in ("kind", "params", "ecn", "link")}}
     if "seed" in description:
@@ -202,17 +198,17 @@ def write(name, recording, description):
     text = ",\n".join("   " + json.dumps(line) for line in lines)
     out = pathlib.Path(__file__).resolve().parent / f"{name}.json"
     out.write_text("{\n" + body + ',\n "packed": {\n' + fields + ',\n  "operations": [\n' + text + "\n  ]\n }\n}\n")
-    seen = [event for *_, events in operations for event, _ in events]
-    print(f"{name}: {len(packets)} packets, {len(operations)} operations, {seen.count('drop')} drops, {seen.count('mark')} marks")
+    seen = [sign for operation in operations for sign, _ in operation.events]
+    print(f"{name}: {len(packets)} packets, {len(operations)} operations, {seen.count('-')} drops, {seen.count('!')} marks")
 
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    for name, (recording, description) in RECORDINGS.items():
-        if not (folder / f"{recording}.vec").exists():
+    for name, description in RECORDINGS.items():
+        if not (folder / f"{name}.rec").exists():
             print(f"{name}: no recording, stays as it is")
             continue
-        write(name, folder / f"{recording}.vec", description)
+        write(name, folder / f"{name}.rec", description)
 
 
 if __name__ == "__main__":

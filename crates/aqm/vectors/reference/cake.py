@@ -113,6 +113,7 @@ class Cake(Model):
             self.all.append(flow)
         flow.queue.append(packet)
         flow.bytes += packet.len
+        self.thin_out(flow)
         tin = flow.tin
         if flow.set in ("none", "decaying"):
             if flow.set == "none":
@@ -133,6 +134,9 @@ class Cake(Model):
             longest.cobalt.queue_full(now)
             if not longest.queue and longest.cobalt.empty_since is None:
                 longest.cobalt.empty_since = now
+
+    def thin_out(self, flow):
+        """The newest packet of `flow` may make an older one redundant; without the filter it does not."""
 
     def choose_tin(self):
         while True:

@@ -5,6 +5,7 @@ and `operations`, each with the events that must follow. Times are in ns, sizes 
 may also be {"packets": n}, {"bytes": n} or {"time": n}.
 
     ["enqueue", time, len, flow, codepoint, events]      packets are numbered from 0 in the order they are offered
+    ["enqueue", time, len, flow, codepoint, ack, events] one that only acknowledges: {"number", "echoed", "echo", "sack"}
     ["dequeue", time, events]
     ["timer", time, events]                              the time is the one the queue must ask for
     ["rate", time, rate or null, events]
@@ -56,8 +57,8 @@ class Rng:
 
 
 class Packet:
-    def __init__(self, number, len, flow, ecn, stamp):
-        self.number, self.len, self.flow, self.ecn, self.stamp = number, len, flow, ecn, stamp
+    def __init__(self, number, len, flow, ecn, stamp, ack=None):
+        self.number, self.len, self.flow, self.ecn, self.stamp, self.ack = number, len, flow, ecn, stamp, ack
 
 
 class Model:
@@ -129,8 +130,8 @@ def play(model, operations):
             model.timer(due)
             played.append(["timer", due, model.take_events()])
         if operation[0] == "enqueue":
-            _, _, size, flow, ecn = operation
-            model.enqueue(now, Packet(number, size, flow, ecn, now))
+            _, _, size, flow, ecn, *ack = operation
+            model.enqueue(now, Packet(number, size, flow, ecn, now, *ack))
             number += 1
         elif operation[0] == "rate":
             model.set_rate(now, operation[2])

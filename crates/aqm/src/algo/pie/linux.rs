@@ -61,7 +61,7 @@ impl LinuxPieParams {
     /// # Errors
     /// When a parameter is given that Linux does not have, or a gain that is not a whole number of sixteenths.
     pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        linux_has_only(given, &["target", "t_update", "alpha", "beta"])?;
+        linux_has_only(given, &["target", "t_update", "alpha", "beta", "flows", "quantum", "memory_limit", "perturbation", "hash"])?;
         let sixteenths = |param: &'static str| {
             let number = given.number(param).unwrap_or_default();
             let whole = (number * 16.0) as u32;
@@ -95,6 +95,8 @@ pub struct LinuxPie {
     departed_at: Option<u64>,
     /// Size of the packet in transmission.
     sending: Bytes,
+    /// Does that packet count? It does in a queue's backlog, not in that of a flow.
+    counts_sending: bool,
     tick: Instant,
 }
 
@@ -112,8 +114,15 @@ impl LinuxPie {
             burst: BURST,
             departed_at: None,
             sending: Bytes::ZERO,
+            counts_sending: true,
             tick: Instant::MAX,
         }
+    }
+
+    /// PIE of a flow among others.
+    #[must_use]
+    pub const fn of_flow(params: LinuxPieParams) -> Self {
+        Self { counts_sending: false, ..Self::new(params) }
     }
 
     /// The probability of a signal.
@@ -174,7 +183,9 @@ impl LinuxPie {
         let since_last = self.departed_at.map_or(0, |last| now.saturating_sub(last));
         self.departed_at = Some(now);
         self.burst = self.burst.saturating_sub(since_last);
-        self.sending = head.len;
+        if self.counts_sending {
+            self.sending = head.len;
+        }
     }
 
     pub(super) const fn on_idle(&mut self) {

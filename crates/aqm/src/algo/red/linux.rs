@@ -62,15 +62,20 @@ impl LinuxRedParams {
             let message = alloc::format!("{max_th} is not above min_th: allowed more than {min_th}");
             return Err(ParamError { param: "max_th", message });
         }
-        let weight = given.number("w_q");
-        let log = (1..32).find(|&log| weight == Some(1.0 / (1u64 << log) as f64));
-        let log = log.ok_or_else(|| ParamError {
-            param: "w_q",
-            message: "arithmetic = \"linux\" needs a power of one half: allowed 0.5, 0.25, 0.125 and so on to 2^-31".into(),
-        })?;
+        let log = weight_log(given)?;
         let max_p = (given.number("max_p").unwrap_or_default() * (1u64 << 32) as f64) as u32;
         Ok(Self { min_th, max_th, max_p, log, harddrop: given.switch("harddrop").unwrap_or_default() })
     }
+}
+
+/// The weight of a sample as a power of one half.
+pub(crate) fn weight_log(given: &Given<'_>) -> Result<u32, ParamError> {
+    let weight = given.number("w_q");
+    let log = (1..32).find(|&log| weight == Some(1.0 / (1u64 << log) as f64));
+    log.ok_or_else(|| ParamError {
+        param: "w_q",
+        message: "arithmetic = \"linux\" needs a power of one half: allowed 0.5, 0.25, 0.125 and so on to 2^-31".into(),
+    })
 }
 
 impl LinuxRed {

@@ -3,6 +3,7 @@
 use super::ack_filter::AckFilter;
 use crate::algo::cobalt::{self, CobaltParams};
 use crate::aqm::{FlowHash, Hosts};
+use crate::arithmetic::ARITHMETIC;
 use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
 use goodqueue_units::{Class, Rate};
 
@@ -226,6 +227,7 @@ pub const KIND: KindSpec = KindSpec {
             source: "Linux",
         },
         switch("ingress", false, "charge drops to their queue, and accept the delay of two packets for each bulk queue"),
+        ARITHMETIC,
     ],
     source: "Linux sch_cake; Hoeiland-Joergensen, Taht and Morton 2018",
 };

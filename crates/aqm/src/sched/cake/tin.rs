@@ -3,6 +3,7 @@
 use super::Sparing;
 use super::hosts::Hosts;
 use super::params::Isolation;
+use super::shares::{self, ExactDraw, Shares};
 use crate::aqm::{self, FlowHash};
 use crate::qdisc::Packet;
 use crate::sched::classifier::{Classifier, Hashing};
@@ -74,6 +75,26 @@ impl Chain {
         match next {
             NONE => self.tail = previous,
             next => flows[next as usize].turn.previous = previous,
+        }
+    }
+
+    /// Puts what stands before queue `first` behind the others.
+    fn begin_with(&mut self, flows: &mut Flows, first: u32) {
+        if self.head == first {
+            return;
+        }
+        let last = core::mem::replace(&mut flows[first as usize].turn.previous, NONE);
+        flows[last as usize].turn.next = NONE;
+        flows[self.tail as usize].turn.next = self.head;
+        flows[self.head as usize].turn.previous = self.tail;
+        (self.head, self.tail) = (first, last);
+    }
+
+    /// Puts queue `index` behind the others.
+    fn put_last(&mut self, flows: &mut Flows, index: u32) {
+        if self.tail != index {
+            self.remove(flows, index);
+            self.push_back(flows, index);
         }
     }
 }
@@ -159,6 +180,12 @@ impl Tin {
     /// Moves queue `index` to the end of the line of `place`, and counts it there.
     fn put(&mut self, flows: &mut Flows, index: u32, place: Place) {
         let before = core::mem::replace(&mut flows[index as usize].turn.place, place);
+        if before == place {
+            if place != Place::Idle {
+                self.chain(place).put_last(flows, index);
+            }
+            return;
+        }
         if before != Place::Idle {
             self.chain(before).remove(flows, index);
         }
@@ -202,7 +229,7 @@ impl Tin {
         table: &mut FlowTable<P, Sparing, Turn>,
         index: u32,
         hosts: aqm::Hosts,
-        quantum: i64,
+        shares: &mut Shares,
     ) {
         let turn = &mut table.flows[index as usize].turn;
         match turn.place {
@@ -221,54 +248,65 @@ impl Tin {
             Place::Decaying => {}
         }
         self.put(&mut table.flows, index, Place::Sparse);
-        let credit = self.credit(table, index, quantum);
+        let credit = self.credit(table, index, shares);
         table.flows[index as usize].turn.deficit = credit;
     }
 
     /// Queue `index` has used up its credit: it gets another turn's, and waits for it behind the others.
-    pub(super) fn end_turn<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, index: u32, quantum: i64) {
+    pub(super) fn end_turn<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, index: u32, shares: &mut Shares) {
         if self.old.head == index && self.new.head == NONE {
-            self.rounds(table, quantum);
+            self.rounds(table, shares);
         } else {
-            self.leave_turn(table, index, quantum);
+            self.leave_turn(table, index, shares);
         }
     }
 
     /// The same for one old queue after the other until one has credit. Shares of one quantum among many may be a few bytes: a packet takes
-    /// dozens of turns, of queues that mostly stay what they are.
-    fn rounds<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, quantum: i64) {
+    /// dozens of turns, of queues that mostly stay what they are, in an order that stays what it is but for its beginning.
+    fn rounds<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, shares: &mut Shares) {
         loop {
-            let first = self.old.head;
-            let Some(turn) = table.flows.get_mut(first as usize).map(|flow| &mut flow.turn) else { return };
-            if turn.deficit > 0 {
+            let FlowTable { flows, books, .. } = table;
+            let met = match &mut shares.linux {
+                None => {
+                    // A generator of its own stays in registers.
+                    let (mut draw, mut rng) = (ExactDraw::new(shares.quantum), books.rng.clone());
+                    let met = self.spend_bulk_turns(flows, |queues| draw.next(queues, &mut rng));
+                    books.rng = rng;
+                    met
+                }
+                Some(draws) => self.spend_bulk_turns(flows, |queues| shares::linux(shares.quantum, queues, draws)),
+            };
+            let Some(first) = met else { return };
+            self.old.begin_with(&mut table.flows, first);
+            if table.flows[first as usize].turn.deficit > 0 {
                 return;
             }
-            if turn.place != Place::Bulk {
-                self.leave_turn(table, first, quantum);
-                continue;
-            }
-            let queues = self.sharing(turn.source, turn.destination);
-            turn.deficit += share(quantum, queues, &mut table.books.rng);
-            if first == self.old.tail {
-                continue;
-            }
-            let second = core::mem::replace(&mut turn.next, NONE);
-            turn.previous = core::mem::replace(&mut self.old.tail, first);
-            let last = turn.previous;
-            table.flows[last as usize].turn.next = first;
-            table.flows[second as usize].turn.previous = NONE;
-            self.old.head = second;
+            self.leave_turn(table, first, shares);
         }
     }
 
-    fn leave_turn<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, index: u32, quantum: i64) {
+    /// Gives turns to bulk queues in their order, round after round, until one is met that has credit or is not bulk: that one.
+    #[inline]
+    fn spend_bulk_turns(&self, flows: &mut Flows, mut draw: impl FnMut(u32) -> i64) -> Option<u32> {
+        let mut at = self.old.head;
+        loop {
+            let turn = &mut flows.get_mut(at as usize)?.turn;
+            if turn.deficit > 0 || turn.place != Place::Bulk {
+                return Some(at);
+            }
+            turn.deficit += draw(self.sharing(turn.source, turn.destination));
+            at = if turn.next == NONE { self.old.head } else { turn.next };
+        }
+    }
+
+    fn leave_turn<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, index: u32, shares: &mut Shares) {
         let place = match table.flows[index as usize].turn.place {
             Place::Sparse if table.is_empty(index as usize) => Place::SparseEmpty,
             Place::Sparse => Place::Bulk,
             place => place,
         };
         self.put(&mut table.flows, index, place);
-        let credit = self.credit(table, index, quantum);
+        let credit = self.credit(table, index, shares);
         table.flows[index as usize].turn.deficit += credit;
     }
 
@@ -277,9 +315,9 @@ impl Tin {
         self.put(&mut table.flows, index, if rests { Place::Idle } else { Place::Decaying });
     }
 
-    fn credit<P: Packet>(&self, table: &mut FlowTable<P, Sparing, Turn>, index: u32, quantum: i64) -> i64 {
+    fn credit<P: Packet>(&self, table: &mut FlowTable<P, Sparing, Turn>, index: u32, shares: &mut Shares) -> i64 {
         let Turn { source, destination, .. } = table.flows[index as usize].turn;
-        share(quantum, self.sharing(source, destination), &mut table.books.rng)
+        shares.draw(self.sharing(source, destination), &mut table.books.rng)
     }
 
     /// How many bulk queues the busier of two hosts has.
@@ -288,15 +326,5 @@ impl Tin {
         let at_source = self.sources.as_ref().map_or(0, |hosts| hosts.bulk(source));
         let at_destination = self.destinations.as_ref().map_or(0, |hosts| hosts.bulk(destination));
         at_source.max(at_destination)
-    }
-}
-
-/// The credit of a turn: one quantum, shared among the bulk queues of a host, a part of a byte rounded up as often as it is large.
-#[inline]
-fn share(quantum: i64, queues: u32, rng: &mut Rng) -> i64 {
-    match queues {
-        0 | 1 => quantum,
-        // Truncation rounds down, as both are positive.
-        queues => (quantum as f64 / f64::from(queues) + rng.uniform()) as i64,
     }
 }
