@@ -240,11 +240,11 @@ impl Bbr {
     fn approach(&mut self, delivered: u32, delivered_in_all: u64) {
         let bandwidth = self.bandwidth();
         let extra = if self.full.is_reached() { self.aggregation.allowance(bandwidth) } else { 0 };
-        let target = self.quantized(self.bdp(bandwidth, self.cwnd_gain) + extra);
+        let target = self.quantized(self.bdp(bandwidth, self.cwnd_gain).saturating_add(extra));
         if self.full.is_reached() {
-            self.cwnd = (self.cwnd + delivered).min(target);
+            self.cwnd = self.cwnd.saturating_add(delivered).min(target);
         } else if self.cwnd < target || delivered_in_all < u64::from(UNKNOWN) {
-            self.cwnd += delivered;
+            self.cwnd = self.cwnd.saturating_add(delivered);
         }
         self.cwnd = self.cwnd.max(SMALLEST);
     }
