@@ -34,7 +34,7 @@ choke-drops      0 0x6,$eight choke $choke
 choke-marks      2 0x6,$eight choke $choke ecn
 sfb-drops        0 0x6,$eight sfb limit 1000
 sfb-marks        2 0x6,$eight sfb limit 1000
-sfb-rehash       0 0x3,1  sfb limit 1000 rehash 12000 db 4000
+sfb-rehash       0 0x3,1  sfb limit 1000 rehash 5000 db 2000
 cake-flows       0 0x6,$eight cake unlimited besteffort flows
 cake-hosts       0 0x4,8x2,16x2,64,72,128,136,0,64,16 cake unlimited besteffort triple-isolate
 cake-tins        0 0x4,8x2,17x2,68,77,133,140,1,67,20 cake unlimited diffserv3 triple-isolate

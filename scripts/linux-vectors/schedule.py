@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Times of packets for a recording: schedule.py CODEPOINT FLOWS. Lines of nanoseconds, IP length, flow, codepoint.
 
-Poisson arrivals in nine phases over 30 s around the 10 Mbit/s of the line: below, at and far above it, so that queues fill, hold and run empty.
+Poisson arrivals in nine phases over 12 s around the 10 Mbit/s of the line: below, at and far above it, so that queues fill, hold and run empty.
 FLOWS are numbers with commas between; packets are of each as often, or of one so many times as often as `NUMBERxTIMES` says.
 """
 import random
 import sys
 
-PHASES = [(3, 8e6), (5, 11e6), (2, 5e6), (5, 14e6), (2, 2e6), (3, 10.5e6), (5, 12e6), (1, 30e6), (4, 6e6)]
+PHASES = [(1.2, 8e6), (2, 11e6), (0.8, 5e6), (2, 14e6), (0.8, 2e6), (1.2, 10.5e6), (2, 12e6), (0.4, 30e6), (1.6, 6e6)]
 LENGTHS = [64, 200, 576, 1500, 1500, 1500, 1000]
 
 
@@ -23,7 +23,7 @@ def main():
     mean = sum(LENGTHS) / len(LENGTHS)
     at = end = 0
     for seconds, rate in PHASES:
-        end += seconds * 10**9
+        end += round(seconds * 1e9)
         while True:
             length, flow = draw.choice(LENGTHS), flows[draw.randrange(len(flows))]
             at += max(1, int(draw.expovariate(rate / 8 / mean) * 1e9))

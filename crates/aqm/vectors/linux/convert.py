@@ -59,7 +59,7 @@ RECORDINGS = {
     "choke-marks": {**CHOKE, "ecn": True},
     "sfb-drops": SFB,
     "sfb-marks": SFB,
-    "sfb-rehash": {**SFB, "params": {**SFB["params"], "rehash": 12_000 * MS, "warmup": 4000 * MS}},
+    "sfb-rehash": {**SFB, "params": {**SFB["params"], "rehash": 5000 * MS, "warmup": 2000 * MS}},
     "cake-flows": {**CAKE, "params": {"arithmetic": "linux", "isolation": "flows", "tins": "besteffort"}},
     "cake-hosts": {**CAKE, "params": {"arithmetic": "linux", "isolation": "triple-isolate", "tins": "besteffort"}},
     "cake-tins": {**CAKE, "params": {"arithmetic": "linux", "isolation": "triple-isolate", "tins": "diffserv3"}},
