@@ -6,7 +6,7 @@ pub(crate) mod sample;
 #[cfg(feature = "parquet")]
 mod tables;
 
-pub use folder::{Folder, write_file};
+pub use folder::{Folder, write_file, write_one_of_many};
 #[cfg(feature = "parquet")]
 pub use tables::{PACKETS_SCHEMA, SERIES_SCHEMA, TableKinds, Tables};
 

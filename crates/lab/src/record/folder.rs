@@ -66,13 +66,26 @@ impl Folder {
 /// # Errors
 /// When it cannot be written; the temporary file is removed.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
+    put_file(path, bytes, File::sync_all)
+}
+
+/// The same without waiting for the disk, for one of many files whose reader notices a damaged one: when the machine loses power
+/// soon after, its content may be gone although it has its name.
+///
+/// # Errors
+/// As [`write_file`].
+pub fn write_one_of_many(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
+    put_file(path, bytes, |_| Ok(()))
+}
+
+fn put_file(path: &Path, bytes: &[u8], settle: fn(&File) -> io::Result<()>) -> Result<(), RecordError> {
     let written = if fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
         File::options().write(true).open(path).and_then(|mut file| file.write_all(bytes))
     } else {
         let temporary = temporary_name(path);
         let written = File::create(&temporary).and_then(|mut file| {
             file.write_all(bytes)?;
-            file.sync_all()
+            settle(&file)
         });
         let result = written.and_then(|()| fs::rename(&temporary, path));
         if result.is_err() {

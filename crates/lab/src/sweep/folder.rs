@@ -6,7 +6,7 @@ use super::{PointOutcome, SweepError, columns, facts, file_stem, run_point};
 use crate::error::RecordError;
 use crate::plan::Plan;
 use crate::provenance::Provenance;
-use crate::record::{Folder, write_file};
+use crate::record::{Folder, write_file, write_one_of_many};
 use crate::runner::RunReport;
 use crate::summary::Summary;
 use serde_json::Value;
@@ -97,7 +97,7 @@ impl Sweep {
     pub fn keep(&self, number: usize, outcome: &PointOutcome) -> Result<(), RecordError> {
         match outcome {
             PointOutcome::Finished(bytes) => {
-                write_file(&self.point_path(number), bytes)?;
+                write_one_of_many(&self.point_path(number), bytes)?;
                 remove(&self.failed_path(number))
             }
             PointOutcome::Failed(bytes) => write_file(&self.failed_path(number), bytes),
