@@ -17,6 +17,9 @@ simulator's senders and once with those of Linux 6.12 in virtual time ([linux.md
 three replications; ± is half of the 95 % interval of their difference. Bounds: utilisation within 1 point, mean queue within 10 % or one
 packet, drops within a factor of 1.25 (or both below 0.05 %). Where a difference beyond a bound is smaller than its own interval allows to tell,
 the cell says *unclear*. Nothing was tuned towards a cell.
+
+The rows of Reno and CUBIC are of the version before receivers merged reports of a gap ([fidelity.md](fidelity.md)); at 10 Mbit/s a report is then up to 1.1 ms
+later, and none is merged.
 """
 
 # What the study prints (gallery/cp-aqm/expected.toml): for tail drop, and for CP-AQM with a threshold of five packets.
