@@ -19,7 +19,7 @@ import sys
 import tomllib
 from dataclasses import dataclass
 
-from programs import HERE, UNITS, GoodQueue, Ns2, Ns3, Sample, add_common_options, prepare, quantity
+from programs import HERE, UNITS, GoodQueue, Ns2, Ns3, Sample, add_common_options, prepare, publish, quantity
 
 FILES = ["controls.toml", "controls-dctcp.toml"]
 ACCESS_DELAY_S = 0.0001  # each of the four access links; goodqueue's default, and the peers' programs'
@@ -287,10 +287,7 @@ def main():
         results |= measure(name, programs, options)
     order = list(dict.fromkeys(point.cc for point in results))
     results = dict(sorted(results.items(), key=lambda item: order.index(item[0].cc)))
-    print(rows(results))
-    if not options.quick:
-        options.out.write_text(document(results, programs, options))
-        print(f"\nwritten to {options.out}", file=sys.stderr)
+    publish(rows(results), options, lambda: document(results, programs, options))
 
 
 if __name__ == "__main__":

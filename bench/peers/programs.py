@@ -206,3 +206,11 @@ def add_common_options(parser, *, seeds, out):
 def machine():
     model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown processor")
     return f"{model}, {os.cpu_count()} processors, {platform.system()} {platform.release()}"
+
+
+def publish(shown, options, document):
+    """Prints a table, and writes the document of the whole run unless it was a quick one."""
+    print(shown)
+    if not options.quick:
+        options.out.write_text(document())
+        print(f"\nwritten to {options.out}", file=sys.stderr)

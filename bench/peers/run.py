@@ -18,7 +18,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from programs import HERE, UNITS, GoodQueue, Ns2, Ns3, Sample, add_common_options, machine, prepare, quantity
+from programs import HERE, UNITS, GoodQueue, Ns2, Ns3, Sample, add_common_options, machine, prepare, publish, quantity
 
 CASES = ["s1", "s2", "s2b", "s2c", "s3", "s3-codel", "s4"]
 ACCESS_DELAY_S = 0.0001  # each of the four access links; goodqueue's default, and the peers' programs'
@@ -231,10 +231,7 @@ def main():
     if not programs:
         raise SystemExit("run.py: nothing to run")
     results = [(case, measure(case, programs, options)) for case in map(read_case, options.cases.split(","))]
-    print(table(results))
-    if not options.quick:
-        options.out.write_text(document(results, programs, options))
-        print(f"\nwritten to {options.out}", file=sys.stderr)
+    publish(table(results), options, lambda: document(results, programs, options))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import statistics
 import sys
 import tomllib
 
-from programs import HERE, UNITS, GoodQueue, Ns2, Ns3, add_common_options, prepare, quantity
+from programs import HERE, UNITS, GoodQueue, Ns2, Ns3, add_common_options, prepare, publish, quantity
 
 FILE = HERE / "survey.toml"
 EDGES = [1, 2, 3, 4]
@@ -201,10 +201,7 @@ def main():
     if not programs:
         raise SystemExit("survey.py: nothing to run")
     results = measure(programs, options)
-    print(table(results))
-    if not options.quick:
-        options.out.write_text(document(results, programs, options))
-        print(f"\nwritten to {options.out}", file=sys.stderr)
+    publish(table(results), options, lambda: document(results, programs, options))
 
 
 if __name__ == "__main__":
