@@ -117,6 +117,8 @@ describe.skipIf(!isPossible)("the monitor of a bridge", () => {
     await change("Algorithm", "Set the algorithm", "codle");
     await page.getByText(/codle/).last().waitFor();
     await expect.poll(status).toContain("down: gsp-as at 5.00 Mbit/s");
+    // The browser tells of the refusal in its own time.
+    await expect.poll(() => complaints.filter((text) => text.includes("422")).length).toBe(1);
     expect(complaints.splice(0).filter((text) => !text.includes("422"))).toEqual([]);
   });
 
