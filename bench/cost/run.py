@@ -12,7 +12,6 @@ Packets are those that left the bottleneck; CPU seconds (user + system) and peak
 import argparse
 import json
 import os
-import platform
 import random
 import re
 import subprocess
@@ -23,6 +22,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent))
+
+from process import finish, machine  # noqa: E402
 
 LINE = """
 goodqueue = 1
@@ -144,18 +146,10 @@ def write_flow_list(folder):
 def run_once(gq, folder, *, before=()):
     """One run: packets, CPU seconds, peak memory in MB, and what was written to standard error."""
     command = [*before, str(gq), "run", "case.toml", "--jobs", "1", "--replications", "1", "--no-report", "--record", "nothing", "--out", "out", "--json", "-"]
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        child = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL, cwd=folder)
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        out.seek(0)
-        err.seek(0)
-        said = err.read().decode()
-        if child.returncode != 0:
-            raise SystemExit(f"run.py: {' '.join(command)} ended with {child.returncode}:\n{said}")
-        (point,) = json.loads(out.read())["points"]
+    done = finish(command, folder)
+    (point,) = json.loads(done.out)["points"]
     packets = point["links"]["bottleneck"]["departed_packets"]["mean"]
-    return packets, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6, said
+    return packets, done.cpu_s, done.memory_mb, done.err
 
 
 def measure(case, options):
@@ -184,11 +178,6 @@ def rows(results, *, first):
             line += f" {result.instructions / result.packets:,.0f} |" if result.instructions else " |"
         lines.append(line)
     return "\n".join(lines)
-
-
-def machine():
-    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown processor")
-    return f"{model}, {os.cpu_count()} processors, {platform.system()} {platform.release()}"
 
 
 def document(results, options):

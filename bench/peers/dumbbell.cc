@@ -1,6 +1,8 @@
 // A dumbbell in ns-3 that counts what leaves the bottleneck. Built and run by run.py as: dumbbell --key=value …
 // Prints one line of JSON. All times in seconds, rates in bit/s, sizes in bytes, limits in packets.
 
+#include "watch.h"
+
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
@@ -65,7 +67,7 @@ struct Options
 };
 
 // Counts at the bottleneck: packets that started transmission, dropped packets, and the time integral of waiting packets.
-class Bottleneck
+class Bottleneck : public QueueWatch
 {
   public:
     struct Counts
@@ -76,77 +78,30 @@ class Bottleneck
         double area = 0;
     };
 
-    void Watch(Ptr<NetDevice> netDevice, Ptr<QueueDisc> disc)
+    Bottleneck()
+        : QueueWatch("PacketsInQueue")
     {
-        auto device = DynamicCast<PointToPointNetDevice>(netDevice);
-        auto fifo = device->GetQueue();
-        device->TraceConnectWithoutContext("PhyTxBegin", MakeCallback(&Bottleneck::Departed, this));
-        fifo->TraceConnectWithoutContext("PacketsInQueue", MakeCallback(&Bottleneck::FifoLength, this));
-        if (disc)
-        {
-            disc->TraceConnectWithoutContext("Drop", MakeCallback(&Bottleneck::DiscDropped, this));
-            disc->TraceConnectWithoutContext("PacketsInQueue", MakeCallback(&Bottleneck::DiscLength, this));
-        }
-        else
-        {
-            // Without a discipline a full device queue is reported by the layer above it.
-            fifo->TraceConnectWithoutContext("Drop", MakeCallback(&Bottleneck::Dropped, this));
-            auto layer = device->GetNode()->GetObject<TrafficControlLayer>();
-            layer->TraceConnectWithoutContext("TcDrop", MakeCallback(&Bottleneck::Dropped, this));
-        }
     }
 
     Counts Read()
     {
-        Integrate();
+        m_counts.area = GetArea();
         return m_counts;
     }
 
-    uint32_t GetWaiting() const
-    {
-        return m_inFifo + m_inDisc;
-    }
-
   private:
-    void Departed(Ptr<const Packet> packet)
+    void Departed(Ptr<const Packet> packet) override
     {
         m_counts.departures++;
         m_counts.bytes += packet->GetSize();
     }
 
-    void Dropped(Ptr<const Packet>)
+    void Dropped(Ptr<const Packet>, uint32_t) override
     {
         m_counts.drops++;
-    }
-
-    void DiscDropped(Ptr<const QueueDiscItem>)
-    {
-        m_counts.drops++;
-    }
-
-    void FifoLength(uint32_t, uint32_t now)
-    {
-        Integrate();
-        m_inFifo = now;
-    }
-
-    void DiscLength(uint32_t, uint32_t now)
-    {
-        Integrate();
-        m_inDisc = now;
-    }
-
-    void Integrate()
-    {
-        const double now = Simulator::Now().GetSeconds();
-        m_counts.area += (m_inFifo + m_inDisc) * (now - m_since);
-        m_since = now;
     }
 
     Counts m_counts;
-    uint32_t m_inFifo = 0;
-    uint32_t m_inDisc = 0;
-    double m_since = 0;
 };
 
 // Counts data packets that senders put on their way, and those they had sent before.
@@ -236,31 +191,17 @@ ConfigureTcp(const Options& options)
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(window));
 }
 
-PointToPointHelper
-LinkOf(double rate, double delay, uint32_t limit)
-{
-    PointToPointHelper link;
-    link.SetDeviceAttribute("DataRate", DataRateValue(DataRate(static_cast<uint64_t>(rate))));
-    link.SetChannelAttribute("Delay", TimeValue(Seconds(delay)));
-    link.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, limit)));
-    return link;
-}
-
-// Address assignment puts a default discipline on every device; this takes it away again where none is wanted.
 void
 RemoveDisciplinesExcept(Ptr<NetDevice> kept)
 {
-    TrafficControlHelper helper;
     for (uint32_t n = 0; n < NodeList::GetNNodes(); n++)
     {
         auto node = NodeList::GetNode(n);
-        auto layer = node->GetObject<TrafficControlLayer>();
         for (uint32_t d = 0; d < node->GetNDevices(); d++)
         {
-            auto device = node->GetDevice(d);
-            if (device != kept && layer && layer->GetRootQueueDiscOnDevice(device))
+            if (node->GetDevice(d) != kept)
             {
-                helper.Uninstall(device);
+                RemoveDiscipline(node->GetDevice(d));
             }
         }
     }
@@ -306,7 +247,7 @@ InstallDiscipline(const Options& options, Ptr<NetDevice> device)
 void
 WriteTrace(std::FILE* file, const Senders* senders, const Bottleneck* bottleneck)
 {
-    std::fprintf(file, "%.2f %.3f %u\n", Simulator::Now().GetSeconds(), senders->GetWindow() / 1448.0, bottleneck->GetWaiting());
+    std::fprintf(file, "%.2f %.3f %u\n", Simulator::Now().GetSeconds(), senders->GetWindow() / 1448.0, bottleneck->GetLength());
     Simulator::Schedule(MilliSeconds(10), &WriteTrace, file, senders, bottleneck);
 }
 
@@ -326,12 +267,13 @@ main(int argc, char** argv)
     ConfigureTcp(options);
 
     const bool fifo = options.queue == "tail-drop";
-    const uint32_t plenty = 1000000;
+    const QueueSize plenty(QueueSizeUnit::PACKETS, 1000000);
+    const QueueSize own(QueueSizeUnit::PACKETS, fifo ? options.limit : 1);
     PointToPointDumbbellHelper net(options.flows,
                                    LinkOf(options.accessRate, options.accessDelay, plenty),
                                    options.flows,
                                    LinkOf(options.accessRate, options.accessDelay, plenty),
-                                   LinkOf(options.rate, options.delay, fifo ? options.limit : 1));
+                                   LinkOf(options.rate, options.delay, own));
     InternetStackHelper stack;
     net.InstallStack(stack);
     auto device = net.GetLeft()->GetDevice(0);
@@ -341,7 +283,7 @@ main(int argc, char** argv)
                             Ipv4AddressHelper("10.250.0.0", "255.255.255.0"));
     RemoveDisciplinesExcept(fifo ? nullptr : device);
     // The way back carries acknowledgements and is never the subject.
-    DynamicCast<PointToPointNetDevice>(net.GetRight()->GetDevice(0))->GetQueue()->SetMaxSize(QueueSize(QueueSizeUnit::PACKETS, plenty));
+    DynamicCast<PointToPointNetDevice>(net.GetRight()->GetDevice(0))->GetQueue()->SetMaxSize(plenty);
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();
 
     auto starts = CreateObject<UniformRandomVariable>();

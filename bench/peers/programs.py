@@ -4,7 +4,6 @@ import functools
 import hashlib
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -14,6 +13,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent))
+
+from process import finish  # noqa: E402
 NS3_VERSION = "3.44"
 NS3_WHEEL = f"ns3=={NS3_VERSION}.post0"
 NS3_MODULES = ["core", "network", "internet", "point-to-point", "point-to-point-layout", "traffic-control", "applications"]
@@ -72,19 +74,12 @@ class Kept:
 
 def run_measured(command):
     """Runs a command to its end; returns what it printed and its CPU seconds, those of its own children included."""
-    return Kept.lookup(command, lambda: run_now(command))
 
+    def run():
+        done = finish(command, ROOT)
+        return done.out, done.cpu_s
 
-def run_now(command):
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        child = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL, cwd=ROOT)
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        out.seek(0)
-        err.seek(0)
-        if child.returncode != 0:
-            raise SystemExit(f"{Path(sys.argv[0]).name}: {' '.join(command)} ended with {child.returncode}:\n{err.read().decode()}")
-        return out.read().decode(), usage.ru_utime + usage.ru_stime
+    return Kept.lookup(command, run)
 
 
 class GoodQueue:
@@ -154,11 +149,11 @@ class Ns3(Peer):
     def __init__(self, program):
         cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "goodqueue" / "peers"
         self.venv = cache / f"ns3-{NS3_VERSION}"
-        self.source = HERE / f"{program}.cc"
+        self.sources = [HERE / f"{program}.cc", HERE / "watch.h"]
         self.binary = cache / f"ns3-{program}"
 
     def available(self):
-        return self.binary.is_file() and self.binary.stat().st_mtime >= self.source.stat().st_mtime
+        return self.binary.is_file() and self.binary.stat().st_mtime >= max(source.stat().st_mtime for source in self.sources)
 
     def install(self):
         if not list(self.venv.glob("lib/python*/site-packages/ns3")):
@@ -169,7 +164,7 @@ class Ns3(Peer):
         switches = ["-std=c++23", "-O2", "-DNS3_LOG_ENABLE", "-DNS3_ASSERT_ENABLE", "-DNS3_BUILD_PROFILE_RELEASE"]
         libraries = [f"-L{package}/lib64", "-Wl,--no-as-needed", f"-Wl,-rpath,{package}/lib64"]
         libraries += [f"-lns{NS3_VERSION}-{module}" for module in NS3_MODULES]
-        subprocess.run(["g++", *switches, f"-I{package}/include", str(self.source), "-o", str(self.binary), *libraries], check=True)
+        subprocess.run(["g++", *switches, f"-I{package}/include", str(self.sources[0]), "-o", str(self.binary), *libraries], check=True)
 
     def version(self):
         return f"ns-{NS3_VERSION}, the Python wheel (built with logs and asserts)"
@@ -201,11 +196,6 @@ def add_common_options(parser, *, seeds, out):
     parser.add_argument("--without", default="", metavar="LIST", help="leave out: of ns-2,ns-3")
     parser.add_argument("--out", type=Path, default=HERE / out, metavar="FILE")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep runs there, and take those that are there already")
-
-
-def machine():
-    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown processor")
-    return f"{model}, {os.cpu_count()} processors, {platform.system()} {platform.release()}"
 
 
 def publish(shown, options, document):

@@ -18,7 +18,9 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from programs import HERE, UNITS, GoodQueue, Ns2, Ns3, Sample, add_common_options, machine, prepare, publish, quantity
+from programs import HERE, UNITS, GoodQueue, Ns2, Ns3, Sample, add_common_options, prepare, publish, quantity
+
+from process import machine  # noqa: E402 (programs put it in reach)
 
 CASES = ["s1", "s2", "s2b", "s2c", "s3", "s3-codel", "s4"]
 ACCESS_DELAY_S = 0.0001  # each of the four access links; goodqueue's default, and the peers' programs'

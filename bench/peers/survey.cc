@@ -1,6 +1,8 @@
 // Nodes at two edges of a core link in ns-3: TCP with ECN and on-off UDP. Built and run by survey.py as: survey --key=value …
 // Prints one line of JSON. Times in seconds, rates in bit/s, sizes and limits in bytes unless they say packets.
 
+#include "watch.h"
+
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
@@ -87,41 +89,23 @@ Numbers(const std::string& text)
     return numbers;
 }
 
-// What the core link's queue does: the device's own, with the discipline before it if there is one.
-class Core
+// What the core link's queue does. Lengths in bytes.
+class Core : public QueueWatch
 {
   public:
-    void Watch(Ptr<NetDevice> netDevice, Ptr<QueueDisc> disc)
+    Core()
+        : QueueWatch("BytesInQueue")
     {
-        auto device = DynamicCast<PointToPointNetDevice>(netDevice);
-        auto fifo = device->GetQueue();
-        device->TraceConnectWithoutContext("PhyTxBegin", MakeCallback(&Core::Departed, this));
-        fifo->TraceConnectWithoutContext("BytesInQueue", MakeCallback(&Core::FifoLength, this));
-        if (disc)
-        {
-            disc->TraceConnectWithoutContext("Enqueue", MakeCallback(&Core::DiscEntered, this));
-            disc->TraceConnectWithoutContext("Drop", MakeCallback(&Core::DiscDropped, this));
-            disc->TraceConnectWithoutContext("Mark", MakeCallback(&Core::DiscMarked, this));
-            disc->TraceConnectWithoutContext("BytesInQueue", MakeCallback(&Core::DiscLength, this));
-        }
-        else
-        {
-            fifo->TraceConnectWithoutContext("Enqueue", MakeCallback(&Core::Entered, this));
-            auto layer = device->GetNode()->GetObject<TrafficControlLayer>();
-            layer->TraceConnectWithoutContext("TcDrop", MakeCallback(&Core::Dropped, this));
-            fifo->TraceConnectWithoutContext("Drop", MakeCallback(&Core::Dropped, this));
-        }
     }
 
     void Print(const Options& options)
     {
-        Integrate();
         const auto arrived = static_cast<double>(std::max<uint64_t>(1, m_departed + m_dropped + m_entered.size()));
         const double arrivedBytes = std::max(1.0, m_departedBytes + m_droppedBytes);
         std::printf("{\"utilisation\": %.6f, \"delay_s\": %.8f, \"queue_bytes\": %.2f, \"loss\": %.8f, \"loss_bytes\": %.8f, \"marked\": %.8f}\n",
                     m_departedBytes * 8.0 / (options.duration * options.rate),
                     m_delays / std::max<double>(1.0, m_departed),
-                    m_area / options.duration,
+                    GetArea() / options.duration,
                     m_dropped / arrived,
                     m_droppedBytes / arrivedBytes,
                     m_marked / arrived);
@@ -129,22 +113,12 @@ class Core
 
   private:
     // Times are kept by the packet's own number, which stays with it on its way through discipline and device.
-    void Enter(uint64_t uid)
+    void Entered(Ptr<const Packet> packet) override
     {
-        m_entered[uid] = Simulator::Now().GetSeconds();
+        m_entered[packet->GetUid()] = Simulator::Now().GetSeconds();
     }
 
-    void Entered(Ptr<const Packet> packet)
-    {
-        Enter(packet->GetUid());
-    }
-
-    void DiscEntered(Ptr<const QueueDiscItem> item)
-    {
-        Enter(item->GetPacket()->GetUid());
-    }
-
-    void Departed(Ptr<const Packet> packet)
+    void Departed(Ptr<const Packet> packet) override
     {
         m_departed++;
         m_departedBytes += packet->GetSize() - FRAMING;
@@ -156,45 +130,16 @@ class Core
         }
     }
 
-    void Drop(uint32_t bytes)
+    void Dropped(Ptr<const Packet> packet, uint32_t bytes) override
     {
+        m_entered.erase(packet->GetUid());
         m_dropped++;
         m_droppedBytes += bytes;
     }
 
-    void Dropped(Ptr<const Packet> packet)
-    {
-        Drop(packet->GetSize());
-    }
-
-    void DiscDropped(Ptr<const QueueDiscItem> item)
-    {
-        m_entered.erase(item->GetPacket()->GetUid());
-        Drop(item->GetSize());
-    }
-
-    void DiscMarked(Ptr<const QueueDiscItem>, const char*)
+    void Marked() override
     {
         m_marked++;
-    }
-
-    void FifoLength(uint32_t, uint32_t now)
-    {
-        Integrate();
-        m_inFifo = now;
-    }
-
-    void DiscLength(uint32_t, uint32_t now)
-    {
-        Integrate();
-        m_inDisc = now;
-    }
-
-    void Integrate()
-    {
-        const double now = Simulator::Now().GetSeconds();
-        m_area += (m_inFifo + m_inDisc) * (now - m_since);
-        m_since = now;
     }
 
     // The device's header of two bytes, which other programs do not have.
@@ -207,10 +152,6 @@ class Core
     double m_departedBytes = 0;
     double m_droppedBytes = 0;
     double m_delays = 0;
-    double m_area = 0;
-    double m_since = 0;
-    uint32_t m_inFifo = 0;
-    uint32_t m_inDisc = 0;
 };
 
 void
@@ -224,16 +165,6 @@ ConfigureTcp(const Options& options)
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(4000000));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(4000000));
-}
-
-NetDeviceContainer
-Connect(Ptr<Node> from, Ptr<Node> to, double rate, double delay, const QueueSize& size)
-{
-    PointToPointHelper link;
-    link.SetDeviceAttribute("DataRate", DataRateValue(DataRate(static_cast<uint64_t>(rate))));
-    link.SetChannelAttribute("Delay", TimeValue(Seconds(delay)));
-    link.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", QueueSizeValue(size));
-    return link.Install(from, to);
 }
 
 Ptr<QueueDisc>
@@ -272,13 +203,11 @@ AssignAddresses(Ipv4AddressHelper& addresses, const NetDeviceContainer& devices,
 {
     addresses.Assign(devices);
     addresses.NewNetwork();
-    TrafficControlHelper helper;
     for (uint32_t d = 0; d < devices.GetN(); d++)
     {
-        auto layer = devices.Get(d)->GetNode()->GetObject<TrafficControlLayer>();
-        if (devices.Get(d) != kept && layer->GetRootQueueDiscOnDevice(devices.Get(d)))
+        if (devices.Get(d) != kept)
         {
-            helper.Uninstall(devices.Get(d));
+            RemoveDiscipline(devices.Get(d));
         }
     }
 }
@@ -333,15 +262,15 @@ main(int argc, char** argv)
     NodeContainer destinations(inDelays.size());
     InternetStackHelper stack;
     stack.InstallAll();
-    auto coreDevices = Connect(middle.Get(0), middle.Get(1), options.rate, options.delay, core);
+    auto coreDevices = LinkOf(options.rate, options.delay, core).Install(middle.Get(0), middle.Get(1));
     DynamicCast<PointToPointNetDevice>(coreDevices.Get(1))->GetQueue()->SetMaxSize(plenty);
     Ptr<QueueDisc> disc = fifo ? nullptr : InstallRed(options, coreDevices.Get(0));
     Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
     AssignAddresses(addresses, coreDevices, fifo ? nullptr : coreDevices.Get(0));
     for (uint32_t i = 0; i < inDelays.size(); i++)
     {
-        AssignAddresses(addresses, Connect(sources.Get(i), middle.Get(0), options.edgeRate, inDelays[i], edge), nullptr);
-        AssignAddresses(addresses, Connect(destinations.Get(i), middle.Get(1), options.edgeRate, outDelays[i], edge), nullptr);
+        AssignAddresses(addresses, LinkOf(options.edgeRate, inDelays[i], edge).Install(sources.Get(i), middle.Get(0)), nullptr);
+        AssignAddresses(addresses, LinkOf(options.edgeRate, outDelays[i], edge).Install(destinations.Get(i), middle.Get(1)), nullptr);
     }
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();
 
