@@ -100,6 +100,9 @@ class Bulk(Traffic):
         Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
     timestamps
         The timestamps option, 12 bytes a segment; for instance ``false``. Default: true.
+    sack
+        Selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain
+        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: "compressed".
     loss_detection
         How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
     slow_start_exit
@@ -124,6 +127,7 @@ class Bulk(Traffic):
     ecn: Value | None = None
     mss: Value | None = None
     timestamps: Value | None = None
+    sack: Value | None = None
     loss_detection: Value | None = None
     slow_start_exit: Value | None = None
     initial_window: Value | None = None
@@ -157,6 +161,9 @@ class BulkWithPauses(Traffic):
         Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
     timestamps
         The timestamps option, 12 bytes a segment; for instance ``false``. Default: true.
+    sack
+        Selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain
+        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: "compressed".
     loss_detection
         How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
     slow_start_exit
@@ -183,6 +190,7 @@ class BulkWithPauses(Traffic):
     ecn: Value | None = None
     mss: Value | None = None
     timestamps: Value | None = None
+    sack: Value | None = None
     loss_detection: Value | None = None
     slow_start_exit: Value | None = None
     initial_window: Value | None = None
@@ -215,6 +223,9 @@ class Short(Traffic):
         Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
     timestamps
         The timestamps option, 12 bytes a segment; for instance ``false``. Default: true.
+    sack
+        Selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain
+        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: "compressed".
     loss_detection
         How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
     slow_start_exit
@@ -241,6 +252,7 @@ class Short(Traffic):
     ecn: Value | None = None
     mss: Value | None = None
     timestamps: Value | None = None
+    sack: Value | None = None
     loss_detection: Value | None = None
     slow_start_exit: Value | None = None
     initial_window: Value | None = None
@@ -269,6 +281,9 @@ class FlowList(Traffic):
         Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
     timestamps
         The timestamps option, 12 bytes a segment; for instance ``false``. Default: true.
+    sack
+        Selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain
+        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: "compressed".
     loss_detection
         How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
     slow_start_exit
@@ -293,6 +308,7 @@ class FlowList(Traffic):
     ecn: Value | None = None
     mss: Value | None = None
     timestamps: Value | None = None
+    sack: Value | None = None
     loss_detection: Value | None = None
     slow_start_exit: Value | None = None
     initial_window: Value | None = None
@@ -327,6 +343,9 @@ class Web(Traffic):
         Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
     timestamps
         The timestamps option, 12 bytes a segment; for instance ``false``. Default: true.
+    sack
+        Selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain
+        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: "compressed".
     loss_detection
         How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
     slow_start_exit
@@ -353,6 +372,7 @@ class Web(Traffic):
     ecn: Value | None = None
     mss: Value | None = None
     timestamps: Value | None = None
+    sack: Value | None = None
     loss_detection: Value | None = None
     slow_start_exit: Value | None = None
     initial_window: Value | None = None
@@ -392,6 +412,9 @@ class Page(Traffic):
         Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
     timestamps
         The timestamps option, 12 bytes a segment; for instance ``false``. Default: true.
+    sack
+        Selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain
+        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: "compressed".
     loss_detection
         How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
     slow_start_exit
@@ -421,6 +444,7 @@ class Page(Traffic):
     ecn: Value | None = None
     mss: Value | None = None
     timestamps: Value | None = None
+    sack: Value | None = None
     loss_detection: Value | None = None
     slow_start_exit: Value | None = None
     initial_window: Value | None = None
@@ -456,6 +480,9 @@ class Video(Traffic):
         Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
     timestamps
         The timestamps option, 12 bytes a segment; for instance ``false``. Default: true.
+    sack
+        Selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain
+        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: "compressed".
     loss_detection
         How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
     slow_start_exit
@@ -483,6 +510,7 @@ class Video(Traffic):
     ecn: Value | None = None
     mss: Value | None = None
     timestamps: Value | None = None
+    sack: Value | None = None
     loss_detection: Value | None = None
     slow_start_exit: Value | None = None
     initial_window: Value | None = None

@@ -92,6 +92,12 @@ const TCP_KEYS: &[TrafficKey] = &[
     key("ecn", "the control's habit", "true", "true, false, or the feedback: \"classic\", \"mirror\", \"accurate\", \"l4s\""),
     key("mss", "fills the link's mtu", "\"1000 B\"", "largest payload of a segment"),
     key("timestamps", "true", "false", "the timestamps option, 12 bytes a segment"),
+    key(
+        "sack",
+        "\"compressed\"",
+        "\"plain\"",
+        "selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain (each at once), or false (none: New Reno's recovery)",
+    ),
     key("loss_detection", "\"rack\"", "\"rfc6675\"", "how losses are found: by time or by counting"),
     key("slow_start_exit", "\"native\"", "\"hystart++\"", "how slow start may end: native, loss-only, hystart++"),
     key("initial_window", "10", "3", "initial window in segments"),

@@ -20,6 +20,8 @@ pub enum LossDetection {
     Rack,
     /// By counting: SACK-based recovery with three duplicates (RFC 6675).
     Rfc6675,
+    /// By duplicate acknowledgements alone, one loss a round trip: New Reno without SACK (RFC 6582).
+    Duplicates,
 }
 
 /// How slow start may end without a loss.
@@ -124,6 +126,18 @@ pub enum AckPolicy {
     },
 }
 
+/// What a receiver says of data beyond a gap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SackReports {
+    /// Each such segment is reported at once a few times, then several together, as Linux has done since 4.18.
+    #[default]
+    Compressed,
+    /// Each is reported at once (RFC 2018).
+    Plain,
+    /// Nothing but that the acknowledgement repeats: no SACK. Wants senders with [`LossDetection::Duplicates`].
+    Off,
+}
+
 /// Settings of a receiver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReceiverConfig {
@@ -131,6 +145,8 @@ pub struct ReceiverConfig {
     pub ack_policy: AckPolicy,
     /// Longest time an acknowledgement may be held back (Linux 40 ms).
     pub max_ack_delay: Duration,
+    /// Selective acknowledgements.
+    pub sack: SackReports,
     /// Full segment size, for counting "every second full segment".
     pub mss: Bytes,
 }
@@ -153,6 +169,11 @@ impl Default for SenderConfig {
 
 impl Default for ReceiverConfig {
     fn default() -> Self {
-        Self { ack_policy: AckPolicy::Delayed, max_ack_delay: Duration::ms(40), mss: Bytes::new(1448) }
+        Self {
+            ack_policy: AckPolicy::Delayed,
+            max_ack_delay: Duration::ms(40),
+            sack: SackReports::default(),
+            mss: Bytes::new(1448),
+        }
     }
 }

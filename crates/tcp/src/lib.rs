@@ -52,7 +52,7 @@ mod segmentation;
 mod sender;
 
 pub use cc::{AnyCc, CcError, CongestionControl, kinds};
-pub use config::{AckPolicy, CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SenderConfig, SlowStartExit};
+pub use config::{AckPolicy, CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SackReports, SenderConfig, SlowStartExit};
 pub use receiver::Receiver;
 pub use segment::{Flags, SackBlock, Segment};
 pub use sender::{Ending, Sender, SenderStatistics, Transmit};

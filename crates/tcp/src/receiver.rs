@@ -4,12 +4,13 @@
 //! once, later every second full segment or after the timer. Out-of-order data, data that fills a hole, FIN, and the first marked packet are answered
 //! at once. Marks are reported as the SYN asks: by ECE until the sender has reduced its window (RFC 3168), by ECE packet by packet
 //! (RFC 8257), or by a count (RFC 9768). Data beyond a gap is reported at once three times; later reports of the same gap wait for a
-//! twentieth of the handshake's round-trip time, a millisecond at most, and go together (Linux's compressed selective acknowledgements). Departure: the delay is
+//! twentieth of the handshake's round-trip time, a millisecond at most, and go together (Linux's compressed selective acknowledgements, 4.18 and
+//! later; [`SackReports`] has receivers without them, and without SACK). Departure: the delay is
 //! constant at its minimum (Linux stretches it up to the round-trip time when segments come slowly).
 
 mod ranges;
 
-use crate::config::{AckPolicy, ReceiverConfig};
+use crate::config::{AckPolicy, ReceiverConfig, SackReports};
 use crate::segment::{Flags, SackBlock, Segment};
 use goodqueue_units::{Duration, Ecn, Instant};
 use ranges::OutOfOrder;
@@ -68,13 +69,14 @@ pub struct Receiver {
     fin_at: u64,
     /// One above the last byte of the last marked packet, when they are counted.
     marked_end: u64,
-    /// How long reports of a gap are held back; zero before the round-trip time is known.
+    /// How long reports of a gap are held back; zero before the round-trip time is known, and where each leaves at once.
     merger: Duration,
     /// The gap last reported begins here, and how often it was reported at once.
     gap_at: u64,
     gap_reports: u8,
     /// Reports held back since the last acknowledgement.
     merged: u8,
+    sack: SackReports,
 }
 
 /// How marks are reported.
@@ -125,6 +127,7 @@ impl Receiver {
             gap_at: 0,
             gap_reports: 0,
             merged: 0,
+            sack: config.sack,
         }
     }
 
@@ -317,7 +320,9 @@ impl Receiver {
         self.quick = self.quick.max(QUICK_ACKS);
         let mut ack = self.acknowledge(now);
         // A copy more than 4 GiB old says nothing about this window.
-        if let Ok(offset) = u32::try_from(self.next - old.number) {
+        if self.sack != SackReports::Off
+            && let Ok(offset) = u32::try_from(self.next - old.number)
+        {
             ack.sack.copy_within(0..2, 1);
             ack.sack[0] = SackBlock { offset, len: u32::from(old.payload) };
             ack.flags = ack.flags.with(Flags::DSACK);
@@ -342,7 +347,9 @@ impl Receiver {
             if let Some(at) = self.handshake_at {
                 let rtt = now.since(at);
                 self.long_pause = rtt + PAUSE.max(rtt * 2);
-                self.merger = Duration::ns(rtt.as_nanos() / 20).min(LONGEST_MERGER) + MERGER_SLACK;
+                if self.sack == SackReports::Compressed {
+                    self.merger = Duration::ns(rtt.as_nanos() / 20).min(LONGEST_MERGER) + MERGER_SLACK;
+                }
             }
         }
         self.quick = self.quick.max(QUICK_ACKS);
@@ -378,7 +385,7 @@ impl Receiver {
         let delay = (now.as_nanos().wrapping_sub(self.echo.as_nanos()) / Segment::DELAY_UNIT.as_nanos()) as u32;
         let mut ack =
             Segment { number: self.next, timestamp: self.echo, flags: self.flags, delay, ce: self.marked, ..Segment::default() };
-        if !self.out_of_order.is_empty() {
+        if !self.out_of_order.is_empty() && self.sack != SackReports::Off {
             self.out_of_order.report(self.next, &mut ack);
         }
         ack

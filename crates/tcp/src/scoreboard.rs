@@ -4,6 +4,7 @@
 //! runs of delivered segments are skipped by links stored in the records themselves, first losses are found and repaired in order of sequence
 //! by two cursors that only move forward, and repeated losses through two queues in order of sending.
 
+mod duplicates;
 mod loss;
 
 use alloc::boxed::Box;

@@ -6,11 +6,15 @@
 //!
 //! With [`LossDetection::Rfc6675`] losses are found by counting, without probes, and lost copies only by the timer; the reduction is by PRR as well.
 //!
+//! With [`LossDetection::Duplicates`] there are no selective acknowledgements: three duplicates tell of a loss, and each partial acknowledgement
+//! of the next one.
+//!
 //! Where the RFCs leave room it does what Linux 6.12 does: one timer for retransmission, loss probe (TLP) and reordering (RACK); reductions by PRR; undoing
 //! of reductions that timestamps, duplicate reports or F-RTO show to be mistaken; windows counted in segments. Not modelled: send buffers and
 //! the receiver's window as it changes, segmentation offload, the cache of metrics between connections, decay of an unused window.
 
 mod acks;
+mod duplicates;
 mod echo;
 mod instruments;
 mod messages;
@@ -27,6 +31,7 @@ use crate::scoreboard::Scoreboard;
 use crate::segment::Segment;
 use crate::segmentation::Segmentation;
 use alloc::boxed::Box;
+use duplicates::Duplicates;
 use echo::Echo;
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
 use instruments::Instruments;
@@ -149,6 +154,7 @@ pub struct Sender {
     recovery_point: u64,
     prr: Prr,
     undo: Undo,
+    duplicates: Duplicates,
     probe_was_repeat: bool,
     forward_rto: bool,
     rescued: bool,
@@ -233,6 +239,7 @@ impl Sender {
             recovery_point: 0,
             prr: Prr::default(),
             undo: Undo::default(),
+            duplicates: Duplicates::default(),
             probe_end: NO_SEGMENT,
             probe_was_repeat: false,
             timeouts_in_a_row: 0,

@@ -2,7 +2,7 @@
 
 mod pipe;
 
-use goodqueue_tcp::{AckPolicy, CcConfig, Data, EcnMode, Flags, Receiver, ReceiverConfig, Segment, SenderConfig};
+use goodqueue_tcp::{AckPolicy, CcConfig, Data, EcnMode, Flags, Receiver, ReceiverConfig, SackReports, Segment, SenderConfig};
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate};
 use pipe::{Fate, Pipe};
 
@@ -82,7 +82,12 @@ fn data_out_of_order_and_data_filling_a_hole_are_acknowledged_at_once() {
 
 /// A receiver that knows a round-trip time of 100 ms from the handshake and has no quick acknowledgements left.
 fn settled() -> Feed {
-    let mut feed = Feed::new(AckPolicy::Delayed);
+    settled_with(SackReports::Compressed)
+}
+
+fn settled_with(sack: SackReports) -> Feed {
+    let receiver = Receiver::new(&ReceiverConfig { sack, ..ReceiverConfig::default() });
+    let mut feed = Feed { receiver, now: Instant::from_nanos(1) };
     let syn = Segment { flags: Flags::SYN, timestamp: feed.now, ..Segment::default() };
     feed.receiver.handle_segment(feed.now, &syn, Ecn::NotEct).expect("an answer");
     feed.now += Duration::ms(100);
@@ -106,6 +111,22 @@ fn a_gap_is_reported_three_times_at_once_and_then_by_and_by() {
     assert_eq!(feed.answered([23, 16]), [false, true], "what fills the gap is acknowledged at once");
     assert_eq!(feed.receiver.next_timeout(), None);
     assert_eq!(feed.answered([30]), [true], "another gap counts anew");
+}
+
+#[test]
+fn hosts_without_compression_report_each_segment_beyond_a_gap() {
+    let mut feed = settled_with(SackReports::Plain);
+    assert_eq!(feed.answered([17, 18, 19, 20, 21, 22]), [true; 6]);
+    assert_eq!(feed.take(23).expect("at once").blocks().len(), 1);
+}
+
+#[test]
+fn hosts_without_sack_only_repeat_themselves() {
+    let mut feed = settled_with(SackReports::Off);
+    let repeats: Vec<Segment> = [17, 18, 19, 20, 3].into_iter().filter_map(|number| feed.take(number)).collect();
+    assert!(
+        repeats.len() == 5 && repeats.iter().all(|ack| ack.number == 16 * MSS && ack.flags == Flags::ACK && !ack.has_blocks())
+    );
 }
 
 #[test]

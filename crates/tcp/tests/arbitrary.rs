@@ -128,11 +128,11 @@ impl Driven {
     }
 }
 
-fn driven(kind: usize, by_time: bool, ecn: EcnMode, max_window: u64) -> Driven {
+fn driven(kind: usize, loss_detection: LossDetection, ecn: EcnMode, max_window: u64) -> Driven {
     let config = SenderConfig {
         mss: Bytes::new(MSS),
         cc: CcConfig { kind: kinds()[kind].kind, params: Vec::new() },
-        loss_detection: if by_time { LossDetection::Rack } else { LossDetection::Rfc6675 },
+        loss_detection,
         ecn,
         max_window: Bytes::new(max_window),
         data: Data::Bytes(Bytes::new(SEGMENTS * MSS)),
@@ -153,6 +153,8 @@ fn driven(kind: usize, by_time: bool, ecn: EcnMode, max_window: u64) -> Driven {
     Driven { sender, now, sent: 0, acked: 0 }
 }
 
+const DETECTIONS: [LossDetection; 3] = [LossDetection::Rack, LossDetection::Rfc6675, LossDetection::Duplicates];
+
 fn ecn() -> impl Strategy<Value = EcnMode> {
     prop_oneof![
         Just(EcnMode::Native),
@@ -170,12 +172,12 @@ proptest! {
     #[test]
     fn no_acknowledgement_breaks_a_sender(
         kind in 0..kinds().len(),
-        by_time in any::<bool>(),
+        detection in 0..DETECTIONS.len(),
         ecn in ecn(),
         max_window in prop_oneof![Just(u64::MAX), (1u64..40).prop_map(|segments| segments * MSS)],
         life in proptest::collection::vec(operation(), 1..150),
     ) {
-        let mut driven = driven(kind, by_time, ecn, max_window);
+        let mut driven = driven(kind, DETECTIONS[detection], ecn, max_window);
         driven.drain(10_000);
         for operation in &life {
             driven.apply(operation);

@@ -2,7 +2,7 @@
 
 mod pipe;
 
-use goodqueue_tcp::{AckPolicy, CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SenderConfig};
+use goodqueue_tcp::{AckPolicy, CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SackReports, SenderConfig};
 use goodqueue_units::{Bytes, Duration, Rng};
 use pipe::{Fate, Pipe};
 use proptest::prelude::*;
@@ -45,6 +45,13 @@ fn a_last_segment_of_any_size_is_delivered() {
     }
 }
 
+const DETECTIONS: [(LossDetection, SackReports); 4] = [
+    (LossDetection::Rack, SackReports::Compressed),
+    (LossDetection::Rack, SackReports::Plain),
+    (LossDetection::Rfc6675, SackReports::Compressed),
+    (LossDetection::Duplicates, SackReports::Off),
+];
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
@@ -52,7 +59,7 @@ proptest! {
     fn random_loss_reordering_and_duplication_never_stop_a_transfer(
         seed in any::<u64>(),
         kind in 0..KINDS.len(),
-        by_time in any::<bool>(),
+        detection in 0..DETECTIONS.len(),
         loss in 0.0f64..0.3,
         ack_loss in 0.0f64..0.3,
         late in 0.0f64..0.2,
@@ -62,9 +69,9 @@ proptest! {
         segments in 1u64..400,
         policy in 0usize..3,
     ) {
-        let detection = if by_time { LossDetection::Rack } else { LossDetection::Rfc6675 };
+        let (detection, sack) = DETECTIONS[detection];
         let policy = [AckPolicy::Delayed, AckPolicy::EveryPacket, AckPolicy::EveryWindow { segments: 20 }][policy];
-        let receiver = ReceiverConfig { ack_policy: policy, ..ReceiverConfig::default() };
+        let receiver = ReceiverConfig { ack_policy: policy, sack, ..ReceiverConfig::default() };
         let mut rng = Rng::new(seed);
         let mut ack_rng = Rng::new(seed ^ 1);
         let sender = SenderConfig {

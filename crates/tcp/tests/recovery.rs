@@ -2,7 +2,7 @@
 
 mod pipe;
 
-use goodqueue_tcp::{CcConfig, Data, LossDetection, ReceiverConfig, SenderConfig};
+use goodqueue_tcp::{CcConfig, Data, LossDetection, ReceiverConfig, SackReports, SenderConfig};
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
 use pipe::{Fate, Pipe};
 use std::collections::HashSet;
@@ -331,4 +331,55 @@ fn the_first_duplicates_let_new_segments_leave() {
         answers.push(all(&mut sender, now).iter().map(|out| (out.segment.number / MSS, out.retransmission)).collect::<Vec<_>>());
     }
     assert_eq!(answers, [vec![(20, false)], vec![(21, false)], vec![(0, true)]]);
+}
+
+/// Both ends without selective acknowledgements.
+fn without_sack(segments: u64, fate: impl FnMut(&goodqueue_tcp::Segment, usize) -> Fate + 'static) -> Pipe {
+    let receiver = ReceiverConfig { sack: SackReports::Off, ..ReceiverConfig::default() };
+    let mut pipe = Pipe::new(&wide(segments, LossDetection::Duplicates), &receiver).with_fate(fate);
+    pipe.finish(Duration::secs(60));
+    assert_eq!(pipe.receiver.delivered_bytes(), segments * MSS);
+    assert!(pipe.acks.iter().all(|(_, ack)| !ack.has_blocks()));
+    pipe
+}
+
+#[test]
+fn without_sack_three_duplicates_tell_of_a_loss() {
+    let pipe = without_sack(300, first_sending_of([50]));
+    let done = pipe.sender.statistics();
+    assert_eq!((done.retransmitted_segments, done.recoveries, done.timeouts), (1, 1, 0));
+    assert!(pipe.sender.ssthresh() >= Bytes::new(50 * MSS) && pipe.sender.ssthresh() <= Bytes::new(100 * MSS));
+    let repeat = pipe.log.iter().find(|sent| sent.retransmission).unwrap();
+    let first = pipe.log.iter().find(|sent| sent.number == repeat.number).unwrap();
+    assert!(repeat.number == 50 * MSS && repeat.at.since(first.at) < Duration::ms(32), "{}", repeat.at.since(first.at));
+}
+
+#[test]
+fn without_sack_one_loss_is_repaired_in_each_round_trip_of_a_single_recovery() {
+    let lost = [20, 40, 60, 80];
+    let pipe = without_sack(400, first_sending_of(lost));
+    let done = pipe.sender.statistics();
+    assert_eq!((done.retransmitted_segments, done.recoveries, done.timeouts), (4, 1, 0), "{done:?}");
+    let repeats: Vec<_> = pipe.log.iter().filter(|sent| sent.retransmission).collect();
+    assert_eq!(repeats.iter().map(|sent| sent.number / MSS).collect::<Vec<_>>(), lost);
+    for pair in repeats.windows(2) {
+        let gap = pair[1].at.since(pair[0].at);
+        assert!(gap >= Duration::ms(20) && gap < Duration::ms(40), "a round trip each: {gap}");
+    }
+}
+
+#[test]
+fn without_sack_many_losses_of_a_window_end_in_a_timeout() {
+    // Sixty round trips of repair are more than a retransmission timer that only the first of them restarts.
+    let pipe = without_sack(400, first_sending_of((20..80).filter(|n| n % 2 == 0)));
+    let done = pipe.sender.statistics();
+    assert_eq!(done.timeouts, 1, "{done:?}");
+}
+
+#[test]
+fn without_sack_duplicates_of_a_repair_begin_no_other() {
+    // Everything from 10 on is lost but the last few: the timeout's copies of what had arrived bring duplicates.
+    let pipe = without_sack(400, first_sending_of((10..120).filter(|n| n % 10 != 9)));
+    let done = pipe.sender.statistics();
+    assert!(done.recoveries <= 1 && done.timeouts >= 1, "{done:?}");
 }

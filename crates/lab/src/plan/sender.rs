@@ -6,7 +6,9 @@ use super::tree::Value;
 use crate::diagnostic::Fault;
 use crate::quantity::Limits;
 use goodqueue_sim::SourceSpec;
-use goodqueue_tcp::{AckPolicy, CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SenderConfig, SlowStartExit};
+use goodqueue_tcp::{
+    AckPolicy, CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SackReports, SenderConfig, SlowStartExit,
+};
 use goodqueue_units::{Bytes, Duration};
 
 /// A connection whose segment size still waits for the link's MTU.
@@ -39,7 +41,12 @@ impl Draft {
         }
         let mss = table.optional("mss", reader::bytes(Limits::new(SMALLEST_MSS, LARGEST_MSS)));
         let ecn = table.optional("ecn", read_ecn);
+        let sack = table.optional("sack", read_sack).unwrap_or_default();
         let loss_detection = table.optional("loss_detection", reader::choice(&["rack", "rfc6675"]));
+        if sack == SackReports::Off && loss_detection.is_some() {
+            let message = "is given beside `sack = false`, where losses are found by duplicates".to_owned();
+            table.fault("loss_detection", message, Some("keep one of them".to_owned()));
+        }
         let exit = table.optional("slow_start_exit", reader::choice(&["native", "loss-only", "hystart++"]));
         let initial_window = table.optional("initial_window", reader::count(Limits::new(1, 1_000)));
         let rto_min = table.optional("rto_min", reader::duration(Limits::new(Duration::ms(1), Duration::secs(60))));
@@ -50,7 +57,11 @@ impl Draft {
         Some(Self {
             sender: SenderConfig {
                 cc: cc?.unwrap_or(CcConfig { kind: "cubic", params: Vec::new() }),
-                loss_detection: if loss_detection == Some("rfc6675") { LossDetection::Rfc6675 } else { LossDetection::Rack },
+                loss_detection: match loss_detection {
+                    _ if sack == SackReports::Off => LossDetection::Duplicates,
+                    Some("rfc6675") => LossDetection::Rfc6675,
+                    _ => LossDetection::Rack,
+                },
                 slow_start_exit: match exit {
                     Some("loss-only") => SlowStartExit::LossOnly,
                     Some("hystart++") => SlowStartExit::HystartPlusPlus,
@@ -66,6 +77,7 @@ impl Draft {
             receiver: ReceiverConfig {
                 ack_policy: ack.unwrap_or(defaults.1.ack_policy),
                 max_ack_delay: max_ack_delay.unwrap_or(defaults.1.max_ack_delay),
+                sack,
                 ..defaults.1
             },
             header: header.unwrap_or(if timestamps == Some(false) { HEADERS } else { HEADERS + TIMESTAMPS }),
@@ -117,6 +129,17 @@ fn read_ecn(field: Field<'_>) -> Result<EcnMode, Fault> {
             "mirror" => EcnMode::Mirror,
             "accurate" => EcnMode::Accurate,
             _ => EcnMode::L4s,
+        }),
+    }
+}
+
+/// `"compressed"`, `"plain"`, or a switch.
+fn read_sack(field: Field<'_>) -> Result<SackReports, Fault> {
+    match field.node.value {
+        Value::Bool(on) => Ok(if on { SackReports::default() } else { SackReports::Off }),
+        _ => reader::choice(&["compressed", "plain"])(field).map(|word| match word {
+            "plain" => SackReports::Plain,
+            _ => SackReports::Compressed,
         }),
     }
 }

@@ -2,7 +2,7 @@ use super::*;
 use goodqueue_aqm::spec::{Size, Value};
 use goodqueue_aqm::{EcnPolicy, Limit};
 use goodqueue_sim::{RateSpec, SourceSpec};
-use goodqueue_tcp::{AckPolicy, Data, EcnMode, LossDetection, SlowStartExit};
+use goodqueue_tcp::{AckPolicy, Data, EcnMode, LossDetection, SackReports, SlowStartExit};
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
 use proptest::prelude::*;
 
@@ -117,6 +117,19 @@ fn a_sender_takes_all_its_settings() {
     assert_eq!(receiver.ack_policy, AckPolicy::EveryWindow { segments: 20 });
     assert_eq!(receiver.max_ack_delay, Duration::ms(200));
     assert_eq!(scenario.traffic[0].stop, Some(Instant::from_nanos(30_000_000_000)));
+}
+
+#[test]
+fn hosts_have_the_selective_acknowledgements_of_their_time() {
+    let both = |settings: &str| {
+        let scenario = scenario("buffer = \"1 bdp\"", &format!("kind = \"bulk\"\n{settings}"));
+        let SourceSpec::Tcp { sender, receiver, .. } = &scenario.traffic[0].main.source else { panic!("bulk is TCP") };
+        (sender.loss_detection, receiver.sack)
+    };
+    assert_eq!(both(""), (LossDetection::Rack, SackReports::Compressed));
+    assert_eq!(both("sack = true"), both(""));
+    assert_eq!(both("sack = \"plain\""), (LossDetection::Rack, SackReports::Plain));
+    assert_eq!(both("sack = false"), (LossDetection::Duplicates, SackReports::Off));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::job::{FlowJob, Job, MOST_FLOWS, Role};
 use crate::kernel::Kernel;
 use crate::report::{ConnectionState, Line};
 use goodqueue_sim::{FlowSpec, Outcome, OutsideWorld, Series, SeriesColumn, SourceSpec, WorldSpec};
-use goodqueue_tcp::{Data, EcnMode, LossDetection, ReceiverConfig, SenderConfig, SlowStartExit};
+use goodqueue_tcp::{Data, EcnMode, LossDetection, ReceiverConfig, SackReports, SenderConfig, SlowStartExit};
 use goodqueue_units::{Bytes, Duration, Instant};
 use std::collections::BTreeSet;
 
@@ -61,6 +61,9 @@ pub fn check(spec: &WorldSpec, kernel: &Kernel) -> Result<(), String> {
         }
         if !sender.cc.params.is_empty() {
             return refuse("cc", "a kernel's congestion control has no parameters here");
+        }
+        if receiver.sack != SackReports::default() {
+            return refuse("sack", "is the kernel's, compressed");
         }
         if sender.loss_detection != LossDetection::Rack {
             return refuse("loss_detection", "is the kernel's, rack");

@@ -39,7 +39,7 @@ impl LossLog {
 }
 
 impl Scoreboard {
-    fn mark_lost(&mut self, number: u64) {
+    pub(super) fn mark_lost(&mut self, number: u64) {
         let record = self.record(number);
         if record.has(RETRANSMITTED) {
             self.retransmitted -= 1;
@@ -59,7 +59,7 @@ impl Scoreboard {
     }
 
     /// Moves the frontier over everything decided; returns the first segment that is neither delivered, lost nor sent again.
-    fn next_undecided(&mut self) -> Option<u64> {
+    pub(super) fn next_undecided(&mut self) -> Option<u64> {
         while self.frontier < self.nxt {
             let record = self.record(self.frontier);
             if record.has(SACKED) {

@@ -116,10 +116,18 @@ impl Sender {
         let mut delivery = Delivery::default();
         if advanced {
             self.timeouts_in_a_row = 0;
-            self.board.acknowledge(t, una, self.recovery_point, echoed, &mut delivery);
+            if self.lacks_sack() {
+                self.acknowledge_without_sack(t, una, echoed, &mut delivery);
+            } else {
+                self.board.acknowledge(t, una, self.recovery_point, echoed, &mut delivery);
+            }
         }
         let mut reports_duplicate = false;
-        if segment.has_blocks() {
+        if self.lacks_sack() {
+            if !advanced {
+                self.count_duplicate(&mut delivery);
+            }
+        } else if segment.has_blocks() {
             reports_duplicate = self.take_selective(t, segment, prior_highest, &mut delivery);
         }
         let measured = self.measure(t, &delivery, advanced, echoed);
@@ -147,7 +155,8 @@ impl Sender {
         }
         let routine = self.state == State::Open && advanced && delivery.sacked == 0 && !facts.ece && !reports_duplicate;
         let verdict = if routine { Verdict::default() } else { self.alert(t, &facts) };
-        if verdict.wait_until.is_none() && (advanced || self.should_extend_timer(t, measured.sack)) {
+        let restart = if advanced { self.restarts_timer() } else { self.should_extend_timer(t, measured.sack) };
+        if verdict.wait_until.is_none() && restart {
             self.arm_after_progress(t);
         }
         self.report_losses(now);
@@ -274,7 +283,9 @@ impl Sender {
         } else if delivery.delivered > 0 {
             let ack = if facts.advanced && newly_lost == 0 { Ack::Safe } else { Ack::Unsafe };
             let window = self.prr.window(delivery.delivered, self.board.in_flight(), ack);
-            self.set_window(window);
+            // A partial acknowledgement is answered at once (RFC 6582 §3.2, step 3).
+            let repair = u32::from(self.lacks_sack() && newly_lost > 0);
+            self.set_window(window.max(self.board.in_flight() + repair));
         }
         debug_assert!(self.timer.usage != Use::Off || self.board.outstanding() == 0, "data is outstanding and no timer runs");
     }

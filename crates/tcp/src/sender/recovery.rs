@@ -67,9 +67,10 @@ impl Sender {
     }
 
     /// Looks for losses; the reordering timer is armed when some may only be late.
-    pub(super) fn find_losses(&mut self, t: u64) -> Verdict {
+    pub(super) fn find_losses(&mut self, t: u64, advanced: bool) -> Verdict {
         let verdict = match self.loss_detection {
             LossDetection::Rfc6675 => self.board.find_losses_by_count(),
+            LossDetection::Duplicates => self.find_loss_by_duplicates(advanced),
             LossDetection::Rack => {
                 if !self.rack.advanced {
                     return Verdict::default();
@@ -124,6 +125,7 @@ impl Sender {
         }
         self.state = State::Recovery;
         self.rescued = false;
+        self.duplicates.on_repair(self.board.nxt());
         self.statistics.recoveries += 1;
     }
 
@@ -246,7 +248,7 @@ impl Sender {
             self.take_back(t, false);
             self.stay_open(t, facts.ece);
         }
-        let verdict = self.find_losses(t);
+        let verdict = self.find_losses(t, facts.advanced);
         if self.state != State::Recovery {
             if self.board.lost() == 0 {
                 return verdict;
@@ -259,7 +261,7 @@ impl Sender {
 
     fn go_on_after_timeout(&mut self, t: u64, facts: &AckFacts) -> Verdict {
         self.repair = self.judge_timeout(t, facts);
-        let verdict = self.find_losses(t);
+        let verdict = self.find_losses(t, facts.advanced);
         if self.state == State::Open || verdict.retransmissions > 0 {
             let mut more = self.watch(t, facts);
             more.lost += verdict.lost;
@@ -313,7 +315,7 @@ impl Sender {
             self.rack.on_vain_recovery();
             self.take_back(t, false);
         }
-        let verdict = self.find_losses(t);
+        let verdict = self.find_losses(t, facts.advanced);
         if self.board.lost() == 0 {
             if self.state != State::Loss {
                 self.stay_open(t, facts.ece);

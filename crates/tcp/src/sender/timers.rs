@@ -152,7 +152,11 @@ impl Sender {
         self.statistics.timeouts += 1;
         let patience = if self.loss_detection == LossDetection::Rack { self.rack.latest.rtt } else { 0 };
         let newly_in_trouble = self.state < State::Recovery;
+        if self.lacks_sack() {
+            self.board.forget_duplicates();
+        }
         self.board.time_out(t, patience);
+        self.duplicates.on_repair(self.board.nxt());
         let news = self.state <= State::Disorder
             || self.recovery_point <= self.board.una()
             || self.state == State::Loss && self.timeouts_in_a_row == 0;

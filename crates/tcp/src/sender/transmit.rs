@@ -167,7 +167,7 @@ impl Sender {
         if self.is_reducing() {
             self.prr.on_sent();
         }
-        if number == self.board.una() && self.timer.usage != Use::Reordering {
+        if number == self.board.una() && self.timer.usage != Use::Reordering && !self.duplicates.keep_timer() {
             self.arm_retransmission_from(t);
         }
         self.repeat(now, number)
