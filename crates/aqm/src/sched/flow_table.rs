@@ -224,15 +224,14 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
         const BLOCK: usize = 64;
         let (mut most, mut first) = (0, 0);
         for (block, loads) in self.loads.chunks(BLOCK).enumerate() {
-            // Signed numbers, which these fit, are compared by fewer instructions.
-            let here = loads.iter().map(|load| load.bytes as i32).max().unwrap_or(0);
+            let here = loads.iter().map(|load| load.bytes).max().unwrap_or(0);
             if here > most {
                 (most, first) = (here, block * BLOCK);
             }
         }
         // Where only packets of no bytes wait, any flow that has some.
         let found = if most > 0 {
-            self.loads[first..].iter().position(|load| load.bytes == most as u32)
+            self.loads[first..].iter().position(|load| load.bytes == most)
         } else {
             self.loads.iter().position(|load| load.packets > 0)
         };

@@ -1,9 +1,9 @@
 """Makes packed vectors of recordings of Linux queue disciplines: convert.py FOLDER, for all of RECORDINGS below.
 
 A recording is text, a line for each thing that happened in the discipline, in order: `+ TIME LENGTH FLOW CODEPOINT HASH HASH DRAWS` an arrival, for an
-acknowledgement with its number, echoed time stamp, congestion echo and three SACK ranges, packets being numbered from 0; `- NUMBER` and `! NUMBER` a packet dropped or marked during the arrival or request before; `? TIME` a request; `> NUMBER` the packet
-it gave; `~ TIME` a timer set; `* TIME` the discipline was made. Times in ns of the kernel's clock. README.md says how recordings are made, docs/conformance.md what the packed form
-means.
+acknowledgement with its number, echoed time stamp, congestion echo and three SACK ranges behind it, packets being numbered from 0; `- NUMBER` and `! NUMBER`
+a packet dropped or marked during the arrival or request before; `? TIME` a request; `> NUMBER` the packet it gave; `~ TIME` a timer set; `* TIME` the
+discipline was made. Times in ns of the kernel's clock. README.md says how recordings are made, docs/conformance.md what the packed form means.
 """
 
 import json
@@ -41,6 +41,9 @@ CHOKE = {"kind": "choke", "link": link(4000), "seed": 1,
 SFB = {"kind": "sfb", "link": link(1000), "seed": 1, "ecn": True, "salted": True,
        "params": {"arithmetic": "linux", "d1": 33 / 65535, "d2": 3 / 65535}}
 CAKE = {"kind": "cake", "link": {**link(10**6), "rate": None}, "seed": 1, "ecn": True}
+CAKE_FLOWS = {"arithmetic": "linux", "isolation": "flows", "tins": "besteffort"}
+# What is packed says nothing of acknowledgements: these are written out.
+CAKE_ACKS = {**CAKE, "acks": True, "operations": 700}
 
 RECORDINGS = {
     "codel-drops": {**CODEL, "ecn": False},
@@ -60,17 +63,18 @@ RECORDINGS = {
     "sfb-drops": SFB,
     "sfb-marks": SFB,
     "sfb-rehash": {**SFB, "params": {**SFB["params"], "rehash": 5000 * MS, "warmup": 2000 * MS}},
-    "cake-flows": {**CAKE, "params": {"arithmetic": "linux", "isolation": "flows", "tins": "besteffort"}},
+    "cake-flows": {**CAKE, "params": CAKE_FLOWS},
     "cake-hosts": {**CAKE, "params": {"arithmetic": "linux", "isolation": "triple-isolate", "tins": "besteffort"}},
     "cake-tins": {**CAKE, "params": {"arithmetic": "linux", "isolation": "triple-isolate", "tins": "diffserv3"}},
     "cake-marks": {**CAKE, "params": {"arithmetic": "linux", "isolation": "dual-srchost", "tins": "diffserv4"}},
     # tbf asks at half the rate of its shaper, which so hardly ever holds a packet back; but quantum and COBALT's target follow that rate.
-    "cake-rate": {**CAKE, "shaped": True, "link": link(10**6) | {"rate": 20_000_000}, "params": {"arithmetic": "linux", "isolation": "triple-isolate", "tins": "besteffort"}},
+    "cake-rate": {**CAKE, "shaped": True, "operations": 9_000, "link": {**link(10**6), "rate": 20_000_000},
+                  "params": {"arithmetic": "linux", "isolation": "triple-isolate", "tins": "besteffort"}},
     # Its limit counts the kernel's buffers, which for these frames have 2304 bytes each.
-    "cake-limit": {**CAKE, "link": {**link(345_600 // 2304), "rate": None}, "reasons": {"drop_on_arrival": "over-limit"},
+    "cake-limit": {**CAKE, "operations": 13_000, "link": {**link(345_600 // 2304), "rate": None}, "reasons": {"drop_on_arrival": "over-limit"},
                    "params": {"arithmetic": "linux", "isolation": "flowblind", "tins": "besteffort"}},
-    "cake-acks": {**CAKE, "acks": True, "params": {"arithmetic": "linux", "isolation": "flows", "tins": "besteffort", "ack_filter": "on"}},
-    "cake-acks-aggressive": {**CAKE, "acks": True, "params": {"arithmetic": "linux", "isolation": "flows", "tins": "besteffort", "ack_filter": "aggressive"}},
+    "cake-acks": {**CAKE_ACKS, "params": {**CAKE_FLOWS, "ack_filter": "on"}},
+    "cake-acks-aggressive": {**CAKE_ACKS, "params": {**CAKE_FLOWS, "ack_filter": "aggressive"}},
     "tail-drop": {"kind": "tail-drop", "params": {}, "ecn": False, "link": link(100)},
 }
 
@@ -209,15 +213,16 @@ def in_full(operations, packets):
             line += [acknowledgement(words[3:])] if len(words) > 3 else []
         else:
             line = ["dequeue", operation.time]
-        redundant = ["redundant"] if operation.what == "+" else ["head"]
-        events = [[NAMES[sign], number, *(redundant if sign == "-" else ["head"] if sign == "!" else [])] for sign, number in operation.events]
+        reason = "redundant" if operation.what == "+" else "head"
+        events = [[NAMES[sign], number, *([] if sign == ">" else [reason])] for sign, number in operation.events]
         yield json.dumps([*line, events], separators=(",", ":"))
 
 
 def write(name, recording, description):
     packets, operations, timers, made = read(recording)
     last = max(index for index, operation in enumerate(operations) if operation.what == "+")
-    operations = operations[: last + 1]
+    operations = operations[: min(last + 1, description.get("operations", last + 1))]
+    packets = packets[: sum(operation.what == "+" for operation in operations)]
     if "timer" in description:
         operations = with_timers(operations, timers, description["timer"])
     if description.get("shaped"):
