@@ -39,6 +39,10 @@ cake-flows       0 0x6,$eight cake unlimited besteffort flows
 cake-hosts       0 0x4,8x2,16x2,64,72,128,136,0,64,16 cake unlimited besteffort triple-isolate
 cake-tins        0 0x4,8x2,17x2,68,77,133,140,1,67,20 cake unlimited diffserv3 triple-isolate
 cake-marks       2 0x4,8x2,17x2,68,77,133,140,1,67,20 cake unlimited diffserv4 dual-srchost
+cake-rate        0 0x4,8x2,17x2,68,77,133,140,1,67,20 cake bandwidth 20mbit besteffort triple-isolate
+cake-limit       0 0/1000 cake unlimited besteffort flowblind memlimit 345600b
+cake-acks        0 acks   cake unlimited besteffort flows ack-filter
+cake-acks-aggressive 0 acks cake unlimited besteffort flows ack-filter-aggressive
 tail-drop        0 0      pfifo limit 100
 "
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * Inside a guest: drive SCHEDULE OUT. Sends a frame on in0 at each time of the schedule (lines of: nanoseconds, IP length, flow, codepoint, and for a
- * TCP acknowledgement its words, see `acknowledge`), then writes what the discipline `record` noted: a line for each note, with the kernel's time.
+ * TCP acknowledgement its words, see `struct ack`), then writes what the discipline `record` noted: a line for each note, with the kernel's time.
  *
- *   + TIME LENGTH FLOW CODEPOINT HASH HASH DRAWS
+ *   + TIME LENGTH FLOW CODEPOINT HASH HASH DRAWS [words of the acknowledgement]
  *                                          a packet arrives, after so many random draws; packets are numbered from 0 in this order
  *   - NUMBER, ! NUMBER                       it is dropped, marked: in the arrival, or the request, before
  *   ? TIME                                   the discipline is asked for a packet
@@ -27,12 +27,20 @@
 #include <sys/socket.h>
 #include <time.h>
 
-enum { IP = ETH_HLEN, LONGEST = 1600, MOST = 200000 };
+enum { IP = ETH_HLEN, LONGEST = 1600, MOST = 200000, RANGES = 3, ACK_WORDS = 3 + 2 * RANGES };
 static const int64_t SECOND = 1000000000;
+
+/* In a schedule: the number, the time stamp it echoes, 1 for an echo of congestion, and starts and ends of SACK ranges, zeros for none. */
+struct ack {
+	unsigned int number, echoed, echo, ranges[2 * RANGES];
+};
 
 struct packet {
 	int64_t scheduled;
 	int length, flow, codepoint;
+	/* Is it TCP and nothing but an acknowledgement, or else UDP? */
+	int acknowledges;
+	struct ack ack;
 };
 
 /* As the kernel's discipline writes it. */
@@ -80,6 +88,56 @@ static void put16(unsigned char *at, unsigned int value)
 	at[1] = (unsigned char)value;
 }
 
+static void put32(unsigned char *at, unsigned int value)
+{
+	put16(at, value >> 16);
+	put16(at + 2, value & 0xffff);
+}
+
+static int ranges_of(const struct ack *ack)
+{
+	int ranges = 0;
+
+	while (ranges < RANGES && ack->ranges[2 * ranges + 1])
+		ranges++;
+	return ranges;
+}
+
+/* Bytes of IPv4 and TCP headers with options: two fillers and time stamps, two fillers and SACK ranges. */
+static int headers_of(const struct ack *ack)
+{
+	int ranges = ranges_of(ack);
+
+	return 20 + 20 + 12 + (ranges ? 4 + 8 * ranges : 0);
+}
+
+static void build_tcp(unsigned char *tcp, const struct packet *packet)
+{
+	const struct ack *ack = &packet->ack;
+	int ranges = ranges_of(ack), range;
+
+	put16(tcp, 10000 + (unsigned int)packet->flow);
+	put16(tcp + 2, 5000);
+	put32(tcp + 4, 1);
+	put32(tcp + 8, ack->number);
+	tcp[12] = (unsigned char)((headers_of(ack) - 20) / 4 << 4);
+	/* ACK and ECE. */
+	tcp[13] = (unsigned char)(0x10 | (ack->echo ? 0x40 : 0));
+	put16(tcp + 14, 0xffff);
+	tcp[20] = tcp[21] = 1;
+	tcp[22] = 8;
+	tcp[23] = 10;
+	put32(tcp + 24, 1);
+	put32(tcp + 28, ack->echoed);
+	if (!ranges)
+		return;
+	tcp[32] = tcp[33] = 1;
+	tcp[34] = 5;
+	tcp[35] = (unsigned char)(2 + 8 * ranges);
+	for (range = 0; range < 2 * ranges; range++)
+		put32(tcp + 36 + 4 * range, ack->ranges[range]);
+}
+
 static void build(unsigned char *frame, const struct packet *packet)
 {
 	unsigned char *ip = frame + IP, *udp = ip + 20;
@@ -95,7 +153,7 @@ static void build(unsigned char *frame, const struct packet *packet)
 	ip[1] = (unsigned char)((class == 5 ? 46 << 2 : class << 5) | packet->codepoint);
 	put16(ip + 2, (unsigned int)packet->length);
 	ip[8] = 64;
-	ip[9] = IPPROTO_UDP;
+	ip[9] = packet->acknowledges ? IPPROTO_TCP : IPPROTO_UDP;
 	ip[12] = ip[16] = 10;
 	ip[14] = (unsigned char)(flow / 8 % 8);
 	ip[17] = 1;
@@ -106,6 +164,10 @@ static void build(unsigned char *frame, const struct packet *packet)
 		sum += (uint32_t)(ip[at] << 8 | ip[at + 1]);
 	sum = (sum & 0xffff) + (sum >> 16);
 	put16(ip + 10, ~sum & 0xffff);
+	if (packet->acknowledges) {
+		build_tcp(udp, packet);
+		return;
+	}
 	put16(udp, 10000 + (unsigned int)flow);
 	put16(udp + 2, 5000);
 	put16(udp + 4, (unsigned int)packet->length - 20);
@@ -114,19 +176,36 @@ static void build(unsigned char *frame, const struct packet *packet)
 static void read_schedule(const char *path)
 {
 	FILE *file = fopen(path, "r");
-	long long at;
+	char line[256];
 
 	if (!file)
 		stop(path);
-	while (count < MOST) {
+	while (count < MOST && fgets(line, sizeof(line), file)) {
 		struct packet *packet = &packets[count];
+		struct ack *ack = &packet->ack;
+		unsigned int *r = ack->ranges;
+		long long at;
+		int words = sscanf(line, "%lld %d %d %d %u %u %u %u %u %u %u %u %u", &at, &packet->length, &packet->flow, &packet->codepoint,
+				   &ack->number, &ack->echoed, &ack->echo, r, r + 1, r + 2, r + 3, r + 4, r + 5);
 
-		if (fscanf(file, "%lld %d %d %d", &at, &packet->length, &packet->flow, &packet->codepoint) != 4)
-			break;
+		packet->acknowledges = words == 4 + ACK_WORDS;
+		if ((words != 4 && !packet->acknowledges) || (packet->acknowledges && packet->length != headers_of(ack))) {
+			fprintf(stderr, "line %u of the schedule is not understood: %s", count + 1, line);
+			exit(1);
+		}
 		packet->scheduled = at;
 		count++;
 	}
 	fclose(file);
+}
+
+static void write_ack(FILE *to, const struct ack *ack)
+{
+	int word;
+
+	fprintf(to, " %u %u %u", ack->number, ack->echoed, ack->echo);
+	for (word = 0; word < 2 * RANGES; word++)
+		fprintf(to, " %u", ack->ranges[word]);
 }
 
 static void write_notes(const char *path)
@@ -147,8 +226,11 @@ static void write_notes(const char *path)
 				exit(1);
 			}
 			arrived++;
-			fprintf(to, "+ %llu %u %d %d %u %u %u\n", (unsigned long long)note.time, note.length, packet->flow, packet->codepoint,
+			fprintf(to, "+ %llu %u %d %d %u %u %u", (unsigned long long)note.time, note.length, packet->flow, packet->codepoint,
 				note.beside[0], note.beside[1], note.draws);
+			if (packet->acknowledges)
+				write_ack(to, &packet->ack);
+			fputc('\n', to);
 			break;
 		case '?':
 		case '~':

@@ -1,13 +1,13 @@
-//! Random operations on every kind of queue, every promise checked after each, for as long as there is time:
+//! Random operations on every kind of queue, every promise checked, for as long as there is time:
 //!
-//! `fuzz_long PROGRESS MINUTES [OPERATIONS]` goes on where the file PROGRESS says it stopped, kind by kind in turn, until MINUTES have
-//! passed or every kind has had OPERATIONS (a thousand million by default). `make fuzz-long MINUTES=60`.
+//! `fuzz_long PROGRESS MINUTES [OPERATIONS]` goes on where the file PROGRESS says it stopped, one kind after the other, schedulers first,
+//! until MINUTES have passed or every kind has had OPERATIONS (a thousand million by default). `make fuzz-long MINUTES=60`.
 //!
-//! Work is done in chunks of a million operations on a fresh queue; a chunk's number gives its seed, policy and mix, so that a fault can
-//! be had again: `fuzz_long --only KIND CHUNK`.
+//! Work is done in chunks of a million operations on a fresh queue; a chunk's number gives its seed, policy, mix and the words and
+//! switches among its parameters, so that a fault can be had again: `fuzz_long --only KIND CHUNK`.
 
 use goodqueue_aqm::sched::{kind, kinds};
-use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts};
+use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, Unit, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, SimplePacket};
 use goodqueue_testkit::{CheckedQueue, Mix, Operations, Order};
 use goodqueue_units::{Bytes, Duration, Packets, Rate};
@@ -25,6 +25,21 @@ const MIXES: [Mix; 5] = [Mix::Everything, Mix::NotEct, Mix::ConstantRate, Mix::H
 /// Chunks done, by kind.
 type Done = BTreeMap<String, u64>;
 
+/// Some of the words and switches that a kind knows, another choice for each chunk.
+fn settings(spec: &'static KindSpec, rng: &mut Rng) -> Vec<(&'static str, Value)> {
+    // Marking is every queue's, and given apart.
+    let own = spec.params.iter().filter(|param| param.name != "ecn");
+    let choices = own.filter_map(|param| {
+        let value = match param.unit {
+            Unit::Choice(words) => Value::Choice(words[rng.below(words.len() as u64) as usize]),
+            Unit::Switch => Value::Switch(rng.fires(0.5)),
+            _ => return None,
+        };
+        rng.fires(0.5).then_some((param.name, value))
+    });
+    choices.collect()
+}
+
 fn build(spec: &'static KindSpec, policy: EcnPolicy, chunk: u64) -> AnyQdisc<SimplePacket> {
     let link = LinkFacts {
         rate: Some(Rate::mbit(10)),
@@ -35,9 +50,15 @@ fn build(spec: &'static KindSpec, policy: EcnPolicy, chunk: u64) -> AnyQdisc<Sim
     };
     // Every kind of one queue takes its turn within those that hold another.
     let inner: Vec<_> = goodqueue_aqm::algo::KINDS.iter().flat_map(|kinds| kinds.iter()).collect();
-    let of = Chosen::new(inner[(chunk % inner.len() as u64) as usize], Vec::new());
-    let of = spec.is_over_another().then_some(&of);
-    AnyQdisc::build_over(spec, &[], of, &link, policy, Rng::stream(chunk, 1)).expect("defaults are valid")
+    let inner = inner[(chunk % inner.len() as u64) as usize];
+    let mut rng = Rng::stream(chunk, 2);
+    let with = |own: Vec<_>, within: Vec<_>| {
+        let of = spec.is_over_another().then(|| Chosen::new(inner, within));
+        AnyQdisc::build_over(spec, &own, of.as_ref(), &link, policy, Rng::stream(chunk, 1))
+    };
+    // Settings that contradict each other leave the defaults.
+    let chosen = with(settings(spec, &mut rng), settings(inner, &mut rng));
+    chosen.or_else(|_| with(Vec::new(), Vec::new())).expect("defaults are valid")
 }
 
 /// One chunk; panics when a promise is broken.
@@ -81,41 +102,44 @@ fn write(path: &Path, done: &Done) -> Result<(), String> {
     fs::write(&new, text).and_then(|()| fs::rename(&new, path)).map_err(|error| format!("{}: {error}", path.display()))
 }
 
+/// Chunks between two words about the progress.
+const REPORT: u64 = 50;
+
 #[expect(clippy::disallowed_methods, reason = "how long to go on is a matter of wall time; no verdict depends on it")]
 fn fuzz(path: &Path, minutes: f64, wanted: u64) -> Result<(), String> {
     let mut done = read(path)?;
     let (start, limit) = (std::time::Instant::now(), WallDuration::from_secs_f64(minutes * 60.0));
     let chunks = wanted.div_ceil(CHUNK);
-    loop {
-        let mut is_over = true;
-        for spec in kinds() {
-            let next = *done.get(spec.kind).unwrap_or(&0);
-            if next >= chunks {
-                continue;
-            }
+    // Those that hold other queues, and so most of the code, come last in the list.
+    let mut specs: Vec<_> = kinds().collect();
+    specs.reverse();
+    'all: for spec in specs {
+        for chunk in *done.get(spec.kind).unwrap_or(&0)..chunks {
             if start.elapsed() >= limit {
-                report(&done, chunks);
-                return Ok(());
+                break 'all;
             }
-            is_over = false;
-            catch_unwind(|| run(spec, next)).map_err(|_| {
-                format!("`{}` broke a promise in chunk {next}; again: fuzz_long --only {} {next}", spec.kind, spec.kind)
+            catch_unwind(|| run(spec, chunk)).map_err(|_| {
+                format!("`{}` broke a promise in chunk {chunk}; again: fuzz_long --only {} {chunk}", spec.kind, spec.kind)
             })?;
-            done.insert(spec.kind.to_owned(), next + 1);
+            done.insert(spec.kind.to_owned(), chunk + 1);
             write(path, &done)?;
-        }
-        if is_over {
-            report(&done, chunks);
-            return Ok(());
+            if (chunk + 1) % REPORT == 0 || chunk + 1 == chunks {
+                let minutes = start.elapsed().as_secs_f64() / 60.0;
+                println!("{minutes:6.1} min: {:16} {} of {chunks} million operations", spec.kind, chunk + 1);
+            }
         }
     }
+    report(&done, chunks);
+    Ok(())
 }
 
 fn report(done: &Done, chunks: u64) {
+    let of = |spec: &KindSpec| *done.get(spec.kind).unwrap_or(&0);
     for spec in kinds() {
-        let done = done.get(spec.kind).unwrap_or(&0);
-        println!("{:16} {done} of {chunks} million operations", spec.kind);
+        println!("{:16} {} of {chunks} million operations", spec.kind, of(spec));
     }
+    let (all, complete) = (kinds().count(), kinds().filter(|spec| of(spec) >= chunks).count());
+    println!("{complete} of {all} kinds are done");
 }
 
 fn main() -> Result<(), String> {

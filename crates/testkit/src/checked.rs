@@ -1,9 +1,9 @@
 //! A host that holds a queue to its promises, operation by operation.
 
 use crate::Operation;
-use goodqueue_aqm::{Dropped, EcnPolicy, Packet, Qdisc, QueueView, Reason, SimplePacket, Sink};
+use goodqueue_aqm::{Counters, Dropped, EcnPolicy, Packet, Qdisc, QueueView, Reason, SimplePacket, Sink};
 use goodqueue_units::{Bytes, Class, Duration, Ecn, Instant, Packets, Rate};
-use std::collections::HashMap;
+use std::collections::VecDeque;
 
 /// In which order packets may leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,52 @@ struct Held {
     packet: SimplePacket,
     sent_as: Ecn,
     enqueued_at: Instant,
+}
+
+/// The packets a queue must hold: by their identifiers, which are given out in order. Older ones than the oldest are not kept.
+#[derive(Debug, Default)]
+struct Inventory {
+    /// Identifier of the first place.
+    first: u64,
+    places: VecDeque<Option<Held>>,
+    packets: u64,
+    bytes: u64,
+}
+
+impl Inventory {
+    /// Identifier of the next packet.
+    fn next_id(&self) -> u64 {
+        self.first + self.places.len() as u64
+    }
+
+    fn add(&mut self, held: Held) {
+        self.packets += 1;
+        self.bytes += u64::from(held.packet.len);
+        self.places.push_back(Some(held));
+    }
+
+    fn place(&mut self, id: u64) -> Option<&mut Option<Held>> {
+        self.places.get_mut(usize::try_from(id.checked_sub(self.first)?).ok()?)
+    }
+
+    fn get_mut(&mut self, id: u64) -> Option<&mut Held> {
+        self.place(id)?.as_mut()
+    }
+
+    fn remove(&mut self, id: u64) -> Option<Held> {
+        let held = self.place(id)?.take()?;
+        while matches!(self.places.front(), Some(None)) {
+            self.places.pop_front();
+            self.first += 1;
+        }
+        self.packets -= 1;
+        self.bytes -= u64::from(held.packet.len);
+        Some(held)
+    }
+
+    fn view(&self) -> QueueView {
+        QueueView { backlog: Bytes::new(self.bytes), packets: Packets::new(self.packets) }
+    }
 }
 
 /// What one call reported.
@@ -44,22 +90,28 @@ impl Sink<SimplePacket> for Report {
 ///
 /// Every operation asserts: each packet leaves or is dropped exactly once, unchanged but for CE; order; conservation of
 /// packets and bytes; CE only where allowed; nothing reported by an empty queue; no more drops in a departure than
-/// packets waited; timers that move forward and spurious ones that change nothing.
+/// packets waited; timers that move forward and spurious ones that change nothing. The queue's own counters, which are sums and forget
+/// no fault, are compared with the host's after every few operations and at the end of [`CheckedQueue::run`].
 #[derive(Debug)]
 pub struct CheckedQueue<Q> {
     queue: Q,
     policy: EcnPolicy,
     order: Order,
     now: Instant,
-    next_id: u64,
-    held: HashMap<u64, Held>,
-    held_bytes: Bytes,
-    /// Identifier of the last departure among packets that must keep their order.
-    last_out: HashMap<u64, u64>,
+    held: Inventory,
+    /// What came, left, was dropped and marked.
+    counted: Counters,
+    /// Operations before the counters are compared.
+    unaudited: u32,
+    /// One more than the identifier of the last departure, by the number of the line that packets must keep their order in.
+    last_out: Vec<u64>,
     service: Service,
     fingerprint: u64,
     report: Report,
 }
+
+/// Operations between two looks at a queue's counters.
+const AUDIT: u32 = 32;
 
 /// May a queue keep packets back from a link that is free?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,10 +129,10 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
             policy,
             order,
             now: Instant::from_nanos(1),
-            next_id: 0,
-            held: HashMap::new(),
-            held_bytes: Bytes::ZERO,
-            last_out: HashMap::new(),
+            held: Inventory::default(),
+            counted: Counters::default(),
+            unaudited: 0,
+            last_out: Vec::new(),
             service: Service::WorkConserving,
             fingerprint: 0,
             report: Report::default(),
@@ -125,6 +177,14 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
         for operation in operations {
             self.apply(operation);
         }
+        self.audit();
+    }
+
+    /// Compares the queue's counters with what was seen.
+    fn audit(&mut self) {
+        self.unaudited = 0;
+        assert_eq!(self.queue.counters(), self.counted);
+        assert!(self.counted.conserves(self.held.view()), "{:?} does not add up with {:?}", self.counted, self.held.view());
     }
 
     /// Does one operation and checks every promise.
@@ -133,7 +193,7 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
             Operation::Enqueue { len, flow, ecn } => {
                 // A flow belongs to one class, as its packets carry one codepoint on their whole way.
                 let class = Class::new(flow as u8);
-                self.enqueue(SimplePacket { id: self.next_id, len, flow, ecn, class });
+                self.enqueue(SimplePacket { id: self.held.next_id(), len, flow, ecn, class });
             }
             Operation::Dequeue => {
                 let _ = self.dequeue();
@@ -146,19 +206,19 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
             Operation::SpuriousTimer => self.run_timer(),
             Operation::SetRate(rate) => self.set_rate(rate),
         }
-        assert!(
-            self.queue.counters().conserves(self.queue.view()),
-            "{:?} does not add up with {:?}",
-            self.queue.counters(),
-            self.queue.view()
-        );
-        assert_eq!(self.queue.view(), self.expected_view());
+        self.unaudited += 1;
+        if self.unaudited == AUDIT {
+            self.audit();
+        }
+        assert_eq!(self.queue.view(), self.held.view());
     }
 
     fn enqueue(&mut self, packet: SimplePacket) {
-        self.next_id += 1;
-        self.held.insert(packet.id, Held { packet, sent_as: packet.ecn, enqueued_at: self.now });
-        self.held_bytes += packet.len();
+        self.held.add(Held { packet, sent_as: packet.ecn, enqueued_at: self.now });
+        self.counted.arrived.add(packet.len());
+        if packet.ecn.is_capable() {
+            self.counted.arrived_ect.add(packet.len());
+        }
         let Self { queue, now, report, .. } = self;
         queue.enqueue(*now, packet, report);
         self.settle(None);
@@ -207,49 +267,59 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
         assert_eq!(self.queue.next_timer(), next, "a repeated timer call changed something");
     }
 
-    fn expected_view(&self) -> QueueView {
-        QueueView { backlog: self.held_bytes, packets: Packets::new(self.held.len() as u64) }
-    }
-
     /// Books what the last call reported.
     fn settle(&mut self, left: Option<(SimplePacket, Instant)>) {
-        for (packet, reason) in core::mem::take(&mut self.report.marked) {
-            assert_eq!(packet.ecn, Ecn::Ce);
-            assert_eq!(self.policy, EcnPolicy::Mark, "marked by a queue that must drop");
-            let held = self.held.get_mut(&packet.id).expect("only waiting packets are marked");
-            assert!(held.packet.ecn.is_capable(), "marked a Not-ECT packet");
-            assert_ne!(held.packet.ecn, Ecn::Ce, "marked twice");
-            held.packet.ecn = Ecn::Ce;
-            self.digest(packet.id, 0x100 + reason as u64);
-        }
-        for (packet, drop) in core::mem::take(&mut self.report.dropped) {
-            self.remove(packet, drop.enqueued_at);
-            self.digest(packet.id, 0x200 + drop.reason as u64);
+        if !self.report.marked.is_empty() || !self.report.dropped.is_empty() {
+            self.settle_report();
         }
         if let Some((packet, enqueued_at)) = left {
             let sent_as = self.remove(packet, enqueued_at);
-            let key = match self.order {
+            self.counted.departed.add(packet.len());
+            let line = match self.order {
                 Order::Fifo => 0,
-                Order::FifoPerFlow => u64::from(packet.flow),
-                Order::FifoPerFlowAndCodepoint => u64::from(packet.flow) << 2 | sent_as as u64,
+                Order::FifoPerFlow => packet.flow as usize,
+                Order::FifoPerFlowAndCodepoint => (packet.flow as usize) << 2 | sent_as as usize,
             };
-            let before = self.last_out.insert(key, packet.id);
-            assert!(before < Some(packet.id), "packet {} overtook {before:?}", packet.id);
+            if line >= self.last_out.len() {
+                self.last_out.resize(line + 1, 0);
+            }
+            let before = core::mem::replace(&mut self.last_out[line], packet.id + 1);
+            assert!(before <= packet.id, "packet {} overtook {}", packet.id, before - 1);
             self.digest(packet.id, 0x300);
         }
     }
 
+    /// Books drops and marks.
+    fn settle_report(&mut self) {
+        let mut report = core::mem::take(&mut self.report);
+        for (packet, reason) in report.marked.drain(..) {
+            assert_eq!(packet.ecn, Ecn::Ce);
+            assert_eq!(self.policy, EcnPolicy::Mark, "marked by a queue that must drop");
+            let held = self.held.get_mut(packet.id).expect("only waiting packets are marked");
+            assert!(held.packet.ecn.is_capable(), "marked a Not-ECT packet");
+            assert_ne!(held.packet.ecn, Ecn::Ce, "marked twice");
+            held.packet.ecn = Ecn::Ce;
+            self.counted.marked.add(packet.len());
+            self.digest(packet.id, 0x100 + reason as u64);
+        }
+        for (packet, drop) in report.dropped.drain(..) {
+            self.remove(packet, drop.enqueued_at);
+            self.counted.drop_for(drop.reason, packet.len());
+            self.digest(packet.id, 0x200 + drop.reason as u64);
+        }
+        // Its storage is used again.
+        self.report = report;
+    }
+
     /// Takes `packet` off the list; gives the codepoint it was sent with.
     fn remove(&mut self, packet: SimplePacket, enqueued_at: Instant) -> Ecn {
-        let held = self.held.remove(&packet.id).expect("a packet leaves once");
-        self.held_bytes -= packet.len();
+        let held = self.held.remove(packet.id).expect("a packet leaves once");
         assert_eq!((packet, enqueued_at), (held.packet, held.enqueued_at), "a packet changed on the way");
         held.sent_as
     }
 
     fn digest(&mut self, id: u64, what: u64) {
-        for word in [self.now.as_nanos(), id, what] {
-            self.fingerprint = (self.fingerprint ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(29);
-        }
+        let event = self.now.as_nanos() ^ id.rotate_left(40) ^ what.rotate_left(20);
+        self.fingerprint = (self.fingerprint ^ event).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
     }
 }

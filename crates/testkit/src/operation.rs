@@ -74,7 +74,8 @@ pub struct Operations {
     rng: Rng,
     mix: Mix,
     left: u64,
-    load: f64,
+    /// Arrivals among a thousand arrivals and departures.
+    load: u64,
     /// Gaps are uniform up to this many nanoseconds.
     longest_gap: u64,
     sizes: &'static [u32],
@@ -86,6 +87,24 @@ const GAPS: &[u64] = &[1, 1_000, 100_000, 1_000_000, 20_000_000, 500_000_000];
 const SIZES: &[&[u32]] = &[&[1500], &[64, 1500], &[0, 1, 40, 576, 1500], &[9000, 65_535]];
 const CODEPOINTS: &[&[Ecn]] = &[&[Ecn::NotEct], &[Ecn::Ect0], &[Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce]];
 
+/// One random number, used up bit by bit: an operation is drawn as often as a queue carries one out, and must cost little beside.
+struct Bits(u64);
+
+impl Bits {
+    /// A number below `bound` from the next `count` bits, even as far as they can tell.
+    #[inline]
+    const fn below(&mut self, bound: u64, count: u32) -> u64 {
+        let drawn = self.0 >> (u64::BITS - count);
+        self.0 <<= count;
+        ((drawn as u128 * bound as u128) >> count) as u64
+    }
+
+    #[inline]
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len() as u64, 8) as usize]
+    }
+}
+
 impl Operations {
     /// Endless operations, the same for the same seed.
     #[must_use]
@@ -94,7 +113,7 @@ impl Operations {
             rng: Rng::new(seed),
             mix,
             left: 0,
-            load: 0.5,
+            load: 500,
             longest_gap: 1,
             sizes: SIZES[0],
             flows: 1,
@@ -106,9 +125,10 @@ impl Operations {
         from[self.rng.below(from.len() as u64) as usize]
     }
 
+    #[cold]
     fn change_character(&mut self) {
         self.left = 100 + self.rng.below(900);
-        self.load = self.pick(&[0.3, 0.48, 0.52, 0.7, 0.95]);
+        self.load = self.pick(&[300, 480, 520, 700, 950]);
         self.longest_gap = self.pick(GAPS);
         self.sizes = if self.mix == Mix::Huge { &[65_535] } else { self.pick(SIZES) };
         self.flows = self.pick(&[1, 2, 16, 1000]);
@@ -129,25 +149,27 @@ impl Operations {
 impl Iterator for Operations {
     type Item = Operation;
 
+    #[inline]
     fn next(&mut self) -> Option<Operation> {
         if self.left == 0 {
             self.change_character();
         }
         self.left -= 1;
-        let what = self.rng.uniform();
+        let mut bits = Bits(self.rng.next_u64());
+        let what = bits.below(1_000, 16);
         let is_frozen = self.mix == Mix::FrozenClock;
-        Some(if what < 0.34 && !is_frozen {
-            Operation::Advance(Duration::ns(self.rng.below(self.longest_gap)))
-        } else if what < 0.341 && !is_frozen {
-            Operation::Stall(Duration::ns(self.rng.below(20 * self.longest_gap)))
-        } else if what < 0.35 {
+        Some(if what < 340 && !is_frozen {
+            Operation::Advance(Duration::ns(bits.below(self.longest_gap, 48)))
+        } else if what < 341 && !is_frozen {
+            Operation::Stall(Duration::ns(bits.below(20 * self.longest_gap, 48)))
+        } else if what < 350 {
             Operation::SpuriousTimer
-        } else if what < 0.351 && self.mix != Mix::ConstantRate {
+        } else if what < 351 && self.mix != Mix::ConstantRate {
             Operation::SetRate(self.rate())
-        } else if self.rng.fires(self.load) {
-            let len = self.pick(self.sizes);
-            let flow = self.rng.below(self.flows) as u32;
-            Operation::Enqueue { len, flow, ecn: self.pick(self.codepoints) }
+        } else if bits.below(1_000, 16) < self.load {
+            let len = bits.pick(self.sizes);
+            let flow = bits.below(self.flows, 16) as u32;
+            Operation::Enqueue { len, flow, ecn: bits.pick(self.codepoints) }
         } else {
             Operation::Dequeue
         })

@@ -26,7 +26,7 @@
 pub mod linux;
 
 use super::Algorithm;
-use crate::arithmetic::{ARITHMETIC, Arithmetic};
+use crate::arithmetic::{ARITHMETIC, Arithmetic, LinuxDraws};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::math::sqrt;
 use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
@@ -65,29 +65,30 @@ impl Default for CobaltParams {
     }
 }
 
-/// COBALT's state: one a queue.
+/// COBALT's state: one a queue. What each packet asks for comes first: in a fair queue of many flows it fills two cache lines.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Cobalt {
-    params: CobaltParams,
+    /// Who decides instead, in Linux's arithmetic.
+    linux: Option<Box<LinuxCobalt>>,
+    /// When the next signal is due, or the next step down of `count`.
+    drop_next: Instant,
+    /// Nothing waits since then; `MAX` while something does.
+    empty_since: Instant,
+    p_drop: f64,
+    count: u32,
+    /// Busy flows that share the link, this one included.
+    sharing: u32,
+    dropping: bool,
     /// Sending time of one MTU; zero while the rate is unknown.
     mtu_time: Duration,
     /// The target in use.
     target: Duration,
     /// The interval in use.
     interval: Duration,
-    /// When the next signal is due, or the next step down of `count`.
-    drop_next: Instant,
-    p_drop: f64,
     /// When `p_drop` changed last; `None` for never.
     last_blue: Option<Instant>,
-    /// Nothing waits since then; `MAX` while something does.
-    empty_since: Instant,
-    count: u32,
-    /// Busy flows that share the link, this one included.
-    sharing: u32,
-    dropping: bool,
-    /// Who decides instead, in Linux's arithmetic.
-    linux: Option<Box<LinuxCobalt>>,
+    params: CobaltParams,
 }
 
 impl Default for Cobalt {
@@ -134,6 +135,11 @@ impl Cobalt {
             return linux.is_at_rest(now);
         }
         self.p_drop == 0.0 && self.count == 0 && now >= self.drop_next
+    }
+
+    /// The generator of Linux's form, which a queue of several lends to the one it asks: they have one together.
+    pub(crate) fn linux_draws(&mut self) -> Option<&mut LinuxDraws> {
+        self.linux.as_mut().map(|linux| &mut linux.draws)
     }
 
     /// May the drop probability change again?

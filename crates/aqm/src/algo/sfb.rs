@@ -125,18 +125,21 @@ impl Table {
         self.bins.iter_mut().enumerate().map(move |(level, bins)| &mut bins[(hash >> (BITS * level)) % BINS])
     }
 
-    /// A packet of `flow` arrives: moves the probabilities of its bins and gives the least of them.
+    /// A packet of `flow` arrives: moves the probabilities of its bins and gives the least of them, and counts so many packets more.
     #[inline]
-    fn meet(&mut self, flow: FlowHash, params: &SfbParams) -> Least {
+    fn meet(&mut self, flow: FlowHash, params: &SfbParams, more: u32) -> Least {
         let mut least = Least { probability: 1.0, packets: u32::MAX };
         for bin in self.bins_of(flow) {
             if bin.packets == 0 {
-                bin.probability = (bin.probability - params.d2).max(0.0);
+                let lowered = bin.probability - params.d2;
+                bin.probability = if lowered > 0.0 { lowered } else { 0.0 };
             } else if bin.packets >= params.bin_size {
-                bin.probability = (bin.probability + params.d1).min(1.0);
+                let raised = bin.probability + params.d1;
+                bin.probability = if raised < 1.0 { raised } else { 1.0 };
             }
-            least.probability = least.probability.min(bin.probability);
+            least.probability = if bin.probability < least.probability { bin.probability } else { least.probability };
             least.packets = least.packets.min(bin.packets);
+            bin.packets += more;
         }
         least
     }
@@ -146,11 +149,16 @@ impl Table {
         self.bins_of(flow).for_each(|bin| bin.packets += 1);
     }
 
+    /// The packet of `flow` that was just counted is dropped.
+    fn withdraw(&mut self, flow: FlowHash) {
+        self.bins_of(flow).for_each(|bin| bin.packets -= 1);
+    }
+
     /// Packet `number` of `flow` leaves.
     #[inline]
     fn take(&mut self, flow: FlowHash, number: u64) {
         if number >= self.counts_from {
-            self.bins_of(flow).for_each(|bin| bin.packets = bin.packets.saturating_sub(1));
+            self.bins_of(flow).for_each(|bin| bin.packets -= u32::from(bin.packets > 0));
         }
     }
 
@@ -240,15 +248,17 @@ impl Sfb {
         may_pass
     }
 
+    /// Judges an arriving packet, which counts as waiting in the table in use until it turns out to be dropped.
+    #[inline]
     fn judge(&mut self, env: &mut Env<'_>, flow: FlowHash) -> Verdict {
-        let least = self.tables[0].meet(flow, &self.params);
+        let least = self.tables[0].meet(flow, &self.params, 1);
         if least.packets >= self.params.max {
             return Verdict::Drop(Reason::Early);
         }
         let p = least.probability;
         if p >= 1.0 {
             if self.warming {
-                let _only_prepares = self.tables[1].meet(flow, &self.params);
+                let _only_prepares = self.tables[1].meet(flow, &self.params, 0);
             }
             return if self.trickles(env.now) { Verdict::Pass } else { Verdict::Drop(Reason::Penalty) };
         }
@@ -277,11 +287,12 @@ impl Aqm for Sfb {
             _ => false,
         };
         if is_kept {
-            self.tables[0].add(packet.flow);
             if self.warming {
                 self.tables[1].add(packet.flow);
             }
             self.accepted += 1;
+        } else {
+            self.tables[0].withdraw(packet.flow);
         }
         verdict
     }

@@ -156,7 +156,10 @@ impl<P: Packet> Cake<P> {
             if tin.deficit <= 0 {
                 tin.deficit += tin.weight;
             }
-            self.current = (self.current + 1) % self.tins.len();
+            self.current += 1;
+            if self.current == self.tins.len() {
+                self.current = 0;
+            }
         }
     }
 
@@ -164,15 +167,27 @@ impl<P: Packet> Cake<P> {
         self.table.total.packets > self.limit.packets || self.table.total.backlog > self.limit.bytes
     }
 
+    /// Lends queue `index` the generator of Linux's form, or takes it back: it has one for all that is drawn.
+    #[inline]
+    fn exchange_draws(&mut self, index: usize) {
+        if let Some(draws) = &mut self.shares.linux
+            && let Some(lent) = self.table.flows[index].aqm.0.linux_draws()
+        {
+            core::mem::swap(draws, lent);
+        }
+    }
+
     /// Lets queue `index` of tin `number` send, and charges it and its tin.
     #[inline]
     fn send_from(&mut self, number: usize, index: usize, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
-        let tin = &mut self.tins[number];
         let before = self.table.total;
         if self.params.ingress {
-            self.table.flows[index].aqm.on_sharing(tin.bulk);
+            self.table.flows[index].aqm.on_sharing(self.tins[number].bulk);
         }
-        let departure = self.table.take(index, now, sink)?;
+        self.exchange_draws(index);
+        let departure = self.table.take(index, now, sink);
+        self.exchange_draws(index);
+        let departure = departure?;
         let left = if self.params.ingress {
             let after = self.table.total;
             QueueView { backlog: before.backlog - after.backlog, packets: before.packets - after.packets }
@@ -181,7 +196,7 @@ impl<P: Packet> Cake<P> {
         };
         let framed = left.backlog.get() + self.table.books.overhead.get() * left.packets.get();
         self.table.flows[index].turn.deficit -= framed as i64;
-        tin.deficit -= framed as i64;
+        self.tins[number].deficit -= framed as i64;
         Some(departure)
     }
 }

@@ -90,7 +90,8 @@ impl Classifier {
     fn search(&mut self, flow: FlowHash, home: u32, is_busy: impl Fn(u32) -> bool) -> u32 {
         let first = home - home % WAYS;
         let ways = WAYS.min(self.queues - first);
-        let mut in_turn = (0..ways).map(|step| first + (home - first + step) % ways);
+        // From `home` on, once round the set; a division would cost as much as all the rest.
+        let mut in_turn = (home..first + ways).chain(first..home);
         let belongs = |tenant: Tenant| tenant.is_known && tenant.flow == flow;
         if let Some(own) = in_turn.clone().find(|&queue| belongs(self.tenants[queue as usize])) {
             self.tenants[own as usize].is_shared &= is_busy(own);

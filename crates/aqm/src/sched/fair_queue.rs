@@ -9,7 +9,8 @@
 //! *Parameters*: see [`KINDS`].
 //! *Departures*: `memory_limit` counts packet bytes, as there is no other memory to speak of. A renewed hash salt takes effect
 //! when the queue is empty, so that no flow is ever reordered. After a batch, dropping goes on while a limit in bytes is still
-//! exceeded.
+//! exceeded. A quantum is of packet bytes, framing not counted: with the 1514 of the RFC a flow's first turn is two packets of 1500
+//! bytes, in Linux, which counts the 14 bytes of Ethernet, one. `quantum = "1500 B"` makes it one here, too.
 //! *Limits*: two flows in one queue share its fate; with `hash = "set-associative"` only when all eight queues of a set are busy. An
 //! algorithm's random numbers come from one stream for all flows.
 //! *Source*: RFC 8290 §4 and §5; batch dropping and the total backlog in CoDel's one-packet guard follow Linux.

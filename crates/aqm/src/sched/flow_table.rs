@@ -36,12 +36,14 @@ pub enum DropFrom {
 /// The most bytes a table holds: a flow's backlog and one packet more fit 32 bits.
 pub(crate) const MOST_BYTES: Bytes = Bytes::new(i32::MAX as u64);
 
-/// One flow: its algorithm, its packets, and what the scheduler knows of it.
+/// One flow: its packets, what the scheduler knows of it, and its algorithm. In this order and at the start of a cache line, so that a
+/// packet of one of many flows finds these, and the first fields of the algorithm, in one fetch from memory.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Flow<A, S> {
-    pub(crate) aqm: A,
     fifo: Fifo,
     pub(crate) turn: S,
+    pub(crate) aqm: A,
 }
 
 /// What waits in a flow.
@@ -217,16 +219,23 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
         }
     }
 
-    /// The first of the flows with the most bytes. Two passes that vectorise.
+    /// The first of the flows with the most bytes. One pass that vectorises, and another one through the block it was found in.
     pub(crate) fn fattest(&self) -> usize {
-        let most = self.loads.iter().map(|load| load.bytes).max().unwrap_or(0);
+        const BLOCK: usize = 64;
+        let (mut most, mut first) = (0, 0);
+        for (block, loads) in self.loads.chunks(BLOCK).enumerate() {
+            let here = loads.iter().map(|load| load.bytes).max().unwrap_or(0);
+            if here > most {
+                (most, first) = (here, block * BLOCK);
+            }
+        }
         // Where only packets of no bytes wait, any flow that has some.
         let found = if most > 0 {
-            self.loads.iter().position(|load| load.bytes == most)
+            self.loads[first..].iter().position(|load| load.bytes == most)
         } else {
             self.loads.iter().position(|load| load.packets > 0)
         };
-        found.unwrap_or(0)
+        first + found.unwrap_or(0)
     }
 
     /// The first of the flows with the most packets.

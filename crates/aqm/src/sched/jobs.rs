@@ -86,9 +86,14 @@ pub struct Jobs<P> {
     settled_at: Instant,
     is_idle: bool,
     has_absolute: bool,
+    has_delay_shares: bool,
     arrivals: u32,
     missed_losses: u64,
+    /// What waits in all lines.
+    total: QueueView,
     limit: Limit,
+    /// What a class may hold where each has room of its own, and what all may hold together where not.
+    room: Limit,
     books: Books,
 }
 
@@ -98,6 +103,8 @@ impl<P: Packet> Jobs<P> {
     pub fn new(params: JobsParams, limit: Limit, mtu: Bytes) -> Self {
         let mut accounts = [Account::default(); MOST];
         accounts.iter_mut().zip(&params.promises).for_each(|(account, promise)| account.promise = *promise);
+        let parts = if params.separate { params.promises.len().max(1) as u64 } else { 1 };
+        let room = Limit { packets: Packets::new(limit.packets.get() / parts), bytes: Bytes::new(limit.bytes.get() / parts) };
         Self {
             lines: params.promises.iter().map(|_| Line::new()).collect(),
             accounts,
@@ -108,9 +115,12 @@ impl<P: Packet> Jobs<P> {
             settled_at: Instant::ZERO,
             is_idle: true,
             has_absolute: params.promises.iter().any(Promise::is_absolute),
+            has_delay_shares: params.promises.iter().any(|promise| promise.delay_share.is_some()),
             arrivals: 0,
             missed_losses: 0,
+            total: QueueView::default(),
             limit,
+            room,
             books: Books::new(),
             params,
         }
@@ -137,11 +147,11 @@ impl<P: Packet> Jobs<P> {
         self
     }
 
-    fn total(&self) -> QueueView {
-        self.lines.iter().map(Line::view).fold(QueueView::default(), |sum, view| QueueView {
-            backlog: sum.backlog + view.backlog,
-            packets: sum.packets + view.packets,
-        })
+    /// A packet of `len` is no longer in any line.
+    #[inline]
+    fn forget(&mut self, len: Bytes) {
+        self.total.backlog -= len;
+        self.total.packets -= Packets::new(1);
     }
 
     fn wire(&self, len: Bytes) -> u64 {
@@ -152,10 +162,9 @@ impl<P: Packet> Jobs<P> {
     fn settle(&mut self, now: Instant) {
         let span = now.since(self.settled_at).as_secs_f64();
         self.settled_at = now;
+        let served = if self.link > 0.0 { span } else { 0.0 };
         for (account, line) in self.accounts.iter_mut().zip(&self.lines) {
-            if self.link > 0.0 {
-                account.due += account.rate * span;
-            }
+            account.due += account.rate * served;
             account.age = line.head_since().map_or(0.0, |since| now.since(since).as_secs_f64());
         }
     }
@@ -170,14 +179,8 @@ impl<P: Packet> Jobs<P> {
 
     /// Is more waiting than there is room for, `class` having got the latest packet?
     fn is_over(&self, class: usize) -> bool {
-        let beyond = |view: QueueView, limit: Limit| view.packets > limit.packets || view.backlog > limit.bytes;
-        if !self.params.separate {
-            return beyond(self.total(), self.limit);
-        }
-        let parts = self.lines.len() as u64;
-        let part =
-            Limit { packets: Packets::new(self.limit.packets.get() / parts), bytes: Bytes::new(self.limit.bytes.get() / parts) };
-        beyond(self.lines[class].view(), part)
+        let view = if self.params.separate { self.lines[class].view() } else { self.total };
+        view.packets > self.room.packets || view.backlog > self.room.bytes
     }
 
     /// Wire bytes of the packet that `class` would lose.
@@ -203,6 +206,7 @@ impl<P: Packet> Jobs<P> {
         account.backlog -= len;
         account.packets -= 1;
         account.age = age;
+        self.forget(entry.packet.len());
         self.books.discard(entry, reason, sink);
     }
 
@@ -269,6 +273,10 @@ impl<P: Packet> Jobs<P> {
     }
 
     fn balance(&mut self) {
+        self.arrivals = 0;
+        if !self.has_delay_shares {
+            return;
+        }
         let load = Load {
             link: self.link,
             mean_packet: self.meter.mean_packet,
@@ -277,7 +285,6 @@ impl<P: Packet> Jobs<P> {
         };
         let classes = self.lines.len();
         rates::balance_delays(&mut self.accounts[..classes], load);
-        self.arrivals = 0;
     }
 }
 
@@ -292,13 +299,12 @@ impl<P: Packet> Qdisc<P> for Jobs<P> {
         let len = self.wire(packet.len());
         self.meter.note(now, len, self.link);
         self.accounts[class].arrived += len;
-        let alone = if self.params.separate { self.lines.len() as u64 } else { 1 };
-        if packet.len().get() > self.limit.bytes.get() / alone || self.limit.packets.get() < alone {
+        if packet.len() > self.room.bytes || self.room.packets.is_zero() {
             self.accounts[class].lost += len;
             self.books.discard(Entry { packet, enqueued_at: now }, Reason::Overflow, sink);
             return;
         }
-        let total = self.total();
+        let total = self.total;
         if let Some(projection) = &mut self.projection {
             let shown = self.books.shown(&packet, now);
             let limit = self.limit.bytes.get().min(self.limit.packets.get().saturating_mul(self.meter.mean_packet as u64)) as f64;
@@ -311,6 +317,8 @@ impl<P: Packet> Qdisc<P> for Jobs<P> {
             }
         }
         let joins = !self.accounts[class].is_busy();
+        self.total.backlog += packet.len();
+        self.total.packets += Packets::new(1);
         self.lines[class].push(packet, now);
         self.accounts[class].backlog += len;
         self.accounts[class].packets += 1;
@@ -339,6 +347,7 @@ impl<P: Packet> Qdisc<P> for Jobs<P> {
         account.sent += len;
         account.backlog -= len;
         account.packets -= 1;
+        self.forget(entry.packet.len());
         self.books.counters.departed.add(entry.packet.len());
         Some(Departure { packet: entry.packet, enqueued_at: entry.enqueued_at })
     }
@@ -364,7 +373,7 @@ impl<P: Packet> Qdisc<P> for Jobs<P> {
     }
 
     fn view(&self) -> QueueView {
-        self.total()
+        self.total
     }
 
     fn counters(&self) -> Counters {

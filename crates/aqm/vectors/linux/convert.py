@@ -1,9 +1,9 @@
 """Makes packed vectors of recordings of Linux queue disciplines: convert.py FOLDER, for all of RECORDINGS below.
 
-A recording is text, a line for each thing that happened in the discipline, in order: `+ TIME LENGTH FLOW CODEPOINT HASH HASH DRAWS` an arrival, packets
-being numbered from 0; `- NUMBER` and `! NUMBER` a packet dropped or marked during the arrival or request before; `? TIME` a request; `> NUMBER` the packet
-it gave; `~ TIME` a timer set; `* TIME` the discipline was made. Times in ns of the kernel's clock. README.md says how recordings are made, docs/conformance.md what the packed form
-means.
+A recording is text, a line for each thing that happened in the discipline, in order: `+ TIME LENGTH FLOW CODEPOINT HASH HASH DRAWS` an arrival, for an
+acknowledgement with its number, echoed time stamp, congestion echo and three SACK ranges behind it, packets being numbered from 0; `- NUMBER` and `! NUMBER`
+a packet dropped or marked during the arrival or request before; `? TIME` a request; `> NUMBER` the packet it gave; `~ TIME` a timer set; `* TIME` the
+discipline was made. Times in ns of the kernel's clock. README.md says how recordings are made, docs/conformance.md what the packed form means.
 """
 
 import json
@@ -41,6 +41,9 @@ CHOKE = {"kind": "choke", "link": link(4000), "seed": 1,
 SFB = {"kind": "sfb", "link": link(1000), "seed": 1, "ecn": True, "salted": True,
        "params": {"arithmetic": "linux", "d1": 33 / 65535, "d2": 3 / 65535}}
 CAKE = {"kind": "cake", "link": {**link(10**6), "rate": None}, "seed": 1, "ecn": True}
+CAKE_FLOWS = {"arithmetic": "linux", "isolation": "flows", "tins": "besteffort"}
+# What is packed says nothing of acknowledgements: these are written out.
+CAKE_ACKS = {**CAKE, "acks": True, "operations": 700}
 
 RECORDINGS = {
     "codel-drops": {**CODEL, "ecn": False},
@@ -60,10 +63,18 @@ RECORDINGS = {
     "sfb-drops": SFB,
     "sfb-marks": SFB,
     "sfb-rehash": {**SFB, "params": {**SFB["params"], "rehash": 5000 * MS, "warmup": 2000 * MS}},
-    "cake-flows": {**CAKE, "params": {"arithmetic": "linux", "isolation": "flows", "tins": "besteffort"}},
+    "cake-flows": {**CAKE, "params": CAKE_FLOWS},
     "cake-hosts": {**CAKE, "params": {"arithmetic": "linux", "isolation": "triple-isolate", "tins": "besteffort"}},
     "cake-tins": {**CAKE, "params": {"arithmetic": "linux", "isolation": "triple-isolate", "tins": "diffserv3"}},
     "cake-marks": {**CAKE, "params": {"arithmetic": "linux", "isolation": "dual-srchost", "tins": "diffserv4"}},
+    # tbf asks at half the rate of its shaper, which so hardly ever holds a packet back; but quantum and COBALT's target follow that rate.
+    "cake-rate": {**CAKE, "shaped": True, "operations": 9_000, "link": {**link(10**6), "rate": 20_000_000},
+                  "params": {"arithmetic": "linux", "isolation": "triple-isolate", "tins": "besteffort"}},
+    # Its limit counts the kernel's buffers, which for these frames have 2304 bytes each.
+    "cake-limit": {**CAKE, "operations": 13_000, "link": {**link(345_600 // 2304), "rate": None}, "reasons": {"drop_on_arrival": "over-limit"},
+                   "params": {"arithmetic": "linux", "isolation": "flowblind", "tins": "besteffort"}},
+    "cake-acks": {**CAKE_ACKS, "params": {**CAKE_FLOWS, "ack_filter": "on"}},
+    "cake-acks-aggressive": {**CAKE_ACKS, "params": {**CAKE_FLOWS, "ack_filter": "aggressive"}},
     "tail-drop": {"kind": "tail-drop", "params": {}, "ecn": False, "link": link(100)},
 }
 
@@ -115,6 +126,16 @@ def with_timers(operations, timers, period):
             moved.append(Operation(due, "~"))
         moved.append(operation)
     return moved
+
+
+def let_go(operations):
+    """The operations without requests that a shaper answers with nothing although packets wait: they reach no queue."""
+    waiting = 0
+    for operation in operations:
+        if operation.what == "?" and not operation.events and waiting:
+            continue
+        waiting += (operation.what == "+") - sum(sign != "!" for sign, _ in operation.events)
+        yield operation
 
 
 def base36(number):
@@ -174,30 +195,62 @@ def pack(operations, packets):
     return {"start": start, "unit": UNIT, "classes": dict(sorted(classes.items())), "lines": lines}
 
 
+def acknowledgement(words):
+    number, echoed, echo, *edges = words
+    ranges = [[start, end] for start, end in zip(edges[::2], edges[1::2]) if end]
+    return {"number": number, "echoed": echoed * MS, "echo": echo, "sack": ranges}
+
+
+NAMES = {">": "depart", "!": "mark", "-": "drop"}
+
+
+def in_full(operations, packets):
+    """Lines of operations, each written out with its events: what is packed says nothing of acknowledgements."""
+    for operation in operations:
+        if operation.what == "+":
+            length, flow, codepoint, words = packets[operation.packet]
+            line = ["enqueue", operation.time, length, flow, codepoint]
+            line += [acknowledgement(words[3:])] if len(words) > 3 else []
+        else:
+            line = ["dequeue", operation.time]
+        reason = "redundant" if operation.what == "+" else "head"
+        events = [[NAMES[sign], number, *([] if sign == ">" else [reason])] for sign, number in operation.events]
+        yield json.dumps([*line, events], separators=(",", ":"))
+
+
 def write(name, recording, description):
     packets, operations, timers, made = read(recording)
     last = max(index for index, operation in enumerate(operations) if operation.what == "+")
-    operations = operations[: last + 1]
+    operations = operations[: min(last + 1, description.get("operations", last + 1))]
+    packets = packets[: sum(operation.what == "+" for operation in operations)]
     if "timer" in description:
         operations = with_timers(operations, timers, description["timer"])
+    if description.get("shaped"):
+        operations = list(let_go(operations))
     if description.get("salted"):
         for operation in operations:
             operation.time -= made // MS * MS
         packets = flows.renumbered(packets, description["seed"])
     if "timer" in description and "seed" in description:
         packets = flows.regrouped(packets, operations, description["seed"])
-    packed = pack(operations, packets)
-    packed["reasons"] = description.get("reasons", {})
-    lines = packed.pop("lines")
     head = {"vector": 1, "origin": "Linux 6.12, recorded", **{key: description[key] for key in ("kind", "params", "ecn", "link")}}
     if "seed" in description:
         head["generator"] = "splitmix64"
     head.update(seed=description.get("seed", 0), random=[])
-    fields = ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in packed.items())
     body = ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items())
-    text = ",\n".join("   " + json.dumps(line) for line in lines)
+    if description.get("acks"):
+        start = operations[0].time - MS
+        for operation in operations:
+            operation.time -= start
+        rest = ' "operations": [\n' + ",\n".join(f"  {line}" for line in in_full(operations, packets)) + "\n ]"
+    else:
+        packed = pack(operations, packets)
+        packed["reasons"] = description.get("reasons", {})
+        text = ",\n".join("   " + json.dumps(line) for line in packed.pop("lines"))
+        fields = ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in packed.items())
+        rest = ' "packed": {\n' + fields + ',\n  "operations": [\n' + text + "\n  ]\n }"
     out = pathlib.Path(__file__).resolve().parent / f"{name}.json"
-    out.write_text("{\n" + body + ',\n "packed": {\n' + fields + ',\n  "operations": [\n' + text + "\n  ]\n }\n}\n")
+    out.write_text("{\n" + body + ",\n" + rest + "\n}\n")
     seen = [sign for operation in operations for sign, _ in operation.events]
     print(f"{name}: {len(packets)} packets, {len(operations)} operations, {seen.count('-')} drops, {seen.count('!')} marks")
 

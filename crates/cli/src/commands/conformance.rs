@@ -9,7 +9,7 @@ use goodqueue_conformance::{Outcome, Vector, replay};
 use goodqueue_lab::quantity::{self, Limits};
 use goodqueue_units::Duration;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -88,8 +88,8 @@ fn chosen(arguments: &Arguments) -> Result<Vec<Vector>, Failure> {
     let mut vectors = vectors.map_err(|error| Failure::Input(error.to_string()))?;
     for kind in &arguments.kind {
         if !vectors.iter().any(|vector| vector.kind.kind == kind) {
-            let mut known: Vec<&str> = vectors.iter().map(|vector| vector.kind.kind).collect();
-            known.dedup();
+            let known: BTreeSet<&str> = vectors.iter().map(|vector| vector.kind.kind).collect();
+            let known: Vec<&str> = known.into_iter().collect();
             return Err(Failure::Input(format!("--kind: there are no vectors for `{kind}`: allowed {}", known.join(", "))));
         }
     }
@@ -173,9 +173,13 @@ fn skipped(rows: &[Row]) -> BTreeMap<&str, Vec<&str>> {
 
 fn verdict(rows: &[Row]) -> Result<(), Failure> {
     let count = |fate| rows.iter().filter(|row| row.fate == fate).count();
-    let (passed, skipped) = (count(Fate::Pass), count(Fate::Skipped));
+    let (passed, skipped, broken) = (count(Fate::Pass), count(Fate::Skipped), count(Fate::Broken));
     let failed = rows.len() - passed - skipped;
     say(&format!("{passed} of {} vectors passed, {failed} failed, {skipped} skipped", rows.len()));
+    if broken > 0 {
+        let differ = failed - broken;
+        return Err(Failure::Run(format!("{broken} of {} vectors were broken off, {differ} give other verdicts", rows.len())));
+    }
     if failed > 0 {
         return Err(Failure::Run(format!("{failed} of {} vectors give other verdicts", rows.len())));
     }

@@ -7,6 +7,7 @@
 
 use super::CobaltParams;
 use crate::aqm::{Env, PacketView, Reason, Verdict};
+use crate::arithmetic::LinuxDraws;
 use goodqueue_units::{Duration, Instant};
 
 /// `2^32 / sqrt(count)` within one, below 2^32, for counts below 16, where zero counts as one: these very numbers make Linux's schedule.
@@ -39,6 +40,7 @@ pub struct LinuxCobalt {
     count: u32,
     sharing: u32,
     dropping: bool,
+    pub(super) draws: LinuxDraws,
 }
 
 impl LinuxCobalt {
@@ -59,6 +61,7 @@ impl LinuxCobalt {
             count: 0,
             sharing: 0,
             dropping: false,
+            draws: LinuxDraws::default(),
         }
     }
 
@@ -112,7 +115,7 @@ impl LinuxCobalt {
             is_late = now > self.drop_next;
         }
         let mut is_lost = verdict != Verdict::Pass && !head.ecn.is_capable();
-        if self.p_drop > 0 && ((env.rng.next_u64() >> 32) as u32) < self.p_drop && !is_lost {
+        if self.p_drop > 0 && ((self.draws.next(env.rng) >> 32) as u32) < self.p_drop && !is_lost {
             verdict = Verdict::Drop(Reason::Penalty);
             is_lost = true;
         }

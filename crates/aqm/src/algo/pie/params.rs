@@ -14,9 +14,22 @@ pub enum Estimator {
     DepartureRate,
 }
 
-/// PIE's settings.
+/// PIE's settings; what each packet asks for comes first.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
 pub struct PieParams {
+    /// How the delay is learnt.
+    pub estimator: Estimator,
+    /// Space signals evenly?
+    pub derandomize: bool,
+    /// Bound the steps up?
+    pub cap_drop: bool,
+    /// Rest while the queue is short?
+    pub active_inactive: bool,
+    /// Leave out updates that would change nothing, of an empty queue at rest? For many queues of which few are in use.
+    pub dozes: bool,
+    /// Scale the probability by packet size?
+    pub bytes: bool,
     /// Delay to settle at.
     pub target: Duration,
     /// Time between updates.
@@ -33,18 +46,6 @@ pub struct PieParams {
     pub mean_pktsize: Bytes,
     /// Bytes in one measurement of the departure rate.
     pub dq_threshold: Bytes,
-    /// How the delay is learnt.
-    pub estimator: Estimator,
-    /// Space signals evenly?
-    pub derandomize: bool,
-    /// Bound the steps up?
-    pub cap_drop: bool,
-    /// Rest while the queue is short?
-    pub active_inactive: bool,
-    /// Leave out updates that would change nothing, of an empty queue at rest? For many queues of which few are in use.
-    pub dozes: bool,
-    /// Scale the probability by packet size?
-    pub bytes: bool,
     /// The queue's limit; a third of it wakes the controller.
     pub limit: Limit,
 }

@@ -131,7 +131,7 @@ fn the_next_table_is_prepared_by_flows_that_do_not_respond() {
         }
     };
     offer(&mut host, 60);
-    assert_eq!(host.sfb.tables[0].meet(FlowHash(7), &params).probability, 1.0);
+    assert_eq!(host.sfb.tables[0].meet(FlowHash(7), &params, 0).probability, 1.0);
     host.now += Duration::secs(91);
     offer(&mut host, 60);
     assert!(host.sfb.warming && host.fullest(1) == 0, "nothing was accepted since");

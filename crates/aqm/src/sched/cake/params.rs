@@ -102,14 +102,14 @@ impl Tins {
     /// The tin of a class.
     #[inline]
     pub(super) const fn of(self, class: Class) -> usize {
-        let map: [usize; Class::COUNT] = match self {
-            Self::BestEffort => [0; 8],
-            Self::Precedence => [0, 1, 2, 3, 4, 5, 6, 7],
-            Self::Three => [0, 1, 0, 0, 0, 2, 2, 2],
-            Self::Four => [0, 1, 2, 2, 3, 3, 3, 3],
-            Self::Eight => [2, 1, 5, 3, 6, 6, 7, 7],
+        let map: &[u8; Class::COUNT] = match self {
+            Self::BestEffort => &[0; 8],
+            Self::Precedence => &[0, 1, 2, 3, 4, 5, 6, 7],
+            Self::Three => &[0, 1, 0, 0, 0, 2, 2, 2],
+            Self::Four => &[0, 1, 2, 2, 3, 3, 3, 3],
+            Self::Eight => &[2, 1, 5, 3, 6, 6, 7, 7],
         };
-        map[class.number() as usize]
+        map[class.number() as usize] as usize
     }
 }
 
