@@ -11,7 +11,7 @@ use std::time::Duration;
 /// A guest that says nothing for so long of real time has failed.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// On a machine with more to do than it has processors a guest may be ready and not get on. That time is not counted, but no more than this is waited.
-const MOST: Duration = Duration::from_secs(60);
+const MOST: Duration = Duration::from_secs(30);
 /// Waits are as long as this, and silence is counted in them.
 const TURN: Duration = Duration::from_secs(1);
 
@@ -142,6 +142,6 @@ mod tests {
         };
         assert_eq!(turns(0), Some(5));
         assert_eq!(turns(500), Some(9), "the first turn counts in full");
-        assert_eq!(turns(1_000), Some(60), "but not for ever");
+        assert_eq!(turns(1_000), Some(30), "but not for ever");
     }
 }

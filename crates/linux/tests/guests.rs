@@ -142,8 +142,9 @@ fn a_guest_that_ends_is_reported() {
 fn a_silent_guest_is_reported_within_seconds() {
     let start = WallClock::now();
     let error = run(&world(&[flow("cubic", None, 0)], 2), "spin").expect_err("no guest");
-    assert!(error.to_string().contains("silent for 5 s"), "{error}");
-    assert!(start.elapsed().as_secs() < 20, "after {:?}", start.elapsed());
+    assert!(error.to_string().contains("silent for"), "{error}");
+    // Five seconds, and up to thirty on a machine that has no time for it.
+    assert!(start.elapsed().as_secs() < 60, "after {:?}", start.elapsed());
 }
 
 /// Children of a process.
