@@ -1,123 +1,213 @@
 #!/usr/bin/env python3
-"""Makes docs/fidelity-grid.md from what `gq validate --against linux` wrote for grid.toml, cp-1-kernel.toml and cp-8-kernel.toml.
+"""Makes docs/fidelity-grid.md from runs of the same cells with a kernel's senders and with the simulator's.
 
-    gq validate bench/fidelity/grid.toml --against linux --out OUT/grid
-    gq validate bench/fidelity/cp-1-kernel.toml --against linux --out OUT/cp1
-    gq validate bench/fidelity/cp-8-kernel.toml --against linux --out OUT/cp8
-    bench/fidelity/grid.py OUT > docs/fidelity-grid.md
+    bench/fidelity/runs.py --on linux                          # as far as time permits; kernel-senders.csv keeps them
+    bench/fidelity/runs.py --on sim --runs OUT/simulator.csv
+    bench/fidelity/grid.py OUT/simulator.csv > docs/fidelity-grid.md
+
+What the differences come from is written by hand in grid-notes.md, which is put behind the summary.
 """
-import json
+import math
 import pathlib
 import sys
 
+from cells import CONTROLS, HERE, KERNEL, QUEUES, TIMES, cp_1, cp_8, middle, stored, wide
+
 HEAD = """# The simulator's senders beside a real kernel's
 
-Made by `bench/fidelity/grid.py` from `gq validate --against linux`: the same scenario, the same queue code and the same links, once with this
-simulator's senders and once with those of Linux 6.12 in virtual time ([linux.md](linux.md)). Each figure is simulator / Linux, means over
-three replications; ± is half of the 95 % interval of their difference. Bounds: utilisation within 1 point, mean queue within 10 % or one
-packet, drops within a factor of 1.25 (or both below 0.05 %). Where a difference beyond a bound is smaller than its own interval allows to tell,
-the cell says *unclear*. Nothing was tuned towards a cell.
+Made by `bench/fidelity/grid.py` from runs that `bench/fidelity/runs.py` makes: the same scenario, the same queue code and the same links, once with this
+simulator's senders and once with those of Linux 6.12 in virtual time ([linux.md](linux.md)). The kernel's runs are kept in
+`bench/fidelity/kernel-senders.csv`, with more figures than there are here; the simulator's are made anew for each version of this page.
 
-The rows of Reno and CUBIC are of the version before receivers merged reports of a gap ([fidelity.md](fidelity.md)); at 10 Mbit/s a report is then up to 1.1 ms
-later, and none is merged.
+Each figure is simulator / Linux, means over three runs of the simulator and as many of the kernel as the table says; ± is half of the 95 % interval of
+their difference (where the kernel has one run, its spread is taken to be the simulator's). Bounds: utilisation within 1 point, mean queue within 10 % or one packet, drops within a factor of 1.25 (or both below 0.05 %). Where a
+difference beyond a bound is smaller than its own interval allows to tell, the cell says *unclear*. Nothing was tuned towards a cell.
 """
+
+WIDE = """The base is `bench/fidelity/grid.toml`: bulk flows that start within two seconds, no access links. Tail drop has a buffer of so many bandwidth-delay
+products, two packets at least; the other queues have four, 50 packets at least, and their defaults. Where senders are DCTCP's the queue marks (`ecn = true`) but for
+tail drop, which cannot: there DCTCP answers losses as Reno does. Measured are 50 s after 10 s at 1 Mbit/s, 25 s after 5 s at 10 Mbit/s, and 15 s after 5 s at
+100 Mbit/s."""
 
 # What the study prints (gallery/cp-aqm/expected.toml): for tail drop, and for CP-AQM with a threshold of five packets.
 PRINTED = {
-    ("reno", "1", "5 ms"): "queue 20",
-    ("reno", "1", "50 ms"): "utilisation 92.7 %",
-    ("cubic", "1", "20 ms"): "utilisation ≥ 99 %",
-    ("reno", "1", "20 ms"): "utilisation ≥ 99 %",
-    ("reno", "16", "50 ms"): "utilisation ≥ 99 %",
-    ("cubic", "16", "5 ms"): "queue 30, loss about 12 %",
-    ("cubic", "16", "50 ms"): "utilisation ≥ 99 %, queue 26 at least, loss about 4 %",
-}
-PRINTED_CP_8 = {
-    ("1.05", "reno", "16", "50 ms"): "utilisation ≥ 98 %",
-    ("1.2", "reno", "16", "50 ms"): "utilisation 95 %, queue ≤ 12",
-    ("1.5", "reno", "1", "50 ms"): "utilisation 82 %",
+    ("tail-drop", "reno", 1, 10): "queue 20",
+    ("tail-drop", "reno", 1, 100): "utilisation 92.7 %",
+    ("tail-drop", "cubic", 1, 40): "utilisation ≥ 99 %",
+    ("tail-drop", "reno", 1, 40): "utilisation ≥ 99 %",
+    ("tail-drop", "reno", 16, 100): "utilisation ≥ 99 %",
+    ("tail-drop", "cubic", 16, 10): "queue 30, loss about 12 %",
+    ("tail-drop", "cubic", 16, 100): "utilisation ≥ 99 %, queue 26 at least, loss about 4 %",
+    ("cp-aqm 1.05", "reno", 16, 100): "utilisation ≥ 98 %",
+    ("cp-aqm 1.2", "reno", 16, 100): "utilisation 95 %, queue ≤ 12",
+    ("cp-aqm 1.5", "reno", 1, 100): "utilisation 82 %",
 } | {
-    ("1.2", cc, flows, delay): "queue ≤ 12"
+    ("cp-aqm 1.2", cc, flows, rtt): "queue ≤ 12"
     for cc in ("reno", "cubic")
-    for flows in ("1", "16")
-    for delay in ("5 ms", "50 ms")
-    if (cc, flows, delay) != ("reno", "16", "50 ms")
+    for flows in (1, 16)
+    for rtt in (10, 100)
+    if (cc, flows, rtt) != ("reno", 16, 100)
 }
 
-
-def figure(point, metric):
-    for row in point["figures"]:
-        if row["metric"] == metric and row["subject"] == "bottleneck":
-            half = row["difference"]["ci95"]
-            return row["sim"]["mean"], row["linux"]["mean"], half if half is not None else 0.0
-    sys.exit(f"{point['set']} has no {metric}")
+# Two-sided 95 % quantiles of Student's distribution, by degrees of freedom.
+STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306}
 
 
-def judge(name, triple, allowed):
-    sim, linux, half = triple
+class Compared:
+    """One cell on both sides."""
+
+    def __init__(self, cell, sim, linux):
+        self.cell = cell
+        # Seed 0 stands for the mean of three.
+        self.runs = "mean of 3" if 0 in linux else len(linux)
+        self.sim, self.linux = list(sim.values()), list(linux.values())
+        use, queue, drops = (self.figure(name) for name in ("utilisation_pct", "queue_packets", "dropped_pct"))
+        small = max(drops[0], drops[1]) < 0.05
+        self.verdicts = {
+            "utilisation": judge(use, 1.0),
+            "queue": judge(queue, max(1.0, 0.1 * queue[1])),
+            "drops": "" if small else judge(drops, 0.25 * min(drops[0], drops[1])),
+        }
+
+    def means(self, name):
+        return tuple(sum(run[name] for run in side) / len(side) for side in (self.sim, self.linux))
+
+    def figure(self, name):
+        """Means of both sides and half of the interval of their difference. One run has the spread of the other side's."""
+        variances = [
+            sum((run[name] - mean) ** 2 for run in side) / (len(side) - 1) if len(side) > 1 else None
+            for side, mean in zip((self.sim, self.linux), self.means(name), strict=True)
+        ]
+        known = [variance for variance in variances if variance is not None]
+        if not known:
+            return *self.means(name), None
+        sides = list(zip((self.sim, self.linux), variances, strict=True))
+        errors = sum((known[0] if variance is None else variance) / len(side) for side, variance in sides)
+        freedom = sum(len(side) - 1 for side, _ in sides)
+        return *self.means(name), STUDENT[min(freedom, 8)] * math.sqrt(errors)
+
+    def within(self, name=None):
+        return not (self.verdicts[name] if name else any(self.verdicts.values()))
+
+    def beyond(self):
+        return ", ".join(f"{name} {said}".strip() for name, said in self.verdicts.items() if said).replace(" beyond", "")
+
+    def unclear(self):
+        said = [word for word in self.verdicts.values() if word]
+        return bool(said) and all(word == "unclear" for word in said)
+
+
+def judge(figure, allowed):
+    """Nothing where it is within what is allowed, else whether that is certain."""
+    sim, linux, half = figure
     distance = abs(sim - linux)
     if distance <= allowed:
-        return None
-    return f"{name} unclear" if distance - half <= allowed else name
+        return ""
+    return "unclear" if half is not None and distance - half <= allowed else "beyond"
 
 
-def row(point):
-    use, queue, drops = (figure(point, m) for m in ("utilization", "queue_packets", "drop_ratio"))
-    small = max(drops[0], drops[1]) < 0.0005
-    beyond = [
-        judge("utilisation", use, 0.01),
-        judge("queue", queue, max(1.0, 0.1 * queue[1])),
-        None if small else judge("drops", drops, 0.25 * min(drops[0], drops[1])),
+def pair(figure, digits=2):
+    sim, linux, *half = figure
+    spread = f" ± {half[0]:.{digits}f}" if half and half[0] is not None else ""
+    return f"{sim:.{digits}f} / {linux:.{digits}f}{spread}"
+
+
+def table(heads, rows):
+    print("| " + " | ".join(heads) + " |")
+    print("|" + "---|" * len(heads))
+    for row in rows:
+        print("| " + " | ".join(str(word) for word in row) + " |")
+    print()
+
+
+def share(cells, name=None):
+    held = sum(one.within(name) for one in cells)
+    return f"{held} of {len(cells)} ({100 * held / len(cells):.0f} %)"
+
+
+def summary(cells):
+    """How many cells are within the bounds, by each of their coordinates."""
+    def rows():
+        yield "all", cells
+        for mbit in TIMES:
+            yield f"{mbit} Mbit/s", [one for one in cells if one.cell.mbit == mbit]
+        for rtt in (10, 100):
+            yield f"{rtt} ms", [one for one in cells if one.cell.rtt_ms == rtt]
+        for flows in (1, 4, 16, 64):
+            yield f"{flows} flow{'s' if flows > 1 else ''}", [one for one in cells if one.cell.flows == flows]
+        for cc in CONTROLS:
+            yield cc, [one for one in cells if one.cell.cc == cc]
+        for queue in QUEUES:
+            yield queue, [one for one in cells if one.cell.queue == queue]
+
+    heads = ["cells", "within all bounds", "utilisation", "queue", "drops", "beyond, but these runs cannot tell"]
+    table(heads, [
+        [name, share(part), share(part, "utilisation"), share(part, "queue"), share(part, "drops"), sum(one.unclear() for one in part)]
+        for name, part in rows()
+        if part
+    ])
+
+
+def row(one):
+    cell = one.cell
+    windows = " ".join(f"{linux:.0f}" for linux in (one.means(f"cwnd_p{part}")[1] for part in (10, 50, 90)))
+    ours = " ".join(f"{sim:.0f}" for sim in (one.means(f"cwnd_p{part}")[0] for part in (10, 50, 90)))
+    return [
+        cell.rtt_ms, cell.flows, cell.cc, cell.queue, one.runs,
+        pair(one.figure("utilisation_pct"), 1), pair(one.figure("queue_packets"), 1), pair(one.means("sojourn_p95_ms"), 1),
+        pair(one.figure("dropped_pct")), pair(one.means("marked_pct")) if cell.cc == "dctcp" else "", pair(one.means("resent_pct")),
+        f"{ours} / {windows}", one.beyond() or "none",
     ]
-    text = [
-        f"{use[0] * 100:.2f} / {use[1] * 100:.2f} ± {use[2] * 100:.2f}",
-        f"{queue[0]:.2f} / {queue[1]:.2f} ± {queue[2]:.2f}",
-        f"{drops[0] * 100:.2f} / {drops[1] * 100:.2f} ± {drops[2] * 100:.2f}",
-    ]
-    return text, [name for name in beyond if name]
 
 
-def keys(point):
-    return {part.split(" = ")[0].split(".")[-1]: part.split(" = ")[1] for part in point["set"].split(", ")}
+HEADS = [
+    "RTT ms", "flows", "control", "queue", "runs", "utilisation %", "mean queue, packets", "wait p95, ms", "dropped %", "marked %", "sent again %",
+    "window p10 p50 p90", "beyond the bounds",
+]
 
 
-def table(path, columns, extra=None):
-    points = json.loads(path.read_text())["points"]
-    names = [name for name, _ in columns] + (["printed"] if extra else [])
-    print("| " + " | ".join([*names, "utilisation %", "mean queue, packets", "dropped %", "beyond the bounds"]) + " |")
-    print("|" + "---|" * (len(names) + 4))
-    held = unclear = 0
-    for point in points:
-        key = keys(point)
-        cells = [key[k] for _, k in columns]
-        if extra:
-            cells.append(extra.get(tuple(cells), ""))
-        text, beyond = row(point)
-        held += not beyond
-        unclear += bool(beyond) and all(name.endswith("unclear") for name in beyond)
-        print("| " + " | ".join([*cells, *text, ", ".join(beyond) or "none"]) + " |")
-    print(f"\n{held} of {len(points)} cells within all bounds, {unclear} more where three replications cannot tell.\n")
+def study(title, text, cells):
+    print(f"## {title}\n\n{text}\n")
+    if not cells:
+        print("Not run with this version.\n")
+        return
+    heads = ["queue", "control", "flows", "RTT ms", "printed", "runs", "utilisation %", "mean queue, packets", "dropped %", "beyond the bounds"]
+    table(heads, [
+        [
+            *(place := (one.cell.queue, one.cell.cc, one.cell.flows, one.cell.rtt_ms)), PRINTED.get(place, ""), one.runs,
+            pair(one.figure("utilisation_pct")), pair(one.figure("queue_packets")), pair(one.figure("dropped_pct")), one.beyond() or "none",
+        ]
+        for one in cells
+    ])
+    print(f"{share(cells)} of the cells are within all bounds; of {sum(one.unclear() for one in cells)} more the runs cannot tell.\n")
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1])
+    sim, linux = stored(pathlib.Path(sys.argv[1])), stored(KERNEL)
+
+    def both(cells):
+        return [Compared(cell, sim[cell], linux[cell]) for cell in cells if cell in sim and cell in linux]
+
+    cells = both(wide())
     print(HEAD)
-    print("## 10 Mbit/s, round trip 50 ms, buffer of one bandwidth-delay product, 30 s after 10 s\n")
-    table(folder / "grid/validate.json", [("flows", "flows"), ("queue", "queue"), ("control", "cc")])
-    print("""BBR's segments leave in the bursts that Linux hands on in one piece, two at this rate; one by one (`bursts = 0`) the queue of a single flow is 2 packets shorter than the kernel's.
-""")
-    print("## The tail-drop points of CP-1\n")
-    print("10 Mbit/s with 7 bytes of framing, 45 kB, one-way delay as given, 50 s after 10 s (the study: 100 runs of 100 s).\n")
-    table(folder / "cp1/validate.json", [("control", "cc"), ("flows", "flows"), ("one way", "delay")], PRINTED)
-    print("""The one cell outside: a single Reno flow in a saw-tooth that is locked in phase and the same in all replications; the simulator's loses twice as
-many packets a cycle as the kernel's. Behind Linux's own token bucket the kernel lost 0.31 % in this setting ([fidelity.md](fidelity.md)).
-""")
-    print("## CP-AQM with a threshold of five packets, as in CP-8\n")
-    print("The same line with CP-AQM in place of tail drop, 50 s after 10 s (the study: 20 runs of 100 s).\n")
-    columns = [("c_max", "c_max"), ("control", "cc"), ("flows", "flows"), ("one way", "delay")]
-    table(folder / "cp8/validate.json", columns, PRINTED_CP_8)
-    print("""The printed values come out with a real kernel's senders too. The cells outside are single CUBIC flows at 5 ms, whose few losses fall at the same places of
-the saw-tooth in all replications.""")
+    print(f"## The wide grid\n\n{WIDE}\n")
+    for mbit in TIMES:
+        here = [one for one in cells if one.cell.mbit == mbit]
+        runs = sorted({one.runs for one in here})
+        print(f"- {mbit} Mbit/s: {len(here)} of {len(wide([mbit]))} cells have been run" + (f", with {' to '.join(map(str, sorted({runs[0], runs[-1]})))} of the kernel's runs each." if here else "."))
+    print()
+    summary(cells)
+    print((HERE / "grid-notes.md").read_text())
+    text = "A buffer of one bandwidth-delay product, 30 s after 10 s, flows start within 3 s."
+    study("10 Mbit/s, round trip 50 ms", text, both(middle()))
+    study("The tail-drop points of CP-1", "10 Mbit/s with 7 bytes of framing, 45 kB, 50 s after 10 s (the study: 100 runs of 100 s).", both(cp_1()))
+    text = "The same line with CP-AQM in place of tail drop, 50 s after 10 s (the study: 20 runs of 100 s); the number behind the queue is `c_max`."
+    study("CP-AQM with a threshold of five packets, as in CP-8", text, both(cp_8()))
+    for mbit in TIMES:
+        here = [one for one in cells if one.cell.mbit == mbit]
+        if here:
+            print(f"## All cells of {mbit} Mbit/s\n")
+            table(HEADS, [row(one) for one in here])
 
 
 if __name__ == "__main__":

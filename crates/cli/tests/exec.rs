@@ -84,6 +84,54 @@ fn programs_talk_across_the_line_in_virtual_time() {
     assert_eq!(ended(&one), ended(&two));
 }
 
+/// A web server that stays in the foreground and writes nowhere but to `/run`.
+const NGINX: &str = "daemon off;
+pid /run/nginx.pid;
+error_log stderr;
+events {}
+http {
+    access_log off;
+    client_body_temp_path /run/body;
+    proxy_temp_path /run/proxy;
+    fastcgi_temp_path /run/fastcgi;
+    uwsgi_temp_path /run/uwsgi;
+    scgi_temp_path /run/scgi;
+    server {
+        listen 80;
+        root .;
+    }
+}
+";
+
+#[test]
+fn a_web_server_serves_unmodified() {
+    let there = |program: &str| Command::new("sh").args(["-c", &format!("PATH=$PATH:/usr/sbin; command -v {program}")]).output();
+    for program in ["nginx", "curl"] {
+        if !there(program).is_ok_and(|output| output.status.success()) {
+            println!("skipped: a_web_server_serves_unmodified (there is no {program})");
+            return;
+        }
+    }
+    if !has_kernel("a_web_server_serves_unmodified") {
+        return;
+    }
+    let place = Place::new("web");
+    std::fs::write(place.0.join("nginx.conf"), NGINX).expect("a configuration");
+    std::fs::write(place.0.join("page"), vec![b'x'; 200_000]).expect("a page");
+    let server = format!("nginx -e stderr -p {} -c nginx.conf", place.0.display());
+    let client = "curl -sS -o /dev/null -w '%{http_code} %{size_download} %{time_total}\\n' http://server/page http://server/none -o /dev/null";
+    let output = place.exec(&["--server", &server, "--client", client]);
+    let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{text}{error}");
+    let answers: Vec<Vec<&str>> = text.lines().map(|line| line.split(' ').collect()).collect();
+    let [page, none] = &answers[..] else { panic!("two answers: {text}{error}") };
+    assert_eq!(page[..2], ["200", "200000"], "{text}{error}");
+    // 200 kB take at least 0.8 s at 2 Mbit/s.
+    let seconds: f64 = page[2].parse().expect("seconds");
+    assert!((0.8..2.0).contains(&seconds), "{seconds} s");
+    assert_eq!(none[0], "404", "{text}{error}");
+}
+
 #[test]
 fn the_clients_code_and_its_lateness_decide() {
     if !has_kernel("the_clients_code_and_its_lateness_decide") {

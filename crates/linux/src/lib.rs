@@ -18,6 +18,7 @@ pub mod machine;
 pub mod memory;
 pub mod report;
 pub mod ring;
+mod silence;
 mod sys;
 pub mod vhost;
 

@@ -6,23 +6,20 @@ use crate::frame::LONGEST;
 use crate::job::{Job, Role};
 use crate::report::Line;
 use crate::ring::{Piece, Use};
+use crate::silence;
 use crate::sys::child::{self, Tether};
 use crate::sys::descriptors::{self, memory_file};
-use crate::sys::waiting;
 use crate::vhost::{self, Device, HEADER, Header, RECEIVE, TRANSMIT};
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
-/// A guest that says nothing for so long of real time has failed.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// Bytes that virtio puts before a frame.
 const CARD_HEADER: usize = 12;
 /// That a received frame is in one buffer.
@@ -112,7 +109,7 @@ impl Guest {
         let tether =
             child::bind(&mut command, vec![report.as_raw_fd(), output.as_raw_fd()]).map_err(doing("preparing a guest"))?;
         let mut child = command.spawn().map_err(doing("starting the guest kernel"))?;
-        let clock = match accept(&clock_listener) {
+        let clock = match silence::accept(&clock_listener, child.id()) {
             Ok(clock) => clock,
             Err(fault) => {
                 child::kill_group(child.id());
@@ -201,13 +198,10 @@ impl Guest {
     pub fn listen(&mut self, calendar: &Calendar) -> Result<Said, GuestFault> {
         let listener = self.card.is_none().then(|| self.card_listener.as_raw_fd());
         let sockets = [Some(self.clock.as_raw_fd()), self.card.as_ref().map(AsRawFd::as_raw_fd), listener];
-        let [clock, card, listener] = waiting::readable(sockets, PATIENCE)?;
+        let [_, card, listener] = silence::readable(sockets, self.child.id()).map_err(|fault| self.unless_ended(fault))?;
         if listener {
-            self.card = Some(accept(&self.card_listener)?);
+            self.card = Some(silence::accept(&self.card_listener, self.child.id())?);
             return Ok(Said::Else);
-        }
-        if !card && !clock {
-            return Err(self.is_quiet());
         }
         let said = if card { self.card_message() } else { self.clock_request(calendar) }?;
         let now = calendar.now();
@@ -219,13 +213,15 @@ impl Guest {
         Ok(said)
     }
 
-    fn is_quiet(&mut self) -> GuestFault {
-        if matches!(self.child.try_wait(), Ok(None)) { GuestFault::Silent(PATIENCE.as_secs()) } else { GuestFault::Ended }
+    /// A process that has ended is silent, too.
+    fn unless_ended(&mut self, fault: GuestFault) -> GuestFault {
+        let ended = matches!(fault, GuestFault::Silent(_)) && !matches!(self.child.try_wait(), Ok(None));
+        if ended { GuestFault::Ended } else { fault }
     }
 
     fn clock_message(&mut self) -> Result<Message, GuestFault> {
         let mut bytes = [0; MESSAGE];
-        read(&mut self.clock, &mut bytes)?;
+        silence::read(&mut self.clock, &mut bytes, self.child.id())?;
         Message::read(bytes).ok_or(GuestFault::Clock("an unknown message"))
     }
 
@@ -250,17 +246,18 @@ impl Guest {
     }
 
     fn card_message(&mut self) -> Result<Said, GuestFault> {
+        let group = self.child.id();
         let Some(card) = &mut self.card else { return Ok(Said::Else) };
         let mut bytes = [0; HEADER];
         let (got, descriptors) = descriptors::receive(card, &mut bytes)?;
         if got == 0 {
             return Err(GuestFault::Ended);
         }
-        read(card, &mut bytes[got..])?;
+        silence::read(card, &mut bytes[got..], group)?;
         let header = Header::read(bytes)?;
         let mut body = [0; vhost::MOST_BODY];
         let body = &mut body[..header.size];
-        read(card, body)?;
+        silence::read(card, body, group)?;
         let answer = self.device.handle(header, body, descriptors)?;
         let reply = answer.reply.unwrap_or_default();
         if answer.kicked == Some(TRANSMIT) {
@@ -332,10 +329,9 @@ impl Guest {
             return Ok(());
         }
         let Some(socket) = interrupts else { return Ok(()) };
-        socket.set_read_timeout(Some(PATIENCE))?;
         let mut answer = vhost::interrupt(RECEIVE);
         socket.write_all(&answer)?;
-        read(socket, &mut answer)
+        silence::read(socket, &mut answer, self.child.id())
     }
 
     /// What its program has written since the last call.
@@ -375,26 +371,6 @@ impl Guest {
         }
         Ok(())
     }
-}
-
-fn accept(listener: &UnixListener) -> Result<UnixStream, GuestFault> {
-    let [ready] = waiting::readable([Some(listener.as_raw_fd())], PATIENCE)?;
-    if !ready {
-        return Err(GuestFault::Silent(PATIENCE.as_secs()));
-    }
-    let (socket, _) = listener.accept()?;
-    socket.set_read_timeout(Some(PATIENCE))?;
-    socket.set_write_timeout(Some(PATIENCE))?;
-    Ok(socket)
-}
-
-/// Reads it all, or says that the guest is silent or gone.
-fn read(socket: &mut UnixStream, bytes: &mut [u8]) -> Result<(), GuestFault> {
-    socket.read_exact(bytes).map_err(|error| match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => GuestFault::Silent(PATIENCE.as_secs()),
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => GuestFault::Ended,
-        _ => GuestFault::Io(error),
-    })
 }
 
 /// The last lines of a console, in one.

@@ -6,6 +6,7 @@
 
 use crate::memory::{GuestMemory, MemoryFault, RegionSpec};
 use crate::ring::{Queue, RingFault};
+use crate::silence;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -201,7 +202,9 @@ impl Device {
             request::SET_BACKEND_REQ_FD => {
                 let only = descriptors.into_iter().next();
                 let socket = only.ok_or(VhostFault::Message { request, what: "comes without its socket" })?;
-                self.interrupts = Some(UnixStream::from(socket));
+                let socket = UnixStream::from(socket);
+                silence::prepare(&socket)?;
+                self.interrupts = Some(socket);
             }
             request::VRING_KICK => {
                 let number = body.u32()?;

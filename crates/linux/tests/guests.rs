@@ -5,11 +5,10 @@
 use goodqueue_aqm::{EcnPolicy, Limit};
 use goodqueue_linux::{Hosts, Kernel, LinuxError, inside};
 use goodqueue_sim::{
-    Arrivals, Continue, FlowSpec, LinkSpec, Outcome, QueueSpec, RateSpec, Recording, SessionSpec, SizeLaw, SourceSpec, World,
-    WorldSpec,
+    Arrivals, Continue, FlowSpec, LinkSpec, Outcome, QueueSpec, Recording, SessionSpec, SizeLaw, SourceSpec, World, WorldSpec,
 };
-use goodqueue_tcp::{CcConfig, Data, EcnMode, ReceiverConfig, SenderConfig};
-use goodqueue_units::{Bytes, Class, Duration, Ecn, Instant, Rate};
+use goodqueue_tcp::{Data, EcnMode};
+use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate};
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -78,23 +77,11 @@ fn run_told(spec: &WorldSpec, mode: &str, progress: &mut dyn FnMut()) -> Result<
 }
 
 fn flow(control: &'static str, size: Option<u64>, start_ms: u64) -> FlowSpec {
-    let sender = SenderConfig {
-        cc: CcConfig { kind: control, params: Vec::new() },
-        data: size.map_or(Data::Unlimited, |size| Data::Bytes(Bytes::new(size))),
-        ..SenderConfig::default()
-    };
-    FlowSpec {
-        group: 0,
-        index: 0,
-        forward: vec![0],
-        reverse: vec![1],
-        start: Instant::ZERO + Duration::ms(start_ms),
-        stop: None,
-        class: Class::DEFAULT,
-        weight: 1.0,
-        shared_host: None,
-        source: SourceSpec::Tcp { sender, receiver: ReceiverConfig::default(), header: Bytes::new(52) },
+    let mut source = SourceSpec::bulk(control);
+    if let SourceSpec::Tcp { sender, .. } = &mut source {
+        sender.data = size.map_or(Data::Unlimited, |size| Data::Bytes(Bytes::new(size)));
     }
+    FlowSpec { start: Instant::ZERO + Duration::ms(start_ms), ..FlowSpec::new(vec![0], vec![1], source) }
 }
 
 /// 5 Mbit/s, 10 ms each way, CoDel that marks what can be marked.
@@ -106,27 +93,11 @@ fn world(flows: &[FlowSpec], seconds: u64) -> WorldSpec {
         ecn: EcnPolicy::Mark,
         limit: Limit::packets(100),
     };
-    let link = |name: &str, queue, observed| LinkSpec {
-        name: name.to_owned(),
-        rate: RateSpec::Constant(Rate::mbit(5)),
-        burst: Bytes::ZERO,
-        delay: Duration::ms(10),
-        jitter: Duration::ZERO,
-        overhead: Bytes::ZERO,
-        mtu: Bytes::new(1500),
-        queue,
-        loss: 0.0,
-        flow_control: None,
-        observed,
-    };
     WorldSpec {
-        links: vec![link("line", codel, true), link("line.up", QueueSpec::Unlimited, false)],
-        flows: flows.to_vec(),
-        groups: vec!["bulk".to_owned()],
         warmup: Duration::secs(1),
         duration: Duration::secs(seconds),
-        seed: 1,
         recording: Recording { sample_every: Some(Duration::ms(100)), packets: false },
+        ..WorldSpec::line(LinkSpec::wire("line", Rate::mbit(5), Duration::ms(10)).behind(codel), flows.to_vec())
     }
 }
 
@@ -171,8 +142,9 @@ fn a_guest_that_ends_is_reported() {
 fn a_silent_guest_is_reported_within_seconds() {
     let start = WallClock::now();
     let error = run(&world(&[flow("cubic", None, 0)], 2), "spin").expect_err("no guest");
-    assert!(error.to_string().contains("silent for 5 s"), "{error}");
-    assert!(start.elapsed().as_secs() < 20, "after {:?}", start.elapsed());
+    assert!(error.to_string().contains("silent for"), "{error}");
+    // Five seconds, and up to thirty on a machine that has no time for it.
+    assert!(start.elapsed().as_secs() < 60, "after {:?}", start.elapsed());
 }
 
 /// Children of a process.
@@ -205,16 +177,14 @@ fn guests_die_with_the_process_that_started_them() {
     }
 }
 
-/// Processes of the guest kernel, whosever they are.
-fn kernels() -> Vec<String> {
-    let kernel = Kernel::find().expect("looked for before").program;
+/// Processes of guests whose folder's name begins so.
+fn kernels(folder: &str) -> Vec<String> {
     let entries = std::fs::read_dir("/proc").expect("processes");
-    let is_kernel = |id: &String| std::fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|exe| exe == kernel);
-    entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).filter(is_kernel).collect()
+    let names = |id: &String| std::fs::read_to_string(format!("/proc/{id}/cmdline")).is_ok_and(|line| line.contains(folder));
+    entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).filter(names).collect()
 }
 
 fn nothing_is_left_of_what_was_killed_while_guests_boot() {
-    let others = kernels();
     for milliseconds in [0, 1, 3, 10, 20, 40, 80, 160] {
         let program = std::env::current_exe().expect("this program");
         let mut child = Command::new(program).arg("boot").stdout(Stdio::piped()).spawn().expect("a child");
@@ -226,11 +196,11 @@ fn nothing_is_left_of_what_was_killed_while_guests_boot() {
         child.kill().expect("killed");
         child.wait().expect("gone");
         let patience = WallClock::now() + std::time::Duration::from_secs(30);
-        while kernels().iter().any(|process| !others.contains(process) && lives(process)) {
-            assert!(WallClock::now() < patience, "guests are gone when killed after {milliseconds} ms: {:?}", kernels());
+        let folder = format!("goodqueue-{}-", child.id());
+        while kernels(&folder).iter().any(|process| lives(process)) {
+            assert!(WallClock::now() < patience, "guests are gone when killed after {milliseconds} ms: {:?}", kernels(&folder));
             std::thread::yield_now();
         }
-        let folder = format!("goodqueue-{}-", child.id());
         run(&world(&[flow("cubic", Some(1000), 0)], 1), "guest").expect("a run");
         let entries = std::fs::read_dir(std::env::temp_dir()).expect("a folder");
         let left = entries.flatten().find(|entry| entry.file_name().to_string_lossy().starts_with(&folder));

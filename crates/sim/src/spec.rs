@@ -4,7 +4,7 @@ use crate::outcome::Content;
 use goodqueue_aqm::own::OwnKind;
 use goodqueue_aqm::spec::{Chosen, KindSpec, Value};
 use goodqueue_aqm::{EcnPolicy, Limit};
-use goodqueue_tcp::{ReceiverConfig, SenderConfig};
+use goodqueue_tcp::{CcConfig, ReceiverConfig, SenderConfig};
 use goodqueue_units::{Bytes, Class, Duration, Instant, Rate};
 use std::sync::Arc;
 
@@ -28,6 +28,24 @@ pub struct WorldSpec {
     pub seed: u64,
     /// What to record beside the summary figures.
     pub recording: Recording,
+}
+
+impl WorldSpec {
+    /// One group of flows whose way is link 0 and whose way back is link 1: this link, and a wire of its rate and delay. Measured from the start,
+    /// for a second.
+    #[must_use]
+    pub fn line(link: LinkSpec, flows: Vec<FlowSpec>) -> Self {
+        let back = LinkSpec { name: format!("{}.up", link.name), queue: QueueSpec::Unlimited, observed: false, ..link.clone() };
+        Self {
+            links: vec![link, back],
+            flows,
+            groups: vec!["bulk".to_owned()],
+            warmup: Duration::ZERO,
+            duration: Duration::secs(1),
+            seed: 1,
+            recording: Recording::default(),
+        }
+    }
 }
 
 /// One direction of a link: a queue, a transmitter and a pipe.
@@ -61,6 +79,31 @@ pub struct LinkSpec {
     pub observed: bool,
 }
 
+impl LinkSpec {
+    /// A wire for packets of up to 1500 bytes: no framing, no loss, no limit to what waits, not observed.
+    pub fn wire(name: impl Into<String>, rate: Rate, delay: Duration) -> Self {
+        Self {
+            name: name.into(),
+            rate: RateSpec::Constant(rate),
+            burst: Bytes::ZERO,
+            delay,
+            jitter: Duration::ZERO,
+            overhead: Bytes::ZERO,
+            mtu: Bytes::new(1500),
+            queue: QueueSpec::Unlimited,
+            loss: 0.0,
+            flow_control: None,
+            observed: false,
+        }
+    }
+
+    /// The same link behind a queue, observed.
+    #[must_use]
+    pub fn behind(self, queue: QueueSpec) -> Self {
+        Self { queue, observed: true, ..self }
+    }
+}
+
 /// What waits in front of a transmitter.
 #[derive(Clone, Debug)]
 pub enum QueueSpec {
@@ -88,6 +131,14 @@ pub enum QueueSpec {
         /// Hard limit.
         limit: Limit,
     },
+}
+
+impl QueueSpec {
+    /// A discipline with its defaults, without marking.
+    #[must_use]
+    pub const fn plain(kind: &'static KindSpec, limit: Limit) -> Self {
+        Self::Discipline { kind, params: Vec::new(), of: None, ecn: EcnPolicy::Drop, limit }
+    }
 }
 
 /// A link's rate over time.
@@ -135,6 +186,25 @@ pub struct FlowSpec {
     pub shared_host: Option<SharedHost>,
     /// What it sends.
     pub source: SourceSpec,
+}
+
+impl FlowSpec {
+    /// The first flow of the first group, from the start to the end.
+    #[must_use]
+    pub const fn new(forward: Vec<LinkId>, reverse: Vec<LinkId>, source: SourceSpec) -> Self {
+        Self {
+            group: 0,
+            index: 0,
+            forward,
+            reverse,
+            start: Instant::ZERO,
+            stop: None,
+            class: Class::DEFAULT,
+            weight: 1.0,
+            shared_host: None,
+            source,
+        }
+    }
 }
 
 /// A host that is an end of several flows, for queues that tell hosts apart. Hosts of one number are one host.
@@ -253,6 +323,13 @@ pub enum SourceSpec {
 }
 
 impl SourceSpec {
+    /// Data without end over TCP with timestamps under this congestion control, all else by default.
+    #[must_use]
+    pub fn bulk(cc: &'static str) -> Self {
+        let sender = SenderConfig { cc: CcConfig { kind: cc, params: Vec::new() }, ..SenderConfig::default() };
+        Self::Tcp { sender, receiver: ReceiverConfig::default(), header: Bytes::new(52) }
+    }
+
     /// Settings of its TCP connections, and their headers; `None` for UDP.
     #[must_use]
     pub const fn tcp(&self) -> Option<(&SenderConfig, &ReceiverConfig, Bytes)> {

@@ -17,7 +17,10 @@ impl Claim {
     pub(super) fn take() -> Option<Self> {
         let before = child::processors().ok()?;
         let mut claimed = CLAIMED.lock().unwrap_or_else(PoisonError::into_inner);
-        let processor = *before.iter().find(|processor| !claimed.contains(processor))?;
+        // Processes that know nothing of each other do not all begin with the same one.
+        let first = std::process::id() as usize % before.len().max(1);
+        let mut processors = before[first..].iter().chain(&before[..first]);
+        let processor = *processors.find(|processor| !claimed.contains(processor))?;
         child::stay_on(&[processor]).ok()?;
         claimed.insert(processor);
         Some(Self { processor, before })

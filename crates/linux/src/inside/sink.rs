@@ -4,14 +4,12 @@ use super::{Reports, named};
 use crate::job::{FIRST_SERVICE, Job};
 use crate::report::Line;
 use crate::sys::network::{self, Poller, TIMER, Watch};
-use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::AsFd;
+use std::thread::Builder;
 
-/// Taken at once.
-const PART: usize = 1 << 16;
-/// Tokens of connections are their descriptors above this; those of listeners are their places.
-const CONNECTIONS: u64 = 1 << 32;
+/// What a thread that only waits needs.
+const STACK: usize = 1 << 16;
 
 pub(super) fn run(job: &Job, reports: &mut Reports) -> io::Result<()> {
     let poller = Poller::new()?;
@@ -31,7 +29,6 @@ pub(super) fn run(job: &Job, reports: &mut Reports) -> io::Result<()> {
     }
     poller.wake_at(job.epoch + job.until.as_nanos())?;
     reports.say(&[Line::Ready])?;
-    let mut connections: BTreeMap<u64, OwnedFd> = BTreeMap::new();
     let mut tokens = Vec::new();
     loop {
         poller.wait(&mut tokens)?;
@@ -40,14 +37,8 @@ pub(super) fn run(job: &Job, reports: &mut Reports) -> io::Result<()> {
                 reports.say(&[Line::Done])?;
             } else if let Some(listener) = listeners.get(*token as usize) {
                 while let Some(socket) = network::accept(listener.as_fd())? {
-                    let token = CONNECTIONS + socket.as_raw_fd() as u64;
-                    poller.add(socket.as_fd(), token, Watch::Read)?;
-                    connections.insert(token, socket);
-                }
-            } else if let Some(socket) = connections.get(token) {
-                // What has arrived meanwhile is announced again.
-                if !matches!(network::discard(socket.as_fd(), PART), Ok(Some(1..) | None)) {
-                    connections.remove(token);
+                    // A thread that waits inside the kernel costs least: to leave it and come back takes longer there than a packet does.
+                    Builder::new().stack_size(STACK).spawn(move || network::discard(socket.as_fd()))?;
                 }
             }
         }

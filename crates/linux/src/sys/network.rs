@@ -194,15 +194,14 @@ pub fn connect(socket: BorrowedFd<'_>, address: Ipv4Addr, port: u16) -> io::Resu
     }
 }
 
-/// The next connection, if there is one.
+/// The next connection, if there is one; calls on it wait.
 ///
 /// # Errors
 /// When the kernel refuses.
 pub fn accept(socket: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
-    let flags = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     // SAFETY: null is allowed for both pointers; the descriptor it returns is new and owned by nobody else.
     unsafe {
-        match checked(libc::accept4(socket.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut(), flags)) {
+        match checked(libc::accept4(socket.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut(), libc::SOCK_CLOEXEC)) {
             Ok(fd) => Ok(Some(OwnedFd::from_raw_fd(fd))),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             Err(error) => Err(error),
@@ -220,14 +219,18 @@ pub fn send(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<Option<usize>> {
     done(sent)
 }
 
-/// Takes up to `most` bytes that have arrived and throws them away: how many (zero at the end), or `None` when there is nothing.
-///
-/// # Errors
-/// When the connection is broken.
-pub fn discard(socket: BorrowedFd<'_>, most: usize) -> io::Result<Option<usize>> {
-    // SAFETY: with MSG_TRUNC TCP writes nothing, so a null pointer is allowed (tcp(7)).
-    let got = unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), most, libc::MSG_TRUNC) };
-    done(got)
+/// Takes all that arrives and throws it away, until the other end has no more or the connection breaks.
+pub fn discard(socket: BorrowedFd<'_>) {
+    /// As much as a call takes.
+    const MOST: usize = 1 << 30;
+    loop {
+        // A call that waits for all of it comes back once in a gigabyte, not for each packet; the connection is read as promptly as ever.
+        // SAFETY: with MSG_TRUNC TCP writes nothing, so a null pointer is allowed (tcp(7)).
+        let got = unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), MOST, libc::MSG_TRUNC | libc::MSG_WAITALL) };
+        if got == 0 || (got < 0 && io::Error::last_os_error().kind() != io::ErrorKind::Interrupted) {
+            return;
+        }
+    }
 }
 
 fn done(result: isize) -> io::Result<Option<usize>> {

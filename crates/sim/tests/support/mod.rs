@@ -1,53 +1,23 @@
 //! Worlds for tests, in a few words.
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use goodqueue_aqm::{EcnPolicy, Limit, sched};
-use goodqueue_sim::{Continue, FlowSpec, LinkSpec, Outcome, QueueSpec, RateSpec, Recording, SourceSpec, World, WorldSpec};
-use goodqueue_units::{Bytes, Class, Duration, Instant, Rate};
+use goodqueue_aqm::{Limit, sched};
+use goodqueue_sim::{Continue, FlowSpec, LinkSpec, Outcome, QueueSpec, Recording, SourceSpec, World, WorldSpec};
+use goodqueue_units::{Duration, Instant, Rate};
 
 /// A queue of `kind` with its defaults.
 pub fn queue(kind: &str, limit: Limit) -> QueueSpec {
-    QueueSpec::Discipline {
-        kind: sched::kind(kind).expect("known kind"),
-        params: Vec::new(),
-        of: None,
-        ecn: EcnPolicy::Drop,
-        limit,
-    }
+    QueueSpec::plain(sched::kind(kind).expect("known kind"), limit)
 }
 
 /// An access link that is never the subject.
 pub fn access(name: &str) -> LinkSpec {
-    LinkSpec {
-        name: name.into(),
-        rate: RateSpec::Constant(Rate::gbit(1)),
-        delay: Duration::us(100),
-        jitter: Duration::us(12),
-        overhead: Bytes::ZERO,
-        mtu: Bytes::new(1500),
-        queue: QueueSpec::Unlimited,
-        loss: 0.0,
-        burst: Bytes::ZERO,
-        flow_control: None,
-        observed: false,
-    }
+    LinkSpec { jitter: Duration::us(12), ..LinkSpec::wire(name, Rate::gbit(1), Duration::us(100)) }
 }
 
 /// The bottleneck.
 pub fn bottleneck(rate: Rate, delay: Duration, queue: QueueSpec) -> LinkSpec {
-    LinkSpec {
-        name: "bottleneck".into(),
-        rate: RateSpec::Constant(rate),
-        delay,
-        jitter: Duration::ZERO,
-        overhead: Bytes::ZERO,
-        mtu: Bytes::new(1500),
-        queue,
-        loss: 0.0,
-        burst: Bytes::ZERO,
-        flow_control: None,
-        observed: true,
-    }
+    LinkSpec::wire("bottleneck", rate, delay).behind(queue)
 }
 
 /// Every source behind its own access link, one bottleneck, the same delay back. Flows start spread over `spread`.
@@ -64,16 +34,9 @@ pub fn dumbbell(link: LinkSpec, sources: Vec<SourceSpec>, spread: Duration, warm
         let first = links.len() as u32;
         links.extend(["out", "in", "back out", "back in"].map(access));
         flows.push(FlowSpec {
-            group: 0,
             index: i as u32,
-            forward: vec![first, 0, first + 1],
-            reverse: vec![first + 2, 1, first + 3],
             start: Instant::from_nanos(spread.as_nanos() * i as u64 / count),
-            stop: None,
-            class: Class::DEFAULT,
-            weight: 1.0,
-            shared_host: None,
-            source,
+            ..FlowSpec::new(vec![first, 0, first + 1], vec![first + 2, 1, first + 3], source)
         });
     }
     WorldSpec { links, flows, groups: vec!["test".into()], warmup, duration, seed: 1, recording: Recording::default() }
@@ -97,10 +60,5 @@ pub fn loss(outcome: &Outcome) -> f64 {
 
 /// A TCP bulk flow under `cc`, Linux defaults.
 pub fn bulk(cc: &'static str) -> SourceSpec {
-    use goodqueue_tcp::{CcConfig, ReceiverConfig, SenderConfig};
-    SourceSpec::Tcp {
-        sender: SenderConfig { cc: CcConfig { kind: cc, params: Vec::new() }, ..SenderConfig::default() },
-        receiver: ReceiverConfig::default(),
-        header: Bytes::new(52),
-    }
+    SourceSpec::bulk(cc)
 }

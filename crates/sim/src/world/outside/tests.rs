@@ -1,53 +1,14 @@
 use super::*;
-use crate::spec::{FlowSpec, LinkSpec, QueueSpec, RateSpec, Recording, SourceSpec};
-use goodqueue_aqm::{EcnPolicy, Limit};
+use crate::spec::{FlowSpec, LinkSpec, QueueSpec, SourceSpec};
+use goodqueue_aqm::Limit;
 use goodqueue_tcp::{ReceiverConfig, SenderConfig};
-use goodqueue_units::{Bytes, Class, Rate};
+use goodqueue_units::{Bytes, Rate};
 
 /// 12 Mbit/s, so that 1500 bytes take a millisecond, 5 ms each way, and room for three packets.
 fn spec() -> WorldSpec {
-    let link = |name: &str, queue| LinkSpec {
-        name: name.to_owned(),
-        rate: RateSpec::Constant(Rate::mbit(12)),
-        burst: Bytes::ZERO,
-        delay: Duration::ms(5),
-        jitter: Duration::ZERO,
-        overhead: Bytes::ZERO,
-        mtu: Bytes::new(1500),
-        queue,
-        loss: 0.0,
-        flow_control: None,
-        observed: name == "line",
-    };
-    let queue = QueueSpec::Discipline {
-        kind: goodqueue_aqm::sched::kind("tail-drop").expect("built in"),
-        params: Vec::new(),
-        of: None,
-        ecn: EcnPolicy::Drop,
-        limit: Limit::packets(3),
-    };
-    let source = SourceSpec::Tcp { sender: SenderConfig::default(), receiver: ReceiverConfig::default(), header: Bytes::new(52) };
-    let flow = FlowSpec {
-        group: 0,
-        index: 0,
-        forward: vec![0],
-        reverse: vec![1],
-        start: Instant::ZERO,
-        stop: None,
-        class: Class::DEFAULT,
-        weight: 1.0,
-        shared_host: None,
-        source,
-    };
-    WorldSpec {
-        links: vec![link("line", queue), link("line.up", QueueSpec::Unlimited)],
-        flows: vec![flow],
-        groups: vec!["bulk".to_owned()],
-        warmup: Duration::ZERO,
-        duration: Duration::secs(1),
-        seed: 1,
-        recording: Recording::default(),
-    }
+    let queue = QueueSpec::plain(goodqueue_aqm::sched::kind("tail-drop").expect("built in"), Limit::packets(3));
+    let line = LinkSpec::wire("line", Rate::mbit(12), Duration::ms(5)).behind(queue);
+    WorldSpec::line(line, vec![FlowSpec::new(vec![0], vec![1], SourceSpec::bulk("cubic"))])
 }
 
 fn ticket(number: u32) -> Ticket {

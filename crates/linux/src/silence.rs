@@ -1,0 +1,147 @@
+//! How long a guest may say nothing.
+
+use crate::error::GuestFault;
+use crate::sys::waiting;
+use std::fs;
+use std::io::{self, Read as _};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::time::Duration;
+
+/// A guest that says nothing for so long of real time has failed.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// On a machine with more to do than it has processors a guest may be ready and not get on. That time is not counted, but no more than this is waited.
+const MOST: Duration = Duration::from_secs(30);
+/// Waits are as long as this, and silence is counted in them.
+const TURN: Duration = Duration::from_secs(1);
+
+/// A silence, counted from the end of its first turn.
+#[derive(Debug, Default)]
+pub struct Silence {
+    turns: u32,
+    /// How long its processes had been kept waiting when it began.
+    kept_before: Duration,
+}
+
+impl Silence {
+    /// Another turn has gone by without a word.
+    ///
+    /// # Errors
+    /// When that is enough.
+    pub fn goes_on(&mut self, group: u32) -> Result<(), GuestFault> {
+        self.turn(kept_waiting(group))
+    }
+
+    fn turn(&mut self, kept: Duration) -> Result<(), GuestFault> {
+        self.turns += 1;
+        if self.turns == 1 {
+            self.kept_before = kept;
+        }
+        let lasted = TURN * self.turns;
+        if lasted >= MOST || lasted.saturating_sub(kept.saturating_sub(self.kept_before)) >= PATIENCE {
+            return Err(GuestFault::Silent(lasted.as_secs()));
+        }
+        Ok(())
+    }
+}
+
+/// How long the processes of a group have been ready to run and had no processor, all together; zero where the kernel does not say.
+fn kept_waiting(group: u32) -> Duration {
+    let Ok(processes) = fs::read_dir("/proc") else { return Duration::ZERO };
+    let read = |process: &fs::DirEntry, what: &str| fs::read_to_string(process.path().join(what)).ok();
+    let kept = |process: fs::DirEntry| {
+        (group_of(&read(&process, "stat")?)? == group).then_some(())?;
+        delay_of(&read(&process, "schedstat")?)
+    };
+    processes.flatten().filter_map(kept).sum()
+}
+
+/// The process group in a line of `/proc/PID/stat`: the third word behind the name, which may hold anything.
+fn group_of(stat: &str) -> Option<u32> {
+    stat.rsplit_once(')')?.1.split_whitespace().nth(2)?.parse().ok()
+}
+
+/// The time on run queues in a line of `/proc/PID/schedstat`.
+fn delay_of(schedstat: &str) -> Option<Duration> {
+    schedstat.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
+}
+
+/// Which of these have something to read, or are at their end.
+///
+/// # Errors
+/// When the guest is silent for too long, or the kernel refuses.
+pub fn readable<const N: usize>(descriptors: [Option<i32>; N], group: u32) -> Result<[bool; N], GuestFault> {
+    let mut silence = Silence::default();
+    loop {
+        let ready = waiting::readable(descriptors, TURN)?;
+        if ready.contains(&true) {
+            return Ok(ready);
+        }
+        silence.goes_on(group)?;
+    }
+}
+
+/// Takes the guest's connection.
+///
+/// # Errors
+/// When it does not come.
+pub fn accept(listener: &UnixListener, group: u32) -> Result<UnixStream, GuestFault> {
+    readable([Some(listener.as_raw_fd())], group)?;
+    let (socket, _) = listener.accept()?;
+    prepare(&socket)?;
+    Ok(socket)
+}
+
+/// Sets how long calls wait.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn prepare(socket: &UnixStream) -> io::Result<()> {
+    socket.set_read_timeout(Some(TURN))?;
+    socket.set_write_timeout(Some(PATIENCE))
+}
+
+/// Reads all of it from a prepared socket.
+///
+/// # Errors
+/// When the guest is silent for too long, or gone.
+pub fn read(socket: &mut UnixStream, mut bytes: &mut [u8], group: u32) -> Result<(), GuestFault> {
+    let mut silence = Silence::default();
+    while !bytes.is_empty() {
+        match socket.read(bytes) {
+            Ok(0) => return Err(GuestFault::Ended),
+            Ok(got) => bytes = &mut bytes[got..],
+            Err(error) => match error.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => silence.goes_on(group)?,
+                io::ErrorKind::Interrupted => {}
+                io::ErrorKind::ConnectionReset => return Err(GuestFault::Ended),
+                _ => return Err(GuestFault::Io(error)),
+            },
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_the_kernel_are_read() {
+        assert_eq!(group_of("12 (a) b) R 1 77 5 0 -1"), Some(77));
+        assert_eq!(group_of("12 (a"), None);
+        assert_eq!(delay_of("921613 166971 3\n"), Some(Duration::from_nanos(166_971)));
+        assert_eq!(delay_of(""), None);
+    }
+
+    #[test]
+    fn time_without_a_processor_is_not_silence() {
+        let turns = |kept_each: u64| {
+            let mut silence = Silence::default();
+            (1..).find(|turn| silence.turn(Duration::from_millis(turn * kept_each)).is_err())
+        };
+        assert_eq!(turns(0), Some(5));
+        assert_eq!(turns(500), Some(9), "the first turn counts in full");
+        assert_eq!(turns(1_000), Some(30), "but not for ever");
+    }
+}
