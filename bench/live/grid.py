@@ -136,6 +136,7 @@ difference is beyond that, but not by more than its own interval. Nothing was tu
 The kernel's senders in virtual time, where no machine is ever late: [fidelity-grid.md](fidelity-grid.md).
 """
 METRICS = {"utilization": "utilisation", "sojourn_s.p50": "median", "drop_ratio": "drops"}
+NAMES = {"utilization": "utilisation %", "sojourn_s.p50": "median in the queue, ms", "queue_packets": "mean queue, packets", "drop_ratio": "dropped %"}
 SCALE = {"utilization": 100, "sojourn_s.p50": 1e3, "drop_ratio": 100, "queue_packets": 1}
 
 
@@ -194,6 +195,11 @@ def tally(results):
     return [len(kinds), *(kinds.count(kind) for kind in range(4))]
 
 
+def told(results):
+    _, within, unclear, beyond, _ = tally(results)
+    return f"{within} within all bounds, {unclear} unclear, {beyond} beyond a bound"
+
+
 def split(results, title, keys):
     """One table of how the cells came out, by one thing they differ in."""
     print(heading([title, "cells", "within", "unclear", "beyond", "no run"]))
@@ -212,10 +218,13 @@ def summary(results, total):
     counted = [run for run in attempts if run["counted"]]
     late = sorted(run["down"]["late_p99_s"] * 1e6 for run in counted if "down" in run)
     print("## Summary\n")
-    print(f"{len(there)} of {total} cells were run: {tally(there)[1]} within all bounds, {tally(there)[2]} unclear, {tally(there)[3]} beyond a bound.", end=" ")
-    print(f"Of {len(attempts)} runs {sum(1 for run in attempts if run['void'])} were void; {sum(1 for run in counted if run['void'])} of the {len(counted)} that count are.", end=" ")
+    void = sum(run["void"] is not None for run in attempts)
+    void_counted = sum(run["void"] is not None for run in counted)
+    print(f"{len(there)} of {total} cells were run: {told(there)}.", end=" ")
+    print(f"Of {len(attempts)} runs {void} were void; {void_counted} of the {len(counted)} that count are.", end=" ")
     if late:
-        print(f"The 99th percentile of the lateness, where it was kept ({len(late)} runs), was {late[len(late) // 2]:.0f} us in the median run and {late[-1]:.0f} us in the worst.", end="")
+        median, worst = late[len(late) // 2], late[-1]
+        print(f"The 99th percentile of the lateness, where it was kept ({len(late)} runs), was {median:.0f} us in the median run and {worst:.0f} us in the worst.", end="")
     print("\n")
     split(there, "", [("all", lambda _: True), ("10 Mbit/s", lambda cell: not cell.fast), ("100 Mbit/s", lambda cell: cell.fast)])
     split(there, "queue", by("queue", ["tail-drop", "codel", "pie", "cp-aqm", "fq-codel"]))
@@ -223,10 +232,9 @@ def summary(results, total):
     split(there, "flows", by("flows", ["1", "4", "16"]))
     split(there, "one way", by("delay", ["10ms", "50ms"]))
     trusted = [result for result in there if result.counted and not result.void]
-    print(f"Cells without a void run among those that count: {len(trusted)}, of them {tally(trusted)[1]} within, {tally(trusted)[2]} unclear, {tally(trusted)[3]} beyond.\n")
-    asked = [(name, metric) for metric, name in METRICS.items()]
+    print(f"Cells without a void run among those that count: {len(trusted)}, of them {told(trusted)}.\n")
     print(heading(["figure", "agrees", "unclear", "differs"]))
-    for name, metric in asked:
+    for metric, name in METRICS.items():
         said = [result.figures[metric]["verdict"] for result in there if metric in result.figures]
         print(line([name, *(said.count(word) for word in ("agrees", "unclear", "differs"))]))
     print()
@@ -236,10 +244,9 @@ def summary(results, total):
 
 
 def table(results, columns, metrics, extra=None):
-    names = {"utilization": "utilisation %", "sojourn_s.p50": "median in the queue, ms", "queue_packets": "mean queue, packets", "drop_ratio": "dropped %"}
-    print(heading([*columns, *(["printed"] if extra else []), *(names[metric] for metric in metrics), "runs", "verdict"]))
+    print(heading([*columns, *(["printed"] if extra else []), *(NAMES[metric] for metric in metrics), "runs", "verdict"]))
     for result in results:
-        parts = [result.cell.parts[column] for column in columns.values()] if isinstance(columns, dict) else []
+        parts = [result.cell.parts[part] for part in columns.values()]
         printed = [extra(result.cell)] if extra else []
         print(line([*parts, *printed, *(result.figure(metric) for metric in metrics), result.trust(), result.verdict()]))
     print()
@@ -248,10 +255,10 @@ def table(results, columns, metrics, extra=None):
 def printed(cell):
     """What the study prints of this point."""
     sys.path.insert(0, str(HERE.parent / "fidelity"))
-    from grid import PRINTED
+    from grid import PRINTED, PRINTED_CP_8
 
-    queue = f"cp-aqm {cell.parts['c_max']}" if cell.sweep == "cp-8" else "tail-drop"
-    return PRINTED.get((queue, cell.parts["cc"], int(cell.parts["flows"]), 2 * int(cell.parts["delay"].removesuffix("ms"))), "")
+    place = (cell.parts["cc"], cell.parts["flows"], cell.parts["delay"].replace("ms", " ms"))
+    return PRINTED_CP_8.get((cell.parts["c_max"], *place), "") if cell.sweep == "cp-8" else PRINTED.get(place, "")
 
 
 def page(folder):
@@ -271,7 +278,9 @@ def page(folder):
     for sweep, title, more in [("cp-1", "The tail-drop points of CP-1", {}), ("cp-8", "CP-AQM with a threshold of five packets, as in CP-8", {"c_max": "c_max"})]:
         print(f"## {title}\n")
         print("10 Mbit/s with 7 bytes of framing, 45 kB, 20 s after 10 s, three runs (the study: 100 s).\n")
-        there = [result for result in results if result.cell.sweep == sweep and result.there]
+        all_of_it = [result for result in results if result.cell.sweep == sweep]
+        there = [result for result in all_of_it if result.there]
+        print(f"{len(there)} of {len(all_of_it)} cells were run: {told(there)}.\n")
         table(there, more | {"control": "cc", "flows": "flows", "one way": "delay"}, ["utilization", "queue_packets", "drop_ratio"], printed)
 
 
