@@ -317,6 +317,9 @@ fn survives_an_outage(bench: &Bench, bridge: Bridge, clock: MonotonicClock) {
             left.send_to(b"lost", (Bench::RIGHT_ADDRESS, 9)).expect("it is sent");
         }
         bench.middle.ip(&format!("link set {} up", Bench::PORT_B)).expect("it comes up");
+        // Each takes the line's delay at least, and an outage is noticed within the time of all three.
+        settle(bench);
+        settle(bench);
         settle(bench);
     });
     outcome.expect("the bridge goes on");

@@ -38,12 +38,24 @@ pub struct Arguments {
     /// Write no report.html
     #[arg(long)]
     no_report: bool,
-    /// In real time: a void run is repeated until it was tried so often
-    #[arg(long, value_name = "N", default_value_t = Voids::default().attempts, value_parser = clap::value_parser!(u32).range(1..=100))]
-    attempts: u32,
+    /// In real time: a void run is repeated until it was tried so often [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    attempts: Option<u32>,
     /// In real time: of a run that is void in all attempts, count the least late one, marked as void, instead of failing
     #[arg(long)]
     keep_void: bool,
+}
+
+impl Arguments {
+    /// What becomes of void runs, which there are in real time only.
+    fn voids(&self) -> Result<Voids, Failure> {
+        if self.against == Against::Linux && (self.attempts.is_some() || self.keep_void) {
+            return Err(Failure::Input(
+                "--against linux: no run is ever void there, so no --attempts and no --keep-void".to_owned(),
+            ));
+        }
+        Ok(Voids { attempts: self.attempts.unwrap_or(Voids::default().attempts), keep: self.keep_void })
+    }
 }
 
 /// What the simulator is held against.
@@ -103,6 +115,7 @@ const MOST_DRAWN: usize = 12;
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.overrides.only_sim("gq validate runs on both")?;
+    let voids = arguments.voids()?;
     let plan = Plan::load(&arguments.scenario)?.with_overrides(&arguments.overrides.pairs()?)?;
     let points = plan.points()?;
     let against = arguments.against;
@@ -124,7 +137,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let stop = interrupt::stop_flag();
     let bar = Progress::new(2 * points.len() * options.replications as usize);
     let sim = runner::run(&points, &options, &stop, &mut |part| bar.set(part / 2.0), &mut NoRecorder);
-    let voids = Voids { attempts: arguments.attempts, keep: arguments.keep_void };
     let (real, runs) = against.run(&points, &options, voids, &stop, &mut |part| bar.set(0.5 + part / 2.0));
     bar.finish();
 

@@ -15,8 +15,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 /// Frames handed over at a time.
 const SEND_BATCH: usize = 64;
-/// Nothing wakes the thread when an interface is removed, so it is looked for this often.
-const LOOK_EVERY: Duration = Duration::ms(100);
+/// Nothing wakes the thread when an interface goes down or is removed, so it is looked for this often.
+const LOOK_EVERY: Duration = Duration::ms(5);
 
 /// A network interface.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct XdpPort {
     presence: Presence,
     socket: XdpSocket,
     mode: Mode,
-    /// Takes no frames: it has the interface take those for other stations, and knows whether there still is one.
+    /// Takes no frames: it has the interface take those for other stations, and knows when it went down and whether it is still there.
     guard: PacketSocket,
     looked: Instant,
     longest: u32,
@@ -93,7 +93,9 @@ impl XdpPort {
     /// # Errors
     /// When the interface is gone.
     pub fn check(&mut self, now: Instant) -> io::Result<()> {
-        if self.guard.exists() { Ok(()) } else { self.presence.suspect(false, now, &mut self.counters) }
+        let exists = self.guard.exists();
+        let gone_down = self.guard.take_error().is_some();
+        if exists && !gone_down { Ok(()) } else { self.presence.suspect(exists, now, &mut self.counters) }
     }
 }
 

@@ -155,15 +155,17 @@ impl PacketSocket {
         self.bind(ALL_PROTOCOLS)
     }
 
-    /// The interface takes frames for other stations from now on, but none come in here.
+    /// The interface takes frames for other stations from now on, and an error says when it went down, but no frames come in here: those of the
+    /// protocol that is asked for are never sent.
     ///
     /// # Errors
     /// When the kernel refuses.
     pub fn open_deaf(&self) -> io::Result<()> {
-        self.bind(0)
+        // The kernel tells only of an interface from which a socket has asked for something.
+        self.bind((libc::ETH_P_LOOP as u16).to_be())
     }
 
-    /// Frames of this protocol come in; none for zero.
+    /// Frames of this protocol come in.
     fn bind(&self, protocol: u16) -> io::Result<()> {
         // SAFETY: an address is plain old data for which all zeros are valid.
         let mut address: libc::sockaddr_ll = unsafe { zeroed() };
