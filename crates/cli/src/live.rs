@@ -1,6 +1,7 @@
 //! From a plan's link to what the live host runs.
 
 pub mod host;
+pub mod validity;
 
 use goodqueue_aqm::spec::LinkFacts;
 use goodqueue_aqm::{AnyQdisc, Limit, Packet};

@@ -111,6 +111,13 @@ pub struct Finished<'a> {
     sentence: String,
     warnings: Vec<String>,
     wall_s: f64,
+    validity: Option<serde_json::Value>,
+}
+
+/// What was run, and how far each run can be trusted where that is a question.
+struct Carried {
+    report: RunReport,
+    validity: Option<serde_json::Value>,
 }
 
 /// Runs all of it.
@@ -125,7 +132,7 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     let mut files = Files::create(job)?;
     let stop = interrupt::stop_flag();
     let bar = Progress::new(points.len() * options.replications as usize);
-    let report = carry_out(job, &points, &options, &stop, &bar, &mut files);
+    let Carried { report, validity } = carry_out(job, &points, &options, &stop, &bar, &mut files);
     let wall_s = bar.finish();
     if !report.complete {
         warnings.push(missing_runs(&report, points.len() * options.replications as usize));
@@ -136,8 +143,18 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     let labels = Labels::new(&sets, job.plan.name());
     let main_link = points.first().map_or("", |point| point.plan.main_link().name.as_str());
     let sentence = meaning(&report.points, &labels, main_link);
-    let finished =
-        Finished { job, points: &points, report: &report, summary: &summary, labels, main_link, sentence, warnings, wall_s };
+    let finished = Finished {
+        job,
+        points: &points,
+        report: &report,
+        summary: &summary,
+        labels,
+        main_link,
+        sentence,
+        warnings,
+        wall_s,
+        validity,
+    };
 
     // The table first: whatever happens to the files, nothing finished is lost.
     let printed = show(&finished);
@@ -157,14 +174,20 @@ fn carry_out(
     stop: &std::sync::atomic::AtomicBool,
     bar: &Progress,
     files: &mut Files,
-) -> RunReport {
-    match job.host {
+) -> Carried {
+    let progress = &mut |part| bar.set(part);
+    let report = match job.host {
         #[cfg(target_os = "linux")]
-        Host::Linux => crate::linux::run(points, options, stop, &mut |part| bar.set(part), files.recorder()),
+        Host::Live => {
+            let (report, runs) =
+                crate::live::host::run(points, options, crate::live::validity::Voids::default(), stop, progress, &say);
+            return Carried { report, validity: Some(serde_json::json!(runs)) };
+        }
         #[cfg(target_os = "linux")]
-        Host::Live => crate::live::host::run(points, options, stop, &mut |part| bar.set(part), &say),
-        _ => runner::run(points, options, stop, &mut |part| bar.set(part), files.recorder()),
-    }
+        Host::Linux => crate::linux::run(points, options, stop, progress, files.recorder()),
+        _ => runner::run(points, options, stop, progress, files.recorder()),
+    };
+    Carried { report, validity: None }
 }
 
 fn options(job: &Job<'_>, points: &[Point]) -> Result<RunOptions, Failure> {

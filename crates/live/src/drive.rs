@@ -5,7 +5,7 @@ use crate::forwarder::Forwarder;
 use crate::monitor::Reporter;
 use crate::packet::LivePacket;
 use crate::port::Port;
-use crate::port::packet::PacketPort;
+use crate::port::interface::InterfacePort;
 use crate::sys::scheduling;
 use goodqueue_aqm::AnyQdisc;
 use goodqueue_units::{Duration, Instant};
@@ -13,7 +13,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A forwarder between two interfaces.
-pub type Bridge = Forwarder<PacketPort, PacketPort, AnyQdisc<LivePacket>>;
+pub type Bridge = Forwarder<InterfacePort, InterfacePort, AnyQdisc<LivePacket>>;
 
 /// Commands and the end are noticed within this time, also when nothing arrives.
 const LONGEST_WAIT: Duration = Duration::ms(20);

@@ -11,7 +11,7 @@
 pub(crate) mod checksum;
 mod flow;
 
-pub use checksum::finish_partial;
+pub use checksum::{finish_partial, looks_partial};
 pub use flow::FlowKey;
 
 use flow::Walk;

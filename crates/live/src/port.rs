@@ -2,10 +2,14 @@
 
 pub mod fault;
 pub mod fuzz;
+#[cfg(target_os = "linux")]
+pub mod interface;
 pub mod memory;
 #[cfg(target_os = "linux")]
 pub mod packet;
 pub mod pcap;
+#[cfg(target_os = "linux")]
+pub mod xdp;
 
 use crate::pool::{Frame, Pool};
 use crate::segments::Joined;

@@ -1,15 +1,18 @@
 //! System calls: the only unsafe code of this crate, each block with its argument.
 #![allow(unsafe_code, reason = "system calls that no safe interface offers")]
 
+pub mod bpf;
 pub mod ethtool;
 pub mod namespace;
 pub mod privileges;
 pub mod process;
+pub mod processors;
 pub mod ring;
 pub mod scheduling;
 pub mod signals;
 pub mod socket;
 pub mod tcp;
+pub mod xdp;
 
 use std::io;
 

@@ -11,9 +11,10 @@ use goodqueue_live::forwarder::{Forwarder, Settings, buffers_for};
 use goodqueue_live::frame::FlowKey;
 use goodqueue_live::measure::{Quantiles, Times};
 use goodqueue_live::monitor::{HalfReport, Monitor, Report, connection};
+use goodqueue_live::port::interface::InterfacePort;
 use goodqueue_live::port::packet::PacketPort;
 use goodqueue_live::segments;
-use goodqueue_live::sys::scheduling;
+use goodqueue_live::sys::{processors, scheduling};
 use goodqueue_live::{Line, LivePacket};
 use goodqueue_units::{Duration, Ecn, Instant, Rate};
 use std::io;
@@ -106,10 +107,14 @@ pub struct Measured {
     pub flows: Vec<FlowMeasured>,
     /// Was real-time scheduling granted?
     pub real_time: bool,
+    /// What a hypervisor said it took from this machine's processors in the measured part, of all of them together.
+    pub stolen: Duration,
 }
 
-/// Stalls of more than this part of the base round-trip time make a run void.
+/// Stalls of more than this part of the base round-trip time make a run void
 const STALL_PART: f64 = 0.05;
+/// when this quantile of the lateness reaches that far.
+const VOID_QUANTILE: f64 = 0.999;
 /// Reports, and samples of senders, come so often.
 const REPORT_EVERY: Duration = Duration::ms(20);
 const PRIORITY: i32 = 10;
@@ -123,12 +128,19 @@ impl Measured {
                 return Some(format!("{way}: {} packets were lost outside of the queue", half.lost_outside));
             }
             // One packet in a thousand may be that late; the whole queue may not.
-            let late = half.times.lateness.value_at_quantile(0.999) as f64;
+            let late = half.late(VOID_QUANTILE).as_nanos() as f64;
             if late > STALL_PART * base_rtt.as_nanos() as f64 && half.times.lateness.len() > 1000 {
                 return Some(format!("{way}: 0.1 % of the packets were more than {:.3} ms late", late * 1e-6));
             }
         }
         None
+    }
+
+    /// For choosing among void runs: what was lost outside of the queue, and how late one packet in a thousand was.
+    #[must_use]
+    pub fn later(&self) -> (u64, Duration) {
+        let late = self.down.late(VOID_QUANTILE).max(self.up.late(VOID_QUANTILE));
+        (self.down.lost_outside + self.up.lost_outside, late)
     }
 }
 
@@ -153,6 +165,7 @@ pub fn run(
         Segments::Single => PacketPort::open(name, clock),
         Segments::Joined => PacketPort::open_joined(name, clock),
     };
+    let open = |name| open(name).map(InterfacePort::from);
     let ports = bench.middle.within(|| Ok((open(Bench::PORT_A)?, open(Bench::PORT_B)?)))?;
     let buffers = buffers_for(&experiment.down, experiment.limits.0) + buffers_for(&experiment.up, experiment.limits.1);
     let (buffers, buffer_size) = match experiment.segments {
@@ -207,6 +220,7 @@ struct Mark {
     at: Instant,
     halves: [HalfMark; 2],
     flows: Vec<FlowMeasured>,
+    stolen: Duration,
 }
 
 struct HalfMark {
@@ -225,7 +239,8 @@ impl HalfMark {
 
 impl Mark {
     fn of(report: &Report, live: &Live) -> Self {
-        Self { at: report.at, halves: [HalfMark::of(&report.down), HalfMark::of(&report.up)], flows: live.read() }
+        let halves = [HalfMark::of(&report.down), HalfMark::of(&report.up)];
+        Self { at: report.at, halves, flows: live.read(), stolen: processors::stolen() }
     }
 }
 
@@ -280,6 +295,7 @@ fn between(first: &Mark, last: Mark, times: [Times; 2]) -> Measured {
         up: half(&first.halves[1], &last.halves[1], up),
         flows: last.flows.into_iter().zip(&first.flows).map(|(last, first)| last.since(first)).collect(),
         real_time: false,
+        stolen: last.stolen.saturating_sub(first.stolen),
     }
 }
 
@@ -288,6 +304,12 @@ impl HalfMeasured {
     #[must_use]
     pub fn dropped(&self) -> Tally {
         self.counters.dropped_total()
+    }
+
+    /// How late this part of the packets was at most.
+    #[must_use]
+    pub fn late(&self, part: f64) -> Duration {
+        Duration::ns(self.times.lateness.value_at_quantile(part))
     }
 
     /// How late packets were handed over.

@@ -8,7 +8,9 @@ use goodqueue_live::frame::FlowKey;
 use goodqueue_live::monitor::{Reporter, connection};
 use goodqueue_live::pool::{Frame, Pool};
 use goodqueue_live::port::fuzz::Fuzz;
+use goodqueue_live::port::interface::InterfacePort;
 use goodqueue_live::port::packet::PacketPort;
+use goodqueue_live::port::xdp::XdpPort;
 use goodqueue_live::port::{Port, PortCounters};
 use goodqueue_live::record::{Event, Reader, Recorder};
 use goodqueue_live::replay::{ReplayLine, first_difference};
@@ -44,12 +46,22 @@ fn queue<P: Packet>(name: &str, rate: Rate) -> AnyQdisc<P> {
 }
 
 fn bridge(bench: &Bench, clock: MonotonicClock, name: &str, rate: Rate) -> Bridge {
-    let ports = bench
-        .middle
-        .within(|| Ok((PacketPort::open(Bench::PORT_A, clock)?, PacketPort::open(Bench::PORT_B, clock)?)))
-        .expect("both ports");
+    let open = |interface| PacketPort::open(interface, clock).map(InterfacePort::from);
+    let ports = bench.middle.within(|| Ok((open(Bench::PORT_A)?, open(Bench::PORT_B)?))).expect("both ports");
+    between(ports, name, rate)
+}
+
+fn between(ports: (InterfacePort, InterfacePort), name: &str, rate: Rate) -> Bridge {
     let settings = Settings { down: line(rate), up: line(rate), buffers: 8192, buffer_size: 2048, flow_key: FlowKey(1) };
     Forwarder::new(&settings, ports, (queue(name, rate), queue(name, rate)))
+}
+
+/// The same by AF_XDP; nothing, which is said, where this kernel or its rules have none.
+fn xdp_bridge(bench: &Bench, name: &str, rate: Rate) -> Option<Bridge> {
+    let open = |interface| XdpPort::open(interface).map(InterfacePort::from);
+    let ports = bench.middle.within(|| Ok((open(Bench::PORT_A)?, open(Bench::PORT_B)?)));
+    let ports = ports.inspect_err(|error| println!("skipped: no AF_XDP: {error}")).ok()?;
+    Some(between(ports, name, rate))
 }
 
 /// Runs the bridge on its thread while `work` goes on; gives it back at the end.
@@ -145,7 +157,7 @@ fn joined_frames_pass_in_segments_and_every_byte_is_right() {
         }
         let clock = MonotonicClock::start();
         let rate = Rate::mbit(150);
-        let open = |name| PacketPort::open_joined(name, clock);
+        let open = |name| PacketPort::open_joined(name, clock).map(InterfacePort::from);
         let ports = bench.middle.within(|| Ok((open(Bench::PORT_A)?, open(Bench::PORT_B)?))).expect("both ports");
         let settings =
             Settings { down: line(rate), up: line(rate), buffers: 2048, buffer_size: segments::LONGEST, flow_key: FlowKey(1) };
@@ -280,13 +292,7 @@ fn frames_lost_in_a_full_receive_ring_are_told_as_such() {
     let Some(bench) = bench() else { return };
     let clock = MonotonicClock::start();
     let mut bridge = bridge(&bench, clock, "fq-codel", Rate::gbit(1));
-    let left = bench.left.within(|| UdpSocket::bind((Bench::LEFT_ADDRESS, 0))).expect("a socket");
-    // Nobody answers address requests while the bridge stands still.
-    let known = format!("neigh add {} lladdr 02:00:00:00:00:01 dev {}", Bench::RIGHT_ADDRESS, Bench::LEFT);
-    bench.left.ip(&known).expect("it knows where to send");
-    for _ in 0..FRAMES {
-        left.send_to(b"many", (Bench::RIGHT_ADDRESS, 9)).expect("it is sent");
-    }
+    overflow(&bench, FRAMES);
     let mut now = clock;
     while bridge.step(&mut now).expect("both ports are there") <= now.now() {}
     let (a, _) = bridge.port_counters();
@@ -299,16 +305,22 @@ fn frames_lost_in_a_full_receive_ring_are_told_as_such() {
 fn an_interface_that_goes_down_and_up_is_survived() {
     let Some(bench) = bench() else { return };
     let clock = MonotonicClock::start();
-    let bridge = bridge(&bench, clock, "fq-codel", Rate::mbit(100));
+    survives_an_outage(&bench, bridge(&bench, clock, "fq-codel", Rate::mbit(100)), clock);
+}
+
+fn survives_an_outage(bench: &Bench, bridge: Bridge, clock: MonotonicClock) {
     let ((), mut bridge, outcome) = while_bridged(bridge, clock, || {
-        settle(&bench);
+        settle(bench);
         bench.middle.ip(&format!("link set {} down", Bench::PORT_B)).expect("it goes down");
         let left = bench.left.within(|| UdpSocket::bind((Bench::LEFT_ADDRESS, 0))).expect("a socket");
         for _ in 0..50 {
             left.send_to(b"lost", (Bench::RIGHT_ADDRESS, 9)).expect("it is sent");
         }
         bench.middle.ip(&format!("link set {} up", Bench::PORT_B)).expect("it comes up");
-        settle(&bench);
+        // Each takes the line's delay at least, and an outage is noticed within the time of all three.
+        settle(bench);
+        settle(bench);
+        settle(bench);
     });
     outcome.expect("the bridge goes on");
     assert!(bridge.conserves());
@@ -319,7 +331,11 @@ fn an_interface_that_goes_down_and_up_is_survived() {
 fn an_interface_that_disappears_ends_the_bridge_with_its_name() {
     let Some(bench) = bench() else { return };
     let clock = MonotonicClock::start();
-    let mut bridge = bridge(&bench, clock, "fq-codel", Rate::mbit(100));
+    let bridge = bridge(&bench, clock, "fq-codel", Rate::mbit(100));
+    ends_with_the_name(bench, bridge, clock);
+}
+
+fn ends_with_the_name(bench: Bench, mut bridge: Bridge, clock: MonotonicClock) {
     // The cable is pulled: the far end's network is gone, and the veth pair with it. The near end's must stay: its pair would go, too.
     let Bench { left: _left, middle: _middle, right } = bench;
     right.ip(&format!("link del {}", Bench::RIGHT)).expect("the pair is deleted");
@@ -329,4 +345,56 @@ fn an_interface_that_disappears_ends_the_bridge_with_its_name() {
     let drive = Drive { report_every: Duration::secs(1), spin: Duration::ZERO };
     let error = drive::run(&mut bridge, clock, drive, &mut reporter, &stop, &beat).expect_err("the interface is gone");
     assert!(error.to_string().contains(Bench::PORT_B), "{error}");
+}
+
+#[test]
+fn af_xdp_carries_tcp_with_drops_and_every_byte_is_right() {
+    let Some(bench) = bench() else { return };
+    let clock = MonotonicClock::start();
+    let Some(bridge) = xdp_bridge(&bench, "codel", Rate::mbit(20)) else { return };
+    let bytes: Vec<u8> = (0..1_500_000u32).map(|n| (n ^ n >> 8) as u8).collect();
+    let (got, mut bridge, outcome) = while_bridged(bridge, clock, || transfer(&bench, bytes.clone()));
+    outcome.expect("nothing went wrong");
+    assert!(got == bytes, "{} bytes of {}", got.len(), bytes.len());
+    assert!(bridge.conserves());
+    let (a, b) = bridge.port_counters();
+    for counters in [a, b] {
+        assert_eq!(counters.ring_overflows + counters.oversize + counters.no_buffer + counters.send_failures, 0, "{counters:?}");
+    }
+    assert_eq!(bridge.frames(Way::Down).malformed_total(), 0);
+}
+
+#[test]
+fn af_xdp_survives_an_outage_and_ends_with_its_interface() {
+    let Some(bench) = bench() else { return };
+    let clock = MonotonicClock::start();
+    let Some(bridge) = xdp_bridge(&bench, "fq-codel", Rate::mbit(100)) else { return };
+    survives_an_outage(&bench, bridge, clock);
+    // The first sockets are closed, so the interfaces can be had again.
+    let Some(bridge) = xdp_bridge(&bench, "fq-codel", Rate::mbit(100)) else { panic!("the interfaces were not given back") };
+    ends_with_the_name(bench, bridge, clock);
+}
+
+#[test]
+fn frames_lost_by_af_xdp_are_told_as_such() {
+    const FRAMES: u64 = 10_000;
+    let Some(bench) = bench() else { return };
+    let mut clock = MonotonicClock::start();
+    let Some(mut bridge) = xdp_bridge(&bench, "fq-codel", Rate::gbit(1)) else { return };
+    overflow(&bench, FRAMES);
+    while bridge.step(&mut clock).expect("both ports are there") <= clock.now() {}
+    let (a, _) = bridge.port_counters();
+    assert!(a.ring_overflows > 0 && a.received > 0, "{a:?}");
+    assert!(bridge.conserves());
+}
+
+/// Sends `frames` from the left while nobody takes any out.
+fn overflow(bench: &Bench, frames: u64) {
+    let left = bench.left.within(|| UdpSocket::bind((Bench::LEFT_ADDRESS, 0))).expect("a socket");
+    // Nobody answers address requests while the bridge stands still.
+    let known = format!("neigh add {} lladdr 02:00:00:00:00:01 dev {}", Bench::RIGHT_ADDRESS, Bench::LEFT);
+    bench.left.ip(&known).expect("it knows where to send");
+    for _ in 0..frames {
+        left.send_to(b"many", (Bench::RIGHT_ADDRESS, 9)).expect("it is sent");
+    }
 }

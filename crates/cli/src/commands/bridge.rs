@@ -21,8 +21,10 @@ use goodqueue_live::drive::{self, Bridge, Drive};
 use goodqueue_live::forwarder::{Forwarder, Settings, Way, buffers_for};
 use goodqueue_live::frame::FlowKey;
 use goodqueue_live::monitor::{self, Monitor, Reporter};
-use goodqueue_live::port::packet::{PacketPort, SharedCapture};
+use goodqueue_live::port::interface::{InterfacePort, SharedCapture};
+use goodqueue_live::port::packet::PacketPort;
 use goodqueue_live::port::pcap::Capture;
+use goodqueue_live::port::xdp::XdpPort;
 use goodqueue_live::record::Recorder;
 use goodqueue_live::segments;
 use goodqueue_live::spool::{Overrun, Spool};
@@ -75,6 +77,9 @@ pub struct Arguments {
     /// Serve metrics for Prometheus, for instance on 127.0.0.1:9100
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<String>,
+    /// How frames are taken from the interfaces and given to them
+    #[arg(long, value_enum, default_value_t = PortKind::AfPacket)]
+    port: PortKind,
     /// What to do about offloads that make results wrong
     #[arg(long, value_enum, default_value_t = OffloadPolicy::Refuse)]
     offloads: OffloadPolicy,
@@ -87,6 +92,15 @@ pub struct Arguments {
     /// Wait awake for the last part of each pause; more exact and more processor time
     #[arg(long, value_name = "TIME")]
     spin: Option<String>,
+}
+
+/// How frames come and go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PortKind {
+    /// Packet sockets, with the kernel's time stamps
+    AfPacket,
+    /// AF_XDP sockets: less work for each frame, no time stamps
+    AfXdp,
 }
 
 /// What to do about offloads.
@@ -189,6 +203,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if spin > MOST_SPIN {
         return Err(Failure::Input(format!("--spin: {spin} is out of range: allowed 0 s to {MOST_SPIN}")));
     }
+    if arguments.port == PortKind::AfXdp && arguments.offloads == OffloadPolicy::Split {
+        return Err(Failure::Input(
+            "--port af-xdp: takes no joined packets, so no --offloads split: allowed refuse, set, ignore".to_owned(),
+        ));
+    }
     let signals = Signals::hold().map_err(|error| Failure::Run(format!("signals cannot be held: {error}")))?;
     let mut keeper = keeper::settle([&inside, &outside], arguments.offloads, arguments.fail_open)?;
     let socket = arguments.control.as_deref().map(control::open_socket).transpose()?;
@@ -242,9 +261,13 @@ fn start(
     spin: Duration,
 ) -> Result<Running, Failure> {
     let open = |name: &String| {
-        let port = match arguments.offloads {
-            OffloadPolicy::Split => PacketPort::open_joined(name, clock),
-            _ => PacketPort::open(name, clock),
+        let port = match (arguments.port, arguments.offloads) {
+            (PortKind::AfXdp, _) => XdpPort::open(name).map(|port| {
+                say(&format!("{name}: AF_XDP, {}", if port.is_native() { "in the driver" } else { "behind the driver" }));
+                InterfacePort::from(port)
+            }),
+            (PortKind::AfPacket, OffloadPolicy::Split) => PacketPort::open_joined(name, clock).map(InterfacePort::from),
+            (PortKind::AfPacket, _) => PacketPort::open(name, clock).map(InterfacePort::from),
         };
         port.map_err(|error| refused(name, &error))
     };
@@ -336,7 +359,7 @@ fn queue_seed(settings: &LineSettings, way: Way) -> u64 {
     Rng::stream(settings.seed.unwrap_or(1), u64::from(way == Way::Up)).next_u64()
 }
 
-fn build(link: &Link, settings: &LineSettings, ports: (PacketPort, PacketPort), longest: u32) -> Result<Bridge, Failure> {
+fn build(link: &Link, settings: &LineSettings, ports: (InterfacePort, InterfacePort), longest: u32) -> Result<Bridge, Failure> {
     let queue =
         |direction: &Direction, way| live::queue(link, direction, Rng::new(queue_seed(settings, way))).map_err(Failure::Input);
     let down = live::line(link, &link.down, Instant::ZERO);
@@ -357,7 +380,7 @@ fn build(link: &Link, settings: &LineSettings, ports: (PacketPort, PacketPort), 
 fn refused(name: &str, error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::PermissionDenied => Failure::Run(format!(
-            "{name}: not permitted: run as root, or once `setcap cap_net_raw,cap_net_admin,cap_sys_resource+ep` on the gq program"
+            "{name}: not permitted: run as root, or once `setcap cap_net_raw,cap_net_admin,cap_sys_resource+ep` on the gq program (AF_XDP needs cap_bpf, too)"
         )),
         _ if error.raw_os_error() == Some(19) => Failure::Input(format!("{name}: there is no such interface")),
         _ => Failure::Input(format!("{name}: {error}")),

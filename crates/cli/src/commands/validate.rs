@@ -6,6 +6,7 @@ mod verdict;
 use crate::commands::run::Overrides;
 use crate::failure::Failure;
 use crate::live::host;
+use crate::live::validity::{Validity, Voids};
 use crate::output::{print, say};
 use crate::progress::Progress;
 use crate::{interrupt, result};
@@ -37,6 +38,24 @@ pub struct Arguments {
     /// Write no report.html
     #[arg(long)]
     no_report: bool,
+    /// In real time: a void run is repeated until it was tried so often [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    attempts: Option<u32>,
+    /// In real time: of a run that is void in all attempts, count the least late one, marked as void, instead of failing
+    #[arg(long)]
+    keep_void: bool,
+}
+
+impl Arguments {
+    /// What becomes of void runs, which there are in real time only.
+    fn voids(&self) -> Result<Voids, Failure> {
+        if self.against == Against::Linux && (self.attempts.is_some() || self.keep_void) {
+            return Err(Failure::Input(
+                "--against linux: no run is ever void there, so no --attempts and no --keep-void".to_owned(),
+            ));
+        }
+        Ok(Voids { attempts: self.attempts.unwrap_or(Voids::default().attempts), keep: self.keep_void })
+    }
 }
 
 /// What the simulator is held against.
@@ -75,10 +94,17 @@ impl Against {
         }
     }
 
-    fn run(self, points: &[Point], options: &RunOptions, stop: &AtomicBool, progress: &mut dyn FnMut(f64)) -> RunReport {
+    fn run(
+        self,
+        points: &[Point],
+        options: &RunOptions,
+        voids: Voids,
+        stop: &AtomicBool,
+        progress: &mut dyn FnMut(f64),
+    ) -> (RunReport, Vec<Validity>) {
         match self {
-            Self::Linux => crate::linux::run(points, options, stop, progress, &mut NoRecorder),
-            Self::Live => host::run(points, options, stop, progress, &say),
+            Self::Linux => (crate::linux::run(points, options, stop, progress, &mut NoRecorder), Vec::new()),
+            Self::Live => host::run(points, options, voids, stop, progress, &say),
         }
     }
 }
@@ -89,6 +115,7 @@ const MOST_DRAWN: usize = 12;
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.overrides.only_sim("gq validate runs on both")?;
+    let voids = arguments.voids()?;
     let plan = Plan::load(&arguments.scenario)?.with_overrides(&arguments.overrides.pairs()?)?;
     let points = plan.points()?;
     let against = arguments.against;
@@ -110,10 +137,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let stop = interrupt::stop_flag();
     let bar = Progress::new(2 * points.len() * options.replications as usize);
     let sim = runner::run(&points, &options, &stop, &mut |part| bar.set(part / 2.0), &mut NoRecorder);
-    let real = against.run(&points, &options, &stop, &mut |part| bar.set(0.5 + part / 2.0));
+    let (real, runs) = against.run(&points, &options, voids, &stop, &mut |part| bar.set(0.5 + part / 2.0));
     bar.finish();
 
-    let comparison = Comparison::new(against.name(), &sim, &real);
+    let comparison = Comparison::new(against.name(), &sim, &real, runs);
     // The table first: whatever happens to the files, nothing finished is lost.
     let printed = print(&comparison.text());
     let json = format!("{:#}\n", comparison.to_json());

@@ -1,5 +1,6 @@
 //! The scenario host `live`: points of a plan with real kernel senders, in networks of their own, reduced to the same figures.
 
+use super::validity::{Validity, Voids};
 use super::{limit, line, queue};
 use goodqueue_aqm::Rng;
 use goodqueue_lab::error::RunFailure;
@@ -17,8 +18,6 @@ use goodqueue_testbed::experiment::{self, Experiment, Flow, FlowMeasured, HalfMe
 use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A void run is repeated so often before it counts as failed.
-const ATTEMPTS: u32 = 3;
 const MTU: Bytes = Bytes::new(1500);
 
 /// Can this point run here? The first thing that cannot, and why.
@@ -76,15 +75,17 @@ fn source(traffic: &Traffic) -> Result<Source, String> {
     }
 }
 
-/// Runs every replication of every point, one after the other; `None` where this process may not make networks.
+/// Runs every replication of every point, one after the other, and says how far each attempt can be trusted.
 pub fn run(
     points: &[Point],
     options: &RunOptions,
+    voids: Voids,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(f64),
     say: &dyn Fn(&str),
-) -> RunReport {
+) -> (RunReport, Vec<Validity>) {
     let mut report = RunReport { points: Vec::new(), failures: Vec::new(), complete: true, fingerprints: Vec::new(), events: 0 };
+    let mut validities = Vec::new();
     let total = (points.len() * options.replications as usize).max(1);
     let mut done = 0;
     for point in points {
@@ -94,7 +95,7 @@ pub fn run(
                 report.complete = false;
                 break;
             }
-            match attempt(point, replication, stop, say) {
+            match attempts(point, replication, voids, stop, say, &mut validities) {
                 Ok(Some(measured)) => {
                     let run = reduce(&point.plan, &measured);
                     report.fingerprints.push(run.fingerprint);
@@ -126,7 +127,7 @@ pub fn run(
             series: Vec::new(),
         });
     }
-    report
+    (report, validities)
 }
 
 fn hdrhistogram_add(
@@ -141,18 +142,40 @@ fn replicated((number, figures): (u32, RunFigures)) -> Replication {
     Replication { number, links: figures.links, goodput_bit_s }
 }
 
-/// One replication, repeated while it is void.
-fn attempt(point: &Point, replication: u32, stop: &AtomicBool, say: &dyn Fn(&str)) -> Result<Option<Measured>, String> {
-    let base_rtt = point.plan.base_rtt();
-    for attempt in 1.. {
+/// One replication, repeated while it is void; `None` when it was stopped.
+fn attempts(
+    point: &Point,
+    replication: u32,
+    voids: Voids,
+    stop: &AtomicBool,
+    say: &dyn Fn(&str),
+    validities: &mut Vec<Validity>,
+) -> Result<Option<Measured>, String> {
+    let (base_rtt, segments) = (point.plan.base_rtt(), segments(&point.plan.links[0]));
+    let mut least_late: Option<(usize, Measured)> = None;
+    for attempt in 1..=voids.attempts {
         let Some(measured) = once(point, replication, stop)? else { return Ok(None) };
-        let Some(why) = measured.void(base_rtt) else { return Ok(Some(measured)) };
-        if attempt == ATTEMPTS {
-            return Err(format!("void in {ATTEMPTS} attempts, at last because {why}"));
+        let validity = Validity::of(label(&point.set), replication, attempt, &measured, segments, base_rtt);
+        let void = validity.void.clone();
+        let number = validities.len();
+        validities.push(validity);
+        let Some(why) = void else {
+            validities[number].counted = true;
+            return Ok(Some(measured));
+        };
+        let last = attempt == voids.attempts;
+        if last && !voids.keep {
+            return Err(format!("void in {attempt} attempts, at last because {why}"));
         }
-        say(&format!("replication {replication} is void and runs again: {why}"));
+        say(&format!("replication {replication} is void{}: {why}", if last { "" } else { " and runs again" }));
+        if least_late.as_ref().is_none_or(|(_, before)| measured.later() < before.later()) {
+            least_late = Some((number, measured));
+        }
     }
-    Ok(None)
+    Ok(least_late.map(|(number, measured)| {
+        validities[number].counted = true;
+        measured
+    }))
 }
 
 /// Above this rate the kernel's TCP cannot fill a line segment by segment here, so its frames are taken joined and judged by segments.

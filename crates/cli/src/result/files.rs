@@ -34,6 +34,9 @@ struct RunFile<'a> {
     /// What the guest kernel was made from, where there was one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     guest_kernel: BTreeMap<String, String>,
+    /// How far each attempt at a run in real time can be trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    validity: Option<&'a serde_json::Value>,
 }
 
 impl Files {
@@ -145,6 +148,7 @@ fn run_file(finished: &Finished<'_>) -> String {
         events: finished.report.events,
         failures: finished.report.failures.iter().map(ToString::to_string).collect(),
         guest_kernel: finished.job.host.guest_kernel(),
+        validity: finished.validity.as_ref(),
     };
     let mut text = serde_json::to_string_pretty(&file).unwrap_or_default();
     text.push('\n');

@@ -1,6 +1,7 @@
 //! The Internet checksum: brought up to date after a change (RFC 1624), and finished where a sender left it to its network card.
 
 use super::{IPV4, IPV6, link_end, word};
+use std::ops::Range;
 
 /// The checksum after one 16-bit word under it changed (RFC 1624, equation 3).
 #[inline]
@@ -31,15 +32,7 @@ const UDP: u8 = 17;
 /// Finishes the checksum of a TCP or UDP packet whose sender computed that of the pseudo-header only (`CHECKSUM_PARTIAL`).
 /// False when there is no such checksum to be found; the frame is as it was then.
 pub fn finish_partial(frame: &mut [u8]) -> bool {
-    let Some((protocol, start, end)) = transport(frame) else { return false };
-    let field = match protocol {
-        TCP => start + 16,
-        UDP => start + 6,
-        _ => return false,
-    };
-    if field + 2 > end {
-        return false;
-    }
+    let Some(Segment { protocol, start, end, field, .. }) = segment(frame) else { return false };
     // The field holds the sum of the pseudo-header, which adds to that of the segment.
     let sum = match !fold(sum(&frame[start..end])) {
         // A UDP checksum of zero means there is none.
@@ -50,8 +43,38 @@ pub fn finish_partial(frame: &mut [u8]) -> bool {
     true
 }
 
-/// Transport protocol of a packet that is no fragment, and from where to where its segment lies.
-fn transport(frame: &[u8]) -> Option<(u8, usize, usize)> {
+/// Does a TCP or UDP packet have the sum of its pseudo-header in place of a checksum? Of whole ones one in 65536 looks like that, too, and
+/// [`finish_partial`] leaves it as it is.
+#[must_use]
+pub fn looks_partial(frame: &[u8]) -> bool {
+    let Some(Segment { protocol, start, end, field, addresses }) = segment(frame) else { return false };
+    let pseudo = sum(&frame[addresses]) + u64::from(protocol) + (end - start) as u64;
+    word(frame, field) == Some(fold(pseudo))
+}
+
+/// Where the checksum of a TCP or UDP packet is, and what it is of.
+struct Segment {
+    protocol: u8,
+    start: usize,
+    end: usize,
+    /// The checksum's place.
+    field: usize,
+    /// Where the IP addresses are.
+    addresses: Range<usize>,
+}
+
+fn segment(frame: &[u8]) -> Option<Segment> {
+    let (protocol, start, end, addresses) = transport(frame)?;
+    let field = match protocol {
+        TCP => start + 16,
+        UDP => start + 6,
+        _ => return None,
+    };
+    (field + 2 <= end).then_some(Segment { protocol, start, end, field, addresses })
+}
+
+/// Transport protocol of a packet that is no fragment, from where to where its segment lies, and where the addresses are.
+fn transport(frame: &[u8]) -> Option<(u8, usize, usize, Range<usize>)> {
     let (protocol, at) = link_end(frame).ok()?;
     let first = *frame.get(at)?;
     match protocol {
@@ -61,12 +84,12 @@ fn transport(frame: &[u8]) -> Option<(u8, usize, usize)> {
             let start = at + usize::from(first & 0xF) * 4;
             let end = at + len;
             let protocol = *frame.get(at + 9)?;
-            (whole && start <= end && end <= frame.len()).then_some((protocol, start, end))
+            (whole && at + 20 <= start && start <= end && end <= frame.len()).then_some((protocol, start, end, at + 12..at + 20))
         }
         IPV6 => {
             let end = at + 40 + usize::from(word(frame, at + 4)?);
             let next = *frame.get(at + 6)?;
-            (end <= frame.len()).then_some((next, at + 40, end))
+            (end <= frame.len()).then_some((next, at + 40, end, at + 8..at + 40))
         }
         _ => None,
     }
@@ -100,6 +123,30 @@ mod tests {
         let before = !slow(&header);
         header[1] = 0x03;
         assert_eq!(updated(before, 0x4502, 0x4503), !slow(&header));
+    }
+
+    #[test]
+    fn a_checksum_left_undone_is_known_and_a_finished_one_is_left_alone() {
+        for (kind, header, next) in [(IPV4, 20, TCP), (IPV4, 20, UDP), (IPV6, 40, TCP), (IPV6, 40, UDP)] {
+            let mut frame = vec![2; 12];
+            frame.extend(kind.to_be_bytes());
+            let ip: &[u8] =
+                if kind == IPV4 { &[0x45, 0, 0, 60, 0, 0, 0x40, 0, 64, next, 0, 0] } else { &[0x60, 0, 0, 0, 0, 40, next, 64] };
+            frame.extend(ip);
+            frame.resize(14 + header, 9);
+            // As a sender leaves it: nothing but the pseudo-header's sum in the field.
+            let addresses = 14 + ip.len()..14 + header;
+            let pseudo = fold(sum(&frame[addresses]) + u64::from(next) + 40);
+            frame.extend((0..40).map(|n| n * 7));
+            let field = 14 + header + if next == TCP { 16 } else { 6 };
+            frame[field..field + 2].copy_from_slice(&pseudo.to_be_bytes());
+            assert!(looks_partial(&frame), "{kind:x} {next}");
+            assert!(finish_partial(&mut frame));
+            assert!(!looks_partial(&frame), "{kind:x} {next}");
+            // The whole sum, with the pseudo-header's, is now that of a right packet.
+            assert_eq!(fold(u64::from(pseudo) + sum(&frame[14 + header..])), 0xFFFF);
+        }
+        assert!(!looks_partial(&[0; 20]));
     }
 
     #[test]

@@ -3,18 +3,17 @@
 //! A port opened for offloads takes TCP segments that the sender's kernel joined to one frame, and joins what leaves together again
 //! ([`segments`]); others lose such frames and count them, since a queue would take them for one packet.
 
+use super::interface::{Presence, SharedCapture, Tap};
 use super::{Drained, Port, PortCounters, Received};
 use crate::clock::MonotonicClock;
 use crate::frame;
 use crate::pool::{Frame, Pool};
-use crate::port::pcap::Capture;
 use crate::segments::{self, Joined, Offload};
 use crate::sys::ring::{self, Offloads, Opened, Ring, RingFrame};
 use crate::sys::socket::{PIECES, PacketSocket, SendBatch};
 use goodqueue_units::{Duration, Instant};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// Frames of a call that sends.
 const SEND_BATCH: usize = 64;
@@ -26,16 +25,11 @@ const RING_JOINED: usize = 1024;
 const SEGMENTS: usize = 2048;
 /// The clocks are compared so often.
 const COMPARE_EVERY: Duration = Duration::secs(1);
-/// An interface that is down is looked at so often.
-const LOOK_AGAIN: Duration = Duration::ms(20);
-
-/// A capture that both ports write to.
-pub type SharedCapture = Arc<Mutex<Capture>>;
 
 /// A network interface.
 #[derive(Debug)]
 pub struct PacketPort {
-    name: String,
+    presence: Presence,
     ring: Ring,
     socket: PacketSocket,
     batch: SendBatch,
@@ -43,12 +37,10 @@ pub struct PacketPort {
     /// What the wall clock is ahead of ours, in nanoseconds, and when that was compared last.
     wall_offset: i128,
     compared: Instant,
-    /// While the interface is down: when to look again.
-    down_until: Option<Instant>,
     longest: u32,
     joining: Option<Joining>,
     counters: PortCounters,
-    capture: Option<(u32, SharedCapture)>,
+    tap: Tap,
 }
 
 impl PacketPort {
@@ -74,18 +66,17 @@ impl PacketPort {
         let mut clock = clock;
         let wall_offset = clock.wall_offset();
         Ok(Self {
-            name: name.to_owned(),
+            presence: Presence::new(name),
             ring,
             socket,
             batch: SendBatch::new(SEND_BATCH),
             clock,
             wall_offset,
             compared: Instant::ZERO,
-            down_until: None,
             longest,
             joining: (offloads == Offloads::On).then(Joining::new),
             counters: PortCounters::default(),
-            capture: None,
+            tap: Tap::default(),
         })
     }
 
@@ -98,28 +89,16 @@ impl PacketPort {
     /// The interface's name.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.name
+        &self.presence.name
     }
 
     /// Writes every frame sent into `capture`, as of its interface number `interface`.
     pub fn capture(&mut self, interface: u32, capture: SharedCapture) {
-        self.capture = Some((interface, capture));
+        self.tap.open(interface, capture);
     }
 
-    fn gone(&self) -> io::Error {
-        io::Error::new(io::ErrorKind::NotFound, format!("interface {} is gone", self.name))
-    }
-
-    /// Frames could not be sent or received: is the interface down, or gone?
     fn suspect(&mut self, now: Instant) -> io::Result<()> {
-        if !self.socket.exists() {
-            return Err(self.gone());
-        }
-        if self.down_until.is_none() {
-            self.counters.outages += 1;
-        }
-        self.down_until = Some(now + LOOK_AGAIN);
-        Ok(())
+        self.presence.suspect(self.socket.exists(), now, &mut self.counters)
     }
 
     fn compare_clocks(&mut self, now: Instant) {
@@ -213,11 +192,7 @@ fn copy(from: &RingFrame<'_>, buffer: &mut [u8]) -> Option<usize> {
 impl Port for PacketPort {
     fn receive(&mut self, now: Instant, pool: &mut Pool, batch: &mut Vec<Received>) -> io::Result<Drained> {
         self.compare_clocks(now);
-        if let Some(until) = self.down_until
-            && now >= until
-        {
-            self.down_until = None;
-        }
+        self.presence.look(now);
         while batch.len() < batch.capacity() {
             let Some(found) = self.ring.peek() else { return Ok(Drained::Empty) };
             let stamp = ours(found.stamp, self.wall_offset);
@@ -256,7 +231,7 @@ impl Port for PacketPort {
     fn send(&mut self, now: Instant, pool: &Pool, frames: &[Frame]) -> io::Result<usize> {
         let most = self.most_at_once();
         let frames = &frames[..frames.len().min(most)];
-        if self.down_until.is_some_and(|until| now < until) {
+        if self.presence.is_down() {
             // What a cable that is not plugged in would do.
             self.counters.send_failures += frames.len() as u64;
             return Ok(frames.len());
@@ -287,19 +262,7 @@ impl Port for PacketPort {
             },
         };
         self.counters.sent += taken as u64;
-        if let Some((interface, capture)) = &self.capture {
-            let mut capture = capture.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut alone = Vec::new();
-            for frame in &frames[..taken] {
-                if pool.joined(frame.slot).is_none() {
-                    capture.write(*interface, now, pool.frame(*frame));
-                    continue;
-                }
-                alone.clear();
-                segments::write_alone(*frame, pool, &mut alone);
-                capture.write(*interface, now, &alone);
-            }
-        }
+        self.tap.write(now, pool, &frames[..taken]);
         Ok(taken)
     }
 
@@ -317,7 +280,7 @@ impl Port for PacketPort {
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         // One that is down is always ready, with an error: waiting on it would be a spin.
-        self.down_until.is_none().then(|| self.socket.as_fd())
+        (!self.presence.is_down()).then(|| self.socket.as_fd())
     }
 }
 

@@ -111,6 +111,34 @@ impl Offloads {
     }
 }
 
+/// Numbers of queues, as many as there are and may be.
+#[repr(C)]
+#[derive(Default)]
+struct Channels {
+    command: u32,
+    most: [u32; 4],
+    receive: u32,
+    transmit: u32,
+    other: u32,
+    combined: u32,
+}
+
+/// Receive queues of the interface `name`; one where its driver does not know of several.
+///
+/// # Errors
+/// When there is no such interface.
+pub fn receive_queues(name: &str) -> io::Result<u32> {
+    const GET_CHANNELS: u32 = 0x3C;
+    let mut channels = Channels { command: GET_CHANNELS, ..Channels::default() };
+    let mut ifreq = request_for(name)?;
+    ifreq.ifr_ifru.ifru_data = std::ptr::from_mut(&mut channels).cast();
+    match interface_request(control_socket()?.as_fd(), SIOCETHTOOL, &mut ifreq) {
+        Ok(()) => Ok((channels.receive + channels.combined).max(1)),
+        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(1),
+        Err(error) => Err(error),
+    }
+}
+
 /// On or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switch {

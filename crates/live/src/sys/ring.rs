@@ -4,7 +4,6 @@
 
 use super::checked;
 use super::socket::{self, Interface, PacketSocket};
-use crate::frame;
 use crate::segments::{self, Offload};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -37,8 +36,6 @@ pub enum Offloads {
     Off,
 }
 
-/// What a VLAN tag, or two, add to a frame beyond MTU and link header.
-const TAGS: u32 = 8;
 /// The ring keeps a header of its own before each frame.
 const HEADER: usize = 128;
 
@@ -58,11 +55,11 @@ pub struct Opened {
 /// # Errors
 /// When there is no such interface, or the kernel refuses.
 pub fn open(name: &str, offloads: Offloads, frames: usize) -> io::Result<Opened> {
-    let Interface { index, mtu, ethernet, .. } = socket::interface(name)?;
+    let interface @ Interface { index, ethernet, .. } = socket::interface(name)?;
     if !ethernet {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "is no Ethernet interface"));
     }
-    let longest = mtu + frame::ETHERNET as u32 + TAGS;
+    let longest = interface.longest_frame();
     let mut socket = PacketSocket::new(index)?;
     let room = match offloads {
         Offloads::Off => longest as usize,

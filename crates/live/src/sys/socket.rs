@@ -1,6 +1,7 @@
 //! Packet sockets.
 
 use super::{checked, interface_name};
+use crate::frame;
 use std::io;
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -27,6 +28,17 @@ pub struct Interface {
     pub up: bool,
     /// Is it an Ethernet interface?
     pub ethernet: bool,
+}
+
+/// What a VLAN tag, or two, add to a frame beyond MTU and link header.
+const TAGS: u32 = 8;
+
+impl Interface {
+    /// The longest single frame, tags included.
+    #[must_use]
+    pub const fn longest_frame(&self) -> u32 {
+        self.mtu + frame::ETHERNET as u32 + TAGS
+    }
 }
 
 /// What the kernel counted on a packet socket since the last reading.
@@ -140,10 +152,25 @@ impl PacketSocket {
     pub fn open(&self) -> io::Result<()> {
         self.set(libc::PACKET_IGNORE_OUTGOING, 1)?;
         self.set(libc::PACKET_QDISC_BYPASS, 1)?;
+        self.bind(ALL_PROTOCOLS)
+    }
+
+    /// The interface takes frames for other stations from now on, and an error says when it went down, but no frames come in here: those of the
+    /// protocol that is asked for are never sent.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn open_deaf(&self) -> io::Result<()> {
+        // The kernel tells only of an interface from which a socket has asked for something.
+        self.bind((libc::ETH_P_LOOP as u16).to_be())
+    }
+
+    /// Frames of this protocol come in.
+    fn bind(&self, protocol: u16) -> io::Result<()> {
         // SAFETY: an address is plain old data for which all zeros are valid.
         let mut address: libc::sockaddr_ll = unsafe { zeroed() };
         address.sll_family = libc::AF_PACKET as u16;
-        address.sll_protocol = ALL_PROTOCOLS;
+        address.sll_protocol = protocol;
         address.sll_ifindex = self.index;
         let len = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
         // SAFETY: pointer and length describe `address`, which outlives the call; the kernel only reads it.

@@ -1,6 +1,7 @@
 //! The page: both sides in the same charts, as if they were two points of a sweep.
 
 use super::verdict::{Comparison, Verdict};
+use crate::live::validity::{self, Validity};
 use crate::output::command_line;
 use goodqueue_lab::compare::Labels;
 use goodqueue_lab::error::RecordError;
@@ -83,6 +84,9 @@ impl Page<'_> {
     /// What does not agree, before all else.
     fn warnings(&self) -> Vec<String> {
         let mut warnings = self.warnings.clone();
+        if self.comparison.runs.iter().any(|run| run.void.is_some()) {
+            warnings.push(validity::sentence(&self.comparison.runs));
+        }
         for point in &self.comparison.points {
             for row in point.rows.iter().filter(|row| matches!(row.verdict, Verdict::Differs | Verdict::Unclear)) {
                 warnings.push(format!("{}: {}: {}.", point.label, row.name(), row.sentence(self.comparison.against)));
@@ -91,14 +95,15 @@ impl Page<'_> {
         warnings
     }
 
-    /// All that was compared.
+    /// All that was compared, and how far each run in real time can be trusted.
     fn rows(&self) -> Vec<(String, String)> {
         let rows = |point: &super::verdict::ComparedPoint| {
             let row =
                 |row: &super::verdict::Row| (format!("{}: {}", point.label, row.name()), row.sentence(self.comparison.against));
             point.rows.iter().map(row).collect::<Vec<_>>()
         };
-        self.comparison.points.iter().flat_map(rows).collect()
+        let run = |run: &Validity| (run.name(), run.sentence());
+        self.comparison.points.iter().flat_map(rows).chain(self.comparison.runs.iter().map(run)).collect()
     }
 }
 

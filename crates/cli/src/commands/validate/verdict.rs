@@ -1,5 +1,6 @@
 //! What is compared, how close it must be, and what came out.
 
+use crate::live::validity::{self, Validity};
 use goodqueue_lab::runner::{PointResult, RunReport, label};
 use goodqueue_lab::statistics::Figure;
 use goodqueue_lab::summary::PointSummary;
@@ -147,16 +148,18 @@ pub struct Comparison {
     pub against: &'static str,
     /// Points that have runs on both sides.
     pub points: Vec<ComparedPoint>,
+    /// Every attempt at a run in real time.
+    pub runs: Vec<Validity>,
 }
 
 impl Comparison {
     /// Of two reports over the same points.
-    pub fn new(against: &'static str, sim: &RunReport, real: &RunReport) -> Self {
+    pub fn new(against: &'static str, sim: &RunReport, real: &RunReport, runs: Vec<Validity>) -> Self {
         let both = |(sim, real): (&PointResult, &PointResult)| {
             let (sim, real) = (sim.summary.as_ref()?, real.summary.as_ref()?);
             Some(ComparedPoint { label: label(&sim.set), rows: rows(sim, real) })
         };
-        Self { against, points: sim.points.iter().zip(&real.points).filter_map(both).collect() }
+        Self { against, points: sim.points.iter().zip(&real.points).filter_map(both).collect(), runs }
     }
 
     /// How many figures have this verdict.
@@ -200,6 +203,9 @@ impl Comparison {
                 let _ = writeln!(text, "{}", line.trim_end());
             }
         }
+        if !self.runs.is_empty() {
+            let _ = writeln!(text, "{}", validity::sentence(&self.runs));
+        }
         let _ = writeln!(text, "{}", self.sentence());
         text
     }
@@ -220,6 +226,7 @@ impl Comparison {
             "schema": "goodqueue.validate/2",
             "differ": self.differ(),
             "points": self.points.iter().map(point).collect::<Vec<_>>(),
+            "runs": self.runs,
         })
     }
 }

@@ -1,0 +1,333 @@
+//! AF_XDP sockets: frames in memory of ours that the kernel fills and reads, told of in four rings shared with it.
+
+use super::bpf::{Mode, Redirect};
+use super::checked;
+use std::io;
+use std::mem::zeroed;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Bytes of a chunk of the memory: what the kernel keeps before a frame, and the frame.
+const CHUNK: usize = 4096;
+/// What the kernel keeps before a frame.
+const HEADROOM: usize = 256;
+/// The longest frame that fits.
+pub const LONGEST: usize = CHUNK - HEADROOM;
+/// Frames that wait for us at most.
+const RECEIVED: u32 = 4096;
+/// Frames on their way out at most.
+const SENT: u32 = 1024;
+/// The kernel sends so many frames a call unless asked for more.
+const BUDGET: libc::c_int = 64;
+/// Calls in a row for frames that the kernel left in the ring; more wait for the next round.
+const CALLS: usize = 8;
+
+/// Memory that the kernel shares.
+#[derive(Debug)]
+struct Mapping {
+    start: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: the mapping belongs to this value alone and is not tied to a thread.
+unsafe impl Send for Mapping {}
+
+impl Mapping {
+    /// Of the socket's memory at `offset`, or new memory without a socket.
+    fn new(socket: Option<BorrowedFd<'_>>, len: usize, offset: libc::off_t) -> io::Result<Self> {
+        let flags = match socket {
+            Some(_) => libc::MAP_SHARED | libc::MAP_POPULATE,
+            None => libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE,
+        };
+        let fd = socket.map_or(-1, |socket| socket.as_raw_fd());
+        // SAFETY: a new mapping at an address of the kernel's choice; no memory of ours is touched.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, fd, offset) };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("memory was mapped to address zero"))?;
+        Ok(Self { start, len })
+    }
+
+    /// `len` bytes at `offset`, if they are within.
+    fn part(&self, offset: u64, len: u32) -> Option<NonNull<[u8]>> {
+        let (offset, len) = (usize::try_from(offset).ok()?, len as usize);
+        if offset.checked_add(len)? > self.len {
+            return None;
+        }
+        // SAFETY: offset and length were just held to the mapping.
+        Some(NonNull::slice_from_raw_parts(unsafe { self.start.add(offset) }, len))
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `new` with this address and length, and no borrow of it is left.
+        let result = checked(unsafe { libc::munmap(self.start.as_ptr().cast(), self.len) });
+        debug_assert!(result.is_ok(), "the memory can be unmapped");
+    }
+}
+
+/// A ring of `T`s, of which one side puts in and the other takes out.
+#[derive(Debug)]
+struct Ring<T> {
+    memory: Mapping,
+    producer: usize,
+    consumer: usize,
+    entries: usize,
+    size: u32,
+    /// Our own position: what we have put in, or taken out.
+    ours: u32,
+    _entries: std::marker::PhantomData<T>,
+}
+
+impl<T: Copy> Ring<T> {
+    fn new(socket: BorrowedFd<'_>, offsets: &libc::xdp_ring_offset, size: u32, page: libc::off_t) -> io::Result<Self> {
+        let [producer, consumer, entries] = [offsets.producer, offsets.consumer, offsets.desc].map(|offset| offset as usize);
+        let len = entries + size as usize * size_of::<T>();
+        debug_assert!(producer + 4 <= len && consumer + 4 <= len, "positions are before the entries");
+        let memory = Mapping::new(Some(socket), len, page)?;
+        Ok(Self { memory, producer, consumer, entries, size, ours: 0, _entries: std::marker::PhantomData })
+    }
+
+    fn position(&self, offset: usize) -> &AtomicU32 {
+        // SAFETY: the kernel said that a position of 32 bits is at this offset of the mapping, aligned; both sides only use it
+        // as an atomic.
+        unsafe { AtomicU32::from_ptr(self.memory.start.as_ptr().add(offset).cast()) }
+    }
+
+    fn entry(&self, position: u32) -> *mut T {
+        // The size is a power of two.
+        let index = (position & (self.size - 1)) as usize;
+        // SAFETY: the index is below the size for which the mapping was made.
+        unsafe { self.memory.start.as_ptr().add(self.entries).cast::<T>().add(index) }
+    }
+
+    /// Puts in `value`, for the other side to see after [`Self::publish`]; false when there is no room.
+    #[inline]
+    fn put(&mut self, value: T) -> bool {
+        if self.ours.wrapping_sub(self.position(self.consumer).load(Ordering::Acquire)) >= self.size {
+            return false;
+        }
+        // SAFETY: the entry is within the mapping, and the other side does not read it before the position says so.
+        unsafe { self.entry(self.ours).write(value) };
+        self.ours = self.ours.wrapping_add(1);
+        true
+    }
+
+    #[inline]
+    fn publish(&self) {
+        self.position(self.producer).store(self.ours, Ordering::Release);
+    }
+
+    /// Has the other side taken all that was put in?
+    fn is_taken(&self) -> bool {
+        self.position(self.consumer).load(Ordering::Acquire) == self.ours
+    }
+
+    /// What comes next, if anything; it stays the next until [`Self::taken`].
+    #[inline]
+    fn next(&self) -> Option<T> {
+        if self.position(self.producer).load(Ordering::Acquire) == self.ours {
+            return None;
+        }
+        // SAFETY: the entry is within the mapping, and the other side has written it (position, read with acquire).
+        Some(unsafe { self.entry(self.ours).read() })
+    }
+
+    #[inline]
+    fn taken(&mut self) {
+        self.ours = self.ours.wrapping_add(1);
+        self.position(self.consumer).store(self.ours, Ordering::Release);
+    }
+}
+
+/// An AF_XDP socket on the first receive queue of an interface.
+#[derive(Debug)]
+pub struct XdpSocket {
+    fd: OwnedFd,
+    memory: Mapping,
+    fill: Ring<u64>,
+    completion: Ring<u64>,
+    receive: Ring<libc::xdp_desc>,
+    transmit: Ring<libc::xdp_desc>,
+    /// Chunks for frames to be sent.
+    spare: Vec<u64>,
+    _redirect: Redirect,
+}
+
+impl XdpSocket {
+    /// On the interface of number `interface`. Frames come in from now on; the kernel does not see them any more.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn open(interface: u32, mode: Mode) -> io::Result<Self> {
+        // SAFETY: the call takes no pointers; the descriptor it returns is new and owned by nobody else.
+        let fd = unsafe { OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0))?) };
+        let memory = Mapping::new(None, (RECEIVED + SENT) as usize * CHUNK, 0)?;
+        // SAFETY: plain old data for which all zeros are valid.
+        let mut register: libc::xdp_umem_reg = unsafe { zeroed() };
+        register.addr = memory.start.as_ptr() as u64;
+        register.len = memory.len as u64;
+        register.chunk_size = CHUNK as u32;
+        // SAFETY: the memory outlives the socket: both are closed with the returned value, or below on failure, and nothing of ours but
+        // this value touches it.
+        unsafe { set(&fd, libc::XDP_UMEM_REG, &register)? };
+        for (option, size) in [
+            (libc::XDP_UMEM_FILL_RING, RECEIVED),
+            (libc::XDP_UMEM_COMPLETION_RING, SENT),
+            (libc::XDP_RX_RING, RECEIVED),
+            (libc::XDP_TX_RING, SENT),
+        ] {
+            // SAFETY: a number has no addresses.
+            unsafe { set(&fd, option, &size)? };
+        }
+        let offsets: libc::xdp_mmap_offsets = get(&fd, libc::XDP_MMAP_OFFSETS)?;
+        let (socket, pages) = (fd.as_fd(), [libc::XDP_UMEM_PGOFF_FILL_RING, libc::XDP_UMEM_PGOFF_COMPLETION_RING]);
+        let [fill, completion] = pages.map(|page| page as libc::off_t);
+        let mut fill = Ring::new(socket, &offsets.fr, RECEIVED, fill)?;
+        let completion = Ring::new(socket, &offsets.cr, SENT, completion)?;
+        let receive = Ring::new(socket, &offsets.rx, RECEIVED, libc::XDP_PGOFF_RX_RING as libc::off_t)?;
+        let transmit = Ring::new(socket, &offsets.tx, SENT, libc::XDP_PGOFF_TX_RING as libc::off_t)?;
+        for chunk in 0..RECEIVED {
+            fill.put(u64::from(chunk) * CHUNK as u64);
+        }
+        fill.publish();
+        let redirect = Redirect::new(interface, mode)?;
+        bind(&fd, interface)?;
+        // Older kernels send 32 frames a call and do not know this.
+        // SAFETY: a number has no addresses.
+        let _ = unsafe { set(&fd, XDP_MAX_TX_SKB_BUDGET, &BUDGET) };
+        redirect.send_to(fd.as_fd())?;
+        let spare = (RECEIVED..RECEIVED + SENT).map(|chunk| u64::from(chunk) * CHUNK as u64).collect();
+        Ok(Self { fd, memory, fill, completion, receive, transmit, spare, _redirect: redirect })
+    }
+
+    /// The next frame that came in, if any; it stays the next until [`Self::release`].
+    #[inline]
+    pub fn peek(&self) -> Option<&[u8]> {
+        let found = self.receive.next()?;
+        // One outside of the memory would be a mistake of the kernel; an empty frame is none for all that follows.
+        let part = self.memory.part(found.addr, found.len).unwrap_or(NonNull::slice_from_raw_parts(self.memory.start, 0));
+        // SAFETY: the part is within the memory, and the kernel leaves the chunk alone until it is in the fill ring again, for which
+        // this borrow must have ended.
+        Some(unsafe { part.as_ref() })
+    }
+
+    /// Gives the next frame's chunk back to the kernel.
+    #[inline]
+    pub fn release(&mut self) {
+        if let Some(found) = self.receive.next() {
+            self.receive.taken();
+            // There is room for every chunk that ever was in it.
+            let put = self.fill.put(found.addr & !(CHUNK as u64 - 1));
+            debug_assert!(put, "the fill ring has room for all chunks");
+            self.fill.publish();
+        }
+    }
+
+    /// Takes a frame no longer than [`LONGEST`], to be sent by the next [`Self::flush`]; false when too many are on their way.
+    #[inline]
+    pub fn push(&mut self, frame: &[u8]) -> bool {
+        if self.spare.is_empty() {
+            while let Some(chunk) = self.completion.next() {
+                self.completion.taken();
+                self.spare.push(chunk);
+            }
+        }
+        let Some(&chunk) = self.spare.last() else { return false };
+        let Some(mut room) = self.memory.part(chunk, frame.len() as u32).filter(|_| frame.len() <= CHUNK) else { return false };
+        if !self.transmit.put(libc::xdp_desc { addr: chunk, len: frame.len() as u32, options: 0 }) {
+            return false;
+        }
+        // SAFETY: the chunk is within the memory and ours: it is neither in a ring of the kernel's nor published yet.
+        unsafe { room.as_mut() }.copy_from_slice(frame);
+        self.spare.pop();
+        true
+    }
+
+    /// Has the kernel send what was pushed. What it leaves for now goes with the next call.
+    ///
+    /// # Errors
+    /// When it sends nothing at all: the interface is down or gone.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.transmit.publish();
+        for _ in 0..CALLS {
+            if self.transmit.is_taken() {
+                break;
+            }
+            // SAFETY: no data and no address are given.
+            let result =
+                unsafe { libc::sendto(self.fd.as_raw_fd(), std::ptr::null(), 0, libc::MSG_DONTWAIT, std::ptr::null(), 0) };
+            if result < 0 {
+                let error = io::Error::last_os_error();
+                match error.raw_os_error() {
+                    // It has sent as many as it does in a call, or waits for others.
+                    Some(libc::EAGAIN | libc::EBUSY | libc::ENOBUFS | libc::EINTR) => {}
+                    _ => return Err(error),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Frames that were lost before we saw them since the start: for want of room in the ring, or because they were too long for a chunk.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn lost(&self) -> io::Result<u64> {
+        let statistics: libc::xdp_statistics = get(&self.fd, libc::XDP_STATISTICS)?;
+        Ok(statistics.rx_dropped + statistics.rx_ring_full)
+    }
+}
+
+impl AsFd for XdpSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// How many frames a call sends at most; not yet known to `libc`.
+const XDP_MAX_TX_SKB_BUDGET: libc::c_int = 9;
+
+/// Sets an option.
+///
+/// # Safety
+/// Addresses within `value` must be those of memory that the kernel may use as the option says.
+unsafe fn set<T>(fd: &OwnedFd, option: libc::c_int, value: &T) -> io::Result<()> {
+    let len = size_of::<T>() as libc::socklen_t;
+    // SAFETY: pointer and length describe `value`, which outlives the call; the rest is the caller's promise.
+    let result = unsafe { libc::setsockopt(fd.as_raw_fd(), libc::SOL_XDP, option, std::ptr::from_ref(value).cast(), len) };
+    checked(result).map(|_| ())
+}
+
+/// Plain numbers that the kernel fills in, all of them or fewer.
+trait Numbers: Copy {}
+impl Numbers for libc::xdp_mmap_offsets {}
+impl Numbers for libc::xdp_statistics {}
+
+fn get<T: Numbers>(fd: &OwnedFd, option: libc::c_int) -> io::Result<T> {
+    let mut len = size_of::<T>() as libc::socklen_t;
+    // SAFETY: numbers may all be zero; pointer and length describe `value`, exclusively borrowed for the call.
+    unsafe {
+        let mut value: T = zeroed();
+        let into = std::ptr::from_mut(&mut value).cast();
+        checked(libc::getsockopt(fd.as_raw_fd(), libc::SOL_XDP, option, into, &raw mut len))?;
+        Ok(value)
+    }
+}
+
+/// To the interface's first queue, frames copied: the memory is never the card's.
+fn bind(fd: &OwnedFd, interface: u32) -> io::Result<()> {
+    let address = libc::sockaddr_xdp {
+        sxdp_family: libc::AF_XDP as u16,
+        sxdp_flags: libc::XDP_COPY,
+        sxdp_ifindex: interface,
+        sxdp_queue_id: 0,
+        sxdp_shared_umem_fd: 0,
+    };
+    let len = size_of::<libc::sockaddr_xdp>() as libc::socklen_t;
+    // SAFETY: pointer and length describe `address`, which outlives the call; the kernel only reads it.
+    checked(unsafe { libc::bind(fd.as_raw_fd(), std::ptr::from_ref(&address).cast(), len) }).map(|_| ())
+}
