@@ -12,6 +12,7 @@ import pathlib
 import sys
 
 from cells import CONTROLS, HERE, KERNEL, QUEUES, TIMES, cp_1, cp_8, middle, stored, wide
+from printed import PRINTED
 
 HEAD = """# The simulator's senders beside a real kernel's
 
@@ -28,26 +29,6 @@ WIDE = """The base is `bench/fidelity/grid.toml`: bulk flows that start within t
 products, two packets at least; the other queues have four, 50 packets at least, and their defaults. Where senders are DCTCP's the queue marks (`ecn = true`) but for
 tail drop, which cannot: there DCTCP answers losses as Reno does. Measured are 50 s after 10 s at 1 Mbit/s, 25 s after 5 s at 10 Mbit/s, and 15 s after 5 s at
 100 Mbit/s."""
-
-# What the study prints (gallery/cp-aqm/expected.toml): for tail drop, and for CP-AQM with a threshold of five packets.
-PRINTED = {
-    ("tail-drop", "reno", 1, 10): "queue 20",
-    ("tail-drop", "reno", 1, 100): "utilisation 92.7 %",
-    ("tail-drop", "cubic", 1, 40): "utilisation ≥ 99 %",
-    ("tail-drop", "reno", 1, 40): "utilisation ≥ 99 %",
-    ("tail-drop", "reno", 16, 100): "utilisation ≥ 99 %",
-    ("tail-drop", "cubic", 16, 10): "queue 30, loss about 12 %",
-    ("tail-drop", "cubic", 16, 100): "utilisation ≥ 99 %, queue 26 at least, loss about 4 %",
-    ("cp-aqm 1.05", "reno", 16, 100): "utilisation ≥ 98 %",
-    ("cp-aqm 1.2", "reno", 16, 100): "utilisation 95 %, queue ≤ 12",
-    ("cp-aqm 1.5", "reno", 1, 100): "utilisation 82 %",
-} | {
-    ("cp-aqm 1.2", cc, flows, rtt): "queue ≤ 12"
-    for cc in ("reno", "cubic")
-    for flows in (1, 16)
-    for rtt in (10, 100)
-    if (cc, flows, rtt) != ("reno", 16, 100)
-}
 
 # Two-sided 95 % quantiles of Student's distribution, by degrees of freedom.
 STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306}

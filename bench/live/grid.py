@@ -255,10 +255,11 @@ def table(results, columns, metrics, extra=None):
 def printed(cell):
     """What the study prints of this point."""
     sys.path.insert(0, str(HERE.parent / "fidelity"))
-    from grid import PRINTED, PRINTED_CP_8
+    from printed import PRINTED
 
-    place = (cell.parts["cc"], cell.parts["flows"], cell.parts["delay"].replace("ms", " ms"))
-    return PRINTED_CP_8.get((cell.parts["c_max"], *place), "") if cell.sweep == "cp-8" else PRINTED.get(place, "")
+    queue = f"cp-aqm {cell.parts['c_max']}" if cell.sweep == "cp-8" else "tail-drop"
+    one_way_ms = int(cell.parts["delay"].removesuffix("ms"))
+    return PRINTED.get((queue, cell.parts["cc"], int(cell.parts["flows"]), 2 * one_way_ms), "")
 
 
 def page(folder):
