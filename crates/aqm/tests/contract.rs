@@ -172,7 +172,11 @@ mod promise {
         assert_eq!(queue.queue().counters().departed, departed);
         queue.apply(Operation::SetRate(Some(Rate::mbit(20))));
         let dropped = queue.queue().counters().dropped_total();
-        while queue.dequeue().is_some() {
+        // A shaper that has no tokens gives nothing although packets wait.
+        for _ in 0..1_000_000 {
+            if queue.dequeue().is_none() && queue.queue().view().packets == Packets::ZERO {
+                break;
+            }
             queue.advance(Duration::us(600));
         }
         let waited = queue.queue().counters().dropped_total().since(&dropped).packets

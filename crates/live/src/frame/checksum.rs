@@ -137,7 +137,7 @@ mod tests {
             // As a sender leaves it: nothing but the pseudo-header's sum in the field.
             let addresses = 14 + ip.len()..14 + header;
             let pseudo = fold(sum(&frame[addresses]) + u64::from(next) + 40);
-            frame.extend((0..40).map(|n| n * 7));
+            frame.extend((0..40_u8).map(|n| n.wrapping_mul(7)));
             let field = 14 + header + if next == TCP { 16 } else { 6 };
             frame[field..field + 2].copy_from_slice(&pseudo.to_be_bytes());
             assert!(looks_partial(&frame), "{kind:x} {next}");
