@@ -138,7 +138,7 @@ class _Handout:
             self._hand_out()
             # It ends when nothing is out any more, and everything that waits is handed out before that.
             for future, result in self.done:
-                self._take(self.out.pop(future), future, result)
+                self._take(self.out.pop(future), result)
                 self._hand_out()
         finally:
             self._give_up()
@@ -177,22 +177,23 @@ class _Handout:
         most = max(1, min(self.each, len(self.waiting) // (self.threads * AHEAD)))
         return next((i for i, number in enumerate(islice(self.waiting, most)) if number in self.tries), most)
 
-    def _take(self, numbers: list[int], future: Future[Any], result: Any) -> None:
-        if future.status == "finished":
-            ran, seconds = result
-            for number, (finished, data) in zip(numbers, ran, strict=True):
-                self.folder.keep(number, finished, data)
-                self.finished += finished
-                self.failed += not finished
-            self.each = max(1, min(MOST_POINTS, int(TASK_S * len(numbers) / max(seconds, 1e-6))))
-        elif future.status == "error":
-            self._mishap(numbers, future.exception())
-        else:
-            raise LostScheduler("the scheduler is gone or dropped the sweep; the same call goes on from here")
+    def _take(self, numbers: list[int], result: Any) -> None:
+        # What came counts, not the future's status: that changes when the worker that had the result dies in between.
+        match result:
+            case (list() as ran, float() as seconds):
+                for number, (finished, data) in zip(numbers, ran, strict=True):
+                    self.folder.keep(number, finished, data)
+                    self.finished += finished
+                    self.failed += not finished
+                self.each = max(1, min(MOST_POINTS, int(TASK_S * len(numbers) / max(seconds, 1e-6))))
+            case (_, BaseException() as error, _):
+                self._mishap(numbers, error)
+            case _:
+                raise LostScheduler("the scheduler is gone or dropped the sweep; the same call goes on from here")
         if self.progress is not None:
             self.progress((self.finished + self.failed) / self.plan.point_count)
 
-    def _mishap(self, numbers: list[int], error: BaseException | None) -> None:
+    def _mishap(self, numbers: list[int], error: BaseException) -> None:
         if isinstance(error, GoodqueueError):
             raise error
         for number in numbers:
