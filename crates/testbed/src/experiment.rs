@@ -111,9 +111,8 @@ pub struct Measured {
     pub stolen: Duration,
 }
 
-/// Stalls of more than this part of the base round-trip time make a run void
+/// A run is void when this quantile of the lateness is more than this part of the base round-trip time.
 const STALL_PART: f64 = 0.05;
-/// when this quantile of the lateness reaches that far.
 const VOID_QUANTILE: f64 = 0.999;
 /// Reports, and samples of senders, come so often.
 const REPORT_EVERY: Duration = Duration::ms(20);
