@@ -39,11 +39,8 @@ impl XdpPort {
     /// When there is no such Ethernet interface, it has several receive queues or too large frames, or the kernel refuses: `CAP_NET_RAW`,
     /// `CAP_NET_ADMIN` and `CAP_BPF` are needed.
     pub fn open(name: &str) -> io::Result<Self> {
-        let interface = socket::interface(name)?;
+        let interface = socket::ethernet(name)?;
         let unsupported = |why: String| Err(io::Error::new(io::ErrorKind::Unsupported, why));
-        if !interface.ethernet {
-            return unsupported("is no Ethernet interface".to_owned());
-        }
         let queues = ethtool::receive_queues(name)?;
         if queues > 1 {
             return unsupported(format!("has {queues} receive queues, of which AF_XDP takes one: ethtool -L {name} combined 1"));

@@ -55,10 +55,7 @@ pub struct Opened {
 /// # Errors
 /// When there is no such interface, or the kernel refuses.
 pub fn open(name: &str, offloads: Offloads, frames: usize) -> io::Result<Opened> {
-    let interface @ Interface { index, ethernet, .. } = socket::interface(name)?;
-    if !ethernet {
-        return Err(io::Error::new(io::ErrorKind::Unsupported, "is no Ethernet interface"));
-    }
+    let interface @ Interface { index, .. } = socket::ethernet(name)?;
     let longest = interface.longest_frame();
     let mut socket = PacketSocket::new(index)?;
     let room = match offloads {

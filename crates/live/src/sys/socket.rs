@@ -102,6 +102,18 @@ pub fn interface(name: &str) -> io::Result<Interface> {
     }
 }
 
+/// The same, of an Ethernet interface only.
+///
+/// # Errors
+/// When there is no such interface, or it is of another kind.
+pub fn ethernet(name: &str) -> io::Result<Interface> {
+    let found = interface(name)?;
+    if !found.ethernet {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "is no Ethernet interface"));
+    }
+    Ok(found)
+}
+
 impl PacketSocket {
     /// A socket that sees and sends whole frames; not yet bound, so that its ring can be set up before anything arrives.
     ///
