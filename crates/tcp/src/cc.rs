@@ -225,6 +225,8 @@ pub struct Needs {
     pub ecn: EcnMode,
     /// How it starts.
     pub start: Start,
+    /// Windows that the send buffer is made for.
+    pub send_buffer: u32,
 }
 
 /// How a control starts.
@@ -257,7 +259,7 @@ pub enum Reduction {
 impl Needs {
     /// What most controls need: acknowledgements, losses and marks as they come.
     pub const PLAIN: Self =
-        Self { feedback: Feedback::Plain, reduction: Reduction::Gradual, ecn: EcnMode::Off, start: Start::Slow };
+        Self { feedback: Feedback::Plain, reduction: Reduction::Gradual, ecn: EcnMode::Off, start: Start::Slow, send_buffer: 2 };
 }
 
 /// What a control is built from.

@@ -1,7 +1,8 @@
 //! The receiving end of a connection: puts data in order and says when to acknowledge.
 //!
 //! Delayed acknowledgements follow Linux 6.12: the first sixteen segments, those after a long pause and those after a duplicate are acknowledged at
-//! once, later every second full segment or after the timer. Out-of-order data, data that fills a hole, FIN, and the first marked packet are answered
+//! once, and all while the window it offers grows; later every second full segment or after the timer. A pushed segment (the
+//! application has read it and everything before), out-of-order data, data that fills a hole, FIN, and the first marked packet are answered
 //! at once. Marks are reported as the SYN asks: by ECE until the sender has reduced its window (RFC 3168), by ECE packet by packet
 //! (RFC 8257), or by a count (RFC 9768). Data beyond a gap is reported at once three times; later reports of the same gap wait for a
 //! twentieth of the handshake's round-trip time, a millisecond at most, and go together (Linux's compressed selective acknowledgements, 4.18 and
@@ -9,11 +10,13 @@
 //! constant at its minimum (Linux stretches it up to the round-trip time when segments come slowly).
 
 mod ranges;
+mod window;
 
 use crate::config::{AckPolicy, ReceiverConfig, SackReports};
 use crate::segment::{Flags, SackBlock, Segment};
 use goodqueue_units::{Duration, Ecn, Instant};
 use ranges::OutOfOrder;
+use window::{Reading, Window};
 
 /// Segments acknowledged at once at the start, after a pause, and after a duplicate.
 const QUICK_ACKS: u32 = 16;
@@ -62,8 +65,10 @@ pub struct Receiver {
     /// Packets with this codepoint need attention.
     watched: Ecn,
     report: Report,
+    window: Window,
     codepoint: Ecn,
     started: bool,
+    reading: Reading,
     out_of_order: OutOfOrder,
     handshake_at: Option<Instant>,
     fin_at: u64,
@@ -116,6 +121,8 @@ impl Receiver {
             marked: 0,
             watched: Ecn::Ce,
             report: Report::Classic,
+            window: Window::new(),
+            reading: Reading::new(config.mss.get()),
             codepoint: Ecn::NotEct,
             started: false,
             out_of_order: OutOfOrder::default(),
@@ -173,7 +180,7 @@ impl Receiver {
             self.echo = segment.timestamp;
         }
         self.next += u64::from(segment.payload);
-        self.note_arrival(now);
+        self.note_arrival(now, segment.timestamp);
         self.respond(now, Urgency::ByPolicy)
     }
 
@@ -207,7 +214,7 @@ impl Receiver {
         if end <= self.next {
             return Some(self.report_duplicate(now, segment));
         }
-        self.note_arrival(now);
+        self.note_arrival(now, segment.timestamp);
         if segment.number > self.next {
             return self.take_beyond_gap(now, (segment.number, end), urgency);
         }
@@ -216,7 +223,8 @@ impl Receiver {
         }
         let in_order = self.out_of_order.is_empty();
         self.next = self.out_of_order.take_up_to(end);
-        if !in_order || self.next == self.fin_at {
+        let pushed = segment.flags.has(Flags::PSH) && self.policy == AckPolicy::Delayed;
+        if !in_order || self.next == self.fin_at || pushed {
             urgency = Urgency::AtOnce;
         }
         self.respond(now, urgency)
@@ -331,21 +339,25 @@ impl Receiver {
     }
 
     #[inline]
-    fn note_arrival(&mut self, now: Instant) {
+    fn note_arrival(&mut self, now: Instant, sent: Instant) {
         self.pending += 1;
         let pause = now.since(self.last_data_at);
         if !self.started || pause > self.long_pause {
-            self.slow_down_to_quick(now);
+            self.slow_down_to_quick(now, sent);
+        }
+        if self.window.grows(&mut self.reading, now, sent, self.next) {
+            self.quick |= 1;
         }
         self.last_data_at = now;
     }
 
     #[cold]
-    fn slow_down_to_quick(&mut self, now: Instant) {
+    fn slow_down_to_quick(&mut self, now: Instant, sent: Instant) {
         if !self.started {
             self.started = true;
             if let Some(at) = self.handshake_at {
                 let rtt = now.since(at);
+                self.window.open(&mut self.reading, now, sent, rtt);
                 self.long_pause = rtt + PAUSE.max(rtt * 2);
                 if self.sack == SackReports::Compressed {
                     self.merger = Duration::ns(rtt.as_nanos() / 20).min(LONGEST_MERGER) + MERGER_SLACK;

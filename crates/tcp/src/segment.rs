@@ -33,6 +33,8 @@ impl Flags {
     /// In a SYN: asks for each packet's mark to be mirrored in `ECE` (RFC 8257 §3.2). Real hosts have no such bit: both ends of a DCTCP
     /// connection are set up alike.
     pub const MIRROR: Self = Self(128);
+    /// In data: a write of the sending application ends here, or it waits for room to write more.
+    pub const PSH: Self = Self(128);
 
     /// Are all flags of `other` set?
     #[inline]

@@ -10,8 +10,8 @@
 //! of the next one.
 //!
 //! Where the RFCs leave room it does what Linux 6.12 does: one timer for retransmission, loss probe (TLP) and reordering (RACK); reductions by PRR; undoing
-//! of reductions that timestamps, duplicate reports or F-RTO show to be mistaken; windows counted in segments. Not modelled: send buffers and
-//! the receiver's window as it changes, segmentation offload, the cache of metrics between connections, decay of an unused window.
+//! of reductions that timestamps, duplicate reports or F-RTO show to be mistaken; windows counted in segments; PSH where an application's writes end. Not modelled:
+//! send buffers and receive windows that hold data back, segmentation offload, the cache of metrics between connections, decay of an unused window.
 
 mod acks;
 mod duplicates;
@@ -21,6 +21,7 @@ mod messages;
 mod recovery;
 mod timers;
 mod transmit;
+mod writer;
 
 use crate::cc::{self, AnyCc, CcError, CongestionControl, Established, Feedback, Reduction, State};
 use crate::config::{Data, EcnMode, LossDetection, SenderConfig};
@@ -38,6 +39,7 @@ use instruments::Instruments;
 pub use messages::Ending;
 use recovery::{Repair, Undo};
 use timers::Timer;
+use writer::Writer;
 
 /// No segment has this number.
 const NO_SEGMENT: u64 = u64::MAX;
@@ -147,6 +149,7 @@ pub struct Sender {
     rack: Rack,
     statistics: SenderStatistics,
     board: Scoreboard,
+    writer: Writer,
     cc: AnyCc,
     /// Timeouts since the acknowledgement last advanced.
     timeouts_in_a_row: u32,
@@ -220,6 +223,7 @@ impl Sender {
             max_outstanding: most.max(1),
             state: State::Open,
             phase: Phase::Closed,
+            writer: if config.data == Data::Messages { Writer::of_messages(mss) } else { Writer::new(mss, needs.send_buffer) },
             urgent: Urgent::Nothing,
             repair: Repair::Nothing,
             segmentation,

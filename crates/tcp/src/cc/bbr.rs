@@ -319,7 +319,7 @@ impl Control for Bbr {
                 doc: "segments leave a burst at a time, as Linux hands them on with segmentation offload; 0: one by one",
             },
         ],
-        needs: Needs { feedback: Feedback::Detailed, reduction: Reduction::Own, start: Start::Own, ..Needs::PLAIN },
+        needs: Needs { feedback: Feedback::Detailed, reduction: Reduction::Own, start: Start::Own, send_buffer: 3, ..Needs::PLAIN },
         source: "Cardwell et al. 2016; Linux 6.12",
     };
 

@@ -220,7 +220,7 @@ impl Control for Bbr3 {
                 doc: "how far pacing stays below the bandwidth",
             },
         ],
-        needs: Needs { feedback: Feedback::Detailed, reduction: Reduction::Own, start: Start::Own, ..Needs::PLAIN },
+        needs: Needs { feedback: Feedback::Detailed, reduction: Reduction::Own, start: Start::Own, send_buffer: 3, ..Needs::PLAIN },
         source: "draft-ietf-ccwg-bbr",
     };
 

@@ -87,6 +87,7 @@ impl Sender {
             state: State::Open,
         });
         self.follow_control();
+        self.writer.on_ack((una, nxt), self.board.in_flight(), self.window);
         self.grant();
         if self.quota == 0 {
             self.arm_after_progress(t);
@@ -167,6 +168,7 @@ impl Sender {
             self.cc.on_ack(&sample);
         }
         self.steer(&facts, &delivery, verdict.lost);
+        self.writer.on_ack((self.board.una(), self.board.nxt()), self.board.in_flight(), self.window);
     }
 
     #[cold]

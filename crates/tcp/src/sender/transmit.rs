@@ -34,8 +34,8 @@ impl Sender {
         let room = self.window.saturating_sub(self.board.in_flight()).min(self.max_outstanding.saturating_sub(outstanding));
         let plain = self.state == State::Open && self.urgent == Urgent::Nothing && !self.board.awaits_repair();
         if plain && self.unwatched && !self.cwr_pending {
-            // The last segment may be short and carries FIN.
-            let full = self.end.saturating_sub(1).saturating_sub(self.board.nxt());
+            // The last segment may be short and carries FIN, and some carry PSH.
+            let full = self.end.saturating_sub(1).min(self.writer.next_push()).saturating_sub(self.board.nxt());
             self.quota = u64::from(room).min(full) as u32;
         }
     }
@@ -194,6 +194,10 @@ impl Sender {
         let mut flags = Flags::default();
         if number + 1 == self.end && self.fin {
             flags = Flags::FIN;
+        }
+        if number == self.writer.next_push() {
+            flags = flags.with(Flags::PSH);
+            self.writer.on_push();
         }
         if core::mem::take(&mut self.cwr_pending) {
             flags = flags.with(Flags::CWR);

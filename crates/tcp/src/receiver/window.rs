@@ -1,0 +1,137 @@
+//! The window a Linux receiver offers: while it grows, every segment is acknowledged at once.
+//!
+//! The window starts at 64 kB and grows by two segments with each one that arrives, up to what the receive buffer holds (`tcp_grow_window`); once a round
+//! trip the buffer is made to fit what the application has read meanwhile (`tcp_rcv_space_adjust`). The application reads everything at
+//! once. All that follows from it here is when acknowledgements leave: how much a sender may send is its `max_window`.
+
+use goodqueue_units::{Duration, Instant};
+
+/// Segments that the first round trip is expected to bring (`TCP_INIT_CWND`).
+const FIRST_READING: u64 = 10;
+/// What is offered at first, and what the first buffer of 128 KiB (`tcp_rmem`) holds of segments whose packets of 1500 bytes take 2304.
+const FIRST_OFFER: u32 = 65_535;
+const FIRST_ROOM: u32 = 82_000;
+/// What the largest buffer of 6 MiB (`tcp_rmem`) holds.
+const LARGEST_ROOM: u64 = 3_954_000;
+const NEVER: u64 = u64::MAX;
+
+/// What every segment looks at; in bytes and nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    /// When the round trip going on ends.
+    due: u64,
+    offered: u32,
+    /// Up to where the offer may grow.
+    room: u32,
+}
+
+/// What the application reads.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading {
+    /// What it read in the busiest round trip so far, in bytes.
+    most: u64,
+    /// Where the round trip going on began.
+    from: u64,
+    /// The round-trip time less the way here, in nanoseconds.
+    way_back: u64,
+    mss: u64,
+}
+
+impl Window {
+    pub(super) const fn new() -> Self {
+        Self { due: NEVER, offered: FIRST_OFFER, room: FIRST_ROOM }
+    }
+
+    /// A segment sent at `sent` has arrived: has the window grown? Everything below `next` had arrived by then.
+    #[inline]
+    pub(super) fn grows(&mut self, reading: &mut Reading, now: Instant, sent: Instant, next: u64) -> bool {
+        if now.as_nanos() >= self.due {
+            self.fit(reading, now, sent, next);
+        }
+        if self.offered >= self.room {
+            return false;
+        }
+        let step = u32::try_from(2 * reading.mss).unwrap_or(u32::MAX);
+        self.offered = self.offered.saturating_add(step).min(self.room);
+        true
+    }
+
+    /// The first data has come, a round-trip time after the handshake's answer was sent.
+    pub(super) fn open(&mut self, reading: &mut Reading, now: Instant, sent: Instant, rtt: Duration) {
+        reading.way_back = rtt.as_nanos().saturating_sub(now.since(sent).as_nanos());
+        self.due = now.as_nanos().saturating_add(rtt.as_nanos());
+    }
+
+    /// A round trip is over: makes room for twice what was read in it, and for what would be read next if that goes on growing.
+    fn fit(&mut self, reading: &mut Reading, now: Instant, sent: Instant, next: u64) {
+        let read = next - reading.from;
+        if read > reading.most {
+            let steady = read.saturating_mul(2).saturating_add(16 * reading.mss);
+            let growth = steady.saturating_mul(read - reading.most) / reading.most;
+            let wanted = steady.saturating_add(growth.saturating_mul(2)).min(LARGEST_ROOM);
+            self.room = self.room.max(wanted as u32);
+            reading.most = read;
+        }
+        reading.from = next;
+        self.due = now.as_nanos().saturating_add(reading.way_back).saturating_add(now.since(sent).as_nanos());
+    }
+}
+
+impl Reading {
+    pub(super) const fn new(mss: u64) -> Self {
+        Self { most: FIRST_READING * mss, from: 0, way_back: 0, mss }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    const MSS: u64 = 1448;
+
+    /// Round trips of 100 ms with so many segments each: how many of them find the window growing.
+    fn growing(rounds: &[u64]) -> Vec<u64> {
+        let (mut window, mut reading) = (Window::new(), Reading::new(MSS));
+        let (rtt, way) = (Duration::ms(100), Duration::ms(50));
+        let mut next = 0;
+        let mut first = true;
+        rounds
+            .iter()
+            .zip(0..)
+            .map(|(&segments, round)| {
+                let begin = Instant::ZERO + rtt * (round + 1);
+                (0..segments)
+                    .filter(|&place| {
+                        let now = begin + Duration::us(100) * place;
+                        let sent = Instant::from_nanos(now.as_nanos() - way.as_nanos());
+                        if core::mem::take(&mut first) {
+                            window.open(&mut reading, now, sent, rtt);
+                        }
+                        next += MSS;
+                        window.grows(&mut reading, now, sent, next)
+                    })
+                    .count() as u64
+            })
+            .collect()
+    }
+
+    #[test]
+    fn most_segments_of_slow_start_find_the_window_growing() {
+        // 64 kB to 82 kB is six steps. That more comes than at first is known when the second round trip is over; then there is room for some six
+        // times what was read in one, each time later by half of that.
+        assert_eq!(growing(&[10, 20, 40, 80, 160]), [6, 0, 40, 76, 120]);
+    }
+
+    #[test]
+    fn a_steady_flow_lets_the_window_rest() {
+        assert_eq!(growing(&[10, 10, 10, 10]), [6, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_window_that_grows_by_a_segment_a_round_trip_is_offered_a_step_or_two() {
+        let rounds: Vec<u64> = (10..=50).collect();
+        let counts = growing(&rounds);
+        assert!(counts[20..].iter().all(|&count| (1..=2).contains(&count)), "{counts:?}");
+    }
+}
