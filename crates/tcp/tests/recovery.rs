@@ -2,7 +2,7 @@
 
 mod pipe;
 
-use goodqueue_tcp::{CcConfig, Data, LossDetection, ReceiverConfig, SackReports, SenderConfig};
+use goodqueue_tcp::{CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SackReports, SenderConfig};
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
 use pipe::{Fate, Pipe};
 use std::collections::HashSet;
@@ -274,22 +274,23 @@ fn a_stopped_sender_delivers_what_it_sent_and_no_more() {
 }
 
 #[test]
-fn a_lost_handshake_is_repeated_after_a_second_then_two() {
-    let config = reno(10, LossDetection::Rack);
+fn a_lost_handshake_is_repeated_every_second_then_more_slowly_and_asks_for_ecn_once() {
+    let config = SenderConfig { ecn: EcnMode::Classic, ..reno(10, LossDetection::Rack) };
     let mut sender = goodqueue_tcp::Sender::new(&config, goodqueue_units::Rng::new(1)).unwrap();
     let mut now = Instant::from_nanos(5);
     sender.connect(now);
     let mut waits = Vec::new();
-    for _ in 0..3 {
+    for sent in 0..7 {
         let syn = sender.poll_transmit(now).expect("a SYN");
         assert!(syn.segment.flags.has(goodqueue_tcp::Flags::SYN) && syn.segment.payload == 0);
+        assert_eq!(syn.segment.flags.has(goodqueue_tcp::Flags::ECE), sent == 0);
         assert_eq!(sender.poll_transmit(now), None);
         let due = sender.next_timeout().unwrap();
         waits.push(due.since(now));
         now = due;
         sender.handle_timeout(now);
     }
-    assert_eq!(waits, [Duration::secs(1), Duration::secs(2), Duration::secs(4)]);
+    assert_eq!(waits, [1, 1, 1, 1, 1, 2, 4].map(Duration::secs));
 }
 
 #[test]

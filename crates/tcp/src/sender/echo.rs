@@ -19,9 +19,14 @@ pub(super) enum Echo {
 }
 
 impl Sender {
-    /// The flags a SYN asks for ECN with.
+    /// The flags a SYN asks for ECN with. One that is repeated does not, for a path may drop those that ask (RFC 3168 §6.1.1.1, Linux's
+    /// `tcp_ecn_fallback`); what asks for counted marks is tried twice (RFC 9768 §3.1.4.1).
     pub(super) const fn handshake_flags(&self) -> Flags {
         let classic = Flags::SYN.with(Flags::ECE).with(Flags::CWR);
+        let tries = if matches!(self.ecn, EcnMode::Accurate | EcnMode::L4s) { 2 } else { 1 };
+        if self.timeouts_in_a_row >= tries {
+            return Flags::SYN;
+        }
         match self.ecn {
             EcnMode::Native | EcnMode::On | EcnMode::Off => Flags::SYN,
             EcnMode::Classic => classic,

@@ -13,6 +13,8 @@ pub(super) const NEVER: u64 = u64::MAX;
 const SECOND: u64 = 1_000_000_000;
 /// Smallest wait of probe and reordering timers (two clock ticks of Linux).
 const SMALLEST_WAIT: u64 = 2_000_000;
+/// After so many repetitions of the handshake each next one waits twice as long (Linux's `tcp_syn_linear_timeouts`).
+const LINEAR_HANDSHAKES: u32 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
@@ -138,7 +140,9 @@ impl Sender {
         }
         self.statistics.timeouts += 1;
         self.timeouts_in_a_row += 1;
-        self.rtt.back_off();
+        if self.timeouts_in_a_row > LINEAR_HANDSHAKES {
+            self.rtt.back_off();
+        }
         self.urgent = Urgent::Syn;
         self.arm_handshake(t);
     }
