@@ -10,6 +10,7 @@ same file.
 Usage: reference.py [--realisations N] [--only TEXT] > FILE
 """
 import argparse
+import concurrent.futures
 import csv
 import os
 import pathlib
@@ -86,17 +87,20 @@ def main():
         subprocess.run(["gcc", "-O2", "-Wall", "-Werror", "-o", tool, HERE / "kernel/tool.c"], check=True)
         names = "cc,one_way_delay,flows,queue,seeds,utilisation_pct,utilisation_range,mean_queue_packets,mean_queue_range,backlog_over_rate_ms,loss_pct,loss_range"
         print(names)
-        for cell in csv.DictReader(old):
-            if options.only not in ",".join(cell.values()):
-                continue
-            runs = list(zip(*(realise(cell, n, tool) for n in range(1, options.realisations + 1))))
-            row = {key: cell[key] for key in ("cc", "one_way_delay", "flows", "queue")}
-            row["seeds"] = options.realisations
-            for name, values in zip(COLUMNS, runs):
-                digits = 3 if name == "loss_pct" else 2
-                row[name] = round(sum(values) / len(values), digits)
-                row[name.rsplit("_", 1)[0] + "_range"] = round(max(values) - min(values), digits)
-            print(",".join(str(row[name]) for name in names.split(",")), flush=True)
+        cells = [cell for cell in csv.DictReader(old) if options.only in ",".join(cell.values())]
+        numbers = range(1, options.realisations + 1)
+        # A guest is one process and waits for nobody: as many at once as there are processors.
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            pending = [[pool.submit(realise, cell, number, tool) for number in numbers] for cell in cells]
+            for cell, runs in zip(cells, pending):
+                columns = zip(*(run.result() for run in runs))
+                row = {key: cell[key] for key in ("cc", "one_way_delay", "flows", "queue")}
+                row["seeds"] = options.realisations
+                for name, values in zip(COLUMNS, columns):
+                    digits = 3 if name == "loss_pct" else 2
+                    row[name] = round(sum(values) / len(values), digits)
+                    row[name.rsplit("_", 1)[0] + "_range"] = round(max(values) - min(values), digits)
+                print(",".join(str(row[name]) for name in names.split(",")), flush=True)
 
 
 if __name__ == "__main__":
