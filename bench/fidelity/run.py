@@ -34,9 +34,6 @@ QUEUES = {
     ),
 }
 
-# The kernel sent without segmentation offload.
-CONTROLS = {"bbr": '{ kind = "bbr", bursts = 0 }'}
-
 TEMPLATE = """goodqueue = 1
 name = "{name}"
 warmup = "15 s"
@@ -58,9 +55,11 @@ burst = "1600 B"
 
 [[traffic]]
 kind = "bulk"
-cc = {cc}
+cc = "{cc}"
 flows = {flows}
 start = "uniform 0 s .. 5 s"
+# The kernel sent without it.
+gso = false
 """
 
 
@@ -70,7 +69,7 @@ def simulate(gq, cell, seeds, folder):
         seeds=seeds,
         delay=cell["one_way_delay"].replace("ms", " ms"),
         queue=QUEUES[cell["queue"]],
-        cc=CONTROLS.get(cell["cc"], f'"{cell["cc"]}"'),
+        cc=cell["cc"],
         flows=cell["flows"],
     )
     path = pathlib.Path(folder) / "cell.toml"

@@ -100,6 +100,12 @@ const TCP_KEYS: &[TrafficKey] = &[
     ),
     key("loss_detection", "\"rack\"", "\"rfc6675\"", "how losses are found: by time or by counting"),
     key("slow_start_exit", "\"native\"", "\"hystart++\"", "how slow start may end: native, loss-only, hystart++"),
+    key(
+        "gso",
+        "true",
+        "false",
+        "segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as Linux's; or one by one",
+    ),
     key("initial_window", "10", "3", "initial window in segments"),
     key("rto_min", "\"200 ms\"", "\"1 s\"", "smallest retransmission timeout"),
     key("max_window", "no limit", "\"64 kB\"", "largest window the receiver offers"),

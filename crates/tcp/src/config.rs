@@ -99,6 +99,8 @@ pub struct SenderConfig {
     pub rto_min: Duration,
     /// Largest window the receiver offers; `Bytes::MAX` never limits.
     pub max_window: Bytes,
+    /// Segmentation offload: segments leave in pieces, each of which ends with PSH (Linux).
+    pub offload: bool,
     /// What there is to send.
     pub data: Data,
 }
@@ -162,6 +164,7 @@ impl Default for SenderConfig {
             initial_window: 10,
             rto_min: Duration::ms(200),
             max_window: Bytes::MAX,
+            offload: true,
             data: Data::Unlimited,
         }
     }

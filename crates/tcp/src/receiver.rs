@@ -170,7 +170,7 @@ impl Receiver {
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment, ecn: Ecn) -> Option<Segment> {
         let routine = segment.number == self.next
             && segment.payload > 0
-            && segment.flags == Flags::default()
+            && (segment.flags == Flags::default() || segment.flags == Flags::PSH)
             && ecn != self.watched
             && self.out_of_order.is_empty();
         if !routine {
@@ -181,7 +181,7 @@ impl Receiver {
         }
         self.next += u64::from(segment.payload);
         self.note_arrival(now, segment.timestamp);
-        self.respond(now, Urgency::ByPolicy)
+        self.respond(now, if self.answers_push(segment) { Urgency::AtOnce } else { Urgency::ByPolicy })
     }
 
     /// The time told by [`next_timeout`](Self::next_timeout) has come. Early or repeated calls change nothing.
@@ -223,11 +223,16 @@ impl Receiver {
         }
         let in_order = self.out_of_order.is_empty();
         self.next = self.out_of_order.take_up_to(end);
-        let pushed = segment.flags.has(Flags::PSH) && self.policy == AckPolicy::Delayed;
-        if !in_order || self.next == self.fin_at || pushed {
+        if !in_order || self.next == self.fin_at || self.answers_push(segment) {
             urgency = Urgency::AtOnce;
         }
         self.respond(now, urgency)
+    }
+
+    /// Is this segment answered at once because it is pushed? Linux does so since 6.6; not where its reports are those of older hosts.
+    #[inline]
+    fn answers_push(&self, segment: &Segment) -> bool {
+        segment.flags.has(Flags::PSH) && self.policy == AckPolicy::Delayed && self.sack == SackReports::Compressed
     }
 
     /// An acknowledgement has room for few blocks: what waits to be reported leaves before a third one comes.

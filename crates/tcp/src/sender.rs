@@ -10,14 +10,15 @@
 //! of the next one.
 //!
 //! Where the RFCs leave room it does what Linux 6.12 does: one timer for retransmission, loss probe (TLP) and reordering (RACK); reductions by PRR; undoing
-//! of reductions that timestamps, duplicate reports or F-RTO show to be mistaken; windows counted in segments; PSH where an application's writes end. Not modelled:
-//! send buffers and receive windows that hold data back, segmentation offload, the cache of metrics between connections, decay of an unused window.
+//! of reductions that timestamps, duplicate reports or F-RTO show to be mistaken; windows counted in segments; segments that leave in pieces; PSH. Not modelled:
+//! send buffers and receive windows that hold data back, the cache of metrics between connections, decay of an unused window.
 
 mod acks;
 mod duplicates;
 mod echo;
 mod instruments;
 mod messages;
+mod pieces;
 mod recovery;
 mod timers;
 mod transmit;
@@ -37,6 +38,7 @@ use echo::Echo;
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
 use instruments::Instruments;
 pub use messages::Ending;
+use pieces::Pieces;
 use recovery::{Repair, Undo};
 use timers::Timer;
 use writer::Writer;
@@ -150,6 +152,7 @@ pub struct Sender {
     statistics: SenderStatistics,
     board: Scoreboard,
     writer: Writer,
+    pieces: Pieces,
     cc: AnyCc,
     /// Timeouts since the acknowledgement last advanced.
     timeouts_in_a_row: u32,
@@ -223,7 +226,12 @@ impl Sender {
             max_outstanding: most.max(1),
             state: State::Open,
             phase: Phase::Closed,
-            writer: if config.data == Data::Messages { Writer::of_messages(mss) } else { Writer::new(mss, needs.send_buffer) },
+            writer: if config.offload || config.data == Data::Messages {
+                Writer::that_never_pushes(mss)
+            } else {
+                Writer::new(mss, needs.send_buffer)
+            },
+            pieces: Pieces::new(config.offload),
             urgent: Urgent::Nothing,
             repair: Repair::Nothing,
             segmentation,
@@ -372,6 +380,7 @@ impl Sender {
     pub(crate) const fn unsettle(&mut self) {
         self.quota = 0;
         self.settled = false;
+        self.pieces.resume();
     }
 
     fn note_rtt(&mut self, rtt: u64) {

@@ -10,10 +10,12 @@ use std::collections::HashSet;
 const MSS: u64 = 1448;
 const BOTH: [LossDetection; 2] = [LossDetection::Rack, LossDetection::Rfc6675];
 
+/// Segments leave one by one, so that each acknowledgement has its own answer.
 fn reno(segments: u64, detection: LossDetection) -> SenderConfig {
     SenderConfig {
         cc: CcConfig { kind: "reno", params: Vec::new() },
         loss_detection: detection,
+        offload: false,
         data: Data::Bytes(Bytes::new(segments * MSS)),
         ..SenderConfig::default()
     }

@@ -10,7 +10,13 @@ use pipe::{Fate, HEADER, Pipe};
 const MSS: u64 = 1448;
 
 fn config(kind: &'static str, params: &[(&'static str, f64)]) -> SenderConfig {
-    SenderConfig { cc: CcConfig { kind, params: params.to_vec() }, data: Data::Unlimited, ..SenderConfig::default() }
+    // The laws are of windows whose segments leave as they are released.
+    SenderConfig {
+        cc: CcConfig { kind, params: params.to_vec() },
+        data: Data::Unlimited,
+        offload: false,
+        ..SenderConfig::default()
+    }
 }
 
 /// Mean window in segments of a flow over a path without queue, whose packets meet `fate`; the first `settle` seconds do not count.

@@ -50,6 +50,7 @@ impl Draft {
         let exit = table.optional("slow_start_exit", reader::choice(&["native", "loss-only", "hystart++"]));
         let initial_window = table.optional("initial_window", reader::count(Limits::new(1, 1_000)));
         let rto_min = table.optional("rto_min", reader::duration(Limits::new(Duration::ms(1), Duration::secs(60))));
+        let gso = table.optional("gso", reader::switch);
         let max_window = table.optional("max_window", reader::bytes(Limits::new(Bytes::new(1), MOST_DATA)));
         let ack = table.optional("ack", read_ack);
         let delays = Limits::new(Duration::ms(1), Duration::secs(1));
@@ -71,6 +72,7 @@ impl Draft {
                 initial_window: initial_window.map_or(defaults.0.initial_window, |segments| segments as u32),
                 rto_min: rto_min.unwrap_or(defaults.0.rto_min),
                 max_window: max_window.unwrap_or(defaults.0.max_window),
+                offload: gso.unwrap_or(defaults.0.offload),
                 data: Data::Unlimited,
                 ..defaults.0
             },

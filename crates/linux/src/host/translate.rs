@@ -71,6 +71,9 @@ pub fn check(spec: &WorldSpec, kernel: &Kernel) -> Result<(), String> {
         if sender.slow_start_exit != SlowStartExit::Native {
             return refuse("slow_start_exit", "is the kernel's, native");
         }
+        if sender.offload != defaults.offload {
+            return refuse("gso", "is the kernel's, on");
+        }
         if sender.initial_window != defaults.initial_window {
             return refuse("initial_window", "is the kernel's, 10");
         }

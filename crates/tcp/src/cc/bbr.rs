@@ -10,10 +10,10 @@
 //! window before it returns at its end. Two lossy intervals of one rate mean a policer, whose rate is then used for 48 round trips.
 //!
 //! *Parameters*: `startup_gain` 739/256, `drain_gain` 88/256, `cwnd_gain` 2, `bandwidth_window` 10 rounds, `min_rtt_window` 10 s, `probe_rtt_time` 200 ms,
-//! `pacing_margin` 1 %, `policer_detection` on, `bursts` on (Linux).
+//! `pacing_margin` 1 %, `policer_detection` on (Linux).
 //!
-//! *Departures* from Linux 6.12: real numbers instead of fixed point; time in nanoseconds instead of clock ticks. Segments leave in bursts as those do that Linux
-//! hands on in one piece with segmentation offload: a millisecond at the pacing rate, two at least from 1.2 Mbit/s on; or, without `bursts`, one by one.
+//! *Departures* from Linux 6.12: real numbers instead of fixed point; time in nanoseconds instead of clock ticks. With segmentation offload
+//! segments leave in pieces as Linux hands them on: a millisecond at the pacing rate, two at least from 1.2 Mbit/s on.
 //!
 //! *Limits*: flows that arrive later than others share unevenly until all probe their round-trip time together; queues shorter than a BDP lose many packets.
 //!
@@ -59,7 +59,6 @@ pub struct Bbr {
     full: FullPipe,
     aggregation: Aggregation,
     policer: Policer,
-    leaves_in_bursts: bool,
     counted: Counted,
     pacing_gain: f64,
     cwnd_gain: f64,
@@ -311,13 +310,6 @@ impl Control for Bbr {
                 range: (0.0, 1.0),
                 doc: "use the rate of a policer when losses show one",
             },
-            ControlParam {
-                name: "bursts",
-                unit: "0 or 1",
-                default: 1.0,
-                range: (0.0, 1.0),
-                doc: "segments leave a burst at a time, as Linux hands them on with segmentation offload; 0: one by one",
-            },
         ],
         needs: Needs { feedback: Feedback::Detailed, reduction: Reduction::Own, start: Start::Own, send_buffer: 3, ..Needs::PLAIN },
         source: "Cardwell et al. 2016; Linux 6.12",
@@ -341,7 +333,6 @@ impl Control for Bbr {
             full: FullPipe::default(),
             aggregation: Aggregation::new(Instant::ZERO),
             policer: Policer::new(setup.switch("policer_detection")),
-            leaves_in_bursts: setup.switch("bursts"),
             counted: Counted { delivered: 0, lost: 0 },
             pacing_gain: startup_gain,
             cwnd_gain: startup_gain,
@@ -452,7 +443,7 @@ impl CongestionControl for Bbr {
     }
 
     fn pacing_burst(&self) -> u32 {
-        if self.leaves_in_bursts { self.burst() } else { 1 }
+        self.burst()
     }
 
     fn holds_back(&self) -> bool {

@@ -88,7 +88,7 @@ impl Sender {
         });
         self.follow_control();
         self.writer.on_ack((una, nxt), self.board.in_flight(), self.window);
-        self.grant();
+        self.grant(t);
         if self.quota == 0 {
             self.arm_after_progress(t);
         }

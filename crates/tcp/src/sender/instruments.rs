@@ -53,7 +53,7 @@ impl Sender {
         let totals = self.totals();
         let Some(instruments) = &mut self.instruments else { return };
         instruments.sampler.on_sent(number, self.board.una(), totals, self.board.in_flight());
-        instruments.pacer.on_sent(now.as_nanos(), payload, self.cc.pacing_rate(), self.cc.pacing_burst());
+        instruments.pacer.on_sent(now.as_nanos(), payload, self.cc.pacing_rate(), self.pieces.size());
     }
 
     /// When pacing allows the next segment to leave; zero without pacing.

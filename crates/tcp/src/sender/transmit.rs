@@ -29,31 +29,33 @@ impl Sender {
 
     /// Grants what may leave without further questions: full new segments of an open, unpaced sender with nothing to repair.
     #[inline]
-    pub(super) fn grant(&mut self) {
+    pub(super) fn grant(&mut self, t: u64) {
         let outstanding = self.board.outstanding();
         let room = self.window.saturating_sub(self.board.in_flight()).min(self.max_outstanding.saturating_sub(outstanding));
         let plain = self.state == State::Open && self.urgent == Urgent::Nothing && !self.board.awaits_repair();
         if plain && self.unwatched && !self.cwr_pending {
             // The last segment may be short and carries FIN, and some carry PSH.
             let full = self.end.saturating_sub(1).min(self.writer.next_push()).saturating_sub(self.board.nxt());
-            self.quota = u64::from(room).min(full) as u32;
+            let room = u64::from(room).min(full) as u32;
+            self.quota = self.let_out(t, room);
         }
     }
 
     #[inline]
     fn send_granted(&mut self, now: Instant) -> Transmit {
         let t = now.as_nanos();
-        let segment =
-            Segment { number: self.nxt_bytes, timestamp: now, payload: self.segmentation.mss() as u16, ..Segment::default() };
-        self.nxt_bytes += u64::from(segment.payload);
+        let payload = self.segmentation.mss() as u16;
         self.quota -= 1;
+        let flags = self.pieces.flags_of_next(self.quota == 0 && !self.ends_after_another());
+        let segment = Segment { number: self.nxt_bytes, timestamp: now, payload, flags, ..Segment::default() };
+        self.nxt_bytes += u64::from(payload);
         self.count_in_burst();
         self.note_sent(now);
         self.board.push(t);
         self.statistics.sent_segments += 1;
         if self.quota == 0 {
             self.end_burst(t);
-            self.settled = self.board.in_flight() >= self.window;
+            self.settled = self.board.in_flight() >= self.window || self.pieces.waiting();
         }
         Transmit { segment, ecn: self.codepoint, retransmission: false }
     }
@@ -84,9 +86,11 @@ impl Sender {
                 return Some(sent);
             }
             if self.has_new_data() {
-                return Some(self.send_new(now));
-            }
-            if self.loss_detection == LossDetection::Rfc6675
+                if self.let_out(t, self.room_for_new_data()) > 0 {
+                    return Some(self.send_new(now));
+                }
+                self.settled = true;
+            } else if self.loss_detection == LossDetection::Rfc6675
                 && self.state == State::Recovery
                 && let Some(sent) = self.send_doubtful(now)
             {
@@ -102,6 +106,17 @@ impl Sender {
     #[inline]
     pub(super) fn has_new_data(&self) -> bool {
         self.board.nxt() < self.end && self.board.outstanding() < self.max_outstanding
+    }
+
+    /// New segments that may leave now, at least one if there are any.
+    fn room_for_new_data(&self) -> u32 {
+        let room = self.window.saturating_sub(self.board.in_flight()).min(self.max_outstanding - self.board.outstanding());
+        u64::from(room.max(1)).min(self.end - self.board.nxt()) as u32
+    }
+
+    /// Is the next segment but one the last of all, with room for it?
+    const fn ends_after_another(&self) -> bool {
+        self.board.nxt() + 2 == self.end && self.board.in_flight() + 1 < self.window
     }
 
     #[cold]
@@ -195,6 +210,7 @@ impl Sender {
         if number + 1 == self.end && self.fin {
             flags = Flags::FIN;
         }
+        flags = flags.with(self.pieces.flags_of_next(self.room_for_new_data() == 1));
         if number == self.writer.next_push() {
             flags = flags.with(Flags::PSH);
             self.writer.on_push();
@@ -229,7 +245,7 @@ impl Sender {
     #[inline]
     fn end_burst(&mut self, t: u64) {
         self.end_paced_burst();
-        let limited = self.board.in_flight() >= self.window;
+        let limited = self.board.in_flight() >= self.window || self.pieces.waiting();
         let outstanding = self.board.outstanding();
         let more = !self.cwnd_limited && outstanding > self.max_in_round;
         if (self.burst > 0 || limited) && (limited || more || self.board.una() >= self.usage_end) {

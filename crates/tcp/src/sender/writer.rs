@@ -59,8 +59,8 @@ impl Writer {
         writer
     }
 
-    /// An application whose writes are messages: none is pushed, since an answer carries the acknowledgement.
-    pub(super) fn of_messages(mss: u32) -> Self {
+    /// An application whose writes do not show: messages, which an answer acknowledges, or pieces, which end with PSH by themselves.
+    pub(super) fn that_never_pushes(mss: u32) -> Self {
         Self { next_push: NO_SEGMENT, wake: NO_SEGMENT, written: NO_SEGMENT, ..Self::new(mss, 1) }
     }
 
@@ -167,8 +167,8 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_not_pushed() {
-        let mut writer = Writer::of_messages(1448);
+    fn a_writer_may_never_push() {
+        let mut writer = Writer::that_never_pushes(1448);
         writer.on_ack((0, 5), 1, 10);
         writer.on_ack((1000, 1000), 0, 10);
         assert_eq!(writer.next_push(), NO_SEGMENT);

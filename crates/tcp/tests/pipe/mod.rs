@@ -28,6 +28,7 @@ pub struct Log {
     pub number: u64,
     pub retransmission: bool,
     pub cwr: bool,
+    pub pushed: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +117,7 @@ impl Pipe {
                 number: segment.number,
                 retransmission: out.retransmission,
                 cwr: segment.flags.has(Flags::CWR),
+                pushed: segment.flags.has(Flags::PSH),
             });
         }
         let service = self.rate.transmission_time(Bytes::new(u64::from(segment.payload) + HEADER));

@@ -1,0 +1,109 @@
+//! Segmentation offload: segments leave in pieces, as Linux hands them on and a network card, or the kernel just above it, cuts them up.
+//!
+//! A piece is what goes out in a millisecond at 1.2 times the rate the window makes (twice in slow start), two segments at least and half the
+//! window at most. Its last segment carries PSH. When the window has room for less than the largest piece, what there is waits for the next
+//! acknowledgement if that is due within a millisecond, unless it is a third of the window, or everything.
+//! *Source*: Linux 6.12 (`tcp_write_xmit`, `tcp_tso_autosize`, `tcp_tso_should_defer`). Not modelled: that copies leave in pieces as well.
+
+use super::Sender;
+use crate::cc::{CongestionControl, State};
+use crate::segment::Flags;
+
+/// What waits does so for no longer than this, in nanoseconds; and only as long after something was sent.
+const SHORTLY: u64 = 1_000_000;
+/// A piece has no more bytes (64 KiB less room for headers).
+const LARGEST_BYTES: u64 = 65_215;
+/// Tenths of the window's rate that sizes are made for, in slow start and later.
+const RATE_TENTHS: (u64, u64) = (20, 12);
+
+/// The piece that is leaving.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pieces {
+    /// Segments of the piece that is leaving: of all of it, and of what has left. Pieces of one without offload.
+    size: u32,
+    left: u32,
+    enabled: bool,
+    /// Something waits for the next acknowledgement.
+    waiting: bool,
+}
+
+impl Pieces {
+    pub(super) const fn new(enabled: bool) -> Self {
+        Self { size: 1, left: 0, enabled, waiting: false }
+    }
+
+    /// Does something wait for the next acknowledgement?
+    #[inline]
+    pub(super) const fn waiting(&self) -> bool {
+        self.waiting
+    }
+
+    /// Nothing does so any more.
+    #[inline]
+    pub(super) const fn resume(&mut self) {
+        self.waiting = false;
+    }
+
+    /// Segments of the piece that is leaving.
+    #[inline]
+    pub(super) const fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// A new segment leaves; `last` when nothing else does for now. What it says beyond the rest of its piece.
+    #[inline]
+    pub(super) fn flags_of_next(&mut self, last: bool) -> Flags {
+        self.left += 1;
+        if !last && self.left < self.size {
+            return Flags::default();
+        }
+        let several = self.left > 1;
+        self.left = 0;
+        if several { Flags::PSH } else { Flags::default() }
+    }
+}
+
+impl Sender {
+    /// Of the segments that the window has room for, those that leave now.
+    #[inline]
+    pub(super) fn let_out(&mut self, t: u64, room: u32) -> u32 {
+        if self.pieces.enabled && self.pieces.left == 0 { self.cut(t, room) } else { room }
+    }
+
+    fn cut(&mut self, t: u64, room: u32) -> u32 {
+        let most = self.largest_piece();
+        let size = most.min(self.window / 2).max(1);
+        self.pieces.size = size;
+        let whole = if room >= most { ((room - most) / size + 1) * size } else { 0 };
+        let rest = room - whole;
+        let everything = self.end - self.board.nxt() <= u64::from(room);
+        self.pieces.waiting = rest > 0 && !everything && self.can_wait(t, rest, whole > 0);
+        if self.pieces.waiting { whole } else { room }
+    }
+
+    /// Segments of the largest piece at this rate.
+    fn largest_piece(&self) -> u32 {
+        if self.pacing_rate().is_some() {
+            return self.cc.pacing_burst();
+        }
+        let srtt = self.rtt.srtt().as_nanos();
+        let mss = u64::from(self.segmentation.mss());
+        let starting = self.cc.cwnd().get() < self.cc.ssthresh().get() / 2;
+        let tenths = if starting { RATE_TENTHS.0 } else { RATE_TENTHS.1 };
+        let window = u64::from(self.window.max(self.board.outstanding()));
+        // Bytes in 2^-10 s. Paths of less than some 8 ms get more.
+        let bytes = (mss * tenths).saturating_mul(window).saturating_mul(100_000_000).checked_div(srtt).unwrap_or(u64::MAX) >> 10;
+        let near = (1 << 16) >> (self.rtt.min() / 512_000).min(63);
+        (self.segmentation.whole(bytes.saturating_add(near).min(LARGEST_BYTES)) as u32).max(2)
+    }
+
+    /// May so many segments wait for the next acknowledgement?
+    fn can_wait(&self, t: u64, segments: u32, after_others: bool) -> bool {
+        let recently = after_others || t.saturating_sub(self.last_sent_at) <= SHORTLY;
+        if !recently || matches!(self.state, State::Recovery | State::Loss) || 3 * segments >= self.window {
+            return false;
+        }
+        let srtt = self.rtt.srtt().as_nanos();
+        self.board.head_sent_at(t).is_some_and(|sent| sent + srtt <= t + SHORTLY.min(srtt / 2))
+    }
+}
