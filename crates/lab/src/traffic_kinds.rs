@@ -102,7 +102,7 @@ const TCP_KEYS: &[TrafficKey] = &[
     key("slow_start_exit", "\"native\"", "\"hystart++\"", "how slow start may end: native, loss-only, hystart++"),
     key(
         "gso",
-        "true",
+        "the control's habit",
         "false",
         "segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as Linux's; or one by one",
     ),

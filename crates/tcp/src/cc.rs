@@ -227,6 +227,8 @@ pub struct Needs {
     pub start: Start,
     /// Windows that the send buffer is made for.
     pub send_buffer: u32,
+    /// Do its hosts have segmentation offload?
+    pub offload: bool,
 }
 
 /// How a control starts.
@@ -258,8 +260,14 @@ pub enum Reduction {
 
 impl Needs {
     /// What most controls need: acknowledgements, losses and marks as they come.
-    pub const PLAIN: Self =
-        Self { feedback: Feedback::Plain, reduction: Reduction::Gradual, ecn: EcnMode::Off, start: Start::Slow, send_buffer: 2 };
+    pub const PLAIN: Self = Self {
+        feedback: Feedback::Plain,
+        reduction: Reduction::Gradual,
+        ecn: EcnMode::Off,
+        start: Start::Slow,
+        send_buffer: 2,
+        offload: true,
+    };
 }
 
 /// What a control is built from.

@@ -99,8 +99,8 @@ pub struct SenderConfig {
     pub rto_min: Duration,
     /// Largest window the receiver offers; `Bytes::MAX` never limits.
     pub max_window: Bytes,
-    /// Segmentation offload: segments leave in pieces, each of which ends with PSH (Linux).
-    pub offload: bool,
+    /// Segmentation offload: segments leave in pieces, each of which ends with PSH. `None`: the control's own habit, on for those of Linux.
+    pub offload: Option<bool>,
     /// What there is to send.
     pub data: Data,
 }
@@ -164,7 +164,7 @@ impl Default for SenderConfig {
             initial_window: 10,
             rto_min: Duration::ms(200),
             max_window: Bytes::MAX,
-            offload: true,
+            offload: None,
             data: Data::Unlimited,
         }
     }

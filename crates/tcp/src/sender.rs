@@ -209,6 +209,7 @@ impl Sender {
         };
         let cc = AnyCc::new(&config.cc, mss, config.slow_start_exit, rng)?;
         let needs = cc::needs(config.cc.kind).unwrap_or(cc::Needs::PLAIN);
+        let offload = config.offload.unwrap_or(needs.offload);
         let mut board = Scoreboard::new();
         let instruments = (needs.feedback == Feedback::Detailed).then(Box::<Instruments>::default);
         if instruments.is_some() {
@@ -226,12 +227,12 @@ impl Sender {
             max_outstanding: most.max(1),
             state: State::Open,
             phase: Phase::Closed,
-            writer: if config.offload || config.data == Data::Messages {
+            writer: if offload || config.data == Data::Messages {
                 Writer::that_never_pushes(mss)
             } else {
                 Writer::new(mss, needs.send_buffer)
             },
-            pieces: Pieces::new(config.offload),
+            pieces: Pieces::new(offload),
             urgent: Urgent::Nothing,
             repair: Repair::Nothing,
             segmentation,

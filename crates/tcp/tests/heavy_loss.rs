@@ -49,7 +49,7 @@ fn transfer(
     let config = SenderConfig {
         cc: CcConfig { kind, params: Vec::new() },
         loss_detection: detection,
-        offload,
+        offload: Some(offload),
         initial_window: WINDOW as u32,
         data: Data::Bytes(Bytes::new(segments * MSS)),
         ..SenderConfig::default()

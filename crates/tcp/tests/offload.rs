@@ -7,7 +7,12 @@ use goodqueue_units::{Bytes, Duration, Rate};
 use pipe::{Log, Pipe};
 
 fn config(kind: &'static str, offload: bool) -> SenderConfig {
-    SenderConfig { cc: CcConfig { kind, params: Vec::new() }, data: Data::Unlimited, offload, ..SenderConfig::default() }
+    SenderConfig {
+        cc: CcConfig { kind, params: Vec::new() },
+        data: Data::Unlimited,
+        offload: Some(offload),
+        ..SenderConfig::default()
+    }
 }
 
 /// What one flow sent in the second half of twice so much time, over a buffer of one bandwidth-delay product.

@@ -15,7 +15,7 @@ fn reno(segments: u64, detection: LossDetection) -> SenderConfig {
     SenderConfig {
         cc: CcConfig { kind: "reno", params: Vec::new() },
         loss_detection: detection,
-        offload: false,
+        offload: Some(false),
         data: Data::Bytes(Bytes::new(segments * MSS)),
         ..SenderConfig::default()
     }

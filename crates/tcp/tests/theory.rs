@@ -14,7 +14,7 @@ fn config(kind: &'static str, params: &[(&'static str, f64)]) -> SenderConfig {
     SenderConfig {
         cc: CcConfig { kind, params: params.to_vec() },
         data: Data::Unlimited,
-        offload: false,
+        offload: Some(false),
         ..SenderConfig::default()
     }
 }

@@ -72,7 +72,7 @@ impl Draft {
                 initial_window: initial_window.map_or(defaults.0.initial_window, |segments| segments as u32),
                 rto_min: rto_min.unwrap_or(defaults.0.rto_min),
                 max_window: max_window.unwrap_or(defaults.0.max_window),
-                offload: gso.unwrap_or(defaults.0.offload),
+                offload: gso,
                 data: Data::Unlimited,
                 ..defaults.0
             },

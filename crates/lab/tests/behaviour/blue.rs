@@ -19,6 +19,8 @@ cc = "reno"
 ecn = true
 flows = 48
 start = "uniform 0 s .. 3 s"
+# Segments leave one by one, as in the simulator of its authors.
+gso = false
 
 [sweep]
 "link.bottleneck.queue" = [

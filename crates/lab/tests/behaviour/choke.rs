@@ -24,6 +24,8 @@ kind = "bulk"
 cc = "reno"
 flows = 32
 start = "uniform 0 s .. 5 s"
+# Segments leave one by one, as in the simulator of its authors.
+gso = false
 
 [[traffic]]
 kind = "cbr"

@@ -19,6 +19,8 @@ kind = "bulk"
 cc = "reno"
 ecn = true
 start = "uniform 0 s .. 3 s"
+# Segments leave one by one, as in the simulator of its authors.
+gso = false
 
 [sweep]
 "traffic.0.flows" = [8, 16, 32]

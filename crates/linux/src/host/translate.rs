@@ -71,7 +71,7 @@ pub fn check(spec: &WorldSpec, kernel: &Kernel) -> Result<(), String> {
         if sender.slow_start_exit != SlowStartExit::Native {
             return refuse("slow_start_exit", "is the kernel's, native");
         }
-        if sender.offload != defaults.offload {
+        if sender.offload == Some(false) {
             return refuse("gso", "is the kernel's, on");
         }
         if sender.initial_window != defaults.initial_window {

@@ -11,7 +11,7 @@
 //!
 //! *Departures*: counts segments instead of bytes; without `slow_start` the window grows from its initial value by the law alone, as the RFC's
 //! pseudocode has it; the delay is the difference of the two timestamps of an acknowledgement, so a delayed acknowledgement counts as
-//! delay (the filter takes it out).
+//! delay (the filter takes it out). Segments leave one by one, as from the programs that send with it over UDP.
 //!
 //! *Limits*: a late comer may take the queue of an earlier flow for its base delay and starve it; with a queue kept below the target by an AQM it
 //! is Reno.
@@ -173,7 +173,7 @@ impl Control for Ledbat {
                 doc: "begin with slow start, until a loss, half the target, or what slow_start_exit says",
             },
         ],
-        needs: Needs { feedback: Feedback::Detailed, ..Needs::PLAIN },
+        needs: Needs { feedback: Feedback::Detailed, offload: false, ..Needs::PLAIN },
         source: "RFC 6817",
     };
 

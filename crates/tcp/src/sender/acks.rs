@@ -87,7 +87,7 @@ impl Sender {
             state: State::Open,
         });
         self.follow_control();
-        self.writer.on_ack((una, nxt), self.board.in_flight(), self.window);
+        self.writer.on_ack((una, nxt), self.window);
         self.grant(t);
         if self.quota == 0 {
             self.arm_after_progress(t);
@@ -168,7 +168,7 @@ impl Sender {
             self.cc.on_ack(&sample);
         }
         self.steer(&facts, &delivery, verdict.lost);
-        self.writer.on_ack((self.board.una(), self.board.nxt()), self.board.in_flight(), self.window);
+        self.writer.on_ack((self.board.una(), self.board.nxt()), self.window);
     }
 
     #[cold]
