@@ -60,7 +60,7 @@ fn a_flood_gets_a_quarter_at_most() {
     );
     insta::assert_snapshot!(shown);
     let [_, red, choke] = runs.as_chunks::<3>().0 else { panic!("three queues at three rates") };
-    assert!(red.iter().all(|run| share(run) > 0.8), "{shown}");
+    assert!(red.iter().all(|run| share(run) > 0.75), "{shown}");
     assert!(choke.iter().all(|run| share(run) < 0.269 + 0.02 && run.link("utilization") > 0.99), "{shown}");
     assert!(share(&choke[2]) < 0.5 * share(&choke[1]) && share(&choke[1]) < share(&choke[0]), "{shown}");
 }
