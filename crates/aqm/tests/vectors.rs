@@ -44,6 +44,8 @@ macro_rules! vectors {
 
 vectors! {
     codel: "codel",
+    tail_drop: "tail-drop",
+    fair: "fair",
     fq_codel: "fq-codel",
     cp_aqm: "cp-aqm",
     linux: "linux",

@@ -10,15 +10,18 @@ mod behaviour {
     mod cake;
     mod choke;
     mod cobalt;
+    mod codel;
     mod cp_aqm;
     mod docsis_pie;
     mod dualpi2;
+    mod fq_codel;
     mod fq_pie;
     mod gsp;
     mod jobs;
     mod nfq_codel;
     mod phantom_queue;
     mod pi;
+    mod pie;
     mod priority;
     mod red;
     mod rem;

@@ -135,9 +135,8 @@ fn page(rows: &[Row]) -> String {
          `cargo xtask cost --write` made this page. Instructions (valgrind's callgrind) are the same on every x86-64 machine with the toolchain of\n\
          `rust-toolchain.toml`; `make bench-gate` fails when one grows by more than {:.0} %. Times are of {} and vary with its load: the\n\
          quickest ten thousand packets of half a million; a dash: counted, not timed.\n\n\
-         Two are dear. `cake` over 100 flows: up to 64 of them go to one host and share its turn, so that a packet takes some seventy turns of twenty\n\
-         bytes, each rounded by a random number as in Linux; turns cannot be skipped without skipping what is drawn. `fq-pie` over many flows: each\n\
-         rests between any two of its packets here, and asks for a timer at each.\n\n\
+         `cake` over 100 flows is dear: up to 64 of them go to one host and share its turn, so that a packet takes some seventy turns of twenty\n\
+         bytes, each rounded by a random number as in Linux; turns cannot be skipped without skipping what is drawn.\n\n\
          | queue | flows | instructions | ns |\n|---|---|---|---|\n",
         MOST_GROWTH * 100.0,
         machine()

@@ -77,9 +77,9 @@ pub struct Cobalt {
     empty_since: Instant,
     p_drop: f64,
     count: u32,
+    dropping: bool,
     /// Busy flows that share the link, this one included.
     sharing: u32,
-    dropping: bool,
     /// Sending time of one MTU; zero while the rate is unknown.
     mtu_time: Duration,
     /// The target in use.

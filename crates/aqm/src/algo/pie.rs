@@ -76,7 +76,8 @@ impl Meter {
     }
 }
 
-/// PIE's state: one a queue. What each packet asks for comes first: in a fair queue of many flows it shares one cache line.
+/// PIE's state: one a queue. What each packet asks for comes first, then what an update does: in a fair queue of many flows that is one
+/// cache line and another.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Pie {
@@ -91,10 +92,12 @@ pub struct Pie {
     active: bool,
     /// Updates would change nothing until a packet arrives.
     dozing: bool,
-    params: PieParams,
-    qdelay: Duration,
+    /// The delay is learnt from time stamps, not from the departure rate.
+    by_timestamp: bool,
     p: f64,
+    qdelay: Duration,
     burst_allowance: Duration,
+    params: PieParams,
     wake: Limit,
     accu: f64,
     /// Backlog up to which nothing is signalled.
@@ -121,6 +124,7 @@ impl Pie {
             lenient: true,
             active: !params.active_inactive,
             dozing: false,
+            by_timestamp: params.estimator == Estimator::Timestamp,
             qdelay: Duration::ZERO,
             burst_allowance: params.max_burst,
             last_sojourn: Duration::MAX,
@@ -208,13 +212,13 @@ impl Pie {
     /// The queue delay now.
     fn measure(&mut self, now: Instant, head: Option<PacketView>, queue: QueueView) -> Duration {
         let Some(head) = head else { return Duration::ZERO };
-        match self.params.estimator {
-            Estimator::Timestamp if self.last_sojourn == Duration::MAX => head.sojourn(now),
-            Estimator::Timestamp => self.last_sojourn,
-            Estimator::DepartureRate => {
-                let threshold = self.params.dq_threshold.get() as f64;
-                Duration::from_secs_f64(queue.backlog.get() as f64 * self.meter.mean_time / threshold)
-            }
+        if !self.by_timestamp {
+            let threshold = self.params.dq_threshold.get() as f64;
+            Duration::from_secs_f64(queue.backlog.get() as f64 * self.meter.mean_time / threshold)
+        } else if self.last_sojourn == Duration::MAX {
+            head.sojourn(now)
+        } else {
+            self.last_sojourn
         }
     }
 
@@ -280,12 +284,10 @@ impl Steerable for Pie {
 
     #[inline(always)]
     fn judge_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Judgement {
-        match self.params.estimator {
-            Estimator::Timestamp => self.last_sojourn = head.sojourn(env.now),
-            Estimator::DepartureRate if self.active => {
-                self.meter.departure(env.now, head.len, queue.backlog, self.params.dq_threshold);
-            }
-            Estimator::DepartureRate => {}
+        if self.by_timestamp {
+            self.last_sojourn = head.sojourn(env.now);
+        } else if self.active {
+            self.meter.departure(env.now, head.len, queue.backlog, self.params.dq_threshold);
         }
         Judgement::Settled(Verdict::Pass)
     }
@@ -358,7 +360,9 @@ impl Aqm for Pie {
         }
         let old = self.qdelay;
         let new = self.measure(env.now, head, queue);
-        let mut p = self.p + self.step(old, new);
+        // Below the target and falling there is no step up, and from zero none down. In a fair queue most updates are of this kind.
+        let stays_zero = self.p == 0.0 && new <= self.params.target && new <= old;
+        let mut p = if stays_zero { 0.0 } else { self.p + self.step(old, new) };
         let calm = self.is_calm(old) && self.is_calm(new);
         let at_rest = if self.params.active_inactive { calm } else { old.is_zero() && new.is_zero() };
         if at_rest {

@@ -145,7 +145,7 @@ impl Red {
             false if due < 1.0 => p / (1.0 - due),
             _ => 1.0,
         };
-        if self.params.bytes { spaced * (len * self.settings.per_mean_size) } else { spaced }
+        if self.params.bytes && spaced < 1.0 { spaced * (len * self.settings.per_mean_size) } else { spaced }
     }
 
     /// Lets the average forget an idle time, as if `ptc` small packets a second had met an empty queue.

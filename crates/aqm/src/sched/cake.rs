@@ -48,7 +48,7 @@ mod tin;
 pub use ack_filter::AckFilter;
 pub use params::{CakeParams, Isolation, KIND, Tins};
 use shares::Shares;
-use tin::{Tin, Turn};
+use tin::{Seat, Tin, Turn};
 
 /// COBALT that spares a queue's last packet.
 #[derive(Clone, Debug)]
@@ -95,6 +95,7 @@ impl Aqm for Sparing {
 #[derive(Clone, Debug)]
 pub struct Cake<P> {
     table: FlowTable<P, Sparing, Turn>,
+    seats: Vec<Seat>,
     tins: Vec<Tin>,
     /// The tin whose turn it is.
     current: usize,
@@ -110,14 +111,16 @@ impl<P: Packet> Cake<P> {
         let weights = params.tins.weights();
         let per_tin = params.flows.max(1);
         let aqm = Sparing(Cobalt::new(params.cobalt));
-        let mut table = FlowTable::new(aqm, Turn::IDLE, per_tin * weights.len() as u32, ShownBacklog::Flow);
+        let count = per_tin * weights.len() as u32;
+        let mut table = FlowTable::new(aqm, Turn::IDLE, count, ShownBacklog::Flow);
         table.books.ecn = EcnPolicy::Mark;
         let shares = Shares::new(params.quantum(None));
         let tins = weights.iter().enumerate();
         let tins = tins.map(|(number, &weight)| Tin::new(number as u32 * per_tin, per_tin, weight, params.isolation)).collect();
         let bytes = limit.bytes.min(MOST_BYTES);
         let limit = Limit { packets: limit.packets.min(Packets::new(pool::MOST)), bytes };
-        Self { table, tins, current: 0, params, limit, shares }.with_rng(Rng::new(0))
+        Self { table, seats: alloc::vec![Seat::NONE; count as usize], tins, current: 0, params, limit, shares }
+            .with_rng(Rng::new(0))
     }
 
     /// Sets whether signals mark.
@@ -145,59 +148,35 @@ impl<P: Packet> Cake<P> {
         self
     }
 
-    /// The tin whose turn it is. Something must wait.
-    #[inline]
-    fn choose_tin(&mut self) -> usize {
-        loop {
-            let tin = &mut self.tins[self.current];
+    fn is_over_limit(&self) -> bool {
+        self.table.total.packets > self.limit.packets || self.table.total.backlog > self.limit.bytes
+    }
+}
+
+/// The number of the tin whose turn it is, from that of the last one. Something must wait.
+#[inline]
+fn choose(tins: &mut [Tin], last: usize) -> usize {
+    let mut from = last;
+    loop {
+        for (number, tin) in tins.iter_mut().enumerate().skip(from) {
             if tin.deficit >= 0 && tin.is_active() {
-                return self.current;
+                return number;
             }
             if tin.deficit <= 0 {
                 tin.deficit += tin.weight;
             }
-            self.current += 1;
-            if self.current == self.tins.len() {
-                self.current = 0;
-            }
         }
+        from = 0;
     }
+}
 
-    fn is_over_limit(&self) -> bool {
-        self.table.total.packets > self.limit.packets || self.table.total.backlog > self.limit.bytes
-    }
-
-    /// Lends queue `index` the generator of Linux's form, or takes it back: it has one for all that is drawn.
-    #[inline]
-    fn exchange_draws(&mut self, index: usize) {
-        if let Some(draws) = &mut self.shares.linux
-            && let Some(lent) = self.table.flows[index].aqm.0.linux_draws()
-        {
-            core::mem::swap(draws, lent);
-        }
-    }
-
-    /// Lets queue `index` of tin `number` send, and charges it and its tin.
-    #[inline]
-    fn send_from(&mut self, number: usize, index: usize, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
-        let before = self.table.total;
-        if self.params.ingress {
-            self.table.flows[index].aqm.on_sharing(self.tins[number].bulk);
-        }
-        self.exchange_draws(index);
-        let departure = self.table.take(index, now, sink);
-        self.exchange_draws(index);
-        let departure = departure?;
-        let left = if self.params.ingress {
-            let after = self.table.total;
-            QueueView { backlog: before.backlog - after.backlog, packets: before.packets - after.packets }
-        } else {
-            QueueView { backlog: departure.packet.len(), packets: Packets::new(1) }
-        };
-        let framed = left.backlog.get() + self.table.books.overhead.get() * left.packets.get();
-        self.table.flows[index].turn.deficit -= framed as i64;
-        self.tins[number].deficit -= framed as i64;
-        Some(departure)
+/// Lends queue `index` the generator of Linux's form, or takes it back: it has one for all that is drawn.
+#[inline]
+fn exchange_draws<P>(shares: &mut Shares, table: &mut FlowTable<P, Sparing, Turn>, index: usize) {
+    if let Some(draws) = &mut shares.linux
+        && let Some(lent) = table.flows[index].aqm.0.linux_draws()
+    {
+        core::mem::swap(draws, lent);
     }
 }
 
@@ -223,7 +202,7 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
         {
             self.table.withdraw(index, place, Reason::Redundant, sink);
         }
-        tin.join(&mut self.table, bucket, hosts, &mut self.shares);
+        tin.join(&mut self.table, &mut self.seats, bucket, hosts, &mut self.shares);
         while self.is_over_limit() {
             let longest = self.table.fattest();
             self.table.evict(longest, DropFrom::Head, 1, 0, now, sink);
@@ -232,34 +211,60 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
 
     #[inline(never)]
     fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
+        let Self { table, seats, tins, current, params, shares, .. } = self;
         let mut serves_decaying = true;
-        while !self.table.total.packets.is_zero() {
-            let number = self.choose_tin();
-            while let Some(bucket) = self.tins[number].next(serves_decaying) {
+        while !table.total.packets.is_zero() {
+            *current = choose(tins, *current);
+            let tin = &mut tins[*current];
+            while let Some(bucket) = tin.next(serves_decaying) {
                 serves_decaying = false;
                 let index = bucket as usize;
-                if self.table.flows[index].turn.deficit <= 0 {
-                    self.tins[number].end_turn(&mut self.table, bucket, &mut self.shares);
+                let flow = &mut table.flows[index];
+                if flow.turn.deficit <= 0 {
+                    tin.end_turn(table, seats, bucket, shares);
                     continue;
                 }
-                if let Some(departure) = self.send_from(number, index, now, sink) {
-                    return Some(departure);
+                if params.ingress {
+                    flow.aqm.on_sharing(tin.bulk);
                 }
-                let rests = self.table.flows[index].aqm.0.is_at_rest(now);
-                self.tins[number].leave(&mut self.table, bucket, rests);
-                break;
+                // Of the three queues or so that a packet meets here all but one are mostly empty.
+                if flow.is_empty() {
+                    flow.aqm.on_idle(now);
+                } else {
+                    let before = table.total;
+                    exchange_draws(shares, table, index);
+                    let departure = table.take(index, now, sink);
+                    exchange_draws(shares, table, index);
+                    if let Some(sent) = &departure {
+                        let framed = |bytes: Bytes, packets: u64| (bytes.get() + table.books.overhead.get() * packets) as i64;
+                        let charge = if params.ingress {
+                            framed(before.backlog - table.total.backlog, (before.packets - table.total.packets).get())
+                        } else {
+                            framed(sent.packet.len(), 1)
+                        };
+                        table.flows[index].turn.deficit -= charge;
+                        tin.deficit -= charge;
+                        return departure;
+                    }
+                }
+                let flow = &mut table.flows[index];
+                tin.leave(&mut flow.turn, seats, bucket, flow.aqm.0.is_at_rest(now));
+                // The tin is not charged for that: it is still the one to serve, if there is anything.
+                if table.total.packets.is_zero() || !tin.is_active() {
+                    break;
+                }
             }
         }
         None
     }
 
+    /// COBALT has no updates.
+    #[inline]
     fn next_timer(&self) -> Option<Instant> {
-        self.table.next_timer()
+        None
     }
 
-    fn handle_timer(&mut self, now: Instant) {
-        self.table.handle_timer(now);
-    }
+    fn handle_timer(&mut self, _: Instant) {}
 
     fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {
         self.table.set_link_rate(now, rate);

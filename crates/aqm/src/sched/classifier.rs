@@ -24,27 +24,49 @@ pub(crate) struct Classifier {
     salt: u64,
     perturbation: Option<Duration>,
     renewal: Instant,
-    /// Of each queue; empty with [`Hashing::Direct`].
-    tenants: Vec<Tenant>,
+    /// Empty with [`Hashing::Direct`].
+    sets: Vec<Set>,
 }
 
-/// Whose queue it is.
+/// Whose the queues of a set are.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tenant {
-    flow: FlowHash,
-    /// Other flows that found no free queue are in it, too, and stay until it is empty: moving on would reorder them.
-    is_shared: bool,
-    /// Has any flow ever been in it?
-    is_known: bool,
+struct Set {
+    /// The last flow in each queue, as [`tenant`] has it; 0 where there was none yet.
+    tenants: [u64; WAYS as usize],
+    /// A bit for each queue: other flows that found no free one are in it, too, and stay until it is empty, as moving on would reorder them.
+    shared: u8,
+}
+
+/// A flow as a tenant, which is never 0.
+const fn tenant(flow: FlowHash) -> u64 {
+    1 << 32 | flow.0 as u64
+}
+
+impl Set {
+    /// The place of `flow`, if it has one. All are looked at: which it is depends on chance, and a wrong guess costs more.
+    #[inline]
+    fn place_of(&self, flow: FlowHash) -> Option<u32> {
+        let mut place = WAYS;
+        for (number, &known) in (0..).zip(&self.tenants) {
+            place = if known == tenant(flow) { number } else { place };
+        }
+        (place < WAYS).then_some(place)
+    }
+
+    /// A new tenant at `place`.
+    fn let_to(&mut self, flow: FlowHash, place: u32) {
+        self.tenants[place as usize] = tenant(flow);
+        self.shared &= !(1 << place);
+    }
 }
 
 impl Classifier {
     pub(crate) fn new(queues: u32, hashing: Hashing, perturbation: Option<Duration>, rng: &mut Rng) -> Self {
-        let tenants = match hashing {
+        let sets = match hashing {
             Hashing::Direct => Vec::new(),
-            Hashing::SetAssociative => alloc::vec![Tenant::default(); queues as usize],
+            Hashing::SetAssociative => alloc::vec![Set::default(); queues.div_ceil(WAYS) as usize],
         };
-        let mut classifier = Self { queues, salt: 0, perturbation, renewal: Instant::MAX, tenants };
+        let mut classifier = Self { queues, salt: 0, perturbation, renewal: Instant::MAX, sets };
         classifier.renew(Instant::ZERO, rng);
         classifier
     }
@@ -53,7 +75,7 @@ impl Classifier {
     pub(crate) fn renew(&mut self, now: Instant, rng: &mut Rng) {
         self.salt = rng.next_u64();
         self.renewal = self.perturbation.map_or(Instant::MAX, |period| now + period);
-        self.tenants.fill(Tenant::default());
+        self.sets.fill(Set::default());
     }
 
     #[inline]
@@ -76,37 +98,30 @@ impl Classifier {
     #[inline]
     pub(crate) fn queue_of(&mut self, flow: FlowHash, is_busy: impl Fn(u32) -> bool) -> u32 {
         let home = self.home(flow);
-        if self.tenants.is_empty() {
-            return home;
+        let (first, place) = (home - home % WAYS, home % WAYS);
+        let Some(set) = self.sets.get_mut((home / WAYS) as usize) else { return home };
+        if let Some(own) = set.place_of(flow) {
+            if !is_busy(first + own) {
+                set.shared &= !(1 << own);
+            }
+            return first + own;
         }
-        let tenant = self.tenants[home as usize];
-        if tenant.is_known && tenant.flow == flow && is_busy(home) {
-            return home;
-        }
-        self.search(flow, home, is_busy)
+        let ways = WAYS.min(self.queues - first);
+        first + Self::search(set, ways, flow, place, |place| is_busy(first + place))
     }
 
-    /// The queue of the set of `home` that `flow` is in, else a free one, else `home` itself.
-    fn search(&mut self, flow: FlowHash, home: u32, is_busy: impl Fn(u32) -> bool) -> u32 {
-        let first = home - home % WAYS;
-        let ways = WAYS.min(self.queues - first);
-        // From `home` on, once round the set; a division would cost as much as all the rest.
-        let mut in_turn = (home..first + ways).chain(first..home);
-        let belongs = |tenant: Tenant| tenant.is_known && tenant.flow == flow;
-        if let Some(own) = in_turn.clone().find(|&queue| belongs(self.tenants[queue as usize])) {
-            self.tenants[own as usize].is_shared &= is_busy(own);
-            return own;
-        }
-        if self.tenants[home as usize].is_shared && is_busy(home) {
+    /// A free place of `set`, from `home` on, once round, or `home` itself.
+    fn search(set: &mut Set, ways: u32, flow: FlowHash, home: u32, is_busy: impl Fn(u32) -> bool) -> u32 {
+        if set.shared >> home & 1 == 1 && is_busy(home) {
             return home;
         }
-        match in_turn.find(|&queue| !is_busy(queue)) {
+        match (home..ways).chain(0..home).find(|&place| !is_busy(place)) {
             Some(free) => {
-                self.tenants[free as usize] = Tenant { flow, is_shared: false, is_known: true };
+                set.let_to(flow, free);
                 free
             }
             None => {
-                self.tenants[home as usize].is_shared = true;
+                set.shared |= 1 << home;
                 home
             }
         }

@@ -46,6 +46,14 @@ pub(crate) struct Flow<A, S> {
     pub(crate) aqm: A,
 }
 
+impl<A, S> Flow<A, S> {
+    /// Does nothing wait in it?
+    #[inline]
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.fifo.is_empty()
+    }
+}
+
 /// What waits in a flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Load {

@@ -47,12 +47,14 @@ class Red(Model):
         return 1.0
 
     def spread(self, p_b, packet):
+        if p_b >= 1:
+            return 1
         c = self.count_bytes / self.mean if self.byte_mode else self.count
         if self.wait:
             p_a = 0 if c * p_b < 1 else p_b / (2 - c * p_b) if c * p_b < 2 else 1
         else:
             p_a = p_b / (1 - c * p_b) if c * p_b < 1 else 1
-        return min(1, p_a * packet.len / self.mean) if self.byte_mode else p_a
+        return min(1, p_a * packet.len / self.mean) if self.byte_mode and p_a < 1 else p_a
 
     def adapt(self, now):
         if now < self.last_adapt + 500 * MS:
@@ -140,6 +142,14 @@ def main():
         "tenth": ("red", small, False, {"auto_w_q": "tenth"}, {"weight_rule": "tenth"}, {"phases": (2.5, 1.1), "rates": (10_000_000, 30_000_000)}),
         "legacy-static": ("red", small, False, {"auto_w_q": "second", "legacy_static": True}, {"weight_rule": "second", "static": True},
                           {"phases": (2.5, 1.1), "rates": (10_000_000, 4_000_000, 0, 100_000_000)}),
+        "adaptive-marks": ("ared", small, True, quick, quick | {"adaptive": "floyd"},
+                           {"codepoints": (NOT_ECT, ECT0, ECT0), "phases": (1.3, 1.0, 2.0)}),
+        "adaptive-bytes": ("ared", koo, False, quick | {"bytes": True, "queue_in_bytes": True},
+                           quick | {"bytes": True, "queue_in_bytes": True, "adaptive": "floyd"}, {"phases": (2.5, 1.2, 0.3)}),
+        "adaptive-changing-rate": ("ared", small, False, {}, {"adaptive": "floyd"},
+                                   {"phases": (2.5, 1.1), "rates": (10_000_000, 4_000_000, 0, 100_000_000)}),
+        "adaptive-ungentle": ("ared", small, False, quick | {"gentle": False, "max_p": 0.4}, quick | {"gentle": False, "max_p": 0.4, "adaptive": "floyd"},
+                              {"phases": (3.0, 0.7, 1.05)}),
     }
     for seed, (name, (kind, facts, ecn, params, settings, load)) in enumerate(cases.items()):
         rng = Rng(300 + seed)

@@ -1,5 +1,6 @@
 //! The header of an algorithm's file: what it says of itself.
 
+use goodqueue_aqm::sched::kinds;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -57,7 +58,10 @@ impl Header {
             }
             while let Some((before, rest)) = text.split_once("`super::") {
                 let (name, after) = rest.split_once('`').expect("a closing quote");
-                let kind = name.replace('_', "-");
+                let name = name.replace('_', "-");
+                // A module of several kinds has the name of one of them, and more.
+                let kind = kinds().map(|spec| spec.kind).filter(|kind| name.starts_with(kind)).max_by_key(|kind| kind.len());
+                let kind = kind.unwrap_or_else(|| panic!("`super::{name}` has no page"));
                 *text = format!("{before}[`{kind}`]({kind}.md){after}");
             }
         }

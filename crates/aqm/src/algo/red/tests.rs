@@ -136,6 +136,9 @@ fn certainty_does_not_depend_on_packet_size() {
     red.avg = red.settings.max_th;
     red.count_bytes = 40.0;
     assert_eq!(red.spread(red.ramp(), 40.0), 1.0);
+    // Twice as many bytes since the last signal as the probability asks for.
+    red.count_bytes = 2.0 / 0.1 * red.params.mean_pktsize.get() as f64;
+    assert_eq!((red.spread(0.1, 40.0), red.spread(0.05, 40.0) < 0.1), (1.0, true));
 }
 
 #[test]

@@ -28,25 +28,36 @@ enum Place {
     Decaying,
 }
 
-/// A queue's place in its tin's round, its credit, and its hosts.
+/// What stands beside each queue's algorithm: its credit, and its place in its tin's round.
 #[derive(Clone, Debug)]
 pub(super) struct Turn {
-    next: u32,
-    previous: u32,
-    place: Place,
-    /// Slots among the tin's sources and destinations.
-    source: u32,
-    destination: u32,
     pub(super) deficit: i64,
+    place: Place,
 }
 
 impl Turn {
-    pub(super) const IDLE: Self = Self { next: NONE, previous: NONE, place: Place::Idle, source: 0, destination: 0, deficit: 0 };
+    pub(super) const IDLE: Self = Self { deficit: 0, place: Place::Idle };
+}
+
+/// A queue's neighbours in its line, and its hosts. Apart from the queues: to move one in a line takes its neighbours' links, and of a
+/// thousand queues these fit the nearest cache.
+#[derive(Clone, Debug)]
+pub(super) struct Seat {
+    next: u32,
+    previous: u32,
+    /// Slots among the tin's sources and destinations.
+    source: u32,
+    destination: u32,
+}
+
+impl Seat {
+    pub(super) const NONE: Self = Self { next: NONE, previous: NONE, source: 0, destination: 0 };
 }
 
 type Flows = [Flow<Sparing, Turn>];
+type Table<P> = FlowTable<P, Sparing, Turn>;
 
-/// Queues in a line, linked both ways through their turns.
+/// Queues in a line, linked both ways through their seats.
 #[derive(Clone, Copy, Debug)]
 struct Chain {
     head: u32,
@@ -56,46 +67,50 @@ struct Chain {
 impl Chain {
     const EMPTY: Self = Self { head: NONE, tail: NONE };
 
-    fn push_back(&mut self, flows: &mut Flows, index: u32) {
-        let turn = &mut flows[index as usize].turn;
-        (turn.next, turn.previous) = (NONE, self.tail);
+    #[inline]
+    fn push_back(&mut self, seats: &mut [Seat], index: u32) {
+        let seat = &mut seats[index as usize];
+        (seat.next, seat.previous) = (NONE, self.tail);
         match self.tail {
             NONE => self.head = index,
-            tail => flows[tail as usize].turn.next = index,
+            tail => seats[tail as usize].next = index,
         }
         self.tail = index;
     }
 
-    fn remove(&mut self, flows: &mut Flows, index: u32) {
-        let Turn { next, previous, .. } = flows[index as usize].turn;
+    #[inline]
+    fn remove(&mut self, seats: &mut [Seat], index: u32) {
+        let Seat { next, previous, .. } = seats[index as usize];
         match previous {
             NONE => self.head = next,
-            previous => flows[previous as usize].turn.next = next,
+            previous => seats[previous as usize].next = next,
         }
         match next {
             NONE => self.tail = previous,
-            next => flows[next as usize].turn.previous = previous,
+            next => seats[next as usize].previous = previous,
+        }
+    }
+
+    /// Puts the first queue behind the others.
+    #[inline]
+    fn turn_on(&mut self, seats: &mut [Seat]) {
+        let second = seats[self.head as usize].next;
+        if second != NONE {
+            self.begin_with(seats, second);
         }
     }
 
     /// Puts what stands before queue `first` behind the others.
-    fn begin_with(&mut self, flows: &mut Flows, first: u32) {
+    #[inline]
+    fn begin_with(&mut self, seats: &mut [Seat], first: u32) {
         if self.head == first {
             return;
         }
-        let last = core::mem::replace(&mut flows[first as usize].turn.previous, NONE);
-        flows[last as usize].turn.next = NONE;
-        flows[self.tail as usize].turn.next = self.head;
-        flows[self.head as usize].turn.previous = self.tail;
+        let last = core::mem::replace(&mut seats[first as usize].previous, NONE);
+        seats[last as usize].next = NONE;
+        seats[self.tail as usize].next = self.head;
+        seats[self.head as usize].previous = self.tail;
         (self.head, self.tail) = (first, last);
-    }
-
-    /// Puts queue `index` behind the others.
-    fn put_last(&mut self, flows: &mut Flows, index: u32) {
-        if self.tail != index {
-            self.remove(flows, index);
-            self.push_back(flows, index);
-        }
     }
 }
 
@@ -165,166 +180,201 @@ impl Tin {
     /// The queue to be served next; one that decays goes first when `serves_decaying`.
     #[inline]
     pub(super) fn next(&self, serves_decaying: bool) -> Option<u32> {
-        let chains = [if serves_decaying { self.fading } else { Chain::EMPTY }, self.new, self.old, self.fading];
-        chains.iter().map(|chain| chain.head).find(|&head| head != NONE)
+        let fading = self.fading.head;
+        if serves_decaying && fading != NONE {
+            return Some(fading);
+        }
+        let head = match (self.new.head, self.old.head) {
+            (NONE, NONE) => fading,
+            (NONE, old) => old,
+            (new, _) => new,
+        };
+        (head != NONE).then_some(head)
     }
 
-    fn chain(&mut self, place: Place) -> &mut Chain {
+    /// Takes queue `index` out of the line of `place`, where it is not counted any more.
+    #[inline]
+    fn quit(&mut self, seats: &mut [Seat], index: u32, place: Place) {
         match place {
-            Place::Sparse => &mut self.new,
-            Place::Decaying => &mut self.fading,
-            Place::Idle | Place::SparseEmpty | Place::Bulk => &mut self.old,
-        }
-    }
-
-    /// Moves queue `index` to the end of the line of `place`, and counts it there.
-    fn put(&mut self, flows: &mut Flows, index: u32, place: Place) {
-        let before = core::mem::replace(&mut flows[index as usize].turn.place, place);
-        if before == place {
-            if place != Place::Idle {
-                self.chain(place).put_last(flows, index);
-            }
-            return;
-        }
-        if before != Place::Idle {
-            self.chain(before).remove(flows, index);
-        }
-        if place != Place::Idle {
-            self.chain(place).push_back(flows, index);
-        }
-        let Turn { source, destination, .. } = flows[index as usize].turn;
-        self.count_as(before, place, source, destination);
-    }
-
-    fn count_as(&mut self, before: Place, place: Place, source: u32, destination: u32) {
-        match before {
             Place::Idle => {}
-            Place::Sparse | Place::SparseEmpty => self.sparse -= 1,
-            Place::Decaying => self.decaying -= 1,
+            Place::Sparse => {
+                self.new.remove(seats, index);
+                self.sparse -= 1;
+            }
+            Place::SparseEmpty => {
+                self.old.remove(seats, index);
+                self.sparse -= 1;
+            }
             Place::Bulk => {
+                self.old.remove(seats, index);
                 self.bulk -= 1;
+                let Seat { source, destination, .. } = seats[index as usize];
                 self.sources.iter_mut().for_each(|hosts| hosts.ends_bulk(source));
                 self.destinations.iter_mut().for_each(|hosts| hosts.ends_bulk(destination));
             }
+            Place::Decaying => {
+                self.fading.remove(seats, index);
+                self.decaying -= 1;
+            }
         }
+    }
+
+    /// Puts queue `index` at the end of the line of `place`, and counts it there.
+    #[inline]
+    fn enter(&mut self, seats: &mut [Seat], index: u32, place: Place) {
         match place {
             Place::Idle => {
+                let Seat { source, destination, .. } = seats[index as usize];
                 self.sources.iter_mut().for_each(|hosts| hosts.leave(source));
                 self.destinations.iter_mut().for_each(|hosts| hosts.leave(destination));
             }
-            Place::Sparse | Place::SparseEmpty => self.sparse += 1,
-            Place::Decaying => self.decaying += 1,
+            Place::Sparse => {
+                self.new.push_back(seats, index);
+                self.sparse += 1;
+            }
+            Place::SparseEmpty => {
+                self.old.push_back(seats, index);
+                self.sparse += 1;
+            }
             Place::Bulk => {
-                self.bulk += 1;
-                self.sources.iter_mut().for_each(|hosts| hosts.becomes_bulk(source));
-                self.destinations.iter_mut().for_each(|hosts| hosts.becomes_bulk(destination));
+                self.old.push_back(seats, index);
+                self.becomes_bulk(&seats[index as usize]);
+            }
+            Place::Decaying => {
+                self.fading.push_back(seats, index);
+                self.decaying += 1;
             }
         }
+    }
+
+    fn becomes_bulk(&mut self, seat: &Seat) {
+        self.bulk += 1;
+        self.sources.iter_mut().for_each(|hosts| hosts.becomes_bulk(seat.source));
+        self.destinations.iter_mut().for_each(|hosts| hosts.becomes_bulk(seat.destination));
     }
 
     /// A packet between `hosts` was put into queue `index`.
     #[inline]
     pub(super) fn join<P: Packet>(
         &mut self,
-        table: &mut FlowTable<P, Sparing, Turn>,
+        table: &mut Table<P>,
+        seats: &mut [Seat],
         index: u32,
         hosts: aqm::Hosts,
         shares: &mut Shares,
     ) {
         let turn = &mut table.flows[index as usize].turn;
+        let seat = &mut seats[index as usize];
         match turn.place {
             Place::Sparse | Place::Bulk => return,
             Place::SparseEmpty => {
                 // It stays where it is: only what it counts as changes.
                 turn.place = Place::Bulk;
-                let (source, destination) = (turn.source, turn.destination);
-                self.count_as(Place::SparseEmpty, Place::Bulk, source, destination);
+                self.sparse -= 1;
+                self.becomes_bulk(seat);
                 return;
             }
             Place::Idle => {
-                turn.source = self.sources.as_mut().map_or(0, |side| side.enter(hosts.source));
-                turn.destination = self.destinations.as_mut().map_or(0, |side| side.enter(hosts.destination));
+                seat.source = self.sources.as_mut().map_or(0, |side| side.enter(hosts.source));
+                seat.destination = self.destinations.as_mut().map_or(0, |side| side.enter(hosts.destination));
             }
-            Place::Decaying => {}
+            Place::Decaying => self.quit(seats, index, Place::Decaying),
         }
-        self.put(&mut table.flows, index, Place::Sparse);
-        let credit = self.credit(table, index, shares);
-        table.flows[index as usize].turn.deficit = credit;
+        turn.place = Place::Sparse;
+        self.enter(seats, index, Place::Sparse);
+        turn.deficit = self.credit(&seats[index as usize], shares, &mut table.books.rng);
     }
 
     /// Queue `index` has used up its credit: it gets another turn's, and waits for it behind the others.
-    pub(super) fn end_turn<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, index: u32, shares: &mut Shares) {
+    pub(super) fn end_turn<P: Packet>(&mut self, table: &mut Table<P>, seats: &mut [Seat], index: u32, shares: &mut Shares) {
         if self.old.head == index && self.new.head == NONE {
-            self.rounds(table, shares);
+            self.rounds(table, seats, shares);
         } else {
-            self.leave_turn(table, index, shares);
+            self.leave_turn(table, seats, index, shares);
         }
     }
 
     /// The same for one old queue after the other until one has credit. Shares of one quantum among many may be a few bytes: a packet takes
     /// dozens of turns, of queues that mostly stay what they are, in an order that stays what it is but for its beginning.
-    fn rounds<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, shares: &mut Shares) {
+    fn rounds<P: Packet>(&mut self, table: &mut Table<P>, seats: &mut [Seat], shares: &mut Shares) {
         loop {
             let FlowTable { flows, books, .. } = table;
             let met = match &mut shares.linux {
                 None => {
                     // A generator of its own stays in registers.
                     let (mut draw, mut rng) = (ExactDraw::new(shares.quantum), books.rng.clone());
-                    let met = self.spend_bulk_turns(flows, |queues| draw.next(queues, &mut rng));
+                    let met = self.spend_bulk_turns(flows, seats, |queues| draw.next(queues, &mut rng));
                     books.rng = rng;
                     met
                 }
-                Some(draws) => self.spend_bulk_turns(flows, |queues| shares::linux(shares.quantum, queues, draws)),
+                Some(draws) => self.spend_bulk_turns(flows, seats, |queues| shares::linux(shares.quantum, queues, draws)),
             };
             let Some(first) = met else { return };
-            self.old.begin_with(&mut table.flows, first);
+            self.old.begin_with(seats, first);
             if table.flows[first as usize].turn.deficit > 0 {
                 return;
             }
-            self.leave_turn(table, first, shares);
+            self.leave_turn(table, seats, first, shares);
         }
     }
 
     /// Gives turns to bulk queues in their order, round after round, until one is met that has credit or is not bulk: that one.
     #[inline]
-    fn spend_bulk_turns(&self, flows: &mut Flows, mut draw: impl FnMut(u32) -> i64) -> Option<u32> {
+    fn spend_bulk_turns(&self, flows: &mut Flows, seats: &[Seat], mut draw: impl FnMut(u32) -> i64) -> Option<u32> {
         let mut at = self.old.head;
         loop {
-            let turn = &mut flows.get_mut(at as usize)?.turn;
+            let (turn, seat) = (&mut flows.get_mut(at as usize)?.turn, seats.get(at as usize)?);
             if turn.deficit > 0 || turn.place != Place::Bulk {
                 return Some(at);
             }
-            turn.deficit += draw(self.sharing(turn.source, turn.destination));
-            at = if turn.next == NONE { self.old.head } else { turn.next };
+            turn.deficit += draw(self.sharing(seat));
+            at = if seat.next == NONE { self.old.head } else { seat.next };
         }
     }
 
-    fn leave_turn<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, index: u32, shares: &mut Shares) {
-        let place = match table.flows[index as usize].turn.place {
-            Place::Sparse if table.is_empty(index as usize) => Place::SparseEmpty,
-            Place::Sparse => Place::Bulk,
-            place => place,
-        };
-        self.put(&mut table.flows, index, place);
-        let credit = self.credit(table, index, shares);
-        table.flows[index as usize].turn.deficit += credit;
+    fn leave_turn<P: Packet>(&mut self, table: &mut Table<P>, seats: &mut [Seat], index: u32, shares: &mut Shares) {
+        let is_empty = table.is_empty(index as usize);
+        let turn = &mut table.flows[index as usize].turn;
+        let before = turn.place;
+        if before == Place::Sparse {
+            turn.place = if is_empty { Place::SparseEmpty } else { Place::Bulk };
+        }
+        if before == turn.place {
+            // Whose turn ends is the first of its line.
+            match before {
+                Place::Decaying => self.fading.turn_on(seats),
+                _ => self.old.turn_on(seats),
+            }
+        } else {
+            self.quit(seats, index, before);
+            self.enter(seats, index, turn.place);
+        }
+        turn.deficit += self.credit(&seats[index as usize], shares, &mut table.books.rng);
     }
 
-    /// Queue `index` was found empty; `rests` says whether its COBALT has nothing left to forget.
-    pub(super) fn leave<P: Packet>(&mut self, table: &mut FlowTable<P, Sparing, Turn>, index: u32, rests: bool) {
-        self.put(&mut table.flows, index, if rests { Place::Idle } else { Place::Decaying });
+    /// The first queue of its line, that of `turn`, was found empty; `rests` says whether its COBALT has nothing left to forget.
+    // Most of them stay what they are, which the caller need not call a function for.
+    #[inline(always)]
+    pub(super) fn leave(&mut self, turn: &mut Turn, seats: &mut [Seat], index: u32, rests: bool) {
+        let place = if rests { Place::Idle } else { Place::Decaying };
+        if turn.place == place {
+            self.fading.turn_on(seats);
+        } else {
+            self.quit(seats, index, turn.place);
+            self.enter(seats, index, place);
+            turn.place = place;
+        }
     }
 
-    fn credit<P: Packet>(&self, table: &mut FlowTable<P, Sparing, Turn>, index: u32, shares: &mut Shares) -> i64 {
-        let Turn { source, destination, .. } = table.flows[index as usize].turn;
-        shares.draw(self.sharing(source, destination), &mut table.books.rng)
+    fn credit(&self, seat: &Seat, shares: &mut Shares, rng: &mut Rng) -> i64 {
+        shares.draw(self.sharing(seat), rng)
     }
 
     /// How many bulk queues the busier of two hosts has.
     #[inline]
-    fn sharing(&self, source: u32, destination: u32) -> u32 {
-        let at_source = self.sources.as_ref().map_or(0, |hosts| hosts.bulk(source));
-        let at_destination = self.destinations.as_ref().map_or(0, |hosts| hosts.bulk(destination));
+    fn sharing(&self, seat: &Seat) -> u32 {
+        let at_source = self.sources.as_ref().map_or(0, |hosts| hosts.bulk(seat.source));
+        let at_destination = self.destinations.as_ref().map_or(0, |hosts| hosts.bulk(seat.destination));
         at_source.max(at_destination)
     }
 }
