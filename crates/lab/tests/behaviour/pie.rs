@@ -18,6 +18,8 @@ queue = "pie"
 kind = "bulk"
 cc = "reno"
 start = "uniform 0 s .. 2 s"
+# Segments leave one by one, as in the simulator of its authors.
+gso = false
 
 [sweep]
 "link.bottleneck.rate" = ["10 Mbit/s", "40 Mbit/s"]
