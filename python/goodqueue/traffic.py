@@ -107,6 +107,9 @@ class Bulk(Traffic):
         How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
     slow_start_exit
         How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: "native".
+    gso
+        Segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as
+        Linux's; or one by one; for instance ``false``. Default: the control's habit.
     initial_window
         Initial window in segments; for instance ``3``. Default: 10.
     rto_min
@@ -130,6 +133,7 @@ class Bulk(Traffic):
     sack: Value | None = None
     loss_detection: Value | None = None
     slow_start_exit: Value | None = None
+    gso: Value | None = None
     initial_window: Value | None = None
     rto_min: Value | None = None
     max_window: Value | None = None
@@ -168,6 +172,9 @@ class BulkWithPauses(Traffic):
         How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
     slow_start_exit
         How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: "native".
+    gso
+        Segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as
+        Linux's; or one by one; for instance ``false``. Default: the control's habit.
     initial_window
         Initial window in segments; for instance ``3``. Default: 10.
     rto_min
@@ -193,6 +200,7 @@ class BulkWithPauses(Traffic):
     sack: Value | None = None
     loss_detection: Value | None = None
     slow_start_exit: Value | None = None
+    gso: Value | None = None
     initial_window: Value | None = None
     rto_min: Value | None = None
     max_window: Value | None = None
@@ -230,6 +238,9 @@ class Short(Traffic):
         How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
     slow_start_exit
         How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: "native".
+    gso
+        Segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as
+        Linux's; or one by one; for instance ``false``. Default: the control's habit.
     initial_window
         Initial window in segments; for instance ``3``. Default: 10.
     rto_min
@@ -255,6 +266,7 @@ class Short(Traffic):
     sack: Value | None = None
     loss_detection: Value | None = None
     slow_start_exit: Value | None = None
+    gso: Value | None = None
     initial_window: Value | None = None
     rto_min: Value | None = None
     max_window: Value | None = None
@@ -288,6 +300,9 @@ class FlowList(Traffic):
         How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
     slow_start_exit
         How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: "native".
+    gso
+        Segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as
+        Linux's; or one by one; for instance ``false``. Default: the control's habit.
     initial_window
         Initial window in segments; for instance ``3``. Default: 10.
     rto_min
@@ -311,6 +326,7 @@ class FlowList(Traffic):
     sack: Value | None = None
     loss_detection: Value | None = None
     slow_start_exit: Value | None = None
+    gso: Value | None = None
     initial_window: Value | None = None
     rto_min: Value | None = None
     max_window: Value | None = None
@@ -350,6 +366,9 @@ class Web(Traffic):
         How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
     slow_start_exit
         How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: "native".
+    gso
+        Segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as
+        Linux's; or one by one; for instance ``false``. Default: the control's habit.
     initial_window
         Initial window in segments; for instance ``3``. Default: 10.
     rto_min
@@ -375,6 +394,7 @@ class Web(Traffic):
     sack: Value | None = None
     loss_detection: Value | None = None
     slow_start_exit: Value | None = None
+    gso: Value | None = None
     initial_window: Value | None = None
     rto_min: Value | None = None
     max_window: Value | None = None
@@ -419,6 +439,9 @@ class Page(Traffic):
         How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
     slow_start_exit
         How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: "native".
+    gso
+        Segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as
+        Linux's; or one by one; for instance ``false``. Default: the control's habit.
     initial_window
         Initial window in segments; for instance ``3``. Default: 10.
     rto_min
@@ -447,6 +470,7 @@ class Page(Traffic):
     sack: Value | None = None
     loss_detection: Value | None = None
     slow_start_exit: Value | None = None
+    gso: Value | None = None
     initial_window: Value | None = None
     rto_min: Value | None = None
     max_window: Value | None = None
@@ -487,6 +511,9 @@ class Video(Traffic):
         How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
     slow_start_exit
         How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: "native".
+    gso
+        Segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as
+        Linux's; or one by one; for instance ``false``. Default: the control's habit.
     initial_window
         Initial window in segments; for instance ``3``. Default: 10.
     rto_min
@@ -513,6 +540,7 @@ class Video(Traffic):
     sack: Value | None = None
     loss_detection: Value | None = None
     slow_start_exit: Value | None = None
+    gso: Value | None = None
     initial_window: Value | None = None
     rto_min: Value | None = None
     max_window: Value | None = None
