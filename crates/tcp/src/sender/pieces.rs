@@ -13,6 +13,10 @@ use crate::segment::Flags;
 const SHORTLY: u64 = 1_000_000;
 /// A piece has no more bytes (64 KiB less room for headers).
 const LARGEST_BYTES: u64 = 65_215;
+/// The largest piece has no fewer segments.
+const SMALLEST: u32 = 2;
+/// Nanoseconds in a tenth of a second.
+const TENTH_NS: u64 = 100_000_000;
 /// Tenths of the window's rate that sizes are made for, in slow start and later.
 const RATE_TENTHS: (u64, u64) = (20, 12);
 
@@ -70,11 +74,16 @@ impl Sender {
         if self.pieces.enabled && self.pieces.left == 0 { self.cut(t, room) } else { room }
     }
 
+    #[inline]
     fn cut(&mut self, t: u64, room: u32) -> u32 {
         let most = self.largest_piece();
         let size = most.min(self.window / 2).max(1);
         self.pieces.size = size;
-        let whole = if room >= most { ((room - most) / size + 1) * size } else { 0 };
+        let whole = match room.checked_sub(most) {
+            None => 0,
+            Some(more) if size == 2 => more / 2 * 2 + 2,
+            Some(more) => (more / size + 1) * size,
+        };
         let rest = room - whole;
         let everything = self.end - self.board.nxt() <= u64::from(room);
         self.pieces.waiting = rest > 0 && !everything && self.can_wait(t, rest, whole > 0);
@@ -82,19 +91,29 @@ impl Sender {
     }
 
     /// Segments of the largest piece at this rate.
+    #[inline]
     fn largest_piece(&self) -> u32 {
+        let srtt = self.rtt.srtt().as_nanos();
+        let mss = u64::from(self.segmentation.mss());
+        let window = u64::from(self.window.max(self.board.outstanding()));
+        // Paths of less than some 8 ms get more.
+        let near = (1 << 16) >> (self.rtt.min() / 512_000).min(63);
+        let below_three = (3 * mss).saturating_sub(1 + near).saturating_mul(srtt << 10);
+        let slow = (RATE_TENTHS.0 * mss).saturating_mul(window).saturating_mul(TENTH_NS) <= below_three;
+        if slow && self.instruments.is_none() { SMALLEST } else { self.work_out_piece(srtt, window, near) }
+    }
+
+    #[inline(never)]
+    fn work_out_piece(&self, srtt: u64, window: u64, near: u64) -> u32 {
         if self.pacing_rate().is_some() {
             return self.cc.pacing_burst();
         }
-        let srtt = self.rtt.srtt().as_nanos();
         let mss = u64::from(self.segmentation.mss());
         let starting = self.cc.cwnd().get() < self.cc.ssthresh().get() / 2;
         let tenths = if starting { RATE_TENTHS.0 } else { RATE_TENTHS.1 };
-        let window = u64::from(self.window.max(self.board.outstanding()));
-        // Bytes in 2^-10 s. Paths of less than some 8 ms get more.
-        let bytes = (mss * tenths).saturating_mul(window).saturating_mul(100_000_000).checked_div(srtt).unwrap_or(u64::MAX) >> 10;
-        let near = (1 << 16) >> (self.rtt.min() / 512_000).min(63);
-        (self.segmentation.whole(bytes.saturating_add(near).min(LARGEST_BYTES)) as u32).max(2)
+        // Bytes in 2^-10 s.
+        let bytes = (mss * tenths).saturating_mul(window).saturating_mul(TENTH_NS).checked_div(srtt).unwrap_or(u64::MAX) >> 10;
+        (self.segmentation.whole(bytes.saturating_add(near).min(LARGEST_BYTES)) as u32).max(SMALLEST)
     }
 
     /// May so many segments wait for the next acknowledgement?
