@@ -30,13 +30,11 @@ impl Sender {
     /// Grants what may leave without further questions: full new segments of an open, unpaced sender with nothing to repair.
     #[inline]
     pub(super) fn grant(&mut self, t: u64) {
-        let outstanding = self.board.outstanding();
-        let room = self.window.saturating_sub(self.board.in_flight()).min(self.max_outstanding.saturating_sub(outstanding));
         let plain = self.state == State::Open && self.urgent == Urgent::Nothing && !self.board.awaits_repair();
         if plain && self.unwatched && !self.cwr_pending {
             // The last segment may be short and carries FIN, and some carry PSH.
             let full = self.end.saturating_sub(1).min(self.writer.next_push()).saturating_sub(self.board.nxt());
-            let room = u64::from(room).min(full) as u32;
+            let room = u64::from(self.room()).min(full) as u32;
             self.quota = self.let_out(t, room);
         }
     }
@@ -108,10 +106,16 @@ impl Sender {
         self.board.nxt() < self.end && self.board.outstanding() < self.max_outstanding
     }
 
+    /// Segments that the windows of both sides leave room for.
+    #[inline]
+    fn room(&self) -> u32 {
+        let receiver = self.max_outstanding.saturating_sub(self.board.outstanding());
+        self.window.saturating_sub(self.board.in_flight()).min(receiver)
+    }
+
     /// New segments that may leave now, at least one if there are any.
     fn room_for_new_data(&self) -> u32 {
-        let room = self.window.saturating_sub(self.board.in_flight()).min(self.max_outstanding - self.board.outstanding());
-        u64::from(room.max(1)).min(self.end - self.board.nxt()) as u32
+        u64::from(self.room().max(1)).min(self.end - self.board.nxt()) as u32
     }
 
     /// Is the next segment but one the last of all, with room for it?

@@ -99,17 +99,22 @@ impl Writer {
         let bytes = self.windows * u64::from(window) * RESERVED;
         // The last segment may exceed the buffer.
         self.room = bytes / (self.mss + TAKEN) + 1;
-        self.wake = self.written.saturating_sub((self.room - 1) * 2 / 3);
+        self.sleep();
     }
 
     /// Fills the buffer, whose oldest segment is `una`.
     fn fill(&mut self, una: u64) {
         self.written = una + self.room;
-        self.wake = self.written - (self.room - 1) * 2 / 3;
+        self.sleep();
         if let Some(place) = self.fills.iter_mut().find(|place| **place == NO_SEGMENT) {
             *place = self.written - 1;
         }
         self.choose();
+    }
+
+    /// The application sleeps until a third of the buffer is free.
+    fn sleep(&mut self) {
+        self.wake = self.written.saturating_sub((self.room - 1) * 2 / 3);
     }
 
     fn choose(&mut self) {
