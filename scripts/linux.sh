@@ -59,12 +59,16 @@ mkdir "$tree"
 tar -xf "$source" -C "$tree" --strip-components=1
 [ "$source" != "$work/linux-source-$series.tar.xz" ] || rm "$source"
 
-# The changes: ticks of 1 ms (User-Mode Linux offers no choice of HZ), random numbers that a seed can fix, and a
-# discipline that records what another one does.
+# The changes: ticks of 1 ms (User-Mode Linux offers no choice of HZ), random numbers that a seed can fix, processors with
+# more state than User-Mode Linux knows, and a discipline that records what another one does.
 sed -i '/^config HZ$/,/default/s/default 100/default 1000/' "$tree/arch/um/Kconfig"
 sed -i 's/\bgetrandom(/gq_getrandom(/' "$tree/arch/um/os-Linux/util.c"
 { echo '#include <stdlib.h>'; echo '#include <sys/random.h>'; cat linux/seed.c "$tree/arch/um/os-Linux/util.c"; } >"$work/util.c"
 mv "$work/util.c" "$tree/arch/um/os-Linux/util.c"
+registers="$tree/arch/x86/um/os-Linux/registers.c"
+sed -i 's/ptrace(PTRACE_SETREGSET, pid, NT_X86_XSTATE, /gq_set_xstate(pid, /' "$registers"
+cat linux/xstate.c "$registers" >"$work/registers.c"
+mv "$work/registers.c" "$registers"
 cp linux/draws.c "$tree/net/sched/gq_draws.c"
 cp linux/record.c "$tree/net/sched/gq_record.c"
 {
@@ -80,7 +84,8 @@ cp linux/record.c "$tree/net/sched/gq_record.c"
         echo "CFLAGS_sch_$discipline.o += -Dmod_timer=gq_mod_timer"
     done
 } >>"$tree/net/sched/Makefile"
-if ! grep -A4 '^config HZ$' "$tree/arch/um/Kconfig" | grep -q 'default 1000' || ! grep -q ' gq_getrandom(' "$tree/arch/um/os-Linux/util.c"; then
+if ! grep -A4 '^config HZ$' "$tree/arch/um/Kconfig" | grep -q 'default 1000' || ! grep -q ' gq_getrandom(' "$tree/arch/um/os-Linux/util.c" ||
+    ! grep -q '(gq_set_xstate(' "$registers"; then
     echo "linux: this source is not as the changes expect it" >&2
     exit 1
 fi
