@@ -59,12 +59,17 @@ mkdir "$tree"
 tar -xf "$source" -C "$tree" --strip-components=1
 [ "$source" != "$work/linux-source-$series.tar.xz" ] || rm "$source"
 
-# The changes: ticks of 1 ms (User-Mode Linux offers no choice of HZ), random numbers that a seed can fix, processors with
-# more state than User-Mode Linux knows, and a discipline that records what another one does.
+# The changes: ticks of 1 ms (User-Mode Linux offers no choice of HZ), random numbers that follow from a seed alone (not from the
+# command line, which names a run's folder, and not from where interrupts find the kernel), processors with more state than User-Mode Linux
+# knows, and a discipline that records what another one does.
 sed -i '/^config HZ$/,/default/s/default 100/default 1000/' "$tree/arch/um/Kconfig"
 sed -i 's/\bgetrandom(/gq_getrandom(/' "$tree/arch/um/os-Linux/util.c"
 { echo '#include <stdlib.h>'; echo '#include <sys/random.h>'; cat linux/seed.c "$tree/arch/um/os-Linux/util.c"; } >"$work/util.c"
 mv "$work/util.c" "$tree/arch/um/os-Linux/util.c"
+random="$tree/drivers/char/random.c"
+sed -i 's/^void add_interrupt_randomness(int irq)$/static void __maybe_unused gq_unused_interrupt_randomness(int irq)/' "$random"
+sed -i '/^\t_mix_pool_bytes(command_line, strlen(command_line));$/d' "$random"
+echo 'void add_interrupt_randomness(int irq) { }' >>"$random"
 registers="$tree/arch/x86/um/os-Linux/registers.c"
 sed -i 's/ptrace(PTRACE_SETREGSET, pid, NT_X86_XSTATE, /gq_set_xstate(pid, /' "$registers"
 cat linux/xstate.c "$registers" >"$work/registers.c"
@@ -85,7 +90,8 @@ cp linux/record.c "$tree/net/sched/gq_record.c"
     done
 } >>"$tree/net/sched/Makefile"
 if ! grep -A4 '^config HZ$' "$tree/arch/um/Kconfig" | grep -q 'default 1000' || ! grep -q ' gq_getrandom(' "$tree/arch/um/os-Linux/util.c" ||
-    ! grep -q '(gq_set_xstate(' "$registers"; then
+    ! grep -q '(gq_set_xstate(' "$registers" || ! grep -q ' gq_unused_interrupt_randomness(' "$random" ||
+    grep -q '_mix_pool_bytes(command_line' "$random"; then
     echo "linux: this source is not as the changes expect it" >&2
     exit 1
 fi
