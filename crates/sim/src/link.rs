@@ -139,14 +139,9 @@ impl Link {
         self.qdisc.enqueue(now, packet, tap);
     }
 
-    /// The transmitter asks for the next packet.
-    #[inline(always)]
-    pub(crate) fn dequeue(&mut self, now: Instant, tap: &mut Tap) -> Option<Departure<SimPacket>> {
-        if let AnyQdisc::TailDrop(queue) = &mut self.qdisc { queue.dequeue(now, tap) } else { self.dequeue_elsewhere(now, tap) }
-    }
-
+    /// The transmitter asks for the next packet of another discipline.
     #[inline(never)]
-    fn dequeue_elsewhere(&mut self, now: Instant, tap: &mut Tap) -> Option<Departure<SimPacket>> {
+    pub(crate) fn dequeue_elsewhere(&mut self, now: Instant, tap: &mut Tap) -> Option<Departure<SimPacket>> {
         self.qdisc.dequeue(now, tap)
     }
 

@@ -70,6 +70,8 @@ struct Hop {
     /// Number of the wire or link, with [`WIRE`] and [`FUSED`] on top.
     element: u32,
     lane: u32,
+    /// The next place is a wire that is [`FUSED`].
+    joined: bool,
 }
 
 /// The element is a wire.
@@ -100,6 +102,12 @@ impl Route {
     #[inline]
     fn way(self, reverse: bool) -> (u32, u8) {
         if reverse { (self.hops + u32::from(self.forward), self.reverse) } else { (self.hops, self.forward) }
+    }
+
+    /// Where a packet of this flow is that has so many hops behind it.
+    #[inline(always)]
+    fn place(&self, reverse: bool, hop: u8) -> u32 {
+        self.hops + if reverse { u32::from(self.forward) } else { 0 } + u32::from(hop)
     }
 }
 

@@ -438,7 +438,10 @@ impl World {
                 if lane == next_lane {
                     self.lanes.push(Lane::new());
                 }
-                self.hops.push(Hop { element: code | if fused { FUSED } else { 0 }, lane });
+                if fused && let Some(before) = self.hops.last_mut() {
+                    before.joined = true;
+                }
+                self.hops.push(Hop { element: code | if fused { FUSED } else { 0 }, lane, joined: false });
             }
             self.note_stops(route.len());
         }
@@ -449,7 +452,7 @@ impl World {
         let first = self.hops.len() - count;
         let mut stop = Stop::End;
         for place in (first..self.hops.len()).rev() {
-            let Hop { element, lane } = self.hops[place];
+            let Hop { element, lane, .. } = self.hops[place];
             // A wire that is passed with the element before it puts nothing into its lane, and packets do not stop at it.
             if element & FUSED != 0 {
                 continue;
