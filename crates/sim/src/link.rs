@@ -126,11 +126,11 @@ impl Pressure {
 impl Link {
     /// A packet arrives at the queue.
     #[inline(always)]
-    pub(crate) fn enqueue(&mut self, now: Instant, packet: &SimPacket, tap: &mut Tap) {
+    pub(crate) fn enqueue(&mut self, now: Instant, packet: SimPacket, tap: &mut Tap) {
         if let AnyQdisc::TailDrop(queue) = &mut self.qdisc {
-            queue.enqueue(now, *packet, tap);
+            queue.enqueue(now, packet, tap);
         } else {
-            self.enqueue_elsewhere(now, *packet, tap);
+            self.enqueue_elsewhere(now, packet, tap);
         }
     }
 
@@ -139,9 +139,14 @@ impl Link {
         self.qdisc.enqueue(now, packet, tap);
     }
 
-    /// The transmitter asks for the next packet of another discipline.
+    /// The transmitter asks for the next packet.
+    #[inline(always)]
+    pub(crate) fn dequeue(&mut self, now: Instant, tap: &mut Tap) -> Option<Departure<SimPacket>> {
+        if let AnyQdisc::TailDrop(queue) = &mut self.qdisc { queue.dequeue(now, tap) } else { self.dequeue_elsewhere(now, tap) }
+    }
+
     #[inline(never)]
-    pub(crate) fn dequeue_elsewhere(&mut self, now: Instant, tap: &mut Tap) -> Option<Departure<SimPacket>> {
+    fn dequeue_elsewhere(&mut self, now: Instant, tap: &mut Tap) -> Option<Departure<SimPacket>> {
         self.qdisc.dequeue(now, tap)
     }
 

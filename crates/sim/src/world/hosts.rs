@@ -148,7 +148,7 @@ impl World {
             let at = wire.pass(class, now, ip_len);
             self.launched += 1;
             if ring.push(at, SimPacket { segment: out.segment, flow, ip_len, ds, hop: 0 }, 1) {
-                self.agenda.set(self.slots.lane(lane), at);
+                self.agenda.set(self.slots.lane(lane), at + ring.lag);
             }
             let backlog = wire.busy_until.since(now);
             if backlog > class.two_packets {
@@ -236,38 +236,38 @@ impl World {
     #[inline(always)]
     pub(super) fn receiver_receives(&mut self, slot: u32, packet: SimPacket) {
         let now = self.now;
-        let host = &mut self.receivers[slot as usize];
-        let answer = host.receiver.handle_routine(now, &packet.segment, packet.ecn());
-        if answer == Routine::Unusual {
-            self.receiver_looks_closer(slot, packet);
-            return;
+        let receiver = &mut self.receivers[slot as usize].receiver;
+        match receiver.handle_routine(now, &packet.segment, packet.ecn()) {
+            Routine::Unusual => self.receiver_looks_closer(slot, packet),
+            Routine::Held => self.keep_receiver_timer(slot),
+            // Then no timer runs.
+            Routine::Acknowledged(ack) => {
+                let ecn = receiver.codepoint();
+                self.emit(packet.flow.number(), ack, ecn);
+            }
         }
-        let ecn = host.receiver.codepoint();
-        if let Some(due) = host.receiver.next_timeout()
-            && due < host.timer_at
-        {
-            host.timer_at = due;
-            self.set_timer(due, Target::Receiver(slot));
-        }
-        if let Routine::Acknowledged(ack) = answer {
+    }
+
+    /// A segment that is not one of the bulk of all segments. By value: the others never stand in memory.
+    #[inline(never)]
+    fn receiver_looks_closer(&mut self, slot: u32, packet: SimPacket) {
+        let receiver = &mut self.receivers[slot as usize].receiver;
+        let ack = receiver.handle_segment(self.now, &packet.segment, packet.ecn());
+        let ecn = receiver.codepoint();
+        self.keep_receiver_timer(slot);
+        if let Some(ack) = ack {
             self.emit(packet.flow.number(), ack, ecn);
         }
     }
 
-    #[inline(never)]
-    fn receiver_looks_closer(&mut self, slot: u32, packet: SimPacket) {
-        let now = self.now;
+    #[inline]
+    fn keep_receiver_timer(&mut self, slot: u32) {
         let host = &mut self.receivers[slot as usize];
-        let ack = host.receiver.handle_segment(now, &packet.segment, packet.ecn());
-        let ecn = host.receiver.codepoint();
         if let Some(due) = host.receiver.next_timeout()
             && due < host.timer_at
         {
             host.timer_at = due;
             self.set_timer(due, Target::Receiver(slot));
-        }
-        if let Some(ack) = ack {
-            self.emit(packet.flow.number(), ack, ecn);
         }
     }
 
@@ -344,16 +344,9 @@ impl World {
         let place = route.place(packet.is_reverse(), 0);
         let element = self.hops[place as usize].element;
         if element & WIRE == 0 {
-            self.enter(element, packet);
+            self.enqueue(element, packet);
         } else {
-            self.pass_wire(&packet, place);
+            self.pass_wire(&packet, place, self.now);
         }
-    }
-
-    /// A host puts a packet directly into a queue.
-    // Apart and by value, so that a packet for a wire needs no memory of its own.
-    #[inline(never)]
-    fn enter(&mut self, link: u32, packet: SimPacket) {
-        self.enqueue(link, &packet);
     }
 }

@@ -5,9 +5,9 @@ use crate::histogram::TimeCounts;
 use crate::lane::Stop;
 use crate::link::Link;
 use crate::packet::SimPacket;
-use crate::probe::{Tap, sojourn_line, wire_bytes};
+use crate::probe::{sojourn_line, wire_bytes};
 use crate::rate::RateProcess;
-use goodqueue_aqm::{AnyQdisc, Departure, NoSink, Qdisc};
+use goodqueue_aqm::{AnyQdisc, Departure, NoSink, Qdisc, QueueView};
 use goodqueue_units::{Bytes, Instant, Packets, Rate};
 
 impl Link {
@@ -23,16 +23,13 @@ impl Link {
         self.probe.departed(now, line, departure.sojourn(now), end, size);
     }
 
-    /// The transmitter takes the next packet; whether that leaves the queue empty.
+    /// Does nothing wait any more, when this waited before a packet was taken?
     #[inline(always)]
-    fn take_next(&mut self, now: Instant, tap: &mut Tap) -> (Option<Departure<SimPacket>>, bool) {
-        if let AnyQdisc::TailDrop(queue) = &mut self.qdisc {
-            let waiting = queue.view();
-            self.probe.integral.advance(now, waiting);
-            return (queue.dequeue(now, tap), waiting.packets <= Packets::new(1));
+    fn is_empty_after(&self, before: QueueView) -> bool {
+        match self.qdisc {
+            AnyQdisc::TailDrop(_) => before.packets <= Packets::new(1),
+            _ => self.waiting().packets == Packets::ZERO,
         }
-        self.probe.integral.advance(now, self.waiting());
-        (self.dequeue_elsewhere(now, tap), self.waiting().packets == Packets::ZERO)
     }
 }
 
@@ -47,18 +44,20 @@ impl World {
             }
             Stop::Queue(link) => {
                 let packet = self.take_first(lane);
-                self.enqueue(link, &packet);
+                self.enqueue(link, packet);
             }
             Stop::Varied | Stop::Unknown => {
                 let packet = self.take_first(lane);
                 self.arrive(&packet);
             }
+            Stop::LateQueue => self.work_off(),
+            Stop::LateWire => self.pass_late(lane),
         }
     }
 
     /// Takes the first packet from a lane.
     #[inline(always)]
-    fn take_first(&mut self, lane: u32) -> SimPacket {
+    pub(super) fn take_first(&mut self, lane: u32) -> SimPacket {
         let (packet, next) = self.lanes[lane as usize].pop();
         self.agenda.set(self.slots.lane(lane), next);
         packet
@@ -75,16 +74,16 @@ impl World {
         let place = base + u32::from(packet.hop);
         let element = self.hops[place as usize].element;
         if element & WIRE == 0 {
-            self.enqueue(element, packet);
+            self.enqueue(element, *packet);
         } else {
-            self.pass_wire(packet, place);
+            self.pass_wire(packet, place, self.now);
         }
     }
 
-    /// `packet` is at a wire, which is `place` of the hops.
+    /// `packet` is at a wire, which is `place` of the hops, at `from`.
     #[inline(always)]
-    pub(super) fn pass_wire(&mut self, packet: &SimPacket, place: u32) {
-        let at = self.pass(self.hops[place as usize].element, self.now, packet.ip_len);
+    pub(super) fn pass_wire(&mut self, packet: &SimPacket, place: u32, from: Instant) {
+        let at = self.pass(self.hops[place as usize].element, from, packet.ip_len);
         self.go_on(packet, place, at);
     }
 
@@ -109,8 +108,9 @@ impl World {
             joined = next.joined;
             hop += 1;
         }
-        if self.lanes[lane as usize].push(at, *packet, hop) {
-            self.agenda.set(self.slots.lane(lane), at);
+        let ring = &mut self.lanes[lane as usize];
+        if ring.push(at, *packet, hop) {
+            self.agenda.set(self.slots.lane(lane), at + ring.lag);
         }
     }
 
@@ -129,8 +129,15 @@ impl World {
     }
 
     /// A packet arrives at a link's queue.
-    #[inline]
-    pub(super) fn enqueue(&mut self, index: u32, packet: &SimPacket) {
+    // Apart and by value, so that a host's packet for a wire needs no memory of its own.
+    #[inline(never)]
+    pub(super) fn enqueue(&mut self, index: u32, packet: SimPacket) {
+        self.enqueue_here(index, packet);
+    }
+
+    /// The same where it happens most often.
+    #[inline(always)]
+    pub(super) fn enqueue_here(&mut self, index: u32, packet: SimPacket) {
         let now = self.now;
         let link = &mut self.links[index as usize];
         let tap = &mut self.tap;
@@ -143,7 +150,7 @@ impl World {
             }
         }
         link.probe.integral.advance(now, link.waiting());
-        tap.enqueued(packet);
+        tap.enqueued(&packet);
         link.enqueue(now, packet, tap);
         if self.flow_control {
             self.silence_feeders(index);
@@ -176,7 +183,7 @@ impl World {
     }
 
     /// A link's service event.
-    #[inline]
+    #[inline(always)]
     pub(super) fn service(&mut self, index: u32) {
         if matches!(self.links[index as usize].rate, RateProcess::Trace(_)) {
             self.agenda.set(self.slots.service(index), Instant::MAX);
@@ -242,7 +249,9 @@ impl World {
         tap.aim(now, index, link.probe.observed);
         link.idle_unsaid = false;
         let service = self.slots.service(index);
-        let (departure, empty) = link.take_next(now, tap);
+        let waiting = link.waiting();
+        link.probe.integral.advance(now, waiting);
+        let departure = link.dequeue(now, tap);
         // Looked at where it lies: a packet is moved once, into the lane.
         let Some(departure) = &departure else {
             self.agenda.set(service, Instant::MAX);
@@ -255,6 +264,7 @@ impl World {
         link.started(now, departure, route.group, end);
         tap.departed(packet, departure.sojourn(now));
         // A queue with a timer must hear of idleness in order of time; others are told before their next arrival.
+        let empty = link.is_empty_after(waiting);
         if end == Instant::MAX {
             // The link stays down for ever: the packet is stuck in the transmitter.
             link.transit = Some((*packet, Bytes::ZERO));
