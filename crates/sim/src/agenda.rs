@@ -61,6 +61,17 @@ impl Until {
     }
 }
 
+/// A bound on times and slots of the first group: whatever has its turn until then, and nothing that has no time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UntilSlot(Key);
+
+impl UntilSlot {
+    /// Until `slot` has its turn at `last`; a slot beyond the first group stands for all of it.
+    pub(crate) fn new((last, slot): (Instant, usize)) -> Self {
+        Self(last.as_nanos().min(NEVER - 1) << PLACE_BITS | slot.min(FAN - 1) as Key)
+    }
+}
+
 impl Agenda {
     /// All of `slots` without a time.
     pub(crate) fn new(slots: usize) -> Self {
@@ -148,6 +159,20 @@ impl Agenda {
         (first < until.0).then(|| (Instant::from_nanos(first >> PLACE_BITS), self.slot_of(first)))
     }
 
+    /// Does a slot stand in the first group?
+    pub(crate) const fn is_in_first_group(slot: usize) -> bool {
+        slot < FAN
+    }
+
+    /// The earliest time of some slots of the first group and the first slot that has it, if it is due `until` then.
+    #[inline(always)]
+    pub(crate) fn next_of(&self, slots: [usize; 3], until: UntilSlot) -> Option<(Instant, usize)> {
+        let group = if self.levels.is_empty() { &self.top } else { &self.levels[0][0] };
+        let [a, b, c] = slots.map(|slot| group[slot % FAN]);
+        let first = a.min(b).min(c);
+        (first <= until.0).then(|| (Instant::from_nanos(first >> PLACE_BITS), place(first)))
+    }
+
     /// The slot whose time is the earliest of `top`.
     #[inline(always)]
     fn slot_of(&self, first: Key) -> usize {
@@ -182,6 +207,12 @@ mod tests {
                 let bound = rng.below(300);
                 let due = (plain[first] <= bound).then_some(expected);
                 assert_eq!(agenda.next_until(Until::new(Instant::from_nanos(bound))), due);
+                if slots > 2 {
+                    let first = (0..3).min_by_key(|&slot| plain[slot]).unwrap();
+                    let due = (plain[first], first) <= (bound, 1);
+                    let next = agenda.next_of([0, 1, 2], UntilSlot::new((Instant::from_nanos(bound), 1)));
+                    assert_eq!(next, due.then_some((Instant::from_nanos(plain[first]), first)));
+                }
                 assert_eq!(agenda.is_free(slot), plain[slot] == u64::MAX);
                 assert_eq!(agenda.at(slot).as_nanos(), plain[slot]);
             }

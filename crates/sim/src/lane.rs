@@ -5,7 +5,7 @@
 //! and ten thousand flows need no more places in the agenda than ten.
 
 use crate::packet::SimPacket;
-use goodqueue_units::Instant;
+use goodqueue_units::{Duration, Instant};
 
 /// A packet and when it arrives, in a cache line of their own: with many flows each is fetched from memory.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +29,10 @@ pub(crate) enum Stop {
     Queue(u32),
     /// At different places, or at a wire: each packet's route tells.
     Varied,
+    /// At the queue that lags.
+    LateQueue,
+    /// At a wire that lags.
+    LateWire,
 }
 
 impl Stop {
@@ -48,12 +52,14 @@ pub(crate) struct Lane {
     /// When the last packet arrives. An empty lane has that of an earlier one, which is not later than now.
     last: Instant,
     pub(crate) stop: Stop,
+    /// How much later than its first packet arrives the agenda is to look at it.
+    pub(crate) lag: Duration,
 }
 
 impl Lane {
     pub(crate) fn new() -> Self {
         let ring = vec![NOTHING; FIRST_CAPACITY].into_boxed_slice();
-        Self { ring, first: 0, len: 0, last: Instant::ZERO, stop: Stop::Unknown }
+        Self { ring, first: 0, len: 0, last: Instant::ZERO, stop: Stop::Unknown, lag: Duration::ZERO }
     }
 
     #[inline(always)]
@@ -116,6 +122,12 @@ impl Lane {
         self.first = self.place(1);
         self.len -= 1;
         (packet, if self.len == 0 { Instant::MAX } else { self.ring[self.first].at })
+    }
+
+    /// When the first packet arrives; [`Instant::MAX`] if there is none.
+    #[inline(always)]
+    pub(crate) fn first_at(&self) -> Instant {
+        if self.len == 0 { Instant::MAX } else { self.ring[self.place(0)].at }
     }
 
     pub(crate) fn len(&self) -> usize {

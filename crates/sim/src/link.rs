@@ -126,11 +126,11 @@ impl Pressure {
 impl Link {
     /// A packet arrives at the queue.
     #[inline(always)]
-    pub(crate) fn enqueue(&mut self, now: Instant, packet: &SimPacket, tap: &mut Tap) {
+    pub(crate) fn enqueue(&mut self, now: Instant, packet: SimPacket, tap: &mut Tap) {
         if let AnyQdisc::TailDrop(queue) = &mut self.qdisc {
-            queue.enqueue(now, *packet, tap);
+            queue.enqueue(now, packet, tap);
         } else {
-            self.enqueue_elsewhere(now, *packet, tap);
+            self.enqueue_elsewhere(now, packet, tap);
         }
     }
 

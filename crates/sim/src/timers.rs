@@ -63,6 +63,17 @@ const BUCKET_SHIFT: u32 = 18;
 /// The wheel covers 268 ms.
 const BUCKETS: u64 = 1024;
 
+/// No timer stands here.
+const NONE: u32 = u32::MAX;
+
+/// A timer in a bucket, or a free place.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    key: Key,
+    /// The next one of the bucket, or the next free place.
+    next: u32,
+}
+
 /// Pending timers.
 #[derive(Clone, Debug)]
 pub(crate) struct Timers {
@@ -72,8 +83,11 @@ pub(crate) struct Timers {
     open: u64,
     /// Bucket of the timer taken last.
     reached: u64,
-    /// Buckets later than `open` and earlier than `reached + BUCKETS`, by number modulo their count.
-    wheel: Box<[Vec<Key>]>,
+    /// First timer of each bucket later than `open` and earlier than `reached + BUCKETS`, by number modulo their count.
+    wheel: Box<[u32]>,
+    /// The timers of all these buckets, so that few of them take little memory, and the first place that is free.
+    waiting: Vec<Waiting>,
+    free: u32,
     /// A bit for each bucket that is not empty.
     occupied: [u64; (BUCKETS / 64) as usize],
     /// Those beyond the wheel when they were set.
@@ -87,7 +101,9 @@ impl Timers {
             near: Vec::new(),
             open: 0,
             reached: 0,
-            wheel: vec![Vec::new(); BUCKETS as usize].into_boxed_slice(),
+            wheel: vec![NONE; BUCKETS as usize].into_boxed_slice(),
+            waiting: Vec::new(),
+            free: NONE,
             occupied: [0; (BUCKETS / 64) as usize],
             far: BinaryHeap::new(),
             sequence: 0,
@@ -124,8 +140,22 @@ impl Timers {
             return;
         }
         let place = (bucket % BUCKETS) as usize;
-        self.wheel[place].push(key);
+        let timer = Waiting { key, next: self.wheel[place] };
+        self.wheel[place] = self.store(timer);
         self.occupied[place / 64] |= 1 << (place % 64);
+    }
+
+    /// Puts a timer into a free place; which one.
+    #[inline]
+    fn store(&mut self, timer: Waiting) -> u32 {
+        let place = self.free;
+        if let Some(free) = self.waiting.get_mut(place as usize) {
+            self.free = free.next;
+            *free = timer;
+            return place;
+        }
+        self.waiting.push(timer);
+        self.waiting.len() as u32 - 1
     }
 
     /// A timer in the open bucket or an earlier one, or the only one.
@@ -161,7 +191,12 @@ impl Timers {
         if in_wheel == Some(next) {
             let place = (next % BUCKETS) as usize;
             self.occupied[place / 64] &= !(1 << (place % 64));
-            std::mem::swap(&mut self.near, &mut self.wheel[place]);
+            let mut timer = std::mem::replace(&mut self.wheel[place], NONE);
+            while let Some(&Waiting { key, next }) = self.waiting.get(timer as usize) {
+                self.near.push(key);
+                self.waiting[timer as usize].next = std::mem::replace(&mut self.free, timer);
+                timer = next;
+            }
         }
         self.open = next;
         while let Some(&Reverse(key)) = self.far.peek()
@@ -170,7 +205,9 @@ impl Timers {
             self.far.pop();
             self.near.push(key);
         }
-        self.near.sort_unstable_by(|a, b| b.cmp(a));
+        if self.near.len() > 1 {
+            self.near.sort_unstable_by(|a, b| b.cmp(a));
+        }
     }
 
     /// Number of the first bucket of the wheel that holds anything.

@@ -2,6 +2,7 @@
 
 mod build;
 mod hosts;
+mod lag;
 mod links;
 mod measure;
 mod open;
@@ -70,6 +71,8 @@ struct Hop {
     /// Number of the wire or link, with [`WIRE`] and [`FUSED`] on top.
     element: u32,
     lane: u32,
+    /// The next place is a wire that is [`FUSED`].
+    joined: bool,
 }
 
 /// The element is a wire.
@@ -100,6 +103,12 @@ impl Route {
     #[inline]
     fn way(self, reverse: bool) -> (u32, u8) {
         if reverse { (self.hops + u32::from(self.forward), self.reverse) } else { (self.hops, self.forward) }
+    }
+
+    /// Where a packet of this flow is that has so many hops behind it.
+    #[inline(always)]
+    fn place(&self, reverse: bool, hop: u8) -> u32 {
+        self.hops + if reverse { u32::from(self.forward) } else { 0 } + u32::from(hop)
     }
 }
 
@@ -214,6 +223,8 @@ pub struct World {
     wire_classes: Vec<WireClass>,
     wires: Vec<Wire>,
     links: Vec<Link>,
+    /// The queue that lags, if there is one.
+    lag: Option<lag::Lag>,
     /// Does any link hold others back?
     flow_control: bool,
     senders: Vec<SenderHost>,
@@ -264,6 +275,7 @@ impl World {
     /// Runs to the end, or until `progress` says stop. It is asked every few thousand events.
     pub fn run(mut self, progress: &mut dyn FnMut(Progress) -> Continue) -> Outcome {
         let mut complete = true;
+        self.let_lag();
         loop {
             let target = self.handled + EVENTS_PER_CHECK;
             let drained = self.run_events(target, self.end);
@@ -276,7 +288,7 @@ impl World {
                 break;
             }
         }
-        self.now = self.end;
+        self.end_lag();
         measure::outcome(self, complete)
     }
 
@@ -301,12 +313,14 @@ impl World {
         self.handled += 1;
         if slot >= self.slots.lanes {
             self.lane_head((slot - self.slots.lanes) as u32);
+        } else if slot == TIMERS {
+            self.timer();
+        } else if self.lag.is_some() {
+            self.work_off();
         } else if slot >= self.slots.services {
             self.service((slot - self.slots.services) as u32);
-        } else if slot >= self.slots.queue_timers {
-            self.queue_timer((slot - self.slots.queue_timers) as u32);
         } else {
-            self.timer();
+            self.queue_timer((slot - self.slots.queue_timers) as u32);
         }
         true
     }
@@ -334,6 +348,7 @@ impl World {
     #[cold]
     #[inline(never)]
     fn control(&mut self, index: u32) {
+        self.catch_up();
         match self.controls[index as usize] {
             Control::StartFlow(flow) => self.start_flow(flow),
             Control::StopFlow(flow) => self.stop_flow(flow),

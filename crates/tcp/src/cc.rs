@@ -51,13 +51,11 @@ pub enum State {
     Loss,
 }
 
-/// A segment was sent.
+/// A segment leaves while nothing is in flight.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
     /// When.
     pub now: Instant,
-    /// Segments in flight before it.
-    pub in_flight: u32,
     /// Time since the segment sent before it.
     pub silence: Duration,
 }
@@ -168,7 +166,7 @@ pub enum Response {
 pub trait CongestionControl {
     /// The handshake is done.
     fn on_established(&mut self, event: &Established);
-    /// A segment leaves.
+    /// A segment leaves, and nothing else is in flight.
     fn on_sent(&mut self, sent: &Sent) {}
     /// Something was delivered. Controls that need a [`Detail`] are told by [`on_detailed_ack`](Self::on_detailed_ack) instead.
     fn on_ack(&mut self, sample: &AckSample);
@@ -421,7 +419,6 @@ macro_rules! controls {
             fn on_established(&mut self, event: &Established) {
                 match self { $(Self::$Type(cc) => cc.on_established(event),)+ }
             }
-            #[inline]
             fn on_sent(&mut self, sent: &Sent) {
                 match self { $(Self::$Type(cc) => cc.on_sent(sent),)+ }
             }

@@ -53,6 +53,6 @@ mod sender;
 
 pub use cc::{AnyCc, CcError, CongestionControl, kinds};
 pub use config::{AckPolicy, CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SackReports, SenderConfig, SlowStartExit};
-pub use receiver::Receiver;
+pub use receiver::{Receiver, Routine};
 pub use segment::{Flags, SackBlock, Segment};
 pub use sender::{Ending, Sender, SenderStatistics, Transmit};

@@ -95,6 +95,17 @@ enum Report {
 /// Segments after which a mark may wait no longer (RFC 9768 §3.2.2.5 says seven marks).
 const MARKS_AT_ONCE: u32 = 7;
 
+/// What a receiver made of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Routine {
+    /// Nothing yet: it needs a closer look.
+    Unusual,
+    /// It took the data. The acknowledgement waits.
+    Held,
+    /// It took the data, and answers with this.
+    Acknowledged(Segment),
+}
+
 /// What to do about the data just taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Urgency {
@@ -168,20 +179,27 @@ impl Receiver {
     /// A segment has arrived with the given ECN codepoint. Returns the acknowledgement to send at once, if any.
     #[inline]
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment, ecn: Ecn) -> Option<Segment> {
-        let routine = segment.number == self.next
-            && segment.payload > 0
-            && (segment.flags == Flags::default() || segment.flags == Flags::PSH)
-            && ecn != self.watched
-            && self.out_of_order.is_empty();
-        if !routine {
-            return self.handle_unusual(now, segment, ecn);
+        match self.handle_routine(now, segment, ecn) {
+            Routine::Unusual => self.handle_unusual(now, segment, ecn),
+            Routine::Held => None,
+            Routine::Acknowledged(ack) => Some(ack),
         }
-        if segment.number == self.acknowledged {
-            self.echo = segment.timestamp;
+    }
+
+    /// The same as [`handle_segment`](Self::handle_segment) for what most segments are: data in order, and nothing amiss. For hosts that have
+    /// a quicker way for the bulk of all segments.
+    #[inline(always)]
+    pub fn handle_routine(&mut self, now: Instant, segment: &Segment, ecn: Ecn) -> Routine {
+        // One question: a processor guesses the answers to several of them worse.
+        let plain = (segment.payload > 0) & (segment.flags.0 & !Flags::PSH.0 == 0) & (ecn != self.watched);
+        if !(plain & (segment.number == self.next) & self.out_of_order.is_empty()) {
+            return Routine::Unusual;
         }
+        self.echo = if segment.number == self.acknowledged { segment.timestamp } else { self.echo };
         self.next += u64::from(segment.payload);
         self.note_arrival(now, segment.timestamp);
-        self.respond(now, if self.answers_push(segment) { Urgency::AtOnce } else { Urgency::ByPolicy })
+        let urgency = if self.answers_push(segment) { Urgency::AtOnce } else { Urgency::ByPolicy };
+        if self.is_due(now, urgency) { Routine::Acknowledged(self.acknowledge_in_order(now)) } else { Routine::Held }
     }
 
     /// The time told by [`next_timeout`](Self::next_timeout) has come. Early or repeated calls change nothing.
@@ -194,6 +212,7 @@ impl Receiver {
         (self.timer != NEVER).then(|| self.acknowledge(now))
     }
 
+    #[inline(never)]
     fn handle_unusual(&mut self, now: Instant, segment: &Segment, ecn: Ecn) -> Option<Segment> {
         if segment.flags.has(Flags::SYN) {
             return Some(self.accept(now, segment, ecn));
@@ -372,39 +391,48 @@ impl Receiver {
         self.quick = self.quick.max(QUICK_ACKS);
     }
 
-    #[inline]
     fn respond(&mut self, now: Instant, urgency: Urgency) -> Option<Segment> {
+        self.is_due(now, urgency).then(|| self.acknowledge(now))
+    }
+
+    /// Does an acknowledgement leave at once? Else sees to it that one leaves later.
+    #[inline]
+    fn is_due(&mut self, now: Instant, urgency: Urgency) -> bool {
         let due = match self.policy {
             AckPolicy::Delayed => self.next - self.acknowledged > self.mss || self.quick > 0,
             AckPolicy::EveryPacket => true,
             AckPolicy::EveryWindow { segments } => self.pending >= segments,
         };
         if due || urgency == Urgency::AtOnce {
-            return Some(self.acknowledge(now));
+            return true;
         }
         let t = now.as_nanos();
         let delay = self.max_ack_delay.as_nanos();
         if self.timer != NEVER && self.policy == AckPolicy::Delayed && self.timer <= t + delay / 4 {
             // The timer of earlier data is about to fire anyway.
-            return Some(self.acknowledge(now));
+            return true;
         }
         self.timer = self.timer.min(t.saturating_add(delay));
-        None
+        false
     }
 
-    #[inline]
     fn acknowledge(&mut self, now: Instant) -> Segment {
+        let mut ack = self.acknowledge_in_order(now);
+        if !self.out_of_order.is_empty() && self.sack != SackReports::Off {
+            self.out_of_order.report(self.next, &mut ack);
+        }
+        ack
+    }
+
+    /// An acknowledgement that says what has arrived in order.
+    #[inline(always)]
+    fn acknowledge_in_order(&mut self, now: Instant) -> Segment {
         self.acknowledged = self.next;
         self.timer = NEVER;
         self.pending = 0;
         self.merged = 0;
         self.quick = self.quick.saturating_sub(1);
         let delay = (now.as_nanos().wrapping_sub(self.echo.as_nanos()) / Segment::DELAY_UNIT.as_nanos()) as u32;
-        let mut ack =
-            Segment { number: self.next, timestamp: self.echo, flags: self.flags, delay, ce: self.marked, ..Segment::default() };
-        if !self.out_of_order.is_empty() && self.sack != SackReports::Off {
-            self.out_of_order.report(self.next, &mut ack);
-        }
-        ack
+        Segment { number: self.next, timestamp: self.echo, flags: self.flags, delay, ce: self.marked, ..Segment::default() }
     }
 }

@@ -13,6 +13,9 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// Runs that took less than this are sooner carried out again than a disk has been waited for three times.
+const SOON_S: f64 = 1.0;
+
 /// The files of a result while it is made.
 pub struct Files {
     folder: Folder,
@@ -75,10 +78,12 @@ impl Files {
 
     /// Writes everything. A file that fails does not keep the others from being written.
     pub fn finish(&mut self, finished: &Finished<'_>) -> Result<(), Failure> {
+        let write = if finished.wall_s < SOON_S { Folder::write_in_passing } else { Folder::write };
+        let put = |name, text: &str| write(&self.folder, name, text.as_bytes()).map(drop);
         let results = [
-            self.folder.write("summary.json", finished.summary.to_json().as_bytes()).map(drop),
-            self.folder.write("scenario.toml", finished.job.scenario_text.as_bytes()).map(drop),
-            self.folder.write("run.json", run_file(finished).as_bytes()).map(drop),
+            put("summary.json", &finished.summary.to_json()),
+            put("scenario.toml", finished.job.scenario_text),
+            put("run.json", &run_file(finished)),
             self.finish_tables(),
             self.finish_report(finished),
         ];

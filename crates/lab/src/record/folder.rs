@@ -47,6 +47,17 @@ impl Folder {
         Ok(path)
     }
 
+    /// The same without waiting for the disk, for what is sooner made again: when the machine loses power soon after, the content may be gone
+    /// although the file has its name.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_in_passing(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, RecordError> {
+        let path = self.path.join(name);
+        put_file(&path, bytes, |_| Ok(()))?;
+        Ok(path)
+    }
+
     /// Removes what an earlier result left under this name, so that the folder holds one result and not parts of two.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! From a specification to a world: routes, lanes, queues, hosts, first events.
 
 mod growth;
+mod stops;
 
 use super::outside::OutsideFlow;
 use super::sessions::{Place, Queues};
@@ -9,7 +10,7 @@ use crate::agenda::Agenda;
 use crate::call::Listener;
 use crate::completions::{Completions, Ideal};
 use crate::histogram::TimeCounts;
-use crate::lane::{Lane, Stop};
+use crate::lane::Lane;
 use crate::link::{Link, Pressure, Wire, WireClass};
 use crate::losses::{FlowSignals, LossEvents};
 use crate::packet::{HostMark, SimPacket};
@@ -87,6 +88,7 @@ pub(super) fn world(spec: &WorldSpec, ends: Ends) -> Result<(World, Ground), Wor
         routes: Vec::new(),
         wire_classes: classes,
         wires,
+        lag: None,
         flow_control: links.iter().any(|link| link.pressure.is_some()),
         links,
         senders: Vec::new(),
@@ -438,25 +440,12 @@ impl World {
                 if lane == next_lane {
                     self.lanes.push(Lane::new());
                 }
-                self.hops.push(Hop { element: code | if fused { FUSED } else { 0 }, lane });
+                if fused && let Some(before) = self.hops.last_mut() {
+                    before.joined = true;
+                }
+                self.hops.push(Hop { element: code | if fused { FUSED } else { 0 }, lane, joined: false });
             }
-            self.note_stops(route.len());
-        }
-    }
-
-    /// Tells the lanes of the latest `count` hops, which are one way of a route, where its packets come out of them.
-    fn note_stops(&mut self, count: usize) {
-        let first = self.hops.len() - count;
-        let mut stop = Stop::End;
-        for place in (first..self.hops.len()).rev() {
-            let Hop { element, lane } = self.hops[place];
-            // A wire that is passed with the element before it puts nothing into its lane, and packets do not stop at it.
-            if element & FUSED != 0 {
-                continue;
-            }
-            let lane = &mut self.lanes[lane as usize];
-            lane.stop = lane.stop.or(stop);
-            stop = if element & WIRE == 0 { Stop::Queue(element) } else { Stop::Varied };
+            self.note_stops(self.hops.len() - route.len(), route.len());
         }
     }
 

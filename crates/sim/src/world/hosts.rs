@@ -1,12 +1,12 @@
 //! End hosts: starting and stopping flows, handing segments to senders and receivers, keeping their timers.
 
-use super::{ELEMENT, HostKind, WIRE, World};
+use super::{ELEMENT, Hop, HostKind, WIRE, World};
 use crate::link::{Wire, WireClass};
 use crate::packet::{DsField, FlowId, SimPacket};
 use crate::session::Event;
 use crate::timers::Target;
 use goodqueue_aqm::Packet;
-use goodqueue_tcp::Segment;
+use goodqueue_tcp::{Routine, Segment};
 use goodqueue_units::{Duration, Ecn, Instant};
 
 /// A UDP source that outruns its own access link loses what does not fit into this many packets (Linux: txqueuelen 1000).
@@ -23,7 +23,7 @@ impl World {
         match kind {
             HostKind::Tcp => {
                 self.senders[slot as usize].sender.connect(self.now);
-                self.transmit(slot, flow);
+                self.transmit_now_and_then(slot, flow);
             }
             HostKind::Session => self.tell(slot, Event::Start),
             HostKind::Stream | HostKind::Outside => {}
@@ -66,7 +66,7 @@ impl World {
         match kind {
             HostKind::Tcp => {
                 self.senders[slot as usize].sender.stop(self.now);
-                self.transmit(slot, flow);
+                self.transmit_now_and_then(slot, flow);
             }
             HostKind::Session => self.tell(slot, Event::Stop),
             HostKind::Stream | HostKind::Outside => {}
@@ -101,19 +101,14 @@ impl World {
     }
 
     /// Sends whatever the sender wants to send now and its own access link takes, and keeps its timer.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn transmit(&mut self, slot: u32, flow: u32) {
         let now = self.now;
         if self.senders[slot as usize].held_until <= now {
-            let wire = self.first_wire(flow);
-            while let Some(out) = self.senders[slot as usize].sender.poll_transmit(now) {
-                self.emit(flow, out.segment, out.ecn);
-                if let Some(until) = self.local_queue_full(slot, wire) {
-                    let host = &mut self.senders[slot as usize];
-                    host.sender.hold(now);
-                    host.held_until = until;
-                    break;
-                }
+            while self.launch_granted(slot, flow) {}
+            let host = &self.senders[slot as usize];
+            if host.held_until <= now && host.sender.may_send() {
+                self.launch_carefully(slot, flow);
             }
         }
         let host = &mut self.senders[slot as usize];
@@ -122,6 +117,69 @@ impl World {
         if due < host.timer_at {
             host.timer_at = due;
             self.set_timer(due, Target::Sender(slot));
+        }
+    }
+
+    /// The same as [`transmit`](Self::transmit) for what happens less often.
+    #[inline(never)]
+    pub(super) fn transmit_now_and_then(&mut self, slot: u32, flow: u32) {
+        self.transmit(slot, flow);
+    }
+
+    /// Sends what may leave without further questions, if it leaves by a wire and nothing else is passed at once with that: the bulk of all
+    /// segments. True when there may be more of it.
+    #[inline(always)]
+    fn launch_granted(&mut self, slot: u32, flow: u32) -> bool {
+        let now = self.now;
+        let sender = &mut self.senders[slot as usize].sender;
+        let route = &self.routes[flow as usize];
+        let Hop { element, lane, joined } = self.hops[route.hops as usize];
+        if element & WIRE == 0 || joined {
+            return false;
+        }
+        let wire = &mut self.wires[(element & ELEMENT) as usize];
+        let class = &mut self.wire_classes[usize::from(wire.class)];
+        let ring = &mut self.lanes[lane as usize];
+        let flow = FlowId::new(flow, route.host);
+        let backlog = loop {
+            let Some(out) = sender.poll_granted(now) else { return false };
+            let ip_len = out.segment.payload + route.header;
+            let ds = DsField::new(route.class, out.ecn);
+            let at = wire.pass(class, now, ip_len);
+            self.launched += 1;
+            if ring.push(at, SimPacket { segment: out.segment, flow, ip_len, ds, hop: 0 }, 1) {
+                self.agenda.set(self.slots.lane(lane), at + ring.lag);
+            }
+            let backlog = wire.busy_until.since(now);
+            if backlog > class.two_packets {
+                break backlog;
+            }
+        };
+        let (wire, class) = (*wire, &self.wire_classes[usize::from(wire.class)]);
+        let full_until = self.local_queue_over(slot, wire, class, backlog);
+        self.hold_until(slot, full_until)
+    }
+
+    /// Makes a sender wait until then, if there is such a time; true when there is none.
+    fn hold_until(&mut self, slot: u32, until: Option<Instant>) -> bool {
+        let Some(until) = until else { return true };
+        let host = &mut self.senders[slot as usize];
+        host.sender.hold(self.now);
+        host.held_until = until;
+        false
+    }
+
+    /// Sends the rest.
+    #[inline(never)]
+    fn launch_carefully(&mut self, slot: u32, flow: u32) {
+        let now = self.now;
+        let wire = self.first_wire(flow);
+        while let Some(out) = self.senders[slot as usize].sender.poll_transmit(now) {
+            self.emit(flow, out.segment, out.ecn);
+            let full_until = self.local_queue_full(slot, wire);
+            if !self.hold_until(slot, full_until) {
+                break;
+            }
         }
     }
 
@@ -175,20 +233,41 @@ impl World {
     }
 
     /// A data segment has reached its receiver.
-    #[inline]
-    pub(super) fn receiver_receives(&mut self, slot: u32, packet: &SimPacket) {
+    #[inline(always)]
+    pub(super) fn receiver_receives(&mut self, slot: u32, packet: SimPacket) {
         let now = self.now;
+        let receiver = &mut self.receivers[slot as usize].receiver;
+        match receiver.handle_routine(now, &packet.segment, packet.ecn()) {
+            Routine::Unusual => self.receiver_looks_closer(slot, packet),
+            Routine::Held => self.keep_receiver_timer(slot),
+            // Then no timer runs.
+            Routine::Acknowledged(ack) => {
+                let ecn = receiver.codepoint();
+                self.emit(packet.flow.number(), ack, ecn);
+            }
+        }
+    }
+
+    /// A segment that is not one of the bulk of all segments. By value: the others never stand in memory.
+    #[inline(never)]
+    fn receiver_looks_closer(&mut self, slot: u32, packet: SimPacket) {
+        let receiver = &mut self.receivers[slot as usize].receiver;
+        let ack = receiver.handle_segment(self.now, &packet.segment, packet.ecn());
+        let ecn = receiver.codepoint();
+        self.keep_receiver_timer(slot);
+        if let Some(ack) = ack {
+            self.emit(packet.flow.number(), ack, ecn);
+        }
+    }
+
+    #[inline]
+    fn keep_receiver_timer(&mut self, slot: u32) {
         let host = &mut self.receivers[slot as usize];
-        let ack = host.receiver.handle_segment(now, &packet.segment, packet.ecn());
-        let ecn = host.receiver.codepoint();
         if let Some(due) = host.receiver.next_timeout()
             && due < host.timer_at
         {
             host.timer_at = due;
             self.set_timer(due, Target::Receiver(slot));
-        }
-        if let Some(ack) = ack {
-            self.emit(packet.flow.number(), ack, ecn);
         }
     }
 
@@ -262,19 +341,12 @@ impl World {
         let route = &self.routes[flow as usize];
         let packet =
             SimPacket { segment, flow: FlowId::new(flow, route.host), ip_len, ds: DsField::new(route.class, ecn), hop: 0 };
-        let (base, len) = route.way(packet.is_reverse());
-        let element = self.hops[base as usize].element;
+        let place = route.place(packet.is_reverse(), 0);
+        let element = self.hops[place as usize].element;
         if element & WIRE == 0 {
-            self.enter(element, packet);
+            self.enqueue(element, packet);
         } else {
-            self.leave(&packet, base, len, self.now);
+            self.pass_wire(&packet, place, self.now);
         }
-    }
-
-    /// A host puts a packet directly into a queue.
-    // Apart and by value, so that a packet for a wire needs no memory of its own.
-    #[inline(never)]
-    fn enter(&mut self, link: u32, packet: SimPacket) {
-        self.enqueue(link, &packet);
     }
 }

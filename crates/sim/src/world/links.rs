@@ -1,13 +1,13 @@
 //! Packets moving through lanes, wires and links.
 
-use super::{ELEMENT, FUSED, HostKind, Route, WIRE, World};
+use super::{ELEMENT, Hop, HostKind, Route, WIRE, World};
 use crate::histogram::TimeCounts;
 use crate::lane::Stop;
 use crate::link::Link;
 use crate::packet::SimPacket;
 use crate::probe::{sojourn_line, wire_bytes};
 use crate::rate::RateProcess;
-use goodqueue_aqm::{Departure, NoSink, Qdisc};
+use goodqueue_aqm::{AnyQdisc, Departure, NoSink, Qdisc, QueueView};
 use goodqueue_units::{Bytes, Instant, Packets, Rate};
 
 impl Link {
@@ -22,21 +22,45 @@ impl Link {
         let line = sojourn_line(group, departure.packet.is_reverse());
         self.probe.departed(now, line, departure.sojourn(now), end, size);
     }
+
+    /// Does nothing wait any more, when this waited before a packet was taken?
+    #[inline(always)]
+    fn is_empty_after(&self, before: QueueView) -> bool {
+        match self.qdisc {
+            AnyQdisc::TailDrop(_) => before.packets <= Packets::new(1),
+            _ => self.waiting().packets == Packets::ZERO,
+        }
+    }
 }
 
 impl World {
     /// The first packet of a lane has reached the lane's end.
     #[inline(always)]
     pub(super) fn lane_head(&mut self, lane: u32) {
-        let head = &mut self.lanes[lane as usize];
-        let (packet, next) = head.pop();
-        let stop = head.stop;
-        self.agenda.set(self.slots.lane(lane), next);
-        match stop {
-            Stop::End => self.deliver(&packet),
-            Stop::Queue(link) => self.enqueue(link, &packet),
-            Stop::Varied | Stop::Unknown => self.arrive(&packet),
+        match self.lanes[lane as usize].stop {
+            Stop::End => {
+                let packet = self.take_first(lane);
+                self.deliver(packet);
+            }
+            Stop::Queue(link) => {
+                let packet = self.take_first(lane);
+                self.enqueue(link, packet);
+            }
+            Stop::Varied | Stop::Unknown => {
+                let packet = self.take_first(lane);
+                self.arrive(&packet);
+            }
+            Stop::LateQueue => self.work_off(),
+            Stop::LateWire => self.pass_late(lane),
         }
+    }
+
+    /// Takes the first packet from a lane.
+    #[inline(always)]
+    pub(super) fn take_first(&mut self, lane: u32) -> SimPacket {
+        let (packet, next) = self.lanes[lane as usize].pop();
+        self.agenda.set(self.slots.lane(lane), next);
+        packet
     }
 
     /// `packet` is where its hop count says: at a link, at a wire that others feed too, or at its end.
@@ -44,46 +68,54 @@ impl World {
     pub(super) fn arrive(&mut self, packet: &SimPacket) {
         let (base, len) = self.routes[packet.flow.index()].way(packet.is_reverse());
         if packet.hop == len {
-            self.deliver(packet);
+            self.deliver(*packet);
             return;
         }
-        let element = self.hops[(base + u32::from(packet.hop)) as usize].element;
+        let place = base + u32::from(packet.hop);
+        let element = self.hops[place as usize].element;
         if element & WIRE == 0 {
-            self.enqueue(element, packet);
+            self.enqueue(element, *packet);
         } else {
-            self.leave(packet, base, len, self.now);
+            self.pass_wire(packet, place, self.now);
         }
     }
 
-    /// Carries `packet` from its current hop onwards. At a link it leaves the transmitter at `from`; at a wire it arrives at
-    /// `from`. Wires that only this element feeds are passed at once; then the packet enters the lane.
+    /// `packet` is at a wire, which is `place` of the hops, at `from`.
     #[inline(always)]
-    pub(super) fn leave(&mut self, packet: &SimPacket, base: u32, len: u8, from: Instant) {
-        let way = &self.hops[(base + u32::from(packet.hop)) as usize..base as usize + usize::from(len)];
-        let Some((first, beyond)) = way.split_first() else { return };
-        let (wires, classes) = (&mut self.wires[..], &mut self.wire_classes[..]);
-        let mut pass = |element: u32, arrival| {
-            let wire = &mut wires[(element & ELEMENT) as usize];
-            let class = &mut classes[usize::from(wire.class)];
-            wire.pass(class, arrival, packet.ip_len)
-        };
-        let mut at =
-            if first.element & WIRE == 0 { from + self.links[first.element as usize].delay } else { pass(first.element, from) };
-        let mut hop = packet.hop + 1;
-        for next in beyond {
-            if next.element & FUSED == 0 {
-                break;
-            }
-            at = pass(next.element, at);
+    pub(super) fn pass_wire(&mut self, packet: &SimPacket, place: u32, from: Instant) {
+        let at = self.pass(self.hops[place as usize].element, from, packet.ip_len);
+        self.go_on(packet, place, at);
+    }
+
+    /// When a packet that arrives at a wire at `arrival` reaches its far end.
+    #[inline(always)]
+    fn pass(&mut self, element: u32, arrival: Instant, ip_len: u16) -> Instant {
+        let wire = &mut self.wires[(element & ELEMENT) as usize];
+        let class = &mut self.wire_classes[usize::from(wire.class)];
+        wire.pass(class, arrival, ip_len)
+    }
+
+    /// `packet` reaches the far end of its hop, which is `place` of the hops, at `at`. Wires that only this one feeds are passed at once; then
+    /// the packet enters the lane.
+    #[inline(always)]
+    fn go_on(&mut self, packet: &SimPacket, place: u32, at: Instant) {
+        let Hop { lane, mut joined, .. } = self.hops[place as usize];
+        let (mut at, mut place, mut hop) = (at, place as usize, packet.hop + 1);
+        while joined {
+            place += 1;
+            let next = self.hops[place];
+            at = self.pass(next.element, at, packet.ip_len);
+            joined = next.joined;
             hop += 1;
         }
-        if self.lanes[first.lane as usize].push(at, *packet, hop) {
-            self.agenda.set(self.slots.lane(first.lane), at);
+        let ring = &mut self.lanes[lane as usize];
+        if ring.push(at, *packet, hop) {
+            self.agenda.set(self.slots.lane(lane), at + ring.lag);
         }
     }
 
     /// `packet` has left link `index`'s transmitter at `end`, unless the wire loses it.
-    #[inline(always)]
+    #[inline(never)]
     fn send_off(&mut self, index: u32, packet: &SimPacket, end: Instant) {
         let link = &mut self.links[index as usize];
         if link.loss > 0.0 && link.rng.fires(link.loss) {
@@ -91,13 +123,21 @@ impl World {
             self.tap.forget(packet);
             return;
         }
-        let (base, len) = self.routes[packet.flow.index()].way(packet.is_reverse());
-        self.leave(packet, base, len, end);
+        let at = end + link.delay;
+        let place = self.routes[packet.flow.index()].place(packet.is_reverse(), packet.hop);
+        self.go_on(packet, place, at);
     }
 
     /// A packet arrives at a link's queue.
-    #[inline]
-    pub(super) fn enqueue(&mut self, index: u32, packet: &SimPacket) {
+    // Apart and by value, so that a host's packet for a wire needs no memory of its own.
+    #[inline(never)]
+    pub(super) fn enqueue(&mut self, index: u32, packet: SimPacket) {
+        self.enqueue_here(index, packet);
+    }
+
+    /// The same where it happens most often.
+    #[inline(always)]
+    pub(super) fn enqueue_here(&mut self, index: u32, packet: SimPacket) {
         let now = self.now;
         let link = &mut self.links[index as usize];
         let tap = &mut self.tap;
@@ -110,7 +150,7 @@ impl World {
             }
         }
         link.probe.integral.advance(now, link.waiting());
-        tap.enqueued(packet);
+        tap.enqueued(&packet);
         link.enqueue(now, packet, tap);
         if self.flow_control {
             self.silence_feeders(index);
@@ -136,14 +176,14 @@ impl World {
             let at = cursor.next_after(now).0;
             self.agenda.set(self.slots.service(index), at);
         } else if link.busy_until <= now {
-            self.serve(index);
+            self.serve_at_once(index);
         } else {
             self.agenda.set(self.slots.service(index), link.busy_until);
         }
     }
 
     /// A link's service event.
-    #[inline]
+    #[inline(always)]
     pub(super) fn service(&mut self, index: u32) {
         if matches!(self.links[index as usize].rate, RateProcess::Trace(_)) {
             self.agenda.set(self.slots.service(index), Instant::MAX);
@@ -190,8 +230,14 @@ impl World {
         }
     }
 
+    /// The same as [`serve`](Self::serve) for a packet that need not wait.
+    #[inline(never)]
+    fn serve_at_once(&mut self, index: u32) {
+        self.serve(index);
+    }
+
     /// The transmitter is free: takes the next packet and starts sending it.
-    #[inline]
+    #[inline(always)]
     fn serve(&mut self, index: u32) {
         let now = self.now;
         let link = &mut self.links[index as usize];
@@ -202,8 +248,9 @@ impl World {
         let tap = &mut self.tap;
         tap.aim(now, index, link.probe.observed);
         link.idle_unsaid = false;
-        link.probe.integral.advance(now, link.waiting());
         let service = self.slots.service(index);
+        let waiting = link.waiting();
+        link.probe.integral.advance(now, waiting);
         let departure = link.dequeue(now, tap);
         // Looked at where it lies: a packet is moved once, into the lane.
         let Some(departure) = &departure else {
@@ -211,12 +258,13 @@ impl World {
             return;
         };
         let packet = &departure.packet;
+        let route = &self.routes[packet.flow.index()];
         let end = link.rate.end_of(now, wire_bytes(packet, link.overhead));
         link.busy_until = end;
-        link.started(now, departure, self.routes[packet.flow.index()].group, end);
+        link.started(now, departure, route.group, end);
         tap.departed(packet, departure.sojourn(now));
         // A queue with a timer must hear of idleness in order of time; others are told before their next arrival.
-        let empty = link.waiting().packets == Packets::ZERO;
+        let empty = link.is_empty_after(waiting);
         if end == Instant::MAX {
             // The link stays down for ever: the packet is stuck in the transmitter.
             link.transit = Some((*packet, Bytes::ZERO));
@@ -226,7 +274,12 @@ impl World {
         link.idle_unsaid = empty;
         let told_in_time = !empty || !self.agenda.is_free(self.slots.queue_timer(index));
         self.agenda.set(service, if told_in_time { end } else { Instant::MAX });
-        self.send_off(index, packet, end);
+        if link.loss > 0.0 {
+            self.send_off(index, packet, end);
+            return;
+        }
+        let (at, place) = (end + link.delay, route.place(packet.is_reverse(), packet.hop));
+        self.go_on(packet, place, at);
     }
 
     /// A packet whose transmission would never have ended goes on at the rate there is now.
@@ -328,18 +381,18 @@ impl World {
 
     /// A packet has reached its end.
     #[inline(always)]
-    fn deliver(&mut self, packet: &SimPacket) {
+    fn deliver(&mut self, packet: SimPacket) {
         self.ended += 1;
         let Route { kind, slot, .. } = self.routes[packet.flow.index()];
         if kind == HostKind::Tcp {
             if packet.is_reverse() {
-                self.sender_receives(slot, packet);
+                self.sender_receives(slot, &packet);
             } else {
                 self.receiver_receives(slot, packet);
             }
             return;
         }
-        self.deliver_elsewhere(kind, slot, *packet);
+        self.deliver_elsewhere(kind, slot, packet);
     }
 
     /// A packet has reached an end that is not that of a plain TCP flow.
@@ -364,7 +417,7 @@ impl World {
         if packet.is_reverse() {
             self.sender_receives(slot, &packet);
         } else {
-            self.receiver_receives(slot, &packet);
+            self.receiver_receives(slot, packet);
         }
         if kind == HostKind::Stream {
             self.stream_has_taken(slot, &packet);

@@ -207,7 +207,7 @@ impl World {
         }
         let Stream { slot, flow, .. } = self.streams[request.unwrap_or(data) as usize];
         self.senders[slot as usize].sender.connect(self.now);
-        self.transmit(slot, flow);
+        self.transmit_now_and_then(slot, flow);
     }
 
     fn add_channel(&mut self, session: u32, number: Channel) {
@@ -339,7 +339,7 @@ impl World {
         stream.bytes = bytes;
         (stream.awaits_first, stream.awaits_all) = (true, true);
         let (slot, flow) = (stream.slot, stream.flow);
-        self.transmit(slot, flow);
+        self.transmit_now_and_then(slot, flow);
     }
 
     /// A stream begins or ends to be one of those that could lose something.

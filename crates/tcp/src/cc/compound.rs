@@ -191,7 +191,7 @@ impl CongestionControl for Compound {
     }
 
     fn on_sent(&mut self, sent: &Sent) {
-        if sent.in_flight == 0 && !self.srtt.is_zero() && sent.silence > self.srtt {
+        if !self.srtt.is_zero() && sent.silence > self.srtt {
             self.forget_delay();
             self.follow();
         }

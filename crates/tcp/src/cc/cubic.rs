@@ -344,9 +344,7 @@ impl CongestionControl for Cubic {
     #[inline]
     fn on_sent(&mut self, sent: &Sent) {
         // An idle sender does not climb the curve: the epoch moves by the time it was silent.
-        if sent.in_flight == 0
-            && let Some(epoch) = &mut self.epoch
-        {
+        if let Some(epoch) = &mut self.epoch {
             epoch.start = epoch.start.saturating_add(sent.silence.as_nanos()).min(sent.now.as_nanos());
         }
     }

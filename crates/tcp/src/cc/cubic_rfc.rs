@@ -183,8 +183,7 @@ impl CongestionControl for CubicRfc {
 
     fn on_sent(&mut self, sent: &Sent) {
         // RFC 9438 §4.2: time without anything to send does not count.
-        if sent.in_flight == 0
-            && sent.silence > Duration::ZERO
+        if sent.silence > Duration::ZERO
             && let Some(epoch) = &mut self.curve.epoch
         {
             epoch.start = (epoch.start + sent.silence).min(sent.now);

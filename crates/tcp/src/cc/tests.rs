@@ -208,7 +208,7 @@ proptest! {
                 Operation::Undo => script.cc.on_undo(script.now),
                 Operation::Idle(seconds) => {
                     script.now += Duration::secs(seconds);
-                    script.cc.on_sent(&Sent { now: script.now, in_flight: 0, silence: Duration::secs(seconds) });
+                    script.cc.on_sent(&Sent { now: script.now, silence: Duration::secs(seconds) });
                 }
             }
             prop_assert!(script.window() >= 1);

@@ -45,8 +45,9 @@ impl Sender {
     #[inline]
     pub fn handle_ack(&mut self, now: Instant, segment: &Segment) {
         self.unsettle();
-        let calm = self.plain && self.state == State::Open && self.probe_end == NO_SEGMENT;
-        if calm && segment.flags == Flags::ACK && !segment.has_blocks() && segment.number <= self.nxt_bytes {
+        // One question: a processor guesses the answers to several of them worse.
+        let calm = self.plain & (self.state == State::Open) & (self.probe_end == NO_SEGMENT);
+        if calm & (segment.flags == Flags::ACK) & !segment.has_blocks() & (segment.number <= self.nxt_bytes) {
             let una = self.number_at(segment.number);
             let delivered = una.saturating_sub(self.board.una());
             if delivered > 0

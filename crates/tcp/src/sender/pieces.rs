@@ -15,6 +15,8 @@ const SHORTLY: u64 = 1_000_000;
 const LARGEST_BYTES: u64 = 65_215;
 /// The largest piece has no fewer segments.
 const SMALLEST: u32 = 2;
+/// Round-trip times of at least this many nanoseconds make pieces no larger.
+const NEAR: u64 = 17 * 512_000;
 /// Nanoseconds in a tenth of a second.
 const TENTH_NS: u64 = 100_000_000;
 /// Tenths of the window's rate that sizes are made for, in slow start and later.
@@ -97,7 +99,8 @@ impl Sender {
         let mss = u64::from(self.segmentation.mss());
         let window = u64::from(self.window.max(self.board.outstanding()));
         // Paths of less than some 8 ms get more.
-        let near = (1 << 16) >> (self.rtt.min() / 512_000).min(63);
+        let rtt = self.rtt.min();
+        let near = if rtt < NEAR { (1 << 16) >> (rtt / 512_000) } else { 0 };
         let below_three = (3 * mss).saturating_sub(1 + near).saturating_mul(srtt << 10);
         let slow = (RATE_TENTHS.0 * mss).saturating_mul(window).saturating_mul(TENTH_NS) <= below_three;
         if slow && self.instruments.is_none() { SMALLEST } else { self.work_out_piece(srtt, window, near) }

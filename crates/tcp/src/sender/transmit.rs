@@ -21,6 +21,20 @@ impl Sender {
         self.poll_carefully(now)
     }
 
+    /// The next segment, if it is one of those that may leave without further questions; else there may be one all the same. For hosts that
+    /// have a quicker way for the bulk of all segments.
+    #[inline(always)]
+    pub fn poll_granted(&mut self, now: Instant) -> Option<Transmit> {
+        (self.quota > 0).then(|| self.send_granted(now))
+    }
+
+    /// Is [`poll_transmit`](Self::poll_transmit) worth a call?
+    #[inline]
+    #[must_use]
+    pub const fn may_send(&self) -> bool {
+        self.quota > 0 || !self.settled
+    }
+
     /// The host takes no more segments for now, although there may be more: the burst ends as if there were none. Polling goes on
     /// whenever the host likes.
     pub fn hold(&mut self, now: Instant) {
@@ -39,7 +53,7 @@ impl Sender {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn send_granted(&mut self, now: Instant) -> Transmit {
         let t = now.as_nanos();
         let payload = self.segmentation.mss() as u16;
@@ -240,9 +254,17 @@ impl Sender {
     #[inline]
     fn note_sent(&mut self, now: Instant) {
         let t = now.as_nanos();
-        let silence = Duration::ns(t.saturating_sub(self.last_sent_at));
-        self.cc.on_sent(&Sent { now, in_flight: self.board.in_flight(), silence });
+        if self.board.in_flight() == 0 {
+            self.note_restart(now);
+        }
         self.last_sent_at = t;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_restart(&mut self, now: Instant) {
+        let silence = Duration::ns(now.as_nanos().saturating_sub(self.last_sent_at));
+        self.cc.on_sent(&Sent { now, silence });
     }
 
     /// Nothing more leaves for now: notes how the window was used, and keeps the timer.

@@ -56,7 +56,12 @@ impl World {
         for &link in flow.forward.iter().chain(&flow.reverse) {
             let code = ground.codes[link as usize];
             if code & WIRE != 0 && ground.feeders[link as usize] == super::Feeder::Several {
-                self.hops.iter_mut().filter(|hop| hop.element == code | FUSED).for_each(|hop| hop.element = code);
+                for place in 1..self.hops.len() {
+                    if self.hops[place].element == code | FUSED {
+                        self.hops[place].element = code;
+                        self.hops[place - 1].joined = false;
+                    }
+                }
                 // Lanes that led past the wire lead to it now.
                 self.lanes.iter_mut().for_each(|lane| lane.stop = Stop::Varied);
             }

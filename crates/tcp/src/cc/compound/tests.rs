@@ -76,7 +76,7 @@ fn a_timeout_or_a_silence_forgets_the_second_window() {
         script.round();
     }
     let mut idle = script.clone();
-    idle.cc.on_sent(&Sent { now: idle.now, in_flight: 0, silence: Duration::secs(1) });
+    idle.cc.on_sent(&Sent { now: idle.now, silence: Duration::secs(1) });
     assert_eq!((state(&idle).dwnd, idle.window()), (0.0, state(&idle).cwnd as u32));
     let before = script.window();
     script.time_out(Response::Reduce);

@@ -142,7 +142,7 @@ fn an_idle_time_does_not_climb_the_curve() {
     }
     let before = script.window();
     script.now += Duration::secs(60);
-    script.cc.on_sent(&crate::cc::Sent { now: script.now, in_flight: 0, silence: Duration::secs(60) });
+    script.cc.on_sent(&crate::cc::Sent { now: script.now, silence: Duration::secs(60) });
     script.round();
     assert!(script.window() <= before + 3, "{before} to {}", script.window());
 }
