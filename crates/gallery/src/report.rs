@@ -11,6 +11,7 @@ use crate::table::Table;
 use crate::words;
 use goodqueue_lab::provenance::VERSION_AND_COMMIT;
 use std::fmt::Write;
+use toml::Spanned;
 
 const STYLE: &str = include_str!("report/style.css");
 const SCRIPT: &str = include_str!("report/script.js");
@@ -35,6 +36,8 @@ pub struct ShownFigure {
     pub place: String,
     /// A remark.
     pub note: Option<String>,
+    /// The experiments its values are from.
+    pub experiments: Vec<String>,
     /// The picture, or why there is none.
     pub svg: Result<String, String>,
     /// Is there a PNG beside the SVG?
@@ -154,8 +157,18 @@ fn draw(text: &mut String, paper: &str, figure: &ShownFigure) {
         String::new()
     };
     let note = figure.note.as_ref().map(|note| format!(" {}", escape(note))).unwrap_or_default();
-    let _ =
-        writeln!(text, "<figcaption>{}: {}{files}.{note}</figcaption></figure>", escape(&figure.place), escape(&figure.title));
+    let _ = writeln!(
+        text,
+        "<figcaption>{}: {}{files}; from {}.{note}</figcaption></figure>",
+        escape(&figure.place),
+        escape(&figure.title),
+        links(paper, figure.experiments.iter())
+    );
+}
+
+/// Where the scenario file and the commands of each of these experiments stand.
+fn links<'a>(paper: &str, experiments: impl Iterator<Item = &'a String>) -> String {
+    experiments.map(|id| format!("<a href=\"#{paper}-{id}\">{id}</a>")).collect::<Vec<_>>().join(", ")
 }
 
 fn draw_table(text: &mut String, paper: &str, table: &Table) {
@@ -214,7 +227,6 @@ fn one_row(text: &mut String, paper: &str, row: &Row, evaluated: &Evaluated) {
         Verdict::Fails => "fails",
         Verdict::NotComparable => "other",
     };
-    let links: Vec<String> = row.experiments.iter().map(|id| format!("<a href=\"#{paper}-{0}\">{0}</a>", id.get_ref())).collect();
     let unclear = match evaluated.clear {
         Some(false) => "<small>the interval reaches across the bound</small>",
         _ => "",
@@ -233,7 +245,7 @@ fn one_row(text: &mut String, paper: &str, row: &Row, evaluated: &Evaluated) {
         escape(&row.claim),
         escape(&row.metric),
         escape(row.measure.get_ref().trim()),
-        links.join(", "),
+        links(paper, row.experiments.iter().map(Spanned::get_ref)),
         escape(&words::measured(evaluated)),
         escape(&words::expected(row)),
         evaluated.verdict.name()
@@ -249,7 +261,7 @@ fn experiments(text: &mut String, results: &PaperResults, costs: &[ExperimentCos
         let _ = write!(
             text,
             "<details class=\"experiment\" id=\"{0}-{id}\"><summary><b>{id}</b> {1}</summary>\n<p><a href=\"{0}/{2}\"><code>{file}</code></a>: \
-             {3} points of {4} replications{took}. One point by itself, with everything it was run with; change what you like:</p>\n<pre>",
+             {3} points of {4} replications{took}. One point by itself, with everything it was run with, from the project's folder; change what you like:</p>\n<pre>",
             results.paper.id,
             escape(about),
             escape(scenario_name(measured)),

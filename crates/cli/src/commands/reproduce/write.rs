@@ -62,7 +62,8 @@ fn figures(
             }
         }
         let (title, place, note) = (spec.title.clone(), spec.place.clone(), spec.note.clone());
-        shown.push(ShownFigure { id: id.clone(), title, place, note, svg, has_png });
+        let experiments = spec.experiment.get_ref().iter().cloned().collect();
+        shown.push(ShownFigure { id: id.clone(), title, place, note, experiments, svg, has_png });
     }
     Ok(shown)
 }
