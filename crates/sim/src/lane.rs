@@ -121,7 +121,7 @@ impl Lane {
         let packet = self.ring[self.place(0)].packet;
         self.first = self.place(1);
         self.len -= 1;
-        (packet, if self.len == 0 { Instant::MAX } else { self.ring[self.first].at })
+        (packet, self.first_at())
     }
 
     /// When the first packet arrives; [`Instant::MAX`] if there is none.

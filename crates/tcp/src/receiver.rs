@@ -98,7 +98,7 @@ const MARKS_AT_ONCE: u32 = 7;
 /// What a receiver made of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Routine {
-    /// Nothing yet: it needs a closer look.
+    /// Nothing yet: it is for [`Receiver::handle_unusual`].
     Unusual,
     /// It took the data. The acknowledgement waits.
     Held,
@@ -212,8 +212,9 @@ impl Receiver {
         (self.timer != NEVER).then(|| self.acknowledge(now))
     }
 
+    /// The rest of [`handle_segment`](Self::handle_segment): what [`handle_routine`](Self::handle_routine) found unusual.
     #[inline(never)]
-    fn handle_unusual(&mut self, now: Instant, segment: &Segment, ecn: Ecn) -> Option<Segment> {
+    pub fn handle_unusual(&mut self, now: Instant, segment: &Segment, ecn: Ecn) -> Option<Segment> {
         if segment.flags.has(Flags::SYN) {
             return Some(self.accept(now, segment, ecn));
         }

@@ -252,7 +252,7 @@ impl World {
     #[inline(never)]
     fn receiver_looks_closer(&mut self, slot: u32, packet: SimPacket) {
         let receiver = &mut self.receivers[slot as usize].receiver;
-        let ack = receiver.handle_segment(self.now, &packet.segment, packet.ecn());
+        let ack = receiver.handle_unusual(self.now, &packet.segment, packet.ecn());
         let ecn = receiver.codepoint();
         self.keep_receiver_timer(slot);
         if let Some(ack) = ack {
