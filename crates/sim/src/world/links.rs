@@ -115,17 +115,27 @@ impl World {
     }
 
     /// `packet` has left link `index`'s transmitter at `end`, unless the wire loses it.
-    #[inline(never)]
+    #[inline(always)]
     fn send_off(&mut self, index: u32, packet: &SimPacket, end: Instant) {
-        let link = &mut self.links[index as usize];
-        if link.loss > 0.0 && link.rng.fires(link.loss) {
-            self.wire_losses += 1;
-            self.tap.forget(packet);
+        let link = &self.links[index as usize];
+        let at = end + link.delay;
+        if link.loss > 0.0 && self.loses(index, packet) {
             return;
         }
-        let at = end + link.delay;
         let place = self.routes[packet.flow.index()].place(packet.is_reverse(), packet.hop);
         self.go_on(packet, place, at);
+    }
+
+    /// Does the wire behind link `index` lose this packet?
+    #[inline(never)]
+    fn loses(&mut self, index: u32, packet: &SimPacket) -> bool {
+        let link = &mut self.links[index as usize];
+        let lost = link.rng.fires(link.loss);
+        if lost {
+            self.wire_losses += 1;
+            self.tap.forget(packet);
+        }
+        lost
     }
 
     /// A packet arrives at a link's queue.
@@ -258,10 +268,9 @@ impl World {
             return;
         };
         let packet = &departure.packet;
-        let route = &self.routes[packet.flow.index()];
         let end = link.rate.end_of(now, wire_bytes(packet, link.overhead));
         link.busy_until = end;
-        link.started(now, departure, route.group, end);
+        link.started(now, departure, self.routes[packet.flow.index()].group, end);
         tap.departed(packet, departure.sojourn(now));
         // A queue with a timer must hear of idleness in order of time; others are told before their next arrival.
         let empty = link.is_empty_after(waiting);
@@ -274,12 +283,7 @@ impl World {
         link.idle_unsaid = empty;
         let told_in_time = !empty || !self.agenda.is_free(self.slots.queue_timer(index));
         self.agenda.set(service, if told_in_time { end } else { Instant::MAX });
-        if link.loss > 0.0 {
-            self.send_off(index, packet, end);
-            return;
-        }
-        let (at, place) = (end + link.delay, route.place(packet.is_reverse(), packet.hop));
-        self.go_on(packet, place, at);
+        self.send_off(index, packet, end);
     }
 
     /// A packet whose transmission would never have ended goes on at the rate there is now.
