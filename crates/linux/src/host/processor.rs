@@ -2,14 +2,19 @@
 
 use crate::sys::child;
 use std::collections::BTreeSet;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::sync::{Mutex, PoisonError};
 
 static CLAIMED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
 
-/// This thread, and the guests it starts, on a processor that no other run of this process has; given back when dropped.
+/// This thread, and the guests it starts, on a processor that no other run of this process has, and of no other process either while there are enough of them;
+/// given back when dropped.
 pub(super) struct Claim {
     processor: usize,
     before: Vec<usize>,
+    /// Says to other processes that the processor is taken; the kernel removes it however this process ends.
+    _sign: Option<UnixDatagram>,
 }
 
 impl Claim {
@@ -17,19 +22,42 @@ impl Claim {
     pub(super) fn take() -> Option<Self> {
         let before = child::processors().ok()?;
         let mut claimed = CLAIMED.lock().unwrap_or_else(PoisonError::into_inner);
-        // Processes that know nothing of each other do not all begin with the same one.
-        let first = std::process::id() as usize % before.len().max(1);
-        let mut processors = before[first..].iter().chain(&before[..first]);
-        let processor = *processors.find(|processor| !claimed.contains(processor))?;
+        let free: Vec<usize> = before.iter().copied().filter(|processor| !claimed.contains(processor)).collect();
+        let signed = free.iter().find_map(|&processor| Some((processor, Some(sign(processor)?))));
+        // With more processes than processors they share them evenly.
+        let shared = || Some((*free.get(std::process::id() as usize % free.len().max(1))?, None));
+        let (processor, sign) = signed.or_else(shared)?;
         child::stay_on(&[processor]).ok()?;
         claimed.insert(processor);
-        Some(Self { processor, before })
+        Some(Self { processor, before, _sign: sign })
     }
+}
+
+/// A socket whose name, in no folder, only one process can have.
+fn sign(processor: usize) -> Option<UnixDatagram> {
+    let name = SocketAddr::from_abstract_name(format!("goodqueue-processor-{processor}")).ok()?;
+    UnixDatagram::bind_addr(&name).ok()
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
         let _ = child::stay_on(&self.before);
         CLAIMED.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.processor);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sign;
+
+    #[test]
+    fn one_process_signs_for_a_processor() {
+        // A processor that no machine has.
+        let number = 1_000_000 + std::process::id() as usize;
+        let held = sign(number);
+        assert!(held.is_some());
+        assert!(sign(number).is_none());
+        drop(held);
+        assert!(sign(number).is_some());
     }
 }
