@@ -3,10 +3,11 @@
 makes docs/fidelity-live.md of what came out.
 
     bench/live/grid.py run OUT [--gq PATH] [--slow N] [--fast N] [--seconds N] [--attempts N]
+    bench/live/grid.py virtual OUT [--gq PATH] [--seconds N]          the same cells with kernels in virtual time (needs `make linux`)
     bench/live/grid.py page OUT > docs/fidelity-live.md
 
-Each cell leaves OUT/CELL/validate.json. A cell that has it is not run again, so `run` may be stopped (Ctrl-C) and started as often as one likes.
-A void run is repeated once, and then counts marked as void; `--attempts 3` asks for more.
+Each cell leaves OUT/CELL/validate.json, and OUT/virtual/CELL/validate.json. A cell that has it is not run again, so either may be stopped (Ctrl-C) and started
+as often as one likes. A void run is repeated once, and then counts marked as void; `--attempts 3` asks for more.
 """
 import argparse
 import itertools
@@ -61,6 +62,11 @@ def cells():
     return found
 
 
+def validated(folder, cell, what):
+    """Where the result of a cell is, with the kernel in real time (`run`) or in `virtual` time."""
+    return folder / ("virtual" if what == "virtual" else "") / cell.name / "validate.json"
+
+
 def rank(cell):
     """What is run first: few flows, then the study's points, those with the middle capacity before the others."""
     if cell.sweep == "grid":
@@ -81,7 +87,7 @@ class Runner:
         self.done = 0
 
     def path(self, cell):
-        return self.folder / cell.name / "validate.json"
+        return validated(self.folder, cell, self.options.what)
 
     def next(self, fast):
         with self.lock:
@@ -91,11 +97,12 @@ class Runner:
 
     def work(self, fast):
         while cell := self.next(fast):
-            place = self.folder / cell.name
-            part = self.folder / f".{cell.name}"
+            place = self.path(cell).parent
+            part = place.with_name(f".{place.name}")
             part.mkdir(parents=True, exist_ok=True)
             settings = [*SCENARIOS[cell.sweep][1], *(f"{key}={inline(value)}" for key, value in cell.settings.items())]
-            command = [self.options.gq, "validate", str(cell.scenario), "--no-report", "--out", str(part), "--keep-void", "--attempts", str(self.options.attempts)]
+            command = [self.options.gq, "validate", str(cell.scenario), "--no-report", "--out", str(part)]
+            command += ["--against", "linux"] if self.options.what == "virtual" else ["--keep-void", "--attempts", str(self.options.attempts)]
             command += [word for setting in settings for word in ("--set", setting)]
             with (part / "said.txt").open("w") as said:
                 code = subprocess.run(command, stdout=said, stderr=said, check=False).returncode
@@ -109,7 +116,8 @@ class Runner:
 
     def run(self):
         self.folder.mkdir(parents=True, exist_ok=True)
-        side_by_side = {False: self.options.slow, True: self.options.fast}
+        # In virtual time a run of gq keeps a processor busy and needs no other at its side.
+        side_by_side = {False: 1, True: 1} if self.options.what == "virtual" else {False: self.options.slow, True: self.options.fast}
         threads = [threading.Thread(target=self.work, args=(fast,)) for fast in self.lanes for _ in range(side_by_side[fast])]
         for thread in threads:
             thread.start()
@@ -129,11 +137,12 @@ HEAD = """# The simulator beside a real kernel in real time
 
 Made by `bench/live/grid.py` from `gq validate`: each cell five times in the simulator and five times with the senders and receivers of {kernel} on this
 machine, across the same queue code and the same line ([running-live.md](running-live.md)). {measured} Tail drop holds one bandwidth-delay
-product, the others 1000 packets. Each figure is simulator / kernel, means over the runs; ± is half of the 95 % interval of their difference. Asked for:
+product, the others 1000 packets. Each figure is simulator / kernel, or simulator / kernel of guests in virtual time ([linux.md](linux.md)), where no machine is ever late /
+kernel in real time; means over the runs; ± is half of the 95 % interval of the difference between the first and the last. Asked for:
 utilisation within 2 points, median time in the queue within 0.5 ms or 10 %, dropped packets within a factor of 1.5. A cell is *unclear* where a
 difference is beyond that, but not by more than its own interval. Nothing was tuned towards a cell.
 
-The kernel's senders in virtual time, where no machine is ever late: [fidelity-grid.md](fidelity-grid.md).
+More of the kernel's senders in virtual time: [fidelity-grid.md](fidelity-grid.md).
 """
 METRICS = {"utilization": "utilisation", "sojourn_s.p50": "median", "drop_ratio": "drops"}
 NAMES = {"utilization": "utilisation %", "sojourn_s.p50": "median in the queue, ms", "queue_packets": "mean queue, packets", "drop_ratio": "dropped %"}
@@ -149,11 +158,13 @@ def heading(names):
 
 
 class Result:
-    """What came of a cell."""
+    """What came of a cell on one host: `live`, the kernel in real time, or `linux`, in virtual time. `virtual` is the latter beside the former."""
 
-    def __init__(self, cell, folder):
+    def __init__(self, cell, folder, host="live"):
         self.cell = cell
-        path = folder / cell.name / "validate.json"
+        self.host = host
+        self.virtual = Result(cell, folder, "linux") if host == "live" else None
+        path = validated(folder, cell, "run" if host == "live" else "virtual")
         self.there = path.exists()
         if not self.there:
             return
@@ -178,12 +189,18 @@ class Result:
         return 3 if self.empty else 2 if self.differs else 1 if self.unclear else 0
 
     def figure(self, metric):
-        row = self.figures.get(metric)
-        if not row or row["sim"]["mean"] is None or row["live"]["mean"] is None:
+        sim, live = self.mean(metric, "sim"), self.mean(metric, self.host)
+        if sim is None or live is None:
             return "-"
-        sim, live, half = row["sim"]["mean"], row["live"]["mean"], row["difference"]["ci95"]
+        virtual = self.virtual.mean(metric, "linux")
+        half = self.figures[metric]["difference"]["ci95"]
         scale = SCALE[metric]
-        return f"{sim * scale:.2f} / {live * scale:.2f}" + (f" ± {half * scale:.2f}" if half is not None else "")
+        middle = "" if virtual is None else f"{virtual * scale:.2f} / "
+        return f"{sim * scale:.2f} / {middle}{live * scale:.2f}" + (f" ± {half * scale:.2f}" if half is not None else "")
+
+    def mean(self, metric, host):
+        """A figure's mean on a host, where it was run."""
+        return self.figures[metric][host]["mean"] if self.there and metric in self.figures else None
 
     def trust(self):
         """Runs that count, and how many of them are void."""
@@ -232,6 +249,9 @@ def summary(results, total):
     split(there, "flows", by("flows", ["1", "4", "16"]))
     split(there, "one way", by("delay", ["10ms", "50ms"]))
     trusted = [result for result in there if result.counted and not result.void]
+    virtual = [result.virtual for result in there if result.virtual.there]
+    if virtual:
+        print(f"The same cells with the kernel in virtual time, {len(virtual)} of them run: {told(virtual)}.\n")
     print(f"Cells without a void run among those that count: {len(trusted)}, of them {told(trusted)}.\n")
     print(heading(["figure", "agrees", "unclear", "differs"]))
     for metric, name in METRICS.items():
@@ -287,7 +307,7 @@ def page(folder):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=["run", "page"])
+    parser.add_argument("what", choices=["run", "virtual", "page"])
     parser.add_argument("folder")
     parser.add_argument("--gq", default="gq")
     parser.add_argument("--slow", type=int, default=3, help="cells of 10 Mbit/s side by side")
@@ -296,10 +316,10 @@ def main():
     parser.add_argument("--attempts", type=int, default=2, help="of a run that is void")
     parser.add_argument("--only", default="", help="cells whose name has this")
     options = parser.parse_args()
-    if options.what == "run":
-        Runner(options).run()
-    else:
+    if options.what == "page":
         page(pathlib.Path(options.folder))
+    else:
+        Runner(options).run()
 
 
 if __name__ == "__main__":
