@@ -6,6 +6,7 @@ use crate::monitor::Reporter;
 use crate::packet::LivePacket;
 use crate::port::Port;
 use crate::port::interface::InterfacePort;
+use crate::share::Share;
 use crate::sys::scheduling;
 use goodqueue_aqm::AnyQdisc;
 use goodqueue_units::{Duration, Instant};
@@ -17,11 +18,6 @@ pub type Bridge = Forwarder<InterfacePort, InterfacePort, AnyQdisc<LivePacket>>;
 
 /// Commands and the end are noticed within this time, also when nothing arrives.
 const LONGEST_WAIT: Duration = Duration::ms(20);
-/// After so many rounds in a row without waiting, the thread sleeps for a moment: a real-time thread that never does is held back by
-/// the kernel for 50 ms.
-const ROUNDS_AWAKE: u32 = 4096;
-const MOMENT: Duration = Duration::us(20);
-
 /// How the loop runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Drive {
@@ -45,7 +41,7 @@ pub fn run(
 ) -> io::Result<()> {
     let mut next_report = clock.now() + drive.report_every;
     let mut rounds = 0u64;
-    let mut awake = 0;
+    let mut share = Share::of_this_thread(clock.now());
     let outcome = loop {
         rounds += 1;
         beat.store(rounds, Ordering::Relaxed);
@@ -62,15 +58,18 @@ pub fn run(
         if stop.load(Ordering::Relaxed) {
             break Ok(());
         }
-        let mut pause = next.since(now).min(LONGEST_WAIT);
-        awake += 1;
-        if pause.is_zero() {
-            if awake < ROUNDS_AWAKE {
-                continue;
+        let owed = share.as_mut().map_or(Duration::ZERO, |share| share.owed(now));
+        if !owed.is_zero() {
+            // Also when something arrives meanwhile.
+            if let Err(error) = scheduling::wait([None, None], owed) {
+                break Err(error);
             }
-            pause = MOMENT;
+            continue;
         }
-        awake = 0;
+        let pause = next.since(now).min(LONGEST_WAIT);
+        if pause.is_zero() {
+            continue;
+        }
         if let Err(error) = sleep(bridge, &mut clock, pause, drive.spin) {
             break Err(error);
         }

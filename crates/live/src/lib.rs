@@ -32,6 +32,7 @@ pub mod rate;
 pub mod record;
 pub mod replay;
 pub mod segments;
+mod share;
 #[cfg(target_os = "linux")]
 pub mod splice;
 pub mod spool;
