@@ -128,6 +128,19 @@ pub struct LostSegment {
     pub app_limited: bool,
 }
 
+/// Segments delivered with marks.
+#[derive(Clone, Copy, Debug)]
+pub struct Marks {
+    /// Segments newly delivered.
+    pub delivered: u32,
+    /// How many of them were marked.
+    pub marked: u32,
+    /// First segment not acknowledged.
+    pub una: u64,
+    /// Next segment never sent so far.
+    pub nxt: u64,
+}
+
 /// A window lost something (once a window), or echoed congestion (once a window).
 #[derive(Clone, Copy, Debug)]
 pub struct Congestion {
@@ -180,8 +193,14 @@ pub trait CongestionControl {
     fn on_segment_lost(&mut self, lost: &LostSegment) {}
     /// Sending starts again after a time with nothing to send and nothing in flight, for controls whose [`Needs`] ask for details.
     fn on_restart(&mut self, now: Instant) {}
+    /// Segments were delivered with marks: told before [`on_ecn`](Self::on_ecn), so that the answer knows of them. [`on_ack`](Self::on_ack) follows in any case.
+    fn on_marks(&mut self, marks: &Marks) {}
     /// Losses were found in a window not yet reduced: choose the window to approach.
     fn on_loss(&mut self, loss: &Congestion);
+    /// Losses were found while an echo is being answered, `window` segments so far: a new window to approach, for controls that answer both.
+    fn on_loss_after_ecn(&mut self, window: u32) -> Option<u32> {
+        None
+    }
     /// Congestion was echoed in a window not yet reduced.
     fn on_ecn(&mut self, mark: &Congestion);
     /// The retransmission timer expired.
@@ -435,8 +454,14 @@ macro_rules! controls {
             fn on_restart(&mut self, now: Instant) {
                 match self { $(Self::$Type(cc) => cc.on_restart(now),)+ }
             }
+            fn on_marks(&mut self, marks: &Marks) {
+                match self { $(Self::$Type(cc) => cc.on_marks(marks),)+ }
+            }
             fn on_loss(&mut self, loss: &Congestion) {
                 match self { $(Self::$Type(cc) => cc.on_loss(loss),)+ }
+            }
+            fn on_loss_after_ecn(&mut self, window: u32) -> Option<u32> {
+                match self { $(Self::$Type(cc) => cc.on_loss_after_ecn(window),)+ }
             }
             fn on_ecn(&mut self, mark: &Congestion) {
                 match self { $(Self::$Type(cc) => cc.on_ecn(mark),)+ }

@@ -27,6 +27,11 @@ impl Prr {
         Self { prior_window, target, delivered: 0, sent: 0 }
     }
 
+    /// Another target from now on.
+    pub(crate) const fn aim_at(&mut self, target: u32) {
+        self.target = target;
+    }
+
     pub(crate) const fn on_sent(&mut self) {
         self.sent += 1;
     }

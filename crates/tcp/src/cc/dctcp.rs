@@ -3,14 +3,15 @@
 //! *Signal*: the mark of every packet, as the receiver mirrors it; losses, as Reno.
 //!
 //! *Law*: once a window, with `F` the share of delivered segments that were marked, `alpha = (1 - g) alpha + g F`; when a window brings marks,
-//! `cwnd = max(cwnd (1 - alpha / 2), 2)`, once a window. A loss halves. Growth is Reno's.
+//! `cwnd = max(cwnd (1 - alpha / 2), 2)`, once a window. A loss halves, also a window that is just being reduced for marks. Growth is Reno's.
 //!
 //! *Parameters*: `g` 1/16, `alpha_initial` 1 (RFC 8257).
 //!
-//! *Departures*: none known from Linux 6.12: `alpha` is a multiple of 1/1024 and always moves by at least one step, so that it reaches zero. From the
+//! *Departures*: none known from Linux 6.12: `alpha` is a multiple of 1/1024 and becomes zero where a sixteenth of it is less than one step. From the
 //! RFC: segments are counted instead of bytes, and the window approaches its reduced value over a round trip (PRR).
 //!
-//! *Limits*: whole segments and multiples of 1/1024 are rounded down, so that marks below about 3 % are underestimated (Prague mends that). Needs a
+//! *Limits*: whole segments and multiples of 1/1024 are rounded down, so that marks below about 3 % are underestimated, and those of less than one
+//! packet in 64 are not answered at all (Prague mends that). Needs a
 //! queue that marks at a low threshold, and no Reno or CUBIC beside it. With classic feedback (RFC 3168) it halves like Reno; without ECN it
 //! is Reno.
 //!
@@ -18,7 +19,9 @@
 
 use super::slow_start::SlowStart;
 use super::window::SegmentWindow;
-use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Established, Growth, Needs, Setup, Timeout};
+use super::{
+    AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Established, Growth, Marks, Needs, Setup, Timeout,
+};
 use crate::config::EcnMode;
 use goodqueue_units::{Bytes, Instant};
 
@@ -36,25 +39,27 @@ pub struct Dctcp {
     window_end: u64,
     delivered: u64,
     marked: u64,
+    /// The acknowledgement being handled is counted already.
+    counted: bool,
 }
 
 impl Dctcp {
-    fn count(&mut self, sample: &AckSample) {
-        self.delivered += u64::from(sample.delivered);
-        self.marked += u64::from(sample.marked);
-        if sample.una < self.window_end {
+    fn count(&mut self, latest: &Marks) {
+        self.delivered += u64::from(latest.delivered);
+        self.marked += u64::from(latest.marked);
+        if latest.una < self.window_end {
             return;
         }
         let decay = (f64::from(self.alpha) * self.g) as u32;
-        // Without this step it would never reach zero.
-        self.alpha -= if decay == 0 { self.alpha.min(1) } else { decay };
+        // Otherwise it would never reach zero.
+        self.alpha -= if decay == 0 { self.alpha } else { decay };
         if self.marked > 0 {
             let share = self.marked as f64 / self.delivered.max(1) as f64;
             self.alpha = (self.alpha + (share * self.g * f64::from(ONE)) as u32).min(ONE);
         }
         self.delivered = 0;
         self.marked = 0;
-        self.window_end = sample.nxt;
+        self.window_end = latest.nxt;
     }
 
     fn halved(&self) -> u32 {
@@ -95,6 +100,7 @@ impl Control for Dctcp {
             window_end: 0,
             delivered: 0,
             marked: 0,
+            counted: false,
         }
     }
 }
@@ -105,7 +111,10 @@ impl CongestionControl for Dctcp {
     }
 
     fn on_ack(&mut self, sample: &AckSample) {
-        self.count(sample);
+        let &AckSample { delivered, marked, una, nxt, .. } = sample;
+        if !core::mem::take(&mut self.counted) {
+            self.count(&Marks { delivered, marked, una, nxt });
+        }
         if sample.growth == Growth::Held {
             return;
         }
@@ -119,9 +128,20 @@ impl CongestionControl for Dctcp {
         self.window.increase(self.window.cwnd, rest);
     }
 
+    fn on_marks(&mut self, marks: &Marks) {
+        self.count(marks);
+        self.counted = true;
+    }
+
     fn on_loss(&mut self, _: &Congestion) {
         self.window.reduce(self.halved());
         self.slow_start.over();
+    }
+
+    fn on_loss_after_ecn(&mut self, window: u32) -> Option<u32> {
+        let target = (window / 2).max(2);
+        self.window.lower(target);
+        Some(target)
     }
 
     fn on_ecn(&mut self, _: &Congestion) {

@@ -85,6 +85,12 @@ impl SegmentWindow {
         self.count = 0;
     }
 
+    /// A lower target in the middle of a reduction; what an undo restores stays.
+    pub(crate) fn lower(&mut self, target: u32) {
+        self.ssthresh = target;
+        self.cwnd = target;
+    }
+
     /// The window after a timeout: one segment more than what is still in flight; the threshold becomes `target` when the
     /// timeout is news.
     pub(crate) fn collapse(&mut self, timeout: &Timeout, target: u32) {

@@ -2,7 +2,7 @@
 
 use super::timers::Use;
 use super::{NO_SEGMENT, Phase, Sender};
-use crate::cc::{AckSample, CongestionControl, Growth, State};
+use crate::cc::{AckSample, CongestionControl, Growth, Marks, State};
 use crate::prr::Ack;
 use crate::scoreboard::{Delivery, Verdict};
 use crate::segment::{Flags, Segment};
@@ -141,6 +141,9 @@ impl Sender {
         }
         let rate = self.sample_rate(t, &delivery);
         let marked = self.take_marks(segment, delivery.delivered);
+        if marked > 0 {
+            self.cc.on_marks(&Marks { delivered: delivery.delivered, marked, una: self.board.una(), nxt: self.board.nxt() });
+        }
         let facts = AckFacts {
             advanced,
             sacked: delivery.sacked > 0,

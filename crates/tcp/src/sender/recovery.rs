@@ -122,6 +122,8 @@ impl Sender {
             let prior = self.window;
             self.cc.on_loss(&self.congestion(t));
             self.begin_reduction(prior);
+        } else if let Some(target) = self.cc.on_loss_after_ecn(self.window) {
+            self.prr.aim_at(target);
         }
         self.state = State::Recovery;
         self.rescued = false;

@@ -1,6 +1,6 @@
 use super::{Dctcp, ONE};
 use crate::cc::tests::Script;
-use crate::cc::{AnyCc, CongestionControl, Growth};
+use crate::cc::{AckSample, AnyCc, CongestionControl, Growth, Marks};
 use crate::config::SlowStartExit;
 
 fn state(script: &Script) -> &Dctcp {
@@ -41,6 +41,36 @@ fn the_share_of_marks_is_approached() {
         assert!((alpha - expected).abs() <= 16.0 / 1024.0, "{alpha} for {marked} %");
         assert!(marked > 0 || alpha == 0.0, "without marks it is forgotten altogether");
     }
+}
+
+#[test]
+fn what_is_less_than_a_step_is_forgotten_at_once() {
+    let mut script = dctcp(15.0 / 1024.0);
+    // One mark in a hundred is less than a step, too.
+    window(&mut script, 1);
+    assert_eq!(state(&script).alpha, 0);
+}
+
+#[test]
+fn marks_are_known_when_they_are_answered() {
+    let mut script = dctcp(0.0);
+    let (una, nxt) = (100, 200);
+    script.cc.on_marks(&Marks { delivered: 100, marked: 100, una, nxt });
+    assert_eq!(state(&script).alpha, ONE / 16);
+    script.cc.on_ecn(&script.congestion());
+    assert_eq!(script.window(), 100 - 100 / 32);
+    // And not counted twice.
+    let sample = AckSample { una, nxt, marked: 100, ..script.sample(100, Growth::Held) };
+    script.cc.on_ack(&sample);
+    assert_eq!(state(&script).alpha, ONE / 16);
+}
+
+#[test]
+fn a_loss_while_marks_are_answered_halves_what_is_left() {
+    let mut script = dctcp(0.25);
+    script.cc.on_ecn(&script.congestion());
+    assert_eq!(script.cc.on_loss_after_ecn(94), Some(47));
+    assert_eq!((script.window(), script.threshold()), (47, 47));
 }
 
 #[test]
