@@ -8,7 +8,7 @@
 use crate::flows::{FlowTotal, LargestFlows};
 use crate::measure::{Meter, Times};
 use crate::packet::LivePacket;
-use crate::pool::Pool;
+use crate::pool::{Frame, Pool};
 use crate::rate::{RateCursor, RateSpec};
 use crate::record::{Event, EventKind, Recorder};
 use goodqueue_aqm::{Departure, Dropped, Packet, Qdisc, QueueView, Reason, Ring, Sink};
@@ -32,11 +32,12 @@ struct Transit {
     left: Bytes,
 }
 
-/// A packet on its way.
+/// A frame on its way: no queue will ask for its headers any more.
 #[derive(Clone, Copy, Debug)]
-struct Flying {
-    release: Instant,
-    packet: LivePacket,
+pub(crate) struct Flying {
+    /// When it is due.
+    pub(crate) release: Instant,
+    pub(crate) frame: Frame,
 }
 
 /// One direction.
@@ -298,19 +299,19 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
     fn fly(&mut self, end: Instant, packet: LivePacket) {
         // After the delay was shortened, packets still come out in order.
         self.last_release = self.last_release.max(end + self.delay);
-        self.flying.push_back(Flying { release: self.last_release, packet });
+        self.flying.push_back(Flying { release: self.last_release, frame: packet.frame });
     }
 
-    /// The next packet that is due at `now`, and since when; it stays until [`Direction::landed`].
+    /// The frame at this place of those on the way, if it is due at `now`; it stays until [`Direction::landed`].
     #[inline]
-    pub(crate) fn due(&self, place: usize, now: Instant) -> Option<(Instant, LivePacket)> {
-        self.flying.at(place).filter(|flying| flying.release <= now).map(|flying| (flying.release, flying.packet))
+    pub(crate) fn due(&self, place: usize, now: Instant) -> Option<Frame> {
+        self.flying.at(place).filter(|flying| flying.release <= now).map(|flying| flying.frame)
     }
 
-    /// The first packet on the way has arrived or is given up.
+    /// The first frame on the way has arrived.
     #[inline]
-    pub(crate) fn landed(&mut self) -> Option<LivePacket> {
-        self.flying.pop_front().map(|flying| flying.packet)
+    pub(crate) fn landed(&mut self) -> Option<Flying> {
+        self.flying.pop_front()
     }
 
     /// When there is something to do next.

@@ -1,7 +1,7 @@
 //! Two ports, a direction each way, and the loop that drives them.
 
 use crate::clock::Clock;
-use crate::direction::{Direction, Line};
+use crate::direction::{Direction, Flying, Line};
 use crate::frame::{FlowKey, Headers, Malformed};
 use crate::packet::LivePacket;
 use crate::pool::{Frame, Pool};
@@ -11,10 +11,8 @@ use goodqueue_aqm::{Counters, Qdisc};
 use goodqueue_units::{Duration, Instant};
 use std::io;
 
-/// Frames taken from a port or handed to it at a time.
+/// Frames taken from a port or handed to it at a time. Those of a batch are still in the cache when they are sent.
 pub const BATCH: usize = 64;
-/// Batches taken from one port before the other one and the sending get their turn.
-const BATCHES: usize = 8;
 /// A port that takes no more is asked again after this time.
 const BLOCKED: Duration = Duration::us(100);
 
@@ -208,7 +206,7 @@ impl<A: Port, B: Port, Q: Qdisc<LivePacket>> Forwarder<A, B, Q> {
 }
 
 impl<Q: Qdisc<LivePacket>> Half<Q> {
-    /// Takes frames from `port` in the order of their stamps, each after everything that was due before it.
+    /// Takes a batch of frames from `port` in the order of their stamps, each after everything that was due before it.
     fn take_in<P: Port>(
         &mut self,
         now: Instant,
@@ -217,18 +215,15 @@ impl<Q: Qdisc<LivePacket>> Half<Q> {
         key: FlowKey,
         batch: &mut Vec<Received>,
     ) -> io::Result<Drained> {
-        for _ in 0..BATCHES {
-            let drained = port.receive(now, pool, batch)?;
-            for received in batch.drain(..) {
-                self.take(now, received, pool, key);
-            }
-            if drained == Drained::Empty {
-                // Everything that arrived until `now` is known; not before, or departures would overtake arrivals.
-                self.direction.serve(now, pool);
-                return Ok(Drained::Empty);
-            }
+        let drained = port.receive(now, pool, batch)?;
+        for received in batch.drain(..) {
+            self.take(now, received, pool, key);
         }
-        Ok(Drained::More)
+        if drained == Drained::Empty {
+            // Everything that arrived until `now` is known; not before, or departures would overtake arrivals.
+            self.direction.serve(now, pool);
+        }
+        Ok(drained)
     }
 
     #[inline]
@@ -273,9 +268,9 @@ impl<Q: Qdisc<LivePacket>> Half<Q> {
             outgoing.clear();
             let most = port.most_at_once();
             while outgoing.len() < most
-                && let Some((_, packet)) = self.direction.due(outgoing.len(), now)
+                && let Some(frame) = self.direction.due(outgoing.len(), now)
             {
-                outgoing.push(packet.frame);
+                outgoing.push(frame);
             }
             if outgoing.is_empty() {
                 self.blocked = false;
@@ -283,10 +278,9 @@ impl<Q: Qdisc<LivePacket>> Half<Q> {
             }
             let taken = port.send(now, pool, outgoing)?;
             for _ in 0..taken {
-                let Some((release, packet)) = self.direction.due(0, now) else { break };
+                let Some(Flying { release, frame }) = self.direction.landed() else { break };
                 self.direction.meter.released(now.since(release));
-                self.direction.landed();
-                pool.give_back(packet.frame.slot);
+                pool.give_back(frame.slot);
             }
             self.frames.sent += taken as u64;
             if taken < outgoing.len() {
