@@ -129,6 +129,22 @@ def summary(cells):
     ])
 
 
+def yardstick(sim, linux):
+    """How close single runs are to each other: the kernel's to the kernel's, and the simulator's to either."""
+    twice = [cell for cell in wide() if {1, 2} <= linux.get(cell, {}).keys() and {1, 2} <= sim.get(cell, {}).keys()]
+    if not twice:
+        return
+
+    def alike(first, a, second, b):
+        return share([Compared(cell, {a: first[cell][a]}, {b: second[cell][b]}) for cell in twice])
+
+    print(
+        f"What the bounds ask for, against what chance does: in the {len(twice)} cells with two of the kernel's runs one of these is within all bounds of the other in "
+        f"{alike(linux, 1, linux, 2)}. One run of the simulator is within all bounds of the kernel's of the same number in {alike(sim, 1, linux, 1)} and "
+        f"{alike(sim, 2, linux, 2)}, and of another of the simulator's in {alike(sim, 1, sim, 2)}.\n"
+    )
+
+
 def row(one):
     cell = one.cell
     windows = " ".join(f"{linux:.0f}" for linux in (one.means(f"cwnd_p{part}")[1] for part in (10, 50, 90)))
@@ -178,6 +194,7 @@ def main():
         print(f"- {mbit} Mbit/s: {len(here)} of {len(wide([mbit]))} cells have been run" + (f", with {' to '.join(map(str, sorted({runs[0], runs[-1]})))} of the kernel's runs each." if here else "."))
     print()
     summary(cells)
+    yardstick(sim, linux)
     print((HERE / "grid-notes.md").read_text())
     text = "A buffer of one bandwidth-delay product, 30 s after 10 s, flows start within 3 s."
     study("10 Mbit/s, round trip 50 ms", text, both(middle()))
