@@ -62,9 +62,9 @@ def cells():
     return found
 
 
-def validated(folder, cell, what):
-    """Where the result of a cell is, with the kernel in real time (`run`) or in `virtual` time."""
-    return folder / ("virtual" if what == "virtual" else "") / cell.name / "validate.json"
+def validated(folder, cell, host):
+    """Where the result of a cell is, with the kernel in real time (`live`) or in virtual time (`linux`)."""
+    return folder / ("virtual" if host == "linux" else "") / cell.name / "validate.json"
 
 
 def rank(cell):
@@ -77,6 +77,7 @@ def rank(cell):
 class Runner:
     def __init__(self, options):
         self.options = options
+        self.host = "linux" if options.what == "virtual" else "live"
         self.folder = pathlib.Path(options.folder)
         self.until = time.monotonic() + options.seconds
         self.lock = threading.Lock()
@@ -87,7 +88,7 @@ class Runner:
         self.done = 0
 
     def path(self, cell):
-        return validated(self.folder, cell, self.options.what)
+        return validated(self.folder, cell, self.host)
 
     def next(self, fast):
         with self.lock:
@@ -101,8 +102,9 @@ class Runner:
             part = place.with_name(f".{place.name}")
             part.mkdir(parents=True, exist_ok=True)
             settings = [*SCENARIOS[cell.sweep][1], *(f"{key}={inline(value)}" for key, value in cell.settings.items())]
-            command = [self.options.gq, "validate", str(cell.scenario), "--no-report", "--out", str(part)]
-            command += ["--against", "linux"] if self.options.what == "virtual" else ["--keep-void", "--attempts", str(self.options.attempts)]
+            command = [self.options.gq, "validate", str(cell.scenario), "--against", self.host, "--no-report", "--out", str(part)]
+            if self.host == "live":
+                command += ["--keep-void", "--attempts", str(self.options.attempts)]
             command += [word for setting in settings for word in ("--set", setting)]
             with (part / "said.txt").open("w") as said:
                 code = subprocess.run(command, stdout=said, stderr=said, check=False).returncode
@@ -117,7 +119,7 @@ class Runner:
     def run(self):
         self.folder.mkdir(parents=True, exist_ok=True)
         # In virtual time a run of gq keeps a processor busy and needs no other at its side.
-        side_by_side = {False: 1, True: 1} if self.options.what == "virtual" else {False: self.options.slow, True: self.options.fast}
+        side_by_side = {False: 1, True: 1} if self.host == "linux" else {False: self.options.slow, True: self.options.fast}
         threads = [threading.Thread(target=self.work, args=(fast,)) for fast in self.lanes for _ in range(side_by_side[fast])]
         for thread in threads:
             thread.start()
@@ -164,7 +166,7 @@ class Result:
         self.cell = cell
         self.host = host
         self.virtual = Result(cell, folder, "linux") if host == "live" else None
-        path = validated(folder, cell, "run" if host == "live" else "virtual")
+        path = validated(folder, cell, host)
         self.there = path.exists()
         if not self.there:
             return

@@ -23,7 +23,7 @@ pub(crate) struct Share {
 impl Share {
     /// `None` for a thread that shares its processor anyway.
     pub(crate) fn of_this_thread(now: Instant) -> Option<Self> {
-        (scheduling::is_real_time()).then(|| Self { looked: now, used: scheduling::thread_time(), debt: Duration::ZERO })
+        scheduling::is_real_time().then(|| Self { looked: now, used: scheduling::thread_time(), debt: Duration::ZERO })
     }
 
     /// How long the thread ought to sleep now: zero but for threads that hardly ever do.

@@ -193,7 +193,8 @@ pub trait CongestionControl {
     fn on_segment_lost(&mut self, lost: &LostSegment) {}
     /// Sending starts again after a time with nothing to send and nothing in flight, for controls whose [`Needs`] ask for details.
     fn on_restart(&mut self, now: Instant) {}
-    /// Segments were delivered with marks: told before [`on_ecn`](Self::on_ecn), so that the answer knows of them. [`on_ack`](Self::on_ack) follows in any case.
+    /// Segments were delivered with marks: told before [`on_ecn`](Self::on_ecn), so that the answer knows of them. [`on_ack`](Self::on_ack) with the same
+    /// marks follows in any case.
     fn on_marks(&mut self, marks: &Marks) {}
     /// Losses were found in a window not yet reduced: choose the window to approach.
     fn on_loss(&mut self, loss: &Congestion);

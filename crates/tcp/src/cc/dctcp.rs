@@ -39,8 +39,6 @@ pub struct Dctcp {
     window_end: u64,
     delivered: u64,
     marked: u64,
-    /// The acknowledgement being handled is counted already.
-    counted: bool,
 }
 
 impl Dctcp {
@@ -62,8 +60,8 @@ impl Dctcp {
         self.window_end = latest.nxt;
     }
 
-    fn halved(&self) -> u32 {
-        (self.window.cwnd / 2).max(2)
+    fn half(window: u32) -> u32 {
+        (window / 2).max(2)
     }
 }
 
@@ -100,7 +98,6 @@ impl Control for Dctcp {
             window_end: 0,
             delivered: 0,
             marked: 0,
-            counted: false,
         }
     }
 }
@@ -112,7 +109,8 @@ impl CongestionControl for Dctcp {
 
     fn on_ack(&mut self, sample: &AckSample) {
         let &AckSample { delivered, marked, una, nxt, .. } = sample;
-        if !core::mem::take(&mut self.counted) {
+        // One with marks was counted when those were told.
+        if marked == 0 {
             self.count(&Marks { delivered, marked, una, nxt });
         }
         if sample.growth == Growth::Held {
@@ -130,16 +128,15 @@ impl CongestionControl for Dctcp {
 
     fn on_marks(&mut self, marks: &Marks) {
         self.count(marks);
-        self.counted = true;
     }
 
     fn on_loss(&mut self, _: &Congestion) {
-        self.window.reduce(self.halved());
+        self.window.reduce(Self::half(self.window.cwnd));
         self.slow_start.over();
     }
 
     fn on_loss_after_ecn(&mut self, window: u32) -> Option<u32> {
-        let target = (window / 2).max(2);
+        let target = Self::half(window);
         self.window.lower(target);
         Some(target)
     }
@@ -152,7 +149,7 @@ impl CongestionControl for Dctcp {
     }
 
     fn on_rto(&mut self, timeout: &Timeout) {
-        self.window.collapse(timeout, self.halved());
+        self.window.collapse(timeout, Self::half(self.window.cwnd));
         self.slow_start.over();
     }
 

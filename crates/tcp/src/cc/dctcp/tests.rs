@@ -14,6 +14,9 @@ fn window(script: &mut Script, marked: u32) {
     script.una += u64::from(delivered);
     let mut sample = script.sample(delivered, Growth::Held);
     sample.marked = marked;
+    if marked > 0 {
+        script.cc.on_marks(&Marks { delivered, marked, una: sample.una, nxt: sample.nxt });
+    }
     script.cc.on_ack(&sample);
 }
 
