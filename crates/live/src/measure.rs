@@ -1,18 +1,11 @@
 //! What is counted beside the queue's own counters.
 
 use goodqueue_aqm::{Counters, QueueView};
+use goodqueue_trace::TimeCounts;
 use goodqueue_units::{Bytes, Duration};
-use hdrhistogram::Histogram;
 
-/// Longer times count as this.
-const LONGEST_NS: u64 = 100_000_000_000;
 /// A release later than this is a stall.
 pub const STALL: Duration = Duration::ms(1);
-
-/// A histogram of times in nanoseconds that never grows.
-fn times() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, LONGEST_NS, 3).expect("a valid range and precision")
-}
 
 /// Times of one direction.
 #[derive(Clone, Debug)]
@@ -22,13 +15,13 @@ pub struct Meter {
     retired: Counters,
 }
 
-/// Distributions of times, in nanoseconds.
-#[derive(Clone, Debug)]
+/// Distributions of times.
+#[derive(Clone, Debug, Default)]
 pub struct Times {
     /// In the queue.
-    pub sojourn: Histogram<u64>,
+    pub sojourn: TimeCounts,
     /// From when a packet was due to when the port had it.
-    pub lateness: Histogram<u64>,
+    pub lateness: TimeCounts,
     /// Exact sum of the times in the queue.
     pub sojourn_sum: u128,
     /// Packets later than [`STALL`].
@@ -39,18 +32,11 @@ pub struct Times {
     pub byte_time: u128,
 }
 
-impl Default for Times {
-    fn default() -> Self {
-        Self { sojourn: times(), lateness: times(), sojourn_sum: 0, stalls: 0, packet_time: 0, byte_time: 0 }
-    }
-}
-
 impl Times {
     /// Adds another's.
     pub fn add(&mut self, other: &Self) {
-        // Both have the same range, so adding cannot fail.
-        let added = self.sojourn.add(&other.sojourn).and(self.lateness.add(&other.lateness));
-        debug_assert!(added.is_ok(), "histograms of one range");
+        self.sojourn.merge(&other.sojourn);
+        self.lateness.merge(&other.lateness);
         self.sojourn_sum += other.sojourn_sum;
         self.stalls += other.stalls;
         self.packet_time += other.packet_time;
@@ -59,8 +45,8 @@ impl Times {
 
     /// Forgets all.
     pub fn clear(&mut self) {
-        self.sojourn.reset();
-        self.lateness.reset();
+        self.sojourn.clear();
+        self.lateness.clear();
         self.sojourn_sum = 0;
         self.stalls = 0;
         self.packet_time = 0;
@@ -86,12 +72,13 @@ pub struct Quantiles {
 }
 
 impl Quantiles {
-    /// Of times in nanoseconds.
+    /// Of times.
     #[must_use]
-    pub fn of(times: &Histogram<u64>) -> Self {
+    pub fn of(times: &TimeCounts) -> Self {
         if times.is_empty() {
             return Self::default();
         }
+        let times = times.histogram();
         let at = |quantile| times.value_at_quantile(quantile) as f64 * 1e-9;
         Self { count: times.len(), mean_s: times.mean() * 1e-9, p50_s: at(0.5), p95_s: at(0.95), p99_s: at(0.99), max_s: at(1.0) }
     }
@@ -120,14 +107,14 @@ impl Meter {
 
     #[inline]
     pub(crate) fn departed(&mut self, sojourn: Duration, wire: Bytes) {
-        self.times.sojourn.saturating_record(sojourn.as_nanos());
+        self.times.sojourn.add(sojourn);
         self.times.sojourn_sum += u128::from(sojourn.as_nanos());
         self.sent_bits += wire.bits();
     }
 
     #[inline]
     pub(crate) fn released(&mut self, lateness: Duration) {
-        self.times.lateness.saturating_record(lateness.as_nanos());
+        self.times.lateness.add(lateness);
         self.times.stalls += u64::from(lateness > STALL);
     }
 

@@ -1,7 +1,7 @@
 //! How long transfers took: all, by size, and against the least the path allows.
 
-use crate::histogram::{TimeCounts, empty_histogram};
 use crate::outcome::{SojournHistogram, TransferOutcome};
+use goodqueue_trace::{TimeCounts, empty_histogram};
 use goodqueue_units::{Bytes, Duration, Rate};
 
 /// Transfers are told apart by size: each class ends below this many bytes, the last one has no end.
@@ -49,11 +49,7 @@ fn count(counts: &mut Option<TimeCounts>, time: Duration) {
 }
 
 fn histogram(counts: Option<&TimeCounts>) -> SojournHistogram {
-    let mut sum = empty_histogram();
-    if let Some(counts) = counts {
-        counts.add_to(&mut sum);
-    }
-    sum
+    counts.map_or_else(empty_histogram, TimeCounts::histogram)
 }
 
 impl Completions {

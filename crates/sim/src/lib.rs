@@ -8,7 +8,6 @@
 mod agenda;
 mod call;
 mod completions;
-mod histogram;
 mod lane;
 mod link;
 mod losses;

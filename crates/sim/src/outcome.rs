@@ -4,7 +4,7 @@ use goodqueue_aqm::Counters;
 use goodqueue_units::{Duration, Instant};
 
 /// Sojourn times in nanoseconds, to three significant digits.
-pub type SojournHistogram = hdrhistogram::Histogram<u64>;
+pub type SojournHistogram = goodqueue_trace::TimeHistogram;
 
 /// Everything one run measured.
 #[derive(Clone, Debug)]

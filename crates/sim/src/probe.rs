@@ -1,13 +1,12 @@
 //! Measuring one link: time averages, sojourn times, sent bits, fingerprints, packet events.
 
-use crate::histogram::{TimeCounts, empty_histogram};
 use crate::losses::{FlowSignals, LossEvents};
 use crate::outcome::SojournHistogram;
 use crate::packet::SimPacket;
 use crate::settle::SettleProbe;
 use crate::watch::Watch;
 use goodqueue_aqm::{Counters, Dropped, Packet, QueueView, Reason, Sink};
-use goodqueue_trace::{PacketEvent, PacketEventKind};
+use goodqueue_trace::{PacketEvent, PacketEventKind, TimeCounts, empty_histogram};
 use goodqueue_units::{Duration, Instant};
 
 /// The time average of what waits, by adding up value times duration between changes.

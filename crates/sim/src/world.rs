@@ -11,7 +11,6 @@ mod sessions;
 
 use crate::agenda::{Agenda, Until};
 use crate::completions::{Completions, Ideal};
-use crate::histogram::TimeCounts;
 use crate::lane::Lane;
 use crate::link::{Link, Wire, WireClass};
 use crate::outcome::{Outcome, Series};
@@ -22,6 +21,7 @@ use crate::spec::{Recording, WorldSpec};
 use crate::timers::{Target, Timers};
 use crate::traffic::UdpSource;
 use goodqueue_tcp::{Receiver, Sender};
+use goodqueue_trace::TimeCounts;
 use goodqueue_units::{Class, Duration, Instant, Rate};
 use std::fmt;
 

@@ -308,7 +308,7 @@ impl HalfMeasured {
     /// How late this part of the packets was at most.
     #[must_use]
     pub fn late(&self, part: f64) -> Duration {
-        Duration::ns(self.times.lateness.value_at_quantile(part))
+        Duration::ns(self.times.lateness.histogram().value_at_quantile(part))
     }
 
     /// How late packets were handed over.

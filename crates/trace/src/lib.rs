@@ -1,8 +1,11 @@
-//! The one vocabulary of packet events, whoever makes them, and its version.
+//! The one vocabulary of packet events, whoever makes them, and its version; and how times are counted.
 #![forbid(unsafe_code)]
+
+mod times;
 
 use goodqueue_aqm::Reason;
 use goodqueue_units::{Duration, Instant};
+pub use times::{TimeCounts, TimeHistogram, empty_histogram};
 
 /// Version of the vocabulary; a change of it is a change of every file made from it.
 pub const SCHEMA: &str = "goodqueue.packets/1";

@@ -103,9 +103,8 @@ pub fn run(
                     let halves = halves(&point.plan.links[0], &measured);
                     for (number, (name, _, half)) in halves.into_iter().enumerate() {
                         match sojourn.get_mut(number) {
-                            // Both have the same range, so adding cannot fail.
-                            Some((_, sum)) => drop(hdrhistogram_add(sum, &half.times.sojourn)),
-                            None => sojourn.push((name, half.times.sojourn.clone())),
+                            Some((_, sum)) => half.times.sojourn.add_to(sum),
+                            None => sojourn.push((name, half.times.sojourn.histogram())),
                         }
                     }
                     figures.push(run);
@@ -128,13 +127,6 @@ pub fn run(
         });
     }
     (report, validities)
-}
-
-fn hdrhistogram_add(
-    sum: &mut goodqueue_sim::SojournHistogram,
-    other: &goodqueue_sim::SojournHistogram,
-) -> Result<(), impl std::fmt::Debug + use<>> {
-    sum.add(other)
 }
 
 fn replicated((number, figures): (u32, RunFigures)) -> Replication {
@@ -290,7 +282,7 @@ fn link_value(name: &str, link: &Link, heading: Heading, half: &HalfMeasured, sp
     let (departed, marked) = (packets(counters.departed.packets), packets(counters.marked.packets));
     let (early, dropped) = (packets(counters.early().packets), packets(counters.dropped_total().packets));
     let part = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole);
-    let quantile = |q: f64| (!times.sojourn.is_empty()).then(|| times.sojourn.value_at_quantile(q) as f64 * 1e-9);
+    let quantile = |q: f64| (!times.sojourn.is_empty()).then(|| times.sojourn.histogram().value_at_quantile(q) as f64 * 1e-9);
     let mean = |area: u128| (seconds > 0.0).then(|| area as f64 * 1e-9 / seconds);
     match name {
         "utilization" => part(*sent_bits as f64, capacity(link, heading, span)?),

@@ -9,7 +9,6 @@ use super::{Control, FUSED, FlowFacts, Hop, HostKind, ReceiverHost, Route, Sende
 use crate::agenda::Agenda;
 use crate::call::Listener;
 use crate::completions::{Completions, Ideal};
-use crate::histogram::TimeCounts;
 use crate::lane::Lane;
 use crate::link::{Link, Pressure, Wire, WireClass};
 use crate::losses::{FlowSignals, LossEvents};
@@ -24,6 +23,7 @@ use crate::traffic::UdpSource;
 use goodqueue_aqm::spec::{Chosen, Default as ParamDefault, KindSpec, LinkFacts, ParamError, Value};
 use goodqueue_aqm::{AnyQdisc, Limit};
 use goodqueue_tcp::{Data, Receiver, Sender};
+use goodqueue_trace::TimeCounts;
 use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
 use std::collections::BTreeMap;
 

@@ -1,13 +1,13 @@
 //! Packets moving through lanes, wires and links.
 
 use super::{ELEMENT, Hop, HostKind, Route, WIRE, World};
-use crate::histogram::TimeCounts;
 use crate::lane::Stop;
 use crate::link::Link;
 use crate::packet::SimPacket;
 use crate::probe::{sojourn_line, wire_bytes};
 use crate::rate::RateProcess;
 use goodqueue_aqm::{AnyQdisc, Departure, NoSink, Qdisc, QueueView};
+use goodqueue_trace::TimeCounts;
 use goodqueue_units::{Bytes, Instant, Packets, Rate};
 
 impl Link {

@@ -1,12 +1,12 @@
 //! The start of the measured part, sampling, and the figures at the end.
 
 use super::{FlowFacts, HostKind, World};
-use crate::histogram::empty_histogram;
 use crate::losses::{FlowSignals, LossEvents};
 use crate::outcome::{CallOutcome, FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, VideoOutcome};
 use crate::timers::Target;
 use goodqueue_aqm::Qdisc;
 use goodqueue_tcp::SenderStatistics;
+use goodqueue_trace::empty_histogram;
 use goodqueue_units::Duration;
 
 /// Flows beyond this number are not sampled: a report of more lines could not be read.
