@@ -5,13 +5,14 @@
 //! a change of rate comes first, then the queue's timer, then the transmitter that becomes free, then arrivals, as in the
 //! simulator.
 
+use crate::flight::Flight;
 use crate::flows::{FlowTotal, LargestFlows};
 use crate::measure::{Meter, Times};
 use crate::packet::LivePacket;
 use crate::pool::{Frame, Pool};
 use crate::rate::{RateCursor, RateSpec};
 use crate::record::{Event, EventKind, Recorder};
-use goodqueue_aqm::{Departure, Dropped, Packet, Qdisc, QueueView, Reason, Ring, Sink};
+use goodqueue_aqm::{Departure, Dropped, Packet, Qdisc, QueueView, Reason, Sink};
 use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
 
 /// Settings of one direction.
@@ -25,19 +26,12 @@ pub struct Line {
     pub overhead: Bytes,
 }
 
-/// Why a packet that left the queue waits in the transmitter.
+/// A frame that left the queue, in the transmitter: no queue will ask for its headers any more.
 #[derive(Clone, Copy, Debug)]
 struct Transit {
-    packet: LivePacket,
+    frame: Frame,
+    /// What is still to be sent of it, framing included.
     left: Bytes,
-}
-
-/// A frame on its way: no queue will ask for its headers any more.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Flying {
-    /// When it is due.
-    pub(crate) release: Instant,
-    pub(crate) frame: Frame,
 }
 
 /// One direction.
@@ -47,6 +41,8 @@ pub struct Direction<Q> {
     /// Queues from before a change of algorithm, the oldest first: they take nothing in any more and are emptied before the others.
     retired: Vec<Q>,
     rate: RateCursor,
+    /// When the rate changes next; never, of a constant one.
+    change: Instant,
     delay: Duration,
     overhead: Bytes,
     /// Everything due until then has been done.
@@ -55,8 +51,7 @@ pub struct Direction<Q> {
     service: Instant,
     busy_until: Instant,
     transit: Option<Transit>,
-    flying: Ring<Flying>,
-    last_release: Instant,
+    flight: Flight,
     next_number: u64,
     pub(crate) meter: Meter,
     flows: LargestFlows,
@@ -73,13 +68,13 @@ struct Outlet<'a> {
 impl Sink<LivePacket> for Outlet<'_> {
     fn dropped(&mut self, packet: LivePacket, drop: Dropped) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.write(&Event::new(self.now, &packet, EventKind::Dropped(drop.reason)));
+            recorder.write(&Event::new(self.now, &packet, self.pool, EventKind::Dropped(drop.reason)));
         }
-        self.pool.give_back(packet.frame.slot);
+        self.pool.give_back(packet.frame().slot);
     }
     fn marked(&mut self, packet: &LivePacket, reason: Reason) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.write(&Event::new(self.now, packet, EventKind::Marked(reason)));
+            recorder.write(&Event::new(self.now, packet, self.pool, EventKind::Marked(reason)));
         }
     }
 }
@@ -95,18 +90,19 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
     #[must_use]
     pub fn new(line: &Line, mut queue: Q) -> Self {
         queue.set_link_rate(Instant::ZERO, Some(line.rate.nominal()));
+        let rate = RateCursor::new(&line.rate);
         Self {
             queue,
             retired: Vec::new(),
-            rate: RateCursor::new(&line.rate),
+            change: rate.next_change(Instant::ZERO),
+            rate,
             delay: line.delay,
             overhead: line.overhead,
             served: Instant::ZERO,
             service: Instant::MAX,
             busy_until: Instant::ZERO,
             transit: None,
-            flying: Ring::with_capacity(1024),
-            last_release: Instant::ZERO,
+            flight: Flight::with_capacity(1024),
             next_number: 0,
             meter: Meter::new(),
             flows: LargestFlows::default(),
@@ -125,21 +121,22 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         self.served
     }
 
-    /// The number that the next packet gets.
+    /// The number of the next packet, the first of so many.
     #[inline]
-    pub(crate) fn take_number(&mut self) -> u64 {
-        self.next_number += 1;
-        self.next_number - 1
+    pub(crate) fn take_numbers(&mut self, count: u32) -> u64 {
+        let first = self.next_number;
+        self.next_number += u64::from(count);
+        first
     }
 
     /// `packet` arrived at `at`, which is put right when it lies before what was served already.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, at: Instant, packet: LivePacket, pool: &mut Pool) {
         let at = at.max(self.served);
         // Departures that were due before come first, or the queue would look fuller than it was.
         self.serve(at, pool);
         if let Some(recorder) = &mut self.recorder {
-            recorder.write(&Event::new(at, &packet, EventKind::Arrived));
+            recorder.write(&Event::new(at, &packet, pool, EventKind::Arrived));
         }
         self.queue.enqueue(at, packet, outlet!(self, at, pool));
         if self.service == Instant::MAX {
@@ -148,18 +145,33 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
     }
 
     /// Does everything that is due until `until`.
+    #[inline(always)]
     pub fn serve(&mut self, until: Instant, pool: &mut Pool) {
+        if self.next_call() <= until {
+            self.make_calls(until, pool);
+        }
+        self.pass(until);
+    }
+
+    /// When a call to the queue is due.
+    #[inline(always)]
+    fn next_call(&self) -> Instant {
+        self.next_timer().min(self.change).min(self.service)
+    }
+
+    /// Makes the calls that are due until `until`, in their order.
+    #[inline(never)]
+    fn make_calls(&mut self, until: Instant, pool: &mut Pool) {
         loop {
-            let change = self.rate.next_change(self.served);
-            let change_at = change.map_or(Instant::MAX, |change| change.0);
             let timer = self.next_timer().max(self.served);
-            let next = change_at.min(timer).min(self.service);
+            let next = self.change.min(timer).min(self.service);
             if next > until || next == Instant::MAX {
-                break;
+                return;
             }
             self.pass(next);
-            if let Some((_, rate)) = change.filter(|_| next == change_at) {
-                self.tell_rate(next, rate);
+            if next == self.change {
+                self.change = self.rate.next_change(next);
+                self.tell_rate(next, self.rate.known(next));
             } else if next == timer {
                 self.handle_timer(next);
                 if self.service == Instant::MAX && self.view().packets > Packets::ZERO {
@@ -169,7 +181,6 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
                 self.transmit(next, pool);
             }
         }
-        self.pass(until);
     }
 
     /// Time goes on to `until`, with what waits now.
@@ -181,9 +192,10 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         }
     }
 
+    #[inline]
     fn next_timer(&self) -> Instant {
-        let retired = self.retired.iter().filter_map(Qdisc::next_timer);
-        retired.chain(self.queue.next_timer()).min().unwrap_or(Instant::MAX)
+        let own = self.queue.next_timer().unwrap_or(Instant::MAX);
+        if self.retired.is_empty() { own } else { self.retired.iter().filter_map(Qdisc::next_timer).fold(own, Instant::min) }
     }
 
     fn handle_timer(&mut self, now: Instant) {
@@ -204,6 +216,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
     }
 
     /// Sees to it that an idle transmitter serves what waits.
+    #[inline]
     fn wake(&mut self, now: Instant, pool: &mut Pool) {
         if self.rate.is_recorded() {
             self.service = self.rate.next_opportunity(now).0;
@@ -216,60 +229,77 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         }
     }
 
-    /// The transmitter is free.
+    /// The transmitter is free. One function with all that it calls: the calls would cost more than what they do.
+    #[inline(never)]
     fn transmit(&mut self, now: Instant, pool: &mut Pool) {
         if self.rate.is_recorded() {
             self.use_opportunity(now, pool);
             return;
         }
-        let Some(packet) = self.dequeue(now, pool) else {
-            self.service = Instant::MAX;
-            return;
-        };
-        self.begin(now, packet);
+        if !self.retired.is_empty() {
+            return self.transmit_retired(now, pool);
+        }
+        // Read where the queue has written it: a copy in larger pieces would wait for the smaller ones.
+        match &self.queue.dequeue(now, outlet!(self, now, pool)) {
+            Some(departure) => {
+                let next = self.departed(now, departure, pool);
+                self.begin(now, next);
+            }
+            None => self.service = Instant::MAX,
+        }
     }
 
-    /// Starts sending `packet`.
-    fn begin(&mut self, now: Instant, packet: LivePacket) {
-        let size = packet.len() + self.overhead;
-        let end = self.rate.end_of(now, size);
+    /// The same with retired queues.
+    #[cold]
+    fn transmit_retired(&mut self, now: Instant, pool: &mut Pool) {
+        match self.dequeue(now, pool) {
+            Some(next) => self.begin(now, next),
+            None => self.service = Instant::MAX,
+        }
+    }
+
+    /// Starts sending a frame.
+    #[inline(always)]
+    fn begin(&mut self, now: Instant, whole: Transit) {
+        let end = self.rate.end_of(now, whole.left);
         self.busy_until = end;
         self.service = end;
         if end == Instant::MAX {
-            self.transit = Some(Transit { packet, left: size });
+            self.transit = Some(whole);
         } else {
-            self.fly(end, packet);
+            self.fly(end, whole.frame);
         }
     }
 
     /// A delivery opportunity of a recorded line.
+    #[inline(never)]
     fn use_opportunity(&mut self, now: Instant, pool: &mut Pool) {
         // The one at `now` is the first after the instant before.
         let (at, mut budget) = self.rate.next_opportunity(now - Duration::ns(1));
         debug_assert_eq!(at, now, "served at an opportunity");
         loop {
-            let Transit { packet, left } = match self.transit.take() {
+            let Transit { frame, left } = match self.transit.take() {
                 Some(partly) => partly,
                 None if budget.is_zero() => break,
                 None => match self.dequeue(now, pool) {
-                    Some(packet) => Transit { packet, left: packet.len() + self.overhead },
+                    Some(whole) => whole,
                     None => break,
                 },
             };
             let sent = left.min(budget);
             budget -= sent;
             if sent < left {
-                self.transit = Some(Transit { packet, left: left - sent });
+                self.transit = Some(Transit { frame, left: left - sent });
                 break;
             }
-            self.fly(now, packet);
+            self.fly(now, frame);
         }
         let waits = self.transit.is_some() || self.view().packets > Packets::ZERO;
         self.service = if waits { self.rate.next_opportunity(now).0 } else { Instant::MAX };
     }
 
     /// The next packet, of retired queues as long as they have any.
-    fn dequeue(&mut self, now: Instant, pool: &mut Pool) -> Option<LivePacket> {
+    fn dequeue(&mut self, now: Instant, pool: &mut Pool) -> Option<Transit> {
         while let Some(oldest) = self.retired.first_mut() {
             if let Some(departure) = oldest.dequeue(now, outlet!(self, now, pool)) {
                 return Some(self.departed(now, &departure, pool));
@@ -285,44 +315,46 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         Some(self.departed(now, &departure, pool))
     }
 
-    fn departed(&mut self, now: Instant, departure: &Departure<LivePacket>, pool: &mut Pool) -> LivePacket {
-        let mut packet = departure.packet;
-        packet.carry_out(pool);
-        self.meter.departed(departure.sojourn(now), packet.len() + self.overhead);
-        self.flows.add(&packet, pool);
+    #[inline(always)]
+    fn departed(&mut self, now: Instant, departure: &Departure<LivePacket>, pool: &mut Pool) -> Transit {
+        let packet = &departure.packet;
+        let frame = packet.carry_out(pool);
+        let left = packet.len() + self.overhead;
+        self.meter.departed(departure.sojourn(now), left);
+        self.flows.add(packet, pool);
         if let Some(recorder) = &mut self.recorder {
-            recorder.write(&Event::new(now, &packet, EventKind::Departed));
+            recorder.write(&Event::new(now, packet, pool, EventKind::Departed));
         }
-        packet
+        Transit { frame, left }
     }
 
-    fn fly(&mut self, end: Instant, packet: LivePacket) {
-        // After the delay was shortened, packets still come out in order.
-        self.last_release = self.last_release.max(end + self.delay);
-        self.flying.push_back(Flying { release: self.last_release, frame: packet.frame });
-    }
-
-    /// The frame at this place of those on the way, if it is due at `now`; it stays until [`Direction::landed`].
     #[inline]
-    pub(crate) fn due(&self, place: usize, now: Instant) -> Option<Frame> {
-        self.flying.at(place).filter(|flying| flying.release <= now).map(|flying| flying.frame)
+    fn fly(&mut self, end: Instant, frame: Frame) {
+        self.flight.push(end + self.delay, frame);
     }
 
-    /// The first frame on the way has arrived.
-    #[inline]
-    pub(crate) fn landed(&mut self) -> Option<Flying> {
-        self.flying.pop_front()
+    /// Frames on the way that are due at `now`, the first of them and at most so many; they stay until [`Direction::land`].
+    pub(crate) fn due(&self, now: Instant, most: usize) -> &[Frame] {
+        self.flight.due(now, most)
+    }
+
+    /// The first `count` frames on the way were handed over at `now`.
+    pub(crate) fn land(&mut self, count: usize, now: Instant, pool: &mut Pool) {
+        self.flight.land(count, |release, frame| {
+            self.meter.released(now.since(release));
+            pool.give_back(frame.slot);
+        });
     }
 
     /// When there is something to do next.
     #[must_use]
     pub fn next_event(&self) -> Instant {
-        let release = self.flying.front().map_or(Instant::MAX, |flying| flying.release);
-        let change = self.rate.next_change(self.served).map_or(Instant::MAX, |change| change.0);
-        self.next_timer().min(self.service).min(release).min(change)
+        let release = self.flight.next().unwrap_or(Instant::MAX);
+        self.next_call().min(release)
     }
 
     /// What waits, in both queues while one is being emptied.
+    #[inline]
     #[must_use]
     pub fn view(&self) -> QueueView {
         self.retired.iter().map(Qdisc::view).fold(self.queue.view(), |sum, old| QueueView {
@@ -334,7 +366,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
     /// Packets in the transmitter and on the way.
     #[must_use]
     pub fn in_flight(&self) -> usize {
-        self.flying.len() + usize::from(self.transit.is_some())
+        self.flight.len() + usize::from(self.transit.is_some())
     }
 
     /// Counters of all queues this direction has had.
@@ -396,9 +428,10 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
     pub fn set_rate(&mut self, rate: Rate) {
         let now = self.served;
         self.rate = RateCursor::new(&RateSpec::Constant(rate));
+        self.change = Instant::MAX;
         self.tell_rate(now, rate);
         match self.transit.take() {
-            Some(stuck) => self.begin(now, stuck.packet),
+            Some(stuck) => self.begin(now, stuck),
             // The transmitter may have waited for an opportunity that does not come any more.
             None if self.view().packets > Packets::ZERO => self.service = self.busy_until.max(now),
             None => {}

@@ -39,22 +39,39 @@ pub struct FlowTotal {
     pub packets: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    total: FlowTotal,
-    /// Bytes sent lately: halved with each report.
+/// What a place counts; a free one has counted nothing.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    bytes: u64,
+    packets: u64,
+    /// Bytes at the last report.
+    reported: u64,
+    /// Bytes sent lately, as of the last report: halved with each.
     weight: u64,
 }
 
-/// The table.
+impl Sums {
+    /// Bytes sent lately.
+    const fn lately(&self) -> u64 {
+        self.weight + (self.bytes - self.reported)
+    }
+}
+
+/// The table. What every packet is held against lies together.
 #[derive(Debug)]
 pub struct LargestFlows {
-    places: Box<[Option<Place>; ROWS * PLACES]>,
+    flows: Box<[[FlowHash; PLACES]; ROWS]>,
+    sums: Box<[[Sums; PLACES]; ROWS]>,
+    ends: Box<[[Option<Ends>; PLACES]; ROWS]>,
 }
 
 impl Default for LargestFlows {
     fn default() -> Self {
-        Self { places: Box::new([None; ROWS * PLACES]) }
+        Self {
+            flows: Box::new([[FlowHash(0); PLACES]; ROWS]),
+            sums: Box::new([[Sums::default(); PLACES]; ROWS]),
+            ends: Box::new([[None; PLACES]; ROWS]),
+        }
     }
 }
 
@@ -63,35 +80,52 @@ impl LargestFlows {
     #[inline]
     pub fn add(&mut self, packet: &LivePacket, pool: &Pool) {
         let (flow, bytes) = (packet.flow(), packet.len().get());
-        let first = flow.0 as usize % ROWS * PLACES;
-        let row = &mut self.places[first..first + PLACES];
-        if let Some(place) = row.iter_mut().flatten().find(|place| place.total.flow == flow) {
-            place.total.bytes += bytes;
-            place.total.packets += 1;
-            place.weight += bytes;
-            return;
+        let row = flow.0 as usize % ROWS;
+        let sums = &mut self.sums[row];
+        // A free place has the hash of a flow, too, so it must have counted something.
+        for (known, sum) in self.flows[row].iter().zip(sums.iter_mut()) {
+            if *known == flow && sum.packets > 0 {
+                sum.bytes += bytes;
+                sum.packets += 1;
+                return;
+            }
         }
-        let ends = Ends::read(headers_of(packet, pool));
-        let new = Place { total: FlowTotal { flow, ends, bytes, packets: 1 }, weight: bytes };
-        // A row has places, so there is a smallest.
-        if let Some(smallest) = row.iter_mut().min_by_key(|place| place.as_ref().map_or(0, |place| place.weight)) {
-            *smallest = Some(new);
+        self.replace(row, packet, pool);
+    }
+
+    /// Puts the flow of `packet` in the place of the one that has sent the least lately.
+    #[cold]
+    fn replace(&mut self, row: usize, packet: &LivePacket, pool: &Pool) {
+        let mut smallest = 0;
+        for place in 1..PLACES {
+            if self.sums[row][place].lately() < self.sums[row][smallest].lately() {
+                smallest = place;
+            }
         }
+        self.flows[row][smallest] = packet.flow();
+        self.sums[row][smallest] = Sums { bytes: packet.len().get(), packets: 1, ..Sums::default() };
+        self.ends[row][smallest] = Ends::read(headers_of(packet, pool));
     }
 
     /// Writes all flows of the table into `into`, and forgets half of what they weigh.
     pub fn report(&mut self, into: &mut Vec<FlowTotal>) {
         into.clear();
-        for place in self.places.iter_mut().flatten() {
-            into.push(place.total);
-            place.weight /= 2;
+        for (sum, (flow, ends)) in
+            self.sums.as_flattened_mut().iter_mut().zip(self.flows.as_flattened().iter().zip(self.ends.as_flattened()))
+        {
+            if sum.packets > 0 {
+                into.push(FlowTotal { flow: *flow, ends: *ends, bytes: sum.bytes, packets: sum.packets });
+                sum.weight = sum.lately() / 2;
+                sum.reported = sum.bytes;
+            }
         }
     }
 }
 
 /// The bytes that a packet's headers are in.
 fn headers_of<'a>(packet: &LivePacket, pool: &'a Pool) -> &'a [u8] {
-    if pool.joined(packet.frame.slot).is_some() { pool.whole(packet.frame.slot) } else { pool.frame(packet.frame) }
+    let frame = packet.frame();
+    if pool.joined(frame.slot).is_some() { pool.whole(frame.slot) } else { pool.frame(frame) }
 }
 
 impl Ends {
@@ -175,7 +209,7 @@ mod tests {
         let frame = Frame::whole(slot, bytes.len() as u32);
         pool.frame_mut(frame).copy_from_slice(&bytes);
         let headers = Headers::read(&bytes, FlowKey(7)).expect("a good frame");
-        flows.add(&LivePacket::new(0, frame, headers), pool);
+        flows.add(&LivePacket::new(frame, &headers), pool);
         pool.give_back(slot);
     }
 

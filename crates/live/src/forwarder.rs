@@ -1,7 +1,7 @@
 //! Two ports, a direction each way, and the loop that drives them.
 
 use crate::clock::Clock;
-use crate::direction::{Direction, Flying, Line};
+use crate::direction::{Direction, Line};
 use crate::frame::{FlowKey, Headers, Malformed};
 use crate::packet::LivePacket;
 use crate::pool::{Frame, Pool};
@@ -86,7 +86,6 @@ pub struct Forwarder<A, B, Q> {
     pool: Pool,
     key: FlowKey,
     batch: Vec<Received>,
-    outgoing: Vec<Frame>,
 }
 
 impl<A: Port, B: Port, Q: Qdisc<LivePacket>> Forwarder<A, B, Q> {
@@ -105,7 +104,6 @@ impl<A: Port, B: Port, Q: Qdisc<LivePacket>> Forwarder<A, B, Q> {
             pool: Pool::new(settings.buffers, settings.buffer_size),
             key: settings.flow_key,
             batch: Vec::with_capacity(BATCH),
-            outgoing: Vec::with_capacity(BATCH),
         }
     }
 
@@ -117,12 +115,12 @@ impl<A: Port, B: Port, Q: Qdisc<LivePacket>> Forwarder<A, B, Q> {
     pub fn step(&mut self, clock: &mut impl Clock) -> io::Result<Instant> {
         // The time is read before the ports are: what they do not have then did not arrive before it.
         let now = clock.now();
-        let Self { port_a, port_b, down, up, pool, key, batch, outgoing } = self;
+        let Self { port_a, port_b, down, up, pool, key, batch } = self;
         let more_down = down.take_in(now, port_a, pool, *key, batch)?;
         let more_up = up.take_in(now, port_b, pool, *key, batch)?;
         let now = clock.now();
-        down.send(now, port_b, pool, outgoing)?;
-        up.send(now, port_a, pool, outgoing)?;
+        down.send(now, port_b, pool)?;
+        up.send(now, port_a, pool)?;
         if more_down == Drained::More || more_up == Drained::More {
             return Ok(now);
         }
@@ -216,9 +214,10 @@ impl<Q: Qdisc<LivePacket>> Half<Q> {
         batch: &mut Vec<Received>,
     ) -> io::Result<Drained> {
         let drained = port.receive(now, pool, batch)?;
-        for received in batch.drain(..) {
+        for received in &*batch {
             self.take(now, received, pool, key);
         }
+        batch.clear();
         if drained == Drained::Empty {
             // Everything that arrived until `now` is known; not before, or departures would overtake arrivals.
             self.direction.serve(now, pool);
@@ -227,63 +226,68 @@ impl<Q: Qdisc<LivePacket>> Half<Q> {
     }
 
     #[inline]
-    fn take(&mut self, now: Instant, received: Received, pool: &mut Pool, key: FlowKey) {
-        let Received { frame, stamp, joined } = received;
+    fn take(&mut self, now: Instant, received: &Received, pool: &mut Pool, key: FlowKey) {
         self.frames.received += 1;
-        match Headers::read(pool.frame(frame), key) {
-            Ok(headers) => {
-                let earliest = self.direction.served();
-                let stamp = stamp.unwrap_or(now);
-                let at = stamp.min(now).max(earliest);
-                self.frames.stamps_put_right += u64::from(at != stamp);
-                if let Some(joined) = joined.filter(|joined| frame.len > u32::from(joined.payload)) {
-                    self.take_segments(at, frame, headers, joined, pool);
-                    return;
-                }
-                let packet = LivePacket::new(self.direction.take_number(), frame, headers);
-                self.frames.opaque += u64::from(packet.is_opaque());
-                self.direction.arrive(at, packet, pool);
-            }
+        // Two ways, so that the headers of nearly all frames never leave the registers.
+        match Headers::read_plain(pool.frame(received.frame), key) {
+            Some(headers) => self.admit(now, received, &headers, pool),
+            None => self.take_other(now, received, pool, key),
+        }
+    }
+
+    #[cold]
+    fn take_other(&mut self, now: Instant, received: &Received, pool: &mut Pool, key: FlowKey) {
+        match Headers::read_any(pool.frame(received.frame), key) {
+            Ok(headers) => self.admit(now, received, &headers, pool),
             Err(fault) => {
                 let kind = MALFORMED.iter().position(|known| *known == fault).unwrap_or(0);
                 self.frames.malformed[kind] += 1;
-                pool.give_back(frame.slot);
+                pool.give_back(received.frame.slot);
             }
         }
     }
 
+    #[inline(always)]
+    fn admit(&mut self, now: Instant, received: &Received, headers: &Headers, pool: &mut Pool) {
+        let frame = received.frame;
+        let earliest = self.direction.served();
+        let stamp = received.stamp.unwrap_or(now);
+        let at = stamp.min(now).max(earliest);
+        self.frames.stamps_put_right += u64::from(at != stamp);
+        if let Some(joined) = received.joined.filter(|joined| frame.len > u32::from(joined.payload)) {
+            self.take_segments(at, frame, headers, joined, pool);
+            return;
+        }
+        pool.set_number(frame.slot, self.direction.take_numbers(1));
+        let packet = LivePacket::new(frame, headers);
+        self.frames.opaque += u64::from(packet.is_opaque());
+        self.direction.arrive(at, packet, pool);
+    }
+
     /// The segments of a joined frame arrive one by one, at the same time.
-    fn take_segments(&mut self, at: Instant, whole: Frame, headers: Headers, joined: Joined, pool: &mut Pool) {
+    fn take_segments(&mut self, at: Instant, whole: Frame, headers: &Headers, joined: Joined, pool: &mut Pool) {
         let count = pool.split(whole.slot, whole.len, joined);
+        pool.set_number(whole.slot, self.direction.take_numbers(count));
         self.frames.received += u64::from(count) - 1;
         for index in 0..count {
-            let packet = LivePacket::segment(self.direction.take_number(), whole, headers, &joined, index);
+            let packet = LivePacket::segment(whole, headers, &joined, index);
             self.direction.arrive(at, packet, pool);
         }
     }
 
     /// Hands `port` what is due.
-    fn send<P: Port>(&mut self, now: Instant, port: &mut P, pool: &mut Pool, outgoing: &mut Vec<Frame>) -> io::Result<()> {
+    fn send<P: Port>(&mut self, now: Instant, port: &mut P, pool: &mut Pool) -> io::Result<()> {
         loop {
-            outgoing.clear();
-            let most = port.most_at_once();
-            while outgoing.len() < most
-                && let Some(frame) = self.direction.due(outgoing.len(), now)
-            {
-                outgoing.push(frame);
-            }
-            if outgoing.is_empty() {
+            let due = self.direction.due(now, port.most_at_once());
+            let count = due.len();
+            if count == 0 {
                 self.blocked = false;
                 return Ok(());
             }
-            let taken = port.send(now, pool, outgoing)?;
-            for _ in 0..taken {
-                let Some(Flying { release, frame }) = self.direction.landed() else { break };
-                self.direction.meter.released(now.since(release));
-                pool.give_back(frame.slot);
-            }
+            let taken = port.send(now, pool, due)?;
+            self.direction.land(taken, now, pool);
             self.frames.sent += taken as u64;
-            if taken < outgoing.len() {
+            if taken < count {
                 self.blocked = true;
                 return Ok(());
             }

@@ -90,6 +90,31 @@ impl Headers {
     /// When its headers cannot be right.
     #[inline]
     pub fn read(frame: &[u8], key: FlowKey) -> Result<Self, Malformed> {
+        Self::read_plain(frame, key).map_or_else(|| Self::read_any(frame, key), Ok)
+    }
+
+    /// Of what most frames are, TCP or UDP behind a whole IPv4 header without options, what [`Headers::read_any`] says; nothing of others.
+    #[inline]
+    pub(crate) fn read_plain(frame: &[u8], key: FlowKey) -> Option<Self> {
+        // The link header, the IP header and eight bytes behind it.
+        let head = frame.first_chunk::<{ ETHERNET + 28 }>()?;
+        let word = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
+        let len = usize::from(word(16));
+        let plain = word(12) == IPV4 && head[14] == 0x45 && word(20) & 0x3FFF == 0 && len >= 28 && len <= frame.len() - ETHERNET;
+        if !plain {
+            return None;
+        }
+        Some(Self {
+            network: Network::V4(ETHERNET as u16),
+            len: Bytes::new(len as u64),
+            ecn: Ecn::from_bits(head[15]),
+            class: Class::from_dscp(head[15] >> 2),
+            flow: flow::plain(key, head[14..].first_chunk()?)?,
+        })
+    }
+
+    /// Of any frame.
+    pub(crate) fn read_any(frame: &[u8], key: FlowKey) -> Result<Self, Malformed> {
         let (protocol, at) = link_end(frame)?;
         match protocol {
             IPV4 => Self::read_v4(frame, at, key),

@@ -20,6 +20,7 @@ pub mod clock;
 pub mod direction;
 #[cfg(target_os = "linux")]
 pub mod drive;
+mod flight;
 pub mod flows;
 pub mod forwarder;
 pub mod frame;

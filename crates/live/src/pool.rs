@@ -34,6 +34,8 @@ struct Use {
     /// Bytes of the joined frame.
     len: u32,
     joined: Option<Joined>,
+    /// Number of the packet, or of its first segment, among those that arrived at its queue.
+    number: u64,
 }
 
 /// A fixed number of buffers of one size. Memory that is never touched is never really taken: buffers given back last go out first.
@@ -71,7 +73,7 @@ impl Pool {
     pub fn take(&mut self) -> Option<Slot> {
         let slot = self.free.pop()?;
         self.least_free = self.least_free.min(self.free.len());
-        self.uses[slot as usize] = Use { frames: 1, len: 0, joined: None };
+        self.uses[slot as usize] = Use { frames: 1, len: 0, joined: None, number: 0 };
         self.frames += 1;
         Some(slot)
     }
@@ -80,9 +82,21 @@ impl Pool {
     pub fn split(&mut self, slot: Slot, len: u32, joined: Joined) -> u32 {
         let count = joined.count(len);
         debug_assert!(count > 0 && len as usize <= self.size, "a joined frame has segments");
-        self.uses[slot as usize] = Use { frames: count, len, joined: Some(joined) };
+        self.uses[slot as usize] = Use { frames: count, len, joined: Some(joined), number: 0 };
         self.frames += count as usize - 1;
         count
+    }
+
+    /// Says which number the packet in `slot` has among those that arrived at its queue, or the first of its segments.
+    #[inline]
+    pub(crate) fn set_number(&mut self, slot: Slot, number: u64) {
+        self.uses[slot as usize].number = number;
+    }
+
+    /// The number of a packet among those that arrived at its queue, from zero.
+    #[must_use]
+    pub(crate) fn number(&self, frame: Frame) -> u64 {
+        self.uses[frame.slot as usize].number + u64::from(frame.segment)
     }
 
     /// Where the parts of a joined frame lie; `None` of a plain one.

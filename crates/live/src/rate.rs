@@ -45,15 +45,26 @@ impl RateSpec {
 /// A place in a rate over time.
 #[derive(Clone, Debug)]
 pub(crate) enum RateCursor {
-    Constant(Rate),
-    Steps { steps: Vec<(Instant, Rate)>, current: usize },
-    Recorded { trace: Arc<Opportunities>, next: usize, cycle: Instant },
+    /// With the transmission time of the size sent last, which spares the division for most packets.
+    Constant {
+        rate: Rate,
+        last: (Bytes, Duration),
+    },
+    Steps {
+        steps: Vec<(Instant, Rate)>,
+        current: usize,
+    },
+    Recorded {
+        trace: Arc<Opportunities>,
+        next: usize,
+        cycle: Instant,
+    },
 }
 
 impl RateCursor {
     pub(crate) fn new(spec: &RateSpec) -> Self {
         match spec {
-            RateSpec::Constant(rate) => Self::Constant(*rate),
+            RateSpec::Constant(rate) => Self::Constant { rate: *rate, last: (Bytes::ZERO, rate.transmission_time(Bytes::ZERO)) },
             RateSpec::Steps(steps) => Self::Steps { steps: steps.clone(), current: 0 },
             RateSpec::Recorded(trace) => Self::Recorded { trace: trace.clone(), next: 0, cycle: Instant::ZERO },
         }
@@ -64,10 +75,20 @@ impl RateCursor {
     }
 
     /// When a transmission of `size` that starts at `start` ends; never, for a link that stays down.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn end_of(&mut self, start: Instant, size: Bytes) -> Instant {
+        if let Self::Constant { rate, last } = self {
+            if last.0 != size {
+                *last = (size, rate.transmission_time(size));
+            }
+            return start + last.1;
+        }
+        self.end_of_changing(start, size)
+    }
+
+    fn end_of_changing(&mut self, start: Instant, size: Bytes) -> Instant {
         match self {
-            Self::Constant(rate) => start + rate.transmission_time(size),
+            Self::Constant { rate, .. } => start + rate.transmission_time(size),
             Self::Steps { steps, current } => {
                 while steps.get(*current + 1).is_some_and(|step| step.0 <= start) {
                     *current += 1;
@@ -78,18 +99,20 @@ impl RateCursor {
         }
     }
 
-    /// When the rate changes next after `now`, and to what.
-    pub(crate) fn next_change(&self, now: Instant) -> Option<(Instant, Rate)> {
+    /// When the rate changes next after `now`; never, of a constant or a recorded one.
+    pub(crate) fn next_change(&self, now: Instant) -> Instant {
         match self {
-            Self::Steps { steps, .. } => steps.get(steps.partition_point(|step| step.0 <= now)).copied(),
-            _ => None,
+            Self::Steps { steps, .. } => {
+                steps.get(steps.partition_point(|step| step.0 <= now)).map_or(Instant::MAX, |step| step.0)
+            }
+            _ => Instant::MAX,
         }
     }
 
     /// What algorithms may know at `now`.
     pub(crate) fn known(&self, now: Instant) -> Rate {
         match self {
-            Self::Constant(rate) => *rate,
+            Self::Constant { rate, .. } => *rate,
             Self::Steps { steps, .. } => {
                 steps[..steps.partition_point(|step| step.0 <= now)].last().map_or(Rate::ZERO, |step| step.1)
             }
@@ -151,7 +174,7 @@ mod tests {
         let steps = vec![(ms(0), Rate::mbit(8)), (ms(1), Rate::ZERO), (ms(5), Rate::mbit(4))];
         let mut cursor = RateCursor::new(&RateSpec::Steps(steps));
         assert_eq!(cursor.end_of(ms(0), Bytes::new(1500)), ms(6));
-        assert_eq!(cursor.next_change(ms(0)), Some((ms(1), Rate::ZERO)));
+        assert_eq!(cursor.next_change(ms(0)), ms(1));
         assert_eq!((cursor.known(ms(2)), cursor.known(ms(5))), (Rate::ZERO, Rate::mbit(4)));
         let mut down = RateCursor::new(&RateSpec::Steps(vec![(ms(0), Rate::mbit(8)), (ms(1), Rate::ZERO)]));
         assert_eq!(down.end_of(ms(2), Bytes::new(1)), Instant::MAX);

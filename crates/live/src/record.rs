@@ -5,6 +5,7 @@
 //! codepoint (1), class (1), and for changes of rate the new one in bit/s in place of the packet number.
 
 use crate::packet::LivePacket;
+use crate::pool::Pool;
 use crate::spool::Spool;
 use goodqueue_aqm::{FlowHash, Packet, Reason};
 use goodqueue_units::{Bytes, Class, Ecn, Instant, Rate};
@@ -54,8 +55,9 @@ pub struct Event {
 }
 
 impl Event {
-    pub(crate) fn new(at: Instant, packet: &LivePacket, kind: EventKind) -> Self {
-        Self { at, number: packet.number, flow: packet.flow(), len: packet.len(), ecn: packet.ecn(), class: packet.class(), kind }
+    pub(crate) fn new(at: Instant, packet: &LivePacket, pool: &Pool, kind: EventKind) -> Self {
+        let number = pool.number(packet.frame());
+        Self { at, number, flow: packet.flow(), len: packet.len(), ecn: packet.ecn(), class: packet.class(), kind }
     }
 
     pub(crate) fn of_line(at: Instant, kind: EventKind) -> Self {

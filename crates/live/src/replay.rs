@@ -79,7 +79,7 @@ impl ReplayLine {
 
     fn change(&mut self, at: Instant, rate: Rate) {
         let just_before = at - Duration::ns(1);
-        if self.rate.next_change(just_before) != Some((at, rate)) {
+        if self.rate.next_change(just_before) != at || self.rate.known(at) != rate {
             self.rate = RateCursor::new(&RateSpec::Constant(rate));
         }
     }

@@ -78,6 +78,20 @@ pub(super) struct Walk {
     tunnels: u8,
 }
 
+/// The flow of a packet without a tunnel, as [`Walk::v4`] has it, from its IPv4 header of 20 bytes and eight bytes behind it; nothing where that
+/// has to look further. The packet is no fragment.
+#[inline]
+pub(super) fn plain(key: FlowKey, head: &[u8; 28]) -> Option<FlowHash> {
+    let addresses = u64::from_le_bytes(*head[12..].first_chunk()?);
+    let ports = u32::from_be_bytes(*head[20..].first_chunk()?);
+    let is_plain = match head[9] {
+        TCP => true,
+        UDP => !matches!(ports as u16, VXLAN | GENEVE | GTP_U),
+        _ => false,
+    };
+    is_plain.then(|| key.start().with(addresses).with(u64::from(head[9])).with(u64::from(ports)).finish())
+}
+
 impl Walk {
     pub(super) fn new(key: FlowKey) -> Self {
         Self { hash: key.start(), tunnels: 0 }

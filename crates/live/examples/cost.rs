@@ -1,0 +1,105 @@
+//! What a frame costs between two ports, without what the ports themselves cost. `cargo run --release -p goodqueue-live --example cost`;
+//! names of queues after it are measured in place of all.
+//!
+//! Ports that copy a frame into a buffer, and take whatever they are handed, stand at both ends; the queue is one without a bound on its rate.
+
+use goodqueue_aqm::spec::LinkFacts;
+use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched};
+use goodqueue_live::clock::{Clock, MonotonicClock};
+use goodqueue_live::forwarder::{Forwarder, Settings, Way};
+use goodqueue_live::frame::FlowKey;
+use goodqueue_live::pool::{Frame, Pool};
+use goodqueue_live::port::{Drained, Port, PortCounters, Received};
+use goodqueue_live::{Line, LivePacket, RateSpec};
+use goodqueue_units::{Bytes, Duration, Instant, Rate};
+use std::io;
+
+/// Frames a round.
+const FRAMES: usize = 2000;
+const ROUNDS: usize = 400;
+const BYTES: usize = 64;
+
+/// Has so many frames, stamped when they are taken, as a packet socket has them after a burst.
+#[derive(Default)]
+struct Source {
+    left: usize,
+    frame: Vec<u8>,
+}
+
+impl Port for Source {
+    fn receive(&mut self, now: Instant, pool: &mut Pool, batch: &mut Vec<Received>) -> io::Result<Drained> {
+        while batch.len() < batch.capacity() {
+            if self.left == 0 {
+                return Ok(Drained::Empty);
+            }
+            let Some(slot) = pool.take() else { return Ok(Drained::More) };
+            pool.buffer(slot)[..BYTES].copy_from_slice(&self.frame);
+            batch.push(Received { frame: Frame::whole(slot, BYTES as u32), stamp: Some(now), joined: None });
+            self.left -= 1;
+        }
+        Ok(Drained::More)
+    }
+
+    fn send(&mut self, _now: Instant, _pool: &Pool, frames: &[Frame]) -> io::Result<usize> {
+        Ok(frames.len())
+    }
+
+    fn counters(&mut self) -> PortCounters {
+        PortCounters::default()
+    }
+}
+
+/// UDP over IPv4, of one flow.
+fn frame() -> Vec<u8> {
+    let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0];
+    frame.extend([0x45, 0, 0, (BYTES - 14) as u8, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+    frame.extend([0x13, 0x88, 0x13, 0x89, 0, (BYTES - 34) as u8, 0, 0]);
+    frame.resize(BYTES, 7);
+    frame
+}
+
+fn queue(name: &str) -> Result<AnyQdisc<LivePacket>, String> {
+    let facts = LinkFacts {
+        rate: Some(Rate::gbit(1000)),
+        delay: Duration::ZERO,
+        mtu: Bytes::new(1500),
+        overhead: Bytes::new(14),
+        limit: Limit::packets(10_000),
+    };
+    let spec = sched::kind(name).ok_or_else(|| format!("there is no queue `{name}`"))?;
+    AnyQdisc::build(spec, &[], &facts, EcnPolicy::Drop, Rng::new(1)).map_err(|error| error.to_string())
+}
+
+/// Nanoseconds a frame.
+fn measure(name: &str) -> Result<f64, String> {
+    let line = Line { rate: RateSpec::Constant(Rate::gbit(1000)), delay: Duration::ZERO, overhead: Bytes::new(14) };
+    let settings = Settings { down: line.clone(), up: line, buffers: 16_384, buffer_size: 2048, flow_key: FlowKey(1) };
+    let ports = (Source { left: 0, frame: frame() }, Source::default());
+    let mut forwarder = Forwarder::new(&settings, ports, (queue(name)?, queue("tail-drop")?));
+    let mut clock = MonotonicClock::start();
+    let mut times = Vec::with_capacity(ROUNDS);
+    for _ in 0..ROUNDS {
+        forwarder.ports_mut().0.left = FRAMES;
+        let goal = forwarder.frames(Way::Down).sent + FRAMES as u64;
+        let start = clock.now();
+        while forwarder.frames(Way::Down).sent < goal {
+            forwarder.step(&mut clock).map_err(|error| error.to_string())?;
+        }
+        times.push(clock.now().since(start));
+    }
+    times.sort_unstable();
+    Ok(times[ROUNDS / 2].as_nanos() as f64 / FRAMES as f64)
+}
+
+fn main() -> Result<(), String> {
+    let asked: Vec<String> = std::env::args().skip(1).collect();
+    println!("queue            ns/frame");
+    let kinds = sched::kinds().map(|kind| kind.kind).filter(|kind| asked.is_empty() || asked.iter().any(|name| name == kind));
+    for name in kinds {
+        match measure(name) {
+            Ok(cost) => println!("{name:16} {cost:8.1}"),
+            Err(error) => println!("{name:16} not measured: {error}"),
+        }
+    }
+    Ok(())
+}
