@@ -160,6 +160,15 @@ pub enum Comparison {
 /// queue's business ([`crate::ManagedQueue`]).
 #[allow(unused_variables, reason = "defaults ignore what they are given")]
 pub trait Aqm {
+    /// Does [`Aqm::next_update`] never name a time, so that hosts need not ask?
+    #[inline]
+    fn is_timeless() -> bool
+    where
+        Self: Sized,
+    {
+        false
+    }
+
     /// An arriving packet that fits into the queue. `queue` does not contain it yet.
     #[inline]
     fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {

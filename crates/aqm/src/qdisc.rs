@@ -96,6 +96,12 @@ pub trait Qdisc<P: Packet> {
     /// May change after any other call.
     fn next_timer(&self) -> Option<Instant>;
 
+    /// Will [`Qdisc::next_timer`] never name a time? A host need not ask then.
+    #[inline]
+    fn is_timeless(&self) -> bool {
+        false
+    }
+
     /// Runs whatever is due at `now`. Early and repeated calls change nothing.
     fn handle_timer(&mut self, now: Instant);
 

@@ -269,6 +269,11 @@ impl<P: Packet, A: Aqm> Qdisc<P> for ManagedQueue<P, A> {
         self.aqm.next_update()
     }
 
+    #[inline]
+    fn is_timeless(&self) -> bool {
+        A::is_timeless()
+    }
+
     fn handle_timer(&mut self, now: Instant) {
         if self.aqm.next_update().is_some_and(|due| due <= now) {
             let queue = self.waiting.view();

@@ -58,6 +58,10 @@ macro_rules! choose {
             fn next_timer(&self) -> Option<Instant> {
                 match self { $(Self::$Variant(queue) => queue.next_timer(),)+ }
             }
+            #[inline]
+            fn is_timeless(&self) -> bool {
+                match self { $(Self::$Variant(queue) => queue.is_timeless(),)+ }
+            }
             fn handle_timer(&mut self, now: Instant) {
                 match self { $(Self::$Variant(queue) => queue.handle_timer(now),)+ }
             }
@@ -218,13 +222,6 @@ impl<P: Packet> AnyQdisc<P> {
         let mut queue = Self::Several(Box::new(SeveralQdisc::Own(queue)));
         queue.set_link_rate(Instant::ZERO, link.rate);
         Ok(queue)
-    }
-
-    /// Will [`Qdisc::next_timer`] never name a time? A host need not ask then.
-    #[inline]
-    #[must_use]
-    pub const fn is_timeless(&self) -> bool {
-        matches!(self, Self::TailDrop(_))
     }
 
     /// The random stream, for hosts that replay recorded draws; `None` for kinds that draw while they are made, or that hold several queues.

@@ -6,7 +6,7 @@
 use goodqueue_aqm::spec::LinkFacts;
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched};
 use goodqueue_live::clock::{Clock, MonotonicClock};
-use goodqueue_live::forwarder::{Forwarder, Settings, Way};
+use goodqueue_live::forwarder::{Forwarder, Settings};
 use goodqueue_live::frame::FlowKey;
 use goodqueue_live::pool::{Frame, Pool};
 use goodqueue_live::port::{Drained, Port, PortCounters, Received};
@@ -19,11 +19,13 @@ const FRAMES: usize = 2000;
 const ROUNDS: usize = 400;
 const BYTES: usize = 64;
 
-/// Has so many frames, stamped when they are taken, as a packet socket has them after a burst.
+/// Has so many frames, the last of which has just arrived.
 #[derive(Default)]
 struct Source {
     left: usize,
     frame: Vec<u8>,
+    /// Time between two of them.
+    gap: Duration,
 }
 
 impl Port for Source {
@@ -34,7 +36,11 @@ impl Port for Source {
             }
             let Some(slot) = pool.take() else { return Ok(Drained::More) };
             pool.buffer(slot)[..BYTES].copy_from_slice(&self.frame);
-            batch.push(Received { frame: Frame::whole(slot, BYTES as u32), stamp: Some(now), joined: None });
+            batch.push(Received {
+                frame: Frame::whole(slot, BYTES as u32),
+                stamp: Some(now - self.gap * self.left as u64),
+                joined: None,
+            });
             self.left -= 1;
         }
         Ok(Drained::More)
@@ -70,19 +76,19 @@ fn queue(name: &str) -> Result<AnyQdisc<LivePacket>, String> {
     AnyQdisc::build(spec, &[], &facts, EcnPolicy::Drop, Rng::new(1)).map_err(|error| error.to_string())
 }
 
-/// Nanoseconds a frame.
-fn measure(name: &str) -> Result<f64, String> {
+/// Nanoseconds a frame, of frames that arrive `gap` apart.
+fn measure(name: &str, gap: Duration) -> Result<f64, String> {
     let line = Line { rate: RateSpec::Constant(Rate::gbit(1000)), delay: Duration::ZERO, overhead: Bytes::new(14) };
     let settings = Settings { down: line.clone(), up: line, buffers: 16_384, buffer_size: 2048, flow_key: FlowKey(1) };
-    let ports = (Source { left: 0, frame: frame() }, Source::default());
+    let ports = (Source { left: 0, frame: frame(), gap }, Source::default());
     let mut forwarder = Forwarder::new(&settings, ports, (queue(name)?, queue("tail-drop")?));
     let mut clock = MonotonicClock::start();
     let mut times = Vec::with_capacity(ROUNDS);
     for _ in 0..ROUNDS {
         forwarder.ports_mut().0.left = FRAMES;
-        let goal = forwarder.frames(Way::Down).sent + FRAMES as u64;
         let start = clock.now();
-        while forwarder.frames(Way::Down).sent < goal {
+        // Until all are sent or dropped.
+        while forwarder.ports().0.left > 0 || forwarder.pool().frames() > 0 {
             forwarder.step(&mut clock).map_err(|error| error.to_string())?;
         }
         times.push(clock.now().since(start));
@@ -93,11 +99,11 @@ fn measure(name: &str) -> Result<f64, String> {
 
 fn main() -> Result<(), String> {
     let asked: Vec<String> = std::env::args().skip(1).collect();
-    println!("queue            ns/frame");
+    println!("queue            ns/frame, all at once  one by one");
     let kinds = sched::kinds().map(|kind| kind.kind).filter(|kind| asked.is_empty() || asked.iter().any(|name| name == kind));
     for name in kinds {
-        match measure(name) {
-            Ok(cost) => println!("{name:16} {cost:8.1}"),
+        match measure(name, Duration::ZERO).and_then(|at_once| Ok((at_once, measure(name, Duration::ns(20))?))) {
+            Ok((at_once, one_by_one)) => println!("{name:16} {at_once:21.1} {one_by_one:11.1}"),
             Err(error) => println!("{name:16} not measured: {error}"),
         }
     }

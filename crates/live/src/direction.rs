@@ -38,6 +38,8 @@ struct Transit {
 #[derive(Debug)]
 pub struct Direction<Q> {
     queue: Q,
+    /// [`Qdisc::is_timeless`] of the queue, while there is no other.
+    timeless: bool,
     /// Queues from before a change of algorithm, the oldest first: they take nothing in any more and are emptied before the others.
     retired: Vec<Q>,
     rate: RateCursor,
@@ -92,6 +94,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         queue.set_link_rate(Instant::ZERO, Some(line.rate.nominal()));
         let rate = RateCursor::new(&line.rate);
         Self {
+            timeless: queue.is_timeless(),
             queue,
             retired: Vec::new(),
             change: rate.next_change(Instant::ZERO),
@@ -194,6 +197,9 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
 
     #[inline]
     fn next_timer(&self) -> Instant {
+        if self.timeless {
+            return Instant::MAX;
+        }
         let own = self.queue.next_timer().unwrap_or(Instant::MAX);
         if self.retired.is_empty() { own } else { self.retired.iter().filter_map(Qdisc::next_timer).fold(own, Instant::min) }
     }
@@ -310,6 +316,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
             }
             let empty = self.retired.remove(0);
             self.meter.retire(&empty.counters());
+            self.timeless = self.retired.is_empty() && self.queue.is_timeless();
         }
         let departure = self.queue.dequeue(now, outlet!(self, now, pool))?;
         Some(self.departed(now, &departure, pool))
@@ -447,6 +454,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
     pub fn replace_queue(&mut self, mut queue: Q) {
         let now = self.served;
         queue.set_link_rate(now, Some(self.rate()));
+        self.timeless = false;
         self.retired.push(std::mem::replace(&mut self.queue, queue));
         if let Some(recorder) = &mut self.recorder {
             recorder.write(&Event::of_line(now, EventKind::QueueReplaced));

@@ -46,11 +46,15 @@ impl Flight {
         &frames[..due]
     }
 
-    /// The first `count` frames have arrived.
+    /// The first `count` of the frames that were due have arrived.
+    #[inline]
     pub(crate) fn land(&mut self, count: usize, mut each: impl FnMut(Instant, Frame)) {
-        for (release, frame) in self.releases.drain(..count).zip(self.frames.drain(..count)) {
-            each(release, frame);
+        let (releases, frames) = (&self.releases.as_slices().0[..count], &self.frames.as_slices().0[..count]);
+        for (release, frame) in releases.iter().zip(frames) {
+            each(*release, *frame);
         }
+        self.releases.drain(..count);
+        self.frames.drain(..count);
     }
 }
 

@@ -100,6 +100,9 @@ impl Meter {
     /// So much has waited for `span`.
     #[inline]
     pub(crate) fn waited(&mut self, span: Duration, queue: QueueView) {
+        if queue.packets.is_zero() {
+            return;
+        }
         let nanos = u128::from(span.as_nanos());
         self.times.packet_time += nanos * u128::from(queue.packets.get());
         self.times.byte_time += nanos * u128::from(queue.backlog.get());

@@ -5,6 +5,9 @@ use crate::segments::Joined;
 /// A buffer of a [`Pool`] by its number. Whoever holds it gives it back once, which debug builds check.
 pub type Slot = u32;
 
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
 /// A frame in a buffer, or one segment of the joined frame in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
@@ -43,6 +46,8 @@ struct Use {
 pub struct Pool {
     bytes: Vec<u8>,
     size: usize,
+    /// From a buffer to the next.
+    stride: usize,
     free: Vec<Slot>,
     capacity: usize,
     least_free: usize,
@@ -56,10 +61,13 @@ impl Pool {
     #[must_use]
     pub fn new(count: u32, size: usize) -> Self {
         let capacity = count as usize;
+        // An odd number of cache lines: the headers of a batch, each at the start of its buffer, do not all fall into the same few sets.
+        let stride = (size.div_ceil(LINE) | 1) * LINE;
         Self {
             // Zeroed memory comes from the kernel page by page, when it is first written.
-            bytes: vec![0; capacity * size],
+            bytes: vec![0; capacity * stride],
             size,
+            stride,
             free: (0..count).rev().collect(),
             capacity,
             least_free: capacity,
@@ -110,7 +118,7 @@ impl Pool {
     #[inline]
     #[must_use]
     pub fn whole(&self, slot: Slot) -> &[u8] {
-        let start = slot as usize * self.size;
+        let start = slot as usize * self.stride;
         &self.bytes[start..start + self.uses[slot as usize].len as usize]
     }
 
@@ -135,16 +143,16 @@ impl Pool {
     /// The same frame in another buffer, if one is free.
     pub fn duplicate(&mut self, frame: Frame) -> Option<Frame> {
         let slot = self.take()?;
-        let from = frame.slot as usize * self.size;
+        let from = frame.slot as usize * self.stride;
         let len = (frame.len as usize).min(self.size);
-        self.bytes.copy_within(from..from + len, slot as usize * self.size);
+        self.bytes.copy_within(from..from + len, slot as usize * self.stride);
         Some(Frame { slot, len: len as u32, ..frame })
     }
 
     /// All bytes of a buffer.
     #[inline]
     pub fn buffer(&mut self, slot: Slot) -> &mut [u8] {
-        let start = slot as usize * self.size;
+        let start = slot as usize * self.stride;
         &mut self.bytes[start..start + self.size]
     }
 
@@ -152,7 +160,7 @@ impl Pool {
     #[inline]
     #[must_use]
     pub fn frame(&self, frame: Frame) -> &[u8] {
-        let start = frame.slot as usize * self.size;
+        let start = frame.slot as usize * self.stride;
         &self.bytes[start..start + (frame.len as usize).min(self.size)]
     }
 

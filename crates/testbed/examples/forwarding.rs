@@ -21,7 +21,7 @@ use std::io;
 
 /// Frames a round, fewer than a receive ring has room for.
 const FRAMES: usize = 2000;
-const ROUNDS: usize = 60;
+const ROUNDS: usize = 200;
 /// A round that takes longer has lost frames.
 const LONG: Duration = Duration::secs(2);
 

@@ -262,6 +262,7 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
     fn run_timer(&mut self) {
         self.queue.handle_timer(self.now);
         let next = self.queue.next_timer();
+        assert!(next.is_none() || !self.queue.is_timeless(), "a queue without a timer names a time");
         assert!(next.is_none_or(|next| next > self.now), "timer does not move forward: {next:?} at {:?}", self.now);
         self.queue.handle_timer(self.now);
         assert_eq!(self.queue.next_timer(), next, "a repeated timer call changed something");

@@ -301,6 +301,11 @@ impl Steerable for CoDel {
 
 impl Aqm for CoDel {
     #[inline]
+    fn is_timeless() -> bool {
+        true
+    }
+
+    #[inline]
     fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Verdict {
         match self.judge_departure(env, head, queue) {
             Judgement::Settled(verdict) => verdict,

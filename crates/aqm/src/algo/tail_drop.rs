@@ -16,7 +16,12 @@ use crate::spec::{Given, KindSpec, LinkFacts, ParamError};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TailDrop;
 
-impl Aqm for TailDrop {}
+impl Aqm for TailDrop {
+    #[inline]
+    fn is_timeless() -> bool {
+        true
+    }
+}
 
 impl Algorithm for TailDrop {
     const KINDS: &'static [KindSpec] = &[KindSpec {

@@ -338,6 +338,11 @@ impl<P: Packet, A: Aqm> Qdisc<P> for FairQueue<P, A> {
         self.table.next_timer()
     }
 
+    #[inline]
+    fn is_timeless(&self) -> bool {
+        A::is_timeless()
+    }
+
     fn handle_timer(&mut self, now: Instant) {
         self.table.handle_timer(now);
     }

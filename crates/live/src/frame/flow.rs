@@ -78,6 +78,12 @@ pub(super) struct Walk {
     tunnels: u8,
 }
 
+/// Protocol and ports in one word.
+#[inline]
+fn with_ports(protocol: u8, ports: u32) -> u64 {
+    u64::from(ports) << 8 | u64::from(protocol)
+}
+
 /// The flow of a packet without a tunnel, as [`Walk::v4`] has it, from its IPv4 header of 20 bytes and eight bytes behind it; nothing where that
 /// has to look further. The packet is no fragment.
 #[inline]
@@ -89,7 +95,7 @@ pub(super) fn plain(key: FlowKey, head: &[u8; 28]) -> Option<FlowHash> {
         UDP => !matches!(ports as u16, VXLAN | GENEVE | GTP_U),
         _ => false,
     };
-    is_plain.then(|| key.start().with(addresses).with(u64::from(head[9])).with(u64::from(ports)).finish())
+    is_plain.then(|| key.start().with(addresses).with(with_ports(head[9], ports)).finish())
 }
 
 impl Walk {
@@ -99,11 +105,15 @@ impl Walk {
 
     /// From an IPv4 header, which is whole and says the length of `ip`.
     pub(super) fn v4(mut self, ip: &[u8]) -> FlowHash {
-        self.hash = self.hash.with_bytes(&ip[12..20]).with(u64::from(ip[9]));
+        self.hash = self.hash.with_bytes(&ip[12..20]);
         let is_fragment = word(ip, 6).is_some_and(|field| field & 0x3FFF != 0);
         let header = usize::from(ip[0] & 0xF) * 4;
         // Only the first fragment shows ports, so none of them counts by its ports.
-        if is_fragment { self.hash.finish() } else { self.transport(ip[9], ip.get(header..).unwrap_or(&[])) }
+        if is_fragment {
+            self.hash.with(u64::from(ip[9])).finish()
+        } else {
+            self.transport(ip[9], ip.get(header..).unwrap_or(&[]))
+        }
     }
 
     /// From an IPv6 header, which is whole.
@@ -124,21 +134,20 @@ impl Walk {
             }
             next = following;
         }
-        self.hash = self.hash.with(u64::from(next));
         self.transport(next, ip.get(at..).unwrap_or(&[]))
     }
 
     fn transport(mut self, protocol: u8, rest: &[u8]) -> FlowHash {
         match protocol {
             TCP | UDP | DCCP | SCTP | UDP_LITE => {
-                let Some(ports) = rest.first_chunk::<4>() else { return self.hash.finish() };
-                self.hash = self.hash.with(u64::from(u32::from_be_bytes(*ports)));
+                let Some(ports) = rest.first_chunk::<4>() else { return self.hash.with(u64::from(protocol)).finish() };
+                self.hash = self.hash.with(with_ports(protocol, u32::from_be_bytes(*ports)));
                 if protocol == UDP { self.udp(u16::from_be_bytes([ports[2], ports[3]]), &rest[4..]) } else { self.hash.finish() }
             }
             IP_IN_IP => self.inner(IPV4, rest),
             IPV6_IN_IP => self.inner(IPV6, rest),
             GRE => self.gre(rest),
-            _ => self.hash.finish(),
+            _ => self.hash.with(u64::from(protocol)).finish(),
         }
     }
 
