@@ -9,7 +9,7 @@ use goodqueue_units::{Bytes, Class, Ecn};
 /// A frame in a buffer, as the queue sees it. The buffer itself is written once, when the packet leaves.
 ///
 /// In two words, which travel in two registers: a queue copies packets several times, and what was written to memory in small pieces waits when it
-/// is read in large ones. The first word has the buffer and the flow (32 bits each), the second the parts of [`Field`].
+/// is read in large ones. The first word has the buffer and the flow (32 bits each), the second everything small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LivePacket(u64, u64);
 
