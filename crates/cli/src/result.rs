@@ -17,6 +17,7 @@ use goodqueue_lab::plan::{Plan, Point};
 use goodqueue_lab::record::write_file;
 use goodqueue_lab::runner::{self, RunOptions, RunReport};
 use goodqueue_lab::summary::Summary;
+use goodqueue_units::Duration;
 use std::collections::BTreeMap;
 
 /// A plan to be run, and the text of its scenario for the folder.
@@ -85,8 +86,14 @@ impl Host {
         if self != Self::Live {
             return self.accepts(points);
         }
-        if settings.packets || settings.sample.is_some() {
-            return Err(Failure::Input("--on live: --packets and --sample are for the simulator".to_owned()));
+        if settings.packets {
+            let instead = "gq bridge --record keeps every event of a queue";
+            return Err(Failure::Input(format!("--on live: --packets is for the simulator; {instead}")));
+        }
+        for point in points {
+            if settings.sample_every(&point.plan)?.is_some_and(|every| every < Duration::ms(1)) {
+                return Err(Failure::Input("--on live: --sample is out of range: allowed from 1 ms".to_owned()));
+            }
         }
         self.accepts(points)?;
         #[cfg(target_os = "linux")]
@@ -179,8 +186,15 @@ fn carry_out(
     let report = match job.host {
         #[cfg(target_os = "linux")]
         Host::Live => {
-            let (report, runs) =
-                crate::live::host::run(points, options, crate::live::validity::Voids::default(), stop, progress, &say);
+            let (report, runs) = crate::live::host::run(
+                points,
+                options,
+                crate::live::validity::Voids::default(),
+                stop,
+                progress,
+                files.recorder(),
+                &say,
+            );
             return Carried { report, validity: Some(serde_json::json!(runs)) };
         }
         #[cfg(target_os = "linux")]

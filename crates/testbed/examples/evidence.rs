@@ -55,6 +55,7 @@ fn cell(text: &str) -> Result<String, String> {
         ecn: false,
         segments,
         warmup: Duration::secs(3),
+        sample_every: None,
         duration: Duration::secs(10),
     };
     let queues = (queue(name, &line, limit)?, queue("tail-drop", &back, limit_back)?);

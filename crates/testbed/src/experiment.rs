@@ -1,6 +1,7 @@
 //! Kernel senders across the forwarder, and what they and it measured.
 
 mod flows;
+mod samples;
 
 use crate::bench::Bench;
 pub use crate::bench::Segments;
@@ -22,6 +23,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 pub use flows::{FlowMeasured, Stop};
 use flows::{Live, Traffic};
+use samples::Sampler;
+pub use samples::{Columns, Samples};
 
 /// Which way a flow's data goes.
 pub use goodqueue_live::forwarder::Way;
@@ -79,6 +82,8 @@ pub struct Experiment {
     pub warmup: Duration,
     /// The measured part.
     pub duration: Duration,
+    /// Time between samples; 20 ms unless said.
+    pub sample_every: Option<Duration>,
 }
 
 /// What one direction did in the measured part.
@@ -105,6 +110,8 @@ pub struct Measured {
     pub up: HalfMeasured,
     /// All flows, in their order.
     pub flows: Vec<FlowMeasured>,
+    /// Values over time.
+    pub samples: Samples,
     /// Was real-time scheduling granted?
     pub real_time: bool,
     /// What a hypervisor said it took from this machine's processors in the measured part, of all of them together.
@@ -188,7 +195,7 @@ pub fn run(
         let packets = std::thread::Builder::new().name("packets".to_owned()).spawn_scoped(scope, || {
             scheduling::exact_timers()?;
             real_time.store(scheduling::real_time(PRIORITY).is_ok(), Ordering::Relaxed);
-            let drive = Drive { report_every: REPORT_EVERY, spin: Duration::ZERO };
+            let drive = Drive { report_every: experiment.sample_every().min(REPORT_EVERY), spin: Duration::ZERO };
             drive::run(&mut bridge, clock, drive, &mut reporter, &end, &beat)
         })?;
         let measured = {
@@ -254,6 +261,7 @@ fn watch(
     let (warm, over) = (start + experiment.warmup, start + experiment.warmup + experiment.duration);
     let mut first: Option<Mark> = None;
     let mut times = [Times::default(), Times::default()];
+    let mut sampler = Sampler::new(start, experiment.sample_every());
     loop {
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
@@ -265,13 +273,13 @@ fn watch(
             Err(_) => return Err(io::Error::other("the thread that moves packets has ended early")),
         };
         let at = report.at;
+        sampler.take(&report, &live.sample(first.is_some()));
         if let Some(first) = &first {
             times[0].add(&report.down.times);
             times[1].add(&report.up.times);
-            live.sample();
             if at >= over {
                 let last = Mark::of(&report, live);
-                return Ok(Some(between(first, last, times)));
+                return Ok(Some(Measured { samples: sampler.finish(), ..between(first, last, times) }));
             }
         } else if at >= warm {
             first = Some(Mark::of(&report, live));
@@ -293,8 +301,15 @@ fn between(first: &Mark, last: Mark, times: [Times; 2]) -> Measured {
         down: half(&first.halves[0], &last.halves[0], down),
         up: half(&first.halves[1], &last.halves[1], up),
         flows: last.flows.into_iter().zip(&first.flows).map(|(last, first)| last.since(first)).collect(),
+        samples: Samples::default(),
         real_time: false,
         stolen: last.stolen.saturating_sub(first.stolen),
+    }
+}
+
+impl Experiment {
+    fn sample_every(&self) -> Duration {
+        self.sample_every.unwrap_or(REPORT_EVERY)
     }
 }
 

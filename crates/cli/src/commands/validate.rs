@@ -104,7 +104,7 @@ impl Against {
     ) -> (RunReport, Vec<Validity>) {
         match self {
             Self::Linux => (crate::linux::run(points, options, stop, progress, &mut NoRecorder), Vec::new()),
-            Self::Live => host::run(points, options, voids, stop, progress, &say),
+            Self::Live => host::run(points, options, voids, stop, progress, &mut NoRecorder, &say),
         }
     }
 }

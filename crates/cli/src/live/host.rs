@@ -6,15 +6,18 @@ use goodqueue_aqm::Rng;
 use goodqueue_lab::error::RunFailure;
 use goodqueue_lab::metrics::{FlowFigures, GROUP_METRICS, GroupFigures, LINK_METRICS, LinkFigures, RunFigures};
 use goodqueue_lab::plan::{Heading, Link, Point, Scenario, Traffic};
+use goodqueue_lab::record::{RecordedRun, Recorder};
 use goodqueue_lab::report::LinkCdf;
-use goodqueue_lab::runner::{PointResult, Replication, RunOptions, RunReport, label};
+use goodqueue_lab::runner::{PointResult, Recorded, Replication, RunOptions, RunReport, label};
 use goodqueue_lab::statistics::jain;
 use goodqueue_lab::summary::PointSummary;
 use goodqueue_live::Line;
 use goodqueue_live::sys::namespace;
-use goodqueue_sim::{RateSpec, SourceSpec};
+use goodqueue_sim::{RateSpec, Series, SeriesColumn, SourceSpec};
 use goodqueue_tcp::EcnMode;
-use goodqueue_testbed::experiment::{self, Experiment, Flow, FlowMeasured, HalfMeasured, Measured, Segments, Source, Way};
+use goodqueue_testbed::experiment::{
+    self, Columns, Experiment, Flow, FlowMeasured, HalfMeasured, Measured, Segments, Source, Way,
+};
 use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -82,21 +85,31 @@ pub fn run(
     voids: Voids,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(f64),
+    recorder: &mut dyn Recorder,
     say: &dyn Fn(&str),
 ) -> (RunReport, Vec<Validity>) {
     let mut report = RunReport { points: Vec::new(), failures: Vec::new(), complete: true, fingerprints: Vec::new(), events: 0 };
     let mut validities = Vec::new();
     let total = (points.len() * options.replications as usize).max(1);
     let mut done = 0;
-    for point in points {
+    for (place, point) in points.iter().enumerate() {
+        let mut drawn = Vec::new();
         let (mut figures, mut numbers, mut sojourn) = (Vec::new(), Vec::new(), Vec::<(String, _)>::new());
         for replication in 0..options.replications {
             if stop.load(Ordering::Relaxed) {
                 report.complete = false;
                 break;
             }
-            match attempts(point, replication, voids, stop, say, &mut validities) {
+            match attempts(point, replication, options.sample_every, voids, stop, say, &mut validities) {
                 Ok(Some(measured)) => {
+                    if recorded(options.recorded, replication) {
+                        let series = series(&point.plan, &measured);
+                        let names: Vec<String> = halves(&point.plan.links[0], &measured).into_iter().map(|half| half.0).collect();
+                        recorder.record(RecordedRun { point: place, replication, links: &names, series: &series, packets: &[] });
+                        if replication == 0 && place < options.drawn_points {
+                            drawn = series;
+                        }
+                    }
                     let run = reduce(&point.plan, &measured);
                     report.fingerprints.push(run.fingerprint);
                     report.events += run.events;
@@ -123,7 +136,7 @@ pub fn run(
             summary: PointSummary::of(point.set.clone(), &figures),
             runs: numbers.into_iter().zip(figures).map(replicated).collect(),
             cdfs: sojourn.iter().map(|(name, histogram)| LinkCdf::new(name.as_str(), histogram)).collect(),
-            series: Vec::new(),
+            series: drawn,
         });
     }
     (report, validities)
@@ -138,6 +151,7 @@ fn replicated((number, figures): (u32, RunFigures)) -> Replication {
 fn attempts(
     point: &Point,
     replication: u32,
+    sample_every: Option<Duration>,
     voids: Voids,
     stop: &AtomicBool,
     say: &dyn Fn(&str),
@@ -146,7 +160,7 @@ fn attempts(
     let (base_rtt, segments) = (point.plan.base_rtt(), segments(&point.plan.links[0]));
     let mut least_late: Option<(usize, Measured)> = None;
     for attempt in 1..=voids.attempts {
-        let Some(measured) = once(point, replication, stop)? else { return Ok(None) };
+        let Some(measured) = once(point, replication, sample_every, stop)? else { return Ok(None) };
         let validity = Validity::of(label(&point.set), replication, attempt, &measured, segments, base_rtt);
         let void = validity.void.clone();
         let number = validities.len();
@@ -178,7 +192,7 @@ fn segments(link: &Link) -> Segments {
     if fastest > SINGLE_UP_TO { Segments::Joined } else { Segments::Single }
 }
 
-fn once(point: &Point, replication: u32, stop: &AtomicBool) -> Result<Option<Measured>, String> {
+fn once(point: &Point, replication: u32, sample_every: Option<Duration>, stop: &AtomicBool) -> Result<Option<Measured>, String> {
     let plan = &point.plan;
     let link = &plan.links[0];
     let seed = Rng::stream(plan.seed, u64::from(replication)).next_u64();
@@ -206,6 +220,7 @@ fn once(point: &Point, replication: u32, stop: &AtomicBool) -> Result<Option<Mea
         segments: segments(link),
         warmup: plan.warmup,
         duration: plan.duration,
+        sample_every,
     };
     let queues = (queue(link, &link.down, Rng::stream(seed, 1))?, queue(link, &link.up, Rng::stream(seed, 2))?);
     experiment::run(&experiment, queues, stop).map_err(|error| match error.kind() {
@@ -223,6 +238,32 @@ fn halves<'a>(link: &Link, measured: &'a Measured) -> Vec<(String, Heading, &'a 
         .filter(|(heading, _)| link.direction(*heading).queue.is_some())
         .map(|(heading, half)| (link.name_of(heading), heading, half))
         .collect()
+}
+
+const fn recorded(what: Recorded, replication: u32) -> bool {
+    match what {
+        Recorded::Nothing => false,
+        Recorded::First => replication == 0,
+        Recorded::All => true,
+    }
+}
+
+/// Values over time of one run, named as the simulator names them.
+fn series(plan: &Scenario, measured: &Measured) -> Vec<Series> {
+    let link = &plan.links[0];
+    let samples = &measured.samples;
+    let times: Vec<Instant> = samples.times.iter().map(|time| Instant::ZERO + *time).collect();
+    let of = |subject: String, columns: &Columns| Series {
+        subject,
+        times: times.clone(),
+        columns: columns.iter().map(|(name, values)| SeriesColumn { name: name.clone(), values: values.clone() }).collect(),
+    };
+    let halves = halves(link, measured)
+        .into_iter()
+        .map(|(name, heading, _)| of(format!("link:{name}"), &samples.halves[usize::from(heading == Heading::Up)]));
+    let groups = plan.traffic.iter().flat_map(|traffic| (0..traffic.flows).map(|index| format!("flow:{}:{index}", traffic.name)));
+    let flows = groups.zip(&samples.flows).map(|(subject, columns)| of(subject, columns));
+    halves.chain(flows).collect()
 }
 
 /// The figures of one run.

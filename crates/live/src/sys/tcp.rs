@@ -13,6 +13,10 @@ pub struct TcpState {
     pub rtt: Duration,
     /// Congestion window, in segments.
     pub window: u32,
+    /// Segments on the way.
+    pub in_flight: u32,
+    /// Bytes of a segment.
+    pub mss: u32,
     /// Segments sent again, since the start.
     pub retransmitted: u32,
     /// Segments with data sent, since the start.
@@ -57,6 +61,9 @@ pub fn mark_packets(socket: BorrowedFd<'_>, traffic_class: u8) -> io::Result<()>
 /// When it is none.
 pub fn state(socket: BorrowedFd<'_>) -> io::Result<TcpState> {
     // The structure grows with kernels; these bytes hold all that is read here, and an older kernel fills fewer.
+    const MSS: usize = 16;
+    /// Not acknowledged, selectively acknowledged, taken for lost, sent again: four bytes each.
+    const UNACKED: usize = 24;
     const RTT: usize = 68;
     const WINDOW: usize = 80;
     const RETRANSMITTED: usize = 100;
@@ -72,6 +79,9 @@ pub fn state(socket: BorrowedFd<'_>) -> io::Result<TcpState> {
     Ok(TcpState {
         rtt: Duration::us(u64::from(four(RTT))),
         window: four(WINDOW),
+        // As the kernel counts them (`tcp_packets_in_flight`).
+        in_flight: (four(UNACKED) + four(UNACKED + 12)).saturating_sub(four(UNACKED + 4) + four(UNACKED + 8)),
+        mss: four(MSS),
         retransmitted: four(RETRANSMITTED),
         sent: u64::from(four(DATA_SENT)),
     })

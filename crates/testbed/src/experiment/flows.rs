@@ -53,6 +53,15 @@ pub struct FlowMeasured {
     pub rtt: Histogram<u64>,
 }
 
+/// Where a flow stands; no number where nothing is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FlowState {
+    pub(super) delivered_bytes: u64,
+    pub(super) cwnd_bytes: f64,
+    pub(super) in_flight_bytes: f64,
+    pub(super) srtt_s: f64,
+}
+
 impl FlowMeasured {
     pub(super) fn since(mut self, earlier: &Self) -> Self {
         self.delivered_bytes -= earlier.delivered_bytes;
@@ -303,13 +312,22 @@ impl Live {
         self.0.iter().map(one).collect()
     }
 
-    /// Samples the round-trip times that senders see.
-    pub(super) fn sample(&self) {
-        for shared in &self.0 {
-            if let Some(state) = locked(&shared.stream).as_ref().and_then(|stream| tcp::state(stream.as_fd()).ok()) {
+    /// What senders say of themselves now. In the measured part their round-trip times count.
+    pub(super) fn sample(&self, is_measured: bool) -> Vec<FlowState> {
+        let one = |shared: &Arc<Shared>| {
+            let state = locked(&shared.stream).as_ref().and_then(|stream| tcp::state(stream.as_fd()).ok());
+            if let Some(state) = state.filter(|_| is_measured) {
                 locked(&shared.rtt).saturating_record(state.rtt.as_nanos());
             }
-        }
+            let bytes = |segments: u32, mss: u32| f64::from(segments) * f64::from(mss);
+            FlowState {
+                delivered_bytes: shared.delivered.load(Ordering::Relaxed),
+                cwnd_bytes: state.map_or(f64::NAN, |state| bytes(state.window, state.mss)),
+                in_flight_bytes: state.map_or(f64::NAN, |state| bytes(state.in_flight, state.mss)),
+                srtt_s: state.map_or(f64::NAN, |state| state.rtt.as_secs_f64()),
+            }
+        };
+        self.0.iter().map(one).collect()
     }
 
     /// Has one failed?
