@@ -1,5 +1,6 @@
 //! Values over time: what the queue held and did, and what the kernel's senders say of themselves.
 
+use super::REPORT_EVERY;
 use super::flows::FlowState;
 use goodqueue_live::monitor::{HalfReport, Report};
 use goodqueue_units::{Duration, Instant};
@@ -50,8 +51,8 @@ impl Sampler {
             sum.1 += half.times.sojourn.len();
         }
         let span = report.at.since(self.last);
-        // Reports come a little late now and then: half of one's distance is near enough.
-        if span + self.every.div(4) < self.every || span.is_zero() {
+        // Reports come a little late now and then: half of their distance is near enough.
+        if span + self.every.min(REPORT_EVERY).div(2) < self.every || span.is_zero() {
             return;
         }
         self.last = report.at;
