@@ -6,7 +6,7 @@ use goodqueue_aqm::spec::LinkFacts;
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched};
 use goodqueue_live::measure::Quantiles;
 use goodqueue_live::{Line, LivePacket, RateSpec};
-use goodqueue_testbed::experiment::{Experiment, Flow, Segments, Source, Way, run};
+use goodqueue_testbed::experiment::{Arrivals, Experiment, Flow, Segments, Source, Way, run};
 use goodqueue_units::{Bytes, Duration, Ecn, Rate};
 use std::sync::atomic::AtomicBool;
 
@@ -42,7 +42,7 @@ fn cell(text: &str) -> Result<String, String> {
     let source = match *control {
         "udp" => {
             let rate = Rate::bit_s(rate.as_bit_s() / 10 * 12);
-            Source::Cbr { rate, packet_size: 1500, ecn: Ecn::NotEct }
+            Source::Udp { rate, arrivals: Arrivals::Periodic, rng: Rng::new(1), packet_size: 1500, ecn: Ecn::NotEct }
         }
         name => Source::Tcp { control: name.to_owned() },
     };

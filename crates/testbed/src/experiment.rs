@@ -1,6 +1,7 @@
 //! Kernel senders across the forwarder, and what they and it measured.
 
 mod flows;
+mod gaps;
 mod samples;
 
 use crate::bench::Bench;
@@ -17,12 +18,13 @@ use goodqueue_live::port::packet::PacketPort;
 use goodqueue_live::segments;
 use goodqueue_live::sys::{processors, scheduling};
 use goodqueue_live::{Line, LivePacket};
-use goodqueue_units::{Duration, Ecn, Instant, Rate};
+use goodqueue_units::{Duration, Ecn, Instant, Rate, Rng};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 pub use flows::{FlowMeasured, Stop};
 use flows::{Live, Traffic};
+pub use gaps::Arrivals;
 use samples::Sampler;
 pub use samples::{Columns, Samples};
 
@@ -37,10 +39,14 @@ pub enum Source {
         /// The kernel's name of the congestion control.
         control: String,
     },
-    /// UDP packets at constant gaps.
-    Cbr {
-        /// In IP bits.
+    /// UDP packets.
+    Udp {
+        /// In IP bits; of bursts, within one.
         rate: Rate,
+        /// How they follow one another.
+        arrivals: Arrivals,
+        /// For what is drawn of that.
+        rng: Rng,
         /// IP length.
         packet_size: u32,
         /// Codepoint they carry.

@@ -13,10 +13,10 @@ use goodqueue_lab::statistics::jain;
 use goodqueue_lab::summary::PointSummary;
 use goodqueue_live::Line;
 use goodqueue_live::sys::namespace;
-use goodqueue_sim::{RateSpec, Series, SeriesColumn, SourceSpec};
+use goodqueue_sim::{RateSpec, Series, SeriesColumn, SizeLaw, SourceSpec};
 use goodqueue_tcp::EcnMode;
 use goodqueue_testbed::experiment::{
-    self, Columns, Experiment, Flow, FlowMeasured, HalfMeasured, Measured, Segments, Source, Way,
+    self, Arrivals, Columns, Experiment, Flow, FlowMeasured, HalfMeasured, Measured, Segments, Source, Way,
 };
 use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,7 +42,7 @@ pub fn check(point: &Point) -> Result<(), String> {
             return refuse("flow_control", "is not supported by the live host");
         }
     }
-    plan.traffic.iter().try_for_each(|traffic| source(traffic).map(|_| ()))?;
+    plan.traffic.iter().try_for_each(|traffic| source(traffic, Rng::new(0)).map(|_| ()))?;
     let ecn = |traffic: &Traffic| asks_for_ecn(traffic);
     let mut tcp = plan.traffic.iter().filter(|traffic| traffic.main.source.tcp().is_some());
     if let Some(first) = tcp.next()
@@ -58,7 +58,14 @@ fn asks_for_ecn(traffic: &Traffic) -> bool {
 }
 
 /// What a flow of this group sends.
-fn source(traffic: &Traffic) -> Result<Source, String> {
+fn source(traffic: &Traffic, rng: Rng) -> Result<Source, String> {
+    let udp = |rate: Rate, arrivals, packet_size: Bytes, ecn| Source::Udp {
+        rate,
+        arrivals,
+        rng,
+        packet_size: packet_size.get() as u32,
+        ecn,
+    };
     let refuse = |key: &str, why: &str| Err(format!("--on live: traffic `{}`: {key}: {why}", traffic.name));
     if !traffic.rtt_extra.latest().is_zero() {
         return refuse("rtt_extra", "is not supported by the live host");
@@ -71,10 +78,16 @@ fn source(traffic: &Traffic) -> Result<Source, String> {
             }
             Ok(Source::Tcp { control: control.to_owned() })
         }
-        SourceSpec::Cbr { rate, packet_size, ecn } => {
-            Ok(Source::Cbr { rate: *rate, packet_size: packet_size.get() as u32, ecn: *ecn })
+        SourceSpec::Cbr { rate, packet_size, ecn } => Ok(udp(*rate, Arrivals::Periodic, *packet_size, *ecn)),
+        SourceSpec::Poisson { sizes, .. } if *sizes != SizeLaw::Fixed => {
+            refuse("sizes", "is not supported by the live host: allowed \"fixed\"")
         }
-        _ => refuse("kind", "is not supported by the live host: allowed bulk, cbr"),
+        SourceSpec::Poisson { rate, packet_size, ecn, .. } => Ok(udp(*rate, Arrivals::Poisson, *packet_size, *ecn)),
+        SourceSpec::OnOff { peak, mean_on, mean_off, packet_size, ecn } => {
+            let (mean_on, mean_off) = (*mean_on, *mean_off);
+            Ok(udp(*peak, Arrivals::OnOff { mean_on, mean_off }, *packet_size, *ecn))
+        }
+        _ => refuse("kind", "is not supported by the live host: allowed bulk, cbr, poisson, on-off"),
     }
 }
 
@@ -203,7 +216,7 @@ fn once(point: &Point, replication: u32, sample_every: Option<Duration>, stop: &
         for index in 0..traffic.flows {
             let mut rng = Rng::stream(seed ^ 0x5354_4152 << 32, (group as u64) << 32 | u64::from(index));
             flows.push(Flow {
-                source: source(traffic)?,
+                source: source(traffic, Rng::stream(seed ^ 0x4741_5053 << 32, (group as u64) << 32 | u64::from(index)))?,
                 way: if traffic.heading == Heading::Up { Way::Up } else { Way::Down },
                 start: traffic.start.draw(&mut rng),
                 stop: traffic.stop.map(|stop| stop.since(Instant::ZERO)),

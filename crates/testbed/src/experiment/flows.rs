@@ -1,5 +1,6 @@
 //! Senders and receivers: ordinary sockets of this kernel, each pair on threads of its own.
 
+use super::gaps::Gaps;
 use super::{Flow, Source, Way};
 use crate::bench::Bench;
 use goodqueue_live::clock::{Clock, MonotonicClock};
@@ -116,7 +117,7 @@ impl Traffic {
                     let listener = to.0.within(|| TcpListener::bind((to.1, port)))?;
                     Ends::Tcp { listener, to: (to.1, port).into() }
                 }
-                Source::Cbr { .. } => {
+                Source::Udp { .. } => {
                     let receiver = to.0.within(|| UdpSocket::bind((to.1, port)))?;
                     let sender = from.0.within(|| UdpSocket::bind((from.1, port)))?;
                     receiver.set_read_timeout(Some(LOOK))?;
@@ -148,7 +149,7 @@ impl Traffic {
                     (Ends::Tcp { listener, to }, Source::Tcp { control }) => {
                         tcp_flow(scope, &flow, control, &listener, to, bench, &shared, stop)
                     }
-                    (Ends::Udp { sender, receiver }, Source::Cbr { .. }) => {
+                    (Ends::Udp { sender, receiver }, Source::Udp { .. }) => {
                         udp_flow(scope, &flow, &sender, receiver, &shared, stop)
                     }
                     _ => Ok(()),
@@ -231,7 +232,7 @@ fn udp_flow<'scope>(
     shared: &Arc<Shared>,
     stop: &'scope Stop,
 ) -> io::Result<()> {
-    let Source::Cbr { rate, packet_size, ecn } = flow.source else { return Ok(()) };
+    let Source::Udp { rate, arrivals, ref rng, packet_size, ecn } = flow.source else { return Ok(()) };
     tcp::mark_packets(sender.as_fd(), flow.dscp << 2 | ecn as u8)?;
     let counted = Arc::clone(shared);
     let receive = move || {
@@ -248,7 +249,7 @@ fn udp_flow<'scope>(
     };
     std::thread::Builder::new().name("receiver".to_owned()).spawn_scoped(scope, receive)?;
     let payload = vec![0; packet_size.saturating_sub(UDP_HEADERS) as usize];
-    let gap = Wall::from_secs_f64(f64::from(packet_size) * 8.0 / rate.as_bit_s().max(1) as f64);
+    let mut gaps = Gaps::new(arrivals, f64::from(packet_size) * 8.0 / rate.as_bit_s().max(1) as f64, rng.clone());
     let (mut clock, mut due) = (Deadline::after(Wall::ZERO), Wall::ZERO);
     let end = offered(flow);
     while due < end {
@@ -265,7 +266,7 @@ fn udp_flow<'scope>(
             Err(error) if is_pause(&error) || error.raw_os_error() == Some(NO_BUFFERS) => {}
             Err(error) => return Err(error),
         }
-        due += gap;
+        due += Wall::from_secs_f64(gaps.next());
     }
     Ok(())
 }
