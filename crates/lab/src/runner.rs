@@ -30,6 +30,18 @@ pub enum Recorded {
     All,
 }
 
+impl Recorded {
+    /// Is this replication of a point among them?
+    #[must_use]
+    pub const fn includes(self, replication: u32) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::First => replication == 0,
+            Self::All => true,
+        }
+    }
+}
+
 /// How to run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
@@ -329,12 +341,7 @@ impl Shared<'_> {
     }
 
     fn recording(&self, span: Duration, replication: u32) -> Recording {
-        let wanted = match self.options.recorded {
-            Recorded::Nothing => false,
-            Recorded::First => replication == 0,
-            Recorded::All => true,
-        };
-        if !wanted {
+        if !self.options.recorded.includes(replication) {
             return Recording::default();
         }
         let period = self.options.sample_every.unwrap_or_else(|| sampling_period(span));

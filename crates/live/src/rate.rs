@@ -77,18 +77,13 @@ impl RateCursor {
     /// When a transmission of `size` that starts at `start` ends; never, for a link that stays down.
     #[inline(always)]
     pub(crate) fn end_of(&mut self, start: Instant, size: Bytes) -> Instant {
-        if let Self::Constant { rate, last } = self {
-            if last.0 != size {
-                *last = (size, rate.transmission_time(size));
-            }
-            return start + last.1;
-        }
-        self.end_of_changing(start, size)
-    }
-
-    fn end_of_changing(&mut self, start: Instant, size: Bytes) -> Instant {
         match self {
-            Self::Constant { rate, .. } => start + rate.transmission_time(size),
+            Self::Constant { rate, last } => {
+                if last.0 != size {
+                    *last = (size, rate.transmission_time(size));
+                }
+                start + last.1
+            }
             Self::Steps { steps, current } => {
                 while steps.get(*current + 1).is_some_and(|step| step.0 <= start) {
                     *current += 1;

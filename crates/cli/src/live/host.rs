@@ -8,12 +8,12 @@ use goodqueue_lab::metrics::{FlowFigures, GROUP_METRICS, GroupFigures, LINK_METR
 use goodqueue_lab::plan::{Heading, Link, Point, Scenario, Traffic};
 use goodqueue_lab::record::{RecordedRun, Recorder};
 use goodqueue_lab::report::LinkCdf;
-use goodqueue_lab::runner::{PointResult, Recorded, Replication, RunOptions, RunReport, label};
+use goodqueue_lab::runner::{PointResult, Replication, RunOptions, RunReport, label};
 use goodqueue_lab::statistics::jain;
 use goodqueue_lab::summary::PointSummary;
 use goodqueue_live::Line;
 use goodqueue_live::sys::namespace;
-use goodqueue_sim::{RateSpec, Series, SeriesColumn, SizeLaw, SourceSpec};
+use goodqueue_sim::{RateSpec, Series, SeriesColumn, SizeLaw, SojournHistogram, SourceSpec};
 use goodqueue_tcp::EcnMode;
 use goodqueue_testbed::experiment::{
     self, Arrivals, Columns, Experiment, Flow, FlowMeasured, HalfMeasured, Measured, Segments, Source, Way,
@@ -115,7 +115,7 @@ pub fn run(
             }
             match attempts(point, replication, options.sample_every, voids, stop, say, &mut validities) {
                 Ok(Some(measured)) => {
-                    if recorded(options.recorded, replication) {
+                    if options.recorded.includes(replication) {
                         let series = series(&point.plan, &measured);
                         let names: Vec<String> = halves(&point.plan.links[0], &measured).into_iter().map(|half| half.0).collect();
                         recorder.record(RecordedRun { point: place, replication, links: &names, series: &series, packets: &[] });
@@ -253,14 +253,6 @@ fn halves<'a>(link: &Link, measured: &'a Measured) -> Vec<(String, Heading, &'a 
         .collect()
 }
 
-const fn recorded(what: Recorded, replication: u32) -> bool {
-    match what {
-        Recorded::Nothing => false,
-        Recorded::First => replication == 0,
-        Recorded::All => true,
-    }
-}
-
 /// Values over time of one run, named as the simulator names them.
 fn series(plan: &Scenario, measured: &Measured) -> Vec<Series> {
     let link = &plan.links[0];
@@ -285,10 +277,11 @@ fn reduce(plan: &Scenario, measured: &Measured) -> RunFigures {
     let seconds = measured.span.as_secs_f64();
     let links = halves(link, measured)
         .into_iter()
-        .map(|(name, heading, half)| LinkFigures {
-            name,
-            values: LINK_METRICS.iter().map(|metric| link_value(metric.name, link, heading, half, measured.span)).collect(),
-            group_share: vec![None; plan.traffic.len()],
+        .map(|(name, heading, half)| {
+            let sojourn = half.times.sojourn.histogram();
+            let value = |name| link_value(name, link, heading, half, &sojourn, measured.span);
+            let values = LINK_METRICS.iter().map(|metric| value(metric.name)).collect();
+            LinkFigures { name, values, group_share: vec![None; plan.traffic.len()] }
         })
         .collect();
     let mut rest = measured.flows.as_slice();
@@ -328,7 +321,14 @@ fn capacity(link: &Link, heading: Heading, span: Duration) -> Option<f64> {
     }
 }
 
-fn link_value(name: &str, link: &Link, heading: Heading, half: &HalfMeasured, span: Duration) -> Option<f64> {
+fn link_value(
+    name: &str,
+    link: &Link,
+    heading: Heading,
+    half: &HalfMeasured,
+    sojourn: &SojournHistogram,
+    span: Duration,
+) -> Option<f64> {
     let HalfMeasured { counters, times, sent_bits, .. } = half;
     let seconds = span.as_secs_f64();
     let packets = |count: Packets| count.get() as f64;
@@ -336,7 +336,7 @@ fn link_value(name: &str, link: &Link, heading: Heading, half: &HalfMeasured, sp
     let (departed, marked) = (packets(counters.departed.packets), packets(counters.marked.packets));
     let (early, dropped) = (packets(counters.early().packets), packets(counters.dropped_total().packets));
     let part = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole);
-    let quantile = |q: f64| (!times.sojourn.is_empty()).then(|| times.sojourn.histogram().value_at_quantile(q) as f64 * 1e-9);
+    let quantile = |q: f64| (!sojourn.is_empty()).then(|| sojourn.value_at_quantile(q) as f64 * 1e-9);
     let mean = |area: u128| (seconds > 0.0).then(|| area as f64 * 1e-9 / seconds);
     match name {
         "utilization" => part(*sent_bits as f64, capacity(link, heading, span)?),
@@ -367,12 +367,12 @@ fn link_value(name: &str, link: &Link, heading: Heading, half: &HalfMeasured, sp
 fn group_value(name: &str, flows: &[FlowMeasured], seconds: f64) -> Option<f64> {
     let sum = |count: fn(&FlowMeasured) -> u64| flows.iter().map(count).sum::<u64>() as f64;
     let sent = sum(|flow| flow.sent_packets);
-    let rtt = |value: &dyn Fn(&goodqueue_sim::SojournHistogram) -> f64| {
+    let rtt = |value: &dyn Fn(&SojournHistogram) -> f64| {
         let mut all = flows.first()?.rtt.clone();
         for flow in &flows[1..] {
-            all.add(&flow.rtt).ok()?;
+            all.merge(&flow.rtt);
         }
-        (!all.is_empty()).then(|| value(&all) * 1e-9)
+        (!all.is_empty()).then(|| value(&all.histogram()) * 1e-9)
     };
     match name {
         "goodput_bit_s" => (seconds > 0.0).then(|| sum(|flow| flow.delivered_bytes) * 8.0 / seconds),

@@ -5,7 +5,7 @@ use super::{Flow, Source, Way};
 use crate::bench::Bench;
 use goodqueue_live::clock::{Clock, MonotonicClock};
 use goodqueue_live::sys::tcp;
-use hdrhistogram::Histogram;
+use goodqueue_trace::TimeCounts;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
@@ -50,8 +50,8 @@ pub struct FlowMeasured {
     pub sent_packets: u64,
     /// Of these, retransmissions.
     pub retransmitted_packets: u64,
-    /// The kernel's smoothed round-trip time, sampled, in nanoseconds; empty for UDP.
-    pub rtt: Histogram<u64>,
+    /// The kernel's smoothed round-trip time, sampled; empty for UDP.
+    pub rtt: TimeCounts,
 }
 
 /// Where a flow stands; no number where nothing is known.
@@ -78,7 +78,7 @@ struct Shared {
     delivered: AtomicU64,
     sent: AtomicU64,
     stream: Mutex<Option<TcpStream>>,
-    rtt: Mutex<Histogram<u64>>,
+    rtt: Mutex<TimeCounts>,
     failure: Mutex<Option<String>>,
 }
 
@@ -101,7 +101,6 @@ const LOOK: Wall = Wall::from_millis(100);
 const CONNECT: Wall = Wall::from_secs(20);
 /// Headers of IPv4 and UDP.
 const UDP_HEADERS: u32 = 28;
-const LONGEST_NS: u64 = 100_000_000_000;
 
 impl Traffic {
     /// Opens all receivers.
@@ -302,12 +301,11 @@ impl Live {
         let one = |shared: &Arc<Shared>| {
             let stream = locked(&shared.stream);
             let state = stream.as_ref().and_then(|stream| tcp::state(stream.as_fd()).ok());
-            let mut rtt = locked(&shared.rtt);
             FlowMeasured {
                 delivered_bytes: shared.delivered.load(Ordering::Relaxed),
                 sent_packets: state.map_or_else(|| shared.sent.load(Ordering::Relaxed), |state| state.sent),
                 retransmitted_packets: state.map_or(0, |state| u64::from(state.retransmitted)),
-                rtt: std::mem::replace(&mut *rtt, empty_times()),
+                rtt: std::mem::take(&mut *locked(&shared.rtt)),
             }
         };
         self.0.iter().map(one).collect()
@@ -318,7 +316,7 @@ impl Live {
         let one = |shared: &Arc<Shared>| {
             let state = locked(&shared.stream).as_ref().and_then(|stream| tcp::state(stream.as_fd()).ok());
             if let Some(state) = state.filter(|_| is_measured) {
-                locked(&shared.rtt).saturating_record(state.rtt.as_nanos());
+                locked(&shared.rtt).add(state.rtt);
             }
             let bytes = |segments: u32, mss: u32| f64::from(segments) * f64::from(mss);
             FlowState {
@@ -338,17 +336,13 @@ impl Live {
     }
 }
 
-fn empty_times() -> Histogram<u64> {
-    Histogram::new_with_bounds(1000, LONGEST_NS, 3).expect("a valid range and precision")
-}
-
 impl Shared {
     fn new() -> Self {
         Self {
             delivered: AtomicU64::new(0),
             sent: AtomicU64::new(0),
             stream: Mutex::new(None),
-            rtt: Mutex::new(empty_times()),
+            rtt: Mutex::new(TimeCounts::new()),
             failure: Mutex::new(None),
         }
     }

@@ -6,7 +6,7 @@ use goodqueue_live::monitor::{HalfReport, Report};
 use goodqueue_units::{Duration, Instant};
 
 /// Flows beyond this number are not sampled: a report of more lines could not be read.
-pub(super) const MAX_SAMPLED_FLOWS: usize = 64;
+const MAX_SAMPLED_FLOWS: usize = 64;
 const OF_LINK: [&str; 6] = ["queue_packets", "queue_bytes", "sojourn_s", "throughput_bit_s", "drops", "marks"];
 const OF_FLOW: [&str; 4] = ["cwnd_bytes", "in_flight_bytes", "srtt_s", "goodput_bit_s"];
 
