@@ -143,7 +143,7 @@ impl Packet for SimPacket {
     }
     fn pure_ack(&self) -> Option<PureAck> {
         let segment = &self.segment;
-        let only_acks = segment.payload == 0 && !segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::FIN);
+        let only_acks = segment.data_len() == 0 && !segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::FIN);
         (only_acks && segment.flags.has(Flags::ACK)).then(|| pure_ack(segment))
     }
 }

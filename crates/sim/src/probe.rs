@@ -269,7 +269,7 @@ impl Sink<SimPacket> for Tap {
         if !packet.is_reverse() {
             let flow = &mut self.flows[packet.flow.index()];
             // TCP numbers bytes, UDP packets.
-            flow.lose(packet.segment.number, packet.segment.number + u64::from(packet.segment.payload.max(1)));
+            flow.lose(packet.segment.number, packet.segment.number + u64::from(packet.segment.data_len().max(1)));
             self.losses[self.link as usize].lose(self.now, flow);
         }
         if self.log.is_some() {

@@ -132,7 +132,7 @@ impl Receiver {
             marked: 0,
             watched: Ecn::Ce,
             report: Report::Classic,
-            window: Window::new(),
+            window: Window::new(config.mss.get()),
             reading: Reading::new(config.mss.get()),
             codepoint: Ecn::NotEct,
             started: false,
@@ -198,8 +198,9 @@ impl Receiver {
         self.echo = if segment.number == self.acknowledged { segment.timestamp } else { self.echo };
         self.next += u64::from(segment.payload);
         self.note_arrival(now, segment.timestamp);
-        let urgency = if self.answers_push(segment) { Urgency::AtOnce } else { Urgency::ByPolicy };
-        if self.is_due(now, urgency) { Routine::Acknowledged(self.acknowledge_in_order(now)) } else { Routine::Held }
+        // Of what is pushed the application has read everything before it is acknowledged.
+        let (urgency, unread) = if self.answers_push(segment) { (Urgency::AtOnce, 0) } else { (Urgency::ByPolicy, segment.payload) };
+        if self.is_due(now, urgency) { Routine::Acknowledged(self.acknowledge_in_order(now, u64::from(unread))) } else { Routine::Held }
     }
 
     /// The time told by [`next_timeout`](Self::next_timeout) has come. Early or repeated calls change nothing.
@@ -234,10 +235,11 @@ impl Receiver {
         if end <= self.next {
             return Some(self.report_duplicate(now, segment));
         }
-        self.note_arrival(now, segment.timestamp);
         if segment.number > self.next {
+            self.note_arrival_beyond_gap(now, segment.timestamp);
             return self.take_beyond_gap(now, (segment.number, end), urgency);
         }
+        self.note_arrival(now, segment.timestamp);
         if segment.number <= self.acknowledged {
             self.echo = segment.timestamp;
         }
@@ -345,7 +347,8 @@ impl Receiver {
                 (as_sent, _) => as_sent,
             };
         }
-        Segment { number: self.next, timestamp: syn.timestamp, flags, ..Segment::default() }
+        let payload = self.window.first_offer(self.mss);
+        Segment { number: self.next, timestamp: syn.timestamp, flags, payload, ..Segment::default() }
     }
 
     /// Old data: the sender repeated in vain, or the acknowledgement was lost. Say so, and hold nothing back for a while.
@@ -365,13 +368,25 @@ impl Receiver {
 
     #[inline]
     fn note_arrival(&mut self, now: Instant, sent: Instant) {
+        self.count_arrival(now, sent);
+        if self.window.grows(&mut self.reading, now, sent, self.next) {
+            self.quick |= 1;
+        }
+    }
+
+    fn note_arrival_beyond_gap(&mut self, now: Instant, sent: Instant) {
+        self.count_arrival(now, sent);
+        if self.window.grows_beyond_gap(&self.reading, self.out_of_order.held()) {
+            self.quick |= 1;
+        }
+    }
+
+    #[inline]
+    fn count_arrival(&mut self, now: Instant, sent: Instant) {
         self.pending += 1;
         let pause = now.since(self.last_data_at);
         if !self.started || pause > self.long_pause {
             self.slow_down_to_quick(now, sent);
-        }
-        if self.window.grows(&mut self.reading, now, sent, self.next) {
-            self.quick |= 1;
         }
         self.last_data_at = now;
     }
@@ -418,22 +433,23 @@ impl Receiver {
     }
 
     fn acknowledge(&mut self, now: Instant) -> Segment {
-        let mut ack = self.acknowledge_in_order(now);
+        let mut ack = self.acknowledge_in_order(now, self.out_of_order.held());
         if !self.out_of_order.is_empty() && self.sack != SackReports::Off {
             self.out_of_order.report(self.next, &mut ack);
         }
         ack
     }
 
-    /// An acknowledgement that says what has arrived in order.
+    /// An acknowledgement that says what has arrived in order, while the application has not read so many bytes that arrived.
     #[inline(always)]
-    fn acknowledge_in_order(&mut self, now: Instant) -> Segment {
+    fn acknowledge_in_order(&mut self, now: Instant, unread: u64) -> Segment {
         self.acknowledged = self.next;
         self.timer = NEVER;
         self.pending = 0;
         self.merged = 0;
         self.quick = self.quick.saturating_sub(1);
         let delay = (now.as_nanos().wrapping_sub(self.echo.as_nanos()) / Segment::DELAY_UNIT.as_nanos()) as u32;
-        Segment { number: self.next, timestamp: self.echo, flags: self.flags, delay, ce: self.marked, ..Segment::default() }
+        let payload = self.window.offer(self.next, unread);
+        Segment { number: self.next, timestamp: self.echo, flags: self.flags, delay, ce: self.marked, payload, ..Segment::default() }
     }
 }

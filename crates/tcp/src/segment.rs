@@ -63,7 +63,7 @@ pub struct Segment {
     /// Acknowledgement: when it was sent less the timestamp it echoes, in units of [`DELAY_UNIT`](Self::DELAY_UNIT). What a host reads from the two
     /// halves of the timestamp option; with two clocks it has a constant offset.
     pub delay: u32,
-    /// Data bytes carried.
+    /// Data bytes carried. An acknowledgement carries none: there it is [`the window offered`](Self::offered), and no window where it is zero.
     pub payload: u16,
     /// Flags.
     pub flags: Flags,
@@ -74,6 +74,38 @@ pub struct Segment {
 impl Segment {
     /// Unit of [`delay`](Self::delay): 1024 ns, good for 73 minutes.
     pub const DELAY_UNIT: Duration = Duration::ns(1024);
+
+    /// Windows are offered in steps of so many bytes, and large ones in larger steps.
+    const OFFER_STEP: u64 = 1024;
+    /// Bits of the number of steps that are kept, of 16; the others say how often it is doubled.
+    const OFFER_BITS: u32 = 12;
+
+    /// Data bytes carried, in either direction.
+    #[inline(always)]
+    #[must_use]
+    pub const fn data_len(&self) -> u16 {
+        if self.flags.has(Flags::ACK) { 0 } else { self.payload }
+    }
+
+    /// Acknowledgement: bytes above `number` that the receiver has room for; `None` when it does not say.
+    #[inline]
+    #[must_use]
+    pub const fn offered(&self) -> Option<u64> {
+        let steps = (self.payload as u64 & ((1 << Self::OFFER_BITS) - 1)) << (self.payload >> Self::OFFER_BITS);
+        if self.payload == 0 || !self.flags.has(Flags::ACK) { None } else { Some(steps * Self::OFFER_STEP) }
+    }
+
+    /// How an acknowledgement says that there is room for so many bytes: `payload`, and the room that this means, not less.
+    #[inline]
+    #[must_use]
+    pub(crate) const fn offer(bytes: u64) -> (u16, u64) {
+        let steps = bytes.div_ceil(Self::OFFER_STEP);
+        let doubled = (u64::BITS - steps.leading_zeros()).saturating_sub(Self::OFFER_BITS);
+        let kept = steps.div_ceil(1 << doubled);
+        // Rounding up may have filled all bits.
+        let (kept, doubled) = if kept >> Self::OFFER_BITS == 0 { (kept, doubled) } else { (kept >> 1, doubled + 1) };
+        ((doubled << Self::OFFER_BITS) as u16 | kept as u16, (kept << doubled) * Self::OFFER_STEP)
+    }
 
     /// The blocks in use.
     #[must_use]
@@ -87,5 +119,22 @@ impl Segment {
     #[must_use]
     pub const fn has_blocks(&self) -> bool {
         self.sack[0].len > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn an_offer_is_read_as_it_was_meant(bytes in 1u64..1 << 36) {
+            let (payload, room) = Segment::offer(bytes);
+            let ack = Segment { payload, flags: Flags::ACK, ..Segment::default() };
+            prop_assert_eq!(ack.offered(), Some(room));
+            prop_assert!(room >= bytes && room - bytes < Segment::OFFER_STEP.max(bytes >> 10), "{room} for {bytes}");
+            prop_assert_eq!(ack.data_len(), 0);
+        }
     }
 }

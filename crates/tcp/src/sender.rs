@@ -10,8 +10,8 @@
 //! of the next one.
 //!
 //! Where the RFCs leave room it does what Linux 6.12 does: one timer for retransmission, loss probe (TLP) and reordering (RACK); reductions by PRR; undoing
-//! of reductions that timestamps, duplicate reports or F-RTO show to be mistaken; windows counted in segments; segments that leave in pieces; PSH. Not modelled:
-//! send buffers and receive windows that hold data back, the cache of metrics between connections, decay of an unused window.
+//! of reductions that timestamps, duplicate reports or F-RTO show to be mistaken; windows counted in segments; segments that leave in pieces; buffers, PSH. Not modelled:
+//! send buffers that hold data back, the cache of metrics between connections, decay of an unused window.
 
 mod acks;
 mod duplicates;
@@ -112,7 +112,10 @@ pub struct Sender {
     segmentation: Segmentation,
     /// Segments there are to send in all; [`NO_SEGMENT`] for no end.
     end: u64,
-    max_outstanding: u32,
+    /// One above the last segment that the receiver has room for; [`NO_SEGMENT`] as long as it says nothing.
+    limit: u64,
+    /// The receiver's window when it is always the same; 0 when it says itself.
+    fixed_window: u32,
     /// New segments sent since the last acknowledgement or timeout, and whether nothing was outstanding before them.
     burst: u32,
     burst_from_empty: bool,
@@ -224,13 +227,14 @@ impl Sender {
             settled: false,
             end,
             nxt_bytes: 0,
-            max_outstanding: most.max(1),
+            limit: NO_SEGMENT,
+            fixed_window: if config.max_window == Bytes::MAX { 0 } else { most.max(1) },
             state: State::Open,
             phase: Phase::Closed,
-            writer: if offload || config.data == Data::Messages {
+            writer: if config.data == Data::Messages {
                 Writer::that_never_pushes(mss)
             } else {
-                Writer::new(mss, needs.send_buffer)
+                Writer::new(mss, needs.send_buffer, offload, config.max_window)
             },
             pieces: Pieces::new(offload),
             urgent: Urgent::Nothing,
@@ -373,6 +377,7 @@ impl Sender {
         // Repeated loss of the handshake speaks of a bad path (RFC 5681 §3.1; Linux forgives the first).
         let initial_window = if retries > 1 { 1 } else { self.initial_window };
         self.cc.on_established(&Established { now, initial_window, srtt: self.rtt.srtt(), ecn: self.ecn });
+        self.note_offer(segment);
         self.follow_control();
     }
 
@@ -382,6 +387,18 @@ impl Sender {
         self.quota = 0;
         self.settled = false;
         self.pieces.resume();
+    }
+
+    /// What an acknowledgement says of the receiver's window.
+    #[inline]
+    pub(super) fn note_offer(&mut self, segment: &Segment) {
+        if self.fixed_window > 0 {
+            self.limit = self.board.una() + u64::from(self.fixed_window);
+        } else if let Some(offered) = segment.offered() {
+            let edge = self.segmentation.whole(segment.number + offered);
+            self.limit = if self.limit == NO_SEGMENT { edge } else { self.limit.max(edge) };
+            self.writer.note_offer(offered);
+        }
     }
 
     fn note_rtt(&mut self, rtt: u64) {

@@ -43,21 +43,21 @@ impl Feed {
 #[test]
 fn the_first_segments_are_acknowledged_at_once_then_every_second() {
     let mut feed = Feed::new(AckPolicy::Delayed);
-    // Sixteen, and one for each of six steps by which the window grows at first.
-    assert_eq!(feed.answered(0..22), [true; 22]);
-    assert_eq!(feed.answered(22..28), [false, true, false, true, false, true]);
+    // Sixteen, and one for each of eight steps by which the window grows at first, as real receivers do.
+    assert_eq!(feed.answered(0..24), [true; 24]);
+    assert_eq!(feed.answered(24..30), [false, true, false, true, false, true]);
 }
 
 #[test]
 fn a_lone_segment_is_acknowledged_after_forty_milliseconds() {
     let mut feed = Feed::new(AckPolicy::Delayed);
-    feed.answered(0..22);
-    assert_eq!(feed.take(22), None);
+    feed.answered(0..24);
+    assert_eq!(feed.take(24), None);
     let due = feed.receiver.next_timeout().expect("a timer");
     assert_eq!(due.since(feed.now), Duration::ms(40));
     assert_eq!(feed.receiver.handle_timeout(feed.now), None, "too early");
     let ack = feed.receiver.handle_timeout(due).expect("an acknowledgement");
-    assert_eq!(ack.number, 23 * MSS);
+    assert_eq!(ack.number, 25 * MSS);
     assert_eq!(feed.receiver.next_timeout(), None);
     assert_eq!(feed.receiver.handle_timeout(due), None, "once");
 }
@@ -74,11 +74,11 @@ fn after_a_long_pause_acknowledgements_are_quick_again() {
 #[test]
 fn data_out_of_order_and_data_filling_a_hole_are_acknowledged_at_once() {
     let mut feed = Feed::new(AckPolicy::Delayed);
-    feed.answered(0..22);
-    assert_eq!(feed.answered([23, 24, 25]), [true; 3]);
-    let ack = feed.take(22).expect("the hole is filled");
-    assert_eq!((ack.number, ack.blocks().len()), (26 * MSS, 0));
-    assert_eq!(feed.answered([26, 27]), [false, true]);
+    feed.answered(0..24);
+    assert_eq!(feed.answered([25, 26, 27]), [true; 3]);
+    let ack = feed.take(24).expect("the hole is filled");
+    assert_eq!((ack.number, ack.blocks().len()), (28 * MSS, 0));
+    assert_eq!(feed.answered([28, 29]), [false, true]);
 }
 
 /// A receiver that knows a round-trip time of 100 ms from the handshake and has no quick acknowledgements left.
@@ -92,16 +92,16 @@ fn settled_with(sack: SackReports) -> Feed {
     let syn = Segment { flags: Flags::SYN, timestamp: feed.now, ..Segment::default() };
     feed.receiver.handle_segment(feed.now, &syn, Ecn::NotEct).expect("an answer");
     feed.now += Duration::ms(100);
-    feed.answered(0..22);
+    feed.answered(0..24);
     feed
 }
 
 #[test]
 fn a_gap_is_reported_three_times_at_once_and_then_by_and_by() {
     let mut feed = settled();
-    assert_eq!(feed.answered([23, 24, 25, 26]), [true, true, true, false]);
+    assert_eq!(feed.answered([25, 26, 27, 28]), [true, true, true, false]);
     let held_since = feed.now;
-    assert_eq!(feed.answered([27, 28]), [false, false]);
+    assert_eq!(feed.answered([29, 30]), [false, false]);
     let due = feed.receiver.next_timeout().expect("a timer");
     assert_eq!(due.since(held_since), Duration::us(1_100), "a millisecond and the timer's slack, from the first that waits");
     let ack = feed.receiver.handle_timeout(due).expect("an acknowledgement");
@@ -109,7 +109,7 @@ fn a_gap_is_reported_three_times_at_once_and_then_by_and_by() {
         ack.blocks().iter().map(|block| (u64::from(block.offset) / MSS, u64::from(block.len) / MSS)).collect::<Vec<_>>(),
         [(1, 6)]
     );
-    assert_eq!(feed.answered([29, 22]), [false, true], "what fills the gap is acknowledged at once");
+    assert_eq!(feed.answered([31, 24]), [false, true], "what fills the gap is acknowledged at once");
     assert_eq!(feed.receiver.next_timeout(), None);
     assert_eq!(feed.answered([36]), [true], "another gap counts anew");
 }
@@ -117,16 +117,16 @@ fn a_gap_is_reported_three_times_at_once_and_then_by_and_by() {
 #[test]
 fn hosts_without_compression_report_each_segment_beyond_a_gap() {
     let mut feed = settled_with(SackReports::Plain);
-    assert_eq!(feed.answered([23, 24, 25, 26, 27, 28]), [true; 6]);
+    assert_eq!(feed.answered([25, 26, 27, 28, 29, 30]), [true; 6]);
     assert_eq!(feed.take(29).expect("at once").blocks().len(), 1);
 }
 
 #[test]
 fn hosts_without_sack_only_repeat_themselves() {
     let mut feed = settled_with(SackReports::Off);
-    let repeats: Vec<Segment> = [23, 24, 25, 26, 3].into_iter().filter_map(|number| feed.take(number)).collect();
+    let repeats: Vec<Segment> = [25, 26, 27, 28, 3].into_iter().filter_map(|number| feed.take(number)).collect();
     assert!(
-        repeats.len() == 5 && repeats.iter().all(|ack| ack.number == 22 * MSS && ack.flags == Flags::ACK && !ack.has_blocks())
+        repeats.len() == 5 && repeats.iter().all(|ack| ack.number == 24 * MSS && ack.flags == Flags::ACK && !ack.has_blocks())
     );
 }
 
@@ -147,7 +147,7 @@ fn no_block_is_lost_between_merged_reports() {
     let mut feed = settled();
     // Every other segment is missing: each arrival opens a block, and a report has room for three.
     let mut reported = std::collections::BTreeSet::new();
-    for number in (23..63).step_by(2) {
+    for number in (25..65).step_by(2) {
         if let Some(ack) = feed.take(number) {
             reported.extend(ack.blocks().iter().map(|block| (ack.number + u64::from(block.offset)) / MSS));
         }
@@ -155,19 +155,19 @@ fn no_block_is_lost_between_merged_reports() {
     let due = feed.receiver.next_timeout().expect("a timer");
     let last = feed.receiver.handle_timeout(due).expect("an acknowledgement");
     reported.extend(last.blocks().iter().map(|block| (last.number + u64::from(block.offset)) / MSS));
-    assert_eq!(reported.into_iter().collect::<Vec<_>>(), (23..63).step_by(2).collect::<Vec<_>>());
+    assert_eq!(reported.into_iter().collect::<Vec<_>>(), (25..65).step_by(2).collect::<Vec<_>>());
 }
 
 #[test]
 fn the_echoed_time_is_that_of_the_first_segment_not_acknowledged() {
     let mut feed = Feed::new(AckPolicy::Delayed);
-    feed.answered(0..22);
-    feed.take(22);
+    feed.answered(0..24);
+    feed.take(24);
     let first = feed.now;
-    assert_eq!(feed.take(23).unwrap().timestamp, first);
+    assert_eq!(feed.take(25).unwrap().timestamp, first);
     // Out of order, the time of the last in-order segment is repeated; a copy that fills the hole brings its own.
     assert_eq!(feed.take(25).unwrap().timestamp, first);
-    let ack = feed.take(24).unwrap();
+    let ack = feed.take(26).unwrap();
     assert_eq!(ack.timestamp, feed.now);
 }
 
@@ -284,7 +284,7 @@ fn feed_with(flags: Flags) -> Feed {
     let syn = Segment { flags: Flags::SYN.with(Flags::ECE).with(Flags::CWR).with(flags), ..Segment::default() };
     let answer = feed.receiver.handle_segment(feed.now, &syn, Ecn::Ect0).expect("an answer");
     assert!(answer.flags.has(Flags::SYN.with(Flags::ACK).with(Flags::ECE).with(flags)));
-    for number in 0..22 {
+    for number in 0..24 {
         feed.take_with(number, Ecn::Ect0, Flags::default());
     }
     feed
@@ -302,29 +302,29 @@ fn answers(feed: &mut Feed, number: u64, ecn: Ecn) -> Vec<(u64, bool)> {
 #[test]
 fn a_mirror_acknowledges_the_old_state_before_the_new_one() {
     let mut feed = feed_with(Flags::MIRROR);
-    assert_eq!(answers(&mut feed, 22, Ecn::Ect0), []);
+    assert_eq!(answers(&mut feed, 24, Ecn::Ect0), []);
     // One unmarked segment waits for its acknowledgement when the marks begin: two acknowledgements.
-    assert_eq!(answers(&mut feed, 23, Ecn::Ce), [(23, false), (24, true)]);
-    assert_eq!(answers(&mut feed, 24, Ecn::Ce), []);
-    assert_eq!(answers(&mut feed, 25, Ecn::Ce), [(26, true)]);
+    assert_eq!(answers(&mut feed, 25, Ecn::Ce), [(25, false), (26, true)]);
+    assert_eq!(answers(&mut feed, 26, Ecn::Ce), []);
+    assert_eq!(answers(&mut feed, 27, Ecn::Ce), [(28, true)]);
     // Nothing waits when the marks end: one.
-    assert_eq!(answers(&mut feed, 26, Ecn::Ect0), [(27, false)]);
-    assert_eq!(answers(&mut feed, 27, Ecn::Ect0), []);
     assert_eq!(answers(&mut feed, 28, Ecn::Ect0), [(29, false)]);
+    assert_eq!(answers(&mut feed, 29, Ecn::Ect0), []);
+    assert_eq!(answers(&mut feed, 30, Ecn::Ect0), [(31, false)]);
 }
 
 /// RFC 9768 §3.2.2: the count never stops, a run of marks is reported when it begins, and no echo is left standing.
 #[test]
 fn a_counter_counts_every_mark_and_reports_the_first_at_once() {
     let mut feed = feed_with(Flags::AE);
-    assert_eq!(feed.take_with(22, Ecn::Ect0, Flags::default()), None);
-    let ack = feed.take_with(23, Ecn::Ect0, Flags::default()).unwrap();
+    assert_eq!(feed.take_with(24, Ecn::Ect0, Flags::default()), None);
+    let ack = feed.take_with(25, Ecn::Ect0, Flags::default()).unwrap();
     assert_eq!((ack.ce, ack.flags), (0, Flags::ACK));
-    let ack = feed.take_with(24, Ecn::Ce, Flags::default()).expect("the first mark is reported at once");
+    let ack = feed.take_with(26, Ecn::Ce, Flags::default()).expect("the first mark is reported at once");
     assert_eq!((ack.ce, ack.flags), (1, Flags::ACK));
-    assert_eq!(feed.take_with(25, Ecn::Ce, Flags::default()), None);
-    assert_eq!(feed.take_with(26, Ecn::Ce, Flags::default()).unwrap().ce, 3);
-    for number in 27..27 + 512 {
+    assert_eq!(feed.take_with(27, Ecn::Ce, Flags::default()), None);
+    assert_eq!(feed.take_with(28, Ecn::Ce, Flags::default()).unwrap().ce, 3);
+    for number in 29..29 + 512 {
         feed.take_with(number, Ecn::Ce, Flags::default());
     }
     assert_eq!(feed.take_with(600, Ecn::Ect0, Flags::default()).unwrap().ce, 3, "512 more, modulo 256");

@@ -51,6 +51,7 @@ fn transfer(
         loss_detection: detection,
         offload: Some(offload),
         initial_window: WINDOW as u32,
+        max_window: Bytes::new(1 << 24),
         data: Data::Bytes(Bytes::new(segments * MSS)),
         ..SenderConfig::default()
     };

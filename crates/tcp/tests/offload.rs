@@ -42,15 +42,15 @@ fn pieces(log: &[Log]) -> Vec<usize> {
     sizes
 }
 
-/// At 10 Mbit/s a millisecond has less than two segments: what an acknowledgement of two releases leaves as a pair. Where the window grows one more
-/// leaves alone.
+/// At 10 Mbit/s a millisecond has less than two segments: what an acknowledgement of two releases leaves as a pair. One more leaves alone where the window
+/// grows, and where one of the application's buffers of 45 segments ends.
 #[test]
 fn slow_flows_send_pairs() {
     let (_, log) = sent(&config("reno", true), &ReceiverConfig::default(), 10, Duration::secs(20));
     let sizes = pieces(&log);
     let pairs = sizes.iter().filter(|&&size| size == 2).count();
     assert!(
-        pairs * 100 > sizes.len() * 99 && 2 * pairs * 100 > 80 * log.len(),
+        pairs * 100 > sizes.len() * 98 && 2 * pairs * 100 > 80 * log.len(),
         "{pairs} of {} in {} segments",
         sizes.len(),
         log.len()

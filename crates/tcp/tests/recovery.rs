@@ -23,7 +23,7 @@ fn reno(segments: u64, detection: LossDetection) -> SenderConfig {
 
 /// A window of 100 segments at once: 100 Mbit/s, 20 ms.
 fn wide(segments: u64, detection: LossDetection) -> SenderConfig {
-    SenderConfig { initial_window: 100, ..reno(segments, detection) }
+    SenderConfig { initial_window: 100, max_window: Bytes::new(1 << 24), ..reno(segments, detection) }
 }
 
 /// Drops the first sending of each of these segments.
@@ -59,7 +59,7 @@ fn one_loss_costs_one_retransmission_and_half_the_window() {
 fn a_lost_tail_is_repaired_by_a_probe() {
     // The last segment that arrives may wait 40 ms for its pair. A lone lost one may be held back in the same way, so its probe waits 200 ms longer, still
     // less than the timer.
-    for (lost, most) in [(98..100, Duration::ms(170)), (99..100, Duration::ms(310))] {
+    for (lost, most) in [(98..100, Duration::ms(170)), (99..100, Duration::ms(318))] {
         let count = lost.end - lost.start;
         let pipe = transfer(&wide(100, LossDetection::Rack), first_sending_of(lost));
         let done = pipe.sender.statistics();
@@ -167,12 +167,14 @@ fn timeouts_double_and_a_new_sample_takes_the_doubling_back() {
     });
     let at: Vec<Instant> = pipe.log.iter().filter(|sent| sent.number == 0).map(|sent| sent.at).collect();
     let gaps: Vec<u64> = at.windows(2).map(|pair| pair[1].since(pair[0]).as_nanos() / 1_000_000).collect();
-    // A probe after two round trips and 200 ms, then the timer: srtt + 200 ms, doubling.
+    // A probe after two round trips and 200 ms, then the timer: srtt + 200 ms, doubling; rounded up to turns of the wheel, every 8 ms and from half a second
+    // on every 64 ms.
     assert_eq!(gaps.len(), 5);
-    assert!((235..250).contains(&gaps[0]), "{gaps:?}");
-    assert!((215..230).contains(&gaps[1]), "{gaps:?}");
-    for pair in gaps[1..].windows(2) {
-        assert!(pair[1].abs_diff(2 * pair[0]) <= 2, "{gaps:?}");
+    assert!((235..258).contains(&gaps[0]), "{gaps:?}");
+    assert!((215..238).contains(&gaps[1]), "{gaps:?}");
+    for (doubling, gap) in gaps[1..].iter().enumerate() {
+        let exact = 220 << doubling;
+        assert!((exact..exact + if exact < 504 { 18 } else { 66 }).contains(gap), "{gaps:?}");
     }
     // Afterwards everything flows: the whole transfer is not held up by the doubled timer.
     let last = pipe.log.last().unwrap();
@@ -282,17 +284,22 @@ fn a_lost_handshake_is_repeated_every_second_then_more_slowly_and_asks_for_ecn_o
     let mut now = Instant::from_nanos(5);
     sender.connect(now);
     let mut waits = Vec::new();
+    let mut next = sender.poll_transmit(now);
     for sent in 0..7 {
-        let syn = sender.poll_transmit(now).expect("a SYN");
+        let syn = next.take().expect("a SYN");
         assert!(syn.segment.flags.has(goodqueue_tcp::Flags::SYN) && syn.segment.payload == 0);
         assert_eq!(syn.segment.flags.has(goodqueue_tcp::Flags::ECE), sent == 0);
         assert_eq!(sender.poll_transmit(now), None);
-        let due = sender.next_timeout().unwrap();
-        waits.push(due.since(now));
-        now = due;
-        sender.handle_timeout(now);
+        let sent_at = now;
+        while next.is_none() {
+            now = sender.next_timeout().unwrap();
+            sender.handle_timeout(now);
+            next = sender.poll_transmit(now);
+        }
+        waits.push(now.since(sent_at));
     }
-    assert_eq!(waits, [1, 1, 1, 1, 1, 2, 4].map(Duration::secs));
+    // One, two and four seconds lie in a row of the wheel that turns every 64 ms.
+    assert_eq!(waits[1..], [1024, 1024, 1024, 1024, 2048, 4032].map(Duration::ms));
 }
 
 #[test]

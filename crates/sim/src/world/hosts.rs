@@ -331,7 +331,7 @@ impl World {
     fn emit(&mut self, flow: u32, segment: Segment, ecn: Ecn) {
         let header = u32::from(self.routes[flow as usize].header);
         // The largest segment is checked against 64 KiB when the world is built.
-        let ip_len = (u32::from(segment.payload) + header) as u16;
+        let ip_len = (u32::from(segment.data_len()) + header) as u16;
         self.launch(flow, segment, ip_len, ecn);
     }
 

@@ -83,7 +83,7 @@ impl OutsideFlow {
     }
 
     fn sends(&mut self, now: Instant, segment: &Segment) {
-        if segment.payload == 0 {
+        if segment.data_len() == 0 {
             return;
         }
         let end = segment.number + u64::from(segment.payload);

@@ -12,6 +12,8 @@ pub(super) struct OutOfOrder {
     ranges: VecDeque<(u64, u64)>,
     /// The ranges changed last, most recent first (RFC 2018 §4); empty ones come last.
     recent: [(u64, u64); 4],
+    /// Bytes in all ranges.
+    held: u64,
 }
 
 impl OutOfOrder {
@@ -20,8 +22,15 @@ impl OutOfOrder {
         self.ranges.is_empty()
     }
 
+    /// Bytes that wait.
+    #[inline]
+    pub(super) const fn held(&self) -> u64 {
+        self.held
+    }
+
     /// Adds a range, merging it with what it touches.
     pub(super) fn insert(&mut self, start: u64, end: u64) {
+        self.held += end - start;
         let merged = match self.ranges.back_mut() {
             // Mostly data continues the highest range, or opens one above it.
             Some(last) if last.1 == start => {
@@ -51,6 +60,8 @@ impl OutOfOrder {
             return (start, end);
         }
         let merged = (start.min(self.ranges[first].0), end.max(self.ranges[past - 1].1));
+        let before: u64 = self.ranges.range(first..past).map(|range| range.1 - range.0).sum();
+        self.held = self.held - (end - start) - before + (merged.1 - merged.0);
         self.ranges[first] = merged;
         self.ranges.drain(first + 1..past);
         merged
@@ -82,6 +93,7 @@ impl OutOfOrder {
             && start <= reached
         {
             reached = reached.max(past);
+            self.held -= past - start;
             self.ranges.pop_front();
         }
         let mut kept = 0;

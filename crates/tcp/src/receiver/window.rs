@@ -1,18 +1,20 @@
-//! The window a Linux receiver offers: while it grows, every segment is acknowledged at once.
+//! The window a Linux receiver offers, and that while it grows every segment is acknowledged at once.
 //!
-//! The window starts at 64 kB and grows by two segments with each one that arrives, up to what the receive buffer holds (`tcp_grow_window`); once a round
-//! trip the buffer is made to fit what the application has read meanwhile (`tcp_rcv_space_adjust`). The application reads everything at
-//! once. All that follows from it here is when acknowledgements leave: how much a sender may send is its `max_window`.
+//! The window starts at 64 kB and grows by two segments with each one that arrives, up to what the receive buffer holds (`tcp_grow_window`). Once a round
+//! trip the buffer is made to fit what the application has read meanwhile (`tcp_rcv_space_adjust`), without end. The application reads at once all there is;
+//! data beyond a gap takes its room until the gap is filled. What was offered is never taken back: the right edge stands still instead.
 
+use crate::segment::Segment;
 use goodqueue_units::{Duration, Instant};
 
 /// Segments that the first round trip is expected to bring (`TCP_INIT_CWND`).
 const FIRST_READING: u64 = 10;
-/// What is offered at first, and what the first buffer of 128 KiB (`tcp_rmem`) holds of segments whose packets of 1500 bytes take 2304.
-const FIRST_OFFER: u32 = 65_535;
-const FIRST_ROOM: u32 = 82_000;
-/// What the largest buffer of 6 MiB (`tcp_rmem`) holds.
-const LARGEST_ROOM: u64 = 3_954_000;
+/// The handshake offers so many bytes, in whole segments.
+const FIRST_OFFER: u64 = 65_535;
+/// What the first buffer of 128 KiB (`tcp_rmem`) holds of packets of 1500 bytes, which take 2176.
+const FIRST_ROOM: u32 = 87_040;
+/// Buffers grow as long as this number can say it.
+const LARGEST_ROOM: u64 = 1 << 31;
 const NEVER: u64 = u64::MAX;
 
 /// What every segment looks at; in bytes and nanoseconds.
@@ -20,6 +22,8 @@ const NEVER: u64 = u64::MAX;
 pub(super) struct Window {
     /// When the round trip going on ends.
     due: u64,
+    /// One above the last byte that the sender may send.
+    edge: u64,
     offered: u32,
     /// Up to where the offer may grow.
     room: u32,
@@ -38,22 +42,55 @@ pub(super) struct Reading {
 }
 
 impl Window {
-    pub(super) const fn new() -> Self {
-        Self { due: NEVER, offered: FIRST_OFFER, room: FIRST_ROOM }
+    pub(super) const fn new(mss: u64) -> Self {
+        // The next offer grows from a segment less.
+        Self { due: NEVER, edge: 0, offered: FIRST_OFFER.saturating_sub(mss) as u32, room: FIRST_ROOM }
     }
 
-    /// A segment sent at `sent` has arrived: has the window grown? Everything below `next` had arrived by then.
+    /// A segment sent at `sent` has arrived, in order: has the window grown? Everything below `next` had arrived by then.
     #[inline]
     pub(super) fn grows(&mut self, reading: &mut Reading, now: Instant, sent: Instant, next: u64) -> bool {
         if now.as_nanos() >= self.due {
             self.fit(reading, now, sent, next);
         }
-        if self.offered >= self.room {
+        self.grow(reading, self.room)
+    }
+
+    /// The same of a segment beyond a gap, where `held` bytes wait already.
+    pub(super) fn grows_beyond_gap(&mut self, reading: &Reading, held: u64) -> bool {
+        self.grow(reading, self.room_beside(held))
+    }
+
+    #[inline]
+    fn grow(&mut self, reading: &Reading, room: u32) -> bool {
+        if self.offered >= room {
             return false;
         }
         let step = u32::try_from(2 * reading.mss).unwrap_or(u32::MAX);
-        self.offered = self.offered.saturating_add(step).min(self.room);
+        self.offered = self.offered.saturating_add(step).min(room);
         true
+    }
+
+    #[inline]
+    fn room_beside(&self, held: u64) -> u32 {
+        u64::from(self.room).saturating_sub(held) as u32
+    }
+
+    /// What an acknowledgement of everything below `next` offers while the application has not read `held` bytes: for [`Segment::payload`].
+    #[inline]
+    pub(super) fn offer(&mut self, next: u64, held: u64) -> u16 {
+        let wanted = u64::from(self.offered.min(self.room_beside(held)));
+        let (payload, room) = Segment::offer(wanted.max(self.edge.saturating_sub(next)));
+        self.edge = self.edge.max(next + room);
+        payload
+    }
+
+    /// What the handshake offers.
+    pub(super) fn first_offer(&mut self, mss: u64) -> u16 {
+        let whole = FIRST_OFFER / mss * mss;
+        let (payload, _) = Segment::offer(whole);
+        self.edge = self.edge.max(whole);
+        payload
     }
 
     /// The first data has come, a round-trip time after the handshake's answer was sent.
@@ -92,7 +129,7 @@ mod tests {
 
     /// Round trips of 100 ms with so many segments each: how many of them find the window growing.
     fn growing(rounds: &[u64]) -> Vec<u64> {
-        let (mut window, mut reading) = (Window::new(), Reading::new(MSS));
+        let (mut window, mut reading) = (Window::new(MSS), Reading::new(MSS));
         let (rtt, way) = (Duration::ms(100), Duration::ms(50));
         let mut next = 0;
         let mut first = true;
@@ -118,14 +155,14 @@ mod tests {
 
     #[test]
     fn most_segments_of_slow_start_find_the_window_growing() {
-        // 64 kB to 82 kB is six steps. That more comes than at first is known when the second round trip is over; then there is room for some six
+        // 64 kB to 87 kB is eight steps. That more comes than at first is known when the second round trip is over; then there is room for some six
         // times what was read in one, each time later by half of that.
-        assert_eq!(growing(&[10, 20, 40, 80, 160]), [6, 0, 40, 76, 120]);
+        assert_eq!(growing(&[10, 20, 40, 80, 160]), [8, 0, 40, 74, 120]);
     }
 
     #[test]
     fn a_steady_flow_lets_the_window_rest() {
-        assert_eq!(growing(&[10, 10, 10, 10]), [6, 0, 0, 0]);
+        assert_eq!(growing(&[10, 10, 10, 10]), [8, 0, 0, 0]);
     }
 
     #[test]

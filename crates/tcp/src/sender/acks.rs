@@ -53,6 +53,7 @@ impl Sender {
             if delivered > 0
                 && let Some(sent) = self.board.acknowledge_plain(now.as_nanos(), una)
             {
+                self.note_offer(segment);
                 self.take_routine(now, sent, delivered as u32);
                 return;
             }
@@ -88,7 +89,6 @@ impl Sender {
             state: State::Open,
         });
         self.follow_control();
-        self.writer.on_ack((una, nxt), self.window);
         self.grant(t);
         if self.quota == 0 {
             self.arm_after_progress(t);
@@ -172,7 +172,7 @@ impl Sender {
             self.cc.on_ack(&sample);
         }
         self.steer(&facts, &delivery, verdict.lost);
-        self.writer.on_ack((self.board.una(), self.board.nxt()), self.window);
+        self.note_offer(segment);
     }
 
     #[cold]

@@ -2,7 +2,8 @@
 //!
 //! A piece is what goes out in a millisecond at 1.2 times the rate the window makes (twice in slow start), two segments at least and half the
 //! window at most. Its last segment carries PSH. When the window has room for less than the largest piece, what there is waits for the next
-//! acknowledgement if that is due within a millisecond, unless it is a third of the window, or everything.
+//! acknowledgement if that is due within a millisecond, unless it is a third of the window, all there is, or all that the application's buffer holds: no
+//! piece goes beyond one.
 //! *Source*: Linux 6.12 (`tcp_write_xmit`, `tcp_tso_autosize`, `tcp_tso_should_defer`). Not modelled: that copies leave in pieces as well.
 
 use super::Sender;
@@ -81,6 +82,12 @@ impl Sender {
         let most = self.largest_piece();
         let size = most.min(self.window / 2).max(1);
         self.pieces.size = size;
+        // What is left of a buffer goes out when there is room for all of it.
+        let buffer = (self.writer.next_stop().saturating_sub(self.board.nxt())).saturating_add(1);
+        if buffer <= u64::from(room) {
+            self.pieces.waiting = false;
+            return buffer as u32;
+        }
         let whole = match room.checked_sub(most) {
             None => 0,
             Some(more) if size == 2 => more / 2 * 2 + 2,

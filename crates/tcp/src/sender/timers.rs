@@ -1,4 +1,7 @@
 //! One timer with three uses: retransmission timeout, loss probe, reordering; and the handshake's.
+//!
+//! It expires when Linux's would: timers lie in a wheel whose rows turn every 1, 8, 64, 512 ... ms, for waits of up to 63 ms, half a second, 4 s, 32 s
+//! ..., and rounds up to the next turn (`calc_wheel_index`). All wheels turn together, as those of flows on one machine do.
 
 use super::echo::Echo;
 use super::recovery::Repair;
@@ -28,17 +31,40 @@ pub(super) enum Use {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timer {
     pub(super) usage: Use,
+    /// When it is due; in the wheel it waits for the next turn after that.
     pub(super) at: u64,
+    /// When it was set; [`NEVER`] once `at` is a turn of the wheel.
+    set_at: u64,
 }
 
 impl Timer {
-    pub(super) const OFF: Self = Self { usage: Use::Off, at: NEVER };
+    pub(super) const OFF: Self = Self { usage: Use::Off, at: NEVER, set_at: NEVER };
+
+    /// The turn of the wheel at which it expires.
+    #[cold]
+    fn turn(&self) -> u64 {
+        let now = self.set_at / TICK;
+        let wait = self.at.saturating_sub(self.set_at).div_ceil(TICK);
+        let mut row = 0;
+        while row < LAST_ROW && wait >= FIRST_ROW << (ROW_SHIFT * row) {
+            row += 1;
+        }
+        let shift = ROW_SHIFT * row;
+        ((((now + wait) >> shift) + 1) << shift) * TICK
+    }
 }
+
+/// The wheel's tick in nanoseconds: kernels of 1000 a second.
+const TICK: u64 = 1_000_000;
+/// Waits of so many ticks are too long for the first row; each further row turns eight times slower.
+const FIRST_ROW: u64 = 63;
+const ROW_SHIFT: u32 = 3;
+const LAST_ROW: u32 = 8;
 
 impl Sender {
     #[inline]
-    fn arm(&mut self, usage: Use, at: u64) {
-        self.timer = Timer { usage, at };
+    fn arm(&mut self, t: u64, usage: Use, at: u64) {
+        self.timer = Timer { usage, at, set_at: t };
         self.wake = at;
     }
 
@@ -48,15 +74,15 @@ impl Sender {
     }
 
     pub(super) fn arm_handshake(&mut self, t: u64) {
-        self.arm(Use::Handshake, t.saturating_add(self.rtt.rto()));
+        self.arm(t, Use::Handshake, t.saturating_add(self.rtt.rto()));
     }
 
     pub(super) fn arm_retransmission_from(&mut self, t: u64) {
-        self.arm(Use::Retransmit, t.saturating_add(self.rtt.rto()));
+        self.arm(t, Use::Retransmit, t.saturating_add(self.rtt.rto()));
     }
 
     pub(super) fn arm_reordering(&mut self, t: u64, at: u64) {
-        self.arm(Use::Reordering, at.max(t) + SMALLEST_WAIT);
+        self.arm(t, Use::Reordering, at.max(t) + SMALLEST_WAIT);
     }
 
     /// When the oldest outstanding segment times out, counted from its last sending.
@@ -71,7 +97,7 @@ impl Sender {
             self.disarm();
         } else if matches!(self.timer.usage, Use::Reordering | Use::Probe) {
             let at = self.head_expires_at(t).max(t + 1);
-            self.arm(Use::Retransmit, at);
+            self.arm(t, Use::Retransmit, at);
         } else {
             self.arm_retransmission_from(t);
         }
@@ -92,7 +118,7 @@ impl Sender {
             2 * srtt + if self.board.outstanding() == 1 { self.rtt.rto_min() } else { SMALLEST_WAIT }
         };
         let at = t + wait;
-        self.arm(Use::Probe, if rto_at > t { at.min(rto_at) } else { at });
+        self.arm(t, Use::Probe, if rto_at > t { at.min(rto_at) } else { at });
         true
     }
 
@@ -116,6 +142,9 @@ impl Sender {
     /// The time told by [`next_timeout`](Self::next_timeout) has come. Early or repeated calls change nothing.
     pub fn handle_timeout(&mut self, now: Instant) {
         let t = now.as_nanos();
+        if t >= self.timer.at && self.timer.set_at != NEVER && self.waits_for_turn(t) {
+            return;
+        }
         self.unsettle();
         if self.wake < self.timer.at && self.wake <= t {
             // The pacing release: whoever asks for segments now gets one.
@@ -131,6 +160,18 @@ impl Sender {
             Use::Probe => self.on_probe_timeout(t),
             Use::Reordering => self.on_reordering_timeout(now),
         }
+    }
+
+    /// The timer is due: does it wait for the wheel's next turn, with nothing else to do until then?
+    #[cold]
+    fn waits_for_turn(&mut self, t: u64) -> bool {
+        let alone = self.wake >= self.timer.at;
+        let turn = self.timer.turn();
+        self.timer = Timer { at: turn, set_at: NEVER, ..self.timer };
+        if alone {
+            self.wake = turn;
+        }
+        alone && t < turn
     }
 
     fn on_handshake_timeout(&mut self, t: u64) {

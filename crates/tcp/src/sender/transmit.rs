@@ -2,6 +2,7 @@
 
 use super::recovery::Repair;
 use super::timers::Use;
+use super::writer::Standing;
 use super::{Phase, Sender, Transmit, Urgent};
 use crate::cc::{CongestionControl, Sent, State};
 use crate::config::LossDetection;
@@ -46,10 +47,12 @@ impl Sender {
     pub(super) fn grant(&mut self, t: u64) {
         let plain = self.state == State::Open && self.urgent == Urgent::Nothing && !self.board.awaits_repair();
         if plain && self.unwatched && !self.cwr_pending {
-            // The last segment may be short and carries FIN, and some carry PSH.
-            let full = self.end.saturating_sub(1).min(self.writer.next_push()).saturating_sub(self.board.nxt());
+            // The last segment may be short and carries FIN, and with some a buffer of the application's ends.
+            let nxt = self.board.nxt();
+            let full = self.end.saturating_sub(1).saturating_sub(nxt);
             let room = u64::from(self.room()).min(full) as u32;
-            self.quota = self.let_out(t, room);
+            let before_stop = self.writer.next_stop().saturating_sub(nxt);
+            self.quota = u64::from(self.let_out(t, room)).min(before_stop) as u32;
         }
     }
 
@@ -58,7 +61,7 @@ impl Sender {
         let t = now.as_nanos();
         let payload = self.segmentation.mss() as u16;
         self.quota -= 1;
-        let flags = self.pieces.flags_of_next(self.quota == 0 && !self.ends_after_another());
+        let flags = self.pieces.flags_of_next(self.quota == 0 && !self.goes_on_after_next());
         let segment = Segment { number: self.nxt_bytes, timestamp: now, payload, flags, ..Segment::default() };
         self.nxt_bytes += u64::from(payload);
         self.count_in_burst();
@@ -117,14 +120,14 @@ impl Sender {
     /// Is there data never sent, and room for it in the receiver's window?
     #[inline]
     pub(super) fn has_new_data(&self) -> bool {
-        self.board.nxt() < self.end && self.board.outstanding() < self.max_outstanding
+        self.board.nxt() < self.end.min(self.limit)
     }
 
     /// Segments that the windows of both sides leave room for.
     #[inline]
     fn room(&self) -> u32 {
-        let receiver = self.max_outstanding.saturating_sub(self.board.outstanding());
-        self.window.saturating_sub(self.board.in_flight()).min(receiver)
+        let receiver = self.limit.saturating_sub(self.board.nxt());
+        u64::from(self.window.saturating_sub(self.board.in_flight())).min(receiver) as u32
     }
 
     /// New segments that may leave now, at least one if there are any.
@@ -132,9 +135,12 @@ impl Sender {
         u64::from(self.room().max(1)).min(self.end - self.board.nxt()) as u32
     }
 
-    /// Is the next segment but one the last of all, with room for it?
-    const fn ends_after_another(&self) -> bool {
-        self.board.nxt() + 2 == self.end && self.board.in_flight() + 1 < self.window
+    /// Does another segment follow the next one at once, though that is the last of those granted? The last of all is not granted, nor is one with which a
+    /// buffer ends.
+    const fn goes_on_after_next(&self) -> bool {
+        let after = self.board.nxt() + 1;
+        let waits = after + 1 == self.end || after == self.writer.next_stop();
+        waits && self.board.in_flight() + 1 < self.window && after < self.limit
     }
 
     #[cold]
@@ -228,10 +234,13 @@ impl Sender {
         if number + 1 == self.end && self.fin {
             flags = Flags::FIN;
         }
-        flags = flags.with(self.pieces.flags_of_next(self.room_for_new_data() == 1));
-        if number == self.writer.next_push() {
-            flags = flags.with(Flags::PSH);
-            self.writer.on_push();
+        let stops = number == self.writer.next_stop();
+        flags = flags.with(self.pieces.flags_of_next(stops || self.room_for_new_data() == 1));
+        if stops {
+            let standing = self.standing();
+            if self.writer.on_stop(&standing) {
+                flags = flags.with(Flags::PSH);
+            }
         }
         if core::mem::take(&mut self.cwr_pending) {
             flags = flags.with(Flags::CWR);
@@ -248,6 +257,10 @@ impl Sender {
             self.prr.on_sent();
         }
         self.note_departed(now, number, payload);
+        if stops {
+            // What follows is another piece.
+            self.end_paced_burst();
+        }
         Transmit { segment, ecn: self.codepoint, retransmission: false }
     }
 
@@ -267,10 +280,23 @@ impl Sender {
         self.cc.on_sent(&Sent { now, silence });
     }
 
+    /// Where the connection stands, for the application that writes.
+    #[inline]
+    fn standing(&self) -> Standing {
+        Standing {
+            una: self.board.una(),
+            nxt: self.board.nxt(),
+            window: self.window,
+            in_flight: self.board.in_flight(),
+            piece: self.pieces.size(),
+        }
+    }
+
     /// Nothing more leaves for now: notes how the window was used, and keeps the timer.
     #[inline]
     fn end_burst(&mut self, t: u64) {
         self.end_paced_burst();
+        self.writer.after_sending(&self.standing());
         let limited = self.board.in_flight() >= self.window || self.pieces.waiting();
         let outstanding = self.board.outstanding();
         let more = !self.cwnd_limited && outstanding > self.max_in_round;

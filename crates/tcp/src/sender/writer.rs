@@ -1,124 +1,260 @@
-//! Where an application's writes end in the stream, as far as segments carry PSH.
+//! Where the data of an application that writes on and on lies in the kernel's buffers, as far as segments show it.
 //!
-//! The application writes on and on and sleeps while the send buffer is full. Linux pushes the last segment that found room before it fell
-//! asleep (the end of a write is not: the next write goes on with that segment); it is woken when a third of the buffer is free. The
-//! buffer holds some of the largest windows so far (`tcp_sndbuf_expand`). All that follows from it here is where PSH is: data never waits for
-//! the application. Without segmentation offload; with it the ends of pieces are pushed.
+//! The application sleeps while the send buffer is full. Linux pushes the last segment that found room before it fell asleep, and wakes it when a third of
+//! the send buffer is free. The send buffer holds some of the largest windows that were not used up (`tcp_sndbuf_expand`). All that follows from it here is
+//! where PSH is, and where a piece ends: data never waits for the application.
+//!
+//! Without segmentation offload the unit of writing is a segment. With it that is a buffer of half the largest window the receiver has offered, 64 KiB at
+//! most (`tcp_xmit_size_goal`): the last one is filled even if the send buffer is full by then, no piece holds data of two, and some of them are pushed as a
+//! whole (`forced_push`). What is left of a buffer when the application wakes is filled again.
 
 use super::NO_SEGMENT;
+use goodqueue_units::Bytes;
 
-/// Bytes a buffer has for each segment of a window: what 64-bit Linux takes for a buffer that could hold it.
+/// Bytes a send buffer has for each segment of a window: what 64-bit Linux takes for a buffer that could hold it.
 const RESERVED: u64 = 4352;
-/// Bytes a segment takes there beyond its payload: the descriptor, a small head and the head's end (256 + 320 + 320).
+/// Bytes that a buffer takes beyond its payload: the descriptor, a small head and the head's end (256 + 320 + 320).
 const TAKEN: u64 = 896;
 /// Windows below this are reserved as much as this (`TCP_INIT_CWND`).
 const SMALLEST_WINDOW: u32 = 10;
-/// Fills of the buffer that may wait to be sent: each is a third of it at least.
+/// Fills of the send buffer that may wait to be sent: each is a third of it at least.
 const FILLS: usize = 4;
+/// Buffers have at most so many bytes (64 KiB less room for headers).
+const LARGEST_BUFFER: u64 = 65_215;
+/// Sizes of buffers that are in use at a time.
+const SIZES: usize = 4;
+/// The application writes so many bytes at a time.
+const WRITE: u64 = 1 << 16;
+/// What a receiver offers with its handshake.
+const FIRST_OFFER: u64 = 65_160;
 
-/// The application that writes, and its send buffer. Counts segments.
+/// Where a connection stands, in segments.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Standing {
+    /// Everything below is acknowledged.
+    pub(super) una: u64,
+    /// Everything below is sent.
+    pub(super) nxt: u64,
+    /// The window, and how much of it is used.
+    pub(super) window: u32,
+    pub(super) in_flight: u32,
+    /// Segments in a piece.
+    pub(super) piece: u32,
+}
+
+/// The application that writes, and its send buffer. Counts segments where nothing else is said.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Writer {
-    /// The next segment that carries PSH; not sent yet.
-    next_push: u64,
-    /// The application is woken when everything below is acknowledged.
+    /// The next segment that needs care: it carries PSH, or no piece goes beyond it. Not sent yet.
+    next_stop: u64,
+    /// The application is not woken before everything below is acknowledged.
     wake: u64,
+    /// The largest window so far that the send buffer is made for.
+    window: u32,
+    offload: bool,
+    /// Bytes of the send buffer.
+    room: u64,
     /// Everything below is written.
     written: u64,
-    /// Segments the buffer holds, and the largest window so far, which it is made for.
-    room: u64,
-    window: u32,
     /// Windows it is made for.
     windows: u64,
     mss: u64,
     /// Last segments of fills, not sent yet.
     fills: [u64; FILLS],
+    /// The largest window offered, in bytes.
+    offered: u64,
+    /// Buffers that begin there or later have so many segments.
+    sizes: [(u64, u64); SIZES],
+    /// The first byte of the fill that is being sent, and one above the last byte that was pushed as part of a whole buffer.
+    fill_start: u64,
+    pushed: u64,
 }
 
 impl Writer {
-    /// An application that always has something to write, to a connection with segments of `mss` bytes.
-    pub(super) fn new(mss: u32, windows: u32) -> Self {
+    /// An application that always has something to write, to a connection with segments of `mss` bytes; its receiver never offers more than `most`.
+    pub(super) fn new(mss: u32, windows: u32, offload: bool, most: Bytes) -> Self {
         let mut writer = Self {
-            next_push: NO_SEGMENT,
+            next_stop: NO_SEGMENT,
             wake: 0,
-            written: 0,
+            window: SMALLEST_WINDOW,
+            offload,
             room: 0,
-            window: 0,
+            written: 0,
             windows: u64::from(windows),
             mss: u64::from(mss),
             fills: [NO_SEGMENT; FILLS],
+            offered: FIRST_OFFER.min(most.get()),
+            sizes: [(NO_SEGMENT, 1); SIZES],
+            fill_start: 0,
+            pushed: 0,
         };
         writer.make_room(SMALLEST_WINDOW);
-        writer.fill(0);
+        writer.fill(&Standing { una: 0, nxt: 0, window: SMALLEST_WINDOW, in_flight: 0, piece: 1 });
         writer
     }
 
-    /// An application whose writes do not show: messages, which an answer acknowledges, or pieces, which end with PSH by themselves.
+    /// An application whose writes do not show: messages, which an answer acknowledges.
     pub(super) fn that_never_pushes(mss: u32) -> Self {
-        Self { next_push: NO_SEGMENT, wake: NO_SEGMENT, written: NO_SEGMENT, window: u32::MAX, ..Self::new(mss, 1) }
+        Self { next_stop: NO_SEGMENT, wake: NO_SEGMENT, written: NO_SEGMENT, window: u32::MAX, ..Self::new(mss, 1, false, Bytes::MAX) }
     }
 
+    /// The next segment that needs care; later ones are not sent before it.
     #[inline]
-    pub(super) const fn next_push(&self) -> u64 {
-        self.next_push
+    pub(super) const fn next_stop(&self) -> u64 {
+        self.next_stop
     }
 
-    /// The segment [`next_push`](Self::next_push) is sent.
+    /// The receiver has offered a window of so many bytes.
+    #[inline]
+    pub(super) fn note_offer(&mut self, bytes: u64) {
+        self.offered = self.offered.max(bytes);
+    }
+
+    /// The segment [`next_stop`](Self::next_stop) is being sent, all below `nxt` have been: does it carry PSH?
     #[cold]
-    pub(super) fn on_push(&mut self) {
-        let sent = self.next_push;
+    pub(super) fn on_stop(&mut self, standing: &Standing) -> bool {
+        let sent = self.next_stop;
+        let mut push = false;
         for fill in &mut self.fills {
             if *fill == sent {
                 *fill = NO_SEGMENT;
+                push = true;
             }
         }
-        self.choose();
+        if !self.offload {
+            self.next_stop = self.next_push();
+            return push;
+        }
+        let end = (sent + 1) * self.mss;
+        if push {
+            self.fill_start = end;
+        } else {
+            // The end of a write is pushed and goes on with the next one; a buffer is, when half a window has come since.
+            let write = self.fill_start + end.saturating_sub(self.fill_start) / WRITE * WRITE;
+            push = end.saturating_sub(write.max(self.pushed)) > self.offered / 2;
+        }
+        if push {
+            self.pushed = end;
+        }
+        if sent + 1 >= self.written {
+            self.awake(&Standing { nxt: sent + 1, ..*standing });
+        } else {
+            self.next_stop = self.end_of_buffer(sent + 1);
+        }
+        push
     }
 
-    /// Everything below `una` is acknowledged and everything below `nxt` sent.
+    /// Nothing more leaves for now.
     #[inline]
-    pub(super) fn on_ack(&mut self, (una, nxt): (u64, u64), window: u32) {
-        if una >= self.wake || window > self.window || nxt >= self.written {
-            self.write((una, nxt), window);
+    pub(super) fn after_sending(&mut self, standing: &Standing) {
+        if standing.una >= self.wake || standing.window > self.window {
+            self.look(standing);
         }
     }
 
     #[inline(never)]
-    fn write(&mut self, (una, nxt): (u64, u64), window: u32) {
-        if window > self.window {
-            self.make_room(window);
+    fn look(&mut self, standing: &Standing) {
+        if standing.window > self.window && (!self.offload || standing.in_flight < standing.window) {
+            self.make_room(standing.window);
+            self.wake = 0;
         }
-        if una >= self.wake || nxt >= self.written {
-            // Here the window alone says what is sent; there nothing is that was not written.
-            self.fill(una.max((nxt + 1).saturating_sub(self.room)));
+        if standing.una < self.wake {
+            return;
         }
+        let excess = self.taken(standing).saturating_sub(self.room * 2 / 3);
+        if excess == 0 {
+            self.awake(standing);
+        } else {
+            // Each segment that is acknowledged frees so much at most.
+            self.wake = standing.una + excess.div_ceil(self.mss + TAKEN);
+        }
+    }
+
+    /// The application is awake, and writes until the send buffer is full.
+    fn awake(&mut self, standing: &Standing) {
+        if standing.in_flight < standing.window && standing.window > self.window {
+            self.make_room(standing.window);
+        }
+        self.fill(standing);
     }
 
     fn make_room(&mut self, window: u32) {
         self.window = window;
-        let bytes = self.windows * u64::from(window) * RESERVED;
-        // The last segment may exceed the buffer.
-        self.room = bytes / (self.mss + TAKEN) + 1;
-        self.sleep();
+        self.room = self.windows * u64::from(window.max(SMALLEST_WINDOW)) * RESERVED;
     }
 
-    /// Fills the buffer, whose oldest segment is `una`.
-    fn fill(&mut self, una: u64) {
-        self.written = una + self.room;
-        self.sleep();
+    /// Segments of a buffer that is written now.
+    fn buffer_size(&self) -> u64 {
+        if self.offload { ((self.offered / 2).min(LARGEST_BUFFER) / self.mss).max(1) } else { 1 }
+    }
+
+    /// Bytes taken of the send buffer: what was sent lies there in pieces, the rest in whole buffers.
+    fn taken(&self, standing: &Standing) -> u64 {
+        let (sent, waiting) = (standing.nxt.min(self.written) - standing.una.min(self.written), self.written.saturating_sub(standing.nxt));
+        let (piece, buffer) = if self.offload { (u64::from(standing.piece).max(1), self.buffer_size()) } else { (1, 1) };
+        (sent + waiting) * self.mss + (sent.div_ceil(piece) + waiting.div_ceil(buffer)) * TAKEN
+    }
+
+    fn fill(&mut self, standing: &Standing) {
+        // Here the window alone says what is sent; there nothing is that was not written.
+        self.written = self.written.max(standing.nxt);
+        let size = self.buffer_size();
+        let grown = self.offload && self.fill_last_buffer(standing.nxt, size);
+        let free = self.room.saturating_sub(self.taken(standing));
+        let buffers = free.div_ceil(size * self.mss + TAKEN);
+        self.written += if grown { buffers } else { buffers.max(1) } * size;
         if let Some(place) = self.fills.iter_mut().find(|place| **place == NO_SEGMENT) {
             *place = self.written - 1;
         }
-        self.choose();
+        self.wake = standing.una + 1;
+        self.next_stop = if self.offload { self.end_of_buffer(standing.nxt) } else { self.next_push() };
     }
 
-    /// The application sleeps until a third of the buffer is free.
-    fn sleep(&mut self) {
-        self.wake = self.written.saturating_sub((self.room - 1) * 2 / 3);
+    /// What is left to send of the last buffer, if anything, becomes the beginning of one of this size. False when there is nothing to add to it.
+    fn fill_last_buffer(&mut self, nxt: u64, size: u64) -> bool {
+        // Sizes of buffers that have all been sent are forgotten.
+        while self.sizes[1].0 <= nxt {
+            self.sizes.rotate_left(1);
+            self.sizes[SIZES - 1] = (NO_SEGMENT, 1);
+        }
+        let known = self.sizes.iter().take_while(|(from, _)| *from != NO_SEGMENT).count();
+        let begin = match self.sizes[..known].last() {
+            None => nxt,
+            Some(&(from, last)) => {
+                let begin = self.written - (self.written - from).min(last);
+                if last == size && begin >= nxt && begin < self.written {
+                    return false;
+                }
+                begin.max(nxt)
+            }
+        };
+        // It is not the end of a fill any more.
+        for fill in &mut self.fills {
+            if fill.wrapping_add(1) == self.written {
+                *fill = NO_SEGMENT;
+            }
+        }
+        // Of many sizes at a time the last ones are taken for one.
+        self.sizes[known.min(SIZES - 1)] = (begin, size);
+        self.written = begin + size;
+        true
     }
 
-    fn choose(&mut self) {
-        self.next_push = self.fills.iter().fold(NO_SEGMENT, |least, &fill| least.min(fill));
+    /// The last segment of the buffer that holds `number`.
+    fn end_of_buffer(&self, number: u64) -> u64 {
+        let mut end = number;
+        for &(from, size) in self.sizes.iter().take_while(|(from, _)| *from != NO_SEGMENT) {
+            if from <= number {
+                end = number + size - (number - from) % size - 1;
+            } else {
+                end = end.min(from - 1);
+            }
+        }
+        end
+    }
+
+    fn next_push(&self) -> u64 {
+        self.fills.iter().fold(NO_SEGMENT, |least, &fill| least.min(fill))
     }
 }
 
@@ -127,24 +263,29 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    /// A window of so many segments that moves on by one with each acknowledgement: which segments are pushed.
-    fn pushes(windows: &[u32], segments: u64) -> Vec<u64> {
-        let mut writer = Writer::new(1448, 2);
-        let mut pushed = Vec::new();
+    /// A window of so many segments that moves on by one with each acknowledgement: where segments need care, and whether they are pushed.
+    fn stops(writer: &mut Writer, windows: &[u32], segments: u64) -> Vec<(u64, bool)> {
+        let mut stops = Vec::new();
         let mut nxt = 0;
         for una in 0..segments {
             let window = windows[(una as usize * windows.len()) / segments as usize];
-            writer.on_ack((una, nxt), window);
+            let standing = |nxt: u64| Standing { una, nxt, window, in_flight: (nxt - una) as u32, piece: 2 };
             while nxt < una + u64::from(window) {
-                if nxt == writer.next_push() {
-                    pushed.push(nxt);
-                    writer.on_push();
+                if nxt == writer.next_stop() {
+                    stops.push((nxt, writer.on_stop(&standing(nxt))));
                 }
-                assert!(nxt < writer.next_push(), "{nxt} was to be pushed");
+                assert!(nxt < writer.next_stop(), "{nxt} needed care");
                 nxt += 1;
             }
+            // Now and then a segment waits for the next acknowledgement.
+            writer.after_sending(&Standing { in_flight: window - 1, ..standing(nxt) });
         }
-        pushed
+        stops
+    }
+
+    fn pushes(windows: &[u32], segments: u64) -> Vec<u64> {
+        let mut writer = Writer::new(1448, 2, false, Bytes::MAX);
+        stops(&mut writer, windows, segments).into_iter().map(|(number, push)| (push, number)).filter_map(|(push, number)| push.then_some(number)).collect()
     }
 
     #[test]
@@ -162,10 +303,31 @@ mod tests {
     }
 
     #[test]
+    fn pieces_end_with_buffers_of_half_the_window_that_is_offered() {
+        let mut writer = Writer::new(1448, 2, true, Bytes::MAX);
+        let first: Vec<u64> = stops(&mut writer, &[8], 60).into_iter().map(|(number, _)| number).collect();
+        assert_eq!(first, [21, 43, 65], "22 segments are half of 65,160 bytes");
+        let mut writer = Writer::new(1448, 2, true, Bytes::MAX);
+        writer.note_offer(87_040);
+        let later: Vec<u64> = stops(&mut writer, &[16], 400).into_iter().map(|(number, _)| number).collect();
+        let sizes: Vec<u64> = later.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(sizes[3..].iter().all(|&size| size == 30), "{later:?}: 30 segments are half of 87,040 bytes");
+        writer.note_offer(1 << 30);
+        assert_eq!(writer.buffer_size(), 45, "64 KiB");
+    }
+
+    #[test]
+    fn buffers_are_pushed_when_half_a_window_has_come() {
+        let mut writer = Writer::new(1448, 2, true, Bytes::MAX);
+        let pushed: Vec<u64> = stops(&mut writer, &[8], 80).into_iter().filter_map(|(number, push)| push.then_some(number)).collect();
+        // The second buffer ends 63,712 bytes behind the start and before the end of a write; the third is the last of a fill.
+        assert_eq!(pushed[..2], [43, 65]);
+    }
+
+    #[test]
     fn a_writer_may_never_push() {
         let mut writer = Writer::that_never_pushes(1448);
-        writer.on_ack((0, 5), 10);
-        writer.on_ack((1000, 1000), 20);
-        assert_eq!(writer.next_push(), NO_SEGMENT);
+        writer.after_sending(&Standing { una: 1000, nxt: 1000, window: 20, in_flight: 0, piece: 1 });
+        assert_eq!(writer.next_stop(), NO_SEGMENT);
     }
 }
