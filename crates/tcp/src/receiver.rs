@@ -197,7 +197,7 @@ impl Receiver {
         }
         self.echo = if segment.number == self.acknowledged { segment.timestamp } else { self.echo };
         self.next += u64::from(segment.payload);
-        self.note_arrival(now, segment.timestamp);
+        self.note_arrival(now, segment.timestamp, true);
         // Of what is pushed the application has read everything before it is acknowledged.
         let (urgency, unread) = if self.answers_push(segment) { (Urgency::AtOnce, 0) } else { (Urgency::ByPolicy, segment.payload) };
         if self.is_due(now, urgency) { Routine::Acknowledged(self.acknowledge_in_order(now, u64::from(unread))) } else { Routine::Held }
@@ -226,6 +226,8 @@ impl Receiver {
             Report::Classic => self.note_mark(segment.flags, ecn),
             Report::Counted => self.count_mark(segment, ecn),
             Report::Mirrored if (ecn == Ecn::Ce) != self.flags.has(Flags::ECE) => return self.turn_mirror(now, segment, ecn),
+            // The sender's window may be tiny now.
+            Report::Mirrored if segment.flags.has(Flags::CWR) => Urgency::AtOnce,
             Report::Mirrored => Urgency::ByPolicy,
         };
         let end = segment.number.saturating_add(u64::from(segment.payload));
@@ -236,10 +238,10 @@ impl Receiver {
             return Some(self.report_duplicate(now, segment));
         }
         if segment.number > self.next {
-            self.note_arrival_beyond_gap(now, segment.timestamp);
+            self.note_arrival(now, segment.timestamp, false);
             return self.take_beyond_gap(now, (segment.number, end), urgency);
         }
-        self.note_arrival(now, segment.timestamp);
+        self.note_arrival(now, segment.timestamp, true);
         if segment.number <= self.acknowledged {
             self.echo = segment.timestamp;
         }
@@ -366,27 +368,19 @@ impl Receiver {
         ack
     }
 
+    /// A segment has arrived, in order or not.
     #[inline]
-    fn note_arrival(&mut self, now: Instant, sent: Instant) {
-        self.count_arrival(now, sent);
-        if self.window.grows(&mut self.reading, now, sent, self.next) {
-            self.quick |= 1;
-        }
-    }
-
-    fn note_arrival_beyond_gap(&mut self, now: Instant, sent: Instant) {
-        self.count_arrival(now, sent);
-        if self.window.grows_beyond_gap(&self.reading, self.out_of_order.held()) {
-            self.quick |= 1;
-        }
-    }
-
-    #[inline]
-    fn count_arrival(&mut self, now: Instant, sent: Instant) {
+    fn note_arrival(&mut self, now: Instant, sent: Instant, in_order: bool) {
         self.pending += 1;
         let pause = now.since(self.last_data_at);
         if !self.started || pause > self.long_pause {
             self.slow_down_to_quick(now, sent);
+        }
+        if in_order {
+            self.window.note_reading(&mut self.reading, now, sent, self.next);
+        }
+        if self.window.grows(&self.reading, self.out_of_order.held()) {
+            self.quick |= 1;
         }
         self.last_data_at = now;
     }

@@ -30,7 +30,7 @@ use crate::prr::Prr;
 use crate::rack::Rack;
 use crate::rtt::Rtt;
 use crate::scoreboard::Scoreboard;
-use crate::segment::Segment;
+use crate::segment::{Flags, Segment};
 use crate::segmentation::Segmentation;
 use alloc::boxed::Box;
 use duplicates::Duplicates;
@@ -93,6 +93,8 @@ enum Phase {
 enum Urgent {
     Nothing,
     Syn,
+    /// The handshake's third segment.
+    Ack,
     ProbeWithNewData,
     ProbeWithLastSegment,
 }
@@ -234,7 +236,7 @@ impl Sender {
             writer: if config.data == Data::Messages {
                 Writer::that_never_pushes(mss)
             } else {
-                Writer::new(mss, needs.send_buffer, offload, config.max_window)
+                Writer::new(mss, needs.send_buffer, offload, config.max_window, config.initial_window)
             },
             pieces: Pieces::new(offload),
             urgent: Urgent::Nothing,
@@ -359,7 +361,7 @@ impl Sender {
         let t = now.as_nanos();
         let retries = self.timeouts_in_a_row;
         self.phase = Phase::Established;
-        self.urgent = Urgent::Nothing;
+        self.urgent = Urgent::Ack;
         self.timeouts_in_a_row = 0;
         self.disarm();
         let echoed = segment.timestamp.as_nanos();
@@ -392,6 +394,10 @@ impl Sender {
     /// What an acknowledgement says of the receiver's window.
     #[inline]
     pub(super) fn note_offer(&mut self, segment: &Segment) {
+        // That of the handshake comes before the application has written.
+        if !segment.flags.has(Flags::SYN) {
+            self.writer.note_ack();
+        }
         if self.fixed_window > 0 {
             self.limit = self.board.una() + u64::from(self.fixed_window);
         } else if let Some(offered) = segment.offered() {

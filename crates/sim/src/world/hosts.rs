@@ -6,7 +6,7 @@ use crate::packet::{DsField, FlowId, SimPacket};
 use crate::session::Event;
 use crate::timers::Target;
 use goodqueue_aqm::Packet;
-use goodqueue_tcp::{Routine, Segment};
+use goodqueue_tcp::{Flags, Routine, Segment};
 use goodqueue_units::{Duration, Ecn, Instant};
 
 /// A UDP source that outruns its own access link loses what does not fit into this many packets (Linux: txqueuelen 1000).
@@ -331,7 +331,8 @@ impl World {
     fn emit(&mut self, flow: u32, segment: Segment, ecn: Ecn) {
         let header = u32::from(self.routes[flow as usize].header);
         // The largest segment is checked against 64 KiB when the world is built.
-        let ip_len = (u32::from(segment.data_len()) + header) as u16;
+        let options = if segment.flags.has(Flags::SYN) { handshake_options(header) } else { 0 };
+        let ip_len = (u32::from(segment.data_len()) + header + options) as u16;
         self.launch(flow, segment, ip_len, ecn);
     }
 
@@ -349,4 +350,12 @@ impl World {
             self.pass_wire(&packet, place, self.now);
         }
     }
+}
+
+/// Bytes of options that opening a connection takes beyond those of every segment: the segment size, SACK and the window's scale, padded; of these
+/// SACK takes the place of the padding beside timestamps.
+#[cold]
+const fn handshake_options(header: u32) -> u32 {
+    const PLAIN_HEADERS: u32 = 40;
+    if header == PLAIN_HEADERS { 12 } else { 8 }
 }

@@ -410,7 +410,7 @@ impl World {
         }
         if packet.segment.flags.has(Flags::SYN) {
             stream.handshake_at = self.now;
-        } else {
+        } else if packet.segment.payload > 0 {
             // The short end of a message takes a whole segment's numbers.
             let session = self.channels[stream.channel as usize].session;
             packet.segment.payload = self.sessions[session as usize].sender.mss.get() as u16;

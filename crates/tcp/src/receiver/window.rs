@@ -47,22 +47,19 @@ impl Window {
         Self { due: NEVER, edge: 0, offered: FIRST_OFFER.saturating_sub(mss) as u32, room: FIRST_ROOM }
     }
 
-    /// A segment sent at `sent` has arrived, in order: has the window grown? Everything below `next` had arrived by then.
+    /// A segment sent at `sent` has arrived in order, so that the application can read: a round trip may be over. Everything below `next` had arrived by
+    /// then.
     #[inline]
-    pub(super) fn grows(&mut self, reading: &mut Reading, now: Instant, sent: Instant, next: u64) -> bool {
+    pub(super) fn note_reading(&mut self, reading: &mut Reading, now: Instant, sent: Instant, next: u64) {
         if now.as_nanos() >= self.due {
             self.fit(reading, now, sent, next);
         }
-        self.grow(reading, self.room)
     }
 
-    /// The same of a segment beyond a gap, where `held` bytes wait already.
-    pub(super) fn grows_beyond_gap(&mut self, reading: &Reading, held: u64) -> bool {
-        self.grow(reading, self.room_beside(held))
-    }
-
+    /// A segment has arrived while `held` bytes wait beyond a gap: does the window grow?
     #[inline]
-    fn grow(&mut self, reading: &Reading, room: u32) -> bool {
+    pub(super) fn grows(&mut self, reading: &Reading, held: u64) -> bool {
+        let room = self.room_beside(held);
         if self.offered >= room {
             return false;
         }
@@ -146,7 +143,8 @@ mod tests {
                             window.open(&mut reading, now, sent, rtt);
                         }
                         next += MSS;
-                        window.grows(&mut reading, now, sent, next)
+                        window.note_reading(&mut reading, now, sent, next);
+                        window.grows(&reading, 0)
                     })
                     .count() as u64
             })

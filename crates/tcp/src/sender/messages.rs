@@ -1,6 +1,6 @@
 //! Connections that carry messages, and the end that did not open the connection.
 
-use super::{Phase, Sender};
+use super::{Phase, Sender, Urgent};
 use crate::receiver::Receiver;
 use crate::segment::{Flags, Segment};
 use goodqueue_units::{Bytes, Duration, Instant};
@@ -55,6 +55,7 @@ impl Sender {
         self.last_sent_at = now.as_nanos().saturating_sub(rtt.as_nanos());
         let granted = answer.map_or(Flags::default(), |answer| answer.flags);
         self.establish(now, &Segment { flags: granted, ..Segment::default() });
+        self.urgent = Urgent::Nothing;
         // The handshake is over now, whenever it began.
         self.last_sent_at = now.as_nanos();
     }

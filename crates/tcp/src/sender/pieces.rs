@@ -2,8 +2,8 @@
 //!
 //! A piece is what goes out in a millisecond at 1.2 times the rate the window makes (twice in slow start), two segments at least and half the
 //! window at most. Its last segment carries PSH. When the window has room for less than the largest piece, what there is waits for the next
-//! acknowledgement if that is due within a millisecond, unless it is a third of the window, all there is, or all that the application's buffer holds: no
-//! piece goes beyond one.
+//! acknowledgement if that is due within a millisecond, unless it is a third of the window, all there is, or all that is left of one of the application's
+//! buffers.
 //! *Source*: Linux 6.12 (`tcp_write_xmit`, `tcp_tso_autosize`, `tcp_tso_should_defer`). Not modelled: that copies leave in pieces as well.
 
 use super::Sender;
@@ -51,6 +51,12 @@ impl Pieces {
         self.waiting = false;
     }
 
+    /// Was the segment that left last the last of its piece?
+    #[inline]
+    pub(super) const fn is_over(&self) -> bool {
+        self.left == 0
+    }
+
     /// Segments of the piece that is leaving.
     #[inline]
     pub(super) const fn size(&self) -> u32 {
@@ -82,21 +88,25 @@ impl Sender {
         let most = self.largest_piece();
         let size = most.min(self.window / 2).max(1);
         self.pieces.size = size;
-        // What is left of a buffer goes out when there is room for all of it.
-        let buffer = (self.writer.next_stop().saturating_sub(self.board.nxt())).saturating_add(1);
-        if buffer <= u64::from(room) {
-            self.pieces.waiting = false;
-            return buffer as u32;
-        }
-        let whole = match room.checked_sub(most) {
+        let mut whole = match room.checked_sub(most) {
             None => 0,
             Some(more) if size == 2 => more / 2 * 2 + 2,
             Some(more) => (more / size + 1) * size,
         };
+        if whole < room {
+            whole += self.last_of_buffer(whole, size.min(room - whole));
+        }
         let rest = room - whole;
         let everything = self.end - self.board.nxt() <= u64::from(room);
         self.pieces.waiting = rest > 0 && !everything && self.can_wait(t, rest, whole > 0);
         if self.pieces.waiting { whole } else { room }
+    }
+
+    /// When `sent` more segments have left, is what is left of the application's buffer no more than this piece? Then the piece leaves.
+    fn last_of_buffer(&self, sent: u32, piece: u32) -> u32 {
+        let number = self.board.nxt() + u64::from(sent);
+        let end = if number <= self.writer.next_stop() { self.writer.next_stop() } else { self.writer.end_of_buffer(number) };
+        if end.saturating_sub(number) < u64::from(piece) { piece } else { 0 }
     }
 
     /// Segments of the largest piece at this rate.

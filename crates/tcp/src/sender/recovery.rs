@@ -99,7 +99,7 @@ impl Sender {
     fn begin_reduction(&mut self, prior_window: u32) {
         self.recovery_point = self.board.nxt();
         self.probe_end = NO_SEGMENT;
-        self.cwr_pending |= self.echo == Echo::Classic;
+        self.cwr_pending |= matches!(self.echo, Echo::Classic | Echo::Mirrored);
         let target = self.segmentation.whole(self.cc.cwnd().get()) as u32;
         self.prr = Prr::new(prior_window, target);
     }

@@ -221,7 +221,7 @@ impl Sender {
         self.state = State::Loss;
         self.recovery_point = self.board.nxt();
         self.probe_end = NO_SEGMENT;
-        self.cwr_pending |= self.echo == Echo::Classic;
+        self.cwr_pending |= matches!(self.echo, Echo::Classic | Echo::Mirrored);
         self.forward_rto = newly_in_trouble || self.timeouts_in_a_row > 0;
         self.timeouts_in_a_row += 1;
         self.repair = Repair::Lost;

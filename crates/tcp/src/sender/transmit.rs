@@ -7,7 +7,7 @@ use super::{Phase, Sender, Transmit, Urgent};
 use crate::cc::{CongestionControl, Sent, State};
 use crate::config::LossDetection;
 use crate::segment::{Flags, Segment};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Ecn, Instant};
 
 impl Sender {
     /// The next segment to send now, if any. Call until `None` after any other call.
@@ -135,8 +135,8 @@ impl Sender {
         u64::from(self.room().max(1)).min(self.end - self.board.nxt()) as u32
     }
 
-    /// Does another segment follow the next one at once, though that is the last of those granted? The last of all is not granted, nor is one with which a
-    /// buffer ends.
+    /// Does another segment follow the next one at once, though that is the last of those granted? The last of all is not granted, nor is the last of one of the
+    /// application's buffers.
     const fn goes_on_after_next(&self) -> bool {
         let after = self.board.nxt() + 1;
         let waits = after + 1 == self.end || after == self.writer.next_stop();
@@ -151,6 +151,10 @@ impl Sender {
                 self.last_sent_at = now.as_nanos();
                 let segment = Segment { timestamp: now, flags: self.handshake_flags(), ..Segment::default() };
                 Some(Transmit { segment, ecn: self.common_codepoint(), retransmission: self.timeouts_in_a_row > 0 })
+            }
+            Urgent::Ack => {
+                let segment = Segment { timestamp: now, ..Segment::default() };
+                Some(Transmit { segment, ecn: Ecn::NotEct, retransmission: false })
             }
             Urgent::ProbeWithNewData => {
                 let sent = self.has_new_data().then(|| self.send_new(now));
@@ -216,11 +220,13 @@ impl Sender {
     fn repeat(&mut self, now: Instant, number: u64) -> Transmit {
         self.statistics.sent_segments += 1;
         self.statistics.retransmitted_segments += 1;
+        let fin = if self.fin && number + 1 == self.end { Flags::FIN } else { Flags::default() };
+        let push = if self.writer.is_marked(number) { Flags::PSH } else { Flags::default() };
         let segment = Segment {
             number: self.segmentation.start_of(number),
             timestamp: now,
             payload: self.payload_of(number) as u16,
-            flags: if self.fin && number + 1 == self.end { Flags::FIN } else { Flags::default() },
+            flags: fin.with(push),
             ..Segment::default()
         };
         self.note_departed(now, number, u32::from(segment.payload));
@@ -234,11 +240,11 @@ impl Sender {
         if number + 1 == self.end && self.fin {
             flags = Flags::FIN;
         }
-        let stops = number == self.writer.next_stop();
-        flags = flags.with(self.pieces.flags_of_next(stops || self.room_for_new_data() == 1));
-        if stops {
+        flags = flags.with(self.pieces.flags_of_next(self.room_for_new_data() == 1));
+        if number == self.writer.next_stop() {
             let standing = self.standing();
-            if self.writer.on_stop(&standing) {
+            // Within a piece it is the piece's end that says so.
+            if self.writer.on_stop(&standing) && self.pieces.is_over() {
                 flags = flags.with(Flags::PSH);
             }
         }
@@ -257,10 +263,6 @@ impl Sender {
             self.prr.on_sent();
         }
         self.note_departed(now, number, payload);
-        if stops {
-            // What follows is another piece.
-            self.end_paced_burst();
-        }
         Transmit { segment, ecn: self.codepoint, retransmission: false }
     }
 

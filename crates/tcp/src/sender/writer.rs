@@ -2,19 +2,22 @@
 //!
 //! The application sleeps while the send buffer is full. Linux pushes the last segment that found room before it fell asleep, and wakes it when a third of
 //! the send buffer is free. The send buffer holds some of the largest windows that were not used up (`tcp_sndbuf_expand`). All that follows from it here is
-//! where PSH is, and where a piece ends: data never waits for the application.
+//! where PSH is, and when segments do not wait for others: data never waits for the application.
 //!
 //! Without segmentation offload the unit of writing is a segment. With it that is a buffer of half the largest window the receiver has offered, 64 KiB at
-//! most (`tcp_xmit_size_goal`): the last one is filled even if the send buffer is full by then, no piece holds data of two, and some of them are pushed as a
-//! whole (`forced_push`). What is left of a buffer when the application wakes is filled again.
+//! most (`tcp_xmit_size_goal`): the last one is filled even if the send buffer is full by then, and some of them are pushed as a whole (`forced_push`). What is
+//! left of a buffer while the application writes is filled again. Where so little of a buffer is left that it can leave as a piece, it does so, filled up from
+//! the next one (`tcp_grow_skb`).
+//!
+//! *Source*: Linux 6.12; guests' send buffers, where the first buffers, the fills and the bytes taken are these to the segment.
 
 use super::NO_SEGMENT;
 use goodqueue_units::Bytes;
 
 /// Bytes a send buffer has for each segment of a window: what 64-bit Linux takes for a buffer that could hold it.
 const RESERVED: u64 = 4352;
-/// Bytes that a buffer takes beyond its payload: the descriptor, a small head and the head's end (256 + 320 + 320).
-const TAKEN: u64 = 896;
+/// Bytes that a segment or a buffer takes beyond its payload: the descriptor and its head (counted in guests, without and with offload).
+const TAKEN: (u64, u64) = (896, 960);
 /// Windows below this are reserved as much as this (`TCP_INIT_CWND`).
 const SMALLEST_WINDOW: u32 = 10;
 /// Fills of the send buffer that may wait to be sent: each is a third of it at least.
@@ -23,6 +26,8 @@ const FILLS: usize = 4;
 const LARGEST_BUFFER: u64 = 65_215;
 /// Sizes of buffers that are in use at a time.
 const SIZES: usize = 4;
+/// Segments with PSH that are remembered.
+const MARKS: usize = 8;
 /// The application writes so many bytes at a time.
 const WRITE: u64 = 1 << 16;
 /// What a receiver offers with its handshake.
@@ -45,13 +50,15 @@ pub(super) struct Standing {
 /// The application that writes, and its send buffer. Counts segments where nothing else is said.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Writer {
-    /// The next segment that needs care: it carries PSH, or no piece goes beyond it. Not sent yet.
+    /// The next segment that needs care: a buffer ends with it, or it carries PSH. Not sent yet.
     next_stop: u64,
     /// The application is not woken before everything below is acknowledged.
     wake: u64,
     /// The largest window so far that the send buffer is made for.
     window: u32,
     offload: bool,
+    /// An acknowledgement has come, and what it lets out has not all left.
+    heard: bool,
     /// Bytes of the send buffer.
     room: u64,
     /// Everything below is written.
@@ -65,37 +72,46 @@ pub(super) struct Writer {
     offered: u64,
     /// Buffers that begin there or later have so many segments.
     sizes: [(u64, u64); SIZES],
-    /// The first byte of the fill that is being sent, and one above the last byte that was pushed as part of a whole buffer.
-    fill_start: u64,
+    /// First segments of what was written at a time, not sent yet.
+    starts: [u64; FILLS],
+    /// The first byte of what was written at the time that is being sent, and one above the last byte that was pushed.
+    start: u64,
     pushed: u64,
+    /// The last segments that were sent with PSH, and the place of the oldest.
+    marks: [u64; MARKS],
+    oldest: u8,
 }
 
 impl Writer {
-    /// An application that always has something to write, to a connection with segments of `mss` bytes; its receiver never offers more than `most`.
-    pub(super) fn new(mss: u32, windows: u32, offload: bool, most: Bytes) -> Self {
+    /// An application that always has something to write, to a connection with segments of `mss` bytes, of which so many leave at once; its receiver never
+    /// offers more than `most`.
+    pub(super) fn new(mss: u32, windows: u32, offload: bool, most: Bytes, initial_window: u32) -> Self {
         let mut writer = Self {
             next_stop: NO_SEGMENT,
             wake: 0,
             window: SMALLEST_WINDOW,
             offload,
-            room: 0,
+            heard: false,
+            room: u64::from(windows) * u64::from(SMALLEST_WINDOW) * RESERVED,
             written: 0,
             windows: u64::from(windows),
             mss: u64::from(mss),
             fills: [NO_SEGMENT; FILLS],
             offered: FIRST_OFFER.min(most.get()),
             sizes: [(NO_SEGMENT, 1); SIZES],
-            fill_start: 0,
+            starts: [NO_SEGMENT; FILLS],
+            start: 0,
             pushed: 0,
+            marks: [NO_SEGMENT; MARKS],
+            oldest: 0,
         };
-        writer.make_room(SMALLEST_WINDOW);
-        writer.fill(&Standing { una: 0, nxt: 0, window: SMALLEST_WINDOW, in_flight: 0, piece: 1 });
+        writer.fill(&Standing { una: 0, nxt: 0, window: initial_window, in_flight: 0, piece: 2 });
         writer
     }
 
     /// An application whose writes do not show: messages, which an answer acknowledges.
     pub(super) fn that_never_pushes(mss: u32) -> Self {
-        Self { next_stop: NO_SEGMENT, wake: NO_SEGMENT, written: NO_SEGMENT, window: u32::MAX, ..Self::new(mss, 1, false, Bytes::MAX) }
+        Self { next_stop: NO_SEGMENT, wake: NO_SEGMENT, written: NO_SEGMENT, window: u32::MAX, ..Self::new(mss, 1, false, Bytes::MAX, 1) }
     }
 
     /// The next segment that needs care; later ones are not sent before it.
@@ -114,6 +130,20 @@ impl Writer {
     #[cold]
     pub(super) fn on_stop(&mut self, standing: &Standing) -> bool {
         let sent = self.next_stop;
+        let pushed = self.pass(sent, standing);
+        if pushed {
+            self.marks[usize::from(self.oldest)] = sent;
+            self.oldest = (self.oldest + 1) % MARKS as u8;
+        }
+        pushed
+    }
+
+    /// Does a copy of this segment carry PSH?
+    pub(super) fn is_marked(&self, number: u64) -> bool {
+        self.marks.contains(&number)
+    }
+
+    fn pass(&mut self, sent: u64, standing: &Standing) -> bool {
         let mut push = false;
         for fill in &mut self.fills {
             if *fill == sent {
@@ -126,28 +156,37 @@ impl Writer {
             return push;
         }
         let end = (sent + 1) * self.mss;
-        if push {
-            self.fill_start = end;
-        } else {
-            // The end of a write is pushed and goes on with the next one; a buffer is, when half a window has come since.
-            let write = self.fill_start + end.saturating_sub(self.fill_start) / WRITE * WRITE;
-            push = end.saturating_sub(write.max(self.pushed)) > self.offered / 2;
+        for start in &mut self.starts {
+            if *start <= sent + 1 {
+                self.start = *start * self.mss;
+                self.pushed = self.pushed.max(self.start);
+                *start = NO_SEGMENT;
+            }
         }
+        // The end of a write is pushed and goes on with the next one; a buffer is, when half a window has come since.
+        let write = self.start + end.saturating_sub(self.start) / WRITE * WRITE;
+        push |= end.saturating_sub(write.max(self.pushed)) > self.offered / 2;
         if push {
             self.pushed = end;
         }
         if sent + 1 >= self.written {
-            self.awake(&Standing { nxt: sent + 1, ..*standing });
+            self.awake(&Standing { nxt: sent + 1, in_flight: standing.in_flight + 1, ..*standing });
         } else {
             self.next_stop = self.end_of_buffer(sent + 1);
         }
         push
     }
 
-    /// Nothing more leaves for now.
+    /// An acknowledgement has come.
+    #[inline]
+    pub(super) const fn note_ack(&mut self) {
+        self.heard = true;
+    }
+
+    /// Nothing more leaves for now. Only acknowledgements wake the application.
     #[inline]
     pub(super) fn after_sending(&mut self, standing: &Standing) {
-        if standing.una >= self.wake || standing.window > self.window {
+        if core::mem::take(&mut self.heard) && (standing.una >= self.wake || standing.window > self.window) {
             self.look(standing);
         }
     }
@@ -166,7 +205,7 @@ impl Writer {
             self.awake(standing);
         } else {
             // Each segment that is acknowledged frees so much at most.
-            self.wake = standing.una + excess.div_ceil(self.mss + TAKEN);
+            self.wake = standing.una + excess.div_ceil(self.mss + self.overhead());
         }
     }
 
@@ -183,6 +222,10 @@ impl Writer {
         self.room = self.windows * u64::from(window.max(SMALLEST_WINDOW)) * RESERVED;
     }
 
+    const fn overhead(&self) -> u64 {
+        if self.offload { TAKEN.1 } else { TAKEN.0 }
+    }
+
     /// Segments of a buffer that is written now.
     fn buffer_size(&self) -> u64 {
         if self.offload { ((self.offered / 2).min(LARGEST_BUFFER) / self.mss).max(1) } else { 1 }
@@ -192,16 +235,19 @@ impl Writer {
     fn taken(&self, standing: &Standing) -> u64 {
         let (sent, waiting) = (standing.nxt.min(self.written) - standing.una.min(self.written), self.written.saturating_sub(standing.nxt));
         let (piece, buffer) = if self.offload { (u64::from(standing.piece).max(1), self.buffer_size()) } else { (1, 1) };
-        (sent + waiting) * self.mss + (sent.div_ceil(piece) + waiting.div_ceil(buffer)) * TAKEN
+        (sent + waiting) * self.mss + (sent.div_ceil(piece) + waiting.div_ceil(buffer)) * self.overhead()
     }
 
     fn fill(&mut self, standing: &Standing) {
         // Here the window alone says what is sent; there nothing is that was not written.
         self.written = self.written.max(standing.nxt);
+        if let Some(place) = self.starts.iter_mut().find(|place| **place == NO_SEGMENT) {
+            *place = self.written;
+        }
         let size = self.buffer_size();
-        let grown = self.offload && self.fill_last_buffer(standing.nxt, size);
+        let grown = self.offload && self.fill_last_buffer(standing, size);
         let free = self.room.saturating_sub(self.taken(standing));
-        let buffers = free.div_ceil(size * self.mss + TAKEN);
+        let buffers = free.div_ceil(size * self.mss + self.overhead());
         self.written += if grown { buffers } else { buffers.max(1) } * size;
         if let Some(place) = self.fills.iter_mut().find(|place| **place == NO_SEGMENT) {
             *place = self.written - 1;
@@ -210,22 +256,25 @@ impl Writer {
         self.next_stop = if self.offload { self.end_of_buffer(standing.nxt) } else { self.next_push() };
     }
 
-    /// What is left to send of the last buffer, if anything, becomes the beginning of one of this size. False when there is nothing to add to it.
-    fn fill_last_buffer(&mut self, nxt: u64, size: u64) -> bool {
+    /// What is left to send of the last buffer becomes the beginning of one of this size; when it is the only one, that is what is left when all has gone
+    /// that the window has room for. False when there is nothing to add to it.
+    fn fill_last_buffer(&mut self, standing: &Standing, size: u64) -> bool {
+        let nxt = standing.nxt;
         // Sizes of buffers that have all been sent are forgotten.
         while self.sizes[1].0 <= nxt {
             self.sizes.rotate_left(1);
             self.sizes[SIZES - 1] = (NO_SEGMENT, 1);
         }
         let known = self.sizes.iter().take_while(|(from, _)| *from != NO_SEGMENT).count();
+        let gone = nxt + u64::from(standing.window.saturating_sub(standing.in_flight));
         let begin = match self.sizes[..known].last() {
-            None => nxt,
+            None => gone,
             Some(&(from, last)) => {
-                let begin = self.written - (self.written - from).min(last);
-                if last == size && begin >= nxt && begin < self.written {
+                let begin = self.written - self.written.saturating_sub(from).min(last);
+                if last == size && begin > nxt && begin < self.written {
                     return false;
                 }
-                begin.max(nxt)
+                if begin > nxt { begin } else { gone }
             }
         };
         // It is not the end of a fill any more.
@@ -240,15 +289,11 @@ impl Writer {
         true
     }
 
-    /// The last segment of the buffer that holds `number`.
-    fn end_of_buffer(&self, number: u64) -> u64 {
-        let mut end = number;
+    /// The last segment of the buffer that holds `number`, which is not sent yet; [`NO_SEGMENT`] without offload.
+    pub(super) fn end_of_buffer(&self, number: u64) -> u64 {
+        let mut end = NO_SEGMENT;
         for &(from, size) in self.sizes.iter().take_while(|(from, _)| *from != NO_SEGMENT) {
-            if from <= number {
-                end = number + size - (number - from) % size - 1;
-            } else {
-                end = end.min(from - 1);
-            }
+            end = if from <= number { number + size - (number - from) % size - 1 } else { end.min(from - 1) };
         }
         end
     }
@@ -277,6 +322,7 @@ mod tests {
                 assert!(nxt < writer.next_stop(), "{nxt} needed care");
                 nxt += 1;
             }
+            writer.note_ack();
             // Now and then a segment waits for the next acknowledgement.
             writer.after_sending(&Standing { in_flight: window - 1, ..standing(nxt) });
         }
@@ -284,7 +330,7 @@ mod tests {
     }
 
     fn pushes(windows: &[u32], segments: u64) -> Vec<u64> {
-        let mut writer = Writer::new(1448, 2, false, Bytes::MAX);
+        let mut writer = Writer::new(1448, 2, false, Bytes::MAX, 10);
         stops(&mut writer, windows, segments).into_iter().map(|(number, push)| (push, number)).filter_map(|(push, number)| push.then_some(number)).collect()
     }
 
@@ -303,11 +349,11 @@ mod tests {
     }
 
     #[test]
-    fn pieces_end_with_buffers_of_half_the_window_that_is_offered() {
-        let mut writer = Writer::new(1448, 2, true, Bytes::MAX);
+    fn buffers_hold_half_the_window_that_is_offered() {
+        let mut writer = Writer::new(1448, 2, true, Bytes::MAX, 10);
         let first: Vec<u64> = stops(&mut writer, &[8], 60).into_iter().map(|(number, _)| number).collect();
-        assert_eq!(first, [21, 43, 65], "22 segments are half of 65,160 bytes");
-        let mut writer = Writer::new(1448, 2, true, Bytes::MAX);
+        assert_eq!(first, [9, 31, 53], "22 segments are half of 65,160 bytes; the first ten leave while the application writes");
+        let mut writer = Writer::new(1448, 2, true, Bytes::MAX, 10);
         writer.note_offer(87_040);
         let later: Vec<u64> = stops(&mut writer, &[16], 400).into_iter().map(|(number, _)| number).collect();
         let sizes: Vec<u64> = later.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -318,15 +364,17 @@ mod tests {
 
     #[test]
     fn buffers_are_pushed_when_half_a_window_has_come() {
-        let mut writer = Writer::new(1448, 2, true, Bytes::MAX);
+        let mut writer = Writer::new(1448, 2, true, Bytes::MAX, 10);
         let pushed: Vec<u64> = stops(&mut writer, &[8], 80).into_iter().filter_map(|(number, push)| push.then_some(number)).collect();
-        // The second buffer ends 63,712 bytes behind the start and before the end of a write; the third is the last of a fill.
-        assert_eq!(pushed[..2], [43, 65]);
+        // As those of real senders: the first ends more than half a window behind the start, the next one soon after the end of a write of 64 KiB.
+        assert_eq!(pushed[0], 31);
+        assert!(pushed[1] > 53, "{pushed:?}");
     }
 
     #[test]
     fn a_writer_may_never_push() {
         let mut writer = Writer::that_never_pushes(1448);
+        writer.note_ack();
         writer.after_sending(&Standing { una: 1000, nxt: 1000, window: 20, in_flight: 0, piece: 1 });
         assert_eq!(writer.next_stop(), NO_SEGMENT);
     }
