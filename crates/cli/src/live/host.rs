@@ -18,6 +18,7 @@ use goodqueue_tcp::EcnMode;
 use goodqueue_testbed::experiment::{
     self, Arrivals, Columns, Experiment, Flow, FlowMeasured, HalfMeasured, Measured, Segments, Source, Way,
 };
+use goodqueue_trace::{ProbesOutcome, TimeCounts};
 use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -87,7 +88,10 @@ fn source(traffic: &Traffic, rng: Rng) -> Result<Source, String> {
             let (mean_on, mean_off) = (*mean_on, *mean_off);
             Ok(udp(*peak, Arrivals::OnOff { mean_on, mean_off }, *packet_size, *ecn))
         }
-        _ => refuse("kind", "is not supported by the live host: allowed bulk, cbr, poisson, on-off"),
+        SourceSpec::Echo { interval, packet_size, ecn } => {
+            Ok(Source::Echo { interval: *interval, packet_size: packet_size.get() as u32, ecn: *ecn })
+        }
+        _ => refuse("kind", "is not supported by the live host: allowed bulk, cbr, poisson, on-off, echo"),
     }
 }
 
@@ -285,7 +289,7 @@ fn reduce(plan: &Scenario, measured: &Measured) -> RunFigures {
         })
         .collect();
     let mut rest = measured.flows.as_slice();
-    let (mut groups, mut flows, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut groups, mut flows, mut loads) = (Vec::new(), Vec::new(), Vec::new());
     for (number, traffic) in plan.traffic.iter().enumerate() {
         let (own, others) = rest.split_at((traffic.flows as usize).min(rest.len()));
         rest = others;
@@ -294,18 +298,20 @@ fn reduce(plan: &Scenario, measured: &Measured) -> RunFigures {
         for (index, flow) in own.iter().enumerate() {
             let goodput_bit_s = (seconds > 0.0).then(|| flow.delivered_bytes as f64 * 8.0 / seconds);
             flows.push(FlowFigures { group: number as u32, index: index as u32, goodput_bit_s });
-            weights.push(traffic.weight);
+            // As in the simulator, probes want no share.
+            if flow.probes.is_none() {
+                loads.push((flow.delivered_bytes as f64, traffic.weight));
+            }
         }
     }
-    let goodputs = || measured.flows.iter().map(|flow| flow.delivered_bytes as f64);
     let events = measured.down.counters.arrived.packets.get() + measured.up.counters.arrived.packets.get();
     RunFigures {
         links,
         groups,
         flows,
-        jain_goodput: jain(goodputs()),
+        jain_goodput: jain(loads.iter().map(|(bytes, _)| *bytes)),
         jain_drop_share: None,
-        jain_weighted: jain(goodputs().zip(&weights).map(|(bytes, weight)| bytes / weight)),
+        jain_weighted: jain(loads.iter().map(|(bytes, weight)| bytes / weight)),
         // Two runs of a real network are never the same: what they counted stands for them.
         fingerprint: Rng::stream(events, measured.down.sent_bits).next_u64(),
         events,
@@ -368,11 +374,8 @@ fn group_value(name: &str, flows: &[FlowMeasured], seconds: f64) -> Option<f64> 
     let sum = |count: fn(&FlowMeasured) -> u64| flows.iter().map(count).sum::<u64>() as f64;
     let sent = sum(|flow| flow.sent_packets);
     let rtt = |value: &dyn Fn(&SojournHistogram) -> f64| {
-        let mut all = flows.first()?.rtt.clone();
-        for flow in &flows[1..] {
-            all.merge(&flow.rtt);
-        }
-        (!all.is_empty()).then(|| value(&all.histogram()) * 1e-9)
+        let all = round_trips(flows);
+        (!all.is_empty()).then(|| value(&all) * 1e-9)
     };
     match name {
         "goodput_bit_s" => (seconds > 0.0).then(|| sum(|flow| flow.delivered_bytes) * 8.0 / seconds),
@@ -382,6 +385,30 @@ fn group_value(name: &str, flows: &[FlowMeasured], seconds: f64) -> Option<f64> 
         "rtt_s.p99" => rtt(&|times| times.value_at_quantile(0.99) as f64),
         "retransmitted_ratio" => (sent > 0.0).then(|| sum(|flow| flow.retransmitted_packets) / sent),
         "sent_packets" => Some(sent),
+        _ => probe_value(name, flows),
+    }
+}
+
+/// Round-trip times of all flows of a group.
+fn round_trips(flows: &[FlowMeasured]) -> SojournHistogram {
+    let mut all = TimeCounts::new();
+    flows.iter().for_each(|flow| all.merge(flow.probes.as_ref().map_or(&flow.rtt, |probes| &probes.rtt)));
+    all.histogram()
+}
+
+/// What is known of probes alone: which of them never came back.
+fn probe_value(name: &str, flows: &[FlowMeasured]) -> Option<f64> {
+    let probes = || flows.iter().filter_map(|flow| flow.probes.as_ref());
+    let sum = |count: fn(&ProbesOutcome) -> u64| probes().map(count).sum::<u64>() as f64;
+    let (sent, lost, runs) = (sum(|probes| probes.sent), sum(|probes| probes.lost), sum(|probes| probes.loss_runs));
+    let part = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole);
+    match name {
+        "loss_ratio" => part(lost, sent),
+        "loss_run_packets.mean" => part(lost, runs),
+        "loss_run_packets.max" => {
+            probes().map(|probes| probes.longest_loss_run).max().filter(|longest| *longest > 0).map(|longest| longest as f64)
+        }
+        "loss_gap_packets" => part(sent - lost, runs),
         _ => None,
     }
 }
