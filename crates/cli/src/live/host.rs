@@ -3,11 +3,11 @@
 use super::validity::{Validity, Voids};
 use super::{limit, line, queue};
 use goodqueue_aqm::Rng;
+use goodqueue_lab::distributions::Distributions;
 use goodqueue_lab::error::RunFailure;
 use goodqueue_lab::metrics::{FlowFigures, GROUP_METRICS, GroupFigures, LINK_METRICS, LinkFigures, RunFigures};
 use goodqueue_lab::plan::{Heading, Link, Point, Scenario, Traffic};
 use goodqueue_lab::record::{RecordedRun, Recorder};
-use goodqueue_lab::report::LinkCdf;
 use goodqueue_lab::runner::{PointResult, Replication, RunOptions, RunReport, label};
 use goodqueue_lab::statistics::jain;
 use goodqueue_lab::summary::PointSummary;
@@ -111,7 +111,7 @@ pub fn run(
     let mut done = 0;
     for (place, point) in points.iter().enumerate() {
         let mut drawn = Vec::new();
-        let (mut figures, mut numbers, mut sojourn) = (Vec::new(), Vec::new(), Vec::<(String, _)>::new());
+        let (mut figures, mut numbers, mut times) = (Vec::new(), Vec::new(), Distributions::default());
         for replication in 0..options.replications {
             if stop.load(Ordering::Relaxed) {
                 report.complete = false;
@@ -130,13 +130,7 @@ pub fn run(
                     let run = reduce(&point.plan, &measured);
                     report.fingerprints.push(run.fingerprint);
                     report.events += run.events;
-                    let halves = halves(&point.plan.links[0], &measured);
-                    for (number, (name, _, half)) in halves.into_iter().enumerate() {
-                        match sojourn.get_mut(number) {
-                            Some((_, sum)) => half.times.sojourn.add_to(sum),
-                            None => sojourn.push((name, half.times.sojourn.histogram())),
-                        }
-                    }
+                    times.add(distributions(&point.plan, &measured));
                     figures.push(run);
                     numbers.push(replication);
                 }
@@ -149,10 +143,12 @@ pub fn run(
             done += 1;
             progress(f64::from(done) / total as f64);
         }
+        let [cdfs, rtt_cdfs] = times.cdfs();
         report.points.push(PointResult {
             summary: PointSummary::of(point.set.clone(), &figures),
             runs: numbers.into_iter().zip(figures).map(replicated).collect(),
-            cdfs: sojourn.iter().map(|(name, histogram)| LinkCdf::new(name.as_str(), histogram)).collect(),
+            cdfs,
+            rtt_cdfs,
             series: drawn,
         });
     }
@@ -257,6 +253,28 @@ fn halves<'a>(link: &Link, measured: &'a Measured) -> Vec<(String, Heading, &'a 
         .collect()
 }
 
+/// Each group with its flows.
+fn groups<'a>(plan: &'a Scenario, measured: &'a Measured) -> impl Iterator<Item = (&'a Traffic, &'a [FlowMeasured])> {
+    let mut rest = measured.flows.as_slice();
+    plan.traffic.iter().map(move |traffic| {
+        let (own, others) = rest.split_at((traffic.flows as usize).min(rest.len()));
+        rest = others;
+        (traffic, own)
+    })
+}
+
+/// Times in the queue, and round trips of probes.
+fn distributions(plan: &Scenario, measured: &Measured) -> Distributions {
+    let probed = groups(plan, measured).filter(|(_, flows)| flows.iter().any(|flow| flow.probes.is_some()));
+    Distributions {
+        sojourn: halves(&plan.links[0], measured)
+            .into_iter()
+            .map(|(name, _, half)| (name, half.times.sojourn.histogram()))
+            .collect(),
+        round_trips: probed.map(|(traffic, flows)| (traffic.name.clone(), round_trips(flows))).collect(),
+    }
+}
+
 /// Values over time of one run, named as the simulator names them.
 fn series(plan: &Scenario, measured: &Measured) -> Vec<Series> {
     let link = &plan.links[0];
@@ -288,13 +306,10 @@ fn reduce(plan: &Scenario, measured: &Measured) -> RunFigures {
             LinkFigures { name, values, group_share: vec![None; plan.traffic.len()] }
         })
         .collect();
-    let mut rest = measured.flows.as_slice();
-    let (mut groups, mut flows, mut loads) = (Vec::new(), Vec::new(), Vec::new());
-    for (number, traffic) in plan.traffic.iter().enumerate() {
-        let (own, others) = rest.split_at((traffic.flows as usize).min(rest.len()));
-        rest = others;
+    let (mut figures, mut flows, mut loads) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, (traffic, own)) in groups(plan, measured).enumerate() {
         let values = GROUP_METRICS.iter().map(|metric| group_value(metric.name, own, seconds)).collect();
-        groups.push(GroupFigures { name: traffic.name.clone(), flows: traffic.flows, values });
+        figures.push(GroupFigures { name: traffic.name.clone(), flows: traffic.flows, values });
         for (index, flow) in own.iter().enumerate() {
             let goodput_bit_s = (seconds > 0.0).then(|| flow.delivered_bytes as f64 * 8.0 / seconds);
             flows.push(FlowFigures { group: number as u32, index: index as u32, goodput_bit_s });
@@ -307,7 +322,7 @@ fn reduce(plan: &Scenario, measured: &Measured) -> RunFigures {
     let events = measured.down.counters.arrived.packets.get() + measured.up.counters.arrived.packets.get();
     RunFigures {
         links,
-        groups,
+        groups: figures,
         flows,
         jain_goodput: jain(loads.iter().map(|(bytes, _)| *bytes)),
         jain_drop_share: None,
