@@ -18,7 +18,8 @@ pub struct Probes {
     next: u64,
     tally: Tally,
     rtt: TimeCounts,
-    /// The longest round trip so far, whether it counts or not.
+    /// The latest and the longest round trip so far, whether they count or not.
+    last: Option<Duration>,
     longest: Option<Duration>,
 }
 
@@ -70,6 +71,7 @@ impl Probes {
             next: 0,
             tally: Tally::default(),
             rtt: TimeCounts::new(),
+            last: None,
             longest: None,
         }
     }
@@ -84,6 +86,7 @@ impl Probes {
     /// The answer to probe `number`, which left at `sent_at`, has come.
     pub fn answer(&mut self, now: Instant, number: u64, sent_at: Instant) {
         let rtt = now.since(sent_at);
+        self.last = Some(rtt);
         self.longest = Some(self.longest.map_or(rtt, |longest| longest.max(rtt)));
         // One that has been overtaken is lost already, and stays so.
         if number < self.next || number >= self.sent {
@@ -100,6 +103,12 @@ impl Probes {
         (self.from, self.next) = (self.sent, self.sent);
         self.tally = Tally::default();
         self.rtt.clear();
+    }
+
+    /// The round trip of the answer that came last.
+    #[must_use]
+    pub const fn last(&self) -> Option<Duration> {
+        self.last
     }
 
     /// How long a probe is waited for: twice the longest round trip there was, as `ping` does after its last probe (iputils, ping(8), `-W`), and an
@@ -161,7 +170,7 @@ mod tests {
     fn what_may_still_come_is_not_lost() {
         // Round trips of up to 250 ms, so 500 ms of patience. Numbers 4 to 9 have left since 400 ms and have no answer.
         let probes = answered(10, &[(2, 250), (3, 250)]);
-        assert_eq!(probes.patience(), Duration::ms(500));
+        assert_eq!((probes.patience(), probes.last()), (Duration::ms(500), Some(Duration::ms(250))));
         for (now, on_the_way) in [(900, 6), (901, 5), (1000, 5), (1400, 1), (1401, 0)] {
             let outcome = probes.outcome(at(now));
             // Numbers 0 and 1 were overtaken.
