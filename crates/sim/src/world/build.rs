@@ -365,10 +365,10 @@ impl World {
         {
             return fault(name(), format!("probes of {packet_size}: allowed {LEAST_ECHO} to 65535 B"));
         }
-        if let Some((sender, _, header)) = flow.source.tcp() {
-            if sender.mss + header > Bytes::new(u64::from(u16::MAX)) {
-                return fault(name(), format!("segments of {} and {} of headers exceed 65535 B", sender.mss, header));
-            }
+        if let Some((sender, _, header)) = flow.source.tcp()
+            && sender.mss + header > Bytes::new(u64::from(u16::MAX))
+        {
+            return fault(name(), format!("segments of {} and {} of headers exceed 65535 B", sender.mss, header));
         }
         let (kind, slot, header) = if let (Ends::Outside, Some((sender, _, header))) = (ends, flow.source.tcp()) {
             let size = match (&flow.source, sender.data) {
