@@ -12,7 +12,7 @@ from typing import ClassVar
 from goodqueue._part import Part
 from goodqueue._toml import Value
 
-__all__ = ["KINDS", "Bulk", "BulkWithPauses", "Cbr", "FlowList", "Gaming", "OnOff", "Page", "Poisson", "Short", "Traffic", "Video", "VideoFrames", "Voip", "Web"]
+__all__ = ["KINDS", "Bulk", "BulkWithPauses", "Cbr", "Echo", "FlowList", "Gaming", "OnOff", "Page", "Poisson", "Short", "Traffic", "Video", "VideoFrames", "Voip", "Web"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -709,6 +709,29 @@ class OnOff(Traffic):
     __hash__ = Part.__hash__
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Echo(Traffic):
+    """Probes: small UDP packets that the far end sends back at once, for round-trip times and losses as ping shows them.
+
+    Parameters
+    ----------
+    interval
+        Time from one probe to the next; for instance ``"20 ms"``. Default: "100 ms".
+    packet_size
+        IP length of each probe and of its answer, 44 B at least; for instance ``"200 B"``. Default: "84 B".
+    ecn
+        ECN codepoint: false, true, "ect0" or "ect1"; for instance ``"ect0"``. Default: false.
+    """
+
+    kind: ClassVar[str] = "echo"
+
+    interval: Value | None = None
+    packet_size: Value | None = None
+    ecn: Value | None = None
+
+    __hash__ = Part.__hash__
+
+
 KINDS: Mapping[str, type[Traffic]] = {
     "bulk": Bulk,
     "bulk-with-pauses": BulkWithPauses,
@@ -723,5 +746,6 @@ KINDS: Mapping[str, type[Traffic]] = {
     "cbr": Cbr,
     "poisson": Poisson,
     "on-off": OnOff,
+    "echo": Echo,
 }
 """Each kind's class."""

@@ -17,5 +17,14 @@ describe("parseResult", () => {
     const once = parseResult(JSON.stringify(fixture({ replications: 1 })));
     expect(once.points[2]?.figure("links", "bottleneck", "sojourn_s", "p95")?.ci95).toBeNull();
   });
+  it("reads round trips of probes, where there are any", () => {
+    expect(result.points[0]?.probes).toEqual([]);
+    const data = fixture() as { points: object[] };
+    Object.assign(data.points[1] ?? {}, { rtt_cdfs: [{ group: "echo", rtt_s: [0.02, 0.03], quantile: [0.5, 1] }] });
+    const probed = parseResult(JSON.stringify(data)).points[1];
+    expect(probed?.probes).toEqual(["echo"]);
+    expect(probed?.rttCdf("echo")).toEqual({ times: [0.02, 0.03], quantile: [0.5, 1] });
+    expect(probed?.rttCdf("bulk")).toBeUndefined();
+  });
   it("refuses another schema", () => expect(() => parseResult('{"schema":"other/2"}')).toThrow("goodqueue.report/1"));
 });

@@ -148,8 +148,8 @@ fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, leg: &Leg
         forward.push(wire("to-receiver", Duration::ZERO));
     }
     let mut reverse = Vec::new();
-    // Only TCP has anything to send back.
-    if source.tcp().is_some() {
+    // Others have nothing to send back.
+    if source.is_answered() {
         if both_ends {
             reverse.push(wire("receiver", Duration::ZERO));
         }

@@ -3,6 +3,7 @@
 pub mod build;
 pub mod compare;
 pub mod diagnostic;
+pub mod distributions;
 pub mod error;
 pub mod files;
 pub mod flow_file;

@@ -219,7 +219,7 @@ impl<'a> Lint<'a> {
         let on_wire =
             |rate: Rate, packet: Bytes| rate.as_bit_s() as f64 * (packet + overhead).get() as f64 / packet.get().max(1) as f64;
         let each = match &part.source {
-            SourceSpec::Call { interval, packet_size, .. } => {
+            SourceSpec::Call { interval, packet_size, .. } | SourceSpec::Echo { interval, packet_size, .. } => {
                 (*packet_size + overhead).bits() as f64 / interval.as_secs_f64().max(1e-9)
             }
             SourceSpec::Cbr { rate, packet_size, .. }
@@ -271,6 +271,7 @@ impl<'a> Lint<'a> {
             SourceSpec::Tcp { sender, .. } | SourceSpec::Session { sender, .. } => sender.ecn_mode() != EcnMode::Off,
             SourceSpec::Cbr { ecn, .. }
             | SourceSpec::Call { ecn, .. }
+            | SourceSpec::Echo { ecn, .. }
             | SourceSpec::Frames { ecn, .. }
             | SourceSpec::Poisson { ecn, .. }
             | SourceSpec::OnOff { ecn, .. } => *ecn != Ecn::NotEct,

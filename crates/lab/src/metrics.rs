@@ -146,16 +146,19 @@ pub const LINK_METRICS: &[Metric] = &[
 ];
 
 /// Figures of one flow.
-pub const FLOW_METRICS: &[Metric] =
-    &[metric("goodput_bit_s", "bit/s", "data delivered once a second, over the whole measured part; UDP counts IP packets")];
+pub const FLOW_METRICS: &[Metric] = &[metric(
+    "goodput_bit_s",
+    "bit/s",
+    "data delivered once a second, over the whole measured part; UDP counts IP packets, an echo those of its answers",
+)];
 
 /// Figures of fairness between all flows.
 pub const JAIN_METRICS: &[Metric] = &[
-    metric("goodput", "1", "Jain's index of the goodputs of all flows: 1 is equal, 1/n is one flow taking all"),
+    metric("goodput", "1", "Jain's index of the goodputs of all flows but echoes: 1 is equal, 1/n is one flow taking all"),
     metric(
         "weighted_goodput",
         "1",
-        "Jain's index of the goodputs of all flows, each divided by its weight: 1 is shares as the weights say",
+        "Jain's index of the goodputs of all flows but echoes, each divided by its weight: 1 is shares as the weights say",
     ),
     metric(
         "drop_share",
@@ -184,8 +187,8 @@ impl RunFigures {
                 })
                 .collect(),
             flows: outcome.flows.iter().map(|flow| flow_figures(flow, seconds)).collect(),
-            jain_weighted: jain(outcome.flows.iter().map(|flow| flow.delivered_bytes as f64 / flow.weight)),
-            jain_goodput: jain(outcome.flows.iter().map(|flow| flow.delivered_bytes as f64)),
+            jain_weighted: jain(load(&outcome.flows).map(|flow| flow.delivered_bytes as f64 / flow.weight)),
+            jain_goodput: jain(load(&outcome.flows).map(|flow| flow.delivered_bytes as f64)),
             jain_drop_share: drop_share(&outcome.flows),
             fingerprint: outcome.fingerprint,
             events: outcome.events,
@@ -264,10 +267,15 @@ fn flow_figures(flow: &FlowOutcome, seconds: f64) -> FlowFigures {
     FlowFigures { group: flow.group, index: flow.index, goodput_bit_s }
 }
 
+/// Flows that want a share of the link: probes do not.
+fn load(flows: &[FlowOutcome]) -> impl Iterator<Item = &FlowOutcome> {
+    flows.iter().filter(|flow| !flow.is_probe)
+}
+
 /// Jain's index of (drops of the flow / all drops) / (packets of the flow / all packets) over flows that sent something.
 fn drop_share(flows: &[FlowOutcome]) -> Option<f64> {
     // Jain's index does not change when all shares are multiplied by the same number, so the two totals cancel out.
-    let active = flows.iter().filter(|flow| flow.sent_packets > 0);
+    let active = load(flows).filter(|flow| flow.sent_packets > 0);
     jain(active.map(|flow| flow.dropped_packets as f64 / flow.sent_packets as f64))
 }
 

@@ -58,24 +58,26 @@ pub struct ReportPoint<'a> {
     /// The kind of queue at the main link, with the algorithm it is over behind a colon; decides the colour.
     pub kind: String,
     /// Distribution of the sojourn times at each observed link, over all replications.
-    pub cdfs: Vec<LinkCdf>,
+    pub cdfs: Vec<Cdf>,
+    /// Distribution of the round trips of each group of probes, over all replications.
+    pub rtt_cdfs: Vec<Cdf>,
     /// Sampled series of the first replication; empty when nothing was sampled.
     pub series: &'a [Series],
 }
 
-/// Distribution of the sojourn times at one link.
+/// Distribution of times: those in the queue at one link, or round trips of one group.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LinkCdf {
-    /// The link's name.
-    pub link: String,
-    /// (sojourn time in seconds, part of the packets in [0, 1] that waited no longer), both rising.
+pub struct Cdf {
+    /// The link's or the group's name.
+    pub subject: String,
+    /// (time in seconds, part of the packets in [0, 1] that took no longer), both rising.
     pub points: Vec<(f64, f64)>,
 }
 
-impl LinkCdf {
+impl Cdf {
     /// From the packets counted in `histogram`; no points when it is empty.
     #[must_use]
-    pub fn new(link: impl Into<String>, histogram: &SojournHistogram) -> Self {
+    pub fn new(subject: impl Into<String>, histogram: &SojournHistogram) -> Self {
         let total = histogram.len();
         let mut points = Vec::new();
         let mut below = 0;
@@ -83,7 +85,7 @@ impl LinkCdf {
             below += step.count_since_last_iteration();
             points.push((step.value_iterated_to() as f64 * 1e-9, below as f64 / total as f64));
         }
-        Self { link: link.into(), points }
+        Self { subject: subject.into(), points }
     }
 }
 

@@ -4,13 +4,14 @@
 //! its outcome to figures, and hands them to one collector, which puts them back into that order.
 
 use crate::build;
+use crate::distributions::Distributions;
 use crate::error::RunFailure;
 use crate::metrics::{LinkFigures, RunFigures};
 use crate::plan::Point;
 use crate::record::{RecordedRun, Recorder};
-use crate::report::LinkCdf;
+use crate::report::Cdf;
 use crate::summary::PointSummary;
-use goodqueue_sim::{Continue, Outcome, Progress, Recording, Series, SojournHistogram, World, WorldSpec};
+use goodqueue_sim::{Continue, Outcome, Progress, Recording, Series, World, WorldSpec};
 use goodqueue_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -93,7 +94,9 @@ pub struct PointResult {
     /// Each finished replication, for comparisons replication by replication.
     pub runs: Vec<Replication>,
     /// Distributions of sojourn times over all replications, if kept.
-    pub cdfs: Vec<LinkCdf>,
+    pub cdfs: Vec<Cdf>,
+    /// Distributions of the round trips of probes, by group, over all replications, if kept.
+    pub rtt_cdfs: Vec<Cdf>,
     /// Series of the first replication, if kept.
     pub series: Vec<Series>,
 }
@@ -102,8 +105,8 @@ impl PointResult {
     /// Of one run of `point` that something else carried out, as its replication 0. `measured` is the length of its measured part.
     #[must_use]
     pub fn of_one_run(point: &Point, outcome: Outcome, measured: Duration) -> Self {
-        let Finished { figures, series, sojourn, .. } = Finished::of(outcome, measured, true);
-        PointRuns { figures: vec![figures], replications: vec![0], sojourn, series }.reduce(point)
+        let Finished { figures, series, times, .. } = Finished::of(outcome, measured, true);
+        PointRuns { figures: vec![figures], replications: vec![0], times, series }.reduce(point)
     }
 }
 
@@ -304,7 +307,7 @@ struct Finished {
     figures: RunFigures,
     series: Vec<Series>,
     packets: Vec<goodqueue_trace::PacketEvent>,
-    sojourn: Vec<(String, SojournHistogram)>,
+    times: Distributions,
 }
 
 impl Shared<'_> {
@@ -354,10 +357,11 @@ impl Shared<'_> {
 }
 
 impl Finished {
-    fn of(outcome: Outcome, duration: Duration, drawn: bool) -> Self {
+    fn of(mut outcome: Outcome, duration: Duration, drawn: bool) -> Self {
         let figures = RunFigures::of(&outcome, duration);
-        let sojourn = if drawn { outcome.links.into_iter().map(|link| (link.name, link.sojourn)).collect() } else { Vec::new() };
-        Self { figures, series: outcome.series, packets: outcome.packets, sojourn }
+        let (series, packets) = (std::mem::take(&mut outcome.series), std::mem::take(&mut outcome.packets));
+        let times = if drawn { Distributions::of(outcome) } else { Distributions::default() };
+        Self { figures, series, packets, times }
     }
 }
 
@@ -383,7 +387,7 @@ struct Collector<'a> {
 struct PointRuns {
     figures: Vec<RunFigures>,
     replications: Vec<u32>,
-    sojourn: Vec<(String, SojournHistogram)>,
+    times: Distributions,
     series: Vec<Series>,
 }
 
@@ -429,14 +433,7 @@ impl<'a> Collector<'a> {
         if replication == 0 && point < self.options.drawn_points {
             current.series = run.series;
         }
-        if current.sojourn.is_empty() {
-            current.sojourn = run.sojourn;
-        } else {
-            for ((_, sum), (_, histogram)) in current.sojourn.iter_mut().zip(run.sojourn) {
-                // Both have the same precision, and the sum grows as needed, so adding cannot fail.
-                let _ = sum.add(histogram);
-            }
-        }
+        current.times.add(run.times);
         current.replications.push(replication);
         current.figures.push(run.figures);
     }
@@ -453,10 +450,12 @@ impl<'a> Collector<'a> {
 
 impl PointRuns {
     fn reduce(self, point: &Point) -> PointResult {
+        let [cdfs, rtt_cdfs] = self.times.cdfs();
         PointResult {
             summary: PointSummary::of(point.set.clone(), &self.figures),
             runs: self.replications.into_iter().zip(self.figures).map(Replication::of).collect(),
-            cdfs: self.sojourn.iter().map(|(name, histogram)| LinkCdf::new(name.as_str(), histogram)).collect(),
+            cdfs,
+            rtt_cdfs,
             series: self.series,
         }
     }

@@ -254,6 +254,15 @@ pub const KINDS: &[TrafficKind] = &[
         ],
         transport: Transport::Udp,
     },
+    TrafficKind {
+        kind: "echo",
+        summary: "probes: small UDP packets that the far end sends back at once, for round-trip times and losses as ping shows them",
+        own: &[
+            key("interval", "\"100 ms\"", "\"20 ms\"", "time from one probe to the next"),
+            key("packet_size", "\"84 B\"", "\"200 B\"", "IP length of each probe and of its answer, 44 B at least"),
+        ],
+        transport: Transport::Udp,
+    },
 ];
 
 #[cfg(test)]

@@ -245,6 +245,7 @@ fn worlds_without_tcp_are_the_simulators() {
         &[
             udp(SourceSpec::Cbr { rate: Rate::mbit(2), packet_size, ecn }),
             udp(SourceSpec::Poisson { rate: Rate::mbit(4), packet_size, sizes: SizeLaw::Exponential, ecn }),
+            FlowSpec { source: SourceSpec::Echo { interval: Duration::ms(20), packet_size, ecn }, ..flow("cubic", None, 0) },
         ],
         3,
     );
@@ -254,6 +255,8 @@ fn worlds_without_tcp_are_the_simulators() {
     for (linux, sim) in outcome.flows.iter().zip(&simulated.flows) {
         assert_eq!((linux.sent_packets, linux.delivered_bytes), (sim.sent_packets, sim.delivered_bytes));
     }
+    assert!(outcome.groups[0].rtt.len() > 100);
+    assert_eq!(outcome.groups[0].rtt, simulated.groups[0].rtt);
 }
 
 fn both_directions_are_filled() {

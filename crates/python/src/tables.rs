@@ -129,7 +129,7 @@ pub fn cdf(results: &[PointResult], labels: &[String]) -> Made {
         for cdf in &result.cdfs {
             for &(seconds, part) in &cdf.points {
                 numbers.push(number);
-                links.append_value(&cdf.link);
+                links.append_value(&cdf.subject);
                 sojourn.append_value(seconds);
                 share.append_value(part);
             }

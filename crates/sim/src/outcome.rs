@@ -68,13 +68,13 @@ pub struct FlowOutcome {
     pub index: u32,
     /// Its weight.
     pub weight: f64,
-    /// Bytes delivered to the receiving application (payload, each byte once; UDP: IP bytes that arrived).
+    /// Bytes delivered to the receiving application (payload, each byte once; UDP: IP bytes that arrived; of an echo, those of the answers).
     pub delivered_bytes: u64,
     /// Packets the source sent.
     pub sent_packets: u64,
     /// Of these, retransmissions.
     pub retransmitted_packets: u64,
-    /// Packets of this flow dropped by queues, in the forward direction.
+    /// Packets of this flow dropped by queues, in the forward direction; of an echo, probes that never came back.
     pub dropped_packets: u64,
     /// Packets of this flow that were marked, in the forward direction.
     pub marked_packets: u64,
@@ -82,10 +82,12 @@ pub struct FlowOutcome {
     pub completion: Option<Duration>,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Runs of consecutive packets that queues dropped, in the forward direction.
+    /// Runs of these dropped packets that follow one another.
     pub loss_runs: u64,
     /// The longest of them, in packets.
     pub longest_loss_run: u64,
+    /// It measures and is no load: an echo.
+    pub is_probe: bool,
 }
 
 /// What the flows of one group have in common.
@@ -93,7 +95,7 @@ pub struct FlowOutcome {
 pub struct GroupOutcome {
     /// Its name.
     pub name: String,
-    /// Round-trip times measured by its TCP senders, in nanoseconds; empty for UDP.
+    /// Round-trip times measured by its TCP senders, or those of its answered probes, in nanoseconds; empty for other UDP.
     pub rtt: SojournHistogram,
     /// Sojourn times of its data packets at all observed links, in nanoseconds.
     pub sojourn: SojournHistogram,

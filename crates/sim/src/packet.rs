@@ -73,7 +73,7 @@ impl FlowId {
     }
 }
 
-/// A packet. UDP packets use the segment's `number` and `timestamp` and no flags.
+/// A packet. UDP packets use the segment's `number` and `timestamp` and no flags, but for answers, which travel from sink to source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SimPacket {
     pub(crate) segment: Segment,

@@ -172,7 +172,7 @@ pub struct FlowSpec {
     pub index: u32,
     /// Links from source to sink, in order; at least one.
     pub forward: Vec<LinkId>,
-    /// Links from sink to source, in order; at least one for TCP.
+    /// Links from sink to source, in order; at least one where the sink answers ([`SourceSpec::is_answered`]).
     pub reverse: Vec<LinkId>,
     /// When it starts.
     pub start: Instant,
@@ -281,6 +281,15 @@ pub enum SourceSpec {
         /// Codepoint they carry.
         ecn: goodqueue_units::Ecn,
     },
+    /// UDP packets at constant gaps that the sink sends back at once, as long as they came and with the same codepoint: they measure round-trip times.
+    Echo {
+        /// Time from one packet to the next.
+        interval: Duration,
+        /// IP length, both ways; more than a UDP packet without payload has.
+        packet_size: Bytes,
+        /// Codepoint they carry, both ways.
+        ecn: goodqueue_units::Ecn,
+    },
     /// Frames at constant gaps, each a burst of UDP packets: every `group`-th is large, the others are small.
     Frames {
         /// Mean rate in IP bits.
@@ -339,6 +348,12 @@ impl SourceSpec {
             }
             _ => None,
         }
+    }
+
+    /// Does the sink send something back?
+    #[must_use]
+    pub const fn is_answered(&self) -> bool {
+        self.tcp().is_some() || matches!(self, Self::Echo { .. })
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::call::Listener;
 use crate::random::exponential;
 use crate::spec::{SizeLaw, SourceSpec};
+use goodqueue_trace::Probes;
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
 
 /// A source of UDP packets of one size.
@@ -17,6 +18,8 @@ pub(crate) struct UdpSource {
     pub(crate) stopped: bool,
     /// Who hears what arrives, of a call.
     pub(crate) listener: Option<Box<Listener>>,
+    /// What is known of packets that are sent back.
+    pub(crate) probes: Option<Box<Probes>>,
     rng: Rng,
     pattern: Pattern,
 }
@@ -30,7 +33,7 @@ enum Pattern {
 }
 
 /// An IP and a UDP header.
-const SMALLEST_PACKET: u16 = 28;
+pub(crate) const SMALLEST_PACKET: u16 = 28;
 
 /// A constant gap kept exact by carrying the fraction of a nanosecond.
 #[derive(Clone, Debug)]
@@ -63,7 +66,7 @@ impl UdpSource {
         let (packet_size, ecn, pattern) = match *spec {
             SourceSpec::Tcp { .. } | SourceSpec::Session { .. } => return None,
             SourceSpec::Cbr { rate, packet_size, ecn } => (packet_size, ecn, Pattern::Constant(Gap::new(packet_size, rate))),
-            SourceSpec::Call { interval, packet_size, ecn, .. } => {
+            SourceSpec::Call { interval, packet_size, ecn, .. } | SourceSpec::Echo { interval, packet_size, ecn } => {
                 (packet_size, ecn, Pattern::Constant(Gap { whole: interval.as_nanos(), remainder: 0, divisor: 1, carried: 0 }))
             }
             SourceSpec::Frames { rate, interval, group, ratio, packet_size, ecn } => {
@@ -87,6 +90,7 @@ impl UdpSource {
                 (packet_size, ecn, pattern)
             }
         };
+        let probes = if let SourceSpec::Echo { interval, .. } = *spec { Some(Box::new(Probes::new(interval))) } else { None };
         let mean_ip_len = packet_size.get().min(u64::from(u16::MAX)) as u16;
         Some(Self {
             mean_ip_len,
@@ -97,6 +101,7 @@ impl UdpSource {
             delivered_bytes: 0,
             stopped: false,
             listener: None,
+            probes,
             rng,
             pattern,
         })

@@ -167,6 +167,8 @@ struct ReceiverHost {
 enum HostKind {
     Tcp,
     Udp,
+    /// UDP that the sink sends back.
+    Echo,
     /// Transfers over connections that come and go. Its packets belong to streams, whose numbers of flows follow those of the specification.
     Session,
     /// One way of a session's channel.

@@ -1,5 +1,6 @@
 //! Kernel senders across the forwarder, and what they and it measured.
 
+mod echo;
 mod flows;
 mod gaps;
 mod samples;
@@ -50,6 +51,15 @@ pub enum Source {
         /// IP length.
         packet_size: u32,
         /// Codepoint they carry.
+        ecn: Ecn,
+    },
+    /// UDP packets that the far end sends back.
+    Echo {
+        /// Time from one to the next.
+        interval: Duration,
+        /// IP length, both ways; with room for a number and a time, 44 at least.
+        packet_size: u32,
+        /// Codepoint they carry, both ways.
         ecn: Ecn,
     },
 }

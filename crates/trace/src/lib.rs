@@ -1,10 +1,12 @@
-//! The one vocabulary of packet events, whoever makes them, and its version; and how times are counted.
+//! The one vocabulary of packet events, whoever makes them, and its version; and how times and probes are counted.
 #![forbid(unsafe_code)]
 
+mod probes;
 mod times;
 
 use goodqueue_aqm::Reason;
 use goodqueue_units::{Duration, Instant};
+pub use probes::{Probes, ProbesOutcome};
 pub use times::{TimeCounts, TimeHistogram, empty_histogram};
 
 /// Version of the vocabulary; a change of it is a change of every file made from it.

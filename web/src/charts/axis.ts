@@ -28,7 +28,8 @@ export function plotAxis(which: "x" | "y", axis: LineAxis, unit: () => Unit, ink
     labelSize: 20,
     size: which === "x" ? 26 : (_plot, values) => 14 + Math.max(0, ...(values ?? []).map((value) => (value ?? "").length)) * 6.9,
     gap: 6,
-    ...(axis.scale === "log" ? { splits: (_plot: uPlot, _axis: number, min: number, max: number) => logTicks({ min, max }) } : {}),
+    // Every tick there is has its number: left alone, the library writes those of powers of ten.
+    ...(axis.scale === "log" ? { splits: (_plot: uPlot, _axis: number, min: number, max: number) => logTicks({ min, max }), filter: (_plot: uPlot, splits: number[]) => splits } : {}),
     space: which === "x" ? 64 : height < 170 ? 22 : 36,
     values: (_plot, splits) => {
       const shown = splits.map((split) => (split === null ? null : Number((split * unit().factor).toPrecision(10))));

@@ -5,8 +5,8 @@ import type { LineData } from "../charts/line.ts";
 import { SharedWindow } from "../charts/window.ts";
 import { segmented, selectField } from "../dom.ts";
 import { type Quantity, quantityOf } from "../units.ts";
-import type { Point, Result } from "./data.ts";
-import { distributionChart } from "./distribution.ts";
+import type { Cdf, Point, Result } from "./data.ts";
+import { type Distributed, distributionChart, ROUND_TRIPS, SOJOURN } from "./distribution.ts";
 import { fairnessChart } from "./fairness.ts";
 import { Frame } from "../charts/frame.ts";
 import type { Arrangement, State } from "./state.ts";
@@ -28,7 +28,8 @@ export function makeCharts(result: Result, state: State): Charts {
   const visible = (): Point[] => result.points.filter((point) => state.isVisible(point.number));
   const legend = (): { label: string; look: Point["look"] }[] => visible().map(({ label, look }) => ({ label, look }));
   const shared = { legend, isWide: () => false };
-  const overview = [tradeoffFrame(state, visible, shared), distributionFrame(state, visible, shared)];
+  const overview = [tradeoffFrame(state, visible, shared), sojournFrame(state, visible, shared)];
+  if (result.points.some((point) => point.probes.length > 0)) overview.push(roundTripsFrame(result, visible, shared));
   const hasFlows = result.points.some((point) => point.flows.length > 1);
   if (hasFlows) overview.push(fairnessFrame(result, visible, shared));
   const hasSeries = result.points.some((point) => point.series.length > 0);
@@ -69,21 +70,57 @@ function isSpreadOut(points: readonly Point[], link: string): boolean {
   return Math.min(...delays) > 0 && Math.max(...delays) > 6 * Math.min(...delays);
 }
 
-function distributionFrame(state: State, visible: () => Point[], shared: Shared): Frame {
-  let scale: "linear" | "log" = "log";
-  const window = new SharedWindow("distribution");
-  const frame: Frame = new Frame({
+function sojournFrame(state: State, visible: () => Point[], shared: Shared): Frame {
+  return distributionFrame(SOJOURN, {
     ...shared,
+    visible,
     title: "Sojourn time of the packets",
     hint: "Which part of them waited no longer. Further left is better.",
+    of: (point) => point.cdf(state.link),
+    more: () => [],
+  });
+}
+
+function roundTripsFrame(result: Result, visible: () => Point[], shared: Shared): Frame {
+  const groups = [...new Set(result.points.flatMap((point) => point.probes))];
+  let group = groups[0] ?? "";
+  return distributionFrame(ROUND_TRIPS, {
+    ...shared,
+    visible,
+    title: "Round trips of the probes",
+    hint: "Which part of them was back within this time. Further left is better.",
+    isWide: () => true,
+    of: (point) => point.rttCdf(group),
+    more: (update) => (groups.length > 1 ? [selectField("Probes", groups.map((value) => ({ value, label: value })), group, (value) => ((group = value), update()))] : []),
+  });
+}
+
+interface DistributionFrame extends Shared {
+  readonly visible: () => Point[];
+  readonly title: string;
+  readonly hint: string;
+  readonly of: (point: Point) => Cdf | undefined;
+  /** Controls of its own, given what draws the chart again. */
+  readonly more: (update: () => void) => HTMLElement[];
+}
+
+function distributionFrame(what: Distributed, { visible, of, more, ...options }: DistributionFrame): Frame {
+  let scale: "linear" | "log" = "log";
+  const window = new SharedWindow(what.name);
+  const update = (): void => {
+    window.set(null);
+    frame.update();
+  };
+  const frame: Frame = new Frame({
+    ...options,
     controls: [
+      ...more(update),
       segmented("Time axis", SCALES, scale, (value) => {
         scale = value === "log" ? "log" : "linear";
-        window.set(null);
-        frame.update();
+        update();
       }),
     ],
-    make: () => (visible().some((point) => point.cdf(state.link)) ? distributionChart(visible(), state.link, scale, window) : undefined),
+    make: () => (visible().some(of) ? distributionChart(what, visible(), of, scale, window) : undefined),
     empty: "No distribution was recorded for these queues.",
   });
   window.watch(() => frame.zoomChanged());

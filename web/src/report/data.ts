@@ -33,6 +33,12 @@ export interface FlowGoodput {
   readonly ci95: number | null;
 }
 
+/** A distribution: which part took no longer than each of these times, in seconds. */
+export interface Cdf {
+  readonly times: readonly number[];
+  readonly quantile: readonly number[];
+}
+
 /** One compared point. */
 export interface Point {
   readonly number: number;
@@ -43,7 +49,10 @@ export interface Point {
   readonly flowsInAll: number;
   readonly series: readonly Series[];
   /** Distribution of sojourn times by link. */
-  cdf(link: string): { readonly sojourn: readonly number[]; readonly quantile: readonly number[] } | undefined;
+  cdf(link: string): Cdf | undefined;
+  /** Groups of probes, and the distribution of the round trips of each. */
+  readonly probes: readonly string[];
+  rttCdf(group: string): Cdf | undefined;
   /** A figure of the summary by its path: `figure("links", "bottleneck", "utilization")`. */
   figure(...path: string[]): Figure | undefined;
 }
@@ -114,7 +123,8 @@ function readPoint(number: number, raw: Fields, summary: Fields, axes: readonly 
   const goodputs = gappy(flows["goodput_bit_s"]);
   const intervals = gappy(flows["ci95"]);
   const indexes = numbers(flows["index"]);
-  const cdfs = new Map(list(raw["cdfs"]).map(fields).map((cdf) => [string(cdf["link"]), { sojourn: numbers(cdf["sojourn_s"]), quantile: numbers(cdf["quantile"]) }]));
+  const cdfs = readCdfs(raw["cdfs"], "link", "sojourn_s");
+  const rttCdfs = readCdfs(raw["rtt_cdfs"], "group", "rtt_s");
   return {
     number,
     label: string(raw["label"]),
@@ -124,8 +134,15 @@ function readPoint(number: number, raw: Fields, summary: Fields, axes: readonly 
     flowsInAll: Number(flows["total"] ?? 0),
     series: list(raw["series"]).map(fields).map((series) => readSeries(series, axes)),
     cdf: (link) => cdfs.get(link),
+    probes: [...rttCdfs.keys()],
+    rttCdf: (group) => rttCdfs.get(group),
     figure: (...path) => figure(path.reduce<Json | undefined>((at, key) => fields(at)[key], summary)),
   };
+}
+
+/** Distributions by the name under `subject`. */
+function readCdfs(raw: Json | undefined, subject: string, times: string): Map<string, Cdf> {
+  return new Map(list(raw).map(fields).map((cdf) => [string(cdf[subject]), { times: numbers(cdf[times]), quantile: numbers(cdf["quantile"]) }]));
 }
 
 function readSeries(raw: Fields, axes: readonly number[][]): Series {

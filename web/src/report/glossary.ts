@@ -15,7 +15,7 @@ export const GLOSSARY: readonly (readonly [term: string, meaning: string])[] = [
   ["p50, p95, p99", "Percentiles: half, 95 % or 99 % of the packets waited no longer than this."],
   ["Queue length", "Time average of the packets waiting; the one in transmission is not counted."],
   ["Replication", "One run with its own random numbers. Figures are means over all replications."],
-  ["RTT", "Round-trip time, from sending a segment to its acknowledgement, as the sender measures it."],
+  ["RTT", "Round-trip time, from sending a segment to its acknowledgement, as the sender measures it; of a probe, to the arrival of its answer."],
   ["Seed", "The number that all random numbers of a run come from. The same scenario and seed give the same result."],
   ["Sojourn time", "Time a packet spent in the queue, from its arrival to the start of its transmission. Dropped packets are not counted."],
   ["Throughput", "Everything the link sent, headers, framing and repeated data included, per second."],

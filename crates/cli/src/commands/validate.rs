@@ -140,7 +140,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (real, runs) = against.run(&points, &options, voids, &stop, &mut |part| bar.set(0.5 + part / 2.0));
     bar.finish();
 
-    let comparison = Comparison::new(against.name(), &sim, &real, runs);
+    let comparison = Comparison::new(against.name(), &points, &sim, &real, runs);
     // The table first: whatever happens to the files, nothing finished is lost.
     let printed = print(&comparison.text());
     let json = format!("{:#}\n", comparison.to_json());

@@ -3,11 +3,11 @@
 use super::validity::{Validity, Voids};
 use super::{limit, line, queue};
 use goodqueue_aqm::Rng;
+use goodqueue_lab::distributions::Distributions;
 use goodqueue_lab::error::RunFailure;
 use goodqueue_lab::metrics::{FlowFigures, GROUP_METRICS, GroupFigures, LINK_METRICS, LinkFigures, RunFigures};
 use goodqueue_lab::plan::{Heading, Link, Point, Scenario, Traffic};
 use goodqueue_lab::record::{RecordedRun, Recorder};
-use goodqueue_lab::report::LinkCdf;
 use goodqueue_lab::runner::{PointResult, Replication, RunOptions, RunReport, label};
 use goodqueue_lab::statistics::jain;
 use goodqueue_lab::summary::PointSummary;
@@ -18,6 +18,7 @@ use goodqueue_tcp::EcnMode;
 use goodqueue_testbed::experiment::{
     self, Arrivals, Columns, Experiment, Flow, FlowMeasured, HalfMeasured, Measured, Segments, Source, Way,
 };
+use goodqueue_trace::{ProbesOutcome, TimeCounts};
 use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -87,7 +88,10 @@ fn source(traffic: &Traffic, rng: Rng) -> Result<Source, String> {
             let (mean_on, mean_off) = (*mean_on, *mean_off);
             Ok(udp(*peak, Arrivals::OnOff { mean_on, mean_off }, *packet_size, *ecn))
         }
-        _ => refuse("kind", "is not supported by the live host: allowed bulk, cbr, poisson, on-off"),
+        SourceSpec::Echo { interval, packet_size, ecn } => {
+            Ok(Source::Echo { interval: *interval, packet_size: packet_size.get() as u32, ecn: *ecn })
+        }
+        _ => refuse("kind", "is not supported by the live host: allowed bulk, cbr, poisson, on-off, echo"),
     }
 }
 
@@ -107,7 +111,7 @@ pub fn run(
     let mut done = 0;
     for (place, point) in points.iter().enumerate() {
         let mut drawn = Vec::new();
-        let (mut figures, mut numbers, mut sojourn) = (Vec::new(), Vec::new(), Vec::<(String, _)>::new());
+        let (mut figures, mut numbers, mut times) = (Vec::new(), Vec::new(), Distributions::default());
         for replication in 0..options.replications {
             if stop.load(Ordering::Relaxed) {
                 report.complete = false;
@@ -126,13 +130,7 @@ pub fn run(
                     let run = reduce(&point.plan, &measured);
                     report.fingerprints.push(run.fingerprint);
                     report.events += run.events;
-                    let halves = halves(&point.plan.links[0], &measured);
-                    for (number, (name, _, half)) in halves.into_iter().enumerate() {
-                        match sojourn.get_mut(number) {
-                            Some((_, sum)) => half.times.sojourn.add_to(sum),
-                            None => sojourn.push((name, half.times.sojourn.histogram())),
-                        }
-                    }
+                    times.add(distributions(&point.plan, &measured));
                     figures.push(run);
                     numbers.push(replication);
                 }
@@ -145,10 +143,12 @@ pub fn run(
             done += 1;
             progress(f64::from(done) / total as f64);
         }
+        let [cdfs, rtt_cdfs] = times.cdfs();
         report.points.push(PointResult {
             summary: PointSummary::of(point.set.clone(), &figures),
             runs: numbers.into_iter().zip(figures).map(replicated).collect(),
-            cdfs: sojourn.iter().map(|(name, histogram)| LinkCdf::new(name.as_str(), histogram)).collect(),
+            cdfs,
+            rtt_cdfs,
             series: drawn,
         });
     }
@@ -253,6 +253,28 @@ fn halves<'a>(link: &Link, measured: &'a Measured) -> Vec<(String, Heading, &'a 
         .collect()
 }
 
+/// Each group with its flows.
+fn groups<'a>(plan: &'a Scenario, measured: &'a Measured) -> impl Iterator<Item = (&'a Traffic, &'a [FlowMeasured])> {
+    let mut rest = measured.flows.as_slice();
+    plan.traffic.iter().map(move |traffic| {
+        let (own, others) = rest.split_at((traffic.flows as usize).min(rest.len()));
+        rest = others;
+        (traffic, own)
+    })
+}
+
+/// Times in the queue, and round trips of probes.
+fn distributions(plan: &Scenario, measured: &Measured) -> Distributions {
+    let probed = groups(plan, measured).filter(|(_, flows)| flows.iter().any(|flow| flow.probes.is_some()));
+    Distributions {
+        sojourn: halves(&plan.links[0], measured)
+            .into_iter()
+            .map(|(name, _, half)| (name, half.times.sojourn.histogram()))
+            .collect(),
+        round_trips: probed.map(|(traffic, flows)| (traffic.name.clone(), round_trips(flows))).collect(),
+    }
+}
+
 /// Values over time of one run, named as the simulator names them.
 fn series(plan: &Scenario, measured: &Measured) -> Vec<Series> {
     let link = &plan.links[0];
@@ -284,28 +306,27 @@ fn reduce(plan: &Scenario, measured: &Measured) -> RunFigures {
             LinkFigures { name, values, group_share: vec![None; plan.traffic.len()] }
         })
         .collect();
-    let mut rest = measured.flows.as_slice();
-    let (mut groups, mut flows, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-    for (number, traffic) in plan.traffic.iter().enumerate() {
-        let (own, others) = rest.split_at((traffic.flows as usize).min(rest.len()));
-        rest = others;
+    let (mut figures, mut flows, mut loads) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, (traffic, own)) in groups(plan, measured).enumerate() {
         let values = GROUP_METRICS.iter().map(|metric| group_value(metric.name, own, seconds)).collect();
-        groups.push(GroupFigures { name: traffic.name.clone(), flows: traffic.flows, values });
+        figures.push(GroupFigures { name: traffic.name.clone(), flows: traffic.flows, values });
         for (index, flow) in own.iter().enumerate() {
             let goodput_bit_s = (seconds > 0.0).then(|| flow.delivered_bytes as f64 * 8.0 / seconds);
             flows.push(FlowFigures { group: number as u32, index: index as u32, goodput_bit_s });
-            weights.push(traffic.weight);
+            // As in the simulator, probes want no share.
+            if flow.probes.is_none() {
+                loads.push((flow.delivered_bytes as f64, traffic.weight));
+            }
         }
     }
-    let goodputs = || measured.flows.iter().map(|flow| flow.delivered_bytes as f64);
     let events = measured.down.counters.arrived.packets.get() + measured.up.counters.arrived.packets.get();
     RunFigures {
         links,
-        groups,
+        groups: figures,
         flows,
-        jain_goodput: jain(goodputs()),
+        jain_goodput: jain(loads.iter().map(|(bytes, _)| *bytes)),
         jain_drop_share: None,
-        jain_weighted: jain(goodputs().zip(&weights).map(|(bytes, weight)| bytes / weight)),
+        jain_weighted: jain(loads.iter().map(|(bytes, weight)| bytes / weight)),
         // Two runs of a real network are never the same: what they counted stands for them.
         fingerprint: Rng::stream(events, measured.down.sent_bits).next_u64(),
         events,
@@ -368,11 +389,8 @@ fn group_value(name: &str, flows: &[FlowMeasured], seconds: f64) -> Option<f64> 
     let sum = |count: fn(&FlowMeasured) -> u64| flows.iter().map(count).sum::<u64>() as f64;
     let sent = sum(|flow| flow.sent_packets);
     let rtt = |value: &dyn Fn(&SojournHistogram) -> f64| {
-        let mut all = flows.first()?.rtt.clone();
-        for flow in &flows[1..] {
-            all.merge(&flow.rtt);
-        }
-        (!all.is_empty()).then(|| value(&all.histogram()) * 1e-9)
+        let all = round_trips(flows);
+        (!all.is_empty()).then(|| value(&all) * 1e-9)
     };
     match name {
         "goodput_bit_s" => (seconds > 0.0).then(|| sum(|flow| flow.delivered_bytes) * 8.0 / seconds),
@@ -382,6 +400,30 @@ fn group_value(name: &str, flows: &[FlowMeasured], seconds: f64) -> Option<f64> 
         "rtt_s.p99" => rtt(&|times| times.value_at_quantile(0.99) as f64),
         "retransmitted_ratio" => (sent > 0.0).then(|| sum(|flow| flow.retransmitted_packets) / sent),
         "sent_packets" => Some(sent),
+        _ => probe_value(name, flows),
+    }
+}
+
+/// Round-trip times of all flows of a group.
+fn round_trips(flows: &[FlowMeasured]) -> SojournHistogram {
+    let mut all = TimeCounts::new();
+    flows.iter().for_each(|flow| all.merge(flow.probes.as_ref().map_or(&flow.rtt, |probes| &probes.rtt)));
+    all.histogram()
+}
+
+/// What is known of probes alone: which of them never came back.
+fn probe_value(name: &str, flows: &[FlowMeasured]) -> Option<f64> {
+    let probes = || flows.iter().filter_map(|flow| flow.probes.as_ref());
+    let sum = |count: fn(&ProbesOutcome) -> u64| probes().map(count).sum::<u64>() as f64;
+    let (sent, lost, runs) = (sum(|probes| probes.sent), sum(|probes| probes.lost), sum(|probes| probes.loss_runs));
+    let part = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole);
+    match name {
+        "loss_ratio" => part(lost, sent),
+        "loss_run_packets.mean" => part(lost, runs),
+        "loss_run_packets.max" => {
+            probes().map(|probes| probes.longest_loss_run).max().filter(|longest| *longest > 0).map(|longest| longest as f64)
+        }
+        "loss_gap_packets" => part(sent - lost, runs),
         _ => None,
     }
 }

@@ -122,6 +122,7 @@ fn write_report(path: &Path, finished: &Finished<'_>) -> std::io::Result<()> {
             label: label.clone(),
             kind: point.plan.main_link().down.queue.as_ref().map_or_else(String::new, Queue::name),
             cdfs: result.cdfs.clone(),
+            rtt_cdfs: result.rtt_cdfs.clone(),
             series: &result.series,
         })
         .collect();

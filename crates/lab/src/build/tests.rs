@@ -1,7 +1,7 @@
 use super::*;
 use crate::plan::Plan;
-use goodqueue_sim::{HostNumber, SharedHost};
-use goodqueue_units::Rate;
+use goodqueue_sim::{HostNumber, SharedHost, SourceSpec};
+use goodqueue_units::{Ecn, Rate};
 use std::path::Path;
 
 fn point(more: &str) -> Point {
@@ -84,6 +84,17 @@ fn udp_needs_no_way_back() {
     let world = world(&point("[[traffic]]\nkind = \"cbr\"\nrate = \"15 Mbit/s\"\n"), 0);
     assert!(world.flows[0].reverse.is_empty());
     assert_eq!(world.links.len(), 2 + 2);
+}
+
+#[test]
+fn an_echo_comes_back_and_is_what_ping_sends() {
+    let spec = world(&point("[[traffic]]\nkind = \"echo\"\nrtt_extra = \"10 ms\"\nclass = 5"), 0);
+    let flow = &spec.flows[0];
+    // Over access links of 0.1 ms each and the bottleneck of 5 ms, both ways.
+    assert_eq!(delay(&spec, &flow.forward) + delay(&spec, &flow.reverse), Duration::us(20_400));
+    let SourceSpec::Echo { interval, packet_size, ecn } = flow.source else { panic!("an echo") };
+    assert_eq!((interval, packet_size, ecn), (Duration::ms(100), Bytes::new(84), Ecn::NotEct));
+    assert_eq!(flow.class.number(), 5);
 }
 
 #[test]

@@ -8,16 +8,32 @@ use goodqueue_units::Duration;
 
 /// Figures of a group of flows, in the order of the file.
 pub const GROUP_METRICS: &[Metric] = &[
-    metric("goodput_bit_s", "bit/s", "data delivered once a second, all flows of the group together; UDP counts IP packets"),
-    metric("rtt_s.mean", "s", "mean round-trip time as the group's TCP senders measure it"),
+    metric(
+        "goodput_bit_s",
+        "bit/s",
+        "data delivered once a second, all flows of the group together; UDP counts IP packets, an echo those of its answers",
+    ),
+    metric(
+        "rtt_s.mean",
+        "s",
+        "mean round-trip time as the group's TCP senders measure it; of an echo, from a probe's sending to its answer's arrival, over probes sent in the measured part",
+    ),
     metric("rtt_s.p50", "s", "median round-trip time"),
     metric("rtt_s.p95", "s", "round-trip time that 95 % of the group's samples did not exceed"),
     metric("rtt_s.p99", "s", "round-trip time that 99 % of the group's samples did not exceed"),
     metric("sojourn_s.mean", "s", "mean time that the group's data packets spent in the queue of a reported link"),
     metric("sojourn_s.p95", "s", "time in the queue that 95 % of the group's data packets did not exceed"),
-    metric("loss_ratio", "1", "packets dropped by queues on the way divided by packets sent"),
-    metric("loss_run_packets.mean", "packets", "mean number of consecutive packets of a flow that queues dropped together"),
-    metric("loss_run_packets.max", "packets", "most consecutive packets of a flow that queues dropped together"),
+    metric(
+        "loss_ratio",
+        "1",
+        "packets dropped by queues on the way divided by packets sent; of an echo, probes that never came back, whichever way they were lost; those still on their way at the end are not among them",
+    ),
+    metric(
+        "loss_run_packets.mean",
+        "packets",
+        "mean number of consecutive packets of a flow that were lost together, counted as in loss_ratio",
+    ),
+    metric("loss_run_packets.max", "packets", "most consecutive packets of a flow that were lost together"),
     metric("loss_gap_packets", "packets", "mean number of packets of a flow that got through between two such runs"),
     metric("mark_ratio", "1", "packets newly marked CE on the way divided by packets sent"),
     metric("retransmitted_ratio", "1", "retransmissions divided by packets sent"),

@@ -56,6 +56,18 @@ fn drops_in_proportion_are_fair_and_no_drops_are_undefined() {
 }
 
 #[test]
+fn probes_want_no_share() {
+    let mut outcome = sample::outcome(1);
+    let without = RunFigures::of(&outcome, Duration::secs(10));
+    let probe = FlowOutcome { sent_packets: 100, dropped_packets: 7, is_probe: true, weight: 1.0, ..FlowOutcome::default() };
+    outcome.flows.push(probe);
+    let with = RunFigures::of(&outcome, Duration::secs(10));
+    let jain = |figures: &RunFigures| [figures.jain_goodput, figures.jain_weighted, figures.jain_drop_share];
+    assert_eq!(jain(&with), jain(&without));
+    assert_eq!(with.flows.len(), without.flows.len() + 1);
+}
+
+#[test]
 fn nearest_rank_is_the_smallest_value_that_is_enough() {
     let spans: Vec<Duration> = (1..=20).map(Duration::secs).collect();
     assert_eq!(nearest_rank(&spans, 50), Some(Duration::secs(10)));

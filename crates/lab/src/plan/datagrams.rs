@@ -22,6 +22,7 @@ enum Pattern {
     Voice(Rate),
     Game { interval: Duration, packet_size_up: Bytes },
     Frames { rate: Rate, interval: Duration, group: u32, ratio: f64 },
+    Echo { interval: Duration },
 }
 
 /// Kinds whose ends may both send.
@@ -30,6 +31,10 @@ pub(super) const BOTH_WAYS: &[&str] = &["voip", "gaming"];
 const SMALLEST_PACKET: Bytes = Bytes::new(28);
 const LARGEST_PACKET: Bytes = Bytes::new(65_535);
 const SIZES: Limits<Bytes> = Limits::new(SMALLEST_PACKET, LARGEST_PACKET);
+/// Room for a number and a time behind IP and UDP headers: what probes in a real network carry.
+const SMALLEST_PROBE: Bytes = Bytes::new(28 + 16);
+/// What ping sends: 56 bytes behind the headers of IP and ICMP.
+const USUAL_PROBE: Bytes = Bytes::new(84);
 const RATES: Limits<Rate> = Limits::new(Rate::bit_s(1), FASTEST);
 const SPANS: Limits<Duration> = Limits::new(Duration::us(1), LONGEST);
 const RATIOS: Limits<f64> = Limits::new(1.0, 1_000.0);
@@ -52,14 +57,23 @@ impl Draft {
                 interval: table.optional("interval", reader::duration(SPANS)).unwrap_or(Duration::ms(16)),
                 packet_size_up: table.optional("packet_size_up", reader::bytes(SIZES)).unwrap_or(Bytes::new(80)),
             }),
+            "echo" => {
+                Some(Pattern::Echo { interval: table.optional("interval", reader::duration(SPANS)).unwrap_or(Duration::ms(100)) })
+            }
             _ => Some(frames(table)),
         };
-        let packet_size = table.optional("packet_size", reader::bytes(SIZES));
+        let sizes = if kind == "echo" { Limits::new(SMALLEST_PROBE, LARGEST_PACKET) } else { SIZES };
+        let packet_size = table.optional("packet_size", reader::bytes(sizes));
         let ecn = table.optional("ecn", |field| match field.node.value {
             Value::Bool(on) => Ok(if on { Ecn::Ect0 } else { Ecn::NotEct }),
             _ => reader::choice(&["ect0", "ect1"])(field).map(|word| if word == "ect0" { Ecn::Ect0 } else { Ecn::Ect1 }),
         });
         Some(Self { pattern: pattern?, packet_size, ecn: ecn.unwrap_or(Ecn::NotEct) })
+    }
+
+    /// Does the other end answer?
+    pub(super) const fn is_answered(&self) -> bool {
+        matches!(self.pattern, Pattern::Echo { .. })
     }
 
     /// What the sender sends, and what its other end would. `None` when packets do not fit the path.
@@ -68,6 +82,7 @@ impl Draft {
         let usual = match pattern {
             Pattern::Voice(_) => Bytes::new(100),
             Pattern::Game { .. } => Bytes::new(130),
+            Pattern::Echo { .. } => USUAL_PROBE,
             _ => mtu,
         };
         let packet_size = packet_size.unwrap_or(usual);
@@ -91,6 +106,7 @@ impl Draft {
             Pattern::Frames { rate, interval, group, ratio } => {
                 SourceSpec::Frames { rate, interval, group, ratio, packet_size, ecn }
             }
+            Pattern::Echo { interval } => SourceSpec::Echo { interval, packet_size, ecn },
             Pattern::Game { interval, packet_size_up } => {
                 if !fits("packet_size_up", packet_size_up) {
                     return None;

@@ -131,6 +131,7 @@ const KINDS: &[&str] = &[
     "cbr",
     "poisson",
     "on-off",
+    "echo",
 ];
 const MOST_GROUPS: usize = 1_000;
 /// Wide enough for every ratio, narrow enough for times that follow from a weight.
@@ -269,7 +270,12 @@ pub(super) type Carrier = (Path, Bytes);
 impl Draft<'_> {
     /// Must anything come back to the senders?
     pub(super) fn needs_return(&self) -> bool {
-        self.both_ways || matches!(self.source, Source::Tcp(_) | Source::Session(..) | Source::List(_))
+        self.both_ways
+            || match &self.source {
+                Source::Tcp(_) | Source::Session(..) | Source::List(_) => true,
+                Source::Udp(draft) => draft.is_answered(),
+                Source::Wrong => false,
+            }
     }
 
     /// The paths it takes, one for each of its parts; `None`: the one that its table gives.

@@ -36,6 +36,7 @@ pub(crate) fn outcome(run: u64) -> Outcome {
         timeouts: u64::from(index == 1),
         loss_runs: 2,
         longest_loss_run: 3,
+        is_probe: false,
     };
     Outcome {
         groups: vec![GroupOutcome {

@@ -1,7 +1,7 @@
 //! What is embedded in a report: the result, cut down to what a screen can show and a mail can carry.
 
 use super::thin::{Buckets, round, thin_cdf};
-use super::{LinkCdf, ReportInput};
+use super::{Cdf, ReportInput};
 use goodqueue_sim::{Series, SeriesColumn};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -57,6 +57,9 @@ struct PointData<'a> {
     kind: &'a str,
     flows: FlowTable,
     cdfs: Vec<CdfData<'a>>,
+    /// Of round trips; none without probes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    rtt_cdfs: Vec<RttCdfData<'a>>,
     series: Vec<SeriesData<'a>>,
 }
 
@@ -76,6 +79,13 @@ struct FlowTable {
 struct CdfData<'a> {
     link: &'a str,
     sojourn_s: Vec<Option<f64>>,
+    quantile: Vec<Option<f64>>,
+}
+
+#[derive(Debug, Serialize)]
+struct RttCdfData<'a> {
+    group: &'a str,
+    rtt_s: Vec<Option<f64>>,
     quantile: Vec<Option<f64>>,
 }
 
@@ -117,6 +127,7 @@ impl<'a> ReportData<'a> {
                 kind: &point.kind,
                 flows: tables.next().unwrap_or_default(),
                 cdfs: point.cdfs.iter().map(cdf_data).collect(),
+                rtt_cdfs: point.rtt_cdfs.iter().map(rtt_cdf_data).collect(),
                 series: plan.pick(point.series).map(|(series, limit)| series_data(series, limit, &mut axes)).collect(),
             })
             .collect();
@@ -232,9 +243,20 @@ fn series_data<'a>(series: &'a Series, limit: usize, axes: &mut Axes) -> SeriesD
     }
 }
 
-fn cdf_data(cdf: &LinkCdf) -> CdfData<'_> {
-    let (sojourn, quantile): (Vec<f64>, Vec<f64>) = thin_cdf(&cdf.points, CDF_POINTS).into_iter().unzip();
-    CdfData { link: &cdf.link, sojourn_s: round_each(&sojourn), quantile: round_each(&quantile) }
+fn cdf_data(cdf: &Cdf) -> CdfData<'_> {
+    let [sojourn_s, quantile] = thinned(cdf);
+    CdfData { link: &cdf.subject, sojourn_s, quantile }
+}
+
+fn rtt_cdf_data(cdf: &Cdf) -> RttCdfData<'_> {
+    let [rtt_s, quantile] = thinned(cdf);
+    RttCdfData { group: &cdf.subject, rtt_s, quantile }
+}
+
+/// Times and quantiles.
+fn thinned(cdf: &Cdf) -> [Vec<Option<f64>>; 2] {
+    let (times, quantiles): (Vec<f64>, Vec<f64>) = thin_cdf(&cdf.points, CDF_POINTS).into_iter().unzip();
+    [times, quantiles].map(|values| round_each(&values))
 }
 
 fn round_each(values: &[f64]) -> Vec<Option<f64>> {

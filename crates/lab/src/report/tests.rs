@@ -52,7 +52,8 @@ fn point(number: usize, series: &[Series]) -> ReportPoint<'_> {
     ReportPoint {
         label: format!("point {number}"),
         kind: "codel".to_owned(),
-        cdfs: vec![LinkCdf { link: "bottleneck".to_owned(), points: vec![(0.0, 0.25), (0.005, 0.75), (0.02, 1.0)] }],
+        cdfs: vec![Cdf { subject: "bottleneck".to_owned(), points: vec![(0.0, 0.25), (0.005, 0.75), (0.02, 1.0)] }],
+        rtt_cdfs: Vec::new(),
         series,
     }
 }
@@ -274,14 +275,25 @@ fn thinned_distribution_stays_close_to_the_whole_one() {
 #[test]
 fn distribution_of_a_histogram_ends_at_one() {
     let mut histogram = SojournHistogram::new_with_bounds(1_000, 1_000_000_000, 3).unwrap();
-    assert!(LinkCdf::new("empty", &histogram).points.is_empty());
+    assert!(Cdf::new("empty", &histogram).points.is_empty());
     for milliseconds in [1, 1, 2, 40] {
         histogram.record(milliseconds * 1_000_000).unwrap();
     }
-    let cdf = LinkCdf::new("bottleneck", &histogram);
+    let cdf = Cdf::new("bottleneck", &histogram);
     let quantiles: Vec<f64> = cdf.points.iter().map(|point| point.1).collect();
     assert_eq!(quantiles, [0.5, 0.75, 1.0]);
     assert!((cdf.points[2].0 - 0.040).abs() < 0.000_1, "{:?}", cdf.points);
+}
+
+#[test]
+fn round_trips_of_probes_are_there_where_there_are_probes() {
+    let summary = summary(1, 1);
+    let mut probed = point(0, &[]);
+    assert!(embedded(&render(&input(&summary, "t", vec![probed.clone()])))["points"][0].get("rtt_cdfs").is_none());
+    probed.rtt_cdfs = vec![Cdf { subject: "echo".to_owned(), points: vec![(0.02, 0.5), (0.03, 1.0)] }];
+    let data = embedded(&render(&input(&summary, "t", vec![probed])));
+    let expected = serde_json::json!([{ "group": "echo", "rtt_s": [0.02, 0.03], "quantile": [0.5, 1.0] }]);
+    assert_eq!(data["points"][0]["rtt_cdfs"], expected);
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::session::{MOST_OPEN, Session};
 use crate::settle::SettleProbe;
 use crate::spec::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, SourceSpec, WorldSpec};
 use crate::timers::{MAX_INDEX, Target, Timers};
-use crate::traffic::UdpSource;
+use crate::traffic::{SMALLEST_PACKET, UdpSource};
 use goodqueue_aqm::spec::{Chosen, Default as ParamDefault, KindSpec, LinkFacts, ParamError, Value};
 use goodqueue_aqm::{AnyQdisc, Limit};
 use goodqueue_tcp::{Data, Receiver, Sender};
@@ -32,6 +32,9 @@ const QUEUE_STREAM: u64 = 1 << 32;
 const LOSS_STREAM: u64 = 2 << 32;
 const SOURCE_STREAM: u64 = 3 << 32;
 const JITTER_STREAM: u64 = 4 << 32;
+
+/// An answer of no payload would look like an acknowledgement of TCP.
+const LEAST_ECHO: Bytes = Bytes::new(SMALLEST_PACKET as u64 + 1);
 
 pub(super) fn fault<T>(subject: impl Into<String>, message: impl Into<String>) -> Result<T, WorldError> {
     Err(WorldError { subject: subject.into(), message: message.into() })
@@ -354,13 +357,18 @@ impl World {
             return fault(name(), format!("its weight, {}, is not above zero", flow.weight));
         }
         let rng = Rng::stream(spec.seed, SOURCE_STREAM + u64::from(number));
-        if let Some((sender, _, header)) = flow.source.tcp() {
-            if flow.reverse.is_empty() {
-                return fault(name(), "a TCP flow needs a way back");
-            }
-            if sender.mss + header > Bytes::new(u64::from(u16::MAX)) {
-                return fault(name(), format!("segments of {} and {} of headers exceed 65535 B", sender.mss, header));
-            }
+        if flow.source.is_answered() && flow.reverse.is_empty() {
+            return fault(name(), "a flow whose sink answers needs a way back");
+        }
+        if let SourceSpec::Echo { packet_size, .. } = flow.source
+            && !(LEAST_ECHO..=Bytes::new(u64::from(u16::MAX))).contains(&packet_size)
+        {
+            return fault(name(), format!("probes of {packet_size}: allowed {LEAST_ECHO} to 65535 B"));
+        }
+        if let Some((sender, _, header)) = flow.source.tcp()
+            && sender.mss + header > Bytes::new(u64::from(u16::MAX))
+        {
+            return fault(name(), format!("segments of {} and {} of headers exceed 65535 B", sender.mss, header));
         }
         let (kind, slot, header) = if let (Ends::Outside, Some((sender, _, header))) = (ends, flow.source.tcp()) {
             let size = match (&flow.source, sender.data) {
@@ -386,7 +394,8 @@ impl World {
                 self.sources.push(source);
             }
             self.flow_of_source.push(number);
-            (HostKind::Udp, self.sources.len() as u32 - 1, 0)
+            let kind = if matches!(flow.source, SourceSpec::Echo { .. }) { HostKind::Echo } else { HostKind::Udp };
+            (kind, self.sources.len() as u32 - 1, 0)
         };
         self.flows.push(FlowFacts {
             group: flow.group,

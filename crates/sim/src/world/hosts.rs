@@ -5,6 +5,7 @@ use crate::link::{Wire, WireClass};
 use crate::packet::{DsField, FlowId, SimPacket};
 use crate::session::Event;
 use crate::timers::Target;
+use crate::traffic::SMALLEST_PACKET;
 use goodqueue_aqm::Packet;
 use goodqueue_tcp::{Flags, Routine, Segment};
 use goodqueue_units::{Duration, Ecn, Instant};
@@ -27,7 +28,7 @@ impl World {
             }
             HostKind::Session => self.tell(slot, Event::Start),
             HostKind::Stream | HostKind::Outside => {}
-            HostKind::Udp => {
+            HostKind::Udp | HostKind::Echo => {
                 let at = self.sources[slot as usize].first(self.now);
                 self.set_timer(at, Target::Source(slot));
             }
@@ -70,7 +71,7 @@ impl World {
             }
             HostKind::Session => self.tell(slot, Event::Stop),
             HostKind::Stream | HostKind::Outside => {}
-            HostKind::Udp => self.sources[slot as usize].stopped = true,
+            HostKind::Udp | HostKind::Echo => self.sources[slot as usize].stopped = true,
         }
     }
 
@@ -302,6 +303,9 @@ impl World {
         }
         let segment = Segment { number: source.sent, timestamp: now, ..Segment::default() };
         source.sent += 1;
+        if let Some(probes) = &mut source.probes {
+            probes.send(now);
+        }
         let (ip_len, ecn) = (source.ip_len(), source.ecn);
         let next = source.next(now);
         self.set_timer(next, Target::Source(slot));
@@ -317,6 +321,26 @@ impl World {
             return;
         }
         self.launch(flow, segment, ip_len, ecn);
+    }
+
+    /// A probe has reached the sink, which sends it back, or its answer has reached the source.
+    #[inline(never)]
+    pub(super) fn echo_takes(&mut self, slot: u32, packet: &SimPacket) {
+        let Segment { number, timestamp, .. } = packet.segment;
+        let source = &mut self.sources[slot as usize];
+        if packet.is_reverse() {
+            source.delivered += 1;
+            source.delivered_bytes += u64::from(packet.ip_len);
+            if let Some(probes) = &mut source.probes {
+                probes.answer(self.now, number, timestamp);
+            }
+            return;
+        }
+        // With a payload, so that no queue takes it for an acknowledgement of TCP.
+        let payload = packet.ip_len - SMALLEST_PACKET;
+        let answer = Segment { number, timestamp, payload, flags: Flags::ACK, ..Segment::default() };
+        let ecn = source.ecn;
+        self.launch(packet.flow.number(), answer, packet.ip_len, ecn);
     }
 
     /// The same as [`emit`](Self::emit) for what happens less often.

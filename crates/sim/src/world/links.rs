@@ -411,6 +411,10 @@ impl World {
             }
             return;
         }
+        if kind == HostKind::Echo {
+            self.echo_takes(slot, &packet);
+            return;
+        }
         if kind == HostKind::Stream && !self.stream_takes(slot, &mut packet) {
             return;
         }

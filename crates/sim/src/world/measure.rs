@@ -6,7 +6,7 @@ use crate::outcome::{CallOutcome, FlowOutcome, GroupOutcome, LinkOutcome, Outcom
 use crate::timers::Target;
 use goodqueue_aqm::Qdisc;
 use goodqueue_tcp::SenderStatistics;
-use goodqueue_trace::empty_histogram;
+use goodqueue_trace::{ProbesOutcome, empty_histogram};
 use goodqueue_units::Duration;
 
 /// Flows beyond this number are not sampled: a report of more lines could not be read.
@@ -91,7 +91,7 @@ impl World {
                     statistics.timeouts,
                 )
             }
-            HostKind::Udp => (self.sources[slot].delivered_bytes, self.sources[slot].sent, 0, 0),
+            HostKind::Udp | HostKind::Echo => (self.sources[slot].delivered_bytes, self.sources[slot].sent, 0, 0),
             HostKind::Outside => {
                 let ends = &self.outside[slot];
                 (ends.delivered_bytes, ends.sent, ends.retransmitted, 0)
@@ -128,6 +128,9 @@ impl World {
             let next = source.sent;
             if let Some(listener) = &mut source.listener {
                 listener.begin_at(next);
+            }
+            if let Some(probes) = &mut source.probes {
+                probes.begin();
             }
         }
         for host in &mut self.senders {
@@ -197,7 +200,7 @@ impl World {
     fn flow_outcome(&self, flow: usize) -> FlowOutcome {
         let facts = &self.flows[flow];
         let (end, start) = (self.read_flow(flow), facts.at_warmup);
-        FlowOutcome {
+        let outcome = FlowOutcome {
             group: facts.group,
             index: facts.index,
             weight: facts.weight,
@@ -210,6 +213,29 @@ impl World {
             timeouts: end.timeouts - start.timeouts,
             loss_runs: end.loss_runs - start.loss_runs,
             longest_loss_run: end.longest_loss_run,
+            is_probe: facts.kind == HostKind::Echo,
+        };
+        match self.probes(facts) {
+            // What never came back, wherever it was lost.
+            Some(ProbesOutcome { sent, lost, loss_runs, longest_loss_run, .. }) => {
+                FlowOutcome { sent_packets: sent, dropped_packets: lost, loss_runs, longest_loss_run, ..outcome }
+            }
+            None => outcome,
+        }
+    }
+
+    /// What became of an echo flow's probes.
+    fn probes(&self, facts: &FlowFacts) -> Option<ProbesOutcome> {
+        let is_echo = facts.kind == HostKind::Echo;
+        is_echo.then(|| self.sources[facts.slot as usize].probes.as_ref())?.map(|probes| probes.outcome(self.end))
+    }
+
+    /// Round-trip times of each group's probes.
+    fn round_trips_of_probes(&mut self) {
+        for facts in &self.flows {
+            if let Some(probes) = self.probes(facts) {
+                self.group_rtt[facts.group as usize].merge(&probes.rtt);
+            }
         }
     }
 }
@@ -234,6 +260,7 @@ pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
     world.count_plain_transfers();
     let mut videos = world.videos();
     let mut calls = world.calls();
+    world.round_trips_of_probes();
     let packets = world.take_packets();
     let flows = (0..world.flows.len())
         .filter(|&flow| world.flows[flow].kind != HostKind::Stream)

@@ -109,7 +109,7 @@ pub struct FlowView {
     pub delivered: Bytes,
     /// Congestion window and segment size, of a plain TCP connection.
     pub window: Option<(Bytes, Bytes)>,
-    /// Its smoothed round-trip time, once it has one.
+    /// Its smoothed round-trip time, once it has one; of an echo, the latest.
     pub rtt: Option<Duration>,
 }
 
@@ -235,7 +235,10 @@ impl OpenWorld {
                     index: facts.index,
                     delivered,
                     window: sender.and_then(|sender| Some((sender.cwnd(), spec.source.tcp()?.0.mss))),
-                    rtt: sender.and_then(|sender| sender.srtt()),
+                    rtt: match facts.kind {
+                        HostKind::Echo => world.sources[facts.slot as usize].probes.as_ref().and_then(|probes| probes.last()),
+                        _ => sender.and_then(|sender| sender.srtt()),
+                    },
                 });
             }
         }

@@ -1,11 +1,12 @@
 //! Senders and receivers: ordinary sockets of this kernel, each pair on threads of its own.
 
+use super::echo::{self, Prober};
 use super::gaps::Gaps;
 use super::{Flow, Source, Way};
 use crate::bench::Bench;
 use goodqueue_live::clock::{Clock, MonotonicClock};
 use goodqueue_live::sys::tcp;
-use goodqueue_trace::TimeCounts;
+use goodqueue_trace::{ProbesOutcome, TimeCounts};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
@@ -21,7 +22,7 @@ pub struct Stop {
     told: Condvar,
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -44,7 +45,7 @@ impl Stop {
 /// What a flow did.
 #[derive(Clone, Debug)]
 pub struct FlowMeasured {
-    /// Bytes that arrived: payload of TCP, IP bytes of UDP.
+    /// Bytes that arrived: payload of TCP, IP bytes of UDP, those of answers of an echo.
     pub delivered_bytes: u64,
     /// Packets with data that were sent, retransmissions included.
     pub sent_packets: u64,
@@ -52,6 +53,8 @@ pub struct FlowMeasured {
     pub retransmitted_packets: u64,
     /// The kernel's smoothed round-trip time, sampled; empty for UDP.
     pub rtt: TimeCounts,
+    /// What became of the probes of an echo; nothing of others.
+    pub probes: Option<ProbesOutcome>,
 }
 
 /// Where a flow stands; no number where nothing is known.
@@ -74,12 +77,14 @@ impl FlowMeasured {
 
 /// One flow's sockets and counts.
 #[derive(Debug)]
-struct Shared {
-    delivered: AtomicU64,
-    sent: AtomicU64,
+pub(super) struct Shared {
+    pub(super) delivered: AtomicU64,
+    pub(super) sent: AtomicU64,
     stream: Mutex<Option<TcpStream>>,
     rtt: Mutex<TimeCounts>,
     failure: Mutex<Option<String>>,
+    /// Of an echo.
+    pub(super) prober: Option<Prober>,
 }
 
 /// Flows that have receivers but do not send yet.
@@ -90,6 +95,7 @@ pub(super) struct Traffic {
 enum Ends {
     Tcp { listener: TcpListener, to: SocketAddr },
     Udp { sender: UdpSocket, receiver: UdpSocket },
+    Echo(echo::Ends),
 }
 
 /// Flows that send.
@@ -97,10 +103,10 @@ pub(super) struct Live(Vec<Arc<Shared>>);
 
 const FIRST_PORT: u16 = 10_000;
 /// Threads look so often whether it is over.
-const LOOK: Wall = Wall::from_millis(100);
+pub(super) const LOOK: Wall = Wall::from_millis(100);
 const CONNECT: Wall = Wall::from_secs(20);
 /// Headers of IPv4 and UDP.
-const UDP_HEADERS: u32 = 28;
+pub(super) const UDP_HEADERS: u32 = 28;
 
 impl Traffic {
     /// Opens all receivers.
@@ -116,15 +122,19 @@ impl Traffic {
                     let listener = to.0.within(|| TcpListener::bind((to.1, port)))?;
                     Ends::Tcp { listener, to: (to.1, port).into() }
                 }
-                Source::Udp { .. } => {
+                Source::Udp { .. } | Source::Echo { .. } => {
                     let receiver = to.0.within(|| UdpSocket::bind((to.1, port)))?;
                     let sender = from.0.within(|| UdpSocket::bind((from.1, port)))?;
                     receiver.set_read_timeout(Some(LOOK))?;
                     sender.connect((to.1, port))?;
-                    Ends::Udp { sender, receiver }
+                    if matches!(flow.source, Source::Echo { .. }) {
+                        Ends::Echo(echo::Ends::new(sender, receiver)?)
+                    } else {
+                        Ends::Udp { sender, receiver }
+                    }
                 }
             };
-            all.push((flow.clone(), ends, Arc::new(Shared::new())));
+            all.push((flow.clone(), ends, Arc::new(Shared::new(&flow.source))));
         }
         Ok(Self { flows: all })
     }
@@ -151,6 +161,7 @@ impl Traffic {
                     (Ends::Udp { sender, receiver }, Source::Udp { .. }) => {
                         udp_flow(scope, &flow, &sender, receiver, &shared, stop)
                     }
+                    (Ends::Echo(ends), Source::Echo { .. }) => ends.run(scope, &flow, &shared, stop),
                     _ => Ok(()),
                 };
                 if let Err(error) = outcome {
@@ -164,12 +175,12 @@ impl Traffic {
 }
 
 /// How long a flow offers data, from its start.
-fn offered(flow: &Flow) -> Wall {
+pub(super) fn offered(flow: &Flow) -> Wall {
     flow.stop.map_or(Wall::MAX, |stop| Wall::from_nanos(stop.saturating_sub(flow.start).as_nanos()))
 }
 
 /// Is it time to look again, rather than an error?
-fn is_pause(error: &io::Error) -> bool {
+pub(super) fn is_pause(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
@@ -262,7 +273,7 @@ fn udp_flow<'scope>(
                 shared.sent.fetch_add(1, Ordering::Relaxed);
             }
             // The socket is full: this packet is not sent, as with any source that does not wait.
-            Err(error) if is_pause(&error) || error.raw_os_error() == Some(NO_BUFFERS) => {}
+            Err(error) if is_pause(&error) || is_no_room(&error) => {}
             Err(error) => return Err(error),
         }
         due += Wall::from_secs_f64(gaps.next());
@@ -270,22 +281,24 @@ fn udp_flow<'scope>(
     Ok(())
 }
 
-/// The kernel's number for a full send queue (ENOBUFS).
-const NO_BUFFERS: i32 = 105;
+/// Has the kernel no room to send this in? The number is ENOBUFS.
+pub(super) fn is_no_room(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(105)
+}
 
 /// A point in time.
-struct Deadline {
+pub(super) struct Deadline {
     clock: MonotonicClock,
     end: Wall,
 }
 
 impl Deadline {
-    fn after(span: Wall) -> Self {
+    pub(super) fn after(span: Wall) -> Self {
         Self { clock: MonotonicClock::start(), end: span }
     }
 
     /// Time since it was made.
-    fn passed(&mut self) -> Wall {
+    pub(super) fn passed(&mut self) -> Wall {
         Wall::from_nanos(self.clock.now().as_nanos())
     }
 
@@ -296,7 +309,7 @@ impl Deadline {
 }
 
 impl Live {
-    /// What all flows did so far.
+    /// What all flows did so far; round-trip times and probes since the last call.
     pub(super) fn read(&self) -> Vec<FlowMeasured> {
         let one = |shared: &Arc<Shared>| {
             let stream = locked(&shared.stream);
@@ -306,6 +319,7 @@ impl Live {
                 sent_packets: state.map_or_else(|| shared.sent.load(Ordering::Relaxed), |state| state.sent),
                 retransmitted_packets: state.map_or(0, |state| u64::from(state.retransmitted)),
                 rtt: std::mem::take(&mut *locked(&shared.rtt)),
+                probes: shared.prober.as_ref().map(Prober::take),
             }
         };
         self.0.iter().map(one).collect()
@@ -337,8 +351,9 @@ impl Live {
 }
 
 impl Shared {
-    fn new() -> Self {
+    fn new(source: &Source) -> Self {
         Self {
+            prober: if let Source::Echo { interval, .. } = source { Some(Prober::new(*interval)) } else { None },
             delivered: AtomicU64::new(0),
             sent: AtomicU64::new(0),
             stream: Mutex::new(None),

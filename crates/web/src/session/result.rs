@@ -101,6 +101,7 @@ impl Reckoning<'_> {
             label: variant.label.clone(),
             kind: kind_of(&variant.point, &self.scenario.link),
             cdfs: result.cdfs.clone(),
+            rtt_cdfs: result.rtt_cdfs.clone(),
             series: &result.series,
         });
         let report_html = report::render(&ReportInput {

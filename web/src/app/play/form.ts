@@ -22,7 +22,7 @@ export interface FormOptions {
 }
 
 /** Kinds of traffic people look for first. */
-const COMMON = ["bulk", "web", "page", "video", "voip", "gaming", "cbr", "short"];
+const COMMON = ["bulk", "web", "page", "video", "voip", "gaming", "cbr", "short", "echo"];
 /** Keys of traffic that have a field of their own. */
 const OWN_KEYS = ["cc", "flows", "name", "path", "return_path"];
 

@@ -112,6 +112,7 @@ fn drawn<'a>(point: &Point, label: &str, host: &str, result: &'a PointResult) ->
         label: if label.is_empty() { host.to_owned() } else { format!("{label}, {host}") },
         kind: point.plan.main_link().down.queue.as_ref().map_or_else(String::new, Queue::name),
         cdfs: result.cdfs.clone(),
+        rtt_cdfs: result.rtt_cdfs.clone(),
         series: &result.series,
     }
 }

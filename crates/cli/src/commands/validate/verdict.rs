@@ -1,9 +1,11 @@
 //! What is compared, how close it must be, and what came out.
 
 use crate::live::validity::{self, Validity};
+use goodqueue_lab::plan::{Point, Scenario, Traffic};
 use goodqueue_lab::runner::{PointResult, RunReport, label};
 use goodqueue_lab::statistics::Figure;
 use goodqueue_lab::summary::PointSummary;
+use goodqueue_sim::SourceSpec;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -42,6 +44,16 @@ const OF_LINKS: &[Compared] = &[
     compared("queue_packets", "mean queue", "packets", 1.0, Bound::None),
     compared("drop_ratio", "dropped", "%", 100.0, Bound::Factor(1.5)),
     compared("mark_ratio", "marked", "%", 100.0, Bound::None),
+];
+
+/// The median round trip of probes within 0.5 ms or 10 %, as the median sojourn time that it is made of; how it is distributed beyond that, and what
+/// was lost of a few probes a second, for information.
+const OF_PROBES: &[Compared] = &[
+    compared("rtt_s.p50", "RTT p50", "ms", 1e3, Bound::Either(0.5e-3, 0.1)),
+    compared("rtt_s.mean", "RTT mean", "ms", 1e3, Bound::None),
+    compared("rtt_s.p95", "RTT p95", "ms", 1e3, Bound::None),
+    compared("rtt_s.p99", "RTT p99", "ms", 1e3, Bound::None),
+    compared("loss_ratio", "lost", "%", 100.0, Bound::None),
 ];
 
 /// For information.
@@ -154,12 +166,13 @@ pub struct Comparison {
 
 impl Comparison {
     /// Of two reports over the same points.
-    pub fn new(against: &'static str, sim: &RunReport, real: &RunReport, runs: Vec<Validity>) -> Self {
-        let both = |(sim, real): (&PointResult, &PointResult)| {
+    pub fn new(against: &'static str, points: &[Point], sim: &RunReport, real: &RunReport, runs: Vec<Validity>) -> Self {
+        let both = |(point, (sim, real)): (&Point, (&PointResult, &PointResult))| {
             let (sim, real) = (sim.summary.as_ref()?, real.summary.as_ref()?);
-            Some(ComparedPoint { label: label(&sim.set), rows: rows(sim, real) })
+            Some(ComparedPoint { label: label(&sim.set), rows: rows(&point.plan, sim, real) })
         };
-        Self { against, points: sim.points.iter().zip(&real.points).filter_map(both).collect(), runs }
+        let points = points.iter().zip(sim.points.iter().zip(&real.points)).filter_map(both).collect();
+        Self { against, points, runs }
     }
 
     /// How many figures have this verdict.
@@ -231,7 +244,13 @@ impl Comparison {
     }
 }
 
-fn rows(sim: &PointSummary, real: &PointSummary) -> Vec<Row> {
+/// What is compared of a group.
+fn of_group(plan: &Scenario, name: &str) -> &'static [Compared] {
+    let is_echo = |traffic: &Traffic| matches!(traffic.main.source, SourceSpec::Echo { .. });
+    if plan.traffic.iter().any(|traffic| traffic.name == name && is_echo(traffic)) { OF_PROBES } else { OF_GROUPS }
+}
+
+fn rows(plan: &Scenario, sim: &PointSummary, real: &PointSummary) -> Vec<Row> {
     let mut rows = Vec::new();
     for (name, here) in &sim.links {
         let Some(there) = real.link(name) else { continue };
@@ -244,7 +263,7 @@ fn rows(sim: &PointSummary, real: &PointSummary) -> Vec<Row> {
         let row = |compared: &'static Compared| {
             Row::new(name, compared, here.figures.figure(compared.metric), there.figures.figure(compared.metric))
         };
-        rows.extend(OF_GROUPS.iter().filter_map(row));
+        rows.extend(of_group(plan, name).iter().filter_map(row));
     }
     rows
 }
@@ -265,6 +284,7 @@ fn shown(figure: Figure, scale: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use goodqueue_lab::plan::Plan;
 
     fn verdict(metric: &str, sim: &[f64], real: &[f64]) -> Verdict {
         let of = |values: &[f64]| Figure::of(values.iter().copied().map(Some));
@@ -282,6 +302,19 @@ mod tests {
         assert_eq!(verdict("drop_ratio", &[0.0149], &[0.010]), Verdict::Agrees);
         assert_eq!(verdict("drop_ratio", &[0.016], &[0.010]), Verdict::Differs);
         assert_eq!(verdict("mark_ratio", &[1.0], &[0.0]), Verdict::Unasked);
+    }
+
+    #[test]
+    fn round_trips_of_probes_must_be_close_and_those_of_others_need_not() {
+        let text = "goodqueue = 1\nduration = \"1 s\"\n[link.l]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"1 bdp\"\n\
+                    [[traffic]]\nkind = \"echo\"\nname = \"ping\"\n[[traffic]]\nkind = \"bulk\"\n";
+        let plan = Plan::parse("test", text, std::path::Path::new("")).expect("a scenario");
+        let plan = &plan.points().expect("one point")[0].plan;
+        let asked = |group: &str| {
+            let asked = of_group(plan, group).iter().filter(|compared| !matches!(compared.bound, Bound::None));
+            asked.map(|compared| compared.metric).collect::<Vec<_>>()
+        };
+        assert_eq!((asked("ping"), asked("bulk")), (vec!["rtt_s.p50"], vec![]));
     }
 
     #[test]

@@ -23,7 +23,7 @@ fn point(runs: &[(f64, f64)]) -> PointResult {
         goodput_bit_s: 0.0,
     };
     let runs = runs.iter().enumerate().map(run).collect();
-    PointResult { summary: None, runs, cdfs: Vec::new(), series: Vec::new() }
+    PointResult { summary: None, runs, cdfs: Vec::new(), rtt_cdfs: Vec::new(), series: Vec::new() }
 }
 
 fn labels(sets: &[Vec<(&str, Value)>]) -> Labels {
@@ -95,7 +95,7 @@ fn queues_over_several_loads_are_counted() {
 
 #[test]
 fn nothing_finished_and_a_single_point() {
-    let none = PointResult { summary: None, runs: Vec::new(), cdfs: Vec::new(), series: Vec::new() };
+    let none = PointResult { summary: None, runs: Vec::new(), cdfs: Vec::new(), rtt_cdfs: Vec::new(), series: Vec::new() };
     assert!(meaning(&[none], &queues(&["codel"]), "bottleneck").starts_with("No run finished"));
     let text = meaning(&[point(&[(0.9, 0.0005)])], &labels(&[Vec::new()]), "bottleneck");
     assert_eq!(
