@@ -33,7 +33,7 @@ const LOSS_STREAM: u64 = 2 << 32;
 const SOURCE_STREAM: u64 = 3 << 32;
 const JITTER_STREAM: u64 = 4 << 32;
 
-/// An answer of no payload would look like an acknowledgement of TCP.
+/// A probe carries something.
 const LEAST_ECHO: Bytes = Bytes::new(SMALLEST_PACKET as u64 + 1);
 
 pub(super) fn fault<T>(subject: impl Into<String>, message: impl Into<String>) -> Result<T, WorldError> {

@@ -5,7 +5,6 @@ use crate::link::{Wire, WireClass};
 use crate::packet::{DsField, FlowId, SimPacket};
 use crate::session::Event;
 use crate::timers::Target;
-use crate::traffic::SMALLEST_PACKET;
 use goodqueue_aqm::Packet;
 use goodqueue_tcp::{Flags, Routine, Segment};
 use goodqueue_units::{Duration, Ecn, Instant};
@@ -336,9 +335,8 @@ impl World {
             }
             return;
         }
-        // With a payload, so that no queue takes it for an acknowledgement of TCP.
-        let payload = packet.ip_len - SMALLEST_PACKET;
-        let answer = Segment { number, timestamp, payload, flags: Flags::ACK, ..Segment::default() };
+        // No queue takes what says FIN for an acknowledgement that the next one makes superfluous.
+        let answer = Segment { number, timestamp, flags: Flags::ACK.with(Flags::FIN), ..Segment::default() };
         let ecn = source.ecn;
         self.launch(packet.flow.number(), answer, packet.ip_len, ecn);
     }

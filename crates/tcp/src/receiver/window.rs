@@ -112,8 +112,9 @@ impl Window {
 }
 
 impl Reading {
-    pub(super) const fn new(mss: u64) -> Self {
-        Self { most: FIRST_READING * mss, from: 0, way_back: 0, mss }
+    pub(super) fn new(mss: u64) -> Self {
+        // No more than the handshake offers: of large segments that is less.
+        Self { most: (FIRST_READING * mss).min((FIRST_OFFER / mss).max(1) * mss), from: 0, way_back: 0, mss }
     }
 }
 
