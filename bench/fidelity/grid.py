@@ -21,7 +21,7 @@ Made by `bench/fidelity/grid.py` from runs that `bench/fidelity/runs.py` makes: 
 simulator's senders and once with those of Linux 6.12 in virtual time ([linux.md](linux.md)). The kernel's runs are kept in
 `bench/fidelity/kernel-senders.csv`, with more figures than there are here; the simulator's are made anew for each version of this page.
 
-Each figure is simulator / Linux, means over three runs of the simulator and as many of the kernel as the table says; ± is half of the 95 % interval of
+Each figure is simulator / Linux, means over six runs of the simulator and as many of the kernel as the table says; ± is half of the 95 % interval of
 their difference (where the kernel has one run, its spread is taken to be the simulator's). Bounds: utilisation within 1 point, mean queue within 10 % or one packet, drops within a factor of 1.25 (or both below 0.05 %). Where a
 difference beyond a bound is smaller than its own interval allows to tell, the cell says *unclear*. Nothing was tuned towards a cell.
 """

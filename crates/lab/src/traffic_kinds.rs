@@ -108,7 +108,7 @@ const TCP_KEYS: &[TrafficKey] = &[
     ),
     key("initial_window", "10", "3", "initial window in segments"),
     key("rto_min", "\"200 ms\"", "\"1 s\"", "smallest retransmission timeout"),
-    key("max_window", "no limit", "\"64 kB\"", "largest window the receiver offers"),
+    key("max_window", "grows as in Linux", "\"64 kB\"", "window the receiver offers, always the same"),
     key("ack", "\"delayed\"", "{ every = 20 }", "when to acknowledge: delayed, every-packet, or { every = N } segments"),
     key("max_ack_delay", "\"40 ms\"", "\"200 ms\"", "longest time an acknowledgement is held back"),
 ];

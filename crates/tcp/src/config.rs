@@ -95,9 +95,9 @@ pub struct SenderConfig {
     pub ecn: EcnMode,
     /// Initial window in segments (RFC 6928: 10).
     pub initial_window: u32,
-    /// Smallest retransmission timeout (Linux 200 ms; RFC 6298 1 s).
+    /// Smallest retransmission timeout (Linux 200 ms; RFC 6298 1 s); it expires at the next turn of the timers' wheel.
     pub rto_min: Duration,
-    /// Largest window the receiver offers; `Bytes::MAX` never limits.
+    /// The window the receiver offers, always the same; `Bytes::MAX`: what its acknowledgements say.
     pub max_window: Bytes,
     /// Segmentation offload: segments leave in pieces, each of which ends with PSH. `None`: the control's own habit, on for those of Linux.
     pub offload: Option<bool>,
