@@ -115,7 +115,7 @@ class Bulk(Traffic):
     rto_min
         Smallest retransmission timeout; for instance ``"1 s"``. Default: "200 ms".
     max_window
-        Largest window the receiver offers; for instance ``"64 kB"``. Default: no limit.
+        Window the receiver offers, always the same; for instance ``"64 kB"``. Default: grows as in Linux.
     ack
         When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
         Default: "delayed".
@@ -180,7 +180,7 @@ class BulkWithPauses(Traffic):
     rto_min
         Smallest retransmission timeout; for instance ``"1 s"``. Default: "200 ms".
     max_window
-        Largest window the receiver offers; for instance ``"64 kB"``. Default: no limit.
+        Window the receiver offers, always the same; for instance ``"64 kB"``. Default: grows as in Linux.
     ack
         When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
         Default: "delayed".
@@ -246,7 +246,7 @@ class Short(Traffic):
     rto_min
         Smallest retransmission timeout; for instance ``"1 s"``. Default: "200 ms".
     max_window
-        Largest window the receiver offers; for instance ``"64 kB"``. Default: no limit.
+        Window the receiver offers, always the same; for instance ``"64 kB"``. Default: grows as in Linux.
     ack
         When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
         Default: "delayed".
@@ -308,7 +308,7 @@ class FlowList(Traffic):
     rto_min
         Smallest retransmission timeout; for instance ``"1 s"``. Default: "200 ms".
     max_window
-        Largest window the receiver offers; for instance ``"64 kB"``. Default: no limit.
+        Window the receiver offers, always the same; for instance ``"64 kB"``. Default: grows as in Linux.
     ack
         When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
         Default: "delayed".
@@ -374,7 +374,7 @@ class Web(Traffic):
     rto_min
         Smallest retransmission timeout; for instance ``"1 s"``. Default: "200 ms".
     max_window
-        Largest window the receiver offers; for instance ``"64 kB"``. Default: no limit.
+        Window the receiver offers, always the same; for instance ``"64 kB"``. Default: grows as in Linux.
     ack
         When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
         Default: "delayed".
@@ -447,7 +447,7 @@ class Page(Traffic):
     rto_min
         Smallest retransmission timeout; for instance ``"1 s"``. Default: "200 ms".
     max_window
-        Largest window the receiver offers; for instance ``"64 kB"``. Default: no limit.
+        Window the receiver offers, always the same; for instance ``"64 kB"``. Default: grows as in Linux.
     ack
         When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
         Default: "delayed".
@@ -519,7 +519,7 @@ class Video(Traffic):
     rto_min
         Smallest retransmission timeout; for instance ``"1 s"``. Default: "200 ms".
     max_window
-        Largest window the receiver offers; for instance ``"64 kB"``. Default: no limit.
+        Window the receiver offers, always the same; for instance ``"64 kB"``. Default: grows as in Linux.
     ack
         When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
         Default: "delayed".
