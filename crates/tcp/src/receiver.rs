@@ -199,8 +199,13 @@ impl Receiver {
         self.next += u64::from(segment.payload);
         self.note_arrival(now, segment.timestamp, true);
         // Of what is pushed the application has read everything before it is acknowledged.
-        let (urgency, unread) = if self.answers_push(segment) { (Urgency::AtOnce, 0) } else { (Urgency::ByPolicy, segment.payload) };
-        if self.is_due(now, urgency) { Routine::Acknowledged(self.acknowledge_in_order(now, u64::from(unread))) } else { Routine::Held }
+        let (urgency, unread) =
+            if self.answers_push(segment) { (Urgency::AtOnce, 0) } else { (Urgency::ByPolicy, segment.payload) };
+        if self.is_due(now, urgency) {
+            Routine::Acknowledged(self.acknowledge_in_order(now, u64::from(unread)))
+        } else {
+            Routine::Held
+        }
     }
 
     /// The time told by [`next_timeout`](Self::next_timeout) has come. Early or repeated calls change nothing.
@@ -444,6 +449,14 @@ impl Receiver {
         self.quick = self.quick.saturating_sub(1);
         let delay = (now.as_nanos().wrapping_sub(self.echo.as_nanos()) / Segment::DELAY_UNIT.as_nanos()) as u32;
         let payload = self.window.offer(self.next, unread);
-        Segment { number: self.next, timestamp: self.echo, flags: self.flags, delay, ce: self.marked, payload, ..Segment::default() }
+        Segment {
+            number: self.next,
+            timestamp: self.echo,
+            flags: self.flags,
+            delay,
+            ce: self.marked,
+            payload,
+            ..Segment::default()
+        }
     }
 }

@@ -42,7 +42,10 @@ fn the_delay_settles_about_the_target_whatever_the_load() {
     insta::assert_snapshot!(shown);
     for (run, most) in runs.iter().zip([30.0, 22.5, 22.5]) {
         // Five flows halve a large part of the load at a time.
-        assert!((7.5..most).contains(&(1e3 * run.link("sojourn_s.mean"))), "at most half the target from it, of few flows the target: {shown}");
+        assert!(
+            (7.5..most).contains(&(1e3 * run.link("sojourn_s.mean"))),
+            "at most half the target from it, of few flows the target: {shown}"
+        );
         assert!(run.link("utilization") > 0.9, "{shown}");
     }
 }

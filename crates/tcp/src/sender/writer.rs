@@ -111,7 +111,13 @@ impl Writer {
 
     /// An application whose writes do not show: messages, which an answer acknowledges.
     pub(super) fn that_never_pushes(mss: u32) -> Self {
-        Self { next_stop: NO_SEGMENT, wake: NO_SEGMENT, written: NO_SEGMENT, window: u32::MAX, ..Self::new(mss, 1, false, Bytes::MAX, 1) }
+        Self {
+            next_stop: NO_SEGMENT,
+            wake: NO_SEGMENT,
+            written: NO_SEGMENT,
+            window: u32::MAX,
+            ..Self::new(mss, 1, false, Bytes::MAX, 1)
+        }
     }
 
     /// The next segment that needs care; later ones are not sent before it.
@@ -233,7 +239,8 @@ impl Writer {
 
     /// Bytes taken of the send buffer: what was sent lies there in pieces, the rest in whole buffers.
     fn taken(&self, standing: &Standing) -> u64 {
-        let (sent, waiting) = (standing.nxt.min(self.written) - standing.una.min(self.written), self.written.saturating_sub(standing.nxt));
+        let (sent, waiting) =
+            (standing.nxt.min(self.written) - standing.una.min(self.written), self.written.saturating_sub(standing.nxt));
         let (piece, buffer) = if self.offload { (u64::from(standing.piece).max(1), self.buffer_size()) } else { (1, 1) };
         (sent + waiting) * self.mss + (sent.div_ceil(piece) + waiting.div_ceil(buffer)) * self.overhead()
     }
@@ -331,7 +338,11 @@ mod tests {
 
     fn pushes(windows: &[u32], segments: u64) -> Vec<u64> {
         let mut writer = Writer::new(1448, 2, false, Bytes::MAX, 10);
-        stops(&mut writer, windows, segments).into_iter().map(|(number, push)| (push, number)).filter_map(|(push, number)| push.then_some(number)).collect()
+        stops(&mut writer, windows, segments)
+            .into_iter()
+            .map(|(number, push)| (push, number))
+            .filter_map(|(push, number)| push.then_some(number))
+            .collect()
     }
 
     #[test]
@@ -365,7 +376,8 @@ mod tests {
     #[test]
     fn buffers_are_pushed_when_half_a_window_has_come() {
         let mut writer = Writer::new(1448, 2, true, Bytes::MAX, 10);
-        let pushed: Vec<u64> = stops(&mut writer, &[8], 80).into_iter().filter_map(|(number, push)| push.then_some(number)).collect();
+        let pushed: Vec<u64> =
+            stops(&mut writer, &[8], 80).into_iter().filter_map(|(number, push)| push.then_some(number)).collect();
         // As those of real senders: the first ends more than half a window behind the start, the next one soon after the end of a write of 64 KiB.
         assert_eq!(pushed[0], 31);
         assert!(pushed[1] > 53, "{pushed:?}");
