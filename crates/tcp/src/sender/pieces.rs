@@ -12,8 +12,8 @@ use crate::segment::Flags;
 
 /// What waits does so for no longer than this, in nanoseconds; and only as long after something was sent.
 const SHORTLY: u64 = 1_000_000;
-/// A piece has no more bytes (64 KiB less room for headers).
-const LARGEST_BYTES: u64 = 65_215;
+/// A piece, and a buffer of the application's data, has no more bytes (64 KiB less room for headers).
+pub(super) const LARGEST_BYTES: u64 = 65_215;
 /// The largest piece has no fewer segments.
 const SMALLEST: u32 = 2;
 /// Round-trip times of at least this many nanoseconds make pieces no larger.

@@ -12,6 +12,7 @@
 //! *Source*: Linux 6.12; guests' send buffers, where the first buffers, the fills and the bytes taken are these to the segment.
 
 use super::NO_SEGMENT;
+use super::pieces::LARGEST_BYTES;
 use goodqueue_units::Bytes;
 
 /// Bytes a send buffer has for each segment of a window: what 64-bit Linux takes for a buffer that could hold it.
@@ -22,8 +23,6 @@ const TAKEN: (u64, u64) = (896, 960);
 const SMALLEST_WINDOW: u32 = 10;
 /// Fills of the send buffer that may wait to be sent: each is a third of it at least.
 const FILLS: usize = 4;
-/// Buffers have at most so many bytes (64 KiB less room for headers).
-const LARGEST_BUFFER: u64 = 65_215;
 /// Sizes of buffers that are in use at a time.
 const SIZES: usize = 4;
 /// Segments with PSH that are remembered.
@@ -234,7 +233,7 @@ impl Writer {
 
     /// Segments of a buffer that is written now.
     fn buffer_size(&self) -> u64 {
-        if self.offload { ((self.offered / 2).min(LARGEST_BUFFER) / self.mss).max(1) } else { 1 }
+        if self.offload { ((self.offered / 2).min(LARGEST_BYTES) / self.mss).max(1) } else { 1 }
     }
 
     /// Bytes taken of the send buffer: what was sent lies there in pieces, the rest in whole buffers.
