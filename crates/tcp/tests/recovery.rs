@@ -400,3 +400,16 @@ fn without_sack_duplicates_of_a_repair_begin_no_other() {
     let done = pipe.sender.statistics();
     assert!(done.recoveries <= 1 && done.timeouts >= 1, "{done:?}");
 }
+
+/// The window that receivers offer is some 64 kB at first: it must hold segments of that size, too.
+#[test]
+fn segments_of_any_size_fit_into_the_window_that_is_offered() {
+    for mss in [100, 536, 1448, 8948, 32_000, 44_000, 65_495] {
+        let config =
+            SenderConfig { mss: Bytes::new(mss), data: Data::Bytes(Bytes::new(300 * mss)), ..reno(0, LossDetection::Rack) };
+        let receiver = ReceiverConfig { mss: Bytes::new(mss), ..ReceiverConfig::default() };
+        let mut pipe = Pipe::new(&config, &receiver).with_fate(first_sending_of([7 * mss / MSS]));
+        pipe.finish(Duration::secs(60));
+        assert_eq!(pipe.receiver.delivered_bytes(), 300 * mss, "{mss}");
+    }
+}

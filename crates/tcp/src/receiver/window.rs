@@ -42,9 +42,10 @@ pub(super) struct Reading {
 }
 
 impl Window {
-    pub(super) const fn new(mss: u64) -> Self {
-        // The next offer grows from a segment less.
-        Self { due: NEVER, edge: 0, offered: FIRST_OFFER.saturating_sub(mss) as u32, room: FIRST_ROOM }
+    pub(super) fn new(mss: u64) -> Self {
+        // The next offer grows from a segment less. Whatever their size, there is room for more segments than one that is not read yet.
+        let offered = FIRST_OFFER.saturating_sub(mss).max(2 * mss);
+        Self { due: NEVER, edge: 0, offered: offered as u32, room: FIRST_ROOM.max(4 * mss as u32) }
     }
 
     /// A segment sent at `sent` has arrived in order, so that the application can read: a round trip may be over. Everything below `next` had arrived by
@@ -84,7 +85,7 @@ impl Window {
 
     /// What the handshake offers.
     pub(super) fn first_offer(&mut self, mss: u64) -> u16 {
-        let whole = FIRST_OFFER / mss * mss;
+        let whole = FIRST_OFFER.max(2 * mss) / mss * mss;
         let (payload, _) = Segment::offer(whole);
         self.edge = self.edge.max(whole);
         payload
