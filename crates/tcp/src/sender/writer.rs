@@ -88,10 +88,10 @@ impl Writer {
         let mut writer = Self {
             next_stop: NO_SEGMENT,
             wake: 0,
-            window: SMALLEST_WINDOW,
+            window: 0,
             offload,
             heard: false,
-            room: u64::from(windows) * u64::from(SMALLEST_WINDOW) * RESERVED,
+            room: 0,
             written: 0,
             windows: u64::from(windows),
             mss: u64::from(mss),
@@ -104,6 +104,7 @@ impl Writer {
             marks: [NO_SEGMENT; MARKS],
             oldest: 0,
         };
+        writer.make_room(SMALLEST_WINDOW);
         writer.fill(&Standing { una: 0, nxt: 0, window: initial_window, in_flight: 0, piece: 2 });
         writer
     }
@@ -175,7 +176,9 @@ impl Writer {
             self.pushed = end;
         }
         if sent + 1 >= self.written {
-            self.awake(&Standing { nxt: sent + 1, in_flight: standing.in_flight + 1, ..*standing });
+            let standing = Standing { nxt: sent + 1, in_flight: standing.in_flight + 1, ..*standing };
+            self.follow(&standing);
+            self.fill(&standing);
         } else {
             self.next_stop = self.end_of_buffer(sent + 1);
         }
@@ -198,8 +201,7 @@ impl Writer {
 
     #[inline(never)]
     fn look(&mut self, standing: &Standing) {
-        if standing.window > self.window && (!self.offload || standing.in_flight < standing.window) {
-            self.make_room(standing.window);
+        if self.follow(standing) {
             self.wake = 0;
         }
         if standing.una < self.wake {
@@ -207,19 +209,20 @@ impl Writer {
         }
         let excess = self.taken(standing).saturating_sub(self.room * 2 / 3);
         if excess == 0 {
-            self.awake(standing);
+            self.fill(standing);
         } else {
             // Each segment that is acknowledged frees so much at most.
             self.wake = standing.una + excess.div_ceil(self.mss + self.overhead());
         }
     }
 
-    /// The application is awake, and writes until the send buffer is full.
-    fn awake(&mut self, standing: &Standing) {
-        if standing.in_flight < standing.window && standing.window > self.window {
+    /// Makes the send buffer as large as the window wants it, with offload only while the window is not used up; true when it grew.
+    fn follow(&mut self, standing: &Standing) -> bool {
+        let grows = standing.window > self.window && (!self.offload || standing.in_flight < standing.window);
+        if grows {
             self.make_room(standing.window);
         }
-        self.fill(standing);
+        grows
     }
 
     fn make_room(&mut self, window: u32) {
@@ -244,6 +247,7 @@ impl Writer {
         (sent + waiting) * self.mss + (sent.div_ceil(piece) + waiting.div_ceil(buffer)) * self.overhead()
     }
 
+    /// The application is awake, and writes until the send buffer is full.
     fn fill(&mut self, standing: &Standing) {
         // Here the window alone says what is sent; there nothing is that was not written.
         self.written = self.written.max(standing.nxt);
