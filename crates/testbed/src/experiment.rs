@@ -1,5 +1,6 @@
 //! Kernel senders across the forwarder, and what they and it measured.
 
+mod datagrams;
 mod echo;
 mod flows;
 mod gaps;

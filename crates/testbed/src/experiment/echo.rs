@@ -1,6 +1,7 @@
 //! Probes that the far end sends back: one thread sends them, one takes the answers, and one at the far end is the echo.
 
-use super::flows::{Deadline, LOOK, Shared, Stop, UDP_HEADERS, is_no_room, is_pause, locked, offered};
+use super::datagrams::{UDP_HEADERS, each_datagram, each_due};
+use super::flows::{LOOK, Shared, Stop, locked};
 use super::{Flow, Source};
 use goodqueue_live::clock::{Clock, MonotonicClock};
 use goodqueue_live::sys::tcp;
@@ -113,23 +114,18 @@ impl Ends {
             });
         })?;
         let mut payload = vec![0; (packet_size.saturating_sub(UDP_HEADERS) as usize).max(Stamp::LEN)];
-        let (interval, end) = (Wall::from_nanos(interval.as_nanos()), offered(flow));
-        let (mut clock, mut due) = (Deadline::after(Wall::ZERO), Wall::ZERO);
-        while due < end {
-            if stop.within(due.saturating_sub(clock.passed())) {
-                break;
-            }
-            prober.next().write(&mut payload);
-            shared.sent.fetch_add(1, Ordering::Relaxed);
-            match sender.send(&payload) {
-                Ok(_) => {}
+        let interval = Wall::from_nanos(interval.as_nanos());
+        each_due(
+            flow,
+            stop,
+            || interval,
+            || {
+                prober.next().write(&mut payload);
                 // What finds no room here never comes back either.
-                Err(error) if is_pause(&error) || is_no_room(&error) => {}
-                Err(error) => return Err(error),
-            }
-            due += interval;
-        }
-        Ok(())
+                shared.sent.fetch_add(1, Ordering::Relaxed);
+                sender.send(&payload).map(|_| ())
+            },
+        )
     }
 }
 
@@ -138,18 +134,6 @@ fn send_back(echo: &UdpSocket, stop: &Stop) {
         // An answer that finds no room is lost, as any packet may be.
         let _ = echo.send(probe);
     });
-}
-
-/// Does something with every datagram that comes, until all is over.
-fn each_datagram(socket: &UdpSocket, stop: &Stop, mut take: impl FnMut(&[u8])) {
-    let mut buffer = [0; 1 << 16];
-    loop {
-        match socket.recv(&mut buffer) {
-            Ok(got) => take(&buffer[..got]),
-            Err(error) if is_pause(&error) && !stop.within(Wall::ZERO) => {}
-            Err(_) => return,
-        }
-    }
 }
 
 #[cfg(test)]

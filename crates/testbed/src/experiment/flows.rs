@@ -1,5 +1,6 @@
 //! Senders and receivers: ordinary sockets of this kernel, each pair on threads of its own.
 
+use super::datagrams::{UDP_HEADERS, each_datagram, each_due};
 use super::echo::{self, Prober};
 use super::gaps::Gaps;
 use super::{Flow, Source, Way};
@@ -105,8 +106,6 @@ const FIRST_PORT: u16 = 10_000;
 /// Threads look so often whether it is over.
 pub(super) const LOOK: Wall = Wall::from_millis(100);
 const CONNECT: Wall = Wall::from_secs(20);
-/// Headers of IPv4 and UDP.
-pub(super) const UDP_HEADERS: u32 = 28;
 
 impl Traffic {
     /// Opens all receivers.
@@ -246,44 +245,23 @@ fn udp_flow<'scope>(
     tcp::mark_packets(sender.as_fd(), flow.dscp << 2 | ecn as u8)?;
     let counted = Arc::clone(shared);
     let receive = move || {
-        let mut buffer = [0; 1 << 16];
-        loop {
-            match receiver.recv(&mut buffer) {
-                Ok(got) => {
-                    counted.delivered.fetch_add(got as u64 + u64::from(UDP_HEADERS), Ordering::Relaxed);
-                }
-                Err(error) if is_pause(&error) && !stop.within(Wall::ZERO) => {}
-                Err(_) => return,
-            }
-        }
+        each_datagram(&receiver, stop, |packet| {
+            counted.delivered.fetch_add(packet.len() as u64 + u64::from(UDP_HEADERS), Ordering::Relaxed);
+        });
     };
     std::thread::Builder::new().name("receiver".to_owned()).spawn_scoped(scope, receive)?;
     let payload = vec![0; packet_size.saturating_sub(UDP_HEADERS) as usize];
     let mut gaps = Gaps::new(arrivals, f64::from(packet_size) * 8.0 / rate.as_bit_s().max(1) as f64, rng.clone());
-    let (mut clock, mut due) = (Deadline::after(Wall::ZERO), Wall::ZERO);
-    let end = offered(flow);
-    while due < end {
-        // A thread that comes late sends what is due in a burst; in the mean the rate is right.
-        let now = clock.passed();
-        if due > now && stop.within(due - now) || due <= now && stop.within(Wall::ZERO) {
-            break;
-        }
-        match sender.send(&payload) {
-            Ok(_) => {
-                shared.sent.fetch_add(1, Ordering::Relaxed);
-            }
-            // The socket is full: this packet is not sent, as with any source that does not wait.
-            Err(error) if is_pause(&error) || is_no_room(&error) => {}
-            Err(error) => return Err(error),
-        }
-        due += Wall::from_secs_f64(gaps.next());
-    }
-    Ok(())
-}
-
-/// Has the kernel no room to send this in? The number is ENOBUFS.
-pub(super) fn is_no_room(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(105)
+    each_due(
+        flow,
+        stop,
+        || Wall::from_secs_f64(gaps.next()),
+        || {
+            sender.send(&payload)?;
+            shared.sent.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        },
+    )
 }
 
 /// A point in time.

@@ -1,0 +1,48 @@
+//! What all UDP flows do alike: send when it is time, and take what comes.
+
+use super::Flow;
+use super::flows::{Deadline, Stop, is_pause, offered};
+use std::io;
+use std::net::UdpSocket;
+use std::time::Duration as Wall;
+
+/// Headers of IPv4 and UDP.
+pub(super) const UDP_HEADERS: u32 = 28;
+
+/// Calls `send` as long as the flow offers data, at once and then after each gap. A thread that comes late sends what is due in a burst; in the mean the
+/// rate is right. What finds the socket full is not sent, as with any source that does not wait.
+pub(super) fn each_due(
+    flow: &Flow,
+    stop: &Stop,
+    mut gap: impl FnMut() -> Wall,
+    mut send: impl FnMut() -> io::Result<()>,
+) -> io::Result<()> {
+    let (mut clock, mut due) = (Deadline::after(Wall::ZERO), Wall::ZERO);
+    let end = offered(flow);
+    while due < end && !stop.within(due.saturating_sub(clock.passed())) {
+        match send() {
+            Ok(()) => {}
+            Err(error) if is_pause(&error) || is_no_room(&error) => {}
+            Err(error) => return Err(error),
+        }
+        due += gap();
+    }
+    Ok(())
+}
+
+/// Does something with every datagram that comes, until all is over.
+pub(super) fn each_datagram(socket: &UdpSocket, stop: &Stop, mut take: impl FnMut(&[u8])) {
+    let mut buffer = [0; 1 << 16];
+    loop {
+        match socket.recv(&mut buffer) {
+            Ok(got) => take(&buffer[..got]),
+            Err(error) if is_pause(&error) && !stop.within(Wall::ZERO) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// Has the kernel no room to send this in? The number is ENOBUFS.
+fn is_no_room(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(105)
+}
