@@ -5,6 +5,7 @@
 //! and ten thousand flows need no more places in the agenda than ten.
 
 use crate::packet::SimPacket;
+use crate::sys::fetch_ahead;
 use goodqueue_units::{Duration, Instant};
 
 /// A packet and when it arrives, in a cache line of their own: with many flows each is fetched from memory.
@@ -17,6 +18,8 @@ struct Arrival {
 
 const NOTHING: Arrival = Arrival { at: Instant::ZERO, packet: SimPacket::NONE };
 const FIRST_CAPACITY: usize = 16;
+/// A packet so far behind the first one is fetched ahead of time.
+const AHEAD: usize = 8;
 
 /// Where all packets of a lane come out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,12 +77,12 @@ impl Lane {
         if self.len == self.ring.len() {
             self.grow();
         }
+        if at < self.last {
+            return self.sort_in(at, packet, hop);
+        }
         let place = self.place(self.len);
         self.ring[place] = Arrival { at, packet: SimPacket { hop, ..packet } };
         self.len += 1;
-        if at < self.last {
-            return self.sort_in();
-        }
         self.last = at;
         self.len == 1
     }
@@ -95,22 +98,26 @@ impl Lane {
         self.first = 0;
     }
 
-    /// The packet at the tail arrives before others: moves it up, behind those that arrive at the same time.
+    /// Adds a packet that arrives before others, behind those that arrive at the same time.
+    // It is written once, long after it was put together: what was just written in small parts is read slowly as a whole.
     #[inline(never)]
-    fn sort_in(&mut self) -> bool {
-        let mut number = self.len - 1;
-        let arrival = self.ring[self.place(number)];
-        while number > 0 {
-            let before = self.ring[self.place(number - 1)];
-            if before.at <= arrival.at {
-                break;
-            }
-            let place = self.place(number);
-            self.ring[place] = before;
+    fn sort_in(&mut self, at: Instant, packet: SimPacket, hop: u8) -> bool {
+        let mut number = self.len;
+        while number > 0 && self.ring[self.place(number - 1)].at > at {
             number -= 1;
         }
-        let place = self.place(number);
-        self.ring[place] = arrival;
+        let (from, to) = (self.place(number), self.place(self.len));
+        if from <= to {
+            self.ring.copy_within(from..to, from + 1);
+        } else {
+            // Those that are passed stand on both sides of the ring's seam.
+            let last = self.ring.len() - 1;
+            self.ring.copy_within(0..to, 1);
+            self.ring[0] = self.ring[last];
+            self.ring.copy_within(from..last, from + 1);
+        }
+        self.ring[from] = Arrival { at, packet: SimPacket { hop, ..packet } };
+        self.len += 1;
         number == 0
     }
 
@@ -128,6 +135,13 @@ impl Lane {
     #[inline(always)]
     pub(crate) fn first_at(&self) -> Instant {
         if self.len == 0 { Instant::MAX } else { self.ring[self.place(0)].at }
+    }
+
+    /// The first packet, if there is one. Has a later one brought into the cache: of lanes with thousands none is left there.
+    #[inline(always)]
+    pub(crate) fn look_ahead(&self) -> Option<&SimPacket> {
+        fetch_ahead(&self.ring[self.place(AHEAD)], size_of::<Arrival>());
+        if self.len == 0 { None } else { Some(&self.ring[self.place(0)].packet) }
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -3,7 +3,7 @@
 //! A [`World`] is built from a [`WorldSpec`] and run once; it owns all its state, so thousands run side by side. The loop
 //! takes the earliest event and lets it act; everything that happens is a function of the specification and its seed.
 //! An [`OpenWorld`] is one that can be looked at and changed on the way.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod agenda;
 mod call;
@@ -19,6 +19,7 @@ mod rate;
 mod session;
 mod settle;
 mod spec;
+mod sys;
 mod timers;
 mod traffic;
 mod watch;

@@ -65,12 +65,16 @@ const BUCKETS: u64 = 1024;
 
 /// No timer stands here.
 const NONE: u32 = u32::MAX;
+/// So many timers are kept together.
+const TOGETHER: usize = 3;
 
-/// A timer in a bucket, or a free place.
+/// Timers of one bucket that fill a cache line, or a free place.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 struct Waiting {
-    key: Key,
-    /// The next one of the bucket, or the next free place.
+    keys: [Key; TOGETHER],
+    len: u32,
+    /// The next ones of the bucket, or the next free place.
     next: u32,
 }
 
@@ -83,7 +87,7 @@ pub(crate) struct Timers {
     open: u64,
     /// Bucket of the timer taken last.
     reached: u64,
-    /// First timer of each bucket later than `open` and earlier than `reached + BUCKETS`, by number modulo their count.
+    /// First timers of each bucket later than `open` and earlier than `reached + BUCKETS`, by number modulo their count.
     wheel: Box<[u32]>,
     /// The timers of all these buckets, so that few of them take little memory, and the first place that is free.
     waiting: Vec<Waiting>,
@@ -140,21 +144,28 @@ impl Timers {
             return;
         }
         let place = (bucket % BUCKETS) as usize;
-        let timer = Waiting { key, next: self.wheel[place] };
-        self.wheel[place] = self.store(timer);
+        let head = self.wheel[place];
+        if let Some(line) = self.waiting.get_mut(head as usize)
+            && (line.len as usize) < TOGETHER
+        {
+            line.keys[line.len as usize] = key;
+            line.len += 1;
+            return;
+        }
+        self.wheel[place] = self.store(Waiting { keys: [key; TOGETHER], len: 1, next: head });
         self.occupied[place / 64] |= 1 << (place % 64);
     }
 
-    /// Puts a timer into a free place; which one.
+    /// Puts timers into a free place; which one.
     #[inline]
-    fn store(&mut self, timer: Waiting) -> u32 {
+    fn store(&mut self, timers: Waiting) -> u32 {
         let place = self.free;
         if let Some(free) = self.waiting.get_mut(place as usize) {
             self.free = free.next;
-            *free = timer;
+            *free = timers;
             return place;
         }
-        self.waiting.push(timer);
+        self.waiting.push(timers);
         self.waiting.len() as u32 - 1
     }
 
@@ -191,11 +202,11 @@ impl Timers {
         if in_wheel == Some(next) {
             let place = (next % BUCKETS) as usize;
             self.occupied[place / 64] &= !(1 << (place % 64));
-            let mut timer = std::mem::replace(&mut self.wheel[place], NONE);
-            while let Some(&Waiting { key, next }) = self.waiting.get(timer as usize) {
-                self.near.push(key);
-                self.waiting[timer as usize].next = std::mem::replace(&mut self.free, timer);
-                timer = next;
+            let mut line = std::mem::replace(&mut self.wheel[place], NONE);
+            while let Some(Waiting { keys, len, next }) = self.waiting.get_mut(line as usize) {
+                self.near.extend_from_slice(&keys[..*len as usize]);
+                let after = std::mem::replace(next, self.free);
+                self.free = std::mem::replace(&mut line, after);
             }
         }
         self.open = next;

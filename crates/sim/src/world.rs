@@ -227,6 +227,8 @@ pub struct World {
     links: Vec<Link>,
     /// The queue that lags, if there is one.
     lag: Option<lag::Lag>,
+    /// Are there so many flows that the state of most of them is not in the cache?
+    crowded: bool,
     /// Does any link hold others back?
     flow_control: bool,
     senders: Vec<SenderHost>,

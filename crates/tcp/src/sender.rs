@@ -156,8 +156,8 @@ pub struct Sender {
     rack: Rack,
     statistics: SenderStatistics,
     board: Scoreboard,
-    writer: Writer,
     pieces: Pieces,
+    writer: Writer,
     cc: AnyCc,
     /// Timeouts since the acknowledgement last advanced.
     timeouts_in_a_row: u32,

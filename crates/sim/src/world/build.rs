@@ -27,6 +27,8 @@ use goodqueue_trace::TimeCounts;
 use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
 use std::collections::BTreeMap;
 
+/// Flows whose state together is more than the nearest caches hold.
+const CROWD: usize = 256;
 /// Random streams of a world; each kind starts at its own number so that adding one never shifts another.
 const QUEUE_STREAM: u64 = 1 << 32;
 const LOSS_STREAM: u64 = 2 << 32;
@@ -92,6 +94,7 @@ pub(super) fn world(spec: &WorldSpec, ends: Ends) -> Result<(World, Ground), Wor
         wire_classes: classes,
         wires,
         lag: None,
+        crowded: spec.flows.len() >= CROWD,
         flow_control: links.iter().any(|link| link.pressure.is_some()),
         links,
         senders: Vec::new(),

@@ -1,12 +1,12 @@
 //! End hosts: starting and stopping flows, handing segments to senders and receivers, keeping their timers.
 
 use super::{ELEMENT, Hop, HostKind, WIRE, World};
-use crate::link::{Wire, WireClass};
+use crate::link::WireClass;
 use crate::packet::{DsField, FlowId, SimPacket};
 use crate::session::Event;
 use crate::timers::Target;
 use goodqueue_aqm::Packet;
-use goodqueue_tcp::{Flags, Routine, Segment};
+use goodqueue_tcp::{Flags, Routine, Segment, Sender};
 use goodqueue_units::{Duration, Ecn, Instant};
 
 /// A UDP source that outruns its own access link loses what does not fit into this many packets (Linux: txqueuelen 1000).
@@ -105,7 +105,7 @@ impl World {
     pub(super) fn transmit(&mut self, slot: u32, flow: u32) {
         let now = self.now;
         if self.senders[slot as usize].held_until <= now {
-            while self.launch_granted(slot, flow) {}
+            self.launch_granted(slot, flow);
             let host = &self.senders[slot as usize];
             if host.held_until <= now && host.sender.may_send() {
                 self.launch_carefully(slot, flow);
@@ -127,22 +127,24 @@ impl World {
     }
 
     /// Sends what may leave without further questions, if it leaves by a wire and nothing else is passed at once with that: the bulk of all
-    /// segments. True when there may be more of it.
+    /// segments.
     #[inline(always)]
-    fn launch_granted(&mut self, slot: u32, flow: u32) -> bool {
+    fn launch_granted(&mut self, slot: u32, flow: u32) {
         let now = self.now;
         let sender = &mut self.senders[slot as usize].sender;
         let route = &self.routes[flow as usize];
         let Hop { element, lane, joined } = self.hops[route.hops as usize];
         if element & WIRE == 0 || joined {
-            return false;
+            return;
         }
         let wire = &mut self.wires[(element & ELEMENT) as usize];
         let class = &mut self.wire_classes[usize::from(wire.class)];
         let ring = &mut self.lanes[lane as usize];
         let flow = FlowId::new(flow, route.host);
-        let backlog = loop {
-            let Some(out) = sender.poll_granted(now) else { return false };
+        // More on its own access link needs a closer look, once for all that leaves together.
+        let (mut allowed, mut looked) = (class.two_packets, false);
+        let full_until = loop {
+            let Some(out) = sender.poll_granted(now) else { return };
             let ip_len = out.segment.payload + route.header;
             let ds = DsField::new(route.class, out.ecn);
             let at = wire.pass(class, now, ip_len);
@@ -151,22 +153,21 @@ impl World {
                 self.agenda.set(self.slots.lane(lane), at + ring.lag);
             }
             let backlog = wire.busy_until.since(now);
-            if backlog > class.two_packets {
-                break backlog;
+            if backlog > allowed && !std::mem::replace(&mut looked, true) {
+                allowed = allowed_backlog(sender, class);
+            }
+            if backlog > allowed {
+                break wire.busy_until - allowed;
             }
         };
-        let (wire, class) = (*wire, &self.wire_classes[usize::from(wire.class)]);
-        let full_until = self.local_queue_over(slot, wire, class, backlog);
-        self.hold_until(slot, full_until)
+        self.hold_until(slot, full_until);
     }
 
-    /// Makes a sender wait until then, if there is such a time; true when there is none.
-    fn hold_until(&mut self, slot: u32, until: Option<Instant>) -> bool {
-        let Some(until) = until else { return true };
+    /// Makes a sender wait until then.
+    fn hold_until(&mut self, slot: u32, until: Instant) {
         let host = &mut self.senders[slot as usize];
         host.sender.hold(self.now);
         host.held_until = until;
-        false
     }
 
     /// Sends the rest.
@@ -176,38 +177,23 @@ impl World {
         let wire = self.first_wire(flow);
         while let Some(out) = self.senders[slot as usize].sender.poll_transmit(now) {
             self.emit(flow, out.segment, out.ecn);
-            let full_until = self.local_queue_full(slot, wire);
-            if !self.hold_until(slot, full_until) {
+            if let Some(until) = self.local_queue_full(slot, wire) {
+                self.hold_until(slot, until);
                 break;
             }
         }
     }
 
     /// Has the sender put so much on its own access link that the rest had better wait in the socket? Until when?
-    ///
-    /// Linux's small-queue rule: at most two packets, or a millisecond at the rate the connection is sending at (its pacing rate; without one,
-    /// twice window per round trip in slow start, 1.2 times after it). Without it a window larger than the path would stand in the host's
-    /// own queue, where no host keeps it.
     #[inline(always)]
     fn local_queue_full(&self, slot: u32, wire: Option<u32>) -> Option<Instant> {
         let wire = &self.wires[wire? as usize];
         let class = &self.wire_classes[usize::from(wire.class)];
         let backlog = wire.busy_until.since(self.now);
-        if backlog <= class.two_packets { None } else { self.local_queue_over(slot, *wire, class, backlog) }
-    }
-
-    #[inline(never)]
-    fn local_queue_over(&self, slot: u32, wire: Wire, class: &WireClass, backlog: Duration) -> Option<Instant> {
-        let sender = &self.senders[slot as usize].sender;
-        let sending_bit_s = match sender.pacing_rate() {
-            Some(rate) => rate.as_bit_s() as f64,
-            None => {
-                let gain = if sender.cwnd().get() < sender.ssthresh().get() / 2 { 2.0 } else { 1.2 };
-                gain * sender.cwnd().bits() as f64 / sender.srtt()?.as_secs_f64()
-            }
-        };
-        let rate_share = sending_bit_s / class.rate.as_bit_s() as f64;
-        let allowed = Duration::ms(1).mul_f64(rate_share).max(class.two_packets);
+        if backlog <= class.two_packets {
+            return None;
+        }
+        let allowed = allowed_backlog(&self.senders[slot as usize].sender, class);
         (backlog > allowed).then(|| wire.busy_until - allowed)
     }
 
@@ -372,6 +358,25 @@ impl World {
             self.pass_wire(&packet, place, self.now);
         }
     }
+}
+
+/// As long as what a sender has put on its own access link is not longer, more may follow.
+///
+/// Linux's small-queue rule: at most two packets, or a millisecond at the rate the connection is sending at (its pacing rate; without one,
+/// twice window per round trip in slow start, 1.2 times after it). Without it a window larger than the path would stand in the host's
+/// own queue, where no host keeps it.
+#[inline(never)]
+fn allowed_backlog(sender: &Sender, class: &WireClass) -> Duration {
+    let sending_bit_s = match (sender.pacing_rate(), sender.srtt()) {
+        (Some(rate), _) => rate.as_bit_s() as f64,
+        (None, Some(srtt)) => {
+            let gain = if sender.cwnd().get() < sender.ssthresh().get() / 2 { 2.0 } else { 1.2 };
+            gain * sender.cwnd().bits() as f64 / srtt.as_secs_f64()
+        }
+        (None, None) => return Duration::MAX,
+    };
+    let rate_share = sending_bit_s / class.rate.as_bit_s() as f64;
+    Duration::ms(1).mul_f64(rate_share).max(class.two_packets)
 }
 
 /// Bytes of options that opening a connection takes beyond those of every segment: the segment size, SACK and the window's scale, padded; of these

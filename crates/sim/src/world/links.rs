@@ -1,11 +1,12 @@
 //! Packets moving through lanes, wires and links.
 
-use super::{ELEMENT, Hop, HostKind, Route, WIRE, World};
+use super::{ELEMENT, Hop, HostKind, Route, SenderHost, WIRE, World};
 use crate::lane::Stop;
 use crate::link::Link;
 use crate::packet::SimPacket;
 use crate::probe::{sojourn_line, wire_bytes};
 use crate::rate::RateProcess;
+use crate::sys::fetch_ahead;
 use goodqueue_aqm::{AnyQdisc, Departure, NoSink, Qdisc, QueueView};
 use goodqueue_trace::TimeCounts;
 use goodqueue_units::{Bytes, Instant, Packets, Rate};
@@ -40,6 +41,9 @@ impl World {
         match self.lanes[lane as usize].stop {
             Stop::End => {
                 let packet = self.take_first(lane);
+                if self.crowded {
+                    self.fetch_next_host(lane);
+                }
                 self.deliver(packet);
             }
             Stop::Queue(link) => {
@@ -52,6 +56,21 @@ impl World {
             }
             Stop::LateQueue => self.work_off(),
             Stop::LateWire => self.pass_late(lane),
+        }
+    }
+
+    /// Has what the next packet's host needs for it brought into the cache.
+    #[inline(always)]
+    fn fetch_next_host(&self, lane: u32) {
+        let Some(packet) = self.lanes[lane as usize].look_ahead() else { return };
+        let Route { kind, slot, .. } = self.routes[packet.flow.index()];
+        if !matches!(kind, HostKind::Tcp | HostKind::Stream) {
+            return;
+        }
+        if packet.is_reverse() {
+            fetch_ahead(&self.senders[slot as usize], size_of::<SenderHost>());
+        } else {
+            fetch_ahead(&self.receivers[slot as usize], 192);
         }
     }
 

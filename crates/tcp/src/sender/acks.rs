@@ -92,6 +92,7 @@ impl Sender {
         self.grant(t);
         if self.quota == 0 {
             self.arm_after_progress(t);
+            self.settle_if_all_waits(t);
         }
     }
 

@@ -47,12 +47,26 @@ impl Sender {
     pub(super) fn grant(&mut self, t: u64) {
         let plain = self.state == State::Open && self.urgent == Urgent::Nothing && !self.board.awaits_repair();
         if plain && self.unwatched && !self.cwr_pending {
-            // The last segment may be short and carries FIN, and with some a buffer of the application's ends.
             let nxt = self.board.nxt();
-            let full = self.end.saturating_sub(1).saturating_sub(nxt);
-            let room = u64::from(self.room()).min(full) as u32;
+            let room = self.room().min(self.whole_ahead());
             let before_stop = self.writer.next_stop().saturating_sub(nxt);
-            self.quota = u64::from(self.let_out(t, room)).min(before_stop) as u32;
+            self.quota = before_stop.min(u64::from(self.let_out(t, room))) as u32;
+        }
+    }
+
+    /// New segments before the last one, which may be short and carries FIN, and with which some buffer of the application's ends.
+    #[inline]
+    fn whole_ahead(&self) -> u32 {
+        self.end.saturating_sub(1).saturating_sub(self.board.nxt()).min(u64::from(u32::MAX)) as u32
+    }
+
+    /// Nothing was granted: if that is because all that there is room for waits, nothing leaves before the next event.
+    #[inline]
+    pub(super) fn settle_if_all_waits(&mut self, t: u64) {
+        let ahead = self.pieces.waiting() && self.writer.next_stop() > self.board.nxt();
+        if ahead && self.room() <= self.whole_ahead() {
+            self.end_burst(t);
+            self.settled = true;
         }
     }
 
