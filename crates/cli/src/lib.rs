@@ -78,7 +78,7 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
     let run = || {
         let named = std::iter::once(OsString::from("gq")).chain(arguments.iter().cloned());
         output::remember_command_line(named.clone());
-        let command = Cli::try_parse_from(named).unwrap_or_else(|error| error.exit()).command;
+        let command = Cli::try_parse_from(with_negative_values(named)).unwrap_or_else(|error| error.exit()).command;
         match command {
             Command::Compare(arguments) => commands::compare::run(&arguments),
             Command::Run(arguments) => commands::run::run(&arguments),
@@ -107,5 +107,39 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
         Ok(Err(failure)) => failure.report(),
         // The hook has said it.
         Err(_) => Failure::RUN,
+    }
+}
+
+/// `--rate -3mbit` as `--rate=-3mbit`: what begins with a minus and a digit is a value, which the option refuses with its own words, and no option.
+fn with_negative_values(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut joined: Vec<OsString> = Vec::new();
+    for argument in arguments {
+        let is_negative = argument
+            .to_str()
+            .and_then(|text| text.strip_prefix('-'))
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || c == '.'));
+        let option = joined
+            .last_mut()
+            .filter(|last| is_negative && last.to_str().is_some_and(|text| text.starts_with("--") && !text.contains('=')));
+        if let Some(option) = option {
+            option.push("=");
+            option.push(argument);
+        } else {
+            joined.push(argument);
+        }
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_negative_value_belongs_to_its_option() {
+        let joined = |line: &str| with_negative_values(line.split(' ').map(OsString::from)).join(&OsString::from(" "));
+        assert_eq!(joined("gq compare --rate -3mbit --rtt -.5"), "gq compare --rate=-3mbit --rtt=-.5");
+        assert_eq!(joined("gq run a.toml --set x=1 -3 --json -"), "gq run a.toml --set x=1 -3 --json -");
+        assert_eq!(joined("gq run --seed=1 -2"), "gq run --seed=1 -2");
     }
 }
