@@ -137,11 +137,16 @@ impl Lane {
         if self.len == 0 { Instant::MAX } else { self.ring[self.place(0)].at }
     }
 
-    /// The first packet, if there is one. Has a later one brought into the cache: of lanes with thousands none is left there.
+    /// The packet so many places behind the first one, if there is one.
     #[inline(always)]
-    pub(crate) fn look_ahead(&self) -> Option<&SimPacket> {
+    pub(crate) fn peek(&self, number: usize) -> Option<&SimPacket> {
+        if number < self.len { Some(&self.ring[self.place(number)].packet) } else { None }
+    }
+
+    /// Has a later packet brought into the cache: of lanes with thousands none is left there.
+    #[inline(always)]
+    pub(crate) fn fetch_ahead(&self) {
         fetch_ahead(&self.ring[self.place(AHEAD)], size_of::<Arrival>());
-        if self.len == 0 { None } else { Some(&self.ring[self.place(0)].packet) }
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -58,6 +58,11 @@ const fn time_of(key: Key) -> u64 {
     (key >> 64) as u64
 }
 
+#[inline]
+fn target_of(key: Key) -> Target {
+    Target::unpack(key as u64 & ((1 << TARGET_BITS) - 1))
+}
+
 /// A bucket covers 2^18 ns.
 const BUCKET_SHIFT: u32 = 18;
 /// The wheel covers 268 ms.
@@ -189,7 +194,13 @@ impl Timers {
         if self.near.is_empty() {
             self.open_next();
         }
-        Some(Target::unpack(key as u64 & ((1 << TARGET_BITS) - 1)))
+        Some(target_of(key))
+    }
+
+    /// What the next timer concerns.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<Target> {
+        self.near.last().map(|&key| target_of(key))
     }
 
     /// Sorts the next bucket that holds anything, with what the heap holds for it.

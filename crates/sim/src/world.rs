@@ -18,6 +18,7 @@ use crate::packet::HostMark;
 use crate::probe::Tap;
 use crate::session::{Action, Event};
 use crate::spec::{Recording, WorldSpec};
+use crate::sys::fetch_ahead;
 use crate::timers::{Target, Timers};
 use crate::traffic::UdpSource;
 use goodqueue_tcp::{Receiver, Sender};
@@ -146,13 +147,20 @@ impl Slots {
 }
 
 /// A TCP sender and its one lazy timer.
+#[repr(C)]
 struct SenderHost {
-    sender: Sender,
     /// When the pending event is due; `MAX` when there is none.
     timer_at: Instant,
     /// Its access link takes nothing more before.
     held_until: Instant,
     rtt_samples: u64,
+    sender: Sender,
+}
+
+impl SenderHost {
+    /// So many bytes from the start on hold what an acknowledgement touches, and what a timer looks at first.
+    const TOUCHED: usize = std::mem::offset_of!(Self, sender) + Sender::TOUCHED;
+    const AT_TIMERS: usize = 3 * 64;
 }
 
 /// A TCP receiver and its one lazy timer, which stands with what the receiver needs for every segment.
@@ -160,6 +168,11 @@ struct SenderHost {
 struct ReceiverHost {
     timer_at: Instant,
     receiver: Receiver,
+}
+
+impl ReceiverHost {
+    /// So many bytes from the start on hold what a segment touches.
+    const TOUCHED: usize = 3 * 64;
 }
 
 /// What a flow's source is.
@@ -341,11 +354,24 @@ impl World {
     fn timer(&mut self) {
         let Some(what) = self.timers.take() else { return };
         self.agenda.set(TIMERS, self.timers.earliest());
+        if self.crowded {
+            self.fetch_next_timer();
+        }
         match what {
             Target::Sender(slot) => self.sender_timer(slot),
             Target::Receiver(slot) => self.receiver_timer(slot),
             Target::Source(slot) => self.source_emits(slot),
             Target::Control(index) => self.control(index),
+        }
+    }
+
+    /// Has what the next timer's host looks at first brought into the cache.
+    #[inline]
+    fn fetch_next_timer(&self) {
+        match self.timers.next() {
+            Some(Target::Sender(slot)) => fetch_ahead(&self.senders[slot as usize], SenderHost::AT_TIMERS),
+            Some(Target::Receiver(slot)) => fetch_ahead(&self.receivers[slot as usize], ReceiverHost::TOUCHED),
+            _ => {}
         }
     }
 

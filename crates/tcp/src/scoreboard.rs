@@ -29,7 +29,7 @@ const FIRST_CAPACITY: usize = 16;
 
 /// Flags in the low byte; above it the time of the last sending or, once [`SACKED`], a segment number with no undelivered segment between.
 #[derive(Clone, Copy, Debug, Default)]
-struct Record(u64);
+pub(crate) struct Record(u64);
 
 impl Record {
     const fn new(value: u64, flags: u64) -> Self {
@@ -146,6 +146,13 @@ impl Scoreboard {
         let log = self.log.as_mut()?;
         let number = log.numbers.pop_front()?;
         Some((number, log.count - log.numbers.len() as u64))
+    }
+
+    /// The records of the first outstanding segment and of the next one to be sent.
+    #[inline]
+    pub(crate) fn ends(&self) -> [&Record; 2] {
+        let mask = self.slots.len() - 1;
+        [self.una, self.nxt].map(|number| &self.slots[number as usize & mask])
     }
 
     #[inline]

@@ -155,10 +155,10 @@ pub struct Sender {
     rtt: Rtt,
     rack: Rack,
     statistics: SenderStatistics,
-    board: Scoreboard,
-    pieces: Pieces,
-    writer: Writer,
     cc: AnyCc,
+    pieces: Pieces,
+    board: Scoreboard,
+    writer: Writer,
     /// Timeouts since the acknowledgement last advanced.
     timeouts_in_a_row: u32,
     /// Recovery ends when everything below is acknowledged.
@@ -303,6 +303,17 @@ impl Sender {
             self.urgent = Urgent::Nothing;
             self.disarm();
         }
+    }
+
+    /// So many bytes from the start on hold what acknowledgements touch, but for [`records`](Self::records). For hosts that fetch the state of one of
+    /// many senders ahead of time.
+    pub const TOUCHED: usize = core::mem::offset_of!(Self, writer) + Writer::TOUCHED;
+
+    /// What is known of the oldest outstanding segment, and where that will be known of the next one to be sent.
+    #[inline]
+    #[must_use]
+    pub fn records(&self) -> [&(impl Sized + use<>); 2] {
+        self.board.ends()
     }
 
     /// Has everything there was to send been acknowledged?

@@ -1,6 +1,6 @@
 //! Packets moving through lanes, wires and links.
 
-use super::{ELEMENT, Hop, HostKind, Route, SenderHost, WIRE, World};
+use super::{ELEMENT, Hop, HostKind, ReceiverHost, Route, SenderHost, WIRE, World};
 use crate::lane::Stop;
 use crate::link::Link;
 use crate::packet::SimPacket;
@@ -42,7 +42,7 @@ impl World {
             Stop::End => {
                 let packet = self.take_first(lane);
                 if self.crowded {
-                    self.fetch_next_host(lane);
+                    self.fetch_next_hosts(lane);
                 }
                 self.deliver(packet);
             }
@@ -59,19 +59,34 @@ impl World {
         }
     }
 
-    /// Has what the next packet's host needs for it brought into the cache.
+    /// Has what the next packets' hosts need for them brought into the cache: of the second one its host, and of the first one, whose host has come
+    /// meanwhile, what that points to.
     #[inline(always)]
-    fn fetch_next_host(&self, lane: u32) {
-        let Some(packet) = self.lanes[lane as usize].look_ahead() else { return };
+    fn fetch_next_hosts(&self, lane: u32) {
+        let lane = &self.lanes[lane as usize];
+        lane.fetch_ahead();
+        if let Some(packet) = lane.peek(0)
+            && packet.is_reverse()
+            && let Some(slot) = self.tcp_slot(packet)
+        {
+            self.senders[slot].sender.records().into_iter().for_each(|record| fetch_ahead(record, 1));
+        }
+        if let Some(packet) = lane.peek(1)
+            && let Some(slot) = self.tcp_slot(packet)
+        {
+            if packet.is_reverse() {
+                fetch_ahead(&self.senders[slot], SenderHost::TOUCHED);
+            } else {
+                fetch_ahead(&self.receivers[slot], ReceiverHost::TOUCHED);
+            }
+        }
+    }
+
+    /// The place of a packet's hosts among those of TCP.
+    #[inline(always)]
+    fn tcp_slot(&self, packet: &SimPacket) -> Option<usize> {
         let Route { kind, slot, .. } = self.routes[packet.flow.index()];
-        if !matches!(kind, HostKind::Tcp | HostKind::Stream) {
-            return;
-        }
-        if packet.is_reverse() {
-            fetch_ahead(&self.senders[slot as usize], size_of::<SenderHost>());
-        } else {
-            fetch_ahead(&self.receivers[slot as usize], 192);
-        }
+        matches!(kind, HostKind::Tcp | HostKind::Stream).then_some(slot as usize)
     }
 
     /// Takes the first packet from a lane.

@@ -46,13 +46,16 @@ pub(super) struct Standing {
     pub(super) piece: u32,
 }
 
-/// The application that writes, and its send buffer. Counts segments where nothing else is said.
+/// The application that writes, and its send buffer. Counts segments where nothing else is said. What every acknowledgement touches comes first.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Writer {
     /// The next segment that needs care: a buffer ends with it, or it carries PSH. Not sent yet.
     next_stop: u64,
     /// The application is not woken before everything below is acknowledged.
     wake: u64,
+    /// The largest window offered, in bytes.
+    offered: u64,
     /// The largest window so far that the send buffer is made for.
     window: u32,
     offload: bool,
@@ -67,8 +70,6 @@ pub(super) struct Writer {
     mss: u64,
     /// Last segments of fills, not sent yet.
     fills: [u64; FILLS],
-    /// The largest window offered, in bytes.
-    offered: u64,
     /// Buffers that begin there or later have so many segments.
     sizes: [(u64, u64); SIZES],
     /// First segments of what was written at a time, not sent yet.
@@ -82,6 +83,9 @@ pub(super) struct Writer {
 }
 
 impl Writer {
+    /// So many bytes from the start on hold what acknowledgements touch.
+    pub(super) const TOUCHED: usize = core::mem::offset_of!(Self, room);
+
     /// An application that always has something to write, to a connection with segments of `mss` bytes, of which so many leave at once; its receiver never
     /// offers more than `most`.
     pub(super) fn new(mss: u32, windows: u32, offload: bool, most: Bytes, initial_window: u32) -> Self {
