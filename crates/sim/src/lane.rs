@@ -111,10 +111,9 @@ impl Lane {
             self.ring.copy_within(from..to, from + 1);
         } else {
             // Those that are passed stand on both sides of the ring's seam.
-            let last = self.ring.len() - 1;
-            self.ring.copy_within(0..to, 1);
-            self.ring[0] = self.ring[last];
-            self.ring.copy_within(from..last, from + 1);
+            for passed in (number..self.len).rev() {
+                self.ring[self.place(passed + 1)] = self.ring[self.place(passed)];
+            }
         }
         self.ring[from] = Arrival { at, packet: SimPacket { hop, ..packet } };
         self.len += 1;
