@@ -287,4 +287,16 @@ mod tests {
         world.let_lag();
         assert_eq!(lagging(&world), (false, 1));
     }
+
+    #[test]
+    fn what_is_fetched_ahead_changes_nothing() {
+        let spec = WorldSpec { duration: Duration::secs(1), ..spec(300, "tail-drop", Duration::ms(5), Duration::us(30)) };
+        let [crowded, alone] = [true, false].map(|crowded| {
+            let mut world = World::new(&spec).expect("a valid world");
+            assert!(world.crowded);
+            world.crowded = crowded;
+            world.run(&mut |_| crate::world::Continue::Yes)
+        });
+        assert_eq!(format!("{crowded:?}"), format!("{alone:?}"));
+    }
 }
