@@ -43,6 +43,7 @@ bench-peers: ## the same work in goodqueue, ns-2 and ns-3 (installs both; an hou
 	python3 bench/peers/run.py --install
 	python3 bench/peers/survey.py --install
 	python3 bench/peers/controls.py --install
+	python3 bench/peers/rows.py --install
 
 linux: ## build the guest kernel of `gq run --on linux` into the cache folder (10 minutes, once)
 	@scripts/linux.sh

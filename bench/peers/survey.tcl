@@ -21,8 +21,8 @@ foreach argument $argv {
 }
 set in_delays [split $option(in_delays) ,]
 set out_delays [split $option(out_delays) ,]
-if {[llength $in_delays] == 0 || [llength $in_delays] > 4 || [llength $in_delays] != [llength $out_delays]} {
-    puts stderr "survey.tcl: one to four delays at each edge, as many on either side"
+if {[llength $in_delays] == 0 || [llength $in_delays] != [llength $out_delays]} {
+    puts stderr "survey.tcl: one delay at each edge or more, as many on either side"
     exit 2
 }
 
@@ -163,7 +163,8 @@ if {$kind eq "JoBS"} {
 }
 set class 0
 foreach in_delay $in_delays out_delay $out_delays {
-    incr class
+    # JoBS has four classes.
+    set class [expr {$class % 4 + 1}]
     set source [$sim node]
     set destination [$sim node]
     connect_edge $source $left $in_delay $class
