@@ -1,6 +1,8 @@
 # A dumbbell in ns-2.35 that counts what leaves the bottleneck. Run by run.py as: ns dumbbell.tcl key=value …
 # Prints one line of JSON. All times in seconds, rates in bit/s, sizes in bytes, limits in packets.
 
+source [file join [file dirname [info script]] common.tcl]
+
 array set option {
     rate 10e6   delay 0.005   limit 30   queue tail-drop
     cc cubic    flows 16      latest_start 5.0
@@ -8,18 +10,9 @@ array set option {
     warmup 10.0   duration 100.0   seed 1
     initial_window 2   ack_delay 0.1   trace {}
 }
-foreach argument $argv {
-    if {![regexp {^([a-z_]+)=(.*)$} $argument -> key value] || ![info exists option($key)]} {
-        puts stderr "dumbbell.tcl: unknown argument `$argument'"
-        exit 2
-    }
-    set option($key) $value
-}
+read_arguments dumbbell.tcl
 
-set sim [new Simulator]
-$defaultRNG seed $option(seed)
-set start_times [new RNG]
-$start_times seed [expr {$option(seed) + 7919}]
+begin_simulation
 
 # A window that never limits; the default of 20 packets would.
 Agent/TCP set window_ 1000000

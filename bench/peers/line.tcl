@@ -1,29 +1,22 @@
 # Linux's senders over one line in ns-2.35, beside a constant UDP load if there is one. Run by rows.py as: ns line.tcl key=value …
 # Prints one line of JSON. Times in seconds, rates in bit/s, limits and windows in packets.
 
+source [file join [file dirname [info script]] common.tcl]
+
 array set option {
     rate 100e6        steps {}         delay 0.05      limit 830       queue tail-drop
     access_rate 1e9   access_delay 1e-5
     flows 4           cc cubic         packet 1500     initial_window 4
     udp_rate 0        latest_start 1.0 duration 300.0  seed 1
 }
-foreach argument $argv {
-    if {![regexp {^([a-z_]+)=(.*)$} $argument -> key value] || ![info exists option($key)]} {
-        puts stderr "line.tcl: unknown argument `$argument'"
-        exit 2
-    }
-    set option($key) $value
-}
+read_arguments line.tcl
 set queues {tail-drop DropTail red RED}
 if {![dict exists $queues $option(queue)]} {
     puts stderr "line.tcl: no queue `$option(queue)'"
     exit 2
 }
 
-set sim [new Simulator]
-$defaultRNG seed $option(seed)
-set start_times [new RNG]
-$start_times seed [expr {$option(seed) + 7919}]
+begin_simulation
 
 Agent/TCP set window_ 1000000
 Agent/TCP set windowInit_ $option(initial_window)

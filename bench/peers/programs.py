@@ -1,5 +1,6 @@
 """The programs that the scripts here compare: how to install and run them, and what they say."""
 
+import argparse
 import functools
 import hashlib
 import json
@@ -196,6 +197,18 @@ def add_common_options(parser, *, seeds, out):
     parser.add_argument("--without", default="", metavar="LIST", help="leave out: of ns-2,ns-3")
     parser.add_argument("--out", type=Path, default=HERE / out, metavar="FILE")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep runs there, and take those that are there already")
+
+
+def read_common_options(description, *, seeds, out):
+    """The options of a script that has no others."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_common_options(parser, seeds=seeds, out=out)
+    options = parser.parse_args()
+    if options.seeds < 1:
+        parser.error("--seeds is at least 1")
+    if options.quick:
+        options.seeds = 1
+    return options
 
 
 def publish(shown, options, document):

@@ -10,15 +10,15 @@ tail drop, RED, PI, REM and JoBS, but no CoDel.
     rows.py --quick      one seed: a check that everything works, not a measurement
 """
 
-import argparse
+import functools
 import random
 import re
 import statistics
 import sys
 from dataclasses import dataclass
 
-from programs import ROOT, Ns2, add_common_options, prepare, publish
-from survey import EDGE_DELAY_S, queue_arguments, read_plan
+from programs import ROOT, Ns2, prepare, publish, read_common_options
+from survey import delay_arguments, draw_delays, queue_arguments, read_plan
 
 NODES = 50
 # The start, which rows about steady losses leave out, and the whole run. Seconds.
@@ -28,27 +28,17 @@ STEPS = "50:10e6,100:1e6,150:50e6,200:1e6,250:100e6"
 NF = {"rate": 622e6, "delay": 0.048, "access_delay": 0.001, "limit": 62_200, "packet": 1000, "initial_window": 2, "duration": 100, "queue": "red"}
 
 
-def edges(seed):
-    """Delays of 50 edge nodes and their partners, in seconds."""
-    source = random.Random(f"{NODES} edges {seed}")
-    low, high = (round(1e6 * end) for end in EDGE_DELAY_S)
-    ways = (",".join(f"{source.randint(low, high) / 1e6:.6f}" for _ in range(NODES)) for _ in ("in", "out"))
-    return dict(zip(("in_delays", "out_delays"), ways, strict=True))
-
-
-class Survey:
+@functools.cache
+def survey(kind, seed, *, late=False):
     """The survey's set-up with 50 edge nodes."""
-
-    def __init__(self):
-        self.program = Ns2("survey")
-        plan, self.common = read_plan()
-        self.queues = {queue["queue"]: queue for queue in map(queue_arguments, plan["sweep"]["link.core.queue"])}
-
-    def __call__(self, kind, seed, *, late=False):
-        part = {"warmup": START_S, "duration": RUN_S - START_S} if late else {"duration": RUN_S}
-        return self.program.figures(self.common | self.queues[kind] | edges(seed) | part | {"seed": seed})[0]
+    plan, common = read_plan()
+    (queue,) = (queue for queue in map(queue_arguments, plan["sweep"]["link.core.queue"]) if queue["queue"] == kind)
+    delays = delay_arguments(draw_delays(random.Random(f"{NODES} edges {seed}"), NODES))
+    part = {"warmup": START_S, "duration": RUN_S - START_S} if late else {"duration": RUN_S}
+    return Ns2("survey").figures(common | queue | delays | part | {"seed": seed})[0]
 
 
+@functools.cache
 def line(seed, **arguments):
     """Linux's senders over one line."""
     return Ns2("line").figures(arguments | {"seed": seed})[0]
@@ -81,7 +71,7 @@ class Row:
     digits: int
 
 
-def rows(survey):
+def rows():
     def lost(kind, seed):
         return 100 * survey(kind, seed, late=True)["loss_bytes"]
 
@@ -114,8 +104,8 @@ def gallery():
 
 
 def measure(options):
-    survey, known, lines = Survey(), gallery(), []
-    for row in rows(survey):
+    known, lines = gallery(), []
+    for row in rows():
         values = []
         for seed in range(1, options.seeds + 1):
             print(f"{row.id}: {row.what}, seed {seed}", file=sys.stderr, flush=True)
@@ -139,13 +129,7 @@ with four classes of equal shares. T-KO-01, which holds, is there to show the lo
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_common_options(parser, seeds=3, out="rows.md")
-    options = parser.parse_args()
-    if options.seeds < 1:
-        parser.error("--seeds is at least 1")
-    if options.quick:
-        options.seeds = 1
+    options = read_common_options(__doc__, seeds=3, out="rows.md")
     if not prepare([Ns2("line")], options):
         raise SystemExit("rows.py: it takes ns-2")
     shown = measure(options)

@@ -10,13 +10,12 @@ standard deviation.
     survey.py --quick      one seed and short runs: a check that everything works, not a measurement
 """
 
-import argparse
 import random
 import statistics
 import sys
 import tomllib
 
-from programs import HERE, UNITS, GoodQueue, Ns2, Ns3, add_common_options, prepare, publish, quantity
+from programs import HERE, UNITS, GoodQueue, Ns2, Ns3, prepare, publish, quantity, read_common_options
 
 FILE = HERE / "survey.toml"
 EDGES = [1, 2, 3, 4]
@@ -104,16 +103,25 @@ def read_plan():
     }
 
 
-def draw_delays(seed):
-    """Delays of the links into the core and out of it, whole microseconds in seconds."""
-    source = random.Random(f"edges {seed}")
+def draw_delays(source, nodes):
+    """Delays of so many links into the core and out of it, whole microseconds in seconds."""
     low, high = (round(1e6 * end) for end in EDGE_DELAY_S)
-    return [[source.randint(low, high) for _ in EDGES] for _ in ("in", "out")]
+    return [[source.randint(low, high) for _ in range(nodes)] for _ in ("in", "out")]
+
+
+def edge_delays(seed):
+    """Those of the scenario's edges."""
+    return draw_delays(random.Random(f"edges {seed}"), len(EDGES))
+
+
+def delay_arguments(delays):
+    """What the peers' programs must be told of delays that were drawn."""
+    return {f"{way}_delays": ",".join(f"{delay / 1e6:.6f}" for delay in ends) for way, ends in zip(("in", "out"), delays, strict=True)}
 
 
 def run_goodqueue(program, seed, duration):
     """Figures of each queue of the sweep."""
-    ways = dict(zip(("in", "out"), draw_delays(seed), strict=True))
+    ways = dict(zip(("in", "out"), edge_delays(seed), strict=True))
     settings = {f"link.{way}{edge}.delay": f"{delay} us" for way, delays in ways.items() for edge, delay in zip(EDGES, delays, strict=True)}
     points, _ = program.points(FILE, seed, settings | {"duration": f"{duration} s"})
     links = [point["links"]["core"] for point in points]
@@ -143,11 +151,11 @@ def measure(programs, options):
                 for queue, figures in zip(queues, run_goodqueue(program, seed, duration), strict=True):
                     results[queue["queue"]].setdefault(program.name, []).append(figures)
                 continue
-            ways = [",".join(f"{delay / 1e6:.6f}" for delay in delays) for delays in draw_delays(seed)]
+            delays = delay_arguments(edge_delays(seed))
             for queue in queues:
                 if queue["queue"] in QUEUES[program.name]:
                     known = {key: value for key, value in queue.items() if isinstance(program, Ns2) or not key.startswith(("pi_", "rem_"))}
-                    arguments = common | known | {"in_delays": ways[0], "out_delays": ways[1], "duration": duration, "seed": seed}
+                    arguments = common | known | delays | {"duration": duration, "seed": seed}
                     figures, _ = program.figures(arguments)
                     results[queue["queue"]].setdefault(program.name, []).append(figures)
     return results
@@ -184,19 +192,8 @@ Programs:
 """
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_common_options(parser, seeds=10, out="survey.md")
-    options = parser.parse_args()
-    if options.seeds < 1:
-        parser.error("--seeds is at least 1")
-    if options.quick:
-        options.seeds = 1
-    return options
-
-
 def main():
-    options = parse_arguments()
+    options = read_common_options(__doc__, seeds=10, out="survey.md")
     programs = prepare([GoodQueue(options.gq), Ns2("survey"), Ns2Sack("survey"), Ns3("survey")], options)
     if not programs:
         raise SystemExit("survey.py: nothing to run")

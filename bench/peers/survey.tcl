@@ -1,6 +1,8 @@
 # Nodes at two edges of a core link in ns-2.35: TCP with ECN and on-off UDP. Run by survey.py as: ns survey.tcl key=value …
 # Prints one line of JSON. Times in seconds, rates in bit/s, sizes and limits in bytes unless they say packets.
 
+source [file join [file dirname [info script]] common.tcl]
+
 array set option {
     queue tail-drop
     rate 45e6         delay 0.01       limit 100000    packet 1000
@@ -12,13 +14,7 @@ array set option {
     pi_a 1.643e-4     pi_b 1.628e-4    pi_samples 160   pi_reference 70000
     rem_phi 1.001     rem_gamma 0.001  rem_packets 20
 }
-foreach argument $argv {
-    if {![regexp {^([a-z_]+)=(.*)$} $argument -> key value] || ![info exists option($key)]} {
-        puts stderr "survey.tcl: unknown argument `$argument'"
-        exit 2
-    }
-    set option($key) $value
-}
+read_arguments survey.tcl
 set in_delays [split $option(in_delays) ,]
 set out_delays [split $option(out_delays) ,]
 if {[llength $in_delays] == 0 || [llength $in_delays] != [llength $out_delays]} {
@@ -26,10 +22,7 @@ if {[llength $in_delays] == 0 || [llength $in_delays] != [llength $out_delays]} 
     exit 2
 }
 
-set sim [new Simulator]
-$defaultRNG seed $option(seed)
-set start_times [new RNG]
-$start_times seed [expr {$option(seed) + 7919}]
+begin_simulation
 
 Agent/TCP set window_ 100000
 Agent/TCP set windowInit_ $option(initial_window)
