@@ -49,7 +49,12 @@ def quantity(text, units):
 
 @functools.cache
 def digest(file):
-    return f"{Path(file).name} {hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]}"
+    """A file by what it holds; a script for ns-2 together with the procedures that all of them read."""
+    file = Path(file)
+    held = file.read_bytes()
+    if file.suffix == ".tcl":
+        held += (HERE / "common.tcl").read_bytes()
+    return f"{file.name} {hashlib.sha256(held).hexdigest()[:16]}"
 
 
 class Kept:
