@@ -80,12 +80,12 @@ pub fn evaluate(paper: &Paper, row: &Row, measured: &[Measured]) -> Evaluated {
             Some(_) => {}
         }
     }
-    let host = |view| PointsHost { measured, paper: &paper.id, view };
+    let replications = replications(row, measured);
+    let host = |view| PointsHost { measured, paper: &paper.id, replications, view };
     let value = match expr::evaluate(&row.expr, &host(View::Mean)).map_err(|error| error.to_string()).and_then(measure) {
         Ok(value) => value,
         Err(reason) => return failed(row, reason),
     };
-    let replications = replications(row, measured);
     let each: Vec<Measure> = (0..replications)
         .filter_map(|number| expr::evaluate(&row.expr, &host(View::Replication(number))).ok())
         .filter_map(|value| measure(value).ok())
@@ -95,7 +95,7 @@ pub fn evaluate(paper: &Paper, row: &Row, measured: &[Measured]) -> Evaluated {
 
 fn replications(row: &Row, measured: &[Measured]) -> usize {
     let of_row = measured.iter().filter(|one| row.experiments.iter().any(|id| *id.get_ref() == one.experiment.id));
-    of_row.flat_map(|one| &one.points).flatten().map(|data| data.fingerprints.len()).min().unwrap_or(0)
+    of_row.map(Measured::replications).min().unwrap_or(0)
 }
 
 fn not_comparable(row: &Row, reason: String) -> Evaluated {

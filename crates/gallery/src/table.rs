@@ -54,18 +54,19 @@ pub fn fill(paper: &str, spec: &TableSpec, measured: &[Measured]) -> Result<Tabl
             }
         }
     }
+    let asked = measured.iter().filter(|one| spec.experiment.get_ref().iter().any(|id| *id == one.experiment.id));
+    let replications = asked.map(Measured::replications).min().unwrap_or(0);
     let rows = names.into_iter().map(|(name, row)| {
         let cells = spec.columns.iter().map(|column| {
             let ask = |view| {
                 let expr = expr::parse(column.measure.get_ref()).map_err(|error| error.to_string())?;
-                let host = PointsHost { measured, paper, view };
+                let host = PointsHost { measured, paper, replications, view };
                 match expr::evaluate_with(&expr, "row", row.clone(), &host).map_err(|error| error.to_string())? {
                     Value::Number(number) => Ok(number),
                     other => Err(format!("the measure gives {}: expected a number", other.kind())),
                 }
             };
-            let replications = measured.iter().flat_map(|one| &one.points).flatten().map(|data| data.fingerprints.len()).max();
-            let each = (0..replications.unwrap_or(0)).map(|number| ask(View::Replication(number)).ok());
+            let each = (0..replications).map(|number| ask(View::Replication(number)).ok());
             Cell {
                 measured: ask(View::Mean),
                 half: Figure::of(each).ci95,

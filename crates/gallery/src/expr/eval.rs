@@ -8,6 +8,11 @@ use std::rc::Rc;
 pub trait Host {
     /// The value of a function that the language itself does not have; `None` when there is no such function.
     fn call(&self, name: &str, arguments: &[Value]) -> Option<Result<Value, String>>;
+
+    /// The runs seen together here, each by itself; none where there are no runs.
+    fn runs(&self) -> Vec<Box<dyn Host + '_>> {
+        Vec::new()
+    }
 }
 
 /// A function written in place, with the names it could see.
@@ -133,6 +138,18 @@ impl Machine<'_> {
             scope = bind(&scope, name, value);
         }
         self.value(body, &scope).map_err(|error| error.to_string())
+    }
+
+    /// The values of a closure in each run by itself, whose number it takes.
+    pub(super) fn each_run(&mut self, closure: &Closure) -> Result<Value, String> {
+        let mut values = Vec::new();
+        for (number, run) in self.host.runs().iter().enumerate() {
+            let mut machine = Machine { host: &**run, work: self.work };
+            let value = machine.apply(closure, vec![Value::Number(number as f64)]);
+            self.work = machine.work;
+            values.push(value?);
+        }
+        if values.is_empty() { Err("there are no runs".to_owned()) } else { Ok(Value::Array(values)) }
     }
 
     fn spend(&mut self, work: u64) -> Result<(), String> {

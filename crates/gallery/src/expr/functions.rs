@@ -10,6 +10,10 @@ type Outcome = Result<Value, String>;
 pub(super) fn call(name: &str, arguments: &[Value], machine: &mut Machine<'_>) -> Option<Outcome> {
     Some(match name {
         "map" | "filter" | "all" | "any" => higher(name, arguments, machine),
+        "each_run" => match arguments {
+            [Value::Closure(closure)] => machine.each_run(closure),
+            _ => Err("expected a closure, such as |run| max(values(series('e-1', 'bottleneck.queue_packets')))".to_owned()),
+        },
         "min" | "max" | "mean" | "median" | "sum" | "stddev" => reduced(name, arguments),
         "abs" | "sqrt" | "ln" | "exp" | "floor" | "round" => each(arguments, unary(name)?),
         "abs_all" => each(arguments, f64::abs),

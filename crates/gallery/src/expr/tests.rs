@@ -91,3 +91,9 @@ fn neither_depth_nor_work_is_unbounded() {
     let nested = "map(range(1000), |a| sum(map(range(1000), |b| sum(map(range(1000), |c| a * b * c)))))";
     assert!(shown(nested).contains("takes too much work"));
 }
+
+#[test]
+fn runs_are_asked_one_by_one() {
+    assert_eq!(shown("each_run(|run| run)"), "error at character 1: each_run: there are no runs");
+    assert!(shown("each_run(3)").contains("each_run: expected a closure"));
+}

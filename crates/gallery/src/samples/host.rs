@@ -1,4 +1,4 @@
-//! What expressions see of the figures: `pick`, `one`, `axis`, `values_of`, `runs`, `series`, `probe`.
+//! What expressions see of the figures: `pick`, `one`, `axis`, `values_of`, `runs`, `series`, `each_run`, `probe`.
 
 use super::{Filter, Measured, PointData};
 use crate::experiment::AxisValue;
@@ -20,6 +20,8 @@ pub struct PointsHost<'a> {
     pub measured: &'a [Measured],
     /// The paper.
     pub paper: &'a str,
+    /// Replications that all points asked for have.
+    pub replications: usize,
     /// How.
     pub view: View,
 }
@@ -43,6 +45,14 @@ impl Host for PointsHost<'_> {
             },
             _ => return None,
         })
+    }
+
+    fn runs(&self) -> Vec<Box<dyn Host + '_>> {
+        let numbers = match self.view {
+            View::Mean => 0..self.replications,
+            View::Replication(number) => number..number + 1,
+        };
+        numbers.map(|number| Box::new(Self { view: View::Replication(number), ..*self }) as Box<dyn Host>).collect()
     }
 }
 
@@ -147,16 +157,15 @@ impl<'a> PointsHost<'a> {
         Ok(Value::numbers(counts.collect::<Result<Vec<_>, String>>()?))
     }
 
-    /// Samples of one run: of the first replication, or of the one seen.
+    /// Samples of the one run that is seen.
     fn series(&self, arguments: &[Value]) -> Outcome {
         let asked = self.asked(arguments)?;
         let [Value::Text(name)] = asked.rest else { return Err("expected experiment, filter, column".to_owned()) };
         let [at] = asked.points[..] else {
             return Err(format!("{} points fit the filter: expected one", asked.points.len()));
         };
-        let replication = match self.view {
-            View::Mean => 0,
-            View::Replication(number) => number,
+        let View::Replication(replication) = self.view else {
+            return Err("samples are of single runs: ask within `each_run(|run| ...)`".to_owned());
         };
         let all = data(asked.measured, at)?.series.get(replication);
         let all = all.ok_or("no series were kept: set `series = true` in the experiment")?;

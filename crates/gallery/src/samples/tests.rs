@@ -46,7 +46,7 @@ fn points_are_picked_by_axis_and_stored_points_are_used_again() {
     let (measured, reused) = measured(out.path());
     assert_eq!(reused, 0);
     let ask = |view: View, text: &str| {
-        let host = PointsHost { measured: &measured, paper: "codel", view };
+        let host = PointsHost { measured: &measured, paper: "codel", replications: 2, view };
         match parse(text).and_then(|expr| evaluate(&expr, &host)) {
             Ok(Value::Array(items)) => format!("{} values", items.len()),
             Ok(Value::Number(number)) => format!("{number:.3}"),
@@ -61,7 +61,15 @@ fn points_are_picked_by_axis_and_stored_points_are_used_again() {
     assert_eq!(mean("axis('e-1', #{load: 'udp', delay: '>0.01'}, 'delay')[0]"), "0.020");
     assert_eq!(mean("values_of('e-1', 'load')[1] == 'udp'"), "true");
     assert_eq!(mean("runs('e-1', #{load: 'reno'}, 'links.bottleneck.utilization')"), "4 values");
-    assert_eq!(mean("series('e-1', #{load: 'udp', delay: '5 ms'}, 'bottleneck.queue_packets').len() > 15"), "true");
+    let samples = "series('e-1', #{load: 'reno', delay: 0.02}, 'bottleneck.queue_packets')";
+    assert_eq!(ask(View::Replication(1), &format!("{samples}.len() > 15")), "true");
+    assert_eq!(mean(samples), "character 1: series: samples are of single runs: ask within `each_run(|run| ...)`");
+    let longest = format!("each_run(|run| max(values({samples})))");
+    assert_eq!(mean(&longest), "2 values");
+    let alone = [0, 1].map(|at| ask(View::Replication(at), &format!("max(values({samples}))")));
+    assert_eq!([0, 1].map(|at| mean(&format!("{longest}[{at}]"))), alone);
+    assert_eq!([0, 1].map(|at| ask(View::Replication(at), &format!("{longest}[0]"))), alone);
+    assert_eq!(mean("each_run(|run| run)[1]"), "1.000");
     let both = "one('e-1', #{load: 'reno', delay: 0.02}, 'links.bottleneck.queue_packets')";
     let each: Vec<f64> = [0, 1].map(|at| ask(View::Replication(at), both).parse().unwrap()).to_vec();
     assert!((mean(both).parse::<f64>().unwrap() - (each[0] + each[1]) / 2.0).abs() < 0.002, "{each:?}");
