@@ -2,7 +2,7 @@
 
 use crate::expr::{self, Value};
 use crate::files::{Expected, Paper, Relation, Row, Tolerance};
-use crate::samples::{Measured, PointsHost, View};
+use crate::samples::{self, Measured, PointsHost, View};
 use goodqueue_lab::statistics::Figure;
 use serde::Serialize;
 
@@ -70,8 +70,8 @@ pub struct Evaluated {
 /// Evaluates a row of a paper.
 #[must_use]
 pub fn evaluate(paper: &Paper, row: &Row, measured: &[Measured]) -> Evaluated {
-    let needed: Vec<&str> = row.experiments.iter().map(|id| id.get_ref().as_str()).collect();
-    for id in needed {
+    let needed = || row.experiments.iter().map(|id| id.get_ref().as_str());
+    for id in needed() {
         match measured.iter().find(|one| one.experiment.id == id) {
             None => return not_comparable(row, format!("needs {id}, which was not run")),
             Some(one) if one.points.iter().any(Option::is_none) => {
@@ -80,7 +80,7 @@ pub fn evaluate(paper: &Paper, row: &Row, measured: &[Measured]) -> Evaluated {
             Some(_) => {}
         }
     }
-    let replications = replications(row, measured);
+    let replications = samples::replications(measured, needed());
     let host = |view| PointsHost { measured, paper: &paper.id, replications, view };
     let value = match expr::evaluate(&row.expr, &host(View::Mean)).map_err(|error| error.to_string()).and_then(measure) {
         Ok(value) => value,
@@ -91,11 +91,6 @@ pub fn evaluate(paper: &Paper, row: &Row, measured: &[Measured]) -> Evaluated {
         .filter_map(|value| measure(value).ok())
         .collect();
     judged(row, value, &each)
-}
-
-fn replications(row: &Row, measured: &[Measured]) -> usize {
-    let of_row = measured.iter().filter(|one| row.experiments.iter().any(|id| *id.get_ref() == one.experiment.id));
-    of_row.map(Measured::replications).min().unwrap_or(0)
 }
 
 fn not_comparable(row: &Row, reason: String) -> Evaluated {

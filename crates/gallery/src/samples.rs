@@ -29,12 +29,13 @@ impl Measured {
     pub fn is_complete(&self) -> bool {
         self.points.iter().all(|point| point.as_ref().is_some_and(|data| data.failures.is_empty()))
     }
+}
 
-    /// Replications that all of its finished points have.
-    #[must_use]
-    pub fn replications(&self) -> usize {
-        self.points.iter().flatten().map(|data| data.fingerprints.len()).min().unwrap_or(0)
-    }
+/// Replications that all finished points of these experiments have.
+#[must_use]
+pub fn replications<'a>(measured: &[Measured], experiments: impl Iterator<Item = &'a str>) -> usize {
+    let found = experiments.filter_map(|id| measured.iter().find(|one| one.experiment.id == id));
+    found.flat_map(|one| &one.points).flatten().map(|data| data.fingerprints.len()).min().unwrap_or(0)
 }
 
 /// One point's figures over its replications.

@@ -2,7 +2,7 @@
 
 use crate::expr::{self, Value};
 use crate::files::TableSpec;
-use crate::samples::{Filter, Measured, PointsHost, View};
+use crate::samples::{self, Filter, Measured, PointsHost, View};
 use goodqueue_lab::statistics::Figure;
 
 /// A filled table.
@@ -54,8 +54,7 @@ pub fn fill(paper: &str, spec: &TableSpec, measured: &[Measured]) -> Result<Tabl
             }
         }
     }
-    let asked = measured.iter().filter(|one| spec.experiment.get_ref().iter().any(|id| *id == one.experiment.id));
-    let replications = asked.map(Measured::replications).min().unwrap_or(0);
+    let replications = samples::replications(measured, spec.experiment.get_ref().iter().map(String::as_str));
     let rows = names.into_iter().map(|(name, row)| {
         let cells = spec.columns.iter().map(|column| {
             let ask = |view| {

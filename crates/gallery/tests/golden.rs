@@ -5,7 +5,7 @@ use goodqueue_gallery::experiment::{Experiment, Mode};
 use goodqueue_gallery::expr::{self, Value};
 use goodqueue_gallery::files::{Gallery, Grade};
 use goodqueue_gallery::run;
-use goodqueue_gallery::samples::{Measured, PointsHost, View};
+use goodqueue_gallery::samples::{self, PointsHost, View};
 use goodqueue_gallery::store::Store;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -61,7 +61,7 @@ fn golden(paper: &str, experiment: &str, set: &[(&str, &str)], measure: &str, lo
     let out = tempfile::tempdir().unwrap();
     let end = run::run(vec![experiment], &Store::new(out.path(), Mode::Quick), 2, &AtomicBool::new(false), &mut |_| {}).unwrap();
     assert!(end.complete);
-    let replications = end.measured.iter().map(Measured::replications).min().unwrap_or(0);
+    let replications = samples::replications(&end.measured, std::iter::once(spec.id.get_ref().as_str()));
     let host = PointsHost { measured: &end.measured, paper: &paper.id, replications, view: View::Mean };
     match expr::evaluate(&expr::parse(measure).unwrap(), &host) {
         Ok(Value::Number(value)) => assert!((low..=high).contains(&value), "{measure} gives {value}, not {low} to {high}"),

@@ -10,7 +10,7 @@ pub trait Host {
     fn call(&self, name: &str, arguments: &[Value]) -> Option<Result<Value, String>>;
 
     /// The runs seen together here, each by itself; none where there are no runs.
-    fn runs(&self) -> Vec<Box<dyn Host + '_>> {
+    fn single_runs(&self) -> Vec<Box<dyn Host + '_>> {
         Vec::new()
     }
 }
@@ -143,7 +143,7 @@ impl Machine<'_> {
     /// The values of a closure in each run by itself, whose number it takes.
     pub(super) fn each_run(&mut self, closure: &Closure) -> Result<Value, String> {
         let mut values = Vec::new();
-        for (number, run) in self.host.runs().iter().enumerate() {
+        for (number, run) in self.host.single_runs().iter().enumerate() {
             let mut machine = Machine { host: &**run, work: self.work };
             let value = machine.apply(closure, vec![Value::Number(number as f64)]);
             self.work = machine.work;

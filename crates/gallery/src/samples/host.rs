@@ -47,7 +47,7 @@ impl Host for PointsHost<'_> {
         })
     }
 
-    fn runs(&self) -> Vec<Box<dyn Host + '_>> {
+    fn single_runs(&self) -> Vec<Box<dyn Host + '_>> {
         let numbers = match self.view {
             View::Mean => 0..self.replications,
             View::Replication(number) => number..number + 1,
