@@ -1,7 +1,7 @@
 # The commands of this project. Each is one line into cargo, npm or a script.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux linux-vectors
+.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux linux-vectors
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -11,15 +11,20 @@ demo: ## build gq, then compare queue algorithms on a home line and on a phone's
 	cargo build --release --bin gq
 	@scripts/demo.sh
 
+quick: ## build gq for trying a change, in seconds after an edit: target/quick/gq
+	@scripts/setup.sh build
+	cargo build --profile quick --bin gq
+
 reproduce: ## run all studies of the gallery in quick mode; the report is out/gallery/report.html
 	@scripts/setup.sh build
-	cargo build --release --bin gq
+	cargo build --release -p goodqueue-cli --bin gq --features png
 	$${CARGO_TARGET_DIR:-target}/release/gq reproduce all --markdown gallery/RESULTS.md
 
 test: ## everything that must pass before a change lands
 	@scripts/setup.sh test
 	@cargo xtask ci
-	@scripts/test-web.sh
+	@# The tests of the command have built this program.
+	@GQ="$$(realpath $${CARGO_TARGET_DIR:-target})/debug/gq" scripts/test-web.sh
 	@scripts/test-python.sh
 	@scripts/check-generated.sh
 
@@ -46,9 +51,11 @@ bench-peers: ## the same work in goodqueue, ns-2 and ns-3 (installs both; an hou
 	python3 bench/peers/rows.py --install
 
 linux: ## build the guest kernel of `gq run --on linux` into the cache folder (10 minutes, once)
+	@scripts/setup.sh linux
 	@scripts/linux.sh
 
 linux-vectors: ## record the guest kernel's queue disciplines into crates/aqm/vectors/linux (a minute; needs `make linux`)
+	@scripts/setup.sh linux
 	@scripts/linux-vectors.sh
 
 fuzz: ## arbitrary input to every reader (MINUTES=1 a target)

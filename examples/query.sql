@@ -3,7 +3,7 @@
 -- What there is.
 SELECT part, metric, unit, count(*) AS points FROM 'points/*.parquet' GROUP BY ALL ORDER BY ALL;
 
--- Delay against utilisation, best delay first.
+-- Delay against utilization, best delay first.
 SELECT point, delay.mean AS sojourn_p95_s, delay.ci95, used.mean AS utilization
 FROM 'points/*.parquet' AS delay JOIN 'points/*.parquet' AS used USING (point, part, subject)
 WHERE part = 'link' AND delay.metric = 'sojourn_s.p95' AND used.metric = 'utilization'

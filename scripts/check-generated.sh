@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Are the files that scripts of ours make still what they make? Traces, and the conformance vectors of the algorithms.
+# Checks that generated files are what their generators make: traces, and the conformance vectors
+# of the algorithms.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if ! command -v python3 >/dev/null; then
@@ -11,9 +12,9 @@ python3 -B examples/traces/generate.py --check
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 cp -r crates/aqm/vectors "$copy/"
-# Those of Linux are made from recordings that are not kept here.
+# The vectors of Linux come from recordings that are not kept here.
 rm -rf "$copy/vectors/linux"
-# Those of other programs can only be made where these are installed, and are kept.
+# Vectors of other programs can only be made where these are installed; the copies stay.
 find "$copy"/vectors -mindepth 2 -name '*.json' ! -name 'ns2-*' -delete
 for model in "$copy"/vectors/reference/*.py; do
     case "$model" in */vector.py) continue ;; esac

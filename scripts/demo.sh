@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Two comparisons of queue algorithms, each with a table here and a report to open in a browser: a home line, and a phone.
+# Compares queue algorithms on two lines, a home line and a phone. Each comparison prints a table and
+# writes a report for the browser.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 gq="${CARGO_TARGET_DIR:-target}/release/gq"

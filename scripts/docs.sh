@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
-# Writes the generated pages of docs/ again. Each is made by an ignored test beside the one that says when it is stale.
+# Rewrites the generated pages of docs/. Each is made by an ignored test, next to the test that fails
+# when the page is stale.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo test --quiet -p goodqueue-lab --test bad_input -- --ignored
 cargo test --quiet -p goodqueue-lab --test algorithm_pages -- --ignored
+cargo test --quiet -p goodqueue-lab --test results_page -- --ignored
+cargo test --quiet -p goodqueue-lab --test scenario_page -- --ignored
 cargo test --quiet -p goodqueue-conformance --test page -- --ignored
 cargo test --quiet -p goodqueue-capi --test header -- --ignored
 cargo build --quiet --release --bin gq
 python3 -B scripts/python-classes.py "${CARGO_TARGET_DIR:-target}/release/gq"
+python3 -B scripts/web-kinds.py "${CARGO_TARGET_DIR:-target}/release/gq"
 if [ -x .venv/bin/python ] && .venv/bin/python -c 'import goodqueue' 2>/dev/null; then
     .venv/bin/python -B scripts/python-reference.py
 else

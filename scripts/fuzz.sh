@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Gives arbitrary input to every reader: each cargo-fuzz target for MINUTES (default 1), starting from the scenarios we have.
+# Feeds arbitrary input to every reader: each cargo-fuzz target for MINUTES (default 1), with our own
+# scenarios as the corpus.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 minutes="${MINUTES:-1}"

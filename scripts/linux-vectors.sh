@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Records the queue disciplines of the guest kernel (`make linux`) packet by packet and makes crates/aqm/vectors/linux of it.
-# linux-vectors.sh [NAME…] makes only these recordings, twice, and says whether both are the same; vectors need all of them. KEEP=FOLDER keeps recordings.
+# Records the queue disciplines of the guest kernel (`make linux`) packet by packet and converts the
+# recordings to crates/aqm/vectors/linux. linux-vectors.sh [NAME…] makes only these recordings, each
+# twice, and compares the two; it writes no vectors. KEEP=FOLDER keeps the recordings.
 set -euo pipefail
 cd "$(dirname "$0")"
 

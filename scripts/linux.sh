@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Builds the guest kernel of `gq run --on linux`: User-Mode Linux from Debian's kernel source package, in a folder outside of this one.
-# Done when that folder already holds a kernel of this recipe. LINUX_SOURCE=FILE takes a linux-source-*.tar.xz that is already here.
+# Builds the guest kernel of `gq run --on linux`, User-Mode Linux, in a folder outside of this one. The
+# source is the newest package of one series in Debian's archive. Does nothing when the folder already
+# holds a kernel of this recipe. LINUX_VERSION=VERSION takes that version of the package;
+# LINUX_SOURCE=FILE takes a linux-source-*.tar.xz that is already here.
 set -euo pipefail
 cd "$(dirname "$0")"
 
 series=6.12
-version=6.12.117-1~deb12u1
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/goodqueue/linux"
 jobs="${JOBS:-$(nproc)}"
 recipe=$(cat linux.sh linux/* | sha256sum | cut -d' ' -f1)
@@ -19,16 +20,16 @@ if [ "$(uname -sm)" != "Linux x86_64" ]; then
     exit 2
 fi
 missing=()
-for tool in gcc make flex bison bc xz sha256sum setarch; do
+for tool in gcc make flex bison bc perl xz sha256sum setarch; do
     command -v "$tool" >/dev/null || missing+=("$tool")
 done
 if [ -z "${LINUX_SOURCE:-}" ]; then
-    for tool in apt-get dpkg-deb; do
+    for tool in apt-get apt-cache dpkg-deb; do
         command -v "$tool" >/dev/null || missing+=("$tool")
     done
 fi
 if [ ${#missing[@]} -gt 0 ]; then
-    echo "linux: missing: ${missing[*]} (Debian: apt-get install gcc make flex bison bc xz-utils; elsewhere give LINUX_SOURCE=linux-source-$series.tar.xz)" >&2
+    echo "linux: missing: ${missing[*]} (Debian: apt-get install build-essential flex bison bc perl xz-utils util-linux; elsewhere give LINUX_SOURCE=linux-source-$series.tar.xz)" >&2
     exit 2
 fi
 started=$SECONDS
@@ -40,14 +41,20 @@ rm -rf "$work" && mkdir "$work"
 
 source="${LINUX_SOURCE:-}"
 if [ -z "$source" ]; then
-    say "fetching linux-source-$series $version (about 150 MB)"
-    if ! (cd "$work" && apt-get -qq download "linux-source-$series=$version"); then
-        echo "linux: Debian's archive does not offer linux-source-$series $version here; give LINUX_SOURCE=linux-source-$series.tar.xz" >&2
+    package="linux-source-$series"
+    version="${LINUX_VERSION:-$(apt-cache madison "$package" | awk -F' *[|] *' '{ print $2 }' | sort -V | tail -1)}"
+    if [ -z "$version" ]; then
+        echo "linux: Debian's archive does not offer $package here (apt-get update may help); or give LINUX_SOURCE=$package.tar.xz" >&2
         exit 2
     fi
-    dpkg-deb --fsys-tarfile "$work"/*.deb | tar -xf - -C "$work" --strip-components=3 "./usr/src/linux-source-$series.tar.xz"
+    say "fetching $package $version (about 150 MB)"
+    if ! (cd "$work" && apt-get -qq download "$package=$version"); then
+        echo "linux: $package $version cannot be fetched from Debian's archive; or give LINUX_SOURCE=$package.tar.xz" >&2
+        exit 2
+    fi
+    dpkg-deb --fsys-tarfile "$work"/*.deb | tar -xf - -C "$work" --strip-components=3 "./usr/src/$package.tar.xz"
     rm "$work"/*.deb
-    source="$work/linux-source-$series.tar.xz"
+    source="$work/$package.tar.xz"
 else
     version="of $(basename "$source")"
 fi
@@ -59,42 +66,7 @@ mkdir "$tree"
 tar -xf "$source" -C "$tree" --strip-components=1
 [ "$source" != "$work/linux-source-$series.tar.xz" ] || rm "$source"
 
-# The changes: ticks of 1 ms (User-Mode Linux offers no choice of HZ), random numbers that follow from a seed alone (not from the
-# command line, which names a run's folder, and not from where interrupts find the kernel), processors with more state than User-Mode Linux
-# knows, and a discipline that records what another one does.
-sed -i '/^config HZ$/,/default/s/default 100/default 1000/' "$tree/arch/um/Kconfig"
-sed -i 's/\bgetrandom(/gq_getrandom(/' "$tree/arch/um/os-Linux/util.c"
-{ echo '#include <stdlib.h>'; echo '#include <sys/random.h>'; cat linux/seed.c "$tree/arch/um/os-Linux/util.c"; } >"$work/util.c"
-mv "$work/util.c" "$tree/arch/um/os-Linux/util.c"
-random="$tree/drivers/char/random.c"
-sed -i 's/^void add_interrupt_randomness(int irq)$/static void __maybe_unused gq_unused_interrupt_randomness(int irq)/' "$random"
-sed -i '/^\t_mix_pool_bytes(command_line, strlen(command_line));$/d' "$random"
-echo 'void add_interrupt_randomness(int irq) { }' >>"$random"
-registers="$tree/arch/x86/um/os-Linux/registers.c"
-sed -i 's/ptrace(PTRACE_SETREGSET, pid, NT_X86_XSTATE, /gq_set_xstate(pid, /' "$registers"
-cat linux/xstate.c "$registers" >"$work/registers.c"
-mv "$work/registers.c" "$registers"
-cp linux/draws.c "$tree/net/sched/gq_draws.c"
-cp linux/record.c "$tree/net/sched/gq_record.c"
-{
-    echo 'obj-y += gq_draws.o gq_record.o'
-    for discipline in pie fq_pie red choke sfb cake sfq gred netem fq_codel; do
-        printf 'CFLAGS_sch_%s.o +=' "$discipline"
-        for draw in u8 u16 u32 u64 bytes; do
-            printf ' -Dget_random_%s=gq_random_%s' "$draw" "$draw"
-        done
-        printf ' -D__get_random_u32_below=gq_random_u32_below\n'
-    done
-    for discipline in pie fq_pie; do
-        echo "CFLAGS_sch_$discipline.o += -Dmod_timer=gq_mod_timer"
-    done
-} >>"$tree/net/sched/Makefile"
-if ! grep -A4 '^config HZ$' "$tree/arch/um/Kconfig" | grep -q 'default 1000' || ! grep -q ' gq_getrandom(' "$tree/arch/um/os-Linux/util.c" ||
-    ! grep -q '(gq_set_xstate(' "$registers" || ! grep -q ' gq_unused_interrupt_randomness(' "$random" ||
-    grep -q '_mix_pool_bytes(command_line' "$random"; then
-    echo "linux: this source is not as the changes expect it" >&2
-    exit 1
-fi
+linux/patch.sh "$tree" "$work"
 
 # The same from everywhere: no name of a user or machine, no time of its own.
 export KBUILD_BUILD_USER=goodqueue KBUILD_BUILD_HOST=goodqueue KBUILD_BUILD_TIMESTAMP=1970-01-01
@@ -106,6 +78,19 @@ say "configuring"
 build tinyconfig
 (cd "$tree" && ./scripts/kconfig/merge_config.sh -m .config "$work/fragment" >>"$log" 2>&1)
 build olddefconfig
+# An option that the source does not know is dropped without a word.
+while read -r option; do
+    case "$option" in
+    CONFIG_*) grep -qxF "$option" "$tree/.config" && continue ;;
+    '# CONFIG_'*' is not set')
+        name=${option#\# }
+        grep -q "^${name% is not set}=" "$tree/.config" || continue
+        ;;
+    *) continue ;;
+    esac
+    echo "linux: this source has changed: its configuration does not take: $option (scripts/linux/kernel.config)" >&2
+    exit 1
+done <linux/kernel.config
 
 say "compiling with $jobs jobs (about 10 minutes of processor time)"
 make -C "$tree" ARCH=um -j"$jobs" linux >>"$log" 2>&1 &

@@ -1,4 +1,7 @@
-"""Writes python/goodqueue/traffic.py from what `gq list traffic` says: python-classes.py GQ [--check]."""
+"""Writes the classes of traffic, links and access links in python/goodqueue from the output of `gq list`: python-classes.py GQ [--check].
+
+The keys of `Scenario`, which has methods of its own, are only compared.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import sys
 import textwrap
 from pathlib import Path
 
-TARGET = Path(__file__).parent.parent / "python/goodqueue/traffic.py"
+PACKAGE = Path(__file__).parent.parent / "python/goodqueue"
 
 HEAD = '''"""Groups of flows: one class for each kind of traffic, with the keys of scenario files.
 
@@ -28,6 +31,43 @@ from goodqueue._toml import Value
 '''
 
 
+LINK = '''"""A link: one class with the keys of scenario files.
+
+Made by scripts/python-classes.py from the descriptions that `gq list link` prints; do not edit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from goodqueue._part import Part
+from goodqueue._toml import Value
+
+if TYPE_CHECKING:
+    from goodqueue.scenario import Queue
+
+__all__ = ["Link"]
+
+'''
+
+ACCESS = '''"""The links of the hosts: one class with the keys of scenario files.
+
+Made by scripts/python-classes.py from the descriptions that `gq list access` prints; do not edit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from goodqueue._part import Part
+from goodqueue._toml import Value
+
+__all__ = ["Access"]
+
+'''
+
+
 def class_name(kind: str) -> str:
     return "".join(part.capitalize() for part in kind.split("-"))
 
@@ -41,9 +81,9 @@ def quoted(text: str) -> str:
 
 
 def parameter(described: dict[str, str]) -> str:
-    unit = described.get("unit", "").removeprefix("for instance ")
-    words = f"{described['doc']}; for instance ``{unit}``" if unit else described["doc"]
-    default = described["default"]
+    example = described.get("example", "")
+    words = f"{described['doc']}; for instance ``{example}``" if example else described["doc"]
+    default = described["default"].removeprefix("automatic: ")
     words += ". Required." if default == "required" else f". Default: {default}."
     lines = textwrap.wrap(words[0].upper() + words[1:], 110)
     body = "\n".join(f"        {line}" for line in lines)
@@ -54,15 +94,16 @@ def fields(parameters: list[dict[str, str]]) -> str:
     lines = []
     for described in sorted(parameters, key=lambda each: each["default"] != "required"):
         default = "" if described["default"] == "required" else " | None = None"
-        lines.append(f"    {field_name(described['name'])}: Value{default}\n")
+        kind = "Value | Queue" if described["name"].startswith("queue") else "Value"
+        lines.append(f"    {field_name(described['name'])}: {kind}{default}\n")
     return "".join(lines)
 
 
 def one_class(name: str, base: str, kind: str | None, summary: str, parameters: list[dict[str, str]]) -> str:
     doc = f'    """{summary[0].upper()}{summary[1:]}.\n\n    Parameters\n    ----------\n'
     doc += "".join(parameter(each) for each in parameters) + '    """\n\n'
-    constant = f'    kind: ClassVar[str] = "{kind}"\n' if kind else '    kind: ClassVar[str] = ""\n'
-    text = f"\n@dataclass(frozen=True, kw_only=True, repr=False)\nclass {name}({base}):\n{doc}{constant}\n"
+    constant = "" if kind is None else f'    kind: ClassVar[str] = "{kind}"\n\n'
+    text = f"\n@dataclass(frozen=True, kw_only=True, repr=False)\nclass {name}({base}):\n{doc}{constant}"
     return text + fields(parameters) + "\n    __hash__ = Part.__hash__\n"
 
 
@@ -71,7 +112,7 @@ def render(items: list[dict]) -> str:
     common = [each for each in kinds[0]["parameters"] if all(each in item["parameters"] for item in kinds)]
     names = [class_name(item["name"]) for item in kinds]
     text = HEAD + "__all__ = [" + ", ".join(f'"{name}"' for name in ["KINDS", *sorted([*names, "Traffic"])]) + "]\n\n"
-    text += one_class("Traffic", "Part", None, "A group of flows; use one of the classes below", common)
+    text += one_class("Traffic", "Part", "", "A group of flows; use one of the classes below", common)
     text += '''
     def to_dict(self) -> dict[str, Value]:
         """Keys and values as in a scenario file, ``kind`` first."""
@@ -94,17 +135,44 @@ def render(items: list[dict]) -> str:
     return text + '"""Each kind\'s class."""\n'
 
 
+def table(head: str, item: dict) -> str:
+    """The module of a table that has one kind."""
+    return head + one_class(class_name(item["name"]), "Part", None, item["summary"], item["parameters"])
+
+
+def scenario_lacks(item: dict) -> list[str]:
+    """Keys of a scenario file that the class `Scenario` does not have."""
+    text = (PACKAGE / "scenario.py").read_text()
+    names = [each["name"] for each in item["parameters"] if each["name"] != "goodqueue"]
+    return [name for name in names if f"\n    {name}: " not in text]
+
+
 def main() -> int:
-    listed = subprocess.run([sys.argv[1], "list", "traffic", "--json"], check=True, capture_output=True, text=True)
-    text = render(json.loads(listed.stdout))
-    if "--check" not in sys.argv:
-        TARGET.write_text(text)
-        return 0
-    if TARGET.read_text() != text:
-        print(f"{TARGET}: is not what `gq list traffic` says: run make docs", file=sys.stderr)
+    def listed(what: str) -> list[dict]:
+        out = subprocess.run([sys.argv[1], "list", what, "--json"], check=True, capture_output=True, text=True)
+        return json.loads(out.stdout)
+
+    made = {
+        "traffic.py": render(listed("traffic")),
+        "link.py": table(LINK, listed("link")[0]),
+        "access.py": table(ACCESS, listed("access")[0]),
+    }
+    lacking = scenario_lacks(listed("scenario")[0])
+    if lacking:
+        print(f"{PACKAGE / 'scenario.py'}: Scenario lacks {', '.join(lacking)}", file=sys.stderr)
         return 1
-    print("python/goodqueue/traffic.py: as generated")
-    return 0
+    if "--check" not in sys.argv:
+        for name, text in made.items():
+            (PACKAGE / name).write_text(text)
+        return 0
+    stale = [
+        name for name, text in made.items() if not (PACKAGE / name).exists() or (PACKAGE / name).read_text() != text
+    ]
+    for name in stale:
+        print(f"{PACKAGE / name}: is not what `gq list` says: run make docs", file=sys.stderr)
+    if not stale:
+        print("python/goodqueue/{traffic,link,access}.py: as generated")
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ MODULES = ["goodqueue", "goodqueue.aqm", "goodqueue.plot"]
 SECTIONS = {"Parameters", "Attributes", "Returns", "Raises", "Notes", "Examples", "Yields"}
 HEAD = """# Python reference
 
-Made from the docstrings by `make docs`; [python.md](python.md) is the introduction. Quantities are texts with units as in
+Made from the docstrings by `make docs`; [python.md](python.md) is the introduction. Quantities are strings with units as in
 [scenario files](scenario.md); names that end in `_s` are seconds.
 """
 
@@ -53,7 +53,8 @@ def documented(text):
 def linked(text):
     """Roles of Sphinx as plain code."""
     text = re.sub(r":(?:class|func|meth|attr|mod|exc):`~?([^`]+)`", r"`\1`", text)
-    return text.replace("``", "`")
+    # Inline code has two marks in docstrings; a fence, with three, stays.
+    return re.sub(r"(?<!`)``(?!`)", "`", text)
 
 
 def signature(name, value):
@@ -123,8 +124,11 @@ def page():
 
 
 if __name__ == "__main__":
+    made = page()
+    if broken := re.findall(r"^``(?:[^`].*)?$", made, flags=re.MULTILINE):
+        sys.exit(f"{PAGE}: a fence of two marks shows its code as text: {broken[0]}")
     if sys.argv[1:] == ["--check"]:
-        if PAGE.read_text(encoding="utf-8") != page():
+        if PAGE.read_text(encoding="utf-8") != made:
             sys.exit(f"{PAGE} is stale: make docs")
     else:
-        PAGE.write_text(page(), encoding="utf-8")
+        PAGE.write_text(made, encoding="utf-8")

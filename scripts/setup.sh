@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
-# Installs what is missing, and only that: setup.sh build | python | test
+# Installs what is missing, and only that: setup.sh build | python | test | linux
 #   build   a C linker and Rust, enough for `make demo`
 #   python  also a venv, .venv, with what the Python package is built and tested with
 #   test    also Node's packages for the front end and a Chromium for its browser tests
-# System packages come from apt-get where it exists and we are root; elsewhere a message says what to install.
+#   linux   what the guest kernel is built and its queue disciplines are recorded with
+# System packages come from apt-get where it exists and we are root; elsewhere a message lists them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 apt_updated=no
-system_package() { # PACKAGE: true when it was installed
+update_packages() { # true when the list of packages is up to date
     [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 1
-    if [ "$apt_updated" = no ]; then
-        apt-get update -qq || return 1
-        apt_updated=yes
-    fi
+    [ "$apt_updated" = yes ] || { apt-get update -qq && apt_updated=yes; }
+}
+
+system_package() { # PACKAGE: true when it was installed
+    update_packages || return 1
     echo "setup: installing $1"
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$1" >/dev/null
 }
@@ -74,18 +76,35 @@ setup_test() {
         fi
         command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || want chromium chromium "browser tests"
     fi
-    # A target without std makes the proof that the core crates need none stronger; CI builds for this machine otherwise.
+    # Building for a target without std proves that the core crates need none; CI builds them for this
+    # machine where the target is missing.
     if command -v rustup >/dev/null && ! rustup target list --installed | grep -q '^thumbv7em-none-eabi$'; then
         timeout 60 rustup target add thumbv7em-none-eabi >/dev/null 2>&1 || true
     fi
+}
+
+setup_linux() {
+    need gcc build-essential
+    need make build-essential
+    need flex flex
+    need bison bison
+    need bc bc
+    need perl perl
+    need xz xz-utils
+    need setarch util-linux
+    need python3 python3
+    need ip iproute2
+    # The newest source package of the kernel is looked up in this list.
+    update_packages || echo "setup: the list of Debian's packages is taken as it is (updating it needs root)" >&2
 }
 
 case "${1:-}" in
 build) setup_build ;;
 python) setup_python ;;
 test) setup_test ;;
+linux) setup_linux ;;
 *)
-    echo "usage: setup.sh build | python | test" >&2
+    echo "usage: setup.sh build | python | test | linux" >&2
     exit 2
     ;;
 esac

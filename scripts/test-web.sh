@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The front end's checks: types, unit tests, whether the built pages are what the sources make, and in a real browser the report, the app and
-# `gq serve` beside it. What cannot run here is skipped by name.
+# Checks the front end: types, unit tests, whether the committed pages are what the sources make, and in
+# a real browser the report, the app and `gq serve`. What cannot run here is skipped by name.
 set -euo pipefail
 cd "$(dirname "$0")/../web"
 if ! command -v npm >/dev/null || [ ! -d node_modules ]; then
@@ -9,15 +9,15 @@ if ! command -v npm >/dev/null || [ ! -d node_modules ]; then
 fi
 npm run --silent check
 npm run --silent test
+# gq embeds the pages as committed in crates/, so these must be what the sources make.
+pages() { (cd ../crates && find web/assets lab/assets -type f -exec cksum {} + | sort); }
+before=$(pages)
+npm run --silent build
+if [ "$before" != "$(pages)" ]; then
+    echo "crates/web/assets, crates/lab/assets: were not what web/ makes; they are now (make web)" >&2
+    exit 1
+fi
 if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || [ -n "${CHROMIUM:-}" ]; then
-    # The program has the pages as they lie in crates/, so these must be the ones that the sources make.
-    pages() { (cd ../crates && find web/assets lab/assets -type f -exec cksum {} + | sort); }
-    before=$(pages)
-    npm run --silent build
-    if [ "$before" != "$(pages)" ]; then
-        echo "crates/web/assets, crates/lab/assets: were not what web/ makes; they are now (make web)" >&2
-        exit 1
-    fi
     if [ -z "${GQ:-}" ] && command -v cargo >/dev/null; then
         (cd .. && cargo build --quiet --bin gq)
         GQ=$(cd .. && realpath "${CARGO_TARGET_DIR:-target}")/debug/gq

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What a packet of each congestion control and of each kind of traffic costs, and what large worlds cost.
+"""Cost per packet of each congestion control and each kind of traffic, and of large worlds.
 
-Packets are those that left the bottleneck; CPU seconds (user + system) and peak memory are of the whole process, start-up included. Each figure of time is the smallest of several runs of the same seed: other work on the machine only adds to it. With
---instructions valgrind counts instructions instead, which no other work changes; that takes fifty times as long.
+Packets are those that left the bottleneck; CPU seconds (user + system) and peak memory are of the whole process, start-up included. Times are the smallest of several runs of the same seed, since other work on the machine only adds to them.
+--instructions counts instructions with valgrind instead, which are independent of other work; that takes fifty times as long.
 
-    run.py                 all cases; writes results.md beside this script
+    run.py                 all cases; writes results.md next to this script
     run.py --cases web,page --runs 1
-    run.py --instructions  adds instructions a packet
+    run.py --instructions  adds instructions per packet
 """
 
 import argparse
@@ -134,7 +134,7 @@ def all_cases():
 
 
 def write_flow_list(folder):
-    """Transfers of 100 kB that begin as a Poisson process of 100 a second."""
+    """Transfers of 100 kB that begin as a Poisson process of 100 per second."""
     draws = random.Random(1)
     now, lines = 0.0, ["start, size"]
     for _ in range(6000):
@@ -186,7 +186,7 @@ def document(results, options):
     load = f" The machine had a load of {options.load:.1f} when this began." if options.load > 0.5 else ""
     return f"""# What controls, kinds of traffic and large worlds cost
 
-Made by `bench/cost/run.py` with {version}. Machine: {machine()}; one core, {options.runs} runs of each case, the quickest counts.{load} Packets are those that left the
+Made by `bench/cost/run.py` with {version}. Machine: {machine()}; one core, the fastest of {options.runs} runs per case.{load} Packets are those that left the
 bottleneck; CPU seconds and memory are of the whole process.
 
 Sixteen flows of each control on 100 Mbit/s and 20 ms one way with one bandwidth-delay product of buffer, 60 s:

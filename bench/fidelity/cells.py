@@ -1,4 +1,4 @@
-"""The cells of docs/fidelity-grid.md: what they are, and one run of one of them on either host."""
+"""The cells of docs/fidelity-grid.md, and single runs of a cell on either host."""
 import csv
 import dataclasses
 import itertools
@@ -31,7 +31,7 @@ FIGURES = (
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """One cell: its set, and its place in it."""
+    """One cell: its set and its coordinates."""
 
     set: str
     mbit: int
@@ -41,7 +41,7 @@ class Cell:
     queue: str
 
     def settings(self):
-        """The scenario's file, and what is set in it."""
+        """The scenario file and the overrides for this cell."""
         half = f"{self.rtt_ms / 2:g} ms"
         common = {"traffic.0.flows": self.flows, "traffic.0.cc": f'"{self.cc}"', "link.bottleneck.delay": f'"{half}"'}
         if self.set == "middle":
@@ -53,7 +53,7 @@ class Cell:
             return "cp-8-kernel.toml", common | {"link.bottleneck.queue.c_max": self.queue.split()[1]}
         kind, *part = self.queue.split()
         bdp = self.mbit * self.rtt_ms * 1000 / 8 / 1500
-        # A buffer of less than two packets holds a flow at one segment for each timeout; queues with a law of their own get room.
+        # A buffer of less than two packets limits a flow to one segment per timeout; queues with an algorithm get enough room.
         packets = max(2, round(float(part[0]) * bdp)) if part else max(50, round(4 * bdp))
         marks = ", ecn = true" if self.cc == "dctcp" and kind != "tail-drop" else ""
         warmup, lasts = TIMES[self.mbit]
@@ -126,7 +126,7 @@ def run(gq, host, cell, seed):
 
 
 def stored(path):
-    """The runs that a file has: figures by cell and seed."""
+    """The stored runs: figures by cell and seed."""
     runs = {}
     if path.exists():
         with path.open() as file:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes docs/fidelity-grid.md from runs of the same cells with a kernel's senders and with the simulator's.
+"""Writes docs/fidelity-grid.md from runs of the same cells with the senders of a kernel and of the simulator.
 
-    bench/fidelity/runs.py --on linux                          # as far as time permits; kernel-senders.csv keeps them
+    bench/fidelity/runs.py --on linux                          # resumable; results are added to kernel-senders.csv
     bench/fidelity/runs.py --on sim --runs OUT/simulator.csv
     bench/fidelity/grid.py OUT/simulator.csv > docs/fidelity-grid.md
 
-What the differences come from is written by hand in grid-notes.md, which is put behind the summary.
+The explanation of the differences is written by hand in grid-notes.md and inserted after the summary.
 """
 import math
 import pathlib
@@ -15,20 +15,20 @@ import sys
 from cells import CONTROLS, HERE, KERNEL, QUEUES, TIMES, cp_1, cp_8, middle, stored, wide
 from printed import PRINTED
 
-HEAD = """# The simulator's senders beside a real kernel's
+HEAD = """# The simulator's senders compared with a real kernel's
 
 Made by `bench/fidelity/grid.py` from runs that `bench/fidelity/runs.py` makes: the same scenario, the same queue code and the same links, once with this
-simulator's senders and once with those of Linux 6.12 in virtual time ([linux.md](linux.md)). The kernel's runs are kept in
-`bench/fidelity/kernel-senders.csv`, with more figures than there are here; the simulator's are made anew for each version of this page.
+simulator's senders and once with those of Linux 6.12 in virtual time ([linux.md](linux.md)). The kernel's runs are stored in
+`bench/fidelity/kernel-senders.csv`, with more figures than shown here; the simulator's are rerun for each version of this page.
 
 Each figure is simulator / Linux, means over six runs of the simulator and as many of the kernel as the table says; ± is half of the 95 % interval of
-their difference (where the kernel has one run, its spread is taken to be the simulator's). Bounds: utilisation within 1 point, mean queue within 10 % or one packet, drops within a factor of 1.25 (or both below 0.05 %). Where a
-difference beyond a bound is smaller than its own interval allows to tell, the cell says *unclear*. Nothing was tuned towards a cell.
+their difference (with a single run of the kernel, its spread is assumed to be that of the simulator). Bounds: utilization within 1 point, mean queue within 10 % or one packet, drops within a factor of 1.25 (or both below 0.05 %). A cell is *unclear* if
+the interval of a difference beyond a bound includes the bound. No parameter was tuned to fit a cell.
 """
 
-WIDE = """The base is `bench/fidelity/grid.toml`: bulk flows that start within two seconds, no access links. Tail drop has a buffer of so many bandwidth-delay
-products, two packets at least; the other queues have four, 50 packets at least, and their defaults. Where senders are DCTCP's the queue marks (`ecn = true`) but for
-tail drop, which cannot: there DCTCP answers losses as Reno does. Measured are 50 s after 10 s at 1 Mbit/s, 25 s after 5 s at 10 Mbit/s, and 15 s after 5 s at
+WIDE = """The base is `bench/fidelity/grid.toml`: bulk flows that start within two seconds, no access links. The number behind tail drop is its buffer in bandwidth-delay
+products, at least two packets; the other queues have four, at least 50 packets, and their defaults. With DCTCP senders the queue marks (`ecn = true`), except
+tail drop, which cannot: there DCTCP responds to losses as Reno does. The measured part is 50 s after 10 s at 1 Mbit/s, 25 s after 5 s at 10 Mbit/s, and 15 s after 5 s at
 100 Mbit/s."""
 
 # Two-sided 95 % quantiles of Student's distribution, by degrees of freedom.
@@ -46,7 +46,7 @@ class Compared:
         use, queue, drops = (self.figure(name) for name in ("utilisation_pct", "queue_packets", "dropped_pct"))
         small = max(drops[0], drops[1]) < 0.05
         self.verdicts = {
-            "utilisation": judge(use, 1.0),
+            "utilization": judge(use, 1.0),
             "queue": judge(queue, max(1.0, 0.1 * queue[1])),
             "drops": "" if small else judge(drops, 0.25 * min(drops[0], drops[1])),
         }
@@ -55,7 +55,7 @@ class Compared:
         return tuple(sum(run[name] for run in side) / len(side) for side in (self.sim, self.linux))
 
     def figure(self, name):
-        """Means of both sides and half of the interval of their difference. One run has the spread of the other side's."""
+        """Means of both sides and half the interval of their difference. A single run gets the spread of the other side."""
         variances = [
             sum((run[name] - mean) ** 2 for run in side) / (len(side) - 1) if len(side) > 1 else None
             for side, mean in zip((self.sim, self.linux), self.means(name), strict=True)
@@ -80,7 +80,7 @@ class Compared:
 
 
 def judge(figure, allowed):
-    """Nothing where it is within what is allowed, else whether that is certain."""
+    """None within the bound, otherwise whether the excess is certain."""
     sim, linux, half = figure
     distance = abs(sim - linux)
     if distance <= allowed:
@@ -124,17 +124,17 @@ def parts_of(cells):
 
 def summary(cells):
     """How many cells are within the bounds, by each of their coordinates."""
-    heads = ["cells", "within all bounds", "utilisation", "queue", "drops", "beyond, but these runs cannot tell"]
+    heads = ["cells", "within all bounds", "utilization", "queue", "drops", "beyond, but unclear"]
     table(heads, [
-        [name, share(part), share(part, "utilisation"), share(part, "queue"), share(part, "drops"), sum(one.unclear() for one in part)]
+        [name, share(part), share(part, "utilization"), share(part, "queue"), share(part, "drops"), sum(one.unclear() for one in part)]
         for name, part in parts_of(cells)
         if part
     ])
 
 
 def leanings(cells):
-    """Which way the simulator leans: differences with their signs, over all cells and by each coordinate."""
-    # Ratios of numbers that may be zero: half a packet and a twentieth of a point are nothing.
+    """Bias of the simulator: signed differences, over all cells and by each coordinate."""
+    # Offsets for ratios of numbers that may be zero: half a packet and a twentieth of a point.
     ways = [
         lambda one: one.means("utilisation_pct")[0] - one.means("utilisation_pct")[1],
         lambda one: 100 * math.log((one.means("queue_packets")[0] + 0.5) / (one.means("queue_packets")[1] + 0.5)),
@@ -149,15 +149,15 @@ def leanings(cells):
         "Differences with their signs, simulator less kernel, as means over cells and their 95 % intervals: what is left when chance is averaged out. Mean queues and drops as ratios "
         "(a queue of half a packet and drops of 0.05 % more on both sides, so that nothing is divided by nothing).\n"
     )
-    heads = ["cells", "utilisation, points", "mean queue, %", "drops, %"]
+    heads = ["cells", "utilization, points", "mean queue, %", "drops, %"]
     table(heads, [[name, *(mean(part, way) for way in ways)] for name, part in parts_of(cells) if len(part) > 1])
 
 
 def yardstick(sim, linux):
-    """How close runs, and means of runs, are to each other: the kernel's to the kernel's, and the simulator's to either."""
+    """Agreement between runs and means of runs: kernel to kernel, and simulator to both."""
 
     def alike(one, ours, other, theirs):
-        """The share of cells in which means of these seeds are within all bounds of means of those, of the cells that have them all."""
+        """Share of cells in which the means over one set of seeds are within all bounds of those over the other."""
         seeds = {*ours, *theirs}
         cells = [cell for cell in wide() if seeds <= linux.get(cell, {}).keys() and seeds <= sim.get(cell, {}).keys()]
         picked = [
@@ -185,7 +185,7 @@ def row(one):
 
 
 HEADS = [
-    "RTT ms", "flows", "control", "queue", "runs", "utilisation %", "mean queue, packets", "wait p95, ms", "dropped %", "marked %", "sent again %",
+    "RTT ms", "flows", "control", "queue", "runs", "utilization %", "mean queue, packets", "sojourn p95, ms", "dropped %", "marked %", "retransmitted %",
     "window p10 p50 p90", "beyond the bounds",
 ]
 
@@ -195,7 +195,7 @@ def study(title, text, cells):
     if not cells:
         print("Not run with this version.\n")
         return
-    heads = ["queue", "control", "flows", "RTT ms", "printed", "runs", "utilisation %", "mean queue, packets", "dropped %", "beyond the bounds"]
+    heads = ["queue", "control", "flows", "RTT ms", "printed", "runs", "utilization %", "mean queue, packets", "dropped %", "beyond the bounds"]
     table(heads, [
         [
             *(place := (one.cell.queue, one.cell.cc, one.cell.flows, one.cell.rtt_ms)), PRINTED.get(place, ""), one.runs,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes linux-6.12.csv anew: kernel senders through kernel queues in virtual time, the same cells.
+"""Recreates linux-6.12.csv: kernel senders through kernel queues in virtual time, the same cells.
 
 Each realisation is one guest (kernel/init.sh) of the kernel that `make linux` builds: sender - router - delay - receiver in four
 network namespaces. The router's link is a token bucket of 10 Mbit/s and 1600 bytes over the queue of the cell; no offloads, one
@@ -89,7 +89,7 @@ def main():
         print(names)
         cells = [cell for cell in csv.DictReader(old) if options.only in ",".join(cell.values())]
         numbers = range(1, options.realisations + 1)
-        # A guest is one process and waits for nobody: as many at once as there are processors.
+        # A guest is one independent process, so as many run concurrently as there are processors.
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             pending = [[pool.submit(realise, cell, number, tool) for number in numbers] for cell in cells]
             for cell, runs in zip(cells, pending):

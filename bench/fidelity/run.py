@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs each cell of linux-6.12.csv in the simulator and prints it beside the kernel's figures.
+"""Runs each cell of linux-6.12.csv in the simulator and prints it next to the figures of the kernel.
 
 The reference: Linux 6.12 senders through Linux 6.12 queues in virtual time (user-mode Linux), path sender - router - delay -
 receiver. The router's link is a token bucket of 10 Mbit/s (frames: IP length + 14) over the queue of the column; the delay is
@@ -18,8 +18,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 
-# The kernel's settings in our words. Its RED has no gentle part, counts frames' bytes (7500 and 22500 are 7431 and 22292 of ours) and
-# the packet in service with them (the shaper only looks at it; ours holds it, so 1500 bytes less), and derives its weight from the
+# The kernel's settings in our terms. Its RED has no gentle part, counts frames' bytes (7500 and 22500 are 7431 and 22292 of ours) and
+# the packet in service with them (the shaper of Linux only peeks at it; ours takes it out, so 1500 bytes less), and derives its weight from the
 # burst (7 packets: 1/4); its FQ-CoDel's quantum is one full frame, ours one full packet (with 1514 bytes for packets of 1500 each new flow
 # would send two before the others); its tail-drop limit counts the packet in service, ours does not.
 QUEUES = {
@@ -84,7 +84,7 @@ def simulate(gq, cell, seeds, folder):
     utilization = link["utilization"]["mean"]
     return {
         "utilisation_pct": utilization * 100,
-        # The packet in service waits in the kernel's count.
+        # The kernel counts the packet in service as waiting.
         "mean_queue_packets": link["queue_packets"]["mean"] + utilization,
         "loss_pct": link["drop_ratio"]["mean"] * 100,
     }
@@ -92,7 +92,7 @@ def simulate(gq, cell, seeds, folder):
 
 def judge(ours, theirs):
     near = {
-        "utilisation": abs(ours["utilisation_pct"] - theirs["utilisation_pct"]) <= 1,
+        "utilization": abs(ours["utilisation_pct"] - theirs["utilisation_pct"]) <= 1,
         "queue": abs(ours["mean_queue_packets"] - theirs["mean_queue_packets"])
         <= max(1, 0.1 * theirs["mean_queue_packets"]),
         "loss": ours["loss_pct"] == theirs["loss_pct"]
@@ -124,11 +124,11 @@ def main():
             )
             print(rows[-1], flush=True)
     lines = [
-        "| control | one way | flows | queue | utilisation % | mean queue | loss % | outside the goal |",
+        "| control | one way | flows | queue | utilization % | mean queue | loss % | outside the goal |",
         "|---|---|---|---|---|---|---|---|",
         *rows,
         "",
-        f"{held} of {len(cells)} cells within utilisation ± 1 point, mean queue ± 10 % or one packet, loss within a factor 1.25",
+        f"{held} of {len(cells)} cells within utilization ± 1 point, mean queue ± 10 % or one packet, loss within a factor 1.25",
         "(each figure: simulator / Linux ± half the range of its realisations).",
     ]
     print("\n".join(lines[-2:]))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the cells of docs/fidelity-grid.md on a host and keeps each run as a line of a file.
+"""Runs the cells of docs/fidelity-grid.md on a host and stores each run as a line of a file.
 
     runs.py --on linux                          the senders of a real kernel, kept in kernel-senders.csv (needs `make linux`)
     runs.py --on sim --runs OUT/simulator.csv   the simulator's, for the cells that kernel-senders.csv has; grid.py compares them
 
-What is there is not run again, so that it may be stopped at any time. Cells come in an order that makes any part of them a fair sample, and all cells
-have a run with one seed before the next. To do everything anew (another kernel, another law of a queue), remove the file. Needs polars.
+Existing runs are not repeated, so the script can be stopped at any time and resumed. Cells are ordered so that any part of them is a fair sample, and all cells
+are run with one seed before the next. To repeat everything (another kernel, a changed queue), remove the file. Needs polars.
 
 Rows with seed 0 are means of three replications under seed 1, of an earlier version of the page.
 

@@ -6,8 +6,8 @@ makes docs/fidelity-live.md of what came out.
     bench/live/grid.py virtual OUT [--gq PATH] [--seconds N]          the same cells with kernels in virtual time (needs `make linux`)
     bench/live/grid.py page OUT > docs/fidelity-live.md
 
-Each cell leaves OUT/CELL/validate.json, and OUT/virtual/CELL/validate.json. A cell that has it is not run again, so either may be stopped (Ctrl-C) and started
-as often as one likes. A void run is repeated once, and then counts marked as void; `--attempts 3` asks for more.
+Each cell leaves OUT/CELL/validate.json, and OUT/virtual/CELL/validate.json. Cells with a result are not run again, so either can be stopped (Ctrl-C) and
+resumed at any time. A void run is repeated once, and then counts as void; `--attempts 3` asks for more.
 """
 import argparse
 import itertools
@@ -54,7 +54,7 @@ class Cell:
 
 
 def cells():
-    """All cells, so that a part of them already is a sample of everything."""
+    """All cells, ordered so that any part of them is a sample of all."""
     found = []
     for name, (path, _) in SCENARIOS.items():
         sweep = tomllib.loads(path.read_text())["sweep"]
@@ -63,12 +63,12 @@ def cells():
 
 
 def validated(folder, cell, host):
-    """Where the result of a cell is, with the kernel in real time (`live`) or in virtual time (`linux`)."""
+    """Path of the result of a cell, with the kernel in real time (`live`) or in virtual time (`linux`)."""
     return folder / ("virtual" if host == "linux" else "") / cell.name / "validate.json"
 
 
 def rank(cell):
-    """What is run first: few flows, then the study's points, those with the middle capacity before the others."""
+    """Order of runs: few flows first, then the points of the study, the middle capacity before the others."""
     if cell.sweep == "grid":
         return 0 if cell.parts["flows"] != "16" else 3
     return 1 if cell.sweep == "cp-1" else 2 if cell.parts["c_max"] == "1.2" else 4
@@ -109,7 +109,7 @@ class Runner:
             with (part / "said.txt").open("w") as said:
                 code = subprocess.run(command, stdout=said, stderr=said, check=False).returncode
             with self.lock:
-                # A difference is a result, too; only what is written whole counts.
+                # A difference is a result, too; only complete files count.
                 whole = (part / "validate.json").exists() and not self.stopped
                 if whole:
                     os.replace(part, place)
@@ -118,7 +118,7 @@ class Runner:
 
     def run(self):
         self.folder.mkdir(parents=True, exist_ok=True)
-        # In virtual time a run of gq keeps a processor busy and needs no other at its side.
+        # In virtual time a run of gq uses exactly one processor.
         side_by_side = {False: 1, True: 1} if self.host == "linux" else {False: self.options.slow, True: self.options.fast}
         threads = [threading.Thread(target=self.work, args=(fast,)) for fast in self.lanes for _ in range(side_by_side[fast])]
         for thread in threads:
@@ -128,26 +128,26 @@ class Runner:
                 while thread.is_alive():
                     thread.join(0.5)
         except KeyboardInterrupt:
-            # The programs have heard of it, too.
+            # The programs received the signal, too.
             self.stopped = True
             sys.exit("stopped; what is finished stays")
 
 
 # ---- the page ----
 
-HEAD = """# The simulator beside a real kernel in real time
+HEAD = """# The simulator compared with a real kernel in real time
 
 Made by `bench/live/grid.py` from `gq validate`: each cell five times in the simulator and five times with the senders and receivers of {kernel} on this
 machine, across the same queue code and the same line ([running-live.md](running-live.md)). {measured} Tail drop holds one bandwidth-delay
-product, the others 1000 packets. Each figure is simulator / kernel, or simulator / kernel of guests in virtual time ([linux.md](linux.md)), where no machine is ever late /
-kernel in real time; means over the runs; ± is half of the 95 % interval of the difference between the first and the last. Asked for:
-utilisation within 2 points, median time in the queue within 0.5 ms or 10 %, dropped packets within a factor of 1.5. A cell is *unclear* where a
-difference is beyond that, but not by more than its own interval. Nothing was tuned towards a cell.
+product, the others 1000 packets. Each figure is simulator / kernel, or simulator / kernel of guests in virtual time ([linux.md](linux.md)), without delays of the machine /
+kernel in real time; means over the runs; ± is half of the 95 % interval of the difference between the first and the last. Bounds:
+utilization within 2 points, median sojourn time within 0.5 ms or 10 %, dropped packets within a factor of 1.5. A cell is *unclear* if a
+difference exceeds its bound, but by less than its own interval. No parameter was tuned to fit a cell.
 
 More of the kernel's senders in virtual time: [fidelity-grid.md](fidelity-grid.md).
 """
-METRICS = {"utilization": "utilisation", "sojourn_s.p50": "median", "drop_ratio": "drops"}
-NAMES = {"utilization": "utilisation %", "sojourn_s.p50": "median in the queue, ms", "queue_packets": "mean queue, packets", "drop_ratio": "dropped %"}
+METRICS = {"utilization": "utilization", "sojourn_s.p50": "median", "drop_ratio": "drops"}
+NAMES = {"utilization": "utilization %", "sojourn_s.p50": "median in the queue, ms", "queue_packets": "mean queue, packets", "drop_ratio": "dropped %"}
 SCALE = {"utilization": 100, "sojourn_s.p50": 1e3, "drop_ratio": 100, "queue_packets": 1}
 
 
@@ -160,7 +160,7 @@ def heading(names):
 
 
 class Result:
-    """What came of a cell on one host: `live`, the kernel in real time, or `linux`, in virtual time. `virtual` is the latter beside the former."""
+    """Result of a cell on one host: `live`, the kernel in real time, or `linux`, in virtual time. `virtual` is the latter, next to the former."""
 
     def __init__(self, cell, folder, host="live"):
         self.cell = cell
@@ -201,7 +201,7 @@ class Result:
         return f"{sim * scale:.2f} / {middle}{live * scale:.2f}" + (f" ± {half * scale:.2f}" if half is not None else "")
 
     def mean(self, metric, host):
-        """A figure's mean on a host, where it was run."""
+        """Mean of a figure on a host, if it was run."""
         return self.figures[metric][host]["mean"] if self.there and metric in self.figures else None
 
     def trust(self):
@@ -220,7 +220,7 @@ def told(results):
 
 
 def split(results, title, keys):
-    """One table of how the cells came out, by one thing they differ in."""
+    """A table of verdicts by one coordinate of the cells."""
     print(heading([title, "cells", "within", "unclear", "beyond", "no run"]))
     for name, choose in keys:
         print(line([name, *tally([result for result in results if choose(result.cell)])]))
@@ -275,7 +275,7 @@ def table(results, columns, metrics, extra=None):
 
 
 def printed(cell):
-    """What the study prints of this point."""
+    """The printed value of this point."""
     sys.path.insert(0, str(HERE.parent / "fidelity"))
     from printed import PRINTED
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs `gq bridge` for long with real TCP through it, changes its queue, rate and delay meanwhile, and watches its memory and descriptors.
+"""Soak test: runs `gq bridge` with real TCP through it, changes queue, rate and delay meanwhile, and watches memory and descriptors.
 
     bench/live/soak.py [--gq PATH] [--minutes 30] [--rate 5mbit] [--csv FILE]
 
-Needs root and the `ip` program. Makes three network namespaces of its own and takes them away again. Ends with an error when memory or
-descriptors grew after the first fifth of the time, when a packet was lost outside of the queue, or when the transfer was not intact.
+Needs root and the `ip` program. Creates three network namespaces and removes them afterwards. Fails if memory or
+descriptors grow after the first fifth of the time, if a packet is lost outside of the queue, or if the transfer is corrupted.
 """
 import argparse
 import ctypes
@@ -45,7 +45,7 @@ class Network:
             left, middle, right = self.names
             for place, end, port, address in [(left, "left", "port-a", LEFT), (right, "right", "port-b", RIGHT)]:
                 ip("-n", place, "link", "add", end, "type", "veth", "peer", "name", port, "netns", middle)
-                # One segment a frame: a sender on the same machine would hand over joined ones.
+                # One segment per frame: a sender on the same machine would otherwise pass joined segments.
                 ip("-n", place, "link", "set", end, "gso_max_segs", "1", "up")
                 ip("-n", middle, "link", "set", port, "up")
                 ip("-n", place, "addr", "add", f"{address}/24", "dev", end)
@@ -59,7 +59,7 @@ class Network:
             subprocess.run(["ip", "netns", "del", name], check=False, stderr=subprocess.DEVNULL)
 
     def inside(self, number, work):
-        """Calls `work` on a thread that sees only this network."""
+        """Calls `work` on a thread within this network namespace."""
         def run():
             with open(f"/run/netns/{self.names[number]}") as file:
                 if ctypes.CDLL(None, use_errno=True).setns(file.fileno(), 0) != 0:
@@ -163,7 +163,7 @@ def main():
     print("\n".join(last))
     print(f"{len(rows)} samples over {rows[-1][0]} s, {step} changes; resident {memory[0]} kB then, {memory[-1]} kB at the end ({min(memory)} to {max(memory)}); "
           f"descriptors {min(files)} to {max(files)}; {transfer.received} bytes received, {'the same' if len(set(transfer.digests.values())) == 1 else 'NOT the same'} as sent")
-    # A page or two for the stack of a thread that was never that deep is no leak; what grows for ever soon is more.
+    # A page or two for a deeper stack is not a leak; a real leak soon exceeds this.
     if max(memory) > memory[0] + 512:
         problems.append("memory grew")
     if max(files) > files[0] + 1 or files[-1] > files[0]:

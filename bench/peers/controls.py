@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs one flow of each congestion control alone on a line, in goodqueue, ns-2, ns-3 and with a real kernel's senders, side by side.
+"""Runs one flow of each congestion control alone on a line, in goodqueue, ns-2, ns-3 and with the senders of a real kernel.
 
-The scenario files controls*.toml beside this script are the one description; the peers get their parameters from them. Each
+The scenario files controls*.toml next to this script are the only description; the peers get their parameters from them. Each
 figure is the median over seeds with the smallest and the largest one; ns-3, whose runs differ only by when the flow starts and take most of the
 time, runs with one seed unless --ns3-seeds says otherwise. Kernel senders (`gq run --on linux`, needs `make linux`)
 run with one seed unless --kernel-seeds says otherwise.
 
-    controls.py             all controls with the programs that are installed; writes controls.md beside this script
+    controls.py             all controls with the programs that are installed; writes controls.md next to this script
     controls.py --install   the same after installing ns-2 and ns-3, as run.py does
     controls.py --quick     one seed and short runs: a check that everything works, not a measurement
 """
@@ -24,7 +24,7 @@ from programs import HERE, UNITS, GoodQueue, Ns2, Ns3, Sample, add_common_option
 FILES = ["controls.toml", "controls-dctcp.toml"]
 ACCESS_DELAY_S = 0.0001  # each of the four access links; goodqueue's default, and the peers' programs'
 PACKET_BYTES = 1500
-# goodqueue's defaults, which the peers are told.
+# Defaults of goodqueue, passed to the peers.
 DEFAULTS = {"initial_window": 10, "ack_delay": 0.04}
 
 
@@ -37,7 +37,7 @@ class Ns3Classic(Ns3):
         return [*super().command(arguments), "--ns3::TcpL4Protocol::RecoveryType=ns3::TcpClassicRecovery"]
 
 
-# What each program calls the controls it has.
+# Names of the controls in each program.
 CONTROLS = {
     Ns2.name: {"reno": "linux-reno", "cubic": "cubic", "htcp": "htcp", "compound": "compound"},
     Ns3.name: {"reno": "linux-reno", "cubic": "cubic", "htcp": "htcp", "bbr": "bbr", "ledbat": "ledbat", "dctcp": "dctcp"},
@@ -45,9 +45,9 @@ CONTROLS = {
 CONTROLS[Ns3Classic.name] = {"reno": "linux-reno", "cubic": "cubic", "htcp": "htcp"}
 KERNEL = "Linux 6.12"
 KERNEL_CONTROLS = ["reno", "cubic", "htcp", "bbr", "dctcp"]
-# Figures, their factor in the table, and how many digits they have there.
-FIGURES = {"utilisation": (100, 2), "queue_packets": (1, 2), "loss": (100, 4), "retransmitted": (100, 4)}
-# How far goodqueue may be outside what the others have among them before a row says so.
+# Figures, their factor and number of digits in the table.
+FIGURES = {"utilization": (100, 2), "queue_packets": (1, 2), "loss": (100, 4), "retransmitted": (100, 4)}
+# How far goodqueue may be outside the span of the others before a row reports it.
 MARGIN = 0.05
 
 
@@ -90,7 +90,7 @@ class Point:
 
 
 def read_points(name):
-    """All points of a scenario file, and what the peers' programs could not follow is refused."""
+    """All points of a scenario file; settings that the peers cannot follow are rejected."""
     plan = tomllib.loads((HERE / name).read_text())
     (traffic,), sweep = plan["traffic"], plan["sweep"]
     known = {"kind": "bulk", "start": "uniform 0 s .. 5 s", "ack": "delayed", "cc": traffic["cc"]}
@@ -120,7 +120,7 @@ def read_point(name, plan, settings):
         cc=settings.get("traffic.0.cc", plan["traffic"][0]["cc"]),
         rate=rate,
         delay=delay,
-        # A buffer of so many bytes holds whole packets only.
+        # A buffer in bytes holds only whole packets.
         limit=int(quantity(link["buffer"], {"packets": 1.0, "bdp": bdp}) + 1e-9),
         mark_from=mark_from,
         settings=tuple(sorted((key, str(value)) for key, value in settings.items())),
@@ -128,12 +128,12 @@ def read_point(name, plan, settings):
 
 
 def sample_of(point, cpu_s):
-    """What goodqueue says about one point."""
+    """Figures of goodqueue for one point."""
     link, (group,) = point["links"]["bottleneck"], point["groups"].values()
     return Sample(
         packets=link["departed_packets"]["mean"],
         cpu_s=cpu_s,
-        utilisation=link["utilization"]["mean"],
+        utilization=link["utilization"]["mean"],
         queue_packets=link["queue_packets"]["mean"],
         loss=link["drop_ratio"]["mean"],
         retransmitted=group["retransmitted_ratio"]["mean"],
@@ -203,7 +203,7 @@ def outside(ours, others):
         values = [getattr(sample, figure) for sample in others]
         own = [getattr(sample, figure) for sample in ours]
         low, high = min(values), max(values)
-        # With one other program its spread says little: ours is added to it.
+        # With a single other program its spread is not enough: ours is added to it.
         spread = (max(own) - min(own)) / 2
         middle = statistics.median(own)
         if not low * (1 - MARGIN) - spread <= middle <= high * (1 + MARGIN) + spread:
@@ -214,7 +214,7 @@ def outside(ours, others):
 def rows(samples):
     """Markdown rows: programs below one another, for each control and line."""
     lines = [
-        "| control | RTT | buffer (packets) | program | utilisation % | mean queue, packets | loss % | sent again % | ours outside the peers' span | outside the kernel's |",
+        "| control | RTT | buffer (packets) | program | utilization % | mean queue, packets | loss % | retransmitted % | ours outside the peers' span | outside the kernel's |",
         "|---|--:|--:|---|--:|--:|--:|--:|---|---|",
     ]
     for point, by_program in samples.items():
@@ -235,7 +235,7 @@ def document(results, programs, options):
     return f"""# One flow of each control in goodqueue, ns-2, ns-3 and Linux
 
 Made by `bench/peers/controls.py --kernel-seeds {options.kernel_seeds}`. One flow on 10 Mbit/s; packets of 1500 bytes; initial windows of ten; acknowledgements of
-every second packet, held back 40 ms at most; 60 s of warm-up, 300 s measured. Seeds: {options.seeds}{kernel}. Figures are medians, with the smallest and
+every second packet, delayed by at most 40 ms; 60 s of warm-up, 300 s measured. Seeds: {options.seeds}{kernel}. Figures are medians, with the smallest and
 the largest where they differ. For `dctcp` the number is the threshold from which every packet is marked, not the buffer.
 
 *Outside*: goodqueue's median is beyond what the others' runs span, widened by {100 * MARGIN:.0f} % of their ends and half of its own spread; *classic

@@ -324,7 +324,7 @@ main(int argc, char** argv)
     const auto departures = static_cast<double>(after.departures - before.departures);
     const auto drops = static_cast<double>(after.drops - before.drops);
     const auto sent = static_cast<double>(sentAfter.sent - sentBefore.sent);
-    std::printf("{\"packets\": %llu, \"utilisation\": %.6f, \"queue_packets\": %.4f, \"loss\": %.8f, \"retransmitted\": %.8f}\n",
+    std::printf("{\"packets\": %llu, \"utilization\": %.6f, \"queue_packets\": %.4f, \"loss\": %.8f, \"retransmitted\": %.8f}\n",
                 static_cast<unsigned long long>(after.departures),
                 (after.bytes - before.bytes) * 8.0 / (options.duration * options.rate),
                 (after.area - before.area) / options.duration,

@@ -123,9 +123,9 @@ proc finish {} {
     global option before after
     read_counters after
     foreach name [array names after] { set part($name) [expr {double($after($name)) - $before($name)}] }
-    set utilisation [expr {$part(departures) * $option(packet) * 8 / ($option(duration) * $option(rate))}]
-    puts [format {{"packets": %.0f, "utilisation": %.6f, "queue_packets": %.4f, "loss": %.8f, "retransmitted": %.8f}} \
-        $after(departures) $utilisation [expr {$part(area) / $option(duration)}] \
+    set utilization [expr {$part(departures) * $option(packet) * 8 / ($option(duration) * $option(rate))}]
+    puts [format {{"packets": %.0f, "utilization": %.6f, "queue_packets": %.4f, "loss": %.8f, "retransmitted": %.8f}} \
+        $after(departures) $utilization [expr {$part(area) / $option(duration)}] \
         [expr {$part(drops) / max(1.0, $part(arrivals))}] [expr {$part(again) / max(1.0, $part(sent))}]]
     exit 0
 }

@@ -1,4 +1,4 @@
-"""The programs that the scripts here compare: how to install and run them, and what they say."""
+"""The compared programs: installation, invocation, output."""
 
 import argparse
 import functools
@@ -33,7 +33,7 @@ class Sample:
 
     packets: float
     cpu_s: float
-    utilisation: float
+    utilization: float
     queue_packets: float
     loss: float
     retransmitted: float
@@ -49,7 +49,7 @@ def quantity(text, units):
 
 @functools.cache
 def digest(file):
-    """A file by what it holds; a script for ns-2 together with the procedures that all of them read."""
+    """Hash of a file's content; for an ns-2 script together with the procedures that all scripts load."""
     file = Path(file)
     held = file.read_bytes()
     if file.suffix == ".tcl":
@@ -58,16 +58,16 @@ def digest(file):
 
 
 class Kept:
-    """Runs that were made before, so that a long comparison that was stopped goes on where it was. Times are kept with them."""
+    """Cache of finished runs with their times, so that an interrupted comparison resumes."""
 
     folder = None
 
     @classmethod
     def lookup(cls, command, run):
-        """What the command printed and its CPU seconds, of an earlier run if there is one."""
+        """Output and CPU seconds of the command, from the cache if present."""
         if cls.folder is None:
             return run()
-        # Files count by what they hold; the folder that results go to is another one each time.
+        # Files are identified by content, as the folder of the results differs each time.
         words = [digest(word) if Path(word).is_file() else word for word in command if not Path(word).is_dir()]
         file = cls.folder / f"{hashlib.sha256(json.dumps(words).encode()).hexdigest()[:24]}.json"
         if not file.is_file():
@@ -180,7 +180,7 @@ class Ns3(Peer):
 
 
 def prepare(programs, options):
-    """The programs that are there, after installing them if asked, without those that were left out."""
+    """The available programs, after installing them if requested, without the excluded ones."""
     Kept.folder = options.keep
     left_out = [word for word in options.without.split(",") if word]
     programs = [program for program in programs if not any(program.name.startswith(word) for word in left_out)]
@@ -205,7 +205,7 @@ def add_common_options(parser, *, seeds, out):
 
 
 def read_common_options(description, *, seeds, out):
-    """The options of a script that has no others."""
+    """Parses the options of a script without options of its own."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_common_options(parser, seeds=seeds, out=out)
     options = parser.parse_args()

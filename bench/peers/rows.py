@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Rows of the gallery that fail, where the study used ns-2 and ns-2 can still be asked: what does that program itself give with our reading?
+"""Reruns in ns-2 the failing rows of the gallery whose study used ns-2, with our reading of the set-up.
 
-Runs ns-2 alone, and sets its figures beside the study's and those of gallery/RESULTS.md. The set-ups are those of gallery/survey/ko-1.toml with 50 edge
+Runs ns-2 alone, and lists its figures next to those of the study and of gallery/RESULTS.md. The set-ups are those of gallery/survey/ko-1.toml with 50 edge
 nodes, gallery/codel/cd-5.toml and cd-6.toml (the file transfers without the web traffic), and gallery/nfq-codel/nf-1.toml and nf-3.toml; ns-2's package has
 tail drop, RED, PI, REM and JoBS, but no CoDel.
 
-    rows.py              all rows; writes rows.md beside this script
+    rows.py              all rows; writes rows.md next to this script
     rows.py --install    the same after installing ns-2
     rows.py --quick      one seed: a check that everything works, not a measurement
 """
@@ -63,7 +63,7 @@ def jain(one, other):
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the gallery, what ns-2 is asked for it, and the figure for a seed."""
+    """A row of the gallery, and the figure of ns-2 for a seed."""
 
     id: str
     what: str
@@ -76,17 +76,17 @@ def rows():
         return 100 * survey(kind, seed, late=True)["loss_bytes"]
 
     def use(kind, seed):
-        return 100 * survey(kind, seed)["utilisation"]
+        return 100 * survey(kind, seed)["utilization"]
 
     return [
         Row("T-KO-01", "tail drop, bytes lost, %", lambda seed: 100 * survey("tail-drop", seed)["loss_bytes"], 1),
         Row("T-KO-03", "RED, mean backlog, bytes", lambda seed: survey("red", seed)["queue_bytes"], 0),
         Row("T-KO-05", "JoBS, bytes lost from the fifth second on, %", lambda seed: lost("jobs", seed), 1),
-        Row("T-KO-06", "JoBS, utilisation less that of tail drop, points", lambda seed: use("jobs", seed) - use("tail-drop", seed), 1),
+        Row("T-KO-06", "JoBS, utilization less that of tail drop, points", lambda seed: use("jobs", seed) - use("tail-drop", seed), 1),
         Row("T-CD-26", "goodput kept with 10 packets, CUBIC, tail drop", lambda seed: kept(seed, "cubic", "tail-drop"), 2),
         Row("T-CD-26", "the same, RED", lambda seed: kept(seed, "cubic", "red"), 2),
         Row("T-CD-26", "the same, Reno, tail drop", lambda seed: kept(seed, "reno", "tail-drop"), 2),
-        Row("T-NF-01", "RED, three CUBIC flows, utilisation, %", lambda seed: line(seed, flows=3, **NF)["throughput_bit_s"] / 6.22e6, 1),
+        Row("T-NF-01", "RED, three CUBIC flows, utilization, %", lambda seed: line(seed, flows=3, **NF)["throughput_bit_s"] / 6.22e6, 1),
         Row("T-NF-09", "the same, packets dropped", lambda seed: line(seed, flows=3, **NF)["drops"], 0),
         Row("T-NF-32", "RED, TCP beside UDP, Mbit/s", lambda seed: beside_udp(seed)[0] / 1e6, 1),
         Row("T-NF-35", "the same, Jain's index", lambda seed: jain(*beside_udp(seed)), 3),
@@ -94,7 +94,7 @@ def rows():
 
 
 def gallery():
-    """What the gallery's page of results says was measured and is expected, by row."""
+    """Measured and expected values from the gallery's page of results, by row."""
     found = {}
     for text in (ROOT / "gallery/RESULTS.md").read_text().splitlines():
         cells = [cell.strip() for cell in text.strip().strip("|").split("|")]
@@ -122,7 +122,7 @@ def document(table, options):
 Made by `bench/peers/rows.py`. Mean and standard deviation over {options.seeds} seeds. *the study* and *goodqueue* are from `gallery/RESULTS.md`; ns-2.35 (Debian's package)
 ran the same set-ups with its own senders (New Reno in T-KO, Linux's CUBIC and Reno in the others), without the web traffic of T-CD-26. Its JoBS is the algorithm's authors',
 with four classes of equal shares. T-KO-01, which holds, is there to show the load. The first slow start of its senders ends at a loss; in the gallery's T-NF it ends at
-1000 packets (up to a loss: `nf-1-start`). What follows from it stands beside each row in the gallery's report.
+1000 packets (up to a loss: `nf-1-start`). The consequences are explained at each row in the gallery's report.
 
 {table}
 """

@@ -2,10 +2,10 @@
 """Runs the same dumbbells in goodqueue, ns-2 and ns-3, in turn on one core, and compares speed and results.
 
 Speed is packets that left the bottleneck in the whole run, warm-up included, per CPU-second (user + system) of the whole
-process, start-up included. Each figure is the median over seeds. The scenario files s*.toml beside this script are the one
+process, start-up included. Each figure is the median over seeds. The scenario files s*.toml next to this script are the only
 description of the cases; the peers get their parameters from them.
 
-    run.py              all cases with the peers that are installed; writes results.md beside this script
+    run.py              all cases with the peers that are installed; writes results.md next to this script
     run.py --install    the same after installing ns-2 (Debian's package) and ns-3 (the Python wheel, in a cache folder)
     run.py --quick      one seed and short runs: a check that everything works, not a measurement
 """
@@ -25,7 +25,7 @@ from process import machine  # noqa: E402 (programs put it in reach)
 CASES = ["s1", "s2", "s2b", "s2c", "s3", "s3-codel", "s4"]
 ACCESS_DELAY_S = 0.0001  # each of the four access links; goodqueue's default, and the peers' programs'
 PACKET_BYTES = 1500
-# What each peer's program has of the queues.
+# Queues available in each peer.
 QUEUES = {Ns2.name: ("tail-drop", "ared"), Ns3.name: ("tail-drop", "codel")}
 
 
@@ -68,13 +68,13 @@ class Row:
     packets: float
     cpu_s: float
     speed: float
-    utilisation: float
+    utilization: float
     queue_packets: float
     loss: float
 
 
 def read_case(name):
-    """Reads s*.toml, and refuses what the peers' programs could not follow."""
+    """Reads s*.toml and rejects settings that the peers cannot follow."""
     path = HERE / f"{name}.toml"
     plan = tomllib.loads(path.read_text())
     link, (traffic,) = plan["link"]["bottleneck"], plan["traffic"]
@@ -118,7 +118,7 @@ def run_goodqueue(program, case, seed, warmup, duration):
     return Sample(
         packets=everything["links"]["bottleneck"]["departed_packets"]["mean"],
         cpu_s=cpu_s,
-        utilisation=link["utilization"]["mean"],
+        utilization=link["utilization"]["mean"],
         queue_packets=link["queue_packets"]["mean"],
         loss=link["drop_ratio"]["mean"],
         retransmitted=group["retransmitted_ratio"]["mean"],
@@ -160,7 +160,7 @@ def measure(case, programs, options):
                     packets=median(lambda s: s.packets),
                     cpu_s=median(lambda s: s.cpu_s),
                     speed=median(lambda s: s.packets / s.cpu_s),
-                    utilisation=median(lambda s: s.utilisation),
+                    utilization=median(lambda s: s.utilization),
                     queue_packets=median(lambda s: s.queue_packets),
                     loss=median(lambda s: s.loss),
                 )
@@ -171,7 +171,7 @@ def measure(case, programs, options):
 def table(results):
     """The results as a Markdown table."""
     lines = [
-        "| case | program | measured s | packets | CPU s | packets per CPU-s | goodqueue is | utilisation % | queue, packets | loss % |",
+        "| case | program | measured s | packets | CPU s | packets per CPU-s | goodqueue is | utilization % | queue, packets | loss % |",
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for case, rows in results:
@@ -181,7 +181,7 @@ def table(results):
             ratio = f"{ours / row.speed:.0f} × faster" if is_peer and ours else ""
             lines.append(
                 f"| {case.name} | {row.program} | {row.measured_s:g} | {row.packets:.0f} | {row.cpu_s:.3f} | {row.speed:,.0f} "
-                f"| {ratio} | {100 * row.utilisation:.2f} | {row.queue_packets:.1f} | {100 * row.loss:.3f} |"
+                f"| {ratio} | {100 * row.utilization:.2f} | {row.queue_packets:.1f} | {100 * row.loss:.3f} |"
             )
     return "\n".join(lines)
 
@@ -195,7 +195,7 @@ def document(results, programs, options):
 
 Made by `{command}`. Machine: {machine()}; one core, the programs in turn, {seeds}. Packets are those that left the
 bottleneck in the whole run, warm-up included; CPU seconds are user and system time of the whole process, start-up included.
-Utilisation, queue (time average of waiting packets) and loss cover the measured part. All receivers delay ACKs.
+Utilization, queue (time average of waiting packets) and loss cover the measured part. All receivers delay ACKs.
 
 {table(results)}
 
@@ -208,7 +208,7 @@ Programs:
 {versions}
 
 Reading it: the simulators have different TCPs, so results agree in kind and not in digits. ns-3 measures a shorter part where
-the column says so; speed hardly depends on that. ns-3 counts two bytes of framing a packet as utilisation.
+the column says so; speed hardly depends on that. ns-3 counts two bytes of framing a packet as utilization.
 """
 
 

@@ -102,7 +102,7 @@ class Core : public QueueWatch
     {
         const auto arrived = static_cast<double>(std::max<uint64_t>(1, m_departed + m_dropped + m_entered.size()));
         const double arrivedBytes = std::max(1.0, m_departedBytes + m_droppedBytes);
-        std::printf("{\"utilisation\": %.6f, \"delay_s\": %.8f, \"queue_bytes\": %.2f, \"loss\": %.8f, \"loss_bytes\": %.8f, \"marked\": %.8f}\n",
+        std::printf("{\"utilization\": %.6f, \"delay_s\": %.8f, \"queue_bytes\": %.2f, \"loss\": %.8f, \"loss_bytes\": %.8f, \"marked\": %.8f}\n",
                     m_departedBytes * 8.0 / (options.duration * options.rate),
                     m_delays / std::max<double>(1.0, m_departed),
                     GetArea() / options.duration,

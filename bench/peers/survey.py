@@ -5,7 +5,7 @@ The scenario file survey.toml beside this script is the one description; the pee
 the edge links are drawn here and given to every program, so that all see the same network. Each figure is the mean over seeds with the
 standard deviation.
 
-    survey.py              all queues with the programs that are installed; writes survey.md beside this script
+    survey.py              all queues with the programs that are installed; writes survey.md next to this script
     survey.py --install    the same after installing ns-2 and ns-3, as run.py does
     survey.py --quick      one seed and short runs: a check that everything works, not a measurement
 """
@@ -32,11 +32,11 @@ class Ns2Sack(Ns2):
 
 
 NS2_QUEUES = ("tail-drop", "red", "pi", "rem", "jobs")
-# What each peer's program has of the queues.
+# Queues available in each peer.
 QUEUES = {Ns2.name: NS2_QUEUES, Ns2Sack.name: NS2_QUEUES, Ns3.name: ("tail-drop", "red")}
-# Figures, their factor in the table, and how many digits they have there.
+# Figures, their factor and number of digits in the table.
 FIGURES = {
-    "utilisation": ("utilisation %", 100, 2),
+    "utilization": ("utilization %", 100, 2),
     "delay_s": ("mean delay, ms", 1000, 2),
     "queue_bytes": ("mean queue, kB", 1e-3, 2),
     "loss": ("packets lost %", 100, 3),
@@ -127,7 +127,7 @@ def run_goodqueue(program, seed, duration):
     links = [point["links"]["core"] for point in points]
     return [
         {
-            "utilisation": link["utilization"]["mean"],
+            "utilization": link["utilization"]["mean"],
             "delay_s": link["sojourn_s"]["mean"]["mean"],
             "queue_bytes": link["queue_bytes"]["mean"],
             "loss": link["drop_ratio"]["mean"],

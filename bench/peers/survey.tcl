@@ -193,7 +193,7 @@ proc finish {} {
     global option before after
     read_counters after
     foreach name [array names after] { set part($name) [expr {double($after($name)) - $before($name)}] }
-    puts [format {{"utilisation": %.6f, "delay_s": %.8f, "queue_bytes": %.2f, "loss": %.8f, "loss_bytes": %.8f, "marked": %.8f}} \
+    puts [format {{"utilization": %.6f, "delay_s": %.8f, "queue_bytes": %.2f, "loss": %.8f, "loss_bytes": %.8f, "marked": %.8f}} \
         [expr {$part(bdepartures_) * 8 / ($option(duration) * $option(rate))}] [expr {$part(delays) / $part(left)}] \
         [expr {$part(area) / $option(duration)}] [expr {$part(pdrops_) / $part(parrivals_)}] \
         [expr {$part(bdrops_) / $part(barrivals_)}] [expr {$part(marks) / $part(parrivals_)}]]

@@ -1,4 +1,4 @@
-//! Lists the vectors of `crates/aqm/vectors` as a table of names and texts, so that programs carry them.
+//! Embeds the vectors of `crates/aqm/vectors` as a table of names and contents.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ fn main() -> io::Result<()> {
         }
     }
     table.push_str("]\n");
-    #[expect(clippy::disallowed_methods, reason = "cargo says where a build script writes in an environment variable")]
+    #[expect(clippy::disallowed_methods, reason = "cargo passes the output folder of a build script in an environment variable")]
     let out = env::var("OUT_DIR").map_err(io::Error::other)?;
     fs::write(Path::new(&out).join("vectors.rs"), table)
 }

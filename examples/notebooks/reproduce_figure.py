@@ -24,7 +24,7 @@ def _(mo):
     # Reproduce a figure
 
     `gallery/cp-aqm/cp-1.toml` describes an experiment: tail drop under five kinds of load, while the bottleneck's delay
-    grows. The published figure shows the mean queue and the utilisation. A scenario file holds every setting of it, so
+    grows. The published figure shows the mean queue and the utilization. A scenario file holds every setting of it, so
     all that is left to do here is to run it and to draw.
 
     The published figures are of many long runs. Switch `quick` off for the settings in the file (some minutes).
@@ -72,7 +72,7 @@ def _(figures, plt):
         queue.errorbar(rows["delay_ms"], rows["queue_packets"], rows["queue_packets_ci95"].fill_null(0), label=load)
         busy.plot(rows["delay_ms"], rows["utilization"], label=load)
     queue.set(xlabel="one-way delay [ms]", ylabel="mean queue [packets]")
-    busy.set(xlabel="one-way delay [ms]", ylabel="utilisation")
+    busy.set(xlabel="one-way delay [ms]", ylabel="utilization")
     queue.legend(fontsize="small")
     figure
 

@@ -52,14 +52,20 @@ class Part:
         return hash(repr(self))
 
 
-def plain(given: Any) -> Any:
+_DEEPEST = 32
+"""What is nested deeper stays as it is, and is refused where it is written."""
+
+
+def plain(given: Any, depth: int = 0) -> Any:
     """Parts within a value as plain tables; everything else as it is."""
+    if depth > _DEEPEST:
+        return given
     if getattr(given, "__goodqueue__", False) and not isinstance(given, type):
         return given.to_dict()
     if isinstance(given, Mapping):
-        return {name: plain(value) for name, value in given.items()}
+        return {name: plain(value, depth + 1) for name, value in given.items()}
     if isinstance(given, list | tuple):
-        return [plain(value) for value in given]
+        return [plain(value, depth + 1) for value in given]
     return given
 
 

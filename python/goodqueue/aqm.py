@@ -206,18 +206,22 @@ class Qdisc:
         ArrivalError
             When an argument is wrong or time runs backwards; the queue is as it was.
         """
+        _fits(time=time, size=size, flow=flow, class_=class_)
         return [Event(*facts) for facts in self._queue.enqueue(time, size, flow, ecn, class_)]
 
     def dequeue(self, time: float) -> list[Event]:
         """Ask for the next packet to send: drops and marks on the way, and ``"departed"`` last if one leaves."""
+        _fits(time=time)
         return [Event(*facts) for facts in self._queue.dequeue(time)]
 
     def advance(self, time: float) -> None:
         """Let time pass, so that timers run."""
+        _fits(time=time)
         self._queue.advance_to(time)
 
     def set_rate(self, time: float, rate: str) -> None:
         """Tell the queue, and the transmitter of :meth:`drive`, that the link has another rate from now on."""
+        _fits(time=time)
         self._queue.set_rate(time, rate)
 
     def drive(
@@ -320,6 +324,13 @@ class Qdisc:
 
     def __repr__(self) -> str:
         return f"Qdisc({self._name!r}, {self.packets} packets)"
+
+
+def _fits(**numbers: object) -> None:
+    """Refuse whole numbers that have no place in 64 bits."""
+    for name, number in numbers.items():
+        if isinstance(number, int) and not -(2**63) <= number < 2**63:
+            raise ArrivalError(f"{name}: is out of range: a whole number of more than 64 bits")
 
 
 _OWN = "own"

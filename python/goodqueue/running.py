@@ -83,6 +83,10 @@ def run(
         plan = scenario._read(algorithms) if algorithms else scenario.plan
     else:
         plan = _core.Plan.load(os.fspath(scenario), described(algorithms or {}))
+    given: object = set
+    if given is not None and not isinstance(given, Mapping):
+        message = f"is a `{type(given).__name__}`: expected a mapping of keys to values"
+        raise ScenarioError(f"run(): set: {message}", [Fault("run()", None, None, "set", message, None)])
     pairs = [(key, _toml.value(plain(value), key)) for key, value in (set or {}).items()]
     numbers = (("seed", seed), ("replications", replications))
     pairs += [(key, _toml.value(value, key)) for key, value in numbers if value is not None]
@@ -188,8 +192,9 @@ def processors() -> int:
 
 def checked_jobs(jobs: int | None) -> int:
     """How many runs at a time."""
-    if jobs is not None and not 1 <= jobs <= 4096:
-        message = f"`{jobs}` is out of range: allowed 1 to 4096"
+    is_number = isinstance(jobs, int) and not isinstance(jobs, bool)
+    if jobs is not None and not (is_number and 1 <= jobs <= 4096):
+        message = f"`{jobs}` is out of range: allowed 1 to 4096" if is_number else f"`{jobs!r}` is not a whole number"
         raise ScenarioError(f"run(): jobs: {message}", [Fault("run()", None, None, "jobs", message, None)])
     return jobs or processors()
 

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any, Self, TypeAlias
 
 from goodqueue import _core, _toml
-from goodqueue._part import Part, plain, table_of
+from goodqueue._part import plain, table_of
 from goodqueue._toml import Value
+from goodqueue.access import Access
+from goodqueue.link import Link
 from goodqueue.traffic import Traffic
 
 __all__ = ["Access", "Control", "Link", "Queue", "Scenario"]
@@ -77,84 +79,6 @@ class Control(_Named):
     >>> Control("cubic", beta=0.8).to_dict()
     {'kind': 'cubic', 'beta': 0.8}
     """
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Link(Part):
-    """A link. Alone it is the bottleneck of a dumbbell; several are a network.
-
-    Quantities are texts with units, as in scenario files: ``"10 Mbit/s"``, ``"5 ms"``, ``"1 bdp"``. Keys ending in
-    ``_up`` describe the return direction.
-
-    Parameters
-    ----------
-    rate
-        ``"10 Mbit/s"``, ``{"steps": [["0 s", "100 Mbit/s"], ["50 s", "10 Mbit/s"]]}`` or ``{"trace": "lte.down"}``.
-    delay
-        One-way propagation delay.
-    buffer
-        How much may wait, framing not counted.
-    queue
-        The algorithm: a name, a :class:`Queue` or a table.
-    overhead
-        Framing added to each packet on this link.
-    mtu
-        Largest IP packet.
-    loss
-        Share of packets lost on the wire.
-    rate_up, delay_up, buffer_up, queue_up, loss_up
-        The same for the return direction.
-    from_, to
-        The nodes it joins; required with several links.
-    one_way
-        Has it no return direction?
-    flow_control, flow_control_up
-        While this amount of queue waits here, links that lead here do not send.
-    """
-
-    rate: Value
-    delay: Value
-    buffer: Value | None = None
-    queue: Value | Queue | None = None
-    overhead: Value | None = None
-    mtu: Value | None = None
-    loss: Value | None = None
-    rate_up: Value | None = None
-    delay_up: Value | None = None
-    buffer_up: Value | None = None
-    queue_up: Value | Queue | None = None
-    loss_up: Value | None = None
-    from_: Value | None = None
-    to: Value | None = None
-    one_way: bool | None = None
-    flow_control: Value | None = None
-    flow_control_up: Value | None = None
-
-    __hash__ = Part.__hash__
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Access(Part):
-    """The links of the hosts; each flow has its own, and they never drop.
-
-    Parameters
-    ----------
-    rate
-        Transmission rate.
-    delay
-        One-way delay of each.
-    jitter
-        Random extra delay of each packet, uniform from zero to this.
-    ends
-        ``"both"`` or ``"sender"``.
-    """
-
-    rate: Value | None = None
-    delay: Value | None = None
-    jitter: Value | None = None
-    ends: Value | None = None
-
-    __hash__ = Part.__hash__
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -27,30 +27,30 @@ class Traffic(Part):
         How many flows; for instance ``16``. Default: 1.
     start
         When each flow starts, drawn for each where a range is given; for instance ``"uniform 0 s .. 5 s"``. Default:
-        "0 s".
+        0 s.
     stop
         When all stop offering new data; for instance ``"50 s"``. Default: never.
     direction
         Which way data goes across the bottleneck; "both": each flow has one each way (voip, gaming); for instance
-        ``"up"``. Default: "down".
+        ``"up"``. Default: down.
     path
         Nodes that data passes from sender to receiver, in networks of several links; for instance ``["a", "b"]``.
         Default: over the one link.
     return_path
         Nodes that packets pass on the way back; for instance ``["b", "a"]``. Default: the same way back.
     rtt_extra
-        Round-trip time in addition to that of the links; for instance ``"uniform 0 ms .. 100 ms"``. Default: "0 s".
+        Round-trip time in addition to that of the links; for instance ``"uniform 0 ms .. 100 ms"``. Default: 0 s.
     rtt_shared_by
         How many flows in a row share one draw of rtt_extra: those behind one router; for instance ``3``. Default: 1.
     class_
-        Class of the packets, 0 to 7, the higher the more urgent; for queues that tell classes apart; for instance
-        ``5``. Default: 0.
+        Class of the packets; the higher the more urgent; for queues that tell classes apart; for instance ``5``.
+        Default: 0.
     weight
         How much of the link each flow is to get beside others; for queues that weigh flows; for instance ``2``.
         Default: 1.
     host
-        Host that the flows end at, where data `down` goes; 1 to 127, for queues that tell hosts apart; for instance
-        ``1``. Default: one for each flow.
+        Host that the flows end at, where data `down` goes; for queues that tell hosts apart; for instance ``1``.
+        Default: one for each flow.
     """
 
     kind: ClassVar[str] = ""
@@ -92,35 +92,38 @@ class Bulk(Traffic):
     size
         Bytes that each flow has to send; for instance ``"1 MB"``. Default: no end.
     cc
-        Congestion control, see gq list cc; for instance ``"reno"``. Default: "cubic".
+        Congestion control, see gq list cc; for instance ``"reno"``. Default: cubic.
     ecn
         True, false, or the feedback: "classic", "mirror", "accurate", "l4s"; for instance ``true``. Default: the
         control's habit.
     mss
         Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
     timestamps
-        The timestamps option, 12 bytes a segment; for instance ``false``. Default: true.
+        The timestamps option, 12 bytes per segment; for instance ``false``. Default: true.
+    header
+        IP and TCP headers of a segment; instead of timestamps; for instance ``"60 B"``. Default: 52 B, 40 B without
+        timestamps.
     sack
         Selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain
-        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: "compressed".
+        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: compressed.
     loss_detection
-        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
+        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: rack.
     slow_start_exit
-        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: "native".
+        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: native.
     gso
         Segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as
         Linux's; or one by one; for instance ``false``. Default: the control's habit.
     initial_window
         Initial window in segments; for instance ``3``. Default: 10.
     rto_min
-        Smallest retransmission timeout; for instance ``"1 s"``. Default: "200 ms".
+        Smallest retransmission timeout; for instance ``"1 s"``. Default: 200 ms.
     max_window
         Window the receiver offers, always the same; for instance ``"64 kB"``. Default: grows as in Linux.
     ack
         When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
-        Default: "delayed".
+        Default: delayed.
     max_ack_delay
-        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: "40 ms".
+        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: 40 ms.
     """
 
     kind: ClassVar[str] = "bulk"
@@ -130,6 +133,7 @@ class Bulk(Traffic):
     ecn: Value | None = None
     mss: Value | None = None
     timestamps: Value | None = None
+    header: Value | None = None
     sack: Value | None = None
     loss_detection: Value | None = None
     slow_start_exit: Value | None = None
@@ -150,42 +154,45 @@ class BulkWithPauses(Traffic):
     Parameters
     ----------
     size
-        Bytes of each transfer; for instance ``"5 MB"``. Default: "1 MB".
+        Bytes of each transfer; for instance ``"5 MB"``. Default: 1000000 B.
     pause
         Time from the end of a transfer to the next, drawn each time where a range is given; for instance ``"10 s"``.
-        Default: "uniform 5 s .. 15 s".
+        Default: uniform 5 s .. 15 s.
     keep_connection
         One connection for all transfers instead of a new one each; for instance ``true``. Default: false.
     cc
-        Congestion control, see gq list cc; for instance ``"reno"``. Default: "cubic".
+        Congestion control, see gq list cc; for instance ``"reno"``. Default: cubic.
     ecn
         True, false, or the feedback: "classic", "mirror", "accurate", "l4s"; for instance ``true``. Default: the
         control's habit.
     mss
         Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
     timestamps
-        The timestamps option, 12 bytes a segment; for instance ``false``. Default: true.
+        The timestamps option, 12 bytes per segment; for instance ``false``. Default: true.
+    header
+        IP and TCP headers of a segment; instead of timestamps; for instance ``"60 B"``. Default: 52 B, 40 B without
+        timestamps.
     sack
         Selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain
-        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: "compressed".
+        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: compressed.
     loss_detection
-        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
+        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: rack.
     slow_start_exit
-        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: "native".
+        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: native.
     gso
         Segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as
         Linux's; or one by one; for instance ``false``. Default: the control's habit.
     initial_window
         Initial window in segments; for instance ``3``. Default: 10.
     rto_min
-        Smallest retransmission timeout; for instance ``"1 s"``. Default: "200 ms".
+        Smallest retransmission timeout; for instance ``"1 s"``. Default: 200 ms.
     max_window
         Window the receiver offers, always the same; for instance ``"64 kB"``. Default: grows as in Linux.
     ack
         When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
-        Default: "delayed".
+        Default: delayed.
     max_ack_delay
-        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: "40 ms".
+        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: 40 ms.
     """
 
     kind: ClassVar[str] = "bulk-with-pauses"
@@ -197,6 +204,7 @@ class BulkWithPauses(Traffic):
     ecn: Value | None = None
     mss: Value | None = None
     timestamps: Value | None = None
+    header: Value | None = None
     sack: Value | None = None
     loss_detection: Value | None = None
     slow_start_exit: Value | None = None
@@ -221,37 +229,40 @@ class Short(Traffic):
     interval
         Mean time from the beginning of one transfer to the next; for instance ``"2 s"``. Required.
     arrivals
-        How these times are distributed: periodic, poisson; for instance ``"poisson"``. Default: "periodic".
+        How these times are distributed: periodic, poisson; for instance ``"poisson"``. Default: periodic.
     cc
-        Congestion control, see gq list cc; for instance ``"reno"``. Default: "cubic".
+        Congestion control, see gq list cc; for instance ``"reno"``. Default: cubic.
     ecn
         True, false, or the feedback: "classic", "mirror", "accurate", "l4s"; for instance ``true``. Default: the
         control's habit.
     mss
         Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
     timestamps
-        The timestamps option, 12 bytes a segment; for instance ``false``. Default: true.
+        The timestamps option, 12 bytes per segment; for instance ``false``. Default: true.
+    header
+        IP and TCP headers of a segment; instead of timestamps; for instance ``"60 B"``. Default: 52 B, 40 B without
+        timestamps.
     sack
         Selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain
-        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: "compressed".
+        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: compressed.
     loss_detection
-        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
+        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: rack.
     slow_start_exit
-        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: "native".
+        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: native.
     gso
         Segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as
         Linux's; or one by one; for instance ``false``. Default: the control's habit.
     initial_window
         Initial window in segments; for instance ``3``. Default: 10.
     rto_min
-        Smallest retransmission timeout; for instance ``"1 s"``. Default: "200 ms".
+        Smallest retransmission timeout; for instance ``"1 s"``. Default: 200 ms.
     max_window
         Window the receiver offers, always the same; for instance ``"64 kB"``. Default: grows as in Linux.
     ack
         When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
-        Default: "delayed".
+        Default: delayed.
     max_ack_delay
-        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: "40 ms".
+        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: 40 ms.
     """
 
     kind: ClassVar[str] = "short"
@@ -263,6 +274,7 @@ class Short(Traffic):
     ecn: Value | None = None
     mss: Value | None = None
     timestamps: Value | None = None
+    header: Value | None = None
     sack: Value | None = None
     loss_detection: Value | None = None
     slow_start_exit: Value | None = None
@@ -283,37 +295,40 @@ class FlowList(Traffic):
     Parameters
     ----------
     file
-        File of comma-separated values, one transfer a line; for instance ``"flows.csv"``. Required.
+        File of comma-separated values, one transfer per line; for instance ``"flows.csv"``. Required.
     cc
-        Congestion control, see gq list cc; for instance ``"reno"``. Default: "cubic".
+        Congestion control, see gq list cc; for instance ``"reno"``. Default: cubic.
     ecn
         True, false, or the feedback: "classic", "mirror", "accurate", "l4s"; for instance ``true``. Default: the
         control's habit.
     mss
         Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
     timestamps
-        The timestamps option, 12 bytes a segment; for instance ``false``. Default: true.
+        The timestamps option, 12 bytes per segment; for instance ``false``. Default: true.
+    header
+        IP and TCP headers of a segment; instead of timestamps; for instance ``"60 B"``. Default: 52 B, 40 B without
+        timestamps.
     sack
         Selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain
-        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: "compressed".
+        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: compressed.
     loss_detection
-        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
+        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: rack.
     slow_start_exit
-        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: "native".
+        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: native.
     gso
         Segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as
         Linux's; or one by one; for instance ``false``. Default: the control's habit.
     initial_window
         Initial window in segments; for instance ``3``. Default: 10.
     rto_min
-        Smallest retransmission timeout; for instance ``"1 s"``. Default: "200 ms".
+        Smallest retransmission timeout; for instance ``"1 s"``. Default: 200 ms.
     max_window
         Window the receiver offers, always the same; for instance ``"64 kB"``. Default: grows as in Linux.
     ack
         When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
-        Default: "delayed".
+        Default: delayed.
     max_ack_delay
-        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: "40 ms".
+        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: 40 ms.
     """
 
     kind: ClassVar[str] = "flow-list"
@@ -323,6 +338,7 @@ class FlowList(Traffic):
     ecn: Value | None = None
     mss: Value | None = None
     timestamps: Value | None = None
+    header: Value | None = None
     sack: Value | None = None
     loss_detection: Value | None = None
     slow_start_exit: Value | None = None
@@ -343,43 +359,46 @@ class Web(Traffic):
     Parameters
     ----------
     rate
-        New connections a second, of each flow; for instance ``5``. Required.
+        New connections per second, of each flow; for instance ``5``. Required.
     http
-        1.0: one request a connection; 1.1: some carry several pages of several objects; for instance ``"1.1"``.
-        Default: "1.0".
+        1.0: one request per connection; 1.1: some carry several pages of several objects; for instance ``"1.1"``.
+        Default: 1.0.
     server_delay_scale
         Scale of the Weibull distribution (shape 0.63) of the time a server thinks; for instance ``"0 ms"``. Default:
-        "3.278689 ms".
+        3.278689 ms.
     cc
-        Congestion control, see gq list cc; for instance ``"reno"``. Default: "cubic".
+        Congestion control, see gq list cc; for instance ``"reno"``. Default: cubic.
     ecn
         True, false, or the feedback: "classic", "mirror", "accurate", "l4s"; for instance ``true``. Default: the
         control's habit.
     mss
         Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
     timestamps
-        The timestamps option, 12 bytes a segment; for instance ``false``. Default: true.
+        The timestamps option, 12 bytes per segment; for instance ``false``. Default: true.
+    header
+        IP and TCP headers of a segment; instead of timestamps; for instance ``"60 B"``. Default: 52 B, 40 B without
+        timestamps.
     sack
         Selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain
-        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: "compressed".
+        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: compressed.
     loss_detection
-        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
+        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: rack.
     slow_start_exit
-        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: "native".
+        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: native.
     gso
         Segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as
         Linux's; or one by one; for instance ``false``. Default: the control's habit.
     initial_window
         Initial window in segments; for instance ``3``. Default: 10.
     rto_min
-        Smallest retransmission timeout; for instance ``"1 s"``. Default: "200 ms".
+        Smallest retransmission timeout; for instance ``"1 s"``. Default: 200 ms.
     max_window
         Window the receiver offers, always the same; for instance ``"64 kB"``. Default: grows as in Linux.
     ack
         When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
-        Default: "delayed".
+        Default: delayed.
     max_ack_delay
-        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: "40 ms".
+        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: 40 ms.
     """
 
     kind: ClassVar[str] = "web"
@@ -391,6 +410,7 @@ class Web(Traffic):
     ecn: Value | None = None
     mss: Value | None = None
     timestamps: Value | None = None
+    header: Value | None = None
     sack: Value | None = None
     loss_detection: Value | None = None
     slow_start_exit: Value | None = None
@@ -413,46 +433,49 @@ class Page(Traffic):
     objects
         Objects of a page; for instance ``100``. Default: 50.
     size
-        Mean size of an object; sizes are log-normal, at least 1 kB; for instance ``"20 kB"``. Default: "12 kB".
+        Mean size of an object; sizes are log-normal, at least 1 kB; for instance ``"20 kB"``. Default: 12000 B.
     connections
         Connections at once, new for each page; for instance ``1``. Default: 6.
     request_size
-        Bytes of a request; for instance ``"500 B"``. Default: "350 B".
+        Bytes of a request; for instance ``"500 B"``. Default: 350 B.
     server_delay
-        Time from a request's arrival to the response; for instance ``"20 ms"``. Default: "0 s".
+        Time from a request's arrival to the response; for instance ``"20 ms"``. Default: 0 s.
     pause
         Time from the end of a page to the next, drawn each time where a range is given; for instance ``"uniform 5 s
-        .. 15 s"``. Default: "0 s".
+        .. 15 s"``. Default: 0 s.
     cc
-        Congestion control, see gq list cc; for instance ``"reno"``. Default: "cubic".
+        Congestion control, see gq list cc; for instance ``"reno"``. Default: cubic.
     ecn
         True, false, or the feedback: "classic", "mirror", "accurate", "l4s"; for instance ``true``. Default: the
         control's habit.
     mss
         Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
     timestamps
-        The timestamps option, 12 bytes a segment; for instance ``false``. Default: true.
+        The timestamps option, 12 bytes per segment; for instance ``false``. Default: true.
+    header
+        IP and TCP headers of a segment; instead of timestamps; for instance ``"60 B"``. Default: 52 B, 40 B without
+        timestamps.
     sack
         Selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain
-        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: "compressed".
+        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: compressed.
     loss_detection
-        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
+        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: rack.
     slow_start_exit
-        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: "native".
+        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: native.
     gso
         Segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as
         Linux's; or one by one; for instance ``false``. Default: the control's habit.
     initial_window
         Initial window in segments; for instance ``3``. Default: 10.
     rto_min
-        Smallest retransmission timeout; for instance ``"1 s"``. Default: "200 ms".
+        Smallest retransmission timeout; for instance ``"1 s"``. Default: 200 ms.
     max_window
         Window the receiver offers, always the same; for instance ``"64 kB"``. Default: grows as in Linux.
     ack
         When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
-        Default: "delayed".
+        Default: delayed.
     max_ack_delay
-        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: "40 ms".
+        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: 40 ms.
     """
 
     kind: ClassVar[str] = "page"
@@ -467,6 +490,7 @@ class Page(Traffic):
     ecn: Value | None = None
     mss: Value | None = None
     timestamps: Value | None = None
+    header: Value | None = None
     sack: Value | None = None
     loss_detection: Value | None = None
     slow_start_exit: Value | None = None
@@ -490,41 +514,44 @@ class Video(Traffic):
         Bitrates to choose from, rising; for instance ``["1 Mbit/s", "4 Mbit/s"]``. Default: 0.35, 0.7, 1.5, 3, 6
         Mbit/s.
     segment
-        Media time of a segment; for instance ``"4 s"``. Default: "2 s".
+        Media time of a segment; for instance ``"4 s"``. Default: 2 s.
     buffer
-        Most media kept ahead; for instance ``"30 s"``. Default: "10 s".
+        Most media kept ahead, one segment at least; for instance ``"30 s"``. Default: 10 s.
     request_size
-        Bytes of a request; for instance ``"500 B"``. Default: "300 B".
+        Bytes of a request; for instance ``"500 B"``. Default: 300 B.
     cc
-        Congestion control, see gq list cc; for instance ``"reno"``. Default: "cubic".
+        Congestion control, see gq list cc; for instance ``"reno"``. Default: cubic.
     ecn
         True, false, or the feedback: "classic", "mirror", "accurate", "l4s"; for instance ``true``. Default: the
         control's habit.
     mss
         Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
     timestamps
-        The timestamps option, 12 bytes a segment; for instance ``false``. Default: true.
+        The timestamps option, 12 bytes per segment; for instance ``false``. Default: true.
+    header
+        IP and TCP headers of a segment; instead of timestamps; for instance ``"60 B"``. Default: 52 B, 40 B without
+        timestamps.
     sack
         Selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain
-        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: "compressed".
+        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: compressed.
     loss_detection
-        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: "rack".
+        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: rack.
     slow_start_exit
-        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: "native".
+        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: native.
     gso
         Segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as
         Linux's; or one by one; for instance ``false``. Default: the control's habit.
     initial_window
         Initial window in segments; for instance ``3``. Default: 10.
     rto_min
-        Smallest retransmission timeout; for instance ``"1 s"``. Default: "200 ms".
+        Smallest retransmission timeout; for instance ``"1 s"``. Default: 200 ms.
     max_window
         Window the receiver offers, always the same; for instance ``"64 kB"``. Default: grows as in Linux.
     ack
         When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
-        Default: "delayed".
+        Default: delayed.
     max_ack_delay
-        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: "40 ms".
+        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: 40 ms.
     """
 
     kind: ClassVar[str] = "video"
@@ -537,6 +564,7 @@ class Video(Traffic):
     ecn: Value | None = None
     mss: Value | None = None
     timestamps: Value | None = None
+    header: Value | None = None
     sack: Value | None = None
     loss_detection: Value | None = None
     slow_start_exit: Value | None = None
@@ -557,9 +585,9 @@ class Voip(Traffic):
     Parameters
     ----------
     rate
-        Rate in IP bits; for instance ``"32 kbit/s"``. Default: "64 kbit/s".
+        Rate in IP bits; for instance ``"32 kbit/s"``. Default: 64 kbit/s.
     packet_size
-        IP length of each packet; for instance ``"200 B"``. Default: "100 B".
+        IP length of each packet; for instance ``"200 B"``. Default: 100 B.
     ecn
         ECN codepoint: false, true, "ect0" or "ect1"; for instance ``"ect0"``. Default: false.
     """
@@ -580,11 +608,11 @@ class Gaming(Traffic):
     Parameters
     ----------
     interval
-        Time from one packet to the next; for instance ``"33 ms"``. Default: "16 ms".
+        Time from one packet to the next; for instance ``"33 ms"``. Default: 16 ms.
     packet_size
-        IP length of each packet; for instance ``"200 B"``. Default: "130 B".
+        IP length of each packet; for instance ``"200 B"``. Default: 130 B.
     packet_size_up
-        IP length of those the other way, with direction = "both"; for instance ``"60 B"``. Default: "80 B".
+        IP length of those the other way, with direction = "both"; for instance ``"60 B"``. Default: 80 B.
     ecn
         ECN codepoint: false, true, "ect0" or "ect1"; for instance ``"ect0"``. Default: false.
     """
@@ -601,14 +629,14 @@ class Gaming(Traffic):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class VideoFrames(Traffic):
-    """Video over UDP that does not respond: bursts of packets at constant gaps, every so many a large one.
+    """Video over UDP that does not respond: bursts of packets at constant gaps, one of several a large one.
 
     Parameters
     ----------
     rate
-        Mean rate in IP bits; for instance ``"5 Mbit/s"``. Default: "2 Mbit/s".
+        Mean rate in IP bits; for instance ``"5 Mbit/s"``. Default: 2 Mbit/s.
     interval
-        Time from one frame to the next; for instance ``"20 ms"``. Default: "40 ms".
+        Time from one frame to the next; for instance ``"20 ms"``. Default: 40 ms.
     group
         Frames from one large frame to the next; for instance ``30``. Default: 12.
     ratio
@@ -665,7 +693,7 @@ class Poisson(Traffic):
     packet_size
         IP length of each packet; for instance ``"200 B"``. Default: the link's mtu.
     sizes
-        How packet sizes are distributed around packet_size; for instance ``"exponential"``. Default: "fixed".
+        How packet sizes are distributed around packet_size; for instance ``"exponential"``. Default: fixed.
     ecn
         ECN codepoint: false, true, "ect0" or "ect1"; for instance ``"ect0"``. Default: false.
     """
@@ -716,9 +744,9 @@ class Echo(Traffic):
     Parameters
     ----------
     interval
-        Time from one probe to the next; for instance ``"20 ms"``. Default: "100 ms".
+        Time from one probe to the next; for instance ``"20 ms"``. Default: 100 ms.
     packet_size
-        IP length of each probe and of its answer, 44 B at least; for instance ``"200 B"``. Default: "84 B".
+        IP length of each probe and of its answer; for instance ``"200 B"``. Default: 84 B.
     ecn
         ECN codepoint: false, true, "ect0" or "ect1"; for instance ``"ect0"``. Default: false.
     """

@@ -244,8 +244,13 @@ def test_wrong_calls_are_refused_and_change_nothing() -> None:
         queue.enqueue("1", 1500)  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         queue.enqueue(2, 1500.5)  # type: ignore[arg-type]
-    with pytest.raises(OverflowError):
-        queue.enqueue(2, 2**80)
+    too_large: list[dict[str, int]] = [{"size": 2**80}, {"size": 1, "flow": 2**64}, {"size": 1, "class_": -(2**64)}]
+    for wrong in too_large:
+        with pytest.raises(ArrivalError, match="a whole number of more than 64 bits"):
+            queue.enqueue(2, **wrong)
+    for call_at in (queue.dequeue, queue.advance):
+        with pytest.raises(ArrivalError, match="time: is out of range"):
+            call_at(10**400)
 
 
 @pytest.mark.parametrize(

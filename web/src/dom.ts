@@ -3,7 +3,8 @@
 type Attributes = Record<string, string | number | boolean | EventListener | undefined>;
 type Child = Node | string | undefined | false;
 
-/** An element with attributes (`onclick` and the like are listeners, `false` and `undefined` leave one out) and children. */
+/** An element with attributes (`onclick` and the like are listeners, `false` and `undefined`
+ *  leave one out) and children. */
 export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -41,7 +42,8 @@ export function selectField(
   return h("label", { class: "field" }, label, select);
 }
 
-/** A small menu of things to do; it closes after a choice, on Escape, and when something else gets the focus. */
+/** A small menu of things to do; it closes after a choice, on Escape, and when something else
+ *  gets the focus. */
 export function menu(label: string, name: string, items: readonly { label: string; run: () => void }[]): HTMLElement {
   const details = h("details", { class: "menu" });
   const close = (): void => {

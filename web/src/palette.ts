@@ -1,5 +1,7 @@
 // How each algorithm looks: the same colour, dash and mark in every chart, table and page.
 
+import { FAMILY_OF } from "./families.ts";
+
 /** The colours of theme.css, by name. */
 export const HUES = ["slate", "blue", "orange", "green", "red", "violet", "gold", "pink"] as const;
 export type Hue = (typeof HUES)[number];
@@ -18,54 +20,79 @@ export interface Look {
   readonly mark: Mark;
 }
 
-/** One family one hue; members of a family differ by dash and mark. The baseline is grey. */
-const FAMILIES: readonly (readonly [Hue, readonly string[]])[] = [
-  ["slate", ["tail-drop", "rem", "avq", "phantom-queue"]],
-  ["blue", ["codel", "codel-as", "jobs", "nfq-codel"]],
-  ["green", ["fq-codel", "sfq-codel", "fq-pie"]],
-  ["orange", ["pie", "docsis-pie", "pie-as", "pi"]],
-  ["red", ["red", "ared", "choke"]],
-  ["violet", ["cp-aqm", "blue", "sfb"]],
-  ["pink", ["gsp", "gsp-as"]],
-  ["gold", ["cobalt", "dualpi2"]],
-];
+/** One family, one hue; the baseline is grey. */
+const HUE_OF: Readonly<Record<string, Hue>> = {
+  "tail-drop": "slate",
+  "virtual-queue": "slate",
+  codel: "blue",
+  "flow-queueing": "green",
+  pi: "orange",
+  red: "red",
+  policing: "violet",
+  blue: "violet",
+  threshold: "pink",
+  "dual-queue": "gold",
+  classes: "gold",
+  wrapper: "gold",
+};
+
+/** Looks of one hue; the first six differ by their marks, all of them by dash and mark. */
+const MEMBERS = 12;
 
 /** The look of the `member`-th of a hue's users. */
 function look(hue: Hue, member: number): Look {
-  const position = HUES.indexOf(hue) + member * 2;
-  return { hue, dash: DASHES[member % DASHES.length] ?? [], mark: MARKS[position % MARKS.length] ?? "circle" };
+  return { hue, dash: DASHES[member % DASHES.length] ?? [], mark: MARKS[(HUES.indexOf(hue) + member) % MARKS.length] ?? "circle" };
 }
 
-/** The look of an algorithm on its own; unknown kinds get one from their name. */
-export function lookOf(kind: string): Look {
-  for (const [hue, kinds] of FAMILIES) {
-    const member = kinds.indexOf(kind);
-    if (member >= 0) return look(hue, member);
-  }
-  const number = [...kind].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) >>> 0, 7);
-  return look(HUES[number % HUES.length] ?? "slate", Math.floor(number / HUES.length) % DASHES.length);
-}
+/** Each known algorithm's own look: its family's hue, and dash and mark by its place in the list. */
+const LOOK_OF: ReadonlyMap<string, Look> = new Map(
+  ((): [string, Look][] => {
+    const users = new Map<Hue, number>();
+    return Object.entries(FAMILY_OF).map(([kind, family]) => {
+      const hue = HUE_OF[family] ?? "slate";
+      const member = users.get(hue) ?? 0;
+      users.set(hue, member + 1);
+      return [kind, look(hue, member)];
+    });
+  })(),
+);
 
-/** Looks for a list of compared points. Points of different algorithms keep their algorithm's colour; its later points differ
- *  by dash and mark. When one algorithm is alone (a sweep of its parameters), or has too many points, colours that nobody
- *  else in the list has tell its points apart. */
+const looksOf = (hue: Hue): Look[] => Array.from({ length: MEMBERS }, (_, member) => look(hue, member));
+
+/** All looks, those that are easiest to tell apart first. */
+const ALL_LOOKS: readonly Look[] = Array.from({ length: MEMBERS }, (_, member) => HUES.map((hue) => look(hue, member))).flat();
+
+const keyOf = (one: Look): string => `${one.hue} ${one.dash.join(",")} ${one.mark}`;
+
+/** Looks for a list of compared points; no two of them are alike while there are looks left. Points of a known algorithm keep
+ *  its colour, and its later points differ by dash and mark. An algorithm that is not listed gets a colour that nobody else in
+ *  the list has, if there is one. When one algorithm is alone (a sweep of its parameters), its points get all colours. */
 export function looksFor(kinds: readonly string[]): Look[] {
-  const key = (one: Look): string => `${one.hue} ${one.dash.join(",")}`;
-  const used = new Set(kinds.map((kind) => key(lookOf(kind))));
-  const seen = new Set<string>();
+  const used = new Set<string>();
+  const hues = new Set<Hue>();
+  const looks: (Look | undefined)[] = kinds.map(() => undefined);
   const isAlone = new Set(kinds).size === 1;
-  const spare = DASHES.flatMap((_, member) => HUES.map((hue) => look(hue, member)));
-  return kinds.map((kind) => {
-    const own = lookOf(kind);
-    if (!seen.has(kind)) {
-      seen.add(kind);
-      return own;
-    }
-    const family = isAlone ? [] : spare.filter((one) => one.hue === own.hue);
-    const next = [...family, ...spare].find((one) => !used.has(key(one))) ?? own;
-    used.add(key(next));
-    return next;
+  const take = (at: number, wanted: readonly Look[]): void => {
+    const free = [...wanted, ...ALL_LOOKS].find((one) => !used.has(keyOf(one))) ?? wanted[0] ?? look("slate", 0);
+    used.add(keyOf(free));
+    hues.add(free.hue);
+    looks[at] = free;
+  };
+  const isFirst = (kind: string, at: number): boolean => kinds.indexOf(kind) === at;
+  kinds.forEach((kind, at) => {
+    const own = LOOK_OF.get(kind);
+    if (own && isFirst(kind, at)) take(at, [own, ...looksOf(own.hue)]);
   });
+  kinds.forEach((kind, at) => {
+    if (LOOK_OF.has(kind) || !isFirst(kind, at)) return;
+    take(at, ALL_LOOKS.filter(({ hue }) => !hues.has(hue) && hue !== "slate"));
+  });
+  kinds.forEach((kind, at) => {
+    if (looks[at]) return;
+    const first = looks[kinds.indexOf(kind)];
+    take(at, isAlone || !first ? [] : looksOf(first.hue));
+  });
+  return looks.map((one) => one ?? look("slate", 0));
 }
 
 /** Colours of a chart, resolved for one theme. */

@@ -36,7 +36,7 @@ function remember(theme: string): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // The theme is already on; only the memory is missing.
+    // The theme is already applied; it is just not stored.
   }
 }
 

@@ -1,4 +1,5 @@
-// Quantities as people read them: which unit, how many digits. Everything inside is SI: seconds, bit/s, bytes, plain ratios.
+// Formatting of quantities: unit and digits. Internally everything is SI: seconds, bit/s, bytes,
+// plain ratios.
 
 /** What kind of quantity a value is. */
 export type Quantity = "time" | "seconds" | "rate" | "bytes" | "packets" | "ratio" | "number";
@@ -36,7 +37,13 @@ const LADDERS: Record<Quantity, readonly [Unit, ...Unit[]]> = {
   number: [{ symbol: "", factor: 1 }],
 };
 
-/** The quantity that a name such as `sojourn_s` or `gauge:drop_probability` stands for, by its ending. */
+/** The quantity of this name; a plain number where there is none. */
+export function quantityNamed(name: string): Quantity {
+  return (Object.keys(LADDERS) as Quantity[]).find((known) => known === name) ?? "number";
+}
+
+/** The quantity that a name such as `sojourn_s` or `gauge:drop_probability` stands for, by its
+ *  ending. */
 export function quantityOf(name: string): Quantity {
   if (/_bit_s$/.test(name)) return "rate";
   if (/_s$/.test(name)) return "time";
@@ -55,7 +62,8 @@ export function unitFor(quantity: Quantity, magnitude: number): Unit {
   return rest.reduce((best, unit) => (size >= least(unit) ? unit : best), first);
 }
 
-/** `value` with about `digits` significant digits, never in scientific notation between a millionth and a billion. */
+/** `value` with about `digits` significant digits, never in scientific notation between a
+ *  millionth and a billion. */
 export function formatNumber(value: number, digits = 3): string {
   if (!Number.isFinite(value)) return "–";
   if (value === 0) return "0";
@@ -64,7 +72,8 @@ export function formatNumber(value: number, digits = 3): string {
   return formatDecimals(value, Math.max(0, digits - 1 - Math.floor(Math.log10(size))));
 }
 
-/** `value` with so many digits after the point, a true minus and thin spaces between thousands from 10 000 on. */
+/** `value` with so many digits after the point, a true minus and thin spaces between thousands
+ *  from 10 000 on. */
 export function formatDecimals(value: number, decimals: number): string {
   if (!Number.isFinite(value)) return "–";
   const text = Math.abs(value).toFixed(Math.min(decimals, 12));

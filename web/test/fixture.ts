@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Json } from "../src/report/data.ts";
 
 /** Small generator with a seed, so that pictures are equal from run to run. */
 function generator(seed: number): () => number {
@@ -69,6 +70,11 @@ export interface FixtureOptions {
   readonly samples?: number;
 }
 
+/** What figures are, as crates/lab describes them; a test there writes the file and says when it is stale. */
+export function metricsFixture(): Json {
+  return JSON.parse(readFileSync(resolve(import.meta.dirname, "metrics.json"), "utf8")) as Json;
+}
+
 /** Data of schema `goodqueue.report/1`. */
 export function fixture(options: FixtureOptions = {}): object {
   const { flows = 16, replications = 10, points = PROFILES.length, scenario = SCENARIO, sweep = false, samples = SAMPLES } = options;
@@ -89,6 +95,7 @@ export function fixture(options: FixtureOptions = {}): object {
     seed: "18446744073709551615",
     provenance: [["processor", "a made-up one"]],
     kinds: profiles.slice(0, 3).map(({ kind }) => ({ kind, summary: `What ${kind} does, in a sentence.`, source: "A source, §1" })),
+    metrics: metricsFixture(),
     main_link: "bottleneck",
     measured_s: [10, 60],
     notes: [],

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { readFileSync } from "node:fs";
 import { extname, resolve, sep } from "node:path";
 import type { AddressInfo } from "node:net";
+import { metricsFixture } from "./fixture.ts";
 import type { BridgeStats, Frame, Gallery, Kinds, NewSession, PacketEvent, VariantFrame } from "../src/serve/protocol.ts";
 
 const TYPES: Record<string, string> = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".woff2": "font/woff2", ".svg": "image/svg+xml" };
@@ -36,10 +37,10 @@ const GALLERY: Gallery = {
       title: "Controlling queue delay",
       summary: "The algorithm's first paper: loads, rates and round-trip times against RED and a plain FIFO.",
       citation: "Nichols and Jacobson, 2012",
-      figures: [{ id: "1", title: "Median delay against utilisation", place: "Fig 5", svg: null, printed: "CoDel's points lie at the left" }],
+      figures: [{ id: "1", title: "Median delay against utilization", place: "Fig 5", svg: null, printed: "CoDel's points lie at the left" }],
       rows: [
         { id: "CD-01", place: "Fig 5", claim: "The median delay stays near the target at every rate.", metric: "largest median sojourn time, ms", expected: "≤ 10 ms", value: "7.4 ms", verdict: "holds", grade: "A" },
-        { id: "CD-02", place: "Fig 6", claim: "Utilisation stays above that of RED.", metric: "difference, points", expected: "> 0", value: "−0.4", verdict: "fails", grade: "B", why: "RED was given ns-2's automatic settings there." },
+        { id: "CD-02", place: "Fig 6", claim: "Utilization stays above that of RED.", metric: "difference, points", expected: "> 0", value: "−0.4", verdict: "fails", grade: "B", why: "RED was given ns-2's automatic settings there." },
         { id: "CD-03", place: "§5", claim: "CPU cost is small.", verdict: "not comparable", why: "Measured on hardware that is not here." },
       ],
     },
@@ -94,6 +95,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, folder
   const session = sessions.get(id);
   if (pathname === "/api/hello") return json(200, { version: "0.0.0", token: "mock", limits: { upload_bytes: 1_000_000 }, presets: [], traces: [{ id: "builtin:cellular.down", name: "cellular", mean_rate_bit_s: 1e7, seconds: 120 }], bridge: true });
   if (pathname === "/api/kinds") return json(200, KINDS);
+  if (pathname === "/api/metrics") return json(200, metricsFixture());
   if (pathname === "/api/check") return /nonsense/.test(body) ? json(422, { error: { message: "unknown key `nonsense`", line: 3, column: 1 } }) : json(200, { warnings: [], links: ["bottleneck"], groups: ["bulk"] });
   if (pathname === "/api/traces") return /^[\d\s]+$/.test(body) ? json(201, { id: "upload:1", name: "upload", mean_rate_bit_s: 5e6, seconds: 10 }) : refuse(422, "line 1: not a number");
   if (pathname === "/api/runs") return json(200, { runs: [] });
@@ -174,7 +176,7 @@ function stream(response: ServerResponse, session: MockSession, frames: number):
     if (session.t < session.duration) return;
     clearInterval(session.timer);
     tellState(session);
-    session.send("done", { verdict: `On this line ${session.labels[1] ?? session.labels[0]} keeps 95 % of the packets under 12 ms of wait at 98 % utilisation; ${session.labels[0]} makes them wait 290 ms for 1 % more.`, fingerprint: "0123456789abcdef", changed: session.changed });
+    session.send("done", { verdict: `On this line ${session.labels[1] ?? session.labels[0]} keeps 95 % of the packets under 12 ms of wait at 98 % utilization; ${session.labels[0]} makes them wait 290 ms for 1 % more.`, fingerprint: "0123456789abcdef", changed: session.changed });
     response.end();
   }, 1000 / frames);
   response.on("close", () => clearInterval(session.timer));

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { FAMILY_OF } from "../src/families.ts";
 import { HUES, looksFor } from "../src/palette.ts";
 
 type Rgb = readonly [number, number, number];
@@ -75,15 +76,27 @@ describe.each(["light", "dark"] as const)("colours of the %s theme", (theme) => 
 });
 
 describe("looksFor", () => {
-  const name = (look: { hue: string; dash: readonly number[] }): string => `${look.hue} ${look.dash.join(" ")}`;
+  const name = (look: { hue: string; dash: readonly number[]; mark: string }): string => `${look.hue} ${look.dash.join(" ")} ${look.mark}`;
 
   it("gives an algorithm one look, whatever it is compared with", () => {
     expect(looksFor(["pie", "codel"])[1]).toEqual(looksFor(["codel"])[0]);
   });
 
   it("tells every two known algorithms apart", () => {
-    const kinds = "tail-drop red ared blue rem pi jobs codel sfq-codel fq-codel nfq-codel gsp cp-aqm pie docsis-pie fq-pie cobalt dualpi2 avq phantom-queue choke sfb gsp-as codel-as pie-as".split(" ");
+    const kinds = Object.keys(FAMILY_OF);
     expect(new Set(looksFor(kinds).map(name)).size).toBe(kinds.length);
+  });
+
+  it("gives no two algorithms of one hue the same mark, up to six", () => {
+    const looks = looksFor(["fq-codel", "fair", "fq-pie", "sfq-codel", "nfq-codel", "cake"]);
+    expect(new Set(looks.map((look) => look.mark)).size).toBe(6);
+  });
+
+  it("tells an algorithm that it does not know from all others", () => {
+    const looks = looksFor(["ramp", "codel", "ramp", "fair:ramp", "tail-drop", "new", "my-aqm", "fq-codel", "stabl"]);
+    expect(new Set(looks.map(name)).size).toBe(looks.length);
+    const [ramp, codel, , fair] = looks;
+    expect(new Set([ramp?.hue, codel?.hue, fair?.hue]).size).toBe(3);
   });
 
   it("tells the points of a sweep apart", () => {

@@ -4,12 +4,13 @@ import { describe, expect, it } from "vitest";
 import { isSeenIn, placesIn } from "../src/app/gallery.ts";
 import { EXPERIMENTS } from "../src/app/play/experiments.ts";
 import { kindOf } from "../src/app/play/files.ts";
-import { labelsOf, type Play, START, valueOf, withSetting } from "../src/app/play/model.ts";
+import { labelsOf, mainKeys, newTraffic, type Play, START, valueOf, withSetting } from "../src/app/play/model.ts";
 import { PacketQueue, placesFor } from "../src/app/play/packets.ts";
 import { fileToml, playFrom, playOf, scenarioToml, Unreadable } from "../src/app/play/toml.ts";
 import { nearestSpeed, SPEEDS, speedInWords } from "../src/app/play/transport.ts";
 import { pack, unpack } from "../src/app/share.ts";
 import { inWords, refusalIn } from "../src/serve/api.ts";
+import type { Kinds, Parameter } from "../src/serve/protocol.ts";
 
 const SCENARIOS = resolve(import.meta.dirname, "../../examples/scenarios");
 
@@ -116,6 +117,28 @@ describe("state in the address", () => {
   it("does not unpack into more than a playground", async () => {
     await expect(unpack(await pack("x".repeat(2_000_000)))).rejects.toThrow("more than");
     await expect(unpack("!!!")).rejects.toThrow();
+  });
+});
+
+describe("new traffic", () => {
+  const key = (name: string, required: boolean, example: string): Parameter => ({ key: name, unit: "rate", default: "required", about: "", required, example });
+  const kinds: Kinds = {
+    aqm: [],
+    cc: [],
+    traffic: [
+      { kind: "on-off", summary: "", parameters: [key("peak", true, "5 Mbit/s"), key("mean_on", true, "20 ms"), key("packet_size", false, "200 B")] },
+      { kind: "bulk", summary: "", parameters: [key("size", false, "1 MB"), key("cc", false, "reno")] },
+    ],
+  };
+
+  it("has every key that has no default, and no other", () => {
+    expect(newTraffic(kinds, "on-off", 2)).toEqual({ kind: "on-off", flows: 2, settings: { peak: "5 Mbit/s", mean_on: "20 ms" } });
+    expect(mainKeys(kinds, "on-off")).toEqual(["peak", "mean_on"]);
+  });
+
+  it("names the control of TCP traffic", () => {
+    expect(newTraffic(kinds, "bulk", 1).settings).toEqual({ cc: "cubic" });
+    expect(mainKeys(kinds, "bulk")).toEqual([]);
   });
 });
 

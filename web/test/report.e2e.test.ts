@@ -80,7 +80,7 @@ describe.each([
 });
 
 describe("a finger", () => {
-  it.each([["Utilisation against delay", /%/], ["Sojourn time of the packets", /ms.*%/]])("reads %s", async (title, told) => {
+  it.each([["Utilization against delay", /%/], ["Sojourn time of the packets", /ms.*%/]])("reads %s", async (title, told) => {
     const { page } = await open(browser, file, { ...NARROW, colorScheme: "light" });
     const frame = page.locator(".chart-card").filter({ has: page.getByRole("heading", { name: title, exact: true }) }).locator(".plot-frame");
     await frame.scrollIntoViewIfNeeded();
@@ -160,10 +160,10 @@ describe("reading", () => {
   });
 
   it("tells values by arrow keys", async () => {
-    const frame = card("Utilisation against delay").locator(".plot-frame");
+    const frame = card("Utilization against delay").locator(".plot-frame");
     await frame.focus();
     await page.keyboard.press("ArrowRight");
-    expect(await frame.locator(".tooltip").textContent()).toMatch(/Utilisation[\d.]+\s%/);
+    expect(await frame.locator(".tooltip").textContent()).toMatch(/Utilization[\d.]+\s%/);
     const line = card("Sojourn time of the packets").locator(".plot-frame");
     await line.focus();
     await page.keyboard.press("End");
@@ -171,7 +171,7 @@ describe("reading", () => {
   });
 
   it("looks closer by dragging, in all plots over time, and back by a double click", async () => {
-    await page.getByRole("button", { name: "Together" }).click();
+    await page.getByRole("button", { name: "Overlaid" }).click();
     const plot = card("Queue length").locator(".u-over");
     await plot.scrollIntoViewIfNeeded();
     const box = await plot.boundingBox();
@@ -185,7 +185,7 @@ describe("reading", () => {
     await page.screenshot({ path: resolve(OUT, "zoomed.png") });
     await plot.dblclick();
     await expect.poll(() => showAll.isEnabled()).toBe(false);
-    await page.getByRole("button", { name: "One panel each" }).click();
+    await page.getByRole("button", { name: "Separate" }).click();
   });
 
   it("gives away pictures and numbers", async () => {
@@ -196,7 +196,7 @@ describe("reading", () => {
       await download.saveAs(path);
       return readFileSync(path);
     };
-    for (const title of ["Utilisation against delay", "Sojourn time of the packets", "Queue length", "What each flow got"]) {
+    for (const title of ["Utilization against delay", "Sojourn time of the packets", "Queue length", "Goodput of each flow"]) {
       const svg = (await save(title, "Picture, SVG")).toString();
       expect(svg).toContain(title);
       expect(await page.evaluate((text) => new DOMParser().parseFromString(text, "image/svg+xml").querySelector("parsererror")?.textContent ?? "", svg)).toBe("");

@@ -1,5 +1,6 @@
-//! Cost of a packet: one enqueue and one dequeue at a standing queue of 100 packets, for each kind of queue; and fair queueing at
-//! many flows. `cargo bench -p goodqueue-aqm`; divide by [`PACKETS`] for the cost of one.
+//! Cost of a packet: one enqueue and one dequeue at a standing queue of 100 packets, for each kind
+//! of queue; and fair queueing at many flows. `cargo bench -p goodqueue-aqm`; divide by [`PACKETS`]
+//! for the cost of one.
 
 use goodqueue_aqm::algo::cobalt::Cobalt;
 use goodqueue_aqm::algo::codel::CoDel;
@@ -10,7 +11,7 @@ use goodqueue_aqm::algo::pie::Pie;
 use goodqueue_aqm::algo::red::Red;
 use goodqueue_aqm::algo::tail_drop::TailDrop;
 use goodqueue_aqm::algo::{Algorithm, AnyAqm};
-use goodqueue_aqm::sched::{fair_queue, kind, kinds};
+use goodqueue_aqm::sched::{kind, kinds};
 use goodqueue_aqm::spec::{Given, LinkFacts};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, FairQueue, FairQueueParams, Limit, ManagedQueue, Qdisc, Rng, SimplePacket};
 use goodqueue_testkit::StandingQueue;
@@ -69,7 +70,7 @@ fn fq_codel(bencher: divan::Bencher, flows: u32) {
 fn fair_pie(bencher: divan::Bencher, flows: u32) {
     let pie = kind("pie").expect("a listed kind");
     let aqm = AnyAqm::build(&Given::new(pie, &[]).expect("no parameters"), &facts()).expect("defaults are valid");
-    let params = FairQueueParams::build(&Given::new(&fair_queue::KINDS[1], &[]).expect("no parameters"), &facts());
+    let params = FairQueueParams::build(&Given::new(kind("fair").expect("a listed kind"), &[]).expect("no parameters"), &facts());
     let queue = FairQueue::new(aqm, facts().limit, params.expect("defaults are valid"));
     measure(bencher, queue, flows);
 }

@@ -1,10 +1,11 @@
-//! A host of its own packets: a link under FQ-CoDel, with nothing but the library. `cargo run -p goodqueue-aqm --example host`
+//! A host with packets of its own type: a link under FQ-CoDel that uses only this library.
+//! `cargo run -p goodqueue-aqm --example host`
 
 use goodqueue_aqm::algo::codel::CoDel;
 use goodqueue_aqm::{Dropped, Ecn, FairQueue, FairQueueParams, FlowHash, Limit, Packet, Qdisc, Reason, Sink};
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
 
-/// A packet as this host keeps it: the queue moves it and never looks at its bytes.
+/// A packet as this host stores it. The queue moves it and never reads its bytes.
 struct Frame {
     bytes: Vec<u8>,
     flow: u32,
@@ -25,7 +26,7 @@ impl Packet for Frame {
     }
 }
 
-/// Dropped frames come back, so that their memory can be used again.
+/// Collects dropped frames so that their memory is reused.
 #[derive(Default)]
 struct Pool(Vec<Frame>);
 
@@ -47,7 +48,7 @@ fn main() {
             queue.handle_timer(due);
         }
         if now >= next_arrival {
-            // A fifth more than the link carries; every fourth frame is of a small flow.
+            // A fifth more than the link carries; every fourth frame belongs to a small flow.
             let mut frame = pool.0.pop().unwrap_or_else(|| Frame { bytes: Vec::new(), flow: 0 });
             frame.flow = u32::from(number.is_multiple_of(4));
             frame.bytes.clear();

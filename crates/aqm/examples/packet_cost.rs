@@ -1,10 +1,12 @@
-//! Works one kind of queue with 100 standing packets and nothing else, for measuring the cost of a packet:
+//! Runs one kind of queue with 100 standing packets and nothing else, to measure the cost per
+//! packet:
 //!
-//! `packet_cost NAME FLOWS PACKETS` prints the nanoseconds a packet of the quickest ten thousand; `fair:pie` names an inner algorithm.
-//! `packet_cost --list` prints every name with numbers of flows worth measuring.
+//! `packet_cost NAME FLOWS PACKETS` prints the nanoseconds per packet of the fastest batch of ten
+//! thousand; `fair:pie` names an inner algorithm. `packet_cost --list` prints every name with the
+//! numbers of flows worth measuring.
 //!
-//! `cargo xtask cost` runs it, under valgrind too: the instructions of two runs with different numbers of packets leave those of
-//! a packet.
+//! `cargo xtask cost` runs it, also under valgrind: the difference in instructions between two runs
+//! with different numbers of packets is the cost of those packets.
 
 use goodqueue_aqm::algo;
 use goodqueue_aqm::sched::{kind, kinds};
@@ -21,7 +23,7 @@ const LINK: LinkFacts = LinkFacts {
     limit: Limit::packets(1000),
 };
 
-/// Packets between two looks at the clock.
+/// Packets between two readings of the clock.
 const BATCH: u32 = 10_000;
 
 fn known(name: &str) -> Result<&'static KindSpec, String> {
@@ -51,7 +53,7 @@ fn run(name: &str, flows: u32, packets: u32) -> Result<(), String> {
     Ok(())
 }
 
-/// Kinds of one queue at one flow; those of several at up to ten thousand.
+/// Lists kinds with a single queue at one flow, and kinds with flow queues at up to ten thousand.
 fn list() {
     for spec in kinds() {
         let is_one_queue = algo::KINDS.iter().any(|kinds| kinds.iter().any(|one| one.kind == spec.kind));

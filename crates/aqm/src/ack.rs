@@ -1,8 +1,9 @@
-//! Acknowledgements that carry nothing else: what a queue may know of them, and which of two says all that the other says.
+//! Pure acknowledgements: the facts that a queue may know, and which of two is redundant.
 
 use goodqueue_units::Instant;
 
-/// Data received beyond what is acknowledged in order (RFC 2018), or received twice (RFC 2883); empty where `start` is `end`.
+/// Data received beyond what is acknowledged in order (RFC 2018), or received twice (RFC 2883);
+/// empty where `start` is `end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackRange {
     /// First byte.
@@ -17,12 +18,13 @@ impl SackRange {
     }
 }
 
-/// What a packet acknowledges that carries no data and opens and closes nothing.
+/// The acknowledgement in a packet that carries no data and opens or closes nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PureAck {
     /// All bytes before this one were received.
     pub number: u64,
-    /// The time stamp it echoes, which tells round-trip times; equal where there are none.
+    /// The time stamp it echoes, from which senders measure round-trip times; equal where there
+    /// are none.
     pub echoed: Instant,
     /// Congestion echoes and counts of marks: the bits that a sender must see change.
     pub echo: u8,
@@ -31,10 +33,11 @@ pub struct PureAck {
 }
 
 impl PureAck {
-    /// Does `newer`, sent later in the same direction of the same flow, say everything that this one says, its congestion echo apart?
+    /// True if `newer`, sent later in the same direction of the same flow, says everything that
+    /// this one says, apart from its congestion echo.
     ///
-    /// It must acknowledge more, in order or selectively, and must not take anything back, nor echo an older time. A report of data that was
-    /// received twice is said by no other.
+    /// It must acknowledge more, in order or selectively, and must not take anything back, nor echo
+    /// an older time. A report of data that was received twice is unique.
     #[must_use]
     pub fn is_said_by(&self, newer: &Self) -> bool {
         if self.number > newer.number || self.echoed > newer.echoed {

@@ -4,7 +4,7 @@ use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Verdict};
 use crate::spec::{Given, KindSpec, LinkFacts, ParamError};
 use goodqueue_units::{Instant, Packets};
 
-/// What an algorithm's file offers beside [`Aqm`]: its kinds, and how to build it from parameters.
+/// The part of an algorithm's file besides [`Aqm`]: its kinds, and how to build it from parameters.
 pub trait Algorithm: Aqm + Sized {
     /// The kinds this file implements, usually one.
     const KINDS: &'static [KindSpec];
@@ -12,7 +12,8 @@ pub trait Algorithm: Aqm + Sized {
     /// Builds the algorithm for a link.
     ///
     /// # Errors
-    /// When parameters contradict each other or the link; single values are already checked against their ranges.
+    /// When parameters contradict each other or the link; single values are already checked against
+    /// their ranges.
     fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError>;
 }
 

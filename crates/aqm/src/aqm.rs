@@ -1,4 +1,4 @@
-//! The trait every algorithm implements, and what it is shown.
+//! The trait that every algorithm implements, and its view of packets and queue.
 
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate, Rng};
 
@@ -32,7 +32,7 @@ pub struct Hosts {
     pub destination: HostHash,
 }
 
-/// What an algorithm may know of a packet.
+/// The facts of a packet that an algorithm may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketView {
     /// Size without link framing (the IP length in IP networks).
@@ -54,7 +54,7 @@ impl PacketView {
     }
 }
 
-/// What an algorithm may know of its queue, the packet under decision excluded.
+/// The state of the queue that an algorithm may use, without the packet under decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueView {
     /// Waiting bytes, framing not counted.
@@ -85,7 +85,7 @@ pub enum Reason {
     Threshold,
     /// The frame could not be parsed.
     Malformed,
-    /// An acknowledgement of which a later one in the queue says everything.
+    /// An acknowledgement made redundant by a later one in the queue.
     Redundant,
 }
 
@@ -121,7 +121,7 @@ impl Reason {
         }
     }
 
-    /// Did the queue run out of room, as against the algorithm deciding?
+    /// True if the queue ran out of room, false if the algorithm decided.
     #[must_use]
     pub const fn is_overflow(self) -> bool {
         matches!(self, Self::Overflow | Self::OverLimit)
@@ -132,15 +132,16 @@ impl Reason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Verdict {
-    /// Let it through.
+    /// Queue or send it.
     Pass,
-    /// Tell the sender: set CE on an ECN-capable packet, drop any other.
+    /// Signal congestion: set CE on an ECN-capable packet, drop any other.
     Signal(Reason),
-    /// Set CE on an ECN-capable packet, let any other through unharmed.
+    /// Set CE on an ECN-capable packet, pass any other.
     Mark(Reason),
     /// Drop it, ECN-capable or not.
     Drop(Reason),
-    /// On arrival: not without a look at packets that wait. The queue asks [`Aqm::on_comparison`]. On departure it passes.
+    /// On arrival: not without a look at packets that wait. The queue asks [`Aqm::on_comparison`].
+    /// On departure it passes.
     Compare,
 }
 
@@ -148,19 +149,20 @@ pub enum Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Comparison {
-    /// This becomes of the arriving packet, as if it had been decided on arrival; [`Verdict::Compare`] passes.
+    /// The verdict on the arriving packet, as if it had been decided on arrival;
+    /// [`Verdict::Compare`] passes.
     Judged(Verdict),
-    /// The arriving packet is dropped, and so is the one that waits so many places behind the head.
+    /// Drop the arriving packet and the one that waits this many places behind the head.
     DropBoth(usize, Reason),
 }
 
 /// An algorithm: judges packets one at a time, stores none, and keeps no books.
 ///
-/// The queue calls the hooks; each hook's default does nothing. Limits, backlog, time stamps, counters and setting CE are the
-/// queue's business ([`crate::ManagedQueue`]).
+/// The queue calls the hooks; each hook's default does nothing. Limits, backlog, time stamps,
+/// counters and setting CE are the queue's business ([`crate::ManagedQueue`]).
 #[allow(unused_variables, reason = "defaults ignore what they are given")]
 pub trait Aqm {
-    /// Does [`Aqm::next_update`] never name a time, so that hosts need not ask?
+    /// True if [`Aqm::next_update`] never names a time, so that hosts need not ask.
     #[inline]
     fn is_timeless() -> bool
     where
@@ -175,8 +177,8 @@ pub trait Aqm {
         Verdict::Pass
     }
 
-    /// An arriving packet that [`Aqm::on_arrival`] wants compared. `waiting` shows the packet so many places behind the head.
-    /// A scheduler of many queues shows none.
+    /// An arriving packet that [`Aqm::on_arrival`] wants compared. `waiting` shows the packet so
+    /// many places behind the head. A scheduler of many queues shows none.
     fn on_comparison(
         &mut self,
         env: &mut Env<'_>,
@@ -187,18 +189,19 @@ pub trait Aqm {
         Comparison::Judged(Verdict::Pass)
     }
 
-    /// An arriving packet that does not fit and is dropped; the algorithm is told, not asked.
+    /// An arriving packet does not fit and is dropped: a notification without a verdict.
     #[inline]
     fn on_overflow(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) {}
 
-    /// The packet at the head, about to be sent. `queue` does not contain it any more. After a drop the queue asks again for
-    /// the next head, within the same departure.
+    /// The packet at the head, about to be sent. `queue` does not contain it any more. After a drop
+    /// the queue asks again for the next head, within the same departure.
     #[inline]
     fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Verdict {
         Verdict::Pass
     }
 
-    /// The queue was found empty by a departure, or became empty while one looked for a packet to send.
+    /// The queue was found empty by a departure, or became empty while one looked for a packet to
+    /// send.
     #[inline]
     fn on_idle(&mut self, now: Instant) {}
 
@@ -210,11 +213,13 @@ pub trait Aqm {
     #[inline]
     fn on_evicted(&mut self, env: &mut Env<'_>, count: Packets) {}
 
-    /// The flow's weight beside others, told by a scheduler that weighs flows, before the first packet.
+    /// The flow's weight, from a scheduler that weighs flows, before the first
+    /// packet.
     #[inline]
     fn on_weight(&mut self, weight: f64) {}
 
-    /// So many busy flows share the link, this one included. Schedulers that count them say so before each departure.
+    /// Number of busy flows that share the link, this one included. Schedulers that count them
+    /// report it before each departure.
     #[inline]
     fn on_sharing(&mut self, flows: u32) {}
 
@@ -222,17 +227,19 @@ pub trait Aqm {
     #[inline]
     fn on_rate_change(&mut self, env: &mut Env<'_>) {}
 
-    /// When [`Aqm::on_update`] wants to be called next; `None` for algorithms without a timer. May change after any hook.
+    /// When [`Aqm::on_update`] wants to be called next; `None` for algorithms without a timer. May
+    /// change after any hook.
     #[inline]
     fn next_update(&self) -> Option<Instant> {
         None
     }
 
-    /// Called at or after the time [`Aqm::next_update`] named. `head` is the oldest waiting packet. Early and repeated calls
-    /// change nothing.
+    /// Called at or after the time [`Aqm::next_update`] named. `head` is the oldest waiting packet.
+    /// Early and repeated calls change nothing.
     #[inline]
     fn on_update(&mut self, env: &mut Env<'_>, head: Option<PacketView>, queue: QueueView) {}
 
-    /// Shows the internal state worth plotting, as (name, value) pairs, always the same names in the same order.
+    /// Shows the internal state worth plotting, as (name, value) pairs, always the same names in
+    /// the same order.
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {}
 }

@@ -1,6 +1,6 @@
 //! In whose numbers an algorithm is worked out.
 
-use crate::spec::{Default as ParamDefault, Given, ParamError, ParamSpec, Unit, Value};
+use crate::spec::{Given, Param, ParamError};
 use alloc::vec::Vec;
 use goodqueue_units::Rng;
 
@@ -10,18 +10,14 @@ pub enum Arithmetic {
     /// Those of its source: nanoseconds, and floating point where the source has real numbers.
     #[default]
     Exact,
-    /// Linux's integers and units of time, and what else its queue disciplines do in another way than the source.
+    /// Linux's integers and units of time, and what else its queue disciplines do in another way
+    /// than the source.
     Linux,
 }
 
-pub(crate) const ARITHMETIC: ParamSpec = ParamSpec {
-    name: "arithmetic",
-    unit: Unit::Choice(&["exact", "linux"]),
-    default: ParamDefault::Value(Value::Choice("exact")),
-    range: (0.0, 0.0),
-    doc: "whose numbers: the source's, or Linux's integers and ticks for the very same verdicts",
-    source: "recordings of Linux 6.12",
-};
+pub(crate) const ARITHMETIC: Param = Param::choice("arithmetic", &["exact", "linux"], "exact")
+    .about("whose numbers: the source's, or Linux's integers and ticks for the very same verdicts")
+    .from_source("recordings of Linux 6.12");
 
 impl Arithmetic {
     /// What `given` asks for.
@@ -32,7 +28,7 @@ impl Arithmetic {
 
 /// Refuses parameters that Linux's form of an algorithm does not have; `has` names the others.
 pub(crate) fn linux_has_only(given: &Given<'_>, has: &[&'static str]) -> Result<(), ParamError> {
-    match given.names().find(|name| *name != ARITHMETIC.name && !has.contains(name)) {
+    match given.values().iter().map(|(name, _)| *name).find(|name| *name != ARITHMETIC.name && !has.contains(name)) {
         None => Ok(()),
         Some(param) => {
             let listed: Vec<&str> = has.iter().copied().filter(|name| given.listed(name).is_some()).collect();
@@ -42,8 +38,9 @@ pub(crate) fn linux_has_only(given: &Given<'_>, has: &[&'static str]) -> Result<
     }
 }
 
-/// Draws as narrow as Linux's: a splitmix64 that goes on from the first number of the queue's own stream. A recording whose draws are
-/// those of such a generator can so be followed from its first number.
+/// Draws as narrow as Linux's: a splitmix64 that goes on from the first number of the queue's own
+/// stream. A recording whose draws are those of such a generator can so be followed from its first
+/// number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinuxDraws {
     /// The generator's state; `None` before the first draw.
@@ -83,7 +80,8 @@ const fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What `mix` makes `z` of: each of its steps is undone by shifts and by the inverse factor modulo 2^64.
+/// What `mix` makes `z` of: each of its steps is undone by shifts and by the inverse factor modulo
+/// 2^64.
 const fn unmix(mut z: u64) -> u64 {
     z = (z ^ (z >> 31) ^ (z >> 62)).wrapping_mul(0x3196_42B2_D24D_8EC3);
     z = (z ^ (z >> 27) ^ (z >> 54)).wrapping_mul(0x96DE_1B17_3F11_9089);

@@ -1,12 +1,23 @@
-//! The bookkeeping every queue shares: what an algorithm is shown, the carrying out of verdicts, and the counters.
+//! The bookkeeping every queue shares: what an algorithm is shown, the carrying out of verdicts,
+//! and the counters.
 //!
-//! [`crate::ManagedQueue`] and [`crate::FairQueue`] differ in how they store packets; everything else they do to a packet is here.
+//! [`crate::ManagedQueue`] and [`crate::FairQueue`] differ in how they store packets; everything
+//! else they do to a packet is here.
 
 use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Reason, Verdict};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Dropped, Packet, Sink};
-use crate::queue::EcnPolicy;
 use goodqueue_units::{Bytes, Ecn, Instant, Rate, Rng};
+
+/// Whether a queue may mark packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnPolicy {
+    /// Never: the algorithm is shown every packet as Not-ECT, so its signals become drops.
+    #[default]
+    Drop,
+    /// Signals on ECN-capable packets become marks.
+    Mark,
+}
 
 /// A waiting packet and its time stamp.
 #[derive(Clone, Debug)]
@@ -17,7 +28,7 @@ pub(crate) struct Entry<P> {
 
 /// The waiting packets of one queue, as [`Books::release`] needs them.
 pub(crate) trait Waiting<P> {
-    /// The head, and what the algorithm is to see as waiting beside it.
+    /// The head, and the rest of the queue as the algorithm sees it.
     fn head(&mut self) -> Option<(&mut Entry<P>, QueueView)>;
     /// Takes out the head.
     fn pop(&mut self) -> Option<Entry<P>>;
@@ -25,7 +36,7 @@ pub(crate) trait Waiting<P> {
     fn is_empty(&self) -> bool;
 }
 
-/// What becomes of an arriving packet.
+/// The fate of an arriving packet.
 pub(crate) enum Fate {
     Keep,
     Drop(Reason),
@@ -43,7 +54,7 @@ impl Fate {
     }
 }
 
-/// What an algorithm is shown of `packet` by a queue with this policy.
+/// The view of `packet` for an algorithm under this policy.
 #[inline]
 fn shown_under<P: Packet>(policy: EcnPolicy, packet: &P, enqueued_at: Instant) -> PacketView {
     let ecn = match policy {
@@ -69,12 +80,17 @@ impl Books {
         Self { ecn: EcnPolicy::Drop, link_rate: None, overhead: Bytes::ZERO, rng: Rng::new(0), counters: Counters::default() }
     }
 
+    /// Applies the settings that a host gives every queue.
+    pub(crate) fn set_up(&mut self, ecn: EcnPolicy, rng: Rng, overhead: Bytes) {
+        (self.ecn, self.rng, self.overhead) = (ecn, rng, overhead);
+    }
+
     #[inline]
     pub(crate) fn env(&mut self, now: Instant) -> Env<'_> {
         Env { now, link_rate: self.link_rate, overhead: self.overhead, rng: &mut self.rng }
     }
 
-    /// What an algorithm is shown of `packet`.
+    /// The view of `packet` for the algorithm.
     #[inline]
     pub(crate) fn shown<P: Packet>(&self, packet: &P, enqueued_at: Instant) -> PacketView {
         shown_under(self.ecn, packet, enqueued_at)
@@ -106,9 +122,11 @@ impl Books {
         }
     }
 
-    /// Marks `packet`, which was shown with codepoint `ecn`, or leaves it alone, or says what is to become of it.
+    /// Marks `packet`, which was shown with codepoint `ecn`, or leaves it alone, or says what is to
+    /// become of it.
     ///
-    /// Packets are judged where they lie: moving them in and out of functions costs more than most algorithms.
+    /// Packets are judged where they lie: moving them in and out of functions costs more than most
+    /// algorithms.
     #[inline]
     pub(crate) fn carry_out<P: Packet>(&mut self, verdict: Verdict, ecn: Ecn, packet: &mut P, sink: &mut dyn Sink<P>) -> Fate {
         match verdict {
@@ -123,7 +141,8 @@ impl Books {
         }
     }
 
-    /// Asks `aqm` about an arriving packet that fits: it is to be queued, or to be dropped for a reason, or to be compared.
+    /// Asks `aqm` about an arriving packet that fits: it is to be queued, or to be dropped for a
+    /// reason, or to be compared.
     #[inline]
     pub(crate) fn judge_arrival<P: Packet, A: Aqm>(
         &mut self,
@@ -138,8 +157,8 @@ impl Books {
         self.carry_out(verdict, shown.ecn, packet, sink)
     }
 
-    /// Lets `aqm` compare an arriving packet with those that `waiting` gives by their place behind the head: what becomes of the
-    /// arriving one, and which of the others is dropped too.
+    /// Lets `aqm` compare an arriving packet with those that `waiting` gives by their place behind
+    /// the head: what becomes of the arriving one, and which of the others is dropped too.
     #[cold]
     pub(crate) fn compare<'p, P: Packet + 'p, A: Aqm>(
         &mut self,
@@ -159,8 +178,8 @@ impl Books {
         }
     }
 
-    /// Asks `aqm` about an arriving packet that fits, in a queue that shows no waiting ones: it is to be queued, or to be dropped for a
-    /// reason.
+    /// Asks `aqm` about an arriving packet that fits, in a queue that shows no waiting ones: it is
+    /// to be queued, or to be dropped for a reason.
     #[inline]
     pub(crate) fn admit<P: Packet, A: Aqm>(
         &mut self,
@@ -176,7 +195,7 @@ impl Books {
         }
     }
 
-    /// Takes packets from the head until `aqm` lets one go; tells `aqm` when the queue ran empty.
+    /// Takes packets from the head until `aqm` passes one; notifies `aqm` when the queue ran empty.
     #[inline]
     pub(crate) fn release<P: Packet, A: Aqm>(
         &mut self,

@@ -1,4 +1,4 @@
-//! What came, went, was dropped and marked; and the identities between them.
+//! Counters of arrivals, departures, drops and marks, and the identities between them.
 
 use crate::aqm::{QueueView, Reason};
 use goodqueue_units::{Bytes, Packets};
@@ -109,7 +109,7 @@ impl Counters {
         }
     }
 
-    /// Does arrived = departed + dropped + waiting hold, in packets and in bytes?
+    /// True if arrived = departed + dropped + waiting, in packets and in bytes.
     #[must_use]
     pub fn conserves(&self, waiting: QueueView) -> bool {
         let out = self.departed + self.dropped_total();

@@ -1,16 +1,21 @@
-//! Active queue management: algorithms that judge packets, queues that keep the books, schedulers that share a link.
+//! Active queue management: algorithms that judge packets, queues that keep the books, schedulers
+//! that share a link.
 //!
 //! The layers, in reading order:
 //!
 //! 1. [`Aqm`]: an **algorithm** judges one packet at a time and stores none.
-//! 2. [`ManagedQueue`]: a **queue** keeps packets, limits, time stamps, counters and ECN policy, and carries out verdicts.
+//! 2. [`ManagedQueue`]: a **queue** keeps packets, limits, time stamps, counters and ECN policy,
+//!    and carries out verdicts.
 //! 3. [`Qdisc`]: all that a **host** (simulator, packet forwarder, your program) ever calls.
 //! 4. [`FairQueue`]: schedulers, generic over the algorithm each of their queues runs.
-//! 5. [`steering`]: an outer loop that moves an algorithm's setpoint; [`smoothing`]: the averages it needs.
-//! 6. [`spec`]: names, parameters, units, defaults, ranges and sources of every algorithm, for files and command lines.
+//! 5. [`steering`]: an outer loop that moves an algorithm's setpoint; [`smoothing`]: the averages
+//!    it needs.
+//! 6. [`spec`]: names, parameters, units, defaults, ranges and sources of every algorithm, for
+//!    files and command lines.
 //! 7. [`own`]: algorithms of a program's own, beside the listed ones.
 //!
-//! Time and randomness enter as arguments only; there is no clock, no I/O, no logging and no unsafe code here.
+//! Time and randomness enter as arguments only; there is no clock, no I/O, no logging and no unsafe
+//! code here.
 //!
 //! ```
 //! use goodqueue_aqm::algo::codel::CoDel;
@@ -52,15 +57,16 @@ pub use ack::{PureAck, SackRange};
 pub use algo::AnyAqm;
 pub use aqm::{Aqm, Comparison, Env, FlowHash, HostHash, Hosts, PacketView, QueueView, Reason, Verdict};
 pub use arithmetic::Arithmetic;
+pub use books::EcnPolicy;
 pub use counters::{Counters, Tally};
 pub use goodqueue_units::{Class, Ecn, Rng};
 pub use qdisc::{Departure, Dropped, NoSink, Packet, Qdisc, SimplePacket, Sink};
-pub use queue::{EcnPolicy, Limit, ManagedQueue, OverflowVictim};
+pub use queue::{Limit, ManagedQueue};
 pub use ring::Ring;
-pub use sched::AnyQdisc;
 pub use sched::fair_queue::{FairQueue, FairQueueParams, Hashing, Share, Victim};
 pub use sched::flow_table::{DropFrom, ShownBacklog};
 pub use sched::jobs::{Jobs, JobsParams};
 pub use sched::priority::Priority;
 pub use sched::shaper::{Shaper, ShaperParams};
 pub use sched::weighted::{WeightedQueue, WeightedQueueParams};
+pub use sched::{AnyQdisc, Scheduler, Setup};

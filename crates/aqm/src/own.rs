@@ -1,7 +1,8 @@
-//! Algorithms that the list of [`crate::algo`] does not have: a program's own, for prototypes and bindings of other languages.
+//! Algorithms that the list of [`crate::algo`] does not have: a program's own, for prototypes and
+//! bindings of other languages.
 //!
-//! They stand behind a pointer, and so cost an indirect call a hook. [`crate::AnyAqm`] does not know of them: a queue under a listed
-//! algorithm pays nothing for their sake.
+//! They stand behind a pointer, and so cost an indirect call a hook. [`crate::AnyAqm`] does not
+//! know of them: a queue under a listed algorithm pays nothing for their sake.
 
 use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Verdict};
 use crate::spec::{KindSpec, LinkFacts, ParamError};
@@ -20,7 +21,7 @@ pub trait OwnKind: fmt::Debug + Send + Sync {
     /// Its name, and what files may say of it.
     fn spec(&self) -> &'static KindSpec;
 
-    /// Tells versions of it apart, for the identity of a scenario.
+    /// Its version, for the identity of a scenario.
     fn version(&self) -> &str;
 
     /// Builds the algorithm for a link.
@@ -30,7 +31,7 @@ pub trait OwnKind: fmt::Debug + Send + Sync {
     fn build(&self, link: &LinkFacts) -> Result<Box<dyn OwnAlgorithm>, ParamError>;
 }
 
-/// Lets everything pass: in place of an algorithm that could not be made.
+/// Passes every packet: the substitute for an algorithm that could not be built.
 #[derive(Clone, Copy, Debug)]
 pub struct Mute;
 
@@ -104,14 +105,20 @@ impl Aqm for Own {
 mod tests {
     use super::*;
     use crate::algo::codel::CoDel;
-    use crate::queue::{EcnPolicy, Limit};
-    use crate::spec::ParamSpec;
+    use crate::books::EcnPolicy;
+    use crate::queue::Limit;
+    use crate::spec::{Family, Kind, Marking, Param};
     use crate::{AnyQdisc, NoSink, Qdisc, Rng, SimplePacket};
     use goodqueue_units::{Bytes, Duration, Rate};
 
-    const NO_PARAMS: &[ParamSpec] = &[];
-    const MINE: KindSpec =
-        KindSpec { kind: "mine", summary: "CoDel.", signal: "-", marks: true, params: NO_PARAMS, source: "RFC 8289" };
+    const NO_PARAMS: &[Param] = &[];
+    const MINE: KindSpec = KindSpec {
+        base: Kind { kind: "mine", aliases: &[], title: "Mine", summary: "CoDel.", params: NO_PARAMS, source: "RFC 8289" },
+        family: Family::Own,
+        signal: "-",
+        marks: Marking::Possible,
+        weighs: false,
+    };
 
     impl OwnAlgorithm for CoDel {
         fn another(&self) -> Box<dyn OwnAlgorithm> {

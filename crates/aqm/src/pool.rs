@@ -1,5 +1,5 @@
-//! One store for the packets of many FIFO queues: lists in a vector, linked both ways, nothing allocated once it has reached its
-//! working size.
+//! One store for the packets of many FIFO queues: lists in a vector, linked both ways, nothing
+//! allocated once it has reached its working size.
 
 use alloc::vec::Vec;
 
@@ -52,7 +52,8 @@ impl<T> Pool<T> {
         Self { slots: Vec::with_capacity(capacity), free: NONE }
     }
 
-    /// Appends at the tail of `fifo`. At most [`MOST`] values may wait, which the owner's limit sees to.
+    /// Appends at the tail of `fifo`. At most [`MOST`] values may wait, which the owner's limit
+    /// sees to.
     #[inline]
     pub(crate) fn push_back(&mut self, fifo: &mut Fifo, value: T) {
         let slot = Slot { value: Some(value), next: NONE, previous: fifo.tail };

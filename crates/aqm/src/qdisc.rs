@@ -3,9 +3,10 @@
 use crate::ack::PureAck;
 use crate::aqm::{FlowHash, HostHash, Hosts, QueueView, Reason};
 use crate::counters::Counters;
-use goodqueue_units::{Bytes, Class, Duration, Ecn, Instant, Rate};
+use goodqueue_units::{Bytes, Class, Duration, Ecn, Instant, Rate, Rng};
 
-/// What a queue needs to know of the packets it holds. The queue moves packets, it never looks inside.
+/// The facts of a packet that queues use. A queue moves packets and never looks
+/// inside.
 pub trait Packet {
     /// Size without link framing (the IP length in IP networks).
     fn len(&self) -> Bytes;
@@ -19,16 +20,17 @@ pub trait Packet {
     fn set_ce(&mut self);
     /// The flow it belongs to.
     fn flow(&self) -> FlowHash;
-    /// How urgent it is, for schedulers that tell classes apart.
+    /// Its class, for schedulers that distinguish classes.
     fn class(&self) -> Class {
         Class::DEFAULT
     }
-    /// The hosts at its ends, for schedulers that tell hosts apart. Where they are not known each flow has hosts of its own.
+    /// The hosts at its ends, for schedulers that distinguish hosts. Where they are unknown, each
+    /// flow counts as a pair of hosts.
     fn hosts(&self) -> Hosts {
         let own = HostHash(self.flow().0);
         Hosts { source: own, destination: own }
     }
-    /// What it acknowledges, if that is all it does, for queues that thin out acknowledgements.
+    /// Its acknowledgement if it is a pure one, for queues that thin out acknowledgements.
     fn pure_ack(&self) -> Option<PureAck> {
         None
     }
@@ -61,7 +63,7 @@ pub struct Dropped {
     pub enqueued_at: Instant,
 }
 
-/// Where a queue reports what it does to packets. The dynamic call is paid on a drop or mark only.
+/// Receiver of a queue's drops and marks. Only those cost a dynamic call.
 pub trait Sink<P> {
     /// `packet` was dropped; it is handed back so that a host can reuse its buffer.
     fn dropped(&mut self, packet: P, drop: Dropped);
@@ -80,23 +82,24 @@ impl<P> Sink<P> for NoSink {
 
 /// A queue discipline: one or more queues behind one interface.
 ///
-/// A host calls [`Qdisc::enqueue`] when a packet arrives, [`Qdisc::dequeue`] when the link is free, and
-/// [`Qdisc::handle_timer`] at [`Qdisc::next_timer`]. Time must not run backwards between calls.
+/// A host calls [`Qdisc::enqueue`] when a packet arrives, [`Qdisc::dequeue`] when the link is free,
+/// and [`Qdisc::handle_timer`] at [`Qdisc::next_timer`]. Time must not run backwards between calls.
 pub trait Qdisc<P: Packet> {
-    /// Takes in `packet`, or drops it (or others) and says so to `sink`.
+    /// Queues `packet`, or drops it or others and reports that to `sink`.
     fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>);
 
     /// The next packet to send, if any. Packets dropped on the way go to `sink`.
     ///
-    /// `None` while packets wait ([`Qdisc::view`]) means "not now": the queue holds them back, and names in
-    /// [`Qdisc::next_timer`] when to ask again. A host asks again after [`Qdisc::handle_timer`], and may ask at any other time.
+    /// `None` while packets wait ([`Qdisc::view`]) means "not now": the queue holds them back, and
+    /// names in [`Qdisc::next_timer`] when to ask again. A host asks again after
+    /// [`Qdisc::handle_timer`], and may ask at any other time.
     fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>>;
 
-    /// When [`Qdisc::handle_timer`] wants to be called: the earliest of its algorithms' updates and its own releases.
-    /// May change after any other call.
+    /// When [`Qdisc::handle_timer`] wants to be called: the earliest of its algorithms' updates and
+    /// its own releases. May change after any other call.
     fn next_timer(&self) -> Option<Instant>;
 
-    /// Will [`Qdisc::next_timer`] never name a time? A host need not ask then.
+    /// True if [`Qdisc::next_timer`] never names a time, so that a host need not ask.
     #[inline]
     fn is_timeless(&self) -> bool {
         false
@@ -105,22 +108,30 @@ pub trait Qdisc<P: Packet> {
     /// Runs whatever is due at `now`. Early and repeated calls change nothing.
     fn handle_timer(&mut self, now: Instant);
 
-    /// Tells the queue the link's rate; zero for a link that is down, `None` where it cannot be known.
+    /// Sets the link's rate; zero for a link that is down, `None` where it cannot be
+    /// known.
     fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>);
 
-    /// Tells how much of the link `flow` is to get beside others (above zero, 1 unless told), for disciplines that weigh flows; the
-    /// others ignore it. To be said before the flow's first packet.
+    /// Sets the weight of `flow` (above zero, 1 by default) for disciplines that weigh flows;
+    /// others ignore it. Call it before the flow's first packet.
     fn set_weight(&mut self, flow: FlowHash, weight: f64) {
         let _ = (flow, weight);
     }
 
-    /// What waits, over all queues.
+    /// The backlog over all queues.
     fn view(&self) -> QueueView;
 
-    /// What came, went, was dropped and marked, over all queues.
+    /// The counters over all queues.
     fn counters(&self) -> Counters;
 
-    /// Shows the algorithm's internal state as (name, value) pairs, always the same names in the same order.
+    /// The random stream, for hosts that replay recorded draws; `None` for disciplines that draw
+    /// while they are built, or that hold several streams.
+    fn rng_mut(&mut self) -> Option<&mut Rng> {
+        None
+    }
+
+    /// Shows the algorithm's internal state as (name, value) pairs, always the same names in the
+    /// same order.
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64));
 }
 
@@ -168,7 +179,8 @@ impl Packet for SimplePacket {
     fn class(&self) -> Class {
         self.class
     }
-    /// Flows of one number divided by 8 come from one host modulo 8, those of one number divided by 64 go to one.
+    /// Flows of one number divided by 8 come from one host modulo 8, those of one number divided by
+    /// 64 go to one.
     fn hosts(&self) -> Hosts {
         Hosts { source: HostHash(self.flow / 8 % 8), destination: HostHash(self.flow / 64) }
     }

@@ -1,18 +1,19 @@
-//! One queue under one algorithm: storage, limits, time stamps, counters, ECN policy, and the carrying out of verdicts.
+//! One queue under one algorithm: storage, limits, time stamps, counters, ECN policy, and the
+//! carrying out of verdicts.
 
 use crate::aqm::{Aqm, QueueView, Reason};
-use crate::books::{Books, Entry, Fate, Waiting};
+use crate::books::{Books, EcnPolicy, Entry, Fate, Waiting};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::ring::Ring;
 use goodqueue_units::{Bytes, Instant, Packets, Rate, Rng};
 
-/// What a queue may hold. Whichever limit is hit first counts.
+/// The limits of a queue. The first that is hit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// At most so many packets.
+    /// Maximum number of packets.
     pub packets: Packets,
-    /// At most so many bytes, framing not counted.
+    /// Maximum number of bytes, framing not counted.
     pub bytes: Bytes,
 }
 
@@ -32,32 +33,12 @@ impl Limit {
         Self { bytes: Bytes::new(count), ..Self::NONE }
     }
 
-    /// Is there room for one more packet of `len` beside `queue`?
+    /// True if a packet of `len` fits beside `queue`.
     #[inline]
     #[must_use]
     pub fn admits(&self, queue: QueueView, len: Bytes) -> bool {
         queue.packets < self.packets && queue.backlog + len <= self.bytes
     }
-}
-
-/// May this queue mark packets?
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum EcnPolicy {
-    /// Never: the algorithm is shown every packet as Not-ECT, so its signals become drops.
-    #[default]
-    Drop,
-    /// Signals on ECN-capable packets become marks.
-    Mark,
-}
-
-/// Which packet goes when an arriving one does not fit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OverflowVictim {
-    /// The arriving one.
-    #[default]
-    Tail,
-    /// Packets from the head, until the arriving one fits.
-    Head,
 }
 
 /// Packets in a line, and their bytes.
@@ -106,7 +87,8 @@ impl<P: Packet> Line<P> {
         self.remove(self.ring.len().checked_sub(1)?)
     }
 
-    /// Takes out the packet `place` places behind the head. Those on the shorter side of it move up.
+    /// Takes out the packet `place` places behind the head. Those on the shorter side of it move
+    /// up.
     fn remove(&mut self, place: usize) -> Option<Entry<P>> {
         let entry = self.ring.remove(place)?;
         self.backlog -= entry.packet.len();
@@ -136,14 +118,14 @@ impl<P: Packet> Waiting<P> for &mut Line<P> {
 
 /// A FIFO queue under algorithm `A`, holding packets of type `P`.
 ///
-/// Carries out the algorithm's verdicts: a signal becomes a mark on an ECN-capable packet and a drop otherwise; after a drop
-/// on departure the algorithm is asked about the next head. A verdict concerns the packet shown and no other.
+/// Carries out the algorithm's verdicts: a signal becomes a mark on an ECN-capable packet and a
+/// drop otherwise; after a drop on departure the algorithm is asked about the next head. A verdict
+/// concerns the packet shown and no other.
 #[derive(Clone, Debug)]
 pub struct ManagedQueue<P, A> {
     waiting: Line<P>,
     aqm: A,
     limit: Limit,
-    victim: OverflowVictim,
     books: Books,
 }
 
@@ -151,7 +133,7 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
     /// An empty queue that drops rather than marks, with random stream 0 and no known link rate.
     #[must_use]
     pub fn new(aqm: A, limit: Limit) -> Self {
-        Self { waiting: Line::new(), aqm, limit, victim: OverflowVictim::Tail, books: Books::new() }
+        Self { waiting: Line::new(), aqm, limit, books: Books::new() }
     }
 
     /// Sets whether signals mark.
@@ -175,41 +157,20 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
         self
     }
 
-    /// Sets which packet goes when an arriving one does not fit.
-    #[must_use]
-    pub fn with_overflow_victim(mut self, victim: OverflowVictim) -> Self {
-        self.victim = victim;
-        self
-    }
-
     /// The algorithm.
     #[must_use]
     pub const fn aqm(&self) -> &A {
         &self.aqm
     }
 
-    /// The random stream, for hosts that replay recorded draws.
-    #[must_use]
-    pub const fn rng_mut(&mut self) -> &mut Rng {
-        &mut self.books.rng
-    }
-
     /// Replaces the algorithm by what `change` makes of it; every queued packet stays.
     pub fn map_aqm<B>(self, change: impl FnOnce(A) -> B) -> ManagedQueue<P, B> {
-        let Self { waiting, aqm, limit, victim, books } = self;
-        ManagedQueue { waiting, aqm: change(aqm), limit, victim, books }
+        let Self { waiting, aqm, limit, books } = self;
+        ManagedQueue { waiting, aqm: change(aqm), limit, books }
     }
 
-    /// Makes room by dropping from the head; false when the packet could never fit.
-    fn make_room(&mut self, len: Bytes, sink: &mut dyn Sink<P>) -> bool {
-        while !self.limit.admits(self.waiting.view(), len) {
-            let Some(head) = (&mut self.waiting).pop() else { return false };
-            self.books.discard(head, Reason::Overflow, sink);
-        }
-        true
-    }
-
-    /// The algorithm wants an arriving packet compared with waiting ones: queues it or drops it, and another one if need be.
+    /// The algorithm wants an arriving packet compared with waiting ones: queues it or drops it,
+    /// and another one if need be.
     #[cold]
     fn compare(&mut self, now: Instant, mut packet: P, queue: QueueView, sink: &mut dyn Sink<P>) {
         let ring = &self.waiting.ring;
@@ -226,17 +187,13 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
         }
     }
 
-    /// An arriving packet does not fit: tells the algorithm, and drops it or others. What comes back may be queued.
+    /// Drops an arriving packet that does not fit, and notifies the algorithm.
     #[cold]
-    fn overflow(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) -> Option<P> {
+    fn overflow(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
         let queue = self.waiting.view();
         let shown = self.books.shown(&packet, now);
         self.aqm.on_overflow(&mut self.books.env(now), shown, queue);
-        if self.victim == OverflowVictim::Head && self.make_room(shown.len, sink) {
-            return Some(packet);
-        }
         self.books.discard(Entry { packet, enqueued_at: now }, Reason::Overflow, sink);
-        None
     }
 }
 
@@ -244,14 +201,11 @@ impl<P: Packet, A: Aqm> Qdisc<P> for ManagedQueue<P, A> {
     #[inline]
     fn enqueue(&mut self, now: Instant, mut packet: P, sink: &mut dyn Sink<P>) {
         self.books.arrive(&packet);
-        let len = packet.len();
-        if !self.limit.admits(self.waiting.view(), len) {
-            match self.overflow(now, packet, sink) {
-                Some(fitting) => packet = fitting,
-                None => return,
-            }
-        }
         let queue = self.waiting.view();
+        if !self.limit.admits(queue, packet.len()) {
+            self.overflow(now, packet, sink);
+            return;
+        }
         match self.books.judge_arrival(&mut self.aqm, now, &mut packet, queue, sink) {
             Fate::Keep => self.waiting.push(packet, now),
             Fate::Drop(reason) => self.books.discard(Entry { packet, enqueued_at: now }, reason, sink),
@@ -299,5 +253,9 @@ impl<P: Packet, A: Aqm> Qdisc<P> for ManagedQueue<P, A> {
 
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         self.aqm.gauges(visit);
+    }
+
+    fn rng_mut(&mut self) -> Option<&mut Rng> {
+        Some(&mut self.books.rng)
     }
 }

@@ -1,4 +1,5 @@
-//! A growable first-in-first-out ring that never shrinks: no allocation once it has reached its working size.
+//! A growable first-in-first-out ring that never shrinks: no allocation once it has reached its
+//! working size.
 
 use alloc::collections::VecDeque;
 
@@ -20,7 +21,7 @@ impl<T> Ring<T> {
         self.0.len()
     }
 
-    /// Nothing in it?
+    /// True if nothing is in it.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -1,50 +1,65 @@
-//! Schedulers, and the queue disciplines a file can name.
+//! Schedulers, and the queue disciplines that a file can name.
+//!
+//! Adding a scheduler is one file and one line in the list below. What may contain what follows
+//! from the two parts of that list: a [`Nested`] discipline holds no other and may stand alone or
+//! within another; a standalone one puts others to work and is never within them, except where its
+//! own type says so. Hence no call is recursive.
 
 mod apart;
-pub mod cake;
 pub(crate) mod classifier;
-pub mod dualpi2;
-pub mod fair_queue;
 pub(crate) mod flow_table;
-pub mod fq_pie;
-pub mod jobs;
-pub mod nfq_codel;
-mod plain;
-pub mod priority;
-pub mod sfq_codel;
-pub mod shaper;
 mod succession;
 mod timers;
 pub mod weighted;
 
-use crate::algo::codel::CoDel;
-use crate::algo::pie::Pie;
 use crate::algo::tail_drop::TailDrop;
 use crate::algo::{self, AnyAqm};
 use crate::aqm::{FlowHash, QueueView};
+use crate::books::EcnPolicy;
 use crate::counters::Counters;
 use crate::own::{Own, OwnKind};
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
-use crate::queue::{EcnPolicy, ManagedQueue};
+use crate::queue::ManagedQueue;
 use crate::spec::{Chosen, Given, KindSpec, LinkFacts, ParamError, Value};
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 pub use apart::{Apart, Within};
-use cake::Cake;
-use dualpi2::DualPi2;
-use fair_queue::FairQueue;
 use goodqueue_units::{Instant, Rate, Rng};
-use jobs::Jobs;
-use nfq_codel::MCoDel;
-pub use plain::PlainQdisc;
-use priority::Priority;
-use shaper::{Shaper, ShaperParams};
 pub use succession::Succession;
-use weighted::WeightedQueue;
 
-/// Makes of an enum of queue disciplines one itself: one `match` a call.
+/// A scheduler that a file can name: its description, and how it is built from parameters.
+pub trait Scheduler {
+    /// The kind in files and on the command line.
+    const KIND: KindSpec;
+
+    /// The queue discipline, holding packets of type `P`. In a box if it is large or rare: all
+    /// disciplines share one enum, which is as large as its largest variant.
+    type Queue<P>;
+
+    /// Builds the discipline. Its link's rate is set afterwards.
+    ///
+    /// # Errors
+    /// When parameters contradict each other or the link; single values are already checked
+    /// against their ranges.
+    fn build<P: Packet>(given: &Given<'_>, setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError>;
+}
+
+/// What a queue discipline is built from besides its own parameters.
+#[derive(Clone, Debug)]
+pub struct Setup<'a> {
+    /// The algorithm or queue that it puts to work, for kinds that do
+    /// ([`KindSpec::is_over_another`]); none for all others.
+    pub of: Option<&'a Chosen>,
+    /// The link before which it stands, with framing and the queue's limit.
+    pub link: &'a LinkFacts,
+    /// Whether signals mark.
+    pub ecn: EcnPolicy,
+    /// Its random stream.
+    pub rng: Rng,
+}
+
+/// Implements [`Qdisc`] for an enum of queue disciplines by one `match` per call.
 macro_rules! choose {
-    ($Type:ident { $($Variant:ident),+ }) => {
+    ($Type:ident { $($Variant:ident),+ $(,)? }) => {
         impl<P: Packet> Qdisc<P> for $Type<P> {
             #[inline]
             fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
@@ -81,104 +96,140 @@ macro_rules! choose {
             fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
                 match self { $(Self::$Variant(queue) => queue.gauges(visit),)+ }
             }
+            fn rng_mut(&mut self) -> Option<&mut Rng> {
+                match self { $(Self::$Variant(queue) => queue.rng_mut(),)+ }
+            }
         }
     };
 }
-use choose;
 
-/// A plain queue within another.
-pub type Inner<P> = Apart<PlainQdisc<Within<P>>>;
+/// A queue within another one.
+pub type Inner<P> = Apart<Nested<Within<P>>>;
 
-/// Any queue discipline, chosen at run time: one `match` a call.
-#[derive(Clone, Debug)]
-#[allow(clippy::large_enum_variant, reason = "one a link; a pointer would cost a cache miss a packet")]
-pub enum AnyQdisc<P> {
-    /// One queue under one algorithm.
-    Managed(ManagedQueue<P, AnyAqm>),
-    /// One queue without an algorithm, which most links have: nothing is asked about its packets.
-    TailDrop(ManagedQueue<P, TailDrop>),
-    /// Fair queueing over CoDel.
-    FqCoDel(FairQueue<P, CoDel>),
-    /// Fair queueing over any algorithm.
-    Fair(FairQueue<P, AnyAqm>),
-    /// Weighted fair queueing over CoDel by weight.
-    NfqCoDel(WeightedQueue<P, MCoDel>),
-    /// Fair queueing over PIE.
-    FqPie(Box<FairQueue<P, Pie>>),
-    /// One of several queues that are no flows.
-    Several(Box<SeveralQdisc<P>>),
+macro_rules! schedulers {
+    (
+        nested { $($nested:ident :: { $($NestedKind:ident as $Nested:ident),+ }),+ $(,)? }
+        standalone { $($outer:ident :: { $($OuterKind:ident as $Outer:ident),+ }),+ $(,)? }
+    ) => {
+        $(pub mod $nested;)+
+        $(pub mod $outer;)+
+
+        /// Any queue discipline, chosen at run time by one `match` per call.
+        #[derive(Clone, Debug)]
+        #[allow(clippy::large_enum_variant, reason = "one per link; a pointer would cost a cache miss per packet")]
+        pub enum AnyQdisc<P> {
+            /// One queue under one algorithm.
+            Managed(ManagedQueue<P, AnyAqm>),
+            /// One queue without an algorithm. Most links have this one, so it is not asked about
+            /// its packets.
+            TailDrop(ManagedQueue<P, TailDrop>),
+            $($(#[doc = concat!("See [`", stringify!($nested), "`].")] $Nested(<$nested::$NestedKind as Scheduler>::Queue<P>),)+)+
+            $($(#[doc = concat!("See [`", stringify!($outer), "`].")] $Outer(<$outer::$OuterKind as Scheduler>::Queue<P>),)+)+
+            /// One queue under a program's own algorithm.
+            Own(Box<ManagedQueue<P, Own>>),
+            /// A queue that took the place of others.
+            Succession(Box<Succession<P>>),
+        }
+
+        choose!(AnyQdisc { Managed, TailDrop, $($($Nested,)+)+ $($($Outer,)+)+ Own, Succession });
+
+        /// A queue discipline that holds no other, chosen at run time.
+        #[derive(Clone, Debug)]
+        #[allow(clippy::large_enum_variant, reason = "a pointer would cost a cache miss per packet")]
+        pub enum Nested<P> {
+            /// One queue under one algorithm.
+            Managed(ManagedQueue<P, AnyAqm>),
+            $($(#[doc = concat!("See [`", stringify!($nested), "`].")] $Nested(<$nested::$NestedKind as Scheduler>::Queue<P>),)+)+
+        }
+
+        choose!(Nested { Managed, $($($Nested),+),+ });
+
+        /// Every scheduler, in the order of the list.
+        const SCHEDULERS: &[KindSpec] =
+            &[$($(<$nested::$NestedKind as Scheduler>::KIND,)+)+ $($(<$outer::$OuterKind as Scheduler>::KIND,)+)+];
+
+        /// Schedulers that put others to work.
+        const STANDALONE: &[KindSpec] = &[$($(<$outer::$OuterKind as Scheduler>::KIND,)+)+];
+
+        impl<P: Packet> AnyQdisc<P> {
+            fn of_kind(given: &Given<'_>, setup: Setup<'_>) -> Result<Self, ParamError> {
+                $($(if given.kind() == <$nested::$NestedKind as Scheduler>::KIND.base.kind {
+                    return <$nested::$NestedKind as Scheduler>::build(given, setup).map(Self::$Nested);
+                })+)+
+                $($(if given.kind() == <$outer::$OuterKind as Scheduler>::KIND.base.kind {
+                    return <$outer::$OuterKind as Scheduler>::build(given, setup).map(Self::$Outer);
+                })+)+
+                let queue = managed(AnyAqm::build(given, setup.link)?, setup);
+                Ok(match queue.aqm() {
+                    AnyAqm::TailDrop(_) => Self::TailDrop(queue.map_aqm(|_| TailDrop)),
+                    _ => Self::Managed(queue),
+                })
+            }
+        }
+
+        impl<P: Packet> Nested<P> {
+            fn of_kind(given: &Given<'_>, setup: Setup<'_>) -> Result<Self, ParamError> {
+                if STANDALONE.iter().any(|spec| spec.kind == given.kind()) {
+                    let message = alloc::format!(
+                        "`{}` can only be the outermost, or `priority` within `shaper`", given.kind());
+                    return Err(ParamError { param: "of", message });
+                }
+                $($(if given.kind() == <$nested::$NestedKind as Scheduler>::KIND.base.kind {
+                    return <$nested::$NestedKind as Scheduler>::build(given, setup).map(Self::$Nested);
+                })+)+
+                Ok(Self::Managed(managed(AnyAqm::build(given, setup.link)?, setup)))
+            }
+        }
+    };
 }
 
-impl<P: Packet> From<PlainQdisc<P>> for AnyQdisc<P> {
-    fn from(plain: PlainQdisc<P>) -> Self {
-        match plain {
-            PlainQdisc::Managed(queue) if matches!(queue.aqm(), AnyAqm::TailDrop(_)) => {
-                Self::TailDrop(queue.map_aqm(|_| TailDrop))
-            }
-            PlainQdisc::Managed(queue) => Self::Managed(queue),
-            PlainQdisc::FqCoDel(queue) => Self::FqCoDel(queue),
-            PlainQdisc::Fair(queue) => Self::Fair(queue),
-            PlainQdisc::NfqCoDel(queue) => Self::NfqCoDel(queue),
-            PlainQdisc::FqPie(queue) => Self::FqPie(queue),
-            PlainQdisc::Cake(queue) => Self::Several(Box::new(SeveralQdisc::Cake(*queue))),
-            PlainQdisc::DualPi2(queue) => Self::Several(Box::new(SeveralQdisc::DualPi2(*queue))),
-            PlainQdisc::Jobs(queue) => Self::Several(Box::new(SeveralQdisc::Jobs(*queue))),
-        }
+schedulers! {
+    nested {
+        fair_queue::{FqCoDelKind as FqCoDel, FairKind as Fair},
+        fq_pie::{FqPieKind as FqPie},
+        sfq_codel::{SfqCoDelKind as SfqCoDel},
+        nfq_codel::{NfqCoDelKind as NfqCoDel},
+        cake::{CakeKind as Cake},
+        dualpi2::{DualPi2Kind as DualPi2},
+        jobs::{JobsKind as Jobs},
+    }
+    standalone {
+        priority::{PriorityKind as Priority},
+        shaper::{ShaperKind as Shaper},
     }
 }
 
-choose!(AnyQdisc { Managed, TailDrop, FqCoDel, Fair, NfqCoDel, FqPie, Several });
-
-/// A queue discipline of several queues: by class, by codepoint, or one within another. What may be within what is fixed, so that no
-/// call ends up where it began.
-#[derive(Clone, Debug)]
-#[allow(clippy::large_enum_variant, reason = "one a link; a pointer would cost a cache miss a packet")]
-pub enum SeveralQdisc<P> {
-    /// Tins of fair queues.
-    Cake(Cake<P>),
-    /// A coupled dual queue.
-    DualPi2(DualPi2<P>),
-    /// Classes under JoBS.
-    Jobs(Jobs<P>),
-    /// Strict priority.
-    Priority(Priority<Inner<P>>),
-    /// A shaper.
-    Shaper(Shaper<Inner<P>>),
-    /// A shaper over strict priority.
-    ShapedPriority(Shaper<Priority<Inner<P>>>),
-    /// One queue under an algorithm of a program's own.
-    Own(ManagedQueue<P, Own>),
-    /// A queue in the place of another.
-    Succession(Succession<P>),
+/// Every kind of queue discipline that a file can name: algorithms, then schedulers.
+pub fn kinds() -> impl Iterator<Item = &'static KindSpec> + Clone {
+    algo::KINDS.iter().flat_map(|kinds| kinds.iter()).chain(SCHEDULERS)
 }
 
-choose!(SeveralQdisc { Cake, DualPi2, Jobs, Priority, Shaper, ShapedPriority, Own, Succession });
-
-/// Fair queues with an algorithm and habits of their own.
-const FLOW_KINDS: &[KindSpec] = &[fq_pie::KIND, sfq_codel::KIND, nfq_codel::KIND];
-
-/// Every kind of queue discipline that a file can name.
-pub fn kinds() -> impl Iterator<Item = &'static KindSpec> {
-    algo::KINDS.iter().flat_map(|kinds| kinds.iter()).chain(fair_queue::KINDS).chain(FLOW_KINDS).chain([
-        &cake::KIND,
-        &dualpi2::KIND,
-        &jobs::KIND,
-        &priority::KIND,
-        &shaper::KIND,
-    ])
-}
-
-/// The description of `kind`, if there is one.
+/// The description of the kind `name`, if there is one.
 #[must_use]
 pub fn kind(name: &str) -> Option<&'static KindSpec> {
     kinds().find(|spec| spec.kind == name)
 }
 
+/// Refuses an inner algorithm or queue for a kind that has none.
+fn refuse_inner(spec: &KindSpec, of: Option<&Chosen>) -> Result<(), ParamError> {
+    if of.is_none() || spec.is_over_another() {
+        return Ok(());
+    }
+    Err(ParamError { param: "of", message: alloc::format!("`{}` has no inner algorithm", spec.kind) })
+}
+
+/// One queue under one algorithm.
+fn managed<P: Packet, A: crate::Aqm>(aqm: A, setup: Setup<'_>) -> ManagedQueue<P, A> {
+    let Setup { link, ecn, rng, .. } = setup;
+    ManagedQueue::new(aqm, link.limit).with_ecn(ecn).with_rng(rng).with_overhead(link.overhead)
+}
+
 impl<P: Packet> AnyQdisc<P> {
-    /// Builds the discipline `spec` names for a link.
+    /// Builds the discipline that `spec` names for a link.
     ///
     /// # Errors
-    /// When a parameter is unknown, of the wrong unit, out of range, or contradicts another or the link.
+    /// When a parameter is unknown, of the wrong unit, out of range, or contradicts another one or
+    /// the link.
     pub fn build(
         spec: &'static KindSpec,
         values: &[(&'static str, Value)],
@@ -189,11 +240,11 @@ impl<P: Packet> AnyQdisc<P> {
         Self::build_over(spec, values, None, link, ecn, rng)
     }
 
-    /// Builds the discipline `spec` names, which puts the algorithm or queue `of` to work if it is one that does
-    /// ([`KindSpec::is_over_another`]).
+    /// Builds the discipline that `spec` names. `of` is the algorithm or queue that it puts to
+    /// work, if it does ([`KindSpec::is_over_another`]).
     ///
     /// # Errors
-    /// As [`AnyQdisc::build`]; also when `of` is missing or one too many, or cannot stand there.
+    /// As [`AnyQdisc::build`]; also when `of` is missing, superfluous or not allowed there.
     pub fn build_over(
         spec: &'static KindSpec,
         values: &[(&'static str, Value)],
@@ -202,82 +253,48 @@ impl<P: Packet> AnyQdisc<P> {
         ecn: EcnPolicy,
         rng: Rng,
     ) -> Result<Self, ParamError> {
-        let mut queue = match spec.kind {
-            "priority" | "shaper" => {
-                Self::Several(Box::new(SeveralQdisc::build(&Given::new(spec, values)?, of, link, ecn, rng)?))
-            }
-            _ => Self::from(PlainQdisc::build(spec, values, of, link, ecn, rng)?),
-        };
+        let given = Given::new(spec, values)?;
+        refuse_inner(spec, of)?;
+        let mut queue = Self::of_kind(&given, Setup { of, link, ecn, rng })?;
         queue.set_link_rate(Instant::ZERO, link.rate);
         Ok(queue)
     }
 
-    /// Builds one queue under an algorithm of the program's own.
+    /// Builds one queue under a program's own algorithm.
     ///
     /// # Errors
     /// When it cannot be built for this link.
     pub fn build_own(kind: &dyn OwnKind, link: &LinkFacts, ecn: EcnPolicy, rng: Rng) -> Result<Self, ParamError> {
-        let queue = ManagedQueue::new(Own(kind.build(link)?), link.limit);
-        let queue = queue.with_ecn(ecn).with_rng(rng).with_overhead(link.overhead);
-        let mut queue = Self::Several(Box::new(SeveralQdisc::Own(queue)));
+        let queue = managed(Own(kind.build(link)?), Setup { of: None, link, ecn, rng });
+        let mut queue = Self::Own(Box::new(queue));
         queue.set_link_rate(Instant::ZERO, link.rate);
         Ok(queue)
     }
 
-    /// The random stream, for hosts that replay recorded draws; `None` for kinds that draw while they are made, or that hold several queues.
-    #[must_use]
-    pub fn rng_mut(&mut self) -> Option<&mut Rng> {
-        match self {
-            Self::Managed(queue) => Some(queue.rng_mut()),
-            Self::TailDrop(queue) => Some(queue.rng_mut()),
-            Self::FqCoDel(queue) => Some(queue.rng_mut()),
-            Self::Fair(queue) => Some(queue.rng_mut()),
-            Self::FqPie(queue) => Some(queue.rng_mut()),
-            Self::NfqCoDel(_) | Self::Several(_) => None,
-        }
-    }
-
-    /// `queue` takes the place of this one: arrivals go to it, what waits here leaves first.
+    /// Replaces this queue by `queue`: arrivals go to the new one, and packets that wait here leave
+    /// first.
     #[cold]
     pub fn succeed(&mut self, queue: Self) {
-        let first = Self::Several(Box::new(SeveralQdisc::Succession(Succession::new(queue))));
-        let before = core::mem::replace(self, first);
-        if let Self::Several(several) = self
-            && let SeveralQdisc::Succession(succession) = &mut **several
-        {
-            succession.after(before);
+        if let Self::Succession(succession) = self {
+            succession.succeed(queue);
+            return;
+        }
+        let successor = Self::Succession(Box::new(Succession::new(queue)));
+        let before = core::mem::replace(self, successor);
+        if let Self::Succession(succession) = self {
+            succession.retire(before);
         }
     }
 }
 
-impl<P: Packet> SeveralQdisc<P> {
-    fn build(given: &Given<'_>, of: Option<&Chosen>, link: &LinkFacts, ecn: EcnPolicy, rng: Rng) -> Result<Self, ParamError> {
-        if given.kind() == "priority" {
-            return Ok(Self::Priority(priority(given, of, link, ecn, rng)?));
-        }
-        let params = ShaperParams::build(given, link)?;
-        let within = params.facts_within(link);
-        if let Some(chosen) = of.filter(|chosen| chosen.kind.kind == "priority") {
-            let given = Given::new(chosen.kind, &chosen.params)?;
-            let queue = priority(&given, chosen.of.as_deref(), &within, ecn, rng)?;
-            return Ok(Self::ShapedPriority(Shaper::new(queue, params)));
-        }
-        let queue = Apart(PlainQdisc::build_within(of, &within, ecn, rng)?);
-        Ok(Self::Shaper(Shaper::new(queue, params)))
+impl<P: Packet> Inner<P> {
+    /// Builds the queue that `setup.of` names within another one; tail drop if it names none.
+    fn build(setup: Setup<'_>) -> Result<Self, ParamError> {
+        let Some(chosen) = setup.of else {
+            return Ok(Self(Nested::Managed(managed(AnyAqm::TailDrop(TailDrop), setup))));
+        };
+        let given = Given::new(chosen.kind, &chosen.params)?;
+        refuse_inner(chosen.kind, chosen.of.as_deref())?;
+        Nested::of_kind(&given, Setup { of: chosen.of.as_deref(), ..setup }).map(Self)
     }
-}
-
-/// Strict priority between queues as `of` says, each with a random stream of its own.
-fn priority<P: Packet>(
-    given: &Given<'_>,
-    of: Option<&Chosen>,
-    link: &LinkFacts,
-    ecn: EcnPolicy,
-    mut rng: Rng,
-) -> Result<Priority<Inner<P>>, ParamError> {
-    let bands = given.number("bands").map_or(1, |bands| bands as usize);
-    let mut band = || PlainQdisc::build_within(of, link, ecn, Rng::new(rng.next_u64())).map(Apart);
-    let most_urgent = band()?;
-    let others = (1..bands).map(|_| band()).collect::<Result<Vec<_>, _>>()?;
-    Ok(Priority::new(most_urgent, others))
 }

@@ -1,11 +1,13 @@
-//! Moving averages that weigh samples exponentially and are unbiased from the first one.
+//! Moving averages with exponential weights that are unbiased from the first sample on.
 //!
-//! All divide a sum of weighted samples by the sum of their weights, so the first sample counts for no more than any other of its
-//! age. [`Uema`] forgets by the number of samples, [`Utema`] by time; [`Tdrm`] measures the rate of volumes that arrive at points
-//! in time, [`TdrmCpa`] the rate of volumes that each arrived evenly over a span.
+//! All averages divide a sum of weighted samples by the sum of their weights, so the first sample
+//! counts no more than any other of its age. [`Uema`] forgets by the number of samples, [`Utema`]
+//! by time; [`Tdrm`] measures the rate of volumes that arrive at points in time, [`TdrmCpa`] the
+//! rate of volumes that each arrived evenly over a span.
 //!
-//! *Departures*: the study was read in abstract; the recursions follow from its definitions. "CPA" is read as continuous arrival
-//! of packets: each volume is spread over the time since the one before. A clock that goes backwards stands still.
+//! *Deviations*: only the abstract of the study was available; the recursions follow from its
+//! definitions. "CPA" is read as continuous arrival of packets: each volume is spread over the time
+//! since the previous one. A clock that goes backwards stands still.
 //!
 //! *Source*: Menth and Hauser 2017.
 
@@ -31,7 +33,8 @@ pub struct Uema {
 }
 
 impl Uema {
-    /// An average over about the last `memory` samples; less than one counts as one, which is the last sample alone.
+    /// An average over about the last `memory` samples; less than one counts as one, which is the
+    /// last sample alone.
     #[must_use]
     pub fn new(memory: f64) -> Self {
         Self { keep: 1.0 - 1.0 / memory.max(1.0), sum: 0.0, weight: 0.0 }
@@ -88,7 +91,8 @@ impl Utema {
     }
 }
 
-/// Time-dependent rate measurement (TDRM-UTEMA): the rate of volumes that arrive at points in time, weighted by `exp(-age / memory)`.
+/// Time-dependent rate measurement (TDRM-UTEMA): the rate of volumes that arrive at points in time,
+/// weighted by `exp(-age / memory)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tdrm {
     memory: Duration,
@@ -106,7 +110,7 @@ impl Tdrm {
         Self { memory: at_least_a_nanosecond(memory), sum: 0.0, time: 0.0, last: start }
     }
 
-    /// Lets time pass up to `now`: without arrivals the rate falls.
+    /// Advances to `now`: the rate falls without arrivals.
     fn pass(&mut self, now: Instant) {
         let span = now.since(self.last);
         if !span.is_zero() {
@@ -133,8 +137,8 @@ impl Tdrm {
     }
 }
 
-/// Time-dependent rate measurement of continuous arrivals (TDRM-UTEMA-CPA): a mean of piecewise constant rates, weighted by
-/// `exp(-age / memory)`.
+/// Time-dependent rate measurement of continuous arrivals (TDRM-UTEMA-CPA): a mean of piecewise
+/// constant rates, weighted by `exp(-age / memory)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TdrmCpa {
     memory: Duration,
@@ -163,7 +167,8 @@ impl TdrmCpa {
         self.time = keep * self.time + weight;
     }
 
-    /// The rate in volume per second, which does not change between samples; `None` before the first.
+    /// The rate in volume per second, which does not change between samples; `None` before the
+    /// first.
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         (self.time > 0.0).then(|| self.sum / self.time)
@@ -264,7 +269,8 @@ mod tests {
         near(rate.rate().expect("samples"), 7.0);
     }
 
-    /// A volume of 1 each 10 ms is 100 a second; the point-wise measurement overshoots by half a packet of each memory.
+    /// A volume of 1 each 10 ms is 100 a second; the point-wise measurement overshoots by half a
+    /// packet of each memory.
     #[test]
     fn points_give_their_rate_and_silence_lowers_it() {
         let mut rate = Tdrm::new(SECOND, at(0));

@@ -1,45 +1,55 @@
-//! Steering: an outer loop that moves an algorithm's setpoint so that a policy holds.
+//! Steering: an outer loop that moves the setpoint of an algorithm so that a policy holds.
 //!
-//! *Signal*: what the queue does between two signals of the algorithm inside: how low its sojourn time falls, whether it runs empty,
-//! and how many bytes the link accepts; judged whenever a signal is due.
+//! *Signal*: the behaviour of the queue between two signals of the algorithm inside: how low its
+//! sojourn time falls, whether it runs empty, and how many bytes the link accepts; evaluated
+//! whenever a signal is due.
 //!
 //! *Law*: three rules, in this order.
-//! **Raise**: if the queue ran empty after a signal and both the rate since the last signal and its average are below
-//! `u_low * rate`, the setpoint becomes `min(max(alpha_up * setpoint, thresh_min_up), target_max)`, and the signal is withheld.
-//! **Lower**: otherwise the signal is given. If the sojourn time fell below the setpoint since the last one, the dip is averaged over
-//! time, and so is its squared deviation; what the queue keeps beyond `average + gamma * deviation` is standing, and the setpoint
-//! goes down by it in multiples of `thresh_down_min`, not below `thresh_min`, provided that the average rate is above `u_low * rate`.
-//! **Bound**: with `u_target` below 1, while both rates are above `u_target * rate` the setpoint shrinks by `down_step`; at
-//! `thresh_vq` a virtual queue takes over, whose rate moves by `g_vq * (u_target * rate - average)` with each signal within
-//! `[u_target * rate, rate]` and goes back up in place of a raise; at the full rate the real queue counts again.
+//! **Raise**: if the queue ran empty after a signal and both the rate since the last signal and its
+//! average are below `u_low * rate`, the setpoint becomes
+//! `min(max(alpha_up * setpoint, thresh_min_up), target_max)`, and the signal is withheld.
+//! **Lower**: otherwise the signal is given. If the sojourn time fell below the setpoint since the
+//! last one, this dip is averaged over time, and so is its squared deviation. The queue beyond
+//! `average + gamma * deviation` is standing, and the setpoint falls by it in multiples of
+//! `thresh_down_min`, not below `thresh_min`, provided that the average rate is above
+//! `u_low * rate`.
+//! **Bound**: with `u_target` below 1, while both rates are above `u_target * rate` the setpoint
+//! shrinks by `down_step`; at `thresh_vq` a virtual queue takes over. With each signal its rate
+//! moves by `g_vq * (u_target * rate - average)` within `[u_target * rate, rate]`, and it rises
+//! again in place of a raise; at the full rate the real queue decides again.
 //!
-//! A queue that is always below its setpoint gives no signals, so nothing moves. One that is always above never ran empty nor dipped,
-//! so nothing moves either: there the algorithm inside has not converged.
+//! A queue that is always below its setpoint gives no signals, so nothing moves. One that is always
+//! above never runs empty nor dips, so nothing moves either: there the algorithm inside has not
+//! converged.
 //!
-//! *Parameters*: see [`Policy`]; 99 % and 30 ms are the study's, its silent constants ours.
+//! *Parameters*: those of the policy. The defaults of 99 % and 30 ms are from the study; constants
+//! that it does not state are our choice.
 //!
-//! *Departures*: the printed conditions of a raise compare the wrong way round for one of the rates; both must be too low, as the text
-//! says. The gain of the virtual rate and the factor of a raise share a letter in print; here they are `g_vq` and `alpha_up`.
-//! The rate counts accepted bytes on the wire, marked packets included, since a marked packet is sent. The variance is an average
-//! of squared deviations. While the virtual queue counts, a real sojourn time above `target_max` counts all the same. Nothing
-//! moves while the link's rate is zero or unknown; a new rate keeps the setpoint and begins a new measurement of the rate.
+//! *Deviations*: the printed conditions of a raise compare one of the rates the wrong way round;
+//! both must be too low, as the text says. The gain of the virtual rate and the factor of a raise
+//! share a letter in print; here they are `g_vq` and `alpha_up`. The rate counts accepted bytes on
+//! the wire, marked packets included, since a marked packet is sent. The variance is an average of
+//! squared deviations. While the virtual queue decides, a real sojourn time above `target_max`
+//! counts as well. Nothing moves while the rate of the link is zero or unknown; a new rate keeps
+//! the setpoint and restarts the measurement of the rate.
 //!
-//! *Limits*: acts only when there are signals, and cannot make senders faster than they grow. Inside a fair queue each flow's algorithm
-//! would hold its flow's rate against the whole link's.
+//! *Limits*: acts only when there are signals, and cannot make senders faster than they grow.
+//! Within a fair queue the algorithm of each flow would compare the rate of its flow with that of
+//! the whole link.
 //!
 //! *Source*: Bless, Hock and Zitterbart 2018 §III, §IV; averages by Menth and Hauser 2017.
 
-mod helm;
+mod outer_loop;
 mod policy;
 mod virtual_queue;
 
 use crate::aqm::{Aqm, Env, FlowHash, PacketView, QueueView, Verdict};
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
-use helm::{Decision, Helm};
+use outer_loop::{Decision, OuterLoop};
 pub use policy::Policy;
 pub(crate) use policy::{inner_values, steered_params};
 
-/// What an algorithm makes of a packet, up to the point of signalling.
+/// The judgement of an algorithm on a packet, before any signal is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Judgement {
@@ -62,8 +72,9 @@ pub struct Pace {
 
 /// An algorithm that holds its queue to a delay which an outer loop may move.
 ///
-/// It judges and signals in two steps, so that a signal that is due can be withheld. Its own [`Aqm`] hooks do both; implementations
-/// inline the judging always, as those hooks would pay for a call otherwise.
+/// It judges and signals in two steps, so that a signal that is due can be withheld. Its own
+/// [`Aqm`] hooks do both; implementations inline the judging always, as those hooks would pay for a
+/// call otherwise.
 pub trait Steerable: Aqm {
     /// The delay it holds the queue to.
     fn setpoint(&self) -> Duration;
@@ -93,7 +104,8 @@ pub trait Steerable: Aqm {
     /// Gives the signal that is due for `packet`.
     fn signal(&mut self, env: &mut Env<'_>, packet: PacketView) -> Verdict;
 
-    /// The queue's delay is `delay`, whatever departures say: a virtual queue stands for the real one.
+    /// The queue's delay is `delay`, whatever departures say: a virtual queue stands for the real
+    /// one.
     #[allow(unused_variables, reason = "the default ignores what it is given")]
     fn see_delay(&mut self, now: Instant, delay: Duration) {}
 }
@@ -102,7 +114,7 @@ pub trait Steerable: Aqm {
 #[derive(Clone, Debug)]
 pub struct Steered<A> {
     inner: A,
-    helm: Helm,
+    outer_loop: OuterLoop,
     mtu: Bytes,
 }
 
@@ -110,7 +122,7 @@ impl<A: Steerable> Steered<A> {
     /// Steers `inner` by `policy` on a link of `rate` whose packets have up to `mtu` bytes.
     #[must_use]
     pub fn new(inner: A, policy: Policy, rate: Option<Rate>, mtu: Bytes) -> Self {
-        let mut steered = Self { helm: Helm::new(policy, inner.pace()), inner, mtu };
+        let mut steered = Self { outer_loop: OuterLoop::new(policy, inner.pace()), inner, mtu };
         steered.follow(Instant::ZERO, rate);
         steered
     }
@@ -118,7 +130,7 @@ impl<A: Steerable> Steered<A> {
     /// The present setpoint.
     #[must_use]
     pub const fn setpoint(&self) -> Duration {
-        self.helm.setpoint
+        self.outer_loop.setpoint
     }
 
     /// The algorithm inside.
@@ -129,15 +141,15 @@ impl<A: Steerable> Steered<A> {
 
     fn follow(&mut self, now: Instant, rate: Option<Rate>) {
         let least = rate.map_or(Duration::ZERO, |rate| self.inner.least_setpoint(rate));
-        self.helm.follow(now, rate, least);
-        self.inner.move_setpoint(self.helm.setpoint);
+        self.outer_loop.follow(now, rate, least);
+        self.inner.move_setpoint(self.outer_loop.setpoint);
     }
 
     /// What the algorithm inside is shown as its queue: the real one, or the virtual one.
     #[inline]
     fn shown(&self, now: Instant, queue: QueueView) -> QueueView {
-        match &self.helm.virtual_queue {
-            Some(imagined) if self.helm.is_virtual() => {
+        match &self.outer_loop.virtual_queue {
+            Some(imagined) if self.outer_loop.is_virtual() => {
                 let fill = imagined.fill(now);
                 let packets = fill / self.mtu.get().max(1) as f64;
                 // Anything that waits is at least one packet of at least one byte.
@@ -151,15 +163,16 @@ impl<A: Steerable> Steered<A> {
         }
     }
 
-    /// What the algorithm inside is shown as the packet at the head of `queue`, which it is shown too.
+    /// What the algorithm inside is shown as the packet at the head of `queue`, which it is shown
+    /// too.
     #[inline]
     fn shown_head(&self, now: Instant, head: PacketView) -> PacketView {
-        if self.helm.is_virtual() { PacketView { enqueued_at: now - self.helm.delay(now), ..head } } else { head }
+        if self.outer_loop.is_virtual() { PacketView { enqueued_at: now - self.outer_loop.delay(now), ..head } } else { head }
     }
 
     /// The head that the algorithm inside is shown by a virtual queue that holds `shown`.
     fn imagined_head(&self, now: Instant, shown: QueueView) -> Option<PacketView> {
-        let enqueued_at = now - self.helm.delay(now);
+        let enqueued_at = now - self.outer_loop.delay(now);
         let head = PacketView { len: self.mtu, ecn: Ecn::NotEct, flow: FlowHash::default(), enqueued_at };
         (!shown.packets.is_zero()).then_some(head)
     }
@@ -167,23 +180,24 @@ impl<A: Steerable> Steered<A> {
     /// A signal is due. Gives it, or moves the bound up instead.
     #[cold]
     fn decide(&mut self, env: &Env<'_>, queue: QueueView) -> Decision {
-        let was_virtual = self.helm.is_virtual();
-        let decision = self.helm.decide(env, queue);
+        let was_virtual = self.outer_loop.is_virtual();
+        let decision = self.outer_loop.decide(env, queue);
         self.adopt(env.now, was_virtual);
         decision
     }
 
     /// Hands what the loop decided to the algorithm inside.
     fn adopt(&mut self, now: Instant, was_virtual: bool) {
-        if self.helm.setpoint != self.inner.setpoint() {
-            self.inner.move_setpoint(self.helm.setpoint);
+        if self.outer_loop.setpoint != self.inner.setpoint() {
+            self.inner.move_setpoint(self.outer_loop.setpoint);
         }
-        if was_virtual && !self.helm.is_virtual() {
-            self.inner.see_delay(now, self.helm.last_sojourn);
+        if was_virtual && !self.outer_loop.is_virtual() {
+            self.inner.see_delay(now, self.outer_loop.last_sojourn);
         }
     }
 
-    /// On departure a raise may leave the head above the new setpoint: then the signal is due all the same.
+    /// On departure a raise may leave the head above the new setpoint: then the signal is due all
+    /// the same.
     #[cold]
     fn decide_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Judgement {
         if self.decide(env, queue) == Decision::Give {
@@ -192,15 +206,15 @@ impl<A: Steerable> Steered<A> {
         let (shown_head, shown) = (self.shown_head(env.now, head), self.shown(env.now, queue));
         let judgement = self.inner.judge_departure(env, shown_head, shown);
         if judgement == Judgement::SignalDue {
-            let was_virtual = self.helm.is_virtual();
-            self.helm.give(env, queue);
+            let was_virtual = self.outer_loop.is_virtual();
+            self.outer_loop.give(env, queue);
             self.adopt(env.now, was_virtual);
         }
         judgement
     }
 }
 
-/// Does a packet with this verdict go into (or stay in) the queue?
+/// True if a packet with this verdict enters or stays in the queue.
 #[inline]
 fn is_kept(verdict: Verdict, packet: PacketView) -> bool {
     match verdict {
@@ -210,13 +224,14 @@ fn is_kept(verdict: Verdict, packet: PacketView) -> bool {
     }
 }
 
-// Not inlined: beside other algorithms in one `match`, their code would slow down those that are smaller.
+// Not inlined: in one `match` with other algorithms, this code would slow down those that are
+// smaller.
 impl<A: Steerable> Aqm for Steered<A> {
     #[inline(never)]
     fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
-        self.helm.arrival(env.now, queue);
-        if self.helm.is_virtual() {
-            self.inner.see_delay(env.now, self.helm.delay(env.now));
+        self.outer_loop.arrival(env.now, queue);
+        if self.outer_loop.is_virtual() {
+            self.inner.see_delay(env.now, self.outer_loop.delay(env.now));
         }
         let shown = self.shown(env.now, queue);
         let verdict = match self.inner.judge_arrival(env, packet, shown) {
@@ -225,7 +240,7 @@ impl<A: Steerable> Aqm for Steered<A> {
             Judgement::SignalDue => Verdict::Pass,
         };
         if is_kept(verdict, packet) {
-            self.helm.accept(env.now, packet.len + env.overhead);
+            self.outer_loop.accept(env.now, packet.len + env.overhead);
         }
         verdict
     }
@@ -237,7 +252,7 @@ impl<A: Steerable> Aqm for Steered<A> {
 
     #[inline(never)]
     fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Verdict {
-        self.helm.departure(head.sojourn(env.now));
+        self.outer_loop.departure(head.sojourn(env.now));
         let (shown_head, shown) = (self.shown_head(env.now, head), self.shown(env.now, queue));
         let judgement = match self.inner.judge_departure(env, shown_head, shown) {
             Judgement::SignalDue => self.decide_departure(env, head, queue),
@@ -248,21 +263,21 @@ impl<A: Steerable> Aqm for Steered<A> {
             Judgement::Settled(verdict) => verdict,
         };
         if !is_kept(verdict, head) {
-            self.helm.take_back(head.len + env.overhead);
+            self.outer_loop.take_back(head.len + env.overhead);
         }
         verdict
     }
 
     #[inline]
     fn on_idle(&mut self, now: Instant) {
-        if !self.helm.is_virtual() {
+        if !self.outer_loop.is_virtual() {
             self.inner.on_idle(now);
         }
     }
 
     #[inline]
     fn on_emptied(&mut self, now: Instant) {
-        if !self.helm.is_virtual() {
+        if !self.outer_loop.is_virtual() {
             self.inner.on_emptied(now);
         }
     }
@@ -276,7 +291,7 @@ impl<A: Steerable> Aqm for Steered<A> {
     }
 
     fn on_rate_change(&mut self, env: &mut Env<'_>) {
-        let was_virtual = self.helm.is_virtual();
+        let was_virtual = self.outer_loop.is_virtual();
         self.follow(env.now, env.link_rate);
         self.adopt(env.now, was_virtual);
         self.inner.on_rate_change(env);
@@ -289,14 +304,14 @@ impl<A: Steerable> Aqm for Steered<A> {
 
     fn on_update(&mut self, env: &mut Env<'_>, head: Option<PacketView>, queue: QueueView) {
         let shown = self.shown(env.now, queue);
-        let head = if self.helm.is_virtual() { self.imagined_head(env.now, shown) } else { head };
+        let head = if self.outer_loop.is_virtual() { self.imagined_head(env.now, shown) } else { head };
         self.inner.on_update(env, head, shown);
     }
 
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("setpoint_s", self.helm.setpoint.as_secs_f64());
-        visit("average_rate_bit_s", 8.0 * self.helm.average_rate().unwrap_or(0.0));
-        let (rate, delay) = self.helm.imagined();
+        visit("setpoint_s", self.outer_loop.setpoint.as_secs_f64());
+        visit("average_rate_bit_s", 8.0 * self.outer_loop.average_rate().unwrap_or(0.0));
+        let (rate, delay) = self.outer_loop.imagined();
         visit("virtual_rate_bit_s", 8.0 * rate);
         visit("virtual_delay_s", delay.as_secs_f64());
         self.inner.gauges(visit);

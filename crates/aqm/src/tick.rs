@@ -2,8 +2,8 @@
 
 use goodqueue_units::{Duration, Instant, Rng};
 
-/// Ticks on a grid whose phase is drawn once, when it first starts, so that queues built together do not act together. Stopped and
-/// started again it keeps to its grid.
+/// Ticks on a grid whose phase is drawn once, when it first starts, so that queues built together
+/// do not act together. Stopped and started again it keeps to its grid.
 #[derive(Clone, Debug)]
 pub(crate) struct Tick {
     period: Duration,
@@ -49,12 +49,13 @@ impl Tick {
         self.running.then_some(self.next)
     }
 
-    /// How many ticks are due at `now`: more than one when the host was held up. The next one is then after `now`.
+    /// How many ticks are due at `now`: more than one when the host was held up. The next one is
+    /// then after `now`.
     pub(crate) fn take(&mut self, now: Instant) -> u64 {
         if self.running { self.pass(now) } else { 0 }
     }
 
-    /// Moves to the first point of the grid after `now` and says how many points that passed.
+    /// Moves to the first point of the grid after `now` and returns the number of points passed.
     fn pass(&mut self, now: Instant) -> u64 {
         if self.next > now {
             return 0;

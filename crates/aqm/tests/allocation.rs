@@ -1,4 +1,5 @@
-//! After it has grown to its working size, no queue of any kind asks for memory, packet by packet.
+//! Once a queue has grown to its working size, processing packets allocates no memory, whatever the
+//! kind.
 
 use goodqueue_aqm::sched::{kind, kinds};
 use goodqueue_aqm::spec::{Chosen, LinkFacts};
@@ -9,23 +10,23 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    /// Requests of this thread: the test harness has threads of its own.
+    /// Allocations of this thread only: the test harness has threads of its own.
     static REQUESTS: Cell<u64> = const { Cell::new(0) };
 }
 
 fn count() {
-    // A thread that is ending has no counter any more.
+    // The counter of a thread that is ending no longer exists.
     let _ = REQUESTS.try_with(|requests| requests.set(requests.get() + 1));
 }
 
 struct Counting;
 
-#[expect(unsafe_code, reason = "an allocator is unsafe by its trait; this one hands everything on to the system's")]
-// SAFETY: every call goes to the system's allocator with the same arguments.
+#[expect(unsafe_code, reason = "the trait of an allocator is unsafe; this one forwards every call to the system's")]
+// SAFETY: every call is forwarded to the system's allocator with the same arguments.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: what the caller promises is what the system's allocator asks for.
+        // SAFETY: the caller's promise is the precondition of the system's allocator.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
@@ -42,10 +43,10 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Enough for a queue to have been full, with as many flows as there are.
+/// Enough operations for a queue to have been full, and for every flow to have appeared.
 const WARM_UP: usize = 400_000;
 
-/// Takes the queue through the operations; time and packets are made here, not in the queue.
+/// Runs operations on the queue; the clock and the packets belong to the test, not to the queue.
 fn work(queue: &mut AnyQdisc<SimplePacket>, now: &mut Instant, operations: impl Iterator<Item = Operation>) {
     let mut sink = goodqueue_aqm::NoSink;
     for operation in operations {
@@ -83,7 +84,7 @@ fn no_queue_asks_for_memory_once_it_has_its_size() {
         let before = REQUESTS.get();
         work(&mut queue, &mut now, Operations::new(4, Mix::Everything).take(100_000));
         let during = REQUESTS.get() - before;
-        assert_eq!(during, 0, "{} asked for memory {during} times in a hundred thousand operations", spec.kind);
-        assert!(queue.counters().departed.packets.get() > 1_000, "{}: hardly anything passed", spec.kind);
+        assert_eq!(during, 0, "{} allocated memory {during} times in a hundred thousand operations", spec.kind);
+        assert!(queue.counters().departed.packets.get() > 1_000, "{}: too few packets passed", spec.kind);
     }
 }

@@ -1,11 +1,13 @@
-//! An algorithm that compares an arriving packet with a waiting one: what the queue shows it, drops, and books.
+//! An algorithm that compares an arriving packet with a waiting one: what the queue shows it,
+//! drops, and counts.
 
 use goodqueue_aqm::{
     Aqm, Comparison, Dropped, Env, Limit, ManagedQueue, PacketView, Qdisc, QueueView, Reason, SimplePacket, Sink, Verdict,
 };
 use goodqueue_units::{Bytes, Instant, Packets};
 
-/// Compares every packet with the one `place` places behind the head: of the same flow, both are dropped.
+/// Compares every packet with the one `place` places behind the head and drops both if they are of
+/// one flow.
 struct Nosy {
     place: usize,
     emptied: u32,
@@ -52,7 +54,8 @@ fn packet(id: u64, flow: u32) -> SimplePacket {
     SimplePacket { id, flow, ..SimplePacket::new(100 + id as u32) }
 }
 
-/// Offers packets of these flows; gives what was dropped and what then leaves.
+/// Offers packets of these flows. Returns the dropped packets, the departing ones, and how often
+/// the queue reported running empty.
 fn offer(place: usize, flows: &[u32]) -> (Vec<u64>, Vec<u64>, u32) {
     let mut queue = ManagedQueue::new(Nosy { place, emptied: 0 }, Limit::packets(10));
     let mut log = Log::default();

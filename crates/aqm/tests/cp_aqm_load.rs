@@ -1,5 +1,6 @@
-//! Mean queues of CP-AQM under unresponsive load: 10 Mbit/s, packets of 1500 bytes and 7 of framing, 45 kB of queue. The expected
-//! values come from an independent model of the same law, and agree with the paper's figures 2(a) and 2(b).
+//! Mean queues of CP-AQM under unresponsive load: 10 Mbit/s, packets of 1500 bytes plus 7 of
+//! framing, a queue of 45 kB. The expected values come from an independent model of the law and
+//! agree with figures 2(a) and 2(b) of Menth and Veith 2018.
 
 use goodqueue_aqm::sched::kind;
 use goodqueue_aqm::spec::{LinkFacts, Size, Value};
@@ -31,7 +32,8 @@ fn near(found: f64, expected: f64, tolerance: f64) {
     assert!((found - expected).abs() <= tolerance, "{found} is not {expected} ± {tolerance}");
 }
 
-/// Three arrivals to two departures lock in phase, and the phase decides where in a third of a packet the mean lies.
+/// Three arrivals per two departures lock in phase, and the phase decides within a third of a
+/// packet what the mean is.
 #[track_caller]
 fn near_in_some_phase(found: f64, expected: f64) {
     near(found, expected - 1.0 / 6.0, 1.0 / 6.0 + 0.05);

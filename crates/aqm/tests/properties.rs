@@ -1,7 +1,8 @@
-//! Any operations on any kind with any parameters: refused with a message, or every promise of a queue kept.
+//! Any operations on any kind with any parameters: either rejected with a message, or every promise
+//! of the contract is kept.
 
 use goodqueue_aqm::sched::kinds;
-use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, ParamSpec, Size, Unit, Value};
+use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, Param, Size, Unit, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, SimplePacket};
 use goodqueue_testkit::{CheckedQueue, Operation, Order};
 use goodqueue_units::{Bytes, Duration, Packets, Rate};
@@ -13,14 +14,14 @@ fn operation() -> impl Strategy<Value = Operation> {
     any::<[u8; Operation::ENCODED]>().prop_map(Operation::decode)
 }
 
-/// A number in `low..=high`, its ends and whole orders of magnitude as likely as anything between.
+/// A number in `low..=high`: one of the ends, or log-uniform in between.
 fn within((low, high): (f64, f64)) -> BoxedStrategy<f64> {
     let floor = low.max(1e-9);
     let spread = move |u: f64| (floor * goodqueue_aqm::math::pow(high / floor, u)).clamp(low, high);
     prop_oneof![Just(low), Just(high), (0.0..=1.0).prop_map(spread)].boxed()
 }
 
-fn value(param: &'static ParamSpec) -> BoxedStrategy<Value> {
+fn value(param: &'static Param) -> BoxedStrategy<Value> {
     let number = within(param.range);
     match param.unit {
         Unit::Duration => number.prop_map(|secs| Value::Duration(Duration::from_secs_f64(secs))).boxed(),
@@ -36,11 +37,11 @@ fn value(param: &'static ParamSpec) -> BoxedStrategy<Value> {
                 _ => Value::Size(Size::Time(Duration::from_secs_f64(n))),
             })
             .boxed(),
-        Unit::Algorithm | Unit::Queue => unreachable!("drawn by `any_kind`"),
+        unit => unreachable!("{unit}: drawn by `any_kind`, or no queue's"),
     }
 }
 
-/// Some of the kind's parameters, each within its range.
+/// Some of the parameters of a kind, each within its range.
 fn params(spec: &'static KindSpec) -> BoxedStrategy<Vec<(&'static str, Value)>> {
     let each: Vec<_> = spec
         .params
@@ -100,8 +101,9 @@ proptest! {
         if let Some(queue) = build(&made, &link, policy) {
             let order = match queue {
                 AnyQdisc::Managed(_) | AnyQdisc::TailDrop(_) => Order::Fifo,
-                AnyQdisc::FqCoDel(_) | AnyQdisc::Fair(_) | AnyQdisc::NfqCoDel(_) | AnyQdisc::FqPie(_) => Order::FifoPerFlow,
-                AnyQdisc::Several(_) => Order::FifoPerFlowAndCodepoint,
+                AnyQdisc::FqCoDel(_)
+ | AnyQdisc::SfqCoDel(_) | AnyQdisc::Fair(_) | AnyQdisc::NfqCoDel(_) | AnyQdisc::FqPie(_) => Order::FifoPerFlow,
+                _ => Order::FifoPerFlowAndCodepoint,
             };
             let is_shaped = made.0.kind == "shaper" || made.0.is_over_another() && made.2.kind.kind == "shaper";
             let queue = CheckedQueue::new(queue, policy, order);
@@ -122,5 +124,5 @@ fn most_random_parameters_are_accepted() {
         let link = facts().new_tree(&mut runner).expect("a link").current();
         accepted += usize::from(build(&made, &link, EcnPolicy::Drop).is_some());
     }
-    assert!(accepted > 120, "only {accepted} of 300: the property test hardly tests");
+    assert!(accepted > 120, "only {accepted} of 300 accepted: the property test tests too little");
 }

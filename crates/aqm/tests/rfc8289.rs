@@ -1,5 +1,6 @@
-//! CoDel as hooks of a queue against a loop over a queue, written from the pseudo-code of RFC 8289 §5 and knowing nothing of this
-//! crate. Marking follows Linux, as the RFC leaves it open: a mark takes the place of a drop and ends the loop.
+//! CoDel as hooks of a queue against a loop around a queue that was written from the pseudocode of
+//! RFC 8289 §5 and shares no code with this crate. Marking follows Linux, as the RFC leaves it
+//! open: a mark replaces a drop and ends the loop.
 
 use goodqueue_aqm::algo::codel::{CoDel, CoDelParams, Reentry};
 use goodqueue_aqm::{Dropped, EcnPolicy, Limit, ManagedQueue, Qdisc, Reason, SimplePacket, Sink};
@@ -137,7 +138,7 @@ impl Sink<SimplePacket> for Log {
     }
 }
 
-/// Events of a long random run: (drops, marks, threshold marks).
+/// Runs a long random sequence and counts its events: drops, marks, threshold marks.
 fn compare(seed: u64, params: CoDelParams, ect_share: f64, dequeues: u32) -> [u32; 3] {
     let mut rng = Rng::new(seed);
     let mut queue = ManagedQueue::new(CoDel::new(params), Limit::NONE).with_ecn(EcnPolicy::Mark);
@@ -161,7 +162,7 @@ fn compare(seed: u64, params: CoDelParams, ect_share: f64, dequeues: u32) -> [u3
     let service = params.target.as_nanos() / 4;
     for n in 0..dequeues {
         if n % 512 == 0 {
-            // Long queues are drained by a light load, empty ones filled by a heavy one.
+            // A light load drains long queues; a heavy load fills empty ones.
             load = if reference.queue.len() > 400 { 0.2 } else { 0.3 + 1.6 * rng.uniform() };
         }
         let arrivals = u64::from(rng.fires(load.min(1.0))) + u64::from(rng.fires(load - 1.0));
@@ -176,7 +177,7 @@ fn compare(seed: u64, params: CoDelParams, ect_share: f64, dequeues: u32) -> [u3
             id += 1;
         }
         now += rng.below(2 * service);
-        // Now and then the link stalls, so that several signals fall due at once.
+        // Occasionally the link stalls, so that several signals fall due at once.
         if rng.fires(0.0005) {
             now += rng.below(8 * params.interval.as_nanos());
         }

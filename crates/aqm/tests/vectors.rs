@@ -1,5 +1,6 @@
-//! Verdicts recorded from reference models that share no code with this crate: `vectors/<algorithm>/*.json`, written by
-//! `vectors/reference/*.py`; and recordings of Linux, `vectors/linux`. `docs/conformance.md` describes the format.
+//! Verdicts recorded from reference models that share no code with this crate:
+//! `vectors/<algorithm>/*.json`, written by `vectors/reference/*.py`; and recordings of Linux in
+//! `vectors/linux`. `docs/conformance.md` describes the format.
 
 use goodqueue_conformance::{Vector, replay};
 use std::path::{Path, PathBuf};

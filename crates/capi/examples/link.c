@@ -36,7 +36,7 @@ static GqPacket arrival(uint32_t number)
 static int run(const char *kind, const GqParam *params, size_t count)
 {
     const GqLink link = { .rate = 10000000, .delay = 10000000, .mtu = 1500, .limit_packets = 1000, .limit_bytes = GQ_NONE, .seed = 1 };
-    uint64_t by_reason[9] = { 0 };
+    uint64_t by_reason[GQ_REASONS] = { 0 };
     const GqSink sink = { .context = by_reason, .dropped = dropped };
     char message[200];
     GqQueue *queue = gq_queue_new(kind, params, count, &link, message, sizeof message);

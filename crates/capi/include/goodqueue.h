@@ -13,6 +13,11 @@
 #define GQ_NONE UINT64_MAX
 
 /*
+ The number of reasons: the length of an array that is indexed by `GqReason`.
+ */
+#define GQ_REASONS 10
+
+/*
  Why a packet was dropped or marked.
  */
 typedef enum GqReason {
@@ -76,7 +81,8 @@ typedef struct GqParam {
    */
   double number;
   /*
-   Its value where that is a word (a choice, or the algorithm of `fair`'s flows in `of`); null otherwise.
+   Its value where that is a word (a choice, or the algorithm of `fair`'s flows in `of`); null
+   otherwise.
    */
   const char *word;
 } GqParam;
@@ -94,11 +100,11 @@ typedef struct GqLink {
    */
   uint64_t delay;
   /*
-   Largest packet without framing, in bytes.
+   Largest packet without framing, in bytes: 1 to 1000000.
    */
   uint32_t mtu;
   /*
-   Bytes the link adds to each packet.
+   Framing bytes per packet, 0 to 10000.
    */
   uint32_t overhead;
   /*
@@ -136,7 +142,8 @@ typedef struct GqPacket {
    */
   uint32_t flow;
   /*
-   ECN field: 0 Not-ECT, 1 ECT(1), 2 ECT(0), 3 CE. Comes back as 3 if the queue marked the packet: the caller then sets CE in its header.
+   ECN field: 0 Not-ECT, 1 ECT(1), 2 ECT(0), 3 CE. Comes back as 3 if the queue marked the
+   packet: the caller then sets CE in its header.
    */
   uint8_t ecn;
   /*
@@ -146,7 +153,9 @@ typedef struct GqPacket {
 } GqPacket;
 
 /*
- Where a queue reports what it does to packets. Both functions may be null; neither may call the queue.
+ The callbacks by which a queue reports what it does to packets. Both may be null; neither may
+ call the queue. Both must return: a C++ exception or a `longjmp` that leaves one ends the
+ program or is undefined behaviour.
  */
 typedef struct GqSink {
   /*
@@ -212,12 +221,14 @@ extern "C" {
 #endif // __cplusplus
 
 /*
- Makes a queue of the kind `kind` (for instance "codel" or "fq-codel") with `count` parameters before `link`. Returns null and writes why
- into `message` (`size` bytes, cut to fit, ending in a zero byte) when that is not possible.
+ Makes a queue of the kind `kind` (for instance "codel" or "fq-codel") with `count` parameters
+ before `link`. Returns null and writes why into `message` (`size` bytes, cut to fit, ending in a
+ zero byte) when that is not possible.
 
  # Safety
- `kind` and every `name` and `word` are zero-terminated or, for `word`, null; `params` points to `count` parameters, or is null for
- none; `link` points to a link; `message` points to `size` writable bytes, or is null.
+ `kind` and every `name` and `word` are zero-terminated or, for `word`, null; `params` points to
+ `count` parameters, or is null for none; `link` points to a link; `message` points to `size`
+ writable bytes, or is null.
  */
 struct GqQueue *gq_queue_new(const char *kind,
                              const struct GqParam *params,
@@ -227,7 +238,8 @@ struct GqQueue *gq_queue_new(const char *kind,
                              size_t size);
 
 /*
- Frees a queue; what waits goes to `dropped` of `sink` with the reason overflow. Null is allowed.
+ Frees a queue. All packets that wait go to `dropped` of `sink` with the reason overflow,
+ whatever the queue holds back; `marked` is not called. Null is allowed.
 
  # Safety
  `queue` came from [`gq_queue_new`] and is not used again; `sink` points to a sink or is null.
@@ -246,11 +258,13 @@ void gq_enqueue(struct GqQueue *queue,
                 const struct GqSink *sink);
 
 /*
- The link is free: writes the next packet to `out` and returns true, or returns false when none is ready. If packets wait all the same,
- ask again at [`gq_next_timer`]. Packets dropped on the way go to `sink`.
+ The link is free: writes the next packet to `out` and returns true, or returns false when none
+ is ready. If packets wait all the same, ask again at [`gq_next_timer`]. Packets dropped on the
+ way go to `sink`.
 
  # Safety
- `queue` came from [`gq_queue_new`]; `out` points to writable memory for a departure; `sink` points to a sink or is null.
+ `queue` came from [`gq_queue_new`]; `out` points to writable memory for a departure; `sink`
+ points to a sink or is null.
  */
 bool gq_dequeue(struct GqQueue *queue,
                 uint64_t now,

@@ -1,12 +1,17 @@
-//! From the caller's words and numbers to a queue.
+//! Builds a queue from the caller's strings and numbers.
 
 use crate::host::Held;
 use crate::{GQ_NONE, GqLink, GqParam};
 use goodqueue_aqm::sched::{kind, kinds};
-use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, ParamSpec, Size, Unit, Value};
+use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, Param, Size, Unit, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng};
 use goodqueue_units::{Bytes, Duration, Packets, Rate};
 use std::ffi::{CStr, c_char};
+
+/// Largest packet of a link: more than any protocol has, jumbograms of an offload included.
+const LARGEST_MTU: u32 = 1_000_000;
+/// Largest framing of a packet.
+const LARGEST_OVERHEAD: u32 = 10_000;
 
 /// # Safety
 /// As for [`crate::gq_queue_new`].
@@ -17,10 +22,11 @@ pub unsafe fn queue(
     link: *const GqLink,
 ) -> Result<AnyQdisc<Held>, String> {
     // SAFETY: zero-terminated or null, as the caller promises.
-    let name = unsafe { text(name) }.ok_or("kind: is missing")?;
-    let spec = known(name)?;
+    let name = unsafe { text(name) }.map_err(|fault| format!("kind: {fault}"))?;
+    let spec = known(name.ok_or("kind: is missing")?)?;
     // SAFETY: a link or null.
     let link = unsafe { link.as_ref() }.ok_or("link: is missing")?;
+    check(link)?;
     let params = if params.is_null() || count == 0 {
         &[]
     } else {
@@ -31,7 +37,8 @@ pub unsafe fn queue(
     for param in params {
         // SAFETY: both zero-terminated or null.
         let (name, word) = unsafe { (text(param.name), text(param.word)) };
-        let name = name.ok_or("a parameter has no name")?;
+        let name = name.map_err(|fault| format!("the name of a parameter {fault}"))?.ok_or("a parameter has no name")?;
+        let word = word.map_err(|fault| format!("{name}: {fault}"))?;
         let param_spec = spec.params.iter().find(|known| known.name == name);
         let param_spec = param_spec.ok_or_else(|| format!("{name}: `{}` has no such parameter", spec.kind))?;
         if param_spec.unit.is_another() {
@@ -52,6 +59,17 @@ fn known(name: &str) -> Result<&'static KindSpec, String> {
     })
 }
 
+/// Refuses sizes that no link has. Fair queues count them down turn by turn, which must end soon.
+fn check(link: &GqLink) -> Result<(), String> {
+    if !(1..=LARGEST_MTU).contains(&link.mtu) {
+        return Err(format!("mtu: {} is out of range: allowed 1 to {LARGEST_MTU} bytes", link.mtu));
+    }
+    if link.overhead > LARGEST_OVERHEAD {
+        return Err(format!("overhead: {} is out of range: allowed 0 to {LARGEST_OVERHEAD} bytes", link.overhead));
+    }
+    Ok(())
+}
+
 fn facts(link: &GqLink) -> LinkFacts {
     let limited = |limit: u64| if limit == GQ_NONE { u64::MAX } else { limit };
     LinkFacts {
@@ -63,7 +81,7 @@ fn facts(link: &GqLink) -> LinkFacts {
     }
 }
 
-fn value(param: &ParamSpec, number: f64, word: Option<&str>) -> Result<Value, String> {
+fn value(param: &Param, number: f64, word: Option<&str>) -> Result<Value, String> {
     if !number.is_finite() || number < 0.0 {
         return Err(format!("{}: {number} is not a number from 0 on", param.name));
     }
@@ -79,18 +97,20 @@ fn value(param: &ParamSpec, number: f64, word: Option<&str>) -> Result<Value, St
             let known = words.iter().find(|known| **known == word);
             Value::Choice(known.ok_or_else(|| format!("{}: `{word}` is not one of {}", param.name, words.join(", ")))?)
         }
-        Unit::Algorithm | Unit::Queue => return Err(format!("{}: is an algorithm, not a number", param.name)),
+        unit => return Err(format!("{}: is {unit}, not a number", param.name)),
     })
 }
 
+/// The string at `pointer`; `None` for null.
+///
 /// # Safety
-/// `pointer` is zero-terminated text that outlives the result, or null.
-unsafe fn text<'a>(pointer: *const c_char) -> Option<&'a str> {
+/// `pointer` is a zero-terminated string that outlives the result, or null.
+unsafe fn text<'a>(pointer: *const c_char) -> Result<Option<&'a str>, &'static str> {
     if pointer.is_null() {
-        return None;
+        return Ok(None);
     }
     // SAFETY: as above.
-    unsafe { CStr::from_ptr(pointer) }.to_str().ok()
+    unsafe { CStr::from_ptr(pointer) }.to_str().map(Some).map_err(|_| "is not UTF-8")
 }
 
 /// Writes `error` into the caller's memory, cut to fit.

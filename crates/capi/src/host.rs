@@ -1,10 +1,10 @@
-//! The caller's packets and functions, as the library sees them.
+//! The caller's packets and callbacks, as the library sees them.
 
 use crate::{GqPacket, GqSink};
 use goodqueue_aqm::{AnyQdisc, Dropped, FlowHash, Packet, Qdisc, Reason, Sink};
 use goodqueue_units::{Bytes, Class, Ecn, Instant};
 
-/// A packet of the caller's.
+/// A packet of the caller.
 #[derive(Clone, Copy, Debug)]
 pub struct Held(pub GqPacket);
 
@@ -51,22 +51,34 @@ impl Sink<Held> for Reporter {
     }
 }
 
-/// Gives back everything that waits.
+/// Reports everything that leaves a queue as dropped because the queue is freed.
+struct Freed<'a>(&'a mut Reporter);
+
+impl Sink<Held> for Freed<'_> {
+    fn dropped(&mut self, packet: Held, drop: Dropped) {
+        self.0.dropped(packet, Dropped { reason: Reason::Overflow, ..drop });
+    }
+    fn marked(&mut self, _: &Held, _: Reason) {}
+}
+
+/// Gives back all packets that wait, with the reason overflow.
 pub fn empty(queue: &mut AnyQdisc<Held>, mut now: Instant, reporter: &mut Reporter) {
+    let mut freed = Freed(reporter);
     while !queue.view().packets.is_zero() {
-        match queue.dequeue(now, reporter) {
-            Some(departure) => {
-                let drop = Dropped { reason: Reason::Overflow, enqueued_at: departure.enqueued_at };
-                reporter.dropped(departure.packet, drop);
+        if let Some(departure) = queue.dequeue(now, &mut freed) {
+            let drop = Dropped { reason: Reason::Overflow, enqueued_at: departure.enqueued_at };
+            freed.dropped(departure.packet, drop);
+            continue;
+        }
+        // The queue holds packets back until its timer, or until a time that the caller's clock
+        // has passed before.
+        match queue.next_timer().filter(|&due| due > now) {
+            Some(due) => {
+                now = due;
+                queue.handle_timer(now);
             }
-            // A queue that holds packets back says until when.
-            None => match queue.next_timer().filter(|&due| due > now) {
-                Some(due) => {
-                    now = due;
-                    queue.handle_timer(now);
-                }
-                None => return,
-            },
+            None if now < Instant::MAX => now = Instant::MAX,
+            None => return,
         }
     }
 }

@@ -1,9 +1,11 @@
 //! The queues of goodqueue for programs in C.
 //!
-//! `include/goodqueue.h` is made from this file; `examples/link.c` shows its use. A queue is made by [`gq_queue_new`] and belongs to the
-//! caller, who may use it from one thread at a time. Times are nanoseconds of a clock of the caller's choice that never runs backwards.
-//! Packets stay the caller's: a queue keeps the pointer `data` and a few facts, and gives every one back, by [`gq_dequeue`] or through
-//! `dropped`; whatever waits when a queue is freed is given back through the same function.
+//! `include/goodqueue.h` is made from this file; `examples/link.c` shows its use. A queue is made
+//! by [`gq_queue_new`] and belongs to the caller, who may use it from one thread at a time. Times
+//! are nanoseconds of a clock of the caller's choice that never runs backwards. Packets stay the
+//! caller's: a queue keeps the pointer `data` and a few facts, and gives every one back, by
+//! [`gq_dequeue`] or through `dropped`; whatever waits when a queue is freed is given back through
+//! the same function.
 
 mod build;
 mod host;
@@ -29,7 +31,8 @@ pub struct GqPacket {
     pub length: u32,
     /// A hash or number, equal for packets of one flow.
     pub flow: u32,
-    /// ECN field: 0 Not-ECT, 1 ECT(1), 2 ECT(0), 3 CE. Comes back as 3 if the queue marked the packet: the caller then sets CE in its header.
+    /// ECN field: 0 Not-ECT, 1 ECT(1), 2 ECT(0), 3 CE. Comes back as 3 if the queue marked the
+    /// packet: the caller then sets CE in its header.
     pub ecn: u8,
     /// Class selector of the DSCP, 0 to 7; 0 is best effort.
     pub traffic_class: u8,
@@ -78,7 +81,12 @@ impl From<Reason> for GqReason {
     }
 }
 
-/// Where a queue reports what it does to packets. Both functions may be null; neither may call the queue.
+/// The number of reasons: the length of an array that is indexed by `GqReason`.
+pub const GQ_REASONS: usize = 10;
+
+/// The callbacks by which a queue reports what it does to packets. Both may be null; neither may
+/// call the queue. Both must return: a C++ exception or a `longjmp` that leaves one ends the
+/// program or is undefined behaviour.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct GqSink {
@@ -98,9 +106,9 @@ pub struct GqLink {
     pub rate: u64,
     /// One-way propagation delay in ns; some automatic settings use it.
     pub delay: u64,
-    /// Largest packet without framing, in bytes.
+    /// Largest packet without framing, in bytes: 1 to 1000000.
     pub mtu: u32,
-    /// Bytes the link adds to each packet.
+    /// Framing bytes per packet, 0 to 10000.
     pub overhead: u32,
     /// The queue holds at most so many packets; `GQ_NONE`: no limit.
     pub limit_packets: u64,
@@ -120,7 +128,8 @@ pub struct GqParam {
     pub name: *const c_char,
     /// Its value in seconds, bytes, bit/s or as a plain number; 0 or 1 for a switch.
     pub number: f64,
-    /// Its value where that is a word (a choice, or the algorithm of `fair`'s flows in `of`); null otherwise.
+    /// Its value where that is a word (a choice, or the algorithm of `fair`'s flows in `of`); null
+    /// otherwise.
     pub word: *const c_char,
 }
 
@@ -152,12 +161,14 @@ pub struct GqCounters {
     pub waiting_bytes: u64,
 }
 
-/// Makes a queue of the kind `kind` (for instance "codel" or "fq-codel") with `count` parameters before `link`. Returns null and writes why
-/// into `message` (`size` bytes, cut to fit, ending in a zero byte) when that is not possible.
+/// Makes a queue of the kind `kind` (for instance "codel" or "fq-codel") with `count` parameters
+/// before `link`. Returns null and writes why into `message` (`size` bytes, cut to fit, ending in a
+/// zero byte) when that is not possible.
 ///
 /// # Safety
-/// `kind` and every `name` and `word` are zero-terminated or, for `word`, null; `params` points to `count` parameters, or is null for
-/// none; `link` points to a link; `message` points to `size` writable bytes, or is null.
+/// `kind` and every `name` and `word` are zero-terminated or, for `word`, null; `params` points to
+/// `count` parameters, or is null for none; `link` points to a link; `message` points to `size`
+/// writable bytes, or is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gq_queue_new(
     kind: *const c_char,
@@ -178,7 +189,8 @@ pub unsafe extern "C" fn gq_queue_new(
     }
 }
 
-/// Frees a queue; what waits goes to `dropped` of `sink` with the reason overflow. Null is allowed.
+/// Frees a queue. All packets that wait go to `dropped` of `sink` with the reason overflow,
+/// whatever the queue holds back; `marked` is not called. Null is allowed.
 ///
 /// # Safety
 /// `queue` came from [`gq_queue_new`] and is not used again; `sink` points to a sink or is null.
@@ -205,11 +217,13 @@ pub unsafe extern "C" fn gq_enqueue(queue: *mut GqQueue, now: u64, packet: GqPac
     queue.0.enqueue(Instant::from_nanos(now), Held(packet), &mut reporter);
 }
 
-/// The link is free: writes the next packet to `out` and returns true, or returns false when none is ready. If packets wait all the same,
-/// ask again at [`gq_next_timer`]. Packets dropped on the way go to `sink`.
+/// The link is free: writes the next packet to `out` and returns true, or returns false when none
+/// is ready. If packets wait all the same, ask again at [`gq_next_timer`]. Packets dropped on the
+/// way go to `sink`.
 ///
 /// # Safety
-/// `queue` came from [`gq_queue_new`]; `out` points to writable memory for a departure; `sink` points to a sink or is null.
+/// `queue` came from [`gq_queue_new`]; `out` points to writable memory for a departure; `sink`
+/// points to a sink or is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gq_dequeue(queue: *mut GqQueue, now: u64, out: *mut GqDeparture, sink: *const GqSink) -> bool {
     // SAFETY: the caller's queue, used by nobody else during the call; a sink or null.

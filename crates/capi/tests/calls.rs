@@ -1,8 +1,8 @@
 //! The functions as C calls them: wrong arguments get messages, every packet comes back.
 
 use goodqueue::{
-    GQ_NONE, GqDeparture, GqLink, GqPacket, GqParam, GqReason, GqSink, gq_counters, gq_dequeue, gq_enqueue, gq_queue_free,
-    gq_queue_new,
+    GQ_NONE, GQ_REASONS, GqDeparture, GqLink, GqPacket, GqParam, GqReason, GqSink, gq_counters, gq_dequeue, gq_enqueue,
+    gq_queue_free, gq_queue_new,
 };
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::{null, null_mut};
@@ -12,8 +12,12 @@ fn link() -> GqLink {
     GqLink { rate, delay, mtu: 1500, overhead: 0, limit_packets: 10, limit_bytes: GQ_NONE, ecn: 0, seed: 1 }
 }
 
-/// What is said of a queue that cannot be made.
+/// The message about a queue that cannot be made.
 fn message(kind: &str, param: Option<(&str, f64, Option<&str>)>) -> String {
+    message_on(&link(), kind.as_bytes(), param)
+}
+
+fn message_on(link: &GqLink, kind: &[u8], param: Option<(&str, f64, Option<&str>)>) -> String {
     let kind = CString::new(kind).expect("no zero");
     let words = param.map(|(name, number, word)| {
         (CString::new(name).expect("no zero"), number, word.map(|word| CString::new(word).expect("no zero")))
@@ -26,8 +30,7 @@ fn message(kind: &str, param: Option<(&str, f64, Option<&str>)>) -> String {
     let mut text = [0 as c_char; 120];
     let params = param.as_ref().map_or(null(), std::ptr::from_ref);
     // SAFETY: all pointers are to values that live until after the call.
-    let queue =
-        unsafe { gq_queue_new(kind.as_ptr(), params, usize::from(param.is_some()), &link(), text.as_mut_ptr(), text.len()) };
+    let queue = unsafe { gq_queue_new(kind.as_ptr(), params, usize::from(param.is_some()), link, text.as_mut_ptr(), text.len()) };
     assert!(queue.is_null(), "it was made");
     // SAFETY: the function wrote a zero.
     unsafe { CStr::from_ptr(text.as_ptr()) }.to_str().expect("UTF-8").to_owned()
@@ -82,4 +85,76 @@ fn every_packet_comes_back() {
     }
     // SAFETY: null is allowed.
     unsafe { gq_queue_free(null_mut(), 0, null()) };
+}
+
+#[test]
+fn strings_that_are_no_utf_8_and_sizes_that_no_link_has_are_explained() {
+    assert_eq!(message_on(&link(), b"codel\xff", None), "kind: is not UTF-8");
+    let sized = |mtu, overhead| message_on(&GqLink { mtu, overhead, ..link() }, b"cake", None);
+    assert_eq!(sized(0, 0), "mtu: 0 is out of range: allowed 1 to 1000000 bytes");
+    assert_eq!(sized(u32::MAX, 0), "mtu: 4294967295 is out of range: allowed 1 to 1000000 bytes");
+    assert_eq!(sized(1500, u32::MAX), "overhead: 4294967295 is out of range: allowed 0 to 10000 bytes");
+}
+
+#[test]
+fn an_array_of_all_reasons_has_room_for_each() {
+    assert_eq!(GQ_REASONS, goodqueue_aqm::Reason::ALL.len());
+    assert!(goodqueue_aqm::Reason::ALL.iter().all(|reason| (GqReason::from(*reason) as usize) < GQ_REASONS));
+    let example = include_str!("../examples/link.c");
+    assert!(example.contains("by_reason[GQ_REASONS]"), "the example counts by reason");
+}
+
+extern "C" fn mark(context: *mut c_void, _: GqPacket, _: GqReason) {
+    // SAFETY: the context of the tests below.
+    unsafe { &mut *context.cast::<Vec<(usize, GqReason)>>() }.push((0, GqReason::Head));
+}
+
+/// What `gq_queue_free` at `end` reports of a queue that 101 packets arrived at, one of which left.
+fn freed(kind: &str, param: Option<(&str, f64)>, arrival: u64, end: u64) -> Vec<(usize, GqReason)> {
+    let name = CString::new(kind).expect("no zero");
+    let words = param.map(|(name, number)| (CString::new(name).expect("no zero"), number));
+    let param = words.as_ref().map(|(name, number)| GqParam { name: name.as_ptr(), number: *number, word: null() });
+    let mut back: Vec<(usize, GqReason)> = Vec::new();
+    let sink = GqSink { context: std::ptr::from_mut(&mut back).cast(), dropped: Some(note), marked: Some(mark) };
+    let link = GqLink { limit_packets: 1000, ecn: 1, ..link() };
+    let params = param.as_ref().map_or(null(), std::ptr::from_ref);
+    // SAFETY: all pointers are to values that live until after the call.
+    unsafe {
+        let queue = gq_queue_new(name.as_ptr(), params, usize::from(param.is_some()), &link, null_mut(), 0);
+        assert!(!queue.is_null(), "{kind}");
+        for number in 1..=101_usize {
+            let data = number as *mut c_void;
+            let ecn = if number % 2 == 0 { 1 } else { 0 };
+            gq_enqueue(queue, arrival, GqPacket { data, length: 1000, flow: 1, ecn, traffic_class: 0 }, &sink);
+        }
+        let mut out = std::mem::MaybeUninit::<GqDeparture>::uninit();
+        assert!(gq_dequeue(queue, arrival, out.as_mut_ptr(), &sink));
+        assert!(back.is_empty(), "{kind}");
+        gq_queue_free(queue, end, &sink);
+    }
+    back
+}
+
+#[test]
+fn what_waits_when_a_queue_is_freed_comes_back_as_overflow() {
+    let second = 1_000_000_000;
+    for (kind, param, arrival, end) in [
+        ("codel", None, 1, 10 * second),
+        ("fq-codel", None, 1, 10 * second),
+        ("dualpi2", None, 1, 10 * second),
+        ("pie", None, 1, 10 * second),
+        ("shaper", Some(("rate", 1000.0)), 1, second),
+        // Packets are held back until a time beyond the end of the clock.
+        ("shaper", Some(("rate", 1.0)), u64::MAX - second, u64::MAX - second),
+        // A clock that went backwards.
+        ("shaper", Some(("rate", 1000.0)), second, 0),
+    ] {
+        let back = freed(kind, param, arrival, end);
+        let mut numbers: Vec<usize> = back.iter().map(|(number, _)| *number).collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers.len(), 100, "{kind}: every packet once, and no marks");
+        numbers.dedup();
+        assert_eq!(numbers.len(), 100, "{kind}");
+        assert!(back.iter().all(|(_, reason)| *reason == GqReason::Overflow), "{kind}");
+    }
 }

@@ -1,4 +1,5 @@
-//! `include/goodqueue.h` is what the library says, and a program in C that is compiled with it works.
+//! `include/goodqueue.h` is what the library says, and a program in C that is compiled with it
+//! works.
 //!
 //! When it is stale: `cargo test -p goodqueue-capi -- --ignored` (`make docs`).
 
@@ -22,7 +23,8 @@ fn path() -> PathBuf {
     here().join("include/goodqueue.h")
 }
 
-/// The static library cargo built for this test: the newest, as those of other versions may lie beside it.
+/// The static library cargo built for this test: the newest, as those of other versions may lie
+/// beside it.
 fn library() -> PathBuf {
     let test = std::env::current_exe().expect("this program has a path");
     let entries = fs::read_dir(test.parent().expect("a folder")).expect("a readable folder");
@@ -38,6 +40,12 @@ fn library() -> PathBuf {
 fn the_header_is_what_the_library_says() {
     let written = fs::read_to_string(path()).unwrap_or_default();
     assert!(written == header(), "crates/capi/include/goodqueue.h is stale: make docs");
+}
+
+#[test]
+fn the_header_says_that_callbacks_return() {
+    let written = fs::read_to_string(path()).unwrap_or_default();
+    assert!(written.contains("a C++ exception or a `longjmp`"), "crates/capi/include/goodqueue.h");
 }
 
 #[test]

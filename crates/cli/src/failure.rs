@@ -1,9 +1,11 @@
 //! What ends a command early, and how it is said.
 
-use crate::output::say;
+mod excerpt;
+
+use crate::output::{say, say_styled};
+use excerpt::Style;
 use goodqueue_lab::error::RecordError;
 use goodqueue_lab::plan::PlanError;
-use miette::{GraphicalReportHandler, GraphicalTheme};
 use std::io::{self, IsTerminal};
 
 /// Why a command did not succeed.
@@ -38,7 +40,7 @@ impl Failure {
     pub fn report(self) -> u8 {
         match self {
             Self::Plan(error) => {
-                say(&render(&error));
+                say_styled(&render(&error));
                 Self::INPUT
             }
             Self::Input(message) => {
@@ -74,26 +76,22 @@ impl From<io::Error> for Failure {
 impl From<RecordError> for Failure {
     fn from(error: RecordError) -> Self {
         match error {
-            RecordError::Unusable { .. } => Self::Input(format!("--out {error}")),
+            RecordError::Unusable { .. } | RecordError::Held { .. } => Self::Input(format!("--out {error}")),
+            RecordError::Target { .. } => Self::Input(error.to_string()),
             RecordError::Write { .. } => Self::Run(error.to_string()),
         }
     }
 }
 
-/// All mistakes with the lines they are in: coloured on a terminal, plain elsewhere.
+/// All faults: with the lines they are in on a terminal, one line each elsewhere.
 fn render(error: &PlanError) -> String {
     if !io::stderr().is_terminal() {
         return error.faults().map(line).collect::<Vec<_>>().join("\n");
     }
     #[allow(clippy::disallowed_methods, reason = "a convention of terminals; no result depends on it")]
-    let plain = std::env::var_os("NO_COLOR").is_some();
-    let theme = if plain { GraphicalTheme::unicode_nocolor() } else { GraphicalTheme::unicode() };
-    let handler = GraphicalReportHandler::new_themed(theme).with_width(crate::output::width().min(120));
-    let mut text = String::new();
-    match handler.render_report(&mut text, error) {
-        Ok(()) => text.trim_end().to_owned(),
-        Err(_) => error.text(),
-    }
+    let style = if std::env::var_os("NO_COLOR").is_some() { Style::Plain } else { Style::Coloured };
+    let width = crate::output::width().min(120);
+    error.faults().map(|fault| excerpt::render(fault, style, width)).collect::<Vec<_>>().join("\n\n")
 }
 
 fn line(fault: &goodqueue_lab::plan::Fault) -> String {

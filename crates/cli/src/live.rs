@@ -1,35 +1,19 @@
 //! From a plan's link to what the live host runs.
 
 pub mod host;
+mod outcome;
+pub mod translate;
 pub mod validity;
 
 use goodqueue_aqm::spec::LinkFacts;
 use goodqueue_aqm::{AnyQdisc, Limit, Packet};
 use goodqueue_lab::plan::{Direction, Link, Queue};
-use goodqueue_live::rate::Opportunities;
-use goodqueue_live::{Line, RateSpec};
-use goodqueue_sim::RateSpec as PlannedRate;
+use goodqueue_live::Line;
 use goodqueue_units::{Instant, Rng};
-use std::sync::Arc;
-
-/// A rate as the live host wants it; times of steps count from `start` on its clock.
-fn rate(planned: &PlannedRate, start: Instant) -> RateSpec {
-    match planned {
-        PlannedRate::Constant(rate) => RateSpec::Constant(*rate),
-        PlannedRate::Steps(steps) => {
-            let later =
-                |&(at, rate): &(Instant, _)| (if at == Instant::ZERO { at } else { at + start.since(Instant::ZERO) }, rate);
-            RateSpec::Steps(steps.iter().map(later).collect())
-        }
-        PlannedRate::Trace(trace) => {
-            RateSpec::Recorded(Arc::new(Opportunities { at: trace.opportunities.clone(), period: trace.period }))
-        }
-    }
-}
 
 /// One direction of a link; steps of its rate count from `start`.
 pub fn line(link: &Link, direction: &Direction, start: Instant) -> Line {
-    Line { rate: rate(&direction.rate, start), delay: direction.delay, overhead: link.overhead }
+    Line { rate: direction.rate.from_start(start), delay: direction.delay, overhead: link.overhead }
 }
 
 /// The limit of a direction's queue.

@@ -1,5 +1,6 @@
 //! Standard output and standard error, of which neither may be taken for granted.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
@@ -18,7 +19,8 @@ pub fn itself() -> &'static [OsString] {
     ITSELF.get().map_or(&[], Vec::as_slice)
 }
 
-/// Keeps the command line for the files that name it. Its program goes by name only: where it is installed says nothing about a result.
+/// Keeps the command line for the files that name it. Its program goes by name only: where it is
+/// installed says nothing about a result.
 pub fn remember_command_line(words: impl Iterator<Item = OsString>) {
     // A second command in one process is the same command line's.
     let _ = COMMAND_LINE.set(words.map(|word| word.to_string_lossy().into_owned()).collect());
@@ -29,18 +31,31 @@ pub fn command_line() -> Vec<String> {
     COMMAND_LINE.get().cloned().unwrap_or_default()
 }
 
-/// One message on standard error. A closed standard error is no reason to fail.
+/// One message on standard error, with names from files made harmless. A closed standard error is
+/// no reason to fail.
 pub fn say(message: &str) {
+    say_styled(&harmless(message));
+}
+
+/// One message with colours of our own.
+pub fn say_styled(message: &str) {
     let _ = writeln!(io::stderr().lock(), "{message}");
 }
 
-/// Text on standard output.
+/// Text without what terminals obey: a name in a scenario could clear the screen, or give the
+/// window another title.
+fn harmless(text: &str) -> Cow<'_, str> {
+    let is_harmful = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    if text.contains(is_harmful) { Cow::Owned(text.replace(is_harmful, "\u{fffd}")) } else { Cow::Borrowed(text) }
+}
+
+/// Text on standard output, with names from files made harmless.
 ///
 /// # Errors
 /// When it cannot be written, for instance because the reader has gone.
 pub fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
+    out.write_all(harmless(text).as_bytes())?;
     out.flush()
 }
 
@@ -50,4 +65,18 @@ pub fn width() -> usize {
         return 120;
     }
     terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terminals_get_nothing_to_obey() {
+        assert_eq!(harmless("a\tb\nä µs ±"), "a\tb\nä µs ±");
+        assert_eq!(
+            harmless("\u{1b}]0;title\u{7}\u{1b}[2J\0\r\u{9b}2J"),
+            "\u{fffd}]0;title\u{fffd}\u{fffd}[2J\u{fffd}\u{fffd}\u{fffd}2J"
+        );
+    }
 }

@@ -1,6 +1,7 @@
 //! What `run` and `compare` have in common: run a plan, write its folder, print its table.
 
 mod files;
+mod place;
 mod tables;
 
 use crate::failure::Failure;
@@ -9,15 +10,15 @@ use crate::output::{print, say};
 use crate::progress::Progress;
 use crate::settings::RunSettings;
 use files::Files;
-#[cfg(target_os = "linux")]
-pub use files::file_name;
 use goodqueue_lab::compare::{Labels, meaning};
 use goodqueue_lab::lint;
 use goodqueue_lab::plan::{Plan, Point};
-use goodqueue_lab::record::write_file;
+use goodqueue_lab::record::{check_target, write_file};
 use goodqueue_lab::runner::{self, RunOptions, RunReport};
 use goodqueue_lab::summary::Summary;
 use goodqueue_units::Duration;
+#[cfg(target_os = "linux")]
+pub use place::{file_name, without};
 use std::collections::BTreeMap;
 
 /// A plan to be run, and the text of its scenario for the folder.
@@ -63,7 +64,10 @@ impl Host {
             #[cfg(target_os = "linux")]
             Self::Linux => crate::linux::check(points).map(drop),
             #[cfg(target_os = "linux")]
-            Self::Live => points.iter().try_for_each(crate::live::host::check).map_err(Failure::Input),
+            Self::Live => points
+                .iter()
+                .try_for_each(crate::live::host::check)
+                .map_err(|refusal| Failure::Input(format!("--on live: {refusal}"))),
             _ => {
                 // The simulator runs all that can be written.
                 let _ = points;
@@ -131,6 +135,9 @@ struct Carried {
 pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     let points = job.plan.points()?;
     let options = options(job, &points)?;
+    if let Some(path) = job.settings.json.as_ref().filter(|_| !job.settings.json_to_stdout()) {
+        check_target(path).map_err(|error| Failure::Input(format!("--json {error}")))?;
+    }
     job.host.prepare(&points, job.settings)?;
     let mut warnings = warnings(&points);
     for warning in &warnings {
@@ -166,8 +173,8 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     // The table first: whatever happens to the files, nothing finished is lost.
     let printed = show(&finished);
     let written = files.finish(&finished);
-    if printed.is_ok() && !job.settings.json_to_stdout() && written.is_ok() {
-        say(&format!("results in {}", files.path().display()));
+    if let (Ok(()), Ok(path), false) = (&printed, &written, job.settings.json_to_stdout()) {
+        say(&format!("results in {}", path.display()));
     }
     written?;
     printed?;

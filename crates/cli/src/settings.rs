@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use goodqueue_lab::plan::Scenario;
-use goodqueue_lab::quantity;
-use goodqueue_lab::runner::Recorded;
+use goodqueue_lab::quantity::{self, Limits};
+use goodqueue_lab::runner::{Recorded, shortest_sampling_period};
 use goodqueue_units::Duration;
 use std::path::PathBuf;
 
@@ -45,9 +45,6 @@ pub enum Record {
     All,
 }
 
-/// A record of more samples would not fit in memory.
-const MOST_SAMPLES: u64 = 1_000_000;
-
 impl RunSettings {
     /// Runs at the same time.
     pub fn jobs(&self) -> usize {
@@ -76,17 +73,14 @@ impl RunSettings {
     pub fn sample_every(&self, scenario: &Scenario) -> Result<Option<Duration>, Failure> {
         let Some(text) = &self.sample else { return Ok(None) };
         let wrong = |message: String| Failure::Input(format!("--sample: {message}"));
-        let period = quantity::duration(text).map_err(|error| {
+        let span = scenario.warmup + scenario.duration;
+        let least = shortest_sampling_period(scenario);
+        let period = quantity::duration_within(text, Limits::new(least, span)).map_err(|error| {
             wrong(match error.help {
                 Some(help) => format!("{}; {help}", error.message),
                 None => error.message,
             })
         })?;
-        let span = scenario.warmup + scenario.duration;
-        let least = Duration::ns(span.as_nanos().div_ceil(MOST_SAMPLES).max(1));
-        if period < least || period > span {
-            return Err(wrong(format!("`{text}` is out of range: allowed {least} to {span} for this scenario")));
-        }
         Ok(Some(period))
     }
 }

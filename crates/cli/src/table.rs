@@ -91,7 +91,8 @@ fn cut(text: &str, width: usize) -> String {
     kept
 }
 
-/// `12.3±0.4`: as many digits as the interval supports, four where there is none, `-` for what is not defined.
+/// `12.3±0.4`: as many digits as the interval supports, four where there is none, `-` for what is
+/// not defined.
 fn cell(figure: Figure, scale: f64) -> String {
     let Some(mean) = figure.mean.map(|mean| mean * scale) else { return "-".to_owned() };
     let few = decimals_of(mean / 1000.0);
@@ -109,7 +110,8 @@ fn cell(figure: Figure, scale: f64) -> String {
     }
 }
 
-/// Decimals that show the first digit of `value` that counts, and one more when it is a one; none for zero.
+/// Decimals that show the first digit of `value` that counts, and one more when it is a one; none
+/// for zero.
 fn decimals_of(value: f64) -> usize {
     let mut decimals = 0;
     let mut scaled = value.abs();

@@ -13,7 +13,7 @@ use std::time::Duration;
 const LONG: Duration = Duration::from_secs(20);
 
 fn bench() -> Option<Bench> {
-    Bench::for_test().inspect_err(|reason| println!("skipped: {reason}")).ok()
+    Bench::new().inspect_err(|reason| println!("skipped: {reason}")).ok()
 }
 
 /// A bridge and what it, and the process that outlives it, say.

@@ -167,7 +167,55 @@ fn a_disk_that_fills_up_is_said_and_the_table_is_printed() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("link bottleneck"));
     // What fits is there, whole; what does not has left nothing behind.
     serde_json::from_slice::<Value>(&fs::read(out.join("summary.json")).expect("the summary fits")).expect("valid JSON");
-    assert!(!out.join("report.html").exists() && !out.join("report.html.tmp").exists());
+    let left: Vec<_> = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!out.join("report.html").exists(), "{left:?}");
+    assert!(left.iter().all(|name| !name.to_string_lossy().ends_with(".tmp")), "{left:?}");
+}
+
+#[test]
+fn the_series_do_not_take_the_room_of_the_summary() {
+    let Some(disk) = SmallDisk::mount("64k") else {
+        eprintln!("skipped: tmpfs cannot be mounted here");
+        return;
+    };
+    let dir = scenario(&LONG.replace("[\"1 s\", \"1000000 s\"]", "[\"1 s\"]"));
+    let out = disk.0.path().join("r");
+    // The table is larger than the disk, the other files are smaller.
+    let arguments = ["run", "s.toml", "--sample", "20us", "--no-report", "--out"];
+    let output = gq(dir.path(), &arguments).arg(&out).output().expect("it runs");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.contains("series.parquet: cannot be written: No space left"), "{err}");
+    let mut left: Vec<_> = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["run.json", "scenario.toml", "summary.json"], "{err}");
+}
+
+#[test]
+fn interrupts_that_were_ignored_at_the_start_stay_ignored() {
+    let long = LONG.replace("[\"1 s\", ", "[");
+    for (ignored, signal) in [("HUP", "-HUP"), ("INT", "-INT")] {
+        let dir = scenario(&long);
+        let script = format!("trap '' {ignored}; exec \"$0\" run s.toml --jobs 1 --out r");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_gq")]).current_dir(dir.path());
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        wait_until_running(&mut child);
+        for _ in 0..3 {
+            assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill starts").success());
+        }
+        // A flag that is set ends a run within a moment.
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(1) {
+            assert!(child.try_wait().expect("it can be asked").is_none(), "{ignored} ended it");
+            std::thread::yield_now();
+        }
+        assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill starts").success());
+        let output = child.wait_with_output().expect("it ends");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{err}");
+        assert_eq!(err.matches("stopping: ").count(), 1, "{err}");
+    }
 }
 
 #[test]

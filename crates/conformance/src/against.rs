@@ -1,4 +1,5 @@
-//! Another program's queues over vectors: one line of JSON each way, on the program's standard input and output.
+//! Replays vectors against another program: one line of JSON each way, on its standard input and
+//! output.
 
 use crate::replay::{Difference, Mismatch, Outcome, agree};
 use crate::vector::{Event, Vector};
@@ -9,29 +10,31 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::thread;
 use std::time::Duration;
 
-/// A longer answer is no answer: a program that never ends its line must not fill our memory.
+/// Length above which an answer is rejected: a program that never ends its line must not fill our
+/// memory.
 const LONGEST_ANSWER: u64 = 1 << 20;
 
-/// Answers read ahead of us before the program has to wait.
+/// Answers buffered before the program has to wait.
 const ANSWERS_AHEAD: usize = 1024;
 
-/// How a program fared over a vector.
+/// Result of a program on a vector.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// It answered every operation.
     Judged(Outcome),
-    /// It does not know this kind, or not these parameters, and says so.
+    /// It reports that it does not support this kind or these parameters.
     Skipped(String),
-    /// It ended, fell silent or answered something else than the protocol's lines. Another was started for the next vector.
+    /// It ended, stopped answering, or violated the protocol. A new process is started for the next
+    /// vector.
     Broken {
-        /// Operations answered until then.
+        /// Operations answered before the failure.
         answered: usize,
         /// What happened.
         why: String,
     },
 }
 
-/// A program under test. It is started when first needed, and again after it broke.
+/// A program under test. It is started when first needed, and again after a failure.
 #[derive(Debug)]
 pub struct Program {
     command: Vec<String>,
@@ -47,13 +50,14 @@ struct Running {
 }
 
 impl Program {
-    /// The program `command` (its name and arguments), which may take `patience` for each answer.
+    /// Creates the program `command` (its name and arguments), which may take `patience` for each
+    /// answer.
     #[must_use]
     pub const fn new(command: Vec<String>, patience: Duration) -> Self {
         Self { command, patience, running: None }
     }
 
-    /// Gives it a vector, operation by operation, and compares its answers.
+    /// Sends it a vector, operation by operation, and compares its answers.
     ///
     /// # Errors
     /// When it cannot be started.
@@ -70,13 +74,13 @@ impl Program {
             Some(running) => running,
             None => self.running.insert(Running::start(&self.command)?),
         };
-        running.say(format!("{}\n", head(vector)));
+        running.send(format!("{}\n", head(vector)));
         match running.hear(self.patience).and_then(|line| readiness(&line)) {
             Ok(Readiness::Ready) => {}
             Ok(Readiness::Skip(why)) => return Ok(Verdict::Skipped(why)),
             Err(why) => return Ok(Verdict::Broken { answered: 0, why }),
         }
-        running.say(vector.steps.iter().map(|step| step.operation.line() + "\n").collect());
+        running.send(vector.steps.iter().map(|step| step.operation.line() + "\n").collect());
         let mut outcome = Outcome { operations: vector.steps.len(), identical: 0, first: None };
         for (index, step) in vector.steps.iter().enumerate() {
             let line = match running.hear(self.patience) {
@@ -100,10 +104,10 @@ impl Program {
         Ok(Verdict::Judged(outcome))
     }
 
-    /// Ends the program, at once.
+    /// Kills the program.
     fn stop(&mut self) {
         if let Some(mut running) = self.running.take() {
-            // It may have ended by itself: then there is nothing to kill, which is no fault.
+            // It may have ended by itself; then there is nothing to kill, which is no error.
             let _ = running.child.kill();
             let _ = running.child.wait();
         }
@@ -111,7 +115,7 @@ impl Program {
 }
 
 impl Drop for Program {
-    /// Closes the program's input and gives it its time to end.
+    /// Closes the input of the program and gives it time to end.
     fn drop(&mut self) {
         if let Some(Running { child, questions, answers }) = &mut self.running {
             let (closed, _) = channel();
@@ -136,12 +140,12 @@ impl Running {
         Ok(Self { child, questions, answers })
     }
 
-    /// Sends lines. Whether they arrive shows in the answers.
-    fn say(&self, lines: String) {
+    /// Sends lines. A failure to deliver them becomes visible in the answers.
+    fn send(&self, lines: String) {
         let _ = self.questions.send(lines);
     }
 
-    /// The next line it answers, or why there is none.
+    /// Next line of its answer, or why there is none.
     fn hear(&mut self, patience: Duration) -> Result<String, String> {
         match self.answers.recv_timeout(patience) {
             Ok(Ok(line)) => Ok(line),
@@ -181,7 +185,7 @@ fn receive(output: ChildStdout, lines: &SyncSender<io::Result<String>>) {
     }
 }
 
-/// The first line of a vector: the file's head with its name and the number of operations that follow.
+/// The first line of a vector: the head of the file with its name and the number of operations.
 fn head(vector: &Vector) -> Json {
     let mut head = vector.head.clone();
     head.insert("name".to_owned(), json!(vector.name));
@@ -211,7 +215,7 @@ fn broken(outcome: &Outcome, answered: usize, why: &str) -> Verdict {
     Verdict::Broken { answered, why: format!("{why}{before}") }
 }
 
-/// The beginning of a line that somebody else wrote.
+/// The beginning of a line that the program wrote.
 fn excerpt(line: &str) -> String {
     const MOST: usize = 80;
     let short: String = line.chars().filter(|c| !c.is_control()).take(MOST).collect();

@@ -1,15 +1,15 @@
-//! JSON values as typed fields, with messages that name what is wrong.
+//! JSON values as typed fields, with messages that name the fault.
 
 use goodqueue_aqm::sched;
-use goodqueue_aqm::spec::{KindSpec, ParamSpec, Size, Unit, Value};
+use goodqueue_aqm::spec::{KindSpec, Param, Size, Unit, Value};
 use goodqueue_units::{Duration, Instant, Rate};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
-/// A queue's kind with the parameters given for it.
+/// A kind of queue with the parameters given for it.
 pub type Queue = (&'static KindSpec, Vec<(&'static str, Value)>);
 
-/// The kind called `name` with its parameters, each checked.
+/// Finds the kind `name` and checks each of its parameters.
 pub fn queue(name: &str, params: &BTreeMap<String, Json>) -> Result<Queue, String> {
     let kind = sched::kind(name).ok_or_else(|| {
         let known: Vec<&str> = sched::kinds().map(|spec| spec.kind).collect();
@@ -25,7 +25,7 @@ pub fn queue(name: &str, params: &BTreeMap<String, Json>) -> Result<Queue, Strin
     Ok((kind, params.collect::<Result<_, String>>()?))
 }
 
-fn value(param: &ParamSpec, json: &Json) -> Option<Value> {
+fn value(param: &Param, json: &Json) -> Option<Value> {
     Some(match param.unit {
         Unit::Duration => Value::Duration(Duration::ns(json.as_u64()?)),
         Unit::Rate => Value::Rate(Rate::bit_s(json.as_u64()?)),
@@ -33,8 +33,9 @@ fn value(param: &ParamSpec, json: &Json) -> Option<Value> {
         Unit::Switch => Value::Switch(json.as_bool()?),
         Unit::Choice(words) => Value::Choice(words.iter().find(|word| Some(**word) == json.as_str())?),
         Unit::Size => Value::Size(size(json)?),
-        // Stands in the vector's own field `of`.
-        Unit::Algorithm | Unit::Queue => return None,
+        // An algorithm is in the field `of` of the vector; queues have no parameters of other
+        // units.
+        _ => return None,
     })
 }
 
@@ -59,17 +60,18 @@ fn expected(unit: Unit) -> String {
         Unit::Choice(words) => format!("one of {}", words.join(", ")),
         Unit::Algorithm | Unit::Queue => "a parameter of vectors, which have the field `of` for it".to_owned(),
         Unit::Size => "bytes, {\"bytes\": N}, {\"packets\": N} or {\"time\": NANOSECONDS}".to_owned(),
+        unit => format!("a {unit}"),
     }
 }
 
-/// A random number as files write it: `0x` and sixteen digits.
+/// A random number in the notation of the files: `0x` and sixteen digits.
 pub fn hexadecimal(text: &str) -> Result<u64, String> {
     let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 16);
     let number = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
     number.ok_or_else(|| format!("random: `{text}` is not 0x and sixteen hexadecimal digits"))
 }
 
-/// The fields of a JSON list, taken one by one.
+/// The fields of a JSON list, read one by one.
 pub struct Fields<'a> {
     left: &'a [Json],
     what: &'static str,

@@ -1,10 +1,11 @@
-//! Vectors: operations on queues with the verdicts that must follow, and two ways of holding an implementation to them.
+//! Vectors: operations on queues with the verdicts that must follow, and two ways of checking an
+//! implementation against them.
 //!
-//! 1. [`Vector`]: one file; [`library`]: those that come with goodqueue.
+//! 1. [`Vector`]: one file; [`library`]: the vectors that come with goodqueue.
 //! 2. [`replay`]: our own queues, called directly.
 //! 3. [`against`]: any program, over its standard input and output.
 //!
-//! `docs/conformance.md` describes the file and the protocol for those who write such a program.
+//! `docs/conformance.md` describes the file format and the protocol for authors of such a program.
 #![forbid(unsafe_code)]
 
 pub mod against;

@@ -4,10 +4,10 @@ use crate::vector::{Vector, VectorError};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Names and texts of all vectors of `crates/aqm/vectors`, as they were when this program was built.
+/// Names and contents of all vectors of `crates/aqm/vectors`, embedded when this program was built.
 const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/vectors.rs"));
 
-/// A vector that has a name and a text, not read yet.
+/// A vector that has not been read yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// `FOLDER/FILE` without the ending.
@@ -22,7 +22,7 @@ enum Text {
 }
 
 impl Source {
-    /// Reads it.
+    /// Reads the vector.
     ///
     /// # Errors
     /// When the file cannot be read, or is not a vector.
@@ -38,13 +38,13 @@ impl Source {
     }
 }
 
-/// The vectors this program carries.
+/// The vectors embedded in this program.
 #[must_use]
 pub fn embedded() -> Vec<Source> {
     EMBEDDED.iter().map(|&(name, text)| Source { name: name.to_owned(), text: Text::Here(text) }).collect()
 }
 
-/// The vectors in `folder`: its `*.json` files and those of its folders, in the order of their names.
+/// The vectors in `folder`: its `*.json` files and those of its subfolders, sorted by name.
 ///
 /// # Errors
 /// When the folder cannot be read.

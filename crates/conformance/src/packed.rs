@@ -1,10 +1,14 @@
-//! The packed form of operations, for recordings of tens of thousands of packets: a few characters an operation.
+//! The packed form of operations, for recordings of tens of thousands of packets: a few characters
+//! per operation.
 //!
-//! An operation is, in this order: the time since the one before in `unit`s, in base 36 with small letters (nothing for none); what it
-//! is; and its events. A capital letter (two where flows are told apart) is the arrival of a packet of that class, `~` a timer, and neither of both a
-//! departure. Events of an arrival: `{N}` the packet that arrived N packets before dropped, `/` dropped itself, `^` marked. Events of a departure, each about the oldest packet that waits: `-` dropped,
-//! `!` marked, `>` departed; where classes have two letters, the second follows the sign and says of which flow. A departure that
-//! finds nothing ends in `=`.
+//! An operation consists of, in this order: the time since the previous one in `unit`s, in base 36
+//! with lower-case letters (empty for zero); its type; and its events. The type is a capital letter
+//! (two where flows are distinguished) for the arrival of a packet of that class, `~` for a timer,
+//! and nothing for a departure. Events of an arrival: `{N}` the packet that arrived N packets
+//! earlier is dropped, `/` the packet itself is dropped, `^` marked. Events of a departure, each
+//! for the oldest waiting packet: `-` dropped, `!` marked, `>` departed; where classes have two
+//! letters, the second follows the sign and names the flow. A departure that finds the queue empty
+//! ends in `=`.
 
 use crate::vector::{Event, Operation, Step, What};
 use goodqueue_units::{Duration, Ecn, Instant};
@@ -15,18 +19,18 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Packed {
-    /// Time from which the first operation counts, in ns.
+    /// Time in ns relative to which the first operation is given.
     start: u64,
-    /// One step of time, in ns.
+    /// Unit of time in ns.
     unit: u64,
     /// Length, flow and codepoint of packets by the letters of their class.
     classes: BTreeMap<String, [u32; 3]>,
-    /// Why packets are dropped and marked.
+    /// Reasons of drops and marks.
     reasons: Reasons,
     operations: Vec<String>,
 }
 
-/// Where one is missing the source does not tell.
+/// Reasons by place of the event; `None` where the source gives none.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reasons {
@@ -36,7 +40,7 @@ struct Reasons {
 }
 
 impl Packed {
-    /// The operations, one by one.
+    /// Unpacks the operations.
     pub fn steps(&self) -> Result<Vec<Step>, String> {
         let by_flow = self.classes.keys().any(|letters| letters.len() > 1);
         let mut reader =
@@ -57,12 +61,12 @@ struct Reader<'a> {
     packed: &'a Packed,
     by_flow: bool,
     now: Instant,
-    /// Numbers of waiting packets by the letter of their flow (`None` where all share one).
+    /// Numbers of waiting packets by the letter of their flow (`None` where all share one queue).
     waiting: BTreeMap<Option<char>, VecDeque<u64>>,
     next: u64,
 }
 
-/// The beginning of `text` that consists of such characters, and what follows.
+/// Splits `text` after its leading characters for which `belongs` holds.
 fn split(text: &str, belongs: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at(text.find(|c| !belongs(c)).unwrap_or(text.len()))
 }

@@ -1,57 +1,59 @@
-//! Our own queues over a vector.
+//! Replays a vector on our own queues.
 
 use crate::vector::{Event, Generator, Operation, Step, Vector, What};
 use goodqueue_aqm::{AnyQdisc, Dropped, EcnPolicy, FlowHash, Hosts, Packet, PureAck, Qdisc, Reason, Rng, SimplePacket, Sink};
 use goodqueue_units::{Bytes, Class, Ecn, Instant};
 use std::fmt;
 
-/// How an implementation fared over a vector.
+/// Result of an implementation on a vector.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Operations of the vector.
     pub operations: usize,
-    /// Those after which the same events followed, in the same order.
+    /// Number of operations followed by the same events in the same order.
     pub identical: usize,
-    /// The first that differs. What comes after it says little: the queues hold different packets from there on.
+    /// The first difference. Later ones mostly follow from it, since the queues hold different
+    /// packets from there on.
     pub first: Option<Difference>,
 }
 
-/// An operation after which something else happened than the vector says.
+/// An operation whose outcome differs from the vector.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// Its place in the vector, from 0.
+    /// Index of the operation in the vector, from 0.
     pub index: usize,
-    /// It.
+    /// The operation.
     pub operation: Operation,
-    /// What differs.
+    /// Kind of difference.
     pub kind: Mismatch,
 }
 
-/// What a [`Difference`] is about.
+/// Kind of a [`Difference`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mismatch {
-    /// Other events.
+    /// The events differ.
     Events {
-        /// By the vector.
+        /// Events in the vector.
         expected: Vec<Event>,
-        /// By the implementation.
+        /// Events of the implementation.
         found: Vec<Event>,
     },
-    /// A timer that is asked for at another time.
+    /// The time of the next timer differs.
     Timer {
-        /// By the vector; `None`: not before the operation.
+        /// Time in the vector; `None`: not before the operation.
         expected: Option<Instant>,
-        /// By the implementation.
+        /// Time of the implementation.
         found: Option<Instant>,
     },
-    /// An answer that is not a list of events.
+    /// The answer is not a list of events.
     Answer(String),
 }
 
-/// Runs the queue a vector describes over its operations.
+/// Replays the operations of a vector on the queue that it describes.
 ///
 /// # Errors
-/// When its parameters contradict each other or the link, or the vector's random numbers are not those of its seed.
+/// When the parameters contradict each other or the link, or the random numbers are not those of
+/// the seed.
 pub fn replay(vector: &Vector) -> Result<Outcome, String> {
     let mut queue = build(vector)?;
     let mut draws = Draws::new(vector);
@@ -78,7 +80,7 @@ pub fn replay(vector: &Vector) -> Result<Outcome, String> {
 }
 
 impl Outcome {
-    /// Counts an operation, and keeps the first difference.
+    /// Counts an operation and keeps the first difference.
     pub(crate) fn note(&mut self, index: usize, operation: Operation, kind: Option<Mismatch>) {
         match kind {
             None => self.identical += 1,
@@ -87,14 +89,14 @@ impl Outcome {
         }
     }
 
-    /// Did every operation have the events the vector says?
+    /// Whether every operation had the events of the vector.
     #[must_use]
     pub const fn passed(&self) -> bool {
         self.first.is_none() && self.identical == self.operations
     }
 }
 
-/// The same events in the same order?
+/// Whether both lists have the same events in the same order.
 pub(crate) fn agree(expected: &[Event], found: &[Event]) -> bool {
     expected.len() == found.len() && expected.iter().zip(found).all(|(one, two)| one.agrees(two))
 }
@@ -112,7 +114,8 @@ fn build(vector: &Vector) -> Result<AnyQdisc<Offered>, String> {
         }
     }
     let policy = if vector.ecn { EcnPolicy::Mark } else { EcnPolicy::Drop };
-    // What is drawn while a queue is made: the generator's first number, after which the Linux forms go on by themselves.
+    // Building a queue consumes the first number of the generator; the Linux forms continue from it
+    // on their own.
     let rng = match vector.generator {
         Generator::SplitMix => Rng::about_to_draw(Draws::split_mix(vector.seed)),
         Generator::Xoshiro | Generator::Listed => Rng::new(vector.seed),
@@ -126,19 +129,20 @@ fn build(vector: &Vector) -> Result<AnyQdisc<Offered>, String> {
     Ok(queue)
 }
 
-/// Draws of another generator than ours, handed to the queue one an operation. Where an algorithm draws twice in one, as some do at their
-/// first packet, the second number is not the listed one, but counts.
+/// Draws of a foreign generator, handed to the queue one per operation. Where an algorithm draws
+/// twice in one operation, as some do at their first packet, the second number is not the listed
+/// one, but it counts as drawn.
 struct Draws<'a> {
     source: Source<'a>,
     offered: Rng,
 }
 
 enum Source<'a> {
-    /// The queue's own generator.
+    /// The generator of goodqueue.
     Own,
-    /// The state of splitmix64.
+    /// State of splitmix64.
     SplitMix(u64),
-    /// What is left of the vector's numbers.
+    /// The remaining listed numbers.
     Listed(&'a [u64]),
 }
 
@@ -154,7 +158,7 @@ impl<'a> Draws<'a> {
 
     const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
-    /// The number after `state`.
+    /// Output of splitmix64 after `state`.
     const fn split_mix(state: u64) -> u64 {
         let mut z = state.wrapping_add(Self::GAMMA);
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -174,7 +178,7 @@ impl<'a> Draws<'a> {
         }
     }
 
-    /// Moves on by as many numbers as were drawn.
+    /// Skips as many numbers as the queue drew.
     fn take_back(&mut self, queue: &mut AnyQdisc<Offered>) {
         const MOST: usize = 4;
         let (Some(rng), false) = (queue.rng_mut(), matches!(self.source, Source::Own)) else { return };
@@ -225,7 +229,7 @@ impl Packet for Offered {
 fn apply(queue: &mut AnyQdisc<Offered>, operation: Operation, next_id: &mut u64, log: &mut Log) {
     match operation {
         Operation::Enqueue { at, len, flow, ecn, ack } => {
-            // Flow f is of class f mod 8: vectors need no field for what few queues look at.
+            // Flow f has class f mod 8: vectors need no field for what few queues use.
             let simple = SimplePacket { id: *next_id, len, flow, ecn, class: Class::new(flow as u8) };
             let packet = Offered { simple, ack };
             *next_id += 1;

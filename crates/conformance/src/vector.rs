@@ -1,4 +1,5 @@
-//! One vector: a queue's description and a list of operations with the events that must follow each.
+//! One vector: the description of a queue and a list of operations, each with the events that must
+//! follow.
 
 use crate::fields::{self, Fields};
 use crate::packed::Packed;
@@ -10,66 +11,66 @@ use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The version of the file format that this crate reads.
+/// Version of the file format that this crate reads.
 pub const VERSION: u32 = 1;
 
-/// A vector that cannot be used: where, and what is wrong.
+/// A vector that cannot be used, with the place and the fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name}: {message}")]
 pub struct VectorError {
-    /// Which vector.
+    /// Name of the vector.
     pub name: String,
-    /// Field, value and what is allowed.
+    /// Field, value and allowed values.
     pub message: String,
 }
 
-/// A queue, and what must happen to it.
+/// A queue and the events that its operations must cause.
 #[derive(Clone, Debug)]
 pub struct Vector {
     /// `FOLDER/FILE` without the ending.
     pub name: String,
-    /// Where the verdicts come from.
+    /// Source of the verdicts.
     pub origin: String,
-    /// The queue's kind.
+    /// Kind of the queue.
     pub kind: &'static KindSpec,
-    /// Its parameters.
+    /// Parameters of the queue.
     pub params: Vec<(&'static str, Value)>,
-    /// The algorithm within it, for a kind that holds one.
+    /// The algorithm within it, for a kind that holds another.
     pub inner: Option<Chosen>,
-    /// Are ECN-capable packets marked?
+    /// Whether ECN-capable packets are marked.
     pub ecn: bool,
-    /// Weights of flows 0, 1 and so on, for kinds that weigh flows; the others have 1.
+    /// Weights of flows 0, 1 and so on, for kinds that weigh flows; other flows have weight 1.
     pub weights: Vec<f64>,
-    /// The link before which the queue stands.
+    /// The link that the queue feeds.
     pub link: Link,
-    /// Where its random numbers come from.
+    /// Source of its random numbers.
     pub generator: Generator,
     /// The seed of that generator.
     pub seed: u64,
     /// The numbers drawn, in order.
     pub random: Vec<u64>,
-    /// What happens, in order.
+    /// The operations in order.
     pub steps: Vec<Step>,
-    /// The file's fields but for the operations, as another program is given them.
+    /// The fields of the file without the operations, as sent to another program.
     pub head: serde_json::Map<String, Json>,
 }
 
 /// Generators of random numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub enum Generator {
-    /// That of goodqueue; its words are filled by splitmix64.
+    /// The generator of goodqueue, whose state is filled by splitmix64.
     #[default]
     #[serde(rename = "xoshiro256++")]
     Xoshiro,
-    /// splitmix64, its state the seed at first.
+    /// splitmix64 with the seed as its initial state.
     #[serde(rename = "splitmix64")]
     SplitMix,
-    /// Another program's: only the numbers are known.
+    /// A foreign generator: only its output is known.
     #[serde(rename = "listed")]
     Listed,
 }
 
-/// Facts about the link, as the file has them: bit/s, ns, bytes, packets.
+/// Facts about the link in the units of the file: bit/s, ns, bytes, packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
@@ -85,18 +86,18 @@ pub struct Link {
 /// One operation and the events that must follow it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// What the host does.
+    /// The operation of the host.
     pub operation: Operation,
-    /// What the queue must do then, in order.
+    /// The events that the queue must cause, in order.
     pub events: Vec<Event>,
 }
 
-/// What a host does to a queue at an instant.
+/// An operation of the host at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// A packet arrives; packets are numbered from 0 in this order.
+    /// A packet arrives. Packets are numbered from 0 in this order.
     Enqueue {
-        /// When.
+        /// Time of the operation.
         at: Instant,
         /// Size in bytes.
         len: u32,
@@ -104,47 +105,47 @@ pub enum Operation {
         flow: u32,
         /// Codepoint.
         ecn: Ecn,
-        /// What it acknowledges, if that is all it does.
+        /// Acknowledgement it carries, if it is a pure ACK.
         ack: Option<PureAck>,
     },
     /// The link asks for a packet.
     Dequeue {
-        /// When.
+        /// Time of the operation.
         at: Instant,
     },
-    /// The algorithm's own timer, which it must have asked for at exactly this time.
+    /// The algorithm's own timer fires; the algorithm must have requested exactly this time.
     Timer {
-        /// When.
+        /// Time of the operation.
         at: Instant,
     },
-    /// The link's rate changes; `None`: it becomes unknown.
+    /// The rate of the link changes.
     Rate {
-        /// When.
+        /// Time of the operation.
         at: Instant,
-        /// To what.
+        /// The new rate; `None` if it becomes unknown.
         rate: Option<Rate>,
     },
 }
 
-/// What a queue did to a packet.
+/// An event: what happened to a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// What.
+    /// Kind of event.
     pub what: What,
-    /// The packet's number.
+    /// Number of the packet.
     pub packet: u64,
-    /// Why, where the source tells.
+    /// Reason, where the source gives one.
     pub reason: Option<String>,
 }
 
 /// Kinds of [`Event`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// The packet is gone.
+    /// The packet was dropped.
     Drop,
-    /// CE was newly set.
+    /// CE was set.
     Mark,
-    /// It was handed to the link.
+    /// The packet was handed to the link.
     Depart,
 }
 
@@ -186,10 +187,10 @@ impl Inner {
 }
 
 impl Vector {
-    /// Reads the text of a file called `name`.
+    /// Parses the contents of a file called `name`.
     ///
     /// # Errors
-    /// Names the field or the operation that does not fit, and what is allowed there.
+    /// Names the field or operation at fault and what is allowed.
     pub fn parse(name: &str, text: &str) -> Result<Self, VectorError> {
         let fault = |message: String| VectorError { name: name.to_owned(), message };
         let mut head: serde_json::Map<String, Json> = serde_json::from_str(text).map_err(|error| fault(error.to_string()))?;
@@ -242,7 +243,7 @@ impl Vector {
 }
 
 impl Link {
-    /// In the library's types.
+    /// The facts in the types of the library.
     #[must_use]
     pub const fn facts(&self) -> LinkFacts {
         LinkFacts {
@@ -268,7 +269,7 @@ impl Step {
         steps.collect()
     }
 
-    /// Reads an operation with its events; `packets` counts the packets offered.
+    /// Reads an operation with its events. `packets` counts the packets offered so far.
     fn read(json: &Json, packets: &mut u64) -> Result<Self, String> {
         let mut fields = Fields::of(json, "an operation")?;
         let operation = match fields.word("name")? {
@@ -279,7 +280,7 @@ impl Step {
                     len: fields.number("length", u32::MAX)?,
                     flow: fields.number("flow", u32::MAX)?,
                     ecn: Ecn::from_bits(fields.number("codepoint", 3u8)?),
-                    // The events follow in any case.
+                    // The events come last in any case.
                     ack: if fields.rest() > 1 { Some(Ack::read(fields.next("acknowledgement")?)?) } else { None },
                 }
             }
@@ -298,7 +299,7 @@ impl Step {
 }
 
 impl Operation {
-    /// When it happens.
+    /// Time of the operation.
     #[must_use]
     pub const fn at(&self) -> Instant {
         match *self {
@@ -306,7 +307,7 @@ impl Operation {
         }
     }
 
-    /// As a line of the protocol: the fields of the file without the events.
+    /// The operation as a line of the protocol: the fields of the file without the events.
     #[must_use]
     pub fn line(&self) -> String {
         let at = self.at().as_nanos();
@@ -323,7 +324,7 @@ impl Operation {
     }
 }
 
-/// What a packet acknowledges, as the file has it.
+/// An acknowledgement as the file has it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ack {
@@ -358,7 +359,7 @@ impl Ack {
 }
 
 impl What {
-    /// The name in files.
+    /// Name in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -370,10 +371,10 @@ impl What {
 }
 
 impl Event {
-    /// Reads a list of events: from a file, or from a program's answer.
+    /// Reads a list of events from a file or from the answer of a program.
     ///
     /// # Errors
-    /// Says which event does not fit, and what is allowed.
+    /// Names the event at fault and what is allowed.
     pub fn list(json: &Json) -> Result<Vec<Self>, String> {
         let list = json.as_array().ok_or_else(|| format!("`{json}` is not a list of events"))?;
         list.iter().map(Self::read).collect()
@@ -402,7 +403,7 @@ impl Event {
         Ok(Self { what, packet, reason: reason.map(str::to_owned) })
     }
 
-    /// The same, reasons compared only where both sides give one?
+    /// Whether two events are equal, comparing reasons only where both sides give one.
     #[must_use]
     pub fn agrees(&self, other: &Self) -> bool {
         let reasons = match (&self.reason, &other.reason) {

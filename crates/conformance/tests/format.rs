@@ -1,4 +1,5 @@
-//! The file format: what is refused, with which words; and that the JSON schema names the same things as the reader.
+//! The file format: what is rejected with which message; and that the JSON schema names the same
+//! fields as the reader.
 
 use goodqueue_aqm::Reason;
 use goodqueue_conformance::Vector;
@@ -13,7 +14,7 @@ fn good() -> Json {
     })
 }
 
-/// What is said to the good vector with one field replaced.
+/// Message for the valid vector with one field replaced.
 fn message(pointer: &str, value: Json) -> String {
     let mut vector = good();
     *vector.pointer_mut(pointer).expect("a field") = value;

@@ -1,6 +1,7 @@
-//! The table in `docs/conformance.md`: how our queues fare over every vector, by kind and origin.
+//! The table in `docs/conformance.md`: the result of our queues on every vector, by kind and
+//! origin.
 //!
-//! When it is stale: `cargo test -p goodqueue-conformance --test page -- --ignored` (`make docs`).
+//! To regenerate it: `cargo test -p goodqueue-conformance --test page -- --ignored` (`make docs`).
 
 use goodqueue_conformance::{library, replay};
 use std::collections::BTreeMap;
@@ -39,8 +40,8 @@ fn table() -> String {
 }
 
 fn page(written: &str) -> String {
-    let (head, rest) = written.split_once(BEGIN).expect("the mark where the table begins");
-    let (_, tail) = rest.split_once(END).expect("the mark where it ends");
+    let (head, rest) = written.split_once(BEGIN).expect("the marker where the table begins");
+    let (_, tail) = rest.split_once(END).expect("the marker where it ends");
     format!("{head}{BEGIN}{}{END}{tail}", table())
 }
 

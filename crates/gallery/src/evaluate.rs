@@ -1,6 +1,8 @@
-//! Verdicts: each row's measure on the means over replications, and once for each replication for its interval.
+//! Verdicts: each row's measure on the means over replications, and once for each replication for
+//! its interval.
 
-use crate::expr::{self, Value};
+use crate::error::FileFault;
+use crate::expr::{self, ExprError, Fault, Value};
 use crate::files::{Expected, Paper, Relation, Row, Tolerance};
 use crate::samples::{self, Measured, PointsHost, View};
 use goodqueue_lab::statistics::Figure;
@@ -55,16 +57,20 @@ pub struct Evaluated {
     pub verdict: Verdict,
     /// The measured value; `None` when it could not be measured.
     pub value: Option<Measure>,
-    /// Mean and half-width of the 95 % interval over replications: of a number, or of the number of several that is closest to failing.
+    /// Mean and half-width of the 95 % interval over replications: of a number, or of the number of
+    /// several that is closest to failing.
     pub interval: Option<Figure>,
     /// Where truths are measured: the share of replications in which the row is true by itself.
     pub agreeing: Option<f64>,
-    /// Does the whole interval give the same verdict? `None` without one.
+    /// Whether the whole interval gives the same verdict; `None` without one.
     pub clear: Option<bool>,
     /// Of several numbers, the one closest to failing, or that fails most.
     pub worst: Option<f64>,
     /// Why it failed to be measured, or is not comparable.
     pub reason: Option<String>,
+    /// The place in the file where the measure itself is wrong, whatever was measured.
+    #[serde(skip)]
+    pub mistake: Option<FileFault>,
 }
 
 /// Evaluates a row of a paper.
@@ -82,9 +88,14 @@ pub fn evaluate(paper: &Paper, row: &Row, measured: &[Measured]) -> Evaluated {
     }
     let replications = samples::replications(measured, needed());
     let host = |view| PointsHost { measured, paper: &paper.id, replications, view };
-    let value = match expr::evaluate(&row.expr, &host(View::Mean)).map_err(|error| error.to_string()).and_then(measure) {
+    let value = match expr::evaluate(&row.expr, &host(View::Mean)).and_then(measure) {
         Ok(value) => value,
-        Err(reason) => return failed(row, reason),
+        Err(error) => {
+            let field = format!("row.{}.measure", row.id.get_ref());
+            let located = || paper.expected_source.fault_in(&row.measure, &error, &field);
+            let mistake = error.fault.is_mistake().then(located);
+            return Evaluated { mistake, ..failed(row, error.to_string()) };
+        }
     };
     let each: Vec<Measure> = (0..replications)
         .filter_map(|number| expr::evaluate(&row.expr, &host(View::Replication(number))).ok())
@@ -107,29 +118,34 @@ fn failed(row: &Row, reason: String) -> Evaluated {
         clear: None,
         worst: None,
         reason: Some(reason),
+        mistake: None,
     }
 }
 
-fn measure(value: Value) -> Result<Measure, String> {
+/// What a row can be judged by.
+fn measure(value: Value) -> Result<Measure, ExprError> {
+    let wrong = |message: String| ExprError { at: 0, fault: Fault::Type(message) };
     match value {
         Value::Number(number) => Ok(Measure::Number(number)),
         Value::Bool(truth) => Ok(Measure::Truth(truth)),
-        Value::Array(items) if items.is_empty() => Err("the measure gives an empty array".to_owned()),
+        Value::Array(items) if items.is_empty() => {
+            Err(ExprError { at: 0, fault: Fault::NoValue("the measure gives an empty array".to_owned()) })
+        }
         Value::Array(items) if matches!(items[0], Value::Bool(_)) => {
-            let truth = |item| match item {
-                Value::Bool(truth) => Ok(truth),
-                other => Err(format!("the measure's array holds {}", other.kind())),
+            let truth = |item: &Value| match item {
+                Value::Bool(truth) => Ok(*truth),
+                other => Err(wrong(format!("the measure's array holds {}", other.kind()))),
             };
-            Ok(Measure::Truths(items.into_iter().map(truth).collect::<Result<_, _>>()?))
+            Ok(Measure::Truths(items.iter().map(truth).collect::<Result<_, _>>()?))
         }
         Value::Array(items) => {
-            let number = |item| match item {
-                Value::Number(number) => Ok(number),
-                other => Err(format!("the measure's array holds {}", other.kind())),
+            let number = |item: &Value| match item {
+                Value::Number(number) => Ok(*number),
+                other => Err(wrong(format!("the measure's array holds {}", other.kind()))),
             };
-            Ok(Measure::Numbers(items.into_iter().map(number).collect::<Result<_, _>>()?))
+            Ok(Measure::Numbers(items.iter().map(number).collect::<Result<_, _>>()?))
         }
-        other => Err(format!("the measure gives {}: expected a number, numbers, or true or false", other.kind())),
+        other => Err(wrong(format!("the measure gives {}: expected a number, numbers, or true or false", other.kind()))),
     }
 }
 
@@ -179,7 +195,17 @@ fn judged(row: &Row, value: Measure, each: &[Measure]) -> Evaluated {
         Measure::Numbers(numbers) => worst.map(|at| numbers[at]),
         _ => None,
     };
-    Evaluated { id: row.id.get_ref().clone(), verdict, value: Some(value), interval, agreeing, clear, worst, reason }
+    Evaluated {
+        id: row.id.get_ref().clone(),
+        verdict,
+        value: Some(value),
+        interval,
+        agreeing,
+        clear,
+        worst,
+        reason,
+        mistake: None,
+    }
 }
 
 /// Of measures that are true or false, the share of replications that are as expected.
@@ -201,14 +227,22 @@ enum Bounds {
 
 /// The numbers that hold.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Range {
-    low: f64,
-    high: f64,
-    /// Are the ends excluded?
+pub(crate) struct Range {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    /// The ends are excluded.
     open: bool,
 }
 
 impl Range {
+    /// The numbers with which a row holds; `None` of statements.
+    pub(crate) fn of(row: &Row) -> Option<Self> {
+        match Bounds::of(row.relation, row.expected.get_ref(), row.tolerance) {
+            Bounds::Range(range) => Some(range),
+            Bounds::Truth(_) => None,
+        }
+    }
+
     /// How far a number is inside; negative outside. An open end itself is outside.
     fn margin(&self, number: f64) -> f64 {
         let margin = (number - self.low).min(self.high - number);

@@ -1,6 +1,7 @@
 //! A paper's experiments in one mode: scenarios with that mode's settings, their points and axes.
 
 use crate::error::GalleryError;
+use crate::expr::Fault;
 use crate::files::{ExperimentSpec, FigureKind, Paper};
 use goodqueue_lab::plan::{Plan, Point};
 use goodqueue_lab::quantity;
@@ -46,7 +47,7 @@ pub struct Experiment {
     pub points: Vec<Point>,
     /// Short names and swept keys, in the order of the sweep.
     pub axes: Vec<Axis>,
-    /// Are sampled series kept, and how far apart are the samples?
+    /// Time between samples of the series kept: `None` keeps none, `Some(None)` as many as fit.
     pub series: Option<Option<Duration>>,
 }
 
@@ -90,7 +91,8 @@ impl AxisValue {
         }
     }
 
-    /// Is it this text, as written or as another way to write the same quantity? The kind alone stands for all tables of that kind.
+    /// Whether it is this text, as written or as another way to write the same quantity. The kind
+    /// alone stands for all tables of that kind.
     #[must_use]
     pub fn is(&self, text: &str) -> bool {
         let is_kind = self.number.is_none() && self.text.split_once(':').is_some_and(|(kind, _)| kind == text);
@@ -98,8 +100,8 @@ impl AxisValue {
     }
 }
 
-/// The values of one axis. Tables of one kind that differ are told apart by the parameters that do: `tail-drop:limit=30 ms`; one
-/// that is not given is `default`.
+/// The values of one axis. Tables of one kind that differ are told apart by the parameters that do:
+/// `tail-drop:limit=30 ms`; one that is not given is `default`.
 fn values(all: &[&serde_json::Value]) -> Vec<AxisValue> {
     let of = |value: &serde_json::Value| {
         let mut own = AxisValue::of(value);
@@ -176,19 +178,17 @@ impl Experiment {
     ///
     /// # Errors
     /// When there is none; says which there are.
-    pub fn axis(&self, name: &str) -> Result<&Axis, String> {
+    pub fn axis(&self, name: &str) -> Result<&Axis, Fault> {
         let found = self.axes.iter().find(|axis| axis.name == name).or_else(|| self.axes.iter().find(|axis| axis.key == name));
         found.ok_or_else(|| {
             let names: Vec<&str> = self.axes.iter().map(|axis| axis.name.as_str()).collect();
-            format!(
-                "`{}` has no axis `{name}`: allowed {}",
-                self.id,
-                if names.is_empty() { "none".into() } else { names.join(", ") }
-            )
+            let names = if names.is_empty() { "none".into() } else { names.join(", ") };
+            Fault::Unknown(format!("`{}` has no axis `{name}`: allowed {names}", self.id))
         })
     }
 
-    /// The settings that pick one point out of the file, as `--set` takes them, those of the mode included.
+    /// The settings that pick one point out of the file, as `--set` takes them, those of the mode
+    /// included.
     #[must_use]
     pub fn settings_of(&self, point: usize) -> Vec<(String, String)> {
         let text = |value: &serde_json::Value| match value {

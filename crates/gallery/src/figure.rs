@@ -1,84 +1,34 @@
-//! Figures: from finished points to curves, bars, boxes or series, then to SVG and PNG.
+//! Figures: from finished points to the data of a [`goodqueue_figure::Figure`], and from its SVG to
+//! PNG.
 
 mod collect;
+#[cfg(feature = "png")]
 mod png;
-mod scale;
-mod svg;
+#[cfg(not(feature = "png"))]
+#[path = "figure/no_png.rs"]
+mod png;
+mod printed;
 
 pub use collect::collect;
 pub use png::{Fonts, png};
-pub use svg::svg;
-pub(crate) use svg::{escape, short};
 
-use crate::files::FigureKind;
-
-/// A figure ready to be drawn.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Drawing {
-    /// Its paper and id.
-    pub id: String,
-    /// What it shows.
-    pub title: String,
-    /// Where the study has it.
-    pub place: String,
-    /// A remark below it.
-    pub note: Option<String>,
-    /// How it is drawn.
-    pub kind: FigureKind,
-    /// Do whiskers reach over all runs, instead of over the mean's interval?
-    pub range: bool,
-    /// Along x.
-    pub x: AxisSpec,
-    /// Along y.
-    pub y: AxisSpec,
-    /// One or several.
-    pub panels: Vec<Panel>,
-    /// Names of all curves, in the order of their colours.
-    pub curves: Vec<String>,
+/// The reason why figures are not written as PNG.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoPng {
+    /// Letters need a font.
+    #[error("this machine has no fonts")]
+    NoFonts,
+    /// The rasteriser is an optional part of the program.
+    #[error("this gq was built without `--features png`")]
+    NotBuilt,
 }
 
-/// One direction of a figure.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AxisSpec {
-    /// What it is.
-    pub label: String,
-    /// Its unit.
-    pub unit: String,
-    /// Logarithmic?
-    pub log: bool,
-    /// Ends, where they are given.
-    pub min: Option<f64>,
-    /// See `min`.
-    pub max: Option<f64>,
-    /// Names of equally spaced places instead of numbers.
-    pub categories: Option<Vec<String>>,
-}
+/// Reason why one figure has no PNG.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct PngError(String);
 
-/// One coordinate system.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Panel {
-    /// What is particular to it; empty when there is one only.
-    pub title: String,
-    /// Its curves: the number among the figure's names, and the marks.
-    pub curves: Vec<(usize, Vec<Mark>)>,
-}
-
-/// One point of a curve, bar or box, in the figure's units.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Mark {
-    /// Position.
-    pub x: f64,
-    /// Mean over replications, or median over runs.
-    pub y: f64,
-    /// Ends of the interval, or of the whiskers.
-    pub low: f64,
-    /// See `low`.
-    pub high: f64,
-    /// First and third quartile, of boxes.
-    pub quartiles: Option<(f64, f64)>,
-}
-
-/// What an SI value is multiplied by to be in a unit.
+/// Factor from an SI value to a unit.
 #[must_use]
 pub fn factor(unit: &str) -> f64 {
     match unit {

@@ -1,4 +1,5 @@
-//! What a paper's folder says: `paper.toml` (experiments, figures, tables) and `expected.toml` (rows), read with located errors.
+//! Files of a paper's folder: `paper.toml` (experiments, figures, tables) and `expected.toml`
+//! (rows), read with located errors.
 
 mod expected;
 mod figures;
@@ -9,6 +10,7 @@ pub use figures::{ColumnSpec, FigureKind, FigureSpec, FilterSpec, FilterValue, O
 pub use paper::{ExperimentSpec, ModeSpec, Paper};
 
 use crate::error::{FileFault, GalleryError};
+use crate::expr::ExprError;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
@@ -77,6 +79,27 @@ impl SourceFile {
     #[must_use]
     pub fn fault(&self, span: &std::ops::Range<usize>, field: &str, message: String) -> FileFault {
         FileFault::at(&self.name, &self.text, span, field, message)
+    }
+
+    /// A fault within an expression that stands in a string of the file.
+    #[must_use]
+    pub fn fault_in(&self, text: &toml::Spanned<String>, error: &ExprError, field: &str) -> FileFault {
+        let span = text.span();
+        let at = self
+            .inside(text)
+            .map_or(span.start, |begin| begin + text.get_ref().chars().take(error.at).map(char::len_utf8).sum::<usize>());
+        FileFault::at(&self.name, &self.text, &(at..span.end), field, error.fault.to_string())
+    }
+
+    /// Where the content of a string begins; `None` when escapes make it differ from what the file
+    /// has.
+    fn inside(&self, text: &toml::Spanned<String>) -> Option<usize> {
+        let raw = self.text.get(text.span())?;
+        let quotes = ["'''", "\"\"\"", "'", "\""].into_iter().find(|quotes| raw.starts_with(quotes))?;
+        let inner = raw.strip_prefix(quotes)?.strip_suffix(quotes)?;
+        // The line break right after three quotes does not belong to the string.
+        let skipped = if quotes.len() == 3 && inner.starts_with('\n') { 1 } else { 0 };
+        (inner[skipped..] == **text.get_ref()).then_some(text.span().start + quotes.len() + skipped)
     }
 
     fn check_format(&self, format: &toml::Spanned<u32>) -> Result<(), FileFault> {

@@ -1,9 +1,13 @@
-//! Published studies reproduced: their experiments as ordinary scenario files, their statements as rows that hold or fail, their figures.
+//! Published studies reproduced: experiments as ordinary scenario files, statements as rows that
+//! hold or fail, figures.
 //!
-//! Reading order: [`files`] (what a paper's folder says), [`experiment`] (its scenarios in quick or full mode), [`run`] (points times
-//! replications, stored as they finish), [`samples`] (the figures by point and replication), [`expr`] (the language of rows),
-//! [`evaluate`] (verdicts), [`results`] (`results.json`), [`figure`] and [`table`], [`report`] (one page for all), [`markdown`] (`RESULTS.md`).
+//! Reading order: [`files`] (a paper's folder), [`experiment`] (its scenarios in quick or full
+//! mode), [`expr`] (the language of rows), [`catalogue`] (its check before anything runs), [`run`]
+//! (points times replications, stored as they finish), [`samples`] (figures by point and
+//! replication), [`evaluate`] (verdicts), [`results`] (`results.json`), [`figure`] and [`table`],
+//! [`report`] (one page for all), [`markdown`] (`RESULTS.md`).
 
+pub mod catalogue;
 pub mod cost;
 pub mod embedded;
 pub mod error;
@@ -18,9 +22,11 @@ pub mod report;
 pub mod results;
 pub mod run;
 pub mod samples;
+pub mod sources;
 pub mod store;
 pub mod table;
 pub mod words;
 
-/// The papers of the gallery, in the order of the report; `beyond` holds what the studies left open.
+/// The papers of the gallery, in the order of the report; `beyond` holds what the studies left
+/// open.
 pub const PAPERS: &[&str] = &["cp-aqm", "steering", "codel", "survey", "nfq-codel", "beyond"];

@@ -1,14 +1,17 @@
-//! One page for all papers, complete in itself: what holds, every figure, every table, every row with its reason, and how to run one point.
+//! One page for all papers, complete in itself: what holds, every figure, every table, every row
+//! with its reason, and how to run one point.
 
 use crate::cost::ExperimentCost;
 use crate::evaluate::{Evaluated, Verdict};
 use crate::experiment::Experiment;
-use crate::figure::escape;
+use crate::expr::Fault;
 use crate::files::Row;
 use crate::results::PaperResults;
 use crate::samples::Measured;
 use crate::table::Table;
 use crate::words;
+use goodqueue_figure::escape;
+use goodqueue_figure::palette;
 use goodqueue_lab::provenance::VERSION_AND_COMMIT;
 use std::fmt::Write;
 use toml::Spanned;
@@ -22,7 +25,7 @@ pub struct Shown {
     /// Figures: id, title, place, note, and SVG or why there is none.
     pub figures: Vec<ShownFigure>,
     /// Tables, or why there is none.
-    pub tables: Vec<(String, Result<Table, String>)>,
+    pub tables: Vec<(String, Result<Table, Fault>)>,
 }
 
 /// One figure of the page.
@@ -39,8 +42,8 @@ pub struct ShownFigure {
     /// The experiments its values are from.
     pub experiments: Vec<String>,
     /// The picture, or why there is none.
-    pub svg: Result<String, String>,
-    /// Is there a PNG beside the SVG?
+    pub svg: Result<String, Fault>,
+    /// A PNG lies beside the SVG.
     pub has_png: bool,
 }
 
@@ -48,8 +51,10 @@ pub struct ShownFigure {
 #[must_use]
 pub fn html(all: &[(PaperResults, Shown)], costs: &[ExperimentCost]) -> String {
     let mut text = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\n\
-         <title>The gallery: published studies reproduced</title>\n<style>{STYLE}</style></head><body>\n<main>\n"
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>The gallery: published studies reproduced</title>\n\
+         <style>{}\n{STYLE}</style></head><body>\n<main>\n",
+        palette::variables()
     );
     front(&mut text, all, costs);
     for (results, shown) in all {
@@ -63,20 +68,17 @@ fn front(text: &mut String, all: &[(PaperResults, Shown)], costs: &[ExperimentCo
     let mode = all.first().map_or("quick", |(results, _)| results.mode.name());
     let _ = write!(
         text,
-        "<h1>The gallery: published studies reproduced</h1>\n<p class=\"by\">goodqueue {}, {mode} mode. Rows are statements of the studies; \
-         cells count those that hold / fail / are only reported or could not be compared.</p>\n\
-         <table class=\"front\"><thead><tr><th>study</th><th>A<small>must hold</small></th><th>B<small>should hold</small></th>\
-         <th>C<small>reported</small></th><th>U<small>arithmetic</small></th><th>all</th><th>CPU time</th></tr></thead><tbody>\n",
+        "<h1>The gallery: published studies reproduced</h1>\n<p class=\"by\">goodqueue {}, {mode} mode. Rows are statements of the studies. \
+         <span class=\"good\">✓</span> counts those that hold, <span class=\"bad\">✗</span> those that fail, – those that are only reported \
+         or could not be compared. Grade A must hold, B should, C is reported, U is arithmetic or a property of the algorithm alone.</p>\n\
+         <div class=\"wide\"><table class=\"front\"><thead><tr><th>study</th><th>A</th><th>B</th><th>C</th><th>U</th><th>all</th>\
+         <th>CPU time</th></tr></thead><tbody>\n",
         escape(VERSION_AND_COMMIT)
     );
     for (results, _) in all {
         let cell = |grade| {
             let [holds, fails, other] = words::counts(&results.rows, grade);
-            if holds + fails + other == 0 {
-                return "<td class=\"none\">–</td>".to_owned();
-            }
-            let class = if fails == 0 { "good" } else { "mixed" };
-            format!("<td class=\"{class}\"><b>{holds}</b> / {fails} / {other}</td>")
+            tally(holds, fails, other)
         };
         let cpu: f64 = costs.iter().filter(|cost| cost.paper == results.paper.id).map(|cost| cost.cpu_s).sum();
         let grades: String = words::GRADES.iter().map(|grade| cell(Some(*grade))).collect();
@@ -88,19 +90,38 @@ fn front(text: &mut String, all: &[(PaperResults, Shown)], costs: &[ExperimentCo
             cell(None)
         );
     }
-    text.push_str("</tbody></table>\n");
+    text.push_str("</tbody></table></div>\n");
+    text.push_str(FILTER);
 }
+
+/// Counts of one cell; what is zero and no news is left out.
+fn tally(holds: usize, fails: usize, other: usize) -> String {
+    let part = |class: &str, count: usize, sign: &str| match count {
+        0 => String::new(),
+        count => format!("<span class=\"{class}\">{count}&nbsp;{sign}</span>"),
+    };
+    let parts = [part("good", holds, "✓"), part("bad", fails, "✗"), part("dim", other, "–")];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { "<td class=\"dim\"></td>".to_owned() } else { format!("<td>{}</td>", parts.join(" ")) }
+}
+
+/// Choice of the statements that are shown; the style sheet does it, without a script.
+const FILTER: &str = "<fieldset class=\"filter\"><legend>Statements shown</legend>\
+    <label><input type=\"radio\" name=\"verdict\" id=\"show-all\" checked> all</label>\
+    <label><input type=\"radio\" name=\"verdict\" id=\"show-holds\"> that hold</label>\
+    <label><input type=\"radio\" name=\"verdict\" id=\"show-fails\"> that fail</label>\
+    <label><input type=\"radio\" name=\"verdict\" id=\"show-other\"> not comparable</label></fieldset>\n";
 
 fn paper(text: &mut String, results: &PaperResults, shown: &Shown, costs: &[ExperimentCost]) {
     let paper = &results.paper;
     let _ = write!(
         text,
-        "<section id=\"{0}\"><h2>{1}</h2>\n<p>{2}</p>\n<p class=\"by\">Source: <code>{3}</code> in SOURCES.bib; our reading of it: \
-         <code>gallery/{0}/README.md</code>. {4}. Everything measured: <a href=\"{0}/results.json\">results.json</a>.</p>\n",
+        "<section id=\"{0}\"><h2>{1}</h2>\n<p>{2}</p>\n<p class=\"by\">{3}Our reading of it: <code>gallery/{0}/README.md</code>. {4}. \
+         Everything measured: <a href=\"{0}/results.json\">results.json</a>.</p>\n",
         paper.id,
         escape(&paper.title),
         escape(&paper.summary),
-        escape(&paper.citation),
+        paper.citation.as_ref().map(|source| format!("Source: {}. ", escape(&source.words()))).unwrap_or_default(),
         words::counted(&results.rows)
     );
     failing(text, results);
@@ -111,7 +132,7 @@ fn paper(text: &mut String, results: &PaperResults, shown: &Shown, costs: &[Expe
         match table {
             Ok(table) => draw_table(text, &paper.id, table),
             Err(reason) => {
-                let _ = writeln!(text, "<p class=\"missing\">{}: {}</p>", escape(title), escape(reason));
+                let _ = writeln!(text, "<p class=\"missing\">{}: {}</p>", escape(title), escape(&reason.to_string()));
             }
         }
     }
@@ -147,7 +168,7 @@ fn draw(text: &mut String, paper: &str, figure: &ShownFigure) {
     match &figure.svg {
         Ok(svg) => text.push_str(svg),
         Err(reason) => {
-            let _ = writeln!(text, "<p class=\"missing\">No picture: {}</p>", escape(reason));
+            let _ = writeln!(text, "<p class=\"missing\">No picture: {}</p>", escape(&reason.to_string()));
         }
     }
     let files = if figure.svg.is_ok() {
@@ -192,11 +213,11 @@ fn draw_table(text: &mut String, paper: &str, table: &Table) {
         let _ = write!(text, "<tr><th>{}</th>", escape(name));
         for (cell, has_printed) in cells.iter().zip(&printed) {
             let number =
-                |value: f64| cell.digits.map_or_else(|| crate::figure::short(value), |digits| format!("{value:.digits$}"));
-            let half = cell.half.map(|half| format!(" <small>± {}</small>", crate::figure::short(half))).unwrap_or_default();
+                |value: f64| cell.digits.map_or_else(|| goodqueue_figure::short(value), |digits| format!("{value:.digits$}"));
+            let half = cell.half.map(|half| format!(" <small>± {}</small>", goodqueue_figure::short(half))).unwrap_or_default();
             let measured = match &cell.measured {
                 Ok(value) => format!("{}{half}", number(*value)),
-                Err(reason) => format!("<span class=\"missing\" title=\"{}\">–</span>", escape(reason)),
+                Err(reason) => format!("<span class=\"missing\" title=\"{}\">–</span>", escape(&reason.to_string())),
             };
             let beside = cell.printed.map(number).unwrap_or_default();
             let beside = if *has_printed { format!("<td class=\"printed\">{beside}</td>") } else { String::new() };
@@ -212,8 +233,8 @@ fn draw_table(text: &mut String, paper: &str, table: &Table) {
 
 fn rows(text: &mut String, results: &PaperResults) {
     text.push_str(
-        "<h3>Statements</h3>\n<table class=\"rows\"><thead><tr><th>row</th><th>grade</th><th>place</th><th>statement</th><th>measured</th>\
-         <th>expected</th><th>verdict</th></tr></thead><tbody>\n",
+        "<h3>Statements</h3>\n<table class=\"rows\"><thead><tr><th>row</th><th>verdict</th><th>grade</th><th>statement</th><th>measured</th>\
+         <th>expected</th><th>place</th></tr></thead><tbody>\n",
     );
     for (row, evaluated) in &results.rows {
         one_row(text, &results.paper.id, row, evaluated);
@@ -228,7 +249,7 @@ fn one_row(text: &mut String, paper: &str, row: &Row, evaluated: &Evaluated) {
         Verdict::NotComparable => "other",
     };
     let unclear = match evaluated.clear {
-        Some(false) => "<small>the interval reaches across the bound</small>",
+        Some(false) => "<small>The interval reaches across the bound.</small>",
         _ => "",
     };
     let reason = match evaluated.verdict {
@@ -237,8 +258,9 @@ fn one_row(text: &mut String, paper: &str, row: &Row, evaluated: &Evaluated) {
     };
     let _ = writeln!(
         text,
-        "<tr id=\"row-{0}\" class=\"{class}\"><td>{0}</td><td>{1:?}</td><td>{2}</td><td>{3}<small>{4}</small><details><summary>how it is \
-         measured</summary><pre>{5}</pre>{6}</details></td><td>{7}</td><td>{8}</td><td>{9}{unclear}{reason}</td></tr>",
+        "<tr id=\"row-{0}\" class=\"{class}\"><th>{0}</th><td>{9}</td><td data-head=\"grade\">{1:?}</td><td>{3}<small>{4}</small>{unclear}{reason}\
+         <details><summary>how it is measured</summary><pre>{5}</pre>{6}</details></td><td data-head=\"measured\">{7}</td>\
+         <td data-head=\"expected\">{8}</td><td data-head=\"place\">{2}</td></tr>",
         row.id.get_ref(),
         row.grade,
         escape(&row.place),
@@ -246,10 +268,19 @@ fn one_row(text: &mut String, paper: &str, row: &Row, evaluated: &Evaluated) {
         escape(&row.metric),
         escape(row.measure.get_ref().trim()),
         links(paper, row.experiments.iter().map(Spanned::get_ref)),
-        escape(&words::measured(evaluated)),
-        escape(&words::expected(row)),
+        together(&words::measured(evaluated)),
+        together(&words::expected(row)),
         evaluated.verdict.name()
     );
+}
+
+/// Words of a value, in which a number stays on the line of its sign and its tolerance.
+fn together(words: &str) -> String {
+    let mut text = escape(words);
+    for sign in ["±", "−", "+", "=", "&lt;", "&gt;", "&lt;=", "&gt;="] {
+        text = text.replace(&format!("{sign} "), &format!("{sign}\u{a0}"));
+    }
+    text.replace(" ±", "\u{a0}±").replace(" %", "\u{a0}%")
 }
 
 fn experiments(text: &mut String, results: &PaperResults, costs: &[ExperimentCost]) {

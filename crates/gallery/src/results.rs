@@ -1,4 +1,5 @@
-//! `results.json` of a paper: every point's full summary, every row with value, interval, expected and verdict.
+//! `results.json` of a paper: every point's full summary, every row with value, interval, expected
+//! and verdict.
 
 use crate::evaluate::Evaluated;
 use crate::experiment::{Experiment, Mode};
@@ -99,14 +100,15 @@ fn no_failures(failures: &&[String]) -> bool {
 }
 
 impl PaperResults {
-    /// The text of `results.json`: the same bytes for the same settings and commit, whatever else was going on.
+    /// The text of `results.json`: the same bytes for the same settings and commit, whatever else
+    /// was going on.
     #[must_use]
     pub fn to_json(&self) -> String {
         let file = ResultsFile {
             schema: RESULTS_SCHEMA,
             paper: &self.paper.id,
             title: &self.paper.title,
-            citation: &self.paper.citation,
+            citation: self.paper.citation.as_ref().map_or("", |source| source.key),
             mode: self.mode.name(),
             version: VERSION,
             commit: COMMIT,

@@ -1,4 +1,5 @@
-//! Running what is not stored: all points of all experiments times their replications, the longest first, on several processors.
+//! Running what is not stored: all points of all experiments times their replications, the longest
+//! first, on several processors.
 
 use crate::error::GalleryError;
 use crate::experiment::Experiment;
@@ -13,7 +14,8 @@ use std::sync::mpsc;
 /// How far the work is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunProgress {
-    /// Finished part of the work that was not stored, in [0, 1], by an estimate of what each run takes.
+    /// Finished part of the work that was not stored, in [0, 1], by an estimate of what each run
+    /// takes.
     pub part: f64,
     /// Finished points of this call.
     pub finished: usize,
@@ -30,7 +32,7 @@ pub struct RunEnd {
     pub reused: usize,
     /// Points run now.
     pub run: usize,
-    /// Did every run finish?
+    /// Every run finished.
     pub complete: bool,
 }
 

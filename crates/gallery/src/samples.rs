@@ -1,9 +1,11 @@
-//! Figures of finished points, by experiment, point, metric and replication: what rows, figures and tables ask.
+//! Figures of finished points, by experiment, point, metric and replication: what rows, figures and
+//! tables ask.
 
 mod filter;
 mod host;
 
 pub use filter::Filter;
+pub(crate) use host::near;
 pub use host::{PointsHost, View};
 
 use crate::experiment::Experiment;
@@ -24,7 +26,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Are all points there, with all replications?
+    /// Whether all points are there, with all replications.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.points.iter().all(|point| point.as_ref().is_some_and(|data| data.failures.is_empty()))
@@ -43,7 +45,8 @@ pub fn replications<'a>(measured: &[Measured], experiments: impl Iterator<Item =
 pub struct PointData {
     /// The full summary, as `summary.json` has it.
     pub summary: Json,
-    /// Every figure by its path (`links.bottleneck.utilization`), one value a replication; `None` where it is not defined.
+    /// Every figure by its path (`links.bottleneck.utilization`), one value a replication; `None`
+    /// where it is not defined.
     pub samples: BTreeMap<String, Vec<Option<f64>>>,
     /// Sampled series of each replication, if kept.
     pub series: Vec<BTreeMap<String, SampledSeries>>,
@@ -131,7 +134,8 @@ fn json(summary: &PointSummary) -> Json {
     serde_json::to_value(summary).unwrap_or(Json::Null)
 }
 
-/// Every figure with its path. A figure is an object of `mean`, `ci95` and `n`; flows go by group and number.
+/// Every figure with its path. A figure is an object of `mean`, `ci95` and `n`; flows go by group
+/// and number.
 fn flatten(value: &Json, path: &mut String, visit: &mut dyn FnMut(&str, Option<f64>)) {
     match value {
         Json::Object(table) if table.len() == 3 && table.get("n").is_some_and(Json::is_u64) && table.contains_key("ci95") => {
@@ -164,7 +168,8 @@ fn within(path: &mut String, key: &str, inner: impl FnOnce(&mut String)) {
     path.truncate(length);
 }
 
-/// Series by subject and column: `bottleneck.sojourn_s`, `tcp.0.cwnd_bytes`, `bottleneck.setpoint_s`.
+/// Series by subject and column: `bottleneck.sojourn_s`, `tcp.0.cwnd_bytes`,
+/// `bottleneck.setpoint_s`.
 fn sampled(series: &[goodqueue_sim::Series]) -> BTreeMap<String, SampledSeries> {
     let mut all = BTreeMap::new();
     for one in series {

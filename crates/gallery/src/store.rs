@@ -41,8 +41,8 @@ impl Store {
         self.root.join(&experiment.paper).join(&experiment.id).join(format!("{point:06}.json"))
     }
 
-    /// A finished point, if it is there and was made from the same settings by the same code. Anything else there is ignored: it is
-    /// written anew.
+    /// A finished point, if it is there and was made from the same settings by the same code.
+    /// Anything else there is ignored: it is overwritten.
     #[must_use]
     pub fn load(&self, experiment: &Experiment, point: usize) -> Option<PointData> {
         let text = std::fs::read_to_string(self.path(experiment, point)).ok()?;

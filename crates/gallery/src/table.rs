@@ -1,6 +1,6 @@
 //! The studies' tables: measured values beside the printed ones.
 
-use crate::expr::{self, Value};
+use crate::expr::{self, ExprError, Fault, Value};
 use crate::files::TableSpec;
 use crate::samples::{self, Filter, Measured, PointsHost, View};
 use goodqueue_lab::statistics::Figure;
@@ -28,7 +28,7 @@ pub struct Table {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// Mean over replications, or why there is none.
-    pub measured: Result<f64, String>,
+    pub measured: Result<f64, ExprError>,
     /// Half-width of the 95 % interval.
     pub half: Option<f64>,
     /// What the study prints.
@@ -41,10 +41,13 @@ pub struct Cell {
 ///
 /// # Errors
 /// When an experiment was not run or the axis is not there.
-pub fn fill(paper: &str, spec: &TableSpec, measured: &[Measured]) -> Result<Table, String> {
+pub fn fill(paper: &str, spec: &TableSpec, measured: &[Measured]) -> Result<Table, Fault> {
     let mut names: Vec<(String, Value)> = Vec::new();
     for id in spec.experiment.get_ref() {
-        let one = measured.iter().find(|one| one.experiment.id == *id).ok_or_else(|| format!("needs {id}, which was not run"))?;
+        let one = measured
+            .iter()
+            .find(|one| one.experiment.id == *id)
+            .ok_or_else(|| Fault::NoValue(format!("needs {id}, which was not run")))?;
         let axis = one.experiment.axis(spec.rows.get_ref())?;
         for at in Filter::of_spec(&spec.filter).points(&one.experiment)? {
             let value = &axis.values[at];
@@ -58,11 +61,14 @@ pub fn fill(paper: &str, spec: &TableSpec, measured: &[Measured]) -> Result<Tabl
     let rows = names.into_iter().map(|(name, row)| {
         let cells = spec.columns.iter().map(|column| {
             let ask = |view| {
-                let expr = expr::parse(column.measure.get_ref()).map_err(|error| error.to_string())?;
+                let expr = expr::parse(column.measure.get_ref())?;
                 let host = PointsHost { measured, paper, replications, view };
-                match expr::evaluate_with(&expr, "row", row.clone(), &host).map_err(|error| error.to_string())? {
+                match expr::evaluate_with(&expr, "row", row.clone(), &host)? {
                     Value::Number(number) => Ok(number),
-                    other => Err(format!("the measure gives {}: expected a number", other.kind())),
+                    other => {
+                        let message = format!("the measure gives {}: expected a number", other.kind());
+                        Err(ExprError { at: 0, fault: Fault::Type(message) })
+                    }
                 }
             };
             let each = (0..replications).map(|number| ask(View::Replication(number)).ok());

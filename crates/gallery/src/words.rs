@@ -1,8 +1,9 @@
-//! Numbers, bounds and counts of rows as people read them: shared by the terminal, the report and the page of results.
+//! Numbers, bounds and counts of rows as people read them: shared by the terminal, the report and
+//! the page of results.
 
 use crate::evaluate::{Evaluated, Measure, Verdict};
-use crate::figure::short;
 use crate::files::{Expected, Grade, Row, Tolerance};
+use goodqueue_figure::short;
 
 /// What was measured, with its interval.
 #[must_use]

@@ -4,19 +4,18 @@
 //! the way back. With one link that is a dumbbell. Access links belong to one flow each and never drop; directions of links that the file
 //! gives a queue are what results report; others are FIFOs without limit that only delay.
 
-use crate::plan::{AccessEnds, Heading, Link, MOST_JITTER, Part, Point, Queue, Scenario, Step, Traffic};
+use crate::limits::MOST_JITTER;
+use crate::plan::{AccessEnds, Heading, Link, Part, Point, Queue, Scenario, Step, Traffic};
 use goodqueue_sim::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, Recording, SharedHost, WorldSpec};
 use goodqueue_units::{Bytes, Duration, Instant, Rng};
 
-/// The world of one replication of a point.
+/// The world of one replication of a point, with the seed [`seed_of`].
 ///
-/// Its seed follows from the plan's seed and the replication alone, so that points of a sweep see common random numbers:
-/// differences between algorithms are not differences between draws. Nothing is recorded beside the summary figures; set
-/// [`WorldSpec::recording`] for more.
+/// Nothing is recorded beside the summary figures; set [`WorldSpec::recording`] for more.
 #[must_use]
 pub fn world(point: &Point, replication: u32) -> WorldSpec {
     let plan = &point.plan;
-    let seed = Rng::stream(plan.seed, u64::from(replication)).next_u64();
+    let seed = seed_of(plan, replication);
     let mut world = WorldSpec {
         links: plan.links.iter().flat_map(|link| [Heading::Down, Heading::Up].map(|heading| one_way(link, heading))).collect(),
         flows: Vec::new(),
@@ -96,13 +95,55 @@ fn one_way(link: &Link, heading: Heading) -> LinkSpec {
     }
 }
 
-/// Random streams of a flow's own settings; the numbers are unlike those that the simulator splits from the same seed.
+/// The random streams of the flows of one replication, which all hosts draw from: a flow starts at the same time on each.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowStreams {
+    seed: u64,
+}
+
+/// What a stream is for; the numbers are unlike those that the simulator splits from the same seed.
 const START_STREAM: u64 = 0x5354_4152 << 32;
 const RTT_STREAM: u64 = 0x5254_5400 << 32;
+const GAP_STREAM: u64 = 0x4741_5053 << 32;
 
-/// The draw of one flow, by group and number within it, so that another flow elsewhere shifts nothing.
-fn stream(seed: u64, kind: u64, group: u32, index: u32) -> Rng {
-    Rng::stream(seed ^ kind, u64::from(group) << 32 | u64::from(index))
+impl FlowStreams {
+    /// The streams of a replication whose world has this seed ([`seed_of`]).
+    #[must_use]
+    pub const fn new(seed: u64) -> Self {
+        Self { seed }
+    }
+
+    /// One purpose of one flow, by group and number within it, so that another flow elsewhere shifts nothing.
+    const fn stream(self, purpose: u64, group: u32, index: u32) -> Rng {
+        Rng::stream(self.seed ^ purpose, (group as u64) << 32 | index as u64)
+    }
+
+    /// The draw of a flow's start.
+    #[must_use]
+    pub const fn start(self, group: u32, index: u32) -> Rng {
+        self.stream(START_STREAM, group, index)
+    }
+
+    /// The draw of the additional round-trip time of the host that a flow is behind.
+    #[must_use]
+    pub const fn rtt_extra(self, group: u32, behind: u32) -> Rng {
+        self.stream(RTT_STREAM, group, behind)
+    }
+
+    /// The gaps between a flow's packets, on hosts outside of the simulator.
+    #[must_use]
+    pub const fn gaps(self, group: u32, index: u32) -> Rng {
+        self.stream(GAP_STREAM, group, index)
+    }
+}
+
+/// The root of all randomness of one replication.
+///
+/// It follows from the plan's seed and the replication alone, so that points of a sweep see common random numbers:
+/// differences between algorithms are not differences between draws.
+#[must_use]
+pub fn seed_of(plan: &Scenario, replication: u32) -> u64 {
+    Rng::stream(plan.seed, u64::from(replication)).next_u64()
 }
 
 /// One flow of a group: those of one part come before those of the next.
@@ -126,14 +167,15 @@ enum Start {
 
 fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, leg: &Leg<'_>) {
     let &Leg { group, index, drawn, part: Part { source, path, heading }, .. } = leg;
+    let streams = FlowStreams::new(world.seed);
     // All parts are between the same two hosts and begin together.
-    let planned = traffic.start.draw(&mut stream(world.seed, START_STREAM, group, drawn));
+    let planned = traffic.start.draw(&mut streams.start(group, drawn));
     let start = match leg.start {
         Start::Drawn => Instant::ZERO + planned,
         Start::From(now) => now + planned.saturating_sub(traffic.start.earliest()),
     };
     let behind = drawn / traffic.rtt_shared_by;
-    let extra = traffic.rtt_extra.draw(&mut stream(world.seed, RTT_STREAM, group, behind));
+    let extra = traffic.rtt_extra.draw(&mut streams.rtt_extra(group, behind));
     // The sender's access link carries the flow's extra delay, half of it each way.
     let half = extra.div(2);
     let name = |part: &str| format!("{}[{index}].{part}", traffic.name);

@@ -1,4 +1,5 @@
-//! Comparing queues: a scenario made from a few settings, names for the points of a sweep, and what the figures mean.
+//! Comparing queues: a scenario from a few settings, names for the points of a sweep, and what the
+//! figures mean.
 
 mod labels;
 mod meaning;
@@ -6,14 +7,20 @@ mod meaning;
 pub use labels::{Labels, Split};
 pub use meaning::meaning;
 
-use crate::quantity;
+use crate::limits::{FASTEST, LONGEST, LONGEST_DELAY};
+use crate::quantity::{self, Limits};
 use goodqueue_aqm::sched;
 use goodqueue_aqm::spec::{Chosen, KindSpec};
 use goodqueue_units::{Duration, Rate};
 use std::fmt::Write as _;
 
-/// What `gq compare` is asked for, as people write it. Quantities are checked when the scenario is read; only what the
-/// scenario needs worked out is checked here.
+const RATES: Limits<Rate> = Limits::new(Rate::bit_s(1), FASTEST);
+/// Half a round trip each way.
+const RTTS: Limits<Duration> = Limits::new(Duration::ZERO, Duration::ns(2 * LONGEST_DELAY.as_nanos()));
+const WARMUPS: Limits<Duration> = Limits::new(Duration::ZERO, LONGEST);
+
+/// The settings of `gq compare`, as users write them. Quantities are checked when the scenario is
+/// read; only those from which others are derived are checked here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
     /// Rate of the bottleneck, or a recording of it.
@@ -26,10 +33,11 @@ pub struct Comparison {
     pub flows: u32,
     /// Their congestion control, `kind` or `kind:parameter=value:parameter=value`.
     pub cc: String,
-    /// Queues to compare, each `kind` or `kind:parameter=value:parameter=value`. A kind that is over another algorithm names it
-    /// and its parameters behind its own: `fair:flows=64:pie:target=10ms`.
+    /// Queues to compare, each `kind` or `kind:parameter=value:parameter=value`. A kind that
+    /// contains another algorithm is followed by that algorithm and its parameters:
+    /// `fair:flows=64:pie:target=10ms`.
     pub aqm: Vec<String>,
-    /// Drop, or mark where queues can?
+    /// Whether queues drop, or mark where they can.
     pub signal: Signal,
     /// Time before measuring begins.
     pub warmup: String,
@@ -44,13 +52,13 @@ pub struct Comparison {
 /// The bottleneck's rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// Always the same in both directions.
+    /// A constant rate, the same in both directions.
     Rate(String),
     /// Recorded delivery opportunities, as paths of files.
     Trace {
-        /// Of the direction of the data.
+        /// Direction of the data.
         down: String,
-        /// Of the way back; `None` for a return direction that is never the bottleneck.
+        /// Return direction; `None` if it is never the bottleneck.
         up: Option<String>,
     },
 }
@@ -64,7 +72,7 @@ pub enum Signal {
     Mark,
 }
 
-/// Something in a [`Comparison`] that no scenario can be made of.
+/// A setting of a [`Comparison`] from which no scenario can be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{option}: {message}")]
 pub struct ComparisonError {
@@ -100,11 +108,11 @@ impl Comparison {
                 None => error.message,
             },
         };
-        let rtt = quantity::duration(&self.rtt).map_err(|error| refuse("--rtt", error))?;
-        let warmup = quantity::duration(&self.warmup).map_err(|error| refuse("--warmup", error))?;
+        let rtt = quantity::duration_within(&self.rtt, RTTS).map_err(|error| refuse("--rtt", error))?;
+        let warmup = quantity::duration_within(&self.warmup, WARMUPS).map_err(|error| refuse("--warmup", error))?;
         let (rate, access) = match &self.line {
             Line::Rate(text) => {
-                let rate = quantity::rate(text).map_err(|error| refuse("--rate", error))?;
+                let rate = quantity::rate_within(text, RATES).map_err(|error| refuse("--rate", error))?;
                 (format!("rate = {}\n", quoted(text)), Rate::bit_s(rate.as_bit_s().saturating_mul(10)).max(Rate::gbit(1)))
             }
             Line::Trace { down, up } => {
@@ -117,7 +125,8 @@ impl Comparison {
             }
         };
         let queues = self.queues()?;
-        // Flows that start together stay in step for long; spread them, but well within the warm-up.
+        // Flows that start together stay synchronised for long, so their starts are spread, but
+        // well within the warm-up.
         let spread = Duration::ns((warmup.as_nanos() / 2).min(5_000_000_000));
         let back = Duration::ns(rtt.as_nanos() / 2);
         let there = rtt.saturating_sub(back);
@@ -159,7 +168,7 @@ impl Comparison {
         ))
     }
 
-    /// The option that gave a setting of the scenario, for messages.
+    /// The option that set a value of the scenario, for messages.
     #[must_use]
     pub fn option_of(field: &str) -> Option<&'static str> {
         const OPTIONS: &[(&str, &str)] = &[
@@ -218,10 +227,11 @@ impl Comparison {
     /// One queue, written as in [`Comparison::aqm`], as a TOML table.
     ///
     /// # Errors
-    /// When it does not read as a queue. Names and values of parameters are checked when the scenario is read.
+    /// When it cannot be parsed as a queue. Names and values of parameters are checked when the
+    /// scenario is read.
     pub fn queue_table(text: &str, signal: Signal) -> Result<String, ComparisonError> {
         let refuse = |message| Err(ComparisonError { option: "--aqm", message });
-        // The outermost first: kind, its description if it is known, and its table so far.
+        // Outermost first: kind, its description if known, and its table so far.
         let mut tables: Vec<(&str, Option<&'static KindSpec>, String)> = Vec::new();
         for part in text.split(':').map(str::trim) {
             match (part.split_once('='), tables.last_mut()) {
@@ -253,14 +263,14 @@ fn is_over_another(spec: Option<&KindSpec>) -> bool {
     spec.is_some_and(KindSpec::is_over_another)
 }
 
-/// The kinds, each over the next; `None` when one is not known.
+/// The kinds, each containing the next; `None` if one is unknown.
 fn chosen(tables: &[(&str, Option<&'static KindSpec>, String)]) -> Option<Chosen> {
     let (&(_, spec, _), within) = tables.split_first()?;
     let of = if within.is_empty() { None } else { Some(Box::new(chosen(within)?)) };
     Some(Chosen { of, ..Chosen::new(spec?, Vec::new()) })
 }
 
-/// A TOML string that means `text`.
+/// A TOML string with the content `text`.
 #[must_use]
 pub fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
@@ -277,7 +287,7 @@ pub fn quoted(text: &str) -> String {
     quoted
 }
 
-/// A parameter's value in TOML: true, false and numbers as they are, the rest as a text.
+/// A parameter value in TOML: true, false and numbers as they are, anything else as a string.
 fn value_of(text: &str) -> String {
     let number = text.parse::<f64>().is_ok_and(f64::is_finite) && text.starts_with(|c: char| c.is_ascii_digit() || c == '-');
     // TOML knows no numbers like `1.` or `01`; as a text they are read the same way.

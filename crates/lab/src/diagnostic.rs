@@ -1,16 +1,17 @@
-//! What is wrong with a scenario, where, and what is allowed: one [`Fault`] for each wrong value, together a [`PlanError`].
+//! Faults of a scenario: where, what, and what is allowed. One [`Fault`] per wrong value, together
+//! a [`PlanError`].
 
-use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A text that settings come from: the scenario file, or one `--set`.
+/// Text that contains settings: the scenario file, or one `--set` argument.
 #[derive(Clone)]
 pub(crate) struct Source(Arc<SourceText>);
 
 impl fmt::Debug for Source {
-    /// The name alone: every value of a plan holds its source, and the text in each would drown the rest.
+    /// Prints only the name: every value of a plan refers to its source, whose text would drown the
+    /// rest.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Source").field(&self.0.name).finish()
     }
@@ -19,9 +20,8 @@ impl fmt::Debug for Source {
 struct SourceText {
     name: String,
     text: String,
-    /// A file has lines and columns worth naming; a command-line argument has not.
+    /// Whether line and column are meaningful, as in a file but not in a command-line argument.
     is_file: bool,
-    code: NamedSource<String>,
 }
 
 impl Source {
@@ -34,8 +34,7 @@ impl Source {
     }
 
     fn new(name: &str, text: &str, is_file: bool) -> Self {
-        let code = NamedSource::new(name, text.to_owned());
-        Self(Arc::new(SourceText { name: name.to_owned(), text: text.to_owned(), is_file, code }))
+        Self(Arc::new(SourceText { name: name.to_owned(), text: text.to_owned(), is_file }))
     }
 
     pub(crate) fn text(&self) -> &str {
@@ -46,7 +45,8 @@ impl Source {
         &self.0.name
     }
 
-    /// Line and column of `at`, counted from one, columns in characters; `None` for what is no file.
+    /// Line and column of `at`, counted from one, columns in characters; `None` if the source is
+    /// not a file.
     fn position(&self, at: usize) -> Option<(usize, usize)> {
         let SourceText { text, is_file, .. } = &*self.0;
         let mut at = at.min(text.len());
@@ -59,25 +59,52 @@ impl Source {
         is_file.then_some((line, column))
     }
 
-    /// Where `at` is, for a person: `file:line:column`.
+    /// The first line that `span` touches, and which of its bytes `span` covers.
+    fn excerpt(&self, span: &Range<usize>) -> Excerpt<'_> {
+        let text = &self.0.text;
+        let bounded = |mut at: usize| {
+            at = at.min(text.len());
+            while !text.is_char_boundary(at) {
+                at -= 1;
+            }
+            at
+        };
+        let (from, to) = (bounded(span.start), bounded(span.end));
+        let begin = text[..from].rfind('\n').map_or(0, |newline| newline + 1);
+        let end = text[from..].find('\n').map_or(text.len(), |newline| from + newline);
+        let line = text[begin..end].trim_end_matches('\r');
+        let within = |at: usize| (at.max(begin) - begin).min(line.len());
+        Excerpt { line, marked: within(from)..within(to) }
+    }
+
+    /// Place of `at` for users: `file:line:column`.
     fn place(&self, at: usize) -> String {
         let SourceText { name, text, .. } = &*self.0;
         self.position(at).map_or_else(|| format!("{name} {text}"), |(line, column)| format!("{name}:{line}:{column}"))
     }
 }
 
-/// One wrong thing.
+/// One fault.
 #[derive(Clone, Debug)]
 pub struct Fault {
     field: String,
     message: String,
     help: Option<String>,
     origin: Option<Origin>,
-    /// A file other than the scenario's, for instance a trace; its message says where in it.
+    /// Another file than the scenario, for instance a trace; its message names the place in it.
     place: Option<String>,
 }
 
-/// Where a value was written.
+/// A line of a scenario or of a `--set` argument, with the part that a fault refers to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt<'a> {
+    /// The line, without its end.
+    pub line: &'a str,
+    /// Bytes of the line that the fault refers to; empty if something is missing there.
+    pub marked: Range<usize>,
+}
+
+/// Place at which a value was written.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
     pub(crate) source: Source,
@@ -89,30 +116,30 @@ impl Fault {
         Self { field: field.to_owned(), message, help, origin: Some(origin.clone()), place: None }
     }
 
-    /// A fault of a whole file.
+    /// A fault of a file as a whole.
     pub(crate) fn in_file(place: &str, message: String, help: Option<String>) -> Self {
         Self { field: String::new(), message, help, origin: None, place: Some(place.to_owned()) }
     }
 
-    /// The setting, as a dotted key; empty when the file as a whole is meant.
+    /// The setting, as a dotted key; empty for the file as a whole.
     #[must_use]
     pub fn field(&self) -> &str {
         &self.field
     }
 
-    /// What is wrong: value and allowed range.
+    /// The fault: value and allowed range.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// What to write instead, if that can be said.
+    /// What to write instead, if known.
     #[must_use]
     pub fn suggestion(&self) -> Option<&str> {
         self.help.as_deref()
     }
 
-    /// The file it is in, or `--set` for a command-line argument.
+    /// The file, or `--set` for a command-line argument.
     #[must_use]
     pub fn source_name(&self) -> &str {
         match (&self.origin, &self.place) {
@@ -122,10 +149,16 @@ impl Fault {
         }
     }
 
-    /// Line and column, counted from one, where it is in a file.
+    /// Line and column, counted from one, if it is in a file.
     #[must_use]
     pub fn position(&self) -> Option<(usize, usize)> {
         self.origin.as_ref().and_then(|origin| origin.source.position(origin.span.start))
+    }
+
+    /// The line that contains it; `None` for faults of other files.
+    #[must_use]
+    pub fn excerpt(&self) -> Option<Excerpt<'_>> {
+        self.origin.as_ref().map(|origin| origin.source.excerpt(&origin.span))
     }
 
     /// `file:line:column`, or the command-line argument.
@@ -152,23 +185,7 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-impl Diagnostic for Fault {
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.origin.as_ref().map(|origin| &origin.source.0.code as &dyn SourceCode)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let origin = self.origin.as_ref()?;
-        let label = LabeledSpan::new(Some("here".to_owned()), origin.span.start, origin.span.len());
-        Some(Box::new(std::iter::once(label)))
-    }
-}
-
-/// Everything that is wrong with a scenario; at least one fault.
+/// All faults of a scenario; at least one.
 #[derive(Clone, Debug)]
 pub struct PlanError {
     first: Box<Fault>,
@@ -180,7 +197,7 @@ impl PlanError {
         Self { first: Box::new(first), others: Vec::new() }
     }
 
-    /// The error that `faults` make together; `None` when there are none.
+    /// The error made of `faults`; `None` if there are none.
     pub(crate) fn from_faults(faults: Vec<Fault>) -> Option<Self> {
         let mut faults = faults.into_iter();
         let first = Box::new(faults.next()?);
@@ -192,7 +209,7 @@ impl PlanError {
         std::iter::once(&*self.first).chain(&self.others)
     }
 
-    /// Everything as plain text, one line for each fault: place, field, what is wrong, what to write instead.
+    /// All faults as plain text, one per line: place, field, fault, what to write instead.
     #[must_use]
     pub fn text(&self) -> String {
         let line = |fault: &Fault| match fault.suggestion() {
@@ -204,8 +221,7 @@ impl PlanError {
 }
 
 impl fmt::Display for PlanError {
-    /// The fault, or how many there are: a renderer of diagnostics shows help and further faults itself. For plain text with
-    /// everything in it see [`PlanError::text`].
+    /// The fault, or the number of faults. [`PlanError::text`] has all of them as plain text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.others.len() {
             0 => self.first.fmt(f),
@@ -216,24 +232,25 @@ impl fmt::Display for PlanError {
 
 impl std::error::Error for PlanError {}
 
-impl Diagnostic for PlanError {
-    // The first fault is the headline; rendering it through `diagnostic_source` instead would print it twice.
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        if self.others.is_empty() { self.first.help() } else { None }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn excerpt(text: &str, span: Range<usize>) -> (String, String) {
+        let source = Source::file("a.toml", text);
+        let Excerpt { line, marked } = source.excerpt(&span);
+        (line.to_owned(), line[marked].to_owned())
     }
 
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        if self.others.is_empty() { self.first.source_code() } else { None }
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        if self.others.is_empty() { self.first.labels() } else { None }
-    }
-
-    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
-        if self.others.is_empty() {
-            return None;
-        }
-        Some(Box::new(self.faults().map(|fault| fault as &dyn Diagnostic)))
+    #[test]
+    fn an_excerpt_is_one_line_and_the_marked_part_of_it() {
+        let text = "a = 1\r\nb = \"zwölf\"\nc = [\n 1]\n";
+        assert_eq!(excerpt(text, 11..19), ("b = \"zwölf\"".to_owned(), "\"zwölf\"".to_owned()));
+        assert_eq!(excerpt(text, 0..1), ("a = 1".to_owned(), "a".to_owned()));
+        let from = text.find('[').unwrap();
+        assert_eq!(excerpt(text, from..from + 5), ("c = [".to_owned(), "[".to_owned()), "the first line alone");
+        assert_eq!(excerpt(text, 6..7), ("a = 1".to_owned(), String::new()), "the end of a line");
+        assert_eq!(excerpt(text, 900..950), (String::new(), String::new()), "beyond the end");
+        assert_eq!(excerpt("ö", 1..2), ("ö".to_owned(), "ö".to_owned()), "a span that splits a character takes in its start");
     }
 }

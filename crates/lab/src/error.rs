@@ -14,6 +14,22 @@ pub enum RecordError {
         /// Why.
         source: io::Error,
     },
+    /// Another process writes to the folder; found out before anything runs.
+    #[error("{path}: is being written to by {holder}: wait for its end, or use another folder")]
+    Held {
+        /// The folder.
+        path: PathBuf,
+        /// The other process, for a person.
+        holder: String,
+    },
+    /// A file that was asked for cannot be written; found out before anything runs.
+    #[error("{path}: cannot be written: {source}")]
+    Target {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// A file could not be written.
     #[error("{path}: cannot be written: {source}")]
     Write {

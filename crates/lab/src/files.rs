@@ -3,7 +3,7 @@
 use crate::flow_file::{self, FlowFileError, FlowList};
 use crate::quantity::excerpt;
 use crate::trace_file::{self, TraceError};
-use goodqueue_sim::OpportunityTrace;
+use goodqueue_sim::Opportunities;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read, Take};
@@ -40,7 +40,7 @@ pub(crate) fn why(error: &std::io::Error) -> String {
 type Loaded<T, E> = Mutex<BTreeMap<PathBuf, Result<Arc<T>, E>>>;
 
 /// Recordings by the names that a scenario has for them.
-pub type Recordings = BTreeMap<String, Arc<OpportunityTrace>>;
+pub type Recordings = BTreeMap<String, Arc<Opportunities>>;
 
 /// Where what a scenario names comes from.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ pub(crate) enum Shelf {
 #[derive(Debug)]
 pub(crate) struct FileStore {
     shelf: Shelf,
-    traces: Loaded<OpportunityTrace, TraceError>,
+    traces: Loaded<Opportunities, TraceError>,
     flow_lists: Loaded<FlowList, FlowFileError>,
 }
 
@@ -66,7 +66,7 @@ impl FileStore {
     }
 
     /// The recording in a file.
-    pub(crate) fn trace(&self, written: &str) -> Result<Arc<OpportunityTrace>, TraceError> {
+    pub(crate) fn trace(&self, written: &str) -> Result<Arc<Opportunities>, TraceError> {
         if let Shelf::Given(recordings) = &self.shelf
             && let Some(known) = recordings.get(written)
         {
@@ -91,7 +91,7 @@ impl FileStore {
     }
 
     /// All recordings loaded so far, ordered by path.
-    pub(crate) fn traces(&self) -> Vec<Arc<OpportunityTrace>> {
+    pub(crate) fn traces(&self) -> Vec<Arc<Opportunities>> {
         good(&self.traces)
     }
 

@@ -1,4 +1,4 @@
-//! Lists of flows: files of comma-separated values, one transfer a line.
+//! Lists of flows: files of comma-separated values, one transfer per line.
 //!
 //! ```text
 //! # comments and blank lines are skipped
@@ -7,14 +7,15 @@
 //! 150 ms, 40 kB,  ,
 //! ```
 //!
-//! The first line names the columns, in any order: `start` and `size` must be there, `control` and `path` may be; in an empty cell of
-//! these stands what the scenario says. Quantities have units as in scenario files; lines may be in any order of time.
+//! The first line names the columns, in any order: `start` and `size` are required, `control` and
+//! `path` optional; an empty cell of these means the value of the scenario. Quantities have units
+//! as in scenario files; lines need not be sorted by time.
 //!
 //! Files are read line by line with bounds on everything, so no file can exhaust memory.
 
 use crate::files::{open, why};
-use crate::plan::nearest;
 use crate::quantity::{self, Limits, QuantityError, excerpt};
+use crate::suggest::nearest;
 use goodqueue_sim::Transfer;
 use goodqueue_tcp::cc::kinds;
 use goodqueue_units::{Bytes, Duration};
@@ -24,17 +25,17 @@ use std::io::{BufRead, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Larger files are refused before they are read.
+/// Larger files are rejected before they are read.
 const LARGEST_FILE: u64 = 256 << 20;
 const LONGEST_LINE: usize = 1_000;
-/// Each takes 16 bytes of memory.
+/// Largest number of rows; each takes 16 bytes of memory.
 const MOST_ROWS: usize = 1_000_000;
-/// Each is a flow of its own in the world.
+/// Largest number of parts; each is a flow of its own in the world.
 const MOST_PARTS: usize = 1_000;
 const STARTS: Limits<Duration> = Limits::new(Duration::ZERO, Duration::secs(10_000_000));
 const SIZES: Limits<Bytes> = Limits::new(Bytes::new(1), Bytes::new(1_000_000_000_000_000));
 
-/// The columns there are, and another word for one of them: the key of scenario files.
+/// The columns; `control` may also be written as `cc`, the key of scenario files.
 const COLUMNS: [&str; 4] = ["start", "size", "control", "path"];
 const START: usize = 0;
 const SIZE: usize = 1;
@@ -42,7 +43,7 @@ const CONTROL: usize = 2;
 const PATH: usize = 3;
 const CONTROL_KEY: &str = "cc";
 
-/// A file that is no list of flows.
+/// A file that is not a valid list of flows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowFileError {
     file: String,
@@ -56,7 +57,8 @@ impl FlowFileError {
         Self { file: file.to_owned(), place: None, message }
     }
 
-    /// Line and column, counted from one, columns in characters; `None` when the file as a whole is meant.
+    /// Line and column, counted from one, columns in characters; `None` when the file as a whole is
+    /// meant.
     #[must_use]
     pub fn place(&self) -> Option<(u64, usize)> {
         self.place
@@ -78,18 +80,18 @@ impl std::error::Error for FlowFileError {}
 /// A list of flows, sorted by control and path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowList {
-    /// One for each control and path, in the order of the file; at least one.
+    /// One part per control and path, in the order of the file; at least one.
     pub parts: Vec<FlowListPart>,
 }
 
 /// The transfers of one control on one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowListPart {
-    /// Kind of the congestion control; `None`: the scenario's.
+    /// Kind of the congestion control; `None` for that of the scenario.
     pub control: Option<&'static str>,
-    /// Where they go; `None`: the scenario's.
+    /// Path; `None` for that of the scenario.
     pub path: Option<ListedPath>,
-    /// Ordered by time; of those at the same time the first in the file comes first. At least one.
+    /// Sorted by time; simultaneous transfers keep the order of the file. At least one.
     pub transfers: Arc<[Transfer]>,
 }
 
@@ -98,7 +100,7 @@ pub struct FlowListPart {
 pub struct ListedPath {
     /// Names of nodes, from sender to receiver.
     pub nodes: Vec<String>,
-    /// Where it stands first, for messages: `file:line:column`.
+    /// Place of its first occurrence, for messages: `file:line:column`.
     pub place: String,
 }
 
@@ -109,7 +111,8 @@ impl FlowList {
         self.parts.iter().map(|part| part.transfers.len()).sum()
     }
 
-    /// Hands all that it says to a hash: two lists that say the same are the same to it, however they are written.
+    /// Feeds the content to a hash: lists with equal content are equal to it, however they are
+    /// written.
     pub(crate) fn hash_into(&self, update: &mut dyn FnMut(&[u8])) {
         update(b"flow list");
         for part in &self.parts {
@@ -118,7 +121,7 @@ impl FlowList {
                 update(&(word.len() as u64).to_le_bytes());
                 update(word.as_bytes());
             }
-            // No word is as long as this.
+            // No string is that long.
             update(&u64::MAX.to_le_bytes());
             update(&(part.transfers.len() as u64).to_le_bytes());
             for transfer in &*part.transfers {
@@ -128,7 +131,7 @@ impl FlowList {
         }
     }
 
-    /// Never: a list has at least one transfer.
+    /// Always false: a list has at least one transfer.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
@@ -164,15 +167,15 @@ pub fn read(name: &str, mut input: impl BufRead) -> Result<FlowList, FlowFileErr
     draft.finish().map_err(|message| FlowFileError::whole(name, message))
 }
 
-/// What is wrong, and at which character of a line, counted from one.
+/// A message and the character of the line that it refers to, counted from one.
 type Located = (usize, String);
 
-/// A cell and the character of its line that it begins at, counted from one.
+/// A cell and the character of its line at which it starts, counted from one.
 type Cell<'a> = (usize, &'a str);
 
 #[derive(Default)]
 struct Draft {
-    /// Which column each of [`COLUMNS`] is; `None` before the header.
+    /// The position of each of [`COLUMNS`]; `None` before the header.
     header: Option<Header>,
     rows: usize,
     parts: Vec<FlowListPart>,
@@ -198,7 +201,7 @@ impl Draft {
             let before = String::from_utf8_lossy(&line[..error.valid_up_to()]).chars().count();
             (before + 1, "is not text (UTF-8)".to_owned())
         })?;
-        // Spreadsheet programs begin files with a mark of byte order.
+        // Spreadsheet programs may begin files with a byte order mark.
         let line = if number == 1 { line.strip_prefix('\u{feff}').unwrap_or(line) } else { line };
         if line.trim().is_empty() || line.trim_start().starts_with('#') {
             return Ok(());
@@ -240,7 +243,7 @@ impl Draft {
     }
 
     fn add_part(&mut self, control: Option<&'static str>, written: &str, path: Option<ListedPath>) -> Result<usize, Located> {
-        // The same path may be written with other blanks.
+        // The same path may be written with different white space.
         let same = |part: &FlowListPart| {
             part.control == control && part.path.as_ref().map(|path| &path.nodes) == path.as_ref().map(|path| &path.nodes)
         };
@@ -252,7 +255,7 @@ impl Draft {
             self.parts.push(FlowListPart { control, path, transfers: Arc::default() });
             self.transfers.push(Vec::new());
         }
-        // Other spellings of a path than this many are read each time they come.
+        // Bound on the spellings of paths that are cached; further ones are parsed each time.
         if self.known.len() < 2 * MOST_PARTS {
             self.known.insert((control, written.to_owned()), number);
         }
@@ -305,7 +308,7 @@ impl Header {
     }
 }
 
-/// The cells of a line, without blanks and quotation marks around them.
+/// The cells of a line, without surrounding white space and quotation marks.
 fn cells(line: &str) -> Result<Vec<Cell<'_>>, Located> {
     let mut cells = Vec::new();
     let mut rest = line;
@@ -345,7 +348,7 @@ fn control((at, name): Cell<'_>) -> Result<&'static str, Located> {
     })
 }
 
-/// The nodes of a path such as `a > b`; `None` for nothing.
+/// The nodes of a path such as `a > b`; `None` for an empty cell.
 fn nodes((at, path): Cell<'_>) -> Result<Option<Vec<String>>, Located> {
     if path.is_empty() {
         return Ok(None);

@@ -2,7 +2,7 @@
 
 use crate::plan::{Direction, Heading, Link, Part, Point, Queue, Scenario, Step, Traffic};
 use goodqueue_aqm::EcnPolicy;
-use goodqueue_aqm::spec::{Default as ParamDefault, Unit, Value};
+use goodqueue_aqm::spec::{Marking, Role, Unit, Value};
 use goodqueue_sim::{RateSpec, SessionSpec, SourceSpec};
 use goodqueue_tcp::{AckPolicy, Data, EcnMode};
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate};
@@ -315,13 +315,10 @@ impl<'a> Lint<'a> {
         let inner = queue.of.iter().flat_map(|of| of.kind.params.iter().map(|param| (param, &of.params, format!("{key}.of"))));
         for (param, values, table) in own.chain(inner) {
             let given = values.iter().find(|(name, _)| *name == param.name).map(|(_, value)| *value);
-            let value = match (given, param.default) {
-                (Some(value), _) | (None, ParamDefault::Value(value)) => value,
-                (None, ParamDefault::Auto(_)) => continue,
-            };
+            let Some(value) = given.or(param.default_value()) else { continue };
             let field = format!("{table}.{}", param.name);
             match value {
-                Value::Size(size) if is_threshold(param.name) => {
+                Value::Size(size) if param.role == Role::Threshold => {
                     let Some((bytes, held)) = size.bytes(mtu, Some(rate)).zip(held) else { continue };
                     if bytes >= held {
                         let message = format!("{bytes} is not below the buffer ({held}): it is never exceeded");
@@ -415,20 +412,15 @@ fn held(queue: &Queue, mtu: Bytes) -> Option<Bytes> {
     (held != u64::MAX).then_some(Bytes::new(held))
 }
 
-/// Sizes that the queue must reach before the algorithm acts.
-fn is_threshold(name: &str) -> bool {
-    ["threshold", "q_ref", "b_star"].contains(&name) || name.starts_with("min_th")
-}
-
-/// An algorithm that never drops, in front of the only queue.
+/// Whether the algorithm in front of the only queue never drops.
 fn marks_only(queue: &Queue) -> bool {
-    queue.of.as_ref().map_or(queue.kind, |of| of.kind).kind == "phantom-queue"
+    queue.of.as_ref().map_or(queue.kind, |of| of.kind).marks == Marking::Only
 }
 
-/// Does a queue that can look ahead do so? `None`: it cannot.
+/// Whether a queue that can look ahead does so; `None` when it cannot.
 fn projection(queue: &Queue) -> Option<bool> {
     let is_on = || queue.params.iter().any(|(name, value)| *name == "projection" && *value == Value::Switch(true));
-    (queue.kind.kind == "jobs").then(is_on)
+    queue.kind.param("projection").map(|_| is_on())
 }
 
 #[cfg(test)]

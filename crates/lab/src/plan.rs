@@ -3,15 +3,14 @@
 //! A [`Plan`] is a file with its overrides; [`Plan::points`] expands its `[sweep]` into one [`Point`] for each combination.
 //! Everything wrong is reported with file, line, column, field, value and allowed range; unknown keys are errors.
 
-mod controls;
 mod datagrams;
 mod link;
+mod params;
 mod queue;
 mod reader;
 mod scenario;
 mod sender;
 mod session;
-mod suggest;
 mod sweep;
 mod topology;
 mod traffic;
@@ -20,9 +19,7 @@ mod tree;
 pub use crate::diagnostic::{Fault, PlanError};
 pub use link::{Direction, Link};
 pub use queue::Queue;
-pub(crate) use scenario::MOST_JITTER;
 pub use scenario::{Access, AccessEnds, Scenario, Timing};
-pub(crate) use suggest::nearest;
 pub use topology::{Path as TrafficPath, Step};
 pub use traffic::{Heading, Part, Traffic};
 
@@ -311,8 +308,8 @@ impl Plan {
         let mut hash = Sha256::new();
         hash.update(text);
         for trace in self.known.files.traces() {
-            hash.update(trace.period.as_nanos().to_le_bytes());
-            for (at, bytes) in &trace.opportunities {
+            hash.update(trace.period().as_nanos().to_le_bytes());
+            for (at, bytes) in trace.all() {
                 hash.update(at.as_nanos().to_le_bytes());
                 hash.update(bytes.get().to_le_bytes());
             }
@@ -352,6 +349,9 @@ fn read_file(path: &Path) -> Result<String, PlanError> {
     if facts.is_dir() {
         return Err(fault("is a directory: expected a scenario file".to_owned()));
     }
+    if is_named_pipe(path, &facts) {
+        return Err(fault("is a named pipe, which may never end: expected a scenario file".to_owned()));
+    }
     let mut bytes = Vec::new();
     // A pipe is welcome here, so the bound is on what is read and not on the size the file says it has.
     let file = std::fs::File::open(path).map_err(|error| unreadable(&error))?;
@@ -361,6 +361,19 @@ fn read_file(path: &Path) -> Result<String, PlanError> {
     }
     String::from_utf8(bytes)
         .map_err(|error| fault(format!("is not UTF-8 text: byte {} cannot be read", error.utf8_error().valid_up_to() + 1)))
+}
+
+/// Whether it is a pipe with a place among files, which blocks whoever opens it until somebody
+/// writes. Those of `/dev/stdin` and `<(command)` have none, and are open already.
+#[cfg(unix)]
+fn is_named_pipe(path: &Path, facts: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    facts.file_type().is_fifo() && std::fs::canonicalize(path).is_ok_and(|real| real.exists())
+}
+
+#[cfg(not(unix))]
+fn is_named_pipe(_path: &Path, _facts: &std::fs::Metadata) -> bool {
+    false
 }
 
 #[cfg(test)]

@@ -1,16 +1,18 @@
-//! Quantities as people write them: `"10 Mbit/s"`, `10mbit`, `"5 ms"`, `"30 packets"`, `"45 kB"`, `"1 bdp"`, `"5 %"`.
+//! Quantities as people write them: `"10 Mbit/s"`, `10mbit`, `"5 ms"`, `"30 packets"`, `"45 kB"`,
+//! `"1 bdp"`, `"5 %"`.
 //!
-//! A number without a unit is refused where a unit is needed. The readers here know units and refuse what is negative or not
-//! a finite number; what else a setting allows is its own business, see [`Limits`].
+//! A number without a unit is rejected where a unit is needed. The functions here know units and
+//! reject negative and non-finite numbers; further restrictions belong to each setting, see
+//! [`Limits`].
 
 use goodqueue_aqm::spec::Size;
 use goodqueue_units::{Bytes, Duration, Rate};
 use std::fmt;
 
-/// A text that is not the quantity it should be.
+/// A string that is not a valid quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantityError {
-    /// What is wrong, with the text in it.
+    /// The fault, including the string.
     pub message: String,
     /// What to write instead.
     pub help: Option<String>,
@@ -28,7 +30,7 @@ impl fmt::Display for QuantityError {
 
 impl std::error::Error for QuantityError {}
 
-/// The smallest and largest value a setting allows, both included.
+/// The smallest and largest value that a setting allows, both included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits<T> {
     /// Smallest allowed.
@@ -44,18 +46,25 @@ impl<T: PartialOrd + Copy + fmt::Display> Limits<T> {
         Self { low, high }
     }
 
-    /// `value`, if it is allowed.
+    /// Returns `value` if it is allowed.
     ///
     /// # Errors
-    /// When it is not; the message has `text`, the value as it was written, and the allowed range.
+    /// Otherwise; the message has `text`, the value as written, and the allowed range.
     pub fn check(&self, value: T, text: &str) -> Result<T, QuantityError> {
         if value >= self.low && value <= self.high { Ok(value) } else { Err(out_of_range(text, &self.to_string())) }
     }
 
-    /// The nearest whole number of base units, if that is allowed. Whatever is too large for 64 bits is too large here.
+    /// The nearest whole number of base units, if what was written is allowed before it is rounded.
+    /// Whatever is too large for 64 bits is too large here.
     fn check_whole(&self, value: f64, text: &str, unit: impl Fn(u64) -> T) -> Result<T, QuantityError> {
         if value < 0.0 || value >= u64::MAX as f64 {
             return Err(out_of_range(text, &self.to_string()));
+        }
+        // A difference from a whole number that is smaller than this comes from the conversion
+        // between units.
+        if (value - value.round()).abs() > value * 1e-12 {
+            self.check(unit(value.floor() as u64), text)?;
+            self.check(unit(value.ceil() as u64), text)?;
         }
         self.check(unit(value.round() as u64), text)
     }
@@ -71,7 +80,7 @@ pub(crate) fn out_of_range(text: &str, allowed: &str) -> QuantityError {
     QuantityError { message: format!("`{}` is out of range: allowed {allowed}", excerpt(text)), help: None }
 }
 
-/// How much a buffer holds, as a person writes it.
+/// The size of a buffer as written by a user.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Buffer {
     /// Bytes, packets, or time at link rate.
@@ -80,7 +89,7 @@ pub enum Buffer {
     Bdp(f64),
 }
 
-/// One unit: its spellings and its size in base units.
+/// Units: the spellings and the size in base units of each.
 type Units = &'static [(&'static [&'static str], f64)];
 
 /// Base unit: nanosecond.
@@ -93,7 +102,8 @@ const TIME: Units = &[
     (&["h", "hour", "hours"], 3600e9),
 ];
 
-/// Base unit: bit/s. Spelled in any case, except that a capital B would mean bytes; see [`rate`].
+/// Base unit: bit/s. Upper and lower case are equal, except that a capital B would mean bytes; see
+/// [`rate`].
 const RATE: Units = &[
     (&["bit/s", "bps", "bit", "b/s"], 1.0),
     (&["kbit/s", "kbps", "kbit", "kb/s"], 1e3),
@@ -183,19 +193,24 @@ pub fn size(text: &str) -> Result<Size, QuantityError> {
     number.size(text)?.ok_or_else(|| number.wrong_unit(SIZE_HELP))
 }
 
-/// How much a buffer holds: bytes, packets, time at link rate, or multiples of the bandwidth-delay product.
+/// The size of a buffer: bytes, packets, time at link rate, or multiples of the bandwidth-delay
+/// product.
 ///
 /// # Errors
-/// Not a finite number, no unit, an unknown unit, or negative.
+/// Not a finite number, no unit, an unknown unit, negative, or a fraction of a packet.
 pub fn buffer(text: &str) -> Result<Buffer, QuantityError> {
     let number = Number::split(text, BUFFER_HELP)?;
     if let Some(multiple) = number.times(BDP) {
         return Ok(Buffer::Bdp(multiple));
     }
+    if number.times(PACKETS).is_some_and(|packets| packets.fract() != 0.0) {
+        let message = format!("`{}` is no whole number of packets", excerpt(text));
+        return Err(QuantityError { message, help: None });
+    }
     number.size(text)?.map(Buffer::Size).ok_or_else(|| number.wrong_unit(BUFFER_HELP))
 }
 
-/// A share: a plain number or per cent.
+/// A share: a plain number or percent.
 ///
 /// # Errors
 /// Not a finite number, a unit other than `%`, or negative.
@@ -217,7 +232,7 @@ pub fn number(text: &str) -> Result<f64, QuantityError> {
     if number.unit.is_empty() { Ok(number.value) } else { Err(number.wrong_unit(NUMBER_HELP)) }
 }
 
-/// A text split into its number and what follows.
+/// A string split into its number and the rest.
 #[derive(Clone, Copy)]
 struct Number<'a> {
     text: &'a str,
@@ -277,7 +292,7 @@ impl<'a> Number<'a> {
     }
 }
 
-/// How many bytes of `text` are a decimal number: sign, digits, point, exponent.
+/// Length in bytes of the decimal number that starts `text`: sign, digits, point, exponent.
 fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits = |from: usize| from + bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
@@ -301,7 +316,7 @@ fn is_not_finite(text: &str) -> bool {
     word.starts_with("nan") || word.starts_with("inf")
 }
 
-/// `text`, cut where it is too long for a message.
+/// `text`, truncated if it is too long for a message.
 pub(crate) fn excerpt(text: &str) -> String {
     const LONGEST: usize = 40;
     let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
@@ -386,6 +401,19 @@ mod tests {
         assert_eq!(message(size("-5 packets")), "`-5 packets` is negative: allowed 0 and above");
         assert_eq!(message(size("45 kb")), format!("`45 kb`: unit `kb` is ambiguous, bits or bytes; {SIZE_HELP}"));
         assert_eq!(message(number("1.2 ms")), format!("`1.2 ms` has the unknown unit `ms`; {NUMBER_HELP}"));
+    }
+
+    #[test]
+    fn fractions_are_not_rounded_into_a_range() {
+        let rates = Limits::new(Rate::bit_s(1), Rate::bit_s(10));
+        assert_eq!(message(rate_within("0.5 bit/s", rates)), "`0.5 bit/s` is out of range: allowed 1 bit/s to 10 bit/s");
+        assert_eq!(message(rate_within("10.2 bit/s", rates)), "`10.2 bit/s` is out of range: allowed 1 bit/s to 10 bit/s");
+        assert_eq!(rate_within("1.4 bit/s", rates), Ok(Rate::bit_s(1)));
+        let longest = Limits::new(Duration::ZERO, Duration::secs(10_000_000));
+        assert_eq!(duration_within("10000000 s", longest), Ok(Duration::secs(10_000_000)));
+        assert_eq!(message(buffer("2.5 packets")), "`2.5 packets` is no whole number of packets");
+        assert_eq!(message(buffer("0.5 packets")), "`0.5 packets` is no whole number of packets");
+        assert_eq!(buffer("1e2 packets"), Ok(Buffer::Size(Size::Packets(100.0))));
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! Results on disk: a folder of files, each written under a temporary name and renamed when it is whole.
 
+mod earlier;
 mod folder;
+mod lock;
 #[cfg(test)]
 pub(crate) mod sample;
-#[cfg(feature = "parquet")]
 mod tables;
 
-pub use folder::{Folder, write_file, write_one_of_many};
-#[cfg(feature = "parquet")]
+pub use earlier::{Earlier, EarlierResult};
+pub(crate) use folder::temporary_name;
+pub use folder::{Folder, check_target, write_file, write_one_of_many};
 pub use tables::{PACKETS_SCHEMA, SERIES_SCHEMA, TableKinds, Tables};
 
 use goodqueue_sim::Series;

@@ -1,8 +1,9 @@
-//! `report.html`: one file that shows a result to a person, with nothing to install and nothing fetched.
+//! `report.html`: a self-contained page that shows a result, with nothing to install or fetch.
 //!
-//! The page itself is written in TypeScript under `web/` and built into one template, kept in `assets/report.html` so that
-//! `cargo build` needs no Node (`make web` rebuilds it). This module puts the data of one result into that template:
-//! `data` decides what is embedded and how much of it, this file wraps it up and writes it.
+//! The page itself is written in TypeScript under `web/` and built into a template, stored in
+//! `assets/report.html` so that `cargo build` needs no Node (`make web` rebuilds it). This module
+//! inserts the data of one result into the template: `data` decides what is embedded, this file
+//! encodes and writes it.
 
 mod data;
 mod thin;
@@ -10,12 +11,11 @@ mod thin;
 #[cfg(test)]
 mod tests;
 
+use crate::error::RecordError;
+use crate::record::write_file;
 use crate::report::data::ReportData;
 use goodqueue_sim::{Series, SojournHistogram};
 use serde_json::Value;
-use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, Write};
 use std::path::Path;
 
 /// The page without its data.
@@ -25,14 +25,14 @@ const TITLE_SLOT: &str = "{{goodqueue:title}}";
 /// Where the data goes in [`TEMPLATE`].
 const DATA_SLOT: &str = "{{goodqueue:data}}";
 
-/// Everything a report shows.
+/// The contents of a report.
 #[derive(Clone, Debug)]
 pub struct ReportInput<'a> {
     /// The heading, for instance the scenario's name.
     pub title: &'a str,
     /// What the result means, in one or two sentences.
     pub sentence: &'a str,
-    /// What the reader must know before trusting a figure; shown above the results.
+    /// Caveats, shown above the results.
     pub warnings: &'a [String],
     /// The scenario as text, so that the run can be repeated.
     pub scenario_toml: &'a str,
@@ -46,16 +46,17 @@ pub struct ReportInput<'a> {
     pub main_link: &'a str,
     /// Start and end of the measured part in seconds; what is before the start is drawn as warm-up.
     pub measured_s: Option<(f64, f64)>,
-    /// One entry for each of the summary's points, in the same order.
+    /// One entry per point of the summary, in the same order.
     pub points: Vec<ReportPoint<'a>>,
 }
 
-/// What the summary does not hold of one point.
+/// Data of one point that the summary does not contain.
 #[derive(Clone, Debug)]
 pub struct ReportPoint<'a> {
-    /// Its name in legends and tables: short, and different from the other points' names.
+    /// Name in legends and tables: short and unique.
     pub label: String,
-    /// The kind of queue at the main link, with the algorithm it is over behind a colon; decides the colour.
+    /// The kind of queue at the main link, followed by a colon and the algorithm it contains;
+    /// decides the colour.
     pub kind: String,
     /// Distribution of the sojourn times at each observed link, over all replications.
     pub cdfs: Vec<Cdf>,
@@ -65,12 +66,12 @@ pub struct ReportPoint<'a> {
     pub series: &'a [Series],
 }
 
-/// Distribution of times: those in the queue at one link, or round trips of one group.
+/// A distribution of times: in the queue at one link, or round trips of one group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cdf {
     /// The link's or the group's name.
     pub subject: String,
-    /// (time in seconds, part of the packets in [0, 1] that took no longer), both rising.
+    /// (time in seconds, share of the packets in [0, 1] that took at most this long), both rising.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -89,7 +90,7 @@ impl Cdf {
     }
 }
 
-/// The whole page as text.
+/// The complete page.
 #[must_use]
 pub fn render(input: &ReportInput<'_>) -> String {
     let data = serde_json::to_string(&ReportData::new(input)).expect("plain values with string keys always serialise");
@@ -100,28 +101,18 @@ pub fn render(input: &ReportInput<'_>) -> String {
     [before_title, &title, before_data, &data, after_data].concat()
 }
 
-/// Writes the page to `path`: first under a temporary name beside it, then renamed, so that `path` never holds half a page.
+/// Writes the page to `path`: first under a temporary name in the same folder, then renamed, so
+/// that `path` never contains an incomplete page.
 ///
 /// # Errors
 /// When the file cannot be written or renamed; the temporary file is removed.
-pub fn write(path: &Path, input: &ReportInput<'_>) -> io::Result<()> {
-    let mut temporary = OsString::from(path.as_os_str());
-    temporary.push(".tmp");
-    let temporary = Path::new(&temporary);
-    let written = File::create(temporary).and_then(|mut file| {
-        file.write_all(render(input).as_bytes())?;
-        file.sync_all()
-    });
-    let result = written.and_then(|()| fs::rename(temporary, path));
-    if result.is_err() {
-        // The first error is the one to report; the file may not even exist.
-        let _ = fs::remove_file(temporary);
-    }
-    result
+pub fn write(path: &Path, input: &ReportInput<'_>) -> Result<(), RecordError> {
+    write_file(path, render(input).as_bytes())
 }
 
-/// JSON that can stand inside a `<script>` element: `<`, `>` and `&` occur only within strings, where an escape means the
-/// same, so no text in it can end the element or open a comment; the two line separators are escaped for old readers.
+/// JSON that can be placed inside a `<script>` element: `<`, `>` and `&` occur only within strings,
+/// where an escape is equivalent, so no string can end the element or open a comment; the two line
+/// separators are escaped for old parsers.
 fn escape_json_for_script(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len() + json.len() / 64);
     for character in json.chars() {
@@ -137,7 +128,7 @@ fn escape_json_for_script(json: &str) -> String {
     escaped
 }
 
-/// Text that can stand between two HTML tags.
+/// Text that can be placed between two HTML tags.
 fn escape_text(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -3,19 +3,20 @@
 use serde::Serialize;
 use std::f64::consts::PI;
 
-/// A figure over replications. Never holds NaN or infinity.
+/// A figure over replications. Never contains NaN or infinity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Figure {
     /// Mean over the replications in which the figure is defined; `None` when there is none.
     pub mean: Option<f64>,
-    /// Half-width of the 95 % confidence interval (Student t); `None` with fewer than two replications.
+    /// Half-width of the 95 % confidence interval (Student t); `None` with fewer than two
+    /// replications.
     pub ci95: Option<f64>,
     /// Replications in which the figure is defined.
     pub n: u32,
 }
 
 impl Figure {
-    /// From one value for each replication; `None` and values that are not finite are left out.
+    /// From one value per replication; `None` and non-finite values are ignored.
     #[must_use]
     pub fn of(samples: impl IntoIterator<Item = Option<f64>>) -> Self {
         let samples: Vec<f64> = samples.into_iter().flatten().filter(|value| value.is_finite()).collect();
@@ -25,7 +26,8 @@ impl Figure {
         }
         let mean = mean(&samples);
         let ci95 = (n > 1).then(|| {
-            // Two passes: the textbook sum of squares loses everything when the spread is small against the mean.
+            // Two passes: the textbook sum of squares loses all precision when the spread is small
+            // relative to the mean.
             let squares: f64 = samples.iter().map(|value| (value - mean) * (value - mean)).sum();
             let deviation = (squares / (n - 1) as f64).sqrt();
             student_t_975(n as u32 - 1) * deviation / (n as f64).sqrt()
@@ -33,7 +35,8 @@ impl Figure {
         Self { mean: Some(mean), ci95: ci95.filter(|half| half.is_finite()), n: n as u32 }
     }
 
-    /// Its difference to an independent figure, with Welch's interval where both have one; `None` where either is not defined.
+    /// Difference to an independent figure, with Welch's interval if both have an interval; `None`
+    /// if either is undefined.
     #[must_use]
     pub fn minus(&self, other: &Self) -> Option<Self> {
         let mean = self.mean? - other.mean?;
@@ -43,14 +46,14 @@ impl Figure {
                 Some((error * error, f64::from(figure.n - 1)))
             };
             let ((a, free_a), (b, free_b)) = (part(self)?, part(other)?);
-            // Two figures without any spread have a difference without any.
+            // Two figures without any spread have a difference without spread.
             let degrees = if a + b > 0.0 { (a + b) * (a + b) / (a * a / free_a + b * b / free_b) } else { 1.0 };
             Some(student_t_975((degrees as u32).max(1)) * (a + b).sqrt())
         };
         Some(Self { mean: Some(mean), ci95: interval().filter(|half| half.is_finite()), n: self.n.min(other.n) })
     }
 
-    /// Does the interval exclude zero? `None` when there is no interval.
+    /// Whether the interval excludes zero; `None` without an interval.
     #[must_use]
     pub fn excludes_zero(&self) -> Option<bool> {
         Some(self.mean?.abs() > self.ci95?)
@@ -59,12 +62,12 @@ impl Figure {
 
 fn mean(samples: &[f64]) -> f64 {
     let first = samples[0];
-    // Around the first sample, so that equal samples give exactly themselves.
+    // Relative to the first sample, so that equal samples give exactly their value.
     first + samples.iter().map(|value| value - first).sum::<f64>() / samples.len() as f64
 }
 
-/// Jain's fairness index of shares that are not negative: 1 when all are equal, 1/n when one has everything. `None` when there
-/// are no shares or all are zero.
+/// Jain's fairness index of non-negative shares: 1 when all are equal, 1/n when one has everything.
+/// `None` without shares or when all are zero.
 #[must_use]
 pub fn jain(shares: impl IntoIterator<Item = f64>) -> Option<f64> {
     let (mut n, mut sum, mut squares) = (0u64, 0.0, 0.0);
@@ -76,14 +79,16 @@ pub fn jain(shares: impl IntoIterator<Item = f64>) -> Option<f64> {
     (squares > 0.0).then(|| sum * sum / (n as f64 * squares))
 }
 
-/// The 97.5 % quantile of Student's t distribution with `degrees` degrees of freedom, at least 1, to nine digits.
+/// The 97.5 % quantile of Student's t distribution with `degrees` degrees of freedom, at least 1,
+/// to nine digits.
 #[must_use]
 pub fn student_t_975(degrees: u32) -> f64 {
     const NORMAL_975: f64 = 1.959_963_984_540_054;
     let nu = f64::from(degrees.max(1));
     let z = NORMAL_975;
     let z2 = z * z;
-    // Abramowitz and Stegun 26.7.5: an expansion around the normal quantile, whose error falls with the fifth power of nu.
+    // Abramowitz and Stegun 26.7.5: an expansion around the normal quantile whose error falls with
+    // the fifth power of nu.
     let expansion = z
         + z * (z2 + 1.0) / (4.0 * nu)
         + z * ((5.0 * z2 + 16.0) * z2 + 3.0) / (96.0 * nu * nu)
@@ -92,8 +97,8 @@ pub fn student_t_975(degrees: u32) -> f64 {
     if degrees > 100 {
         return expansion;
     }
-    // Below, solve P(|T| < t) = 0.95 for the angle theta = atan(t / sqrt(nu)), in which the probability is a finite sum; it
-    // rises steadily from 0 at 0 to 1 at pi / 2.
+    // For small nu, solve P(|T| < t) = 0.95 for the angle theta = atan(t / sqrt(nu)), in which the
+    // probability is a finite sum that rises steadily from 0 at 0 to 1 at pi / 2.
     let (mut low, mut high) = (0.0, PI / 2.0);
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
@@ -103,7 +108,8 @@ pub fn student_t_975(degrees: u32) -> f64 {
     nu.sqrt() * libm::tan(theta)
 }
 
-/// P(|T| < sqrt(nu) tan theta) for a whole number of degrees of freedom (Abramowitz and Stegun 26.7.3 and 26.7.4).
+/// P(|T| < sqrt(nu) tan theta) for a whole number of degrees of freedom (Abramowitz and Stegun
+/// 26.7.3 and 26.7.4).
 fn probability_within(theta: f64, degrees: u32) -> f64 {
     let (sin, cos) = (libm::sin(theta), libm::cos(theta));
     let even = degrees.is_multiple_of(2);
@@ -121,7 +127,7 @@ fn probability_within(theta: f64, degrees: u32) -> f64 {
 mod tests {
     use super::*;
 
-    /// Printed tables of the distribution, five digits.
+    /// Printed tables of the distribution, with five digits.
     #[test]
     fn quantiles_agree_with_printed_tables() {
         let table = [
@@ -163,7 +169,8 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_difference_is_welchs() {
-        // 1..5 against 2, 4, 6, 8: means 3 and 5, squared errors 0.5 and 5/3, 4.70 degrees of freedom (counted as 4).
+        // 1..5 and 2, 4, 6, 8: means 3 and 5, squared errors 0.5 and 5/3, 4.70 degrees of freedom
+        // (rounded down to 4).
         let (a, b) = (Figure::of([1.0, 2.0, 3.0, 4.0, 5.0].map(Some)), Figure::of([2.0, 4.0, 6.0, 8.0].map(Some)));
         let difference = a.minus(&b).unwrap();
         assert_eq!((difference.mean, difference.n), (Some(-2.0), 4));

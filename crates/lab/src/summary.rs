@@ -1,6 +1,6 @@
 //! `summary.json`, schema [`SCHEMA`]: every figure of every point over its replications, in a fixed order.
 
-use crate::metrics::{GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Metric, Presence, RunFigures};
+use crate::metrics::{Description, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Metric, Presence, RunFigures};
 use crate::plan::Plan;
 use crate::provenance::Provenance;
 use crate::runner::RunReport;
@@ -75,11 +75,10 @@ pub struct PointSummary {
     pub jain: Figures,
 }
 
-/// Figures named by a list of metrics; a dot in a name nests.
+/// Figures with what they are; a dot in a name nests.
 #[derive(Clone, Debug)]
 pub struct Figures {
-    metrics: &'static [Metric],
-    figures: Vec<Figure>,
+    figures: Vec<(&'static Description, Figure)>,
     /// For links: each group's share of what was sent, under `group_share`.
     group_share: Vec<(String, Figure)>,
 }
@@ -105,27 +104,23 @@ pub struct FlowSummary {
 }
 
 impl Figures {
-    /// Of the bits that a link sent, the share of `group`; a figure without values elsewhere.
-    #[must_use]
-    pub fn share_of(&self, group: &str) -> Figure {
-        self.group_share.iter().find(|(name, _)| name == group).map_or_else(Figure::default, |(_, figure)| *figure)
-    }
-
     /// The figure of `name`, or one without values when there is none.
     #[must_use]
     pub fn figure(&self, name: &str) -> Figure {
-        let place = self.metrics.iter().position(|metric| metric.name == name);
-        place.map_or_else(Figure::default, |place| self.figures[place])
+        let found = self.figures.iter().find(|(about, _)| about.name == name);
+        found.map_or_else(Figure::default, |(_, figure)| *figure)
     }
 
     /// All figures, in their order.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static Metric, Figure)> + '_ {
-        self.metrics.iter().zip(self.figures.iter().copied())
+    pub fn iter(&self) -> impl Iterator<Item = (&'static Description, Figure)> + '_ {
+        self.figures.iter().copied()
     }
 
-    fn over(metrics: &'static [Metric], runs: usize, value: impl Fn(usize, usize) -> Option<f64>) -> Self {
-        let figure = |metric| Figure::of((0..runs).map(|run| value(run, metric)));
-        Self { metrics, figures: (0..metrics.len()).map(figure).collect(), group_share: Vec::new() }
+    /// The figures of these metrics over runs, of which each has one value for each metric.
+    fn over<'a, F>(metrics: &'static [Metric<F>], runs: impl Iterator<Item = &'a [Option<f64>]> + Clone) -> Self {
+        let figure = |place: usize| Figure::of(runs.clone().map(|values| values[place]));
+        let figures = metrics.iter().enumerate().map(|(place, metric)| (&metric.about, figure(place))).collect();
+        Self { figures, group_share: Vec::new() }
     }
 }
 
@@ -136,13 +131,13 @@ impl PointSummary {
     pub fn of(set: Vec<(String, serde_json::Value)>, runs: &[RunFigures]) -> Option<Self> {
         let first = runs.first()?;
         let link = |(number, link): (usize, &crate::metrics::LinkFigures)| {
-            let mut figures = Figures::over(LINK_METRICS, runs.len(), |run, metric| runs[run].links[number].values[metric]);
+            let mut figures = Figures::over(LINK_METRICS, runs.iter().map(|run| run.links[number].values.as_slice()));
             let share = |group: usize| Figure::of(runs.iter().map(|run| run.links[number].group_share[group]));
             figures.group_share = first.groups.iter().enumerate().map(|(at, group)| (group.name.clone(), share(at))).collect();
             (link.name.clone(), figures)
         };
         let group = |(number, group): (usize, &crate::metrics::GroupFigures)| {
-            let figures = Figures::over(GROUP_METRICS, runs.len(), |run, metric| runs[run].groups[number].values[metric]);
+            let figures = Figures::over(GROUP_METRICS, runs.iter().map(|run| run.groups[number].values.as_slice()));
             (group.name.clone(), GroupSummary { flows: group.flows, figures })
         };
         let flow = |(number, flow): (usize, &crate::metrics::FlowFigures)| FlowSummary {
@@ -150,13 +145,12 @@ impl PointSummary {
             index: flow.index,
             goodput_bit_s: Figure::of(runs.iter().map(|run| run.flows[number].goodput_bit_s)),
         };
-        let jain = |run: usize, metric| [runs[run].jain_goodput, runs[run].jain_weighted, runs[run].jain_drop_share][metric];
         Some(Self {
             set,
             links: first.links.iter().enumerate().map(link).collect(),
             groups: first.groups.iter().enumerate().map(group).collect(),
             flows: first.flows.iter().enumerate().map(flow).collect(),
-            jain: Figures::over(JAIN_METRICS, runs.len(), jain),
+            jain: Figures::over(JAIN_METRICS, runs.iter().map(|run| run.jain.as_slice())),
         })
     }
 
@@ -176,11 +170,10 @@ impl Figures {
     /// All figures there are, by their names in full: those of some kinds of traffic only where their section has one.
     fn present(&self) -> Vec<(String, Figure)> {
         let section = |name: &'static str| name.split('.').next();
-        let defined = |key| self.metrics.iter().zip(&self.figures).any(|(m, figure)| section(m.name) == key && figure.n > 0);
-        let shown = |metric: &Metric| metric.presence == Presence::Always || defined(section(metric.name));
-        let own =
-            self.metrics.iter().zip(&self.figures).filter(|(m, _)| shown(m)).map(|(m, figure)| (m.name.to_owned(), *figure));
-        own.collect()
+        let defined = |key| self.figures.iter().any(|(about, figure)| section(about.name) == key && figure.n > 0);
+        let shown = |about: &Description| about.presence == Presence::Always || defined(section(about.name));
+        let present = self.figures.iter().filter(|(about, _)| shown(about));
+        present.map(|(about, figure)| (about.name.to_owned(), *figure)).collect()
     }
 
     fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {

@@ -44,6 +44,14 @@ pub enum SweepError {
         /// In the plan.
         ours: String,
     },
+    /// The folder holds something else, which the sweep would mix with its own files.
+    #[error("{path}: holds {what}, which is not of this sweep: use another folder, or remove it")]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+        /// What it holds.
+        what: String,
+    },
     /// A file that is not what a sweep writes.
     #[error("{path}: cannot be read: {message}")]
     Unreadable {

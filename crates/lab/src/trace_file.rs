@@ -1,31 +1,31 @@
 //! Recorded links: files of delivery opportunities in mahimahi's format.
 //!
-//! One whole number a line: the millisecond at which up to 1500 bytes may leave. Times never go back; the same time on several
-//! lines means as many opportunities. After the last line the recording starts again, so the last time is its length; what
-//! stands at time zero belongs to its end.
+//! One whole number per line: the millisecond at which up to 1500 bytes may leave. Times never
+//! decrease; a time on several lines means as many opportunities. After the last line the recording
+//! starts again, so the last time is its length, and lines with time zero belong to its end.
 //!
 //! Files are read line by line with bounds on everything, so no file can exhaust memory.
 
 use crate::files::{open, why};
 use crate::quantity::excerpt;
-use goodqueue_sim::OpportunityTrace;
+use goodqueue_sim::Opportunities;
 use goodqueue_units::{Bytes, Duration};
 use std::fmt;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
-/// What one line lets through.
+/// Bytes that may leave per line.
 const BYTES_PER_OPPORTUNITY: Bytes = Bytes::new(1500);
-/// Larger files are refused before they are read.
+/// Larger files are rejected before they are read.
 const LARGEST_FILE: u64 = 256 << 20;
-/// Far more than the digits of any allowed time.
+/// Far longer than any allowed time.
 const LONGEST_LINE: usize = 32;
 /// One day.
 const LATEST_MS: u64 = 86_400_000;
-/// Different times; each takes 16 bytes of memory.
+/// Different times; each takes 24 bytes of memory.
 const MOST_TIMES: usize = 10_000_000;
 
-/// A file that is no recording.
+/// A file that is not a valid recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceError {
     path: String,
@@ -63,7 +63,7 @@ impl std::error::Error for TraceError {}
 ///
 /// # Errors
 /// When the file cannot be read or is no recording; the error names file and line.
-pub fn load(path: &Path) -> Result<OpportunityTrace, TraceError> {
+pub fn load(path: &Path) -> Result<Opportunities, TraceError> {
     let shown = path.display().to_string();
     let input = open(path, LARGEST_FILE).map_err(|message| TraceError::whole(&shown, message))?;
     read(&shown, input)
@@ -73,7 +73,7 @@ pub fn load(path: &Path) -> Result<OpportunityTrace, TraceError> {
 ///
 /// # Errors
 /// When the bytes are no recording; the error names the line.
-pub fn read(name: &str, mut input: impl BufRead) -> Result<OpportunityTrace, TraceError> {
+pub fn read(name: &str, mut input: impl BufRead) -> Result<Opportunities, TraceError> {
     let mut draft = TraceDraft::default();
     let mut line = Vec::with_capacity(LONGEST_LINE + 1);
     for number in 1.. {
@@ -142,13 +142,17 @@ impl TraceDraft {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<OpportunityTrace, String> {
+    fn finish(mut self) -> Result<Opportunities, String> {
         match self.opportunities.last_mut() {
             Some((_, bytes)) => *bytes += self.at_zero,
             None if self.at_zero.is_zero() => return Err("is empty: expected one whole number a line".to_owned()),
             None => return Err("has only zeros: the last line is the recording's length and must be above 0".to_owned()),
         }
-        Ok(OpportunityTrace { period: Duration::ms(self.last_ms), opportunities: self.opportunities })
+        let bits: u64 = self.opportunities.iter().map(|(_, bytes)| bytes.bits()).sum();
+        if bits.saturating_mul(1000) < self.last_ms {
+            return Err(format!("carries {bits} bits in {} s: allowed from 1 bit/s on average", self.last_ms / 1000));
+        }
+        Opportunities::new(self.opportunities, Duration::ms(self.last_ms)).map_err(|error| error.to_string())
     }
 }
 

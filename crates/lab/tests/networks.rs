@@ -1,6 +1,6 @@
 //! Networks of several links, from the text of a scenario to figures.
 
-use goodqueue_lab::metrics::{GROUP_METRICS, RunFigures};
+use goodqueue_lab::metrics::RunFigures;
 use goodqueue_lab::plan::{Heading, Plan, Point};
 use goodqueue_lab::{build, lint};
 use goodqueue_sim::{Continue, World};
@@ -21,8 +21,7 @@ fn run(point: &Point) -> RunFigures {
 
 fn goodput(figures: &RunFigures, group: &str) -> f64 {
     let group = figures.groups.iter().find(|known| known.name == group).expect("a group");
-    let metric = GROUP_METRICS.iter().position(|metric| metric.name == "goodput_bit_s").expect("a metric");
-    group.values[metric].expect("goodput")
+    group.value("goodput_bit_s").expect("goodput")
 }
 
 /// `from-to` for each link of a group's way, backwards ones in parentheses.
@@ -109,7 +108,7 @@ fn modem(router: &str, flow_control: &str) -> Point {
 #[test]
 fn a_hidden_queue_is_emptied_by_shaping_or_by_flow_control() {
     let shaper = "{ kind = \"shaper\", rate = \"9.5 Mbit/s\", of = \"codel\" }";
-    // (settings, least utilisation of the modem's link, least and most p95 sojourn there in ms)
+    // (settings, least utilization of the modem's link, least and most p95 sojourn there in ms)
     let cases = [
         (modem("\"codel\"", "none"), 0.999, 150.0, 205.0),
         (modem("\"codel\"", "2 packets"), 0.999, 0.0, 5.0),
@@ -172,10 +171,7 @@ fn a_list_of_flows_is_played_over_its_paths() {
         .collect();
     assert_eq!(ways, ["ab", "ab", "ab bc", "bc"]);
     let figures = run(&point);
-    let value = |name: &str| {
-        let number = GROUP_METRICS.iter().position(|metric| metric.name == name).expect(name);
-        figures.groups[0].values[number]
-    };
+    let value = |name: &str| figures.groups[0].value(name);
     assert_eq!(value("transfers.begun"), Some(4.0));
     assert_eq!(value("completed_flows"), Some(3.0), "20 MB take longer than the run");
     // A handshake, then 72 segments in 5 round trips of 10.4 ms or more and 80 ms of transmission.

@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let packets = outcome.links[0].departed_whole_run;
     println!(
         "{flows} flows of {control}, {mbit} Mbit/s, {seconds} s: for each virtual second {:.3} s of real time and {:.3} s of processor time, \
-         {:.0} data packets a second of processor time; utilisation {:.4}, mean queue {:.2} packets, drops {}, fingerprint {:016x}",
+         {:.0} data packets a second of processor time; utilization {:.4}, mean queue {:.2} packets, drops {}, fingerprint {:016x}",
         wall / seconds as f64,
         processor / seconds as f64,
         packets as f64 / processor,
@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             flow.delivered_bytes as f64 * 8e-6 / spec.duration.as_secs_f64(),
             flow.sent_packets,
             flow.retransmitted_packets,
-            flow.timeouts
+            flow.timeouts.unwrap_or(0)
         );
     }
     Ok(())

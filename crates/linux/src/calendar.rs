@@ -1,7 +1,9 @@
-//! The clock that all guests share: User-Mode Linux's external time-travel protocol with shared memory, version 2.
+//! The clock that all guests share: the external time-travel protocol of User-Mode Linux with
+//! shared memory, version 2.
 //!
-//! One party runs at a time. While none of the guests does, the clock stands where we put it; a guest that is told to run moves it itself, as
-//! far as `free_until`, and says when it waits. Its requests for later stand in the shared memory.
+//! One party runs at a time. While no guest runs, the clock stands where we set it. A running guest
+//! advances the clock itself, up to `free_until`, and reports when it waits. Requests for later
+//! times are in the shared memory.
 
 use crate::sys::descriptors::sealed_memory_file;
 use crate::sys::mapping::Mapping;
@@ -10,7 +12,7 @@ use std::io;
 use std::sync::atomic::Ordering;
 
 const VERSION: u32 = 2;
-/// Places of the header's fields, and of the guests' entries behind it.
+/// Offsets of the header's fields, and of the guests' entries after it.
 mod place {
     pub const VERSION: usize = 0;
     pub const LEN: usize = 4;
@@ -25,46 +27,46 @@ mod place {
     pub const REQUEST: usize = 8;
     pub const NAME: usize = 16;
 }
-/// This client reads and writes the shared memory.
+/// Capability: this client uses the shared memory.
 const TIME_SHARE: u32 = 1;
-/// This client wants to run at the time in its entry.
+/// Flag: this client wants to run at the time in its entry.
 const WANTS_TO_RUN: u32 = 1;
 
-/// Later than anything: what guests take for never.
+/// Later than any time: what guests use for "never".
 pub const NEVER: u64 = i64::MAX as u64;
 
 /// Bytes of a message.
 pub const MESSAGE: usize = 16;
 
-/// What a message is about.
+/// Operation of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Answers any other.
+    /// Answers any other message.
     Ack,
-    /// A guest is there.
+    /// A guest announces itself.
     Start,
-    /// A guest asks to run at a time.
+    /// A guest requests to run at a time.
     Request,
-    /// A guest has nothing to do before.
+    /// A guest waits: it has nothing to do before its request.
     Wait,
-    /// A guest asks what time it is.
+    /// A guest asks for the time.
     Get,
-    /// A guest says what time it is.
+    /// A guest reports the time.
     Update,
     /// A guest may run.
     Run,
-    /// A guest asks for the time of day.
+    /// A guest asks for the wall-clock time.
     GetTimeOfDay,
 }
 
 /// One message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// What it is about.
+    /// Its operation.
     pub operation: Operation,
-    /// Repeated in the answer.
+    /// Number that the answer repeats.
     pub number: u32,
-    /// Nanoseconds, or what the operation wants here.
+    /// Nanoseconds, or another argument of the operation.
     pub time: u64,
 }
 
@@ -80,7 +82,7 @@ const NUMBERS: [(u32, Operation); 8] = [
 ];
 
 impl Message {
-    /// Reads it; `None` when its operation is unknown.
+    /// Parses a message; `None` for an unknown operation.
     #[must_use]
     pub fn read(bytes: [u8; MESSAGE]) -> Option<Self> {
         let [a, b, c, d, e, f, g, h, time @ ..] = bytes;
@@ -89,7 +91,7 @@ impl Message {
         Some(Self { operation, number: u32::from_le_bytes([e, f, g, h]), time: u64::from_le_bytes(time) })
     }
 
-    /// As it travels.
+    /// The bytes of the message.
     #[must_use]
     pub fn bytes(self) -> [u8; MESSAGE] {
         let number = NUMBERS.iter().find(|(_, operation)| *operation == self.operation).map_or(0, |(number, _)| *number);
@@ -104,14 +106,14 @@ impl Message {
 /// The shared memory.
 #[derive(Debug)]
 pub struct Calendar {
-    /// What guests map.
+    /// The file that guests map.
     pub file: File,
     memory: Mapping,
     guests: usize,
 }
 
 impl Calendar {
-    /// For so many guests, at time zero.
+    /// Creates the memory for a number of guests, at time zero.
     ///
     /// # Errors
     /// When there is no memory.
@@ -121,7 +123,8 @@ impl Calendar {
         let memory = Mapping::new(&file, len)?;
         memory.u32(place::LEN).store(len as u32, Ordering::Relaxed);
         memory.u16(place::MOST_CLIENTS).store((guests + 1) as u16, Ordering::Relaxed);
-        // The entry of the calendar itself: while it has the word, guests write their requests to memory, too.
+        // The calendar's own entry: guests write their requests to memory even while the calendar
+        // runs.
         memory.u32(place::CLIENTS + place::CAPABILITIES).store(TIME_SHARE, Ordering::Relaxed);
         memory.u32(place::VERSION).store(VERSION, Ordering::Release);
         Ok(Self { file, memory, guests })
@@ -132,40 +135,40 @@ impl Calendar {
         place::CLIENTS + (guest + 1) * place::CLIENT_SIZE + field
     }
 
-    /// What identifies a guest in the shared memory: entry 0 is the calendar's own.
+    /// Identifier of a guest in the shared memory; entry 0 belongs to the calendar.
     #[must_use]
     pub fn client(guest: usize) -> u64 {
         guest as u64 + 1
     }
 
-    /// Where the clock stands. A guest may have written anything.
+    /// Current time. A guest may have written any value.
     #[must_use]
     pub fn now(&self) -> u64 {
         self.memory.u64(place::NOW).load(Ordering::Acquire)
     }
 
-    /// Sets the clock, while no guest runs.
+    /// Sets the clock. Only valid while no guest runs.
     pub fn set_now(&self, now: u64) {
         self.memory.u64(place::NOW).store(now, Ordering::Release);
     }
 
-    /// How far the running guest may go without asking.
+    /// Sets how far the running guest may advance without asking.
     pub fn set_free_until(&self, time: u64) {
         self.memory.u64(place::FREE_UNTIL).store(time, Ordering::Release);
     }
 
-    /// Names a guest's entry when it comes in.
+    /// Assigns the entry of a guest when it starts.
     pub fn name(&self, guest: usize) {
         self.memory.u64(self.entry(guest, place::NAME)).store(guest as u64, Ordering::Relaxed);
     }
 
-    /// Says who runs; `None` for nobody.
+    /// Sets who runs; `None` for nobody.
     pub fn set_running(&self, guest: Option<usize>) {
         let id = guest.map_or(0, |guest| guest as u16 + 1);
         self.memory.u16(place::RUNNING).store(id, Ordering::Release);
     }
 
-    /// When a guest wants to run; [`NEVER`] when it does not.
+    /// When a guest wants to run; [`NEVER`] if it does not.
     #[must_use]
     pub fn request(&self, guest: usize) -> u64 {
         if self.memory.u32(self.entry(guest, place::FLAGS)).load(Ordering::Acquire) & WANTS_TO_RUN == 0 {
@@ -174,7 +177,7 @@ impl Calendar {
         self.memory.u64(self.entry(guest, place::REQUEST)).load(Ordering::Acquire)
     }
 
-    /// Sets a guest's request: one that it has sent as a message, or none when it runs.
+    /// Sets the request of a guest: one that it sent as a message, or none while it runs.
     pub fn set_request(&self, guest: usize, time: Option<u64>) {
         if let Some(time) = time {
             self.memory.u64(self.entry(guest, place::REQUEST)).store(time, Ordering::Release);

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of runs with guests.
 
 use crate::ring::RingFault;
 use crate::vhost::VhostFault;
@@ -9,25 +9,25 @@ use thiserror::Error;
 /// Why a run with guests failed.
 #[derive(Debug, Error)]
 pub enum LinuxError {
-    /// The world itself cannot be built.
+    /// The world cannot be built.
     #[error("{0}")]
     World(#[from] WorldError),
-    /// This machine refused something.
+    /// The operating system refused an operation.
     #[error("{what}: {error}")]
     System {
-        /// What was being done.
+        /// The operation.
         what: &'static str,
-        /// Why not.
+        /// The reason.
         error: io::Error,
     },
-    /// A guest has gone wrong.
+    /// A guest failed.
     #[error("guest {name}: {fault}{}", tail(.console))]
     Guest {
-        /// Which one.
+        /// Its name.
         name: &'static str,
-        /// How.
+        /// The fault.
         fault: GuestFault,
-        /// The end of what it said on its console.
+        /// The end of its console output.
         console: String,
     },
 }
@@ -36,45 +36,45 @@ fn tail(console: &str) -> String {
     if console.is_empty() { String::new() } else { format!("; its console ends with: {console}") }
 }
 
-/// What a guest does that it should not.
+/// Faults of a guest.
 #[derive(Debug, Error)]
 pub enum GuestFault {
-    /// It does not answer.
+    /// It does not respond.
     #[error("has been silent for {0} s")]
     Silent(u64),
-    /// Its process or its connection is gone.
+    /// Its process or its connection has ended.
     #[error("has ended")]
     Ended,
-    /// It breaks the protocol of its network card.
+    /// It violates the protocol of its network card.
     #[error("its network card: {0}")]
     Card(#[from] VhostFault),
-    /// Its queues are broken.
+    /// Its virtqueues are inconsistent.
     #[error("its network card: {0}")]
     Ring(#[from] RingFault),
-    /// It breaks the protocol of the clock.
+    /// It violates the protocol of the clock.
     #[error("its clock: {0}")]
     Clock(&'static str),
-    /// It sends what no card of ours takes.
+    /// It sends a frame that is too long.
     #[error("a frame of {0} bytes: the longest is {longest}", longest = crate::frame::LONGEST)]
     Frame(usize),
-    /// It has no room for a frame that arrived.
+    /// It has no buffer for an arriving frame.
     #[error("has no room for a frame that has arrived for it")]
     NoRoom,
-    /// It takes too long to set itself up.
+    /// Its set-up takes too long.
     #[error("was not ready when the world started")]
     Late,
-    /// It does not end.
+    /// It does not finish its report.
     #[error("has not said its last words")]
     Speechless,
-    /// Its program says something is wrong.
+    /// Its program reports an error.
     #[error("{0}")]
     Program(String),
-    /// A connection to it fails.
+    /// A connection to it failed.
     #[error("{0}")]
     Io(#[from] io::Error),
 }
 
-/// Names what was being done.
+/// Adds the name of the operation to an error.
 pub(crate) fn doing(what: &'static str) -> impl FnOnce(io::Error) -> LinuxError {
     move |error| LinuxError::System { what, error }
 }

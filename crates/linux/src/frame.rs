@@ -1,11 +1,12 @@
-//! Frames that guests send: Ethernet, IPv4, TCP. What queues and probes want to know of them, and the mark they may put on them.
+//! Frames of guests: Ethernet, IPv4, TCP. Parses the fields that queues and probes need, and sets
+//! the ECN codepoint.
 
 use goodqueue_tcp::{Flags, SackBlock, Segment};
 use goodqueue_units::Ecn;
 
 /// Bytes of an Ethernet header.
 pub const ETHERNET: usize = 14;
-/// Longest frame: a packet of 1500 bytes and its header.
+/// Longest frame: a packet of 1500 bytes and the Ethernet header.
 pub const LONGEST: usize = ETHERNET + 1500;
 
 const IPV4: [u8; 2] = [8, 0];
@@ -13,21 +14,20 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 const FIN: u8 = 1;
 const SYN: u8 = 2;
-const RST: u8 = 4;
 const OPTION_END: u8 = 0;
 const OPTION_NOTHING: u8 = 1;
 const OPTION_SACK: u8 = 5;
 
-/// A TCP packet, as far as it matters here.
+/// The fields of a TCP packet that matter here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpPacket<'a> {
     /// Length of the IP packet.
     pub ip_len: u16,
-    /// Its codepoint.
+    /// ECN codepoint.
     pub ecn: Ecn,
-    /// Ports.
+    /// Source port.
     pub source: u16,
-    /// See `source`.
+    /// Destination port.
     pub destination: u16,
     /// Sequence number.
     pub sequence: u32,
@@ -48,7 +48,7 @@ fn half(bytes: &[u8], at: usize) -> Option<u16> {
 }
 
 impl<'a> TcpPacket<'a> {
-    /// Reads a frame; `None` when it is no whole TCP packet over IPv4.
+    /// Parses a frame; `None` unless it is a complete TCP packet over IPv4.
     #[must_use]
     pub fn read(frame: &'a [u8]) -> Option<Self> {
         let (ethernet, ip) = frame.split_at_checked(ETHERNET)?;
@@ -75,19 +75,13 @@ impl<'a> TcpPacket<'a> {
         })
     }
 
-    /// Opens a connection, or answers that.
+    /// Whether it opens a connection (SYN or SYN-ACK).
     #[must_use]
     pub fn is_syn(&self) -> bool {
         self.flags & SYN != 0
     }
 
-    /// Breaks a connection off.
-    #[must_use]
-    pub fn is_reset(&self) -> bool {
-        self.flags & RST != 0
-    }
-
-    /// Selective acknowledgements, as relative to the cumulative one as they fit.
+    /// SACK blocks relative to the cumulative acknowledgement.
     fn sack(&self) -> [SackBlock; 3] {
         let mut blocks = [SackBlock::default(); 3];
         let mut rest = self.options;
@@ -112,19 +106,19 @@ impl<'a> TcpPacket<'a> {
     }
 }
 
-/// An IPv4 packet of any protocol, for what no connection of ours is behind.
+/// An IPv4 packet of any protocol, for traffic without a connection of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IpPacket {
-    /// Its length.
+    /// Length of the IP packet.
     pub ip_len: u16,
-    /// Its codepoint.
+    /// ECN codepoint.
     pub ecn: Ecn,
-    /// Protocol, and what tells its conversations apart: ports, or nothing.
+    /// Protocol and ports, which identify a conversation.
     pub conversation: (u8, u16, u16),
 }
 
 impl IpPacket {
-    /// Reads a frame; `None` when it is no whole packet over IPv4.
+    /// Parses a frame; `None` unless it is a complete packet over IPv4.
     #[must_use]
     pub fn read(frame: &[u8]) -> Option<Self> {
         let (ethernet, ip) = frame.split_at_checked(ETHERNET)?;
@@ -146,7 +140,7 @@ impl IpPacket {
     }
 }
 
-/// What is remembered of one connection to turn its sequence numbers into offsets.
+/// State per connection that turns its sequence numbers into offsets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Connection {
     /// Sequence number of the source's first data byte.
@@ -156,7 +150,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A packet from source to sink as a segment of the simulated world.
+    /// Converts a packet from source to sink into a segment of the simulated world.
     #[must_use]
     pub fn forward(&mut self, packet: &TcpPacket<'_>) -> Segment {
         let mut flags = Flags::default();
@@ -174,7 +168,7 @@ impl Connection {
         Segment { number, payload: packet.payload, flags, ..Segment::default() }
     }
 
-    /// A packet from sink to source.
+    /// Converts a packet from sink to source.
     #[must_use]
     pub fn reverse(&self, packet: &TcpPacket<'_>) -> Segment {
         let mut flags = Flags::ACK;
@@ -185,7 +179,7 @@ impl Connection {
         }
         let number = self.offset(packet.acknowledgement);
         let mut sack = packet.sack();
-        // The first block below the acknowledgement reports a duplicate (RFC 2883).
+        // A first block below the acknowledgement reports a duplicate (RFC 2883).
         if sack[0].len > 0 && sack[0].offset as i32 <= 0 && sack[0].offset != 0 {
             sack[0].offset = sack[0].offset.wrapping_neg();
             flags = flags.with(Flags::DSACK);
@@ -193,7 +187,7 @@ impl Connection {
         Segment { number, sack, payload: packet.payload, flags, ..Segment::default() }
     }
 
-    /// The offset, of all that have this sequence number, that is nearest to the highest seen.
+    /// Among all offsets with this sequence number, the one nearest to the highest seen.
     fn offset(&self, sequence: u32) -> u64 {
         let Some(first) = self.first else { return 0 };
         let low = sequence.wrapping_sub(first);
@@ -202,7 +196,7 @@ impl Connection {
     }
 }
 
-/// Puts a codepoint on a frame, and mends the header's checksum.
+/// Sets the codepoint of a frame and updates the header checksum.
 pub fn set_ecn(frame: &mut [u8], ecn: Ecn) {
     let Some(ip) = frame.get_mut(ETHERNET..) else { return };
     if ip.len() < 20 || ip[1] & 3 == ecn as u8 {
@@ -211,7 +205,7 @@ pub fn set_ecn(frame: &mut [u8], ecn: Ecn) {
     let before = u16::from_be_bytes([ip[0], ip[1]]);
     ip[1] = ip[1] & !3 | ecn as u8;
     let after = u16::from_be_bytes([ip[0], ip[1]]);
-    // RFC 1624: the new checksum from the old one and the word that changed.
+    // RFC 1624: the new checksum from the old one and the changed word.
     let old = u16::from_be_bytes([ip[10], ip[11]]);
     let mut sum = u32::from(!old) + u32::from(!before) + u32::from(after);
     sum = (sum & 0xFFFF) + (sum >> 16);

@@ -1,7 +1,8 @@
 //! The run: guests and world take turns on one clock.
 //!
-//! Whoever is due first has the word; at one instant the world has it before the guests, and the source before the sink. While a guest runs,
-//! what it sends enters the world at the guest's time, and how far it may go shrinks to what that makes happen.
+//! The participant with the earliest pending event runs next; ties go to the world, then the
+//! source, then the sink. While a guest runs, its packets enter the world at the time of the guest,
+//! and a packet can create an earlier event, which shortens the guest's time slice.
 
 mod processor;
 mod programs;
@@ -24,23 +25,24 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub use programs::{Programs, Said as ProgramSaid};
 pub use translate::check;
 
-/// The guests' wall clock when they boot: a round number, the same in every run.
+/// Wall clock of the guests at boot: a round number, the same in every run.
 const WALL_CLOCK: u64 = 1_700_000_000_000_000_000;
-/// The world starts so long after the guests do; by then they have set themselves up.
+/// Time by which the world starts after the guests, in which they set themselves up.
 const HEAD_START: u64 = 1_000_000_000;
-/// Guests may take so much virtual time after the end for their last words.
+/// Virtual time that guests have after the end to finish their reports.
 const LAST_WORDS: u64 = 1_000_000_000;
-/// Turns between two looks at progress and reports.
+/// Turns between two checks of progress and reports.
 const TURNS: u32 = 4096;
-/// The same with programs, whose end ends the run.
+/// The same with programs, whose exit ends the run.
 const SHORT_TURNS: u32 = 64;
 
-/// What guests are made of.
+/// The executables of guests.
 #[derive(Clone, Copy, Debug)]
 pub struct Hosts<'a> {
     /// The guest kernel.
     pub kernel: &'a Path,
-    /// The program that calls [`inside::run`](crate::inside::run) with its last argument, and what comes before that.
+    /// The program that calls [`inside::run`](crate::inside::run) with its last argument, and the
+    /// arguments before that.
     pub program: &'a [OsString],
 }
 
@@ -52,7 +54,8 @@ pub fn run(spec: &WorldSpec, hosts: Hosts<'_>, progress: &mut dyn FnMut(Progress
     carry_out(spec, hosts, None, progress)
 }
 
-/// Runs a world with programs in the guests, beside its TCP flows, until the client has ended or the world has.
+/// Runs a world with programs in the guests, in addition to its TCP flows, until the client or the
+/// world ends.
 ///
 /// # Errors
 /// As [`run`].
@@ -110,7 +113,7 @@ fn carry_out(
     Ok(run.finish(wants))
 }
 
-/// A folder that only this user sees, gone when dropped.
+/// A folder with access for this user only, removed when dropped.
 struct Folder {
     path: PathBuf,
 }
@@ -127,7 +130,7 @@ impl Folder {
         Ok(Self { path })
     }
 
-    /// Removes folders of processes that were killed before they could.
+    /// Removes folders of processes that were killed.
     fn sweep() {
         let Ok(entries) = std::fs::read_dir(std::env::temp_dir()) else { return };
         for entry in entries.flatten() {
@@ -135,7 +138,7 @@ impl Folder {
             let process = name.to_str().and_then(|name| name.strip_prefix("goodqueue-")?.split_once('-'));
             let process = process.filter(|(_, number)| number.parse::<u32>().is_ok()).and_then(|(id, _)| id.parse().ok());
             if process.is_some_and(|process| !child::is_alive(process)) {
-                // It may be another user's, who will remove it.
+                // It may belong to another user, who will remove it.
                 let _ = std::fs::remove_dir_all(entry.path());
             }
         }
@@ -144,25 +147,25 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left behind is a few empty sockets; there is nobody to tell.
+        // Only a few empty sockets remain, and there is nobody to report them to.
         let _ = std::fs::remove_dir_all(&self.path);
     }
 }
 
-/// Frames that are in the world, by ticket.
+/// Frames in transit through the world, by ticket.
 #[derive(Default)]
 struct Frames {
-    /// Place 0 is ticket 1.
+    /// Index 0 is ticket 1.
     places: Vec<Vec<u8>>,
     free: Vec<NonZeroU32>,
 }
 
 impl Frames {
-    /// Keeps a frame and leaves an empty buffer in its place.
+    /// Stores a frame and leaves an empty buffer in its place.
     fn keep(&mut self, frame: &mut Vec<u8>) -> Ticket {
         let number = self.free.pop().unwrap_or_else(|| {
             self.places.push(Vec::with_capacity(frame::LONGEST));
-            // There is not memory for more frames than that.
+            // Memory does not suffice for more frames than that.
             NonZeroU32::new(self.places.len() as u32).unwrap_or(NonZeroU32::MAX)
         });
         std::mem::swap(&mut self.places[number.get() as usize - 1], frame);
@@ -178,9 +181,9 @@ impl Frames {
     }
 }
 
-/// A flow with ends outside.
+/// A flow whose ends are outside.
 struct Flow {
-    /// Its number in the specification.
+    /// Number in the specification.
     number: u32,
     connection: Connection,
 }
@@ -189,13 +192,13 @@ struct Run<'a, 'b> {
     world: OutsideWorld,
     calendar: Calendar,
     guests: Vec<Guest>,
-    /// In the order of ports.
+    /// Flows in the order of their ports.
     flows: Vec<Flow>,
     frames: Frames,
     fates: Vec<Fate>,
     spare: Vec<u8>,
     lines: Vec<Line>,
-    /// How many guests have said that they are ready, and done.
+    /// Numbers of guests that have reported being ready, and being done.
     ready: usize,
     done: usize,
     states: translate::States,
@@ -203,7 +206,8 @@ struct Run<'a, 'b> {
 }
 
 impl Run<'_, '_> {
-    /// Lets a guest boot until it first waits. It goes one instant at a time, so that the other one finds it at the start of time.
+    /// Lets a guest boot until it first waits, one instant at a time, so that the other guest also
+    /// starts at time zero.
     fn begin(&mut self, number: usize) -> Result<(), LinuxError> {
         self.guests[number].free_until(&self.calendar, 1);
         self.with(number, |guest, calendar| guest.boot(calendar))?;
@@ -219,19 +223,19 @@ impl Run<'_, '_> {
         work(guest, &self.calendar).map_err(|fault| guest.failed(fault))
     }
 
-    /// When the world is due, on the calendar.
+    /// Time of the world's next event, on the clock of the calendar.
     fn world_at(&self) -> u64 {
         let next = self.world.next();
         if next > self.world.end() { NEVER } else { HEAD_START + next.as_nanos() }
     }
 
-    /// The guest that is due first, and when.
+    /// The guest that is due first, and its time.
     fn first_guest(&self, but: Option<usize>) -> (u64, usize) {
         let requests = (0..self.guests.len()).filter(|number| Some(*number) != but);
         requests.map(|number| (self.calendar.request(number), number)).min().unwrap_or((NEVER, 0))
     }
 
-    /// Turns until both guests have said all, or `progress` wants no more.
+    /// Runs until both guests have finished their reports, or `progress` stops the run.
     fn turns(&mut self, folder: Folder, progress: &mut dyn FnMut(Progress) -> Continue) -> Result<Continue, LinuxError> {
         let over = HEAD_START + self.world.end().as_nanos() + LAST_WORDS;
         let mut folder = Some(folder);
@@ -246,7 +250,7 @@ impl Run<'_, '_> {
                 }
             }
             if self.ready == self.guests.len() {
-                // Everything in it is open by now: whatever happens to this process, no file is left behind.
+                // All files in it are open by now, so no file remains if this process is killed.
                 drop(folder.take());
             }
             if at > over {
@@ -276,12 +280,12 @@ impl Run<'_, '_> {
         Ok(Continue::Yes)
     }
 
-    /// How far a guest may go while nothing else happens.
+    /// How far a guest may advance before another participant is due.
     fn free_until(&self, guest: usize) -> u64 {
         self.world_at().min(self.first_guest(Some(guest)).0)
     }
 
-    /// A guest has the word until it waits. `most` bounds how far it may go.
+    /// Runs a guest until it waits. `most` bounds how far it may advance.
     fn until_it_waits(&mut self, number: usize, most: Option<u64>) -> Result<(), LinuxError> {
         loop {
             match self.with(number, |guest, calendar| guest.listen(calendar))? {
@@ -289,7 +293,8 @@ impl Run<'_, '_> {
                 Said::Else => {}
                 Said::Sends(reply) => {
                     self.take_frames(number)?;
-                    // Before the guest hears that its frames are taken: from then on it may run past what they cause.
+                    // Must be set before the guest learns that its frames are taken: from then on
+                    // it may run past their consequences.
                     let until = self.free_until(number).min(most.unwrap_or(NEVER));
                     self.guests[number].free_until(&self.calendar, until);
                     self.with(number, |guest, _| guest.reply(&reply))?;
@@ -298,7 +303,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Puts what a guest has sent into the world.
+    /// Passes the frames of a guest to the world.
     fn take_frames(&mut self, number: usize) -> Result<(), LinuxError> {
         let mut frame = std::mem::take(&mut self.spare);
         loop {
@@ -317,7 +322,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// What a frame is in the world: `None` for what is not of a flow, or comes when the world is not there.
+    /// The packet of the world for a frame: `None` if it belongs to no flow, or the world is not
+    /// running.
     fn packet(&mut self, guest: usize, frame: &[u8]) -> Option<OutsidePacket> {
         let now = self.calendar.now().checked_sub(HEAD_START)?;
         if now > self.world.end().as_nanos() {
@@ -327,7 +333,7 @@ impl Run<'_, '_> {
         let known = TcpPacket::read(frame).and_then(|packet| {
             let port = if forward { packet.source } else { packet.destination };
             let place = usize::from(port.checked_sub(FIRST_PORT)?);
-            // Programs have flows of their own, behind those of the world.
+            // Programs have flows of their own, after those of the world.
             (place < self.own_flows()).then_some((packet, place))
         });
         let Some((packet, place)) = known else { return self.packet_of_program(forward, frame) };
@@ -342,12 +348,12 @@ impl Run<'_, '_> {
         })
     }
 
-    /// Flows of the world, without those of programs.
+    /// Number of the world's flows, without those of programs.
     fn own_flows(&self) -> usize {
         self.flows.len() - if self.programs.is_some() { programs::FLOWS } else { 0 }
     }
 
-    /// A packet of a program: `None` where there are none, or it is no whole packet.
+    /// The packet of a program: `None` without programs, or if the frame is incomplete.
     fn packet_of_program(&mut self, forward: bool, frame: &[u8]) -> Option<OutsidePacket> {
         let first = self.own_flows();
         let programs = self.programs.as_mut()?;
@@ -362,7 +368,8 @@ impl Run<'_, '_> {
         Some(OutsidePacket { flow: flow.number, segment, ip_len: packet.ip_len, ecn: packet.ecn, ticket })
     }
 
-    /// Forgets packets that are lost. Those that have arrived, which only happens when the world has the word, stay for [`Run::deliver`].
+    /// Discards lost packets. Those that have arrived, which happens only while the world runs,
+    /// stay for [`Run::deliver`].
     fn settle(&mut self) -> Result<(), LinuxError> {
         self.world.fates(&mut self.fates);
         let frames = &mut self.frames;
@@ -374,7 +381,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Gives guests what has arrived for them.
+    /// Passes arrived packets to the guests.
     fn deliver(&mut self) -> Result<(), LinuxError> {
         self.settle()?;
         for fate in std::mem::take(&mut self.fates) {
@@ -390,7 +397,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Reads what guests have reported.
+    /// Reads the reports of the guests.
     fn hear(&mut self) -> Result<(), LinuxError> {
         for guest in &mut self.guests {
             let before = self.lines.len();

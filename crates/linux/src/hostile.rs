@@ -1,4 +1,5 @@
-//! Tests: whatever a guest writes into its memory or sends as messages, this process neither panics, nor hangs, nor touches what it should not.
+//! Tests that whatever a guest writes into its memory or sends as messages, this process does not
+//! panic, hang, or access memory that it should not.
 
 use crate::calendar::Message;
 use crate::frame::{Connection, TcpPacket, set_ecn};
@@ -14,13 +15,13 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt as _;
 
 const SIZE: u64 = 1 << 16;
-/// Not at zero, so that addresses and places in the file differ.
+/// Nonzero, so that addresses and file offsets differ.
 const BASE: u64 = 0x10_0000;
 const DESCRIPTORS: u64 = BASE;
 const AVAILABLE: u64 = BASE + 0x1000;
 const USED: u64 = BASE + 0x2000;
 
-/// A guest's memory with these bytes at its start, and zeros behind.
+/// A guest's memory with these bytes at its start, zeros after them.
 fn memory(bytes: &[u8]) -> GuestMemory {
     let file = memory_file(SIZE).expect("memory");
     file.write_all_at(bytes, 0).expect("room");
@@ -36,7 +37,8 @@ fn queue(size: u64) -> Queue {
     queue
 }
 
-/// Writes descriptors (address, length, flags, next) and one available chain that begins at the first.
+/// Writes descriptors (address, length, flags, next) and makes one chain available that starts at
+/// the first.
 fn offer(memory: &GuestMemory, descriptors: &[(u64, u32, u16, u16)]) {
     for (number, (at, len, flags, next)) in descriptors.iter().enumerate() {
         let place = DESCRIPTORS + 16 * number as u64;
@@ -108,7 +110,7 @@ fn memory_that_is_cut_short_is_a_fault_and_not_the_end() {
     file.set_len(0).expect("a file");
     let gone = RingFault::Memory(MemoryFault::Gone { at: AVAILABLE + 2, len: 2 });
     assert_eq!(queue(4).take(&memory, Use::Read, &mut Vec::new()), Err(gone));
-    // A device that writes into it all the same does no harm.
+    // A device that writes into it nevertheless does no harm.
     let _ = queue(4).give_back(&memory, 0, 7);
 }
 
@@ -125,7 +127,8 @@ fn memory_that_is_not_there_is_refused() {
     assert!(memory.add(region(4096, 0), again(&file)).is_ok());
 }
 
-/// A message to a card: number, flags, body; regions of memory come with so many files of a page.
+/// Sends a message to a card: number, flags, body; regions of memory come with `files` files of one
+/// page.
 fn handle(device: &mut Device, request: u32, flags: u32, body: &[u8], files: usize) {
     let mut bytes = [0; HEADER];
     bytes[..4].copy_from_slice(&request.to_le_bytes());
@@ -133,7 +136,7 @@ fn handle(device: &mut Device, request: u32, flags: u32, body: &[u8], files: usi
     bytes[8..].copy_from_slice(&(body.len() as u32).to_le_bytes());
     let Ok(header) = Header::read(bytes) else { return };
     let files = (0..files).map(|_| OwnedFd::from(memory_file(SIZE).expect("memory"))).collect();
-    // Faults are what is asked for; panics and hangs are not.
+    // Errors are acceptable; panics and hangs are not.
     let _ = device.handle(header, body, files);
     let Device { memory, queues, .. } = device;
     for queue in queues {
@@ -149,7 +152,7 @@ fn handle(device: &mut Device, request: u32, flags: u32, body: &[u8], files: usi
     }
 }
 
-/// Numbers that are more likely to lead somewhere than any.
+/// Numbers that are likely to reach special cases.
 fn telling() -> impl Strategy<Value = u64> {
     prop_oneof![
         Just(0),
@@ -207,7 +210,7 @@ proptest! {
         let mut device = Device::default();
         for (request, flags, words, files) in messages {
             let mut body: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            // Counts and numbers of queues are 32 bits wide, and small when they are right.
+            // Counts and queue numbers are 32 bits wide, and small if valid.
             if let Some(first) = body.first_chunk_mut::<8>() {
                 *first = (u64::from(files as u32) | (words[0] & 0xFF) << 32).to_le_bytes();
             }
@@ -219,7 +222,7 @@ proptest! {
     fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..1600), text in ".{0,80}") {
         let mut bytes = bytes;
         if let Some(start) = bytes.first_chunk_mut::<24>() {
-            // Far enough to be looked into.
+            // Valid enough to be parsed further.
             (start[12], start[13], start[14], start[23]) = (8, 0, 0x45, 6);
         }
         if let Some(packet) = TcpPacket::read(&bytes) {

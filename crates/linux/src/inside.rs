@@ -1,6 +1,8 @@
-//! The program inside a guest, its first and only process: sets the kernel up as its job says, then sends or receives, and reports.
+//! The program inside a guest, its first and only process: configures the kernel for its job, then
+//! sends or receives, and reports.
 //!
-//! It is this same program, started by the guest's kernel from the host's file system, which it sees read-only.
+//! It is this very executable, started by the guest kernel from the host's file system, which is
+//! mounted read-only.
 
 mod program;
 mod sink;
@@ -15,13 +17,13 @@ use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
 use std::path::Path;
 
-/// The source's addresses.
+/// Addresses of the source.
 pub const SOURCE: Station = Station { hardware: [2, 0, 0, 0, 0, 1], address: Ipv4Addr::new(10, 77, 0, 1) };
-/// The sink's addresses.
+/// Addresses of the sink.
 pub const SINK: Station = Station { hardware: [2, 0, 0, 0, 0, 2], address: Ipv4Addr::new(10, 77, 0, 2) };
 const LOOPBACK: Station = Station { hardware: [0; 6], address: Ipv4Addr::LOCALHOST };
 
-/// Where reports go.
+/// The channel for reports.
 struct Reports {
     terminal: File,
 }
@@ -37,10 +39,11 @@ impl Reports {
     }
 }
 
-/// Does the job that the file at `path` describes, and never comes back: the host ends the guest.
+/// Does the job in the file at `path` and never returns: the host ends the guest.
 ///
 /// # Errors
-/// When this is not the first process of a machine, or the guest's kernel refuses something before reports can be made.
+/// When this is not the first process of a machine, or the guest kernel fails before reports can be
+/// sent.
 pub fn run(path: &Path) -> io::Result<()> {
     if std::process::id() != 1 {
         return Err(io::Error::other("this is what runs inside a guest of `--on linux`"));
@@ -65,7 +68,7 @@ fn work(path: &Path, reports: &mut Reports) -> io::Result<()> {
         let place = format!("/proc/sys/{}", key.replace('.', "/"));
         std::fs::write(&place, value).map_err(|error| named(key, &error))?;
     }
-    // A listener, and a connection for each flow.
+    // One listener, and one connection per flow.
     network::allow_descriptors(2 * MOST_FLOWS as u64).map_err(|error| named("descriptors", &error))?;
     let (own, other) = if job.role == Role::Source { (SOURCE, SINK) } else { (SINK, SOURCE) };
     network::set_up(b"lo", LOOPBACK, LOOPBACK).map_err(|error| named("lo", &error))?;

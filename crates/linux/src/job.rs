@@ -1,10 +1,10 @@
-//! What a guest is to do, as text: written by the host into a file, read by the program inside.
+//! The job of a guest in text form: written to a file by the host, read by the program inside.
 
 use goodqueue_units::Duration;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
-/// Which end of all connections a guest is.
+/// Which end of all connections a guest has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Sends the data.
@@ -14,7 +14,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// In messages.
+    /// Name in messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -24,60 +24,60 @@ impl Role {
     }
 }
 
-/// The port of the source that flow 0 uses; others follow.
+/// Port of the source for flow 0; others follow.
 pub const FIRST_PORT: u16 = 10_000;
-/// The sink's port for flows of the first kind; others follow.
+/// Port of the sink for flows of the first kind; others follow.
 pub const FIRST_SERVICE: u16 = 1_000;
-/// Most flows there may be.
+/// Largest number of flows.
 pub const MOST_FLOWS: usize = 50_000;
 
 /// One flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowJob {
-    /// Congestion control, by the kernel's name.
+    /// The kernel's name of the congestion control.
     pub control: String,
-    /// When it starts, after the world does.
+    /// Start, relative to that of the world.
     pub start: Duration,
-    /// When it stops offering data.
+    /// Time from which it offers no more data.
     pub stop: Option<Duration>,
-    /// How much it sends; `None` for no end.
+    /// Bytes to send; `None` without end.
     pub size: Option<u64>,
     /// Largest segment, options included.
     pub mss: u32,
-    /// Most that the sink offers to take at once.
+    /// Largest window that the sink advertises.
     pub window: Option<u32>,
-    /// Is its state sampled?
+    /// Whether its state is sampled.
     pub watched: bool,
 }
 
 impl FlowJob {
-    /// What the sink must know before a connection comes.
+    /// What the sink must know before a connection arrives.
     fn service(&self) -> (&str, u32, Option<u32>) {
         (&self.control, self.mss, self.window)
     }
 }
 
-/// A program that is run inside.
+/// A user program to run inside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramJob {
-    /// When it starts, after the world does.
+    /// Start, relative to that of the world.
     pub start: Duration,
-    /// For the shell; one line.
+    /// Shell command, on one line.
     pub command: String,
-    /// Where it is, in the host's files; without line feeds, too.
+    /// Working directory in the host's file system, without line feeds.
     pub folder: String,
 }
 
-/// A whole job.
+/// A complete job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Which end.
+    /// The end of the connections.
     pub role: Role,
-    /// When the world starts, on the guest's wall clock, in nanoseconds.
+    /// Start of the world on the guest's wall clock, in nanoseconds.
     pub epoch: u64,
-    /// The measured part begins and ends, after the world starts.
+    /// Start of the measured part, relative to that of the world.
     pub from: Duration,
-    /// See `from`.
+    /// End of the measured part, relative to the start of the world.
     pub until: Duration,
     /// Time between two samples of the connections.
     pub sample: Option<Duration>,
@@ -85,12 +85,13 @@ pub struct Job {
     pub settings: Vec<(String, String)>,
     /// All flows.
     pub flows: Vec<FlowJob>,
-    /// What else is to be run.
+    /// A user program to run.
     pub program: Option<ProgramJob>,
 }
 
 impl Job {
-    /// The flows for which the sink listens on a port of its own, those of one kind together; and each flow's port.
+    /// Groups the flows by kind, one listening port of the sink for each; also returns the port of
+    /// each flow.
     #[must_use]
     pub fn services(&self) -> (Vec<&FlowJob>, Vec<u16>) {
         let mut kinds: Vec<&FlowJob> = Vec::new();
@@ -106,7 +107,7 @@ impl Job {
         (kinds, ports)
     }
 
-    /// As text: one thing a line.
+    /// The text form, one item per line.
     #[must_use]
     pub fn text(&self) -> String {
         let nanos = |span: Duration| span.as_nanos();
@@ -128,7 +129,7 @@ impl Job {
         text
     }
 
-    /// Reads it back; `None` when it is no job.
+    /// Parses the text form; `None` if it is not a job.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         let mut job = Self {
@@ -181,7 +182,7 @@ fn span<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Duration> {
     words.next()?.parse().ok().map(Duration::ns)
 }
 
-/// A number or `-`; the outer `None` means neither.
+/// Parses a number or `-`; the outer `None` means neither.
 fn optional<'a, T: FromStr>(words: &mut impl Iterator<Item = &'a str>) -> Option<Option<T>> {
     match words.next()? {
         "-" => Some(None),

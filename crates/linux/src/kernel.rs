@@ -1,21 +1,21 @@
-//! Where the guest kernel is, and what it was made from.
+//! Location and origin of the guest kernel.
 
 use std::path::{Path, PathBuf};
 
 /// The guest kernel that `make linux` has built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
-    /// The program.
+    /// The executable.
     pub program: PathBuf,
-    /// What it was made from, as `make linux` has noted it: lines of `name = "value"`.
+    /// Origin as recorded by `make linux`: lines of `name = "value"`.
     pub record: String,
 }
 
 impl Kernel {
-    /// Looks where `make linux` puts it.
+    /// Looks in the folder of `make linux`.
     ///
     /// # Errors
-    /// In one line, when it is not there.
+    /// A one-line message when there is none.
     pub fn find() -> Result<Self, String> {
         let folder = cache().ok_or("the guest kernel is missing: neither XDG_CACHE_HOME nor HOME says where it could be")?;
         Self::in_folder(&folder)
@@ -24,7 +24,7 @@ impl Kernel {
     /// Looks in a folder.
     ///
     /// # Errors
-    /// In one line, when it is not there.
+    /// A one-line message when there is none.
     pub fn in_folder(folder: &Path) -> Result<Self, String> {
         let program = folder.join("vmlinux");
         let record = std::fs::read_to_string(folder.join("record.toml")).ok().filter(|_| program.is_file());
@@ -40,7 +40,7 @@ impl Kernel {
         self.notes().find_map(|(noted, value)| (noted == name).then_some(value))
     }
 
-    /// Everything that is noted: names and values.
+    /// All recorded names and values.
     pub fn notes(&self) -> impl Iterator<Item = (&str, &str)> {
         self.record.lines().filter_map(|line| {
             let (name, value) = line.split_once('=')?;
@@ -48,7 +48,7 @@ impl Kernel {
         })
     }
 
-    /// Congestion controls it has.
+    /// Its congestion controls.
     #[must_use]
     pub fn controls(&self) -> Vec<&str> {
         self.noted("controls").map_or_else(Vec::new, |names| names.split(' ').collect())

@@ -1,8 +1,9 @@
 //! Real Linux kernels in virtual time as end hosts of a simulated network.
 //!
-//! Guests are User-Mode Linux processes whose clock is the simulation's: idle time costs nothing, load on this machine changes no result, and
-//! a run can be repeated. Links, queues, delays and UDP sources are the simulator's own, by way of [`goodqueue_sim::OutsideWorld`]; only
-//! TCP is the kernel's.
+//! Guests are User-Mode Linux processes that run on the clock of the simulation: idle time costs
+//! nothing, the load of this machine changes no result, and runs are reproducible. Links, queues,
+//! delays and UDP sources are those of the simulator, through [`goodqueue_sim::OutsideWorld`]; only
+//! TCP is that of the kernel.
 #![cfg(target_os = "linux")]
 
 pub mod calendar;

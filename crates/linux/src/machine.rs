@@ -20,36 +20,36 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// Bytes that virtio puts before a frame.
+/// Bytes of the virtio header before a frame.
 const CARD_HEADER: usize = 12;
-/// That a received frame is in one buffer.
+/// Offset of the field with the number of buffers of a received frame.
 const BUFFERS: usize = 10;
-/// Most that is read of a console or a report.
+/// Bound on what is read of a console or a report.
 const MOST_TEXT: u64 = 1 << 30;
 
-/// How guests are started.
+/// How to start guests.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
     /// The kernel.
     pub kernel: &'a Path,
-    /// The program that runs inside, and what comes before the path of its job.
+    /// The program that runs inside, and the arguments before the path of its job.
     pub program: &'a [OsString],
     /// The wall clock at boot, in nanoseconds.
     pub epoch: u64,
     /// Memory in MiB.
     pub memory: u32,
-    /// What all of a guest's random numbers follow from.
+    /// Seed of all random numbers of a guest.
     pub seed: u64,
 }
 
-/// What a running guest does.
+/// What a running guest did.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Said {
-    /// Has nothing to do before the time it has asked for.
+    /// It has nothing to do before the time it requested.
     Waits,
-    /// Has given frames to its card; it goes on when [`Guest::reply`] has sent this.
+    /// It passed frames to its card; it continues when [`Guest::reply`] has sent this.
     Sends(Vec<u8>),
-    /// Nothing of interest.
+    /// Nothing that concerns the run.
     Else,
 }
 
@@ -57,7 +57,7 @@ pub enum Said {
 pub struct Guest {
     name: &'static str,
     role: Role,
-    /// Its number in the calendar.
+    /// Number in the calendar.
     number: usize,
     child: Child,
     _tether: Tether,
@@ -67,13 +67,13 @@ pub struct Guest {
     device: Device,
     console: File,
     report: File,
-    /// What its program writes, and how much of it has been read.
+    /// Output of its program, and the length already read.
     output: File,
     told: u64,
-    /// So much of the report has been read.
+    /// Length of the report already read.
     read: u64,
     pieces: Vec<Piece>,
-    /// How far it may go, and where it was.
+    /// How far it may advance, and its last known time.
     free_until: u64,
     was: u64,
     start_number: u32,
@@ -83,16 +83,16 @@ pub struct Guest {
 impl Drop for Guest {
     fn drop(&mut self) {
         child::kill_group(self.child.id());
-        // It has just been killed, so this takes no time.
+        // It has just been killed, so this does not block.
         let _ = self.child.wait();
     }
 }
 
 impl Guest {
-    /// Starts its process; its first message is that it is there.
+    /// Starts its process and waits for its first message.
     ///
     /// # Errors
-    /// When it cannot be started, or does not come.
+    /// When it cannot be started, or does not connect.
     pub fn start(setup: &Setup<'_>, folder: &Path, number: usize, job: &Job) -> Result<Self, LinuxError> {
         let name = job.role.name();
         let path = |what: &str| -> PathBuf { folder.join(format!("{what}{number}")) };
@@ -146,36 +146,36 @@ impl Guest {
         Ok(guest)
     }
 
-    /// Which end it is.
+    /// The end of connections that it has.
     #[must_use]
     pub const fn role(&self) -> Role {
         self.role
     }
 
-    /// Names the guest and quotes its console.
+    /// Error that names the guest and quotes its console.
     pub fn failed(&self, fault: GuestFault) -> LinuxError {
-        // A program that has something to say has said what matters.
+        // An error from the program itself is sufficient.
         let console = if matches!(fault, GuestFault::Program(_)) { String::new() } else { tail(&self.console) };
         LinuxError::Guest { name: self.name, fault, console }
     }
 
-    /// Lets it boot: hands it the clock's memory.
+    /// Lets it boot by passing it the memory of the clock.
     ///
     /// # Errors
-    /// When it is gone.
+    /// When it has ended.
     pub fn boot(&mut self, calendar: &Calendar) -> Result<(), GuestFault> {
         calendar.name(self.number);
         calendar.set_running(Some(self.number));
         let ack = Message { operation: Operation::Ack, number: self.start_number, time: Calendar::client(self.number) };
-        // The second descriptor is for a log that guests of this version close at once.
+        // The second descriptor is for a log that guests of this version close immediately.
         let files = [calendar.file.as_raw_fd(), self.console.as_raw_fd()];
         Ok(descriptors::send(&self.clock, &ack.bytes(), &files)?)
     }
 
-    /// Gives it the word at time `at`, which is now.
+    /// Lets it run from time `at`, which is now.
     ///
     /// # Errors
-    /// When it is gone.
+    /// When it has ended.
     pub fn run(&mut self, calendar: &Calendar, at: u64) -> Result<(), GuestFault> {
         calendar.set_running(Some(self.number));
         calendar.set_request(self.number, None);
@@ -185,16 +185,16 @@ impl Guest {
         Ok(self.clock.write_all(&run.bytes())?)
     }
 
-    /// Says how far it may go before it must ask.
+    /// Sets how far it may advance before it must ask.
     pub fn free_until(&mut self, calendar: &Calendar, time: u64) {
         self.free_until = time;
         calendar.set_free_until(time);
     }
 
-    /// Waits for what it does next while it has the word.
+    /// Waits for its next action while it runs.
     ///
     /// # Errors
-    /// When it does nothing for too long, is gone, or does what it should not.
+    /// When it does not respond, has ended, or violates a protocol.
     pub fn listen(&mut self, calendar: &Calendar) -> Result<Said, GuestFault> {
         let listener = self.card.is_none().then(|| self.card_listener.as_raw_fd());
         let sockets = [Some(self.clock.as_raw_fd()), self.card.as_ref().map(AsRawFd::as_raw_fd), listener];
@@ -205,7 +205,7 @@ impl Guest {
         }
         let said = if card { self.card_message() } else { self.clock_request(calendar) }?;
         let now = calendar.now();
-        // At a free run's end a guest stands at the end itself.
+        // At the end of a free run the guest's clock is exactly at that end.
         if now < self.was || (now > self.free_until && now > self.was) {
             return Err(GuestFault::Clock("it set a time that it was not given"));
         }
@@ -213,7 +213,7 @@ impl Guest {
         Ok(said)
     }
 
-    /// A process that has ended is silent, too.
+    /// A process that has ended does not respond either.
     fn unless_ended(&mut self, fault: GuestFault) -> GuestFault {
         let ended = matches!(fault, GuestFault::Silent(_)) && !matches!(self.child.try_wait(), Ok(None));
         if ended { GuestFault::Ended } else { fault }
@@ -267,18 +267,18 @@ impl Guest {
         Ok(Said::Else)
     }
 
-    /// Lets it go on after it has sent.
+    /// Lets it continue after it has sent.
     ///
     /// # Errors
-    /// When it is gone.
+    /// When it has ended.
     pub fn reply(&mut self, reply: &[u8]) -> Result<(), GuestFault> {
         self.card.as_mut().map_or(Ok(()), |card| Ok(card.write_all(reply)?))
     }
 
-    /// Takes the next frame that it has sent, if there is one: true when `frame` holds it.
+    /// Takes the next frame that it has sent into `frame`; returns whether there was one.
     ///
     /// # Errors
-    /// When its queue is broken or the frame longer than any.
+    /// When its queue is inconsistent or the frame too long.
     pub fn sent(&mut self, frame: &mut Vec<u8>) -> Result<bool, GuestFault> {
         let Device { memory, queues, .. } = &mut self.device;
         let queue = &mut queues[TRANSMIT];
@@ -300,10 +300,10 @@ impl Guest {
         Ok(true)
     }
 
-    /// Gives it a frame that has arrived, while it has not the word.
+    /// Passes it an arriving frame, while it does not run.
     ///
     /// # Errors
-    /// When it has no room, its queue is broken, or it does not answer.
+    /// When it has no room, its queue is inconsistent, or it does not respond.
     pub fn receive(&mut self, frame: &[u8]) -> Result<(), GuestFault> {
         let Device { memory, queues, interrupts } = &mut self.device;
         let queue = &mut queues[RECEIVE];
@@ -334,7 +334,7 @@ impl Guest {
         silence::read(socket, &mut answer, self.child.id())
     }
 
-    /// What its program has written since the last call.
+    /// Output of its program since the last call.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -346,10 +346,10 @@ impl Guest {
         Ok(bytes)
     }
 
-    /// What it has reported since the last call.
+    /// Report lines since the last call.
     ///
     /// # Errors
-    /// When it says what cannot be understood, or that something is wrong.
+    /// When a line is invalid, or reports an error.
     pub fn reports(&mut self, lines: &mut Vec<Line>) -> Result<(), GuestFault> {
         let len = self.report.metadata()?.len().min(MOST_TEXT);
         if len <= self.read {
@@ -373,7 +373,7 @@ impl Guest {
     }
 }
 
-/// The last lines of a console, in one.
+/// The last lines of a console, joined.
 fn tail(console: &File) -> String {
     let len = console.metadata().map_or(0, |metadata| metadata.len()).min(MOST_TEXT);
     let part = len.min(600);
@@ -392,7 +392,8 @@ fn arguments(setup: &Setup<'_>, folder: &Path, number: usize, job: &Path) -> Com
         command.arg(text);
     };
     plain(format!("mem={}M", setup.memory));
-    // Without a root and a console of its own User-Mode Linux adds them at the end, where they would be arguments of ours.
+    // Without explicit `root` and `console`, User-Mode Linux appends them at the end, where they
+    // would become arguments of our program.
     for text in ["root=98:0", "console=tty0", "rootfstype=hostfs", "rootflags=/", "ro", "quiet", "virtio_net.napi_tx=0"] {
         plain(text.to_owned());
     }
@@ -411,14 +412,14 @@ fn arguments(setup: &Setup<'_>, folder: &Path, number: usize, job: &Path) -> Com
     command
 }
 
-/// Can a program be named on a kernel's command line?
+/// Whether a path can be given on a kernel command line.
 #[must_use]
 pub fn can_be_named(program: &[OsString]) -> bool {
     let plain = |word: &OsString| word.as_bytes().iter().all(|byte| byte.is_ascii_graphic() && *byte != b'"');
     program.first().is_some_and(|word| word.as_bytes().first() == Some(&b'/')) && program.iter().all(plain)
 }
 
-/// What a role is in the calendar and in names of files.
+/// Name of a role in the calendar and in file names.
 #[must_use]
 pub const fn number(role: Role) -> usize {
     match role {

@@ -1,57 +1,60 @@
-//! The memory of a guest, as it shows it to its devices. Nothing a guest says is believed: every address is held to what it has shown.
+//! The memory that a guest shares with its devices. Nothing from a guest is trusted: every address
+//! is checked against the shared regions.
 //!
-//! It is a file of the guest's, which is read and written as one and never mapped: a guest that cut it short would end this process with a
-//! signal. What is read is what the guest wrote before it sent the message that led here, since it waits for the answer.
+//! The memory is a file of the guest that is read and written as a file and never mapped:
+//! truncating a mapped file would kill this process with a signal. Reads see what the guest wrote
+//! before it sent the message that caused them, since it waits for the answer.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use thiserror::Error;
 
-/// Most regions a guest may show.
+/// Largest number of regions.
 pub const MOST_REGIONS: usize = 8;
-/// Most bytes of one region.
+/// Largest size of a region in bytes.
 const MOST_BYTES: u64 = 1 << 36;
 
-/// An address or a structure that a guest may not have given.
+/// An invalid address or structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum MemoryFault {
-    /// Outside of what it shows.
+    /// Outside of the shared regions.
     #[error("{len} bytes at address {at:#x} are not in the guest's memory")]
     Outside {
         /// First address.
         at: u64,
-        /// Bytes from there.
+        /// Number of bytes.
         len: u64,
     },
-    /// It was there, and the guest's file has become shorter.
+    /// Within a region whose file has become shorter.
     #[error("{len} bytes at address {at:#x} are no longer in the guest's memory")]
     Gone {
         /// First address.
         at: u64,
-        /// Bytes from there.
+        /// Number of bytes.
         len: u64,
     },
-    /// Not where such a thing may be.
+    /// Misaligned.
     #[error("address {at:#x} is not a multiple of {of}")]
     Unaligned {
         /// The address.
         at: u64,
-        /// What it must be a multiple of.
+        /// Required alignment.
         of: u64,
     },
 }
 
-/// A region as announced: physical address, size, address in the guest's process, and where in the file it starts.
+/// A region as announced: physical address, size, address in the process of the guest, and offset
+/// in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegionSpec {
     /// Physical address of its first byte.
     pub guest: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     /// Address of its first byte in the guest's process.
     pub user: u64,
-    /// Where it begins in the file.
+    /// Offset in the file.
     pub offset: u64,
 }
 
@@ -61,7 +64,7 @@ struct Region {
     file: File,
 }
 
-/// All regions.
+/// All shared regions.
 #[derive(Debug, Default)]
 pub struct GuestMemory {
     regions: Vec<Region>,
@@ -71,7 +74,8 @@ impl GuestMemory {
     /// Adds a region.
     ///
     /// # Errors
-    /// When there are too many, its size or place cannot be, or its file is shorter than it says.
+    /// When there are too many, its size or offset is invalid, or its file is shorter than
+    /// announced.
     pub fn add(&mut self, spec: RegionSpec, file: File) -> io::Result<()> {
         let wrong = |what: &str| Err(io::Error::new(io::ErrorKind::InvalidData, what.to_owned()));
         if self.regions.len() >= MOST_REGIONS {
@@ -90,12 +94,12 @@ impl GuestMemory {
         Ok(())
     }
 
-    /// Forgets all regions.
+    /// Removes all regions.
     pub fn clear(&mut self) {
         self.regions.clear();
     }
 
-    /// The file that holds these physical addresses, and where in it they begin.
+    /// The file that contains these physical addresses, and the offset in it.
     fn find(&self, at: u64, len: u64) -> Result<(&File, u64), MemoryFault> {
         let holds = |region: &&Region| {
             let within = at.checked_sub(region.spec.guest);
@@ -105,7 +109,7 @@ impl GuestMemory {
         Ok((&region.file, region.spec.offset + (at - region.spec.guest)))
     }
 
-    /// The physical address that an address of the guest's process stands for.
+    /// Translates an address of the guest's process into a physical one.
     ///
     /// # Errors
     /// When it is in no region.
@@ -115,26 +119,26 @@ impl GuestMemory {
         found.ok_or(MemoryFault::Outside { at: user, len: 1 })
     }
 
-    /// Copies bytes out of it.
+    /// Reads bytes.
     ///
     /// # Errors
-    /// When they are not all there.
+    /// When they are not all within a region.
     pub fn read(&self, at: u64, to: &mut [u8]) -> Result<(), MemoryFault> {
         let (file, place) = self.find(at, to.len() as u64)?;
         file.read_exact_at(to, place).map_err(|_| MemoryFault::Gone { at, len: to.len() as u64 })
     }
 
-    /// Copies bytes into it.
+    /// Writes bytes.
     ///
     /// # Errors
-    /// When there is not room for them all.
+    /// When they do not fit into a region.
     pub fn write(&self, at: u64, from: &[u8]) -> Result<(), MemoryFault> {
         let (file, place) = self.find(at, from.len() as u64)?;
-        // Where the file has become shorter this makes it longer again, which harms nobody; reading says so.
+        // If the file has become shorter this extends it again, which is harmless; reads detect it.
         file.write_all_at(from, place).map_err(|_| MemoryFault::Gone { at, len: from.len() as u64 })
     }
 
-    /// A number that the other side has written before what it stands for.
+    /// Loads an index that the guest writes after the data that it refers to.
     ///
     /// # Errors
     /// When it is outside, or at an odd address.
@@ -145,7 +149,7 @@ impl GuestMemory {
         Ok(u16::from_le_bytes(bytes))
     }
 
-    /// Writes a number that says that what was written before is ready.
+    /// Stores an index that publishes the data written before it.
     ///
     /// # Errors
     /// When it is outside, or at an odd address.

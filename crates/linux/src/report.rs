@@ -1,9 +1,10 @@
-//! What the program inside a guest says, line by line. A guest may say anything, so a line that is not understood is a fault and no more.
+//! The report of the program inside a guest, line by line. A guest may send anything, so an invalid
+//! line is an error and nothing worse.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The state of one connection, as `TCP_INFO` has it.
+/// State of one connection, from `TCP_INFO`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionState {
     /// Congestion window in bytes.
@@ -14,28 +15,28 @@ pub struct ConnectionState {
     pub rtt_us: u64,
     /// Bytes acknowledged.
     pub acknowledged: u64,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmitted: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
 }
 
-/// One line.
+/// One line of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// The job has been read and everything is set up.
     Ready,
-    /// A sample of a flow, at a time after the world's start.
+    /// A sample of a flow at a time relative to the start of the world.
     Sample(u64, u32, ConnectionState),
     /// The state of a flow when the measured part begins.
     From(u32, ConnectionState),
     /// The state of a flow when the measured part ends.
     Until(u32, ConnectionState),
-    /// The program has ended with this code; that of a signal is 128 and its number.
+    /// The program exited with this code; 128 plus the signal number if a signal killed it.
     Exit(i32),
-    /// All has been said.
+    /// The report is complete.
     Done,
-    /// Something is wrong.
+    /// An error.
     Error(String),
 }
 
@@ -61,7 +62,7 @@ impl fmt::Display for Line {
 }
 
 impl Line {
-    /// Reads one; `None` when it is none.
+    /// Parses a line; `None` if it is invalid.
     #[must_use]
     pub fn read(line: &str) -> Option<Self> {
         let (what, rest) = line.split_once(' ').unwrap_or((line, ""));

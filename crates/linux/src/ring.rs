@@ -1,12 +1,12 @@
-//! Split virtqueues (virtio 1.2, section 2.7), from the device's side.
+//! Split virtqueues (virtio 1.2, section 2.7), device side.
 //!
-//! The guest owns descriptors and the ring of what is available; we own the ring of what is used. A chain is walked for at most as many
-//! descriptors as the queue has, so one that bites its tail is a fault and not a hang.
+//! The guest owns the descriptors and the available ring; we own the used ring. A chain is followed
+//! for at most as many descriptors as the queue has, so a cyclic chain is an error and not a hang.
 
 use crate::memory::{GuestMemory, MemoryFault};
 use thiserror::Error;
 
-/// Most descriptors of a queue (virtio 1.2, section 2.7: 2^15).
+/// Largest number of descriptors of a queue (virtio 1.2, section 2.7: 2^15).
 pub const MOST: u16 = 1 << 15;
 
 const NEXT: u16 = 1;
@@ -16,45 +16,45 @@ const NO_INTERRUPT: u16 = 1;
 const DESCRIPTOR: u64 = 16;
 const USED: u64 = 8;
 
-/// What is wrong with a queue.
+/// Errors of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum RingFault {
-    /// It points to what is not there.
+    /// It points outside of the memory.
     #[error(transparent)]
     Memory(#[from] MemoryFault),
-    /// A size that cannot be.
+    /// Its size is invalid.
     #[error("a queue of {0} descriptors: must be a power of two up to {MOST}")]
     Size(u64),
     /// It is used before it is set up.
     #[error("a queue is used before it is set up")]
     NotReady,
-    /// More made available than there are descriptors.
+    /// More chains are available than there are descriptors.
     #[error("{0} chains available in a queue of {1}")]
     Overfull(u16, u16),
-    /// A descriptor that is not there.
+    /// A descriptor does not exist.
     #[error("descriptor {0} of {1}")]
     Descriptor(u16, u16),
-    /// Longer than the queue.
+    /// A chain is longer than the queue.
     #[error("a chain of descriptors without end")]
     Endless,
-    /// A kind that was not agreed on.
+    /// A descriptor of a kind that was not negotiated.
     #[error("an indirect descriptor, which was not agreed on")]
     Indirect,
-    /// Reading and writing parts mixed up.
+    /// Readable and writable parts are mixed up.
     #[error("a descriptor of the wrong direction")]
     Direction,
 }
 
-/// A piece of the guest's memory.
+/// A part of a chain in the memory of the guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// Physical address.
     pub at: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub len: u32,
 }
 
-/// Which way the pieces of a queue go.
+/// Direction of the parts of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// The device reads them.
@@ -63,13 +63,13 @@ pub enum Use {
     Write,
 }
 
-/// One queue.
+/// A queue.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     size: u16,
-    /// Physical addresses of the three parts, once known.
+    /// Physical addresses of its three parts, once known.
     places: Option<Places>,
-    /// Chains taken, and chains given back.
+    /// Chains taken and returned so far.
     taken: u16,
     used: u16,
 }
@@ -82,28 +82,28 @@ struct Places {
 }
 
 impl Queue {
-    /// Sets its number of descriptors.
+    /// Sets the number of descriptors.
     ///
     /// # Errors
-    /// When there cannot be so many.
+    /// When the number is invalid.
     pub fn resize(&mut self, size: u64) -> Result<(), RingFault> {
         let fits = u16::try_from(size).ok().filter(|size| size.is_power_of_two() && *size <= MOST);
         self.size = fits.ok_or(RingFault::Size(size))?;
         Ok(())
     }
 
-    /// Sets where its parts are, by physical address.
+    /// Sets the physical addresses of its parts.
     pub fn place(&mut self, descriptors: u64, available: u64, used: u64) {
         self.places = Some(Places { descriptors, available, used });
     }
 
-    /// Sets where both sides go on.
+    /// Sets the index at which both sides continue.
     pub fn start_at(&mut self, index: u16) {
         self.taken = index;
         self.used = index;
     }
 
-    /// Which chain comes next.
+    /// Index of the next chain.
     #[must_use]
     pub fn position(&self) -> u16 {
         self.taken
@@ -113,10 +113,10 @@ impl Queue {
         self.places.filter(|_| self.size > 0).ok_or(RingFault::NotReady)
     }
 
-    /// Takes the next chain, if there is one: fills `pieces` and gives its number.
+    /// Takes the next chain, if any: fills `pieces` and returns its number.
     ///
     /// # Errors
-    /// When the guest has made a mess of it.
+    /// When the guest's rings are inconsistent.
     pub fn take(&mut self, memory: &GuestMemory, purpose: Use, pieces: &mut Vec<Piece>) -> Result<Option<u16>, RingFault> {
         pieces.clear();
         let places = self.places()?;
@@ -157,10 +157,10 @@ impl Queue {
         Ok(Some(head))
     }
 
-    /// Gives chain `head` back, with `written` bytes in it.
+    /// Returns chain `head` with `written` bytes in it.
     ///
     /// # Errors
-    /// When the ring is not where the guest said.
+    /// When the ring is not within the shared memory.
     pub fn give_back(&mut self, memory: &GuestMemory, head: u16, written: u32) -> Result<(), RingFault> {
         let places = self.places()?;
         let slot = u64::from(self.used % self.size);
@@ -172,16 +172,16 @@ impl Queue {
         Ok(())
     }
 
-    /// Does the guest want to hear of what was given back?
+    /// Whether the guest wants to be notified of returned chains.
     ///
     /// # Errors
-    /// When the ring is not where the guest said.
+    /// When the ring is not within the shared memory.
     pub fn wants_interrupt(&self, memory: &GuestMemory) -> Result<bool, RingFault> {
         Ok(memory.load(self.places()?.available)? & NO_INTERRUPT == 0)
     }
 }
 
-/// Addresses come from the guest, so they may lie at the end of all addresses.
+/// Addresses come from the guest, so the sum may overflow.
 fn sum(base: u64, offset: u64) -> Result<u64, RingFault> {
     base.checked_add(offset).ok_or(RingFault::Memory(MemoryFault::Outside { at: base, len: offset }))
 }

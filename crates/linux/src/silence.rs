@@ -1,4 +1,4 @@
-//! How long a guest may say nothing.
+//! Timeout for guests that do not respond.
 
 use crate::error::GuestFault;
 use crate::sys::waiting;
@@ -8,26 +8,27 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::Duration;
 
-/// A guest that says nothing for so long of real time has failed.
+/// Real time without a response after which a guest has failed.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// On a machine with more to do than it has processors a guest may be ready and not get on. That time is not counted, but no more than this is waited.
+/// On an overloaded machine a guest may be runnable without a processor. That time does not count,
+/// up to this bound.
 const MOST: Duration = Duration::from_secs(30);
-/// Waits are as long as this, and silence is counted in them.
+/// Length of one wait; silence is counted in these.
 const TURN: Duration = Duration::from_secs(1);
 
-/// A silence, counted from the end of its first turn.
+/// A period without response, counted from the end of its first wait.
 #[derive(Debug, Default)]
 pub struct Silence {
     turns: u32,
-    /// How long its processes had been kept waiting when it began.
+    /// Time that its processes had spent runnable without a processor when it began.
     kept_before: Duration,
 }
 
 impl Silence {
-    /// Another turn has gone by without a word.
+    /// Counts another wait without response.
     ///
     /// # Errors
-    /// When that is enough.
+    /// When the limit is reached.
     pub fn goes_on(&mut self, group: u32) -> Result<(), GuestFault> {
         self.turn(kept_waiting(group))
     }
@@ -45,7 +46,8 @@ impl Silence {
     }
 }
 
-/// How long the processes of a group have been ready to run and had no processor, all together; zero where the kernel does not say.
+/// Total time in which the processes of a group were runnable but had no processor; zero if the
+/// kernel does not report it.
 fn kept_waiting(group: u32) -> Duration {
     let Ok(processes) = fs::read_dir("/proc") else { return Duration::ZERO };
     let read = |process: &fs::DirEntry, what: &str| fs::read_to_string(process.path().join(what)).ok();
@@ -56,20 +58,21 @@ fn kept_waiting(group: u32) -> Duration {
     processes.flatten().filter_map(kept).sum()
 }
 
-/// The process group in a line of `/proc/PID/stat`: the third word behind the name, which may hold anything.
+/// The process group in a line of `/proc/PID/stat`: the third field after the name, which may
+/// contain any characters.
 fn group_of(stat: &str) -> Option<u32> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(2)?.parse().ok()
 }
 
-/// The time on run queues in a line of `/proc/PID/schedstat`.
+/// Time on run queues, from a line of `/proc/PID/schedstat`.
 fn delay_of(schedstat: &str) -> Option<Duration> {
     schedstat.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
 }
 
-/// Which of these have something to read, or are at their end.
+/// Which descriptors are readable or at their end.
 ///
 /// # Errors
-/// When the guest is silent for too long, or the kernel refuses.
+/// When the guest does not respond in time, or the kernel fails.
 pub fn readable<const N: usize>(descriptors: [Option<i32>; N], group: u32) -> Result<[bool; N], GuestFault> {
     let mut silence = Silence::default();
     loop {
@@ -81,10 +84,10 @@ pub fn readable<const N: usize>(descriptors: [Option<i32>; N], group: u32) -> Re
     }
 }
 
-/// Takes the guest's connection.
+/// Accepts the guest's connection.
 ///
 /// # Errors
-/// When it does not come.
+/// When it does not connect in time.
 pub fn accept(listener: &UnixListener, group: u32) -> Result<UnixStream, GuestFault> {
     readable([Some(listener.as_raw_fd())], group)?;
     let (socket, _) = listener.accept()?;
@@ -92,19 +95,19 @@ pub fn accept(listener: &UnixListener, group: u32) -> Result<UnixStream, GuestFa
     Ok(socket)
 }
 
-/// Sets how long calls wait.
+/// Sets the timeout of calls on a socket.
 ///
 /// # Errors
-/// When the kernel refuses.
+/// When the kernel fails.
 pub fn prepare(socket: &UnixStream) -> io::Result<()> {
     socket.set_read_timeout(Some(TURN))?;
     socket.set_write_timeout(Some(PATIENCE))
 }
 
-/// Reads all of it from a prepared socket.
+/// Reads exactly `bytes` from a prepared socket.
 ///
 /// # Errors
-/// When the guest is silent for too long, or gone.
+/// When the guest does not respond in time, or has ended.
 pub fn read(socket: &mut UnixStream, mut bytes: &mut [u8], group: u32) -> Result<(), GuestFault> {
     let mut silence = Silence::default();
     while !bytes.is_empty() {

@@ -1,8 +1,9 @@
-//! vhost-user, the device's side, for a network card with one queue each way and no offloads.
+//! vhost-user, device side, for a network card with one queue per direction and no offloads.
 //!
-//! Of the protocol (QEMU's specification, "Vhost-user Protocol") what User-Mode Linux speaks: kicks and interrupts travel as messages in the
-//! same streams as all else (in-band notifications), for only then is their order in virtual time defined. Without checksum and segmentation
-//! offloads every frame is a packet as it would be on the wire.
+//! Implements the part of the protocol (QEMU's specification, "Vhost-user Protocol") that User-Mode
+//! Linux uses: kicks and interrupts travel as messages in the same streams as everything else
+//! (in-band notifications), since only then is their order in virtual time defined. Without
+//! checksum and segmentation offloads every frame is a packet as on the wire.
 
 use crate::memory::{GuestMemory, MemoryFault, RegionSpec};
 use crate::ring::{Queue, RingFault};
@@ -13,9 +14,9 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use thiserror::Error;
 
-/// Bytes of a message's header.
+/// Length of a message's header.
 pub const HEADER: usize = 12;
-/// Longest body that is read.
+/// Longest accepted body.
 pub const MOST_BODY: usize = 1024;
 
 const VERSION: u32 = 1;
@@ -24,29 +25,29 @@ const NEED_REPLY: u32 = 8;
 
 /// Virtio 1, and protocol features.
 const FEATURES: u64 = 1 << 32 | 1 << 30;
-/// Answers to each message on request, a stream for messages of the device, and notifications in these streams.
+/// Replies on request, a stream for messages of the device, and in-band notifications.
 const PROTOCOL_FEATURES: u64 = 1 << 3 | 1 << 5 | 1 << 14;
 
-/// Number of the queue the guest receives from, and of the one it sends to.
+/// Index of the queue from which the guest receives.
 pub const RECEIVE: usize = 0;
-/// See [`RECEIVE`].
+/// Index of the queue to which it sends.
 pub const TRANSMIT: usize = 1;
 
-/// What is wrong with a message.
+/// Errors of a message.
 #[derive(Debug, Error)]
 pub enum VhostFault {
-    /// Not of this protocol.
+    /// It violates the protocol.
     #[error("message {request}: {what}")]
     Message {
-        /// Its number in the protocol.
+        /// Number of the message in the protocol.
         request: u32,
-        /// What is wrong with it.
+        /// The violation.
         what: &'static str,
     },
-    /// It asks for what cannot be.
+    /// It asks for something invalid.
     #[error(transparent)]
     Ring(#[from] RingFault),
-    /// Its memory cannot be had.
+    /// Its memory is not accessible.
     #[error("its memory: {0}")]
     Memory(#[from] io::Error),
 }
@@ -60,18 +61,18 @@ impl From<MemoryFault> for VhostFault {
 /// Header of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What it is about.
+    /// Request number.
     pub request: u32,
     flags: u32,
-    /// Bytes that follow.
+    /// Length of the body.
     pub size: usize,
 }
 
 impl Header {
-    /// Reads it.
+    /// Parses a header.
     ///
     /// # Errors
-    /// When it is of another protocol, or longer than any message.
+    /// When it belongs to another protocol, or the body is too long.
     pub fn read(bytes: [u8; HEADER]) -> Result<Self, VhostFault> {
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let header = Self { request: word(0), flags: word(4), size: word(8) as usize };
@@ -86,27 +87,27 @@ impl Header {
     }
 }
 
-/// What comes of a message.
+/// Outcome of a message.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// To be sent back.
+    /// The answer to send.
     pub reply: Option<Vec<u8>>,
-    /// The queue that has something new.
+    /// The queue with new chains.
     pub kicked: Option<usize>,
 }
 
-/// State of one card.
+/// State of a card.
 #[derive(Debug, Default)]
 pub struct Device {
     /// The guest's memory.
     pub memory: GuestMemory,
-    /// Its queues: [`RECEIVE`] and [`TRANSMIT`].
+    /// Queues [`RECEIVE`] and [`TRANSMIT`].
     pub queues: [Queue; 2],
-    /// Where the device's own messages go.
+    /// Stream for the device's own messages.
     pub interrupts: Option<UnixStream>,
 }
 
-/// Numbers of messages, from the specification.
+/// Request numbers from the specification.
 mod request {
     pub const GET_FEATURES: u32 = 1;
     pub const SET_FEATURES: u32 = 2;
@@ -125,11 +126,11 @@ mod request {
     pub const SET_VRING_ENABLE: u32 = 18;
     pub const SET_BACKEND_REQ_FD: u32 = 21;
     pub const VRING_KICK: u32 = 35;
-    /// Of the device: something is in queue so-and-so.
+    /// From the device: a queue has new chains.
     pub const BACKEND_VRING_CALL: u32 = 4;
 }
 
-/// The message that raises an interrupt for a queue, to be answered.
+/// Message that raises an interrupt for a queue and requests an answer.
 #[must_use]
 pub fn interrupt(queue: usize) -> [u8; HEADER + 8] {
     let mut message = [0; HEADER + 8];
@@ -140,7 +141,7 @@ pub fn interrupt(queue: usize) -> [u8; HEADER + 8] {
     message
 }
 
-/// Reads numbers off a body, in order.
+/// Reads integers from a body, in order.
 struct Body<'a> {
     request: u32,
     rest: &'a [u8],
@@ -165,10 +166,10 @@ impl Body<'_> {
 }
 
 impl Device {
-    /// Carries out a message.
+    /// Handles a message.
     ///
     /// # Errors
-    /// When the guest asks for what cannot be; the card is then of no more use.
+    /// When the guest asks for something invalid; the card is unusable afterwards.
     pub fn handle(&mut self, header: Header, body: &[u8], descriptors: Vec<OwnedFd>) -> Result<Answer, VhostFault> {
         let Header { request, flags, .. } = header;
         let mut body = Body { request, rest: body };
@@ -257,7 +258,7 @@ impl Device {
     }
 }
 
-/// Nothing may be agreed on that was not offered.
+/// Rejects features that were not offered.
 fn agreed(request: u32, accepted: u64, offered: u64) -> Result<(), VhostFault> {
     if accepted & !offered == 0 {
         return Ok(());

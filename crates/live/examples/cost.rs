@@ -1,7 +1,9 @@
-//! What a frame costs between two ports, without what the ports themselves cost. `cargo run --release -p goodqueue-live --example cost`;
-//! names of queues after it are measured in place of all.
+//! What a frame costs between two ports, without what the ports themselves cost. `cargo run
+//! --release -p goodqueue-live --example cost`; names of queues after it are measured in place of
+//! all.
 //!
-//! Ports that copy a frame into a buffer, and take whatever they are handed, stand at both ends; the queue is one without a bound on its rate.
+//! Ports that copy a frame into a buffer, and take whatever they are handed, stand at both ends;
+//! the queue is one without a bound on its rate.
 
 use goodqueue_aqm::spec::LinkFacts;
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched};

@@ -1,4 +1,5 @@
-//! Malformed frames through the whole engine, in memory: `cargo run --release -p goodqueue-live --example malformed -- 10000000`.
+//! Malformed frames through the whole engine, in memory: `cargo run --release -p goodqueue-live
+//! --example malformed -- 10000000`.
 //!
 //! Ends with an error when a frame is not accounted for; a panic would end it too.
 
@@ -11,6 +12,9 @@ use goodqueue_live::port::fuzz::Fuzz;
 use goodqueue_live::port::memory::{MemoryPort, Nothing};
 use goodqueue_live::{Line, LivePacket, RateSpec};
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
+
+#[path = "../tests/support/virtual_time.rs"]
+mod virtual_time;
 
 fn main() -> Result<(), String> {
     let count = std::env::args().nth(1).map_or(Ok(1_000_000), |text| text.parse::<u64>());
@@ -33,7 +37,7 @@ fn main() -> Result<(), String> {
     let settings = Settings { down: line.clone(), up: line.clone(), buffers: 2048, buffer_size: 2048, flow_key: FlowKey(7) };
     let mut live = Forwarder::new(&settings, (fuzz(1), fuzz(2)), (queue("fq-codel")?, queue("codel")?));
     let end = Instant::ZERO + gap * count + Duration::secs(10);
-    live.run_virtually(end).map_err(|error| error.to_string())?;
+    virtual_time::run(&mut live, end).map_err(|error| error.to_string())?;
     let (port_a, port_b) = live.port_counters();
     for (way, port) in [(Way::Down, port_a), (Way::Up, port_b)] {
         let frames = live.frames(way);

@@ -1,18 +1,19 @@
-//! One direction in virtual time: a queue, a transmitter that is exactly as fast as it should be, and a delay line.
+//! One direction in virtual time: a queue, a transmitter of exact speed,
+//! and a delay line.
 //!
-//! It knows no clock. Its host says up to which time everything that arrived is known, and it makes the calls to the queue that
-//! were due until then, in their order and with their own times: the host may be late, the queue never notices. At one instant
-//! a change of rate comes first, then the queue's timer, then the transmitter that becomes free, then arrivals, as in the
-//! simulator.
+//! It reads no clock. Its host states up to which time all arrivals are known, and it makes
+//! the calls to the queue that were due until then, in their order and with their own times: the
+//! host may be late, the queue never notices. At one instant a change of rate comes first, then the
+//! queue's timer, then the transmitter that becomes free, then arrivals, as in the simulator.
 
 use crate::flight::Flight;
 use crate::flows::{FlowTotal, LargestFlows};
 use crate::measure::{Meter, Times};
 use crate::packet::LivePacket;
 use crate::pool::{Frame, Pool};
-use crate::rate::{RateCursor, RateSpec};
 use crate::record::{Event, EventKind, Recorder};
-use goodqueue_aqm::{Departure, Dropped, Packet, Qdisc, QueueView, Reason, Sink};
+use goodqueue_aqm::{AnyQdisc, Departure, Dropped, Packet, Qdisc, QueueView, Reason, Sink};
+use goodqueue_line::{RateCursor, RateSpec};
 use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
 
 /// Settings of one direction.
@@ -20,17 +21,17 @@ use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
 pub struct Line {
     /// Transmission rate over time.
     pub rate: RateSpec,
-    /// Time on the way after transmission.
+    /// Propagation delay after transmission.
     pub delay: Duration,
-    /// Framing bytes that each packet takes on the line beside its IP length.
+    /// Framing bytes per packet on the line, besides its IP length.
     pub overhead: Bytes,
 }
 
-/// A frame that left the queue, in the transmitter: no queue will ask for its headers any more.
+/// A frame in the transmitter, which has left the queue: its headers are no longer needed.
 #[derive(Clone, Copy, Debug)]
 struct Transit {
     frame: Frame,
-    /// What is still to be sent of it, framing included.
+    /// Bytes of it that remain to be sent, framing included.
     left: Bytes,
 }
 
@@ -38,18 +39,16 @@ struct Transit {
 #[derive(Debug)]
 pub struct Direction<Q> {
     queue: Q,
-    /// [`Qdisc::is_timeless`] of the queue, while there is no other.
+    /// [`Qdisc::is_timeless`] of the queue.
     timeless: bool,
-    /// Queues from before a change of algorithm, the oldest first: they take nothing in any more and are emptied before the others.
-    retired: Vec<Q>,
     rate: RateCursor,
-    /// When the rate changes next; never, of a constant one.
+    /// When the rate changes next; [`Instant::MAX`] for a constant one.
     change: Instant,
     delay: Duration,
     overhead: Bytes,
-    /// Everything due until then has been done.
+    /// All events up to this time have been processed.
     served: Instant,
-    /// When the transmitter looks for a packet; never, while it is idle.
+    /// When the transmitter looks for a packet; [`Instant::MAX`] while it is idle.
     service: Instant,
     busy_until: Instant,
     transit: Option<Transit>,
@@ -60,7 +59,7 @@ pub struct Direction<Q> {
     pub(crate) recorder: Option<Recorder>,
 }
 
-/// Where a queue's drops and marks go: buffers back to the pool, events to the record.
+/// Sink of a queue's drops and marks: buffers go back to the pool, events to the record.
 struct Outlet<'a> {
     now: Instant,
     pool: &'a mut Pool,
@@ -88,7 +87,7 @@ macro_rules! outlet {
 }
 
 impl<Q: Qdisc<LivePacket>> Direction<Q> {
-    /// An idle line with this queue before it.
+    /// An idle line behind `queue`.
     #[must_use]
     pub fn new(line: &Line, mut queue: Q) -> Self {
         queue.set_link_rate(Instant::ZERO, Some(line.rate.nominal()));
@@ -96,7 +95,6 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         Self {
             timeless: queue.is_timeless(),
             queue,
-            retired: Vec::new(),
             change: rate.next_change(Instant::ZERO),
             rate,
             delay: line.delay,
@@ -113,18 +111,18 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         }
     }
 
-    /// Writes down every event of its queue from now on.
+    /// Records every event of its queue from now on.
     pub fn record(&mut self, recorder: Recorder) {
         self.recorder = Some(recorder);
     }
 
-    /// Everything due until then has been done.
+    /// All events up to this time have been processed.
     #[must_use]
     pub const fn served(&self) -> Instant {
         self.served
     }
 
-    /// The number of the next packet, the first of so many.
+    /// Takes `count` consecutive packet numbers and returns the first.
     #[inline]
     pub(crate) fn take_numbers(&mut self, count: u32) -> u64 {
         let first = self.next_number;
@@ -132,11 +130,11 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         first
     }
 
-    /// `packet` arrived at `at`, which is put right when it lies before what was served already.
+    /// Adds `packet`, which arrived at `at`, or now if `at` lies in time that was served already.
     #[inline(always)]
     pub fn arrive(&mut self, at: Instant, packet: LivePacket, pool: &mut Pool) {
         let at = at.max(self.served);
-        // Departures that were due before come first, or the queue would look fuller than it was.
+        // Earlier departures come first, or the queue would look fuller than it was.
         self.serve(at, pool);
         if let Some(recorder) = &mut self.recorder {
             recorder.write(&Event::new(at, &packet, pool, EventKind::Arrived));
@@ -147,7 +145,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         }
     }
 
-    /// Does everything that is due until `until`.
+    /// Processes all events up to `until`.
     #[inline(always)]
     pub fn serve(&mut self, until: Instant, pool: &mut Pool) {
         if self.next_call() <= until {
@@ -162,7 +160,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         self.next_timer().min(self.change).min(self.service)
     }
 
-    /// Makes the calls that are due until `until`, in their order.
+    /// Makes all calls due until `until` in order.
     #[inline(never)]
     fn make_calls(&mut self, until: Instant, pool: &mut Pool) {
         loop {
@@ -174,9 +172,9 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
             self.pass(next);
             if next == self.change {
                 self.change = self.rate.next_change(next);
-                self.tell_rate(next, self.rate.known(next));
+                self.tell_rate(next, self.rate.known_rate(next));
             } else if next == timer {
-                self.handle_timer(next);
+                self.queue.handle_timer(next);
                 if self.service == Instant::MAX && self.view().packets > Packets::ZERO {
                     self.wake(next, pool);
                 }
@@ -186,7 +184,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         }
     }
 
-    /// Time goes on to `until`, with what waits now.
+    /// Advances the time to `until` while the backlog stays as it is.
     #[inline]
     fn pass(&mut self, until: Instant) {
         if until > self.served {
@@ -200,34 +198,23 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         if self.timeless {
             return Instant::MAX;
         }
-        let own = self.queue.next_timer().unwrap_or(Instant::MAX);
-        if self.retired.is_empty() { own } else { self.retired.iter().filter_map(Qdisc::next_timer).fold(own, Instant::min) }
-    }
-
-    fn handle_timer(&mut self, now: Instant) {
-        self.queue.handle_timer(now);
-        for retired in &mut self.retired {
-            retired.handle_timer(now);
-        }
+        self.queue.next_timer().unwrap_or(Instant::MAX)
     }
 
     fn tell_rate(&mut self, now: Instant, rate: Rate) {
         self.queue.set_link_rate(now, Some(rate));
-        for retired in &mut self.retired {
-            retired.set_link_rate(now, Some(rate));
-        }
         if let Some(recorder) = &mut self.recorder {
             recorder.write(&Event::of_line(now, EventKind::RateChanged(rate)));
         }
     }
 
-    /// Sees to it that an idle transmitter serves what waits.
+    /// Starts or schedules an idle transmitter.
     #[inline]
     fn wake(&mut self, now: Instant, pool: &mut Pool) {
-        if self.rate.is_recorded() {
-            self.service = self.rate.next_opportunity(now).0;
+        if let Some(opportunities) = self.rate.opportunities() {
+            self.service = opportunities.next_after(now).0;
         } else if self.transit.is_some() {
-            // The line is down for good; only a new rate helps.
+            // The line stays down until its rate is set.
         } else if self.busy_until <= now {
             self.transmit(now, pool);
         } else {
@@ -235,31 +222,21 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         }
     }
 
-    /// The transmitter is free. One function with all that it calls: the calls would cost more than what they do.
+    /// The transmitter is free. One function with all that it calls: the calls would cost more than
+    /// what they do.
     #[inline(never)]
     fn transmit(&mut self, now: Instant, pool: &mut Pool) {
         if self.rate.is_recorded() {
             self.use_opportunity(now, pool);
             return;
         }
-        if !self.retired.is_empty() {
-            return self.transmit_retired(now, pool);
-        }
-        // Read where the queue has written it: a copy in larger pieces would wait for the smaller ones.
+        // Read where the queue has written it: a copy in larger pieces would wait for the smaller
+        // ones.
         match &self.queue.dequeue(now, outlet!(self, now, pool)) {
             Some(departure) => {
                 let next = self.departed(now, departure, pool);
                 self.begin(now, next);
             }
-            None => self.service = Instant::MAX,
-        }
-    }
-
-    /// The same with retired queues.
-    #[cold]
-    fn transmit_retired(&mut self, now: Instant, pool: &mut Pool) {
-        match self.dequeue(now, pool) {
-            Some(next) => self.begin(now, next),
             None => self.service = Instant::MAX,
         }
     }
@@ -280,15 +257,14 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
     /// A delivery opportunity of a recorded line.
     #[inline(never)]
     fn use_opportunity(&mut self, now: Instant, pool: &mut Pool) {
-        // The one at `now` is the first after the instant before.
-        let (at, mut budget) = self.rate.next_opportunity(now - Duration::ns(1));
-        debug_assert_eq!(at, now, "served at an opportunity");
+        let mut budget = self.rate.opportunities().map_or(Bytes::ZERO, |opportunities| opportunities.bytes_at(now));
+        debug_assert!(!budget.is_zero(), "served at an opportunity");
         loop {
             let Transit { frame, left } = match self.transit.take() {
                 Some(partly) => partly,
                 None if budget.is_zero() => break,
-                None => match self.dequeue(now, pool) {
-                    Some(whole) => whole,
+                None => match self.queue.dequeue(now, outlet!(self, now, pool)) {
+                    Some(departure) => self.departed(now, &departure, pool),
                     None => break,
                 },
             };
@@ -301,25 +277,10 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
             self.fly(now, frame);
         }
         let waits = self.transit.is_some() || self.view().packets > Packets::ZERO;
-        self.service = if waits { self.rate.next_opportunity(now).0 } else { Instant::MAX };
-    }
-
-    /// The next packet, of retired queues as long as they have any.
-    fn dequeue(&mut self, now: Instant, pool: &mut Pool) -> Option<Transit> {
-        while let Some(oldest) = self.retired.first_mut() {
-            if let Some(departure) = oldest.dequeue(now, outlet!(self, now, pool)) {
-                return Some(self.departed(now, &departure, pool));
-            }
-            if oldest.view().packets > Packets::ZERO {
-                // It holds its packets back for a while; the others could overtake them.
-                return None;
-            }
-            let empty = self.retired.remove(0);
-            self.meter.retire(&empty.counters());
-            self.timeless = self.retired.is_empty() && self.queue.is_timeless();
-        }
-        let departure = self.queue.dequeue(now, outlet!(self, now, pool))?;
-        Some(self.departed(now, &departure, pool))
+        self.service = match self.rate.opportunities() {
+            Some(opportunities) if waits => opportunities.next_after(now).0,
+            _ => Instant::MAX,
+        };
     }
 
     #[inline(always)]
@@ -340,7 +301,8 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         self.flight.push(end + self.delay, frame);
     }
 
-    /// Frames on the way that are due at `now`, the first of them and at most so many; they stay until [`Direction::land`].
+    /// The first frames in flight that are due at `now`, at most `most`; they stay
+    /// until [`Direction::land`].
     pub(crate) fn due(&self, now: Instant, most: usize) -> &[Frame] {
         self.flight.due(now, most)
     }
@@ -360,26 +322,23 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         self.next_call().min(release)
     }
 
-    /// What waits, in both queues while one is being emptied.
+    /// Backlog of the queue and of queues that it replaced.
     #[inline]
     #[must_use]
     pub fn view(&self) -> QueueView {
-        self.retired.iter().map(Qdisc::view).fold(self.queue.view(), |sum, old| QueueView {
-            backlog: sum.backlog + old.backlog,
-            packets: sum.packets + old.packets,
-        })
+        self.queue.view()
     }
 
-    /// Packets in the transmitter and on the way.
+    /// Packets in the transmitter and in flight.
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.flight.len() + usize::from(self.transit.is_some())
     }
 
-    /// Counters of all queues this direction has had.
+    /// Counters of the queue, and of all queues that it replaced.
     #[must_use]
     pub fn counters(&self) -> goodqueue_aqm::Counters {
-        self.retired.iter().map(Qdisc::counters).fold(self.meter.retired() + self.queue.counters(), |sum, old| sum + old)
+        self.queue.counters()
     }
 
     /// The algorithm's state.
@@ -393,7 +352,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         &self.meter
     }
 
-    /// Hands over the times since the last exchange in place of `spare`, which must be empty.
+    /// Exchanges the times since the last exchange for `spare`, which must be empty.
     pub(crate) fn exchange_times(&mut self, spare: &mut Times) {
         self.meter.exchange(spare);
     }
@@ -403,7 +362,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         self.flows.report(into);
     }
 
-    /// Forgets times so far, at the end of a warm-up.
+    /// Discards times so far, at the end of a warm-up.
     pub fn restart_meter(&mut self) {
         self.meter.restart();
     }
@@ -422,7 +381,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
     /// The rate that algorithms know now.
     #[must_use]
     pub fn rate(&self) -> Rate {
-        self.rate.known(self.served)
+        self.rate.known_rate(self.served)
     }
 
     /// Delay of the line.
@@ -431,10 +390,11 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         self.delay
     }
 
-    /// From now on at this rate. What is being sent ends as it began, unless it never would.
+    /// Sets the rate. The packet in transmission finishes at the old rate, unless the old rate was
+    /// zero.
     pub fn set_rate(&mut self, rate: Rate) {
         let now = self.served;
-        self.rate = RateCursor::new(&RateSpec::Constant(rate));
+        self.rate = RateCursor::constant(rate);
         self.change = Instant::MAX;
         self.tell_rate(now, rate);
         match self.transit.take() {
@@ -445,17 +405,20 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         }
     }
 
-    /// Packets whose transmission ends from now on take this long.
+    /// Sets the delay of packets whose transmission ends from now on.
     pub fn set_delay(&mut self, delay: Duration) {
         self.delay = delay;
     }
+}
 
-    /// From now on arrivals go to `queue`. What waits in the one before leaves first, by its rules; nothing is lost.
-    pub fn replace_queue(&mut self, mut queue: Q) {
+impl Direction<AnyQdisc<LivePacket>> {
+    /// Replaces the queue. Packets that wait in the old one leave first, by its rules; none is
+    /// lost.
+    pub fn replace_queue(&mut self, mut queue: AnyQdisc<LivePacket>) {
         let now = self.served;
         queue.set_link_rate(now, Some(self.rate()));
-        self.timeless = false;
-        self.retired.push(std::mem::replace(&mut self.queue, queue));
+        self.queue.succeed(queue);
+        self.timeless = self.queue.is_timeless();
         if let Some(recorder) = &mut self.recorder {
             recorder.write(&Event::of_line(now, EventKind::QueueReplaced));
         }

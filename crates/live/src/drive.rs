@@ -23,7 +23,8 @@ const LONGEST_WAIT: Duration = Duration::ms(20);
 pub struct Drive {
     /// Time between two reports.
     pub report_every: Duration,
-    /// Packets due within this time are waited for awake, at most a quarter of the time; zero: never.
+    /// Packets due within this time are waited for awake, at most a quarter of the time; zero:
+    /// never.
     pub spin: Duration,
 }
 

@@ -4,7 +4,8 @@ use crate::pool::Frame;
 use goodqueue_units::Instant;
 use std::collections::VecDeque;
 
-/// Frames and the times at which they are due, apart, so that a port can be handed many frames as they lie here.
+/// Frames and the times at which they are due, apart, so that a port can be handed many frames as
+/// they lie here.
 #[derive(Debug)]
 pub(crate) struct Flight {
     releases: VecDeque<Instant>,
@@ -37,7 +38,8 @@ impl Flight {
         self.frames.push_back(frame);
     }
 
-    /// Frames due at `now`, the first of them and at most so many; none only when none is due. They stay until [`Flight::land`].
+    /// The first frames due at `now`, at most `most`; none only when none is due. They
+    /// stay until [`Flight::land`].
     pub(crate) fn due(&self, now: Instant, most: usize) -> &[Frame] {
         let (releases, frames) = (self.releases.as_slices().0, self.frames.as_slices().0);
         let most = most.min(releases.len()).min(frames.len());

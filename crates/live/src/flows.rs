@@ -1,7 +1,8 @@
 //! The largest flows of a direction, in a table that never grows.
 //!
-//! Rows of four places: a flow's packets go to the row of its hash, and one that finds no place there takes that of the flow that has sent the
-//! least lately. So a flow that sends much is in the table however many others there are, and every packet costs four comparisons.
+//! Rows of four places: a flow's packets go to the row of its hash, and one that finds no place
+//! there takes that of the flow that has sent the least lately. So a flow that sends much is in the
+//! table however many others there are, and every packet costs four comparisons.
 
 use crate::frame::{self, IPV4, IPV6, word};
 use crate::packet::LivePacket;
@@ -122,7 +123,7 @@ impl LargestFlows {
     }
 }
 
-/// The bytes that a packet's headers are in.
+/// The bytes of a packet's headers.
 fn headers_of<'a>(packet: &LivePacket, pool: &'a Pool) -> &'a [u8] {
     let frame = packet.frame();
     if pool.joined(frame.slot).is_some() { pool.whole(frame.slot) } else { pool.frame(frame) }

@@ -11,7 +11,8 @@ use goodqueue_aqm::{Counters, Qdisc};
 use goodqueue_units::{Duration, Instant};
 use std::io;
 
-/// Frames taken from a port or handed to it at a time. Those of a batch are still in the cache when they are sent.
+/// Frames taken from a port or handed to it at a time. Those of a batch are still in the cache when
+/// they are sent.
 pub const BATCH: usize = 64;
 /// A port that takes no more is asked again after this time.
 const BLOCKED: Duration = Duration::us(100);
@@ -42,7 +43,8 @@ pub struct FrameCounters {
     pub sent: u64,
     /// Frames that are no IP.
     pub opaque: u64,
-    /// Arrivals stamped later than the host's clock, or earlier than what was served; put right.
+    /// Arrivals with corrected time stamps: later than the host's clock, or before time that was
+    /// already served.
     pub stamps_put_right: u64,
 }
 
@@ -76,7 +78,7 @@ pub enum Way {
     Up,
 }
 
-/// Two ports and what is between them.
+/// Two ports and a direction each way between them.
 #[derive(Debug)]
 pub struct Forwarder<A, B, Q> {
     port_a: A,
@@ -107,13 +109,15 @@ impl<A: Port, B: Port, Q: Qdisc<LivePacket>> Forwarder<A, B, Q> {
         }
     }
 
-    /// Does everything there is to do at `now`: takes what arrived, serves both directions as far as all arrivals are known, sends
-    /// what is due. Returns when there is something to do again, unless a frame arrives before.
+    /// Does everything there is to do at `now`: takes what arrived, serves both directions as far
+    /// as all arrivals are known, sends what is due. Returns when there is something to do again,
+    /// unless a frame arrives before.
     ///
     /// # Errors
     /// When a port is gone for good.
     pub fn step(&mut self, clock: &mut impl Clock) -> io::Result<Instant> {
-        // The time is read before the ports are: what they do not have then did not arrive before it.
+        // The time is read before the ports are: what they do not have then did not arrive before
+        // it.
         let now = clock.now();
         let Self { port_a, port_b, down, up, pool, key, batch } = self;
         let more_down = down.take_in(now, port_a, pool, *key, batch)?;
@@ -125,25 +129,6 @@ impl<A: Port, B: Port, Q: Qdisc<LivePacket>> Forwarder<A, B, Q> {
             return Ok(now);
         }
         Ok(down.next_event(now).min(up.next_event(now)))
-    }
-
-    /// Runs in virtual time until `end`: the clock jumps to whatever comes next. Returns the steps it took.
-    ///
-    /// # Errors
-    /// When a port is gone for good.
-    pub fn run_virtually(&mut self, end: Instant) -> io::Result<u64> {
-        let mut clock = crate::clock::VirtualClock::default();
-        let mut steps = 0;
-        loop {
-            steps += 1;
-            let next = self.step(&mut clock)?;
-            let arrivals = [self.port_a.next_arrival(), self.port_b.next_arrival()];
-            let next = arrivals.into_iter().flatten().fold(next, Instant::min);
-            if next > end {
-                return Ok(steps);
-            }
-            clock.0 = clock.0.max(next);
-        }
     }
 
     /// The direction that goes this way.
@@ -194,8 +179,9 @@ impl<A: Port, B: Port, Q: Qdisc<LivePacket>> Forwarder<A, B, Q> {
         &self.pool
     }
 
-    /// Does every frame have its place: received = malformed + arrived, and departed = sent + on the way, both ways; and does the
-    /// pool have out what waits and flies?
+    /// True if every frame is accounted for: received = malformed + arrived and departed = sent +
+    /// in flight in each direction, and the pool's buffers in use are those of waiting frames and
+    /// frames in flight.
     #[must_use]
     pub fn conserves(&self) -> bool {
         let held: usize = [&self.down, &self.up].map(Half::held).into_iter().sum();
@@ -204,7 +190,8 @@ impl<A: Port, B: Port, Q: Qdisc<LivePacket>> Forwarder<A, B, Q> {
 }
 
 impl<Q: Qdisc<LivePacket>> Half<Q> {
-    /// Takes a batch of frames from `port` in the order of their stamps, each after everything that was due before it.
+    /// Takes a batch of frames from `port` in the order of their stamps, each after everything that
+    /// was due before it.
     fn take_in<P: Port>(
         &mut self,
         now: Instant,
@@ -219,7 +206,8 @@ impl<Q: Qdisc<LivePacket>> Half<Q> {
         }
         batch.clear();
         if drained == Drained::Empty {
-            // Everything that arrived until `now` is known; not before, or departures would overtake arrivals.
+            // Everything that arrived until `now` is known; not before, or departures would
+            // overtake arrivals.
             self.direction.serve(now, pool);
         }
         Ok(drained)
@@ -275,7 +263,7 @@ impl<Q: Qdisc<LivePacket>> Half<Q> {
         }
     }
 
-    /// Hands `port` what is due.
+    /// Hands due frames to `port`.
     fn send<P: Port>(&mut self, now: Instant, port: &mut P, pool: &mut Pool) -> io::Result<()> {
         loop {
             let due = self.direction.due(now, port.most_at_once());
@@ -296,7 +284,7 @@ impl<Q: Qdisc<LivePacket>> Half<Q> {
 
     fn next_event(&self, now: Instant) -> Instant {
         let next = self.direction.next_event();
-        // What is due and could not be sent must not keep the thread busy.
+        // Due frames that could not be sent must not keep the thread busy.
         if self.blocked { next.max(now + BLOCKED) } else { next }
     }
 
@@ -313,10 +301,11 @@ impl<Q: Qdisc<LivePacket>> Half<Q> {
     }
 }
 
-/// Buffers that hold what a direction can hold: its queue's limit, and its delay line full of small packets.
+/// Buffers that hold what a direction can hold: its queue's limit, and its delay line full of small
+/// packets.
 #[must_use]
 pub fn buffers_for(line: &Line, limit: goodqueue_aqm::Limit) -> u32 {
-    /// Shorter frames do not exist on Ethernet, so a byte limit counts at least so much for each.
+    /// No Ethernet frame is shorter, so a limit in bytes admits at most one frame per this many.
     const SHORT: u64 = 64;
     /// More is memory that no machine of this kind gives; frames without a buffer are counted.
     const MOST: u64 = 1 << 18;

@@ -1,12 +1,14 @@
-//! What a queue needs to know of an Ethernet frame, read from its bytes; and setting CE in them.
+//! Reading the headers of an Ethernet frame that a queue needs, and setting CE in it.
 //!
-//! Read are: VLAN tags (802.1Q, 802.1ad, up to [`MOST_TAGS`]), PPPoE sessions, IPv4, IPv6 with its extension headers, ports of TCP, UDP,
-//! UDP-Lite, SCTP and DCCP, and what is inside IP-in-IP, GRE, VXLAN, Geneve and GTP-U, for the flow only: ECN and class are those of
-//! the outermost IP header, which is the one a bottleneck marks (RFC 6040). Frames of any other kind pass as Not-ECT packets of
-//! one flow for each pair of stations.
+//! Read are: VLAN tags (802.1Q, 802.1ad, up to [`MOST_TAGS`]), PPPoE sessions, IPv4, IPv6 with its
+//! extension headers, ports of TCP, UDP, UDP-Lite, SCTP and DCCP, and what is inside IP-in-IP, GRE,
+//! VXLAN, Geneve and GTP-U, for the flow only: ECN and class are those of the outermost IP header,
+//! which is the one a bottleneck marks (RFC 6040). Frames of any other kind pass as Not-ECT packets
+//! of one flow for each pair of stations.
 //!
-//! A frame is [`Malformed`] when its own headers contradict each other or its length. Checksums are not verified: a bridge that
-//! did would hide the faults of others, and the incremental update keeps a wrong sum wrong.
+//! A frame is [`Malformed`] when its own headers contradict each other or its length. Checksums are
+//! not verified: a bridge that did would hide the faults of others, and the incremental update
+//! keeps a wrong sum wrong.
 
 pub(crate) mod checksum;
 mod flow;
@@ -33,7 +35,7 @@ const PPPOE_SESSION: u16 = 0x8864;
 /// Which IP header, if any, carries the codepoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
-    /// IPv4; its header begins so many bytes into the frame.
+    /// IPv4; offset of its header in the frame.
     V4(u16),
     /// IPv6, likewise.
     V6(u16),
@@ -41,7 +43,7 @@ pub enum Network {
     Other,
 }
 
-/// What the headers of a frame say.
+/// Facts from the headers of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headers {
     /// Where the IP header is.
@@ -93,7 +95,8 @@ impl Headers {
         Self::read_plain(frame, key).map_or_else(|| Self::read_any(frame, key), Ok)
     }
 
-    /// Of what most frames are, TCP or UDP behind a whole IPv4 header without options, what [`Headers::read_any`] says; nothing of others.
+    /// Of what most frames are, TCP or UDP behind a whole IPv4 header without options, what
+    /// [`Headers::read_any`] says; nothing of others.
     #[inline]
     pub(crate) fn read_plain(frame: &[u8], key: FlowKey) -> Option<Self> {
         // The link header, the IP header and eight bytes behind it.
@@ -159,7 +162,8 @@ impl Headers {
             return Err(Malformed::Version);
         }
         let payload = usize::from(u16::from_be_bytes([header[4], header[5]]));
-        // A payload length of zero with a hop-by-hop header is a jumbogram (RFC 2675): its length is the frame's.
+        // A payload length of zero with a hop-by-hop header is a jumbogram (RFC 2675): its length
+        // is the frame's.
         let len = if payload == 0 && header[6] == 0 { ip.len() } else { 40 + payload };
         if len > ip.len() {
             return Err(Malformed::Length);
@@ -197,7 +201,8 @@ pub(crate) fn link_end(frame: &[u8]) -> Result<(u16, usize), Malformed> {
     Ok((protocol, at))
 }
 
-/// Sets CE in the IP header of a frame, with IPv4's header checksum brought up to date (RFC 1624). What is no IP stays as it is.
+/// Sets CE in the IP header of a frame, with IPv4's header checksum brought up to date (RFC 1624).
+/// Other frames stay unchanged.
 #[inline]
 pub fn set_ce(frame: &mut [u8], network: Network) {
     match network {
@@ -211,7 +216,8 @@ pub fn set_ce(frame: &mut [u8], network: Network) {
             header[10..12].copy_from_slice(&sum.to_be_bytes());
         }
         Network::V6(at) => {
-            // The codepoint is the low half of the traffic class, which lies across the first two bytes.
+            // The codepoint is the low half of the traffic class, which lies across the first two
+            // bytes.
             if let Some(byte) = frame.get_mut(usize::from(at) + 1) {
                 *byte |= (Ecn::Ce as u8) << 4;
             }

@@ -2,18 +2,22 @@
 //!
 //! One thread does everything: receive, queue, shape, delay, send. The layers, in reading order:
 //!
-//! 1. [`frame`]: what a queue must know of an Ethernet frame, and setting CE in it; [`pool`]: buffers; [`packet`]: the record of a
-//!    frame that waits.
-//! 2. [`port`]: where frames come from and go to: the program itself, network interfaces, captures; and faults on top of any.
-//!    [`segments`]: TCP segments that an offload joined, split before the queue and joined again behind it.
-//! 3. [`Direction`]: a queue, an exact transmitter and a delay line in virtual time, with the calls the simulator makes.
+//! 1. [`frame`]: what a queue must know of an Ethernet frame, and setting CE in it; [`pool`]:
+//!    buffers; [`packet`]: the record of a frame that waits.
+//! 2. [`port`]: where frames come from and go to: the program itself, network interfaces, captures;
+//!    and faults on top of any. [`segments`]: TCP segments that an offload joined, split before the
+//!    queue and joined again behind it.
+//! 3. [`Direction`]: a queue, an exact transmitter and a delay line in virtual time, with the calls
+//!    the simulator makes.
 //! 4. [`Forwarder`]: two ports and two directions, driven by a [`clock`].
-//! 5. `drive`, on Linux: the loop of a real thread; [`monitor`]: what it tells others, and what others ask of it.
-//!    `splice`: what stands in when that thread has died.
-//! 6. [`record`] and [`replay`]: everything a queue saw and decided, and the same once more without a network.
+//! 5. `drive`, on Linux: the loop of a real thread; [`monitor`]: what it tells others, and what
+//!    others ask of it. `splice`: what stands in when that thread has died.
+//! 6. [`record`] and [`replay`]: everything a queue saw and decided, and the same once more without
+//!    a network.
 //!
-//! A thread that is late hands packets over late, but the queue does not see it: arrivals carry the time at which the kernel had
-//! them, departures are computed, and what the queue is told is in the order in which it should have happened.
+//! A thread that is late hands packets over late, but the queue does not see it: arrivals carry the
+//! time at which the kernel had them, departures are computed, and what the queue is told is in the
+//! order in which it should have happened.
 #![deny(unsafe_code)]
 
 pub mod clock;
@@ -29,7 +33,6 @@ pub mod monitor;
 pub mod packet;
 pub mod pool;
 pub mod port;
-pub mod rate;
 pub mod record;
 pub mod replay;
 pub mod segments;
@@ -42,5 +45,5 @@ pub mod sys;
 
 pub use direction::{Direction, Line};
 pub use forwarder::Forwarder;
+pub use goodqueue_line::{Opportunities, RateSpec};
 pub use packet::LivePacket;
-pub use rate::RateSpec;

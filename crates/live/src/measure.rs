@@ -1,6 +1,6 @@
-//! What is counted beside the queue's own counters.
+//! Measurements besides the queue's own counters.
 
-use goodqueue_aqm::{Counters, QueueView};
+use goodqueue_aqm::QueueView;
 use goodqueue_trace::TimeCounts;
 use goodqueue_units::{Bytes, Duration};
 
@@ -12,7 +12,6 @@ pub const STALL: Duration = Duration::ms(1);
 pub struct Meter {
     times: Times,
     sent_bits: u64,
-    retired: Counters,
 }
 
 /// Distributions of times.
@@ -20,7 +19,7 @@ pub struct Meter {
 pub struct Times {
     /// In the queue.
     pub sojourn: TimeCounts,
-    /// From when a packet was due to when the port had it.
+    /// Time between a packet's due time and its handover to the port.
     pub lateness: TimeCounts,
     /// Exact sum of the times in the queue.
     pub sojourn_sum: u128,
@@ -94,10 +93,10 @@ impl Meter {
     /// Nothing measured yet.
     #[must_use]
     pub fn new() -> Self {
-        Self { times: Times::default(), sent_bits: 0, retired: Counters::default() }
+        Self { times: Times::default(), sent_bits: 0 }
     }
 
-    /// So much has waited for `span`.
+    /// Adds `span`, during which the queue held `queue`.
     #[inline]
     pub(crate) fn waited(&mut self, span: Duration, queue: QueueView) {
         if queue.packets.is_zero() {
@@ -121,24 +120,15 @@ impl Meter {
         self.times.stalls += u64::from(lateness > STALL);
     }
 
-    pub(crate) fn retire(&mut self, counters: &Counters) {
-        self.retired = self.retired.clone() + counters.clone();
-    }
-
-    pub(crate) fn retired(&self) -> Counters {
-        self.retired.clone()
-    }
-
-    /// Hands over the times since the last exchange in place of `spare`, which must be empty: no histogram is read or copied by the
-    /// thread that moves packets.
+    /// Hands over the times since the last exchange in place of `spare`, which must be empty: no
+    /// histogram is read or copied by the thread that moves packets.
     pub(crate) fn exchange(&mut self, spare: &mut Times) {
         std::mem::swap(&mut self.times, spare);
     }
 
     /// Forgets times and bits so far, at the end of a warm-up.
     pub fn restart(&mut self) {
-        let retired = self.retired();
-        *self = Self { retired, ..Self::new() };
+        *self = Self::new();
     }
 
     /// Times in the queue.

@@ -1,4 +1,5 @@
-//! What the thread that moves packets tells others, and what others ask of it. It never waits for them.
+//! Reports of the thread that moves packets, and commands to it. It never waits for
+//! them.
 
 use crate::flows::FlowTotal;
 use crate::forwarder::{Forwarder, FrameCounters, Way};
@@ -29,7 +30,7 @@ pub enum Command {
 pub struct HalfReport {
     /// Since the start.
     pub counters: Counters,
-    /// What waits.
+    /// Backlog of the queue.
     pub view: QueueView,
     /// Since the start.
     pub frames: FrameCounters,
@@ -102,7 +103,8 @@ pub fn connection() -> (Reporter, Monitor) {
 }
 
 impl Monitor {
-    /// The next report, at most after `longest`; `None` when there is none, an error when the other thread has ended.
+    /// The next report, at most after `longest`; `None` when there is none, an error when the other
+    /// thread has ended.
     ///
     /// # Errors
     /// When no report will come any more.
@@ -118,7 +120,7 @@ impl Monitor {
     pub fn give_back(&self, mut report: Report) {
         report.down.times.clear();
         report.up.times.clear();
-        // After the end nobody takes it.
+        // The other thread may have ended.
         let _ = self.spare.try_send(report);
     }
 
@@ -130,7 +132,7 @@ impl Monitor {
 }
 
 impl Reporter {
-    /// Carries out what was asked for. Returns whether a report was among it.
+    /// Carries out pending commands. Returns true if a report was requested.
     pub(crate) fn obey<A: Port, B: Port>(&mut self, forwarder: &mut Forwarder<A, B, AnyQdisc<LivePacket>>) -> bool {
         let mut report = false;
         for _ in 0..COMMANDS {

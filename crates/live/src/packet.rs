@@ -1,4 +1,4 @@
-//! What the queue holds of a frame: a record that points to its buffer.
+//! The queue's record of a frame, which points to its buffer.
 
 use crate::frame::{self, Headers, Network};
 use crate::pool::{Frame, Pool, Slot};
@@ -6,10 +6,12 @@ use crate::segments::Joined;
 use goodqueue_aqm::{FlowHash, Packet};
 use goodqueue_units::{Bytes, Class, Ecn};
 
-/// A frame in a buffer, as the queue sees it. The buffer itself is written once, when the packet leaves.
+/// A frame in a buffer, as the queue sees it. The buffer itself is written once, when the packet
+/// leaves.
 ///
-/// In two words, which travel in two registers: a queue copies packets several times, and what was written to memory in small pieces waits when it
-/// is read in large ones. The first word has the buffer and the flow (32 bits each), the second everything small.
+/// In two words, which travel in two registers: a queue copies packets several times, and what was
+/// written to memory in small pieces waits when it is read in large ones. The first word has the
+/// buffer and the flow (32 bits each), the second everything small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LivePacket(u64, u64);
 
@@ -97,7 +99,8 @@ impl LivePacket {
         Frame { marked, ..self.frame() }
     }
 
-    /// Is the mark to be set on the segment when it is sent?
+    /// Sets CE in the buffer of a whole frame. Returns true for a segment, which is marked when it
+    /// is sent.
     #[cold]
     fn write_mark(&self, pool: &mut Pool) -> bool {
         let is_segment = pool.joined(self.slot()).is_some();
@@ -116,7 +119,7 @@ impl LivePacket {
         }
     }
 
-    /// Is it no IP packet, so that nothing but its length is known?
+    /// True if it is no IP packet, of which only the length is known.
     #[inline]
     #[must_use]
     pub const fn is_opaque(&self) -> bool {

@@ -2,7 +2,8 @@
 
 use crate::segments::Joined;
 
-/// A buffer of a [`Pool`] by its number. Whoever holds it gives it back once, which debug builds check.
+/// Index of a buffer of a [`Pool`]. Its holder gives it back once, which debug builds
+/// check.
 pub type Slot = u32;
 
 /// Bytes of a cache line.
@@ -13,7 +14,8 @@ const LINE: usize = 64;
 pub struct Frame {
     /// Which buffer.
     pub slot: Slot,
-    /// Bytes of the frame, which begins with the buffer; of a segment, what it would have alone.
+    /// Bytes of the frame, which starts at the start of the buffer; for a segment, its length as a
+    /// frame of its own.
     pub len: u32,
     /// Which segment, where the buffer holds several.
     pub segment: u16,
@@ -29,7 +31,7 @@ impl Frame {
     }
 }
 
-/// What is known of a buffer beside its bytes.
+/// Bookkeeping of one buffer.
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
     /// Frames that it holds: one, or the segments that are left of a joined one.
@@ -41,7 +43,8 @@ struct Use {
     number: u64,
 }
 
-/// A fixed number of buffers of one size. Memory that is never touched is never really taken: buffers given back last go out first.
+/// A fixed number of buffers of one size. Memory that is never touched is never really taken:
+/// buffers given back last go out first.
 #[derive(Debug)]
 pub struct Pool {
     bytes: Vec<u8>,
@@ -50,7 +53,6 @@ pub struct Pool {
     stride: usize,
     free: Vec<Slot>,
     capacity: usize,
-    least_free: usize,
     uses: Vec<Use>,
     /// Frames in all buffers, segments one by one.
     frames: usize,
@@ -61,7 +63,8 @@ impl Pool {
     #[must_use]
     pub fn new(count: u32, size: usize) -> Self {
         let capacity = count as usize;
-        // An odd number of cache lines: the headers of a batch, each at the start of its buffer, do not all fall into the same few sets.
+        // An odd number of cache lines: the headers of a batch, each at the start of its buffer, do
+        // not all fall into the same few sets.
         let stride = (size.div_ceil(LINE) | 1) * LINE;
         Self {
             // Zeroed memory comes from the kernel page by page, when it is first written.
@@ -70,7 +73,6 @@ impl Pool {
             stride,
             free: (0..count).rev().collect(),
             capacity,
-            least_free: capacity,
             uses: vec![Use::default(); capacity],
             frames: 0,
         }
@@ -80,13 +82,13 @@ impl Pool {
     #[inline]
     pub fn take(&mut self) -> Option<Slot> {
         let slot = self.free.pop()?;
-        self.least_free = self.least_free.min(self.free.len());
         self.uses[slot as usize] = Use { frames: 1, len: 0, joined: None, number: 0 };
         self.frames += 1;
         Some(slot)
     }
 
-    /// The frame of `len` bytes in `slot` is `joined` of so many segments, each of which will be given back by itself.
+    /// The frame of `len` bytes in `slot` is `joined` of so many segments, each of which will be
+    /// given back by itself.
     pub fn split(&mut self, slot: Slot, len: u32, joined: Joined) -> u32 {
         let count = joined.count(len);
         debug_assert!(count > 0 && len as usize <= self.size, "a joined frame has segments");
@@ -95,7 +97,8 @@ impl Pool {
         count
     }
 
-    /// Says which number the packet in `slot` has among those that arrived at its queue, or the first of its segments.
+    /// Says which number the packet in `slot` has among those that arrived at its queue, or the
+    /// first of its segments.
     #[inline]
     pub(crate) fn set_number(&mut self, slot: Slot, number: u64) {
         self.uses[slot as usize].number = number;
@@ -164,7 +167,7 @@ impl Pool {
         &self.bytes[start..start + (frame.len as usize).min(self.size)]
     }
 
-    /// The bytes of a frame, to be changed.
+    /// The bytes of a frame, mutable.
     #[inline]
     pub fn frame_mut(&mut self, frame: Frame) -> &mut [u8] {
         let len = (frame.len as usize).min(self.size);
@@ -181,11 +184,5 @@ impl Pool {
     #[must_use]
     pub fn in_use(&self) -> usize {
         self.capacity - self.free.len()
-    }
-
-    /// The most that were ever in use.
-    #[must_use]
-    pub const fn most_in_use(&self) -> usize {
-        self.capacity - self.least_free
     }
 }

@@ -21,13 +21,13 @@ use std::io;
 pub struct Received {
     /// Its bytes.
     pub frame: Frame,
-    /// When the kernel or the wire had it, on the host's clock; `None` where nothing says so.
+    /// Arrival at the kernel or the wire on the host's clock; `None` where it is unknown.
     pub stamp: Option<Instant>,
     /// Where its segments lie, when an offload joined several.
     pub joined: Option<Joined>,
 }
 
-/// What is left after receiving.
+/// Whether frames remain after receiving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drained {
     /// Nothing: everything that arrived before the call has been handed over.
@@ -43,7 +43,8 @@ pub struct PortCounters {
     pub received: u64,
     /// Frames sent.
     pub sent: u64,
-    /// Lost before we saw them, because the receive ring was full: packets lost outside of the queue.
+    /// Lost before we saw them, because the receive ring was full: packets lost outside of the
+    /// queue.
     pub ring_overflows: u64,
     /// Longer than a buffer.
     pub oversize: u64,
@@ -61,15 +62,15 @@ pub struct PortCounters {
 
 /// Frames in and out. Never waits.
 pub trait Port {
-    /// Appends frames that arrived to `batch`, up to its capacity, each in a buffer of `pool`. A frame for which there is none is
-    /// lost and counted.
+    /// Appends frames that arrived to `batch`, up to its capacity, each in a buffer of `pool`. A
+    /// frame for which there is none is lost and counted.
     ///
     /// # Errors
     /// When the port is gone for good. One that may come back gives nothing.
     fn receive(&mut self, now: Instant, pool: &mut Pool, batch: &mut Vec<Received>) -> io::Result<Drained>;
 
-    /// Sends frames, in order, and says how many it took. Their buffers stay with the caller. A frame that can never be sent counts
-    /// as taken.
+    /// Sends frames in order and returns how many it took. Their buffers stay with the caller. A
+    /// frame that can never be sent counts as taken.
     ///
     /// # Errors
     /// When the port is gone for good.
@@ -80,7 +81,7 @@ pub trait Port {
         64
     }
 
-    /// What it counted.
+    /// The port's counters.
     fn counters(&mut self) -> PortCounters;
 
     /// When the next frame arrives, for ports that live in virtual time.

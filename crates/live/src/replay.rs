@@ -1,13 +1,16 @@
-//! A recorded run once more: the same arrivals to a fresh queue before a plain transmitter, without packets, threads or a clock.
+//! Replay of a recorded run: the same arrivals at a fresh queue before a plain transmitter, without
+//! packets, threads or a clock.
 //!
-//! The host here is written for this purpose alone and shares nothing with [`crate::Direction`] but the four calls. When every
-//! verdict comes out as recorded, the live queue saw what a simulated one would have seen, however late its thread was.
+//! The host here is written for this purpose alone and shares nothing with [`crate::Direction`] but
+//! the four calls. When every verdict comes out as recorded, the live queue saw what a simulated
+//! one would have seen, however late its thread was.
 
 use crate::direction::Line;
-use crate::rate::{RateCursor, RateSpec};
 use crate::record::{Event, EventKind};
 use goodqueue_aqm::{Dropped, FlowHash, Packet, Qdisc, Reason, Sink};
+use goodqueue_line::RateCursor;
 use goodqueue_units::{Bytes, Class, Duration, Ecn, Instant, Packets, Rate};
+use std::fmt;
 
 /// A recorded packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +63,8 @@ impl Sink<ReplayPacket> for Verdicts {
     }
 }
 
-/// The line of a recorded run, of constant or stepped rate. Changes of rate by hand are in the record.
+/// The line of a recorded run, of constant or stepped rate. Changes of rate by hand are in the
+/// record.
 #[derive(Clone, Debug)]
 pub struct ReplayLine {
     rate: RateCursor,
@@ -69,7 +73,8 @@ pub struct ReplayLine {
 }
 
 impl ReplayLine {
-    /// The line that `settings` describe; `None` for a recorded rate, whose opportunities are not in the record.
+    /// The line that `settings` describe; `None` for a recorded rate, whose opportunities are not
+    /// in the record.
     #[must_use]
     pub fn new(settings: &Line) -> Option<Self> {
         let rate = RateCursor::new(&settings.rate);
@@ -79,24 +84,33 @@ impl ReplayLine {
 
     fn change(&mut self, at: Instant, rate: Rate) {
         let just_before = at - Duration::ns(1);
-        if self.rate.next_change(just_before) != at || self.rate.known(at) != rate {
-            self.rate = RateCursor::new(&RateSpec::Constant(rate));
+        if self.rate.next_change(just_before) != at || self.rate.known_rate(at) != rate {
+            self.rate = RateCursor::constant(rate);
         }
     }
 }
 
-/// Where a replay and its record part.
+/// The first difference between a replay and its record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// How many events agreed before.
+    /// Events that agree before it.
     pub after: usize,
-    /// What was recorded; `None`: nothing more.
+    /// The recorded event; `None` past the end of the record.
     pub recorded: Option<Event>,
-    /// What came out; `None`: nothing more.
+    /// The replayed event; `None` past the end of the replay.
     pub replayed: Option<Event>,
 }
 
-/// Replays `recorded` into `queue`, and says where they part; `None` when every verdict is the same.
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |event: Option<Event>| event.map_or_else(|| "nothing more".to_owned(), |event| format!("\"{event}\""));
+        let (recorded, replayed) = (shown(self.recorded), shown(self.replayed));
+        write!(f, "after {} events that agree, the record has {recorded}, the replay {replayed}", self.after)
+    }
+}
+
+/// Replays `recorded` into `queue` and returns the first difference; `None` when every verdict is
+/// the same.
 pub fn first_difference<Q: Qdisc<ReplayPacket>>(queue: Q, line: ReplayLine, recorded: &[Event]) -> Option<Difference> {
     let replayed = replay(queue, line, recorded);
     let pairs = recorded.iter().map(Some).chain(std::iter::repeat(None));
@@ -109,7 +123,8 @@ pub fn first_difference<Q: Qdisc<ReplayPacket>>(queue: Q, line: ReplayLine, reco
     })
 }
 
-/// Every event that comes of the arrivals and changes of rate in `recorded`, until the time of its last event.
+/// Every event that comes of the arrivals and changes of rate in `recorded`, until the time of its
+/// last event.
 #[must_use]
 pub fn replay<Q: Qdisc<ReplayPacket>>(mut queue: Q, mut line: ReplayLine, recorded: &[Event]) -> Vec<Event> {
     let mut verdicts = Verdicts { now: Instant::ZERO, events: Vec::with_capacity(recorded.len()) };

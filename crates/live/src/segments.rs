@@ -1,27 +1,33 @@
-//! TCP segments that an offload joined to one frame: judged one by one, and joined again where neighbours survive.
+//! TCP segments that an offload joined to one frame: judged one by one, and joined again where
+//! neighbours survive.
 //!
-//! A Linux sender hands its network card frames of up to 64 KiB and leaves it to the card to cut them into segments, with `gso_size` bytes of
-//! payload each, and to compute their checksums. Here such a frame stays in one buffer. The queue holds a record for every segment of
-//! it, which differ in their number alone; the buffer is free again when the last of them is gone. What leaves together is
-//! sent as one frame again: neighbours of one frame with the same mark, so that the receiver's kernel has as little work as the
-//! sender's.
+//! A Linux sender hands its network card frames of up to 64 KiB and leaves it to the card to cut
+//! them into segments, with `gso_size` bytes of payload each, and to compute their checksums. Here
+//! such a frame stays in one buffer. The queue holds a record for every segment of it, which differ
+//! in their number alone; the buffer is free again when the last of them is gone. What leaves
+//! together is sent as one frame again: neighbours of one frame with the same mark, so that the
+//! receiver's kernel has as little work as the sender's.
 //!
-//! A segment's headers follow from those of the frame as a card would make them (Linux `tcp_gso_segment`; RFC 3168 §6.1.2 for CWR):
-//! sequence number and IPv4 identification go on, FIN and PSH belong to the last segment, CWR to the first. Checksums stay partial:
-//! the field holds the sum of the pseudo-header, and whoever needs the whole one computes it.
+//! A segment's headers follow from those of the frame as a card would make them (Linux
+//! `tcp_gso_segment`; RFC 3168 §6.1.2 for CWR): sequence number and IPv4 identification go on, FIN
+//! and PSH belong to the last segment, CWR to the first. Checksums stay partial: the field holds
+//! the sum of the pseudo-header, and whoever needs the whole one computes it.
 
 use crate::frame::checksum::{fold, sum};
 use crate::frame::{self, Network};
 use crate::pool::{Frame, Pool};
 use std::ops::Range;
 
-/// No headers of a frame that is split are longer: Ethernet, tags and PPPoE, IP and TCP with all options.
+/// Longest headers of a frame that is split: Ethernet, tags and PPPoE, IP and TCP with all
+/// options.
 pub const HEADERS: usize = 192;
-/// The longest joined frame: the most that an IP length can say, and a link header with tags before it.
+/// The longest joined frame: the most that an IP length can say, and a link header with tags before
+/// it.
 pub const LONGEST: usize = 65_535 + 32;
 /// More buffers for joined frames are 2 GiB of address space; only what is written takes memory.
 pub const MOST_BUFFERS: u32 = 1 << 15;
-/// Segments smaller than this are none of TCP's (Linux `TCP_MIN_SND_MSS`); they would make one frame thousands of packets.
+/// Segments smaller than this are none of TCP's (Linux `TCP_MIN_SND_MSS`); they would make one
+/// frame thousands of packets.
 const SMALLEST: u16 = 48;
 
 const TCP: u8 = 6;
@@ -41,12 +47,14 @@ pub struct Joined {
     pub size: u16,
 }
 
-/// What the kernel says beside a frame, and wants to be told (`struct virtio_net_hdr`, virtio 1.2 §5.1.6).
+/// What the kernel says beside a frame, and wants to be told (`struct virtio_net_hdr`, virtio 1.2
+/// §5.1.6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offload {
     /// The checksum is partial.
     pub partial_checksum: bool,
-    /// How the frame is to be cut: 0 not at all, 1 TCP over IPv4, 4 TCP over IPv6; 0x80 beside it when CWR is set.
+    /// How the frame is to be cut: 0 not at all, 1 TCP over IPv4, 4 TCP over IPv6; 0x80 beside it
+    /// when CWR is set.
     pub kind: u8,
     /// Bytes of all headers.
     pub headers: u16,
@@ -86,7 +94,7 @@ impl Offload {
         }
     }
 
-    /// Several segments in one?
+    /// True if the frame consists of several segments.
     #[must_use]
     pub const fn is_joined(self) -> bool {
         self.kind & !Self::WITH_CWR != 0
@@ -94,8 +102,8 @@ impl Offload {
 }
 
 impl Joined {
-    /// Reads a frame of which the kernel says that it is several TCP segments of `size` bytes of payload; `None` when it is not, or
-    /// is a fragment, or has IPv6 extension headers.
+    /// Reads a frame of which the kernel says that it is several TCP segments of `size` bytes of
+    /// payload; `None` when it is not, or is a fragment, or has IPv6 extension headers.
     #[must_use]
     pub fn read(bytes: &[u8], offload: Offload) -> Option<Self> {
         let (protocol, at) = frame::link_end(bytes).ok()?;
@@ -168,7 +176,7 @@ pub fn run_of(frames: &[Frame], pool: &Pool) -> usize {
 /// The headers of one or several neighbouring segments, and where their payload is in the buffer.
 #[derive(Debug)]
 pub struct Outgoing {
-    /// What the kernel is to be told.
+    /// The header for the kernel.
     pub offload: Offload,
     /// Bytes of the headers.
     pub headers: usize,
@@ -176,7 +184,8 @@ pub struct Outgoing {
     pub payload: Range<usize>,
 }
 
-/// Writes the headers of `run`, a run of [`run_of`], into `headers`. `None` for a whole frame, which is sent as it is.
+/// Writes the headers of `run`, a run of [`run_of`], into `headers`. `None` for a whole frame,
+/// which is sent as it is.
 pub fn compose(run: &[Frame], pool: &Pool, headers: &mut [u8; HEADERS]) -> Option<Outgoing> {
     let (first, last) = (run.first()?, run.last()?);
     let joined = pool.joined(first.slot)?;

@@ -5,8 +5,9 @@ use goodqueue_units::{Duration, Instant};
 
 /// Time between two looks.
 const LOOK_EVERY: Duration = Duration::ms(1);
-/// A real-time thread leaves a sixteenth of its processor to others. Linux gives those a twentieth of each second in any case, but in one piece: 50 ms
-/// in which no packet moves. What they get bit by bit counts.
+/// A real-time thread leaves a sixteenth of its processor to others. Linux gives those a twentieth
+/// of each second in any case, but in one piece: 50 ms in which no packet moves. What they get bit
+/// by bit counts.
 const LEFT: u64 = 16;
 /// Shorter sleeps are not worth their price.
 const SHORTEST: Duration = Duration::us(40);
@@ -46,7 +47,8 @@ mod tests {
     use super::Share;
     use goodqueue_units::{Duration, Instant};
 
-    /// The part of the time that a thread uses which is asked to sleep as `Share` says, and else is awake for `busy` of each millisecond.
+    /// The share of CPU time of a thread that sleeps when `Share` asks it to and otherwise is
+    /// awake for `busy` of each millisecond.
     fn part_used(busy: Duration) -> f64 {
         let mut share = Share { looked: Instant::ZERO, used: Duration::ZERO, debt: Duration::ZERO };
         let (mut now, mut used) = (Instant::ZERO, Duration::ZERO);

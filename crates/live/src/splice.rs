@@ -1,4 +1,5 @@
-//! Two interfaces joined as a wire would join them: no queue, no rate, no look at any frame. What stands in for a bridge that has died.
+//! Two interfaces joined as a wire would join them: no queue, no rate, no look at any frame. What
+//! takes over from a bridge that has died.
 
 use crate::segments::Offload;
 use crate::sys::ring::{self, Offloads, Opened, Ring, RingFrame};
@@ -35,7 +36,8 @@ impl Side {
         Ok(Self { name: name.to_owned(), socket, ring, down: false })
     }
 
-    /// Hands what arrived to `other`; a frame that it does not take is lost, as on a wire. Returns how many there were.
+    /// Hands what arrived to `other`; a frame that it does not take is lost, as on a wire. Returns
+    /// how many there were.
     fn pass(&mut self, other: &Self, batch: &mut SendBatch, counters: &mut SpliceCounters) -> usize {
         let mut count = 0;
         while count < TURN
@@ -52,7 +54,7 @@ impl Side {
         count
     }
 
-    /// After an error: gone for good, or only down?
+    /// Handles a socket error: an interface that still exists is only down.
     fn suspect(&mut self) -> io::Result<()> {
         // Reading the error clears it.
         let _ = self.socket.take_error();
@@ -99,7 +101,8 @@ impl Splice {
     /// Joins the interfaces with these names; frames pass with [`Splice::step`].
     ///
     /// # Errors
-    /// When one is missing or no Ethernet interface, or the kernel refuses: `CAP_NET_RAW` is needed.
+    /// When one is missing or no Ethernet interface, or the kernel refuses: `CAP_NET_RAW` is
+    /// needed.
     pub fn open(names: [&str; 2]) -> io::Result<Self> {
         let sides = [Side::open(names[0])?, Side::open(names[1])?];
         Ok(Self { sides, batch: SendBatch::new(1), counters: SpliceCounters::default() })

@@ -66,7 +66,8 @@ impl Spool {
         let Some(next) = next else { return false };
         match full.try_send(std::mem::replace(&mut self.current, next)) {
             Ok(()) => true,
-            // As many chunks as places: it cannot be full; and a writer that has gone loses what it was given.
+            // As many chunks as places: it cannot be full; and a writer that has gone loses what it
+            // was given.
             Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => false,
         }
     }
@@ -77,7 +78,7 @@ impl Spool {
         self.lost
     }
 
-    /// Writes what is left and waits until it is in the file.
+    /// Writes the rest and waits until it is in the file.
     ///
     /// # Errors
     /// When anything could not be written.
@@ -100,7 +101,7 @@ impl Spool {
 
 impl Drop for Spool {
     fn drop(&mut self) {
-        // Whoever wants to know calls `finish`.
+        // Callers of `finish` get errors.
         let _ = self.close();
     }
 }
@@ -109,7 +110,7 @@ fn drain(mut file: impl Write, full: &Receiver<Vec<u8>>, back: &SyncSender<Vec<u
     while let Ok(mut chunk) = full.recv() {
         file.write_all(&chunk)?;
         chunk.clear();
-        // Nobody takes it back after the end.
+        // The other thread has ended.
         let _ = back.try_send(chunk);
     }
     file.flush()

@@ -3,14 +3,13 @@
 mod support;
 
 use goodqueue_aqm::{Limit, Reason};
-use goodqueue_live::RateSpec;
 use goodqueue_live::clock::VirtualClock;
 use goodqueue_live::direction::Line;
 use goodqueue_live::forwarder::{Forwarder, Way};
 use goodqueue_live::port::fault::{Faults, FaultyPort};
 use goodqueue_live::port::memory::{Kept, Listed, MemoryPort, Nothing};
-use goodqueue_live::rate::Opportunities;
 use goodqueue_live::record::EventKind;
+use goodqueue_live::{Opportunities, RateSpec};
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Probability, Rate, Rng};
 use std::sync::Arc;
 use support::*;
@@ -22,7 +21,7 @@ fn one_frame_takes_its_transmission_and_the_delay() {
     let line = line(RATE, Duration::ms(20));
     let frame = udp(1, 1236, 0);
     let mut live = live(&line, vec![(ms(3), frame.clone())], "tail-drop");
-    live.run_virtually(ms(1000)).unwrap();
+    virtual_time::run(&mut live, ms(1000)).unwrap();
     // 1236 + 14 bytes at 10 Mbit/s are 1 ms.
     assert_eq!(live.ports().1.drain.0, [(ms(24), frame)]);
     assert!(live.conserves());
@@ -35,7 +34,7 @@ fn the_rate_is_exact() {
     let mut live = live(&line, frames, "tail-drop");
     let down = live.direction_mut(Way::Down);
     down.replace_queue(queue("tail-drop", RATE, Limit::NONE));
-    live.run_virtually(ms(10_000)).unwrap();
+    virtual_time::run(&mut live, ms(10_000)).unwrap();
     let out = &live.ports().1.drain.0;
     assert_eq!(out.len(), 2000);
     assert!(out.iter().zip(1..).all(|((at, _), n)| *at == ms(n)), "one a millisecond");
@@ -48,7 +47,7 @@ fn events(frames: &[(Instant, Vec<u8>)], name: &str, pause: Option<Duration>) ->
     live.direction_mut(Way::Down).record(file.recorder());
     match pause {
         None => {
-            live.run_virtually(ms(3000)).unwrap();
+            virtual_time::run(&mut live, ms(3000)).unwrap();
         }
         Some(pause) => {
             let mut clock = VirtualClock::default();
@@ -64,9 +63,10 @@ fn events(frames: &[(Instant, Vec<u8>)], name: &str, pause: Option<Duration>) ->
     file.events()
 }
 
-/// First bug of an engine that puts arrivals in before it takes out departures that were due: false tail drops, and packets that
-/// leave before they came. Second bug, of one whose clock runs ahead of what it has received: sojourn times above what fits into
-/// the queue. Neither can be where a late thread gives the very same events as one that is always on time.
+/// First bug of an engine that puts arrivals in before it takes out departures that were due: false
+/// tail drops, and packets that leave before they came. Second bug, of one whose clock runs ahead
+/// of what it has received: sojourn times above what fits into the queue. Neither can be where a
+/// late thread gives the very same events as one that is always on time.
 #[test]
 fn a_late_thread_does_not_show_in_the_queue() {
     for name in ["tail-drop", "codel", "pie", "fq-codel"] {
@@ -88,7 +88,8 @@ fn longest(down: &goodqueue_live::Direction<goodqueue_aqm::AnyQdisc<goodqueue_li
 
 #[test]
 fn arrivals_after_a_stall_find_the_room_that_departures_made() {
-    // Exactly at the line's rate: a queue of one packet never overflows, however late the thread is.
+    // Exactly at the line's rate: a queue of one packet never overflows, however late the thread
+    // is.
     let gap = Duration::ms(1);
     let frames: Vec<_> = (0..900).map(|n| (ms(1) + gap * n, udp(1, 1236, 0))).collect();
     let mut live = live(&line(RATE, Duration::ZERO), frames, "tail-drop");
@@ -105,7 +106,8 @@ fn arrivals_after_a_stall_find_the_room_that_departures_made() {
 
 #[test]
 fn a_full_ring_is_emptied_before_the_clock_moves_on() {
-    // More frames than one step takes, all older than the clock: sojourn stays within what the limit holds.
+    // More frames than one step takes, all older than the clock: sojourn stays within what the
+    // limit holds.
     let frames: Vec<_> = (0..5000u64).map(|n| (Instant::from_nanos(1_000_000 + n * 500_000), udp(1, 1236, 0))).collect();
     let mut live = live(&line(RATE, Duration::ZERO), frames, "tail-drop");
     let down = live.direction_mut(Way::Down);
@@ -124,7 +126,7 @@ fn a_full_ring_is_emptied_before_the_clock_moves_on() {
 fn marks_reach_the_bytes() {
     let frames: Vec<_> = (0..3000u64).map(|n| (Instant::from_nanos(1_000_000 * n), udp(1, 1500, 2))).collect();
     let mut live = live(&line(RATE, Duration::ZERO), frames, "codel");
-    live.run_virtually(ms(5000)).unwrap();
+    virtual_time::run(&mut live, ms(5000)).unwrap();
     let marked = live.direction(Way::Down).counters().marked.packets.get();
     let out = &live.ports().1.drain.0;
     let ce = out.iter().filter(|(_, frame)| Ecn::from_bits(frame[15]) == Ecn::Ce).count() as u64;
@@ -143,7 +145,7 @@ fn steps_and_recorded_rates() {
         let mut live = live(line, frames.clone(), "tail-drop");
         let down = live.direction_mut(Way::Down);
         down.replace_queue(queue("tail-drop", RATE, Limit::NONE));
-        live.run_virtually(ms(2000)).unwrap();
+        virtual_time::run(&mut live, ms(2000)).unwrap();
         live.ports().1.drain.0.iter().map(|(at, _)| at.as_nanos() / 1000).collect::<Vec<_>>()
     };
     // 1250 bytes: 1 ms at 10 Mbit/s, nothing for 50 ms, then 10 ms each.
@@ -152,7 +154,7 @@ fn steps_and_recorded_rates() {
     assert_eq!((out[99], out[100], out[101]), (100_000, 160_000, 170_000));
     // Half a packet every 2 ms.
     let at = vec![(Duration::ms(2), Bytes::new(625))];
-    let trace = RateSpec::Recorded(Arc::new(Opportunities { at, period: Duration::ms(2) }));
+    let trace = RateSpec::Recorded(Arc::new(Opportunities::new(at, Duration::ms(2)).unwrap()));
     let out = unlimited(&Line { rate: trace, delay: Duration::ms(1), overhead: OVERHEAD });
     assert_eq!(out[..3], [5_000, 9_000, 13_000]);
 }
@@ -193,10 +195,10 @@ fn a_line_that_was_down_goes_on_where_it_stopped() {
     let frames: Vec<_> = (0..10).map(|n| (Instant::from_nanos(n), udp(1, 1236, 0))).collect();
     let down_for_good = RateSpec::Steps(vec![(ms(0), RATE), (ms(3), Rate::ZERO)]);
     let mut live = live(&Line { rate: down_for_good, delay: Duration::ZERO, overhead: OVERHEAD }, frames, "tail-drop");
-    live.run_virtually(ms(100)).unwrap();
+    virtual_time::run(&mut live, ms(100)).unwrap();
     assert_eq!(live.ports().1.drain.0.len(), 3);
     live.direction_mut(Way::Down).set_rate(RATE);
-    live.run_virtually(ms(200)).unwrap();
+    virtual_time::run(&mut live, ms(200)).unwrap();
     assert_eq!(live.ports().1.drain.0.len(), 10);
     assert!(live.conserves());
 }
@@ -212,7 +214,7 @@ fn faults_are_counted_and_survived() {
     let port = FaultyPort::new(port, faults, Rng::new(9));
     let queues = (queue("fq-codel", RATE, limit()), queue("tail-drop", RATE, limit()));
     let mut live = Forwarder::new(&settings(&line), (port, MemoryPort::new(Nothing, Kept::default())), queues);
-    live.run_virtually(ms(10_000)).unwrap();
+    virtual_time::run(&mut live, ms(10_000)).unwrap();
     let counted = live.ports().0.faults();
     let frames = live.frames(Way::Down);
     let held = offered - counted.lost + counted.duplicated - frames.received;
@@ -232,7 +234,7 @@ fn malformed_frames_are_all_accounted_for() {
     let port = MemoryPort::new(Fuzz::new(Rng::new(1), FRAMES, Duration::us(10)), Nothing);
     let queues = (queue("fq-codel", RATE, limit()), queue("tail-drop", RATE, limit()));
     let mut live = Forwarder::new(&settings(&line), (port, MemoryPort::new(Nothing, Nothing)), queues);
-    live.run_virtually(ms(60_000)).unwrap();
+    virtual_time::run(&mut live, ms(60_000)).unwrap();
     let frames = live.frames(Way::Down);
     let (port, _) = live.port_counters();
     assert_eq!(frames.received + port.oversize, FRAMES);

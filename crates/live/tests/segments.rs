@@ -1,4 +1,5 @@
-//! Frames that an offload joined: split, judged and joined again, held against a cutting of its own.
+//! Frames that an offload joined: split, judged and joined again, held against a cutting of its
+//! own.
 
 mod support;
 
@@ -149,7 +150,8 @@ fn cut((_, frame, offload): &Sent) -> Vec<Vec<u8>> {
     chunks.iter().enumerate().map(build).collect()
 }
 
-/// Frames of all shapes and lengths, closer together than the line can carry when `load` is above one.
+/// Frames of all shapes and lengths, closer together than the line can carry when `load` is above
+/// one.
 fn frames(count: usize, rate: Rate, load: f64, seed: u64) -> Vec<Sent> {
     let mut rng = Rng::new(seed);
     let mut now = ms(1);
@@ -211,14 +213,15 @@ fn run<P: goodqueue_live::port::Port>(live: &mut Live<P>, pause: Option<Duration
             live.step(&mut clock).unwrap();
         }
     } else {
-        live.run_virtually(end).unwrap();
+        virtual_time::run(live, end).unwrap();
     }
     assert!(live.conserves());
     assert_eq!(live.pool().in_use(), 0);
 }
 
-/// Every algorithm judges segments one by one: what gets through is a part of what a card would have sent, in order, with CE on what
-/// was marked and nothing else changed; and the verdicts are those that single frames would have got.
+/// Every algorithm judges segments one by one: what gets through is a part of what a card would
+/// have sent, in order, with CE on what was marked and nothing else changed; and the verdicts are
+/// those that single frames would have got.
 #[test]
 fn drops_and_marks_fall_on_single_segments() {
     let rate = Rate::gbit(1);

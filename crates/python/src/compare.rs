@@ -7,10 +7,11 @@ use goodqueue_lab::plan::{self, Fault};
 use pyo3::prelude::*;
 use std::path::Path;
 
-/// What messages name in place of a file.
+/// Name that stands for the file in messages.
 const WHERE: &str = "compare()";
 
-/// The scenario, made as `gq compare` makes it. Faults are those of the arguments: nobody has seen the scenario's lines.
+/// Builds the scenario as `gq compare` does. Faults name the arguments, since users never see the
+/// lines of the scenario.
 #[pyfunction]
 #[pyo3(signature = (*, rate, trace, trace_up, rtt, buffer, flows, cc, aqm, ecn, warmup, duration, replications, seed))]
 #[allow(clippy::too_many_arguments, reason = "one for each option of the command, by name")]
@@ -61,7 +62,7 @@ pub fn comparison(
     })
 }
 
-/// The argument of the function for an option of the command.
+/// Argument of the function that corresponds to an option of the command.
 fn argument(option: &str) -> String {
     option.trim_start_matches("--").replace('-', "_")
 }

@@ -13,7 +13,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// Packets between two looks at the interpreter's signals.
+/// Packets between two checks of the interpreter's signals.
 const LOOK_EVERY: usize = 1 << 16;
 
 const VERDICTS: [&str; 4] = ["waiting", "passed", "marked", "dropped"];
@@ -24,7 +24,7 @@ const DROPPED: u8 = 3;
 const NO_REASON: u8 = u8::MAX;
 const NEVER: u64 = u64::MAX;
 
-/// Arrivals as columns; those that are not given are `None`.
+/// Arrivals as columns; `None` for columns that were not given.
 struct Arrivals {
     times: Vec<Instant>,
     sizes: Vec<i64>,
@@ -34,7 +34,7 @@ struct Arrivals {
 }
 
 impl Arrivals {
-    /// The packet of a row, whose values [`check`] has seen.
+    /// The packet of a row, whose values [`check`] has validated.
     fn packet(&self, row: usize, first: u64) -> Held {
         let at = |column: &Option<Vec<i64>>| column.as_ref().map_or(0, |values| values[row]);
         Held {
@@ -47,7 +47,7 @@ impl Arrivals {
     }
 }
 
-/// What became of each packet, in the order of arrival.
+/// Outcome of each packet, in the order of arrival.
 struct Fates {
     now: Instant,
     first: u64,
@@ -69,7 +69,7 @@ impl Fates {
         }
     }
 
-    /// The row of a packet; `None` when it came before this call.
+    /// Row of a packet; `None` if it arrived before this call.
     fn row(&self, packet: &Held) -> Option<usize> {
         packet.number.checked_sub(self.first).map(|row| row as usize)
     }
@@ -129,15 +129,15 @@ impl Sink<Held> for Fates {
     }
 }
 
-/// Who takes packets out.
+/// What serves the queue.
 enum Server<'a> {
-    /// A transmitter of the queue's rate.
+    /// A transmitter at the rate of the queue.
     Link,
-    /// Somebody who asks at these times.
+    /// A caller that requests packets at these times.
     Asked { times: &'a [Instant], next: usize },
 }
 
-/// Drives a queue and its server through time.
+/// Runs a queue and its server through time.
 struct Drive<'a> {
     driven: &'a mut Driven,
     fates: Fates,
@@ -145,7 +145,7 @@ struct Drive<'a> {
 }
 
 impl Drive<'_> {
-    /// When a packet is asked for next.
+    /// Time of the next request for a packet.
     fn service(&self) -> Instant {
         match &self.server {
             Server::Link => self.driven.service,
@@ -171,7 +171,7 @@ impl Drive<'_> {
         }
     }
 
-    /// Runs timers and services up to a time, it included; false when nothing is to come before or at it.
+    /// Runs timers and services up to and including a time. Returns false when none is due.
     fn step(&mut self, until: Instant) -> bool {
         let timer = self.driven.queue.next_timer().unwrap_or(Instant::MAX);
         let service = self.service();
@@ -190,7 +190,7 @@ impl Drive<'_> {
         true
     }
 
-    /// A transmitter without work looks whether there is some.
+    /// Lets an idle transmitter check for packets.
     fn wake(&mut self, now: Instant) {
         let idle = matches!(self.server, Server::Link) && self.driven.service == Instant::MAX;
         if idle && self.driven.queue.view().packets > Packets::ZERO {
@@ -205,7 +205,7 @@ impl Drive<'_> {
         self.wake(now);
     }
 
-    /// After the last arrival: until nothing waits, or nobody asks any more.
+    /// Whether, after the last arrival, packets still wait and will be requested.
     fn has_work(&self) -> bool {
         match &self.server {
             Server::Link => self.driven.queue.view().packets > Packets::ZERO || self.driven.service != Instant::MAX,
@@ -234,7 +234,7 @@ impl Drive<'_> {
     }
 }
 
-/// Sends arrivals through a queue.
+/// Passes arrivals through a queue.
 #[pyfunction]
 #[pyo3(signature = (qdisc, time, size, flow, ecn, class, serve))]
 #[allow(clippy::too_many_arguments, reason = "one for each column")]
@@ -268,7 +268,8 @@ pub fn drive(
     driven.next += count as u64;
     let server = asked.as_ref().map_or(Server::Link, |times| Server::Asked { times, next: 0 });
     let mut drive = Drive { driven: &mut driven, fates: Fates::new(first, count), server };
-    // An algorithm in Python needs the lock for each packet; taking it anew each time costs more than the algorithm.
+    // An algorithm in Python needs the lock for each packet; reacquiring it each time costs more
+    // than the algorithm itself.
     if own { drive.run(&arrivals) } else { py.detach(|| drive.run(&arrivals)) }?;
     drive.fates.table()
 }
@@ -283,7 +284,7 @@ fn check(py: Python<'_>, name: &str, values: &[i64], rows: usize, allowed: impl 
     Ok(())
 }
 
-/// A column of seconds, or of whole nanoseconds.
+/// Reads a column of seconds, or of whole nanoseconds.
 fn instants(py: Python<'_>, name: &str, column: &Bound<'_, PyAny>, from: Instant) -> PyResult<Vec<Instant>> {
     let at = |row: usize, why: String| refuse(py, &format!("{name}[{row}]"), &why);
     let times: Vec<Instant> = if let Ok(buffer) = PyBuffer::<i64>::get(column) {

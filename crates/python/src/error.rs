@@ -20,7 +20,7 @@ pub fn scenario_error(py: Python<'_>, error: &PlanError) -> PyErr {
     with_faults(py, &error.text(), error.faults().map(facts).collect())
 }
 
-/// `goodqueue.ScenarioError` with these faults and this text.
+/// `goodqueue.ScenarioError` with these faults and this message.
 pub fn with_faults(py: Python<'_>, text: &str, faults: Vec<FaultFacts>) -> PyErr {
     raise(py, "ScenarioError", (text, faults))
 }
@@ -35,7 +35,8 @@ pub fn arrival_error(py: Python<'_>, text: &str) -> PyErr {
     raise(py, "ArrivalError", (text,))
 }
 
-/// The exception of this name in `goodqueue.exceptions`, or what kept it from being made.
+/// The exception with this name in `goodqueue.exceptions`, or the error that prevented its
+/// creation.
 fn raise<'py>(py: Python<'py>, name: &str, arguments: impl IntoPyObject<'py, Target = PyTuple, Error = PyErr>) -> PyErr {
     let made = || {
         let arguments = arguments.into_pyobject(py)?.into_bound();

@@ -1,5 +1,5 @@
-//! goodqueue for Python: the extension module `goodqueue._core`. It is glue by domain and decides nothing; what users see is the
-//! package in `python/goodqueue`.
+//! goodqueue for Python: the extension module `goodqueue._core`. It is glue code, one file per
+//! domain, without decisions of its own; users see the package in `python/goodqueue`.
 
 mod compare;
 mod drive;
@@ -45,19 +45,20 @@ mod _core {
     use super::version;
 }
 
-/// Version and commit this was built from.
+/// Version and commit of this build.
 #[pyfunction]
 fn version() -> (&'static str, &'static str) {
     (goodqueue_lab::provenance::VERSION, goodqueue_lab::provenance::COMMIT)
 }
 
-/// Names of the queues there are.
+/// Names of the available queues.
 #[pyfunction]
 fn kinds() -> Vec<&'static str> {
     goodqueue_aqm::sched::kinds().map(|spec| spec.kind).collect()
 }
 
-/// The `gq` command: carries out `arguments` and gives the exit code. `itself` starts it again with other arguments.
+/// The `gq` command: runs it with `arguments` and returns the exit code. `itself` is the command
+/// that starts it again with other arguments.
 #[pyfunction]
 fn command(py: Python<'_>, itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| goodqueue_cli::run(itself, arguments))

@@ -1,7 +1,7 @@
 //! Algorithms written in Python, behind the engine's trait.
 
 use goodqueue_aqm::own::{OwnAlgorithm, OwnKind};
-use goodqueue_aqm::spec::{KindSpec, LinkFacts, ParamError};
+use goodqueue_aqm::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError};
 use goodqueue_aqm::{Aqm, Ecn, Env, PacketView, QueueView, Reason, Rng, Verdict};
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -13,7 +13,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The first exception of a plan's algorithms. From then on they let everything pass, unasked, until somebody has raised it.
+/// The first exception of a plan's algorithms. From then on they pass every packet without being
+/// called, until the exception has been raised.
 #[derive(Default)]
 pub struct Trouble {
     is_there: AtomicBool,
@@ -30,7 +31,7 @@ impl Trouble {
         self.is_there.store(true, Ordering::Relaxed);
     }
 
-    /// Raises it, if there is one.
+    /// Raises the exception, if there is one.
     pub fn raise(&self) -> PyResult<()> {
         if !self.is_there() {
             return Ok(());
@@ -173,25 +174,30 @@ impl QueueState {
     }
 }
 
-/// Texts that live as long as the program, each once: the engine's names are constants.
+/// Interned strings that live as long as the program, since the engine expects constants for names.
 fn constant(text: &str) -> &'static str {
     static KNOWN: Mutex<BTreeMap<String, &'static str>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     known.entry(text.to_owned()).or_insert_with(|| Box::leak(text.to_owned().into_boxed_str()))
 }
 
-/// The description of a kind written in Python, one for each name.
+/// Description of a kind written in Python, one per name.
 fn description(name: &str) -> &'static KindSpec {
     static KNOWN: Mutex<BTreeMap<String, &'static KindSpec>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     known.entry(name.to_owned()).or_insert_with(|| {
         Box::leak(Box::new(KindSpec {
-            kind: constant(name),
-            summary: "An algorithm written in Python.",
+            base: Kind {
+                kind: constant(name),
+                title: constant(name),
+                summary: "An algorithm written in Python.",
+                source: "the program",
+                ..Kind::PLAIN
+            },
+            family: Family::Own,
             signal: "its own",
-            marks: true,
-            params: &[],
-            source: "the program",
+            marks: Marking::Possible,
+            weighs: false,
         }))
     })
 }
@@ -200,7 +206,7 @@ fn description(name: &str) -> &'static KindSpec {
 pub struct PyKind {
     spec: &'static KindSpec,
     version: String,
-    /// Called without arguments, it makes an algorithm.
+    /// Creates an algorithm when called without arguments.
     make: Py<PyAny>,
     trouble: Arc<Trouble>,
 }
@@ -236,7 +242,7 @@ impl OwnKind for PyKind {
     }
 }
 
-/// The hooks that a class has of its own; others are not called.
+/// The hooks that a class overrides; others are not called.
 #[derive(Default)]
 struct Hooks {
     arrival: Option<Py<PyAny>>,
@@ -316,7 +322,7 @@ impl PyAlgorithm {
         moment(seconds).map(Some).map_err(|why| PyValueError::new_err(format!("next_update() gave {seconds}: {why}")))
     }
 
-    /// Calls a hook with the packet, if there is one, and the queue.
+    /// Calls a hook with the packet, if any, and the queue.
     fn call(&mut self, env: &mut Env<'_>, hook: Which, packet: Option<PacketView>, queue: QueueView) -> Option<Decision> {
         if self.trouble.is_there() {
             return None;
@@ -370,7 +376,7 @@ impl PyAlgorithm {
     }
 }
 
-/// Which hook.
+/// A hook of an algorithm.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Which {
     Arrival,
@@ -406,10 +412,10 @@ impl Which {
     }
 }
 
-/// The latest time that is taken, in seconds: there a number of seconds tells tenths of a microsecond apart.
+/// Latest accepted time in seconds; up to it, a float resolves tenths of a microsecond.
 pub const LATEST: f64 = 1e9;
 
-/// A time in seconds; else what is wrong with it.
+/// Converts a time in seconds, or describes what is wrong with it.
 pub fn moment(seconds: f64) -> Result<Instant, String> {
     if seconds.is_nan() {
         return Err("is not a number".to_owned());
@@ -460,7 +466,7 @@ impl Aqm for PyAlgorithm {
     fn on_update(&mut self, env: &mut Env<'_>, _: Option<PacketView>, queue: QueueView) {
         self.call(env, Which::Update, None, queue);
         if self.hooks.update.is_none() {
-            // Nobody hears of this time, and it must not come again.
+            // The due time is not reported, and must not fire again.
             self.due = None;
         }
     }
@@ -487,7 +493,7 @@ impl OwnAlgorithm for PyAlgorithm {
         match Python::attach(|py| Self::new(py, &self.make, &self.trouble)) {
             Ok(algorithm) => Box::new(algorithm),
             Err(error) => {
-                // The exception ends the work, so it does not matter what this one decides.
+                // The exception ends the run, so this verdict does not matter.
                 self.trouble.set(error);
                 Box::new(goodqueue_aqm::own::Mute)
             }

@@ -1,4 +1,4 @@
-//! Scenarios as the Rust parser reads them.
+//! Scenarios as read by the Rust parser.
 
 use crate::error::scenario_error;
 use crate::own::{PyKind, Trouble};
@@ -14,12 +14,12 @@ use std::sync::Arc;
 #[pyclass(frozen, module = "goodqueue._core")]
 pub struct Plan {
     pub plan: plan::Plan,
-    /// What its algorithms written in Python have raised.
+    /// First exception of its algorithms written in Python.
     pub trouble: Arc<Trouble>,
     pub has_own: bool,
 }
 
-/// Name, version and maker of an algorithm written in Python.
+/// Name, version and factory of an algorithm written in Python.
 type Algorithm = (String, String, Py<PyAny>);
 
 impl From<plan::Plan> for Plan {
@@ -29,7 +29,7 @@ impl From<plan::Plan> for Plan {
 }
 
 impl Plan {
-    /// Reads with `read`, which is given the algorithms.
+    /// Reads a plan with `read`, which receives the algorithms.
     fn made(
         py: Python<'_>,
         algorithms: Vec<Algorithm>,
@@ -42,7 +42,7 @@ impl Plan {
         };
         let own: OwnKinds = algorithms.into_iter().map(kind).collect();
         let plan = py.detach(|| read(own));
-        // What an algorithm raised when it was made says more than that it could not be.
+        // An exception raised by a factory is more informative than the error it caused.
         trouble.raise()?;
         let plan = plan.map_err(|error| scenario_error(py, &error))?;
         Ok(Self { plan, trouble, has_own })
@@ -51,7 +51,8 @@ impl Plan {
 
 #[pymethods]
 impl Plan {
-    /// Reads TOML text. `source_name` stands for the file in messages; paths in it are relative to `base_dir`.
+    /// Reads TOML text. `source_name` is the file name in messages; paths in the text are relative
+    /// to `base_dir`.
     #[new]
     #[pyo3(signature = (source_name, text, base_dir, overrides = Vec::new(), algorithms = Vec::new()))]
     fn new(
@@ -75,7 +76,7 @@ impl Plan {
         Self::made(py, algorithms, |own| plan::Plan::load_knowing(&path, own))
     }
 
-    /// The same with dotted keys set.
+    /// Reads the same text with dotted keys set.
     fn with_overrides(&self, py: Python<'_>, overrides: Vec<(String, String)>) -> PyResult<Self> {
         let plan = py.detach(|| self.plan.with_overrides(&overrides));
         self.trouble.raise()?;
@@ -118,13 +119,13 @@ impl Plan {
         self.plan.source_name()
     }
 
-    /// Name, text, folder and overrides: what it can be read from again elsewhere.
+    /// Name, text, folder and overrides, from which it can be read again in another process.
     fn parts(&self) -> (&str, &str, PathBuf, Vec<(String, String)>) {
         let base_dir = self.plan.base_dir().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
         (self.plan.source_name(), self.plan.source_text(), base_dir.unwrap_or_default(), self.plan.overrides().to_vec())
     }
 
-    /// What is odd about the scenario, each thing once.
+    /// Warnings about the scenario, each once.
     fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let points = py.detach(|| self.plan.points()).map_err(|error| scenario_error(py, &error))?;
         let mut known = BTreeSet::new();

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The largest IP packet.
 pub const MOST_BYTES: i64 = 65_535;
 
-/// A packet of nothing but metadata.
+/// A packet that consists of metadata only.
 #[derive(Clone, Copy, Debug)]
 pub struct Held {
     pub number: u64,
@@ -56,11 +56,11 @@ fn event(name: &'static str, packet: &Held, reason: Option<Reason>, sojourn: Opt
     (name, packet.number, packet.flow, packet.len, codepoint(packet.ecn), reason, sojourn)
 }
 
-/// Writes down what a queue reports.
+/// Records what a queue reports.
 struct Log {
     now: Instant,
     events: Vec<Event>,
-    /// The number of the last packet that was dropped.
+    /// Number of the packet dropped last.
     dropped: Option<u64>,
 }
 
@@ -89,7 +89,7 @@ pub struct Driven {
     pub next: u64,
     pub rate: Rate,
     pub overhead: Bytes,
-    /// When the transmitter is free again; `MAX` when it waits for a packet.
+    /// Time at which the transmitter is free again; `MAX` while it waits for a packet.
     pub service: Instant,
     pub is_own: bool,
     pub trouble: Arc<Trouble>,
@@ -97,7 +97,7 @@ pub struct Driven {
 
 #[pymethods]
 impl Driven {
-    /// The queue in front of a plan's only link.
+    /// Creates the queue of a plan's only link.
     #[new]
     fn new(py: Python<'_>, plan: &Plan, seed: u64) -> PyResult<Self> {
         let point = plan.plan.point(0).map_err(|error| crate::error::scenario_error(py, &error))?;
@@ -125,7 +125,7 @@ impl Driven {
         })
     }
 
-    /// Offers a packet: what became of it, and of others.
+    /// Offers a packet and returns the events that followed.
     fn enqueue(&mut self, py: Python<'_>, time: f64, size: i64, flow: i64, ecn: &str, class: i64) -> PyResult<Vec<Event>> {
         let packet = Held {
             number: self.next,
@@ -147,7 +147,7 @@ impl Driven {
         Ok(log.events)
     }
 
-    /// Asks for the next packet to send: what was dropped and marked on the way, and what departs.
+    /// Requests the next packet and returns drops, marks and the departure.
     fn dequeue(&mut self, py: Python<'_>, time: f64) -> PyResult<Vec<Event>> {
         let now = self.advance(py, time)?;
         let mut log = Log::new(now);
@@ -163,7 +163,7 @@ impl Driven {
         self.advance(py, time).map(drop)
     }
 
-    /// Tells the queue that the link has another rate.
+    /// Sets the rate of the link.
     fn set_rate(&mut self, py: Python<'_>, time: f64, rate: &str) -> PyResult<()> {
         let rate = goodqueue_lab::quantity::rate(rate).map_err(|error| {
             let help = error.help.map_or_else(String::new, |help| format!("; {help}"));
@@ -192,7 +192,7 @@ impl Driven {
         self.queue.next_timer().map(Instant::as_secs_f64)
     }
 
-    /// State worth plotting, by name.
+    /// Gauges by name.
     fn gauges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (gauges, mut trouble) = (PyDict::new(py), Ok(()));
         self.queue.gauges(&mut |name, value| {
@@ -204,7 +204,7 @@ impl Driven {
         trouble.map(|()| gauges)
     }
 
-    /// What came, went, was marked and dropped: packets and bytes by name.
+    /// Counters of arrivals, departures, marks and drops: packets and bytes by name.
     fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let counters: Counters = self.queue.counters();
         let all = PyDict::new(py);
@@ -223,7 +223,7 @@ impl Driven {
 }
 
 impl Driven {
-    /// Lets time pass, and the queue's timers run.
+    /// Advances the clock and runs the timers of the queue.
     fn advance(&mut self, py: Python<'_>, time: f64) -> PyResult<Instant> {
         let time = moment(time).map_err(|why| refuse(py, "time", &format!("{time} {why}")))?;
         if time < self.now {
@@ -246,17 +246,17 @@ impl Driven {
     }
 }
 
-/// A wrong argument.
+/// Error for an invalid argument.
 pub fn refuse(py: Python<'_>, argument: &str, why: &str) -> PyErr {
     crate::error::arrival_error(py, &format!("{argument}: {why}"))
 }
 
-/// A number from 0 to `most`.
+/// Checks that a number is between 0 and `most`.
 pub fn ranged(number: i64, most: i64) -> Result<i64, String> {
     if (0..=most).contains(&number) { Ok(number) } else { Err(format!("{number} is out of range: allowed 0 to {most}")) }
 }
 
-/// The length of a packet.
+/// Checks the length of a packet.
 pub fn sized(number: i64) -> Result<u16, String> {
     match u16::try_from(number) {
         Ok(len) if len > 0 => Ok(len),

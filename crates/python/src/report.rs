@@ -1,4 +1,4 @@
-//! What running gave: the summary as text, and tables.
+//! Results of a run: the summary as a string, and tables.
 
 use crate::table::Table;
 use crate::tables;
@@ -14,7 +14,7 @@ use goodqueue_trace::PacketEvent;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 
-/// What one run recorded.
+/// Recorded data of one run.
 pub struct KeptRun {
     pub point: usize,
     pub replication: u32,
@@ -23,20 +23,20 @@ pub struct KeptRun {
     pub packets: Vec<PacketEvent>,
 }
 
-/// Keeps what runs record in memory.
+/// Keeps in memory what runs record.
 #[derive(Default)]
 pub struct Kept(pub Vec<KeptRun>);
 
 impl Recorder for Kept {
     fn record(&mut self, run: RecordedRun<'_>) {
         let RecordedRun { point, replication, links, series, packets } = run;
-        // Series of the first replication are in the runner's report already.
+        // The report of the runner already has the series of the first replication.
         let series = if replication == 0 { Vec::new() } else { series.to_vec() };
         self.0.push(KeptRun { point, replication, links: links.to_vec(), series, packets: packets.to_vec() });
     }
 }
 
-/// What running gave.
+/// Result of running a plan.
 #[pyclass(frozen, module = "goodqueue._core")]
 pub struct Report {
     summary: Summary,
@@ -47,7 +47,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Reduces what `plan` gave.
+    /// Aggregates the results of `plan`.
     pub fn new(plan: &Plan, points: Vec<Point>, mut report: RunReport, kept: Kept) -> Self {
         let summary = Summary::of(plan, &report);
         let sets: Vec<_> = points.iter().map(|point| point.set.as_slice()).collect();
@@ -64,7 +64,7 @@ impl Report {
     fn batches(&self, name: &str) -> Option<Result<(SchemaRef, Vec<RecordBatch>), ArrowError>> {
         let one = |batch: Result<RecordBatch, ArrowError>| batch.map(|batch| (batch.schema(), vec![batch]));
         let sets: Vec<_> = self.points.iter().map(|point| point.set.as_slice()).collect();
-        // Points without a single finished run have no summary.
+        // Points without any finished run have no summary.
         let numbers: Vec<u32> =
             (0..).zip(&self.report.points).filter(|(_, point)| point.summary.is_some()).map(|(number, _)| number).collect();
         let summaries: Vec<_> = numbers.iter().copied().zip(&self.summary.points).collect();
@@ -84,19 +84,19 @@ impl Report {
 
 #[pymethods]
 impl Report {
-    /// The text of `summary.json`.
+    /// Contents of `summary.json`.
     #[getter]
     fn summary_json(&self) -> String {
         self.summary.to_json()
     }
 
-    /// Did every run finish?
+    /// Whether every run finished.
     #[getter]
     fn complete(&self) -> bool {
         self.report.complete
     }
 
-    /// Place, replication and message of each run that failed.
+    /// Point, replication and message of each failed run.
     #[getter]
     fn failures(&self) -> Vec<(String, u32, String)> {
         self.report.failures.iter().map(|f| (f.place.clone(), f.replication, f.message.clone())).collect()
@@ -108,7 +108,7 @@ impl Report {
         self.report.events
     }
 
-    /// One of the tables by name.
+    /// Returns one of the tables by name.
     fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
         let made = py.detach(|| self.batches(name));
         let made = made.ok_or_else(|| PyKeyError::new_err(format!("{name}: there is no such table")))?;

@@ -1,22 +1,20 @@
-//! Running a plan: without the interpreter's lock, told to stop by its signals.
+//! Runs a plan without the interpreter's lock; signals of the interpreter stop it.
 
 use crate::error::{scenario_error, with_faults};
 use crate::plan::Plan;
 use crate::report::{Kept, Report};
 use goodqueue_lab::plan::Point;
-use goodqueue_lab::quantity;
-use goodqueue_lab::runner::{self, Recorded, RunOptions};
+use goodqueue_lab::quantity::{self, Limits};
+use goodqueue_lab::runner::{self, Recorded, RunOptions, shortest_sampling_period};
 use goodqueue_units::Duration;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration as WallDuration, Instant};
 
-/// Between two looks at the interpreter's signals and calls of `progress`.
+/// Time between two checks of the interpreter's signals and calls of `progress`.
 const LOOK_EVERY: WallDuration = WallDuration::from_millis(50);
-/// A record of more samples would not fit in memory.
-const MOST_SAMPLES: u64 = 1_000_000;
 
-/// Runs all points and replications. `progress` is called with the finished part, in [0, 1].
+/// Runs all points and replications. `progress` is called with the finished share, in [0, 1].
 #[pyfunction]
 #[pyo3(signature = (plan, *, jobs, record, sample, packets, progress))]
 pub fn run(
@@ -56,7 +54,7 @@ pub fn run(
     };
     let report = py.detach(|| {
         if plan.has_own {
-            runner::run_within(&points, &options, &stop, &mut look, &mut kept, known_to_python)
+            runner::run_within(&points, &options, &stop, &mut look, &mut kept, run_attached)
         } else {
             runner::run(&points, &options, &stop, &mut look, &mut kept)
         }
@@ -66,13 +64,14 @@ pub fn run(
     Ok(py.detach(|| Report::new(&plan.plan, points, report, kept)))
 }
 
-/// Does the work on a thread that the interpreter keeps its books of meanwhile: they would be made and thrown away for each packet.
-fn known_to_python(work: &mut (dyn FnMut() + Send)) {
+/// Runs the work on a thread that is attached to the interpreter for its whole duration; otherwise
+/// the thread state would be created and destroyed for each packet.
+fn run_attached(work: &mut (dyn FnMut() + Send)) {
     Python::attach(|py| py.detach(work));
 }
 
-/// Looks at the interpreter now and then while work goes on without it: tells of progress, and sets the flag that stops the work when a
-/// signal or `progress` raised an exception.
+/// Attaches to the interpreter at intervals while work runs without it: reports progress, and sets
+/// the flag that stops the work when a signal or `progress` raised an exception.
 pub struct Watch<'a> {
     stop: &'a AtomicBool,
     progress: Option<Py<PyAny>>,
@@ -81,12 +80,12 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Tells `progress`, stops by `stop`.
+    /// Creates a watch that reports to `progress` and sets `stop`.
     pub fn new(stop: &'a AtomicBool, progress: Option<Py<PyAny>>) -> Self {
         Self { stop, progress, last: now(), trouble: None }
     }
 
-    /// So much is finished, in [0, 1].
+    /// Reports the finished share, in [0, 1].
     pub fn look(&mut self, part: f64) {
         if self.trouble.is_some() || (now().duration_since(self.last) < LOOK_EVERY && part < 1.0) {
             return;
@@ -102,18 +101,18 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// The exception, if there was one.
+    /// Returns the exception, if there was one.
     pub fn finish(self) -> PyResult<()> {
         self.trouble.map_or(Ok(()), Err)
     }
 }
 
-#[allow(clippy::disallowed_methods, reason = "says when to look at the interpreter; no result depends on it")]
+#[allow(clippy::disallowed_methods, reason = "times the checks of the interpreter; no result depends on it")]
 fn now() -> Instant {
     Instant::now()
 }
 
-/// A wrong argument of the function `run`.
+/// Error for an invalid argument of the function `run`.
 fn refuse(py: Python<'_>, argument: &str, message: &str) -> PyErr {
     let fault = ("run()".to_owned(), None, None, argument.to_owned(), message.to_owned(), None);
     with_faults(py, &format!("run(): {argument}: {message}"), vec![fault])
@@ -121,15 +120,10 @@ fn refuse(py: Python<'_>, argument: &str, message: &str) -> PyErr {
 
 /// Time between two samples, checked against the longest run.
 fn sampling(py: Python<'_>, points: &[Point], text: &str) -> PyResult<Duration> {
-    let period = quantity::duration(text).map_err(|error| {
+    let span = points.iter().map(|point| point.plan.warmup + point.plan.duration).max().unwrap_or_default();
+    let least = points.iter().map(|point| shortest_sampling_period(&point.plan)).max().unwrap_or_default();
+    quantity::duration_within(text, Limits::new(least, span)).map_err(|error| {
         let help = error.help.map_or_else(String::new, |help| format!("; {help}"));
         refuse(py, "sample", &format!("{}{help}", error.message))
-    })?;
-    let span = points.iter().map(|point| point.plan.warmup + point.plan.duration).max().unwrap_or_default();
-    let least = Duration::ns(span.as_nanos().div_ceil(MOST_SAMPLES).max(1));
-    if period < least || period > span {
-        let message = format!("`{text}` is out of range: allowed {least} to {span} for this scenario");
-        return Err(refuse(py, "sample", &message));
-    }
-    Ok(period)
+    })
 }

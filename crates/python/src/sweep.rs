@@ -1,4 +1,5 @@
-//! Sweeps: one file a point, going on where they were stopped. Points can be run one by one, for those who hand them out to others.
+//! Sweeps: one file per point; interrupted sweeps resume. Points can be run one by one, for
+//! schedulers that distribute them.
 
 use crate::error::{sweep_error, with_faults};
 use crate::plan::Plan;
@@ -10,7 +11,8 @@ use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// Runs every missing point of a plan into a folder: (points, found, finished, failed).
+/// Runs every missing point of a plan into a folder. Returns the numbers (points, found, finished,
+/// failed).
 #[pyfunction]
 #[pyo3(signature = (plan, path, *, jobs, progress))]
 pub fn sweep(
@@ -41,21 +43,21 @@ fn refuse_own(py: Python<'_>, plan: &Plan) -> PyResult<()> {
     Err(with_faults(py, &format!("sweep(): algorithms: {why}"), vec![fault]))
 }
 
-/// What `sweep.json` says of a plan.
+/// Contents of `sweep.json` for a plan.
 #[pyfunction]
 pub fn sweep_facts(py: Python<'_>, plan: &Plan) -> PyResult<String> {
     refuse_own(py, plan)?;
     Ok(lab::facts(&plan.plan))
 }
 
-/// The exception for a place whose `sweep.json` says something else than that of a plan.
+/// The exception for a folder whose `sweep.json` does not match that of a plan.
 #[pyfunction]
 pub fn another_sweep(py: Python<'_>, plan: &Plan, place: &str, theirs: &str) -> Py<PyAny> {
     let error = lab::differs(Path::new(place).to_owned(), theirs, &lab::facts(&plan.plan));
     sweep_error(py, &error).into_value(py).into_any()
 }
 
-/// Runs one point: did it finish, and the bytes of its file.
+/// Runs one point. Returns whether it finished, and the contents of its file.
 #[pyfunction]
 pub fn run_point<'py>(py: Python<'py>, plan: &Plan, sha256: &str, number: usize) -> (bool, Bound<'py, PyBytes>) {
     let never = AtomicBool::new(false);
@@ -67,19 +69,19 @@ pub fn run_point<'py>(py: Python<'py>, plan: &Plan, sha256: &str, number: usize)
     }
 }
 
-/// The file of a point that was given up for what happened around it.
+/// The file of a point that was given up because its workers failed.
 #[pyfunction]
 pub fn failed_point<'py>(py: Python<'py>, plan: &Plan, sha256: &str, number: usize, error: String) -> Bound<'py, PyBytes> {
     PyBytes::new(py, &lab::given_up(&plan.plan, sha256, number, error))
 }
 
-/// Are these bytes the whole file of this point of this sweep by this version?
+/// Whether these bytes are a complete file of this point, of this sweep and this version.
 #[pyfunction]
 pub fn is_point(py: Python<'_>, sha256: &str, number: usize, bytes: &[u8]) -> bool {
     py.detach(|| lab::read_bytes(bytes.to_vec(), sha256, number).is_some())
 }
 
-/// The text of `summary.json` from the files that `read` gives by their number.
+/// Contents of `summary.json`, from the files that `read` returns by number.
 #[pyfunction]
 pub fn sweep_summary<'py>(py: Python<'py>, plan: &Plan, read: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     let (sha256, mut text, mut trouble) = (plan.plan.sha256(), Vec::new(), Ok(()));
@@ -102,13 +104,13 @@ pub fn sweep_summary<'py>(py: Python<'py>, plan: &Plan, read: &Bound<'py, PyAny>
     Ok(PyBytes::new(py, &text))
 }
 
-/// A sweep's folder on this machine.
+/// The folder of a sweep on this machine.
 #[pyclass(frozen, module = "goodqueue._core")]
 pub struct SweepFolder(Sweep);
 
 #[pymethods]
 impl SweepFolder {
-    /// Begins a sweep in a folder, or goes on with the one that is there.
+    /// Starts a sweep in a folder, or resumes an existing one.
     #[new]
     fn new(py: Python<'_>, plan: &Plan, path: PathBuf) -> PyResult<Self> {
         refuse_own(py, plan)?;
@@ -116,12 +118,12 @@ impl SweepFolder {
         opened.map(Self).map_err(|error| sweep_error(py, &error))
     }
 
-    /// Points without a file that can be read.
+    /// Points without a readable file.
     fn missing(&self, py: Python<'_>) -> Vec<usize> {
         py.detach(|| self.0.missing())
     }
 
-    /// Keeps the file of a point.
+    /// Stores the file of a point.
     fn keep(&self, py: Python<'_>, number: usize, finished: bool, bytes: &[u8]) -> PyResult<()> {
         let bytes = bytes.to_vec();
         let outcome = if finished { PointOutcome::Finished(bytes) } else { PointOutcome::Failed(bytes) };

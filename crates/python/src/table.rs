@@ -1,4 +1,4 @@
-//! A table that any library with Arrow's C interface takes over without copying.
+//! A table that any library with Arrow's C interface can import without copying.
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
@@ -15,7 +15,7 @@ pub struct Table {
 
 #[pymethods]
 impl Table {
-    /// The Arrow PyCapsule interface. A wish for another schema may be ignored, and is.
+    /// The Arrow PyCapsule interface. A requested schema may be ignored, and is.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,

@@ -1,5 +1,5 @@
-//! Results as Arrow columns. Rows are in the order of the sweep; `point` counts its points from zero and `label` is the point's
-//! short name.
+//! Results as Arrow columns. Rows are in the order of the sweep; `point` numbers its points from
+//! zero and `label` is the short name of the point.
 
 use crate::report::KeptRun;
 use arrow_array::builder::{Float64Builder, StringBuilder, UInt32Builder, UInt64Builder};
@@ -33,7 +33,7 @@ fn keys(points: &[u32], labels: &[String]) -> Columns {
     ]
 }
 
-/// Swept values: one column a key, of the type that all its values have.
+/// Swept values: one column per key, of the common type of its values.
 pub fn points(sets: &[&[(String, Value)]], labels: &[String]) -> Made {
     let numbers: Vec<u32> = (0..sets.len() as u32).collect();
     let mut columns = keys(&numbers, labels);
@@ -54,7 +54,7 @@ pub fn points(sets: &[&[(String, Value)]], labels: &[String]) -> Made {
     batch(columns)
 }
 
-/// A mean and a half-width for each metric, and the largest number of replications.
+/// Mean and half-width of each metric, and the largest number of replications.
 fn figures(columns: &mut Columns, all: &[&Figures]) {
     let Some(first) = all.first() else { return };
     let rows: Vec<Vec<Figure>> = all.iter().map(|figures| figures.iter().map(|(_, figure)| figure).collect()).collect();
@@ -68,7 +68,7 @@ fn figures(columns: &mut Columns, all: &[&Figures]) {
     columns.push(column("n", UInt32Array::from_iter_values(rows.iter().map(most)), false));
 }
 
-/// One row for each point and link.
+/// One row per point and link.
 pub fn links(points: &Points<'_>, labels: &[String]) -> Made {
     let rows: Vec<(u32, &str, &Figures)> = points
         .iter()
@@ -81,7 +81,7 @@ pub fn links(points: &Points<'_>, labels: &[String]) -> Made {
     batch(columns)
 }
 
-/// One row for each point and group of flows.
+/// One row per point and group of flows.
 pub fn groups(points: &Points<'_>, labels: &[String]) -> Made {
     let rows: Vec<(u32, &str, u32, &Figures)> = points
         .iter()
@@ -97,7 +97,7 @@ pub fn groups(points: &Points<'_>, labels: &[String]) -> Made {
     batch(columns)
 }
 
-/// One row for each point and flow.
+/// One row per point and flow.
 pub fn flows(points: &Points<'_>, labels: &[String]) -> Made {
     let rows: Vec<_> = points.iter().flat_map(|(number, point)| point.flows.iter().map(|flow| (*number, flow))).collect();
     let numbers: Vec<u32> = rows.iter().map(|row| row.0).collect();
@@ -161,7 +161,7 @@ fn run_fields() -> Vec<Field> {
     vec![required("point", DataType::UInt32), required("label", DataType::Utf8), required("replication", DataType::UInt32)]
 }
 
-/// Sampled values: one batch for each run and sampled value.
+/// Sampled values: one batch per run and sampled value.
 pub fn series(runs: &[KeptRun], labels: &[String]) -> Result<(SchemaRef, Vec<RecordBatch>), ArrowError> {
     let mut fields = run_fields();
     fields.extend([
@@ -189,7 +189,7 @@ pub fn series(runs: &[KeptRun], labels: &[String]) -> Result<(SchemaRef, Vec<Rec
     Ok((schema, batches))
 }
 
-/// Packet events: one batch for each run.
+/// Packet events: one batch per run.
 pub fn packets(runs: &[KeptRun], labels: &[String]) -> Result<(SchemaRef, Vec<RecordBatch>), ArrowError> {
     let mut fields = run_fields();
     fields.extend([

@@ -16,7 +16,7 @@ fn main() {
         let outcome = run(&spec);
         let link = &outcome.links[0];
         println!(
-            "{kind:>9}: utilisation {:.1} %, sojourn p50 {:.1} ms, p95 {:.1} ms, {} drops",
+            "{kind:>9}: utilization {:.1} %, sojourn p50 {:.1} ms, p95 {:.1} ms, {} drops",
             100.0 * utilization(&outcome),
             link.sojourn.value_at_quantile(0.5) as f64 * 1e-6,
             link.sojourn.value_at_quantile(0.95) as f64 * 1e-6,

@@ -21,12 +21,12 @@ fn main() {
     let spec = dumbbell(link, flows, Duration::secs(5), Duration::secs(10), Duration::secs(number(6, 100)));
     let outcome = run(&spec);
     println!(
-        "{} packets, {} events, utilisation {:.2} %, mean queue {:.2}, loss {:.3} %, {} timeouts",
+        "{} packets, {} events, utilization {:.2} %, mean queue {:.2}, loss {:.3} %, {} timeouts",
         outcome.links[0].departed_whole_run,
         outcome.events,
         100.0 * utilization(&outcome),
         outcome.links[0].queue_packets,
         100.0 * loss(&outcome),
-        outcome.flows.iter().map(|f| f.timeouts).sum::<u64>()
+        outcome.flows.iter().filter_map(|f| f.timeouts).sum::<u64>()
     );
 }

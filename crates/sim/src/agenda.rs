@@ -1,16 +1,18 @@
-//! What happens next: the earliest of everything that has a time of its own.
+//! The event queue: the earliest of everything that has a time of its own.
 //!
-//! A lane, a transmitter and a queue's timer each have at most one next time. They stand in groups of eight; above the groups stand their earliest
-//! times, in groups of eight again, up to a single one. A dumbbell needs one group, and a comparison of eight numbers is its whole event queue;
-//! a network of thousands of links needs four levels. Of two slots with the same time the one with the lower number comes first: that order is
-//! part of what a world means.
+//! A lane, a transmitter and a queue's timer each have at most one next time, in a slot of their
+//! own. Slots form groups of eight. Above them are groups of the earliest times of eight groups
+//! each, up to a single group. A dumbbell needs one group: a comparison of eight numbers is its
+//! whole event queue. A network of thousands of links needs four levels. Of two slots with the same
+//! time the one with the lower number comes first; that order is part of a world's definition.
 
+use crate::ids::{Id, SlotId};
 use goodqueue_units::Instant;
 
 const FAN: usize = 8;
 const PLACE_BITS: u32 = FAN.ilog2();
 
-/// A time in nanoseconds above the place within the group, so that one comparison orders two of them.
+/// A time in nanoseconds above the place within the group, so that one comparison orders two slots.
 type Key = u64;
 
 type Group = [Key; FAN];
@@ -21,9 +23,11 @@ const NEVER: u64 = Key::MAX >> PLACE_BITS;
 /// Times of a fixed number of slots.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda {
-    /// The slots themselves where one group holds them all, else the earliest times of the groups of the level below.
+    /// The slots themselves where one group holds them all, else the earliest times of the groups
+    /// of the level below.
     top: Group,
-    /// Larger agendas: the slots, and above them the earliest times of the groups below, level by level, `top` left out.
+    /// Larger agendas: the slots, and above them the earliest times of the groups below, level by
+    /// level, without `top`.
     levels: Vec<Box<[Group]>>,
 }
 
@@ -32,7 +36,7 @@ fn key(at: u64, slot: usize) -> Key {
     at.min(NEVER) << PLACE_BITS | (slot % FAN) as Key
 }
 
-/// The earliest of a group.
+/// The earliest key of a group.
 #[inline(always)]
 fn earliest(group: &Group) -> Key {
     let [a, b, c, d, e, f, g, h] = *group;
@@ -50,7 +54,7 @@ fn place(key: Key) -> usize {
     key as usize % FAN
 }
 
-/// A bound on times: whatever is due until then, and nothing that has no time.
+/// A bound on times: everything due by then, and no slot without a time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Until(Key);
 
@@ -61,19 +65,21 @@ impl Until {
     }
 }
 
-/// A bound on times and slots of the first group: whatever has its turn until then, and nothing that has no time.
+/// A bound on times and slots of the first group: everything due by then, and no slot without a
+/// time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UntilSlot(Key);
 
 impl UntilSlot {
-    /// Until `slot` has its turn at `last`; a slot beyond the first group stands for all of it.
-    pub(crate) fn new((last, slot): (Instant, usize)) -> Self {
-        Self(last.as_nanos().min(NEVER - 1) << PLACE_BITS | slot.min(FAN - 1) as Key)
+    /// Up to and including `slot` at `last`; a slot beyond the first group includes all of the
+    /// group.
+    pub(crate) fn new((last, slot): (Instant, SlotId)) -> Self {
+        Self(last.as_nanos().min(NEVER - 1) << PLACE_BITS | slot.index().min(FAN - 1) as Key)
     }
 }
 
 impl Agenda {
-    /// All of `slots` without a time.
+    /// `slots` without a time.
     pub(crate) fn new(slots: usize) -> Self {
         let none = || std::array::from_fn(|place| key(NEVER, place));
         let mut groups = slots.div_ceil(FAN).max(1);
@@ -89,9 +95,9 @@ impl Agenda {
     pub(crate) fn grown(&self, slots: usize) -> Self {
         let mut agenda = Self::new(slots);
         for slot in 0..self.bottom().len() * FAN {
-            let at = self.at(slot);
+            let at = self.at(SlotId::at(slot));
             if at != Instant::MAX {
-                agenda.set(slot, at);
+                agenda.set(SlotId::at(slot), at);
             }
         }
         agenda
@@ -104,7 +110,8 @@ impl Agenda {
 
     /// Gives `slot` a time; [`Instant::MAX`] for none.
     #[inline(always)]
-    pub(crate) fn set(&mut self, slot: usize, at: Instant) {
+    pub(crate) fn set(&mut self, slot: SlotId, at: Instant) {
+        let slot = slot.index();
         if self.levels.is_empty() {
             self.top[slot % FAN] = key(at.as_nanos(), slot);
         } else {
@@ -112,7 +119,7 @@ impl Agenda {
         }
     }
 
-    /// Gives a slot of a larger agenda a time and tells the levels above that its group has changed.
+    /// Gives a slot of a larger agenda a time and updates the levels above.
     #[inline(never)]
     fn set_below(&mut self, slot: usize, at: u64) {
         let (mut number, mut at) = (slot, at);
@@ -129,54 +136,56 @@ impl Agenda {
     }
 
     #[inline(always)]
-    fn key_of(&self, slot: usize) -> Key {
+    fn key_of(&self, slot: SlotId) -> Key {
+        let slot = slot.index();
         if self.levels.is_empty() { self.top[slot % FAN] } else { self.levels[0][slot / FAN][slot % FAN] }
     }
 
     /// The time of `slot`.
     #[inline]
-    pub(crate) fn at(&self, slot: usize) -> Instant {
+    pub(crate) fn at(&self, slot: SlotId) -> Instant {
         instant(self.key_of(slot))
     }
 
-    /// Has `slot` no time?
+    /// Whether `slot` has no time.
     #[inline(always)]
-    pub(crate) fn is_free(&self, slot: usize) -> bool {
+    pub(crate) fn is_free(&self, slot: SlotId) -> bool {
         self.key_of(slot) >= NEVER << PLACE_BITS
     }
 
     /// The earliest time ([`Instant::MAX`] when no slot has one), and the first slot that has it.
     #[inline]
-    pub(crate) fn next(&self) -> (Instant, usize) {
+    pub(crate) fn next(&self) -> (Instant, SlotId) {
         let first = earliest(&self.top);
         (instant(first), self.slot_of(first))
     }
 
-    /// The same, if it is due `until` then.
+    /// The same, if it is due by `until`.
     #[inline(always)]
-    pub(crate) fn next_until(&self, until: Until) -> Option<(Instant, usize)> {
+    pub(crate) fn next_until(&self, until: Until) -> Option<(Instant, SlotId)> {
         let first = earliest(&self.top);
         (first < until.0).then(|| (Instant::from_nanos(first >> PLACE_BITS), self.slot_of(first)))
     }
 
-    /// Does a slot stand in the first group?
-    pub(crate) const fn is_in_first_group(slot: usize) -> bool {
-        slot < FAN
+    /// Whether a slot belongs to the first group.
+    pub(crate) fn is_in_first_group(slot: SlotId) -> bool {
+        slot.index() < FAN
     }
 
-    /// The earliest time of some slots of the first group and the first slot that has it, if it is due `until` then.
+    /// The earliest time of three slots of the first group and the first slot that has it, if it is
+    /// due by `until`.
     #[inline(always)]
-    pub(crate) fn next_of(&self, slots: [usize; 3], until: UntilSlot) -> Option<(Instant, usize)> {
+    pub(crate) fn next_of(&self, slots: [SlotId; 3], until: UntilSlot) -> Option<(Instant, SlotId)> {
         let group = if self.levels.is_empty() { &self.top } else { &self.levels[0][0] };
-        let [a, b, c] = slots.map(|slot| group[slot % FAN]);
+        let [a, b, c] = slots.map(|slot| group[slot.index() % FAN]);
         let first = a.min(b).min(c);
-        (first <= until.0).then(|| (Instant::from_nanos(first >> PLACE_BITS), place(first)))
+        (first <= until.0).then(|| (Instant::from_nanos(first >> PLACE_BITS), SlotId::at(place(first))))
     }
 
     /// The slot whose time is the earliest of `top`.
     #[inline(always)]
-    fn slot_of(&self, first: Key) -> usize {
-        if self.levels.is_empty() { place(first) } else { self.descend(place(first)) }
+    fn slot_of(&self, first: Key) -> SlotId {
+        SlotId::at(if self.levels.is_empty() { place(first) } else { self.descend(place(first)) })
     }
 
     #[inline(never)]
@@ -200,9 +209,9 @@ mod tests {
             for _ in 0..2_000 {
                 let slot = rng.below(slots as u64) as usize;
                 plain[slot] = if rng.fires(0.1) { u64::MAX } else { rng.below(300) };
-                agenda.set(slot, Instant::from_nanos(plain[slot]));
+                agenda.set(SlotId::at(slot), Instant::from_nanos(plain[slot]));
                 let first = (0..slots).min_by_key(|&slot| plain[slot]).unwrap();
-                let expected = (Instant::from_nanos(plain[first]), first);
+                let expected = (Instant::from_nanos(plain[first]), SlotId::at(first));
                 assert_eq!(agenda.next(), expected);
                 let bound = rng.below(300);
                 let due = (plain[first] <= bound).then_some(expected);
@@ -210,11 +219,12 @@ mod tests {
                 if slots > 2 {
                     let first = (0..3).min_by_key(|&slot| plain[slot]).unwrap();
                     let due = (plain[first], first) <= (bound, 1);
-                    let next = agenda.next_of([0, 1, 2], UntilSlot::new((Instant::from_nanos(bound), 1)));
-                    assert_eq!(next, due.then_some((Instant::from_nanos(plain[first]), first)));
+                    let until = UntilSlot::new((Instant::from_nanos(bound), SlotId::at(1)));
+                    let next = agenda.next_of([0, 1, 2].map(SlotId::at), until);
+                    assert_eq!(next, due.then_some((Instant::from_nanos(plain[first]), SlotId::at(first))));
                 }
-                assert_eq!(agenda.is_free(slot), plain[slot] == u64::MAX);
-                assert_eq!(agenda.at(slot).as_nanos(), plain[slot]);
+                assert_eq!(agenda.is_free(SlotId::at(slot)), plain[slot] == u64::MAX);
+                assert_eq!(agenda.at(SlotId::at(slot)).as_nanos(), plain[slot]);
             }
         }
     }

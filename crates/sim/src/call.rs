@@ -1,14 +1,16 @@
-//! Listening to a call: delays, late packets, and losses in a row, of one flow of small packets at constant gaps.
+//! Listeners of calls: delays, late packets, and losses in a row, of one flow of small packets at
+//! constant gaps.
 
 use crate::outcome::{CallOutcome, Content};
 use goodqueue_units::{Duration, Instant};
 
-/// What one listener has heard in the measured part.
+/// The measurements of one listener in the measured part.
 #[derive(Clone, Debug)]
 pub(crate) struct Listener {
     content: Content,
     interval: Duration,
-    /// Propagation of the path: delays are counted from there, so that small differences stay visible.
+    /// Propagation delay of the path: delays are counted relative to it, so that small differences
+    /// stay visible.
     base: Duration,
     /// Number of the packet that should come next.
     expected: u64,
@@ -24,7 +26,8 @@ pub(crate) struct Listener {
 /// A packet that takes longer is late (ITU-T G.114: most calls do not suffer up to here).
 const LATE: Duration = Duration::ms(150);
 
-/// Buckets of the lowest octave are 2^12 ns wide, and each octave has 128 of them: an error below one per cent.
+/// Buckets of the lowest octave are 2^12 ns wide, and each octave has 128 of them, for an error
+/// below one per cent.
 const UNIT_SHIFT: u32 = 12;
 const HALF_SHIFT: u32 = 7;
 /// The last bucket ends beyond a minute.
@@ -79,7 +82,8 @@ impl Listener {
         self.counts[bucket(delay.saturating_sub(self.base).as_nanos())] += 1;
     }
 
-    /// Measuring begins, and packet `number` is the next to be sent. What is on its way is not missed if it is lost, nor counted as lost before.
+    /// Begins measuring; packet `number` is the next to be sent. Earlier packets that are still
+    /// under way count neither as lost nor as missing.
     pub(crate) fn begin_at(&mut self, number: u64) {
         self.expected = number;
     }

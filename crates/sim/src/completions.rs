@@ -1,36 +1,64 @@
-//! How long transfers took: all, by size, and against the least the path allows.
+//! Completion times of transfers: all, by size, and relative to the least that the path allows.
 
 use crate::outcome::{SojournHistogram, TransferOutcome};
+use goodqueue_line::RateCursor;
 use goodqueue_trace::{TimeCounts, empty_histogram};
-use goodqueue_units::{Bytes, Duration, Rate};
+use goodqueue_units::{Bytes, Duration, Instant};
 
-/// Transfers are told apart by size: each class ends below this many bytes, the last one has no end.
+/// Size classes of transfers: each class ends below this many bytes; the last class has no end.
 pub const SIZE_CLASSES: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
 
-/// What a path allows at best, when it is empty.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A link that limits how fast a path can carry a transfer.
+#[derive(Clone, Debug)]
+pub(crate) struct Narrow {
+    /// Never used to send, so that it answers for any start.
+    pub(crate) rate: RateCursor,
+    /// Bytes that a segment takes on this link beside its payload.
+    pub(crate) extra: u64,
+    /// Propagation from the host that begins a round trip up to this link.
+    pub(crate) lead: Duration,
+}
+
+impl Narrow {
+    /// Transmission time of `size` that arrives at `start`. A recorded link counts with its mean
+    /// rate.
+    fn transmission_time(&self, start: Instant, size: Bytes) -> Duration {
+        match &self.rate {
+            RateCursor::Recorded(_) => self.rate.known_rate(start).transmission_time(size),
+            rate => rate.clone().end_of(start, size).since(start),
+        }
+    }
+}
+
+/// The least time in which a path can carry a transfer when it is empty.
+#[derive(Clone, Debug)]
 pub(crate) struct Ideal {
     /// Propagation there and back.
     pub(crate) base_rtt: Duration,
-    /// The slowest link on the way of the data.
-    pub(crate) narrowest: Rate,
-    /// Payload of a full segment, and what it carries besides, framing of that link included.
+    /// Payload of a full segment.
     pub(crate) mss: u64,
-    pub(crate) extra: u64,
+    /// The links of the data's path that may be the slowest.
+    pub(crate) narrow: Box<[Narrow]>,
 }
 
 impl Ideal {
-    /// The shortest time in which `bytes` can be complete: so many round trips, and transmission at the narrowest link.
-    pub(crate) fn time(&self, bytes: u64, round_trips: u64) -> Duration {
-        let wire = bytes.saturating_add(bytes.div_ceil(self.mss).saturating_mul(self.extra));
-        self.base_rtt * round_trips + self.narrowest.transmission_time(Bytes::new(wire))
+    /// The least time from `began` in which `bytes` can be complete: `round_trips` and the
+    /// transmission at the slowest link, at the rates of the time in which it carries them.
+    pub(crate) fn time(&self, began: Instant, bytes: u64, round_trips: u64) -> Duration {
+        let segments = bytes.div_ceil(self.mss);
+        let before = self.base_rtt * round_trips.saturating_sub(1);
+        let transmission = |narrow: &Narrow| {
+            let wire = bytes.saturating_add(segments.saturating_mul(narrow.extra));
+            narrow.transmission_time(began + before + narrow.lead, Bytes::new(wire))
+        };
+        self.base_rtt * round_trips + self.narrow.iter().map(transmission).max().unwrap_or_default()
     }
 }
 
 /// A slowdown of 1 is counted as this many nanoseconds.
 const ONE_NANOS: f64 = 1e6;
 
-/// What the transfers of one group took. Room for counts is made when it is first needed.
+/// Completion times of one group's transfers. Counts are allocated when first needed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Completions {
     pub(crate) begun: u64,
@@ -94,12 +122,33 @@ impl Completions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use goodqueue_line::RateSpec;
+    use goodqueue_units::Rate;
+
+    fn ms(ms: u64) -> Instant {
+        Instant::ZERO + Duration::ms(ms)
+    }
+
+    fn ideal(rate: &RateSpec) -> Ideal {
+        let narrow = Narrow { rate: RateCursor::new(rate), extra: 100, lead: Duration::ms(2) };
+        Ideal { base_rtt: Duration::ms(10), mss: 1_000, narrow: [narrow].into() }
+    }
 
     #[test]
-    fn the_best_a_path_allows_is_its_round_trips_and_its_narrowest_link() {
-        let ideal = Ideal { base_rtt: Duration::ms(10), narrowest: Rate::mbit(8), mss: 1_000, extra: 100 };
+    fn the_least_time_is_the_round_trips_and_the_transmission_at_the_narrowest_link() {
+        let ideal = ideal(&RateSpec::Constant(Rate::mbit(8)));
         // 2500 bytes in three segments: 2800 bytes on the wire, one microsecond each.
-        assert_eq!(ideal.time(2_500, 2), Duration::us(22_800));
+        assert_eq!(ideal.time(ms(7), 2_500, 2), Duration::us(22_800));
+    }
+
+    #[test]
+    fn the_least_time_follows_the_rate_of_its_own_time() {
+        let ideal = ideal(&RateSpec::Steps(vec![(ms(0), Rate::mbit(8)), (ms(100), Rate::mbit(80))]));
+        assert_eq!(ideal.time(ms(0), 2_500, 2), Duration::us(22_800));
+        assert_eq!(ideal.time(ms(200), 2_500, 2), Duration::us(20_280));
+        // Data reaches the link 12 ms after the beginning, a millisecond before the step: 1000
+        // bytes at the first rate, 1800 bytes at the second.
+        assert_eq!(ideal.time(ms(87), 2_500, 2), Duration::us(21_180));
     }
 
     #[test]

@@ -1,14 +1,24 @@
-//! Packets on their way: rings ordered by arrival time.
+//! Packets on their way: queues ordered by arrival time.
 //!
-//! All packets that leave one transmitter towards ends of equal distance share a lane, and so do all hosts' access links of
-//! equal rate and delay. Arrival times within a lane are nearly sorted, so a packet is inserted from the tail in a few steps,
-//! and ten thousand flows need no more places in the agenda than ten.
+//! All packets that leave one transmitter towards ends of equal distance share a lane, and so do
+//! the access links of equal rate and delay. Arrival times within a lane are nearly sorted: a
+//! packet is inserted from the tail of a ring in a few steps, and ten thousand flows need no more
+//! slots in the event queue than ten.
+//!
+//! When many hosts send at one instant, the order in which packets enter a lane is far from sorted.
+//! A packet that would have to pass more than [`MOST_PASSED`] others makes the lane keep only its
+//! first packets in the ring and the rest in a heap, until the heap is empty again. Insertion then
+//! takes logarithmic time.
 
+use crate::ids::LinkId;
 use crate::packet::SimPacket;
-use crate::sys::fetch_ahead;
+use crate::sys::prefetch;
 use goodqueue_units::{Duration, Instant};
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 
-/// A packet and when it arrives, in a cache line of their own: with many flows each is fetched from memory.
+/// A packet and its arrival time, in a cache line of their own: with many flows each is fetched
+/// from memory.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Arrival {
@@ -18,51 +28,114 @@ struct Arrival {
 
 const NOTHING: Arrival = Arrival { at: Instant::ZERO, packet: SimPacket::NONE };
 const FIRST_CAPACITY: usize = 16;
-/// A packet so far behind the first one is fetched ahead of time.
-const AHEAD: usize = 8;
+/// Distance from the first packet at which packets are prefetched.
+const PREFETCH_DISTANCE: usize = 8;
+/// Packets that an inserted packet may pass within the ring. A longer way is more expensive than
+/// the heap.
+const MOST_PASSED: usize = 128;
+/// Packets that the heap hands to the empty ring at once.
+const REFILL: usize = MOST_PASSED;
 
-/// Where all packets of a lane come out.
+/// The place at which all packets of a lane come out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// No route uses the lane yet.
     Unknown,
-    /// At their ends.
+    /// Their ends.
     End,
-    /// At the queue of this link.
-    Queue(u32),
-    /// At different places, or at a wire: each packet's route tells.
+    /// The queue of this link.
+    Queue(LinkId),
+    /// Different places, or a wire: each packet's route tells.
     Varied,
-    /// At the queue that lags.
-    LateQueue,
-    /// At a wire that lags.
-    LateWire,
+    /// The queue whose processing is deferred.
+    DeferredQueue,
+    /// A wire whose processing is deferred.
+    DeferredWire,
 }
 
 impl Stop {
-    /// Where packets come out that come out here or there.
+    /// The common stop of two routes, or `Varied` if they differ.
     pub(crate) fn or(self, other: Self) -> Self {
         if self == Self::Unknown || self == other { other } else { Self::Varied }
     }
 }
 
+/// A packet of the heap. The greatest is the one that arrives first.
+#[derive(Clone, Copy, Debug)]
+struct Overflowed {
+    at: Instant,
+    /// Orders packets with equal arrival times.
+    order: i64,
+    packet: SimPacket,
+}
+
+impl Ord for Overflowed {
+    fn cmp(&self, other: &Self) -> Ordering {
+        #[cfg(test)]
+        tests::COMPARISONS.with(|count| count.set(count.get() + 1));
+        (other.at, other.order).cmp(&(self.at, self.order))
+    }
+}
+
+impl PartialOrd for Overflowed {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Overflowed {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Overflowed {}
+
+/// The later packets of a lane whose packets enter far out of order.
+///
+/// Every packet of the heap comes after every packet of the ring.
+#[derive(Clone, Debug, Default)]
+struct Overflow {
+    heap: BinaryHeap<Overflowed>,
+    /// Order of the next packet that enters the heap itself; rises.
+    entered: i64,
+    /// Order of the last packet that the ring handed over; falls, since it comes before all packets
+    /// of the heap that arrive at the same time.
+    handed_over: i64,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Lane {
-    /// As many places as a power of two.
+    /// Its length is a power of two.
     ring: Box<[Arrival]>,
-    /// Place of the first packet.
+    /// Index of the first packet.
     first: usize,
     len: usize,
-    /// When the last packet arrives. An empty lane has that of an earlier one, which is not later than now.
+    /// Arrival time of the last packet; [`Instant::MAX`] while packets overflow. An empty lane has
+    /// that of an earlier packet, which is not later than now.
     last: Instant,
     pub(crate) stop: Stop,
-    /// How much later than its first packet arrives the agenda is to look at it.
-    pub(crate) lag: Duration,
+    /// How much later than the arrival of its first packet the lane's event is scheduled.
+    pub(crate) deferral: Duration,
+    overflow: Option<Box<Overflow>>,
+    #[cfg(test)]
+    moved: usize,
 }
 
 impl Lane {
     pub(crate) fn new() -> Self {
         let ring = vec![NOTHING; FIRST_CAPACITY].into_boxed_slice();
-        Self { ring, first: 0, len: 0, last: Instant::ZERO, stop: Stop::Unknown, lag: Duration::ZERO }
+        Self {
+            ring,
+            first: 0,
+            len: 0,
+            last: Instant::ZERO,
+            stop: Stop::Unknown,
+            deferral: Duration::ZERO,
+            overflow: None,
+            #[cfg(test)]
+            moved: 0,
+        }
     }
 
     #[inline(always)]
@@ -70,7 +143,8 @@ impl Lane {
         self.first.wrapping_add(number) & (self.ring.len() - 1)
     }
 
-    /// Adds a packet that arrives at `at`, which is not past, `hop` links along its way; true when it is now the first.
+    /// Adds a packet that arrives at `at`, which is not past, as packet of hop `hop`. Returns
+    /// whether it is now the first.
     #[inline(always)]
     #[must_use]
     pub(crate) fn push(&mut self, at: Instant, packet: SimPacket, hop: u8) -> bool {
@@ -78,7 +152,7 @@ impl Lane {
             self.grow();
         }
         if at < self.last {
-            return self.sort_in(at, packet, hop);
+            return self.insert(at, packet, hop);
         }
         let place = self.place(self.len);
         self.ring[place] = Arrival { at, packet: SimPacket { hop, ..packet } };
@@ -99,94 +173,124 @@ impl Lane {
     }
 
     /// Adds a packet that arrives before others, behind those that arrive at the same time.
-    // It is written once, long after it was put together: what was just written in small parts is read slowly as a whole.
+    // The packet is written once, long after it was put together: reading it as a whole right after
+    // its parts were written would defeat store forwarding.
     #[inline(never)]
-    fn sort_in(&mut self, at: Instant, packet: SimPacket, hop: u8) -> bool {
+    fn insert(&mut self, at: Instant, packet: SimPacket, hop: u8) -> bool {
+        if self.overflow.is_some() && self.ring_ends_by(at) {
+            self.push_overflow(at, SimPacket { hop, ..packet });
+            return false;
+        }
+        let least = self.len.saturating_sub(MOST_PASSED);
         let mut number = self.len;
-        while number > 0 && self.ring[self.place(number - 1)].at > at {
+        while number > least && self.ring[self.place(number - 1)].at > at {
             number -= 1;
+        }
+        if number > 0 && number == least && self.ring[self.place(number - 1)].at > at {
+            self.overflow_behind(at);
+            return self.insert(at, packet, hop);
         }
         let (from, to) = (self.place(number), self.place(self.len));
         if from <= to {
             self.ring.copy_within(from..to, from + 1);
         } else {
-            // Those that are passed stand on both sides of the ring's seam.
+            // The packets to pass stand on both sides of the ring's seam.
             for passed in (number..self.len).rev() {
                 self.ring[self.place(passed + 1)] = self.ring[self.place(passed)];
             }
+        }
+        #[cfg(test)]
+        {
+            self.moved += self.len - number;
         }
         self.ring[from] = Arrival { at, packet: SimPacket { hop, ..packet } };
         self.len += 1;
         number == 0
     }
 
-    /// The first packet, and when the next one arrives ([`Instant::MAX`] if none is left). Only for a lane with a packet.
+    /// Whether all packets of the ring arrive by `at`.
+    fn ring_ends_by(&self, at: Instant) -> bool {
+        self.len > 0 && self.ring[self.place(self.len - 1)].at <= at
+    }
+
+    fn push_overflow(&mut self, at: Instant, packet: SimPacket) {
+        let overflow = self.overflow.get_or_insert_default();
+        overflow.heap.push(Overflowed { at, order: overflow.entered, packet });
+        overflow.entered += 1;
+    }
+
+    /// Hands the packets of the ring that arrive after `at` to the heap.
+    #[cold]
+    fn overflow_behind(&mut self, at: Instant) {
+        let overflow = self.overflow.get_or_insert_default();
+        while self.len > 0 {
+            let last = &self.ring[self.first.wrapping_add(self.len - 1) & (self.ring.len() - 1)];
+            if last.at <= at {
+                break;
+            }
+            overflow.handed_over -= 1;
+            overflow.heap.push(Overflowed { at: last.at, order: overflow.handed_over, packet: last.packet });
+            self.len -= 1;
+        }
+        self.last = Instant::MAX;
+    }
+
+    /// Takes the first packet. Returns it and the arrival time of the next one ([`Instant::MAX`] if
+    /// none is left). Only for a lane with a packet.
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> (SimPacket, Instant) {
         debug_assert!(self.len > 0, "a lane with a time in the agenda has a packet");
         let packet = self.ring[self.place(0)].packet;
         self.first = self.place(1);
         self.len -= 1;
+        if self.len == 0 && self.overflow.is_some() {
+            self.refill();
+        }
         (packet, self.first_at())
     }
 
-    /// When the first packet arrives; [`Instant::MAX`] if there is none.
+    /// Moves the heap's first packets into the empty ring.
+    #[cold]
+    #[inline(never)]
+    fn refill(&mut self) {
+        let Some(overflow) = &mut self.overflow else { return };
+        while self.len < REFILL
+            && let Some(Overflowed { at, packet, .. }) = overflow.heap.pop()
+        {
+            // A ring that has overflowed holds `MOST_PASSED` packets and more.
+            self.ring[self.first.wrapping_add(self.len) & (self.ring.len() - 1)] = Arrival { at, packet };
+            self.len += 1;
+            self.last = at;
+        }
+        if overflow.heap.is_empty() {
+            self.overflow = None;
+        } else {
+            self.last = Instant::MAX;
+        }
+    }
+
+    /// Arrival time of the first packet; [`Instant::MAX`] if there is none.
     #[inline(always)]
     pub(crate) fn first_at(&self) -> Instant {
         if self.len == 0 { Instant::MAX } else { self.ring[self.place(0)].at }
     }
 
-    /// The packet so many places behind the first one, if there is one.
+    /// The packet `number` places behind the first one, if it is in the ring.
     #[inline(always)]
     pub(crate) fn peek(&self, number: usize) -> Option<&SimPacket> {
         if number < self.len { Some(&self.ring[self.place(number)].packet) } else { None }
     }
 
-    /// Has a later packet brought into the cache: of lanes with thousands none is left there.
+    /// Prefetches a later packet: lanes with thousands of packets have none of them in the cache.
     #[inline(always)]
-    pub(crate) fn fetch_ahead(&self) {
-        fetch_ahead(&self.ring[self.place(AHEAD)], size_of::<Arrival>());
+    pub(crate) fn prefetch_packet(&self) {
+        prefetch(&self.ring[self.place(PREFETCH_DISTANCE)], size_of::<Arrival>());
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.len
+        self.len + self.overflow.as_ref().map_or(0, |overflow| overflow.heap.len())
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use goodqueue_units::Rng;
-
-    #[test]
-    fn packets_come_out_in_order_of_time_then_of_entering() {
-        let mut rng = Rng::new(1);
-        let mut lane = Lane::new();
-        let mut plain: Vec<(u64, u64)> = Vec::new();
-        let mut now = 0;
-        for number in 0..50_000 {
-            let at = now + rng.below(40);
-            let mut packet = SimPacket::NONE;
-            packet.segment.number = number;
-            let place = plain.partition_point(|other| other.0 <= at);
-            plain.insert(place, (at, number));
-            assert_eq!(lane.push(Instant::from_nanos(at), packet, 0), place == 0);
-            for _ in 0..rng.below(if number % 1000 < 500 { 2 } else { 4 }).min(plain.len() as u64) {
-                let (at, number) = plain.remove(0);
-                now = at;
-                let (packet, next) = lane.pop();
-                assert_eq!(packet.segment.number, number);
-                assert_eq!(next, plain.first().map_or(Instant::MAX, |other| Instant::from_nanos(other.0)));
-            }
-            assert_eq!(lane.len(), plain.len());
-        }
-    }
-
-    #[test]
-    fn a_lane_that_ends_at_two_places_ends_at_varied_ones() {
-        assert_eq!(Stop::Unknown.or(Stop::End), Stop::End);
-        assert_eq!(Stop::Queue(3).or(Stop::Queue(3)), Stop::Queue(3));
-        assert_eq!(Stop::Queue(3).or(Stop::Queue(4)), Stop::Varied);
-        assert_eq!(Stop::Varied.or(Stop::End), Stop::Varied);
-    }
-}
+mod tests;

@@ -1,10 +1,12 @@
-//! Transmitters: plain wires whose exit times are arithmetic, and links with a queue discipline, a rate over time and a probe.
+//! Transmitters: wires whose exit times are arithmetic, and links with a queue discipline, a rate
+//! over time and a probe.
 
+use crate::ids::{LinkId, WireClassId};
 use crate::packet::SimPacket;
-use crate::probe::{LinkProbe, Tap};
-use crate::rate::RateProcess;
-use goodqueue_aqm::{AnyQdisc, Departure, Limit, Qdisc, QueueView};
-use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
+use crate::probe::{EventRecorder, LinkProbe, sojourn_line, wire_bytes};
+use goodqueue_aqm::{AnyQdisc, Departure, Limit, NoSink, Qdisc, QueueView};
+use goodqueue_line::RateCursor;
+use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate, Rng};
 
 /// What many wires have in common.
 #[derive(Clone, Debug)]
@@ -13,15 +15,16 @@ pub(crate) struct WireClass {
     pub(crate) delay: Duration,
     pub(crate) overhead: Bytes,
     pub(crate) jitter: Duration,
-    /// How long two packets take of those that [`packet_time`](Self::packet_time) is about.
+    /// Transmission time of two packets of the size that [`packet_time`](Self::packet_time) uses.
     pub(crate) two_packets: Duration,
-    /// `jitter` in nanoseconds, as far as a wire remembers it.
+    /// `jitter` in nanoseconds, limited to what a wire remembers.
     most_late: u32,
-    /// The small and the large size sent last and how long they took: most packets are of one of two sizes.
+    /// The last small and the last large packet size and their transmission times: most packets
+    /// have one of two sizes.
     last: [(u16, Duration); 2],
 }
 
-/// Shorter packets are acknowledgements rather than data.
+/// Packets shorter than this are acknowledgements rather than data.
 const SMALL: u16 = 256;
 
 impl WireClass {
@@ -32,13 +35,13 @@ impl WireClass {
         Self { rate, delay, overhead, jitter, two_packets: Duration::ZERO, most_late, last }
     }
 
-    /// Do both carry packets alike, whatever they have sent last?
+    /// Whether both carry packets alike, whatever they have sent so far.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         let facts = |class: &Self| (class.rate, class.delay, class.overhead, class.jitter);
         facts(self) == facts(other)
     }
 
-    /// Sending time of the large packet that passed last, else of the small one.
+    /// Transmission time of the last large packet, else of the last small one.
     #[inline]
     pub(crate) fn packet_time(&self) -> Duration {
         if self.last[1].1.is_zero() { self.last[0].1 } else { self.last[1].1 }
@@ -47,13 +50,14 @@ impl WireClass {
     #[inline(always)]
     fn transmission_time(&mut self, ip_len: u16) -> Duration {
         let (len, time) = self.last[usize::from(ip_len >= SMALL)];
-        if len == ip_len { time } else { self.learn(ip_len) }
+        if len == ip_len { time } else { self.transmission_time_cold(ip_len) }
     }
 
-    // Apart, so that the division's registers cost the usual case nothing.
+    /// The transmission time of a size other than the last one, which it becomes.
+    // Out of line, so that the division's registers do not burden the usual case.
     #[cold]
     #[inline(never)]
-    fn learn(&mut self, ip_len: u16) -> Duration {
+    fn transmission_time_cold(&mut self, ip_len: u16) -> Duration {
         let time = self.rate.transmission_time(Bytes::new(u64::from(ip_len)) + self.overhead);
         self.last[usize::from(ip_len >= SMALL)] = (ip_len, time);
         self.two_packets = self.packet_time() * 2;
@@ -61,27 +65,30 @@ impl WireClass {
     }
 }
 
-/// A FIFO without limit and at constant rate. Packets are given in order of arrival, so the time each one leaves is known at
-/// once and no event is needed inside it. Sixteen bytes, so that the four wires of a flow share a cache line.
+/// A FIFO without limit and at constant rate.
+///
+/// Packets enter it in order of arrival, so the exit time of each is known at once and no event is
+/// needed inside it. It has sixteen bytes, so that the four wires of a flow share a cache line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire {
     pub(crate) busy_until: Instant,
-    /// How much later than its transmission alone says the latest packet arrives, in nanoseconds.
+    /// Extra delay of the latest packet beyond transmission and propagation, in nanoseconds.
     late: u32,
-    pub(crate) class: u16,
-    /// Makes its jitter unlike that of other wires and other seeds.
+    pub(crate) class: WireClassId,
+    /// Makes its jitter differ from that of other wires and other seeds.
     salt: u16,
 }
 
 impl Wire {
-    pub(crate) fn new(class: u16, salt: u16) -> Self {
+    pub(crate) fn new(class: WireClassId, salt: u16) -> Self {
         Self { busy_until: Instant::ZERO, late: 0, class, salt }
     }
 
-    /// When a packet that arrives at `arrival` reaches the far end.
+    /// The time at which a packet that arrives at `arrival` reaches the far end.
     #[inline(always)]
-    pub(crate) fn pass(&mut self, class: &mut WireClass, arrival: Instant, ip_len: u16) -> Instant {
-        // Sums without a bound: a wire has a rate above zero and packets arrive within the run, so no time comes near the end of all times.
+    pub(crate) fn exit_time(&mut self, class: &mut WireClass, arrival: Instant, ip_len: u16) -> Instant {
+        // Plain sums: a wire has a rate above zero and packets arrive within the run, so that no
+        // time comes near the largest one.
         let before = self.busy_until.as_nanos();
         let busy_until = before.max(arrival.as_nanos()) + class.transmission_time(ip_len).as_nanos();
         self.busy_until = Instant::from_nanos(busy_until);
@@ -95,7 +102,8 @@ impl Wire {
         Instant::from_nanos(busy_until + u64::from(self.late) + delay)
     }
 
-    /// Uniform from zero to `most`: a hash of this wire's own history, so that other traffic never shifts it.
+    /// Uniform from zero to `most`: a hash of this wire's own history, so that other traffic never
+    /// shifts it.
     #[inline(always)]
     fn draw(&self, busy_until: u64, most: u32) -> u32 {
         let mut bits = (busy_until ^ u64::from(self.salt) << 48).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -104,75 +112,20 @@ impl Wire {
     }
 }
 
-/// What keeps the queue of a link short by making others wait.
+/// Flow control of a link: pauses the links that feed it while its queue is full.
 #[derive(Clone, Debug)]
-pub(crate) struct Pressure {
-    /// From this much on, links that lead here stay silent.
+pub(crate) struct FlowControl {
+    /// Occupancy at which the feeders are paused.
     pub(crate) most: Limit,
-    /// Those links.
-    pub(crate) feeders: Vec<u32>,
-    /// They have been told to.
-    pub(crate) on: bool,
+    /// Links that lead to this one.
+    pub(crate) feeders: Vec<LinkId>,
+    /// Whether they are paused.
+    pub(crate) pausing: bool,
 }
 
-impl Pressure {
+impl FlowControl {
     pub(crate) fn is_due(&self, waiting: QueueView) -> bool {
         waiting.packets >= self.most.packets || waiting.backlog >= self.most.bytes
-    }
-}
-
-// Most links have tail drop. Where it is known it is a few instructions in the midst of others; the rest stands apart, since all disciplines
-// together are large.
-impl Link {
-    /// A packet arrives at the queue.
-    #[inline(always)]
-    pub(crate) fn enqueue(&mut self, now: Instant, packet: SimPacket, tap: &mut Tap) {
-        if let AnyQdisc::TailDrop(queue) = &mut self.qdisc {
-            queue.enqueue(now, packet, tap);
-        } else {
-            self.enqueue_elsewhere(now, packet, tap);
-        }
-    }
-
-    #[inline(never)]
-    fn enqueue_elsewhere(&mut self, now: Instant, packet: SimPacket, tap: &mut Tap) {
-        self.qdisc.enqueue(now, packet, tap);
-    }
-
-    /// The transmitter asks for the next packet.
-    #[inline(always)]
-    pub(crate) fn dequeue(&mut self, now: Instant, tap: &mut Tap) -> Option<Departure<SimPacket>> {
-        if let AnyQdisc::TailDrop(queue) = &mut self.qdisc { queue.dequeue(now, tap) } else { self.dequeue_elsewhere(now, tap) }
-    }
-
-    #[inline(never)]
-    fn dequeue_elsewhere(&mut self, now: Instant, tap: &mut Tap) -> Option<Departure<SimPacket>> {
-        self.qdisc.dequeue(now, tap)
-    }
-
-    /// What waits.
-    #[inline(always)]
-    pub(crate) fn waiting(&self) -> QueueView {
-        match &self.qdisc {
-            AnyQdisc::TailDrop(queue) => queue.view(),
-            AnyQdisc::Managed(queue) => queue.view(),
-            _ => self.waiting_elsewhere(),
-        }
-    }
-
-    #[inline(never)]
-    fn waiting_elsewhere(&self) -> QueueView {
-        self.qdisc.view()
-    }
-
-    /// When the queue's own timer is due.
-    #[inline(always)]
-    pub(crate) fn next_timer(&self) -> Option<Instant> {
-        match &self.qdisc {
-            AnyQdisc::TailDrop(queue) => queue.next_timer(),
-            AnyQdisc::Managed(queue) => queue.next_timer(),
-            other => other.next_timer(),
-        }
     }
 }
 
@@ -180,19 +133,115 @@ impl Link {
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub(crate) qdisc: AnyQdisc<SimPacket>,
-    pub(crate) rate: RateProcess,
+    pub(crate) rate: RateCursor,
     pub(crate) delay: Duration,
     pub(crate) overhead: Bytes,
-    /// The transmitter is busy until then.
+    /// End of the transmission in progress.
     pub(crate) busy_until: Instant,
     /// The queue has not yet been told that the transmitter found it empty.
-    pub(crate) idle_unsaid: bool,
-    /// A packet partly sent by earlier delivery opportunities, and its bytes still to go.
+    pub(crate) idle_notice_pending: bool,
+    /// A packet partly sent by earlier delivery opportunities, and its remaining bytes.
     pub(crate) transit: Option<(SimPacket, Bytes)>,
     pub(crate) loss: f64,
-    /// How many links that it leads to ask it to stay silent.
-    pub(crate) silenced_by: u32,
-    pub(crate) pressure: Option<Box<Pressure>>,
+    /// Number of links that pause this one.
+    pub(crate) paused_by: u32,
+    pub(crate) flow_control: Option<Box<FlowControl>>,
     pub(crate) rng: Rng,
     pub(crate) probe: LinkProbe,
+}
+
+/// A packet whose transmission starts.
+pub(crate) struct Taken {
+    pub(crate) departure: Departure<SimPacket>,
+    /// Nothing waits behind it.
+    pub(crate) leaves_empty: bool,
+}
+
+// Tail drop is the common case and inlines to a few instructions. All other disciplines go through
+// an out-of-line call, so that their code does not bloat the hot path.
+impl Link {
+    /// A packet arrives at the queue.
+    #[inline(always)]
+    pub(crate) fn enqueue(&mut self, now: Instant, packet: SimPacket, recorder: &mut EventRecorder) {
+        if let AnyQdisc::TailDrop(queue) = &mut self.qdisc {
+            self.probe.integral.advance(now, queue.view());
+            recorder.enqueued(&packet);
+            queue.enqueue(now, packet, recorder);
+        } else {
+            self.enqueue_cold(now, packet, recorder);
+        }
+    }
+
+    #[inline(never)]
+    fn enqueue_cold(&mut self, now: Instant, packet: SimPacket, recorder: &mut EventRecorder) {
+        self.probe.integral.advance(now, self.qdisc.view());
+        recorder.enqueued(&packet);
+        self.qdisc.enqueue(now, packet, recorder);
+    }
+
+    /// The transmitter asks for the next packet.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, now: Instant, recorder: &mut EventRecorder) -> Option<Taken> {
+        if let AnyQdisc::TailDrop(queue) = &mut self.qdisc {
+            let waiting = queue.view();
+            self.probe.integral.advance(now, waiting);
+            let leaves_empty = waiting.packets <= Packets::new(1);
+            queue.dequeue(now, recorder).map(|departure| Taken { departure, leaves_empty })
+        } else {
+            self.take_cold(now, recorder)
+        }
+    }
+
+    #[inline(never)]
+    fn take_cold(&mut self, now: Instant, recorder: &mut EventRecorder) -> Option<Taken> {
+        self.probe.integral.advance(now, self.qdisc.view());
+        let departure = self.qdisc.dequeue(now, recorder)?;
+        Some(Taken { departure, leaves_empty: self.qdisc.view().packets == Packets::ZERO })
+    }
+
+    /// Tells the queue, before a packet arrives, that the transmitter has found it empty.
+    #[inline]
+    pub(crate) fn deliver_idle_notice(&mut self, now: Instant) {
+        if self.idle_notice_pending {
+            self.idle_notice_pending = false;
+            if self.busy_until <= now {
+                let none = self.qdisc.dequeue(self.busy_until, &mut NoSink);
+                debug_assert!(none.is_none(), "the queue was empty");
+            }
+        }
+    }
+
+    /// The time of the queue's own timer.
+    #[inline(always)]
+    pub(crate) fn next_timer(&self) -> Option<Instant> {
+        match &self.qdisc {
+            AnyQdisc::Managed(queue) => queue.next_timer(),
+            other => other.next_timer(),
+        }
+    }
+
+    /// Whether packets wait.
+    pub(crate) fn has_backlog(&self) -> bool {
+        self.qdisc.view().packets > Packets::ZERO
+    }
+
+    /// Tells the queue the link's rate.
+    pub(crate) fn announce_rate(&mut self, now: Instant, rate: Rate) {
+        self.qdisc.set_link_rate(now, Some(rate));
+    }
+
+    /// Records a packet of `group` whose transmission starts now.
+    #[inline(always)]
+    pub(crate) fn record_start(&mut self, now: Instant, departure: &Departure<SimPacket>, group: u16) {
+        let size = wire_bytes(&departure.packet, self.overhead).get();
+        let line = sojourn_line(group, departure.packet.is_reverse());
+        self.probe.departed(now, line, departure.sojourn(now), size);
+    }
+
+    /// Counts a packet of `group` whose transmission ends at `end`.
+    #[inline(always)]
+    pub(crate) fn record_end(&mut self, packet: &SimPacket, group: u16, end: Instant) {
+        let line = sojourn_line(group, packet.is_reverse());
+        self.probe.transmitted(end, line, wire_bytes(packet, self.overhead).get());
+    }
 }

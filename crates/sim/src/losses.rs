@@ -1,37 +1,67 @@
-//! Who loses what, and together with whom: counts of a flow, runs of consecutive losses, and losses of several flows at once.
+//! Losses: counts of a flow, runs of consecutive losses, and losses of several flows at once.
 
+use crate::ids::LinkId;
+use goodqueue_tcp::Segment;
 use goodqueue_units::{Duration, Instant};
 
-/// What queues did to one flow's data packets.
+/// What the numbers of a flow's packets count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Numbering {
+    /// Bytes, as in TCP. A packet without data is part of a handshake.
+    #[default]
+    Bytes,
+    /// Packets, as in UDP. All of them are data.
+    Packets,
+}
+
+/// Drops and marks of one flow's data packets.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowSignals {
+    numbering: Numbering,
     pub(crate) dropped: u64,
     pub(crate) marked: u64,
-    /// Runs of losses: each is of packets that follow one another in the flow.
+    /// Runs of losses: lost packets that follow one another in the flow.
     pub(crate) loss_runs: u64,
     pub(crate) longest_run: u64,
     run: u64,
-    /// What the packet after the latest loss is numbered.
+    /// Number of the packet after the latest loss.
     next_number: u64,
-    /// The latest loss event it had a part in, of all links'.
+    /// The latest loss event that it took part in, of all links.
     event: u64,
 }
 
 impl FlowSignals {
-    /// A packet was dropped that is numbered `number`; the flow's next one is `next`.
-    pub(crate) fn lose(&mut self, number: u64, next: u64) {
+    pub(crate) fn new(numbering: Numbering) -> Self {
+        Self { numbering, ..Self::default() }
+    }
+
+    /// Whether a packet is one of those that are also counted when they are sent.
+    fn is_data(&self, segment: &Segment) -> bool {
+        self.numbering == Numbering::Packets || segment.data_len() > 0
+    }
+
+    /// Counts the drop of a data packet.
+    pub(crate) fn lose(&mut self, segment: &Segment) {
+        if !self.is_data(segment) {
+            return;
+        }
         self.dropped += 1;
-        if self.run > 0 && number == self.next_number {
+        if self.run > 0 && segment.number == self.next_number {
             self.run += 1;
         } else {
             self.run = 1;
             self.loss_runs += 1;
         }
-        self.next_number = next;
+        self.next_number = segment.number + u64::from(segment.data_len().max(1));
         self.longest_run = self.longest_run.max(self.run);
     }
 
-    /// Counts of two flows together.
+    /// Counts the mark of a data packet.
+    pub(crate) fn mark(&mut self, segment: &Segment) {
+        self.marked += u64::from(self.is_data(segment));
+    }
+
+    /// The sum of two flows' counts.
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
             dropped: self.dropped + other.dropped,
@@ -42,33 +72,33 @@ impl FlowSignals {
         }
     }
 
-    /// The measured part begins: only later runs count for the longest one.
+    /// Begins the measured part: only later runs count for the longest one.
     pub(crate) fn restart(&mut self) {
         self.longest_run = 0;
         self.run = 0;
     }
 }
 
-/// Loss events at one link: losses less than `gap` apart belong to one. The share of flows that have a part in it is the global synchronisation
-/// ratio (RFC 7928, section 2.4).
+/// Loss events at one link: losses less than `gap` apart belong to one event. The share of flows
+/// that take part in one is the global synchronisation ratio (RFC 7928, section 2.4).
 #[derive(Clone, Debug)]
 pub(crate) struct LossEvents {
     gap: Duration,
     /// Flows that are sending over this link.
     pub(crate) active: u32,
     last: Instant,
-    /// Number of the running event, unlike that of any other link.
+    /// Number of the running event; no other link has the same.
     event: u64,
     losers: u32,
-    /// Events that are over, and the sum of their shares.
+    /// Finished events, and the sum of their shares.
     pub(crate) events: u64,
     share_sum: f64,
 }
 
 impl LossEvents {
     /// `gap` is the shortest round-trip time of the flows over the link.
-    pub(crate) fn new(link: u32, gap: Duration) -> Self {
-        let event = u64::from(link) << 40 | 1;
+    pub(crate) fn new(link: LinkId, gap: Duration) -> Self {
+        let event = u64::from(link.get()) << 40 | 1;
         Self { gap, active: 0, last: Instant::ZERO, event, losers: 0, events: 0, share_sum: 0.0 }
     }
 
@@ -86,14 +116,14 @@ impl LossEvents {
     fn close(&mut self) {
         if self.losers > 0 {
             self.events += 1;
-            // A flow that has just ended may have had a part in it.
+            // A flow that has just ended may have taken part.
             self.share_sum += f64::from(self.losers) / f64::from(self.active.max(self.losers));
         }
         self.losers = 0;
         self.event += 1;
     }
 
-    /// The measured part begins.
+    /// Begins the measured part.
     pub(crate) fn restart(&mut self) {
         self.losers = 0;
         self.event += 1;
@@ -101,7 +131,7 @@ impl LossEvents {
         self.share_sum = 0.0;
     }
 
-    /// The mean share of flows that lost something in a loss event; `None` without any.
+    /// The mean share of flows that lost packets in a loss event; `None` without events.
     pub(crate) fn finish(&mut self) -> Option<f64> {
         self.close();
         (self.events > 0).then(|| self.share_sum / self.events as f64)
@@ -114,19 +144,33 @@ mod tests {
 
     #[test]
     fn runs_are_of_packets_that_follow_one_another() {
-        let mut flow = FlowSignals::default();
+        let mut flow = FlowSignals::new(Numbering::Packets);
+        let packet = |number| Segment { number, ..Segment::default() };
         for number in [3, 4, 5, 9, 11, 12] {
-            flow.lose(number, number + 1);
+            flow.lose(&packet(number));
         }
         assert_eq!((flow.dropped, flow.loss_runs, flow.longest_run), (6, 3, 3));
         flow.restart();
-        flow.lose(13, 14);
+        flow.lose(&packet(13));
         assert_eq!((flow.loss_runs, flow.longest_run), (4, 1), "what began before the measured part is not continued");
     }
 
     #[test]
+    fn a_handshake_is_no_data() {
+        let mut flow = FlowSignals::new(Numbering::Bytes);
+        let syn = Segment { flags: goodqueue_tcp::Flags::SYN, ..Segment::default() };
+        flow.lose(&syn);
+        flow.mark(&syn);
+        assert_eq!((flow.dropped, flow.marked, flow.loss_runs), (0, 0, 0));
+        let data = Segment { payload: 1448, ..Segment::default() };
+        flow.lose(&data);
+        flow.mark(&data);
+        assert_eq!((flow.dropped, flow.marked, flow.loss_runs), (1, 1, 1));
+    }
+
+    #[test]
     fn losses_within_a_round_trip_are_one_event() {
-        let mut link = LossEvents::new(3, Duration::ms(100));
+        let mut link = LossEvents::new(LinkId::new(3), Duration::ms(100));
         link.active = 4;
         let mut flows = [FlowSignals::default(); 4];
         let mut lose = |at_ms: u64, flow: usize| link.lose(Instant::ZERO + Duration::ms(at_ms), &mut flows[flow]);

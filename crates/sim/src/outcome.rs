@@ -1,4 +1,4 @@
-//! What a run measured. Every figure covers the measured part only, after the warm-up.
+//! The figures of a run. Every figure covers the measured part only, after the warm-up.
 
 use goodqueue_aqm::Counters;
 use goodqueue_units::{Duration, Instant};
@@ -27,7 +27,7 @@ pub struct Outcome {
     pub complete: bool,
 }
 
-/// What happened at one observed link.
+/// The figures of one observed link.
 #[derive(Clone, Debug)]
 pub struct LinkOutcome {
     /// Its name.
@@ -36,7 +36,7 @@ pub struct LinkOutcome {
     pub counters: Counters,
     /// Bits put on the wire, framing included.
     pub sent_bits: f64,
-    /// Bits the link could have carried.
+    /// Bits the link could have carried; zero where the host does not know it.
     pub capacity_bits: f64,
     /// Time average of waiting packets, the one in transmission not counted.
     pub queue_packets: f64,
@@ -48,18 +48,22 @@ pub struct LinkOutcome {
     pub sojourn: SojournHistogram,
     /// Packets that departed during the whole run, warm-up included.
     pub departed_whole_run: u64,
-    /// Bits put on the wire by each group, in the order of the specification; acknowledgements count for the group they belong to.
+    /// Bits put on the wire by each group, in the order of the specification; acknowledgements
+    /// count for the group they belong to. Empty where the host does not know them.
     pub group_bits: Vec<f64>,
-    /// Loss events, losses less than the shortest round-trip time apart being one, and the mean share of active flows that lost something in one
-    /// (global synchronisation ratio, RFC 7928, section 2.4); `None` without losses.
-    pub loss_events: u64,
-    /// That share.
+    /// Loss events: losses less than the shortest round-trip time apart are one. `None` where the
+    /// host does not see single losses.
+    pub loss_events: Option<u64>,
+    /// Mean share of the active flows that lost something in a loss event (global synchronisation
+    /// ratio, RFC 7928, section 2.4); `None` without losses.
     pub loss_synchronization: Option<f64>,
+    /// Changes of its rate in the measured part; `None` where the host does not count them.
+    pub rate_changes: Option<u64>,
     /// How it took the changes of its rate; `None` when there were none in the measured part.
     pub settling: Option<crate::settle::Settling>,
 }
 
-/// What one flow did.
+/// The figures of one flow.
 #[derive(Clone, Debug, Default)]
 pub struct FlowOutcome {
     /// Index into the specification's groups.
@@ -68,20 +72,23 @@ pub struct FlowOutcome {
     pub index: u32,
     /// Its weight.
     pub weight: f64,
-    /// Bytes delivered to the receiving application (payload, each byte once; UDP: IP bytes that arrived; of an echo, those of the answers).
+    /// Bytes delivered to the receiving application (payload, each byte once; UDP: IP bytes that
+    /// arrived; echo: those of the answers).
     pub delivered_bytes: u64,
     /// Packets the source sent.
     pub sent_packets: u64,
     /// Of these, retransmissions.
     pub retransmitted_packets: u64,
-    /// Packets of this flow dropped by queues, in the forward direction; of an echo, probes that never came back.
-    pub dropped_packets: u64,
-    /// Packets of this flow that were marked, in the forward direction.
-    pub marked_packets: u64,
+    /// Packets of this flow dropped by queues, in the forward direction; of an echo, probes that
+    /// never came back. `None` where the host cannot tell.
+    pub dropped_packets: Option<u64>,
+    /// Packets of this flow that were marked, in the forward direction; `None` where the host
+    /// cannot tell.
+    pub marked_packets: Option<u64>,
     /// Time from start to the last byte's acknowledgement, for flows with limited data that finished.
     pub completion: Option<Duration>,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
+    /// Retransmission timeouts; `None` where the host does not see them.
+    pub timeouts: Option<u64>,
     /// Runs of these dropped packets that follow one another.
     pub loss_runs: u64,
     /// The longest of them, in packets.
@@ -90,12 +97,13 @@ pub struct FlowOutcome {
     pub is_probe: bool,
 }
 
-/// What the flows of one group have in common.
+/// The figures of one group of flows.
 #[derive(Clone, Debug)]
 pub struct GroupOutcome {
     /// Its name.
     pub name: String,
-    /// Round-trip times measured by its TCP senders, or those of its answered probes, in nanoseconds; empty for other UDP.
+    /// Round-trip times measured by its TCP senders, or those of its answered probes, in
+    /// nanoseconds; empty for other UDP.
     pub rtt: SojournHistogram,
     /// Sojourn times of its data packets at all observed links, in nanoseconds.
     pub sojourn: SojournHistogram,
@@ -109,7 +117,7 @@ pub struct GroupOutcome {
     pub calls: Vec<CallOutcome>,
 }
 
-/// What packets at constant gaps carry.
+/// The content of packets at constant gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Speech.
@@ -118,10 +126,10 @@ pub enum Content {
     Game,
 }
 
-/// What one listener heard.
+/// The figures of one listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallOutcome {
-    /// What it was.
+    /// The content of the call.
     pub content: Content,
     /// Time from one packet to the next at the sender.
     pub interval: Duration,
@@ -137,7 +145,7 @@ pub struct CallOutcome {
     pub late: u64,
     /// Least one-way delay.
     pub delay_min: Duration,
-    /// Median one-way delay, to one per cent of what it exceeds the propagation by.
+    /// Median one-way delay, to one per cent of its excess over the propagation delay.
     pub delay_p50: Duration,
     /// One-way delay that 95 % of the packets did not exceed.
     pub delay_p95: Duration,
@@ -145,7 +153,8 @@ pub struct CallOutcome {
     pub delay_p99: Duration,
 }
 
-/// Transfers of one group. Of sessions those that began in the measured part; of plain flows with limited data all, warm-up included.
+/// The transfers of one group: for sessions, those that began in the measured part; for plain flows
+/// with limited data, all, warm-up included.
 #[derive(Clone, Debug)]
 pub struct TransferOutcome {
     /// Transfers of sessions that began.
@@ -154,10 +163,11 @@ pub struct TransferOutcome {
     pub refused: u64,
     /// Transfers complete.
     pub complete: u64,
-    /// Times from the beginning to the end, in nanoseconds: from the SYN (or, on an open connection, from the request) to the last
-    /// acknowledgement or, of data that was asked for, to the last byte's arrival.
+    /// Times from the beginning to the end, in nanoseconds: from the SYN (or, on an open
+    /// connection, from the request) to the last acknowledgement or, of data that was asked for, to
+    /// the last byte's arrival.
     pub completion: SojournHistogram,
-    /// The same, one for each of [`SIZE_CLASSES`](crate::SIZE_CLASSES) and one for larger transfers.
+    /// The same for each of [`SIZE_CLASSES`](crate::SIZE_CLASSES) and for larger transfers.
     pub by_size: Vec<SojournHistogram>,
     /// Times divided by the least that the empty path allows, in millionths.
     pub slowdown_millionths: SojournHistogram,
@@ -189,7 +199,7 @@ pub struct VideoOutcome {
 /// Sampled values of one thing over time.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// What was sampled: `link:bottleneck` or `flow:bulk:3`.
+    /// The sampled link or flow: `link:bottleneck` or `flow:bulk:3`.
     pub subject: String,
     /// When, in nanoseconds since the start, warm-up included.
     pub times: Vec<Instant>,

@@ -1,12 +1,15 @@
-//! What travels through the simulated network: 56 bytes of metadata, no payload.
+//! Packets: 56 bytes of metadata, no payload.
 
+use crate::ids::FlowId;
 use crate::spec::{HostNumber, SharedHost};
+use crate::world::Ticket;
 use goodqueue_aqm::{FlowHash, HostHash, Hosts, Packet, PureAck, SackRange};
 use goodqueue_tcp::{Flags, SackBlock, Segment};
 use goodqueue_units::{Bytes, Class, Ecn, Instant};
+use std::num::NonZeroU32;
 
-/// The ECN codepoint and the class of a packet in one byte, the class in the upper three bits and the codepoint in the lower two,
-/// as in an IP header.
+/// The ECN codepoint and the class of a packet in one byte: the class in the upper three bits, the
+/// codepoint in the lower two, as in an IP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DsField(u8);
 
@@ -16,7 +19,8 @@ impl DsField {
     }
 }
 
-/// Which host a flow shares with others, in the bits beside its number: none when zero.
+/// The host that a flow shares with other flows, in the bits of a [`FlowLabel`] beside the flow's
+/// number; zero without one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HostMark(u32);
 
@@ -26,45 +30,42 @@ impl HostMark {
     pub(crate) const fn of(host: Option<SharedHost>) -> Self {
         match host {
             None => Self(0),
-            Some(SharedHost::Source(host)) => Self((host.get() as u32) << FlowId::BITS | Self::AT_SOURCE),
-            Some(SharedHost::Sink(host)) => Self((host.get() as u32) << FlowId::BITS),
+            Some(SharedHost::Source(host)) => Self((host.get() as u32) << FlowLabel::BITS | Self::AT_SOURCE),
+            Some(SharedHost::Sink(host)) => Self((host.get() as u32) << FlowLabel::BITS),
         }
     }
 
-    /// The same host for a flow that goes the other way.
+    /// The same host for a flow in the opposite direction.
     pub(crate) const fn turned(self) -> Self {
         Self(self.0 ^ Self::AT_SOURCE)
     }
 }
 
-/// Which flow a packet belongs to, by its number among the routes, and which host that flow shares.
+/// The flow of a packet and the host that this flow shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FlowId(u32);
+pub(crate) struct FlowLabel(u32);
 
-impl FlowId {
-    /// Four generations of as many streams as timers can tell apart, and the flows of a specification.
+impl FlowLabel {
+    /// Enough for four generations of as many streams as timers can tell apart, and for the flows
+    /// of a specification.
     const BITS: u32 = 24;
     const NUMBER: u32 = (1 << Self::BITS) - 1;
 
     #[inline]
-    pub(crate) const fn new(number: u32, host: HostMark) -> Self {
-        debug_assert!(number <= Self::NUMBER);
-        Self(number | host.0)
+    pub(crate) const fn new(flow: FlowId, host: HostMark) -> Self {
+        debug_assert!(flow.get() <= Self::NUMBER);
+        Self(flow.get() | host.0)
     }
 
     #[inline]
-    pub(crate) const fn number(self) -> u32 {
-        self.0 & Self::NUMBER
+    pub(crate) const fn id(self) -> FlowId {
+        FlowId::new(self.0 & Self::NUMBER)
     }
 
-    #[inline]
-    pub(crate) const fn index(self) -> usize {
-        self.number() as usize
-    }
-
-    /// The hosts at source and sink. One that is not shared has the flow's number, beyond those of shared ones.
+    /// The hosts at source and sink. A host of one flow has the flow's number, beyond those of
+    /// shared hosts.
     const fn ends(self) -> (HostHash, HostHash) {
-        let own = HostHash(self.number() + 1 + HostNumber::MOST as u32);
+        let own = HostHash(self.id().get() + 1 + HostNumber::MOST as u32);
         match self.0 >> Self::BITS & HostNumber::MOST as u32 {
             0 => (own, own),
             host if self.0 & HostMark::AT_SOURCE != 0 => (HostHash(host), own),
@@ -73,20 +74,21 @@ impl FlowId {
     }
 }
 
-/// A packet. UDP packets use the segment's `number` and `timestamp` and no flags, but for answers, which travel from sink to source.
+/// A packet. UDP packets use the segment's `number` and `timestamp` and no flags; answers of an
+/// echo, which travel from sink to source, have the flags of an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SimPacket {
     pub(crate) segment: Segment,
-    pub(crate) flow: FlowId,
+    pub(crate) flow: FlowLabel,
     /// IP length in bytes.
     pub(crate) ip_len: u16,
     pub(crate) ds: DsField,
-    /// How many links of its route lie behind it.
+    /// Hops of its route that lie behind it.
     pub(crate) hop: u8,
 }
 
 impl SimPacket {
-    /// Stands where there is no packet.
+    /// Fills places without a packet.
     pub(crate) const NONE: Self = Self {
         segment: Segment {
             number: 0,
@@ -97,23 +99,39 @@ impl SimPacket {
             flags: Flags(0),
             ce: 0,
         },
-        flow: FlowId(0),
+        flow: FlowLabel(0),
         ip_len: 0,
         ds: DsField(0),
         hop: 0,
     };
 
-    /// Travels from sink to source?
+    /// Whether it travels from sink to source.
     #[inline]
     pub(crate) fn is_reverse(&self) -> bool {
         self.segment.flags.has(Flags::ACK)
     }
+
+    /// The ticket of a packet of a host outside; `None` for packets of simulated hosts in a world
+    /// with such hosts.
+    ///
+    /// It travels in the segment's delay field: a packet has no room for another field, and only
+    /// simulated senders, which never see this packet, read that one.
+    #[inline]
+    pub(crate) fn ticket(&self) -> Option<Ticket> {
+        NonZeroU32::new(self.segment.delay).map(Ticket)
+    }
+
+    /// The segment of a host outside with its ticket; see [`ticket`](Self::ticket).
+    pub(crate) const fn ticketed(segment: Segment, ticket: Ticket) -> Segment {
+        Segment { delay: ticket.0.get(), ..segment }
+    }
 }
 
-/// What queues tell flows apart by. Both directions of a flow differ, as a hash over addresses and ports would.
+/// Tells flows apart in queues. The two directions of a flow differ, as a hash over addresses and
+/// ports would.
 #[inline]
-pub(crate) const fn flow_hash(flow: u32, is_reverse: bool) -> FlowHash {
-    FlowHash(flow << 1 | is_reverse as u32)
+pub(crate) const fn flow_hash(flow: FlowId, is_reverse: bool) -> FlowHash {
+    FlowHash(flow.get() << 1 | is_reverse as u32)
 }
 
 impl Packet for SimPacket {
@@ -131,7 +149,7 @@ impl Packet for SimPacket {
     }
     #[inline]
     fn flow(&self) -> FlowHash {
-        flow_hash(self.flow.number(), self.is_reverse())
+        flow_hash(self.flow.id(), self.is_reverse())
     }
     #[inline]
     fn class(&self) -> Class {
@@ -157,7 +175,8 @@ fn pure_ack(segment: &Segment) -> PureAck {
         let start = if is_below { segment.number.saturating_sub(offset) } else { segment.number + offset };
         *range = SackRange { start, end: start + u64::from(block.len) };
     }
-    // The count of marked packets as the three bits of accurate ECN show it. Connections with the classic echo only count, too.
+    // The count of marked packets as the three bits of accurate ECN show it. It is kept on
+    // connections with the classic echo, too.
     let [ece, cwr] = [Flags::ECE, Flags::CWR].map(|flag| u8::from(segment.flags.has(flag)));
     let echo = segment.ce << 2 & 0b1_1100 | ece << 1 | cwr;
     PureAck { number: segment.number, echoed: segment.timestamp, echo, sack }
@@ -177,11 +196,11 @@ mod tests {
     fn hosts_follow_the_direction() {
         let host = HostNumber::new(127).expect("in range");
         let with = |shared: Option<SharedHost>, flags| {
-            let flow = FlowId::new(7, HostMark::of(shared));
+            let flow = FlowLabel::new(FlowId::new(7), HostMark::of(shared));
             let segment = Segment { flags, ..Segment::default() };
             let ds = DsField::new(Class::DEFAULT, Ecn::NotEct);
             let packet = SimPacket { segment, flow, ip_len: 100, ds, hop: 0 };
-            assert_eq!(packet.flow.number(), 7);
+            assert_eq!(packet.flow.id(), FlowId::new(7));
             let Hosts { source, destination } = packet.hosts();
             (source.0, destination.0)
         };
@@ -206,8 +225,13 @@ mod tests {
     #[test]
     fn marking_keeps_the_class() {
         let ds = DsField::new(Class::new(5), Ecn::Ect1);
-        let mut packet =
-            SimPacket { segment: Segment::default(), flow: FlowId::new(0, HostMark::default()), ip_len: 100, ds, hop: 0 };
+        let mut packet = SimPacket {
+            segment: Segment::default(),
+            flow: FlowLabel::new(FlowId::new(0), HostMark::default()),
+            ip_len: 100,
+            ds,
+            hop: 0,
+        };
         assert_eq!((packet.class(), packet.ecn()), (Class::new(5), Ecn::Ect1));
         packet.set_ce();
         assert_eq!((packet.class(), packet.ecn()), (Class::new(5), Ecn::Ce));

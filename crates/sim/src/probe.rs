@@ -1,15 +1,17 @@
-//! Measuring one link: time averages, sojourn times, sent bits, fingerprints, packet events.
+//! Measurement of one link: time averages, sojourn times, sent bits, fingerprints, packet events.
 
+use crate::ids::{FlowId, IdVec, LinkId};
 use crate::losses::{FlowSignals, LossEvents};
 use crate::outcome::SojournHistogram;
 use crate::packet::SimPacket;
 use crate::settle::SettleProbe;
 use crate::watch::Watch;
+use crate::world::Ticket;
 use goodqueue_aqm::{Counters, Dropped, Packet, QueueView, Reason, Sink};
 use goodqueue_trace::{PacketEvent, PacketEventKind, TimeCounts, empty_histogram};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Bytes, Duration, Instant};
 
-/// The time average of what waits, by adding up value times duration between changes.
+/// The time average of the backlog: the sum of backlog times duration between changes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct QueueIntegral {
     last: Instant,
@@ -18,7 +20,7 @@ pub(crate) struct QueueIntegral {
 }
 
 impl QueueIntegral {
-    /// `waiting` has been the same since the last call.
+    /// Adds the time since the last call, in which `waiting` did not change.
     #[inline]
     pub(crate) fn advance(&mut self, now: Instant, waiting: QueueView) {
         let span = u128::from(now.since(self.last).as_nanos());
@@ -39,13 +41,13 @@ impl QueueIntegral {
     }
 }
 
-/// Sojourn times at one link, apart for each group and direction; room for the counts is made when it is first needed.
+/// Sojourn times at one link by group and direction. Counts are allocated when first needed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SojournTable {
     lines: Vec<Option<TimeCounts>>,
 }
 
-/// The line of a [`SojournTable`] that packets of a group use.
+/// The line of a [`SojournTable`] for packets of a group.
 #[inline]
 pub(crate) fn sojourn_line(group: u16, is_reverse: bool) -> usize {
     usize::from(group) << 1 | usize::from(is_reverse)
@@ -77,7 +79,7 @@ impl SojournTable {
         }
     }
 
-    /// Of all packets.
+    /// The sojourn times of all packets.
     pub(crate) fn total(&self) -> SojournHistogram {
         let mut sum = empty_histogram();
         self.lines.iter().flatten().for_each(|counts| counts.add_to(&mut sum));
@@ -85,27 +87,27 @@ impl SojournTable {
     }
 }
 
-/// What is measured at one link.
+/// Measurements of one link.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkProbe {
     pub(crate) name: String,
-    /// Number among the observed links, if it is one.
+    /// Number among the observed links; `None` for others.
     pub(crate) observed: Option<u32>,
     pub(crate) integral: QueueIntegral,
     pub(crate) sojourn: SojournTable,
     pub(crate) sojourn_nanos: u128,
-    /// Bytes whose transmission ended in the measured part, framing included; summed from transmission ends.
+    /// Bytes whose transmission ended in the measured part, framing included.
     pub(crate) sent_bytes: u64,
     pub(crate) at_warmup: Counters,
     measuring_from: Instant,
     measuring_until: Instant,
-    /// Since the last sample: sojourn times and departures.
+    /// Sums since the last sample.
     pub(crate) recent_sojourn_nanos: u64,
     pub(crate) recent_departures: u64,
     pub(crate) recent_sent_bytes: u64,
-    /// What few links need; one test a packet for all of it.
+    /// What few links need, behind one test per packet.
     pub(crate) extras: Option<Box<Extras>>,
-    /// Bytes on the wire in the measured part, by the same lines as sojourn times.
+    /// Bytes sent in the measured part, by the lines of the sojourn times.
     pub(crate) line_bytes: Vec<u64>,
 }
 
@@ -129,17 +131,18 @@ impl LinkProbe {
         }
     }
 
-    /// The measured part begins.
+    /// Begins the measured part.
     pub(crate) fn restart(&mut self, now: Instant, waiting: QueueView, counters: Counters) {
         self.integral.advance(now, waiting);
         self.integral.restart();
         self.at_warmup = counters;
     }
 
-    /// A packet's transmission starts now, after `sojourn`, and ends at `end` with `wire_bytes` on the wire; `line` is that of its
-    /// group ([`sojourn_line`]).
+    /// Records a packet whose transmission starts now, after `sojourn`, with `wire_bytes` on the
+    /// wire; `line` is that of its group ([`sojourn_line`]). When its transmission ends,
+    /// [`transmitted`](Self::transmitted) follows.
     #[inline(always)]
-    pub(crate) fn departed(&mut self, now: Instant, line: usize, sojourn: Duration, end: Instant, wire_bytes: u64) {
+    pub(crate) fn departed(&mut self, now: Instant, line: usize, sojourn: Duration, wire_bytes: u64) {
         if self.observed.is_none() {
             return;
         }
@@ -150,24 +153,29 @@ impl LinkProbe {
         self.recent_sojourn_nanos += sojourn.as_nanos();
         self.recent_departures += 1;
         self.recent_sent_bytes += wire_bytes;
-        if end > self.measuring_from && end <= self.measuring_until {
-            self.sent_bytes += wire_bytes;
-            if let Some(bytes) = self.line_bytes.get_mut(line) {
-                *bytes += wire_bytes;
-            }
-        }
         if let Some(extras) = &mut self.extras {
             extras.departed(now, sojourn, wire_bytes);
         }
     }
 
-    /// What few links need, to be filled in.
+    /// Counts a packet whose transmission ends at `end`.
+    #[inline(always)]
+    pub(crate) fn transmitted(&mut self, end: Instant, line: usize, wire_bytes: u64) {
+        if self.observed.is_some() && end > self.measuring_from && end <= self.measuring_until {
+            self.sent_bytes += wire_bytes;
+            if let Some(bytes) = self.line_bytes.get_mut(line) {
+                *bytes += wire_bytes;
+            }
+        }
+    }
+
+    /// The measurements that few links need.
     pub(crate) fn extras(&mut self) -> &mut Extras {
         self.extras.get_or_insert_default()
     }
 }
 
-/// What is kept of links whose rate changes, and of links that somebody watches.
+/// Measurements of links whose rate changes, and of links that somebody watches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Extras {
     pub(crate) settle: Option<SettleProbe>,
@@ -186,55 +194,60 @@ impl Extras {
     }
 }
 
-/// Where queues report drops and marks; also the running fingerprint and the optional packet log.
+/// Takes the drops and marks of queues; keeps the running fingerprint and the optional packet log.
 #[derive(Clone, Debug)]
-pub(crate) struct Tap {
-    pub(crate) now: Instant,
-    pub(crate) link: u32,
+pub(crate) struct EventRecorder {
+    now: Instant,
+    link: LinkId,
     /// Number of the link among the observed ones; `None` keeps its packets out of the log.
-    pub(crate) observed: Option<u32>,
-    pub(crate) flows: Vec<FlowSignals>,
-    /// One for each link with a queue.
-    pub(crate) losses: Vec<LossEvents>,
+    observed: Option<u32>,
+    pub(crate) flows: IdVec<FlowId, FlowSignals>,
+    pub(crate) losses: IdVec<LinkId, LossEvents>,
     pub(crate) fingerprint: u64,
     pub(crate) log: Option<Vec<PacketEvent>>,
-    /// Packets of hosts outside that will never arrive, by their owners' numbers; `None` in worlds without such hosts.
-    pub(crate) lost: Option<Vec<u32>>,
+    /// Tickets of packets of hosts outside that will never arrive; `None` in worlds without such
+    /// hosts.
+    pub(crate) lost: Option<Vec<Ticket>>,
 }
 
 const DEPARTED: u64 = 1;
 const DROPPED: u64 = 2;
 const MARKED: u64 = 3;
 
-impl Tap {
-    /// What follows happens now, at link `link`.
+impl EventRecorder {
+    pub(crate) fn new(losses: IdVec<LinkId, LossEvents>, log: Option<Vec<PacketEvent>>) -> Self {
+        let link = LinkId::new(0);
+        Self { now: Instant::ZERO, link, observed: None, flows: IdVec::new(), losses, fingerprint: 0, log, lost: None }
+    }
+
+    /// Sets the time and the link of the events that follow.
     #[inline]
-    pub(crate) fn aim(&mut self, now: Instant, link: u32, observed: Option<u32>) {
+    pub(crate) fn at(&mut self, now: Instant, link: LinkId, observed: Option<u32>) -> &mut Self {
         self.now = now;
         self.link = link;
         self.observed = observed;
+        self
     }
 
     /// Folds one packet event into the fingerprint.
     #[inline]
-    fn stamp(&mut self, kind: u64, packet: &SimPacket) {
-        let word = self.now.as_nanos() ^ (u64::from(packet.flow.number()) << 40) ^ (kind << 61) ^ (u64::from(self.link) << 32);
+    fn fold(&mut self, kind: u64, packet: &SimPacket) {
+        let (flow, link) = (u64::from(packet.flow.id().get()), u64::from(self.link.get()));
+        let word = self.now.as_nanos() ^ (flow << 40) ^ (kind << 61) ^ (link << 32);
         let mixed = (self.fingerprint ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ packet.segment.number;
         self.fingerprint = mixed.rotate_left(29);
     }
 
     /// `packet` will never arrive.
-    pub(crate) fn forget(&mut self, packet: &SimPacket) {
-        if let Some(lost) = &mut self.lost
-            && packet.segment.delay != 0
-        {
-            lost.push(packet.segment.delay);
+    pub(crate) fn record_loss(&mut self, packet: &SimPacket) {
+        if let Some(lost) = &mut self.lost {
+            lost.extend(packet.ticket());
         }
     }
 
     #[inline]
     pub(crate) fn departed(&mut self, packet: &SimPacket, sojourn: Duration) {
-        self.stamp(DEPARTED, packet);
+        self.fold(DEPARTED, packet);
         if self.log.is_some() {
             self.record(packet, PacketEventKind::Departed { sojourn });
         }
@@ -253,7 +266,7 @@ impl Tap {
             log.push(PacketEvent {
                 at: self.now,
                 link,
-                flow: packet.flow.number(),
+                flow: packet.flow.id().get(),
                 number: packet.segment.number,
                 len: u32::from(packet.ip_len),
                 kind,
@@ -262,15 +275,14 @@ impl Tap {
     }
 }
 
-impl Sink<SimPacket> for Tap {
+impl Sink<SimPacket> for EventRecorder {
     fn dropped(&mut self, packet: SimPacket, drop: Dropped) {
-        self.stamp(DROPPED, &packet);
-        self.forget(&packet);
+        self.fold(DROPPED, &packet);
+        self.record_loss(&packet);
         if !packet.is_reverse() {
-            let flow = &mut self.flows[packet.flow.index()];
-            // TCP numbers bytes, UDP packets.
-            flow.lose(packet.segment.number, packet.segment.number + u64::from(packet.segment.data_len().max(1)));
-            self.losses[self.link as usize].lose(self.now, flow);
+            let flow = &mut self.flows[packet.flow.id()];
+            flow.lose(&packet.segment);
+            self.losses[self.link].lose(self.now, flow);
         }
         if self.log.is_some() {
             let sojourn = self.now.since(drop.enqueued_at);
@@ -279,9 +291,9 @@ impl Sink<SimPacket> for Tap {
     }
 
     fn marked(&mut self, packet: &SimPacket, reason: Reason) {
-        self.stamp(MARKED, packet);
+        self.fold(MARKED, packet);
         if !packet.is_reverse() {
-            self.flows[packet.flow.index()].marked += 1;
+            self.flows[packet.flow.id()].mark(&packet.segment);
         }
         if self.log.is_some() {
             self.record(packet, PacketEventKind::Marked { reason });
@@ -289,8 +301,8 @@ impl Sink<SimPacket> for Tap {
     }
 }
 
-/// Link bytes of a packet.
+/// Bytes of a packet on the link, framing included.
 #[inline]
-pub(crate) fn wire_bytes(packet: &SimPacket, overhead: goodqueue_units::Bytes) -> goodqueue_units::Bytes {
+pub(crate) fn wire_bytes(packet: &SimPacket, overhead: Bytes) -> Bytes {
     packet.len() + overhead
 }

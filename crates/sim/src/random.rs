@@ -10,7 +10,8 @@ pub(crate) fn exponential(rng: &mut Rng, mean: f64) -> f64 {
     -mean * log(1.0 - rng.uniform())
 }
 
-/// Normally distributed, mean 0 and variance 1 (Box and Muller 1958; the second number of a pair is not used).
+/// Normally distributed, mean 0 and variance 1 (Box and Muller 1958; the second number of a pair is
+/// discarded).
 pub(crate) fn normal(rng: &mut Rng) -> f64 {
     let radius = sqrt(-2.0 * log(1.0 - rng.uniform()));
     radius * cos(2.0 * PI * rng.uniform())

@@ -1,9 +1,12 @@
-//! What programs do with connections: transfers, web pages, video. One file a model.
+//! Models of programs that use connections: transfers, web pages, video. One file per model.
 //!
-//! A session owns a few *channels*, each carrying one TCP connection after another, and hears of rare events only: a timer fired, everything
-//! sent on a channel has arrived or has been acknowledged. It answers with actions. It knows no packets and no clock, so a test of a model is a loop.
+//! A session owns a few *channels*, each of which carries one TCP connection after another. It is
+//! notified of rare events only: a timer fired, everything sent on a channel has arrived or has
+//! been acknowledged. It answers with actions. It knows no packets and no clock, so that a test of
+//! a model is a loop.
 //!
-//! A channel carries data from source to sink and, for models that ask first, requests the other way.
+//! A channel carries data from source to sink and, for models that ask first, requests in the
+//! opposite direction.
 
 mod bulk_with_pauses;
 mod channels;
@@ -28,19 +31,20 @@ pub(crate) use video::VideoReading;
 /// Number of a channel within its session, from zero.
 pub(crate) type Channel = u32;
 
-/// Connections a session may have open at once, however few sessions there are; what comes on top is refused and counted.
+/// Connections that a session may have open at once, however few sessions there are. Transfers
+/// beyond are refused and counted.
 pub(crate) const MOST_OPEN: u32 = 100_000;
 
-/// Which way something is sent on a channel.
+/// The direction of a message on a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Direction {
     /// From the sink, which asks.
     Request,
     /// From the source.
     Data,
 }
 
-/// Round trips of a transfer on a new connection, handshake included, and on an open one.
+/// Round trips of a transfer on a new connection, handshake included, and on an open connection.
 const ROUND_TRIPS_FRESH: u64 = 2;
 const ROUND_TRIPS_OPEN: u64 = 1;
 
@@ -53,82 +57,84 @@ pub(crate) enum After {
     Close,
 }
 
-/// What a session is told.
+/// An event that a session is notified of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// It may begin.
+    /// The session may begin.
     Start,
-    /// It must begin nothing new.
+    /// The session must begin nothing new.
     Stop,
-    /// The time it asked for with [`Action::Wake`] has come.
+    /// The time of an [`Action::Wake`] has come.
     Alarm,
-    /// The time it asked for with [`Action::WakeChannel`] has come.
+    /// The time of an [`Action::WakeChannel`] has come.
     ChannelAlarm(Channel),
     /// The first byte of the data being sent has arrived.
     FirstByte(Channel),
     /// All of the message being sent has arrived.
-    Arrived(Channel, Way),
-    /// All that was sent this way has been acknowledged.
-    Acknowledged(Channel, Way),
+    Arrived(Channel, Direction),
+    /// Everything sent in this direction has been acknowledged.
+    Acknowledged(Channel, Direction),
 }
 
-/// What a session wants.
+/// An action that a session asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// A new connection on a channel, in place of the one before. A channel not used before must be the next one in number.
+    /// Opens a new connection on a channel, in place of the previous one. An unused channel must be
+    /// the next in number.
     Connect(Channel),
-    /// A message on a channel.
-    Send { channel: Channel, way: Way, bytes: u64, after: After },
-    /// To be told [`Event::Alarm`].
+    /// Sends a message on a channel.
+    Send { channel: Channel, direction: Direction, bytes: u64, after: After },
+    /// Requests an [`Event::Alarm`].
     Wake(Instant),
-    /// To be told [`Event::ChannelAlarm`].
+    /// Requests an [`Event::ChannelAlarm`].
     WakeChannel(Channel, Instant),
-    /// Something to be measured.
-    Note(Note),
+    /// Something to be recorded.
+    Measure(Measurement),
 }
 
-/// Something worth measuring.
+/// A measurement of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Note {
+pub(crate) enum Measurement {
     /// A transfer begins.
     Began,
-    /// A transfer of so many bytes, begun at `began`, is complete now. At least so many round trips were needed.
+    /// A transfer of `bytes`, begun at `began`, is complete now. It needed at least `round_trips`.
     Complete { began: Instant, bytes: u64, round_trips: u64 },
-    /// The first byte of what was asked for at `since` is here.
+    /// The first byte of the response to a request at `since` has arrived.
     FirstByte { since: Instant },
     /// A page begun at `began` is complete now.
     Page { began: Instant },
-    /// Playing begins, of what was asked for at `since`.
+    /// A video that was requested at `since` begins to play.
     Playing { since: Instant },
     /// A transfer could not begin: too many are open.
     Refused,
 }
 
-/// What a model works with while it handles an event.
-pub(crate) struct Desk<'a> {
+/// What a model works with while it handles an event: the time, random numbers, and room for
+/// actions.
+pub(crate) struct SessionContext<'a> {
     pub(crate) now: Instant,
     pub(crate) rng: &'a mut Rng,
     pub(crate) actions: &'a mut Vec<Action>,
 }
 
-impl Desk<'_> {
+impl SessionContext<'_> {
     fn act(&mut self, action: Action) {
         self.actions.push(action);
     }
 
-    fn note(&mut self, note: Note) {
-        self.act(Action::Note(note));
+    fn measure(&mut self, measurement: Measurement) {
+        self.act(Action::Measure(measurement));
     }
 
-    fn send(&mut self, channel: Channel, way: Way, bytes: u64, after: After) {
-        self.act(Action::Send { channel, way, bytes: bytes.max(1), after });
+    fn send(&mut self, channel: Channel, direction: Direction, bytes: u64, after: After) {
+        self.act(Action::Send { channel, direction, bytes: bytes.max(1), after });
     }
 
     fn wake_in(&mut self, span: Duration) {
         self.act(Action::Wake(self.now + span));
     }
 
-    /// Uniform between the two ends of a span.
+    /// Draws uniformly between the two ends of a span.
     fn between(&mut self, (low, high): (Duration, Duration)) -> Duration {
         low + Duration::ns(self.rng.below(high.saturating_sub(low).as_nanos().saturating_add(1)))
     }
@@ -146,7 +152,7 @@ pub(crate) enum Session {
 }
 
 impl Session {
-    /// The session a specification describes, with at most `most_open` connections at once.
+    /// The session of a specification, with at most `most_open` connections at once.
     pub(crate) fn new(spec: &SessionSpec, most_open: u32) -> Self {
         match spec {
             SessionSpec::BulkWithPauses { size, pause, connection } => {
@@ -162,12 +168,17 @@ impl Session {
         }
     }
 
-    /// Does it ask before anything is sent to it?
-    pub(crate) fn asks(&self) -> bool {
+    /// Whether the sink asks before anything is sent to it.
+    pub(crate) const fn is_asked(spec: &SessionSpec) -> bool {
+        !matches!(spec, SessionSpec::BulkWithPauses { .. } | SessionSpec::Short { .. } | SessionSpec::List { .. })
+    }
+
+    /// As [`is_asked`](Self::is_asked).
+    pub(crate) const fn asks(&self) -> bool {
         !matches!(self, Self::BulkWithPauses(_) | Self::Short(_) | Self::List(_))
     }
 
-    /// Channels it may need at once, of kinds that need a fixed number.
+    /// Channels that a session of a kind with a fixed number may need at once.
     pub(crate) fn fixed_channels(spec: &SessionSpec) -> u32 {
         match spec {
             SessionSpec::Page(page) => page.connections,
@@ -175,19 +186,19 @@ impl Session {
         }
     }
 
-    /// Tells it what happened; what it wants is added to the desk's actions.
-    pub(crate) fn handle(&mut self, event: Event, desk: &mut Desk<'_>) {
+    /// Handles an event and adds actions to those of the context.
+    pub(crate) fn handle(&mut self, event: Event, context: &mut SessionContext<'_>) {
         match self {
-            Self::BulkWithPauses(model) => model.handle(event, desk),
-            Self::Short(model) => model.handle(event, desk),
-            Self::List(model) => model.handle(event, desk),
-            Self::Web(model) => model.handle(event, desk),
-            Self::Page(model) => model.handle(event, desk),
-            Self::Video(model) => model.handle(event, desk),
+            Self::BulkWithPauses(model) => model.handle(event, context),
+            Self::Short(model) => model.handle(event, context),
+            Self::List(model) => model.handle(event, context),
+            Self::Web(model) => model.handle(event, context),
+            Self::Page(model) => model.handle(event, context),
+            Self::Video(model) => model.handle(event, context),
         }
     }
 
-    /// What a video has played so far; `None` for other models.
+    /// The playback of a video so far; `None` for other models.
     pub(crate) fn video(&mut self, now: Instant) -> Option<VideoReading> {
         match self {
             Self::Video(model) => Some(model.reading(now)),
@@ -196,7 +207,7 @@ impl Session {
     }
 }
 
-/// A whole number from 1 to `most`.
+/// Rounds up to a whole number from 1 to `most`.
 fn round_up(number: f64, most: u64) -> u64 {
     // The cast saturates, and takes a NaN to zero.
     ((number + 0.999_999) as u64).clamp(1, most)

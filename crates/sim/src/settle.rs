@@ -1,24 +1,26 @@
 //! How long a queue needs to find its new level after its link's rate has changed.
 //!
-//! Between two changes lies a phase; its second half counts as its steady state. The sojourn time has settled when its moving median over
-//! 100 ms stays, for a second, within the greater of 1.5 times the algorithm's target (if it has one) and the 95th percentile of the steady
-//! state. The utilisation has settled when its moving mean over 500 ms stays, for a second, at or above 95 % of the steady state's. What does
-//! not settle before the phase ends counts with the phase's length, and as censored.
+//! Between two changes lies a phase, whose second half counts as its steady state. The sojourn time
+//! has settled when its moving median over 100 ms stays, for a second, within the greater of 1.5
+//! times the algorithm's target (if it has one) and the 95th percentile of the steady state. The
+//! utilization has settled when its moving mean over 500 ms stays, for a second, at or above 95 %
+//! of the steady state's. A phase that ends before it has settled counts with its length, and as
+//! censored.
 
 use goodqueue_units::{Duration, Instant};
 
 /// Sojourn times are looked at in bins this long.
 const BIN: Duration = Duration::ms(10);
-/// So many bins make the moving median.
+/// Bins of the moving median.
 const MEDIAN_BINS: usize = 10;
-/// And so many the moving mean of the utilisation.
+/// Bins of the moving mean of the utilization.
 const MEAN_BINS: usize = 50;
-/// So many bins it has to stay.
+/// Bins for which a figure has to stay.
 const HOLD_BINS: usize = 100;
-/// At most so many sojourn times are kept of a bin, evenly spread.
+/// Most sojourn times kept per bin, evenly spread.
 const MOST_SAMPLES: usize = 64;
 
-/// A bin: some of its sojourn times, and what was sent.
+/// A bin: some of its sojourn times, and the bytes sent.
 #[derive(Clone, Debug, Default)]
 struct Bin {
     /// In microseconds, rounded.
@@ -27,18 +29,20 @@ struct Bin {
     longest_us: u32,
 }
 
-/// What is kept of one link to judge it at the end.
+/// Measurements of one link, evaluated at the end.
 #[derive(Clone, Debug)]
 pub(crate) struct SettleProbe {
     changes: Vec<Instant>,
     target: Option<Duration>,
     bins: Vec<Bin>,
-    /// Of the running bin: departures so far, and one of how many is kept.
+    /// Current bin: departures counted so far, and the sampling stride (every n-th sojourn time is
+    /// kept).
     seen: u32,
     stride: u32,
 }
 
-/// What a link's rate changes led to, over all phases that begin with one within the measured part.
+/// The response to a link's rate changes, over all phases that begin with a change in the measured
+/// part.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Settling {
     /// Phases judged.
@@ -47,7 +51,7 @@ pub struct Settling {
     pub sojourn_mean_s: f64,
     /// Longest.
     pub sojourn_max_s: f64,
-    /// Mean time until the utilisation has settled, in seconds.
+    /// Mean time until the utilization has settled, in seconds.
     pub utilization_mean_s: f64,
     /// Longest.
     pub utilization_max_s: f64,
@@ -58,7 +62,8 @@ pub struct Settling {
 }
 
 impl SettleProbe {
-    /// `changes` are the instants at which the rate changes, in order; `target` is what the algorithm aims at.
+    /// `changes` are the times of the rate changes, in order; `target` is the delay that the
+    /// algorithm aims at.
     pub(crate) fn new(changes: Vec<Instant>, target: Option<Duration>) -> Self {
         Self { changes, target, bins: Vec::new(), seen: 0, stride: 1 }
     }
@@ -91,7 +96,8 @@ impl SettleProbe {
         self.seen += 1;
     }
 
-    /// The verdict over phases that begin at or after `from`; the last one ends at `end`. `None` without any.
+    /// The result over phases that begin at or after `from`; the last one ends at `end`. `None`
+    /// without any.
     pub(crate) fn finish(&self, from: Instant, end: Instant) -> Option<Settling> {
         let mut sum = Settling::default();
         for (number, &start) in self.changes.iter().enumerate() {

@@ -1,9 +1,11 @@
-//! What a world is made of: links, flows and what to record. Plain values; everything random is drawn from `seed`.
+//! The specification of a world: links, flows and recording. Plain values; everything random is
+//! drawn from `seed`.
 
 use crate::outcome::Content;
 use goodqueue_aqm::own::OwnKind;
 use goodqueue_aqm::spec::{Chosen, KindSpec, Value};
 use goodqueue_aqm::{EcnPolicy, Limit};
+use goodqueue_line::RateSpec;
 use goodqueue_tcp::{CcConfig, ReceiverConfig, SenderConfig};
 use goodqueue_units::{Bytes, Class, Duration, Instant, Rate};
 use std::sync::Arc;
@@ -26,13 +28,13 @@ pub struct WorldSpec {
     pub duration: Duration,
     /// Root of every random stream of this world.
     pub seed: u64,
-    /// What to record beside the summary figures.
+    /// What to record besides the summary figures.
     pub recording: Recording,
 }
 
 impl WorldSpec {
-    /// One group of flows whose way is link 0 and whose way back is link 1: this link, and a wire of its rate and delay. Measured from the start,
-    /// for a second.
+    /// One group of flows whose forward route is link 0 and whose reverse route is link 1: this
+    /// link, and a wire of its rate and delay. Measured from the start, for one second.
     #[must_use]
     pub fn line(link: LinkSpec, flows: Vec<FlowSpec>) -> Self {
         let back = LinkSpec { name: format!("{}.up", link.name), queue: QueueSpec::Unlimited, observed: false, ..link.clone() };
@@ -55,32 +57,33 @@ pub struct LinkSpec {
     pub name: String,
     /// Transmission rate.
     pub rate: RateSpec,
-    /// Depth of a token bucket, for a shaper in place of a wire: after a pause this many bytes, framing included, take no time. Zero for a
-    /// wire. Only with a constant rate.
+    /// Depth of a token bucket, for a shaper in place of a wire: after a pause this many bytes,
+    /// framing included, take no time. Zero for a wire. Only with a constant rate.
     pub burst: Bytes,
     /// One-way propagation delay.
     pub delay: Duration,
-    /// Random extra delay of each packet, uniform from zero to this, order kept. Only for links without queue: hosts are not
-    /// metronomes, and simulated ones that were would lock into phase with a bottleneck of commensurable rate (Floyd and
-    /// Jacobson 1991).
+    /// Random extra delay of each packet, uniform from zero to this; the order of packets is kept.
+    /// Only for links without queue. Real hosts are irregular; perfectly regular ones would lock
+    /// into phase with a bottleneck of commensurable rate (Floyd and Jacobson 1991).
     pub jitter: Duration,
     /// Framing bytes added to each packet on this link.
     pub overhead: Bytes,
     /// Largest packet without framing.
     pub mtu: Bytes,
-    /// What waits in front of the transmitter.
+    /// The queue in front of the transmitter.
     pub queue: QueueSpec,
     /// Probability that a transmitted packet is lost on the wire, in [0, 1).
     pub loss: f64,
-    /// While this many packets or bytes wait here, the transmitters of links that lead here stay silent (Ethernet pause frames, or a
-    /// driver that stops its stack; without delay). `None`: they never hear of it. Needs a queue, here and before.
+    /// Flow control: while this many packets or bytes wait here, the transmitters of links that
+    /// lead here pause (Ethernet pause frames, or a driver that stops its stack; without delay).
+    /// `None`: they never pause. Needs a queue, here and there.
     pub flow_control: Option<Limit>,
-    /// Record and report it?
+    /// Whether to record and report it.
     pub observed: bool,
 }
 
 impl LinkSpec {
-    /// A wire for packets of up to 1500 bytes: no framing, no loss, no limit to what waits, not observed.
+    /// A wire for packets of up to 1500 bytes: no framing, no loss, no limit, not observed.
     pub fn wire(name: impl Into<String>, rate: Rate, delay: Duration) -> Self {
         Self {
             name: name.into(),
@@ -104,7 +107,7 @@ impl LinkSpec {
     }
 }
 
-/// What waits in front of a transmitter.
+/// The queue in front of a transmitter.
 #[derive(Clone, Debug)]
 pub enum QueueSpec {
     /// A FIFO without limit, for access links that are never the subject. Needs a constant rate.
@@ -141,28 +144,6 @@ impl QueueSpec {
     }
 }
 
-/// A link's rate over time.
-#[derive(Clone, Debug)]
-pub enum RateSpec {
-    /// Always the same.
-    Constant(Rate),
-    /// From each instant on, this rate; the first entry is at time zero, instants rise strictly.
-    Steps(Vec<(Instant, Rate)>),
-    /// Recorded delivery opportunities, repeated from their start when they end.
-    Trace(Arc<OpportunityTrace>),
-}
-
-/// Recorded delivery opportunities (mahimahi format): each carries up to 1500 bytes, several packets may share one byte by
-/// byte, and what is not used at once is lost.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OpportunityTrace {
-    /// (time since the start of the trace, bytes that may leave then); times rise strictly and lie in (0, period], bytes are
-    /// positive. What a recording has at time zero belongs to the end of the period.
-    pub opportunities: Vec<(Duration, Bytes)>,
-    /// After this time the trace starts again: the last opportunity's time or later, not zero.
-    pub period: Duration,
-}
-
 /// One flow: a source, a sink, and the links between them.
 #[derive(Clone, Debug)]
 pub struct FlowSpec {
@@ -172,7 +153,8 @@ pub struct FlowSpec {
     pub index: u32,
     /// Links from source to sink, in order; at least one.
     pub forward: Vec<LinkId>,
-    /// Links from sink to source, in order; at least one where the sink answers ([`SourceSpec::is_answered`]).
+    /// Links from sink to source, in order; at least one where the sink answers
+    /// ([`SourceSpec::is_answered`]).
     pub reverse: Vec<LinkId>,
     /// When it starts.
     pub start: Instant,
@@ -180,11 +162,12 @@ pub struct FlowSpec {
     pub stop: Option<Instant>,
     /// Class of its packets, both ways.
     pub class: Class,
-    /// How much of a link it is to get beside others, both ways, where the queue weighs flows; above zero, 1 for most.
+    /// Share of a link relative to other flows, in both directions, where the queue has weights;
+    /// above zero, usually 1.
     pub weight: f64,
-    /// The end of it that is a host of several flows; its other end, or both, are hosts of their own.
+    /// The end that is a host of several flows; the other end, or both, are hosts of their own.
     pub shared_host: Option<SharedHost>,
-    /// What it sends.
+    /// The source of its data.
     pub source: SourceSpec,
 }
 
@@ -207,7 +190,8 @@ impl FlowSpec {
     }
 }
 
-/// A host that is an end of several flows, for queues that tell hosts apart. Hosts of one number are one host.
+/// A host at the end of several flows, for queues that tell hosts apart. Hosts with equal numbers
+/// are one host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedHost {
     /// It sends the flow's data.
@@ -237,10 +221,11 @@ impl HostNumber {
     }
 }
 
-/// What a flow sends. Packet sizes of UDP sources are IP lengths, rates are in IP bits.
+/// The source of a flow. Packet sizes of UDP sources are IP lengths, rates are in IP bits.
 #[derive(Clone, Debug)]
 pub enum SourceSpec {
-    /// A TCP connection; `header` bytes of IP and TCP headers and options are added to each segment (40, or 52 with timestamps).
+    /// A TCP connection. Each segment has `header` bytes of IP and TCP headers and options (40, or
+    /// 52 with timestamps).
     Tcp {
         /// Sender settings.
         sender: SenderConfig,
@@ -249,10 +234,11 @@ pub enum SourceSpec {
         /// IP and TCP header bytes per segment.
         header: Bytes,
     },
-    /// Transfers, pages or video over TCP connections that come and go. Every connection has these settings, at both ends; `data` of the
-    /// sender does not matter. Those that ask first use the flow's way back for their requests.
+    /// Transfers, pages or video over TCP connections that come and go. Every connection has these
+    /// settings at both ends; `data` of the sender is ignored. Requests use the flow's reverse
+    /// route.
     Session {
-        /// What it does.
+        /// The model of the program.
         model: SessionSpec,
         /// Sender settings.
         sender: SenderConfig,
@@ -272,7 +258,7 @@ pub enum SourceSpec {
     },
     /// UDP packets at constant gaps that somebody listens to.
     Call {
-        /// What they carry.
+        /// The content of the packets.
         content: Content,
         /// Time from one packet to the next.
         interval: Duration,
@@ -281,7 +267,8 @@ pub enum SourceSpec {
         /// Codepoint they carry.
         ecn: goodqueue_units::Ecn,
     },
-    /// UDP packets at constant gaps that the sink sends back at once, as long as they came and with the same codepoint: they measure round-trip times.
+    /// UDP packets at constant gaps that the sink returns immediately, with the same length and
+    /// codepoint: they measure round-trip times.
     Echo {
         /// Time from one packet to the next.
         interval: Duration,
@@ -290,7 +277,8 @@ pub enum SourceSpec {
         /// Codepoint they carry, both ways.
         ecn: goodqueue_units::Ecn,
     },
-    /// Frames at constant gaps, each a burst of UDP packets: every `group`-th is large, the others are small.
+    /// Frames at constant gaps, each a burst of UDP packets: every `group`-th frame is large, the
+    /// others are small.
     Frames {
         /// Mean rate in IP bits.
         rate: Rate,
@@ -332,7 +320,8 @@ pub enum SourceSpec {
 }
 
 impl SourceSpec {
-    /// Data without end over TCP with timestamps under this congestion control, all else by default.
+    /// Endless data over TCP with timestamps under this congestion control, with defaults for
+    /// everything else.
     #[must_use]
     pub fn bulk(cc: &'static str) -> Self {
         let sender = SenderConfig { cc: CcConfig { kind: cc, params: Vec::new() }, ..SenderConfig::default() };
@@ -350,14 +339,14 @@ impl SourceSpec {
         }
     }
 
-    /// Does the sink send something back?
+    /// Whether the sink sends something back.
     #[must_use]
     pub const fn is_answered(&self) -> bool {
         self.tcp().is_some() || matches!(self, Self::Echo { .. })
     }
 }
 
-/// What a session does with its connections.
+/// How a session uses its connections.
 #[derive(Clone, Debug)]
 pub enum SessionSpec {
     /// A transfer, a pause, and again.
@@ -400,7 +389,7 @@ pub struct Transfer {
     pub size: Bytes,
 }
 
-/// Is a connection used again?
+/// Whether a connection is reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectionUse {
     /// A new one for each transfer.
@@ -421,7 +410,7 @@ pub enum Arrivals {
 /// Web connections as PackMime-HTTP has them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WebSpec {
-    /// New connections a second, above zero.
+    /// New connections per second, above zero.
     pub connections_per_s: f64,
     /// One request a connection, or several.
     pub version: HttpVersion,
@@ -429,7 +418,7 @@ pub struct WebSpec {
     pub server_delay_scale: Duration,
 }
 
-/// What connections of a web session carry.
+/// The contents of a web session's connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HttpVersion {
     /// One request each.
@@ -478,7 +467,7 @@ pub enum SizeLaw {
     Exponential,
 }
 
-/// What to record beside the summary figures.
+/// What to record besides the summary figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recording {
     /// Sample queues, gauges and senders at this period; `None`: not at all.

@@ -1,23 +1,26 @@
-//! Timers of hosts and rare events, ordered by (time, order of setting).
+//! Timers of hosts and control events, ordered by (time, order of setting).
 //!
-//! Hosts set many timers that are due much later and mostly never matter, so setting one must cost little: it goes into a bucket a quarter of a
-//! millisecond wide, unsorted. Only the bucket that time has reached is sorted. What lies beyond the wheel of buckets waits in a heap.
+//! Hosts set many timers that are due much later and mostly never matter, so setting one must be
+//! cheap: it goes into a bucket a quarter of a millisecond wide, unsorted. Only the bucket that
+//! time has reached is sorted. Timers beyond the wheel of buckets wait in a heap, and so do the
+//! later ones of a sorted bucket into which a timer would have to be inserted far from its end.
 
+use crate::ids::{ControlId, TcpId, UdpId};
 use goodqueue_units::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What a timer concerns.
+/// The host or event that a timer belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// A sender's timer.
-    Sender(u32),
-    /// A receiver's timer.
-    Receiver(u32),
+    /// A TCP sender's timer.
+    Sender(TcpId),
+    /// A TCP receiver's timer.
+    Receiver(TcpId),
     /// A UDP source sends its next packet.
-    Source(u32),
-    /// Something that happens rarely; an index into the world's list.
-    Control(u32),
+    Source(UdpId),
+    /// A control event.
+    Control(ControlId),
 }
 
 const INDEX_BITS: u32 = 21;
@@ -30,10 +33,10 @@ impl Target {
     #[inline]
     fn pack(self) -> u64 {
         let (kind, index) = match self {
-            Self::Sender(i) => (0, i),
-            Self::Receiver(i) => (1, i),
-            Self::Source(i) => (2, i),
-            Self::Control(i) => (3, i),
+            Self::Sender(id) => (0, id.get()),
+            Self::Receiver(id) => (1, id.get()),
+            Self::Source(id) => (2, id.get()),
+            Self::Control(id) => (3, id.get()),
         };
         debug_assert!(index <= MAX_INDEX);
         (kind << INDEX_BITS) | u64::from(index)
@@ -43,10 +46,10 @@ impl Target {
     fn unpack(bits: u64) -> Self {
         let index = (bits & u64::from(MAX_INDEX)) as u32;
         match (bits >> INDEX_BITS) & 0b11 {
-            0 => Self::Sender(index),
-            1 => Self::Receiver(index),
-            2 => Self::Source(index),
-            _ => Self::Control(index),
+            0 => Self::Sender(TcpId::new(index)),
+            1 => Self::Receiver(TcpId::new(index)),
+            2 => Self::Source(UdpId::new(index)),
+            _ => Self::Control(ControlId::new(index)),
         }
     }
 }
@@ -68,40 +71,47 @@ const BUCKET_SHIFT: u32 = 18;
 /// The wheel covers 268 ms.
 const BUCKETS: u64 = 1024;
 
-/// No timer stands here.
+/// Marks the end of a list of lines.
 const NONE: u32 = u32::MAX;
-/// So many timers are kept together.
-const TOGETHER: usize = 3;
+/// Timers per line.
+const PER_LINE: usize = 3;
+/// Timers of the sorted bucket that an inserted timer may shift. Beyond that the heap is cheaper.
+const MOST_SHIFTED: usize = 256;
+/// Timers that the heap hands to the sorted bucket at once, where the wheel has none for it.
+const REFILL: usize = 2 * MOST_SHIFTED;
 
-/// Timers of one bucket that fill a cache line, or a free place.
+/// Timers of one bucket that fill a cache line, or a free line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-struct Waiting {
-    keys: [Key; TOGETHER],
+struct Line {
+    keys: [Key; PER_LINE],
     len: u32,
-    /// The next ones of the bucket, or the next free place.
+    /// The next line of the bucket, or the next free line.
     next: u32,
 }
 
 /// Pending timers.
 #[derive(Clone, Debug)]
 pub(crate) struct Timers {
-    /// Those of the earliest bucket that holds any, latest first; empty when nothing is pending.
+    /// The earliest timers, latest first, all of one bucket; empty when nothing is pending.
     near: Vec<Key>,
     /// Number of that bucket.
     open: u64,
     /// Bucket of the timer taken last.
     reached: u64,
-    /// First timers of each bucket later than `open` and earlier than `reached + BUCKETS`, by number modulo their count.
+    /// First line of each bucket later than `open` and earlier than `reached + BUCKETS`, by bucket
+    /// number modulo `BUCKETS`.
     wheel: Box<[u32]>,
-    /// The timers of all these buckets, so that few of them take little memory, and the first place that is free.
-    waiting: Vec<Waiting>,
+    /// The lines of all buckets, so that few timers take little memory, and the first free line.
+    lines: Vec<Line>,
     free: u32,
-    /// A bit for each bucket that is not empty.
+    /// One bit per bucket, set when it is not empty.
     occupied: [u64; (BUCKETS / 64) as usize],
-    /// Those beyond the wheel when they were set.
+    /// Timers beyond the wheel when they were set, and timers of the open bucket later than `near`.
     far: BinaryHeap<Reverse<Key>>,
     sequence: u64,
+    #[cfg(test)]
+    shifted: usize,
 }
 
 impl Timers {
@@ -111,11 +121,13 @@ impl Timers {
             open: 0,
             reached: 0,
             wheel: vec![NONE; BUCKETS as usize].into_boxed_slice(),
-            waiting: Vec::new(),
+            lines: Vec::new(),
             free: NONE,
             occupied: [0; (BUCKETS / 64) as usize],
             far: BinaryHeap::new(),
             sequence: 0,
+            #[cfg(test)]
+            shifted: 0,
         }
     }
 
@@ -125,7 +137,7 @@ impl Timers {
         self.near.last().map_or(Instant::MAX, |&key| Instant::from_nanos(time_of(key)))
     }
 
-    /// Adds a timer, not before any that was taken; true when it may be the earliest.
+    /// Adds a timer, not before any that was taken. Returns whether it may be the earliest.
     #[inline]
     #[must_use]
     pub(crate) fn set(&mut self, at: Instant, target: Target) -> bool {
@@ -148,33 +160,33 @@ impl Timers {
             self.far.push(Reverse(key));
             return;
         }
-        let place = (bucket % BUCKETS) as usize;
-        let head = self.wheel[place];
-        if let Some(line) = self.waiting.get_mut(head as usize)
-            && (line.len as usize) < TOGETHER
+        let index = (bucket % BUCKETS) as usize;
+        let head = self.wheel[index];
+        if let Some(line) = self.lines.get_mut(head as usize)
+            && (line.len as usize) < PER_LINE
         {
             line.keys[line.len as usize] = key;
             line.len += 1;
             return;
         }
-        self.wheel[place] = self.store(Waiting { keys: [key; TOGETHER], len: 1, next: head });
-        self.occupied[place / 64] |= 1 << (place % 64);
+        self.wheel[index] = self.add_line(Line { keys: [key; PER_LINE], len: 1, next: head });
+        self.occupied[index / 64] |= 1 << (index % 64);
     }
 
-    /// Puts timers into a free place; which one.
+    /// Stores a line in a free place and returns its index.
     #[inline]
-    fn store(&mut self, timers: Waiting) -> u32 {
-        let place = self.free;
-        if let Some(free) = self.waiting.get_mut(place as usize) {
+    fn add_line(&mut self, line: Line) -> u32 {
+        let index = self.free;
+        if let Some(free) = self.lines.get_mut(index as usize) {
             self.free = free.next;
-            *free = timers;
-            return place;
+            *free = line;
+            return index;
         }
-        self.waiting.push(timers);
-        self.waiting.len() as u32 - 1
+        self.lines.push(line);
+        self.lines.len() as u32 - 1
     }
 
-    /// A timer in the open bucket or an earlier one, or the only one.
+    /// Adds a timer to the open bucket, or opens an earlier bucket for it.
     fn set_near(&mut self, bucket: u64, key: Key) {
         if bucket != self.open {
             while let Some(later) = self.near.pop() {
@@ -182,7 +194,20 @@ impl Timers {
             }
             self.open = bucket;
         }
+        if self.far.peek().is_some_and(|first| first.0 < key) {
+            debug_assert!(!self.near.is_empty(), "the heap's timers are later than those of the open bucket");
+            self.far.push(Reverse(key));
+            return;
+        }
         let place = self.near.partition_point(|&other| other > key);
+        if self.near.len() - place > MOST_SHIFTED {
+            self.far.extend(self.near.drain(..place).chain([key]).map(Reverse));
+            return;
+        }
+        #[cfg(test)]
+        {
+            self.shifted += self.near.len() - place;
+        }
         self.near.insert(place, key);
     }
 
@@ -197,31 +222,35 @@ impl Timers {
         Some(target_of(key))
     }
 
-    /// What the next timer concerns.
+    /// The target of the next timer.
     #[inline]
     pub(crate) fn next(&self) -> Option<Target> {
         self.near.last().map(|&key| target_of(key))
     }
 
-    /// Sorts the next bucket that holds anything, with what the heap holds for it.
+    /// Opens the next bucket that holds a timer, in the wheel or in the heap.
     #[cold]
     #[inline(never)]
     fn open_next(&mut self) {
         let in_wheel = self.next_occupied();
         let in_heap = self.far.peek().map(|key| time_of(key.0) >> BUCKET_SHIFT);
         let Some(next) = in_wheel.into_iter().chain(in_heap).min() else { return };
+        let mut most = REFILL;
         if in_wheel == Some(next) {
-            let place = (next % BUCKETS) as usize;
-            self.occupied[place / 64] &= !(1 << (place % 64));
-            let mut line = std::mem::replace(&mut self.wheel[place], NONE);
-            while let Some(Waiting { keys, len, next }) = self.waiting.get_mut(line as usize) {
+            let index = (next % BUCKETS) as usize;
+            self.occupied[index / 64] &= !(1 << (index % 64));
+            let mut line = std::mem::replace(&mut self.wheel[index], NONE);
+            while let Some(Line { keys, len, next }) = self.lines.get_mut(line as usize) {
                 self.near.extend_from_slice(&keys[..*len as usize]);
                 let after = std::mem::replace(next, self.free);
                 self.free = std::mem::replace(&mut line, after);
             }
+            // The timers of the wheel are unsorted: any of the heap may come before them.
+            most = usize::MAX;
         }
         self.open = next;
-        while let Some(&Reverse(key)) = self.far.peek()
+        while self.near.len() < most
+            && let Some(&Reverse(key)) = self.far.peek()
             && time_of(key) >> BUCKET_SHIFT == next
         {
             self.far.pop();
@@ -232,12 +261,13 @@ impl Timers {
         }
     }
 
-    /// Number of the first bucket of the wheel that holds anything.
+    /// Number of the first bucket of the wheel that is not empty.
     fn next_occupied(&self) -> Option<u64> {
         let first = self.reached;
         let start = (first % BUCKETS) as usize;
         let words = self.occupied.len();
-        // The first word is looked at twice: its bits from `start` on, and at the end those below.
+        // The first word is visited twice: first for its bits from `start` on, last for those
+        // below.
         (0..=words).find_map(|step| {
             let word = (start / 64 + step) % words;
             let mut bits = self.occupied[word];
@@ -257,6 +287,10 @@ mod tests {
     use super::*;
     use goodqueue_units::Rng;
 
+    const fn sender(number: u32) -> Target {
+        Target::Sender(TcpId::new(number))
+    }
+
     #[test]
     fn timers_come_in_order_of_time_then_of_setting() {
         let mut rng = Rng::new(1);
@@ -272,7 +306,7 @@ mod tests {
                     _ => rng.below(1 << 31),
                 };
                 let before = timers.earliest();
-                let early = timers.set(Instant::from_nanos(now + ahead), Target::Sender(number & MAX_INDEX));
+                let early = timers.set(Instant::from_nanos(now + ahead), sender(number & MAX_INDEX));
                 assert!(early || timers.earliest() == before);
                 plain.push((now + ahead, number & MAX_INDEX));
                 number += 1;
@@ -282,15 +316,59 @@ mod tests {
                 continue;
             };
             assert_eq!(timers.earliest().as_nanos(), at);
-            assert_eq!(timers.take(), Some(Target::Sender(expected)));
+            assert_eq!(timers.take(), Some(sender(expected)));
             plain.remove(place);
             now = at;
         }
     }
 
     #[test]
+    fn crowded_instants_keep_the_order_of_setting() {
+        let mut rng = Rng::new(2);
+        let mut timers = Timers::new();
+        let mut plain: Vec<(u64, u32)> = Vec::new();
+        let mut now = 0;
+        for number in 0..20_000_u32 {
+            // Two instants of one bucket, one of a later bucket, and one anywhere between.
+            let at = now + [0, 7, 300_000, rng.below(200_000)][rng.below(4) as usize];
+            let _ = timers.set(Instant::from_nanos(at), sender(number));
+            let place = plain.partition_point(|entry| entry.0 <= at);
+            plain.insert(place, (at, number));
+            for _ in 0..rng.below(if number % 8_000 < 5_000 { 2 } else { 4 }).min(plain.len() as u64) {
+                let (at, expected) = plain.remove(0);
+                assert_eq!(timers.earliest().as_nanos(), at);
+                assert_eq!(timers.take(), Some(sender(expected)));
+                now = at;
+            }
+        }
+        for (_, expected) in plain {
+            assert_eq!(timers.take(), Some(sender(expected)));
+        }
+        assert_eq!(timers.take(), None);
+    }
+
+    #[test]
+    fn a_hundred_thousand_timers_at_one_instant_shift_few_each() {
+        const COUNT: u32 = 100_000;
+        let mut timers = Timers::new();
+        for number in 0..COUNT {
+            let _ = timers.set(Instant::ZERO, sender(number));
+        }
+        for number in 0..COUNT {
+            assert_eq!(timers.take(), Some(sender(number)));
+            let _ = timers.set(Instant::from_nanos(u64::from(number % 3)), Target::Receiver(TcpId::new(number)));
+        }
+        assert!(timers.shifted < MOST_SHIFTED * 2 * COUNT as usize, "{} timers shifted", timers.shifted);
+    }
+
+    #[test]
     fn targets_survive_packing() {
-        for target in [Target::Sender(0), Target::Receiver(77), Target::Source(5), Target::Control(MAX_INDEX)] {
+        for target in [
+            sender(0),
+            Target::Receiver(TcpId::new(77)),
+            Target::Source(UdpId::new(5)),
+            Target::Control(ControlId::new(MAX_INDEX)),
+        ] {
             assert_eq!(Target::unpack(target.pack()), target);
         }
     }

@@ -16,9 +16,9 @@ pub(crate) struct UdpSource {
     pub(crate) delivered: u64,
     pub(crate) delivered_bytes: u64,
     pub(crate) stopped: bool,
-    /// Who hears what arrives, of a call.
+    /// The listener of a call.
     pub(crate) listener: Option<Box<Listener>>,
-    /// What is known of packets that are sent back.
+    /// The probes of an echo.
     pub(crate) probes: Option<Box<Probes>>,
     rng: Rng,
     pattern: Pattern,
@@ -134,7 +134,7 @@ impl UdpSource {
         }
     }
 
-    /// Bytes of the next frame; what is less than a byte is carried on.
+    /// Bytes of the next frame; the fraction of a byte is carried over.
     fn begin_frame(&mut self) {
         if let Pattern::Frames { group, large, small, number, carry, left, .. } = &mut self.pattern {
             let bytes = if *number == 0 { *large } else { *small } + *carry;
@@ -163,7 +163,8 @@ impl UdpSource {
                     *left -= 1;
                     return now + gap.next();
                 }
-                // A burst holds at least one packet; what is left of a packet time is carried to the next burst (ns-2).
+                // A burst holds at least one packet; the rest of a packet time is carried over to
+                // the next burst (ns-2).
                 let packet_s = gap.whole as f64 * 1e-9;
                 let burst_s = exponential(&mut self.rng, *mean_on_s) + *carry_s;
                 let packets = ((burst_s / packet_s) as u64).max(1);

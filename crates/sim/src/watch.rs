@@ -1,8 +1,8 @@
-//! What left a link between two looks at it.
+//! Departures from a link between two observations.
 
 use goodqueue_units::{Bytes, Duration};
 
-/// At most so many sojourn times are kept between two looks, evenly spread.
+/// Most sojourn times kept between two observations, evenly spread.
 const MOST_SAMPLES: usize = 1024;
 
 /// Departures since the last look.
@@ -17,7 +17,7 @@ pub(crate) struct Watch {
     sent_bytes: u64,
 }
 
-/// What left a link in an interval: packets whose transmission began in it.
+/// Departures from a link in an interval: packets whose transmission began in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Interval {
     /// Packets.
@@ -54,7 +54,7 @@ impl Watch {
         self.sent_bytes += wire_bytes;
     }
 
-    /// What there was since the last call.
+    /// Takes the departures since the last call.
     pub(crate) fn take(&mut self) -> Interval {
         self.samples.sort_unstable();
         let rank = (self.samples.len() * 95).div_ceil(100).max(1);

@@ -17,7 +17,7 @@ fn bulk_run(link: LinkSpec, cc: &'static str, flows: usize, seconds: u64) -> Out
 
 /// One Reno flow over a buffer smaller than a BDP: its window swings between half of and the whole of BDP + buffer, which
 /// leaves the link idle for a computable share of the time. The closed form knows no recovery, during which the window does not
-/// grow for a round trip of each cycle of some sixty: utilisation within 2 points of it.
+/// grow for a round trip of each cycle of some sixty: utilization within 2 points of it.
 #[test]
 fn saw_tooth_of_one_reno_flow() {
     let outcome = bulk_run(tail_drop(Rate::mbit(10), Duration::ms(50), 30), "reno", 1, 1000);
@@ -86,8 +86,8 @@ fn losses_of_several_flows_come_together_behind_tail_drop_and_less_so_behind_red
         let spec = dumbbell(link, vec![bulk("reno"); 8], Duration::secs(2), Duration::secs(5), Duration::secs(30));
         let outcome = run(&spec);
         let link = &outcome.links[0];
-        assert!(link.loss_events > 10, "{kind}: {} loss events", link.loss_events);
-        let dropped: u64 = outcome.flows.iter().map(|flow| flow.dropped_packets).sum();
+        assert!(link.loss_events > Some(10), "{kind}: {:?} loss events", link.loss_events);
+        let dropped: u64 = outcome.flows.iter().filter_map(|flow| flow.dropped_packets).sum();
         let runs: u64 = outcome.flows.iter().map(|flow| flow.loss_runs).sum();
         assert!(runs > 0 && runs <= dropped, "{kind}: {runs} runs of {dropped} losses");
         let bits: f64 = link.group_bits.iter().sum();

@@ -74,7 +74,7 @@ fn windows_of_one_flow() {
 /// One flow; then two of one kind, the second ten seconds later, over the two minutes after the first.
 #[test]
 fn alone_and_in_pairs() {
-    let mut table = String::from("control    alone: utilisation %  queue  loss %   pair: utilisation %   Jain");
+    let mut table = String::from("control    alone: utilization %  queue  loss %   pair: utilization %   Jain");
     for spec in kinds() {
         let alone = run(&world(spec.kind, 1, 20, 100));
         let mut pair = world(spec.kind, 2, 60, 120);

@@ -4,7 +4,7 @@
 mod support;
 
 use goodqueue_aqm::Limit;
-use goodqueue_sim::{OpportunityTrace, RateSpec, SizeLaw, SourceSpec, WorldSpec};
+use goodqueue_sim::{Opportunities, RateSpec, SizeLaw, SourceSpec, WorldSpec};
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ fn recorded() -> WorldSpec {
             (at, Bytes::new(1500))
         })
         .collect();
-    spec.links[0].rate = RateSpec::Trace(Arc::new(OpportunityTrace { opportunities, period: at }));
+    spec.links[0].rate = RateSpec::Recorded(Arc::new(Opportunities::new(opportunities, at).expect("a good recording")));
     spec
 }
 

@@ -1,4 +1,5 @@
-//! Cost of an acknowledgement at the sender (two segments sent in answer) and of a segment at the receiver.
+//! Cost of an acknowledgement at the sender (which sends two segments in response) and of a segment
+//! at the receiver.
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
@@ -54,13 +55,13 @@ fn warmed_up(kind: &'static str, window: u32) -> (Sender, Instant) {
     (sender, now)
 }
 
-/// The first byte not acknowledged.
+/// The first unacknowledged byte.
 fn next_number(sender: &Sender) -> u64 {
     let done = sender.statistics();
     (done.sent_segments - done.retransmitted_segments) * MSS - sender.in_flight().get()
 }
 
-/// One acknowledgement of two segments, two segments sent.
+/// One acknowledgement of two segments, followed by two new segments.
 #[divan::bench(args = ["reno", "cubic"], consts = [40, 400])]
 fn steady_state<const WINDOW: u32>(bencher: Bencher, kind: &'static str) {
     let (sender, now) = warmed_up(kind, WINDOW);
@@ -80,8 +81,8 @@ fn steady_state<const WINDOW: u32>(bencher: Bencher, kind: &'static str) {
     });
 }
 
-/// A window of which every twentieth segment is lost: the selective acknowledgements of the whole recovery. The cost of one must not depend on
-/// the window.
+/// A window with every twentieth segment lost: the selective acknowledgements of the whole
+/// recovery. The cost of one must not depend on the window.
 #[divan::bench(args = ["reno", "cubic"], consts = [400, 4_000, 40_000])]
 fn recovery<const WINDOW: u32>(bencher: Bencher, kind: &'static str) {
     let (sender, now) = warmed_up(kind, WINDOW);
@@ -99,7 +100,7 @@ fn recovery<const WINDOW: u32>(bencher: Bencher, kind: &'static str) {
     });
 }
 
-/// What a receiver answers to `count` segments from `first` on, each twentieth missing.
+/// Acknowledgements of a receiver for `count` segments from `first` on, every twentieth missing.
 fn arrivals_with_losses(first: u64, count: u64) -> Vec<Segment> {
     let mut receiver = Receiver::new(&ReceiverConfig::default());
     let mut now = Instant::ZERO;
@@ -133,7 +134,7 @@ fn receiver_in_order(bencher: Bencher) {
     });
 }
 
-/// A hole below, blocks growing: every segment is answered with selective blocks.
+/// A hole below and growing blocks: every segment is answered with selective acknowledgements.
 #[divan::bench]
 fn receiver_out_of_order(bencher: Bencher) {
     let receiver = Receiver::new(&ReceiverConfig::default());

@@ -10,6 +10,8 @@ pub use crate::sample::RateSample;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
+use core::ops::Deref;
+use goodqueue_spec::{Given, Kind, ParamError};
 use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
 pub use hystart_plus_plus::HystartPlusPlus;
 
@@ -297,56 +299,53 @@ pub struct Setup<'a> {
     pub slow_start_exit: SlowStartExit,
     /// The control's own random numbers.
     pub rng: Rng,
-    spec: &'static ControlSpec,
-    params: &'a [(&'static str, f64)],
+    given: Given<'a>,
 }
 
 impl Setup<'_> {
-    /// The value given for `name`, else its default.
+    /// The number given for `name`, else its default.
     ///
     /// # Panics
     /// When the control lists no such parameter: a mistake in its own file, caught by its first test.
     #[must_use]
     pub fn param(&self, name: &str) -> f64 {
-        let param = self.spec.params.iter().find(|p| p.name == name).expect("a control asks for parameters it lists");
-        self.params.iter().find(|(given, _)| *given == name).map_or(param.default, |&(_, value)| value)
+        self.given.number(name).expect("a control asks for numbers it lists")
     }
 
-    /// A parameter that is zero or one.
+    /// The time given for `name`, else its default.
+    ///
+    /// # Panics
+    /// As [`Self::param`].
+    #[must_use]
+    pub fn duration(&self, name: &str) -> Duration {
+        self.given.duration(name).expect("a control asks for times it lists")
+    }
+
+    /// Whether `name` is on.
+    ///
+    /// # Panics
+    /// As [`Self::param`].
     #[must_use]
     pub fn switch(&self, name: &str) -> bool {
-        self.param(name) != 0.0
+        self.given.switch(name).expect("a control asks for switches it lists")
     }
 }
 
 /// One congestion control, as named in files.
 #[derive(Clone, Copy, Debug)]
 pub struct ControlSpec {
-    /// The name in files and on the command line.
-    pub kind: &'static str,
-    /// One sentence.
-    pub summary: &'static str,
-    /// Its parameters.
-    pub params: &'static [ControlParam],
+    /// Names, summary, parameters, source.
+    pub base: Kind,
     /// What it asks of the sender.
     pub needs: Needs,
-    /// Paper, RFC or implementation it follows.
-    pub source: &'static str,
 }
 
-/// One parameter of a congestion control.
-#[derive(Clone, Copy, Debug)]
-pub struct ControlParam {
-    /// The key in files.
-    pub name: &'static str,
-    /// Unit, or what kind of number it is.
-    pub unit: &'static str,
-    /// Its value when not given.
-    pub default: f64,
-    /// Smallest and largest allowed value.
-    pub range: (f64, f64),
-    /// One line of meaning.
-    pub doc: &'static str,
+impl Deref for ControlSpec {
+    type Target = Kind;
+
+    fn deref(&self) -> &Kind {
+        &self.base
+    }
 }
 
 /// A sender's settings that cannot be used.
@@ -366,14 +365,9 @@ pub enum CcError {
         /// The name given.
         kind: &'static str,
     },
-    /// The control has no such parameter.
-    #[error("cc: `{kind}` has no parameter `{param}`")]
-    UnknownParam {
-        /// The control.
-        kind: &'static str,
-        /// The parameter given.
-        param: &'static str,
-    },
+    /// A parameter that the control does not have, or a value that it does not take.
+    #[error("cc.{0}")]
+    Param(ParamError),
     /// The control has no slow start that could end in another way.
     #[error("slow_start_exit: `{kind}` starts in its own way; leave it \"native\"")]
     NoSlowStart {
@@ -427,8 +421,8 @@ macro_rules! controls {
         static SPECS: &[ControlSpec] = &[$(<$module::$Type as Control>::SPEC,)+];
 
         impl AnyCc {
-            fn build(setup: &Setup<'_>) -> Option<Self> {
-                $(if setup.spec.kind == <$module::$Type as Control>::SPEC.kind {
+            fn build(kind: &str, setup: &Setup<'_>) -> Option<Self> {
+                $(if kind == <$module::$Type as Control>::SPEC.base.kind {
                     return Some(Self::$Type(<$module::$Type as Control>::build(setup).into()));
                 })+
                 None
@@ -556,19 +550,11 @@ impl AnyCc {
             CcError::UnknownKind { kind: config.kind, known }
         };
         let spec = SPECS.iter().find(|spec| spec.kind == config.kind).ok_or_else(unknown)?;
-        for &(name, value) in &config.params {
-            let Some(param) = spec.params.iter().find(|p| p.name == name) else {
-                return Err(CcError::UnknownParam { kind: spec.kind, param: name });
-            };
-            // Written so that NaN is refused.
-            if !(value >= param.range.0 && value <= param.range.1) {
-                return Err(CcError::range(name, value, param.range.0, param.range.1));
-            }
-        }
+        let given = Given::new(spec, &config.params).map_err(CcError::Param)?;
         if spec.needs.start == Start::Own && slow_start_exit != SlowStartExit::Native {
             return Err(CcError::NoSlowStart { kind: spec.kind });
         }
-        Self::build(&Setup { mss, slow_start_exit, rng, spec, params: &config.params }).ok_or_else(unknown)
+        Self::build(spec.kind, &Setup { mss, slow_start_exit, rng, given }).ok_or_else(unknown)
     }
 }
 

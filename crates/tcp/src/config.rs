@@ -1,6 +1,7 @@
 //! Settings of senders and receivers. Every default is Linux's where Linux has one, else the RFC's.
 
 use alloc::vec::Vec;
+use goodqueue_spec::Value;
 use goodqueue_units::{Bytes, Duration};
 
 /// Which congestion control, and its own parameters under the names its description lists.
@@ -9,7 +10,7 @@ pub struct CcConfig {
     /// The name in files, for instance `cubic`.
     pub kind: &'static str,
     /// Given parameters; the others have their defaults.
-    pub params: Vec<(&'static str, f64)>,
+    pub params: Vec<(&'static str, Value)>,
 }
 
 /// How losses are found.

@@ -1,16 +1,20 @@
-//! Sans-IO TCP: senders and receivers as state machines that are given time and segments and give segments back.
+//! Sans-IO TCP: senders and receivers as state machines that take time and segments and return
+//! segments.
 //!
-//! Sequence numbers are byte offsets in `u64`, so nothing wraps inside; a host that needs 32-bit numbers truncates at its edge.
+//! Sequence numbers are byte offsets in `u64`, so nothing wraps inside; a host that needs 32-bit
+//! numbers truncates at its edge.
 //!
-//! A host gives a [`Sender`] acknowledgements ([`handle_ack`](Sender::handle_ack)) and expired timers
-//! ([`handle_timeout`](Sender::handle_timeout)), and after each of these takes segments until there is none
-//! ([`poll_transmit`](Sender::poll_transmit)). It gives a [`Receiver`] segments and expired timers and sends the acknowledgements that come back.
-//! Both tell when they want to be woken ([`next_timeout`](Sender::next_timeout)); a host may keep one lazy timer each, since waking early is
-//! harmless. Layers, bottom up: `segment`, `segmentation`; `rtt`, `scoreboard`, `rack`, `prr`, `sample`, `pacing` (one question each); [`cc`] (how much may be in
-//! flight); `sender` and `receiver` (state machines).
+//! A host gives a [`Sender`] acknowledgements ([`handle_ack`](Sender::handle_ack)) and expired
+//! timers ([`handle_timeout`](Sender::handle_timeout)), and after each of these polls it for
+//! segments until there are none ([`poll_transmit`](Sender::poll_transmit)). It gives a
+//! [`Receiver`] segments and expired timers, and sends the acknowledgements that come back. Both
+//! state when their timer is due ([`next_timeout`](Sender::next_timeout)); a host may keep one lazy
+//! timer each, since an early call is harmless. Layers, bottom up: `segment`, `segmentation`;
+//! `rtt`, `scoreboard`, `rack`, `prr`, `sample`, `pacing` (one question each); [`cc`] (how much may
+//! be in flight); `sender` and `receiver` (state machines).
 //!
 //! ```
-//! use goodqueue_tcp::{Data, Receiver, ReceiverConfig, Sender, SenderConfig};
+//! use goodqueue_tcp::{Data, Receiver, ReceiverConfig, Sender, SenderConfig, Transmit};
 //! use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rng};
 //!
 //! let config = SenderConfig { data: Data::Bytes(Bytes::new(100_000)), ..SenderConfig::default() };
@@ -18,11 +22,13 @@
 //! let mut receiver = Receiver::new(&ReceiverConfig::default());
 //! let mut now = Instant::ZERO;
 //! sender.connect(now);
-//! // A perfect network: whole windows arrive at once, half a round trip of 10 ms later, and so do the answers.
+//! // A perfect network: whole windows arrive at once, half a round trip of 10 ms later, and so do the
+//! // acknowledgements.
 //! while !sender.is_finished() {
-//!     let window: Vec<_> = core::iter::from_fn(|| sender.poll_transmit(now)).collect();
+//!     let window = core::iter::from_fn(|| sender.poll_transmit(now)).collect::<Vec<_>>();
 //!     now += Duration::ms(5);
-//!     let answers: Vec<_> = window.iter().filter_map(|out| receiver.handle_segment(now, &out.segment, Ecn::NotEct)).collect();
+//!     let answer = |out: &Transmit| receiver.handle_segment(now, &out.segment, Ecn::NotEct);
+//!     let answers = window.iter().filter_map(answer).collect::<Vec<_>>();
 //!     now += Duration::ms(5);
 //!     answers.iter().for_each(|ack| sender.handle_ack(now, ack));
 //! }
@@ -40,6 +46,8 @@ extern crate std;
 
 pub mod cc;
 mod config;
+#[doc(hidden)]
+pub mod hot;
 mod pacing;
 mod prr;
 mod rack;
@@ -53,6 +61,6 @@ mod sender;
 
 pub use cc::{AnyCc, CcError, CongestionControl, kinds};
 pub use config::{AckPolicy, CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SackReports, SenderConfig, SlowStartExit};
-pub use receiver::{Receiver, Routine};
+pub use receiver::Receiver;
 pub use segment::{Flags, SackBlock, Segment};
 pub use sender::{Ending, Sender, SenderStatistics, Transmit};

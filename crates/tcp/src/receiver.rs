@@ -1,13 +1,16 @@
 //! The receiving end of a connection: puts data in order and says when to acknowledge.
 //!
-//! Delayed acknowledgements follow Linux 6.12: the first sixteen segments, those after a long pause and those after a duplicate are acknowledged at
-//! once, and all while the window it offers grows; later every second full segment or after the timer. A pushed segment (the
-//! application has read it and everything before), out-of-order data, data that fills a hole, FIN, and the first marked packet are answered
-//! at once. Marks are reported as the SYN asks: by ECE until the sender has reduced its window (RFC 3168), by ECE packet by packet
-//! (RFC 8257), or by a count (RFC 9768). Data beyond a gap is reported at once three times; later reports of the same gap wait for a
-//! twentieth of the handshake's round-trip time, a millisecond at most, and go together (Linux's compressed selective acknowledgements, 4.18 and
-//! later; [`SackReports`] has receivers without them, and without SACK). Departure: the delay is
-//! constant at its minimum (Linux stretches it up to the round-trip time when segments come slowly).
+//! Delayed acknowledgements follow Linux 6.12. The first sixteen segments, those after a long pause
+//! and those after a duplicate are acknowledged immediately, and so are all segments while the
+//! offered window grows; later, every second full segment is acknowledged, or the timer
+//! acknowledges. A pushed segment (the application has read it and everything before), out-of-order
+//! data, data that fills a hole, FIN, and the first marked packet are acknowledged immediately.
+//! Marks are reported as the SYN requests: by ECE until the sender has reduced its window (RFC
+//! 3168), by ECE per packet (RFC 8257), or by a count (RFC 9768). Data beyond a gap is reported
+//! immediately three times; later reports of the same gap wait for a twentieth of the handshake's
+//! round-trip time, at most a millisecond, and are merged (compressed SACK of Linux 4.18 and later;
+//! [`SackReports`] has receivers without it, and without SACK). Departure: the delay is constant at
+//! its minimum (Linux stretches it up to the round-trip time when segments come slowly).
 
 mod ranges;
 mod window;
@@ -22,7 +25,7 @@ use window::{Reading, Window};
 const QUICK_ACKS: u32 = 16;
 /// Segments acknowledged at once after the first mark: the sender's window may be tiny.
 const QUICK_ACKS_AFTER_MARK: u32 = 2;
-/// A pause of this and the handshake's round-trip time means the sender may have started over.
+/// After a pause of this and the handshake's round-trip time, the sender may have started over.
 const PAUSE: Duration = Duration::ms(200);
 /// Reports of one gap that are not held back.
 const PLAIN_REPORTS: u8 = 3;
@@ -36,7 +39,8 @@ const NEVER: u64 = u64::MAX;
 
 /// The receiving end of a connection; see the [crate] for how a host drives it.
 ///
-/// What every segment touches comes first, side by side: with thousands of flows the cost is cache lines.
+/// The fields that every segment touches come first, side by side: with thousands of flows cache
+/// lines dominate the cost.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Receiver {
@@ -58,7 +62,8 @@ pub struct Receiver {
     /// A pause this long makes acknowledgements quick again.
     long_pause: Duration,
     policy: AckPolicy,
-    /// What acknowledgements carry. ECE: classic, until the sender says it has reduced its window; mirrored, while packets arrive marked.
+    /// Flags of acknowledgements. ECE is set, with classic feedback, until the sender has reduced
+    /// its window; with mirrored feedback, while packets arrive marked.
     flags: Flags,
     /// Marked data packets so far, modulo 256, when they are counted.
     marked: u8,
@@ -74,7 +79,8 @@ pub struct Receiver {
     fin_at: u64,
     /// One above the last byte of the last marked packet, when they are counted.
     marked_end: u64,
-    /// How long reports of a gap are held back; zero before the round-trip time is known, and where each leaves at once.
+    /// How long reports of a gap are held back; zero before the round-trip time is known, and where
+    /// each report leaves immediately.
     merger: Duration,
     /// The gap last reported begins here, and how often it was reported at once.
     gap_at: u64,
@@ -95,10 +101,10 @@ enum Report {
 /// Segments after which a mark may wait no longer (RFC 9768 §3.2.2.5 says seven marks).
 const MARKS_AT_ONCE: u32 = 7;
 
-/// What a receiver made of a segment.
+/// How a receiver has handled a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Routine {
-    /// Nothing yet: it is for [`Receiver::handle_unusual`].
+    /// Nothing yet: it is for `Receiver::handle_unusual`.
     Unusual,
     /// It took the data. The acknowledgement waits.
     Held,
@@ -106,7 +112,7 @@ pub enum Routine {
     Acknowledged(Segment),
 }
 
-/// What to do about the data just taken.
+/// When the data just taken is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Urgency {
     AtOnce,
@@ -163,20 +169,21 @@ impl Receiver {
         self.next
     }
 
-    /// Has the last byte of a stream that ends arrived, and everything before it?
+    /// Whether the whole of a stream that ends has arrived.
     #[must_use]
     pub const fn is_complete(&self) -> bool {
         self.next == self.fin_at
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout) next; waking early is harmless.
+    /// When to call [`handle_timeout`](Self::handle_timeout) next; an early call is harmless.
     #[inline]
     #[must_use]
     pub const fn next_timeout(&self) -> Option<Instant> {
         if self.timer == NEVER { None } else { Some(Instant::from_nanos(self.timer)) }
     }
 
-    /// A segment has arrived with the given ECN codepoint. Returns the acknowledgement to send at once, if any.
+    /// Handles a segment that arrived with the given ECN codepoint. Returns the acknowledgement to
+    /// send immediately, if any.
     #[inline]
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment, ecn: Ecn) -> Option<Segment> {
         match self.handle_routine(now, segment, ecn) {
@@ -186,11 +193,10 @@ impl Receiver {
         }
     }
 
-    /// The same as [`handle_segment`](Self::handle_segment) for what most segments are: data in order, and nothing amiss. For hosts that have
-    /// a quicker way for the bulk of all segments.
+    /// As [`handle_segment`](Self::handle_segment), for data in order with nothing amiss.
     #[inline(always)]
-    pub fn handle_routine(&mut self, now: Instant, segment: &Segment, ecn: Ecn) -> Routine {
-        // One question: a processor guesses the answers to several of them worse.
+    pub(crate) fn handle_routine(&mut self, now: Instant, segment: &Segment, ecn: Ecn) -> Routine {
+        // `&` instead of `&&`: one well-predicted branch instead of several.
         let plain = (segment.payload > 0) & (segment.flags.0 & !Flags::PSH.0 == 0) & (ecn != self.watched);
         if !(plain & (segment.number == self.next) & self.out_of_order.is_empty()) {
             return Routine::Unusual;
@@ -208,19 +214,22 @@ impl Receiver {
         }
     }
 
-    /// The time told by [`next_timeout`](Self::next_timeout) has come. Early or repeated calls change nothing.
+    /// Handles the time of [`next_timeout`](Self::next_timeout). Early or repeated calls change
+    /// nothing.
     pub fn handle_timeout(&mut self, now: Instant) -> Option<Segment> {
         (self.timer <= now.as_nanos()).then(|| self.acknowledge(now))
     }
 
-    /// An acknowledgement held back leaves now, since data goes the same way and would carry it.
+    /// Releases a delayed acknowledgement, since data that would carry it leaves in the same
+    /// direction.
     pub fn flush(&mut self, now: Instant) -> Option<Segment> {
         (self.timer != NEVER).then(|| self.acknowledge(now))
     }
 
-    /// The rest of [`handle_segment`](Self::handle_segment): what [`handle_routine`](Self::handle_routine) found unusual.
+    /// The rest of [`handle_segment`](Self::handle_segment): segments that
+    /// [`handle_routine`](Self::handle_routine) found unusual.
     #[inline(never)]
-    pub fn handle_unusual(&mut self, now: Instant, segment: &Segment, ecn: Ecn) -> Option<Segment> {
+    pub(crate) fn handle_unusual(&mut self, now: Instant, segment: &Segment, ecn: Ecn) -> Option<Segment> {
         if segment.flags.has(Flags::SYN) {
             return Some(self.accept(now, segment, ecn));
         }
@@ -258,13 +267,15 @@ impl Receiver {
         self.respond(now, urgency)
     }
 
-    /// Is this segment answered at once because it is pushed? Linux does so since 6.6; not where its reports are those of older hosts.
+    /// Whether this segment is acknowledged immediately because it is pushed. Linux does so since
+    /// 6.6; receivers with the reports of older hosts do not.
     #[inline]
     fn answers_push(&self, segment: &Segment) -> bool {
         segment.flags.has(Flags::PSH) && self.policy == AckPolicy::Delayed && self.sack == SackReports::Compressed
     }
 
-    /// An acknowledgement has room for few blocks: what waits to be reported leaves before a third one comes.
+    /// Takes data beyond a gap. An acknowledgement has room for few blocks: pending reports leave
+    /// before a third block comes.
     fn take_beyond_gap(&mut self, now: Instant, (start, end): (u64, u64), urgency: Urgency) -> Option<Segment> {
         let crowded = self.merged > 0 && self.out_of_order.opens_third(start, end);
         let earlier = crowded.then(|| self.acknowledge(now));
@@ -272,7 +283,8 @@ impl Receiver {
         self.report_gap(now, urgency).or(earlier)
     }
 
-    /// Data lies beyond a gap: the sender hears of it at once until it knows that something is lost, then by and by.
+    /// Reports out-of-order data. The first reports are sent immediately so that the sender can
+    /// detect the loss; later ones are delayed and merged (compressed SACK).
     fn report_gap(&mut self, now: Instant, urgency: Urgency) -> Option<Segment> {
         let at_once = self.policy != AckPolicy::Delayed || urgency == Urgency::AtOnce || self.quick > 0;
         if at_once || self.merger.is_zero() || self.merged >= LARGEST_MERGER {
@@ -307,7 +319,8 @@ impl Receiver {
         urgency
     }
 
-    /// Accurate ECN: the first of a run of marks is reported at once, and later ones do not wait long.
+    /// Accurate ECN: the first of a run of marks is reported immediately, and later marks do not
+    /// wait long.
     fn count_mark(&mut self, segment: &Segment, ecn: Ecn) -> Urgency {
         if ecn != Ecn::Ce {
             return Urgency::ByPolicy;
@@ -318,7 +331,8 @@ impl Receiver {
         if first || self.pending + 1 >= MARKS_AT_ONCE { Urgency::AtOnce } else { Urgency::ByPolicy }
     }
 
-    /// DCTCP: when marks begin or end, what came before is acknowledged with the old state, and this packet at once with the new one.
+    /// DCTCP: when marks begin or end, earlier data is acknowledged with the old state, and this
+    /// packet immediately with the new one.
     #[cold]
     fn turn_mirror(&mut self, now: Instant, segment: &Segment, ecn: Ecn) -> Option<Segment> {
         let earlier = (self.pending > 0).then(|| self.acknowledge(now));
@@ -348,7 +362,8 @@ impl Receiver {
                 flags = flags.with(Flags::MIRROR);
             }
             self.codepoint = match (ecn, self.report) {
-                // What it was before it was marked cannot be told: scalable controls count, DCTCP mirrors.
+                // The codepoint before the mark is unknown: scalable controls count marks, DCTCP
+                // mirrors them.
                 (Ecn::Ce, Report::Counted) => Ecn::Ect1,
                 (Ecn::Ce, _) => Ecn::Ect0,
                 (as_sent, _) => as_sent,
@@ -358,7 +373,8 @@ impl Receiver {
         Segment { number: self.next, timestamp: syn.timestamp, flags, payload, ..Segment::default() }
     }
 
-    /// Old data: the sender repeated in vain, or the acknowledgement was lost. Say so, and hold nothing back for a while.
+    /// Reports old data: the sender retransmitted in vain, or an acknowledgement was lost.
+    /// Acknowledgements are not delayed for a while.
     fn report_duplicate(&mut self, now: Instant, old: &Segment) -> Segment {
         self.quick = self.quick.max(QUICK_ACKS);
         let mut ack = self.acknowledge(now);
@@ -410,7 +426,7 @@ impl Receiver {
         self.is_due(now, urgency).then(|| self.acknowledge(now))
     }
 
-    /// Does an acknowledgement leave at once? Else sees to it that one leaves later.
+    /// Whether an acknowledgement leaves immediately; otherwise arms the timer for it.
     #[inline]
     fn is_due(&mut self, now: Instant, urgency: Urgency) -> bool {
         let due = match self.policy {
@@ -439,7 +455,8 @@ impl Receiver {
         ack
     }
 
-    /// An acknowledgement that says what has arrived in order, while the application has not read so many bytes that arrived.
+    /// Acknowledges everything that has arrived in order, while the application has not read
+    /// `unread` bytes of it.
     #[inline(always)]
     fn acknowledge_in_order(&mut self, now: Instant, unread: u64) -> Segment {
         self.acknowledged = self.next;

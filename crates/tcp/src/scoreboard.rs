@@ -1,8 +1,10 @@
-//! What the sender knows of each segment in flight: sent when, delivered, lost, sent again.
+//! The sender's record of each segment in flight: time of transmission, delivered, lost,
+//! retransmitted.
 //!
-//! One 8-byte record a segment in a ring indexed by segment number. Every question an acknowledgement asks is answered in constant amortised time:
-//! runs of delivered segments are skipped by links stored in the records themselves, first losses are found and repaired in order of sequence
-//! by two cursors that only move forward, and repeated losses through two queues in order of sending.
+//! One 8-byte record per segment in a ring indexed by segment number. Everything that an
+//! acknowledgement needs takes constant amortised time: links in the records themselves skip runs
+//! of delivered segments, two cursors that only move forward find first losses and repair them in
+//! order, and two queues in order of transmission handle repeated losses.
 
 mod duplicates;
 mod loss;
@@ -23,11 +25,12 @@ const RETRANSMITTED: u64 = 4;
 const AMBIGUOUS: u64 = 8;
 const FLAG_BITS: u32 = 8;
 const FLAGS: u64 = (1 << FLAG_BITS) - 1;
-/// Bits of a time that a record keeps: ages up to 834 days are told apart.
+/// Bits of a time that a record keeps: enough to distinguish ages up to 834 days.
 const TIME: u64 = u64::MAX >> FLAG_BITS;
 const FIRST_CAPACITY: usize = 16;
 
-/// Flags in the low byte; above it the time of the last sending or, once [`SACKED`], a segment number with no undelivered segment between.
+/// Flags in the low byte. Above it, the time of the last transmission or, once [`SACKED`], a
+/// segment number with no undelivered segment in between.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Record(u64);
 
@@ -50,16 +53,18 @@ impl Record {
     }
 }
 
-/// What one acknowledgement newly reports. Times are nanoseconds.
+/// What one acknowledgement newly reports. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Delivery {
     /// Segments newly delivered, by either kind of acknowledgement.
     pub(crate) delivered: u32,
     /// Of those, by selective acknowledgement.
     pub(crate) sacked: u32,
-    /// Sending time of the first and last segment acknowledged cumulatively that was sent only once.
+    /// Times of transmission of the first and the last segment acknowledged cumulatively that was
+    /// sent only once.
     pub(crate) acked: Option<(u64, u64)>,
-    /// Earliest and latest sending time of segments newly reported selectively that were sent only once.
+    /// Earliest and latest time of transmission of segments newly reported selectively that were
+    /// sent only once.
     pub(crate) sack_sent: Option<(u64, u64)>,
     /// A segment sent more than once was acknowledged cumulatively.
     pub(crate) ambiguous: bool,
@@ -69,11 +74,13 @@ pub(crate) struct Delivery {
     pub(crate) reordered: bool,
     /// Retransmissions delivered.
     pub(crate) repaired: u32,
-    /// The delivered segment sent last: when, its number, and whether it was sent more than once.
+    /// The delivered segment that was sent last: its time and number, and whether it was sent more
+    /// than once.
     pub(crate) latest: Option<(u64, u64, bool)>,
 }
 
-/// Segments `una..nxt` and what is known of them. What every acknowledgement touches comes first, in one cache line.
+/// The segments `una..nxt`. The fields that every acknowledgement touches come first, in one cache
+/// line.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Scoreboard {
@@ -82,11 +89,13 @@ pub(crate) struct Scoreboard {
     nxt: u64,
     /// One above the highest segment reported selectively; at most `una` when there is none.
     highest_sacked: u64,
-    /// Below it every segment is delivered, lost or sent again; first losses are found from here on.
+    /// Below it every segment is delivered, lost or retransmitted; the search for first losses
+    /// starts here.
     frontier: u64,
     /// Below it no segment waits for its first retransmission.
     repair: u64,
-    /// Segments believed in the network: outstanding, neither delivered nor lost, and retransmissions.
+    /// Segments believed in the network: outstanding, neither delivered nor lost, and
+    /// retransmissions.
     in_flight: u32,
     /// Lost segments not yet sent again.
     waiting: u32,
@@ -136,12 +145,13 @@ impl Scoreboard {
         self.log = Some(Box::default());
     }
 
-    /// Losses found so far, those of retransmissions included; zero unless they are logged.
+    /// Losses found so far, including those of retransmissions; zero unless they are logged.
     pub(crate) fn lost_in_all(&self) -> u64 {
         self.log.as_ref().map_or(0, |log| log.count)
     }
 
-    /// The earliest loss not yet taken, if losses are logged, and how many had been found with it.
+    /// Takes the earliest loss, if losses are logged. Returns it and the number of losses found up
+    /// to it.
     pub(crate) fn take_loss(&mut self) -> Option<(u64, u64)> {
         let log = self.log.as_mut()?;
         let number = log.numbers.pop_front()?;
@@ -184,7 +194,8 @@ impl Scoreboard {
         (self.nxt - self.una) as u32
     }
 
-    /// Segments believed in the network: outstanding, neither delivered nor lost, and retransmissions.
+    /// Segments believed in the network: outstanding, neither delivered nor lost, and
+    /// retransmissions.
     #[inline]
     pub(crate) const fn in_flight(&self) -> u32 {
         self.in_flight
@@ -210,13 +221,14 @@ impl Scoreboard {
         self.retransmitted
     }
 
-    /// When the oldest outstanding segment was last sent, if there is one that is not delivered.
+    /// The time of the last transmission of the oldest outstanding segment, if that is not
+    /// delivered.
     #[inline]
     pub(crate) fn head_sent_at(&self, now: u64) -> Option<u64> {
         (self.una < self.nxt && !self.record(self.una).has(SACKED)).then(|| self.record(self.una).sent_at(now))
     }
 
-    /// Was the oldest outstanding segment ever sent again?
+    /// Whether the oldest outstanding segment was ever retransmitted.
     pub(crate) fn head_was_repeated(&self) -> bool {
         self.una < self.nxt && self.record(self.una).has(AMBIGUOUS)
     }
@@ -242,8 +254,9 @@ impl Scoreboard {
         self.slots = larger;
     }
 
-    /// Acknowledges everything below `una`, at most `nxt`, if all of it was sent once and is not reported yet: the usual case. Returns when
-    /// the first and the last of it were sent.
+    /// Acknowledges everything below `una`, at most `nxt`, in the usual case that all of it was
+    /// sent once and is not reported yet. Returns the times of transmission of its first and last
+    /// segment.
     #[inline]
     pub(crate) fn acknowledge_plain(&mut self, now: u64, una: u64) -> Option<(u64, u64)> {
         debug_assert!(self.una < una && una <= self.nxt);
@@ -264,7 +277,8 @@ impl Scoreboard {
         Some((first.sent_at(now), last.sent_at(now)))
     }
 
-    /// The cumulative acknowledgement moves up to `una`, at most `nxt`, and echoes the time `echoed`.
+    /// Moves the cumulative acknowledgement up to `una`, at most `nxt`; it echoes the time
+    /// `echoed`.
     pub(crate) fn acknowledge(&mut self, now: u64, una: u64, recovery_point: u64, echoed: u64, out: &mut Delivery) {
         for number in self.una..una {
             self.acknowledge_one(now, number, recovery_point, echoed, out);
@@ -316,7 +330,8 @@ impl Scoreboard {
         }
     }
 
-    /// Takes the selective blocks of an acknowledgement, as ranges of segment numbers. Call after [`acknowledge`](Self::acknowledge).
+    /// Takes the selective blocks of an acknowledgement as ranges of segment numbers. Call after
+    /// [`acknowledge`](Self::acknowledge).
     pub(crate) fn sack(&mut self, now: u64, start: u64, end: u64, recovery_point: u64, prior_highest: u64, out: &mut Delivery) {
         let start = start.max(self.una);
         let end = end.min(self.nxt);
@@ -346,7 +361,8 @@ impl Scoreboard {
             self.note_highest(number);
             number += 1;
         }
-        // Blocks grow from a fixed start: the next one over the same run needs one step. A run may end beyond this block.
+        // Blocks grow from a fixed start: the next block over the same run needs one step. A run
+        // may end beyond this block.
         let record = self.record(start);
         *self.slot(start) = Record::new(number, record.0 & FLAGS);
         self.recount();

@@ -1,11 +1,13 @@
-//! What travels between a sender and a receiver.
+//! Segments: what travels between a sender and a receiver.
 
 use goodqueue_units::{Duration, Instant};
 
-/// A run of received bytes above the cumulative acknowledgement (RFC 2018), relative to it so that it stays small.
+/// A run of received bytes above the cumulative acknowledgement (RFC 2018), relative to it so that
+/// the numbers stay small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlock {
-    /// First byte of the block, counted from the segment's `number`; DSACK blocks below it use [`Flags::DSACK`].
+    /// First byte of the block, counted from the segment's `number`; DSACK blocks below it use
+    /// [`Flags::DSACK`].
     pub offset: u32,
     /// Bytes in the block.
     pub len: u32,
@@ -26,17 +28,19 @@ impl Flags {
     pub const ECE: Self = Self(8);
     /// Congestion window reduced (RFC 3168).
     pub const CWR: Self = Self(16);
-    /// The first SACK block reports a duplicate (RFC 2883): its offset is the distance of its start *below* `number`.
+    /// The first SACK block reports a duplicate (RFC 2883). Its offset is the distance of its start
+    /// *below* `number`.
     pub const DSACK: Self = Self(32);
-    /// In a SYN: asks for a count of marked packets, [`Segment::ce`]; in its answer: granted (RFC 9768's AE flag).
+    /// In a SYN: requests a count of marked packets, [`Segment::ce`]; in the answer: grants it (RFC
+    /// 9768's AE flag).
     pub const AE: Self = Self(64);
-    /// In a SYN: asks for each packet's mark to be mirrored in `ECE` (RFC 8257 §3.2). Real hosts have no such bit: both ends of a DCTCP
-    /// connection are set up alike.
+    /// In a SYN: requests that `ECE` mirrors each packet's mark (RFC 8257 §3.2). Real hosts have no
+    /// such bit: both ends of a DCTCP connection are configured alike.
     pub const MIRROR: Self = Self(128);
-    /// In data: a write of the sending application ends here, or it waits for room to write more.
+    /// In data: a write of the sending application ends here, or the application waits for room.
     pub const PSH: Self = Self(128);
 
-    /// Are all flags of `other` set?
+    /// Whether all flags of `other` are set.
     #[inline]
     #[must_use]
     pub const fn has(self, other: Self) -> bool {
@@ -56,18 +60,23 @@ impl Flags {
 pub struct Segment {
     /// Data: offset of its first byte. Acknowledgement: the next byte expected.
     pub number: u64,
-    /// Data: when it was sent (timestamp option, RFC 7323). Acknowledgement: the timestamp it echoes.
+    /// Data: time of transmission (timestamp option, RFC 7323). Acknowledgement: the timestamp it
+    /// echoes.
     pub timestamp: Instant,
-    /// Acknowledgement: blocks received above `number`, most recent first; unused ones are empty and come last.
+    /// Acknowledgement: blocks received above `number`, the most recent first; unused blocks are
+    /// empty and come last.
     pub sack: [SackBlock; 3],
-    /// Acknowledgement: when it was sent less the timestamp it echoes, in units of [`DELAY_UNIT`](Self::DELAY_UNIT). What a host reads from the two
-    /// halves of the timestamp option; with two clocks it has a constant offset.
+    /// Acknowledgement: its time of transmission less the timestamp it echoes, in units of
+    /// [`DELAY_UNIT`](Self::DELAY_UNIT). A host computes it from the two halves of the timestamp
+    /// option; with two clocks it has a constant offset.
     pub delay: u32,
-    /// Data bytes carried. An acknowledgement carries none: there it is [`the window offered`](Self::offered), and no window where it is zero.
+    /// Data bytes carried. An acknowledgement carries none and has the [offered
+    /// window](Self::offered) here; zero stands for no window.
     pub payload: u16,
     /// Flags.
     pub flags: Flags,
-    /// Acknowledgement: data packets received with CE so far, modulo 256 (RFC 9768 counts modulo 8, or 2^24 in its option).
+    /// Acknowledgement: data packets received with CE so far, modulo 256 (RFC 9768 counts modulo 8,
+    /// or 2^24 in its option).
     pub ce: u8,
 }
 
@@ -75,9 +84,9 @@ impl Segment {
     /// Unit of [`delay`](Self::delay): 1024 ns, good for 73 minutes.
     pub const DELAY_UNIT: Duration = Duration::ns(1024);
 
-    /// Windows are offered in steps of so many bytes, and large ones in larger steps.
+    /// Step in bytes of offered windows; large windows have larger steps.
     const OFFER_STEP: u64 = 1024;
-    /// Bits of the number of steps that are kept, of 16; the others say how often it is doubled.
+    /// Bits of the number of steps, of 16; the other bits are the number of doublings.
     const OFFER_BITS: u32 = 12;
 
     /// Data bytes carried, in either direction.
@@ -87,7 +96,8 @@ impl Segment {
         if self.flags.has(Flags::ACK) { 0 } else { self.payload }
     }
 
-    /// Acknowledgement: bytes above `number` that the receiver has room for; `None` when it does not say.
+    /// Acknowledgement: bytes above `number` that the receiver has room for; `None` without a
+    /// window.
     #[inline]
     #[must_use]
     pub const fn offered(&self) -> Option<u64> {
@@ -95,7 +105,8 @@ impl Segment {
         if self.payload == 0 || !self.flags.has(Flags::ACK) { None } else { Some(steps * Self::OFFER_STEP) }
     }
 
-    /// How an acknowledgement says that there is room for so many bytes: `payload`, and the room that this means, not less.
+    /// Encodes an offer of so many bytes. Returns the `payload` and the room that it stands for,
+    /// which is not less.
     #[inline]
     #[must_use]
     pub(crate) const fn offer(bytes: u64) -> (u16, u64) {
@@ -114,7 +125,7 @@ impl Segment {
         &self.sack[..used]
     }
 
-    /// Does it report anything selectively?
+    /// Whether it has selective reports.
     #[inline]
     #[must_use]
     pub const fn has_blocks(&self) -> bool {

@@ -7,7 +7,7 @@ const FAST: u64 = 1 << 48;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segmentation {
     mss: u32,
-    /// 2^64 / mss, rounded up: multiplying by it is exact below 2^48 bytes for sizes below 2^16.
+    /// 2^64 / mss, rounded up: multiplication by it is exact below 2^48 bytes for sizes below 2^16.
     reciprocal: u64,
 }
 
@@ -22,7 +22,7 @@ impl Segmentation {
         self.mss
     }
 
-    /// Whole segments in so many bytes.
+    /// Number of whole segments in `bytes`.
     #[inline]
     pub(crate) const fn whole(self, bytes: u64) -> u64 {
         if bytes < FAST { ((bytes as u128 * self.reciprocal as u128) >> 64) as u64 } else { bytes / self.mss as u64 }

@@ -1,17 +1,21 @@
 //! The sending end of a connection.
 //!
-//! It is told of time, acknowledgements and expired timers, and asked for segments until it has none. Data is numbered by byte offset from zero; SYN
-//! and FIN are flags and take no number, so a connection of `n` bytes is finished when the acknowledgement reaches `n`. Every segment but the last is
-//! full, which makes byte offsets and segment numbers interchangeable.
+//! A host gives it time, acknowledgements and expired timers, and polls it for segments until there
+//! are none. Data is numbered by byte offset from zero. SYN and FIN are flags without a number, so
+//! a connection of `n` bytes is finished when the acknowledgement reaches `n`. Every segment but
+//! the last is full, which makes byte offsets and segment numbers interchangeable.
 //!
-//! With [`LossDetection::Rfc6675`] losses are found by counting, without probes, and lost copies only by the timer; the reduction is by PRR as well.
+//! With [`LossDetection::Rfc6675`] losses are found by counting, there are no probes, and lost
+//! retransmissions are found by the timer only. Reductions use PRR as well.
 //!
-//! With [`LossDetection::Duplicates`] there are no selective acknowledgements: three duplicates tell of a loss, and each partial acknowledgement
-//! of the next one.
+//! With [`LossDetection::Duplicates`] there are no selective acknowledgements: three duplicates
+//! indicate a loss, and each partial acknowledgement indicates the next one.
 //!
-//! Where the RFCs leave room it does what Linux 6.12 does: one timer for retransmission, loss probe (TLP) and reordering (RACK); reductions by PRR; undoing
-//! of reductions that timestamps, duplicate reports or F-RTO show to be mistaken; windows counted in segments; segments that leave in pieces; buffers, PSH. Not modelled:
-//! send buffers that hold data back, the cache of metrics between connections, decay of an unused window.
+//! Where the RFCs leave room it follows Linux 6.12: one timer for retransmission, loss probe (TLP)
+//! and reordering (RACK); reductions by PRR; reductions are undone when timestamps, duplicate
+//! reports or F-RTO show them to be mistaken; windows are counted in segments; segments leave in
+//! pieces; buffers and PSH. Not modelled: send buffers that hold data back, the metrics cache
+//! between connections, the decay of an unused window.
 
 mod acks;
 mod duplicates;
@@ -53,31 +57,31 @@ pub struct Transmit {
     pub segment: Segment,
     /// Its ECN codepoint.
     pub ecn: Ecn,
-    /// Was this data sent before?
+    /// Whether this data was sent before.
     pub retransmission: bool,
 }
 
-/// What a sender has done so far.
+/// Counters of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct SenderStatistics {
-    /// Data segments sent, retransmissions included.
+    /// Data segments sent, including retransmissions.
     pub sent_segments: u64,
-    /// Of those, sent before.
+    /// Retransmissions among them.
     pub retransmitted_segments: u64,
     /// Round-trip times measured.
     pub rtt_samples: u64,
-    /// The latest of them.
+    /// The latest round-trip time.
     pub last_rtt: Duration,
-    /// Expiries of the retransmission timer, the handshake's included.
+    /// Expiries of the retransmission timer, including that of the handshake.
     pub timeouts: u64,
     /// Fast recoveries entered.
     pub recoveries: u64,
     /// Loss probes sent.
     pub probes: u64,
-    /// Reductions answering an ECN echo.
+    /// Reductions that answer an ECN echo.
     pub ecn_responses: u64,
-    /// Reductions taken back.
+    /// Reductions that were undone.
     pub undone: u64,
 }
 
@@ -88,12 +92,57 @@ enum Phase {
     Established,
 }
 
-/// Something to send whatever the window says.
+/// The form of the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stream {
+    /// Data without end, or data whose rest will not be sent: no segment carries FIN.
+    Endless,
+    /// A number of bytes: the last segment carries FIN and may be short.
+    Bytes,
+    /// Messages, see [`Sender::write`]: the last segment of each may be short on the wire, and that
+    /// of the last one carries FIN.
+    Messages(Ending),
+}
+
+impl Stream {
+    /// Whether the last segment carries FIN.
+    const fn ends(self) -> bool {
+        matches!(self, Self::Bytes | Self::Messages(Ending::Fin))
+    }
+
+    /// Gives up the rest of the stream.
+    const fn abandon(&mut self) {
+        *self = match self {
+            Self::Endless | Self::Bytes => Self::Endless,
+            Self::Messages(_) => Self::Messages(Ending::More),
+        };
+    }
+}
+
+/// The segment that the latest loss probe has sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ProbeContent {
+    NewData,
+    /// The last segment again.
+    Repeat,
+}
+
+/// What has been tried in the present recovery, or after the present timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RecoveryStep {
+    Ordinary,
+    /// After a timeout: F-RTO looks for signs that it was spurious (RFC 5682).
+    ForwardRto,
+    /// In recovery: the rescue retransmission was sent (RFC 6675 §4, rule 4).
+    Rescued,
+}
+
+/// A segment to send whatever the window allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Urgent {
     Nothing,
     Syn,
-    /// The handshake's third segment.
+    /// The third segment of the handshake.
     Ack,
     ProbeWithNewData,
     ProbeWithLastSegment,
@@ -101,24 +150,27 @@ enum Urgent {
 
 /// The sending end of a connection; see the [crate] for how a host drives it.
 ///
-/// What every acknowledgement and every segment touch comes first, side by side: with thousands of flows the cost is cache lines.
+/// The fields that every acknowledgement and every segment touch come first, side by side: with
+/// thousands of flows cache lines dominate the cost.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Sender {
-    /// New full segments that may leave without further questions.
+    /// New full segments that may leave without further checks.
     quota: u32,
     /// Segments that may be in flight now.
     window: u32,
-    /// Offset of the next new byte.
+    /// Byte offset of the next new segment.
     nxt_bytes: u64,
     segmentation: Segmentation,
-    /// Segments there are to send in all; [`NO_SEGMENT`] for no end.
+    /// Number of segments in the stream; [`NO_SEGMENT`] for an endless stream.
     end: u64,
-    /// One above the last segment that the receiver has room for; [`NO_SEGMENT`] as long as it says nothing.
+    /// One above the last segment that fits the receiver's window; [`NO_SEGMENT`] until it has
+    /// offered one.
     limit: u64,
-    /// The receiver's window when it is always the same; 0 when it says itself.
+    /// The receiver's window in segments when it never changes; 0 when acknowledgements state it.
     fixed_window: u32,
-    /// New segments sent since the last acknowledgement or timeout, and whether nothing was outstanding before them.
+    /// New segments sent since the last acknowledgement or timeout, and whether nothing was
+    /// outstanding before them.
     burst: u32,
     burst_from_empty: bool,
     /// Nothing can leave before the next event.
@@ -128,29 +180,32 @@ pub struct Sender {
     urgent: Urgent,
     repair: Repair,
     loss_detection: LossDetection,
-    /// Established, and an acknowledgement that only advances needs no further look.
-    plain: bool,
-    /// The control reduces its window itself.
+    /// The connection is established, and an acknowledgement that only advances is routine.
+    routine: bool,
+    /// The control reduces its window itself, without PRR.
     owns_window: bool,
-    /// The control asks for no details: there are no instruments, and no pacing.
+    /// The control needs no details: there are no instruments, and there is no pacing.
     unwatched: bool,
     echo: Echo,
-    /// What new data says of ECN.
+    /// ECN codepoint of new data.
     codepoint: Ecn,
     cwr_pending: bool,
-    /// Was the window used up in the round ending at `usage_end`; else the most segments outstanding in it.
+    /// Whether the window was used up in the round that ends at `usage_end`, and otherwise the most
+    /// segments outstanding in it.
     cwnd_limited: bool,
     max_in_round: u32,
     usage_end: u64,
     last_sent_at: u64,
     timer: Timer,
-    /// What [`next_timeout`](Self::next_timeout) tells.
+    /// The result of [`next_timeout`](Self::next_timeout).
     wake: u64,
-    /// One above the last segment when a loss probe was sent; [`NO_SEGMENT`] when none is out.
+    /// One above the last segment when the outstanding loss probe was sent; [`NO_SEGMENT`] without
+    /// one.
     probe_end: u64,
-    /// The control's window from which `window` was made; [`Bytes::MAX`] when it was made otherwise.
+    /// The control's window from which `window` was computed; [`Bytes::MAX`] when it has another
+    /// source.
     cc_window: Bytes,
-    /// Segments delivered in all.
+    /// Segments delivered so far.
     delivered: u64,
     rtt: Rtt,
     rack: Rack,
@@ -161,28 +216,25 @@ pub struct Sender {
     writer: Writer,
     /// Timeouts since the acknowledgement last advanced.
     timeouts_in_a_row: u32,
-    /// Recovery ends when everything below is acknowledged.
+    /// Recovery ends when everything below this segment is acknowledged.
     recovery_point: u64,
     prr: Prr,
     undo: Undo,
     duplicates: Duplicates,
-    probe_was_repeat: bool,
-    forward_rto: bool,
-    rescued: bool,
+    probe_content: ProbeContent,
+    recovery: RecoveryStep,
     ecn: EcnMode,
-    /// Marks the receiver has counted, modulo 256.
+    /// Marks that the receiver has counted, modulo 256.
     marks_seen: u8,
-    fin: bool,
-    /// The stream is made of messages; see [`write`](Self::write).
-    messages: bool,
+    stream: Stream,
     last_len: u32,
     initial_window: u32,
-    /// For controls that ask for details.
+    /// Present for controls that need details.
     instruments: Option<Box<Instruments>>,
 }
 
 impl Sender {
-    /// A closed sender. `rng` is its own stream, for controls that draw random numbers.
+    /// A closed sender. `rng` is its own random stream, for controls that draw random numbers.
     ///
     /// # Errors
     /// When a setting is outside its range or the congestion control is unknown.
@@ -260,12 +312,11 @@ impl Sender {
             undo: Undo::default(),
             duplicates: Duplicates::default(),
             probe_end: NO_SEGMENT,
-            probe_was_repeat: false,
+            probe_content: ProbeContent::NewData,
             timeouts_in_a_row: 0,
-            forward_rto: false,
-            rescued: false,
+            recovery: RecoveryStep::Ordinary,
             loss_detection: config.loss_detection,
-            plain: false,
+            routine: false,
             owns_window: needs.reduction == Reduction::Own,
             unwatched: instruments.is_none(),
             ecn: config.ecn_mode(),
@@ -273,15 +324,18 @@ impl Sender {
             codepoint: Ecn::NotEct,
             marks_seen: 0,
             cwr_pending: false,
-            fin: matches!(config.data, Data::Bytes(_)),
-            messages: config.data == Data::Messages,
+            stream: match config.data {
+                Data::Unlimited => Stream::Endless,
+                Data::Bytes(_) => Stream::Bytes,
+                Data::Messages => Stream::Messages(Ending::More),
+            },
             last_len,
             initial_window: config.initial_window,
             instruments,
         })
     }
 
-    /// Opens the connection: the next segment is a SYN. Does nothing the second time.
+    /// Opens the connection: the next segment is a SYN. Later calls do nothing.
     pub fn connect(&mut self, now: Instant) {
         if self.phase == Phase::Closed {
             self.phase = Phase::SynSent;
@@ -290,12 +344,12 @@ impl Sender {
         }
     }
 
-    /// Offers no new data from now on; what was sent is still delivered.
+    /// Ends the stream at the last segment sent, which is still delivered.
     pub fn stop(&mut self, _now: Instant) {
         self.unsettle();
         if self.end > self.board.nxt() {
             self.end = self.board.nxt();
-            self.fin = false;
+            self.stream.abandon();
             self.last_len = self.segmentation.mss();
         }
         if self.phase == Phase::SynSent {
@@ -305,39 +359,39 @@ impl Sender {
         }
     }
 
-    /// So many bytes from the start on hold what acknowledgements touch, but for [`records`](Self::records). For hosts that fetch the state of one of
-    /// many senders ahead of time.
-    pub const TOUCHED: usize = core::mem::offset_of!(Self, writer) + Writer::TOUCHED;
+    /// Length of the prefix of this struct that processing an acknowledgement reads, apart from
+    /// [`records`](Self::records); used as the prefetch size.
+    pub(crate) const TOUCHED: usize = core::mem::offset_of!(Self, writer) + Writer::TOUCHED;
 
-    /// What is known of the oldest outstanding segment, and where that will be known of the next one to be sent.
+    /// The scoreboard records of the oldest outstanding segment and of the next one to be sent.
     #[inline]
-    #[must_use]
-    pub fn records(&self) -> [&(impl Sized + use<>); 2] {
+    pub(crate) fn records(&self) -> [&(impl Sized + use<>); 2] {
         self.board.ends()
     }
 
-    /// Has everything there was to send been acknowledged?
+    /// Whether the whole stream has been acknowledged.
     #[inline]
     #[must_use]
     pub const fn is_finished(&self) -> bool {
         self.board.una() == self.end
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout) next. May move in either direction after any other call; waking early is harmless.
+    /// When to call [`handle_timeout`](Self::handle_timeout) next. Any other call may move it in
+    /// either direction; a call at an earlier time is harmless.
     #[inline]
     #[must_use]
     pub const fn next_timeout(&self) -> Option<Instant> {
         if self.wake == timers::NEVER { None } else { Some(Instant::from_nanos(self.wake)) }
     }
 
-    /// What was done so far.
+    /// The counters so far.
     #[inline]
     #[must_use]
     pub const fn statistics(&self) -> &SenderStatistics {
         &self.statistics
     }
 
-    /// The window now; during a reduction, on its way to the control's.
+    /// The present window; during a reduction it is on its way to the control's window.
     #[must_use]
     pub const fn cwnd(&self) -> Bytes {
         Bytes::new(self.window as u64 * self.segmentation.mss() as u64)
@@ -349,7 +403,7 @@ impl Sender {
         self.cc.ssthresh()
     }
 
-    /// Bytes believed in the network, the last segment counted as full.
+    /// Bytes believed in the network; the last segment counts as full.
     #[must_use]
     pub const fn in_flight(&self) -> Bytes {
         Bytes::new(self.board.in_flight() as u64 * self.segmentation.mss() as u64)
@@ -386,15 +440,16 @@ impl Sender {
             self.rtt.reset_back_off();
         }
         self.settle_ecn(segment.flags);
-        self.plain = self.unwatched && self.echo != Echo::Counted;
-        // Repeated loss of the handshake speaks of a bad path (RFC 5681 §3.1; Linux forgives the first).
+        self.routine = self.unwatched && self.echo != Echo::Counted;
+        // Repeated loss of the handshake indicates a bad path (RFC 5681 §3.1; Linux ignores the
+        // first loss).
         let initial_window = if retries > 1 { 1 } else { self.initial_window };
         self.cc.on_established(&Established { now, initial_window, srtt: self.rtt.srtt(), ecn: self.ecn });
         self.note_offer(segment);
         self.follow_control();
     }
 
-    /// Something happened: what may leave has to be worked out anew.
+    /// An event has occurred: what may leave has to be determined again.
     #[inline]
     pub(crate) const fn unsettle(&mut self) {
         self.quota = 0;
@@ -402,10 +457,10 @@ impl Sender {
         self.pieces.resume();
     }
 
-    /// What an acknowledgement says of the receiver's window.
+    /// Takes the receiver's window from an acknowledgement.
     #[inline]
     pub(super) fn note_offer(&mut self, segment: &Segment) {
-        // That of the handshake comes before the application has written.
+        // The acknowledgement of the handshake comes before the application has written.
         if !segment.flags.has(Flags::SYN) {
             self.writer.note_ack();
         }
@@ -423,7 +478,7 @@ impl Sender {
         self.statistics.last_rtt = Duration::ns(rtt);
     }
 
-    /// Takes over the control's window.
+    /// Adopts the control's window.
     #[inline]
     fn follow_control(&mut self) {
         let window = self.cc.cwnd();
@@ -433,7 +488,7 @@ impl Sender {
         }
     }
 
-    /// Sets a window that is not the control's.
+    /// Sets a window that differs from the control's.
     fn set_window(&mut self, segments: u32) {
         self.window = segments;
         self.cc_window = Bytes::MAX;

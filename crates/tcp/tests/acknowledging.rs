@@ -1,4 +1,4 @@
-//! When the receiver acknowledges, and how congestion echoes travel.
+//! When the receiver acknowledges, and how congestion echoes are carried.
 
 mod pipe;
 
@@ -34,7 +34,7 @@ impl Feed {
         self.receiver.handle_segment(self.now, &segment, ecn)
     }
 
-    /// Which of these segments were acknowledged at once.
+    /// Whether each of these segments was acknowledged at once.
     fn answered(&mut self, numbers: impl IntoIterator<Item = u64>) -> Vec<bool> {
         numbers.into_iter().map(|number| self.take(number).is_some()).collect()
     }
@@ -43,7 +43,8 @@ impl Feed {
 #[test]
 fn the_first_segments_are_acknowledged_at_once_then_every_second() {
     let mut feed = Feed::new(AckPolicy::Delayed);
-    // Sixteen, and one for each of eight steps by which the window grows at first, as real receivers do.
+    // Sixteen, plus one for each of the first eight steps in which the window grows, as in real
+    // receivers.
     assert_eq!(feed.answered(0..24), [true; 24]);
     assert_eq!(feed.answered(24..30), [false, true, false, true, false, true]);
 }
@@ -81,7 +82,8 @@ fn data_out_of_order_and_data_filling_a_hole_are_acknowledged_at_once() {
     assert_eq!(feed.answered([28, 29]), [false, true]);
 }
 
-/// A receiver that knows a round-trip time of 100 ms from the handshake and has no quick acknowledgements left.
+/// A receiver with a round-trip time of 100 ms from the handshake and no quick acknowledgements
+/// left.
 fn settled() -> Feed {
     settled_with(SackReports::Compressed)
 }
@@ -136,7 +138,7 @@ fn reports_of_a_gap_wait_for_a_twentieth_of_a_short_round_trip_time() {
     let syn = Segment { flags: Flags::SYN, timestamp: feed.now, ..Segment::default() };
     feed.receiver.handle_segment(feed.now, &syn, Ecn::NotEct).expect("an answer");
     feed.now += Duration::us(9_500);
-    // Long enough for a steady flow's window to rest.
+    // Long enough for the window of a steady flow to stop growing.
     feed.answered(0..100);
     assert_eq!(feed.answered([101, 102, 103, 104]), [true, true, true, false]);
     assert_eq!(feed.receiver.next_timeout().expect("a timer").since(feed.now), Duration::us(600));
@@ -145,7 +147,8 @@ fn reports_of_a_gap_wait_for_a_twentieth_of_a_short_round_trip_time() {
 #[test]
 fn no_block_is_lost_between_merged_reports() {
     let mut feed = settled();
-    // Every other segment is missing: each arrival opens a block, and a report has room for three.
+    // Every other segment is missing: each arrival opens a block, and an acknowledgement has room
+    // for three.
     let mut reported = std::collections::BTreeSet::new();
     for number in (25..65).step_by(2) {
         if let Some(ack) = feed.take(number) {
@@ -165,7 +168,8 @@ fn the_echoed_time_is_that_of_the_first_segment_not_acknowledged() {
     feed.take(24);
     let first = feed.now;
     assert_eq!(feed.take(25).unwrap().timestamp, first);
-    // Out of order, the time of the last in-order segment is repeated; a copy that fills the hole brings its own.
+    // Out of order, the timestamp of the last in-order segment is repeated; a copy that fills the
+    // hole carries its own.
     assert_eq!(feed.take(25).unwrap().timestamp, first);
     let ack = feed.take(26).unwrap();
     assert_eq!(ack.timestamp, feed.now);
@@ -210,7 +214,8 @@ fn a_sender_against_an_acknowledgement_a_window_keeps_a_fixed_window_full() {
     let mut pipe = Pipe::new(&sender, &receiver).with_path(Rate::mbit(10), Duration::ms(5), usize::MAX);
     pipe.run(Duration::secs(2));
     let (acks, bytes) = (pipe.acks.len(), pipe.receiver.delivered_bytes());
-    // While the window still grows to its limit, acknowledgements wait for the timer and a loss probe may go out.
+    // While the window still grows to its limit, acknowledgements wait for the timer, and a loss
+    // probe may be sent.
     let repeated = pipe.sender.statistics().retransmitted_segments;
     pipe.run(Duration::secs(10));
     let windows = (pipe.receiver.delivered_bytes() - bytes) / (20 * MSS);
@@ -260,7 +265,7 @@ fn marks_reduce_the_window_once_a_round_trip_without_retransmission() {
         assert_eq!((done.ecn_responses, done.retransmitted_segments), (1, 0), "{kind}");
         assert_eq!(pipe.log.iter().filter(|sent| sent.cwr).count(), 1, "{kind}");
         let threshold = pipe.sender.ssthresh().get() / MSS;
-        // The window has grown by what was acknowledged before the echo.
+        // The window has grown by the segments acknowledged before the echo.
         assert!((after..=after * 3 / 2 + 2).contains(&threshold), "{kind}: {threshold}");
     }
 }
@@ -278,7 +283,8 @@ fn without_negotiation_nothing_is_marked_and_nothing_answered() {
     assert_eq!(pipe.sender.statistics().ecn_responses, 0);
 }
 
-/// A receiver of a connection that asked for this kind of feedback, with the quick acknowledgements of its start behind it.
+/// A receiver of a connection with this kind of feedback, past the quick acknowledgements of its
+/// start.
 fn feed_with(flags: Flags) -> Feed {
     let mut feed = Feed::new(AckPolicy::Delayed);
     let syn = Segment { flags: Flags::SYN.with(Flags::ECE).with(Flags::CWR).with(flags), ..Segment::default() };
@@ -290,7 +296,8 @@ fn feed_with(flags: Flags) -> Feed {
     feed
 }
 
-/// What the receiver answers to a segment: the number acknowledged, in segments, and the echo; at once and by a timer due at once.
+/// Acknowledgements for a segment, immediate and by a due timer: the number acknowledged, in
+/// segments, and the echo.
 fn answers(feed: &mut Feed, number: u64, ecn: Ecn) -> Vec<(u64, bool)> {
     let first = feed.take_with(number, ecn, Flags::default());
     let due = feed.receiver.next_timeout().filter(|&due| due <= feed.now);
@@ -298,22 +305,25 @@ fn answers(feed: &mut Feed, number: u64, ecn: Ecn) -> Vec<(u64, bool)> {
     first.into_iter().chain(second).map(|ack| (ack.number / MSS, ack.flags.has(Flags::ECE))).collect()
 }
 
-/// RFC 8257 §3.2: every segment acknowledged with the mark it bore, and delayed acknowledgements only within a run.
+/// RFC 8257 §3.2: every segment is acknowledged with its own mark; acknowledgements are delayed
+/// only within a run of equal marks.
 #[test]
 fn a_mirror_acknowledges_the_old_state_before_the_new_one() {
     let mut feed = feed_with(Flags::MIRROR);
     assert_eq!(answers(&mut feed, 24, Ecn::Ect0), []);
-    // One unmarked segment waits for its acknowledgement when the marks begin: two acknowledgements.
+    // One unmarked segment awaits its acknowledgement when the marks begin, so there are two
+    // acknowledgements.
     assert_eq!(answers(&mut feed, 25, Ecn::Ce), [(25, false), (26, true)]);
     assert_eq!(answers(&mut feed, 26, Ecn::Ce), []);
     assert_eq!(answers(&mut feed, 27, Ecn::Ce), [(28, true)]);
-    // Nothing waits when the marks end: one.
+    // Nothing is pending when the marks end, so there is one.
     assert_eq!(answers(&mut feed, 28, Ecn::Ect0), [(29, false)]);
     assert_eq!(answers(&mut feed, 29, Ecn::Ect0), []);
     assert_eq!(answers(&mut feed, 30, Ecn::Ect0), [(31, false)]);
 }
 
-/// RFC 9768 §3.2.2: the count never stops, a run of marks is reported when it begins, and no echo is left standing.
+/// RFC 9768 §3.2.2: the count never stops, the start of a run of marks is reported at once, and no
+/// echo stays pending.
 #[test]
 fn a_counter_counts_every_mark_and_reports_the_first_at_once() {
     let mut feed = feed_with(Flags::AE);

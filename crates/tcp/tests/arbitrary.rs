@@ -1,5 +1,5 @@
-//! The state machines under arbitrary segments, reordered, repeated, lost and invented, and under jumps of time: no panic, no endless loop, and data
-//! delivered once and in order.
+//! The state machines under arbitrary segments (reordered, repeated, lost, invented) and jumps of
+//! time: no panic, no endless loop, and data delivered once and in order.
 
 use goodqueue_tcp::{
     AckPolicy, CcConfig, Data, EcnMode, Flags, LossDetection, Receiver, ReceiverConfig, SackBlock, Segment, Sender, SenderConfig,
@@ -12,18 +12,19 @@ use std::collections::BTreeMap;
 const MSS: u64 = 1_000;
 const SEGMENTS: u64 = 500;
 
-/// What happens to a sender.
+/// An event at a sender.
 #[derive(Clone, Debug)]
 enum Operation {
-    /// An acknowledgement near what was sent: number and blocks in segments relative to the last one acknowledged.
+    /// An acknowledgement near what was sent: number and blocks in segments relative to the last
+    /// acknowledged one.
     Ack { number: i64, blocks: Vec<(u32, u32)>, flags: u8, echo_age_us: u64, ce: u8 },
-    /// One made of random bits.
+    /// An acknowledgement of random bits.
     Noise { number: u64, blocks: Vec<(u32, u32)>, flags: u8, echo: u64, ce: u8, payload: u16, delay: u32 },
-    /// Time passes, perhaps beyond several timers.
+    /// Time passes, possibly beyond several timers.
     Wait(u64),
-    /// The next timer is served in time.
+    /// The next timer fires on time.
     Timer,
-    /// Polling stops here, as by a host whose own queue is full.
+    /// Polling stops here, as in a host whose own queue is full.
     Hold,
 }
 
@@ -47,11 +48,11 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// A sender with a clock, and what it has offered so far.
+/// A sender with a clock, and what it has sent so far.
 struct Driven {
     sender: Sender,
     now: Instant,
-    /// One above the highest byte sent, and the highest cumulative acknowledgement of something sent.
+    /// One above the highest byte sent; the highest cumulative acknowledgement of sent data.
     sent: u64,
     acked: u64,
     /// Segments without data or flags.
@@ -59,7 +60,7 @@ struct Driven {
 }
 
 impl Driven {
-    /// Takes all there is; a sender that never stops is caught.
+    /// Polls all available segments; fails if the sender never stops.
     fn drain(&mut self, most: usize) {
         for _ in 0..most {
             let Some(out) = self.sender.poll_transmit(self.now) else { return };
@@ -67,7 +68,7 @@ impl Driven {
             let end = segment.number + u64::from(segment.payload);
             assert!(end <= SEGMENTS * MSS, "beyond the end of the data");
             if segment.payload == 0 && !segment.flags.has(Flags::SYN) {
-                // The handshake's third.
+                // Only the third segment of the handshake may be empty.
                 assert!(self.empty == 0, "an empty segment");
                 self.empty += 1;
                 continue;
@@ -97,7 +98,7 @@ impl Driven {
             Operation::Timer => self.serve_timer(),
             Operation::Hold => {
                 self.drain(2);
-                self.sender.hold(self.now);
+                goodqueue_tcp::hot::hold(&mut self.sender, self.now);
             }
             Operation::Ack { number, blocks, flags, echo_age_us, ce } => {
                 let number = (self.acked / MSS).saturating_add_signed(*number) * MSS;
@@ -194,7 +195,7 @@ proptest! {
             prop_assert!(driven.sender.in_flight().get() <= driven.sent + MSS);
             prop_assert!(driven.sender.cwnd() >= Bytes::new(MSS));
         }
-        // Left to an honest receiver it comes to an end: each timer is a step towards it.
+        // With an honest receiver the transfer finishes: each timer makes progress.
         for _ in 0..4 * SEGMENTS {
             if driven.sender.is_finished() {
                 break;
@@ -225,7 +226,7 @@ proptest! {
         let mut receiver = Receiver::new(&ReceiverConfig { ack_policy: policy, ..ReceiverConfig::default() });
         let mut now = Instant::from_nanos(1);
         receiver.handle_segment(now, &Segment { flags: Flags(syn | Flags::SYN.0), ..Segment::default() }, Ecn::Ect0);
-        // What has arrived, as ranges without overlap.
+        // Received data as disjoint ranges.
         let mut arrived: BTreeMap<u64, u64> = BTreeMap::new();
         for (start, len) in [(0, base)].into_iter().filter(|&(_, len)| len > 0) {
             for number in (start..len).step_by(65_000) {
@@ -248,7 +249,7 @@ proptest! {
                 let end = arrived.entry(number).or_insert(number);
                 *end = (*end).max(number + u64::from(payload));
             }
-            // Everything without a gap from the first byte on.
+            // Contiguous data from the first byte on.
             let delivered = arrived.iter().fold(0, |reached, (&start, &end)| if start <= reached { reached.max(end) } else { reached });
             prop_assert_eq!(receiver.delivered_bytes(), delivered);
             if let Some(ack) = ack {

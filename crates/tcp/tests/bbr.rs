@@ -1,4 +1,5 @@
-//! BBR, both versions, over a bottleneck of known rate and delay: what they find out about it, and what they do with that.
+//! BBR, both versions, over a bottleneck of known rate and delay: the measured path and the
+//! response to it.
 
 mod pipe;
 
@@ -8,7 +9,7 @@ use pipe::{Fate, HEADER, Pipe};
 
 const MSS: u64 = 1448;
 const RATE: Rate = Rate::mbit(10);
-/// Payload that the bottleneck carries in a second.
+/// Payload rate of the bottleneck.
 const PAYLOAD_BIT_S: f64 = 10e6 * MSS as f64 / (MSS + HEADER) as f64;
 /// 40 ms of propagation and 1.2 ms to send a segment.
 const RTT_S: f64 = 0.0412;
@@ -26,8 +27,8 @@ fn seeded_flow(kind: &'static str, limit: usize, loss: f64, seed: u64) -> Pipe {
         .with_fate(move |_, _| if rng.fires(loss) { Fate::Drop } else { Fate::Deliver })
 }
 
-/// What a sender shows of itself at one instant: seconds since the start, window and flight in segments, pacing rate over the
-/// bottleneck's.
+/// Visible state of a sender at one instant: seconds since the start, window and flight in
+/// segments, pacing rate relative to the bottleneck.
 #[derive(Clone, Copy, Debug)]
 struct View {
     at: f64,
@@ -36,7 +37,7 @@ struct View {
     pace: f64,
 }
 
-/// Runs for a time, looking at the sender after every event.
+/// Runs for some time and records the state of the sender after every event.
 fn watch(pipe: &mut Pipe, seconds: u64) -> Vec<View> {
     let end = pipe.now + Duration::secs(seconds);
     let mut views = Vec::new();
@@ -58,14 +59,16 @@ fn goodput_bit_s(pipe: &mut Pipe, from: u64, seconds: u64) -> f64 {
     (pipe.receiver.delivered_bytes() - before) as f64 * 8.0 / seconds as f64
 }
 
-/// Draft, appendix "Exiting STARTUP on Bandwidth Plateau": the bandwidth found is within 2 % of the path's.
+/// Draft, appendix "Exiting STARTUP on Bandwidth Plateau": the measured bandwidth is within 2 % of
+/// that of the path.
 #[test]
 fn startup_finds_the_bandwidth_and_drain_empties_the_queue() {
     for kind in ["bbr", "bbr3"] {
         let mut pipe = flow(kind, 1_000, 0.0);
         let views = watch(&mut pipe, 2);
         let first_full = views.iter().find(|view| view.pace > 0.99).expect("the pipe is filled");
-        // Ten segments a round trip at first, a rate that at least doubles: full within three or four round trips.
+        // Ten segments per round trip at first, and a rate that at least doubles: full within three
+        // or four round trips.
         assert!(first_full.at < 6.0 * RTT_S, "{kind}: {first_full:?}");
         assert!(views.iter().any(|view| view.pace < 0.6 && view.at > first_full.at), "{kind} drains");
         let cruising = views.iter().rfind(|view| (0.95..1.05).contains(&view.pace)).expect("steady state");
@@ -83,7 +86,7 @@ fn steady_state_fills_the_link_with_a_small_queue() {
         pipe.run(Duration::secs(5));
         let views = watch(&mut pipe, 30);
         let mean = views.iter().map(|view| view.in_flight).sum::<f64>() / views.len() as f64;
-        // The queue is what is in flight beyond a bandwidth-delay product.
+        // The queue is the flight beyond a bandwidth-delay product.
         assert!((0.8 * BDP..1.4 * BDP).contains(&mean), "{kind}: {mean} against {BDP}");
     }
 }
@@ -101,7 +104,8 @@ fn version_one_cycles_through_its_gains() {
     }
 }
 
-/// Every ten seconds four segments for a fifth of a second; version 3: half a bandwidth-delay product every five seconds.
+/// Four segments for 200 ms every ten seconds; version 3: half a bandwidth-delay product every five
+/// seconds.
 #[test]
 fn the_round_trip_time_is_probed_in_time() {
     for (kind, every, window) in [("bbr", 10.0, 4.0..=4.0), ("bbr3", 5.0, 0.4 * BDP..=0.55 * BDP)] {
@@ -125,7 +129,8 @@ fn the_round_trip_time_is_probed_in_time() {
     }
 }
 
-/// Two to three seconds, or 62 to 63 round trips, or as many as there are segments in a bandwidth-delay product: here 34 round trips.
+/// Two to three seconds, or 62 to 63 round trips, or as many as there are segments in a
+/// bandwidth-delay product: here 34 round trips.
 #[test]
 fn version_three_probes_for_bandwidth_as_often_as_reno_would_lose() {
     let mut pipe = flow("bbr3", 1_000, 0.0);
@@ -141,7 +146,8 @@ fn version_three_probes_for_bandwidth_as_often_as_reno_would_lose() {
         was_up = up;
     }
     assert!(ups.len() >= 10, "{ups:?}");
-    // A probe for the round-trip time, every 5 s at most, starts the count over: those cycles are longer.
+    // A probe of the round-trip time, at most every 5 s, restarts the count, which makes those
+    // cycles longer.
     let mut apart: Vec<f64> = ups.windows(2).map(|pair| pair[1] - pair[0]).collect();
     apart.sort_by(f64::total_cmp);
     let median = apart[apart.len() / 2];
@@ -149,7 +155,7 @@ fn version_three_probes_for_bandwidth_as_often_as_reno_would_lose() {
     assert!((0.8 * expected..1.6 * expected).contains(&median), "{median} s against {expected} s: {ups:?}");
 }
 
-/// Share of what a lossy path could carry that a flow carries, mean of four.
+/// Share of the capacity of a lossy path that a flow uses, mean of four runs.
 fn share_under_loss(kind: &'static str, rate: Rate, loss: f64) -> f64 {
     let payload_bit_s = PAYLOAD_BIT_S * rate.as_bit_s() as f64 / RATE.as_bit_s() as f64;
     let share = |seed| {
@@ -160,7 +166,8 @@ fn share_under_loss(kind: &'static str, rate: Rate, loss: f64) -> f64 {
     (1..=4).map(share).sum::<f64>() / 4.0
 }
 
-/// Random loss does not matter until the probes' gain no longer makes up for it, from about 15 % on (Cardwell et al. 2016, figure 8).
+/// Random loss has no effect until the gain of the probes no longer compensates it, from about 15 %
+/// on (Cardwell et al. 2016, figure 8).
 #[test]
 fn version_one_takes_no_notice_of_random_loss() {
     for (loss, least) in [(0.05, 0.9), (0.15, 0.7)] {
@@ -171,9 +178,11 @@ fn version_one_takes_no_notice_of_random_loss() {
     assert!(reno < 0.25, "Reno would stop: {reno}");
 }
 
-/// While it cruises, each round trip with losses lowers the rate by the share lost: after `n` of them `(1 - p)^n` is left (draft, "Design Considerations for
-/// Choosing Constant Parameters"), and a probe follows after 62 or 63. The mean over a cycle, less 3.3 % for pacing margin and probes of
-/// the round-trip time, within a tenth. Above the threshold of 2 % probes fail, too, and little is left.
+/// While cruising, each round trip with losses lowers the rate by the lost share: after `n` of them
+/// `(1 - p)^n` is left (draft, "Design Considerations for Choosing Constant Parameters"), and a
+/// probe follows after 62 or 63. Expected is the mean over a cycle, less 3.3 % for the pacing
+/// margin and probes of the round-trip time, within a tenth. Above the threshold of 2 % probes
+/// fail, too, and little is left.
 #[test]
 fn version_three_slows_down_by_what_is_lost() {
     let (p, rounds): (f64, i32) = (0.005, 62);
@@ -186,7 +195,8 @@ fn version_three_slows_down_by_what_is_lost() {
     }
 }
 
-/// A buffer of a fifth of a bandwidth-delay product: version 3 learns how much it holds, version 1 overruns it in every cycle.
+/// A buffer of a fifth of a bandwidth-delay product: version 3 learns its size, version 1 overflows
+/// it in every cycle.
 #[test]
 fn version_three_learns_how_much_a_short_buffer_holds() {
     let mut lost = Vec::new();
@@ -199,7 +209,7 @@ fn version_three_learns_how_much_a_short_buffer_holds() {
     assert!(lost[1] < 0.02 && lost[1] < lost[0], "{lost:?}");
 }
 
-/// The rate of the path falls to a fifth, and comes back.
+/// The rate of the path falls to a fifth, and returns.
 #[test]
 fn a_change_of_the_rate_is_followed() {
     for kind in ["bbr", "bbr3"] {

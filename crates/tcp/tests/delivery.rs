@@ -96,7 +96,8 @@ proptest! {
                 }
             })
             .with_lost_acks(move |_| ack_rng.uniform() < ack_loss);
-        // Lost acknowledgements make round-trip times look as long as timeouts, so the timer may stay at its two minutes.
+        // With lost acknowledgements, round-trip times look as long as timeouts, so the timer may
+        // stay at its maximum of two minutes.
         pipe.finish(Duration::secs(200 * (segments + 100)));
         let sent = pipe.sender.statistics().sent_segments;
         prop_assert!(sent <= 10 * segments + 100, "{} segments sent for {}", sent, segments);

@@ -1,5 +1,6 @@
-//! A large part of a window is lost: every control repairs it without a pause, by time and by counting. Segments leave one by one but for the first
-//! test, since pieces let some wait, and then it is chance what is delivered after a copy.
+//! A large part of a window is lost: every control recovers without a pause, by time and by
+//! counting. Except in the first test segments leave one by one, since with pieces it is random
+//! what is delivered after a retransmission.
 
 mod pipe;
 
@@ -13,12 +14,12 @@ const WINDOW: u64 = 100;
 const SEGMENTS: u64 = 400;
 const SHARES: [u64; 3] = [30, 60, 90];
 
-/// Which segments of the first window are lost, `share` of a hundred.
+/// Which segments of the first window are lost: `share` percent.
 #[derive(Clone, Copy, Debug)]
 enum Pattern {
     Head,
     Tail,
-    /// Evenly spread; 50 % is every other one.
+    /// Evenly spread; 50 % means every other one.
     Alternating,
     Random(u64),
 }
@@ -69,13 +70,13 @@ fn transfer(
     pipe
 }
 
-/// The longest time between two segments sent.
+/// Longest time between two sent segments.
 fn longest_pause(pipe: &Pipe) -> Duration {
     let pause = |pair: &[pipe::Log]| pair[1].at.since(pair[0].at);
     pipe.log.windows(2).map(pause).max().unwrap_or(Duration::ZERO)
 }
 
-/// The first time the handshake's third segment, of 52 bytes, leaves before the data.
+/// The first round trip, whose data follows the handshake's third segment of 52 bytes.
 const RTT: Duration = Duration::us(20_125);
 
 fn each(
@@ -107,7 +108,8 @@ fn with_more_to_send_no_share_of_a_window_needs_a_timeout() {
     for (detection, offload) in ways.into_iter().flatten() {
         each((detection, offload), SEGMENTS, 1, &SHARES, |case, share, pipe| {
             let done = pipe.sender.statistics();
-            // Counting may send one segment in vain, to be sure of the last (RFC 6675 §4, rule 4).
+            // Counting may retransmit one segment unnecessarily, to be sure of the last (RFC 6675
+            // §4, rule 4).
             let in_vain = done.retransmitted_segments - share;
             assert!(done.timeouts == 0 && in_vain <= u64::from(detection == LossDetection::Rfc6675), "{case}");
             assert!(longest_pause(pipe) <= RTT, "{case}: {}", longest_pause(pipe));
@@ -115,7 +117,8 @@ fn with_more_to_send_no_share_of_a_window_needs_a_timeout() {
     }
 }
 
-/// A lost tail is found by a probe two round trips after the last segment left, here after it had waited in the queue; without probes by the timer.
+/// A probe finds a lost tail two round trips after the last segment left, here after it had waited
+/// in the queue; without probes the timer does.
 #[test]
 fn the_last_window_needs_a_probe_at_most() {
     each((LossDetection::Rack, false), WINDOW, 1, &SHARES, |case, share, pipe| {
@@ -129,7 +132,8 @@ fn the_last_window_needs_a_probe_at_most() {
     });
 }
 
-/// The copies are lost, too: what is delivered after them tells so by time, but not by counting.
+/// The retransmissions are lost, too: data delivered after them reveals this by time, but not by
+/// counting.
 #[test]
 fn lost_copies_are_found_by_what_is_delivered_later() {
     each((LossDetection::Rack, false), SEGMENTS, 2, &[30], |case, share, pipe| {
@@ -142,8 +146,8 @@ fn lost_copies_are_found_by_what_is_delivered_later() {
     });
 }
 
-/// Everything sent for a while is lost, several times over: each timeout repairs a segment at least, and the next comes after a round trip and the
-/// smallest timeout, without doubling.
+/// Everything sent for a while is lost, several times over: each timeout repairs at least one
+/// segment, and the next comes after a round trip and the smallest timeout, without doubling.
 #[test]
 fn nothing_arriving_costs_a_timeout_for_each_segment_at_most() {
     for detection in [LossDetection::Rack, LossDetection::Rfc6675] {
@@ -155,8 +159,9 @@ fn nothing_arriving_costs_a_timeout_for_each_segment_at_most() {
     }
 }
 
-/// Byte offsets beyond 32 bits: every third segment of a few around 4 GiB is lost, and one in a thousand before. (A third of several windows in a row would
-/// leave a window too small for three duplicates, which is another matter.)
+/// Byte offsets beyond 32 bits: every third segment of a few around 4 GiB is lost, and one in a
+/// thousand before. (Losing a third of several consecutive windows would leave a window too small
+/// for three duplicates.)
 #[test]
 fn sequence_numbers_beyond_four_gibibytes_are_repaired_alike() {
     const LARGE: u64 = 65_495;

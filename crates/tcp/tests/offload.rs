@@ -1,4 +1,4 @@
-//! Segmentation offload: in which pieces segments leave, and how their ends are answered.
+//! Segmentation offload: the pieces in which segments leave, and how their ends are acknowledged.
 
 mod pipe;
 
@@ -15,7 +15,8 @@ fn config(kind: &'static str, offload: bool) -> SenderConfig {
     }
 }
 
-/// What one flow sent in the second half of twice so much time, over a buffer of one bandwidth-delay product.
+/// Segments of one flow in the second half of a run of `2 * half`, over a buffer of one
+/// bandwidth-delay product.
 fn sent(config: &SenderConfig, receiver: &ReceiverConfig, mbit: u64, half: Duration) -> (Pipe, Vec<Log>) {
     let packets = (mbit * 20_000 / 8 / 1500) as usize;
     let mut pipe = Pipe::new(config, receiver).with_path(Rate::mbit(mbit), Duration::ms(10), packets);
@@ -26,7 +27,7 @@ fn sent(config: &SenderConfig, receiver: &ReceiverConfig, mbit: u64, half: Durat
     (pipe, log)
 }
 
-/// How many new segments each piece has that ends with a push.
+/// Number of new segments in each piece that ends with PSH.
 fn pieces(log: &[Log]) -> Vec<usize> {
     let mut sizes = Vec::new();
     let mut first = 0;
@@ -42,7 +43,8 @@ fn pieces(log: &[Log]) -> Vec<usize> {
     sizes
 }
 
-/// At 10 Mbit/s a millisecond has less than two segments: what an acknowledgement of two releases leaves as a pair. One more leaves alone where the window
+/// At 10 Mbit/s a millisecond has less than two segments, so the two segments that an
+/// acknowledgement releases leave as a pair. An additional segment leaves alone where the window
 /// grows, and where one of the application's buffers of 45 segments ends.
 #[test]
 fn slow_flows_send_pairs() {
@@ -57,7 +59,8 @@ fn slow_flows_send_pairs() {
     );
 }
 
-/// `tcp_tso_autosize`: 1.2 times 100 Mbit/s are ten segments in 2^-10 s, and releases of two wait until there are so many.
+/// `tcp_tso_autosize`: 1.2 times 100 Mbit/s are ten segments in 2^-10 s, and pairs wait until there
+/// are ten.
 #[test]
 fn fast_flows_send_what_goes_out_in_a_millisecond() {
     let (_, log) = sent(&config("cubic", true), &ReceiverConfig::default(), 100, Duration::secs(10));
@@ -66,7 +69,7 @@ fn fast_flows_send_what_goes_out_in_a_millisecond() {
     assert!((7.0..=11.0).contains(&mean) && sizes.iter().all(|&size| size <= 20), "{mean}");
 }
 
-/// A window of three is cut in half: into single segments, which are not pushed.
+/// A window of three is halved: the result are single segments without PSH.
 #[test]
 fn a_piece_is_half_a_window_at_most() {
     let small = SenderConfig { initial_window: 3, data: Data::Bytes(Bytes::new(3 * 1448)), ..config("reno", true) };
@@ -76,7 +79,7 @@ fn a_piece_is_half_a_window_at_most() {
     assert!(pipe.log.iter().all(|one| !one.pushed));
 }
 
-/// Linux's receivers since 6.6 answer the end of a piece at once, others with every second segment.
+/// Linux receivers since 6.6 acknowledge the end of a piece at once, others every second segment.
 #[test]
 fn the_end_of_a_piece_is_answered_at_once() {
     let odd = SenderConfig { initial_window: 39, data: Data::Bytes(Bytes::new(60 * 1448)), ..config("reno", true) };
@@ -92,7 +95,8 @@ fn the_end_of_a_piece_is_answered_at_once() {
     assert!(!answered(SackReports::Plain));
 }
 
-/// Nothing waits for longer than the next acknowledgement: a flow that pieces its segments fills the line as one that does not.
+/// Nothing waits longer than for the next acknowledgement: a flow with pieces fills the line as
+/// well as one without.
 #[test]
 fn what_waits_costs_no_throughput() {
     for kind in ["reno", "cubic", "htcp", "bbr"] {

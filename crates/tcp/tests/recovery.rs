@@ -1,4 +1,4 @@
-//! How losses are found and repaired, and what they cost.
+//! How losses are detected and repaired, and what they cost.
 
 mod pipe;
 
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 const MSS: u64 = 1448;
 const BOTH: [LossDetection; 2] = [LossDetection::Rack, LossDetection::Rfc6675];
 
-/// Segments leave one by one, so that each acknowledgement has its own answer.
+/// Segments leave one by one, so that each acknowledgement has a separate response.
 fn reno(segments: u64, detection: LossDetection) -> SenderConfig {
     SenderConfig {
         cc: CcConfig { kind: "reno", params: Vec::new() },
@@ -26,7 +26,7 @@ fn wide(segments: u64, detection: LossDetection) -> SenderConfig {
     SenderConfig { initial_window: 100, max_window: Bytes::new(1 << 24), ..reno(segments, detection) }
 }
 
-/// Drops the first sending of each of these segments.
+/// Drops the first transmission of each of these segments.
 fn first_sending_of(lost: impl IntoIterator<Item = u64>) -> impl FnMut(&goodqueue_tcp::Segment, usize) -> Fate {
     let mut left: HashSet<u64> = lost.into_iter().collect();
     move |segment, _| if left.remove(&(segment.number / MSS)) { Fate::Drop } else { Fate::Deliver }
@@ -57,7 +57,8 @@ fn one_loss_costs_one_retransmission_and_half_the_window() {
 
 #[test]
 fn a_lost_tail_is_repaired_by_a_probe() {
-    // The last segment that arrives may wait 40 ms for its pair. A lone lost one may be held back in the same way, so its probe waits 200 ms longer, still
+    // The last segment that arrives may wait 40 ms for its pair. The acknowledgement of a single
+    // lost one may be delayed in the same way, so its probe waits 200 ms longer, which is still
     // less than the timer.
     for (lost, most) in [(98..100, Duration::ms(170)), (99..100, Duration::ms(318))] {
         let count = lost.end - lost.start;
@@ -88,7 +89,7 @@ fn without_probes_a_lost_tail_waits_for_the_timer() {
 fn heavy_losses_within_a_window_are_repaired_without_a_timeout() {
     for detection in BOTH {
         for (percent, lost) in [(30, 30u64), (60, 60), (90, 90)] {
-            // Spread over the window, the last ten delivered.
+            // Spread over the window; the last ten are delivered.
             let numbers = (0..100u64).filter(move |number| number * lost / 100 != (number + 1) * lost / 100);
             let lost_count = numbers.clone().filter(|&n| n < 97).count() as u64;
             let pipe = transfer(&wide(400, detection), first_sending_of(numbers.filter(|&n| n < 97)));
@@ -102,7 +103,7 @@ fn heavy_losses_within_a_window_are_repaired_without_a_timeout() {
 #[test]
 fn a_whole_lost_window_needs_a_probe_or_one_timeout() {
     for (detection, timeouts) in [(LossDetection::Rack, 0), (LossDetection::Rfc6675, 1)] {
-        // Ten arrive, and let twenty more leave, which are lost with the rest of the window.
+        // Ten segments arrive and release twenty more, which are lost with the rest of the window.
         let pipe = transfer(&wide(400, detection), first_sending_of(10..120));
         let done = pipe.sender.statistics();
         assert_eq!((done.timeouts, done.retransmitted_segments), (timeouts, 110), "{detection:?}: {done:?}");
@@ -141,7 +142,8 @@ fn the_window_is_halved_smoothly() {
     let began_at = pipe.now;
     let window = pipe.sender.in_flight().get() / MSS;
     pipe.run(Duration::ms(300));
-    // During the reduction sendings never come in bursts: at most two at one time, about one for two deliveries.
+    // During the reduction there are no bursts: at most two segments at one time, about one per two
+    // deliveries.
     let during: Vec<_> = pipe.log[start..].iter().take_while(|sent| sent.at.since(began_at) < Duration::ms(100)).collect();
     let largest_burst = during.iter().map(|sent| during.iter().filter(|other| other.at == sent.at).count()).max();
     assert!(largest_burst <= Some(2), "{largest_burst:?}");
@@ -154,7 +156,7 @@ fn the_window_is_halved_smoothly() {
 fn timeouts_double_and_a_new_sample_takes_the_doubling_back() {
     let mut config = reno(20, LossDetection::Rack);
     config.initial_window = 1;
-    // The first segment and its repetitions are lost, the sixth copy arrives.
+    // The first segment and its retransmissions are lost; the sixth copy arrives.
     let mut copies = 0;
     let pipe = transfer(&config, move |segment, _| {
         if segment.number == 0 {
@@ -167,8 +169,8 @@ fn timeouts_double_and_a_new_sample_takes_the_doubling_back() {
     });
     let at: Vec<Instant> = pipe.log.iter().filter(|sent| sent.number == 0).map(|sent| sent.at).collect();
     let gaps: Vec<u64> = at.windows(2).map(|pair| pair[1].since(pair[0]).as_nanos() / 1_000_000).collect();
-    // A probe after two round trips and 200 ms, then the timer: srtt + 200 ms, doubling; rounded up to turns of the wheel, every 8 ms and from half a second
-    // on every 64 ms.
+    // A probe after two round trips and 200 ms, then the timer: srtt + 200 ms, doubling; rounded up
+    // to the granularity of the timer wheel, 8 ms, and 64 ms from half a second on.
     assert_eq!(gaps.len(), 5);
     assert!((235..258).contains(&gaps[0]), "{gaps:?}");
     assert!((215..238).contains(&gaps[1]), "{gaps:?}");
@@ -176,15 +178,16 @@ fn timeouts_double_and_a_new_sample_takes_the_doubling_back() {
         let exact = 220 << doubling;
         assert!((exact..exact + if exact < 504 { 18 } else { 66 }).contains(gap), "{gaps:?}");
     }
-    // Afterwards everything flows: the whole transfer is not held up by the doubled timer.
+    // Afterwards the transfer continues normally: the doubled timer does not delay it.
     let last = pipe.log.last().unwrap();
     assert!(last.at.since(at[5]) < Duration::ms(300));
 }
 
 #[test]
 fn a_copy_gives_no_round_trip_time_without_its_timestamp() {
-    // The first segment is lost once and repaired by the timer; the acknowledgement echoes the copy's own time, so the estimate stays at
-    // the path's round-trip time although 200 ms and more have passed since the first sending.
+    // The first segment is lost once and repaired by the timer. The acknowledgement echoes the
+    // timestamp of the copy, so the estimate stays at the path's round-trip time, although more
+    // than 200 ms have passed since the first transmission.
     let mut config = reno(3, LossDetection::Rfc6675);
     config.initial_window = 1;
     let pipe = transfer(&config, first_sending_of([0]));
@@ -194,7 +197,7 @@ fn a_copy_gives_no_round_trip_time_without_its_timestamp() {
 
 #[test]
 fn reordering_costs_nothing_lasting() {
-    // A stretch of segments is late by 12 ms, more than a quarter of the round-trip time.
+    // A run of segments is late by 12 ms, more than a quarter of the round-trip time.
     let mut config = wide(2_000, LossDetection::Rack);
     config.initial_window = 40;
     let pipe =
@@ -212,7 +215,7 @@ fn reordering_costs_nothing_lasting() {
 
 #[test]
 fn a_network_known_to_reorder_is_given_time() {
-    // From the second hundred on, each tenth segment is 4 ms late: less than a quarter of 20 ms.
+    // From the second hundred on, every tenth segment is 4 ms late: less than a quarter of 20 ms.
     let config = wide(2_000, LossDetection::Rack);
     let pipe = transfer(&config, |segment, _| {
         let number = segment.number / MSS;
@@ -224,7 +227,7 @@ fn a_network_known_to_reorder_is_given_time() {
 
 #[test]
 fn a_needless_timeout_is_undone() {
-    // The path stands still for a second; then everything arrives in the order in which it was sent.
+    // The path stalls for a second; then everything arrives in the order of sending.
     let mut config = wide(1_000, LossDetection::Rack);
     config.initial_window = 50;
     let (from, until) = (Instant::from_nanos(60_000_000), Instant::from_nanos(1_060_000_000));
@@ -298,7 +301,7 @@ fn a_lost_handshake_is_repeated_every_second_then_more_slowly_and_asks_for_ecn_o
         }
         waits.push(now.since(sent_at));
     }
-    // One, two and four seconds lie in a row of the wheel that turns every 64 ms.
+    // One, two and four seconds are in the level of the timer wheel with a granularity of 64 ms.
     assert_eq!(waits[1..], [1024, 1024, 1024, 1024, 2048, 4032].map(Duration::ms));
 }
 
@@ -323,7 +326,8 @@ fn hystart_plus_plus_leaves_slow_start_before_the_queue_overflows() {
     assert_eq!(losses[1..], [0, 0]);
 }
 
-/// RFC 3042: each of the first two duplicates lets one new segment leave, the third repairs the hole.
+/// RFC 3042: each of the first two duplicates releases one new segment; the third triggers the
+/// retransmission.
 #[test]
 fn the_first_duplicates_let_new_segments_leave() {
     use goodqueue_tcp::{Flags, SackBlock, Segment, Sender};
@@ -387,7 +391,8 @@ fn without_sack_one_loss_is_repaired_in_each_round_trip_of_a_single_recovery() {
 
 #[test]
 fn without_sack_many_losses_of_a_window_end_in_a_timeout() {
-    // Sixty round trips of repair are more than a retransmission timer that only the first of them restarts.
+    // Sixty round trips of repair exceed a retransmission timer that only the first of them
+    // restarts.
     let pipe = without_sack(400, first_sending_of((20..80).filter(|n| n % 2 == 0)));
     let done = pipe.sender.statistics();
     assert_eq!(done.timeouts, 1, "{done:?}");
@@ -395,13 +400,14 @@ fn without_sack_many_losses_of_a_window_end_in_a_timeout() {
 
 #[test]
 fn without_sack_duplicates_of_a_repair_begin_no_other() {
-    // Everything from 10 on is lost but the last few: the timeout's copies of what had arrived bring duplicates.
+    // Everything from 10 on is lost except the last few: the timeout retransmits segments that had
+    // arrived, which causes duplicates.
     let pipe = without_sack(400, first_sending_of((10..120).filter(|n| n % 10 != 9)));
     let done = pipe.sender.statistics();
     assert!(done.recoveries <= 1 && done.timeouts >= 1, "{done:?}");
 }
 
-/// The window that receivers offer is some 64 kB at first: it must hold segments of that size, too.
+/// The window that receivers offer is some 64 kB at first; it must also hold segments of that size.
 #[test]
 fn segments_of_any_size_fit_into_the_window_that_is_offered() {
     for mss in [100, 536, 1448, 8948, 32_000, 44_000, 65_495] {

@@ -1,7 +1,9 @@
-//! Controls against what is published of them: response functions under periodic losses and marks, fixed points, targets.
+//! Controls compared with published results: response functions under periodic losses and marks,
+//! fixed points, targets.
 
 mod pipe;
 
+use goodqueue_spec::Value;
 use goodqueue_tcp::{CcConfig, Data, ReceiverConfig, SenderConfig};
 use goodqueue_units::{Duration, Rate, Rng};
 use libm::pow;
@@ -9,8 +11,8 @@ use pipe::{Fate, HEADER, Pipe};
 
 const MSS: u64 = 1448;
 
-fn config(kind: &'static str, params: &[(&'static str, f64)]) -> SenderConfig {
-    // The laws are of windows whose segments leave as they are released.
+fn config(kind: &'static str, params: &[(&'static str, Value)]) -> SenderConfig {
+    // The laws assume windows whose segments leave as they are released.
     SenderConfig {
         cc: CcConfig { kind, params: params.to_vec() },
         data: Data::Unlimited,
@@ -19,7 +21,8 @@ fn config(kind: &'static str, params: &[(&'static str, f64)]) -> SenderConfig {
     }
 }
 
-/// Mean window in segments of a flow over a path without queue, whose packets meet `fate`; the first `settle` seconds do not count.
+/// Mean window in segments of a flow over a path without queue, whose packets meet `fate`; the
+/// first `settle` seconds are excluded.
 fn mean_window(
     config: &SenderConfig,
     rtt: Duration,
@@ -49,7 +52,8 @@ fn marks(p: f64) -> impl FnMut(usize) -> Fate {
     move |_| if rng.fires(p) { Fate::Mark } else { Fate::Deliver }
 }
 
-/// Mathis et al. 1997: sqrt(3 / (2 p)). During a recovery, one round trip of a cycle of half a window, nothing grows.
+/// Mathis et al. 1997: sqrt(3 / (2 p)). During a recovery, which is one round trip of a cycle of
+/// half a window, nothing grows.
 #[test]
 fn reno_follows_the_square_root_law() {
     for period in [500, 5_000] {
@@ -59,8 +63,9 @@ fn reno_follows_the_square_root_law() {
     }
 }
 
-/// Mean window between two losses when it grows by `alpha(seconds)` a round trip and falls to `beta`: the model behind H-TCP's response function, solved for
-/// the time `t` between losses that delivers `period` segments.
+/// Mean window between two losses if it grows by `alpha(seconds)` per round trip and falls to
+/// `beta`: the model behind the response function of H-TCP, solved for the time `t` between losses
+/// in which `period` segments are delivered.
 fn ramp(period: f64, rtt: f64, beta: f64, alpha: impl Fn(f64) -> f64) -> f64 {
     let step = rtt / 10.0;
     let delivered = |top: f64| {
@@ -81,12 +86,19 @@ fn ramp(period: f64, rtt: f64, beta: f64, alpha: impl Fn(f64) -> f64) -> f64 {
     segments * rtt / t
 }
 
-/// H-TCP's growth 1 + 10 (d - 1) + ((d - 1) / 2)^2 a second after the loss, times 2 (1 - beta) and, at 100 ms, one. Without queue the reduction is the
-/// largest share kept, 102/128. Linux counts whole factors, which costs half of one on average.
+/// Growth of H-TCP, 1 + 10 (d - 1) + ((d - 1) / 2)^2 at `d` seconds after the loss, times 2 (1 -
+/// beta) and, at 100 ms, one. Without queue the reduction keeps the largest share, 102/128. Linux
+/// uses whole factors, which costs half of one on average.
 #[test]
 fn htcp_follows_its_growth_function() {
     for period in [1_000, 5_000, 20_000] {
-        let measured = mean_window(&config("htcp", &[("bandwidth_switch", 0.0)]), Duration::ms(100), 60, 120, periodic(period));
+        let measured = mean_window(
+            &config("htcp", &[("bandwidth_switch", Value::Switch(false))]),
+            Duration::ms(100),
+            60,
+            120,
+            periodic(period),
+        );
         let beta = 102.0 / 128.0;
         let alpha = |t: f64| {
             let factor = if t <= 1.0 { 1.0 } else { (1.0 + 10.0 * (t - 1.0) + (t - 1.0) * (t - 1.0) / 4.0).floor() };
@@ -97,8 +109,9 @@ fn htcp_follows_its_growth_function() {
     }
 }
 
-/// Tan et al. 2006, §4: with a whole window that grows by alpha W^k a round trip and falls to 1 - beta, a period delivers
-/// `(1 - (1 - beta)^(2 - k)) W^(2 - k) / (alpha (2 - k))` in `(1 - (1 - beta)^(1 - k)) W^(1 - k) / (alpha (1 - k))` round trips.
+/// Tan et al. 2006, §4: with a total window that grows by alpha W^k per round trip and falls to 1 -
+/// beta, a period delivers `(1 - (1 - beta)^(2 - k)) W^(2 - k) / (alpha (2 - k))` in
+/// `(1 - (1 - beta)^(1 - k)) W^(1 - k) / (alpha (1 - k))` round trips.
 #[test]
 fn compound_follows_its_response_function() {
     for period in [5_000, 20_000] {
@@ -111,9 +124,10 @@ fn compound_follows_its_response_function() {
     }
 }
 
-/// Marks a round trip when each packet is marked with probability `p`. A reduction by `p W / 2` is followed by a round trip without another and by the wait
-/// for the next mark, `1 / (p W)` round trips. Prague grows by `1 - p` a round trip in both: `x = p W` solves `x^2 = 2 (1 - p) (x + 1)`. DCTCP grows by one in
-/// the second alone: `x^2 = 2`.
+/// Marks per round trip if each packet is marked with probability `p`. A reduction by `p W / 2` is
+/// followed by a round trip without another and by the wait for the next mark, `1 / (p W)` round
+/// trips. Prague grows by `1 - p` per round trip in both: `x = p W` solves
+/// `x^2 = 2 (1 - p) (x + 1)`. DCTCP grows by one in the second alone: `x^2 = 2`.
 #[test]
 fn scalable_controls_see_a_constant_number_of_marks_a_round_trip() {
     for p in [0.1, 0.05, 0.02] {
@@ -122,21 +136,23 @@ fn scalable_controls_see_a_constant_number_of_marks_a_round_trip() {
         let expected = growth + (growth * growth + 2.0 * growth).sqrt();
         assert!((measured / expected - 1.0).abs() < 0.1, "{p}: {measured} against {expected}");
     }
-    // DCTCP's reductions are whole segments rounded down, which leaves up to twice the window.
+    // The reductions of DCTCP are whole segments rounded down, which can double the window.
     for p in [0.1, 0.05] {
         let measured = p * mean_window(&config("dctcp", &[]), Duration::ms(50), 60, 200, marks(p));
         assert!((2f64.sqrt()..2.0 * 2f64.sqrt()).contains(&measured), "{p}: {measured}");
     }
 }
 
-/// A share of marks `F` counts as `64 F`, rounded down, which is little below a few in sixty-four: Linux's DCTCP takes 2 % of marks for fewer, Prague does not.
+/// A share of marks `F` counts as `64 F`, rounded down, which matters below a few in sixty-four:
+/// the DCTCP of Linux underestimates 2 % of marks, Prague does not.
 #[test]
 fn dctcp_does_not_see_the_rarest_marks() {
     let window = |kind| mean_window(&config(kind, &[]), Duration::ms(50), 60, 200, marks(0.02));
     assert!(window("dctcp") > 1.25 * window("prague"));
 }
 
-/// Alizadeh et al. 2010, §3.3: one flow over a step at K packets keeps the queue between K + 1 - A and K + 1, `A = sqrt(2 (C RTT + K)) / 2`.
+/// Alizadeh et al. 2010, §3.3: one flow over a step at K packets keeps the queue between K + 1 - A
+/// and K + 1, `A = sqrt(2 (C RTT + K)) / 2`.
 #[test]
 fn dctcp_swings_below_the_threshold_by_the_root_of_the_window() {
     let rate = Rate::mbit(200);
@@ -153,7 +169,7 @@ fn dctcp_swings_below_the_threshold_by_the_root_of_the_window() {
         least = least.min(pipe.sender.in_flight().get() as f64 / MSS as f64 - per_second * rtt_s);
     }
     let swing = (2.0 * (per_second * rtt_s + threshold as f64)).sqrt() / 2.0;
-    // Segments are acknowledged in pairs: a pair may overshoot by one more.
+    // Segments are acknowledged in pairs: a pair may exceed the bound by one more.
     assert!((threshold..=threshold + 4).contains(&pipe.most_waiting), "{}", pipe.most_waiting);
     let measured = pipe.most_waiting as f64 - least;
     assert!((0.6..1.6).contains(&(measured / swing)), "{measured} against {swing}");
@@ -163,11 +179,11 @@ fn dctcp_swings_below_the_threshold_by_the_root_of_the_window() {
 #[test]
 fn ledbat_keeps_its_target_in_the_queue() {
     for (mbit, target_ms) in [(5, 100.0), (20, 50.0), (20, 25.0)] {
-        let mut pipe = Pipe::new(&config("ledbat", &[("target", target_ms)]), &ReceiverConfig::default()).with_path(
-            Rate::mbit(mbit),
-            Duration::ms(10),
-            usize::MAX,
-        );
+        let mut pipe = Pipe::new(
+            &config("ledbat", &[("target", Value::Duration(Duration::from_secs_f64(target_ms * 1e-3)))]),
+            &ReceiverConfig::default(),
+        )
+        .with_path(Rate::mbit(mbit), Duration::ms(10), usize::MAX);
         pipe.run(Duration::secs(100));
         let seen = pipe.acks.len();
         pipe.run(Duration::secs(20));
@@ -177,14 +193,11 @@ fn ledbat_keeps_its_target_in_the_queue() {
     }
 }
 
-/// RFC 6817 §1: it gives way to Reno, which fills a buffer longer than the target.
+/// RFC 6817 §1: it yields to Reno, which fills a buffer longer than the target.
 #[test]
 fn ledbat_alone_leaves_no_loss_behind() {
-    let mut pipe = Pipe::new(&config("ledbat", &[("target", 25.0)]), &ReceiverConfig::default()).with_path(
-        Rate::mbit(20),
-        Duration::ms(10),
-        100,
-    );
+    let mut pipe = Pipe::new(&config("ledbat", &[("target", Value::Duration(Duration::ms(25)))]), &ReceiverConfig::default())
+        .with_path(Rate::mbit(20), Duration::ms(10), 100);
     pipe.run(Duration::secs(60));
     assert_eq!(pipe.dropped, 0);
 }

@@ -6,7 +6,7 @@ use goodqueue_aqm::spec::LinkFacts;
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched};
 use goodqueue_live::measure::Quantiles;
 use goodqueue_live::{Line, LivePacket, RateSpec};
-use goodqueue_testbed::experiment::{Arrivals, Experiment, Flow, Segments, Source, Way, run};
+use goodqueue_testbed::experiment::{Arrivals, Experiment, Flow, Segments, Source, Timestamps, Way, run};
 use goodqueue_units::{Bytes, Duration, Ecn, Rate};
 use std::sync::atomic::AtomicBool;
 
@@ -53,6 +53,7 @@ fn cell(text: &str) -> Result<String, String> {
         limits: (limit, limit_back),
         flows: vec![flow; flows],
         ecn: false,
+        timestamps: Timestamps::On,
         segments,
         warmup: Duration::secs(3),
         sample_every: None,

@@ -1,7 +1,6 @@
 //! Three networks in a row: one end, the forwarder's place, the other end.
 
 use crate::namespace::Namespace;
-use goodqueue_live::sys;
 use goodqueue_live::sys::ethtool::{Offload, Offloads, Switch};
 use std::io;
 use std::net::Ipv4Addr;
@@ -49,17 +48,6 @@ impl Bench {
     /// As those of [`Bench::new`].
     pub fn with_offloads() -> io::Result<Self> {
         Self::build(Segments::Joined)
-    }
-
-    /// One for a test, or why the test has to be skipped.
-    ///
-    /// # Errors
-    /// In words, when the kernel does not allow it.
-    pub fn for_test() -> Result<Self, String> {
-        if !sys::namespace::is_root() {
-            return Err("only root may make network namespaces here".to_owned());
-        }
-        Self::new().map_err(|error| format!("no namespaces with veth pairs: {error}"))
     }
 
     fn build(segments: Segments) -> io::Result<Self> {

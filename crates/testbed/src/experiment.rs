@@ -65,6 +65,27 @@ pub enum Source {
     },
 }
 
+impl Source {
+    /// The same source, drawing the gaps between its packets from `rng`.
+    #[must_use]
+    pub fn drawing_from(self, rng: Rng) -> Self {
+        match self {
+            Self::Udp { rate, arrivals, rng: _, packet_size, ecn } => Self::Udp { rate, arrivals, rng, packet_size, ecn },
+            Self::Tcp { .. } | Self::Echo { .. } => self,
+        }
+    }
+}
+
+/// Whether TCP segments carry timestamps (RFC 7323).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Timestamps {
+    /// 12 bytes of options in each segment.
+    #[default]
+    On,
+    /// No options in data segments.
+    Off,
+}
+
 /// A flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
@@ -93,6 +114,8 @@ pub struct Experiment {
     pub flows: Vec<Flow>,
     /// Do TCP flows ask for ECN?
     pub ecn: bool,
+    /// Whether TCP segments carry timestamps.
+    pub timestamps: Timestamps,
     /// How the ends' TCP sends.
     pub segments: Segments,
     /// Time before measuring begins.
@@ -114,6 +137,8 @@ pub struct HalfMeasured {
     pub sent_bits: u64,
     /// Packets lost outside of the queue.
     pub lost_outside: u64,
+    /// Packets that departed since the start, warm-up included.
+    pub departed_whole_run: u64,
 }
 
 /// What a run measured.
@@ -182,6 +207,7 @@ pub fn run(
     };
     for end in [&bench.left, &bench.right] {
         end.set("net.ipv4.tcp_ecn", if experiment.ecn { "1" } else { "0" })?;
+        end.set("net.ipv4.tcp_timestamps", if experiment.timestamps == Timestamps::On { "1" } else { "0" })?;
     }
     let mut clock = MonotonicClock::start();
     let open = |name| match experiment.segments {
@@ -311,6 +337,7 @@ fn between(first: &Mark, last: Mark, times: [Times; 2]) -> Measured {
         times,
         sent_bits: after.sent_bits - before.sent_bits,
         lost_outside: after.lost_outside - before.lost_outside,
+        departed_whole_run: after.counters.departed.packets.get(),
     };
     let [down, up] = times;
     Measured {

@@ -3,7 +3,7 @@
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched, spec::LinkFacts};
 use goodqueue_live::{Line, LivePacket, RateSpec};
 use goodqueue_testbed::bench::Bench;
-use goodqueue_testbed::experiment::{self, Arrivals, Experiment, Flow, Measured, Segments, Source, Way};
+use goodqueue_testbed::experiment::{self, Arrivals, Experiment, Flow, Measured, Segments, Source, Timestamps, Way};
 use goodqueue_trace::ProbesOutcome;
 use goodqueue_units::{Bytes, Duration, Ecn, Rate};
 use std::sync::atomic::AtomicBool;
@@ -27,7 +27,7 @@ fn queue(limit: Limit) -> AnyQdisc<LivePacket> {
 
 /// A second over 10 Mbit/s and 5 ms each way, behind queues of so many packets; nothing, which is said, where this cannot be.
 fn run(flows: Vec<Flow>, packets: u64) -> Option<Measured> {
-    Bench::for_test().inspect_err(|reason| println!("skipped: {reason}")).ok()?;
+    Bench::new().inspect_err(|reason| println!("skipped: {reason}")).ok()?;
     let line = Line { rate: RateSpec::Constant(RATE), delay: DELAY, overhead: Bytes::ZERO };
     let limit = Limit::packets(packets);
     let experiment = Experiment {
@@ -36,6 +36,7 @@ fn run(flows: Vec<Flow>, packets: u64) -> Option<Measured> {
         limits: (limit, limit),
         flows,
         ecn: false,
+        timestamps: Timestamps::On,
         segments: Segments::Single,
         warmup: Duration::ms(200),
         duration: Duration::secs(1),

@@ -27,7 +27,7 @@ use std::time::Duration as Wall;
 
 /// A bench, or the reason why there is none.
 fn bench() -> Option<Bench> {
-    Bench::for_test().inspect_err(|reason| println!("skipped: {reason}")).ok()
+    Bench::new().inspect_err(|reason| println!("skipped: {reason}")).ok()
 }
 
 fn line(rate: Rate) -> Line {

@@ -1,10 +1,13 @@
-//! Random operations on every kind of queue, every promise checked, for as long as there is time:
+//! Runs random operations on every kind of queue and checks the whole contract, for as long as time
+//! allows:
 //!
-//! `fuzz_long PROGRESS MINUTES [OPERATIONS]` goes on where the file PROGRESS says it stopped, one kind after the other, schedulers first,
-//! until MINUTES have passed or every kind has had OPERATIONS (a thousand million by default). `make fuzz-long MINUTES=60`.
+//! `fuzz_long PROGRESS MINUTES [OPERATIONS]` resumes where the file PROGRESS left off, one kind
+//! after the other, schedulers first, until MINUTES have passed or every kind has had OPERATIONS (a
+//! thousand million by default). `make fuzz-long MINUTES=60`.
 //!
-//! Work is done in chunks of a million operations on a fresh queue; a chunk's number gives its seed, policy, mix and the words and
-//! switches among its parameters, so that a fault can be had again: `fuzz_long --only KIND CHUNK`.
+//! Work comes in chunks of a million operations on a fresh queue. The number of a chunk determines
+//! its seed, policy, mix, and the choices and switches among its parameters, so that a failure can
+//! be reproduced: `fuzz_long --only KIND CHUNK`.
 
 use goodqueue_aqm::sched::{kind, kinds};
 use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, Unit, Value};
@@ -22,12 +25,12 @@ const CHUNK: u64 = 1_000_000;
 const WANTED: u64 = 1_000_000_000;
 const MIXES: [Mix; 5] = [Mix::Everything, Mix::NotEct, Mix::ConstantRate, Mix::Huge, Mix::FrozenClock];
 
-/// Chunks done, by kind.
+/// Completed chunks by kind.
 type Done = BTreeMap<String, u64>;
 
-/// Some of the words and switches that a kind knows, another choice for each chunk.
+/// Draws choices and switches of a kind, different ones for each chunk.
 fn settings(spec: &'static KindSpec, rng: &mut Rng) -> Vec<(&'static str, Value)> {
-    // Marking is every queue's, and given apart.
+    // Marking is common to all queues and is set separately.
     let own = spec.params.iter().filter(|param| param.name != "ecn");
     let choices = own.filter_map(|param| {
         let value = match param.unit {
@@ -48,7 +51,7 @@ fn build(spec: &'static KindSpec, policy: EcnPolicy, chunk: u64) -> AnyQdisc<Sim
         overhead: Bytes::new(14),
         limit: Limit { packets: Packets::new(100), bytes: Bytes::new(150_000) },
     };
-    // Every kind of one queue takes its turn within those that hold another.
+    // Every kind with a single queue takes its turn within the kinds that hold another.
     let inner: Vec<_> = goodqueue_aqm::algo::KINDS.iter().flat_map(|kinds| kinds.iter()).collect();
     let inner = inner[(chunk % inner.len() as u64) as usize];
     let mut rng = Rng::stream(chunk, 2);
@@ -56,19 +59,21 @@ fn build(spec: &'static KindSpec, policy: EcnPolicy, chunk: u64) -> AnyQdisc<Sim
         let of = spec.is_over_another().then(|| Chosen::new(inner, within));
         AnyQdisc::build_over(spec, &own, of.as_ref(), &link, policy, Rng::stream(chunk, 1))
     };
-    // Settings that contradict each other leave the defaults.
+    // If the settings contradict each other, use the defaults.
     let chosen = with(settings(spec, &mut rng), settings(inner, &mut rng));
     chosen.or_else(|_| with(Vec::new(), Vec::new())).expect("defaults are valid")
 }
 
-/// One chunk; panics when a promise is broken.
+/// Runs one chunk; panics when a promise is broken.
 fn run(spec: &'static KindSpec, chunk: u64) {
     let policy = if chunk.is_multiple_of(2) { EcnPolicy::Mark } else { EcnPolicy::Drop };
     let queue = build(spec, policy, chunk);
     let order = match queue {
         AnyQdisc::Managed(_) | AnyQdisc::TailDrop(_) => Order::Fifo,
-        AnyQdisc::FqCoDel(_) | AnyQdisc::Fair(_) | AnyQdisc::NfqCoDel(_) | AnyQdisc::FqPie(_) => Order::FifoPerFlow,
-        AnyQdisc::Several(_) => Order::FifoPerFlowAndCodepoint,
+        AnyQdisc::FqCoDel(_) | AnyQdisc::SfqCoDel(_) | AnyQdisc::Fair(_) | AnyQdisc::NfqCoDel(_) | AnyQdisc::FqPie(_) => {
+            Order::FifoPerFlow
+        }
+        _ => Order::FifoPerFlowAndCodepoint,
     };
     let mix = MIXES[(chunk / 2 % MIXES.len() as u64) as usize];
     let queue = CheckedQueue::new(queue, policy, order);
@@ -91,7 +96,7 @@ fn read(path: &Path) -> Result<Done, String> {
     entries.collect()
 }
 
-/// Written to another name first: a killed run leaves a whole file.
+/// Writes to another name first, so that a killed run leaves a complete file.
 fn write(path: &Path, done: &Done) -> Result<(), String> {
     let mut text = String::new();
     for (name, chunks) in done {
@@ -102,15 +107,15 @@ fn write(path: &Path, done: &Done) -> Result<(), String> {
     fs::write(&new, text).and_then(|()| fs::rename(&new, path)).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Chunks between two words about the progress.
+/// Chunks between two progress messages.
 const REPORT: u64 = 50;
 
-#[expect(clippy::disallowed_methods, reason = "how long to go on is a matter of wall time; no verdict depends on it")]
+#[expect(clippy::disallowed_methods, reason = "the time limit is wall time; no verdict depends on it")]
 fn fuzz(path: &Path, minutes: f64, wanted: u64) -> Result<(), String> {
     let mut done = read(path)?;
     let (start, limit) = (std::time::Instant::now(), WallDuration::from_secs_f64(minutes * 60.0));
     let chunks = wanted.div_ceil(CHUNK);
-    // Those that hold other queues, and so most of the code, come last in the list.
+    // Kinds that hold other queues, and therefore most of the code, come last in the list.
     let mut specs: Vec<_> = kinds().collect();
     specs.reverse();
     'all: for spec in specs {
@@ -119,7 +124,10 @@ fn fuzz(path: &Path, minutes: f64, wanted: u64) -> Result<(), String> {
                 break 'all;
             }
             catch_unwind(|| run(spec, chunk)).map_err(|_| {
-                format!("`{}` broke a promise in chunk {chunk}; again: fuzz_long --only {} {chunk}", spec.kind, spec.kind)
+                format!(
+                    "`{}` broke a promise in chunk {chunk}; reproduce with: fuzz_long --only {} {chunk}",
+                    spec.kind, spec.kind
+                )
             })?;
             done.insert(spec.kind.to_owned(), chunk + 1);
             write(path, &done)?;

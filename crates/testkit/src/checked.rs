@@ -1,22 +1,22 @@
-//! A host that holds a queue to its promises, operation by operation.
+//! A host that checks the contract of a queue after every operation.
 
 use crate::Operation;
 use goodqueue_aqm::{Counters, Dropped, EcnPolicy, Packet, Qdisc, QueueView, Reason, SimplePacket, Sink};
 use goodqueue_units::{Bytes, Class, Duration, Ecn, Instant, Packets, Rate};
 use std::collections::VecDeque;
 
-/// In which order packets may leave.
+/// The order in which packets may leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// As they came.
+    /// In the order of arrival.
     Fifo,
-    /// As they came within each flow.
+    /// In the order of arrival within each flow.
     FifoPerFlow,
-    /// As they came among the packets of a flow that were sent with the same codepoint.
+    /// In the order of arrival among the packets of a flow with the same original codepoint.
     FifoPerFlowAndCodepoint,
 }
 
-/// A packet the queue must hold.
+/// A packet that the queue must hold.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     packet: SimplePacket,
@@ -24,10 +24,11 @@ struct Held {
     enqueued_at: Instant,
 }
 
-/// The packets a queue must hold: by their identifiers, which are given out in order. Older ones than the oldest are not kept.
+/// The packets that a queue must hold, by their identifiers, which are assigned in order. Entries
+/// older than the oldest waiting packet are discarded.
 #[derive(Debug, Default)]
 struct Inventory {
-    /// Identifier of the first place.
+    /// Identifier of the first entry.
     first: u64,
     places: VecDeque<Option<Held>>,
     packets: u64,
@@ -70,7 +71,7 @@ impl Inventory {
     }
 }
 
-/// What one call reported.
+/// What one call reported to the sink.
 #[derive(Debug, Default)]
 struct Report {
     dropped: Vec<(SimplePacket, Dropped)>,
@@ -88,10 +89,12 @@ impl Sink<SimplePacket> for Report {
 
 /// A queue, the packets it must hold, and the clock.
 ///
-/// Every operation asserts: each packet leaves or is dropped exactly once, unchanged but for CE; order; conservation of
-/// packets and bytes; CE only where allowed; nothing reported by an empty queue; no more drops in a departure than
-/// packets waited; timers that move forward and spurious ones that change nothing. The queue's own counters, which are sums and forget
-/// no fault, are compared with the host's after every few operations and at the end of [`CheckedQueue::run`].
+/// Every operation asserts that: each packet leaves or is dropped exactly once, unchanged but for
+/// CE; the order is kept; packets and bytes are conserved; CE is set only where allowed; an empty
+/// queue reports nothing; a departure drops no more packets than waited; timers move forward, and
+/// spurious ones change nothing. The counters of the queue, which are sums and so retain every
+/// fault, are compared with those of the host every few operations and at the end of
+/// [`CheckedQueue::run`].
 #[derive(Debug)]
 pub struct CheckedQueue<Q> {
     queue: Q,
@@ -99,21 +102,21 @@ pub struct CheckedQueue<Q> {
     order: Order,
     now: Instant,
     held: Inventory,
-    /// What came, left, was dropped and marked.
+    /// What arrived, left, was dropped and was marked.
     counted: Counters,
-    /// Operations before the counters are compared.
+    /// Operations left until the counters are compared.
     unaudited: u32,
-    /// One more than the identifier of the last departure, by the number of the line that packets must keep their order in.
+    /// One above the identifier of the last departure, by index of the order class.
     last_out: Vec<u64>,
     service: Service,
     fingerprint: u64,
     report: Report,
 }
 
-/// Operations between two looks at a queue's counters.
+/// Operations between two comparisons of the counters.
 const AUDIT: u32 = 32;
 
-/// May a queue keep packets back from a link that is free?
+/// Whether a queue may withhold packets from a link that is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Service {
     WorkConserving,
@@ -139,14 +142,15 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
         }
     }
 
-    /// Allows the queue to hold packets back, as shapers do, as long as it names a time to ask again.
+    /// Allows the queue to withhold packets, as shapers do, as long as it names a time to ask
+    /// again.
     #[must_use]
     pub fn that_holds_back(mut self) -> Self {
         self.service = Service::HoldsBack;
         self
     }
 
-    /// Takes out all that waits, as fast as the queue allows.
+    /// Dequeues everything that waits, as fast as the queue allows.
     pub fn drain(&mut self) {
         while !self.queue.view().packets.is_zero() {
             if self.dequeue().is_none()
@@ -167,12 +171,12 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
         self.now
     }
 
-    /// A hash over everything that left, was dropped or marked, in order and with its time.
+    /// Hash over everything that left, was dropped or was marked, in order and with its time.
     pub const fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
 
-    /// Does all of `operations`.
+    /// Applies all of `operations`.
     pub fn run(&mut self, operations: impl IntoIterator<Item = Operation>) {
         for operation in operations {
             self.apply(operation);
@@ -180,18 +184,18 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
         self.audit();
     }
 
-    /// Compares the queue's counters with what was seen.
+    /// Compares the counters of the queue with those of the host.
     fn audit(&mut self) {
         self.unaudited = 0;
         assert_eq!(self.queue.counters(), self.counted);
         assert!(self.counted.conserves(self.held.view()), "{:?} does not add up with {:?}", self.counted, self.held.view());
     }
 
-    /// Does one operation and checks every promise.
+    /// Applies one operation and checks the contract.
     pub fn apply(&mut self, operation: Operation) {
         match operation {
             Operation::Enqueue { len, flow, ecn } => {
-                // A flow belongs to one class, as its packets carry one codepoint on their whole way.
+                // A flow belongs to one class, as its packets keep one codepoint along the path.
                 let class = Class::new(flow as u8);
                 self.enqueue(SimplePacket { id: self.held.next_id(), len, flow, ecn, class });
             }
@@ -224,7 +228,7 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
         self.settle(None);
     }
 
-    /// One departure, checked.
+    /// Dequeues one packet and checks the contract.
     pub fn dequeue(&mut self) -> Option<SimplePacket> {
         let waiting = self.queue.view().packets;
         let Self { queue, now, report, .. } = self;
@@ -249,7 +253,7 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
         assert!(self.report.dropped.is_empty() && self.report.marked.is_empty(), "a change of rate flushed packets");
     }
 
-    /// Lets `span` pass, running timers when they are due.
+    /// Lets `span` pass, calling timers when they are due.
     pub fn advance(&mut self, span: Duration) {
         let end = self.now + span;
         while let Some(due) = self.queue.next_timer().filter(|&due| due <= end) {
@@ -268,7 +272,7 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
         assert_eq!(self.queue.next_timer(), next, "a repeated timer call changed something");
     }
 
-    /// Books what the last call reported.
+    /// Accounts for what the last call reported.
     fn settle(&mut self, left: Option<(SimplePacket, Instant)>) {
         if !self.report.marked.is_empty() || !self.report.dropped.is_empty() {
             self.settle_report();
@@ -290,7 +294,7 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
         }
     }
 
-    /// Books drops and marks.
+    /// Accounts for drops and marks.
     fn settle_report(&mut self) {
         let mut report = core::mem::take(&mut self.report);
         for (packet, reason) in report.marked.drain(..) {
@@ -308,14 +312,14 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
             self.counted.drop_for(drop.reason, packet.len());
             self.digest(packet.id, 0x200 + drop.reason as u64);
         }
-        // Its storage is used again.
+        // Keeps the storage for the next call.
         self.report = report;
     }
 
-    /// Takes `packet` off the list; gives the codepoint it was sent with.
+    /// Removes `packet` from the list and returns its original codepoint.
     fn remove(&mut self, packet: SimplePacket, enqueued_at: Instant) -> Ecn {
         let held = self.held.remove(packet.id).expect("a packet leaves once");
-        assert_eq!((packet, enqueued_at), (held.packet, held.enqueued_at), "a packet changed on the way");
+        assert_eq!((packet, enqueued_at), (held.packet, held.enqueued_at), "a packet changed within the queue");
         held.sent_as
     }
 

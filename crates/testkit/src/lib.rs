@@ -1,5 +1,5 @@
-//! What the tests of several crates share: operations on queues and their generators, a host that checks every promise a queue
-//! makes, and a small scripted link.
+//! Shared by the tests of several crates: operations on queues and their generators, a host that
+//! checks the contract of a queue, and a small scripted link.
 //!
 //! Development only: nothing that ships depends on this crate.
 

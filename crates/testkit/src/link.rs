@@ -1,18 +1,18 @@
-//! A scripted link: arrivals by a clock or by chance, one transmitter, timers on time.
+//! A scripted link: periodic or random arrivals, one transmitter, timers on time.
 
 use goodqueue_aqm::{Counters, NoSink, Packet, Qdisc, SimplePacket};
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
 
-/// Packets offered to the link.
+/// The load offered to the link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Load {
-    /// One packet every so often.
+    /// One packet per interval.
     Constant(Duration),
     /// Packets at exponentially distributed gaps with this mean.
     Poisson(Duration),
 }
 
-/// A queue before a transmitter.
+/// A transmitter behind a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScriptedLink {
     /// Transmission rate.
@@ -23,13 +23,13 @@ pub struct ScriptedLink {
     pub packet: u32,
     /// Codepoint of every packet.
     pub ecn: Ecn,
-    /// Packets go to these flows in turn.
+    /// Number of flows, which the packets belong to in turn.
     pub flows: u32,
-    /// How they arrive.
+    /// How packets arrive.
     pub load: Load,
 }
 
-/// What was seen of a link.
+/// What was observed on a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observed {
     /// Time average of packets waiting, the one in transmission excluded.
@@ -38,12 +38,12 @@ pub struct Observed {
     pub utilization: f64,
     /// Mean sojourn time of departures.
     pub mean_sojourn: Duration,
-    /// Of the whole run.
+    /// Counters of the complete run.
     pub counters: Counters,
 }
 
 impl ScriptedLink {
-    /// Runs `queue` for `span`; averages are taken after `warmup`.
+    /// Runs `queue` for `span`; averages exclude `warmup`.
     pub fn run<Q: Qdisc<SimplePacket>>(&self, queue: &mut Q, seed: u64, warmup: Duration, span: Duration) -> Observed {
         let mut rng = Rng::new(seed);
         let (start, end) = (Instant::from_nanos(1) + warmup, Instant::from_nanos(1) + warmup + span);

@@ -1,14 +1,17 @@
-//! A queue at work: packets arrive and leave in turn while others wait. What benches and instruction counts measure.
+//! A queue under steady load: packets arrive and leave in turn while others wait. Benchmarks and
+//! instruction counts measure this.
 
 use goodqueue_aqm::{NoSink, Qdisc, SimplePacket};
 use goodqueue_units::{Duration, Instant};
 use std::hint::black_box;
 
-/// Packets that wait all the time.
+/// Number of packets that always wait.
 const WAITING: u32 = 100;
-/// Between packets: a link of 1 Gbit/s under packets of 1250 bytes, whose standing queue of 1 ms is below every target.
+/// Time between packets: a link of 1 Gbit/s with packets of 1250 bytes, whose standing queue of 1
+/// ms is below every target.
 const GAP: Duration = Duration::us(10);
-/// Shares no factor with the numbers of flows in use, so that flows are visited in an order no cache line helps with.
+/// Coprime with the numbers of flows in use, so that flows are visited in an order that does not
+/// favour the cache.
 const STRIDE: u32 = 7_919;
 
 /// A queue of 100 standing packets over some flows.
@@ -21,7 +24,8 @@ pub struct StandingQueue<Q> {
 }
 
 impl<Q: Qdisc<SimplePacket>> StandingQueue<Q> {
-    /// Fills `queue` and works it past the start: first updates done, storage at its working size, every flow seen.
+    /// Fills `queue` and runs it past the start: first updates done, storage at its working size,
+    /// every flow seen.
     #[must_use]
     pub fn new(queue: Q, flows: u32) -> Self {
         let mut standing = Self { queue, now: Instant::from_nanos(1), flows: flows.max(1), flow: 0 };
@@ -40,7 +44,7 @@ impl<Q: Qdisc<SimplePacket>> StandingQueue<Q> {
         self.queue.enqueue(self.now, black_box(packet), &mut NoSink);
     }
 
-    /// One packet in and one out, `packets` times, timers on time.
+    /// Passes `packets` packets, each one in and one out, with timers on time.
     #[inline]
     pub fn work(&mut self, packets: u32) {
         for _ in 0..packets {

@@ -1,4 +1,5 @@
-//! The one vocabulary of packet events, whoever makes them, and its version; and how times and probes are counted.
+//! The shared vocabulary of packet events, whichever host records them, with its version; also the
+//! counting of sojourn times and probes.
 #![forbid(unsafe_code)]
 
 mod probes;
@@ -9,15 +10,15 @@ use goodqueue_units::{Duration, Instant};
 pub use probes::{Probes, ProbesOutcome};
 pub use times::{TimeCounts, TimeHistogram, empty_histogram};
 
-/// Version of the vocabulary; a change of it is a change of every file made from it.
+/// Version of the vocabulary. Changing the vocabulary changes every file written with it.
 pub const SCHEMA: &str = "goodqueue.packets/1";
 
 /// What happened to a packet at a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketEventKind {
-    /// It was accepted.
+    /// The queue accepted it.
     Enqueued,
-    /// Its transmission started, after this time in the queue.
+    /// Its transmission started.
     Departed {
         /// Time in the queue.
         sojourn: Duration,
@@ -26,7 +27,7 @@ pub enum PacketEventKind {
     Dropped {
         /// Why.
         reason: Reason,
-        /// Time in the queue.
+        /// Time in the queue before the drop.
         sojourn: Duration,
     },
     /// CE was set on it.
@@ -39,11 +40,11 @@ pub enum PacketEventKind {
 /// One event of one packet at one link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketEvent {
-    /// When.
+    /// Time of the event.
     pub at: Instant,
-    /// Which observed link, in the order of the results.
+    /// Index of the observed link, in the order of the results.
     pub link: u32,
-    /// Which flow, in the order of the results.
+    /// Index of the flow, in the order of the results.
     pub flow: u32,
     /// Sequence number: first byte (TCP data), acknowledgement (TCP ACK), packet number (UDP).
     pub number: u64,

@@ -1,24 +1,26 @@
-//! Probes that are sent back: how long each was on its way, and which never came back.
+//! Probes that the far end echoes: round-trip times and losses.
 
 use crate::TimeCounts;
 use goodqueue_units::{Duration, Instant};
 
-/// What a sender knows of its probes, which leave at equal gaps and are numbered from zero.
+/// A sender's record of its probes, which leave at equal gaps and are numbered from zero.
 ///
-/// A probe counts in the part in which it was *sent*. One that has no answer is lost when a later one has been answered (nothing on the way changes
-/// the order of a flow), or when it has waited for longer than [`patience`](Self::patience). Those that still may come are neither answered nor lost.
+/// A probe counts in the part of the run in which it was *sent*. An unanswered probe is lost when a
+/// later one has been answered (the path keeps the order of a flow), or when it has been
+/// outstanding for longer than [`patience`](Self::patience). Probes that may still be answered
+/// count as neither answered nor lost.
 #[derive(Clone, Debug)]
 pub struct Probes {
     interval: Duration,
     sent: u64,
     last_sent: Instant,
-    /// The first that counts.
+    /// Number of the first probe that counts.
     from: u64,
-    /// One above the highest number that was answered, at least `from`.
+    /// One above the highest number answered so far, at least `from`.
     next: u64,
     tally: Tally,
     rtt: TimeCounts,
-    /// The latest and the longest round trip so far, whether they count or not.
+    /// Latest and longest round trip so far, including probes that do not count.
     last: Option<Duration>,
     longest: Option<Duration>,
 }
@@ -39,28 +41,28 @@ impl Tally {
     }
 }
 
-/// What became of the probes that count.
+/// The counts for probes of the measured part.
 #[derive(Clone, Debug)]
 pub struct ProbesOutcome {
     /// Probes sent.
     pub sent: u64,
-    /// Those that were answered.
+    /// Probes answered.
     pub answered: u64,
-    /// Those that never will be. What is left is still on its way.
+    /// Probes that will never be answered. The remainder is still in flight.
     pub lost: u64,
     /// Runs of consecutive losses.
     pub loss_runs: u64,
-    /// The longest of them, in probes.
+    /// Length of the longest such run, in probes.
     pub longest_loss_run: u64,
-    /// Times from the sending of a probe to the arrival of its answer.
+    /// Round-trip times, from sending a probe to the arrival of its answer.
     pub rtt: TimeCounts,
 }
 
-/// How long the first answer may take: what `ping` waits when none has come (iputils, ping(8), `-W`).
+/// Patience before the first answer: what `ping` waits in that case (iputils, ping(8), `-W`).
 const FIRST: Duration = Duration::secs(10);
 
 impl Probes {
-    /// None sent yet; all count until [`Self::begin`] says otherwise.
+    /// Creates an empty record. All probes count until [`Self::begin`] is called.
     #[must_use]
     pub fn new(interval: Duration) -> Self {
         Self {
@@ -76,19 +78,19 @@ impl Probes {
         }
     }
 
-    /// The next probe leaves at `now`: its number.
+    /// Records a probe that leaves at `now` and returns its number.
     pub fn send(&mut self, now: Instant) -> u64 {
         self.last_sent = now;
         self.sent += 1;
         self.sent - 1
     }
 
-    /// The answer to probe `number`, which left at `sent_at`, has come.
+    /// Records the answer to probe `number`, which left at `sent_at`.
     pub fn answer(&mut self, now: Instant, number: u64, sent_at: Instant) {
         let rtt = now.since(sent_at);
         self.last = Some(rtt);
         self.longest = Some(self.longest.map_or(rtt, |longest| longest.max(rtt)));
-        // One that has been overtaken is lost already, and stays so.
+        // An overtaken probe has already been counted as lost and stays lost.
         if number < self.next || number >= self.sent {
             return;
         }
@@ -98,27 +100,28 @@ impl Probes {
         self.rtt.add(rtt);
     }
 
-    /// Probes that leave from now on count, those before do not.
+    /// Starts the measured part: only probes that leave from now on count.
     pub fn begin(&mut self) {
         (self.from, self.next) = (self.sent, self.sent);
         self.tally = Tally::default();
         self.rtt.clear();
     }
 
-    /// The round trip of the answer that came last.
+    /// Round-trip time of the latest answer.
     #[must_use]
     pub const fn last(&self) -> Option<Duration> {
         self.last
     }
 
-    /// How long a probe is waited for: twice the longest round trip there was, as `ping` does after its last probe (iputils, ping(8), `-W`), and an
-    /// interval at least; ten seconds while nothing has been answered.
+    /// How long an answer is awaited: twice the longest round trip so far, as `ping` does after its
+    /// last probe (iputils, ping(8), `-W`), but at least one interval; ten seconds before the first
+    /// answer.
     #[must_use]
     pub fn patience(&self) -> Duration {
         self.longest.map_or(FIRST, |longest| (longest + longest).max(self.interval))
     }
 
-    /// What became of those that count, at `now`.
+    /// Counts of the probes that belong to the measured part, as of `now`.
     #[must_use]
     pub fn outcome(&self, now: Instant) -> ProbesOutcome {
         let mut tally = self.tally;
@@ -128,7 +131,7 @@ impl Probes {
         ProbesOutcome { sent: self.sent - self.from, answered, lost, loss_runs, longest_loss_run, rtt: self.rtt.clone() }
     }
 
-    /// How many probes left so recently that they may still come back.
+    /// Number of probes sent so recently that they may still be answered.
     fn may_still_come(&self, now: Instant) -> u64 {
         let (age, patience) = (now.since(self.last_sent), self.patience());
         if age > patience {
@@ -146,7 +149,8 @@ mod tests {
         Instant::ZERO + Duration::ms(ms)
     }
 
-    /// Probes every 100 ms from zero on, `sent` of them; each pair is a number and its round-trip time in milliseconds.
+    /// Sends `sent` probes every 100 ms from zero on. Each pair is a number and its round-trip time
+    /// in milliseconds.
     fn answered(sent: u64, answers: &[(u64, u64)]) -> Probes {
         let mut probes = Probes::new(Duration::ms(100));
         (0..sent).for_each(|number| assert_eq!(probes.send(at(100 * number)), number));
@@ -168,7 +172,8 @@ mod tests {
 
     #[test]
     fn what_may_still_come_is_not_lost() {
-        // Round trips of up to 250 ms, so 500 ms of patience. Numbers 4 to 9 have left since 400 ms and have no answer.
+        // Round trips of up to 250 ms give 500 ms of patience. Numbers 4 to 9 were sent after 400
+        // ms and have no answer.
         let probes = answered(10, &[(2, 250), (3, 250)]);
         assert_eq!((probes.patience(), probes.last()), (Duration::ms(500), Some(Duration::ms(250))));
         for (now, on_the_way) in [(900, 6), (901, 5), (1000, 5), (1400, 1), (1401, 0)] {
@@ -182,7 +187,7 @@ mod tests {
     fn without_any_answer_all_are_lost_after_ten_seconds() {
         assert_eq!(counts(&answered(90, &[]).outcome(at(9_000))), (90, 0, 0));
         let probes = answered(200, &[]);
-        // The last one left at 19.9 s, and those from 10 s on may still come.
+        // The last probe left at 19.9 s; those sent from 10 s on may still be answered.
         let outcome = probes.outcome(at(20_000));
         assert_eq!(counts(&outcome), (200, 0, 100));
         assert_eq!((outcome.loss_runs, outcome.longest_loss_run), (1, 100));
@@ -197,9 +202,9 @@ mod tests {
         (5..8).for_each(|number| assert_eq!(probes.send(at(100 * number)), number));
         probes.answer(at(620), 6, at(600));
         let outcome = probes.outcome(at(701));
-        assert_eq!(counts(&outcome), (3, 1, 1), "5 was overtaken, 7 is on its way");
+        assert_eq!(counts(&outcome), (3, 1, 1), "5 was overtaken, 7 is in flight");
         assert_eq!(outcome.rtt.len(), 1);
-        // The time that did not count taught patience.
+        // Patience also uses round trips from before the measured part.
         assert_eq!(probes.patience(), Duration::ms(160));
     }
 

@@ -7,20 +7,23 @@ pub type TimeHistogram = hdrhistogram::Histogram<u64>;
 
 /// Times below this share buckets of half this width.
 const LOWEST: u64 = 1_000;
-const HIGHEST: u64 = 3_600_000_000_000;
+/// Room for times up to an hour is there from the beginning; for longer ones it is made when the
+/// first one comes.
+const USUAL: u64 = 3_600_000_000_000;
 const DIGITS: u8 = 3;
 /// A bucket of the lowest octave is 2^9 ns wide, the largest power of two within [`LOWEST`].
 const UNIT_SHIFT: u32 = LOWEST.ilog2();
 /// Each octave above the first has 2^10 buckets: the power of two at or above 10^3.
 const HALF_SHIFT: u32 = 10;
 
-/// Counts of times from zero to an hour, in nanoseconds: the buckets of a [`TimeHistogram`] of the same bounds and digits, without what that
-/// type does beside counting. Times beyond the last bucket count as an hour.
+/// Counts of times in nanoseconds: the buckets of a [`TimeHistogram`] of the same digits, without
+/// what that type does beside counting.
 #[derive(Clone, Debug)]
 pub struct TimeCounts {
-    counts: Box<[u64]>,
-    /// A bit for each octave that holds something: memory that was never written is never read, and so never fetched.
-    used: u32,
+    counts: Vec<u64>,
+    /// A bit for each octave that holds something: memory that was never written is never read, and
+    /// so never fetched.
+    used: u64,
 }
 
 /// The bucket of a time.
@@ -29,6 +32,11 @@ const fn bucket(nanos: u64) -> usize {
     let units = nanos >> UNIT_SHIFT;
     let octave = (units | ((2 << HALF_SHIFT) - 1)).ilog2() - HALF_SHIFT;
     ((octave as usize) << HALF_SHIFT) + (units >> octave) as usize
+}
+
+/// How many buckets there are up to the end of the octave of this one.
+const fn room_for(bucket: usize) -> usize {
+    (bucket + 1).next_multiple_of(1 << HALF_SHIFT)
 }
 
 /// The least time of a bucket.
@@ -47,7 +55,7 @@ impl TimeCounts {
     /// Nothing counted yet.
     #[must_use]
     pub fn new() -> Self {
-        Self { counts: vec![0; (bucket(HIGHEST) + 1).next_multiple_of(1 << HALF_SHIFT)].into_boxed_slice(), used: 0 }
+        Self { counts: vec![0; room_for(bucket(USUAL))], used: 0 }
     }
 
     /// Counts one time.
@@ -60,10 +68,12 @@ impl TimeCounts {
         }
     }
 
-    /// The first of its bucket, or one beyond the last.
+    /// The first of its bucket, which there may be no room for yet.
     #[cold]
     fn add_first(&mut self, bucket: usize) {
-        let bucket = if bucket < self.counts.len() { bucket } else { self::bucket(HIGHEST) };
+        if bucket >= self.counts.len() {
+            self.counts.resize(room_for(bucket), 0);
+        }
         self.counts[bucket] += 1;
         self.used |= 1 << (bucket >> HALF_SHIFT);
     }
@@ -87,6 +97,9 @@ impl TimeCounts {
 
     /// Adds the counts of another.
     pub fn merge(&mut self, other: &Self) {
+        if self.counts.len() < other.counts.len() {
+            self.counts.resize(other.counts.len(), 0);
+        }
         for (octave, counts) in other.octaves() {
             for (sum, count) in self.counts[octave << HALF_SHIFT..].iter_mut().zip(counts) {
                 *sum += count;
@@ -113,23 +126,26 @@ impl TimeCounts {
         histogram
     }
 
-    /// Adds the counts to a histogram.
+    /// Adds the counts to a histogram of [`empty_histogram`], which grows with them.
     pub fn add_to(&self, histogram: &mut TimeHistogram) {
         for (octave, counts) in self.octaves() {
             for (place, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-                histogram.saturating_record_n(least((octave << HALF_SHIFT) + place), count);
+                let counted = histogram.record_n(least((octave << HALF_SHIFT) + place), count);
+                debug_assert!(counted.is_ok(), "a histogram that grows takes every time");
             }
         }
     }
 }
 
-/// An empty histogram of times up to an hour.
+/// An empty histogram of times, which grows where one is longer than an hour.
 ///
 /// # Panics
 /// Never: its bounds are constants in order.
 #[must_use]
 pub fn empty_histogram() -> TimeHistogram {
-    TimeHistogram::new_with_bounds(LOWEST, HIGHEST, DIGITS).expect("the bounds are constants in order")
+    let mut histogram = TimeHistogram::new_with_bounds(LOWEST, USUAL, DIGITS).expect("the bounds are constants in order");
+    histogram.auto(true);
+    histogram
 }
 
 #[cfg(test)]
@@ -154,13 +170,11 @@ mod tests {
             let time = if round == 0 {
                 0
             } else {
-                {
-                    let bits = rng.below(50);
-                    rng.below(1 << bits)
-                }
+                let bits = rng.below(64);
+                rng.below(1 << bits)
             };
             counts.add(Duration::ns(time));
-            library.saturating_record(time);
+            library.record(time).unwrap();
         }
         let ours = counts.histogram();
         assert_eq!(counts.len(), 100_000);
@@ -168,6 +182,27 @@ mod tests {
         for percent in [0.0, 0.1, 5.0, 50.0, 90.0, 99.0, 99.99, 100.0] {
             assert_eq!(ours.value_at_percentile(percent), library.value_at_percentile(percent), "{percent}");
         }
+    }
+
+    #[test]
+    fn times_beyond_an_hour_are_counted_as_what_they_are() {
+        const LONGEST: Duration = Duration::ns(1 << 63);
+        let mut counts = TimeCounts::new();
+        let times = [1, 3_600, 6_475, 88_735, 9_200_000_000].map(Duration::secs);
+        times.iter().for_each(|time| counts.add(*time));
+        let histogram = counts.histogram();
+        let mean = times.iter().map(|time| time.as_secs_f64()).sum::<f64>() / times.len() as f64;
+        assert!((histogram.value_at_quantile(0.5) as f64 / 6_475e9 - 1.0).abs() < 1e-3, "{}", histogram.value_at_quantile(0.5));
+        assert!((histogram.mean() / 1e9 / mean - 1.0).abs() < 1e-3);
+        assert!(histogram.max() as f64 / 1e9 >= mean);
+        let mut sum = TimeCounts::new();
+        sum.add(LONGEST);
+        sum.merge(&counts);
+        counts.merge(&sum);
+        assert_eq!((counts.len(), sum.len()), (11, 6));
+        assert!(counts.histogram().max() >= LONGEST.as_nanos());
+        counts.clear();
+        assert!(counts.is_empty() && counts.histogram().is_empty());
     }
 
     #[test]

@@ -11,12 +11,12 @@ macro_rules! count_type {
         pub struct $name($inner);
 
         impl $name {
-            /// None.
+            /// Zero.
             pub const ZERO: Self = Self(0);
             /// The largest representable count.
             pub const MAX: Self = Self(<$inner>::MAX);
 
-            /// A count.
+            /// Creates a count.
             #[inline]
             #[must_use]
             pub const fn new(count: $inner) -> Self {
@@ -37,7 +37,7 @@ macro_rules! count_type {
                 Self(self.0.saturating_sub(other.0))
             }
 
-            /// Is this zero?
+            /// Whether this is zero.
             #[inline]
             #[must_use]
             pub const fn is_zero(self) -> bool {
@@ -62,7 +62,7 @@ macro_rules! count_type {
 
         impl Sub for $name {
             type Output = Self;
-            /// Panics in debug builds when the result would be negative: a bookkeeping error.
+            /// In debug builds, when the result would be negative, which is a bookkeeping error.
             #[inline]
             fn sub(self, other: Self) -> Self {
                 debug_assert!(self.0 >= other.0, "negative count");

@@ -1,28 +1,29 @@
-//! The class of a packet: how urgently it is to be forwarded.
+//! The class of a packet: how urgently it should be forwarded.
 
 use core::fmt;
 
 /// One of eight classes, 0 to 7. A higher class is more urgent; 0 is the default, best effort.
 ///
-/// In IP networks it is the class selector, the upper three bits of the DSCP (RFC 2474 §4.2.2.2): a packet of a higher class
-/// must not expect to be forwarded later than one of a lower class.
+/// In IP networks the class is the class selector, the upper three bits of the DSCP (RFC 2474
+/// §4.2.2.2). A packet of a higher class must not expect to be forwarded later than one of a lower
+/// class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Class(u8);
 
 impl Class {
-    /// How many there are.
+    /// Number of classes.
     pub const COUNT: usize = 8;
     /// Best effort.
     pub const DEFAULT: Self = Self(0);
 
-    /// The class of this number; of larger numbers the three low bits count.
+    /// Class of this number. Of larger numbers only the low three bits count.
     #[inline]
     #[must_use]
     pub const fn new(number: u8) -> Self {
         Self(number & 0b111)
     }
 
-    /// The class a DSCP (six bits) stands for.
+    /// Class that a six-bit DSCP stands for.
     #[inline]
     #[must_use]
     pub const fn from_dscp(dscp: u8) -> Self {
@@ -36,8 +37,8 @@ impl Class {
         self.0
     }
 
-    /// Its place among `bands` queues, the most urgent of them numbered 0: class 0 goes to the last, each higher class to the
-    /// one before, and all classes above to the first.
+    /// Band for this class among `bands` queues, where band 0 is the most urgent: class 0 maps to
+    /// the last band, each higher class to the band before, and all remaining classes to band 0.
     #[inline]
     #[must_use]
     pub const fn band(self, bands: usize) -> usize {

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Ecn {
-    /// The sender does not understand ECN (00): signal it by dropping.
+    /// The sender does not support ECN (00); only a drop can signal congestion.
     #[default]
     NotEct = 0b00,
     /// ECN-capable, scalable congestion control (01, L4S).
@@ -16,7 +16,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// May a queue mark this packet instead of dropping it? True for ECT(0), ECT(1) and CE.
+    /// Whether a queue may mark this packet instead of dropping it: true for ECT(0), ECT(1) and CE.
     #[inline]
     #[must_use]
     pub const fn is_capable(self) -> bool {

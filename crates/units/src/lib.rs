@@ -1,4 +1,5 @@
-//! Quantities of queueing with their units in the type: time, rate, size, probability; and what a packet carries for queues to see.
+//! Quantities with their unit in the type (time, rate, size, probability) and the packet fields
+//! that queues can see.
 //!
 //! Everything here is plain data: no allocation, no clock, no environment. All arithmetic is
 //! exact integer arithmetic unless a function says how it rounds.

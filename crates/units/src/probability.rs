@@ -24,14 +24,6 @@ impl Probability {
         if (0.0..=1.0).contains(&value) { Ok(Self(value)) } else { Err(ProbabilityError(value)) }
     }
 
-    /// The nearest probability to `value`; NaN becomes zero.
-    #[inline]
-    #[must_use]
-    pub fn clamped(value: f64) -> Self {
-        debug_assert!(!value.is_nan(), "a probability must not be NaN");
-        if value > 0.0 { Self(if value < 1.0 { value } else { 1.0 }) } else { Self::ZERO }
-    }
-
     /// The bare number in `[0, 1]`.
     #[inline]
     #[must_use]

@@ -5,7 +5,7 @@ use core::fmt;
 
 const NANOS_PER_SEC: u64 = 1_000_000_000;
 
-/// A rate in bits per second. Zero means "nothing moves".
+/// A rate in bits per second. At rate zero nothing is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(u64);
 
@@ -55,14 +55,15 @@ impl Rate {
         self.0 as f64 / 8.0
     }
 
-    /// Is this zero?
+    /// Whether this is zero.
     #[inline]
     #[must_use]
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// Time to send `size` at this rate, rounded **up** to the nanosecond, so that no link beats its rate.
+    /// Time to send `size` at this rate, rounded **up** to the nanosecond so that no link exceeds
+    /// its rate.
     /// [`Duration::MAX`] at rate zero.
     #[inline]
     #[must_use]

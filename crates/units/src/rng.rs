@@ -1,9 +1,10 @@
-//! The one random generator: xoshiro256++ (Blackman, Vigna 2019), seeded and split by splitmix64.
+//! The random number generator: xoshiro256++ (Blackman and Vigna 2019), seeded and split by
+//! splitmix64.
 //!
-//! Its output is pinned by tests, so a seed means the same draws for ever.
+//! Tests pin its output, so a seed always produces the same draws.
 
-/// A small concrete generator. Each queue, flow and source owns one, split from the run's seed, so that adding
-/// one never shifts the draws of another.
+/// A small concrete generator. Each queue, flow and source owns one, split from the run's seed, so
+/// that adding an element never shifts the draws of another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rng {
     s: [u64; 4],
@@ -18,7 +19,7 @@ const fn mix(mut z: u64) -> u64 {
 }
 
 impl Rng {
-    /// The generator of a seed.
+    /// Creates the generator of a seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         let mut s = [0; 4];
@@ -32,16 +33,18 @@ impl Rng {
         Self { s }
     }
 
-    /// An independent generator for `stream` of `seed`: a pure function of both.
+    /// Creates an independent generator for `stream` of `seed`: a pure function of both.
     #[must_use]
     pub const fn stream(seed: u64, stream: u64) -> Self {
         Self::new(mix(seed.wrapping_add(GOLDEN_GAMMA)) ^ mix(stream.wrapping_mul(GOLDEN_GAMMA).wrapping_add(1)))
     }
 
-    /// A generator whose next draw is `number`; what it draws after that is of no use. For replaying recorded draws, one by one.
+    /// Creates a generator whose next draw is `number`, for replaying recorded draws one by one.
+    /// Later draws are meaningless.
     #[must_use]
     pub const fn about_to_draw(number: u64) -> Self {
-        // The output is rotl(s0 + s3, 23) + s0; the other words only keep the state from being all zeros.
+        // The output is rotl(s0 + s3, 23) + s0. The other words only keep the state from being all
+        // zeros.
         Self { s: [0, 1, 1, number.rotate_right(23)] }
     }
 
@@ -81,7 +84,8 @@ impl Rng {
         }
     }
 
-    /// True with probability `p`: never for `p <= 0`, always for `p >= 1`. Always one draw.
+    /// True with probability `p`: never for `p <= 0`, always for `p >= 1`. Consumes exactly one
+    /// draw.
     #[inline]
     pub const fn fires(&mut self, p: f64) -> bool {
         self.uniform() < p
@@ -92,7 +96,8 @@ impl Rng {
 mod tests {
     use super::*;
 
-    /// The reference sequence of xoshiro256++ from the state (1, 2, 3, 4), as its authors' code gives it.
+    /// Reference sequence of xoshiro256++ from the state (1, 2, 3, 4), computed by its authors'
+    /// code.
     #[test]
     fn agrees_with_the_reference_sequence() {
         let mut rng = Rng { s: [1, 2, 3, 4] };

@@ -1,11 +1,11 @@
-//! Time as an argument: nanoseconds since an origin the host picks.
+//! Time as an argument: nanoseconds since an origin that the host chooses.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Mul, Sub};
 
 const NANOS_PER_SEC: u64 = 1_000_000_000;
 
-/// A point in time: nanoseconds since the host's origin (584 years fit).
+/// A point in time: nanoseconds since the host's origin (room for 584 years).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(u64);
 
@@ -16,7 +16,7 @@ pub struct Duration(u64);
 impl Instant {
     /// The host's origin.
     pub const ZERO: Self = Self(0);
-    /// Later than everything a host will ever reach.
+    /// Later than any time a host will reach.
     pub const MAX: Self = Self(u64::MAX);
 
     /// Nanoseconds since the origin.
@@ -40,7 +40,7 @@ impl Instant {
         self.0 as f64 / NANOS_PER_SEC as f64
     }
 
-    /// Time since `earlier`; zero when the clock went backwards.
+    /// Time since `earlier`; zero if the clock went backwards.
     #[inline]
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
@@ -49,7 +49,7 @@ impl Instant {
 }
 
 impl Duration {
-    /// No time at all.
+    /// The empty span.
     pub const ZERO: Self = Self(0);
     /// The longest representable span.
     pub const MAX: Self = Self(u64::MAX);
@@ -82,11 +82,12 @@ impl Duration {
         Self(secs.saturating_mul(NANOS_PER_SEC))
     }
 
-    /// A span in seconds, rounded to the nearest nanosecond; negative and NaN become zero, too large saturates.
+    /// A span in seconds, rounded to the nearest nanosecond. Negative values and NaN become zero;
+    /// large values saturate.
     #[inline]
     #[must_use]
     pub fn from_secs_f64(secs: f64) -> Self {
-        // `as` saturates and maps NaN to zero; adding one half rounds to nearest.
+        // `as` saturates and maps NaN to zero. Adding one half rounds to nearest.
         Self((secs * NANOS_PER_SEC as f64 + 0.5) as u64)
     }
 
@@ -104,14 +105,14 @@ impl Duration {
         self.0 as f64 / NANOS_PER_SEC as f64
     }
 
-    /// Is this zero nanoseconds?
+    /// Whether the span is zero.
     #[inline]
     #[must_use]
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// The difference, zero where it would be negative.
+    /// The difference, or zero where it would be negative.
     #[inline]
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {

@@ -15,6 +15,7 @@ use crate::scenario::{self, Request as SessionRequest, Scenario};
 use crate::session::{Control, speed};
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::middleware;
@@ -48,6 +49,7 @@ pub fn router(desk: Arc<Desk>) -> Router {
     Router::new()
         .route("/api/hello", get(hello))
         .route("/api/kinds", get(all_kinds))
+        .route("/api/metrics", get(all_metrics))
         .route("/api/check", post(check))
         .route("/api/traces", post(upload))
         .route("/api/sessions", post(open_session))
@@ -85,10 +87,14 @@ async fn hello(State(desk): Shared) -> Response {
         "traces": desk.shelf.built_in(),
         "bridge": desk.monitor.is_some(),
     });
-    if desk.guard.loopback {
+    if desk.guard.open {
         hello["token"] = json!(desk.guard.token.text());
     }
     axum::Json(hello).into_response()
+}
+
+async fn all_metrics() -> Response {
+    axum::Json(goodqueue_lab::metrics::descriptions()).into_response()
 }
 
 async fn all_kinds() -> Response {
@@ -196,7 +202,16 @@ struct Which {
     variant: Option<usize>,
 }
 
-async fn session_file(State(desk): Shared, Path((id, file)): Path<(String, String)>, which: Query<Which>) -> Answer {
+/// The variant that is asked for in an address, or what is wrong with it.
+type Asked = Result<Query<Which>, QueryRejection>;
+
+fn variant(asked: Asked) -> Result<Option<usize>, Failure> {
+    let wrong = |_| Failure::bad_request("variant: is not a whole number").with("field", "variant");
+    asked.map(|Query(which)| which.variant).map_err(wrong)
+}
+
+async fn session_file(State(desk): Shared, Path((id, file)): Path<(String, String)>, asked: Asked) -> Answer {
+    let variant = variant(asked)?;
     let entry = desk.registry.find(&id)?;
     let not_yet = || {
         Failure::new(
@@ -205,7 +220,7 @@ async fn session_file(State(desk): Shared, Path((id, file)): Path<(String, Strin
         )
     };
     match file.as_str() {
-        "scenario.toml" => Ok(toml(entry.scenario().text(which.variant)?)),
+        "scenario.toml" => Ok(toml(entry.scenario().text(variant)?)),
         "summary.json" => Ok(summary(entry.leavings().ok_or_else(not_yet)?.summary_json.clone())),
         "report.html" => Ok(report(entry.leavings().ok_or_else(not_yet)?.report_html.clone())),
         _ => Err(Failure::not_found("allowed scenario.toml, summary.json, report.html")),
@@ -241,9 +256,9 @@ async fn list_runs(State(desk): Shared) -> Answer {
     Ok(axum::Json(listed.await?).into_response())
 }
 
-async fn run_file(State(desk): Shared, Path((id, file)): Path<(String, String)>, which: Query<Which>) -> Answer {
+async fn run_file(State(desk): Shared, Path((id, file)): Path<(String, String)>, asked: Asked) -> Answer {
     if desk.registry.find(&id).is_ok() {
-        return session_file(State(desk), Path((id, file)), which).await;
+        return session_file(State(desk), Path((id, file)), asked).await;
     }
     let content = apart(move || Ok((desk.runs.file(&id, &file)?, file)));
     let (text, file) = content.await?;

@@ -4,7 +4,7 @@
 //! and nothing else.
 
 use goodqueue_aqm::Reason;
-use goodqueue_aqm::spec::{Chosen, Default as ParamDefault, KindSpec, Value};
+use goodqueue_aqm::spec::{Chosen, KindSpec, Value};
 use goodqueue_lab::plan::Queue;
 use goodqueue_units::Duration;
 
@@ -33,11 +33,11 @@ pub fn words(queue: &Queue, decision: &Decision<'_>) -> String {
         Reason::OverLimit => return "no room: the flow with the most waiting loses a packet".to_owned(),
         Reason::Malformed => return "not a packet".to_owned(),
         Reason::Redundant => return "a later acknowledgement in the queue says all that this one does".to_owned(),
-        Reason::Match => return format!("{}: a packet of the same flow was found in the queue", law.title()),
-        Reason::Penalty => return format!("{}: its flow does not respond and is held back", law.title()),
+        Reason::Match => return format!("{}: a packet of the same flow was found in the queue", law.kind.title),
+        Reason::Penalty => return format!("{}: its flow does not respond and is held back", law.kind.title),
         Reason::Threshold | Reason::Early | Reason::Head | Reason::Policer => {}
     }
-    format!("{}: {}", law.title(), law.words(decision))
+    format!("{}: {}", law.kind.title, law.words(decision))
 }
 
 /// The algorithm that decides, and what it was given.
@@ -58,36 +58,10 @@ impl<'a> Law<'a> {
         law
     }
 
-    fn title(&self) -> &'static str {
-        match self.kind.kind {
-            "codel" => "CoDel",
-            "fq-codel" | "sfq-codel" | "nfq-codel" => "CoDel of its flow",
-            "red" => "RED",
-            "ared" => "ARED",
-            "pie" | "fq-pie" => "PIE",
-            "docsis-pie" => "DOCSIS PIE",
-            "cp-aqm" => "CP-AQM",
-            "cobalt" | "cake" => "COBALT",
-            "gsp" => "GSP",
-            "blue" => "BLUE",
-            "rem" => "REM",
-            "pi" => "PI",
-            "avq" => "AVQ",
-            "choke" => "CHOKe",
-            "sfb" => "SFB",
-            "dualpi2" => "DualPI2",
-            other => other,
-        }
-    }
-
     /// A time among its parameters, given or by default.
     fn time(&self, name: &str) -> Option<Duration> {
         let given = self.params.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
-        let default = || match self.kind.params.iter().find(|param| param.name == name)?.default {
-            ParamDefault::Value(value) => Some(value),
-            ParamDefault::Auto(_) => None,
-        };
-        match given.or_else(default)? {
+        match given.or_else(|| self.kind.param(name)?.default_value())? {
             Value::Duration(time) => Some(time),
             _ => None,
         }
@@ -192,7 +166,7 @@ mod tests {
                 &[("fill", 0.25), ("capacity", 1.2)],
                 "CP-AQM: too few tokens, the bucket holds 0.25 of 1.20",
             ),
-            ("fq-codel", Reason::Head, &[("new_flows", 1.0)], "CoDel of its flow: waited 23 ms, target 5.0 ms"),
+            ("fq-codel", Reason::Head, &[("new_flows", 1.0)], "FQ-CoDel: waited 23 ms, target 5.0 ms"),
             ("tail-drop", Reason::Overflow, &[], "no room: 17 packets wait already"),
         ];
         for (kind, reason, gauges, expected) in cases {

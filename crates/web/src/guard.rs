@@ -1,8 +1,10 @@
 //! Who may ask at all: hosts, origins, tokens; and the headers that every answer has.
 //!
-//! A page of another site may have a browser ask us anything (cross-site requests), and may even have its own name point here (DNS rebinding).
-//! So a request must name us as its host, must not come from elsewhere, and must bring the token to change anything. On loopback the page
-//! gets it from `/api/hello`, which no other site can read; elsewhere whoever started the server hands it on.
+//! A page of another site may have a browser ask us anything (cross-site requests), and may even
+//! have its own name point here (DNS rebinding). So a request must name us as its host, must not
+//! come from elsewhere, and must bring the token to change anything. On loopback the page gets it
+//! from `/api/hello`, which no other site can read; elsewhere, and where a bridge is watched,
+//! whoever started the server hands it on.
 
 use crate::failure::Failure;
 use crate::token::Token;
@@ -18,12 +20,23 @@ use std::sync::Arc;
 pub const HEADER: HeaderName = HeaderName::from_static("x-goodqueue-token");
 const COOKIE: &str = "goodqueue";
 
+/// Whether a server watches a bridge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bridge {
+    /// It does, and can change it.
+    With,
+    /// It does not.
+    Without,
+}
+
 /// What is let in.
 #[derive(Clone, Debug)]
 pub struct Guard {
     pub token: Token,
     /// Only this machine can ask.
-    pub loopback: bool,
+    loopback: bool,
+    /// Pages get the token by themselves: all who can ask may change everything.
+    pub open: bool,
     port: u16,
     /// Names by which it may be asked for, beside addresses and `localhost`.
     names: Vec<String>,
@@ -40,8 +53,12 @@ pub const REPORT_SECURITY: HeaderValue = HeaderValue::from_static(
 );
 
 impl Guard {
-    pub const fn new(token: Token, address: SocketAddr, names: Vec<String>) -> Self {
-        Self { token, loopback: address.ip().is_loopback(), port: address.port(), names }
+    /// With a bridge even users of this machine need the token: its socket is open to its owner
+    /// only, and whoever may ask here could control it.
+    pub const fn new(token: Token, address: SocketAddr, names: Vec<String>, bridge: Bridge) -> Self {
+        let loopback = address.ip().is_loopback();
+        let open = loopback && matches!(bridge, Bridge::Without);
+        Self { token, loopback, open, port: address.port(), names }
     }
 
     /// May a request with these headers pass?
@@ -63,7 +80,7 @@ impl Guard {
         }
         let by_header = single(headers, &HEADER).is_some_and(|given| self.token.is(given));
         let by_cookie = cookie(headers).is_some_and(|given| self.token.is(given));
-        if !self.loopback && !by_header && !by_cookie {
+        if !self.open && !by_header && !by_cookie {
             return Err(Failure::new(
                 StatusCode::UNAUTHORIZED,
                 "the token is needed: open the address that `gq serve` has printed",
@@ -150,7 +167,12 @@ mod tests {
     use super::*;
 
     fn guard(address: &str, names: &[&str]) -> Guard {
-        Guard::new(Token::new().unwrap(), address.parse().unwrap(), names.iter().map(ToString::to_string).collect())
+        Guard::new(
+            Token::new().unwrap(),
+            address.parse().unwrap(),
+            names.iter().map(ToString::to_string).collect(),
+            Bridge::Without,
+        )
     }
 
     #[test]

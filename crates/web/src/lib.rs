@@ -16,6 +16,7 @@ mod guard;
 mod kinds;
 mod limits;
 mod lock;
+mod memory;
 mod patience;
 mod presets;
 mod recordings;
@@ -26,6 +27,7 @@ mod server;
 mod session;
 mod stream;
 mod token;
+mod turns;
 
 pub use limits::Limits;
 pub use server::{Options, Server, ServerError};

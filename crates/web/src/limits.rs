@@ -25,6 +25,10 @@ pub struct Limits {
     pub finished: usize,
     /// Bytes that may wait in the queue of a link, and be under way on a path.
     pub buffer_bytes: u64,
+    /// Bytes of memory that a session may use, reckoned from what its worlds hold.
+    pub session_bytes: u64,
+    /// Bytes of memory that all sessions may use together.
+    pub memory_bytes: u64,
     /// A session that nobody watches ends after this time.
     pub unwatched: Duration,
     /// Connections at once.
@@ -46,6 +50,8 @@ impl Default for Limits {
             uploads: 16,
             finished: 64,
             buffer_bytes: 64 << 20,
+            session_bytes: 256 << 20,
+            memory_bytes: 1 << 30,
             unwatched: Duration::from_secs(300),
             connections: 512,
             patience: Duration::from_secs(10),

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::lock::locked;
 use crate::token::Token;
 use goodqueue_lab::{files::Recordings, trace_file};
-use goodqueue_sim::OpportunityTrace;
+use goodqueue_sim::Opportunities;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -89,10 +89,9 @@ impl Shelf {
     }
 }
 
-fn shown(id: String, name: &str, trace: &OpportunityTrace) -> Shown {
-    let bits: f64 = trace.opportunities.iter().map(|opportunity| opportunity.1.bits() as f64).sum();
-    let seconds = trace.period.as_secs_f64();
-    Shown { id, name: name.to_owned(), mean_rate_bit_s: bits / seconds, seconds }
+fn shown(id: String, name: &str, trace: &Opportunities) -> Shown {
+    let mean_rate_bit_s = trace.mean_rate().as_bit_s() as f64;
+    Shown { id, name: name.to_owned(), mean_rate_bit_s, seconds: trace.period().as_secs_f64() }
 }
 
 #[cfg(test)]

@@ -4,10 +4,12 @@ use crate::clock;
 use crate::failure::Failure;
 use crate::limits::Limits;
 use crate::lock::locked;
+use crate::memory::Memory;
 use crate::scenario::Scenario;
-use crate::session::{self, Control, Leavings, Order, Turns, Work};
+use crate::session::{self, Control, Leavings, Order, Work};
 use crate::stream::Publisher;
 use crate::token::Token;
+use crate::turns::Turns;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -22,6 +24,8 @@ pub struct Entry {
     pub id: String,
     pub publisher: Arc<Publisher>,
     orders: Sender<Order>,
+    /// Stops it in whatever it is doing.
+    halt: Arc<AtomicBool>,
     scenario: Arc<Mutex<Scenario>>,
     ended: AtomicBool,
     leavings: Mutex<Option<Arc<Leavings>>>,
@@ -48,6 +52,7 @@ pub struct Registry {
     state: Mutex<State>,
     changed: Condvar,
     turns: Arc<Turns>,
+    memory: Arc<Memory>,
     ending: Arc<AtomicBool>,
 }
 
@@ -59,6 +64,9 @@ impl Entry {
     pub async fn order(&self, control: Control) -> Result<(), Failure> {
         let over = || Failure::new(StatusCode::CONFLICT, "the session has ended: nothing in it can be changed any more");
         let (answer, outcome) = oneshot::channel();
+        if matches!(control, Control::Stop) {
+            self.halt.store(true, Ordering::Relaxed);
+        }
         self.orders.send(Order { control, answer }).map_err(|_| over())?;
         match tokio::time::timeout(ORDER, outcome).await {
             Ok(Ok(outcome)) => outcome,
@@ -90,8 +98,9 @@ impl Entry {
 
 impl Registry {
     pub fn new(limits: Limits) -> Arc<Self> {
-        let turns = Arc::new(Turns::new(limits.computing.max(1)));
-        Arc::new(Self { limits, state: Mutex::default(), changed: Condvar::new(), turns, ending: Arc::default() })
+        let turns = Arc::new(Turns::new(limits.computing.max(1) as u64));
+        let memory = Memory::new(limits.memory_bytes, limits.session_bytes);
+        Arc::new(Self { limits, state: Mutex::default(), changed: Condvar::new(), turns, memory, ending: Arc::default() })
     }
 
     /// Begins a session, or has it wait for a place.
@@ -111,10 +120,12 @@ impl Registry {
         let (orders, received) = mpsc::channel();
         let publisher = Arc::new(Publisher::default());
         let text = Arc::new(Mutex::new(scenario.clone()));
+        let halt = Arc::new(AtomicBool::new(false));
         let entry = Arc::new(Entry {
             id: token.text()[..16].to_owned(),
             publisher: Arc::clone(&publisher),
             orders,
+            halt: Arc::clone(&halt),
             scenario: Arc::clone(&text),
             ended: AtomicBool::new(false),
             leavings: Mutex::default(),
@@ -128,6 +139,8 @@ impl Registry {
             orders: received,
             publisher,
             turns: Arc::clone(&self.turns),
+            memory: Arc::clone(&self.memory),
+            halt,
             ending: Arc::clone(&self.ending),
             text,
         };
@@ -193,6 +206,7 @@ impl Registry {
         state.entries.retain(|known| known.id != id);
         state.waiting.retain(|applicant| applicant.entry.id != id);
         state.tell_positions();
+        entry.halt.store(true, Ordering::Relaxed);
         // One that has ended hears nothing any more.
         let _ = entry.orders.send(Order { control: Control::Stop, answer: oneshot::channel().0 });
         Ok(())

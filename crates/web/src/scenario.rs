@@ -2,11 +2,14 @@
 
 use crate::failure::Failure;
 use crate::limits::Limits;
+use crate::memory::WORLD_BYTES;
 use goodqueue_aqm::Limit;
+use goodqueue_aqm::spec as aqm;
 use goodqueue_lab::files::Recordings;
 use goodqueue_lab::lint;
-use goodqueue_lab::plan::{Heading, Plan, Point, Queue};
-use goodqueue_units::{Bytes, Instant, Packets};
+use goodqueue_lab::plan::{Direction, Heading, Plan, Point, Queue};
+use goodqueue_sim::RateSpec;
+use goodqueue_units::{Bytes, Instant, Packets, Rate};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -162,7 +165,7 @@ impl Scenario {
     }
 
     /// Sets a parameter of a variant's queue; gives the queue that comes of it.
-    pub fn set(&mut self, variant: usize, key: &str, value: &Value) -> Result<Queue, Failure> {
+    pub fn set(&mut self, variant: usize, key: &str, value: &Value, limits: &Limits) -> Result<Queue, Failure> {
         let mut queue = match &self.variants[variant].queue {
             toml::Value::String(kind) => {
                 toml::Value::Table(Table::from_iter([("kind".to_owned(), toml::Value::String(kind.clone()))]))
@@ -182,6 +185,7 @@ impl Scenario {
         }
         place.as_table_mut().ok_or_else(|| wrong_value(key))?.insert(last.to_owned(), value);
         let mut point = self.point(&queue)?;
+        check_limits(&point, limits)?;
         if self.variants.len() == 1 {
             point.set.clear();
         }
@@ -268,7 +272,14 @@ fn check_limits(point: &Point, limits: &Limits) -> Result<(), Failure> {
             {
                 return too_much(field, format!("its buffer is too large here: allowed up to {} bytes", limits.buffer_bytes));
             }
-            let under_way = direction.nominal_rate().as_bit_s() as f64 / 8.0 * plan.base_rtt().as_secs_f64();
+            if let Some(queue) = &direction.queue
+                && queue_bytes(queue) > limits.buffer_bytes
+            {
+                let message =
+                    format!("its queues of flows need too much memory here: allowed up to {} bytes", limits.buffer_bytes);
+                return too_much(field, message);
+            }
+            let under_way = highest_rate(direction).as_bit_s() as f64 / 8.0 * plan.base_rtt().as_secs_f64();
             if under_way > limits.buffer_bytes as f64 {
                 let message = format!("rate times round-trip time is too much here: allowed up to {} bytes", limits.buffer_bytes);
                 return too_much(field, message);
@@ -276,6 +287,38 @@ fn check_limits(point: &Point, limits: &Limits) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// The highest rate a direction ever has; of a recording, its mean.
+fn highest_rate(direction: &Direction) -> Rate {
+    match &direction.rate {
+        RateSpec::Steps(steps) => steps.iter().map(|step| step.1).max().unwrap_or(Rate::ZERO),
+        RateSpec::Constant(_) | RateSpec::Recorded(_) => direction.nominal_rate(),
+    }
+}
+
+/// Memory that a world takes before it holds anything.
+pub fn state_bytes(point: &Point) -> u64 {
+    let queues = point.plan.links.iter().flat_map(|link| [Heading::Down, Heading::Up].map(|heading| link.direction(heading)));
+    WORLD_BYTES + queues.filter_map(|direction| direction.queue.as_ref()).map(queue_bytes).sum::<u64>()
+}
+
+/// Memory that a queue takes before it holds anything: that of the queues of flows it is made of.
+fn queue_bytes(queue: &Queue) -> u64 {
+    /// Of one queue of a flow, with the state of its algorithm.
+    const FLOW_BYTES: u64 = 256;
+    let value = |name: &str| queue.params.iter().find(|(known, _)| *known == name).map(|(_, value)| value);
+    let flows = match value("flows") {
+        Some(aqm::Value::Number(flows)) => *flows as u64,
+        _ => 1024,
+    };
+    let tins = match value("tins") {
+        Some(aqm::Value::Choice("besteffort")) => 1,
+        Some(aqm::Value::Choice("diffserv3")) => 3,
+        Some(aqm::Value::Choice("diffserv4")) => 4,
+        _ => 8,
+    };
+    flows.saturating_mul(if queue.kind.kind == "cake" { tins } else { 1 }).saturating_mul(FLOW_BYTES)
 }
 
 fn largest(limit: Limit, mtu: Bytes) -> u64 {
@@ -319,13 +362,13 @@ mod tests {
     #[test]
     fn a_parameter_is_set_as_in_a_file_and_checked() {
         let mut scenario = two();
-        let queue = scenario.set(1, "target", &json!("20 ms")).expect("a good value");
+        let queue = scenario.set(1, "target", &json!("20 ms"), &Limits::default()).expect("a good value");
         assert!(queue.params.iter().any(|(name, _)| *name == "target"));
         assert!(scenario.text(Some(1)).unwrap().contains("20 ms"));
         for (key, value) in
             [("target", json!("1 year")), ("targe", json!("5 ms")), ("target", json!(null)), ("of.target", json!(1))]
         {
-            let refused = scenario.set(1, key, &value).expect_err("refused");
+            let refused = scenario.set(1, key, &value, &Limits::default()).expect_err("refused");
             assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{key}");
         }
         assert!(scenario.text(Some(1)).unwrap().contains("20 ms"), "what was refused changed nothing");

@@ -3,7 +3,7 @@
 use crate::api::{self, Desk};
 use crate::bridge::Monitor;
 use crate::gallery::Gallery;
-use crate::guard::Guard;
+use crate::guard::{Bridge, Guard};
 use crate::limits::Limits;
 use crate::patience::Patient;
 use crate::recordings::Shelf;
@@ -64,7 +64,8 @@ pub enum ServerError {
 pub struct Server {
     address: SocketAddr,
     token: Token,
-    loopback: bool,
+    /// Pages get the token by themselves.
+    open: bool,
     stop: watch::Sender<bool>,
     registry: Arc<Registry>,
     runtime: Option<tokio::runtime::Runtime>,
@@ -94,8 +95,9 @@ impl Server {
         let listener = runtime.block_on(TcpListener::bind(options.listen)).map_err(wrong)?;
         let address = listener.local_addr().map_err(wrong)?;
         let token = Token::new().map_err(ServerError::Random)?;
-        let guard = Arc::new(Guard::new(token.clone(), address, options.names));
-        let loopback = guard.loopback;
+        let bridge = if options.bridge.is_some() { Bridge::With } else { Bridge::Without };
+        let guard = Arc::new(Guard::new(token.clone(), address, options.names, bridge));
+        let open = guard.open;
         let registry = Registry::new(options.limits);
         let inside = runtime.enter();
         let desk = Arc::new(Desk {
@@ -110,7 +112,7 @@ impl Server {
         let (stop, stopped) = watch::channel(false);
         let accepting = runtime.spawn(accept(listener, api::router(desk), options.limits, stopped));
         drop(inside);
-        Ok(Self { address, token, loopback, stop, registry, runtime: Some(runtime), accepting: Some(accepting) })
+        Ok(Self { address, token, open, stop, registry, runtime: Some(runtime), accepting: Some(accepting) })
     }
 
     /// Where it listens.
@@ -128,7 +130,7 @@ impl Server {
     /// What to open in a browser.
     #[must_use]
     pub fn page(&self) -> String {
-        if self.loopback {
+        if self.open {
             format!("http://{}/", self.address)
         } else {
             format!("http://{}/?token={}", self.address, self.token.text())

@@ -12,9 +12,10 @@ mod variant;
 use crate::clock;
 use crate::failure::Failure;
 use crate::limits::Limits;
-use crate::lock::locked;
-use crate::scenario::Scenario;
+use crate::memory::{Exhausted, Memory, Share};
+use crate::scenario::{Scenario, state_bytes};
 use crate::stream::Publisher;
+use crate::turns::Turns;
 use goodqueue_lab::plan::{Point, Queue};
 use goodqueue_units::{Duration, Instant};
 pub use orders::speed;
@@ -24,10 +25,10 @@ use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration as Wall, Instant as Clock};
 use tokio::sync::oneshot;
-use variant::Variant;
+use variant::{Pace, Variant};
 
 /// What a page may ask of a session.
 #[derive(Clone, Debug, Deserialize)]
@@ -49,40 +50,6 @@ pub struct Order {
     pub answer: oneshot::Sender<Result<(), Failure>>,
 }
 
-/// Turns at computing: so many at once.
-pub struct Turns {
-    free: Mutex<usize>,
-    freed: Condvar,
-}
-
-impl Turns {
-    pub const fn new(count: usize) -> Self {
-        Self { free: Mutex::new(count), freed: Condvar::new() }
-    }
-
-    /// Waits for a turn and uses it.
-    fn with<T>(&self, work: impl FnOnce() -> T) -> T {
-        let mut free = locked(&self.free);
-        while *free == 0 {
-            free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
-        }
-        *free -= 1;
-        drop(free);
-        let _turn = Turn(self);
-        work()
-    }
-}
-
-/// Given back also when the work panics.
-struct Turn<'a>(&'a Turns);
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        *locked(&self.0.free) += 1;
-        self.0.freed.notify_one();
-    }
-}
-
 /// Everything a session's thread works with.
 pub struct Work {
     pub scenario: Scenario,
@@ -92,8 +59,11 @@ pub struct Work {
     pub orders: Receiver<Order>,
     pub publisher: Arc<Publisher>,
     pub turns: Arc<Turns>,
+    pub memory: Arc<Memory>,
     /// The server ends.
     pub ending: Arc<AtomicBool>,
+    /// The session is to stop, whatever it is doing.
+    pub halt: Arc<AtomicBool>,
     /// The scenario as changed, for those who ask for it.
     pub text: Arc<Mutex<Scenario>>,
 }
@@ -114,6 +84,8 @@ const MOST_SHOWN: usize = 2000;
 /// Drops and marks that are told of where there is more than that.
 const MOST_SIGNALS: usize = 100;
 const FASTEST: f64 = 1e6;
+/// Least simulated time between two looks at the clock.
+const SHORTEST_STRIDE_S: f64 = 1e-6;
 /// Between two looks of a paused session at whether anybody watches.
 const LOOK_AROUND: Wall = Wall::from_millis(200);
 
@@ -152,6 +124,11 @@ struct Session {
     speed: Option<f64>,
     changed: bool,
     stopped: bool,
+    /// Why it was stopped, where nobody asked for that.
+    why: String,
+    memory: Share,
+    /// Time spent on computing since the stride was last adapted.
+    computed: Wall,
     /// Simulated time a frame when it goes as fast as it can.
     stride: Duration,
     /// The wall clock up to which the simulation has been asked to go.
@@ -164,6 +141,9 @@ struct Session {
 
 impl Session {
     fn new(work: Work) -> Result<Self, Failure> {
+        let mut memory = work.memory.share();
+        let exhausted = |error: Exhausted| Failure::unprocessable(error.to_string());
+        memory.resize(work.scenario.variants.iter().map(|variant| state_bytes(&variant.point)).sum()).map_err(exhausted)?;
         let variants = (0..work.scenario.variants.len())
             .map(|number| Variant::new(&work.scenario, number))
             .collect::<Result<Vec<_>, _>>()?;
@@ -178,6 +158,9 @@ impl Session {
             speed: work.speed,
             changed: false,
             stopped: false,
+            why: String::new(),
+            memory,
+            computed: Wall::ZERO,
             stride: Duration::ms(10),
             clock: now,
             watched: now,
@@ -257,7 +240,7 @@ impl Session {
                 continue;
             }
             let until = self.next_stop(begun);
-            self.advance(until);
+            self.advance_for_a_frame(until, begun);
             self.show();
             for _ in 1..MOST_AT_ONCE {
                 // What goes as fast as it can is shown in more frames than the screen has, so that no chart is coarse.
@@ -269,7 +252,7 @@ impl Session {
             }
             let spent = clock::since(begun);
             if self.speed.is_none() {
-                self.adapt(spent);
+                self.adapt();
             }
             if spent < FRAME {
                 self.wait_for_orders(FRAME - spent);
@@ -287,8 +270,7 @@ impl Session {
         if readers > 0 {
             self.watched = now;
         }
-        // What runs as fast as it can ends by itself soon.
-        (self.paused || self.speed.is_some()) && now.duration_since(self.watched) > self.work.limits.unwatched
+        now.duration_since(self.watched) > self.work.limits.unwatched
     }
 
     /// The simulated time to go to in this frame.
@@ -302,30 +284,73 @@ impl Session {
         (self.now + span).min(self.end)
     }
 
-    /// As much simulated time a frame as can be computed in it.
-    fn adapt(&mut self, spent: Wall) {
+    /// Goes to `until` in strides, or as far as the time of a frame lasts: orders are heard between
+    /// two frames only, so that a frame must not be the whole run.
+    fn advance_for_a_frame(&mut self, until: Instant, begun: Clock) {
+        if self.speed.is_none() || self.is_slow() {
+            self.advance(until);
+            return;
+        }
+        while self.now < until && !self.stopped {
+            self.advance((self.now + self.stride).min(until));
+            self.adapt();
+            if clock::since(begun) >= MOST_BEHIND {
+                break;
+            }
+        }
+    }
+
+    /// As much simulated time a stride as can be computed in the time for one.
+    /// Waiting for a turn is no computing: it would make strides the shorter the more sessions wait.
+    fn adapt(&mut self) {
+        let spent = std::mem::take(&mut self.computed);
         let factor = (BUSY.as_secs_f64() / spent.as_secs_f64().max(1e-4)).clamp(0.25, 2.0);
         // Where nobody looks, nothing has to look good.
         let longest = if self.readers > 0 { variant::time(self.end) / LEAST_FRAMES } else { 10.0 };
-        self.stride = Duration::from_secs_f64((self.stride.as_secs_f64() * factor).min(longest).max(1e-4));
+        self.stride = Duration::from_secs_f64((self.stride.as_secs_f64() * factor).min(longest).max(SHORTEST_STRIDE_S));
     }
 
     fn is_slow(&self) -> bool {
         self.speed.is_some_and(|speed| speed <= PACKET_VIEW) || self.paused
     }
 
-    /// All variants to the same time.
+    /// All variants to the same time, each a part of the way at a turn.
     fn advance(&mut self, until: Instant) {
-        let slow = self.is_slow();
-        let ending = Arc::clone(&self.work.ending);
-        let mut stop = || ending.load(Ordering::Relaxed);
-        for variant in &mut self.variants {
-            let turn = || if slow { variant.advance_slowly(until, &mut stop) } else { variant.advance(until, &mut stop) };
-            if !self.work.turns.with(turn) {
-                self.stopped = true;
+        let pace = if self.is_slow() { Pace::Slow } else { Pace::Fast };
+        for number in 0..self.variants.len() {
+            while !self.take_turn(number, until, pace) {
+                let told_to_stop = [&self.work.ending, &self.work.halt].iter().any(|flag| flag.load(Ordering::Relaxed));
+                if told_to_stop || !self.has_memory() {
+                    self.stopped = true;
+                    break;
+                }
+            }
+            if self.stopped {
+                break;
             }
         }
+        self.stopped |= !self.has_memory();
         self.now = until.min(self.variants.iter().map(Variant::now).min().unwrap_or(until));
+    }
+
+    /// Waits for a turn and uses it for one world; true when that got to `until`.
+    fn take_turn(&mut self, number: usize, until: Instant, pace: Pace) -> bool {
+        let (variant, computed) = (&mut self.variants[number], &mut self.computed);
+        self.work.turns.with(|| {
+            let begun = clock::now();
+            let there = variant.advance(until, pace);
+            *computed += clock::since(begun);
+            there
+        })
+    }
+
+    /// Reckons the memory that the worlds take now; false when that is too much.
+    fn has_memory(&mut self) -> bool {
+        let resized = self.memory.resize(self.variants.iter().map(Variant::bytes).sum());
+        if let Err(error) = &resized {
+            self.why = format!("it was stopped: {error}");
+        }
+        resized.is_ok()
     }
 
     /// A frame and, where they can be followed, the packets.

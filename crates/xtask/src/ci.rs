@@ -1,11 +1,11 @@
-//! Everything that must pass before a change lands, in the order in which a fault is found soonest.
+//! Everything that must pass before a change lands; steps that find faults soonest come first.
 
-use crate::{Result, deps, sources, tool};
+use crate::{Result, comments, deps, sources, tool};
 
 /// How a step ended.
 enum Step {
     Done,
-    /// This machine cannot run it, and why.
+    /// The reason why this machine cannot run it.
     Skipped(String),
 }
 
@@ -20,12 +20,18 @@ const STEPS: &[Named] = &[
     Named { name: "fmt", what: "cargo fmt --check", run: || tool_step("cargo", &["fmt", "--all", "--check"]) },
     Named { name: "deps", what: "who depends on whom", run: || deps::run().map(|()| Step::Done) },
     Named { name: "cite", what: "every RFC named is in SOURCES.bib", run: || sources::cite().map(|()| Step::Done) },
+    Named {
+        name: "comments",
+        what: "no wider comments, no more questions in them",
+        run: || comments::check().map(|()| Step::Done),
+    },
     Named { name: "files", what: "long files are named", run: || sources::files().map(|()| Step::Done) },
-    Named { name: "no-std", what: "units, aqm and tcp build without std", run: no_std },
+    Named { name: "no-std", what: "units, line, spec, aqm and tcp build without std", run: no_std },
     Named { name: "clippy", what: "lints, warnings are errors", run: clippy },
     Named { name: "doc", what: "documentation, warnings are errors", run: doc },
     Named { name: "test", what: "cargo test, all crates", run: test },
-    Named { name: "package", what: "units and aqm can be published", run: package },
+    Named { name: "features", what: "optional parts: figures as PNG", run: features },
+    Named { name: "package", what: "units, spec and aqm can be published", run: package },
     Named { name: "deny", what: "licences and advisories (cargo-deny)", run: deny },
     Named { name: "miri", what: "undefined behaviour in units and aqm (Miri)", run: miri },
 ];
@@ -55,7 +61,7 @@ fn choose(args: &[String]) -> Result<Option<Vec<&'static Named>>> {
         [] => Ok(Some(STEPS.iter().collect())),
         [flag] if flag == "--list" => {
             for step in STEPS {
-                println!("{:8} {}", step.name, step.what);
+                println!("{:9} {}", step.name, step.what);
             }
             Ok(None)
         }
@@ -76,11 +82,11 @@ fn tool_step(program: &str, args: &[&str]) -> Result<Step> {
     tool::run(program, args, &[]).map(|()| Step::Done)
 }
 
-/// Builds the crates without std for a target that has none; without that target, for this machine, after checking that they
-/// ask for no std.
+/// Builds the crates without std for a target that has none. Where the target is missing, builds
+/// them for this machine, after a check that they are declared `no_std`.
 fn no_std() -> Result<Step> {
     const BARE: &str = "thumbv7em-none-eabi";
-    const CRATES: [&str; 3] = ["units", "aqm", "tcp"];
+    const CRATES: [&str; 5] = ["units", "line", "spec", "aqm", "tcp"];
     for name in CRATES {
         let path = tool::root().join("crates").join(name).join("src/lib.rs");
         let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -122,8 +128,22 @@ fn test() -> Result<Step> {
     if tally.passed == 0 { Err("no test ran".to_owned()) } else { Ok(Step::Done) }
 }
 
+/// Lints and tests what is not built by default; the other steps build without it.
+fn features() -> Result<Step> {
+    // The whole workspace, so that only crates with the feature are built again.
+    let all = ["--workspace", "--features", "goodqueue-cli/png", "--lib"];
+    tool::run("cargo", &[&["clippy"], &all[..], &["--tests", "--", "-D", "warnings"]].concat(), &[])?;
+    let mut tally = Tally::default();
+    let args = [&["test"], &all[..], &["figure::png"]].concat();
+    tool::watched("cargo", &args, &[], |line| tally.read(line))?;
+    if tally.passed == 0 { Err("no test of the feature ran".to_owned()) } else { Ok(Step::Done) }
+}
+
 fn package() -> Result<Step> {
-    tool_step("cargo", &["package", "--quiet", "--allow-dirty", "-p", "goodqueue-units", "-p", "goodqueue-aqm"])
+    tool_step(
+        "cargo",
+        &["package", "--quiet", "--allow-dirty", "-p", "goodqueue-units", "-p", "goodqueue-spec", "-p", "goodqueue-aqm"],
+    )
 }
 
 fn deny() -> Result<Step> {
@@ -137,7 +157,10 @@ fn miri() -> Result<Step> {
     if !tool::exists("cargo", &["+nightly", "miri", "--version"]) {
         return Ok(Step::Skipped("Miri (a nightly toolchain's component) is not installed".to_owned()));
     }
-    tool_step("cargo", &["+nightly", "miri", "test", "-p", "goodqueue-units", "-p", "goodqueue-aqm", "--lib"])
+    tool_step(
+        "cargo",
+        &["+nightly", "miri", "test", "-p", "goodqueue-units", "-p", "goodqueue-spec", "-p", "goodqueue-aqm", "--lib"],
+    )
 }
 
 /// Sums the closing lines of cargo's test programs.

@@ -1,6 +1,7 @@
-//! What a packet costs: instructions, counted by valgrind, and nanoseconds, for every kind of queue.
+//! Cost of a packet for every kind of queue: instructions, counted by valgrind, and nanoseconds.
 //!
-//! The table `docs/cost.md` is also the gate: `--check` compares instructions with it. Times depend on the machine and inform only.
+//! `--check` compares instructions with the table `docs/cost.md` and fails when one has grown. Times
+//! depend on the machine and inform only.
 
 use crate::{Result, tool};
 use std::fmt::Write as _;
@@ -14,7 +15,7 @@ const TIMED: u32 = 500_000;
 const ROUNDS: u32 = 10;
 /// An increase by more than this share, and by more than [`SLACK`], is a regression.
 const MOST_GROWTH: f64 = 0.03;
-/// Instructions by which a count may differ for no reason of its own, such as another layout of the code.
+/// Instructions by which a count may differ for incidental reasons, such as code layout.
 const SLACK: f64 = 3.0;
 const PAGE: &str = "docs/cost.md";
 
@@ -89,7 +90,8 @@ fn collected(text: &str) -> Option<f64> {
     rest.trim_start_matches([' ', ':']).split_whitespace().next()?.parse().ok()
 }
 
-/// Times every row once in each round and keeps the least: what else the machine does comes in waves that are longer than a row takes.
+/// Times every row once in each round and keeps the least: disturbances by other programs last longer
+/// than one row.
 fn add_times(program: &str, rows: &mut [Row]) -> Result {
     for _ in 0..ROUNDS {
         for row in &mut *rows {
@@ -144,14 +146,14 @@ fn faults(known: &[Row], found: &[Row]) -> Vec<String> {
 fn page(rows: &[Row]) -> String {
     let mut page = format!(
         "# What a packet costs\n\n\
-         One enqueue and one dequeue, timers included, at a standing queue of 100 packets of 1250 bytes that is below every target: what an\n\
-         algorithm costs while it has nothing to do but look. Chosen by name at run time, as `gq` does; a program that names the algorithm in\n\
-         its types saves the `match`. Fair queueing visits its flows in an order that helps no cache.\n\n\
+         One enqueue and one dequeue, timers included, at a standing queue of 100 packets of 1250 bytes whose delay is below every target: the\n\
+         cost of an algorithm that has nothing to signal. Kinds are chosen by name at run time, as `gq` does; a program that names the algorithm in\n\
+         its types saves one `match` per call. Fair queueing visits its flows in an order that does not favour the cache.\n\n\
          `cargo xtask cost --write` made this page. Instructions (valgrind's callgrind) are the same on every x86-64 machine with the toolchain of\n\
-         `rust-toolchain.toml`; `make bench-gate` fails when one grows by more than {:.0} %. Times are of {} and vary with its load: the\n\
-         quickest ten thousand packets of ten times half a million, seconds apart; a dash: counted, not timed.\n\n\
-         `cake` over 100 flows is dear: up to 64 of them go to one host and share its turn, so that a packet takes some seventy turns of twenty\n\
-         bytes, each rounded by a random number as in Linux; turns cannot be skipped without skipping what is drawn.\n\n\
+         `rust-toolchain.toml`; `make bench-gate` fails when one grows by more than {:.0} %. Times are those of {} and vary with its load: the\n\
+         fastest ten thousand packets of ten times half a million, seconds apart; a dash means counted, but not timed.\n\n\
+         `cake` over 100 flows is expensive: up to 64 of them go to one host and share its turn, so that a packet takes some seventy turns of twenty\n\
+         bytes, each rounded by a random number as in Linux; turns cannot be skipped without skipping random numbers.\n\n\
          | queue | flows | instructions | ns |\n|---|---|---|---|\n",
         MOST_GROWTH * 100.0,
         machine()

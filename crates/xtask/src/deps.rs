@@ -1,7 +1,9 @@
-//! Who may depend on whom.
+//! Which crate may depend on which.
 //!
-//! The arrows point from the edges (command line, web, Python) to the core (`units`) and never turn back. `aqm` and `tcp` do not
-//! know each other; nothing below `lab` knows of files or threads. A new crate needs a row here before it builds in CI.
+//! The arrows point from the edges (command line, web, Python) to the core (`units`) and never
+//! turn back. `aqm` and `tcp` do not know each other; `sim` knows no files, threads or clocks. The table is exact: an arrow that is not in it fails, and so does a permission that
+//! nothing uses or a row of a crate that does not exist. Each crate has a row in
+//! `docs/architecture.md`, too.
 
 use crate::{Result, tool};
 use serde_json::Value;
@@ -10,31 +12,56 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Prefix of our crates' names.
 const PREFIX: &str = "goodqueue-";
 
-/// A crate may depend on the crates to its right, and (for tests, examples and benches) on `testkit` and those.
+/// The page that describes the crates, relative to the workspace's root.
+const PAGE: &str = "docs/architecture.md";
+
+/// A crate may depend on the crates to its right. For tests, examples and benches it may also use
+/// `testkit` and `conformance`.
 const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("units", &[]),
-    ("aqm", &["units"]),
-    ("tcp", &["units"]),
+    ("line", &["units"]),
+    ("spec", &["units"]),
+    ("aqm", &["units", "spec"]),
+    ("tcp", &["units", "spec"]),
     ("trace", &["units", "aqm"]),
-    ("sim", &["units", "aqm", "tcp", "trace"]),
-    ("live", &["units", "aqm", "trace"]),
+    ("sim", &["units", "line", "aqm", "tcp", "trace"]),
+    ("live", &["units", "line", "aqm", "trace"]),
     ("testbed", &["units", "aqm", "trace", "live"]),
-    ("linux", &["units", "aqm", "tcp", "trace", "sim"]),
-    ("lab", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux"]),
-    ("gallery", &["units", "aqm", "trace", "sim", "lab"]),
-    ("web", &["units", "aqm", "tcp", "trace", "sim", "lab"]),
-    ("wasm", &["units", "aqm", "tcp", "trace", "sim", "lab"]),
-    ("python", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab", "gallery", "cli"]),
-    ("cli", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab", "gallery", "web", "conformance"]),
+    ("linux", &["units", "aqm", "tcp", "sim"]),
+    // Pictures of the algorithm pages are drawn by a test of `lab`.
+    ("lab", &["units", "spec", "aqm", "tcp", "trace", "sim", "figure"]),
+    ("figure", &[]),
+    ("gallery", &["units", "aqm", "trace", "sim", "lab", "figure"]),
+    ("web", &["units", "spec", "aqm", "tcp", "trace", "sim", "lab"]),
+    ("python", &["units", "aqm", "trace", "sim", "lab", "cli"]),
+    (
+        "cli",
+        &[
+            "units",
+            "spec",
+            "aqm",
+            "tcp",
+            "trace",
+            "sim",
+            "live",
+            "testbed",
+            "linux",
+            "lab",
+            "figure",
+            "gallery",
+            "web",
+            "conformance",
+        ],
+    ),
     ("conformance", &["units", "aqm"]),
     ("capi", &["units", "aqm"]),
-    ("testkit", &["units", "aqm", "tcp", "trace", "sim"]),
+    ("testkit", &["units", "aqm"]),
     ("xtask", &[]),
 ];
 
 /// Crates without std: the only crates from elsewhere that they may use, outside of tests.
 const NO_STD: &[(&str, &[&str])] =
-    &[("units", &[]), ("aqm", &["libm", "thiserror", "serde"]), ("tcp", &["libm", "thiserror", "serde"])];
+    &[("units", &[]), ("line", &[]), ("spec", &["libm"]), ("aqm", &["libm"]), ("tcp", &["libm", "thiserror"])];
 
 /// One arrow of the graph.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,18 +72,21 @@ struct Arrow {
     dev: bool,
 }
 
-/// Reads `cargo metadata` and compares it with the tables.
+/// Reads `cargo metadata` and compares it with the tables and with the page.
 pub fn run() -> Result {
     let text = tool::output("cargo", &["metadata", "--format-version", "1", "--no-deps", "--offline"])
         .or_else(|_| tool::output("cargo", &["metadata", "--format-version", "1", "--no-deps"]))?;
     let metadata: Value = serde_json::from_str(&text).map_err(|e| format!("cargo metadata printed bad JSON: {e}"))?;
     let (crates, arrows) = read(&metadata)?;
-    let faults = faults(&crates, &arrows);
+    let mut faults = faults(MAY_DEPEND_ON, &crates, &arrows);
+    faults.extend(unused(MAY_DEPEND_ON, NO_STD, &crates, &arrows));
+    let page = std::fs::read_to_string(tool::root().join(PAGE)).map_err(|e| format!("{PAGE}: {e}"))?;
+    faults.extend(undocumented(&crates, &page));
     if faults.is_empty() {
-        println!("deps: {} crates and {} arrows, all allowed", crates.len(), arrows.len());
+        println!("deps: {} crates and {} arrows, all allowed, and no permission without use", crates.len(), arrows.len());
         return Ok(());
     }
-    Err(format!("{} not allowed:\n  {}", faults.len(), faults.join("\n  ")))
+    Err(format!("{} faults:\n  {}", faults.len(), faults.join("\n  ")))
 }
 
 fn read(metadata: &Value) -> Result<(BTreeSet<String>, BTreeSet<Arrow>)> {
@@ -76,8 +106,12 @@ fn read(metadata: &Value) -> Result<(BTreeSet<String>, BTreeSet<Arrow>)> {
     Ok((crates, arrows))
 }
 
-fn faults(crates: &BTreeSet<String>, arrows: &BTreeSet<Arrow>) -> Vec<String> {
-    let table: BTreeMap<&str, &[&str]> = MAY_DEPEND_ON.iter().copied().collect();
+/// A table of crates and the crates they may use.
+type Table<'a> = &'a [(&'a str, &'a [&'a str])];
+
+/// Crates without a row, and arrows that no row allows.
+fn faults(table: Table<'_>, crates: &BTreeSet<String>, arrows: &BTreeSet<Arrow>) -> Vec<String> {
+    let table: BTreeMap<&str, &[&str]> = table.iter().copied().collect();
     let bare: BTreeMap<&str, &[&str]> = NO_STD.iter().copied().collect();
     let mut faults = Vec::new();
     for name in crates {
@@ -115,15 +149,92 @@ fn faults(crates: &BTreeSet<String>, arrows: &BTreeSet<Arrow>) -> Vec<String> {
     faults
 }
 
+/// Rows of crates that do not exist, and permissions that no arrow uses.
+fn unused(table: Table<'_>, bare: Table<'_>, crates: &BTreeSet<String>, arrows: &BTreeSet<Arrow>) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (rows, prefix) in [(table, PREFIX), (bare, "")] {
+        for (from, allowed) in rows {
+            if !crates.contains(*from) {
+                faults.push(format!("crate `{from}` has a row in crates/xtask/src/deps.rs and does not exist"));
+                continue;
+            }
+            for to in *allowed {
+                let name = format!("{prefix}{to}");
+                if !arrows.iter().any(|arrow| arrow.from == *from && arrow.to == name) {
+                    faults.push(format!("`{from}` may use `{to}` and does not: remove it from crates/xtask/src/deps.rs"));
+                }
+            }
+        }
+    }
+    faults
+}
+
+/// Crates without a row in the page's table, and rows of crates that do not exist.
+fn undocumented(crates: &BTreeSet<String>, page: &str) -> Vec<String> {
+    let rows: BTreeSet<&str> = page
+        .lines()
+        .skip_while(|line| !line.starts_with("| crate |"))
+        .take_while(|line| line.starts_with('|'))
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`').map(|(name, _)| name))
+        .collect();
+    let missing = crates.iter().filter(|name| !rows.contains(name.as_str()));
+    let missing = missing.map(|name| format!("{PAGE}: the table of crates has no row for `{name}`"));
+    let gone = rows.iter().filter(|name| !crates.contains(**name));
+    missing.chain(gone.map(|name| format!("{PAGE}: the table of crates has a row for `{name}`, which does not exist"))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(arrows: &[(&str, &str, bool)]) -> Vec<String> {
-        let arrows: BTreeSet<Arrow> =
-            arrows.iter().map(|&(from, to, dev)| Arrow { from: from.to_owned(), to: to.to_owned(), dev }).collect();
+    fn arrows(list: &[(&str, &str, bool)]) -> BTreeSet<Arrow> {
+        list.iter().map(|&(from, to, dev)| Arrow { from: from.to_owned(), to: to.to_owned(), dev }).collect()
+    }
+
+    fn names(list: &[&str]) -> BTreeSet<String> {
+        list.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn check(list: &[(&str, &str, bool)]) -> Vec<String> {
+        let arrows = arrows(list);
         let crates = arrows.iter().map(|a| a.from.clone()).collect();
-        faults(&crates, &arrows)
+        faults(MAY_DEPEND_ON, &crates, &arrows)
+    }
+
+    #[test]
+    fn a_permission_that_nothing_uses_fails() {
+        let table: Table<'_> = &[("sim", &["aqm", "tcp"]), ("wasm", &["sim"])];
+        let found = arrows(&[("sim", "goodqueue-aqm", false), ("aqm", "libm", false)]);
+        assert_eq!(
+            unused(table, &[("aqm", &["libm", "serde"])], &names(&["sim", "aqm"]), &found),
+            [
+                "`sim` may use `tcp` and does not: remove it from crates/xtask/src/deps.rs",
+                "crate `wasm` has a row in crates/xtask/src/deps.rs and does not exist",
+                "`aqm` may use `serde` and does not: remove it from crates/xtask/src/deps.rs",
+            ]
+        );
+        assert_eq!(
+            unused(
+                &table[..1],
+                &[],
+                &names(&["sim"]),
+                &arrows(&[("sim", "goodqueue-aqm", false), ("sim", "goodqueue-tcp", true)])
+            ),
+            [""; 0]
+        );
+    }
+
+    #[test]
+    fn each_crate_has_its_row_in_the_page() {
+        let page =
+            "| `x` | not the table |\n\n| crate | what |\n|---|---|\n| `sim` | links |\n| `old` | gone |\n\n| `y` | later |\n";
+        assert_eq!(
+            undocumented(&names(&["sim", "lab"]), page),
+            [
+                "docs/architecture.md: the table of crates has no row for `lab`",
+                "docs/architecture.md: the table of crates has a row for `old`, which does not exist",
+            ]
+        );
     }
 
     #[test]
@@ -138,13 +249,13 @@ mod tests {
     #[test]
     fn arrows_between_the_cores_fail() {
         let faults = check(&[("aqm", "goodqueue-tcp", false)]);
-        assert_eq!(faults, ["`aqm` depends on `tcp`: it may use units"]);
+        assert_eq!(faults, ["`aqm` depends on `tcp`: it may use units, spec"]);
     }
 
     #[test]
     fn tests_may_not_bend_the_arrows_either() {
         let faults = check(&[("tcp", "goodqueue-sim", true)]);
-        assert_eq!(faults, ["`tcp` for tests depends on `sim`: it may use units"]);
+        assert_eq!(faults, ["`tcp` for tests depends on `sim`: it may use units, spec"]);
     }
 
     #[test]

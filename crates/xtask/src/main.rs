@@ -1,6 +1,7 @@
 //! Developer commands, run as `cargo xtask COMMAND`.
 
 mod ci;
+mod comments;
 mod cost;
 mod deps;
 mod sources;
@@ -18,6 +19,8 @@ usage: cargo xtask COMMAND
            --only STEP[,STEP…] or --skip STEP[,STEP…] choose; --list names the steps
   deps     check who depends on whom against the table in crates/xtask/src/deps.rs
   cite     check that every RFC the code names is in SOURCES.bib
+  comments check the width of comments, and that doc comments do not ask, against the counts in crates/xtask/comments.txt;
+           --write lowers these counts
   cost     instructions and nanoseconds of a packet for every kind of queue; --write makes docs/cost.md, --check compares with it
   files    name the source files of more than 600 lines
   lines    count lines of code, tests and comments by crate";
@@ -32,6 +35,11 @@ fn main() -> ExitCode {
         "ci" => ci::run(rest),
         "deps" => none(rest).and_then(|()| deps::run()),
         "cost" => cost::run(rest),
+        "comments" => match rest {
+            [] => comments::check(),
+            [flag] if flag == "--write" => comments::write(),
+            _ => Err("takes --write or nothing".to_owned()),
+        },
         "cite" => none(rest).and_then(|()| sources::cite()),
         "files" => none(rest).and_then(|()| sources::files()),
         "lines" => none(rest).and_then(|()| sources::lines()),

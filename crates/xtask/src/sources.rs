@@ -1,9 +1,9 @@
-//! Questions about the source files themselves.
+//! Checks and counts of the source files.
 
 use crate::{Result, tool};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Longer files are split, or say in review why not.
+/// Lines beyond which a file is split, or has a reason not to be.
 const LONG: usize = 600;
 
 /// Names the source files that are too long. A warning, since a file may have a reason.
@@ -24,9 +24,7 @@ pub fn files() -> Result {
 pub fn lines() -> Result {
     let mut table: BTreeMap<String, Count> = BTreeMap::new();
     for (path, text) in read(&["rs", "py", "ts"])? {
-        let depth = if path.starts_with("crates/") { 2 } else { 1 };
-        let folder = path.split('/').take(depth).collect::<Vec<_>>().join("/");
-        table.entry(folder).or_default().add(&path, &text);
+        table.entry(folder(&path)).or_default().add(&path, &text);
     }
     println!("{:20} {:>8} {:>8} {:>8}", "", "code", "tests", "comments");
     let mut sum = Count::default();
@@ -38,7 +36,8 @@ pub fn lines() -> Result {
     Ok(())
 }
 
-/// Checks that every RFC the code and the documents name is in SOURCES.bib: `RFC 8289` is the key `rfc8289`.
+/// Checks that SOURCES.bib has every RFC that code and documents name: `RFC 8289` is the key
+/// `rfc8289`.
 pub fn cite() -> Result {
     let path = tool::root().join("SOURCES.bib");
     let bib = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -81,6 +80,12 @@ fn cited_keys(line: &str) -> impl Iterator<Item = String> {
     })
 }
 
+/// The crate's folder that a file is in, or the top folder.
+pub fn folder(path: &str) -> String {
+    let depth = if path.starts_with("crates/") { 2 } else { 1 };
+    path.split('/').take(depth).collect::<Vec<_>>().join("/")
+}
+
 #[derive(Default)]
 struct Count {
     code: usize,
@@ -108,7 +113,7 @@ impl Count {
 }
 
 /// All files with these endings that git knows of or would take in, as (path, text).
-fn read(endings: &[&str]) -> Result<Vec<(String, String)>> {
+pub fn read(endings: &[&str]) -> Result<Vec<(String, String)>> {
     let list = tool::output("git", &["ls-files", "--cached", "--others", "--exclude-standard"])?;
     let mut files = Vec::new();
     for path in list.lines() {

@@ -11,7 +11,7 @@ pub fn root() -> PathBuf {
     here.ancestors().nth(2).unwrap_or(here).to_path_buf()
 }
 
-/// Does `program` start at all?
+/// Whether `program` starts.
 pub fn exists(program: &str, probe: &[&str]) -> bool {
     let status = Command::new(program).args(probe).stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.is_ok_and(|s| s.success())

@@ -1,4 +1,4 @@
-// The papers: their figures as they come out here, and their statements with the verdict of each.
+// The gallery: figures of papers as reproduced here, and statements with their verdicts.
 
 import { h, segmented } from "../dom.ts";
 import type { Gallery, GalleryFigure, GalleryRow, Paper } from "../serve/protocol.ts";
@@ -23,7 +23,7 @@ export class GalleryPage implements Page {
   constructor(context: Context) {
     this.#context = context;
     this.#place = h("div", {});
-    this.element = h("div", { class: "page" }, h("h1", {}, "Gallery"), h("p", { class: "lead" }, "What the papers say about these algorithms, run anew: their figures as they come out here, each statement with its number, ours, and whether it holds."), this.#place);
+    this.element = h("div", { class: "page" }, h("h1", {}, "Gallery"), h("p", { class: "lead" }, "Published studies of these algorithms, rerun: their figures as reproduced here, and each statement with the printed value, ours, and the verdict."), this.#place);
   }
 
   show(rest: string): void {
@@ -90,16 +90,16 @@ function rowTable(rows: readonly GalleryRow[]): HTMLElement {
   return h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": "Statements" }, h("table", { class: "plain rows" }, h("thead", {}, head), h("tbody", {}, ...body)));
 }
 
-/** A figure as it comes out here, with what the paper says that is seen in it. */
+/** A reproduced figure, with the statements of the paper that it shows. */
 function figure({ title, place, svg, printed }: GalleryFigure, rows: readonly GalleryRow[]): HTMLElement {
   const isPicture = printed !== undefined && printed !== null && /^\/?api\//.test(printed);
   const said = rows.filter((row) => placesIn(row.place).some((one) => isSeenIn(one, place)));
   return h(
     "figure",
     { class: "chart-card" },
-    // A picture has its title in it.
+    // The picture contains its title.
     h("figcaption", {}, h("h3", {}, place), svg !== null || place === title ? "" : h("p", { class: "hint" }, title)),
-    svg === null ? h("p", { class: "empty" }, "Not drawn: what it needs was not run.") : h("img", { src: svg.replace(/^\//, ""), alt: `${title}, as it comes out here`, loading: "lazy", width: 520, height: 357 }),
+    svg === null ? h("p", { class: "empty" }, "Not drawn: the runs it needs are missing.") : h("img", { src: svg.replace(/^\//, ""), alt: `${title}, as reproduced here`, loading: "lazy", width: 520, height: 357 }),
     isPicture && h("img", { src: printed.replace(/^\//, ""), alt: `${title}, as printed`, loading: "lazy" }),
     !isPicture && printed ? h("p", { class: "hint" }, `In the paper: ${printed}`) : "",
     said.length > 0 && h("ul", { class: "said" }, ...said.map((row) => h("li", {}, badge(row), h("span", {}, row.claim, row.value === undefined || row.value === null ? "" : h("span", { class: "hint" }, ` Paper: ${row.expected ?? "–"}, here: ${row.value}`))))),
@@ -114,7 +114,8 @@ function squeezed(place: string): string {
   return place.toLowerCase().replace(/[^a-z0-9]/g, "");
 }
 
-/** Is what is said of `said` (`fig2`, `fig2a`) seen in the figure `Fig 2(a)` or `Fig 2 delay`? */
+/** Whether a statement about `said` (`fig2`, `fig2a`) belongs to the figure `Fig 2(a)` or `Fig 2
+ *  delay`. */
 export function isSeenIn(said: string, figure: string): boolean {
   const [, number, part = ""] = /^Fig\s*(\d+)(?:\(([a-z])\))?/i.exec(figure) ?? [];
   if (number === undefined) return said === squeezed(figure);

@@ -1,4 +1,4 @@
-// The app of `gq serve`: a bar with the pages, and the page that the address names.
+// The app of `gq serve`: a navigation bar and the page named by the address.
 
 import "../theme.css";
 import "../charts/charts.css";
@@ -23,7 +23,7 @@ const PAGES: readonly { name: string; title: string; make: (context: Context) =>
   { name: "monitor", title: "Monitor", make: (context) => new MonitorPage(context) },
 ];
 
-/** An address such as `#/gallery/codel?x=1` in its parts. */
+/** Parts of an address such as `#/gallery/codel?x=1`. */
 export function route(hash: string): { name: string; rest: string; query: URLSearchParams } {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?");
   const [name = "", ...rest] = path.split("/");
@@ -54,7 +54,7 @@ async function start(root: HTMLElement): Promise<void> {
       shown?.hide();
       main.replaceChildren(page.element);
       shown = page;
-      // Who came by the keyboard goes on at the new page, not at the end of the old one.
+      // Keyboard focus moves to the new page instead of staying at the end of the old one.
       if (!isFirst) main.focus({ preventScroll: true });
     }
     page.show(rest, query);
@@ -71,7 +71,8 @@ async function start(root: HTMLElement): Promise<void> {
   go(true);
 }
 
-/** Text on a canvas keeps the font it was drawn with, so the font has to be ready first; a missing one is no reason to wait. */
+/** Text on a canvas keeps the font it was drawn with, so the font is loaded first; a missing
+ *  font does not block. */
 async function fontsReady(): Promise<void> {
   await Promise.allSettled([document.fonts.load("12px Inter"), document.fonts.load("600 12px Inter")]);
 }

@@ -1,4 +1,5 @@
-// A bridge at work: both directions live, counters as `tc` names them, and its settings, changed only after a second click.
+// A running bridge: both directions live, counters named as in `tc`, and settings that change after
+// a second click.
 
 import { Frame } from "../charts/frame.ts";
 import { History } from "../charts/history.ts";
@@ -20,12 +21,12 @@ interface Events {
 }
 
 const CHARTS: readonly { title: string; hint: string; what: string; quantity: Quantity }[] = [
-  { title: "Throughput", hint: "What each direction sends.", what: "throughput", quantity: "rate" },
-  { title: "Sojourn time", hint: "Mean wait of the packets that left.", what: "sojourn", quantity: "time" },
-  { title: "Backlog", hint: "What waits now.", what: "backlog", quantity: "packets" },
-  { title: "Dropped and marked", hint: "A second.", what: "signals", quantity: "number" },
+  { title: "Throughput", hint: "Bits sent per second, by direction.", what: "throughput", quantity: "rate" },
+  { title: "Sojourn time", hint: "Mean sojourn time of packets leaving now.", what: "sojourn", quantity: "time" },
+  { title: "Backlog", hint: "Packets waiting now.", what: "backlog", quantity: "packets" },
+  { title: "Dropped and marked", hint: "Packets per second.", what: "signals", quantity: "number" },
 ];
-/** Minutes of a bridge that the charts show. */
+/** Time span of the charts, in minutes. */
 const SPAN = 300;
 
 export class MonitorPage implements Page {
@@ -65,7 +66,7 @@ export class MonitorPage implements Page {
         gone: ({ message }) => this.#say(`The bridge is gone${message === undefined ? "" : ` (${message})`}. Waiting for it to come back…`, true),
         back: () => this.#say("The bridge is back."),
       },
-      (isBroken) => isBroken && this.#say("The connection to gq serve is broken; trying again…", true),
+      (isBroken) => isBroken && this.#say("Lost the connection to gq serve; reconnecting…", true),
     );
   }
 
@@ -120,7 +121,7 @@ export class MonitorPage implements Page {
   }
 
   #onStats(stats: BridgeStats): void {
-    // A bridge that was started again counts from zero.
+    // A restarted bridge counts from zero.
     const { span } = this.#history;
     if (span && stats.t < span.to) {
       this.#history.clear();
@@ -130,7 +131,7 @@ export class MonitorPage implements Page {
     if (stats.directions.map(({ name }) => name).join() !== this.#names.join()) this.#setNames(stats.directions.map(({ name }) => name));
     for (const direction of stats.directions) this.#remember(direction);
     this.#say(stats.directions.map(({ name, aqm, rate_bit_s }) => `${name}: ${aqm} at ${formatQuantity(rate_bit_s, "rate")}`).join(" · "));
-    // Who reads or copies something there keeps it.
+    // Keep the text while the reader selects or copies it.
     const held = this.#directions.contains(document.activeElement) || (getSelection()?.isCollapsed === false && this.#directions.contains(getSelection()?.anchorNode ?? null));
     if (!held) this.#directions.replaceChildren(...stats.directions.map(directionTables));
     if (!this.#hasForms) this.#showControl();
@@ -168,12 +169,12 @@ export class MonitorPage implements Page {
     const { kinds } = this.#context;
     const known = h("datalist", { id: "bridge-kinds" }, ...kinds.aqm.map(({ kind }) => h("option", { value: kind })));
     const field = (id: string, placeholder: string, list?: string): HTMLInputElement => h("input", { id, class: "input", type: "text", autocomplete: "off", spellcheck: "false", placeholder, list });
-    const aqm = field("bridge-aqm", "codel:target=10ms", "bridge-kinds");
-    const rate = field("bridge-rate", "50 Mbit/s");
-    const delay = field("bridge-delay", "5 ms");
-    const policy = field("bridge-policy", "utilization>=0.99, delay<=30ms");
+    const aqm = field("bridge-aqm", "for example codel:target=10ms", "bridge-kinds");
+    const rate = field("bridge-rate", "for example 50 Mbit/s");
+    const delay = field("bridge-delay", "for example 5 ms");
+    const policy = field("bridge-policy", "for example utilization>=0.99, delay<=30ms");
     const direction = h("select", { id: "bridge-direction", class: "select" }, ...this.#names.map((name) => h("option", { value: name }, name)));
-    // The bridge reads words: a value must be one.
+    // The bridge splits commands at spaces, so a value must not contain any.
     const change = (label: string, word: string, input: HTMLInputElement): HTMLElement => h("div", { class: "form-row" }, h("label", { for: input.id }, label), input, this.#confirmed(`Set the ${label.toLowerCase()}`, input, () => `${word} ${direction.value} ${input.value.replace(/\s+/g, "")}`));
     this.#control.replaceChildren(
       h("h2", {}, "Settings of the bridge"),
@@ -188,7 +189,7 @@ export class MonitorPage implements Page {
     this.#control.hidden = false;
   }
 
-  /** A button that asks once more before it sends `line`. */
+  /** A button that asks for confirmation before it sends `line`. */
   #confirmed(label: string, input: HTMLInputElement, line: () => string): HTMLElement {
     const said = h("span", { class: "hint", role: "status" });
     const send = async (): Promise<void> => {
@@ -207,7 +208,7 @@ export class MonitorPage implements Page {
     const no = h("button", { type: "button", class: "button", hidden: true, onclick: () => rest() }, "No");
     const arm = (): void => {
       if (input.value.trim() === "") {
-        said.textContent = "Give a value first.";
+        said.textContent = "Enter a value first.";
         input.focus();
         return;
       }
@@ -229,12 +230,12 @@ function line(key: string, label: string, number: number): LiveLine {
   return { key, label, look };
 }
 
-/** Which line is whose. */
+/** Legend of the lines. */
 function lineNames(lines: readonly LiveLine[]): HTMLElement {
   return h("div", { class: "line-names" }, ...lines.map(({ look, label }) => h("span", {}, sign(look), label)));
 }
 
-/** Counters that stand in the lines that `tc -s qdisc` prints. */
+/** Counters that `tc -s qdisc` prints. */
 const IN_LINES = ["sent_bytes", "sent_packets", "dropped", "overlimits", "requeues", "backlog_bytes", "backlog_packets"];
 
 function directionTables(direction: Direction): HTMLElement {
@@ -269,5 +270,5 @@ function asTc({ aqm, device, counters }: Direction): string {
 }
 
 function noBridge(): HTMLElement {
-  return h("p", { class: "empty" }, "No bridge is watched. Start one with gq bridge --control SOCKET, and this page with gq serve --bridge SOCKET.");
+  return h("p", { class: "empty" }, "No bridge is being watched. Start one with gq bridge --control SOCKET, and this server with gq serve --bridge SOCKET.");
 }

@@ -1,22 +1,22 @@
-// What the app asks of each of its pages.
+// Interface of the pages of the app.
 
 import type { Api } from "../serve/api.ts";
 import type { Hello, Kinds } from "../serve/protocol.ts";
 
-/** What every page is given. */
+/** Context passed to every page. */
 export interface Context {
   readonly api: Api;
   readonly hello: Hello;
   readonly kinds: Kinds;
 }
 
-/** One page of the app. It is made once and keeps its state while another one is shown. */
+/** One page of the app. It is created once and keeps its state while another page is shown. */
 export interface Page {
   readonly element: HTMLElement;
-  /** It is shown now, with this behind its name in the address. */
+  /** Called when the page is shown, with the part of the address after its name. */
   show(rest: string, query: URLSearchParams): void;
-  /** Another one is shown. */
+  /** Called when another page is shown. */
   hide(): void;
-  /** The theme has changed. */
+  /** Called when the theme changes. */
   redraw(): void;
 }

@@ -1,8 +1,9 @@
-// Finished runs: their figures in a table, any two beside each other.
+// Finished runs: results in a table; any two can be compared.
 
 import { h } from "../dom.ts";
 import { announce } from "./announce.ts";
 import type { Runs } from "../serve/protocol.ts";
+import type { Metrics } from "../report/data.ts";
 import { Compared, readSummary, type Summary } from "./summary.ts";
 import type { Context, Page } from "./page.ts";
 
@@ -18,8 +19,8 @@ export class RunsPage implements Page {
   constructor(context: Context) {
     this.#context = context;
     this.#list = h("div", { class: "run-list" });
-    this.#compared = h("section", { class: "compared", "aria-label": "Figures of what is chosen" });
-    this.element = h("div", { class: "page wide" }, h("h1", {}, "Runs"), h("p", { class: "lead" }, "Choose one to see its figures, or two to see them beside each other."), this.#list, this.#compared);
+    this.#compared = h("section", { class: "compared", "aria-label": "Results of the selected runs" });
+    this.element = h("div", { class: "page wide" }, h("h1", {}, "Runs"), h("p", { class: "lead" }, "Select one run to see its results, two to compare them."), this.#list, this.#compared);
   }
 
   show(): void {
@@ -32,10 +33,10 @@ export class RunsPage implements Page {
     this.#shown?.redraw();
   }
 
-  #show(summaries: readonly Summary[]): void {
-    this.#shown = summaries.length === 0 ? undefined : new Compared(summaries);
+  #show(summaries: readonly Summary[], metrics: Metrics): void {
+    this.#shown = summaries.length === 0 ? undefined : new Compared(summaries, metrics);
     this.#compared.replaceChildren(this.#shown?.element ?? "");
-    announce(summaries.length === 0 ? "No run is chosen." : `Figures of ${summaries.map(({ title }) => title).join(" and ")} are below.`);
+    announce(summaries.length === 0 ? "No run is selected." : `Figures of ${summaries.map(({ title }) => title).join(" and ")} are below.`);
   }
 
   async #fill(): Promise<void> {
@@ -50,7 +51,7 @@ export class RunsPage implements Page {
   #showList(): void {
     const { runs, hint } = this.#runs;
     if (runs.length === 0) {
-      this.#list.replaceChildren(h("p", { class: "empty" }, hint ?? "Nothing has finished yet. Run something in the playground, or start gq serve with --runs DIR to see results of gq run and gq compare."));
+      this.#list.replaceChildren(h("p", { class: "empty" }, hint ?? "No runs yet. Run an experiment in the playground, or start gq serve with --runs DIR to see results of gq run and gq compare."));
       return;
     }
     const rows = runs.map((run) => {
@@ -67,7 +68,7 @@ export class RunsPage implements Page {
   async #choose(id: string, isChosen: boolean): Promise<void> {
     if (isChosen) this.#chosen.push(id);
     else this.#chosen.splice(this.#chosen.indexOf(id), 1);
-    // A third one takes the place of the first.
+    // A third selection replaces the first.
     if (this.#chosen.length > 2) {
       this.#chosen.shift();
       this.#showList();
@@ -76,7 +77,8 @@ export class RunsPage implements Page {
     const chosen = [...this.#chosen];
     try {
       const summaries = await Promise.all(chosen.map(async (one): Promise<Summary> => readSummary(JSON.parse(await this.#context.api.text(`api/runs/${encodeURIComponent(one)}/summary.json`)), this.#runs.runs.find((run) => run.id === one)?.points ?? [])));
-      if (chosen.join() === this.#chosen.join()) this.#show(summaries);
+      const metrics = await this.#context.api.metrics();
+      if (chosen.join() === this.#chosen.join()) this.#show(summaries, metrics);
     } catch (error) {
       this.#compared.replaceChildren(h("p", { class: "problem", role: "alert" }, String(error instanceof Error ? error.message : error)));
     }

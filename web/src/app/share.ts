@@ -8,7 +8,7 @@ export async function pack(data: unknown): Promise<string> {
   return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-/** What `pack` packed. Rejects anything else, and what would grow beyond a megabyte. */
+/** Unpacks the output of `pack`. Rejects anything else, and data that would exceed one megabyte. */
 export async function unpack(text: string): Promise<unknown> {
   const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = Uint8Array.from(binary, (letter) => letter.charCodeAt(0));

@@ -3,8 +3,8 @@
 import { Frame } from "../charts/frame.ts";
 import { h } from "../dom.ts";
 import { looksFor } from "../palette.ts";
-import { type GroupColumn, GROUP_COLUMNS, LINK_COLUMNS } from "../report/columns.ts";
-import { type Json, type Point, readResult, type Result } from "../report/data.ts";
+import { type GroupColumn, groupColumns, linkColumns } from "../report/columns.ts";
+import { type Json, type Metrics, type Point, readResult, type Result } from "../report/data.ts";
 import { tradeoffChart } from "../report/tradeoff.ts";
 import { columnsWorthShowing, figureTable, type TableRow } from "../report/tables.ts";
 
@@ -45,18 +45,18 @@ export class Compared {
   readonly element: HTMLElement;
   readonly #frames: readonly Frame[];
 
-  constructor(summaries: readonly Summary[]) {
+  constructor(summaries: readonly Summary[], metrics: Metrics) {
     const all = rowsOf(summaries);
     const isPair = summaries.length > 1;
     const links = [...new Set(summaries.flatMap(({ result }) => result.links))];
     const groups = [...new Set(summaries.flatMap(({ result }) => result.groups))];
     this.#frames = links.map((link) => tradeoffFrame(all, link, isPair));
     const tables = links.map((link) => {
-      const columns = columnsWorthShowing(LINK_COLUMNS, true, (column) => all.map(({ point }) => column.figure(point, link)));
+      const columns = columnsWorthShowing(linkColumns(metrics), true, (column) => all.map(({ point }) => column.figure(point, link)));
       const rows = all.map(({ point, run }): TableRow => ({ point: point.number, look: point.look, names: isPair ? [point.label, run] : [point.label], figures: columns.map((column) => column.figure(point, link)) }));
       return h("section", {}, h("h2", {}, `Link ${link}`), figureTable({ caption: `Figures of the link ${link}`, nameLabels: isPair ? ["Queue", "Run"] : ["Queue"], columns, rows, compareAll: true }));
     });
-    this.element = h("div", {}, h("div", { class: "chart-grid" }, ...this.#frames.map((frame) => frame.element)), ...tables, ...(groups.length > 0 ? [trafficTable(all, groups, isPair)] : []));
+    this.element = h("div", {}, h("div", { class: "chart-grid" }, ...this.#frames.map((frame) => frame.element)), ...tables, ...(groups.length > 0 ? [trafficTable(all, groups, isPair, metrics)] : []));
     for (const frame of this.#frames) frame.update();
   }
 
@@ -72,28 +72,28 @@ interface Row {
 }
 
 function tradeoffFrame(all: readonly Row[], link: string, isPair: boolean): Frame {
-  // A dot is alone with its name, so the name says which run it is of.
+  // Dots have only their name, so the name includes the run.
   const points = all.map(({ point, run }): Point => (isPair ? { ...point, label: `${point.label} · ${run}` } : point)).filter((point) => point.figure("links", link, "sojourn_s", "p95") !== undefined);
   const delays = points.map((point) => point.figure("links", link, "sojourn_s", "p95")?.mean ?? 0);
   const isSpreadOut = Math.min(...delays) > 0 && Math.max(...delays) > 6 * Math.min(...delays);
   const frame: Frame = new Frame({
-    title: `Utilisation against delay, ${link}`,
+    title: `Utilization against delay, ${link}`,
     hint: "The delay is the 95th percentile of the sojourn times. Up and to the left is better.",
     controls: [],
     make: (onZoom) => (points.length > 0 ? tradeoffChart(points, link, "p95", isSpreadOut ? "log" : "linear", onZoom) : undefined),
     legend: () => points.map(({ label, look }) => ({ label, look })),
-    empty: "These runs say nothing of this link.",
+    empty: "These runs have no results for this link.",
     isWide: () => true,
   });
   return frame;
 }
 
-function trafficTable(all: readonly Row[], groups: readonly string[], isPair: boolean): HTMLElement {
-  const columns = columnsWorthShowing<GroupColumn>(GROUP_COLUMNS, true, (column) => all.flatMap(({ point }) => groups.map((group) => column.figure(point, group))));
+function trafficTable(all: readonly Row[], groups: readonly string[], isPair: boolean, metrics: Metrics): HTMLElement {
+  const columns = columnsWorthShowing<GroupColumn>(groupColumns(metrics), true, (column) => all.flatMap(({ point }) => groups.map((group) => column.figure(point, group))));
   const rows = groups.flatMap((group) => all.map(({ point, run }): TableRow => ({ point: point.number, look: point.look, names: [point.label, ...(isPair ? [run] : []), group], figures: columns.map((column) => column.figure(point, group)) })));
   // A run without this traffic has no row.
   const told = rows.filter((row) => row.figures.some((figure) => figure !== undefined));
-  return h("section", {}, h("h2", {}, "What the traffic saw"), figureTable({ caption: "What the traffic saw", nameLabels: ["Queue", ...(isPair ? ["Run"] : []), "Traffic"], columns, rows: told, compareAll: false }));
+  return h("section", {}, h("h2", {}, "What the traffic experienced"), figureTable({ caption: "What the traffic experienced", nameLabels: ["Queue", ...(isPair ? ["Run"] : []), "Traffic"], columns, rows: told, compareAll: false }));
 }
 
 /** The points of all runs, looking different from each other. */

@@ -9,14 +9,15 @@ import { logTicks, type Range, tickDecimals } from "./ticks.ts";
 export interface LineAxis {
   readonly label: string;
   readonly quantity: Quantity;
-  /** All that there is to see; without it, what the lines need. */
+  /** Full range; by default that of the lines. */
   readonly range?: Range;
   readonly scale?: "linear" | "log";
 }
 
 const FONT = "12px Inter, ui-sans-serif, system-ui, sans-serif";
 
-/** The horizontal or vertical axis of a plot of `height` pixels; `unit` is asked at each drawing. */
+/** The horizontal or vertical axis of a plot of `height` pixels; `unit` is asked at each
+ *  drawing. */
 export function plotAxis(which: "x" | "y", axis: LineAxis, unit: () => Unit, ink: Ink, height: number): uPlot.Axis {
   return {
     stroke: ink.muted,
@@ -28,7 +29,7 @@ export function plotAxis(which: "x" | "y", axis: LineAxis, unit: () => Unit, ink
     labelSize: 20,
     size: which === "x" ? 26 : (_plot, values) => 14 + Math.max(0, ...(values ?? []).map((value) => (value ?? "").length)) * 6.9,
     gap: 6,
-    // Every tick there is has its number: left alone, the library writes those of powers of ten.
+    // Label every tick: by default the library labels only powers of ten.
     ...(axis.scale === "log" ? { splits: (_plot: uPlot, _axis: number, min: number, max: number) => logTicks({ min, max }), filter: (_plot: uPlot, splits: number[]) => splits } : {}),
     space: which === "x" ? 64 : height < 170 ? 22 : 36,
     values: (_plot, splits) => {

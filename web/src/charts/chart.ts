@@ -1,4 +1,4 @@
-// What every chart can do, whatever draws it.
+// Common interface of all charts.
 
 import type { Ink, Look } from "../palette.ts";
 import type { Rows } from "./export.ts";
@@ -11,7 +11,7 @@ export interface Heading {
 
 /** A chart on the page. */
 export interface Chart {
-  /** What to put on the page. */
+  /** Element to add to the page. */
   readonly element: HTMLElement;
   /** The chart as it is shown now, as SVG text in other colours or another size. */
   svg(ink: Ink, width: number, heading: Heading | undefined): string;
@@ -19,12 +19,12 @@ export interface Chart {
   data(): Rows;
   /** The same in few numbers, for those who cannot see it. */
   digest(): Rows;
-  /** Is only a part shown? */
+  /** Whether the chart is zoomed. */
   zoomed(): boolean;
-  /** Shows everything again. */
+  /** Resets the zoom. */
   resetZoom(): void;
-  /** Draws again, after a change of size or theme. */
+  /** Redraws, after a change of size or theme. */
   redraw(): void;
-  /** Lets go of everything outside `element`. */
+  /** Releases everything outside `element`. */
   destroy(): void;
 }

@@ -1,4 +1,4 @@
-// Files that a reader takes away: SVG and PNG of a chart, CSV of its numbers.
+// Exported files: SVG and PNG of a chart, CSV of its numbers.
 
 import { h } from "../dom.ts";
 
@@ -12,11 +12,12 @@ export function download(name: string, type: string, content: BlobPart): void {
   document.body.append(link);
   link.click();
   link.remove();
-  // The browser has read the address by the next task; kept longer, it would hold the memory.
+  // The browser has read the address by the next task; keeping it longer would leak memory.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** RFC 4180: commas, quotes where needed, CRLF. Text that a spreadsheet would run as a formula is kept as text. */
+/** RFC 4180: commas, quotes where needed, CRLF. Text that a spreadsheet would run as a formula
+ *  is kept as text. */
 export function csv(rows: Rows): string {
   return rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 }
@@ -55,7 +56,7 @@ export async function svgToPng(svg: string, scale: number): Promise<Blob> {
   return blob;
 }
 
-/** An image sees nothing of the page, so its font has to be inside. */
+/** An image has no access to the page, so its font must be embedded. */
 function withFont(svg: string): string {
   const faces = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).filter((rule) => rule instanceof CSSFontFaceRule);
   const style = faces.map((face) => face.cssText).join("");

@@ -1,4 +1,4 @@
-// The frame around each chart: heading, controls, files to take away, and the same as a table.
+// The frame around each chart: heading, controls, exports, and a table view.
 
 import type { Chart, Heading } from "./chart.ts";
 import { csv, download, fileName, type Rows, svgToPng } from "./export.ts";
@@ -11,14 +11,14 @@ export interface FrameOptions {
   /** What to see here, in a sentence. */
   readonly hint: string;
   readonly controls: readonly HTMLElement[];
-  /** Makes the chart anew from what the reader chose; nothing when there is nothing to show. */
+  /** Creates the chart from the present selection; nothing if there is nothing to show. */
   readonly make: (onZoom: () => void) => Chart | undefined;
   /** Lines of the legend of an exported picture. */
   readonly legend: () => Heading["legend"];
   /** Why there is nothing to show. */
   readonly empty: string;
   readonly isWide: () => boolean;
-  /** What the button is called that ends looking closer. */
+  /** Label of the button that resets the zoom. */
   readonly resetLabel?: string;
 }
 
@@ -56,7 +56,7 @@ export class Frame {
     this.element = h("section", { class: "chart-card" }, head, this.#controls, this.#place, this.#print, this.#details);
   }
 
-  /** Makes the chart anew. */
+  /** Recreates the chart. */
   update(): void {
     this.#chart?.destroy();
     this.#chart = this.#options.make(() => this.zoomChanged());
@@ -85,11 +85,11 @@ export class Frame {
 
   /** Paper gets a drawing in light colours at its own width, whatever the screen shows. */
   preparePrint(): void {
-    // The text is made by draw(), which escapes every word that comes from outside.
+    // The text comes from draw(), which escapes all external strings.
     this.#print.innerHTML = this.#chart?.svg(inkOf("light"), this.#options.isWide() ? 720 : 620, undefined) ?? "";
   }
 
-  /** Fills the table anew, if it is open. */
+  /** Updates the table if it is open. */
   fillTable(): void {
     if (!this.#details.open || !this.#chart) return;
     this.#table.replaceChildren(plainTable(this.#options.title, this.#chart.digest()));

@@ -1,11 +1,12 @@
-// What a reader does with a plot along its horizontal axis: point at it, drag over a part, step through it with keys.
+// Interaction along the horizontal axis of a plot: pointing, dragging, stepping with keys.
 
 import type uPlot from "uplot";
 import { formatNumber, type Unit } from "../units.ts";
 import { extent } from "./ticks.ts";
 import type { SharedWindow } from "./window.ts";
 
-/** uPlot's cursor: it points along the axis in all charts of one window, and a drag chooses a part; a double click gives it back. */
+/** uPlot's cursor: it points along the axis in all charts of one window, and a drag chooses a
+ *  part; a double click gives it back. */
 export function cursorOf(window: SharedWindow, reset: () => void, points: uPlot.Cursor.Points = { show: false }): uPlot.Cursor {
   return {
     drag: { x: true, y: false, setScale: false, dist: 4 },
@@ -25,18 +26,19 @@ export function chooseSelected(plot: uPlot, window: SharedWindow): void {
   window.set(range);
 }
 
-/** Where the cursor is, in pixels from the left; in the middle when it is nowhere. */
+/** Position of the cursor in pixels from the left; the middle if there is none. */
 export function cursorLeft(plot: uPlot): number {
   const { left } = plot.cursor;
   return left === undefined || left < 0 ? plot.over.clientWidth / 2 : left;
 }
 
-/** Is the key part of a command to the browser? */
+/** Whether the key is part of a browser shortcut. */
 export function isChord(event: KeyboardEvent): boolean {
   return event.ctrlKey || event.metaKey || event.altKey;
 }
 
-/** Arrow keys, Home and End move the cursor, 0 and Escape show everything; says whether the key was one of these. */
+/** Arrow keys, Home and End move the cursor, 0 and Escape show everything; says whether the key
+ *  was one of these. */
 export function steer(plot: uPlot, event: KeyboardEvent, reset: () => void): boolean {
   const width = plot.over.clientWidth;
   const now = cursorLeft(plot);

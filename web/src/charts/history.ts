@@ -1,6 +1,8 @@
-// What a live chart remembers: the last frames one by one, and everything since the start in a bounded number of stretches.
+// History of a live chart: the latest frames individually, and the whole run in a bounded number of
+// intervals.
 
-/** A piece of history ready to be drawn: rising x, and for each asked line its values, `null` being a gap. */
+/** A piece of history ready to be drawn: rising x, and for each asked line its values, `null`
+ *  being a gap. */
 export interface View {
   readonly x: number[];
   readonly y: (number | null)[][];
@@ -161,7 +163,7 @@ interface Line {
   readonly high: Float32Array;
 }
 
-/** Gathers what falls into each column of pixels. Each column becomes two points common to all lines: lowest and highest. */
+/** Aggregates the values of each pixel column into two points per line: lowest and highest. */
 class Pieces {
   readonly #x: number[] = [];
   readonly #y: (number | null)[][];

@@ -1,4 +1,5 @@
-// Lines over time or over a value, drawn by uPlot: fast with long series, zoomed by dragging, read by pointer or arrow keys.
+// Line charts drawn by uPlot: fast with long series, zoomed by dragging, read by pointer or arrow
+// keys.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -23,13 +24,14 @@ export interface LineData {
   readonly look: Look;
   readonly x: readonly number[];
   readonly y: readonly (number | null)[];
-  /** What to average for a calm line, where `y` holds extremes; `y` itself when it holds every sample. */
+  /** What to average for a calm line, where `y` holds extremes; `y` itself when it holds every
+   *  sample. */
   readonly means?: readonly (number | null)[];
 }
 
-/** What a line chart shows. */
+/** Options of a line chart. */
 export interface LineOptions {
-  /** What it is, for those who cannot see it. */
+  /** Description for screen readers. */
   readonly name: string;
   readonly x: LineAxis;
   readonly y: LineAxis;
@@ -42,7 +44,7 @@ export interface LineOptions {
   readonly window: SharedWindow;
   /** A shaded stretch, for instance the warm-up. */
   readonly band?: { readonly to: number; readonly text: string };
-  /** Instead of a tooltip, tell the values at the cursor (`null`: it left). */
+  /** Receives the values at the cursor instead of a tooltip (`null` when it leaves). */
   readonly onCursor?: (x: number | null) => void;
 }
 
@@ -78,7 +80,7 @@ export class LineChart implements Chart {
     this.#tooltip = new Tooltip(this.element);
     this.element.addEventListener("keydown", (event) => this.#onKey(event));
     this.element.addEventListener("pointerenter", () => (this.#hovered = true));
-    // A finger that is lifted leaves, too, but what it tapped stays of interest until something else is tapped.
+    // A lifted finger also fires `leave`, but the tapped value stays selected until the next tap.
     this.element.addEventListener("pointerleave", (event) => (this.#hovered &&= event.pointerType === "touch"));
     this.element.addEventListener("blur", () => {
       this.#hovered = false;
@@ -178,7 +180,8 @@ export class LineChart implements Chart {
     return { min: min < 0 ? min * 1.06 : 0, max: top > Math.min(0, min) ? top : 1 };
   }
 
-  /** Shows the part that is looked at now. Many charts may follow one choice, so each has its turn. */
+  /** Shows the part that is looked at now. Many charts may follow one choice, so each has its
+   *  turn. */
   paint(): void {
     const { min, max } = this.#shown();
     const plot = this.#plot;
@@ -186,7 +189,7 @@ export class LineChart implements Chart {
     const wasCalm = this.#calm !== undefined;
     this.#calmDown();
     if (wasCalm !== (this.#calm !== undefined)) {
-      // Another number of lines is another plot.
+      // A different number of lines needs a new plot.
       this.redraw();
       return;
     }
@@ -194,7 +197,7 @@ export class LineChart implements Chart {
     plot.setScale("x", { min, max });
   }
 
-  /** Works out the calm lines for what is shown now. */
+  /** Computes the smoothed lines for the visible range. */
   #calmDown(): void {
     const { calm, lines } = this.#options;
     const { min, max } = this.#shown();

@@ -1,4 +1,5 @@
-// Lines that grow while a run goes on, drawn by uPlot from a bounded history. They follow the newest moment, until a part is chosen.
+// Lines that grow while a run goes on, drawn by uPlot from a bounded history. They follow the
+// newest moment, until a part is chosen.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -22,17 +23,17 @@ export interface LiveLine {
   readonly key: string;
   readonly label: string;
   readonly look: Look;
-  /** Drawn thin and quiet, for what is only there to be compared with. */
+  /** Drawn thin, for a reference line. */
   readonly isQuiet?: boolean;
 }
 
-/** A moment that something was changed at. */
+/** Time of a change. */
 export interface Moment {
   readonly t: number;
   readonly text: string;
 }
 
-/** What a live chart shows. */
+/** Options of a live chart. */
 export interface LiveOptions {
   readonly name: string;
   readonly label: string;
@@ -47,7 +48,8 @@ export interface LiveOptions {
   readonly steps?: boolean;
   /** The axis reaches at least this high. */
   readonly least?: number;
-  /** A common top for charts that are read side by side: told what this one needs, answers where its axis ends. */
+  /** A common top for charts that are read side by side: told what this one needs, answers where
+   *  its axis ends. */
   readonly top?: (needed: number) => number;
 }
 
@@ -91,14 +93,14 @@ export class LiveChart implements Chart {
     this.#resized = new ResizeObserver(() => this.#resize());
     this.#resized.observe(this.#host);
     this.#seen = new IntersectionObserver((entries) => {
-      // Several changes may come at once; the last one holds.
+      // Of several simultaneous changes the last one counts.
       this.#isSeen = entries[entries.length - 1]?.isIntersecting ?? true;
       if (this.#isSeen) repaint(this);
     });
     this.#seen.observe(this.#host);
   }
 
-  /** There is something new to draw. */
+  /** Called when there is new data to draw. */
   update(): void {
     if (this.#isSeen) repaint(this);
   }

@@ -1,4 +1,5 @@
-// Charts of a few marks, drawn as SVG on the page: read by pointer or arrow keys, zoomed by dragging a box.
+// Charts of a few marks, drawn as SVG on the page: read by pointer or arrow keys, zoomed by
+// dragging a box.
 
 import { h } from "../dom.ts";
 import { type Ink, inkOf, type Look } from "../palette.ts";
@@ -8,7 +9,7 @@ import { draw, type Drawn, type Plot } from "./svg.ts";
 import type { Range } from "./ticks.ts";
 import { Tooltip, type TooltipRow } from "./tooltip.ts";
 
-/** A place that tells something when the pointer is near it. */
+/** A point with a tooltip. */
 export interface Target {
   readonly x: number;
   readonly y: number;
@@ -17,13 +18,13 @@ export interface Target {
   readonly rows: readonly TooltipRow[];
 }
 
-/** What is shown: `null` is everything. */
+/** Visible range; `null` for everything. */
 export interface Box {
   readonly x: Range | null;
   readonly y: Range | null;
 }
 
-/** What a chart of marks shows. */
+/** Options of a chart of marks. */
 export interface MarksOptions {
   readonly name: string;
   /** The plot for a width in pixels and a part of the axes. */
@@ -62,7 +63,7 @@ export class MarksChart implements Chart {
     this.element = h("div", { class: "plot-frame", tabindex: 0, role: "group", "aria-roledescription": "chart", "aria-label": `${options.name}. Arrow keys read one value after the other, 0 shows everything.` }, this.#host, this.#selection, this.#ring);
     this.#tooltip = new Tooltip(this.element);
     this.element.addEventListener("pointermove", (event) => this.#onMove(event));
-    // A finger that is lifted leaves, too, but what it tapped stays of interest until something else is tapped.
+    // A lifted finger also fires `leave`, but the tapped value stays selected until the next tap.
     this.element.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && this.#choose(-1));
     this.element.addEventListener("pointerdown", (event) => this.#onDown(event));
     this.element.addEventListener("pointerup", (event) => this.#onUp(event));
@@ -108,7 +109,7 @@ export class MarksChart implements Chart {
     const width = this.#host.clientWidth;
     if (width === 0) return;
     this.#drawn = draw(this.#options.build(width, this.#box, this.#ink), this.#ink);
-    // The text is made by draw(), which escapes every word that comes from outside.
+    // The text comes from draw(), which escapes all external strings.
     this.#host.innerHTML = this.#drawn.svg;
     this.#host.firstElementChild?.setAttribute("aria-hidden", "true");
     this.#choose(-1);

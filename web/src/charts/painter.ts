@@ -1,11 +1,12 @@
-// Draws what changed, at most once a frame of the screen, and never so long that the page stutters.
+// Draws changed charts at most once per screen frame, within a time budget that keeps the page
+// responsive.
 
 /** Something that can be drawn again. */
 export interface Paintable {
   paint(): void;
 }
 
-/** Milliseconds of a frame that drawing may take; what is left over comes first in the next one. */
+/** Drawing budget per frame in milliseconds; remaining charts come first in the next frame. */
 const BUDGET = 9;
 
 const waiting = new Set<Paintable>();
@@ -17,7 +18,7 @@ export function repaint(paintable: Paintable): void {
   ask();
 }
 
-/** Forgets a wish. */
+/** Cancels a request. */
 export function forget(paintable: Paintable): void {
   waiting.delete(paintable);
 }
@@ -31,7 +32,7 @@ function ask(): void {
 function frame(): void {
   isAsked = false;
   const end = performance.now() + BUDGET;
-  // In the order of the wishes: who was left over is first, who asks again is last.
+  // In the order of the requests: postponed charts first, repeated requests last.
   for (const paintable of [...waiting]) {
     waiting.delete(paintable);
     paintable.paint();

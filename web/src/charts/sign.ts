@@ -1,10 +1,10 @@
-// The small sign of a look, beside a name: in legends, tables and tooltips.
+// The sample of a look next to a name: in legends, tables and tooltips.
 
 import { h } from "../dom.ts";
 import { HUES, type Ink, type Look } from "../palette.ts";
 import { swatch } from "./svg.ts";
 
-/** Colours by name instead of by value, so that signs follow the theme, and paper, by themselves. */
+/** Colours by name instead of by value, so that signs follow the theme and print styles. */
 const NAMED: Ink = {
   surface: "var(--surface)",
   ink: "var(--ink)",

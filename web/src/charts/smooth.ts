@@ -1,4 +1,4 @@
-// A calm line through noisy samples.
+// Smoothing of noisy samples.
 
 import { lowerBound } from "./downsample.ts";
 

@@ -1,4 +1,5 @@
-// Plots as SVG text: shown live where there are few marks, and the form in which every chart is exported and printed.
+// Plots as SVG text: shown live where there are few marks, and the form in which every chart is
+// exported and printed.
 
 import type { Ink, Look, Mark } from "../palette.ts";
 import { formatDecimals, type Unit, withUnitLabel } from "../units.ts";

@@ -1,4 +1,4 @@
-// The box beside the pointer.
+// The tooltip.
 
 import { h } from "../dom.ts";
 import type { Look } from "../palette.ts";
@@ -22,7 +22,8 @@ export class Tooltip {
     host.append(this.#element);
   }
 
-  /** Shows `heading` and `rows` near (x, y), in pixels of the host, on the side where there is room. */
+  /** Shows `heading` and `rows` near (x, y), in pixels of the host, on the side where there is
+   *  room. */
   show(x: number, y: number, heading: string, rows: readonly TooltipRow[]): void {
     const lines = rows.map((row) => h("div", { class: "tooltip-row" }, row.look && sign(row.look), h("span", { class: "tooltip-label" }, row.label), h("span", { class: "tooltip-value" }, row.value)));
     this.#element.replaceChildren(h("div", { class: "tooltip-heading" }, heading), ...lines);

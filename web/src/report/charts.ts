@@ -46,7 +46,7 @@ function tradeoffFrame(state: State, visible: () => Point[], shared: Shared): Fr
   let scale: "linear" | "log" = isSpreadOut(visible(), state.link) ? "log" : "linear";
   const frame: Frame = new Frame({
     ...shared,
-    title: "Utilisation against delay",
+    title: "Utilization against delay",
     hint: "Up and to the left is better. Bars are 95 % intervals.",
     controls: [
       selectField("Sojourn time", DELAYS.map((value) => ({ value, label: value })), delay, (value) => {
@@ -64,7 +64,7 @@ function tradeoffFrame(state: State, visible: () => Point[], shared: Shared): Fr
   return frame;
 }
 
-/** Do the delays differ so much that a straight axis would press most points into a corner? */
+/** Whether the delays differ so much that a linear axis would squeeze most points into a corner. */
 function isSpreadOut(points: readonly Point[], link: string): boolean {
   const delays = points.flatMap((point) => point.figure("links", link, "sojourn_s", "p95")?.mean ?? []);
   return Math.min(...delays) > 0 && Math.max(...delays) > 6 * Math.min(...delays);
@@ -75,7 +75,7 @@ function sojournFrame(state: State, visible: () => Point[], shared: Shared): Fra
     ...shared,
     visible,
     title: "Sojourn time of the packets",
-    hint: "Which part of them waited no longer. Further left is better.",
+    hint: "Share of packets that waited at most this long. Further left is better.",
     of: (point) => point.cdf(state.link),
     more: () => [],
   });
@@ -88,7 +88,7 @@ function roundTripsFrame(result: Result, visible: () => Point[], shared: Shared)
     ...shared,
     visible,
     title: "Round trips of the probes",
-    hint: "Which part of them was back within this time. Further left is better.",
+    hint: "Share of probes that returned within this time. Further left is better.",
     isWide: () => true,
     of: (point) => point.rttCdf(group),
     more: (update) => (groups.length > 1 ? [selectField("Probes", groups.map((value) => ({ value, label: value })), group, (value) => ((group = value), update()))] : []),
@@ -100,7 +100,7 @@ interface DistributionFrame extends Shared {
   readonly title: string;
   readonly hint: string;
   readonly of: (point: Point) => Cdf | undefined;
-  /** Controls of its own, given what draws the chart again. */
+  /** Additional controls, given the function that redraws the chart. */
   readonly more: (update: () => void) => HTMLElement[];
 }
 
@@ -133,8 +133,8 @@ function fairnessFrame(result: Result, visible: () => Point[], shared: Shared): 
   const choices = [{ value: "", label: "all" }, ...groups.map((name) => ({ value: name, label: name }))];
   const frame: Frame = new Frame({
     ...shared,
-    title: "What each flow got",
-    hint: "One dot a flow, the bar is their mean. J is Jain’s index over all flows.",
+    title: "Goodput of each flow",
+    hint: "One dot per flow, the bar is their mean. J is Jain’s index over all flows.",
     controls: groups.length > 1 ? [selectField("Flows", choices, group, (value) => ((group = value), frame.update()))] : [],
     make: (onZoom) => (visible().length > 0 ? fairnessChart(visible(), group, onZoom) : undefined),
     empty: "Every queue is switched off.",
@@ -146,7 +146,7 @@ function fairnessFrame(result: Result, visible: () => Point[], shared: Shared): 
 /** A chart over time that follows the chosen link: its title, column and what to see. */
 const LINK_TIMELINES = [
   { column: "queue_packets", title: "Queue length", hint: "Packets waiting." },
-  { column: "sojourn_s", title: "Sojourn time over time", hint: "Mean wait of the packets that left in each sampling interval." },
+  { column: "sojourn_s", title: "Sojourn time over time", hint: "Mean sojourn time of the packets that left in each sampling interval." },
   { column: "throughput_bit_s", title: "Link throughput", hint: "Everything the link sent." },
 ] as const;
 
@@ -176,7 +176,7 @@ function timeFrames(result: Result, state: State, visible: () => Point[], legend
   return all;
 }
 
-/** What happens inside the algorithms: their gauges, and the drops and marks they caused. */
+/** Internal state of the algorithms: their gauges, and the drops and marks they caused. */
 function innerFrame(result: Result, shared: Shared & { empty: string }, make: (name: string) => Chart | undefined): Frame[] {
   const names = [...new Set(result.points.flatMap((point) => point.series.filter((one) => one.subject.startsWith("link:")).flatMap((one) => one.columns.map((column) => column.name))))];
   const gauges = names.filter((name) => name.startsWith("gauge:"));
@@ -191,7 +191,7 @@ function innerFrame(result: Result, shared: Shared & { empty: string }, make: (n
   const frame: Frame = new Frame({
     ...shared,
     title: "Inside the algorithms",
-    hint: "Their state as it was sampled, and the drops and marks it caused.",
+    hint: "Sampled internal state, and the drops and marks it caused.",
     controls: [selectField("Show", options, chosen, (value) => ((chosen = value), frame.update()))],
     make: () => make(chosen),
   });

@@ -1,8 +1,11 @@
-// The data inside a report (schema `goodqueue.report/1`, written by crates/lab/src/report), made ready for the page.
+// The data inside a report (schema `goodqueue.report/1`, written by crates/lab/src/report), made
+// ready for the page.
 
 import { type Look, looksFor } from "../palette.ts";
+import { type Quantity, quantityNamed } from "../units.ts";
 
-/** A figure over replications; `ci95` is the half-width of the 95 % interval, absent with one replication. */
+/** A figure over replications; `ci95` is the half-width of the 95 % interval, absent with one
+ *  replication. */
 export interface Figure {
   readonly mean: number;
   readonly ci95: number | null;
@@ -57,8 +60,29 @@ export interface Point {
   figure(...path: string[]): Figure | undefined;
 }
 
+/** What a figure of the summary is. */
+export interface Metric {
+  /** Its key in the summary, with dots between nested keys. */
+  readonly name: string;
+  readonly label: string;
+  readonly meaning: string;
+  readonly quantity: Quantity;
+  readonly better?: "higher" | "lower";
+  readonly decimals?: number;
+  /** Shown at once, or only with all columns. */
+  readonly isMain: boolean;
+}
+
+/** What all figures are, in the order of columns. */
+export interface Metrics {
+  readonly links: readonly Metric[];
+  readonly groups: readonly Metric[];
+  readonly jain: readonly Metric[];
+}
+
 /** A whole result. */
 export interface Result {
+  readonly metrics: Metrics;
   readonly title: string;
   readonly sentence: string;
   readonly warnings: readonly string[];
@@ -106,6 +130,7 @@ export function readResult(data: Json): Result {
     commandLine: root["command_line"] === null || root["command_line"] === undefined ? null : string(root["command_line"]),
     provenance: [...provenance(fields(summary["provenance"])), ...list(root["provenance"]).map((pair) => [string(list(pair)[0]), string(list(pair)[1])] as const)],
     kinds: list(root["kinds"]).map(fields).map((kind) => ({ kind: string(kind["kind"]), summary: string(kind["summary"]), source: string(kind["source"]) })),
+    metrics: readMetrics(root["metrics"]),
     mainLink: string(root["main_link"]),
     links: names(summaryPoints, "links"),
     groups: names(summaryPoints, "groups"),
@@ -114,6 +139,25 @@ export function readResult(data: Json): Result {
     seed: string(root["seed"]),
     replications: typeof summary["replications"] === "number" ? summary["replications"] : undefined,
     points,
+  };
+}
+
+/** Reads the descriptions of figures. */
+export function readMetrics(raw: Json | undefined): Metrics {
+  const part = (name: string): Metric[] => list(fields(raw)[name]).map(fields).map(readMetric);
+  return { links: part("links"), groups: part("groups"), jain: part("jain") };
+}
+
+function readMetric(raw: Fields): Metric {
+  const { better, decimals } = raw;
+  return {
+    name: string(raw["name"]),
+    label: string(raw["label"]),
+    meaning: string(raw["meaning"]),
+    quantity: quantityNamed(string(raw["quantity"])),
+    isMain: raw["main"] === true,
+    ...(better === "higher" || better === "lower" ? { better } : {}),
+    ...(typeof decimals === "number" ? { decimals } : {}),
   };
 }
 

@@ -1,4 +1,5 @@
-// Distributions of times: which part of the packets waited no longer than …, which part of the probes was back within …
+// Distributions of times: the share of packets that waited at most …, the share of probes that
+// returned within …
 
 import type { Chart } from "../charts/chart.ts";
 import type { Rows } from "../charts/export.ts";
@@ -8,7 +9,8 @@ import { lowerBound } from "../charts/downsample.ts";
 import { formatNumber, unitFor } from "../units.ts";
 import type { Cdf, Point } from "./data.ts";
 
-/** On a logarithmic axis, what waited less than this is drawn here: nobody feels ten microseconds. */
+/** On a logarithmic axis, what waited less than this is drawn here: nobody feels ten
+ *  microseconds. */
 const SHORTEST = 1e-5;
 
 /** What is distributed, in words. */
@@ -18,8 +20,8 @@ export interface Distributed {
   readonly part: string;
 }
 
-export const SOJOURN: Distributed = { name: "Distribution of the sojourn time", time: "Sojourn time", part: "Packets that waited no longer" };
-export const ROUND_TRIPS: Distributed = { name: "Distribution of the probes’ round-trip time", time: "Round-trip time", part: "Probes that took no longer" };
+export const SOJOURN: Distributed = { name: "Distribution of the sojourn time", time: "Sojourn time", part: "Packets that waited at most this long" };
+export const ROUND_TRIPS: Distributed = { name: "Distribution of the probes’ round-trip time", time: "Round-trip time", part: "Probes that took at most this long" };
 
 /** The chart of one distribution of each point. */
 export function distributionChart(what: Distributed, points: readonly Point[], of: (point: Point) => Cdf | undefined, scale: "linear" | "log", window: SharedWindow): Chart {
@@ -50,7 +52,8 @@ function stepsOf({ times, quantile }: Cdf, scale: "linear" | "log"): { x: number
   return { x: times.slice(first).map((x) => Math.max(SHORTEST, x)), y: quantile.slice(first) };
 }
 
-/** The line from the start of the axis (nothing waited less) to its end (everything waited less). */
+/** The line from the start of the axis (nothing waited less) to its end (everything waited
+ *  less). */
 function extended(line: LineData, range: { min: number; max: number }): LineData {
   const [first = range.min] = line.x;
   const last = line.x[line.x.length - 1] ?? range.max;

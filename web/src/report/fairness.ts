@@ -6,7 +6,8 @@ import { extent, type Range } from "../charts/ticks.ts";
 import { formatDecimals, formatNumber, unitFor, withUnit } from "../units.ts";
 import type { FlowGoodput, Point } from "./data.ts";
 
-/** Dots of one row; of more flows, evenly chosen ones are drawn, the smallest and the largest among them. */
+/** Dots of one row; of more flows, evenly chosen ones are drawn, the smallest and the largest
+ *  among them. */
 const MOST_DOTS = 160;
 /** Names of points are cut to this many characters beside the rows. */
 const LONGEST_NAME = 22;

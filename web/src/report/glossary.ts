@@ -1,4 +1,4 @@
-// One word, one meaning: the terms that a report uses.
+// Glossary of the report.
 
 export const GLOSSARY: readonly (readonly [term: string, meaning: string])[] = [
   ["AQM", "Active queue management: an algorithm that drops or marks packets before the buffer is full, to keep the queue short."],
@@ -19,7 +19,7 @@ export const GLOSSARY: readonly (readonly [term: string, meaning: string])[] = [
   ["Seed", "The number that all random numbers of a run come from. The same scenario and seed give the same result."],
   ["Sojourn time", "Time a packet spent in the queue, from its arrival to the start of its transmission. Dropped packets are not counted."],
   ["Throughput", "Everything the link sent, headers, framing and repeated data included, per second."],
-  ["Utilisation", "Bits the link sent, over the bits it could have sent."],
+  ["Utilization", "Bits the link sent, over the bits it could have sent."],
   ["Warm-up", "The beginning of a run, which no figure counts. It is shaded in the plots over time."],
   ["± (95 % interval)", "Half the width of the interval that holds the true mean in 95 of 100 such experiments (Student’s t over the replications)."],
 ];

@@ -1,4 +1,4 @@
-// The report: reads the data that the page carries and shows it.
+// The report: reads the data embedded in the page and shows it.
 
 import "../theme.css";
 import "../charts/charts.css";

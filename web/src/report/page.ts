@@ -1,18 +1,19 @@
-// The page: the answer, then the figures, then the pictures, then how it was made.
+// The page: the answer, the tables, the charts, and how the result was made.
 
 import { csv, download, fileName } from "../charts/export.ts";
 import { sign } from "../charts/sign.ts";
 import { h, menu, segmented, selectField } from "../dom.ts";
 import { themeButton } from "../theme.ts";
 import { type Charts, makeCharts } from "./charts.ts";
-import { GROUP_COLUMNS, LINK_COLUMNS } from "./columns.ts";
+import { groupColumns, linkColumns } from "./columns.ts";
 import type { Point, Result } from "./data.ts";
 import type { Frame } from "../charts/frame.ts";
 import { GLOSSARY } from "./glossary.ts";
 import { State } from "./state.ts";
 import { columnsWorthShowing, figureRows, figureTable, type TableOptions, type TableRow } from "./tables.ts";
 
-/** Fills `root` with the report of `result`; `source` is the text it was read from, for the download. */
+/** Fills `root` with the report of `result`; `source` is the text it was read from, for the
+ *  download. */
 export function showReport(root: HTMLElement, result: Result, source: string): void {
   const state = new State(result);
   const charts = makeCharts(result, state);
@@ -32,12 +33,12 @@ export function showReport(root: HTMLElement, result: Result, source: string): v
     answer(result),
     results.element,
     legend.element,
-    chartSection("Delay, utilisation, fairness", [], charts.overview, []),
+    chartSection("Delay, utilization, fairness", [], charts.overview, []),
     ...timeSection(result, state, charts),
     trafficSection(result),
     scenarioSection(result),
     glossarySection(result),
-    h("footer", {}, "Made by goodqueue. This file holds all its data and fetches nothing."),
+    h("footer", {}, "Made by goodqueue. This file contains all its data and fetches nothing."),
   );
   state.watch(refresh);
   refresh();
@@ -96,7 +97,7 @@ interface Updated {
 function resultsSection(result: Result, state: State, source: string): Updated {
   const options = (isMainOnly: boolean): TableOptions => {
     const link = state.link;
-    const columns = columnsWorthShowing(LINK_COLUMNS, isMainOnly, (column) => result.points.map((point) => column.figure(point, link)));
+    const columns = columnsWorthShowing(linkColumns(result.metrics), isMainOnly, (column) => result.points.map((point) => column.figure(point, link)));
     return {
       caption: `Results at the link ${link}`,
       nameLabels: ["Queue"],
@@ -134,14 +135,14 @@ function tableSection(title: string, options: (isMainOnly: boolean) => TableOpti
   return { element: h("section", { class: "results" }, head, place), update };
 }
 
-/** What the numbers beside the means are, and what bold says. */
+/** Explanation of the intervals and of bold figures. */
 function intervalNote(result: Result): string {
-  const bold = result.points.length > 1 ? " Bold: the best of a column, and all that the intervals cannot tell from it." : "";
+  const bold = result.points.length > 1 ? " Bold: the best of a column, and all that do not differ from it significantly." : "";
   if (result.replications === 1) return `One replication, so there are no confidence intervals: repeat with more before trusting a difference.${bold}`;
   return `Mean ± half the 95 % confidence interval over ${result.replications ?? "all"} replications. A click on a heading sorts.${bold}`;
 }
 
-/** Switches for the compared points; it stays in sight while charts are read. */
+/** Legend with switches for the compared points; stays visible while scrolling. */
 function legendBar(result: Result, state: State): Updated {
   const all = result.points.map((point) => point.number);
   const toggle = (point: Point): void => state.show([point.number], !state.isVisible(point.number));
@@ -152,7 +153,7 @@ function legendBar(result: Result, state: State): Updated {
   const update = (): void => {
     for (const { point, button } of buttons) button.setAttribute("aria-pressed", String(state.isVisible(point.number)));
   };
-  const every = h("button", { type: "button", class: "button quiet", onclick: () => state.show(all, !all.every((point) => state.isVisible(point))) }, "All on or off");
+  const every = h("button", { type: "button", class: "button quiet", onclick: () => state.show(all, !all.every((point) => state.isVisible(point))) }, "Toggle all");
   const element = h("div", { class: "legend-bar", role: "group", "aria-label": "Queues shown in the charts" }, h("div", { class: "legend-items" }, ...buttons.map(({ button }) => button), result.points.length > 2 && every));
   return { element, update };
 }
@@ -171,8 +172,8 @@ function timeSection(result: Result, state: State, charts: Charts): HTMLElement[
   const arrangement = segmented(
     "Arrangement",
     [
-      { value: "apart", label: "One panel each" },
-      { value: "together", label: "Together" },
+      { value: "apart", label: "Separate" },
+      { value: "together", label: "Overlaid" },
     ],
     state.arrangement,
     (value) => state.arrange(value === "apart" ? "apart" : "together"),
@@ -181,8 +182,8 @@ function timeSection(result: Result, state: State, charts: Charts): HTMLElement[
   const scales = segmented(
     "Vertical axes of the panels",
     [
-      { value: "equal", label: "Equal axes" },
-      { value: "own", label: "Own axes" },
+      { value: "equal", label: "Same scale" },
+      { value: "own", label: "Free scale" },
     ],
     state.panelAxes,
     (value) => state.choosePanelAxes(value === "own" ? "own" : "equal"),
@@ -192,22 +193,22 @@ function timeSection(result: Result, state: State, charts: Charts): HTMLElement[
   const thinned = pair > 1 ? ` Thin lines show the lowest and the highest of every ${pair} samples.` : "";
   const replication = result.replications !== undefined && result.replications > 1 ? "The first replication. " : "";
   const warmup = result.measured && result.measured.from > 0 ? " The shaded start is the warm-up." : "";
-  const calm = " A bold line is a moving mean over a hundredth of what is shown; the faint one behind it is what was sampled.";
-  const hint = [`${replication}Time is in seconds.${warmup}${calm}${thinned}`, h("span", { class: "screen-only" }, " Drag to look closer, double click for everything; all plots follow.")];
+  const calm = " A bold line is a moving mean over a hundredth of the visible span; the faint line behind it shows the samples.";
+  const hint = [`${replication}Time is in seconds.${warmup}${calm}${thinned}`, h("span", { class: "screen-only" }, " Drag to zoom, double click to reset; all plots follow.")];
   return [chartSection("Over time", hint, charts.overTime, result.points.length > 1 ? [arrangement, scales] : [])];
 }
 
 function trafficSection(result: Result): HTMLElement | "" {
   if (result.groups.length === 0) return "";
   const options = (isMainOnly: boolean): TableOptions => {
-    const columns = columnsWorthShowing(GROUP_COLUMNS, isMainOnly, (column) => result.points.flatMap((point) => result.groups.map((group) => column.figure(point, group))));
+    const columns = columnsWorthShowing(groupColumns(result.metrics), isMainOnly, (column) => result.points.flatMap((point) => result.groups.map((group) => column.figure(point, group))));
     const rows = result.groups.flatMap((group) =>
       result.points.map((point): TableRow => ({ point: point.number, look: point.look, names: [point.label, group], figures: columns.map((column) => column.figure(point, group)) })),
     );
-    return { caption: "What the traffic saw", nameLabels: ["Queue", "Traffic"], columns, rows, compareAll: false };
+    return { caption: "What the traffic experienced", nameLabels: ["Queue", "Traffic"], columns, rows, compareAll: false };
   };
-  const save = menu("Save", "Save: what the traffic saw", [{ label: "Numbers, CSV", run: () => download(`${fileName(result.title)}-traffic.csv`, "text/csv", csv(figureRows(options(false)))) }]);
-  return tableSection("What the traffic saw", options, [], save).element;
+  const save = menu("Save", "Save: what the traffic experienced", [{ label: "Numbers, CSV", run: () => download(`${fileName(result.title)}-traffic.csv`, "text/csv", csv(figureRows(options(false)))) }]);
+  return tableSection("What the traffic experienced", options, [], save).element;
 }
 
 function scenarioSection(result: Result): HTMLElement {
@@ -231,7 +232,8 @@ function code(text: string, name: string): HTMLElement {
       await navigator.clipboard.writeText(text);
       copy.textContent = "Copied";
     } catch {
-      // No clipboard for pages from files in this browser: select the text, so that one key copies it.
+      // No clipboard for pages from files in this browser: select the text, so that one key copies
+      // it.
       getSelection()?.selectAllChildren(pre);
       copy.textContent = "Selected";
     }

@@ -1,4 +1,4 @@
-// What the reader has chosen: which points, which link.
+// Selection of the reader: points and link.
 
 import type { Result } from "./data.ts";
 
@@ -8,7 +8,8 @@ export type Arrangement = "together" | "apart";
 /** Panels with one vertical axis for all, or each with its own. */
 export type PanelAxes = "equal" | "own";
 
-/** More lines than this in one plot are read badly; with more points than this, the rest starts switched off. */
+/** More lines than this in one plot are read badly; with more points than this, the rest starts
+ *  switched off. */
 const MOST_AT_START = 10;
 /** With more lines than this, each gets a panel of its own at first. */
 const MOST_TOGETHER = 3;

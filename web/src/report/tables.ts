@@ -116,7 +116,7 @@ function figureCell(figure: Figure | undefined, scale: Scale | undefined, isBest
   return h("td", { class: "figure" }, mean, scale.hasIntervals && h("span", { class: "ci" }, interval));
 }
 
-/** A half-width that rounds to zero is not zero. */
+/** A half-width that rounds to zero is shown as an upper bound. */
 function halfWidth(value: number, decimals: number): string {
   const text = formatDecimals(value, decimals);
   return value > 0 && Number(text) === 0 ? `<${formatDecimals(10 ** -decimals, decimals)}` : text;
@@ -134,7 +134,7 @@ function sorted(rows: readonly TableRow[], order: Order | undefined): readonly T
   });
 }
 
-/** The rows that are best in a column, and those whose interval reaches the best one's: nobody can tell them apart. */
+/** The best rows of a column: the best one and all that do not differ from it significantly. */
 function bestRows(column: FigureColumn, rows: readonly TableRow[], at: number, compareAll: boolean): Set<number> {
   const best = new Set<number>();
   if (column.better === undefined) return best;
@@ -149,7 +149,7 @@ function bestRows(column: FigureColumn, rows: readonly TableRow[], at: number, c
     if (!first || members.length < 2) continue;
     const edge = sign * first.figure.mean + (first.figure.ci95 ?? 0);
     const winners = members.filter(({ figure }) => sign * figure.mean - (figure.ci95 ?? 0) <= edge);
-    // When everybody is best, saying so is noise.
+    // If all rows are best, highlighting is useless.
     if (winners.length < members.length) for (const { number } of winners) best.add(number);
   }
   return best;

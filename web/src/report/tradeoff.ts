@@ -1,4 +1,4 @@
-// Utilisation against delay: the one picture that says which algorithm buys what.
+// Utilization against delay: the trade-off of each algorithm.
 
 import type { Rows } from "../charts/export.ts";
 import { type Box, MarksChart, type Target } from "../charts/marks.ts";
@@ -36,19 +36,19 @@ export function tradeoffChart(points: readonly Point[], link: string, delay: Del
       heading: point.label,
       rows: [
         { label: `Sojourn ${delay}`, value: withInterval(x, (value) => withUnit(value, unit)) },
-        { label: "Utilisation", value: withInterval(y, (value) => `${formatDecimals(value * 100, 2)}\u00a0%`) },
+        { label: "Utilization", value: withInterval(y, (value) => `${formatDecimals(value * 100, 2)}\u00a0%`) },
       ],
     }),
   );
   const build = (width: number, box: Box, ink: Ink): Plot => {
     const height = Math.round(Math.max(280, Math.min(350, width * 0.8)));
     const x: Axis = { label: `Sojourn time, ${delay}`, range: box.x ?? all.x, scale, unit };
-    const y: Axis = { label: "Utilisation", range: box.y ?? all.y, scale: "linear", unit: percent };
+    const y: Axis = { label: "Utilization", range: box.y ?? all.y, scale: "linear", unit: percent };
     const plain: Plot = { width, height, x, y, shapes: [...dots.flatMap(crossOf), ...dots.map(dotOf)] };
     return { ...plain, shapes: [...plain.shapes, ...labelsOf(dots, plain, ink)] };
   };
   return new MarksChart({
-    name: `Utilisation against ${delay} sojourn time; up and to the left is better`,
+    name: `Utilization against ${delay} sojourn time; up and to the left is better`,
     build,
     targets,
     zoom: "xy",
@@ -65,7 +65,7 @@ function delayRange(dots: readonly Dot[], scale: "linear" | "log"): Range {
   return { min: min / 1.6, max: max * 1.9 };
 }
 
-/** A full link is the edge of what can be; nothing is drawn far beyond it. */
+/** A link cannot carry more than 100 %, so the axis ends shortly above. */
 function useRange(dots: readonly Dot[]): Range {
   const { min, max } = padded(extent(dots.flatMap(({ use }) => [use.mean - (use.ci95 ?? 0), use.mean + (use.ci95 ?? 0)])), 0.12);
   const width = Math.max(max - min, 0.004);
@@ -114,7 +114,7 @@ function labelsOf(dots: readonly Dot[], plot: Plot, ink: Ink): Shape[] {
     const [x, y] = [toX(delay.mean), toY(use.mean)];
     return { left: x - 7, top: y - 7, right: x + 7, bottom: y + 7 };
   });
-  // A name that is nearer to another dot than to its own would name the wrong one.
+  // A name nearer to another dot than to its own would be misleading.
   const isNearer = (place: Place, x: number, y: number): boolean => {
     const distance = (px: number, py: number): number => Math.hypot(Math.max(place.left - px, px - place.right, 0), Math.max(place.top - py, py - place.bottom, 0));
     return inside.some((other) => distance(toX(other.delay.mean), toY(other.use.mean)) < distance(x, y));
@@ -140,5 +140,5 @@ function withInterval(figure: Figure, format: (value: number) => string): string
 
 function digestOf(dots: readonly Dot[], delay: Delay, factor: number, symbol: string): Rows {
   const plusMinus = (figure: Figure, scale: number): string => withInterval(figure, (value) => formatNumber(value * scale));
-  return [["Queue", `Sojourn ${delay} (${symbol})`, "Utilisation (%)"], ...dots.map(({ point, delay: x, use: y }) => [point.label, plusMinus(x, factor), plusMinus(y, 100)])];
+  return [["Queue", `Sojourn ${delay} (${symbol})`, "Utilization (%)"], ...dots.map(({ point, delay: x, use: y }) => [point.label, plusMinus(x, factor), plusMinus(y, 100)])];
 }

@@ -1,8 +1,9 @@
 // Requests to the server that the page came from, and to no other.
 
+import { type Json, type Metrics, readMetrics } from "../report/data.ts";
 import type { Checked, Control, Gallery, Hello, Kinds, NewSession, Refusal, Runs, Trace } from "./protocol.ts";
 
-/** The server said no, or could not be reached. */
+/** The server rejected the request or could not be reached. */
 export class Refused extends Error {
   readonly status: number;
   readonly refusal: Refusal;
@@ -34,6 +35,11 @@ export class Api {
     return hello;
   }
 
+  /** What the figures of summaries are. */
+  async metrics(): Promise<Metrics> {
+    return readMetrics(await this.#json<Json>("GET", "api/metrics"));
+  }
+
   kinds(): Promise<Kinds> {
     return this.#json("GET", "api/kinds");
   }
@@ -54,12 +60,13 @@ export class Api {
     return this.#json("POST", `api/sessions/${encodeURIComponent(session)}/control`, JSON.stringify(what), "application/json");
   }
 
-  /** Ends a session and forgets it; a page that closes says so, too. */
+  /** Ends a session and forgets it; also called when the page closes. */
   async deleteSession(session: string): Promise<void> {
     await this.#request("DELETE", `api/sessions/${encodeURIComponent(session)}`, undefined, undefined, true);
   }
 
-  /** A file of a session. Results are written a moment after a run is done, so the answer "not yet" is asked again. */
+  /** A file of a session. Results are written a moment after a run is done, so the answer "not
+   *  yet" is asked again. */
   async sessionText(session: string, file: "scenario.toml" | "summary.json", variant?: number): Promise<string> {
     const path = `api/sessions/${encodeURIComponent(session)}/${file}${variant === undefined ? "" : `?variant=${variant}`}`;
     for (let attempt = 1; ; attempt += 1) {
@@ -109,7 +116,7 @@ export class Api {
   }
 }
 
-/** The refusal in an answer's body; another body than agreed is told as it is. */
+/** The error in the body of an answer; an unexpected body is shown as it is. */
 export function refusalIn(text: string, status: number): Refusal {
   try {
     const { error } = JSON.parse(text) as { error?: Partial<Refusal> };

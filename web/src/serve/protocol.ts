@@ -1,4 +1,5 @@
-// What `gq serve` and its page say to each other. All quantities are SI, times count from the start of the run.
+// Protocol between `gq serve` and its page. All quantities are SI, times count from the start of
+// the run.
 
 import type { Json } from "../report/data.ts";
 
@@ -38,6 +39,10 @@ export interface Parameter {
   readonly min?: string | number | null;
   readonly max?: string | number | null;
   readonly about: string;
+  /** Whether it has no default, so that it must be given. */
+  readonly required?: boolean;
+  /** A value to start from. */
+  readonly example?: Value | null;
 }
 
 /** Something a scenario can name by its kind. */
@@ -69,7 +74,7 @@ export interface NewSession {
   /** The link that gets the variants' queues; the first one with a buffer when it is missing. */
   readonly link?: string;
   readonly seed: number;
-  /** Simulated seconds a second; `null`: as fast as it goes. */
+  /** Simulated seconds per second; `null` for unlimited speed. */
   readonly speed: number | null;
   readonly paused: boolean;
 }
@@ -84,7 +89,8 @@ export interface About {
   readonly variants: readonly { readonly label: string; readonly kind: string }[];
 }
 
-/** What one variant's link and flows did since the frame before; drops, marks and arrivals count from the start. */
+/** What one variant's link and flows did since the frame before; drops, marks and arrivals count
+ *  from the start. */
 export interface VariantFrame {
   readonly link: {
     readonly rate_bit_s: number;
@@ -137,7 +143,7 @@ export interface SessionState {
   readonly t: number;
   readonly duration: number;
   readonly speed: number | null;
-  /** Was anything changed while it ran? */
+  /** Whether anything was changed during the run. */
   readonly changed: boolean;
   readonly message?: string | null;
 }

@@ -3,7 +3,8 @@
 /** Handlers by the event's name, each with its data already read. */
 export type Handlers<Events> = { readonly [Name in keyof Events]?: (data: Events[Name]) => void };
 
-/** Listens to `path` until `close` is called. The browser connects again by itself after a break; `onBreak` hears of each change. */
+/** Listens to `path` until `close` is called. The browser reconnects by itself after a break;
+ *  `onBreak` is called at each change. */
 export function listen<Events>(path: string, handlers: Handlers<Events>, onBreak: (isBroken: boolean, isFinal: boolean) => void): { close(): void } {
   const source = new EventSource(path);
   let isBroken = false;

@@ -1,33 +1,38 @@
-//! AVQ: a virtual queue of the same buffer on a slower link, whose capacity adapts until arrivals match a wanted utilisation.
+//! AVQ: a virtual queue with the buffer of the real one on a slower link, whose capacity adapts
+//! until arrivals match a wanted utilization.
 //!
 //! *Signal*: overflow of the virtual queue, on arrival.
 //!
-//! *Law*: the virtual queue drains at the virtual capacity `Cv`. An arriving packet of `b` bytes that does not fit into its buffer is
-//! signalled and not counted in it. `dCv/dt = alpha (gamma C - arrivals)`, kept as a token bucket:
-//! `Cv = max(0, min(C, Cv + alpha gamma C dt) - alpha b)`.
+//! *Law*: the virtual queue drains at the virtual capacity `Cv`. An arriving packet of `b` bytes
+//! that does not fit into the virtual buffer is signalled and does not enter the virtual queue.
+//! `dCv/dt = alpha (gamma C - arrivals)`, implemented as a token bucket: `Cv = max(0, min(C, Cv +
+//! alpha gamma C dt) - alpha b)`.
 //!
-//! *Parameters*: `gamma` 0.98, `alpha` 0.15 a second, `buflim` 1 (virtual buffer over real one), `ecnlim` 0.8 (first virtual capacity over
-//! the link's).
+//! *Parameters*: see `KINDS`. `buflim` sizes the virtual buffer relative to the real one, `ecnlim`
+//! the first virtual capacity relative to the link.
 //!
-//! *Departures*: as in ns-2 a packet that the virtual queue drops does not count as an arrival, so that with drops it is the accepted
-//! load that meets `gamma`; the capacity's time goes on to the next packet that is let in. Marked packets count, as in the paper. All
-//! sizes include framing. When the link's rate changes the virtual capacity keeps its share of it; on a link that is down neither
-//! drains nor adapts.
+//! *Deviations*: as in ns-2, a packet that the virtual queue drops does not count as an arrival, so
+//! that with drops the accepted load meets `gamma`; the time since the last accepted packet is
+//! credited to the next one. Marked packets count, as in the paper. All sizes include framing. When
+//! the rate of the link changes, the virtual capacity keeps its share of it; on a link that is down
+//! it neither drains nor adapts.
 //!
-//! *Limits*: needs the link's rate and a queue with a limit. Adapts over `1 / alpha` seconds. A packet larger than the virtual buffer is
-//! always signalled. `alpha` times a packet must not exceed the first virtual capacity.
+//! *Limits*: needs the rate of the link and a queue with a limit. Adapts over `1 / alpha` seconds.
+//! A packet larger than the virtual buffer is always signalled. `alpha` times the packet size must
+//! not exceed the first virtual capacity.
 //!
-//! *Source*: Kunniyur and Srikant 2001; ns-2.35 for defaults and drops.
+//! *Source*: Kunniyur and Srikant 2001; ns-2.35 for the defaults and for not counting dropped
+//! packets.
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
+use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
 use goodqueue_units::{Bytes, Instant, Rate};
 
-/// AVQ's settings.
+/// Settings of AVQ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AvqParams {
-    /// Wanted utilisation.
+    /// Wanted utilization.
     pub gamma: f64,
     /// Speed of adaptation, per second.
     pub alpha: f64,
@@ -37,24 +42,24 @@ pub struct AvqParams {
     pub buffer: f64,
 }
 
-/// AVQ's state: one a queue.
+/// State of AVQ, one per queue.
 #[derive(Clone, Debug)]
 pub struct Avq {
     params: AvqParams,
-    /// The link's rate in bytes a second; zero while it is down.
+    /// Rate of the link in bytes per second; zero while it is down.
     capacity: f64,
     /// Virtual capacity as a share of the link's.
     share: f64,
     /// Bytes in the virtual queue.
     backlog: f64,
-    /// When the virtual queue last drained.
+    /// Time up to which the virtual queue has been drained.
     drained_at: Instant,
-    /// Up to when the virtual capacity has grown; `Instant::MAX` before the first packet.
+    /// Time up to which the virtual capacity has grown; `Instant::MAX` before the first packet.
     grown_at: Instant,
 }
 
 impl Avq {
-    /// AVQ with these settings on a link of rate `rate`, awaiting its first packet.
+    /// Creates an AVQ with these settings on a link of rate `rate`, before its first packet.
     #[must_use]
     pub fn new(params: AvqParams, rate: Rate) -> Self {
         Self {
@@ -67,13 +72,13 @@ impl Avq {
         }
     }
 
-    /// The virtual capacity in bytes a second.
+    /// Virtual capacity in bytes per second.
     #[must_use]
     pub fn virtual_capacity(&self) -> f64 {
         self.share * self.capacity
     }
 
-    /// Lets the virtual queue drain up to now.
+    /// Drains the virtual queue up to now.
     #[inline]
     fn drain(&mut self, now: Instant) {
         let left = self.backlog - self.virtual_capacity() * now.since(self.drained_at).as_secs_f64();
@@ -81,7 +86,7 @@ impl Avq {
         self.drained_at = now;
     }
 
-    /// Lets the virtual capacity grow up to now and pay for a packet of `size` bytes.
+    /// Grows the virtual capacity up to now and charges it for a packet of `size` bytes.
     #[inline]
     fn adapt(&mut self, now: Instant, size: f64) {
         if self.capacity > 0.0 {
@@ -112,7 +117,7 @@ impl Aqm for Avq {
         if fits { Verdict::Pass } else { Verdict::Signal(Reason::Early) }
     }
 
-    /// The virtual queue sees every arrival, whether the real one has room or not.
+    /// The virtual queue counts every arrival, whether the real queue has room or not.
     fn on_overflow(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) {
         let _dropped_anyway = self.on_arrival(env, packet, queue);
     }
@@ -134,37 +139,32 @@ impl Aqm for Avq {
 
 const NS2: &str = "ns-2.35";
 
-const fn number(name: &'static str, default: f64, range: (f64, f64), doc: &'static str) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Number, default: ParamDefault::Value(Value::Number(default)), range, doc, source: NS2 }
+const fn number(name: &'static str, default: f64, range: (f64, f64), doc: &'static str) -> Param {
+    Param::number(name, default).within(range.0, range.1).about(doc).from_source(NS2)
 }
 
 impl Algorithm for Avq {
     const KINDS: &'static [KindSpec] = &[KindSpec {
-        kind: "avq",
-        summary: "Signals when a virtual queue overflows, whose capacity adapts to a wanted utilisation",
+        base: Kind {
+            kind: "avq",
+            aliases: &[],
+            title: "AVQ",
+            summary: "Signals when a virtual queue overflows, whose capacity adapts to a wanted utilization",
+            params: &[
+                Param::ratio("gamma", 0.98).within(0.01, 1.0).about("wanted utilization").from_source(NS2),
+                number("alpha", 0.15, (1e-6, 1e3), "speed of adaptation, per second"),
+                number("buflim", 1.0, (0.001, 100.0), "virtual buffer as a share of the real one"),
+                Param::ratio("ecnlim", 0.8)
+                    .within(0.01, 1.0)
+                    .about("virtual capacity at the first packet, as a share of the link's")
+                    .from_source(NS2),
+            ],
+            source: "Kunniyur and Srikant 2001; ns-2.35",
+        },
+        family: Family::VirtualQueue,
         signal: "overflow of a virtual queue, on arrival",
-        marks: true,
-        params: &[
-            ParamSpec {
-                name: "gamma",
-                unit: Unit::Ratio,
-                default: ParamDefault::Value(Value::Number(0.98)),
-                range: (0.01, 1.0),
-                doc: "wanted utilisation",
-                source: NS2,
-            },
-            number("alpha", 0.15, (1e-6, 1e3), "speed of adaptation, per second"),
-            number("buflim", 1.0, (0.001, 100.0), "virtual buffer as a share of the real one"),
-            ParamSpec {
-                name: "ecnlim",
-                unit: Unit::Ratio,
-                default: ParamDefault::Value(Value::Number(0.8)),
-                range: (0.01, 1.0),
-                doc: "virtual capacity at the first packet, as a share of the link's",
-                source: NS2,
-            },
-        ],
-        source: "Kunniyur and Srikant 2001; ns-2.35",
+        marks: Marking::Possible,
+        weighs: false,
     }];
 
     fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
@@ -204,18 +204,18 @@ impl Algorithm for Avq {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::Value;
     use goodqueue_units::{Duration, Ecn, Packets, Rng};
 
     const EMPTY: QueueView = QueueView { backlog: Bytes::ZERO, packets: Packets::ZERO };
 
-    /// A megabyte a second, ten packets of 1000 bytes.
+    /// One megabyte per second, ten packets of 1000 bytes.
     fn avq() -> Avq {
         Avq::new(AvqParams { gamma: 0.98, alpha: 0.15, ecnlim: 0.8, buffer: 10_000.0 }, Rate::mbit(8))
     }
 
     fn arrive(avq: &mut Avq, now: Instant, ecn: Ecn) -> Verdict {
-        let packet =
-            PacketView { len: Bytes::new(1000), ecn, flow: crate::aqm::FlowHash(1), enqueued_at: now };
+        let packet = PacketView { len: Bytes::new(1000), ecn, flow: crate::aqm::FlowHash(1), enqueued_at: now };
         avq.on_arrival(&mut Env { now, link_rate: None, overhead: Bytes::ZERO, rng: &mut Rng::new(1) }, packet, EMPTY)
     }
 

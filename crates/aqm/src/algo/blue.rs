@@ -1,38 +1,43 @@
-//! BLUE: one signal probability, raised by overflow and lowered by idleness, blind to the queue's length in between.
+//! BLUE: one signal probability, raised by overflow and lowered by idleness; the queue length in
+//! between has no effect.
 //!
-//! *Signal*: overflow, or a backlog above `threshold`, and an empty queue; acts on arrival.
+//! *Signal*: overflow, or a backlog above `threshold`; and an empty queue. Acts on arrival.
 //!
-//! *Law*: `p` goes up by `d1` on congestion and down by `d2` on idleness, at most once every `freeze_time` together. An arriving packet that
-//! fits is signalled with probability `p`.
+//! *Law*: `p` rises by `d1` on congestion and falls by `d2` on idleness. At least `freeze_time`
+//! passes between two changes in either direction. An arriving packet that fits is signalled with
+//! probability `p`.
 //!
-//! *Parameters*: `freeze_time` 100 ms (10 to 500 ms are usual), `d1` 0.02, `d2` 0.002 (ten times slower down than up), `threshold`
-//! none: only overflow is congestion. `decay_while_idle` on.
+//! *Parameters*: see `KINDS`. A `freeze_time` of 10 to 500 ms is usual; `p` falls ten times more
+//! slowly than it rises; without a `threshold` only overflow is congestion.
 //!
-//! *Departures*: the papers say that `p` falls "when the link is idle", but not how often. With `decay_while_idle` it falls once every
-//! `freeze_time` for as long as the queue is empty, which takes a timer; otherwise only when the queue runs empty and when a
-//! departure finds nothing. A drop from a flow's queue by its fair queue counts as congestion of that flow.
+//! *Deviations*: the papers say that `p` falls "when the link is idle", but not how often. With
+//! `decay_while_idle` it falls once per `freeze_time` for as long as the queue is empty, which
+//! needs a timer; otherwise it falls only when the queue runs empty and when a departure finds the
+//! queue empty. When a fair queue drops from the queue of a flow, this counts as congestion of that
+//! flow.
 //!
-//! *Limits*: needs 50 freezes, 5 s, from no signals to all. A burst of overflows counts once. Authors of later schemes report poor
-//! results with these defaults. Nothing depends on the link's rate but a `threshold` given as a time.
+//! *Limits*: needs 50 freeze times (5 s) to go from no signals to signalling everything. A burst of
+//! overflows counts once. Authors of later schemes report poor results with these defaults. The
+//! rate of the link matters only for a `threshold` given as a time.
 //!
 //! *Source*: Feng, Shin, Kandlur and Saha 2002.
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Size, Unit, Value};
+use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value};
 use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
 
-/// What an empty queue does to the probability.
+/// How an empty queue changes the probability.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdleDecay {
-    /// Lowers it once every `freeze_time` for as long as it lasts.
+    /// Lowers it once per `freeze_time` for as long as the queue is empty.
     #[default]
     Steady,
-    /// Lowers it when the queue runs empty and when a departure finds nothing.
+    /// Lowers it when the queue runs empty and when a departure finds the queue empty.
     Once,
 }
 
-/// BLUE's settings.
+/// Settings of BLUE.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlueParams {
     /// Least time between two changes of the probability.
@@ -41,16 +46,16 @@ pub struct BlueParams {
     pub d1: f64,
     /// Step down.
     pub d2: f64,
-    /// Backlog that counts as congestion when exceeded, besides overflow.
+    /// Backlog above which there is congestion, in addition to overflow.
     pub threshold: Option<Size>,
-    /// What an empty queue does.
+    /// How an empty queue changes the probability.
     pub idle_decay: IdleDecay,
-    /// Largest packet without framing, for a threshold in packets.
+    /// Largest packet without framing; converts a threshold in packets.
     pub mtu: Bytes,
 }
 
 impl Default for BlueParams {
-    /// The settings of the 2002 paper's rule with a step down a tenth of the step up, packets of 1500 bytes.
+    /// The rule of the 2002 paper with `d2` a tenth of `d1` and packets of 1500 bytes.
     fn default() -> Self {
         Self {
             freeze_time: Duration::ms(100),
@@ -63,35 +68,35 @@ impl Default for BlueParams {
     }
 }
 
-/// BLUE's state: one a queue.
+/// State of BLUE, one per queue.
 #[derive(Clone, Debug)]
 pub struct Blue {
     params: BlueParams,
     /// `params.threshold` in bytes, `MAX` for none.
     threshold: Bytes,
     p: f64,
-    /// From when on the probability may change again.
+    /// Earliest time of the next change of the probability.
     thaws_at: Instant,
     idle: bool,
 }
 
 impl Blue {
-    /// BLUE with these settings on a link of rate `rate`.
+    /// Creates a BLUE with these settings on a link of rate `rate`.
     #[must_use]
     pub fn new(params: BlueParams, rate: Option<Rate>) -> Self {
-        let mut this =
-            Self { params, threshold: Bytes::MAX, p: 0.0, thaws_at: Instant::ZERO, idle: false };
+        let mut this = Self { params, threshold: Bytes::MAX, p: 0.0, thaws_at: Instant::ZERO, idle: false };
         this.adopt(rate);
         this
     }
 
-    /// The probability of a signal.
+    /// Probability of a signal.
     #[must_use]
     pub const fn probability(&self) -> f64 {
         self.p
     }
 
-    /// Works out the threshold. One that needs a rate and has none keeps its value.
+    /// Computes the threshold in bytes. A threshold that needs the rate keeps its value while the
+    /// rate is unknown.
     fn adopt(&mut self, rate: Option<Rate>) {
         let rate = rate.filter(|rate| !rate.is_zero());
         if let Some(bytes) = self.params.threshold.and_then(|size| size.bytes(self.params.mtu, rate)) {
@@ -99,11 +104,11 @@ impl Blue {
         }
     }
 
-    /// Sets the probability, unless it was set less than a freeze ago.
+    /// Sets the probability, unless the last change is less than a freeze time ago.
     fn change(&mut self, now: Instant, p: f64) {
         if now >= self.thaws_at {
             self.p = p;
-            // More than `freeze_time` must pass, not just as much.
+            // Strictly more than `freeze_time` must pass.
             self.thaws_at = now + self.params.freeze_time + Duration::ns(1);
         }
     }
@@ -126,7 +131,8 @@ impl Aqm for Blue {
             self.on_congestion(env.now);
         }
         let picked = env.rng.fires(self.p);
-        // A dropped packet leaves an idle queue idle, or a probability of one would never fall.
+        // A dropped packet leaves an idle queue idle; otherwise a probability of one would never
+        // fall.
         self.idle &= picked && !packet.ecn.is_capable();
         if picked { Verdict::Signal(Reason::Early) } else { Verdict::Pass }
     }
@@ -172,59 +178,45 @@ impl Aqm for Blue {
 
 impl Algorithm for Blue {
     const KINDS: &'static [KindSpec] = &[KindSpec {
-        kind: "blue",
-        summary: "Signals with one probability, raised by overflow and lowered by idleness",
+        base: Kind {
+            kind: "blue",
+            aliases: &[],
+            title: "BLUE",
+            summary: "Signals with one probability, raised by overflow and lowered by idleness",
+            params: &[
+                Param::duration("freeze_time", Duration::ms(100))
+                    .within(1e-6, 100.0)
+                    .about("least time between two changes of the probability")
+                    .from_source("Feng et al. 2002"),
+                Param::ratio("d1", 0.02)
+                    .within(1e-9, 1.0)
+                    .about("step up of the probability on congestion")
+                    .from_source("Feng et al. 2002"),
+                Param::ratio("d2", 0.002)
+                    .within(1e-9, 1.0)
+                    .about("step down of the probability on idleness, at most d1")
+                    .from_source("Feng et al. 2002"),
+                Param::auto("threshold", Unit::Size, "none: only overflow is congestion")
+                    .within(0.0, 1e12)
+                    .about("backlog that counts as congestion when exceeded")
+                    .from_source("Feng et al. 2002")
+                    .as_threshold(),
+                Param::on("decay_while_idle")
+                    .about("lower the probability every freeze_time while the queue is empty, rather than once")
+                    .from_source("our reading"),
+            ],
+            source: "Feng, Shin, Kandlur and Saha 2002",
+        },
+        family: Family::Blue,
         signal: "overflow and empty queue, on arrival",
-        marks: true,
-        params: &[
-            ParamSpec {
-                name: "freeze_time",
-                unit: Unit::Duration,
-                default: ParamDefault::Value(Value::Duration(Duration::ms(100))),
-                range: (1e-6, 100.0),
-                doc: "least time between two changes of the probability",
-                source: "Feng et al. 2002",
-            },
-            ParamSpec {
-                name: "d1",
-                unit: Unit::Ratio,
-                default: ParamDefault::Value(Value::Number(0.02)),
-                range: (1e-9, 1.0),
-                doc: "step up of the probability on congestion",
-                source: "Feng et al. 2002",
-            },
-            ParamSpec {
-                name: "d2",
-                unit: Unit::Ratio,
-                default: ParamDefault::Value(Value::Number(0.002)),
-                range: (1e-9, 1.0),
-                doc: "step down of the probability on idleness, at most d1",
-                source: "Feng et al. 2002",
-            },
-            ParamSpec {
-                name: "threshold",
-                unit: Unit::Size,
-                default: ParamDefault::Auto("none: only overflow is congestion"),
-                range: (0.0, 1e12),
-                doc: "backlog that counts as congestion when exceeded",
-                source: "Feng et al. 2002",
-            },
-            ParamSpec {
-                name: "decay_while_idle",
-                unit: Unit::Switch,
-                default: ParamDefault::Value(Value::Switch(true)),
-                range: (0.0, 1.0),
-                doc: "lower the probability every freeze_time while the queue is empty, rather than once",
-                source: "our reading",
-            },
-        ],
-        source: "Feng, Shin, Kandlur and Saha 2002",
+        marks: Marking::Possible,
+        weighs: false,
     }];
 
     fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let defaults = BlueParams::default();
-        // Refuses a time on a link of unknown rate.
-        given.bytes("threshold", link)?;
+        // Rejects a threshold given as a time on a link of unknown rate.
+        given.bytes("threshold", link.mtu, link.rate)?;
         let threshold = match given.value("threshold") {
             Some(Value::Size(size)) => Some(size),
             _ => None,
@@ -273,7 +265,7 @@ mod tests {
         assert!((found - expected).abs() <= 1e-12, "{found} is not {expected}");
     }
 
-    /// Overflows every 10 ms for a second: at 0, 110, 220, … 990 ms more than 100 ms have passed.
+    /// Overflows every 10 ms for one second: at 0, 110, 220, … 990 ms more than 100 ms have passed.
     #[test]
     fn a_burst_of_overflows_counts_once_a_freeze() {
         let mut blue = Blue::new(BlueParams::default(), None);

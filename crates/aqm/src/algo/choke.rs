@@ -1,24 +1,32 @@
-//! CHOKe: RED that first compares each arriving packet with one that waits, and drops both if they are of the same flow.
+//! CHOKe: RED that first compares each arriving packet with a randomly drawn waiting one and drops
+//! both if they belong to the same flow.
 //!
-//! *Signal*: RED's average of the queue length in packets; and who else waits. Acts on arrival.
+//! *Signal*: the average queue length of RED, in packets; and the flow of a waiting packet. Acts on
+//! arrival.
 //!
-//! *Law*: up to an average of `min_th` every packet passes. Above it a waiting packet is drawn, each as likely as any other; if it
-//! belongs to the arriving packet's flow, both are dropped. Otherwise RED goes on: up to `max_th` signals at random with
-//! a probability that rises to `max_p`, spread evenly by the count of packets since the last one; above `max_th` every packet is
-//! signalled. A flow that fills the queue meets itself the more often.
+//! *Law*: up to an average of `min_th` every packet passes. Above it a waiting packet is drawn, all
+//! being equally likely; if it belongs to the flow of the arriving packet, both are dropped.
+//! Otherwise RED decides: up to `max_th` it signals at random with a probability that rises to
+//! `max_p`, spaced evenly by the number of packets since the last signal; above `max_th` every
+//! packet is signalled. The more of the queue a flow fills, the more often its packets meet each
+//! other.
 //!
-//! *Parameters*: those of [`super::red`] that its plain form has: `min_th`, `max_th`, `w_q`, `auto_w_q`, `mean_pktsize`, `targetdelay`,
-//! `legacy_static` with RED's (automatic) defaults, and `max_p` 0.02 (Linux's `tc`). `harddrop` off: above `max_th` ECN-capable packets are
-//! dropped, too (Linux).
+//! *Parameters*: see `KINDS`. Those that the plain form of [`super::red`] has keep the (automatic)
+//! defaults of RED; `max_p` is that of Linux's `tc`. With `harddrop` ECN-capable packets are
+//! dropped, too, above `max_th` (Linux).
 //!
-//! *Departures*: a packet that does not fit is dropped without meeting another, as the queue's limit comes first here; Linux compares
-//! first. The queue has no holes, so every waiting packet can be drawn at once (Linux draws up to three times, then takes the
-//! head). A matched pair is dropped even if ECN-capable, as in the sources. The matched arrival does not count towards RED's spacing.
-//! RED's own peculiarities are those of [`super::red`]. With `arithmetic = linux` it is Linux's CHOKe, packet by packet, where the limit is not
-//! hit ([`linux`] has its law): a table with holes, a random threshold drawn once a signal, an average in fixed point.
+//! *Deviations*: the queue's limit comes first here: a packet that does not fit is dropped without
+//! a comparison; Linux compares first. The queue has no holes, so the first draw always finds a
+//! waiting packet (Linux draws up to three times, then takes the head). A matched pair is dropped
+//! even if ECN-capable, as in the sources. The matched arrival does not count in the spacing of
+//! RED. Deviations of RED itself are those of [`super::red`]. With `arithmetic = linux` the kind
+//! reproduces the CHOKe of Linux packet by packet as long as the limit is not reached (the law is
+//! in [`linux`]): a table with holes, one random threshold per signal, a fixed-point average.
 //!
-//! *Limits*: a single TCP connection, or an aggregate that looks like one flow, keeps losing pairs above `min_th`. Inside a fair queue nobody can
-//! be met, and RED alone remains. The drawn packet is taken out of the middle, which moves up to half the waiting ones.
+//! *Limits*: a single TCP connection, or an aggregate that looks like one flow, keeps losing pairs
+//! above `min_th`. Within a fair queue all waiting packets are of one flow and are not compared, so
+//! only RED remains. Removing the drawn packet from the middle moves up to half of the waiting
+//! packets.
 //!
 //! *Source*: Pan, Prabhakar and Psounis 2000; Linux sch_choke for ECN and the zone above `max_th`.
 
@@ -28,41 +36,41 @@ use super::Algorithm;
 use super::red::{Adaptation, Facts, Red, RedParams, WeightRule, Zone};
 use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value, pick};
+use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Value, pick};
 use alloc::boxed::Box;
 use goodqueue_units::{Bytes, Duration, Instant, Packets};
 use linux::{LinuxChoke, LinuxChokeParams};
 
-/// What happens to ECN-capable packets above `max_th`.
+/// How ECN-capable packets are treated above `max_th`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AboveMax {
-    /// They are signalled like others.
+    /// Signalled like others.
     #[default]
     Signal,
-    /// They are dropped.
+    /// Dropped.
     Drop,
 }
 
-/// CHOKe's state: one a queue.
+/// State of CHOKe, one per queue.
 #[derive(Clone, Debug)]
 pub struct Choke {
     red: Red,
     above: AboveMax,
-    /// Where the average stood when a comparison was asked for.
+    /// Zone of the average when the last comparison was requested.
     zone: Zone,
-    /// Who decides instead, in Linux's arithmetic.
+    /// Decides instead when the arithmetic is that of Linux.
     linux: Option<Box<LinuxChoke>>,
 }
 
 impl Choke {
-    /// CHOKe around `red`, which must not adapt, be gentle or measure bytes.
+    /// Creates a CHOKe around `red`, which must neither adapt, nor be gentle, nor measure bytes.
     #[must_use]
     pub fn new(red: Red, above: AboveMax) -> Self {
         Self { red, above, zone: Zone::Below, linux: None }
     }
 
-    /// RED's verdict on a packet that met no other of its flow.
-    fn go_on(&mut self, env: &mut Env<'_>, len: f64) -> Verdict {
+    /// Verdict of RED on a packet that matched no other.
+    fn judge_by_red(&mut self, env: &mut Env<'_>, len: f64) -> Verdict {
         if self.zone == Zone::Above {
             self.red.leave_band();
             return match self.above {
@@ -100,16 +108,16 @@ impl Aqm for Choke {
             return linux.compare(env, packet, waiting);
         }
         if !queue.packets.is_zero() {
-            // A product with a number below one rounds down to a place that exists.
+            // The product of a length and a number below one rounds down to a valid index.
             let place = (env.rng.uniform() * queue.packets.get() as f64) as usize;
             if waiting(place).is_some_and(|other| other.flow == packet.flow) {
                 return Comparison::DropBoth(place, Reason::Match);
             }
         }
-        Comparison::Judged(self.go_on(env, packet.len.get() as f64))
+        Comparison::Judged(self.judge_by_red(env, packet.len.get() as f64))
     }
 
-    /// The average sees every arrival.
+    /// The average counts every arrival.
     fn on_overflow(&mut self, env: &mut Env<'_>, _packet: PacketView, queue: QueueView) {
         match &mut self.linux {
             Some(linux) => linux.take_in(queue),
@@ -150,40 +158,30 @@ impl Aqm for Choke {
     }
 }
 
-const INHERITED: [ParamSpec; 7] = pick(
-    Red::KINDS[0].params,
-    ["min_th", "max_th", "w_q", "auto_w_q", "mean_pktsize", "targetdelay", "legacy_static"],
-);
+const INHERITED: [Param; 7] =
+    pick(Red::KINDS[0].base.params, ["min_th", "max_th", "w_q", "auto_w_q", "mean_pktsize", "targetdelay", "legacy_static"]);
 
-const PARAMS: [ParamSpec; 10] = {
+const PARAMS: [Param; 10] = {
     let [min_th, max_th, w_q, auto_w_q, mean_pktsize, targetdelay, legacy_static] = INHERITED;
-    let max_p = ParamSpec {
-        name: "max_p",
-        unit: Unit::Ratio,
-        default: ParamDefault::Value(Value::Number(0.02)),
-        range: (1e-9, 1.0),
-        doc: "probability at max_th",
-        source: "Linux",
-    };
-    let harddrop = ParamSpec {
-        name: "harddrop",
-        unit: Unit::Switch,
-        default: ParamDefault::Value(Value::Switch(false)),
-        range: (0.0, 1.0),
-        doc: "drop ECN-capable packets, too, above max_th",
-        source: "Linux",
-    };
+    let max_p = Param::ratio("max_p", 0.02).within(1e-9, 1.0).about("probability at max_th").from_source("Linux");
+    let harddrop = Param::off("harddrop").about("drop ECN-capable packets, too, above max_th").from_source("Linux");
     [min_th, max_th, max_p, w_q, auto_w_q, mean_pktsize, targetdelay, legacy_static, harddrop, ARITHMETIC]
 };
 
 impl Algorithm for Choke {
     const KINDS: &'static [KindSpec] = &[KindSpec {
-        kind: "choke",
-        summary: "RED that drops an arriving packet together with a randomly drawn waiting one of the same flow",
+        base: Kind {
+            kind: "choke",
+            aliases: &[],
+            title: "CHOKe",
+            summary: "RED that drops an arriving packet together with a randomly drawn waiting one of the same flow",
+            params: &PARAMS,
+            source: "Pan, Prabhakar and Psounis 2000; Linux sch_choke",
+        },
+        family: Family::Red,
         signal: "averaged queue length and a waiting packet, on arrival",
-        marks: true,
-        params: &PARAMS,
-        source: "Pan, Prabhakar and Psounis 2000; Linux sch_choke",
+        marks: Marking::Possible,
+        weighs: false,
     }];
 
     fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
@@ -200,7 +198,7 @@ impl Algorithm for Choke {
             gentle: false,
             bytes: false,
             queue_in_bytes: false,
-            mean_pktsize: given.bytes("mean_pktsize", link)?.unwrap_or(Bytes::new(500)),
+            mean_pktsize: given.bytes("mean_pktsize", link.mtu, link.rate)?.unwrap_or(Bytes::new(500)),
             wait: false,
             use_mark_p: false,
             mark_p: 1.0,

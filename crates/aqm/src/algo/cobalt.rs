@@ -1,53 +1,59 @@
-//! COBALT: CoDel with a memory that fades instead of resetting, and BLUE for senders that do not listen.
+//! COBALT: CoDel whose count fades instead of being reset, combined with BLUE for senders that do
+//! not respond.
 //!
-//! *Signal*: sojourn time of the departing packet, judged at the head; and overflows.
+//! *Signal*: the sojourn time of the departing packet, judged at the head; and overflows.
 //!
-//! *Law*: a packet is over target when its sojourn time exceeds `target`, four sending times of one MTU, and two for each busy flow
-//! that shares the link. While packets are over target one is signalled every `interval / sqrt(count)`, `count` rising with
-//! each; while they are not, `count` falls at the same pace, one step each `interval / sqrt(count)`. An overflow makes the next
-//! departure a signal at once and raises a drop probability by `p_inc`, a departure that finds the queue empty lowers it by `p_dec`,
-//! each at most once a `target`; with that probability any packet is dropped, ECN-capable or not. With the rate known,
-//! the target in use is at least 1.5 sending times of one MTU, and the interval is longer by as much, at least two targets.
+//! *Law*: a packet is over target when its sojourn time exceeds each of: `target`, four sending
+//! times of one MTU, and two such times for each busy flow that shares the link. While packets are
+//! over target, one is signalled every `interval / sqrt(count)`, and `count` rises with each
+//! signal; otherwise `count` falls at the same pace, by one step per `interval / sqrt(count)`. An
+//! overflow makes the next departure a signal at once and raises a drop probability by `p_inc`; a
+//! departure that finds the queue empty lowers it by `p_dec`; each at most once per `target`. Any
+//! packet, ECN-capable or not, is dropped with that probability. When the rate is known, the target
+//! in use is at least 1.5 sending times of one MTU, and the interval grows by the same amount and
+//! is at least two targets.
 //!
-//! *Parameters*: `target` 5 ms, `interval` 100 ms, `p_inc` 1/256, `p_dec` 1/4096 (Linux).
+//! *Parameters*: see `KINDS`. The defaults are those of Linux.
 //!
-//! *Departures*: probabilities and the square root are computed in floating point, where Linux has fixed point and an iteration.
-//! While the rate is unknown there is no sending time to compare with; then nothing is signalled while one MTU or less waits,
-//! as in CoDel. The rate of a link that is down is taken to be the last one. Nobody asks an empty queue for packets, so while nothing
-//! waits the drop probability falls by one step a target; in Linux it stands still for as long as the device is silent. The last step of a departure looks at the
-//! schedule as just updated; Linux looks at the one before an episode began, so that its first signal after a pause comes at once. With
-//! `arithmetic = linux` all of that is as in Linux ([`linux`] has its law).
+//! *Deviations*: probabilities and the square root use floating point; Linux has fixed point and an
+//! iteration. While the rate is unknown there is no sending time to compare with; then nothing is
+//! signalled while one MTU or less waits, as in CoDel. A link that is down counts with its last
+//! rate. Hosts do not ask an empty queue for packets, so while the queue is empty the drop
+//! probability falls by one step per target; in Linux it does not change as long as the device is
+//! silent. The last step of a departure uses the schedule as just updated; Linux uses the one from
+//! before the episode began, so that its first signal after a pause comes at once. With `arithmetic
+//! = linux` all of this is as in Linux (the law is in [`linux`]).
 //!
-//! *Limits*: the drop probability rises by 1/256 at most once a target, so that a flood takes a second to be held back, and falls
-//! sixteen times more slowly.
+//! *Limits*: the drop probability rises by 1/256 at most once per target, so a flood is brought
+//! under control within about a second; it falls sixteen times more slowly.
 //!
 //! *Source*: Linux sch_cake; Hoeiland-Joergensen, Taht and Morton 2018 §III.
 
 pub mod linux;
 
 use super::Algorithm;
-use crate::arithmetic::{ARITHMETIC, Arithmetic, LinuxDraws};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
+use crate::arithmetic::{ARITHMETIC, Arithmetic, LinuxDraws};
 use crate::math::sqrt;
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
+use crate::spec::{Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
 use alloc::boxed::Box;
 use goodqueue_units::{Bytes, Duration, Instant, Packets};
 use linux::LinuxCobalt;
 
-/// COBALT's settings.
+/// Settings of COBALT.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CobaltParams {
     /// Acceptable delay.
     pub target: Duration,
     /// Time between the first and the second signal; about the largest expected RTT.
     pub interval: Duration,
-    /// What an overflow adds to the drop probability.
+    /// Increase of the drop probability per overflow.
     pub p_inc: f64,
-    /// What an empty queue takes from it.
+    /// Decrease of the drop probability while the queue is empty.
     pub p_dec: f64,
-    /// Largest packet; its sending time is the least delay that can be asked for.
+    /// Largest packet; its sending time bounds the target from below.
     pub mtu: Bytes,
-    /// In whose numbers.
+    /// Arithmetic that decides: exact, or that of Linux.
     pub arithmetic: Arithmetic,
 }
 
@@ -65,15 +71,16 @@ impl Default for CobaltParams {
     }
 }
 
-/// COBALT's state: one a queue. What each packet asks for comes first: in a fair queue of many flows it fills two cache lines.
+/// State of COBALT, one per queue. The fields that every packet needs come first: with many flows
+/// in a fair queue the state spans two cache lines.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Cobalt {
-    /// Who decides instead, in Linux's arithmetic.
+    /// Decides instead when the arithmetic is that of Linux.
     linux: Option<Box<LinuxCobalt>>,
-    /// When the next signal is due, or the next step down of `count`.
+    /// Time of the next signal, or of the next decrement of `count`.
     drop_next: Instant,
-    /// Nothing waits since then; `MAX` while something does.
+    /// Time since which the queue is empty; `MAX` while packets wait.
     empty_since: Instant,
     p_drop: f64,
     count: u32,
@@ -86,7 +93,7 @@ pub struct Cobalt {
     target: Duration,
     /// The interval in use.
     interval: Duration,
-    /// When `p_drop` changed last; `None` for never.
+    /// Last change of `p_drop`; `None` before the first.
     last_blue: Option<Instant>,
     params: CobaltParams,
 }
@@ -98,7 +105,7 @@ impl Default for Cobalt {
 }
 
 impl Cobalt {
-    /// COBALT with these settings, on a link of unknown rate.
+    /// Creates a COBALT with these settings on a link of unknown rate.
     #[must_use]
     pub fn new(params: CobaltParams) -> Self {
         let linux = (params.arithmetic == Arithmetic::Linux).then(|| Box::new(LinuxCobalt::new(&params)));
@@ -118,7 +125,8 @@ impl Cobalt {
         }
     }
 
-    /// `interval / sqrt(count)` after `from`, rounded to the nearest nanosecond, at least one so that a schedule always moves on.
+    /// `interval / sqrt(count)` after `from`, rounded to the nearest nanosecond, at least one so
+    /// that the schedule always advances.
     fn schedule(&self, from: Instant) -> Instant {
         let gap = self.interval.as_nanos() as f64 / sqrt(f64::from(self.count.max(1)));
         from + Duration::ns((gap + 0.5) as u64).max(Duration::ns(1))
@@ -129,7 +137,7 @@ impl Cobalt {
         self.count > 0 && now >= self.drop_next
     }
 
-    /// Is it as good as new?
+    /// Whether the state equals that of a new instance.
     pub(crate) fn is_at_rest(&self, now: Instant) -> bool {
         if let Some(linux) = &self.linux {
             return linux.is_at_rest(now);
@@ -137,12 +145,13 @@ impl Cobalt {
         self.p_drop == 0.0 && self.count == 0 && now >= self.drop_next
     }
 
-    /// The generator of Linux's form, which a queue of several lends to the one it asks: they have one together.
+    /// Random numbers of the Linux form, which a discipline with several queues lends to the queue
+    /// it asks, since all share one generator.
     pub(crate) fn linux_draws(&mut self) -> Option<&mut LinuxDraws> {
         self.linux.as_mut().map(|linux| &mut linux.draws)
     }
 
-    /// May the drop probability change again?
+    /// Whether the drop probability may change again.
     fn is_blue_thawed(&self, now: Instant) -> bool {
         self.last_blue.is_none_or(|last| now.since(last) > self.target)
     }
@@ -153,7 +162,7 @@ impl Cobalt {
         sojourn > self.target && sojourn > floor && (!self.mtu_time.is_zero() || queue.backlog > self.params.mtu)
     }
 
-    /// CoDel's half: is a signal due on a packet that waited for `sojourn`?
+    /// CoDel's part: whether a signal is due on a packet that waited for `sojourn`.
     #[inline]
     fn signals(&mut self, now: Instant, sojourn: Duration, queue: QueueView) -> bool {
         let due = self.is_due(now);
@@ -174,7 +183,7 @@ impl Cobalt {
             self.drop_next = self.schedule(self.drop_next);
             return true;
         }
-        // As many steps at most as there were signals.
+        // Bounded by the number of signals given.
         while self.is_due(now) {
             self.fade();
         }
@@ -186,7 +195,8 @@ impl Cobalt {
         self.drop_next = self.schedule(self.drop_next);
     }
 
-    /// A packet ends a time in which nothing waited: the steps that an asking host would have caused, one a target.
+    /// Applies, at the first packet after an empty time, the decrements that a host asking for
+    /// packets would have caused: one per target.
     #[inline]
     fn wake_up(&mut self, now: Instant) {
         if self.empty_since != Instant::MAX {
@@ -212,7 +222,7 @@ impl Cobalt {
         self.p_drop = if lowered > 0.0 { lowered } else { 0.0 };
     }
 
-    /// A packet of this queue was lost for want of room.
+    /// A packet of this queue was dropped for lack of room.
     #[cold]
     fn overflowed(&mut self, now: Instant) {
         if let Some(linux) = &mut self.linux {
@@ -318,31 +328,37 @@ impl Aqm for Cobalt {
     }
 }
 
-const fn span(name: &'static str, default: Duration, range: (f64, f64), doc: &'static str) -> ParamSpec {
+const fn span(name: &'static str, default: Duration, range: (f64, f64), doc: &'static str) -> Param {
     let default = ParamDefault::Value(Value::Duration(default));
-    ParamSpec { name, unit: Unit::Duration, default, range, doc, source: "Linux" }
+    Param::new(name, Unit::Duration, default).within(range.0, range.1).about(doc).from_source("Linux")
 }
 
-const fn step(name: &'static str, default: f64, doc: &'static str) -> ParamSpec {
+const fn step(name: &'static str, default: f64, doc: &'static str) -> Param {
     let default = ParamDefault::Value(Value::Number(default));
-    ParamSpec { name, unit: Unit::Ratio, default, range: (0.0, 1.0), doc, source: "Linux" }
+    Param::new(name, Unit::Ratio, default).within(0.0, 1.0).about(doc).from_source("Linux")
 }
 
-/// COBALT's parameters, for disciplines that run it.
-pub(crate) const TARGET: ParamSpec = span("target", Duration::ms(5), (1e-6, 10.0), "acceptable delay");
-pub(crate) const INTERVAL: ParamSpec =
+/// Parameters of COBALT, shared by the disciplines that run it.
+pub(crate) const TARGET: Param = span("target", Duration::ms(5), (1e-6, 10.0), "acceptable delay");
+pub(crate) const INTERVAL: Param =
     span("interval", Duration::ms(100), (1e-6, 100.0), "about the largest expected round-trip time");
-pub(crate) const P_INC: ParamSpec = step("p_inc", 1.0 / 256.0, "what an overflow adds to the drop probability");
-pub(crate) const P_DEC: ParamSpec = step("p_dec", 1.0 / 4096.0, "what an empty queue takes from the drop probability");
+pub(crate) const P_INC: Param = step("p_inc", 1.0 / 256.0, "what an overflow adds to the drop probability");
+pub(crate) const P_DEC: Param = step("p_dec", 1.0 / 4096.0, "what an empty queue takes from the drop probability");
 
 impl Algorithm for Cobalt {
     const KINDS: &'static [KindSpec] = &[KindSpec {
-        kind: "cobalt",
-        summary: "CoDel whose memory fades, with a drop probability that overflows raise and idle times lower",
+        base: Kind {
+            kind: "cobalt",
+            aliases: &[],
+            title: "COBALT",
+            summary: "CoDel whose memory fades, with a drop probability that overflows raise and idle times lower",
+            params: &[TARGET, INTERVAL, P_INC, P_DEC, ARITHMETIC],
+            source: "Linux sch_cake; Hoeiland-Joergensen, Taht and Morton 2018",
+        },
+        family: Family::CoDel,
         signal: "sojourn time, at the head; overflows",
-        marks: true,
-        params: &[TARGET, INTERVAL, P_INC, P_DEC, ARITHMETIC],
-        source: "Linux sch_cake; Hoeiland-Joergensen, Taht and Morton 2018",
+        marks: Marking::Possible,
+        weighs: false,
     }];
 
     fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
@@ -351,7 +367,7 @@ impl Algorithm for Cobalt {
 }
 
 impl CobaltParams {
-    /// The settings of a kind that has COBALT's parameters.
+    /// Builds the settings of a kind that has COBALT's parameters.
     pub(crate) fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let defaults = Self::default();
         let params = Self {

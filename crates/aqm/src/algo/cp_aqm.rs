@@ -2,44 +2,50 @@
 //!
 //! *Signal*: bytes waiting when a packet arrives; acts on arrival.
 //!
-//! *Law*: at a backlog of `x` bytes a packet of `len` bytes on the wire costs `len * c(x)` tokens, where `c(x) = 0` for
-//! `x < threshold` and `1 + (x - threshold) / (capacity - threshold) * (c_max - 1)` from there on. Tokens flow in at the link's
-//! rate times `rate_factor` up to `bucket`. A packet that cannot be paid for is signalled and takes no tokens.
+//! *Law*: at a backlog of `x` bytes, a packet of `len` bytes on the wire costs `len * c(x)` tokens,
+//! where `c(x) = 0` for `x < threshold` and `c(x) = 1 + (x - threshold) / (capacity - threshold) *
+//! (c_max - 1)` from there on. Tokens arrive at the rate of the link times `rate_factor`, up to
+//! `bucket`. A packet that cannot be paid for is signalled and takes no tokens.
 //!
-//! *Parameters*: `threshold` 5 packets (0 to the limit, IP bytes, packets or time); `c_max` 1.2 (1 to 100); `rate_factor` 1 or
-//! `rate`; `bucket` 1.5 capacities in wire bytes (plus one packet at threshold 0). The `capacity` is the queue's limit in bytes,
-//! or its packets times the MTU, or less if given; `tokens` come with `time`, or with `departures`.
+//! *Parameters*: see `KINDS`. `capacity` is the limit of the queue in bytes, or its limit in
+//! packets times the MTU, unless a smaller one is given. `bucket` is by default 1.5 capacities in
+//! wire bytes (plus one packet at threshold 0). `rate` replaces `rate_factor`.
 //!
-//! *Departures*: the paper does not mark and holds the rate constant. Here an ECN-capable packet that cannot be paid for is marked and
-//! let through, until the bucket has for 100 ms been unable to pay for one MTU at full congestion; then it is dropped, as
-//! otherwise unresponsive senders would escape. A new link rate sets a new token rate; the fill fraction stays; capacity, threshold and bucket
-//! are worked out again if they were given as times (a capacity never exceeds the queue's limit), and so is a bucket by the rule. The paper leaves
-//! links of changing rate for later; where nobody knows the rate of the moment, as on a recorded or a radio link, tokens of rate times
-//! time would be too many in a fade and too few in between. With `tokens = "departures"` each departing packet earns its wire bytes times `rate_factor`
-//! instead, and an idle queue what the known rate gives, if there is one.
+//! *Deviations*: the paper does not mark and holds the rate constant. Here an ECN-capable packet
+//! that cannot be paid for is marked and passes, until the bucket has been unable to pay for one
+//! MTU at full congestion for 100 ms; from then on it is dropped, since otherwise unresponsive
+//! senders would escape. A new link rate sets a new token rate, and the bucket keeps its fill level
+//! in percent; capacity, threshold and bucket are recomputed if they were given as times (a
+//! capacity never exceeds the limit of the queue), and so is a bucket of default size. The paper
+//! leaves links of changing rate for later. Where the momentary rate is unknown, as on a recorded
+//! or a radio link, tokens earned by time would be too many in a fade and too few afterwards. With
+//! `tokens = "departures"` each departing packet earns its wire bytes times `rate_factor` instead,
+//! and an idle queue earns at the known rate, if there is one.
 //!
-//! *Limits*: without a known link rate `rate` or `tokens = "departures"` must be given, and sizes as packets or bytes. With a threshold at or above
-//! the capacity it is a tail drop. At rate zero no tokens flow in: packets pass until tokens or room run out; sizes given as times stay
-//! what they were.
+//! *Limits*: without a known link rate, `rate` or `tokens = "departures"` must be given, and sizes
+//! must be in packets or bytes. With a threshold at or above the capacity the kind behaves as tail
+//! drop. At rate zero no tokens arrive: packets pass until tokens or room run out, and sizes given
+//! as times keep their last value.
 //!
-//! *Source*: the CP-AQM paper, §3.
+//! *Source*: Menth and Veith 2018 §3.
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Size, Unit, Value};
+use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value};
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
 
-/// How long the bucket may be unable to pay before ECN-capable packets are dropped too (our choice: a few RTTs).
+/// How long the bucket may be unable to pay before ECN-capable packets are dropped, too (our
+/// choice: a few RTTs).
 const MARKING_PATIENCE: Duration = Duration::ms(100);
 
 const NANOS_PER_SEC: f64 = 1e9;
 
-/// CP-AQM's settings.
+/// Settings of CP-AQM.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpAqmParams {
-    /// Bytes the queue holds at most.
+    /// Limit of the queue in bytes.
     pub limit: Bytes,
-    /// Backlog at which a byte costs `c_max` and no more fits; `None`: `limit`.
+    /// Backlog at which a byte costs `c_max` and beyond which no packet fits; `None`: `limit`.
     pub capacity: Option<Size>,
     /// Backlog from which packets cost tokens.
     pub threshold: Size,
@@ -49,9 +55,9 @@ pub struct CpAqmParams {
     pub rate_factor: f64,
     /// Fixed token rate, in place of `rate_factor`.
     pub rate: Option<Rate>,
-    /// Whence tokens come.
+    /// Where tokens come from.
     pub tokens: Tokens,
-    /// Bucket size in wire bytes; `None`: by the rule.
+    /// Bucket size in wire bytes; `None`: 1.5 capacities.
     pub bucket: Option<Size>,
     /// Largest packet without framing.
     pub mtu: Bytes,
@@ -59,7 +65,7 @@ pub struct CpAqmParams {
     pub overhead: Bytes,
 }
 
-/// Whence tokens come.
+/// Where tokens come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tokens {
     /// From time at the token rate.
@@ -68,15 +74,16 @@ pub enum Tokens {
     Departures,
 }
 
-/// CP-AQM's state.
+/// State of CP-AQM, one per queue.
 #[derive(Clone, Debug)]
 pub struct CpAqm {
     params: CpAqmParams,
     /// Backlog in bytes that no packet may exceed.
     capacity: f64,
-    /// Backlog in bytes from which packets cost tokens; infinite where congestion is not defined.
+    /// Backlog in bytes from which packets cost tokens; infinite where the threshold is not below
+    /// the capacity.
     threshold: f64,
-    /// Rise of a byte's cost per byte of backlog.
+    /// Increase of a byte's cost per byte of backlog.
     slope: f64,
     bucket: f64,
     tokens_per_nano: f64,
@@ -84,14 +91,14 @@ pub struct CpAqm {
     full_cost: f64,
     fill: f64,
     filled_at: Instant,
-    /// Does time earn tokens now?
+    /// Whether tokens are earned by time at present.
     earns: bool,
-    /// When the bucket could last pay `full_cost`.
+    /// Last time at which the bucket could pay `full_cost`.
     solvent_at: Instant,
 }
 
 impl CpAqm {
-    /// A full bucket on a link of rate `rate`.
+    /// Creates a CP-AQM with a full bucket on a link of rate `rate`.
     #[must_use]
     pub fn new(params: CpAqmParams, rate: Option<Rate>) -> Self {
         let mut this = Self {
@@ -112,10 +119,12 @@ impl CpAqm {
         this
     }
 
-    /// Works out everything that depends on the link's rate. What needs a rate and has none keeps its value.
+    /// Recomputes everything that depends on the rate of the link. Settings that need a rate keep
+    /// their values while there is none.
     fn adopt(&mut self, rate: Option<Rate>) {
         let Self { params, .. } = *self;
-        // What was given as a time is nothing on a link that is down; it keeps its size until the link is back.
+        // A time has no size on a link that is down; the size stays as it was until the link is
+        // back.
         let bytes = |size: Size| match size {
             Size::Time(_) if rate.is_none_or(Rate::is_zero) => None,
             _ => size.bytes(params.mtu, rate).map(|bytes| bytes.get() as f64),
@@ -126,8 +135,7 @@ impl CpAqm {
         let capacity = self.capacity;
         if let Some(bytes) = bytes(params.threshold) {
             let span = capacity - bytes;
-            (self.threshold, self.slope) =
-                if span > 0.0 { (bytes, (params.c_max - 1.0) / span) } else { (f64::INFINITY, 0.0) };
+            (self.threshold, self.slope) = if span > 0.0 { (bytes, (params.c_max - 1.0) / span) } else { (f64::INFINITY, 0.0) };
         }
         let wire_mtu = (params.mtu + params.overhead).get() as f64;
         self.bucket = match params.bucket {
@@ -137,10 +145,9 @@ impl CpAqm {
                 1.5 * capacity * wire_mtu / params.mtu.get() as f64 + every_packet_pays
             }
         };
-        let token_rate = params.rate.map_or_else(
-            || rate.map_or(0.0, |rate| rate.as_bytes_s_f64() * params.rate_factor),
-            |fixed| fixed.as_bytes_s_f64(),
-        );
+        let token_rate = params
+            .rate
+            .map_or_else(|| rate.map_or(0.0, |rate| rate.as_bytes_s_f64() * params.rate_factor), |fixed| fixed.as_bytes_s_f64());
         self.tokens_per_nano = token_rate / NANOS_PER_SEC;
     }
 
@@ -158,7 +165,7 @@ impl CpAqm {
         self.fill = if fill < self.bucket { fill } else { self.bucket };
     }
 
-    /// Tokens a byte costs at a backlog of `x` bytes.
+    /// Cost in tokens of one byte at a backlog of `x` bytes.
     #[inline]
     fn congestion(&self, x: f64) -> f64 {
         if x < self.threshold { 0.0 } else { 1.0 + (x - self.threshold) * self.slope }
@@ -256,69 +263,50 @@ impl CpAqmParams {
 
 impl Algorithm for CpAqm {
     const KINDS: &'static [KindSpec] = &[KindSpec {
-        kind: "cp-aqm",
-        summary: "Congestion policing: tokens pay for bytes weighted by how full the queue is",
+        base: Kind {
+            kind: "cp-aqm",
+            aliases: &[],
+            title: "CP-AQM",
+            summary: "Congestion policing: tokens pay for bytes weighted by how full the queue is",
+            params: &[
+                Param::size("threshold", Size::Packets(5.0))
+                    .within(0.0, 1e12)
+                    .about("backlog from which packets cost tokens")
+                    .from_source("Menth and Veith 2018 §3")
+                    .as_threshold(),
+                Param::auto("capacity", Unit::Size, "the queue's limit")
+                    .within(0.0, 1e12)
+                    .about("backlog at which a byte costs c_max and no more fits, at most the queue's limit")
+                    .from_source("Menth and Veith 2018 §3"),
+                Param::number("c_max", 1.2)
+                    .within(1.0, 100.0)
+                    .about("tokens a byte costs when the queue is full")
+                    .from_source("Menth and Veith 2018 §3"),
+                Param::number("rate_factor", 1.0)
+                    .within(0.01, 100.0)
+                    .about("token rate as a multiple of the link's rate")
+                    .from_source("Menth and Veith 2018 §3"),
+                Param::auto("rate", Unit::Rate, "the link's rate times rate_factor")
+                    .within(1.0, 1e13)
+                    .about("fixed token rate")
+                    .from_source("Menth and Veith 2018 §3"),
+                Param::choice("tokens", &["time", "departures"], "time")
+                    .about(
+                        "earn tokens by time at the token rate, or by departing packets, for links of unknown \
+                or changing rate",
+                    )
+                    .from_source("Menth and Veith 2018 §3; our extension"),
+                Param::auto("bucket", Unit::Size, "1.5 times the queue's capacity in wire bytes; one packet more at threshold 0")
+                    .within(0.0, 1e12)
+                    .about("most tokens kept, in wire bytes")
+                    .from_source("Menth and Veith 2018 §3"),
+            ],
+            source: "Menth and Veith 2018 §3",
+        },
+        family: Family::Policing,
         signal: "backlog, on arrival",
-        marks: true,
-        params: &[
-            ParamSpec {
-                name: "threshold",
-                unit: Unit::Size,
-                default: ParamDefault::Value(Value::Size(Size::Packets(5.0))),
-                range: (0.0, 1e12),
-                doc: "backlog from which packets cost tokens",
-                source: "CP-AQM paper §3",
-            },
-            ParamSpec {
-                name: "capacity",
-                unit: Unit::Size,
-                default: ParamDefault::Auto("the queue's limit"),
-                range: (0.0, 1e12),
-                doc: "backlog at which a byte costs c_max and no more fits, at most the queue's limit",
-                source: "CP-AQM paper §3",
-            },
-            ParamSpec {
-                name: "c_max",
-                unit: Unit::Number,
-                default: ParamDefault::Value(Value::Number(1.2)),
-                range: (1.0, 100.0),
-                doc: "tokens a byte costs when the queue is full",
-                source: "CP-AQM paper §3",
-            },
-            ParamSpec {
-                name: "rate_factor",
-                unit: Unit::Number,
-                default: ParamDefault::Value(Value::Number(1.0)),
-                range: (0.01, 100.0),
-                doc: "token rate as a multiple of the link's rate",
-                source: "CP-AQM paper §3",
-            },
-            ParamSpec {
-                name: "rate",
-                unit: Unit::Rate,
-                default: ParamDefault::Auto("the link's rate times rate_factor"),
-                range: (1.0, 1e13),
-                doc: "fixed token rate",
-                source: "CP-AQM paper §3",
-            },
-            ParamSpec {
-                name: "tokens",
-                unit: Unit::Choice(&["time", "departures"]),
-                default: ParamDefault::Value(Value::Choice("time")),
-                range: (0.0, 0.0),
-                doc: "earn tokens by time at the token rate, or by departing packets, for links of unknown or changing rate",
-                source: "CP-AQM paper §3; our extension",
-            },
-            ParamSpec {
-                name: "bucket",
-                unit: Unit::Size,
-                default: ParamDefault::Auto("1.5 times the queue's capacity in wire bytes; one packet more at threshold 0"),
-                range: (0.0, 1e12),
-                doc: "most tokens kept, in wire bytes",
-                source: "CP-AQM paper §3",
-            },
-        ],
-        source: "CP-AQM paper §3",
+        marks: Marking::Possible,
+        weighs: false,
     }];
 
     fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
@@ -392,7 +380,8 @@ mod tests {
         near(paper(Size::Bytes(0.0), Rate::mbit(10)).bucket, 67_815.0 + 1507.0);
     }
 
-    /// Tokens saved in `t_below` under the threshold pay for the extra cost of standing above it for `t_above`.
+    /// Tokens saved during `t_below` under the threshold pay for the extra cost of staying above it
+    /// during `t_above`.
     #[test]
     fn a_short_dip_pays_for_a_long_stay_above() {
         let cp = paper(Size::Packets(10.0), Rate::mbit(10));
@@ -420,7 +409,8 @@ mod tests {
         Env { now, link_rate: Some(rate), overhead: Bytes::new(7), rng }
     }
 
-    /// Capacity, threshold and bucket by the rule follow the rate; a link that is down changes nothing; the limit is the most.
+    /// Default capacity, threshold and bucket follow the rate; a link that is down changes nothing;
+    /// the limit is the upper bound.
     #[test]
     fn a_capacity_in_time_follows_the_rate() {
         let params = CpAqmParams {
@@ -440,7 +430,8 @@ mod tests {
         }
     }
 
-    /// Two packets of 1507 wire bytes that leave earn that much, whenever they do; an idle queue earns by time.
+    /// Two departing packets of 1507 wire bytes earn that much at any time; an idle queue earns by
+    /// time.
     #[test]
     fn departures_earn_what_they_take_from_the_queue() {
         let mut cp = paper(Size::Packets(5.0), Rate::mbit(10));
@@ -451,7 +442,8 @@ mod tests {
         let _ = cp.on_arrival(&mut at(rate, Instant::ZERO, &mut rng), packet, QueueView::default());
         cp.fill = 1000.0;
         for second in [1, 100] {
-            let _ = cp.on_departure(&mut at(rate, Instant::ZERO + Duration::secs(second), &mut rng), packet, QueueView::default());
+            let _ =
+                cp.on_departure(&mut at(rate, Instant::ZERO + Duration::secs(second), &mut rng), packet, QueueView::default());
         }
         near(cp.fill, 1000.0 + 2.0 * 1507.0);
         cp.on_idle(Instant::ZERO + Duration::secs(100));

@@ -1,21 +1,28 @@
-//! DOCSIS-PIE: PIE as cable modems run it, on the delay that the modem's own rate shaper predicts.
+//! DOCSIS-PIE: the PIE of cable modems, based on the delay that the modem's own rate shaper
+//! predicts.
 //!
-//! *Signal*: queue delay, computed from the backlog and the shaper's tokens every `interval`; acts on arrival.
+//! *Signal*: the queue delay, computed from the backlog and the tokens of the shaper every
+//! `interval`; acts on arrival.
 //!
-//! *Law*: `delay = backlog / peak` while the backlog is covered by tokens, else the tokens at the peak rate and the rest at the sustained
-//! rate. `p += scale(p) * (alpha * (delay - target) + beta * (delay - last delay))`, where `scale` doubles from 1/2048 below 1e-6 to 32
-//! from 10 on; steps up are capped at 0.02 from `p >= 0.1`; `p *= 0.98` while both delays are below 5 ms, `p += 0.02` above 200 ms; `p` ends
-//! at 13.6. A packet of `len` bytes is dropped with probability `p * len / 1024`, at most 0.85, but never before these probabilities
-//! since the last drop add up to 0.85, and always when they reach 8.5. Nothing is dropped until a third of the buffer has filled
-//! once; the first drop after that holds `p` at zero for `max_burst`, and a second of quiet starts it all over.
+//! *Law*: `delay = backlog / peak` while tokens cover the backlog; otherwise the tokens leave at
+//! the peak rate and the rest at the sustained rate. `p += scale(p) * (alpha * (delay - target) +
+//! beta * (delay - last delay))`, where `scale` doubles stepwise from 1/2048 below 1e-6 to 32 from
+//! 10 on; steps up are capped at 0.02 from `p >= 0.1`; `p *= 0.98` while both delays are below half
+//! the target; `p += 0.02` above 200 ms; `p` is at most 13.6. A packet of `len` bytes is dropped
+//! with probability `p * len / 1024`, at most 0.85, but never before these probabilities add up to
+//! 0.85 since the last drop, and always once they add up to 8.5. Nothing is dropped until a third
+//! of the buffer has filled once; the first drop after that holds `p` at zero for `max_burst`, and
+//! one second of quiet returns to the initial state.
 //!
-//! *Parameters*: `target` 10 ms, `interval` 16 ms, `max_burst` 142 ms, `alpha` 1/4 Hz, `beta` 5/2 Hz (RFC 8034 §4.1, appendix A);
-//! `sustained_rate` and `peak_rate` those of the link, `burst` none.
+//! *Parameters*: see `KINDS`. The defaults are those of RFC 8034 §4.1 and appendix A;
+//! `sustained_rate` and `peak_rate` are by default the rate of the link.
 //!
-//! *Departures*: bytes are counted with the link's framing where they are divided by a rate. The tokens are those of a bucket of `burst` bytes
-//! that fills at the sustained rate and that departures empty; the modem's own bucket cannot be seen from here. While the rate is zero or
-//! unknown the delay keeps its value and `p` stays. Updates have a random phase, drawn at the first arrival, and an empty queue at rest
-//! asks for none. A limit in packets is filled to a third by packets.
+//! *Deviations*: bytes include the framing of the link where they are divided by a rate. Tokens are
+//! those of a bucket of `burst` bytes that fills at the sustained rate and that departures empty,
+//! as the modem's own bucket is not visible here. While the rate is zero or unknown, the delay and
+//! `p` keep their values. Updates have a random phase, drawn at the first arrival, and an empty
+//! queue at rest schedules none. A limit in packets is a third full when a third of those packets
+//! wait.
 //!
 //! *Limits*: drops only (RFC 8034 §4.5: no ECN). Nothing is dropped while 2048 bytes or less wait.
 //!
@@ -24,20 +31,22 @@
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::queue::Limit;
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Size, Unit, Value};
+use crate::spec::{
+    Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value,
+};
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
 
 const MEAN_PACKET: f64 = 1024.0;
 const SPARED: Bytes = Bytes::new(2048);
 const PROB_LOW: f64 = 0.85;
 const PROB_HIGH: f64 = 8.5;
-/// At the smallest packet, 64 bytes, it makes the probability 0.85.
+/// Factor that gives the smallest packet, of 64 bytes, a probability of 0.85.
 const MOST: f64 = PROB_LOW * MEAN_PACKET / 64.0;
 const LATENCY_LOW: Duration = Duration::ms(5);
 const LATENCY_HIGH: Duration = Duration::ms(200);
 const BURST_RESET: Duration = Duration::secs(1);
 
-/// DOCSIS-PIE's settings.
+/// Settings of DOCSIS-PIE.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DocsisPieParams {
     /// Delay to settle at.
@@ -50,18 +59,18 @@ pub struct DocsisPieParams {
     pub alpha: f64,
     /// Gain on the change of the delay, in 1/s.
     pub beta: f64,
-    /// The rate at which the shaper's tokens come; `None`: the link's.
+    /// Rate at which the shaper earns tokens; `None`: the rate of the link.
     pub sustained_rate: Option<Rate>,
-    /// The rate at which tokens are used up; `None`: the link's.
+    /// Rate at which tokens are used up; `None`: the rate of the link.
     pub peak_rate: Option<Rate>,
-    /// Most tokens.
+    /// Largest number of tokens.
     pub burst: Bytes,
-    /// The queue's limit; a third of it ends the time of rest.
+    /// Limit of the queue; a third of it ends the rest state.
     pub limit: Limit,
 }
 
 impl Default for DocsisPieParams {
-    /// RFC 8034 appendix A, at the link's rate, without limit (so never awake).
+    /// RFC 8034 appendix A, at the rate of the link, without a limit (and therefore never active).
     fn default() -> Self {
         Self {
             target: Duration::ms(10),
@@ -77,7 +86,7 @@ impl Default for DocsisPieParams {
     }
 }
 
-/// How far a busy time has come.
+/// Phase of a busy period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Less than a third of the buffer has been in use.
@@ -88,7 +97,7 @@ enum State {
     Active,
 }
 
-/// DOCSIS-PIE's state: one a queue.
+/// State of DOCSIS-PIE, one per queue.
 #[derive(Clone, Debug)]
 pub struct DocsisPie {
     params: DocsisPieParams,
@@ -98,17 +107,17 @@ pub struct DocsisPie {
     qdelay: Duration,
     burst_allowance: Duration,
     quiet_for: Duration,
-    /// Bytes the shaper would let go at the peak rate, as of `filled_at`.
+    /// Bytes that the shaper would release at the peak rate, as of `filled_at`.
     tokens: f64,
     filled_at: Instant,
     /// When the next update is due; `MAX` before the first arrival.
     tick: Instant,
-    /// Updates would change nothing until a packet arrives.
+    /// Whether updates are suspended, as they would change nothing before the next arrival.
     dozing: bool,
 }
 
 impl DocsisPie {
-    /// DOCSIS-PIE with these settings, awaiting its first packet, its bucket full.
+    /// Creates a DOCSIS-PIE with these settings and a full bucket, before its first packet.
     #[must_use]
     pub fn new(params: DocsisPieParams) -> Self {
         Self {
@@ -131,7 +140,7 @@ impl DocsisPie {
             || queue.packets.get().saturating_mul(3) >= self.params.limit.packets.get()
     }
 
-    /// Is `delay` below half the target?
+    /// Whether `delay` is below half the target.
     fn is_calm(&self, delay: Duration) -> bool {
         delay < self.params.target.div(2)
     }
@@ -143,7 +152,7 @@ impl DocsisPie {
         }
     }
 
-    /// Adds the tokens that came until `now`.
+    /// Adds the tokens earned until `now`.
     fn fill(&mut self, now: Instant, rate: Option<Rate>) {
         if !self.params.burst.is_zero()
             && let Some(rate) = self.params.sustained_rate.or(rate)
@@ -155,7 +164,7 @@ impl DocsisPie {
         self.filled_at = now;
     }
 
-    /// The delay the shaper predicts; `None` while a rate is zero or unknown.
+    /// Delay that the shaper predicts; `None` while a rate is zero or unknown.
     fn measure(&mut self, env: &Env<'_>, queue: QueueView) -> Option<Duration> {
         self.fill(env.now, env.link_rate);
         let bytes_a_second = |rate: Option<Rate>| rate.filter(|rate| !rate.is_zero()).map(|rate| rate.as_bit_s() as f64 / 8.0);
@@ -166,7 +175,7 @@ impl DocsisPie {
         Some(Duration::from_secs_f64(covered / peak + (backlog - covered) / sustained))
     }
 
-    /// The probability after a step from `old` to `new`.
+    /// Probability after an update from delay `old` to delay `new`.
     fn stepped(&self, old: Duration, new: Duration) -> f64 {
         let (from, to) = (old.as_secs_f64(), new.as_secs_f64());
         let raw = self.params.alpha * (to - self.params.target.as_secs_f64()) + self.params.beta * (to - from);
@@ -180,7 +189,7 @@ impl DocsisPie {
         p.clamp(0.0, MOST)
     }
 
-    /// Moves between the states; `is_quiet` through this update and the last.
+    /// Moves between the phases. `is_quiet` holds for this update and the last.
     fn note_quiet(&mut self, is_quiet: bool) {
         match (self.state, is_quiet) {
             (State::Active, true) => {
@@ -200,7 +209,7 @@ impl DocsisPie {
     }
 }
 
-/// How much a step counts at probability `p` (RFC 8034 §4.2: the auto-tuning goes on above 1).
+/// Scale of an update at probability `p` (RFC 8034 §4.2; the auto-tuning continues above 1).
 fn auto_tune(p: f64) -> f64 {
     match p {
         p if p < 1e-6 => 1.0 / 2048.0,
@@ -296,45 +305,47 @@ impl Aqm for DocsisPie {
     }
 }
 
-const fn span(name: &'static str, default: Duration, doc: &'static str) -> ParamSpec {
+const fn span(name: &'static str, default: Duration, doc: &'static str) -> Param {
     let default = ParamDefault::Value(Value::Duration(default));
-    ParamSpec { name, unit: Unit::Duration, default, range: (1e-6, 100.0), doc, source: "RFC 8034 appendix A" }
+    Param::new(name, Unit::Duration, default).within(1e-6, 100.0).about(doc).from_source("RFC 8034 appendix A")
 }
 
-const fn gain(name: &'static str, default: f64, doc: &'static str) -> ParamSpec {
+const fn gain(name: &'static str, default: f64, doc: &'static str) -> Param {
     let default = ParamDefault::Value(Value::Number(default));
-    ParamSpec { name, unit: Unit::Number, default, range: (0.0, 1e6), doc, source: "RFC 8034 appendix A" }
+    Param::new(name, Unit::Number, default).within(0.0, 1e6).about(doc).from_source("RFC 8034 appendix A")
 }
 
-const fn rate(name: &'static str, doc: &'static str) -> ParamSpec {
+const fn rate(name: &'static str, doc: &'static str) -> Param {
     let default = ParamDefault::Auto("the link's rate");
-    ParamSpec { name, unit: Unit::Rate, default, range: (1.0, 1e13), doc, source: "RFC 8034 §4.1" }
+    Param::new(name, Unit::Rate, default).within(1.0, 1e13).about(doc).from_source("RFC 8034 §4.1")
 }
 
 impl Algorithm for DocsisPie {
     const KINDS: &'static [KindSpec] = &[KindSpec {
-        kind: "docsis-pie",
-        summary: "PIE of cable modems: the delay is predicted from the rate shaper, and bursts are let through before the first drop",
+        base: Kind {
+            kind: "docsis-pie",
+            aliases: &[],
+            title: "DOCSIS-PIE",
+            summary: "PIE of cable modems: the delay is predicted from the rate shaper, and bursts are let through before the first drop",
+            params: &[
+                span("target", Duration::ms(10), "delay to settle at"),
+                span("interval", Duration::ms(16), "time between updates of the probability"),
+                span("max_burst", Duration::ms(142), "how long the first drop holds the probability at zero"),
+                gain("alpha", 0.25, "gain on the distance to the target, in 1/s"),
+                gain("beta", 2.5, "gain on the change of the delay, in 1/s"),
+                rate("sustained_rate", "rate at which the shaper's tokens come"),
+                rate("peak_rate", "rate at which tokens are used up"),
+                Param::size("burst", Size::Bytes(0.0))
+                    .within(0.0, 1e9)
+                    .about("most tokens of the shaper")
+                    .from_source("RFC 8034 §4.1"),
+            ],
+            source: "RFC 8034",
+        },
+        family: Family::Pi,
         signal: "queue delay predicted from backlog and rate, on arrival",
-        marks: false,
-        params: &[
-            span("target", Duration::ms(10), "delay to settle at"),
-            span("interval", Duration::ms(16), "time between updates of the probability"),
-            span("max_burst", Duration::ms(142), "how long the first drop holds the probability at zero"),
-            gain("alpha", 0.25, "gain on the distance to the target, in 1/s"),
-            gain("beta", 2.5, "gain on the change of the delay, in 1/s"),
-            rate("sustained_rate", "rate at which the shaper's tokens come"),
-            rate("peak_rate", "rate at which tokens are used up"),
-            ParamSpec {
-                name: "burst",
-                unit: Unit::Size,
-                default: ParamDefault::Value(Value::Size(Size::Bytes(0.0))),
-                range: (0.0, 1e9),
-                doc: "most tokens of the shaper",
-                source: "RFC 8034 §4.1",
-            },
-        ],
-        source: "RFC 8034",
+        marks: Marking::Never,
+        weighs: false,
     }];
 
     fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
@@ -347,7 +358,7 @@ impl Algorithm for DocsisPie {
             beta: given.number("beta").unwrap_or(defaults.beta),
             sustained_rate: given.rate("sustained_rate"),
             peak_rate: given.rate("peak_rate"),
-            burst: given.bytes("burst", link)?.unwrap_or(defaults.burst),
+            burst: given.bytes("burst", link.mtu, link.rate)?.unwrap_or(defaults.burst),
             limit: link.limit,
         };
         let sustained = params.sustained_rate.or(link.rate);

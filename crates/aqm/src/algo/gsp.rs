@@ -1,37 +1,45 @@
-//! GSP: above a threshold one packet is signalled, then none for a while, so that flows are hit one at a time.
+//! GSP (Global Synchronization Protection): signals one packet above a threshold, then none for an
+//! interval, so that flows are signalled one at a time.
 //!
-//! *Signal*: the sojourn time of the packet that departed last (zero while nothing waits), or the backlog; acts on arrival.
+//! *Signal*: the sojourn time of the latest departure (zero while nothing waits), or the backlog;
+//! acts on arrival.
 //!
-//! *Law*: an arriving packet is signalled when the queue is above `threshold` and the last signal is more than an `interval` ago.
-//! Basic GSP keeps `interval = preset_interval`. Adaptive GSP weighs time above the threshold against time below,
-//! `cum = clamp(cum + alpha * above - below, 0, max_time)`, and shortens `interval = preset_interval / (1 + cum / tau)`. After an
-//! overflow time below does not count until the queue has run empty and risen above the threshold again.
+//! *Law*: an arriving packet is signalled when the queue is above `threshold` and the last signal
+//! is more than one `interval` ago. Basic GSP keeps `interval = preset_interval`. Adaptive GSP
+//! weighs time above the threshold against time below, `cum = clamp(cum + alpha * above - below, 0,
+//! max_time)`, and shortens the interval: `interval = preset_interval / (1 + cum / tau)`. After an
+//! overflow, time below does not count until the queue has run empty and risen above the threshold
+//! again.
 //!
-//! *Parameters*: `preset_interval` 100 ms (steering study: 40 times the threshold), `threshold` a fortieth of it, `tau` 5 of it,
-//! `alpha` 2 (the authors: a ratio of 5, not much larger than 1), `max_time` 19 `tau`, which bounds the interval to a twentieth
-//! (our choice; the authors give none), `adaptive` on, `measure` delay.
+//! *Parameters*: see `KINDS`. The threshold is by default a fortieth of the interval (Bless, Hock
+//! and Zitterbart), `tau` five intervals, `alpha` 2 (the authors ask for "not much larger than 1"),
+//! and `max_time` 19 `tau`, which bounds the interval to a twentieth (our choice, as the authors
+//! give none).
 //!
-//! *Departures*: ECN-capable packets may be marked in place of the drop (the sources leave ECN open). With nothing waiting the delay
-//! is zero, as a stale one would cost a packet that found the queue empty. While the link's rate is zero or unknown, the time
-//! since the last departure (or since the queue was empty) is a lower bound of the delay, so that a stalled link is seen.
+//! *Deviations*: ECN-capable packets may be marked instead of dropped (the sources leave ECN open).
+//! While nothing waits the delay is zero, since a stale one would signal a packet that found the
+//! queue empty. While the rate of the link is zero or unknown, the time since the last departure
+//! (or since the queue was empty) is a lower bound of the delay, so that a stalled link is noticed.
 //!
-//! *Limits*: one signal an interval: load that does not respond is left to the queue's limit. Thresholds of less than the sending
-//! time of a packet or two mean a signal an interval whenever anything waits.
+//! *Limits*: at most one signal per interval, so unresponsive load is left to the limit of the
+//! queue. A threshold below the sending time of one or two packets means one signal per interval
+//! whenever anything waits.
 //!
 //! *Source*: Lautenschlaeger and Francini 2015; Bless, Hock and Zitterbart 2018 §IV.
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Size, Unit, Value};
+use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value};
 use crate::steering::{Judgement, Pace, Steerable};
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
 
-/// What is compared with what.
+/// The measured quantity and its threshold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Threshold {
-    /// The sojourn time of the last departure with a time.
+    /// The sojourn time of the latest departure.
     Delay(Duration),
-    /// The backlog with an amount of queue; a time counts at the link's rate and follows it.
+    /// The backlog. A threshold given as a time is converted with the rate of the link and follows
+    /// it.
     Backlog(Size),
 }
 
@@ -42,25 +50,25 @@ pub struct Adaptation {
     pub tau: Duration,
     /// Weight of time above the threshold against time below.
     pub alpha: f64,
-    /// Largest surplus remembered.
+    /// Upper bound of the surplus.
     pub max_time: Duration,
 }
 
-/// GSP's settings.
+/// Settings of GSP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GspParams {
-    /// Above it packets are signalled.
+    /// Threshold above which packets are signalled.
     pub threshold: Threshold,
-    /// Time without signals after a signal, at most.
+    /// Longest time without signals after a signal.
     pub preset_interval: Duration,
-    /// `None`: basic GSP, whose interval never changes.
+    /// Adaptation of the interval; `None` for basic GSP, whose interval is constant.
     pub adaptation: Option<Adaptation>,
-    /// Size of the packets that a threshold in packets counts.
+    /// Packet size that converts a threshold in packets.
     pub mtu: Bytes,
 }
 
 impl Default for GspParams {
-    /// Adaptive, on delay: 2.5 ms, 100 ms, 500 ms, 2, 9.5 s.
+    /// Adaptive, on delay: threshold 2.5 ms, interval 100 ms, tau 500 ms, alpha 2, max_time 9.5 s.
     fn default() -> Self {
         Self {
             threshold: Threshold::Delay(DEFAULT_INTERVAL.div(THRESHOLDS_AN_INTERVAL)),
@@ -76,45 +84,48 @@ impl Default for GspParams {
 }
 
 const DEFAULT_INTERVAL: Duration = Duration::ms(100);
-/// Bless, Hock and Zitterbart 2018 §IV: the threshold is 0.025 of the interval.
+/// Ratio of interval to threshold: the threshold is 0.025 intervals (Bless, Hock and Zitterbart
+/// 2018 §IV).
 pub(crate) const THRESHOLDS_AN_INTERVAL: u64 = 40;
 const INTERVALS_A_TAU: u64 = 5;
 const TAUS_AT_MOST: u64 = 19;
 const DEFAULT_ALPHA: f64 = 2.0;
 
-/// Does time below the threshold count?
+/// Whether time below the threshold counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Room {
-    /// It does.
+    /// Counts.
     Clear,
-    /// Not since an overflow.
+    /// Does not count: there was an overflow.
     Overflowed,
-    /// Nor since the queue then ran empty; again once it has been above the threshold.
+    /// Does not count yet: the queue has run empty since the overflow, but has not risen above the
+    /// threshold again.
     Drained,
 }
 
-/// GSP's state: one a queue.
+/// State of GSP, one per queue.
 #[derive(Clone, Debug)]
 pub struct Gsp {
     params: GspParams,
-    /// Delay above which to signal; `MAX` when the backlog is what counts.
+    /// Delay above which packets are signalled; `MAX` when the backlog is measured.
     most_delay: Duration,
-    /// Backlog above which to signal; `MAX` when the delay is what counts.
+    /// Backlog above which packets are signalled; `MAX` when the delay is measured.
     most_backlog: Bytes,
-    /// No signals until this time has passed.
+    /// Time until which nothing is signalled.
     quiet_until: Instant,
     /// Surplus of time above the threshold, in ns, without `span`.
     surplus: f64,
     room: Room,
-    /// Time on one side of the threshold that is not in `surplus` yet: adding whole numbers is what most packets cost.
+    /// Time on the present side of the threshold that is not yet in `surplus`. Most packets then
+    /// cost an integer addition only.
     span: Duration,
-    /// That side.
+    /// Whether `span` was spent above the threshold.
     is_span_above: bool,
-    /// Up to when time has been counted.
+    /// Time up to which both sides have been counted.
     counted_to: Instant,
-    /// Sojourn time of the last departure; zero while nothing waits.
+    /// Sojourn time of the latest departure; zero while nothing waits.
     delay: Duration,
-    /// The last departure, or the arrival that ended an empty queue.
+    /// Time of the latest departure, or of the arrival that ended an empty queue.
     moved_at: Instant,
 }
 
@@ -125,7 +136,8 @@ impl Default for Gsp {
 }
 
 impl Gsp {
-    /// GSP with these settings on a link of this rate. A threshold in time on the backlog never signals before a rate is known.
+    /// Creates a GSP with these settings on a link of this rate. A threshold on the backlog given
+    /// as a time never signals before a rate is known.
     #[must_use]
     pub fn new(params: GspParams, rate: Option<Rate>) -> Self {
         let most_delay = match params.threshold {
@@ -161,7 +173,7 @@ impl Gsp {
         }
     }
 
-    /// Surplus of time above the threshold so far, in ns.
+    /// Surplus of time above the threshold, in ns.
     fn surplus(&self) -> f64 {
         let Some(Adaptation { alpha, max_time, .. }) = self.params.adaptation else { return 0.0 };
         let span = self.span.as_nanos() as f64;
@@ -174,13 +186,14 @@ impl Gsp {
         }
     }
 
-    /// Adds the open span to the surplus.
+    /// Adds the running span to the surplus.
     fn settle(&mut self) {
         self.surplus = self.surplus();
         self.span = Duration::ZERO;
     }
 
-    /// Works out a threshold on the backlog for a link of this rate; a link that is down keeps the last one.
+    /// Converts a threshold on the backlog for a link of this rate; on a link that is down it keeps
+    /// its value.
     fn follow(&mut self, rate: Option<Rate>) {
         if let Threshold::Backlog(size) = self.params.threshold
             && let Some(bytes) = size.bytes(self.params.mtu, rate.filter(|rate| !rate.is_zero()))
@@ -194,14 +207,12 @@ impl Gsp {
         self.delay > self.most_delay || backlog > self.most_backlog
     }
 
-    /// Nothing has departed for longer than the threshold, from a link that may have stopped?
+    /// Whether nothing has departed for longer than the threshold, on a link that may have stopped.
     fn is_stalled(&self, env: &Env<'_>, queue: QueueView) -> bool {
-        env.link_rate.is_none_or(Rate::is_zero)
-            && !queue.packets.is_zero()
-            && env.now.since(self.moved_at) > self.most_delay
+        env.link_rate.is_none_or(Rate::is_zero) && !queue.packets.is_zero() && env.now.since(self.moved_at) > self.most_delay
     }
 
-    /// Counts the time since the last event, all of it spent above the threshold or below.
+    /// Counts the time since the last event, all of which was spent on one side of the threshold.
     #[inline(always)]
     fn count_time(&mut self, now: Instant, above: bool) {
         let passed = now.since(self.counted_to);
@@ -225,7 +236,8 @@ impl Gsp {
         }
     }
 
-    /// Brings the books up to an arrival that finds `queue`. Is the queue above the threshold?
+    /// Updates the state for an arrival that finds `queue` and returns whether the queue is above
+    /// the threshold.
     #[inline(always)]
     fn observe_arrival(&mut self, env: &Env<'_>, queue: QueueView) -> bool {
         let above = self.is_above(queue.backlog) || self.is_stalled(env, queue);
@@ -247,7 +259,7 @@ impl Steerable for Gsp {
         self.most_delay = setpoint;
     }
 
-    /// Every signal may move the setpoint: the interval keeps them apart.
+    /// Every signal may move the setpoint, as the interval separates signals.
     fn pace(&self) -> Pace {
         Pace { look_every: Duration::ZERO, raise_every: Duration::ZERO, signal_remembered: Duration::MAX }
     }
@@ -323,49 +335,28 @@ impl Aqm for Gsp {
     }
 }
 
-const PRESET_INTERVAL: ParamSpec = ParamSpec {
-    name: "preset_interval",
-    unit: Unit::Duration,
-    default: ParamDefault::Value(Value::Duration(DEFAULT_INTERVAL)),
-    range: (1e-6, 100.0),
-    doc: "time without signals after a signal, at most",
-    source: "steering study §IV",
-};
-const TAU: ParamSpec = ParamSpec {
-    name: "tau",
-    unit: Unit::Duration,
-    default: ParamDefault::Auto("5 preset_interval"),
-    range: (1e-6, 1e4),
-    doc: "surplus of time above the threshold that halves the interval",
-    source: "Lautenschlaeger and Francini 2015",
-};
-const ALPHA: ParamSpec = ParamSpec {
-    name: "alpha",
-    unit: Unit::Number,
-    default: ParamDefault::Value(Value::Number(DEFAULT_ALPHA)),
-    range: (0.0, 1e3),
-    doc: "weight of time above the threshold against time below",
-    source: "Lautenschlaeger and Francini 2015",
-};
-const MAX_TIME: ParamSpec = ParamSpec {
-    name: "max_time",
-    unit: Unit::Duration,
-    default: ParamDefault::Auto("19 tau: the interval shrinks to a twentieth"),
-    range: (0.0, 1e6),
-    doc: "largest surplus of time above the threshold that is remembered",
-    source: "our choice",
-};
-const ADAPTIVE: ParamSpec = ParamSpec {
-    name: "adaptive",
-    unit: Unit::Switch,
-    default: ParamDefault::Value(Value::Switch(true)),
-    range: (0.0, 1.0),
-    doc: "shorten the interval while the queue is more above the threshold than below",
-    source: "Lautenschlaeger and Francini 2015",
-};
+const PRESET_INTERVAL: Param = Param::duration("preset_interval", DEFAULT_INTERVAL)
+    .within(1e-6, 100.0)
+    .about("time without signals after a signal, at most")
+    .from_source("steering study §IV");
+const TAU: Param = Param::auto("tau", Unit::Duration, "5 preset_interval")
+    .within(1e-6, 1e4)
+    .about("surplus of time above the threshold that halves the interval")
+    .from_source("Lautenschlaeger and Francini 2015");
+const ALPHA: Param = Param::number("alpha", DEFAULT_ALPHA)
+    .within(0.0, 1e3)
+    .about("weight of time above the threshold against time below")
+    .from_source("Lautenschlaeger and Francini 2015");
+const MAX_TIME: Param = Param::auto("max_time", Unit::Duration, "19 tau: the interval shrinks to a twentieth")
+    .within(0.0, 1e6)
+    .about("largest surplus of time above the threshold that is remembered")
+    .from_source("our choice");
+const ADAPTIVE: Param = Param::on("adaptive")
+    .about("shorten the interval while the queue is more above the threshold than below")
+    .from_source("Lautenschlaeger and Francini 2015");
 
 impl GspParams {
-    /// The interval and its adaptation; the threshold is a fortieth of the interval.
+    /// Reads the interval and its adaptation; the threshold is a fortieth of the interval.
     fn without_threshold(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let preset_interval = given.duration("preset_interval").unwrap_or(DEFAULT_INTERVAL);
         let adaptive = given.switch("adaptive") != Some(false);
@@ -389,34 +380,32 @@ impl GspParams {
 
 impl Algorithm for Gsp {
     const KINDS: &'static [KindSpec] = &[KindSpec {
-        kind: "gsp",
-        summary: "Above a threshold signals one packet, then none for an interval, so that flows are hit one at a time",
+        base: Kind {
+            kind: "gsp",
+            aliases: &[],
+            title: "GSP",
+            summary: "Above a threshold signals one packet, then none for an interval, so that flows are hit one at a time",
+            params: &[
+                Param::auto("threshold", Unit::Size, "preset_interval / 40")
+                    .within(0.0, 1e12)
+                    .about("above it packets are signalled: a time, or any amount of queue with measure = \"backlog\"")
+                    .from_source("steering study §IV")
+                    .as_threshold(),
+                Param::choice("measure", &["delay", "backlog"], "delay")
+                    .about("what the threshold is compared with")
+                    .from_source("Lautenschlaeger and Francini 2015"),
+                PRESET_INTERVAL,
+                ADAPTIVE,
+                TAU,
+                ALPHA,
+                MAX_TIME,
+            ],
+            source: "Lautenschlaeger and Francini 2015",
+        },
+        family: Family::Threshold,
         signal: "sojourn time of the last departure, or backlog, on arrival",
-        marks: true,
-        params: &[
-            ParamSpec {
-                name: "threshold",
-                unit: Unit::Size,
-                default: ParamDefault::Auto("preset_interval / 40"),
-                range: (0.0, 1e12),
-                doc: "above it packets are signalled: a time, or any amount of queue with measure = \"backlog\"",
-                source: "steering study §IV",
-            },
-            ParamSpec {
-                name: "measure",
-                unit: Unit::Choice(&["delay", "backlog"]),
-                default: ParamDefault::Value(Value::Choice("delay")),
-                range: (0.0, 0.0),
-                doc: "what the threshold is compared with",
-                source: "Lautenschlaeger and Francini 2015",
-            },
-            PRESET_INTERVAL,
-            ADAPTIVE,
-            TAU,
-            ALPHA,
-            MAX_TIME,
-        ],
-        source: "Lautenschlaeger and Francini 2015",
+        marks: Marking::Possible,
+        weighs: false,
     }];
 
     fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {

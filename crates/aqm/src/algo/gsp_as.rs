@@ -1,35 +1,44 @@
-//! GSP steered by a policy: its threshold follows what the link and its senders need.
+//! GSP steered by a policy: the threshold follows the needs of the link and its senders.
 //!
-//! *Signal*: sojourn time of the last departure, on arrival; between signals that of [`crate::steering`].
+//! *Signal*: the sojourn time of the latest departure, on arrival; between signals that of
+//! [`crate::steering`].
 //!
 //! *Law*: see [`crate::steering`].
 //!
-//! *Parameters*: those of [`super::gsp`] without `threshold` and `measure`, and those of [`Policy`].
+//! *Parameters*: those of [`super::gsp`] without `threshold` and `measure`, and those of
+//! the policy ([`crate::steering`]).
 //!
-//! *Departures*: those of [`super::gsp`] and [`crate::steering`].
+//! *Deviations*: those of [`super::gsp`] and [`crate::steering`].
 //!
-//! *Limits*: a raise withholds one signal of an interval, so the setpoint grows no faster than it doubles each time the queue has run empty.
+//! *Limits*: a raise withholds one signal of an interval, so the setpoint at most doubles each time
+//! the queue has run empty.
 //!
 //! *Source*: Bless, Hock and Zitterbart 2018 §III, §IV.
 
 use super::Algorithm;
 use super::gsp::Gsp;
-use crate::spec::{Given, KindSpec, LinkFacts, ParamError, ParamSpec};
+use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
 use crate::steering::{Policy, Steered, inner_values, steered_params};
 
-/// GSP steered by a policy.
+/// GSP with a steered threshold.
 pub type GspAs = Steered<Gsp>;
 
-const PARAMS: [ParamSpec; 19] = steered_params(Gsp::KINDS[0].params, &["threshold", "measure"], "preset_interval / 40");
+const PARAMS: [Param; 19] = steered_params(Gsp::KINDS[0].base.params, &["threshold", "measure"], "preset_interval / 40");
 
 impl Algorithm for GspAs {
     const KINDS: &'static [KindSpec] = &[KindSpec {
-        kind: "gsp-as",
-        summary: "GSP whose threshold is steered so that the link is used as a policy says, with the least delay",
+        base: Kind {
+            kind: "gsp-as",
+            aliases: &[],
+            title: "GSP-AS",
+            summary: "GSP whose threshold is steered so that the link is used as a policy says, with the least delay",
+            params: &PARAMS,
+            source: "Bless, Hock and Zitterbart 2018",
+        },
+        family: Family::Threshold,
         signal: "sojourn time, on arrival",
-        marks: true,
-        params: &PARAMS,
-        source: "Bless, Hock and Zitterbart 2018",
+        marks: Marking::Possible,
+        weighs: false,
     }];
 
     fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {

@@ -1,52 +1,56 @@
-//! A phantom queue (HULL): a counter of the backlog there would be on a slightly slower link, which marks before the real queue forms.
+//! A phantom queue (HULL): a counter of the backlog that a slightly slower link would have; it
+//! marks before a real queue forms.
 //!
 //! *Signal*: bytes in the phantom queue as packets leave (or arrive); never drops.
 //!
-//! *Law*: each packet of `len` bytes that passes makes `phantom = max(0, phantom - gamma C dt) + len`; it is marked when that is above
-//! `mark_threshold`. The real queue is a tail drop.
+//! *Law*: each passing packet of `len` bytes sets `phantom = max(0, phantom - gamma C dt) + len`
+//! and is marked when the result exceeds `mark_threshold`. The real queue is a tail drop.
 //!
-//! *Parameters*: `gamma` 0.95 (0.9 to 0.98 are usual); `mark_threshold` 1 kB for each Gbit/s of the link's rate, at least two full packets; `at`
-//! `departure`.
+//! *Parameters*: see `KINDS`. A `gamma` of 0.9 to 0.98 is usual. The automatic `mark_threshold` is
+//! 1 kB per Gbit/s of the link, but at least two full packets.
 //!
-//! *Departures*: the phantom queue stops at ten thresholds, so that an overload is forgotten within ten times the time it takes to
-//! empty from one (our choice). Sizes in the phantom queue include framing. The paper's thresholds are for 1 and
-//! 10 Gbit/s; the rule between and beyond them is ours, and so is its lower bound: as the counter includes the packet itself, a threshold
-//! below one packet would mark everything. A new rate changes how fast it drains, and an automatic threshold.
+//! *Deviations*: the phantom queue is bounded to ten thresholds, so that an overload is forgotten
+//! within ten times the time it takes to drain one threshold (our choice). Sizes in the phantom
+//! queue include framing. The paper gives thresholds for 1 and 10 Gbit/s; the rule for other rates
+//! is ours, and so is its lower bound: as the counter includes the packet itself, a threshold below
+//! one packet would mark every packet. A new rate changes the drain rate and an automatic
+//! threshold.
 //!
-//! *Limits*: needs the link's rate. Without senders that use ECN it does nothing. Made for senders that answer to the
-//! share of marks (DCTCP) and pace; others leave the link emptier than `gamma`.
+//! *Limits*: needs the rate of the link. Has no effect on senders without ECN. Designed for senders
+//! that pace and respond to the share of marks (DCTCP); others leave more of the link unused than
+//! `1 - gamma`.
 //!
 //! *Source*: Alizadeh, Kabbani, Edsall, Prabhakar, Vahdat and Yasuda 2012.
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Size, Unit, Value};
+use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit};
 use goodqueue_units::{Bytes, Instant, Rate};
 
-/// The phantom queue stops at so many thresholds.
+/// Bound of the phantom queue, in thresholds.
 const FULL: f64 = 10.0;
 
-/// Seconds at link rate that an automatic threshold is: 1 kB at 1 Gbit/s.
+/// Automatic threshold as seconds at the rate of the link: 1 kB at 1 Gbit/s.
 const AUTOMATIC_SECONDS: f64 = 8e-6;
 
-/// Which packets pass the counter.
+/// Which packets pass through the counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Counting {
-    /// Those that leave.
+    /// Departing packets.
     #[default]
     Departures,
-    /// Those that arrive and fit.
+    /// Arriving packets that fit.
     Arrivals,
 }
 
-/// The phantom queue's settings.
+/// Settings of the phantom queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PhantomQueueParams {
-    /// Its rate as a share of the link's.
+    /// Drain rate as a share of the rate of the link.
     pub gamma: f64,
-    /// Backlog above which packets are marked; `None`: by the rule.
+    /// Backlog above which packets are marked; `None`: automatic.
     pub threshold: Option<Size>,
-    /// Which packets it counts.
+    /// Which packets the counter counts.
     pub counting: Counting,
     /// Largest packet without framing.
     pub mtu: Bytes,
@@ -54,11 +58,11 @@ pub struct PhantomQueueParams {
     pub overhead: Bytes,
 }
 
-/// The phantom queue: one a queue.
+/// State of the phantom queue, one per queue.
 #[derive(Clone, Debug)]
 pub struct PhantomQueue {
     params: PhantomQueueParams,
-    /// Bytes it drains a second.
+    /// Drain rate in bytes per second.
     rate: f64,
     threshold: f64,
     phantom: f64,
@@ -66,7 +70,7 @@ pub struct PhantomQueue {
 }
 
 impl PhantomQueue {
-    /// An empty phantom queue on a link of rate `rate`.
+    /// Creates an empty phantom queue on a link of rate `rate`.
     #[must_use]
     pub fn new(params: PhantomQueueParams, rate: Option<Rate>) -> Self {
         let mut this = Self { params, rate: 0.0, threshold: 0.0, phantom: 0.0, drained_at: Instant::ZERO };
@@ -79,7 +83,8 @@ impl PhantomQueue {
         2.0 * (self.params.mtu + self.params.overhead).get() as f64
     }
 
-    /// Works out everything that depends on the link's rate. What needs a rate and has none keeps its value.
+    /// Recomputes everything that depends on the rate of the link. Settings that need a rate keep
+    /// their values while there is none.
     fn adopt(&mut self, rate: Option<Rate>) {
         let Some(rate) = rate else { return };
         self.rate = self.params.gamma * rate.as_bytes_s_f64();
@@ -140,37 +145,30 @@ impl Aqm for PhantomQueue {
 
 impl Algorithm for PhantomQueue {
     const KINDS: &'static [KindSpec] = &[KindSpec {
-        kind: "phantom-queue",
-        summary: "Marks by the backlog a slightly slower link would have, never drops",
+        base: Kind {
+            kind: "phantom-queue",
+            aliases: &[],
+            title: "Phantom queue",
+            summary: "Marks by the backlog a slightly slower link would have, never drops",
+            params: &[
+                Param::ratio("gamma", 0.95)
+                    .within(0.01, 1.0)
+                    .about("rate of the phantom queue as a share of the link's")
+                    .from_source("Alizadeh et al. 2012"),
+                Param::auto("mark_threshold", Unit::Size, "1 kB for each Gbit/s, at least two full packets")
+                    .within(0.0, 1e12)
+                    .about("phantom backlog above which packets are marked, the packet itself and framing included")
+                    .from_source("Alizadeh et al. 2012; our rule between its rates"),
+                Param::choice("at", &["departure", "arrival"], "departure")
+                    .about("where packets are counted and marked")
+                    .from_source("Alizadeh et al. 2012"),
+            ],
+            source: "Alizadeh et al. 2012 (HULL)",
+        },
+        family: Family::VirtualQueue,
         signal: "backlog of a phantom queue, on departure",
-        marks: true,
-        params: &[
-            ParamSpec {
-                name: "gamma",
-                unit: Unit::Ratio,
-                default: ParamDefault::Value(Value::Number(0.95)),
-                range: (0.01, 1.0),
-                doc: "rate of the phantom queue as a share of the link's",
-                source: "Alizadeh et al. 2012",
-            },
-            ParamSpec {
-                name: "mark_threshold",
-                unit: Unit::Size,
-                default: ParamDefault::Auto("1 kB for each Gbit/s, at least two full packets"),
-                range: (0.0, 1e12),
-                doc: "phantom backlog above which packets are marked, the packet itself and framing included",
-                source: "Alizadeh et al. 2012; our rule between its rates",
-            },
-            ParamSpec {
-                name: "at",
-                unit: Unit::Choice(&["departure", "arrival"]),
-                default: ParamDefault::Value(Value::Choice("departure")),
-                range: (0.0, 0.0),
-                doc: "where packets are counted and marked",
-                source: "Alizadeh et al. 2012",
-            },
-        ],
-        source: "Alizadeh et al. 2012 (HULL)",
+        marks: Marking::Only,
+        weighs: false,
     }];
 
     fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
@@ -205,17 +203,13 @@ mod tests {
     }
 
     fn depart(queue: &mut PhantomQueue, now: Instant) -> Verdict {
-        let packet = PacketView {
-            len: Bytes::new(1000),
-            ecn: Ecn::Ect0,
-            flow: crate::aqm::FlowHash(1),
-            enqueued_at: now,
-        };
+        let packet = PacketView { len: Bytes::new(1000), ecn: Ecn::Ect0, flow: crate::aqm::FlowHash(1), enqueued_at: now };
         let rest = QueueView { backlog: Bytes::ZERO, packets: Packets::ZERO };
         queue.on_departure(&mut Env { now, link_rate: None, overhead: Bytes::ZERO, rng: &mut Rng::new(1) }, packet, rest)
     }
 
-    /// At full link rate 50 bytes of every 1000 stay behind: 40 packets add 2000 bytes to the 1000 of the first, the 41st is above.
+    /// At the full rate of the link 50 of every 1000 bytes stay: 40 packets add 2000 bytes to the
+    /// 1000 of the first; the 41st exceeds the threshold.
     #[test]
     fn a_full_link_is_marked_after_a_twentieth_of_it_has_filled_the_threshold() {
         let mut queue = PhantomQueue::new(params(), Some(Rate::mbit(8)));

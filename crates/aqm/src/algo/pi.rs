@@ -1,23 +1,29 @@
 //! PI: a proportional-integral controller that holds the queue at a reference length.
 //!
-//! *Signal*: the queue's length, sampled `w` times a second; acts on arrival.
+//! *Signal*: the queue length, sampled `w` times per second; acts on arrival.
 //!
-//! *Law*: at each sample `p += a (q - q_ref) - b (q_old - q_ref)`, kept within 0 and 1; an arriving packet is signalled with
-//! probability `p`. With the link's capacity `C` in packets a second, at least `flows` (N) TCP flows and round trips of at most `rtt` (R), the gains
-//! follow from a linear model of TCP. Its slow pole is `z = 2 N / (R^2 C)`; the controller's zero cancels it, and the loop's gain
-//! is one at `omega = z`, or at `crossover / R`:
-//! `K = omega sqrt(1 + (omega R)^2) (2 N)^2 / (R C)^3`, `a = K (1 / z + 1 / (2 w))`, `b = K (1 / z - 1 / (2 w))`.
+//! *Law*: each sample does `p += a (q - q_ref) - b (q_old - q_ref)`, kept within 0 and 1; an
+//! arriving packet is signalled with probability `p`. With a link capacity of `C` packets per
+//! second, at least `flows` (N) TCP flows and round trips of at most `rtt` (R), the gains follow
+//! from a linear model of TCP. Its slow pole is `z = 2 N / (R^2 C)`; the zero of the controller
+//! cancels it, and the loop gain is one at `omega = z`, or at `crossover / R`:
+//! `K = omega sqrt(1 + (omega R)^2) (2 N)^2 / (R C)^3`, `a = K (1 / z + 1 / (2 w))`,
+//! `b = K (1 / z - 1 / (2 w))`.
 //!
-//! *Parameters*: `q_ref` 50 packets, `w` 170 Hz, `a` 1.822e-5, `b` 1.816e-5, all of them ns-2's; or `flows` and `rtt` in place of `a` and `b`, with
-//! `crossover` in radians a round trip. `queue_in_bytes` measures the queue in `mean_pktsize`, `bytes` scales `p` by packet size, both off.
+//! *Parameters*: see `KINDS`. The defaults are those of ns-2. Instead of `a` and `b`, `flows` and
+//! `rtt` can be given, with `crossover` in radians per round trip. `queue_in_bytes` measures the
+//! queue in units of `mean_pktsize`, `bytes` scales `p` by packet size.
 //!
-//! *Departures*: gains given as numbers stay when the link's rate changes; gains from `flows` and `rtt` are worked out again, `p` and the last
-//! sample staying. Where `z` is above 0.5 / R the automatic crossover is 0.5 / R, which leaves 34 degrees of phase margin
-//! (our choice: beyond 0.86 there is none). `mean_pktsize` is ns-2's 500 bytes beside given gains and one MTU beside
-//! `flows`, as the gains go with the fourth power of C. While `p` is zero and nothing waits there are no samples: they would change nothing.
+//! *Deviations*: gains given as numbers stay when the rate of the link changes; gains from `flows`
+//! and `rtt` are recomputed, while `p` and the last sample stay. Where `z` is above 0.5 / R the
+//! automatic crossover is 0.5 / R, which leaves a phase margin of 34 degrees (our choice: beyond
+//! 0.86 there is none). `mean_pktsize` is ns-2's 500 bytes with given gains, and one MTU with
+//! `flows`, as the gains depend on the fourth power of C. While `p` is zero and nothing waits there
+//! are no samples, as they would change nothing.
 //!
-//! *Limits*: acts on the queue's length, so a change of rate changes the delay. From an empty queue `p` falls by `(a - b) q_ref` a
-//! sample, which is slow by design: 0.0005 a second with the defaults.
+//! *Limits*: controls the queue length, so a change of rate changes the delay. With an empty queue
+//! `p` falls by `(a - b) q_ref` per sample, which is slow by design: 0.0005 per second with the
+//! defaults.
 //!
 //! *Source*: Hollot, Misra, Towsley and Gong 2001; ns-2.35 for defaults.
 
@@ -25,7 +31,9 @@ mod design;
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Size, Unit, Value};
+use crate::spec::{
+    Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value,
+};
 use crate::tick::Tick;
 pub use design::{Gains, PiDesign};
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
@@ -33,26 +41,26 @@ use goodqueue_units::{Bytes, Duration, Instant, Rate};
 /// Where the gains come from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tuning {
-    /// These, whatever the link.
+    /// Given numbers, independent of the link.
     Fixed(Gains),
-    /// From the load, for the link's present rate.
+    /// Computed from the load for the present rate of the link.
     Designed(PiDesign),
 }
 
-/// PI's settings.
+/// Settings of PI.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PiParams {
-    /// Length to settle at.
+    /// Queue length to settle at.
     pub q_ref: Size,
-    /// Samples a second.
+    /// Samples per second.
     pub w: f64,
-    /// The gains, per packet.
+    /// Source of the gains, which are per packet.
     pub tuning: Tuning,
-    /// Scale the probability by packet size?
+    /// Whether the probability scales with packet size.
     pub bytes: bool,
-    /// Measure the queue in packets of `mean_pktsize` rather than in packets?
+    /// Whether the queue is measured in units of `mean_pktsize` instead of packets.
     pub queue_in_bytes: bool,
-    /// Size of the packets that byte modes and the design are about.
+    /// Packet size used by the byte modes and the design.
     pub mean_pktsize: Bytes,
     /// Largest packet without framing.
     pub mtu: Bytes,
@@ -61,7 +69,7 @@ pub struct PiParams {
 }
 
 impl Default for PiParams {
-    /// ns-2's, for packets of 1500 bytes at most.
+    /// The defaults of ns-2, for packets of at most 1500 bytes.
     fn default() -> Self {
         Self {
             q_ref: Size::Packets(50.0),
@@ -76,12 +84,12 @@ impl Default for PiParams {
     }
 }
 
-/// PI's state: one a queue.
+/// State of PI, one per queue.
 #[derive(Clone, Debug)]
 pub struct Pi {
     params: PiParams,
     gains: Gains,
-    /// In packets, or in packets of mean size.
+    /// Reference in packets, or in units of the mean size.
     q_ref: f64,
     q_old: f64,
     p: f64,
@@ -91,7 +99,7 @@ pub struct Pi {
 }
 
 impl Pi {
-    /// PI with these settings on a link of rate `rate`, awaiting its first packet.
+    /// Creates a PI with these settings on a link of rate `rate`, before its first packet.
     #[must_use]
     pub fn new(params: PiParams, rate: Option<Rate>) -> Self {
         let mut this = Self {
@@ -107,7 +115,7 @@ impl Pi {
         this
     }
 
-    /// The probability of a signal.
+    /// Probability of a signal.
     #[must_use]
     pub const fn probability(&self) -> f64 {
         self.p
@@ -119,7 +127,8 @@ impl Pi {
         self.gains
     }
 
-    /// Works out everything that depends on the link's rate. What needs a rate and has none keeps its value.
+    /// Recomputes everything that depends on the rate of the link. Settings that need a rate keep
+    /// their values while there is none.
     fn adopt(&mut self, rate: Option<Rate>) {
         let rate = rate.filter(|rate| !rate.is_zero());
         let PiParams { q_ref, mtu, mean_pktsize, overhead, w, .. } = self.params;
@@ -139,11 +148,7 @@ impl Pi {
     }
 
     fn length(&self, queue: QueueView) -> f64 {
-        if self.params.queue_in_bytes {
-            queue.backlog.get() as f64 * self.per_mean_size
-        } else {
-            queue.packets.get() as f64
-        }
+        if self.params.queue_in_bytes { queue.backlog.get() as f64 * self.per_mean_size } else { queue.packets.get() as f64 }
     }
 }
 
@@ -165,7 +170,7 @@ impl Aqm for Pi {
     }
 
     fn on_update(&mut self, env: &mut Env<'_>, _: Option<PacketView>, queue: QueueView) {
-        // A late sample is one sample: the queue's past lengths are not known.
+        // A late sample counts as one sample: past queue lengths are unknown.
         if self.tick.take(env.now) == 0 {
             return;
         }
@@ -186,11 +191,11 @@ impl Aqm for Pi {
 
 impl PiParams {
     fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        // Refuses a time on a link of unknown rate.
-        given.bytes("q_ref", link)?;
+        // Rejects a reference given as a time on a link of unknown rate.
+        given.bytes("q_ref", link.mtu, link.rate)?;
         let defaults = Self::default();
         let tuning = tuning(given, link)?;
-        let mean_pktsize = given.bytes("mean_pktsize", link)?.unwrap_or(match tuning {
+        let mean_pktsize = given.bytes("mean_pktsize", link.mtu, link.rate)?.unwrap_or(match tuning {
             Tuning::Fixed(_) => defaults.mean_pktsize,
             Tuning::Designed(_) => link.mtu,
         });
@@ -207,7 +212,7 @@ impl PiParams {
     }
 }
 
-/// Either `a` and `b`, or `flows` and `rtt`, or ns-2's gains.
+/// Reads either `a` and `b`, or `flows` and `rtt`, or falls back to the gains of ns-2.
 fn tuning(given: &Given<'_>, link: &LinkFacts) -> Result<Tuning, ParamError> {
     let fault = |param, message| Err(ParamError { param, message });
     let (a, b) = (given.number("a"), given.number("b"));
@@ -239,55 +244,77 @@ fn tuning(given: &Given<'_>, link: &LinkFacts) -> Result<Tuning, ParamError> {
 const NS2: &str = "ns-2.35";
 const HOLLOT: &str = "Hollot et al. 2001";
 
-const fn automatic(name: &'static str, unit: Unit, rule: &'static str, range: (f64, f64), doc: &'static str) -> ParamSpec {
-    ParamSpec { name, unit, default: ParamDefault::Auto(rule), range, doc, source: HOLLOT }
+const fn automatic(name: &'static str, unit: Unit, rule: &'static str, range: (f64, f64), doc: &'static str) -> Param {
+    Param::auto(name, unit, rule).within(range.0, range.1).about(doc).from_source(HOLLOT)
 }
 
-const fn switch(name: &'static str, doc: &'static str) -> ParamSpec {
+const fn switch(name: &'static str, doc: &'static str) -> Param {
     let default = ParamDefault::Value(Value::Switch(false));
-    ParamSpec { name, unit: Unit::Switch, default, range: (0.0, 1.0), doc, source: NS2 }
+    Param::new(name, Unit::Switch, default).about(doc).from_source(NS2)
 }
 
 impl Algorithm for Pi {
     const KINDS: &'static [KindSpec] = &[KindSpec {
-        kind: "pi",
-        summary: "A proportional-integral controller of the queue's length",
+        base: Kind {
+            kind: "pi",
+            aliases: &[],
+            title: "PI",
+            summary: "A proportional-integral controller of the queue's length",
+            params: &[
+                Param::size("q_ref", Size::Packets(50.0))
+                    .within(0.0, 1e12)
+                    .about("length to settle at")
+                    .from_source(NS2)
+                    .as_threshold(),
+                Param::number("w", 170.0).within(0.1, 1e5).about("samples a second").from_source(NS2),
+                automatic(
+                    "a",
+                    Unit::Number,
+                    "1.822e-5, or from flows and rtt",
+                    (1e-15, 10.0),
+                    "gain on the present length, per packet",
+                ),
+                automatic(
+                    "b",
+                    Unit::Number,
+                    "1.816e-5, or from flows and rtt",
+                    (0.0, 10.0),
+                    "gain on the last length, per packet, at most a",
+                ),
+                automatic(
+                    "flows",
+                    Unit::Number,
+                    "none: a and b hold",
+                    (0.1, 1e7),
+                    "least number of TCP flows, to work out the gains",
+                ),
+                automatic(
+                    "rtt",
+                    Unit::Duration,
+                    "none: a and b hold",
+                    (1e-6, 100.0),
+                    "longest round trip, to work out the gains",
+                ),
+                automatic(
+                    "crossover",
+                    Unit::Number,
+                    "that of TCP's slow pole, at most 0.5",
+                    (1e-6, 0.85),
+                    "speed of the loop, in radians a round trip",
+                ),
+                switch("bytes", "scale the probability by packet size"),
+                switch("queue_in_bytes", "measure the queue in packets of mean_pktsize"),
+                Param::auto("mean_pktsize", Unit::Size, "500 B; one MTU beside flows")
+                    .within(1.0, 65536.0)
+                    .about("size of the packets that byte modes and gains from flows are about")
+                    .from_source(NS2),
+            ],
+            source: "Hollot, Misra, Towsley and Gong 2001; ns-2.35",
+        },
+        family: Family::Pi,
         signal: "queue length, sampled; on arrival",
-        marks: true,
-        params: &[
-            ParamSpec {
-                name: "q_ref",
-                unit: Unit::Size,
-                default: ParamDefault::Value(Value::Size(Size::Packets(50.0))),
-                range: (0.0, 1e12),
-                doc: "length to settle at",
-                source: NS2,
-            },
-            ParamSpec {
-                name: "w",
-                unit: Unit::Number,
-                default: ParamDefault::Value(Value::Number(170.0)),
-                range: (0.1, 1e5),
-                doc: "samples a second",
-                source: NS2,
-            },
-            automatic("a", Unit::Number, "1.822e-5, or from flows and rtt", (1e-15, 10.0), "gain on the present length, per packet"),
-            automatic("b", Unit::Number, "1.816e-5, or from flows and rtt", (0.0, 10.0), "gain on the last length, per packet, at most a"),
-            automatic("flows", Unit::Number, "none: a and b hold", (0.1, 1e7), "least number of TCP flows, to work out the gains"),
-            automatic("rtt", Unit::Duration, "none: a and b hold", (1e-6, 100.0), "longest round trip, to work out the gains"),
-            automatic("crossover", Unit::Number, "that of TCP's slow pole, at most 0.5", (1e-6, 0.85), "speed of the loop, in radians a round trip"),
-            switch("bytes", "scale the probability by packet size"),
-            switch("queue_in_bytes", "measure the queue in packets of mean_pktsize"),
-            ParamSpec {
-                name: "mean_pktsize",
-                unit: Unit::Size,
-                default: ParamDefault::Auto("500 B; one MTU beside flows"),
-                range: (1.0, 65536.0),
-                doc: "size of the packets that byte modes and gains from flows are about",
-                source: NS2,
-            },
-        ],
-        source: "Hollot, Misra, Towsley and Gong 2001; ns-2.35",
+        marks: Marking::Possible,
+        weighs: false,
     }];
 
     fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {

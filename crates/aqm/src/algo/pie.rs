@@ -1,29 +1,33 @@
 //! PIE: a proportional-integral controller of queue delay that drops at random on arrival.
 //!
-//! *Signal*: queue delay, sampled every `t_update`: the sojourn time of the last departure, or the backlog over the measured
-//! departure rate; acts on arrival.
+//! *Signal*: the queue delay, sampled every `t_update`: the sojourn time of the latest departure,
+//! or the backlog over the measured departure rate; acts on arrival.
 //!
-//! *Law*: `p += scale(p) * (alpha * (delay - target) + beta * (delay - last delay))`, where `scale` shrinks the step while `p` is small;
-//! steps up are capped at 0.02 from `p >= 0.1`; `p *= 0.98` while there is no delay to speak of. A packet is signalled with
-//! probability `p`, but never before the probabilities of the packets since the last signal add up to 0.85, and always when they reach 8.5
-//! (de-randomisation). A burst of up to `max_burst` passes untouched after the controller woke or was at rest.
+//! *Law*: `p += scale(p) * (alpha * (delay - target) + beta * (delay - last delay))`, where `scale`
+//! shrinks the step while `p` is small; steps up are capped at 0.02 from `p >= 0.1`; `p *= 0.98`
+//! while the delay is negligible. A packet is signalled with probability `p`, but never before the
+//! probabilities of the packets since the last signal add up to 0.85, and always once they add up
+//! to 8.5 (de-randomisation). A burst of up to `max_burst` passes without signals after the
+//! controller wakes or rests.
 //!
-//! *Parameters*: `target` 15 ms, `t_update` 15 ms, `max_burst` 150 ms, `alpha` 1/8 Hz, `beta` 5/4 Hz, `mark_ecnth` 0.1,
-//! `mean_pktsize` one MTU, `dq_threshold` 16 KiB (RFC 8033 §4, §5); `estimator` `timestamp`; `derandomize`, `cap_drop`,
-//! `active_inactive` on, `bytes` off.
+//! *Parameters*: see `KINDS`. The defaults are those of RFC 8033 §4 and §5. With
+//! `arithmetic = linux` only the parameters that Linux has are accepted.
 //!
-//! *Departures*: the burst test comes before the de-randomising sum, so that the sum does not grow while bursts are allowed
-//! (Linux). The tests for rest and for the burst allowance run with the updates, as nothing they look at changes
-//! between; the controller rests only while less than a third of the limit waits, as it would wake at once otherwise. With
-//! `active_inactive` off the sum `p` decays only at zero delay (RFC 8033 appendix A), with it on below half the target (appendix B).
-//! A marked packet is queued. With time stamps and no departure since the last update the age of the head is the delay, so that a
-//! stalled link is seen.
+//! *Deviations*: the burst test comes before the sum of the de-randomisation, so the sum does not
+//! grow while bursts are allowed (as in Linux). The tests for rest and for the burst allowance run
+//! with the updates, as their inputs do not change in between. The controller rests only while less
+//! than a third of the limit waits, as it would wake at once otherwise. With `active_inactive` off,
+//! `p` decays only at zero delay (RFC 8033 appendix A); with it on, below half the target (appendix
+//! B). A marked packet is queued. With time stamps and no departure since the last update, the age
+//! of the head is the delay, so that a stalled link is noticed.
 //!
-//! With `arithmetic = linux` it is Linux's PIE, packet by packet ([`linux`] has its law): 56-bit probabilities, time in steps of 64 ns,
-//! no rest, 2 percentage points more a step above 250 ms of delay, and a burst allowance that departures use up.
+//! With `arithmetic = linux` the kind reproduces the PIE of Linux packet by packet (the law is in
+//! [`linux`]): 56-bit probabilities, time in steps of 64 ns, no rest, 2 percentage points per step
+//! more above 250 ms of delay, and a burst allowance that departures use up.
 //!
-//! *Limits*: never signals while two packets of `mean_pktsize` or less wait. Updates are aligned to a random phase
-//! drawn at the first arrival. Inside a fair queue the third of the limit that wakes it is one of the whole limit.
+//! *Limits*: never signals while two packets of `mean_pktsize` or less wait. Updates are aligned to
+//! a random phase, drawn at the first arrival. Within a fair queue the controller wakes at a third
+//! of the limit of the whole queue.
 //!
 //! *Source*: RFC 8033 §4, §5, appendices A and B.
 
@@ -33,12 +37,12 @@ pub(crate) mod params;
 pub use params::{Estimator, PieParams};
 
 use super::Algorithm;
-use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
+use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::queue::Limit;
-use crate::spec::{Given, KindSpec, LinkFacts, ParamError};
-use alloc::boxed::Box;
+use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, ParamError};
 use crate::steering::{Judgement, Pace, Steerable};
+use alloc::boxed::Box;
 use goodqueue_units::{Bytes, Duration, Instant, Packets};
 use linux::{LinuxPie, LinuxPieParams};
 
@@ -48,7 +52,8 @@ struct Meter {
     running: bool,
     since: Instant,
     departed: Bytes,
-    /// Mean time in seconds that `dq_threshold` bytes take to depart; zero before the first measurement.
+    /// Mean time in seconds in which `dq_threshold` bytes depart; zero before the first
+    /// measurement.
     mean_time: f64,
 }
 
@@ -65,8 +70,7 @@ impl Meter {
             if self.departed >= threshold {
                 let time = now.since(self.since).as_secs_f64();
                 let weight = Self::weight(threshold);
-                self.mean_time =
-                    if self.mean_time == 0.0 { time } else { time * weight + self.mean_time * (1.0 - weight) };
+                self.mean_time = if self.mean_time == 0.0 { time } else { time * weight + self.mean_time * (1.0 - weight) };
                 self.running = false;
             }
         }
@@ -76,23 +80,24 @@ impl Meter {
     }
 }
 
-/// PIE's state: one a queue. What each packet asks for comes first, then what an update does: in a fair queue of many flows that is one
-/// cache line and another.
+/// State of PIE, one per queue. The fields that each packet needs come first, then those of an
+/// update; with many flows in a fair queue each group is one cache line.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Pie {
-    /// Who decides instead, in Linux's arithmetic.
+    /// Decides instead when the arithmetic is that of Linux.
     linux: Option<Box<LinuxPie>>,
-    /// When the next update is due while active; `Instant::MAX` before the first arrival.
+    /// Time of the next update while active; `Instant::MAX` before the first arrival.
     tick: Instant,
-    /// Sojourn time of the last departure since the last update; `MAX` for none.
+    /// Sojourn time of the latest departure since the last update; `MAX` without one.
     last_sojourn: Duration,
-    /// Nothing can be signalled until the next update: the delay and `p` are small, or a burst is allowed.
+    /// Whether nothing can be signalled until the next update: the delay and `p` are small, or a
+    /// burst is allowed.
     lenient: bool,
     active: bool,
-    /// Updates would change nothing until a packet arrives.
+    /// Whether updates are suspended, as they would change nothing before the next arrival.
     dozing: bool,
-    /// The delay is learnt from time stamps, not from the departure rate.
+    /// Whether the delay comes from time stamps instead of the departure rate.
     by_timestamp: bool,
     p: f64,
     qdelay: Duration,
@@ -107,7 +112,7 @@ pub struct Pie {
 }
 
 impl Pie {
-    /// PIE with these settings, awaiting its first packet.
+    /// Creates a PIE with these settings, before its first packet.
     #[must_use]
     pub fn new(params: PieParams) -> Self {
         let third = |limit: u64| limit / 3 + u64::from(!limit.is_multiple_of(3));
@@ -134,13 +139,13 @@ impl Pie {
         }
     }
 
-    /// Linux's PIE with these settings.
+    /// Creates the PIE of Linux with these settings.
     #[must_use]
     pub fn linux(pie: LinuxPie) -> Self {
         Self { linux: Some(Box::new(pie)), ..Self::new(PieParams::default()) }
     }
 
-    /// The probability of a signal.
+    /// Probability of a signal.
     #[must_use]
     pub fn probability(&self) -> f64 {
         self.linux.as_ref().map_or(self.p, |linux| linux.probability())
@@ -173,7 +178,7 @@ impl Pie {
         if self.tick <= now {
             let period = self.params.t_update.as_nanos().max(1);
             let late = now.since(self.tick).as_nanos();
-            // Hardly ever so late that a division is needed.
+            // Updates are rarely late enough to need the division.
             let periods = if late < period { 1 } else { late / period + 1 };
             self.tick += Duration::ns(period) * periods;
         }
@@ -184,13 +189,13 @@ impl Pie {
         self.lenient = calm || !self.burst_allowance.is_zero();
     }
 
-    /// Is `delay` below half the target?
+    /// Whether `delay` is below half the target.
     #[inline]
     fn is_calm(&self, delay: Duration) -> bool {
         delay < self.params.target.div(2)
     }
 
-    /// Does chance, or the spacing of signals, pick this packet?
+    /// Whether the random draw, or the spacing of signals, selects this packet.
     #[inline(always)]
     fn picks(&mut self, env: &mut Env<'_>, len: Bytes) -> bool {
         let p = if self.params.bytes { self.p * (len.get() as f64 * self.per_mean_size) } else { self.p };
@@ -222,7 +227,7 @@ impl Pie {
         }
     }
 
-    /// The change of `p` when the delay went from `old` to `new`.
+    /// Change of `p` when the delay went from `old` to `new`.
     fn step(&self, old: Duration, new: Duration) -> f64 {
         let (old, new) = (old.as_secs_f64(), new.as_secs_f64());
         let raw = self.params.alpha * (new - self.params.target.as_secs_f64()) + self.params.beta * (new - old);
@@ -231,7 +236,7 @@ impl Pie {
     }
 }
 
-/// How much a step counts while `p` is small (RFC 8033 §5.1, extended downwards).
+/// Scale of a step while `p` is small (RFC 8033 §5.1, extended downwards).
 fn auto_tune(p: f64) -> f64 {
     match p {
         p if p < 1e-6 => 1.0 / 2048.0,
@@ -249,13 +254,14 @@ impl Steerable for Pie {
         self.params.target
     }
 
-    /// The probability stays, so that nothing jumps.
+    /// The probability stays, so that the output does not jump.
     fn move_setpoint(&mut self, setpoint: Duration) {
         self.params.target = setpoint;
         self.note_leniency();
     }
 
-    /// Signals come at random and often: only what several updates and a round trip have shown counts.
+    /// Signals are random and frequent: only the outcome of several updates and a round trip is
+    /// meaningful.
     fn pace(&self) -> Pace {
         let span = (self.params.t_update * 8).max(Duration::ms(100));
         Pace { look_every: span, raise_every: span, signal_remembered: span }
@@ -360,7 +366,8 @@ impl Aqm for Pie {
         }
         let old = self.qdelay;
         let new = self.measure(env.now, head, queue);
-        // Below the target and falling there is no step up, and from zero none down. In a fair queue most updates are of this kind.
+        // Below the target and falling there is no step up, and from zero none down. In a fair
+        // queue this is the most frequent update.
         let stays_zero = self.p == 0.0 && new <= self.params.target && new <= old;
         let mut p = if stays_zero { 0.0 } else { self.p + self.step(old, new) };
         let calm = self.is_calm(old) && self.is_calm(new);
@@ -393,27 +400,33 @@ impl Aqm for Pie {
 
 impl Algorithm for Pie {
     const KINDS: &'static [KindSpec] = &[KindSpec {
-        kind: "pie",
-        summary: "Controls queue delay by a drop probability that a proportional-integral law adapts",
+        base: Kind {
+            kind: "pie",
+            aliases: &[],
+            title: "PIE",
+            summary: "Controls queue delay by a drop probability that a proportional-integral law adapts",
+            params: &[
+                params::TARGET,
+                params::T_UPDATE,
+                params::MAX_BURST,
+                params::ALPHA,
+                params::BETA,
+                params::MARK_ECNTH,
+                params::MEAN_PKTSIZE,
+                params::DQ_THRESHOLD,
+                params::ESTIMATOR,
+                params::DERANDOMIZE,
+                params::CAP_DROP,
+                params::ACTIVE_INACTIVE,
+                params::BYTES,
+                ARITHMETIC,
+            ],
+            source: "RFC 8033",
+        },
+        family: Family::Pi,
         signal: "queue delay, on arrival",
-        marks: true,
-        params: &[
-            params::TARGET,
-            params::T_UPDATE,
-            params::MAX_BURST,
-            params::ALPHA,
-            params::BETA,
-            params::MARK_ECNTH,
-            params::MEAN_PKTSIZE,
-            params::DQ_THRESHOLD,
-            params::ESTIMATOR,
-            params::DERANDOMIZE,
-            params::CAP_DROP,
-            params::ACTIVE_INACTIVE,
-            params::BYTES,
-            ARITHMETIC,
-        ],
-        source: "RFC 8033",
+        marks: Marking::Possible,
+        weighs: false,
     }];
 
     fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
@@ -469,8 +482,12 @@ mod tests {
         let mut pie = Pie::new(PieParams { dozes: true, ..PieParams::default() });
         let mut rng = goodqueue_units::Rng::new(1);
         let mut arrive = |pie: &mut Pie, now| {
-            let packet =
-                PacketView { len: Bytes::new(1500), ecn: goodqueue_units::Ecn::NotEct, flow: crate::FlowHash(0), enqueued_at: now };
+            let packet = PacketView {
+                len: Bytes::new(1500),
+                ecn: goodqueue_units::Ecn::NotEct,
+                flow: crate::FlowHash(0),
+                enqueued_at: now,
+            };
             let mut env = Env { now, link_rate: None, overhead: Bytes::ZERO, rng: &mut rng };
             assert_eq!(pie.on_arrival(&mut env, packet, QueueView::default()), Verdict::Pass);
         };
@@ -499,7 +516,8 @@ mod tests {
                 gaps.push(core::mem::take(&mut gap));
             }
         }
-        // 0.85 / 0.1 and 8.5 / 0.1 packets; sums of tenths fall short of whole numbers by rounding, at most once.
+        // 0.85 / 0.1 and 8.5 / 0.1 packets; sums of tenths fall short of whole numbers by rounding,
+        // at most once.
         assert!(gaps.iter().all(|gap| (9..=86).contains(gap)), "{:?}", gaps.iter().max());
         assert_eq!(gaps.iter().min(), Some(&9));
     }

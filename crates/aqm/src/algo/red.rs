@@ -1,34 +1,42 @@
-//! RED and Adaptive RED: signals at random by an average of the queue length.
+//! RED and Adaptive RED: random signals by an average of the queue length.
 //!
 //! *Signal*: an exponentially weighted average of the queue length at arrivals; acts on arrival.
 //!
-//! *Law*: `avg = (1 - w_q) avg + w_q q`, decayed for idle times as if small packets had passed. From `min_th` on packets are
-//! signalled with a probability that rises to `max_p` at `max_th`, then to 1 at twice `max_th` (`gentle`) or at once; spacing by
-//! the count of packets since the last signal turns geometric gaps into even ones, with `wait` into gaps of at least
-//! `1 / probability`. Adaptive RED moves `max_p` so that the average stays in the middle fifth between the thresholds: every `interval`
-//! up by `min(alpha, max_p / 4)` or down by the factor `beta`, within `bottom` to `top`.
+//! *Law*: `avg = (1 - w_q) avg + w_q q`, decayed over idle times as if small packets had passed.
+//! From `min_th` on, packets are signalled with a probability that rises to `max_p` at `max_th`,
+//! and then to 1 at twice `max_th` (`gentle`) or at once. Spacing by the number of packets since
+//! the last signal turns geometric gaps into even ones; with `wait`, gaps are at least
+//! `1 / probability`. Adaptive RED moves `max_p` so that the average stays in the middle fifth
+//! between the thresholds: every `interval` up by `min(alpha, max_p / 4)` or down by the factor
+//! `beta`, within `bottom` to `top`.
 //!
-//! *Parameters*: see [`RedParams`]; defaults are ns-2's (`gentle`, `wait`, automatic thresholds and weight), but in packets.
-//! With `ptc` the link's rate in packets of `mean_pktsize` a second and `d` its delay in seconds, automatic means
-//! `min_th = max(5, targetdelay ptc / 2)`, `max_th = 3 min_th`, `bottom = min(0.01, 80000 bit/s / rate)` and
-//! `w_q = 1 - exp(-1 / (10 rtt ptc))` with `rtt = max(0.1, 3 (d + 1 / ptc))`; `auto_w_q` chooses `1 - exp(-1 / ptc)` (the
-//! Adaptive RED report) or `1 - exp(-10 / ptc)` instead.
+//! *Parameters*: see `KINDS`. The defaults are those of ns-2 (`gentle`, `wait`, automatic
+//! thresholds and weight), but in packets. Let `ptc` be the rate of the link in packets of
+//! `mean_pktsize` per second and `d` its delay in seconds. Automatic values are then
+//! `min_th = max(5, targetdelay ptc / 2)`, `max_th = 3 min_th`,
+//! `bottom = min(0.01, 80000 bit/s / rate)` and `w_q = 1 - exp(-1 / (10 rtt ptc))` with
+//! `rtt = max(0.1, 3 (d + 1 / ptc))`; `auto_w_q` selects `1 - exp(-1 / ptc)` (the Adaptive RED
+//! report) or `1 - exp(-10 / ptc)` instead.
 //!
-//! *Departures*: ns-2 works these out once; here they follow the link's rate, the average and `max_p` staying
-//! (`legacy_static` keeps ns-2's way). ns-2 draws the gentle line from the first `max_p`, here it is the present one. A link of
-//! rate zero keeps what was known, at first 5 and 15 packets and 0.002. Sizes given in packets count as one MTU each where the
-//! average is in bytes, automatic ones as `mean_pktsize`. A silence counts from when the last waiting packet leaves the queue; ns-2 and
-//! Linux wait until the link asks in vain, a packet time later. An overflow leaves the count since the last signal as it is, in ns-2 it
-//! starts again. In byte mode ns-2 rounds that count down to whole packets. Without `use_mark_p` ns-2
-//! drops everything where the ramp has reached 1; here that takes `harddrop`, which begins at `max_th` (RFC 3168 §7, Linux).
+//! *Deviations*: ns-2 computes the automatic values once; here they follow the rate of the link,
+//! while the average and `max_p` stay (`legacy_static` keeps ns-2's way). ns-2 draws the gentle
+//! line from the first `max_p`; here it starts at the present one. At rate zero the automatic
+//! values stay as they were, initially 5 and 15 packets and 0.002. Where the average is in bytes,
+//! sizes given in packets count as one MTU each and automatic ones as `mean_pktsize`. Idle time
+//! starts when the last waiting packet leaves the queue; in ns-2 and Linux it starts when the link
+//! finds the queue empty, one packet time later. An overflow leaves the count since the last signal
+//! unchanged; in ns-2 it resets it. In byte mode ns-2 rounds that count down to whole packets.
+//! Without `use_mark_p` ns-2 drops every packet where the ramp has reached 1; here this requires
+//! `harddrop`, which starts at `max_th` (RFC 3168 §7, Linux).
 //!
-//! With `arithmetic = linux` it is Linux's RED, packet by packet ([`linux`] has its law): integers, no gentle line, no waiting, and a new
-//! random number only after a signal.
+//! With `arithmetic = linux` the kind reproduces the RED of Linux packet by packet (the law is in
+//! [`linux`]): integers, no gentle line, no `wait`, and a new random number only after a signal.
 //!
-//! *Limits*: with `use_mark_p` ECN-capable packets are dropped once the probability reaches `mark_p`. Nothing is signalled
-//! while one packet waits.
+//! *Limits*: with `use_mark_p`, ECN-capable packets are dropped once the probability reaches
+//! `mark_p`. Nothing is signalled while one packet waits.
 //!
-//! *Source*: Floyd and Jacobson 1993; Feng et al. 1999; Floyd, Gummadi and Shenker 2001; RFC 3168 §7; ns-2.35 for defaults and automatic settings.
+//! *Source*: Floyd and Jacobson 1993; Feng et al. 1999; Floyd, Gummadi and Shenker 2001; RFC 3168
+//! §7; ns-2.35 for the defaults and automatic settings.
 
 pub mod linux;
 mod params;
@@ -43,7 +51,7 @@ use goodqueue_units::{Instant, Rate};
 pub use params::{Adaptation, Facts, RedParams, WeightRule};
 use params::{KINDS, Settings};
 
-/// Where the average stands.
+/// Position of the average relative to the thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Zone {
     Below,
@@ -51,7 +59,7 @@ pub(super) enum Zone {
     Above,
 }
 
-/// RED's state: one a queue.
+/// State of RED, one per queue.
 #[derive(Clone, Debug)]
 pub struct Red {
     params: RedParams,
@@ -59,21 +67,21 @@ pub struct Red {
     settings: Settings,
     avg: f64,
     max_p: f64,
-    /// Packets since the last signal or the entry into the band.
+    /// Packets since the last signal, or since the average entered the band.
     count: f64,
     count_bytes: f64,
-    /// The average was at or above `min_th` at the last arrival.
+    /// Whether the average was at or above `min_th` at the last arrival.
     in_band: bool,
-    /// Since when the queue is empty; `Instant::MAX` while it is not.
+    /// Time since which the queue is empty; `Instant::MAX` while it is not.
     idle_since: Instant,
     adapted_at: Instant,
     zone: Zone,
-    /// Who decides instead, in Linux's arithmetic.
+    /// Decides instead when the arithmetic is that of Linux.
     linux: Option<Box<LinuxRed>>,
 }
 
 impl Red {
-    /// RED with these settings on a link with these facts.
+    /// Creates a RED with these settings on a link with these facts.
     #[must_use]
     pub fn new(params: RedParams, facts: Facts) -> Self {
         let mut settings = Settings::new(&params);
@@ -94,7 +102,7 @@ impl Red {
         }
     }
 
-    /// Are the thresholds, automatic ones included, in order?
+    /// Checks that the thresholds, automatic ones included, are in order.
     pub(super) fn check_thresholds(&self) -> Result<(), ParamError> {
         let Settings { min_th, max_th, .. } = self.settings;
         if max_th >= min_th {
@@ -105,19 +113,19 @@ impl Red {
         Err(ParamError { param: "max_th", message })
     }
 
-    /// The average queue length, in packets or bytes as configured.
+    /// Average queue length, in packets or bytes as configured.
     #[must_use]
     pub fn average(&self) -> f64 {
         self.linux.as_ref().map_or(self.avg, |linux| linux.average())
     }
 
-    /// The probability reached at `max_th`, as adapted.
+    /// Present probability at `max_th`.
     #[must_use]
     pub const fn max_p(&self) -> f64 {
         self.max_p
     }
 
-    /// The probability before spacing, by the average.
+    /// Probability before spacing, as a function of the average.
     fn ramp(&self) -> f64 {
         let Settings { min_th, max_th, per_band, per_max_th, .. } = self.settings;
         if self.avg < min_th {
@@ -131,9 +139,9 @@ impl Red {
         }
     }
 
-    /// The probability for this packet: `p` spaced by what passed since the last signal.
+    /// Probability for this packet: `p` spaced by the packets since the last signal.
     fn spread(&self, p: f64, len: f64) -> f64 {
-        // What is certain is so for small packets too.
+        // A certain signal is certain for small packets, too.
         if p >= 1.0 {
             return 1.0;
         }
@@ -148,10 +156,11 @@ impl Red {
         if self.params.bytes && spaced < 1.0 { spaced * (len * self.settings.per_mean_size) } else { spaced }
     }
 
-    /// Lets the average forget an idle time, as if `ptc` small packets a second had met an empty queue.
+    /// Decays the average over an idle time as if `ptc` small packets per second had met an empty
+    /// queue.
     #[cold]
     fn wake_up(&mut self, now: Instant) {
-        // From 10^7 packets on nothing of the average is left; the cap keeps the work bounded for any clock.
+        // After 10^7 packets nothing of the average is left; the cap bounds the work for any clock.
         let missed = (now.since(self.idle_since).as_secs_f64() * self.settings.ptc).min(1e7) as u32;
         self.avg *= power(self.settings.keep, missed);
         self.idle_since = Instant::MAX;
@@ -203,7 +212,8 @@ impl Red {
         self.zone = zone;
     }
 
-    /// Takes in an arrival that finds `queue`. Where does the average stand then, the thresholds belonging to the zones below them?
+    /// Updates the average at an arrival that finds `queue` and returns its zone. A threshold
+    /// belongs to the zone below it.
     pub(super) fn locate(&mut self, now: Instant, queue: QueueView) -> Zone {
         self.update_average(now, queue);
         if self.avg <= self.settings.min_th {
@@ -215,7 +225,7 @@ impl Red {
         }
     }
 
-    /// The next packet with the average in the band is its first.
+    /// Leaves the band: the next packet with the average in the band counts as the first.
     pub(super) fn leave_band(&mut self) {
         self.in_band = false;
     }
@@ -226,7 +236,7 @@ impl Red {
         self.count_bytes += len;
     }
 
-    /// With the average in the band: the verdict.
+    /// Verdict for a packet while the average is in the band.
     pub(super) fn judge_in_band(&mut self, env: &mut Env<'_>, len: f64) -> Verdict {
         if !self.in_band {
             self.in_band = true;
@@ -249,7 +259,8 @@ impl Red {
     }
 }
 
-/// `base` to a whole power by squaring: the same bits everywhere, and at most 48 multiplications for the powers used here.
+/// `base` to a whole power by squaring: bit-identical on all platforms, with at most 48
+/// multiplications for the powers used here.
 fn power(mut base: f64, mut exponent: u32) -> f64 {
     let mut result = 1.0;
     while exponent > 0 {
@@ -279,7 +290,8 @@ impl Aqm for Red {
         }
     }
 
-    /// The average sees every arrival, and a signal that would have been given counts as given by the drop.
+    /// The average counts every arrival. A packet that would have been signalled counts as
+    /// signalled by the drop.
     fn on_overflow(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) {
         let _forced_anyway = self.on_arrival(env, packet, queue);
     }
@@ -319,7 +331,8 @@ impl Algorithm for Red {
 }
 
 impl Facts {
-    /// Packets of mean size the link carries a second, unless it is down or its rate is unknown.
+    /// Packets of mean size that the link carries per second; `None` while it is down or its rate
+    /// is unknown.
     fn packets_a_second(&self, mean_pktsize: f64) -> Option<f64> {
         self.rate.filter(|rate| !rate.is_zero()).map(|rate: Rate| rate.as_bytes_s_f64() / mean_pktsize)
     }

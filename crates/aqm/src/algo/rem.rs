@@ -1,67 +1,75 @@
-//! REM: a price that rises while more arrives than leaves or more waits than should, and a signal probability exponential in it.
+//! REM (Random Exponential Marking): a price that rises while more packets arrive than leave or
+//! more wait than wanted, and a signal probability that is exponential in the price.
 //!
-//! *Signal*: arrivals and queue length, once every `t_update`; ECN-capable packets are marked on departure, others dropped on
-//! arrival.
+//! *Signal*: arrivals and queue length, once per `t_update`; ECN-capable packets are marked on
+//! departure, others are dropped on arrival.
 //!
-//! *Law*: `price += gamma (x + alpha (q - b_star) - c)`, never below zero, where `x` counts the packets that arrived in this period, dropped
-//! ones too, `c` those the link could send in it and `q` those that wait. A packet is signalled with probability `1 - phi^-price`, so that
-//! the probability of getting through several queues depends on the sum of their prices.
+//! *Law*: `price += gamma (x + alpha (q - b_star) - c)`, never below zero. `x` counts the packets
+//! that arrived in this period, dropped ones included, `c` those that the link could send in it,
+//! and `q` those that wait. A packet is signalled with probability `1 - phi^-price`, so that the
+//! probability of passing several queues depends on the sum of their prices.
 //!
-//! *Parameters*: `gamma` 0.001, `phi` 1.001, `alpha` 0.1, `b_star` 20 packets, `t_update` 2 ms, `inw` 1 (weight of this period's arrivals in `x`),
-//! `mean_pktsize` 1000 bytes, which `c` is in; `bytes` counts in packets of that size and scales the probability by packet size, off. All are
-//! ns-2's.
+//! *Parameters*: see `KINDS`. The defaults are those of ns-2. `inw` is the weight of this period's
+//! arrivals in `x`; `c` is in packets of `mean_pktsize`; `bytes` counts in packets of that size and
+//! scales the probability by packet size.
 //!
-//! *Departures*: ns-2 marks on departure and then never drops a Not-ECT packet, or drops on arrival and never marks; here each packet is
-//! treated as it can be, and `legacy` never drops. `c` counts framing. The price stops at `ln(1e6) / ln(phi)`, a
-//! probability of 0.999999, as a link that is down would raise it for ever. An update that comes late counts all periods it covers in `c`.
-//! While the price and the smoothed arrivals are zero and nothing waits there are no updates: they would change nothing.
+//! *Deviations*: ns-2 either marks on departure and never drops a Not-ECT packet, or drops on
+//! arrival and never marks. Here the ECN codepoint of each packet decides, and `legacy` never
+//! drops. `c` includes framing. The price is bounded by `ln(1e6) / ln(phi)`, a probability of
+//! 0.999999, since a link that is down would otherwise raise it without end. A late update counts
+//! in `c` all periods it covers. While the price and the smoothed arrivals are zero and nothing
+//! waits there are no updates, as they would change nothing.
 //!
-//! *Limits*: needs the link's rate. Without packets of `mean_pktsize` on the link the queue settles beside `b_star`, as `c` is not what the
-//! link sends; `bytes` mends that. With these gains the price moves by 5 a second at 100 packets too many, so that a tenth of
-//! signals takes 20 s to reach.
+//! *Limits*: needs the rate of the link. If packets differ from `mean_pktsize`, the queue settles
+//! away from `b_star`, since `c` is then not the number of packets that the link sends; `bytes`
+//! corrects this. With the default gains, 100 packets too many move the price by 5 per second, so
+//! that a signal probability of a tenth takes 20 s to reach.
 //!
-//! *Source*: Athuraliya, Li, Low and Yin 2001; ns-2.35 for defaults and the place of signals.
+//! *Source*: Athuraliya, Li, Low and Yin 2001; ns-2.35 for the defaults and where signals are
+//! given.
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::math::{expm1, log};
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Size, Unit, Value};
+use crate::spec::{
+    Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value,
+};
 use crate::tick::Tick;
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
 
-/// Logarithm of the odds of getting through at the highest price.
+/// Inverse of the probability of passing at the highest price.
 const MOST: f64 = 1e6;
 
-/// What happens to Not-ECT packets.
+/// How Not-ECT packets are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NotEctFate {
-    /// They are dropped on arrival with the same probability.
+    /// Dropped on arrival with the same probability.
     #[default]
     Drop,
-    /// They pass, as in ns-2 with marking on.
+    /// Never dropped, as in ns-2 with marking on.
     Pass,
 }
 
-/// REM's settings.
+/// Settings of REM.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RemParams {
     /// Gain of the price.
     pub gamma: f64,
     /// Base of the probability, above one.
     pub phi: f64,
-    /// Weight of waiting packets against arriving ones.
+    /// Weight of waiting packets relative to arriving ones.
     pub alpha: f64,
-    /// Length to settle at.
+    /// Queue length to settle at.
     pub b_star: Size,
     /// Time between updates.
     pub t_update: Duration,
     /// Weight of a period's arrivals in their average.
     pub inw: f64,
-    /// Size of the packets that the link's rate is counted in.
+    /// Packet size in which the rate of the link is counted.
     pub mean_pktsize: Bytes,
-    /// Count in packets of `mean_pktsize` and scale the probability by packet size?
+    /// Whether packets of `mean_pktsize` are counted and the probability scales with packet size.
     pub bytes: bool,
-    /// What happens to Not-ECT packets.
+    /// How Not-ECT packets are treated.
     pub not_ect: NotEctFate,
     /// Largest packet without framing.
     pub mtu: Bytes,
@@ -70,7 +78,7 @@ pub struct RemParams {
 }
 
 impl Default for RemParams {
-    /// ns-2's, for packets of 1500 bytes at most.
+    /// The defaults of ns-2, for packets of at most 1500 bytes.
     fn default() -> Self {
         Self {
             gamma: 0.001,
@@ -88,18 +96,18 @@ impl Default for RemParams {
     }
 }
 
-/// REM's state: one a queue.
+/// State of REM, one per queue.
 #[derive(Clone, Debug)]
 pub struct Rem {
     params: RemParams,
-    /// In packets, or in packets of mean size.
+    /// Target in packets, or in packets of mean size.
     b_star: f64,
-    /// Packets of mean size the link sends in a period; zero while it is down.
+    /// Packets of mean size that the link sends per period; zero while it is down.
     c: f64,
     ln_phi: f64,
     highest: f64,
     per_mean_size: f64,
-    /// As `per_mean_size`, framing included.
+    /// Like `per_mean_size`, with framing.
     per_mean_wire: f64,
     price: f64,
     p: f64,
@@ -110,7 +118,7 @@ pub struct Rem {
 }
 
 impl Rem {
-    /// REM with these settings on a link of rate `rate`, awaiting its first packet.
+    /// Creates a REM with these settings on a link of rate `rate`, before its first packet.
     #[must_use]
     pub fn new(params: RemParams, rate: Option<Rate>) -> Self {
         let ln_phi = log(params.phi);
@@ -133,19 +141,20 @@ impl Rem {
         this
     }
 
-    /// The price.
+    /// Present price.
     #[must_use]
     pub const fn price(&self) -> f64 {
         self.price
     }
 
-    /// The probability of a signal.
+    /// Probability of a signal.
     #[must_use]
     pub const fn probability(&self) -> f64 {
         self.p
     }
 
-    /// Works out everything that depends on the link's rate. An unknown rate keeps what was known.
+    /// Recomputes everything that depends on the rate of the link. While the rate is unknown all
+    /// values stay.
     fn adopt(&mut self, rate: Option<Rate>) {
         let RemParams { b_star, t_update, mtu, bytes, .. } = self.params;
         if let Some(rate) = rate {
@@ -226,44 +235,51 @@ impl Aqm for Rem {
 
 const NS2: &str = "ns-2.35";
 
-const fn number(name: &'static str, default: f64, range: (f64, f64), doc: &'static str) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Number, default: ParamDefault::Value(Value::Number(default)), range, doc, source: NS2 }
+const fn number(name: &'static str, default: f64, range: (f64, f64), doc: &'static str) -> Param {
+    Param::number(name, default).within(range.0, range.1).about(doc).from_source(NS2)
 }
 
-const fn size(name: &'static str, default: Size, range: (f64, f64), doc: &'static str) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Size, default: ParamDefault::Value(Value::Size(default)), range, doc, source: NS2 }
+const fn size(name: &'static str, default: Size, range: (f64, f64), doc: &'static str) -> Param {
+    Param::size(name, default).within(range.0, range.1).about(doc).from_source(NS2)
 }
 
-const fn switch(name: &'static str, doc: &'static str) -> ParamSpec {
+const fn switch(name: &'static str, doc: &'static str) -> Param {
     let default = ParamDefault::Value(Value::Switch(false));
-    ParamSpec { name, unit: Unit::Switch, default, range: (0.0, 1.0), doc, source: NS2 }
+    Param::new(name, Unit::Switch, default).about(doc).from_source(NS2)
 }
 
 impl Algorithm for Rem {
     const KINDS: &'static [KindSpec] = &[KindSpec {
-        kind: "rem",
-        summary: "A price of arrivals above capacity and packets above a target; signals exponential in it",
+        base: Kind {
+            kind: "rem",
+            aliases: &[],
+            title: "REM",
+            summary: "A price of arrivals above capacity and packets above a target; signals exponential in it",
+            params: &[
+                number("gamma", 0.001, (1e-9, 1e3), "gain of the price"),
+                number("phi", 1.001, (1.000_000_001, 1e3), "base of the probability 1 - phi^-price"),
+                number("alpha", 0.1, (0.0, 1e3), "weight of waiting packets against arriving ones"),
+                size("b_star", Size::Packets(20.0), (0.0, 1e12), "length to settle at").as_threshold(),
+                Param::duration("t_update", Duration::ms(2))
+                    .within(1e-6, 10.0)
+                    .about("time between updates of the price")
+                    .from_source(NS2),
+                number("inw", 1.0, (1e-6, 1.0), "weight of a period's arrivals in their average"),
+                size(
+                    "mean_pktsize",
+                    Size::Bytes(1000.0),
+                    (1.0, 65536.0),
+                    "size of the packets that the link's rate is counted in",
+                ),
+                switch("bytes", "count in packets of mean_pktsize and scale the probability by packet size"),
+                switch("legacy", "never drop: Not-ECT packets pass, as in ns-2 with marking on"),
+            ],
+            source: "Athuraliya, Li, Low and Yin 2001; ns-2.35",
+        },
+        family: Family::VirtualQueue,
         signal: "arrivals and queue length, sampled; on departure where it marks, on arrival where it drops",
-        marks: true,
-        params: &[
-            number("gamma", 0.001, (1e-9, 1e3), "gain of the price"),
-            number("phi", 1.001, (1.000_000_001, 1e3), "base of the probability 1 - phi^-price"),
-            number("alpha", 0.1, (0.0, 1e3), "weight of waiting packets against arriving ones"),
-            size("b_star", Size::Packets(20.0), (0.0, 1e12), "length to settle at"),
-            ParamSpec {
-                name: "t_update",
-                unit: Unit::Duration,
-                default: ParamDefault::Value(Value::Duration(Duration::ms(2))),
-                range: (1e-6, 10.0),
-                doc: "time between updates of the price",
-                source: NS2,
-            },
-            number("inw", 1.0, (1e-6, 1.0), "weight of a period's arrivals in their average"),
-            size("mean_pktsize", Size::Bytes(1000.0), (1.0, 65536.0), "size of the packets that the link's rate is counted in"),
-            switch("bytes", "count in packets of mean_pktsize and scale the probability by packet size"),
-            switch("legacy", "never drop: Not-ECT packets pass, as in ns-2 with marking on"),
-        ],
-        source: "Athuraliya, Li, Low and Yin 2001; ns-2.35",
+        marks: Marking::Possible,
+        weighs: false,
     }];
 
     fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
@@ -280,7 +296,7 @@ impl Algorithm for Rem {
                 b_star: given.size("b_star").unwrap_or(defaults.b_star),
                 t_update: given.duration("t_update").unwrap_or(defaults.t_update),
                 inw: given.number("inw").unwrap_or(defaults.inw),
-                mean_pktsize: given.bytes("mean_pktsize", link)?.unwrap_or(defaults.mean_pktsize),
+                mean_pktsize: given.bytes("mean_pktsize", link.mtu, link.rate)?.unwrap_or(defaults.mean_pktsize),
                 bytes: given.switch("bytes").unwrap_or(defaults.bytes),
                 not_ect: if given.switch("legacy") == Some(true) { NotEctFate::Pass } else { NotEctFate::Drop },
                 mtu: link.mtu,
@@ -306,7 +322,7 @@ mod tests {
         rem
     }
 
-    /// The update `late` periods after its time.
+    /// Runs the update `late` periods after its time.
     fn update(rem: &mut Rem, waiting: u64, late: u64) {
         let now = rem.next_update().expect("running") + Duration::ms(2) * late;
         let mut rng = Rng::new(1);
@@ -336,7 +352,7 @@ mod tests {
         }
     }
 
-    /// Two queues in a row let through what one with the sum of their prices does.
+    /// Two queues in a row let through what one queue with the sum of their prices does.
     #[test]
     fn prices_add_up_along_a_path() {
         let through = |price| 1.0 - probability(price, log(1.001));

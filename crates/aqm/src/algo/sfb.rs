@@ -1,35 +1,43 @@
-//! SFB (stochastic fair BLUE): a Bloom filter of BLUE probabilities finds flows that do not respond, and holds them to a trickle.
+//! SFB (Stochastic Fair BLUE): a Bloom filter of BLUE probabilities that finds unresponsive flows
+//! and limits them to a trickle.
 //!
-//! *Signal*: how many packets of a flow's bins wait. Acts on arrival.
+//! *Signal*: the number of waiting packets in the bins of a flow. Acts on arrival.
 //!
-//! *Law*: a salted hash maps a flow to one of 16 bins on each of 8 levels; each bin counts its waiting packets and has a probability. At
-//! an arrival a bin's probability falls by `d2` where nothing of it waits, and rises by `d1` where `bin_size` packets or more do. Then, with
-//! the smallest of the 8 counts and probabilities: from `max` waiting packets on the packet is dropped; at probability 1
-//! the flow does not respond, and passes at `penalty_rate` packets a second with bursts of `penalty_burst`; otherwise it is signalled with the
-//! probability `p`, and dropped even if ECN-capable with probability `2 (p - 1/2)` where that is above zero. Two flows share
-//! all their bins by bad luck only; to bound its time the salt is renewed every `rehash`, and during the last `warmup` of it
-//! flows that do not respond raise the probabilities of the next table, too.
+//! *Law*: on each of 8 levels a salted hash maps a flow to one of 16 bins; each bin counts its
+//! waiting packets and has a probability. At an arrival the probability of a bin falls by `d2` if
+//! none of its packets wait, and rises by `d1` if `bin_size` or more do. The smallest of the 8
+//! counts and the smallest of the 8 probabilities then decide: from `max` waiting packets on the
+//! packet is dropped. At probability 1 the flow is unresponsive, and all such flows together pass
+//! at `penalty_rate` packets per second with bursts of `penalty_burst`. Otherwise the packet is
+//! signalled with probability `p`, and dropped even if ECN-capable with probability `2 (p - 1/2)`
+//! if that is positive. Two flows rarely share all their bins; to end such a collision the salt is
+//! renewed every `rehash`, and during the last `warmup` before that unresponsive flows raise the
+//! probabilities of the next table, too.
 //!
-//! *Parameters*: Linux's: `bin_size` 20 and `max` 25 packets, `d1` 0.001, `d2` 1/6000, `penalty_rate` 10 packets a second,
-//! `penalty_burst` 20, `rehash` 600 s (0: never), `warmup` 60 s.
+//! *Parameters*: see `KINDS`. The defaults are those of Linux. A `rehash` of zero never renews the
+//! salt.
 //!
-//! *Departures*: no freeze time, as in Linux; the authors' BLUE has one. The next table begins empty, where Linux has it begin with what it held when it
-//! was last in use. It counts every packet accepted during the warm-up, not only those of flows that do not respond, so that it knows the true
-//! backlog when its turn comes. The trickle is a plain token bucket; Linux empties its bucket at each refusal. With `arithmetic = linux` it is
-//! Linux's SFB, packet by packet ([`linux`] has its law): probabilities of 16 bits, ticks of 1 ms, tables that keep what they held.
+//! *Deviations*: no freeze time, as in Linux; the BLUE of the authors has one. The next table
+//! starts empty; in Linux it starts with what it held when it was last in use. It counts every
+//! packet accepted during the warm-up, not only those of unresponsive flows, so that it knows the
+//! true backlog when it takes over. The trickle is a plain token bucket; Linux empties its bucket
+//! at each refusal. With `arithmetic = linux` the kind reproduces the SFB of Linux packet by packet
+//! (the law is in [`linux`]): 16-bit probabilities, ticks of 1 ms, tables that keep their contents.
 //!
-//! *Limits*: packets must leave in the order they came. With all bins of a level in use by flows that do not respond, everyone is one of them: many such
-//! flows need other means. A queue limit below some 16 `bin_size` packets is hit before many flows are told apart. Inside a fair queue there is
-//! nobody to tell apart.
+//! *Limits*: packets must leave in the order in which they arrived. When unresponsive flows occupy
+//! all bins of a level, every flow counts as unresponsive, so many such flows need other means. A
+//! queue limit below about 16 `bin_size` packets is reached before many flows can be told apart.
+//! Within a fair queue there is only one flow and nothing to tell apart.
 //!
-//! *Source*: Feng, Kandlur, Saha and Shin 2001; Linux sch_sfb for defaults, order of rules and marking.
+//! *Source*: Feng, Kandlur, Saha and Shin 2001; Linux sch_sfb for the defaults, the order of the
+//! rules and marking.
 
 pub mod linux;
 
 use super::Algorithm;
-use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::aqm::{Aqm, Env, FlowHash, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
+use crate::arithmetic::{ARITHMETIC, Arithmetic};
+use crate::spec::{Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
 use alloc::boxed::Box;
 use goodqueue_units::{Duration, Instant, Packets};
 use linux::LinuxSfb;
@@ -38,29 +46,29 @@ const LEVELS: usize = 8;
 const BITS: usize = 4;
 const BINS: usize = 1 << BITS;
 
-/// SFB's settings.
+/// Settings of SFB.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SfbParams {
-    /// From so many waiting packets on a bin's probability rises.
+    /// Waiting packets from which the probability of a bin rises.
     pub bin_size: u32,
-    /// From so many on, in all its bins, a flow's packets are dropped.
+    /// Waiting packets, in every bin of the flow, from which its packets are dropped.
     pub max: u32,
     /// Step up of a probability.
     pub d1: f64,
     /// Step down of a probability.
     pub d2: f64,
-    /// Packets a second that all flows that do not respond may send together.
+    /// Packets per second that all unresponsive flows together may send.
     pub penalty_rate: f64,
-    /// Packets they may send at once.
+    /// Packets that unresponsive flows may send at once.
     pub penalty_burst: f64,
-    /// How long a salt lasts; zero: for ever.
+    /// Lifetime of a salt; zero for ever.
     pub rehash: Duration,
     /// How long before its turn the next table is prepared.
     pub warmup: Duration,
 }
 
 impl Default for SfbParams {
-    /// Linux's.
+    /// The defaults of Linux.
     fn default() -> Self {
         Self {
             bin_size: 20,
@@ -75,7 +83,8 @@ impl Default for SfbParams {
     }
 }
 
-/// Four bits a level: numbered flows differ in a few low bits only, which the finaliser of splitmix64 spreads.
+/// Hash with four bits per level. Numbered flows differ in a few low bits only, which the finaliser
+/// of splitmix64 spreads.
 #[inline]
 fn spread(flow: FlowHash, salt: u64) -> u32 {
     let mut z = (u64::from(flow.0) ^ salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -95,11 +104,11 @@ struct Bin {
 struct Table {
     bins: Box<[[Bin; BINS]; LEVELS]>,
     salt: u64,
-    /// Number of the first packet it counted.
+    /// Number of the first packet that this table counted.
     counts_from: u64,
 }
 
-/// The least full of a flow's bins, and the least probability.
+/// The smallest count and the smallest probability among the bins of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Least {
     probability: f64,
@@ -111,21 +120,22 @@ impl Table {
         Self { bins: Box::new([[Bin::default(); BINS]; LEVELS]), salt: 0, counts_from: 0 }
     }
 
-    /// Empties it, to count packets from number `counts_from` on under another salt.
+    /// Clears the table, to count packets from number `counts_from` on under another salt.
     fn renew(&mut self, salt: u64, counts_from: u64) {
         *self.bins = [[Bin::default(); BINS]; LEVELS];
         self.salt = salt;
         self.counts_from = counts_from;
     }
 
-    /// The flow's bins, one a level.
+    /// The bins of the flow, one per level.
     #[inline]
     fn bins_of(&mut self, flow: FlowHash) -> impl Iterator<Item = &mut Bin> {
         let hash = spread(flow, self.salt) as usize;
         self.bins.iter_mut().enumerate().map(move |(level, bins)| &mut bins[(hash >> (BITS * level)) % BINS])
     }
 
-    /// A packet of `flow` arrives: moves the probabilities of its bins and gives the least of them, and counts so many packets more.
+    /// Records an arriving packet of `flow`: updates the probabilities of its bins, adds `more`
+    /// packets and returns the minima.
     #[inline]
     fn meet(&mut self, flow: FlowHash, params: &SfbParams, more: u32) -> Least {
         let mut least = Least { probability: 1.0, packets: u32::MAX };
@@ -149,12 +159,12 @@ impl Table {
         self.bins_of(flow).for_each(|bin| bin.packets += 1);
     }
 
-    /// The packet of `flow` that was just counted is dropped.
+    /// Reverts the count of the packet of `flow` that was recorded last, since it is dropped.
     fn withdraw(&mut self, flow: FlowHash) {
         self.bins_of(flow).for_each(|bin| bin.packets -= 1);
     }
 
-    /// Packet `number` of `flow` leaves.
+    /// Records that packet `number` of `flow` leaves.
     #[inline]
     fn take(&mut self, flow: FlowHash, number: u64) {
         if number >= self.counts_from {
@@ -167,30 +177,31 @@ impl Table {
     }
 }
 
-/// SFB's state: one a queue.
+/// State of SFB, one per queue.
 #[derive(Clone, Debug)]
 pub struct Sfb {
     params: SfbParams,
     /// The table in use and the next one.
     tables: [Table; 2],
-    /// Is the next table being prepared?
+    /// Whether the next table is being prepared.
     warming: bool,
-    /// When the salt in use was drawn; `MAX` before the first arrival.
+    /// Time at which the salt in use was drawn; `MAX` before the first arrival.
     salted_at: Instant,
     /// Packets that the trickle may let through now.
     tokens: f64,
     tokens_at: Instant,
-    /// Numbers of the next packet to be accepted and of the next to leave.
+    /// Number of the next packet to be accepted, and of the next to leave.
     accepted: u64,
     left: u64,
-    /// Packets went without notice of their flows: counts are right again once the queue is empty.
+    /// Whether packets left without their flow being reported; counts are right again once the
+    /// queue is empty.
     lost_count: bool,
-    /// Who decides instead, in Linux's arithmetic.
+    /// Decides instead when the arithmetic is that of Linux.
     linux: Option<Box<LinuxSfb>>,
 }
 
 impl Sfb {
-    /// SFB with these settings, awaiting its first packet.
+    /// Creates an SFB with these settings, before its first packet.
     #[must_use]
     pub fn new(params: SfbParams) -> Self {
         Self {
@@ -207,13 +218,13 @@ impl Sfb {
         }
     }
 
-    /// SFB with these settings as Linux would have them.
+    /// Creates the SFB of Linux with the nearest settings.
     #[must_use]
     pub fn linux(params: SfbParams) -> Self {
         Self { linux: Some(Box::new(LinuxSfb::new(&params))), ..Self::new(params) }
     }
 
-    /// Begins and ends the preparation of the next table when it is time.
+    /// Starts and ends the preparation of the next table when it is due.
     #[inline]
     fn turn_tables(&mut self, env: &mut Env<'_>) {
         if self.salted_at == Instant::MAX {
@@ -236,7 +247,7 @@ impl Sfb {
         }
     }
 
-    /// May one more packet of flows that do not respond pass?
+    /// Whether one more packet of unresponsive flows may pass.
     fn trickles(&mut self, now: Instant) -> bool {
         let earned = now.since(self.tokens_at).as_secs_f64() * self.params.penalty_rate;
         self.tokens = (self.tokens + earned).min(self.params.penalty_burst);
@@ -248,7 +259,8 @@ impl Sfb {
         may_pass
     }
 
-    /// Judges an arriving packet, which counts as waiting in the table in use until it turns out to be dropped.
+    /// Judges an arriving packet, which counts as waiting in the table in use until it is found to
+    /// be dropped.
     #[inline]
     fn judge(&mut self, env: &mut Env<'_>, flow: FlowHash) -> Verdict {
         let least = self.tables[0].meet(flow, &self.params, 1);
@@ -344,39 +356,57 @@ impl Aqm for Sfb {
     }
 }
 
-const fn number(name: &'static str, unit: Unit, default: f64, range: (f64, f64), doc: &'static str) -> ParamSpec {
-    ParamSpec { name, unit, default: ParamDefault::Value(Value::Number(default)), range, doc, source: "Linux" }
+const fn number(name: &'static str, unit: Unit, default: f64, range: (f64, f64), doc: &'static str) -> Param {
+    Param::new(name, unit, ParamDefault::Value(Value::Number(default))).within(range.0, range.1).about(doc).from_source("Linux")
 }
 
-const fn span(name: &'static str, default: Duration, doc: &'static str) -> ParamSpec {
+const fn span(name: &'static str, default: Duration, doc: &'static str) -> Param {
     let default = ParamDefault::Value(Value::Duration(default));
-    ParamSpec { name, unit: Unit::Duration, default, range: (0.0, 1e6), doc, source: "Linux" }
+    Param::new(name, Unit::Duration, default).within(0.0, 1e6).about(doc).from_source("Linux")
 }
 
 impl Algorithm for Sfb {
     const KINDS: &'static [KindSpec] = &[KindSpec {
-        kind: "sfb",
-        summary: "Finds flows that do not respond by a Bloom filter of BLUE probabilities, and holds them to a trickle",
+        base: Kind {
+            kind: "sfb",
+            aliases: &[],
+            title: "SFB",
+            summary: "Finds flows that do not respond by a Bloom filter of BLUE probabilities, and holds them to a trickle",
+            params: &[
+                number("bin_size", Unit::Count, 20.0, (1.0, 65535.0), "waiting packets from which a bin's probability rises"),
+                number(
+                    "max",
+                    Unit::Count,
+                    25.0,
+                    (1.0, 65535.0),
+                    "waiting packets in all bins of a flow from which its packets are dropped",
+                ),
+                number("d1", Unit::Ratio, 0.001, (1e-6, 1.0), "step up of a bin's probability"),
+                number(
+                    "d2",
+                    Unit::Ratio,
+                    1.0 / 6000.0,
+                    (1e-6, 1.0),
+                    "step down of a bin's probability, at an arrival that finds it empty",
+                ),
+                number(
+                    "penalty_rate",
+                    Unit::Number,
+                    10.0,
+                    (0.0, 1e9),
+                    "packets a second that pass of all flows that do not respond together",
+                ),
+                number("penalty_burst", Unit::Count, 20.0, (0.0, 1e9), "packets of them that may pass at once"),
+                span("rehash", Duration::secs(600), "how long flows share bins by bad luck; 0: for ever"),
+                span("warmup", Duration::secs(60), "how long the next table of bins is prepared"),
+                ARITHMETIC,
+            ],
+            source: "Feng, Kandlur, Saha and Shin 2001; Linux sch_sfb",
+        },
+        family: Family::Blue,
         signal: "waiting packets of a flow's bins, on arrival",
-        marks: true,
-        params: &[
-            number("bin_size", Unit::Count, 20.0, (1.0, 65535.0), "waiting packets from which a bin's probability rises"),
-            number("max", Unit::Count, 25.0, (1.0, 65535.0), "waiting packets in all bins of a flow from which its packets are dropped"),
-            number("d1", Unit::Ratio, 0.001, (1e-6, 1.0), "step up of a bin's probability"),
-            number("d2", Unit::Ratio, 1.0 / 6000.0, (1e-6, 1.0), "step down of a bin's probability, at an arrival that finds it empty"),
-            number(
-                "penalty_rate",
-                Unit::Number,
-                10.0,
-                (0.0, 1e9),
-                "packets a second that pass of all flows that do not respond together",
-            ),
-            number("penalty_burst", Unit::Count, 20.0, (0.0, 1e9), "packets of them that may pass at once"),
-            span("rehash", Duration::secs(600), "how long flows share bins by bad luck; 0: for ever"),
-            span("warmup", Duration::secs(60), "how long the next table of bins is prepared"),
-            ARITHMETIC,
-        ],
-        source: "Feng, Kandlur, Saha and Shin 2001; Linux sch_sfb",
+        marks: Marking::Possible,
+        weighs: false,
     }];
 
     fn build(given: &Given<'_>, _link: &LinkFacts) -> Result<Self, ParamError> {

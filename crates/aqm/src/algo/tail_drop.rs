@@ -1,18 +1,18 @@
-//! Tail drop: a plain FIFO that drops what does not fit.
+//! Tail drop: a plain FIFO that drops packets that do not fit.
 //!
-//! *Signal*: none; the queue's own limit is all there is.
-//! *Law*: an arriving packet that would exceed the limit is dropped, everything else is queued.
-//! *Parameters*: none of its own; the limit belongs to the queue.
-//! *Departures*: none.
-//! *Limits*: never marks; keeps a standing queue as long as senders keep it full. Limits in packets and in bytes behave
-//! differently with mixed packet sizes.
+//! *Signal*: none besides the limit of the queue.
+//! *Law*: an arriving packet that would exceed the limit is dropped; every other packet is queued.
+//! *Parameters*: see `KINDS`.
+//! *Deviations*: none.
+//! *Limits*: never marks; keeps a standing queue as long as senders keep it full. Limits in packets
+//! and in bytes differ when packet sizes do.
 //! *Source*: RFC 7567 §1, RFC 7928 §3.2.
 
 use super::Algorithm;
 use crate::aqm::Aqm;
-use crate::spec::{Given, KindSpec, LinkFacts, ParamError};
+use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, ParamError};
 
-/// The limit belongs to the queue, so nothing is left to decide.
+/// Tail drop. The limit belongs to the queue, so there is nothing left to decide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TailDrop;
 
@@ -25,12 +25,18 @@ impl Aqm for TailDrop {
 
 impl Algorithm for TailDrop {
     const KINDS: &'static [KindSpec] = &[KindSpec {
-        kind: "tail-drop",
-        summary: "FIFO that drops what does not fit",
+        base: Kind {
+            kind: "tail-drop",
+            aliases: &[],
+            title: "Tail drop",
+            summary: "FIFO that drops what does not fit",
+            params: &[],
+            source: "RFC 7567 §1",
+        },
+        family: Family::TailDrop,
         signal: "the hard limit, on arrival",
-        marks: false,
-        params: &[],
-        source: "RFC 7567 §1",
+        marks: Marking::Never,
+        weighs: false,
     }];
 
     fn build(_: &Given<'_>, _: &LinkFacts) -> Result<Self, ParamError> {

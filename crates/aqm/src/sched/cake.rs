@@ -1,41 +1,55 @@
-//! cake: fair queueing between hosts and between the flows of each, COBALT on every queue, in tins of unlike weight, and acknowledgements
-//! thinned out on request.
+//! cake: fair queueing between hosts and between the flows of each host, with COBALT on every
+//! queue, in weighted tins, and optional filtering of redundant acknowledgements.
 //!
-//! *Signal*: that of COBALT in each queue; the class, hosts and flow of each packet; and overflow of all queues together.
+//! *Signal*: that of COBALT in each queue; the class, hosts and flow of each packet; and overflow
+//! of all queues together.
 //!
-//! *Law*: a packet's class names its tin. A tin has `flows` queues in sets of eight, in which `isolation` keeps flows apart. Tins take turns by
-//! their weights, queues of a tin by deficit round robin in turns of one `quantum`, divided by the number of busy queues of the packet's
-//! source or destination host (whichever has more) where `isolation` is fair to that host. A queue that becomes busy is sparse and
-//! goes first until its credit is used up, then it is bulk and counts for its hosts. One that runs empty decays: it keeps its place, its
-//! COBALT and its hash until COBALT has come to rest. The last packet of a queue may be marked and is never dropped on departure. While all queues
-//! exceed the limit, the one with the most bytes loses from its head. With `ack_filter`, an arriving acknowledgement removes an older one of its
-//! flow that it makes redundant: the oldest of two or more in a row with the same congestion echo; when `aggressive` also a single
-//! one right before it.
+//! *Law*: the class of a packet selects its tin. A tin has `flows` queues in sets of eight, in
+//! which `isolation` keeps flows apart. Tins take turns by weight, the queues of a tin by deficit
+//! round robin with turns of one `quantum`. Where `isolation` is fair to hosts, the turn is divided
+//! by the number of busy queues of the packet's source or destination host, whichever has more. A
+//! queue that becomes busy is sparse and is served first until its credit is used up; then it is
+//! bulk and counts for its hosts. A queue that runs empty decays: it keeps its place, its COBALT
+//! state and its hash until COBALT has come to rest. The last packet of a queue may be marked and
+//! is never dropped on departure. While all queues together exceed the limit, the queue with the
+//! most bytes loses from its head. With `ack_filter`, an arriving acknowledgement removes an older
+//! one of its flow that it makes redundant: the oldest of two or more in a row with the same
+//! congestion echo; when `aggressive`, also a single one right before it.
 //!
-//! *Parameters*: `isolation` `triple-isolate`, `tins` `diffserv3`, `ack_filter` `off`, `flows` 1024 a tin, `quantum` 1/4096 s at the link's rate
-//! within 300 and 1514 bytes (1514 when it is unknown), `ingress` off, and COBALT's (all as in Linux). Weights of tins: `diffserv3` 1024 best effort, 64
-//! bulk, 256 voice; `diffserv4` 1024, 64, 512 video, 256; `diffserv8` and `precedence` 256 and 7/8 of the one before. `ecn` is on by default: Linux
-//! has no switch for it.
+//! *Parameters*: see `KINDS`. The defaults are those of Linux. The `quantum` is 1/4096 s at the
+//! rate of the link, within 300 and 1514 bytes (1514 when the rate is unknown). Weights of tins:
+//! `diffserv3` 1024 best effort, 64 bulk, 256 voice; `diffserv4` 1024, 64, 512 video, 256;
+//! `diffserv8` and `precedence` 256 and 7/8 of the tin before. Linux has no switch for `ecn`: it
+//! always marks.
 //!
-//! *Departures*: no shaper: put `cake` into one. So tins are served by weight alone, as in Linux without a rate, and have no threshold to fall back
-//! behind; but COBALT and the quantum know the link's rate. `arithmetic = linux` gives Linux's verdicts, packet by packet: its COBALT, and
-//! shares in 1/65536 of which even a single queue's is a random number of bytes. A class is the upper three bits of a DSCP; each goes where Linux puts the
-//! class selector, in `diffserv3` 5 to voice for the sake of EF. A turn of a share is rounded up or down at random without the bias of Linux's 16
-//! bits. A queue that several flows must share counts for the hosts of the flow it was made for. A host is looked up by its busy queues,
-//! bulk or not. With `ingress`, all drops of one departure are charged at once. Only pure acknowledgements remove others.
+//! *Deviations*: there is no shaper; put `cake` into one. Tins are therefore served by weight
+//! alone, as in Linux without a rate, and have no bandwidth threshold; COBALT and the quantum still
+//! use the rate of the link. With `arithmetic = linux` the verdicts are those of Linux packet by
+//! packet: its COBALT, and shares in 1/65536, for which even the turn of a single queue is a random
+//! number of bytes. A class is the upper three bits of a DSCP and goes where Linux puts the class
+//! selector; in `diffserv3` class 5 goes to voice, because of EF. A fractional turn is rounded up
+//! or down at random without the bias of Linux's 16 bits. A queue shared by several flows counts
+//! for the hosts of the flow that created it. A host is looked up by its busy queues, whether bulk
+//! or not. With `ingress`, all drops of a departure are charged at once. Only pure acknowledgements
+//! remove others.
 //!
-//! *Limits*: the search for the longest queue looks at all of them, once a dropped packet. An acknowledgement may look at its whole queue.
+//! *Limits*: each dropped packet costs a search of all queues for the longest. An acknowledgement
+//! may scan its whole queue.
 //!
 //! *Source*: Linux sch_cake; Hoeiland-Joergensen, Taht and Morton 2018.
 
 use crate::algo::cobalt::Cobalt;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{Arithmetic, LinuxDraws};
+use crate::books::EcnPolicy;
 use crate::counters::Counters;
 use crate::pool;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
-use crate::queue::{EcnPolicy, Limit};
+use crate::queue::Limit;
+use crate::sched::{Scheduler, Setup};
 use crate::sched::flow_table::{DropFrom, FlowTable, MOST_BYTES, ShownBacklog};
+use crate::spec::{Given, KindSpec, ParamError};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use goodqueue_units::{Bytes, Instant, Packets, Rate, Rng};
 
@@ -46,7 +60,8 @@ mod shares;
 mod tin;
 
 pub use ack_filter::AckFilter;
-pub use params::{CakeParams, Isolation, KIND, Tins};
+pub use params::{CakeParams, Isolation, Tins};
+use params::KIND;
 use shares::Shares;
 use tin::{Seat, Tin, Turn};
 
@@ -119,33 +134,26 @@ impl<P: Packet> Cake<P> {
         let tins = tins.map(|(number, &weight)| Tin::new(number as u32 * per_tin, per_tin, weight, params.isolation)).collect();
         let bytes = limit.bytes.min(MOST_BYTES);
         let limit = Limit { packets: limit.packets.min(Packets::new(pool::MOST)), bytes };
-        Self { table, seats: alloc::vec![Seat::NONE; count as usize], tins, current: 0, params, limit, shares }
-            .with_rng(Rng::new(0))
+        let seats = alloc::vec![Seat::NONE; count as usize];
+        let mut cake = Self { table, seats, tins, current: 0, params, limit, shares };
+        cake.draw_salts();
+        cake
     }
 
-    /// Sets whether signals mark.
+    /// Applies the settings that a host gives every queue: ECN policy, random stream and framing.
     #[must_use]
-    pub fn with_ecn(mut self, policy: EcnPolicy) -> Self {
-        self.table.books.ecn = policy;
+    pub fn with_setup(mut self, setup: Setup<'_>) -> Self {
+        self.table.books.set_up(setup.ecn, setup.rng, setup.link.overhead);
+        self.draw_salts();
         self
     }
 
-    /// Sets the random stream; the salts of all hashes follow from its first number.
-    #[must_use]
-    pub fn with_rng(mut self, mut rng: Rng) -> Self {
-        let first = rng.next_u64();
+    /// Draws the seed of all hash salts from the random stream.
+    fn draw_salts(&mut self) {
+        let first = self.table.books.rng.next_u64();
         let mut salts = Rng::new(first);
         self.shares.linux = (self.params.cobalt.arithmetic == Arithmetic::Linux).then(|| LinuxDraws::from(first));
-        self.table.books.rng = rng;
         self.tins.iter_mut().for_each(|tin| tin.salt(&mut salts));
-        self
-    }
-
-    /// Sets what the link adds to each packet.
-    #[must_use]
-    pub fn with_overhead(mut self, overhead: Bytes) -> Self {
-        self.table.books.overhead = overhead;
-        self
     }
 
     fn is_over_limit(&self) -> bool {
@@ -170,7 +178,8 @@ fn choose(tins: &mut [Tin], last: usize) -> usize {
     }
 }
 
-/// Lends queue `index` the generator of Linux's form, or takes it back: it has one for all that is drawn.
+/// Lends queue `index` the generator of Linux's form, or takes it back: it has one for all that is
+/// drawn.
 #[inline]
 fn exchange_draws<P>(shares: &mut Shares, table: &mut FlowTable<P, Sparing, Turn>, index: usize) {
     if let Some(draws) = &mut shares.linux
@@ -181,7 +190,8 @@ fn exchange_draws<P>(shares: &mut Shares, table: &mut FlowTable<P, Sparing, Turn
 }
 
 impl<P: Packet> Qdisc<P> for Cake<P> {
-    // Out of line, here and below, so that `AnyQdisc` stays small for the queues that links mostly have.
+    // Out of line, here and below, so that common disciplines do not pay for this code in
+    // `AnyQdisc`.
     #[inline(never)]
     fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
         self.table.books.arrive(&packet);
@@ -249,7 +259,8 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
                 }
                 let flow = &mut table.flows[index];
                 tin.leave(&mut flow.turn, seats, bucket, flow.aqm.0.is_at_rest(now));
-                // The tin is not charged for that: it is still the one to serve, if there is anything.
+                // The tin is not charged for that: it is still the one to serve, if there is
+                // anything.
                 if table.total.packets.is_zero() || !tin.is_active() {
                     break;
                 }
@@ -300,6 +311,21 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
         for (name, tin) in NAMES.iter().zip(&self.tins) {
             visit(name, tin.queues().map(|index| f64::from(self.table.backlog(index))).sum());
         }
+    }
+}
+
+/// The kind `cake`.
+#[derive(Clone, Copy, Debug)]
+pub struct CakeKind;
+
+impl Scheduler for CakeKind {
+    const KIND: KindSpec = KIND;
+    type Queue<P> = Box<Cake<P>>;
+
+    fn build<P: Packet>(given: &Given<'_>, setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError> {
+        let ecn = if given.switch("ecn") == Some(false) { EcnPolicy::Drop } else { setup.ecn };
+        let queue = Cake::new(CakeParams::build(given, setup.link)?, setup.link.limit);
+        Ok(Box::new(queue.with_setup(Setup { ecn, ..setup })))
     }
 }
 

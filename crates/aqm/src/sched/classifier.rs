@@ -10,8 +10,9 @@ pub enum Hashing {
     /// The hash of its flow is the number of the queue.
     #[default]
     Direct,
-    /// The hash of its flow names a set of eight queues, in which a flow takes a free one and keeps it while it is busy
-    /// (Hoeiland-Joergensen, Taht and Morton 2018 §III). Flows share a queue only when the whole set is busy.
+    /// The hash of its flow names a set of eight queues, in which a flow takes a free one and keeps
+    /// it while it is busy (Hoeiland-Joergensen, Taht and Morton 2018 §III). Flows share a queue
+    /// only when the whole set is busy.
     SetAssociative,
 }
 
@@ -33,7 +34,8 @@ pub(crate) struct Classifier {
 struct Set {
     /// The last flow in each queue, as [`tenant`] has it; 0 where there was none yet.
     tenants: [u64; WAYS as usize],
-    /// A bit for each queue: other flows that found no free one are in it, too, and stay until it is empty, as moving on would reorder them.
+    /// A bit for each queue: other flows that found no free one are in it, too, and stay until it
+    /// is empty, as moving on would reorder them.
     shared: u8,
 }
 
@@ -43,7 +45,8 @@ const fn tenant(flow: FlowHash) -> u64 {
 }
 
 impl Set {
-    /// The place of `flow`, if it has one. All are looked at: which it is depends on chance, and a wrong guess costs more.
+    /// The place of `flow`, if it has one. All are looked at: which it is depends on chance, and a
+    /// wrong guess costs more.
     #[inline]
     fn place_of(&self, flow: FlowHash) -> Option<u32> {
         let mut place = WAYS;
@@ -86,11 +89,13 @@ impl Classifier {
     /// The queue that the hash of `flow` names.
     #[inline]
     pub(crate) fn home(&self, flow: FlowHash) -> u32 {
-        // Numbered flows differ in a few low bits only; the finaliser of splitmix64 spreads them over all bits.
+        // Numbered flows differ in a few low bits only; the finaliser of splitmix64 spreads them
+        // over all bits.
         let mut z = (u64::from(flow.0) ^ self.salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        // The upper half of the mix is the hash; scaling it to the number of queues needs no division.
+        // The upper half of the mix is the hash; scaling it to the number of queues needs no
+        // division.
         (((z >> 32) * u64::from(self.queues)) >> 32) as u32
     }
 
@@ -188,7 +193,8 @@ mod tests {
         assert_eq!(scene.place(5), first);
     }
 
-    /// Hoeiland-Joergensen, Taht and Morton 2018 §III: with eight ways collisions are rare until most queues are in use.
+    /// Hoeiland-Joergensen, Taht and Morton 2018 §III: with eight ways collisions are rare until
+    /// most queues are in use.
     #[test]
     fn five_hundred_flows_in_a_thousand_queues_hardly_meet() {
         let mut alone = 0;

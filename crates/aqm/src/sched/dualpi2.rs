@@ -1,41 +1,52 @@
-//! DualPI2: two queues, one for scalable (L4S) and one for classic congestion controls, with coupled signals so that flows of both kinds
-//! share the link as equals while those of the first see next to no delay.
+//! DualPI2: one queue for scalable (L4S) and one for classic congestion controls, with coupled
+//! signals so that flows of both kinds share the link equally while L4S flows see almost no delay.
 //!
-//! *Signal*: the longer of the ages of both heads, sampled every `t_update`; and the sojourn time at the L4S head. Acts on departure.
+//! *Signal*: the longer of the ages of both heads, sampled every `t_update`; and the sojourn time
+//! at the L4S head. Acts on departure.
 //!
-//! *Law*: packets with ECT(1) or CE go to the L4S queue, others to the classic queue. A base probability `p` follows
-//! `p += alpha * (delay - target) + beta * (delay - last delay)`, within 0 and 1. Classic packets are signalled with probability `p * p`.
-//! L4S packets are marked with the larger of `k * p` and a ramp of their own: 0 up to a sojourn time of `min_th`, 1 from `min_th + range` on,
-//! and 0 while no more than `th_len` packets wait behind. Probabilities are added up from packet to packet, and each time the sum
-//! exceeds one a packet is signalled. Overload: from `k * p >= 1` on L4S packets are dropped with probability `p * p` and all others marked;
-//! from `p * p >= 1 / (k * k)` on classic packets are dropped even if they are ECN-capable.
-//! The L4S queue goes first, but a weighted round robin leaves the classic one its `classic_weight` (as a share of bytes, while both
-//! have packets); or the queues are served in the order of arrival, with L4S packets counted as `tshift` older than they are.
+//! *Law*: packets with ECT(1) or CE go to the L4S queue, others to the classic queue. A base
+//! probability `p` follows `p += alpha * (delay - target) + beta * (delay - last delay)`, within 0
+//! and 1. Classic packets are signalled with probability `p * p`. L4S packets are marked with the
+//! larger of `k * p` and a ramp: 0 up to a sojourn time of `min_th`, 1 from `min_th + range` on,
+//! and 0 while no more than `th_len` packets wait behind. Probabilities are summed from packet to
+//! packet, and each time the sum exceeds one a packet is signalled. Overload: from `k * p >= 1` on,
+//! L4S packets are dropped with probability `p * p` and all others marked; from
+//! `p * p >= 1 / (k * k)` on, classic packets are dropped even if they are ECN-capable. The L4S
+//! queue is served first, but a weighted round robin leaves `classic_weight` to the classic queue
+//! (as a share of bytes, while both have packets). Alternatively the queues are served in the order
+//! of arrival, with L4S packets treated as `tshift` older than they are.
 //!
-//! *Parameters*: `target` 15 ms, `rtt_max` 100 ms, `t_update` the smaller of `target` and `rtt_max / 3`, `alpha` `0.1 t_update / rtt_max^2`,
-//! `beta` `0.3 / rtt_max`, `k` 2, `min_th` 800 us, `range` 400 us, `th_len` 1 packet (RFC 9332 appendix A.1); `classic_weight` 10 % (Linux);
-//! `scheduler` `wrr`, `tshift` 50 ms. `ecn` is on by default: without marks there are no L4S packets and this is PI2 on one queue.
+//! *Parameters*: see `KINDS`. `t_update` is the smaller of `target` and `rtt_max / 3`, `alpha` is
+//! `0.1 t_update / rtt_max^2`, `beta` is `0.3 / rtt_max` (RFC 9332 appendix A.1). Without marks
+//! there are no L4S packets, and the kind is PI2 on one queue.
 //!
-//! *Departures*: the limit is that of the link's buffer and asks for room for the packet at hand, not for an MTU. The coupled
-//! probability is capped at 1 where packets are marked by it, as the excess would pile up in the sum and turn marks into drops. Packets are
-//! spared the coupled and the classic signal while less than two MTUs wait behind them (Linux). `alpha` and `beta` are what the formulas give; the
-//! RFC rounds them.
+//! *Deviations*: the limit is the buffer of the link and checks room for the arriving packet
+//! instead of an MTU. The coupled probability is capped at 1 where packets are marked by it, as the
+//! excess would accumulate in the sum and turn marks into drops. Packets are exempt from the
+//! coupled and the classic signal while less than two MTUs wait behind them (Linux). `alpha` and
+//! `beta` are the exact values of the formulas, which the RFC rounds.
 //!
-//! *Limits*: classic senders that set ECT(1), or unresponsive ones, take delay from L4S flows and throughput from classic ones until overload
-//! turns to drops. The age of a head says little of a burst behind it. Flows carry one codepoint, else they are reordered.
+//! *Limits*: classic senders that set ECT(1), or unresponsive ones, take delay from L4S flows and
+//! throughput from classic ones until overload turns to drops. The age of a head tells little about
+//! a burst behind it. Each flow must keep one codepoint, or its packets are reordered.
 //!
-//! *Source*: RFC 9332 appendix A.1 and A.2; Linux (`dualpi2`) for the weighted round robin and for sparing short queues.
+//! *Source*: RFC 9332 appendix A.1 and A.2; Linux (`dualpi2`) for the weighted round robin and for
+//! sparing short queues.
 
 use crate::aqm::{QueueView, Reason, Verdict};
-use crate::books::{Books, Entry, Fate, Waiting};
+use crate::books::{Books, EcnPolicy, Entry, Fate, Waiting};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
-use crate::queue::{EcnPolicy, Limit, Line};
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate, Rng};
+use crate::queue::{Limit, Line};
+use crate::sched::{Scheduler, Setup};
+use crate::spec::{Given, KindSpec, ParamError};
+use alloc::boxed::Box;
+use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
 
 mod params;
 
-pub use params::{DualPi2Params, KIND, Scheduler};
+pub use params::{DualPi2Params, Order};
+use params::KIND;
 
 /// The controller: one probability for both queues.
 #[derive(Clone, Copy, Debug, Default)]
@@ -127,7 +138,7 @@ impl Law {
         }
     }
 
-    /// What becomes of the L4S head, which leaves `behind` packets in its queue.
+    /// The verdict on the L4S head, which leaves `behind` packets in its queue.
     #[inline]
     fn judge_l4s(&mut self, sojourn: Duration, behind: Packets, is_spared: bool) -> Verdict {
         let (classic, coupled) = if is_spared { (0.0, 0.0) } else { (self.p_classic, self.p_coupled) };
@@ -145,7 +156,7 @@ impl Law {
         if self.sum_l4s.fires(native.max(coupled)) { Verdict::Mark(reason) } else { Verdict::Pass }
     }
 
-    /// What becomes of the classic head.
+    /// The verdict on the classic head.
     #[inline]
     fn judge_classic(&mut self, is_spared: bool) -> Verdict {
         if is_spared || !self.sum_classic.fires(self.p_classic) {
@@ -191,24 +202,10 @@ impl<P: Packet> DualPi2<P> {
         }
     }
 
-    /// Sets whether signals mark.
+    /// Applies the settings that a host gives every queue: ECN policy, random stream and framing.
     #[must_use]
-    pub fn with_ecn(mut self, policy: EcnPolicy) -> Self {
-        self.books.ecn = policy;
-        self
-    }
-
-    /// Sets the random stream, from which the phase of the updates is drawn.
-    #[must_use]
-    pub fn with_rng(mut self, rng: Rng) -> Self {
-        self.books.rng = rng;
-        self
-    }
-
-    /// Sets what the link adds to each packet.
-    #[must_use]
-    pub fn with_overhead(mut self, overhead: Bytes) -> Self {
-        self.books.overhead = overhead;
+    pub fn with_setup(mut self, setup: Setup<'_>) -> Self {
+        self.books.set_up(setup.ecn, setup.rng, setup.link.overhead);
         self
     }
 
@@ -252,8 +249,8 @@ impl<P: Packet> DualPi2<P> {
             (None, Some(_)) => Some(Side::Classic),
             (Some(l4s), Some(classic)) => {
                 let l4s_first = match self.law.params.scheduler {
-                    Scheduler::WeightedRoundRobin { .. } => self.credit <= 0,
-                    Scheduler::TimeShifted(shift) => l4s <= classic + shift,
+                    Order::WeightedRoundRobin { .. } => self.credit <= 0,
+                    Order::TimeShifted(shift) => l4s <= classic + shift,
                 };
                 Some(if l4s_first { Side::L4s } else { Side::Classic })
             }
@@ -263,7 +260,7 @@ impl<P: Packet> DualPi2<P> {
     /// Pays for a departure of `len` from `side`, whose rival is waiting if `is_contested`.
     #[inline]
     fn charge(&mut self, side: Side, len: Bytes, is_contested: bool) {
-        if let (Scheduler::WeightedRoundRobin { classic }, true) = (self.law.params.scheduler, is_contested) {
+        if let (Order::WeightedRoundRobin { classic }, true) = (self.law.params.scheduler, is_contested) {
             let len = len.get() as i64;
             self.credit += match side {
                 Side::L4s => classic * len,
@@ -350,6 +347,21 @@ impl<P: Packet> Qdisc<P> for DualPi2<P> {
         visit("queue_delay_s", self.law.base.delay);
         visit("l4s_packets", self.l4s.view().packets.get() as f64);
         visit("classic_packets", self.classic.view().packets.get() as f64);
+    }
+}
+
+/// The kind `dualpi2`.
+#[derive(Clone, Copy, Debug)]
+pub struct DualPi2Kind;
+
+impl Scheduler for DualPi2Kind {
+    const KIND: KindSpec = KIND;
+    type Queue<P> = Box<DualPi2<P>>;
+
+    fn build<P: Packet>(given: &Given<'_>, setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError> {
+        let ecn = if given.switch("ecn") == Some(false) { EcnPolicy::Drop } else { setup.ecn };
+        let queue = DualPi2::new(DualPi2Params::build(given, setup.link)?, setup.link.limit);
+        Ok(Box::new(queue.with_setup(Setup { ecn, ..setup })))
     }
 }
 

@@ -1,38 +1,47 @@
-//! Flow queueing: a queue and an algorithm a flow, served by deficit round robin that favours new flows (DRR++).
+//! Flow queueing: one queue and one algorithm per flow, served by deficit round robin that favours
+//! new flows (DRR++).
 //!
-//! *Signal*: that of the algorithm, each flow on its own; and the limit over all flows together.
-//! *Law*: packets are hashed into `flows` queues. A queue that becomes busy goes to the end of the list of new flows with a
-//! credit of one `quantum`; the new list is served before the old one. A queue without credit gets another quantum and goes
-//! to the end of the old list; a new queue that runs empty passes once through the old list, so that it cannot starve others.
-//! When all flows together exceed the limit, the one with the most bytes loses from its head up to `drop_batch` packets, but no more
-//! than half its bytes, and its algorithm is told.
-//! *Parameters*: see [`KINDS`].
-//! *Departures*: `memory_limit` counts packet bytes, as there is no other memory to speak of. A renewed hash salt takes effect
-//! when the queue is empty, so that no flow is ever reordered. After a batch, dropping goes on while a limit in bytes is still
-//! exceeded. A quantum is of packet bytes, framing not counted: with the 1514 of the RFC a flow's first turn is two packets of 1500
-//! bytes, in Linux, which counts the 14 bytes of Ethernet, one. `quantum = "1500 B"` makes it one here, too.
-//! *Limits*: two flows in one queue share its fate; with `hash = "set-associative"` only when all eight queues of a set are busy. An
-//! algorithm's random numbers come from one stream for all flows.
-//! *Source*: RFC 8290 §4 and §5; batch dropping and the total backlog in CoDel's one-packet guard follow Linux.
+//! *Signal*: that of the algorithm, separately for each flow; and the limit over all flows
+//! together.
+//! *Law*: packets are hashed into `flows` queues. A queue that becomes busy goes to the end of the
+//! list of new flows with a credit of one `quantum`; the new list is served before the old one. A
+//! queue without credit gets another quantum and goes to the end of the old list; a new queue that
+//! runs empty passes once through the old list, so that it cannot starve others. When all flows
+//! together exceed the limit, the one with the most bytes loses from its head up to `drop_batch`
+//! packets, but no more than half its bytes, and its algorithm is notified.
+//! *Parameters*: see `KINDS`.
+//! *Deviations*: `memory_limit` counts packet bytes, as there is no other memory to count. A new
+//! hash salt takes effect when the queue is empty, so that no flow is reordered. After a batch,
+//! dropping continues while a limit in bytes is still exceeded. A quantum counts packet bytes
+//! without framing: with the 1514 bytes of the RFC the first turn of a flow is two packets of 1500
+//! bytes; in Linux, which counts the 14 bytes of Ethernet, it is one. `quantum = "1500 B"` makes it
+//! one here, too.
+//! *Limits*: two flows in one queue share it; with `hash = "set-associative"` that happens only
+//! when all eight queues of a set are busy. The random numbers of all flows' algorithms come from
+//! one stream.
+//! *Source*: RFC 8290 §4 and §5; batch dropping and the total backlog in the one-packet guard of
+//! CoDel follow Linux.
 
 pub(crate) mod kinds;
 
 pub use super::classifier::Hashing;
-pub use kinds::KINDS;
+pub use kinds::{FairKind, FqCoDelKind};
 
 use super::classifier::Classifier;
+use super::Setup;
 use super::flow_table::{DropFrom, Flow, FlowTable, MOST_BYTES, ShownBacklog};
 use crate::aqm::{Aqm, FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::pool;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
-use crate::queue::{EcnPolicy, Limit};
+use crate::books::EcnPolicy;
+use crate::queue::Limit;
 use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate, Rng};
 
 /// What the flows share equally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
-    /// Bytes: so many in a flow's turn.
+    /// Bytes: this many per turn of a flow.
     Bytes(Bytes),
     /// Packets: one in a flow's turn, whatever its size.
     Packets,
@@ -41,7 +50,8 @@ pub enum Share {
 /// Which packets go when all flows together exceed the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Victim {
-    /// The oldest of the flow with the most bytes: up to so many at once, but no more than half its bytes.
+    /// The oldest of the flow with the most bytes: up to `batch` at once, but no more than half its
+    /// bytes.
     Fattest {
         /// Most packets at once.
         batch: u32,
@@ -59,7 +69,7 @@ pub struct FairQueueParams {
     pub flows: u32,
     /// What the flows share.
     pub share: Share,
-    /// Limit over all flows, beside the queue's own.
+    /// Limit over all flows, besides the queue's own.
     pub memory_limit: Bytes,
     /// Who loses when the limit is exceeded.
     pub victim: Victim,
@@ -72,8 +82,8 @@ pub struct FairQueueParams {
 }
 
 impl Default for FairQueueParams {
-    /// 1024 flows, turns of 1514 bytes, 32 MiB, 64 packets of the fattest flow, no renewal (RFC 8290 §5.2, Linux), the flow's own
-    /// backlog.
+    /// 1024 flows, turns of 1514 bytes, 32 MiB, 64 packets of the fattest flow, no renewal (RFC
+    /// 8290 §5.2, Linux), the flow's own backlog.
     fn default() -> Self {
         Self {
             flows: 1024,
@@ -89,7 +99,7 @@ impl Default for FairQueueParams {
 
 const NONE: u32 = u32::MAX;
 
-/// Where a flow stands in the round.
+/// The list of the round that a flow is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Idle,
@@ -157,10 +167,11 @@ pub struct FairQueue<P, A> {
 }
 
 impl<P: Packet, A: Aqm + Clone> FairQueue<P, A> {
-    /// An empty queue of `params.flows` flows, each under its own copy of `aqm`, that drops rather than marks.
+    /// An empty queue of `params.flows` flows, each under its own copy of `aqm`, that drops rather
+    /// than marks.
     ///
-    /// `limit` and `params.memory_limit` both hold over all flows together; whichever is hit first counts. A number of flows
-    /// or a quantum of zero counts as one.
+    /// `limit` and `params.memory_limit` both hold over all flows together; whichever is hit first
+    /// counts. A number of flows or a quantum of zero counts as one.
     #[must_use]
     pub fn new(aqm: A, limit: Limit, params: FairQueueParams) -> Self {
         let bytes = limit.bytes.min(params.memory_limit).min(MOST_BYTES);
@@ -208,10 +219,10 @@ impl<P: Packet, A: Aqm> FairQueue<P, A> {
         self
     }
 
-    /// The random stream of all flows, for hosts that replay recorded draws.
+    /// Applies the settings that a host gives every queue: ECN policy, random stream and framing.
     #[must_use]
-    pub const fn rng_mut(&mut self) -> &mut Rng {
-        &mut self.table.books.rng
+    pub fn with_setup(self, setup: Setup<'_>) -> Self {
+        self.with_ecn(setup.ecn).with_rng(setup.rng).with_overhead(setup.link.overhead)
     }
 
     /// The queue that packets of `flow` go to when all are free.
@@ -235,18 +246,21 @@ impl<P: Packet, A: Aqm> FairQueue<P, A> {
         self.old.push_back(&mut self.table.flows, bucket);
     }
 
-    /// May an arriving packet of `len` be queued? Makes room for it unless that is done once it is queued.
+    /// Returns true if an arriving packet of `len` may be queued. Makes room for it unless that
+    /// happens after it was queued.
     #[inline]
     fn admits(&mut self, len: Bytes, now: Instant, sink: &mut dyn Sink<P>) -> bool {
         match self.victim {
-            // The arriving packet's own flow may turn out to be the fattest, which shows once it is queued.
+            // The arriving packet's own flow may turn out to be the fattest, which shows once it is
+            // queued.
             Victim::Fattest { .. } => len <= self.limit.bytes,
             Victim::Arriving => self.limit.admits(self.table.total, len),
             Victim::Longest => self.makes_room(len, now, sink),
         }
     }
 
-    /// Drops from the tails of the longest flows until a packet of `len` fits; false when it never will.
+    /// Drops from the tails of the longest flows until a packet of `len` fits; false when it never
+    /// will.
     fn makes_room(&mut self, len: Bytes, now: Instant, sink: &mut dyn Sink<P>) -> bool {
         if len > self.limit.bytes || self.limit.packets.is_zero() {
             return false;
@@ -363,6 +377,10 @@ impl<P: Packet, A: Aqm> Qdisc<P> for FairQueue<P, A> {
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("new_flows", f64::from(self.new.len(&self.table.flows)));
         visit("old_flows", f64::from(self.old.len(&self.table.flows)));
+    }
+
+    fn rng_mut(&mut self) -> Option<&mut Rng> {
+        Some(&mut self.table.books.rng)
     }
 }
 

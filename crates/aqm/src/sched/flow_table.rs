@@ -1,7 +1,8 @@
-//! What all schedulers of flows share: packets of many flows in one store, an algorithm for each flow, and the books over all.
+//! What all schedulers of flows share: packets of many flows in one store, an algorithm for each
+//! flow, and the books over all.
 //!
-//! A scheduler decides which flow a packet belongs to, whose turn it is and who loses when there is no room; everything that happens
-//! to a packet besides is here.
+//! A scheduler decides which flow a packet belongs to, whose turn it is and who loses when there is
+//! no room; everything that happens to a packet besides is here.
 
 use super::timers::Timers;
 use crate::aqm::{Aqm, QueueView, Reason};
@@ -11,7 +12,7 @@ use crate::qdisc::{Departure, Packet, Sink};
 use alloc::vec::Vec;
 use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
 
-/// What an algorithm inside a fair queue is shown as its queue.
+/// The backlog that an algorithm inside a fair queue sees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShownBacklog {
     /// Its own flow's packets.
@@ -36,8 +37,9 @@ pub enum DropFrom {
 /// The most bytes a table holds: a flow's backlog and one packet more fit 32 bits.
 pub(crate) const MOST_BYTES: Bytes = Bytes::new(i32::MAX as u64);
 
-/// One flow: its packets, what the scheduler knows of it, and its algorithm. In this order and at the start of a cache line, so that a
-/// packet of one of many flows finds these, and the first fields of the algorithm, in one fetch from memory.
+/// One flow: its packets, what the scheduler knows of it, and its algorithm. In this order and at
+/// the start of a cache line, so that a packet of one of many flows finds these, and the first
+/// fields of the algorithm, in one fetch from memory.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Flow<A, S> {
@@ -47,14 +49,14 @@ pub(crate) struct Flow<A, S> {
 }
 
 impl<A, S> Flow<A, S> {
-    /// Does nothing wait in it?
+    /// True if nothing waits in it.
     #[inline]
     pub(crate) const fn is_empty(&self) -> bool {
         self.fifo.is_empty()
     }
 }
 
-/// What waits in a flow.
+/// Backlog of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Load {
     bytes: u32,
@@ -72,7 +74,8 @@ impl Load {
 #[derive(Clone, Debug)]
 pub(crate) struct FlowTable<P, A, S> {
     pub(crate) flows: Vec<Flow<A, S>>,
-    /// What waits in each flow; apart from the flows so that the search for the fattest reads little memory.
+    /// What waits in each flow; apart from the flows so that the search for the fattest reads
+    /// little memory.
     loads: Vec<Load>,
     pool: Pool<Entry<P>>,
     pub(crate) total: QueueView,
@@ -98,14 +101,14 @@ impl<P: Packet, A: Aqm + Clone, S: Clone> FlowTable<P, A, S> {
 }
 
 impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
-    /// Adds an empty flow under `aqm`, and tells its number.
+    /// Adds an empty flow under `aqm` and returns its number.
     pub(crate) fn add(&mut self, aqm: A, turn: S) -> u32 {
         self.flows.push(Flow { aqm, fifo: Fifo::default(), turn });
         self.loads.push(Load::default());
         (self.flows.len() - 1) as u32
     }
 
-    /// Does nothing wait in flow `index`?
+    /// True if nothing waits in flow `index`.
     #[inline]
     pub(crate) fn is_empty(&self, index: usize) -> bool {
         self.loads[index].packets == 0
@@ -117,13 +120,13 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
         self.pool.front(self.flows[index].fifo).map(|entry| entry.packet.len())
     }
 
-    /// What waits in flow `index`.
+    /// Backlog of flow `index`.
     #[inline]
     pub(crate) fn load_view(&self, index: usize) -> QueueView {
         self.loads[index].view()
     }
 
-    /// Tells the algorithm of a flow that was added of the link's rate.
+    /// Gives the link's rate to the algorithm of a new flow.
     pub(crate) fn tell_rate(&mut self, index: usize, now: Instant) {
         let aqm = &mut self.flows[index].aqm;
         aqm.on_rate_change(&mut self.books.env(now));
@@ -145,7 +148,8 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
         }
     }
 
-    /// Drops an arriving packet of flow `index` for want of room, and tells the flow's algorithm.
+    /// Drops an arriving packet of flow `index` for lack of room, and notifies the flow's
+    /// algorithm.
     #[cold]
     pub(crate) fn refuse(&mut self, index: usize, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
         let queue = self.shown_view(index);
@@ -173,7 +177,8 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
         self.total.backlog += len;
         let load = &mut self.loads[index];
         load.packets += 1;
-        // The flow may hold the limit and this packet too until some are shed: both are below `MOST_BYTES`.
+        // The flow may hold the limit and this packet too until some are shed: both are below
+        // `MOST_BYTES`.
         load.bytes += len.get() as u32;
         true
     }
@@ -189,7 +194,8 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
         departure
     }
 
-    /// Drops up to `most` packets of flow `index`, and goes on while more than `keep` bytes are left; at least one.
+    /// Drops up to `most` packets of flow `index`, and goes on while more than `keep` bytes are
+    /// left; at least one.
     #[cold]
     pub(crate) fn evict(&mut self, index: usize, from: DropFrom, most: u32, keep: u32, now: Instant, sink: &mut dyn Sink<P>) {
         let Self { flows, loads, pool, total, shown, books, timers, .. } = self;
@@ -217,7 +223,8 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
         self.pool.iter(self.flows[index].fifo).map(|(place, entry)| (place, &entry.packet))
     }
 
-    /// Drops the packet of flow `index` at `place` without a word to its algorithm; not the only one of the flow.
+    /// Drops the packet of flow `index` at `place` without a word to its algorithm; not the only
+    /// one of the flow.
     pub(crate) fn withdraw(&mut self, index: usize, place: Place, reason: Reason, sink: &mut dyn Sink<P>) {
         let Self { flows, loads, pool, total, shown, books, .. } = self;
         let fifo = &mut flows[index].fifo;
@@ -227,7 +234,8 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
         }
     }
 
-    /// The first of the flows with the most bytes. One pass that vectorises, and another one through the block it was found in.
+    /// The first of the flows with the most bytes. One pass that vectorises, and another one
+    /// through the block it was found in.
     pub(crate) fn fattest(&self) -> usize {
         const BLOCK: usize = 64;
         let (mut most, mut first) = (0, 0);
@@ -273,7 +281,7 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
         }
     }
 
-    /// Tells every algorithm that the link's rate changed, if it did.
+    /// Gives a changed rate of the link to every algorithm.
     pub(crate) fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {
         if self.books.set_link_rate(rate) {
             for (index, flow) in self.flows.iter_mut().enumerate() {

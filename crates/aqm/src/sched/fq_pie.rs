@@ -1,20 +1,25 @@
-//! FQ-PIE: fair queueing by deficit round robin with a PIE of its own for each flow.
+//! FQ-PIE: fair queueing by deficit round robin with a separate PIE for each flow.
 //!
-//! *Signal*: queue delay of each flow, sampled by the flow's updates; acts on arrival.
+//! *Signal*: the queue delay of each flow, sampled by the updates of the flow; acts on arrival.
 //!
-//! *Law*: the rounds are those of [`super::fair_queue`]. An arriving packet is judged by its flow's PIE, with that flow's backlog
-//! and delay; PIE is that of RFC 8033 without its time of rest, so always awake. Without room the arriving packet is dropped, whoever
-//! fills the queue.
+//! *Law*: the rounds are those of [`super::fair_queue`]. The PIE of its flow judges an arriving
+//! packet, with the backlog and delay of that flow; it is the PIE of RFC 8033 without the rest
+//! state, so it is always awake. Without room the arriving packet is dropped, whichever flow fills
+//! the queue.
 //!
-//! *Parameters*: those of the rounds (RFC 8290 §5.2) and of PIE (RFC 8033 §4); `fat_flow_drop` off.
+//! *Parameters*: see `KINDS`. The defaults are those of the rounds (RFC 8290 §5.2) and of PIE (RFC
+//! 8033 §4).
 //!
-//! *Departures*: Linux walks all flows at one tick; here each flow's updates have a phase of their own, drawn with its first packet, and
-//! an empty flow at rest, whose updates would change nothing, asks for none. `memory_limit` counts packet bytes and is kept; Linux
-//! only counts how often it was exceeded. The probability decays by 2 % an update at rest, by 1/64 in Linux. `fat_flow_drop` makes room as
-//! FQ-CoDel does, for comparisons under overload. With `arithmetic = linux` the flows' PIEs are Linux's, packet by packet, and all flows are updated
-//! at the multiples of `t_update`.
+//! *Deviations*: Linux updates all flows at one tick; here the updates of each flow have a phase of
+//! their own, drawn with its first packet, and an empty flow at rest schedules none, as they would
+//! change nothing. `memory_limit` counts packet bytes and is enforced; Linux only counts how often
+//! it was exceeded. At rest the probability decays by 2 % per update, in Linux by 1/64.
+//! `fat_flow_drop` makes room as FQ-CoDel does, for comparisons under overload. With
+//! `arithmetic = linux` the PIEs of the flows are those of Linux packet by packet, and all flows
+//! are updated at the multiples of `t_update`.
 //!
-//! *Limits*: the target holds for each flow, so the mean delay of the link is above that of PIE. Two flows in one queue share its fate.
+//! *Limits*: the target holds for each flow, so the mean delay of the link is above that of PIE.
+//! Two flows in one queue share it.
 //!
 //! *Source*: Linux sch_fq_pie; RFC 8033; RFC 8290 §4.
 
@@ -24,56 +29,66 @@ use crate::algo::pie::linux::{LinuxPie, LinuxPieParams};
 use crate::algo::pie::{Pie, PieParams, params as pie};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::qdisc::Packet;
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
+use crate::sched::{Scheduler, Setup};
+use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError};
+use alloc::boxed::Box;
 
-/// The kind that a file can name.
-pub const KIND: KindSpec = KindSpec {
-    kind: "fq-pie",
-    summary: "Fair queueing by deficit round robin, PIE on each flow",
+const KIND: KindSpec = KindSpec {
+    base: Kind {
+        kind: "fq-pie",
+        aliases: &["fq_pie"],
+        title: "FQ-PIE",
+        summary: "Fair queueing by deficit round robin, PIE on each flow",
+        params: &[
+            FLOWS,
+            QUANTUM,
+            MEMORY_LIMIT,
+            Param::off("fat_flow_drop")
+                .about("without room drop from the fattest flow, as fq-codel does, in place of the arriving packet")
+                .from_source("our choice"),
+            PERTURBATION,
+            HASH,
+            pie::TARGET,
+            pie::T_UPDATE,
+            pie::MAX_BURST,
+            pie::ALPHA,
+            pie::BETA,
+            pie::MARK_ECNTH,
+            pie::MEAN_PKTSIZE,
+            pie::DQ_THRESHOLD,
+            pie::ESTIMATOR,
+            pie::DERANDOMIZE,
+            pie::CAP_DROP,
+            pie::BYTES,
+            ARITHMETIC,
+        ],
+        source: "Linux sch_fq_pie; RFC 8033",
+    },
+    family: Family::FlowQueueing,
     signal: "queue delay of each flow, on arrival",
-    marks: true,
-    params: &[
-        FLOWS,
-        QUANTUM,
-        MEMORY_LIMIT,
-        ParamSpec {
-            name: "fat_flow_drop",
-            unit: Unit::Switch,
-            default: ParamDefault::Value(Value::Switch(false)),
-            range: (0.0, 1.0),
-            doc: "without room drop from the fattest flow, as fq-codel does, in place of the arriving packet",
-            source: "our choice",
-        },
-        PERTURBATION,
-        HASH,
-        pie::TARGET,
-        pie::T_UPDATE,
-        pie::MAX_BURST,
-        pie::ALPHA,
-        pie::BETA,
-        pie::MARK_ECNTH,
-        pie::MEAN_PKTSIZE,
-        pie::DQ_THRESHOLD,
-        pie::ESTIMATOR,
-        pie::DERANDOMIZE,
-        pie::CAP_DROP,
-        pie::BYTES,
-        ARITHMETIC,
-    ],
-    source: "Linux sch_fq_pie; RFC 8033",
+    marks: Marking::Possible,
+    weighs: false,
 };
 
-/// FQ-PIE with the parameters of [`KIND`].
-///
-/// # Errors
-/// When a size is given as a time and the link's rate is unknown.
-pub fn build<P: Packet>(given: &Given<'_>, link: &LinkFacts) -> Result<FairQueue<P, Pie>, ParamError> {
-    let params = FairQueueParams::build(given, link)?;
-    if Arithmetic::of(given) == Arithmetic::Linux {
-        let pie = Pie::linux(LinuxPie::of_flow(LinuxPieParams::build(given, link)?));
-        return Ok(FairQueue::new(pie, link.limit, FairQueueParams { victim: Victim::Arriving, ..params }));
+/// The kind `fq-pie`.
+#[derive(Clone, Copy, Debug)]
+pub struct FqPieKind;
+
+impl Scheduler for FqPieKind {
+    const KIND: KindSpec = KIND;
+    type Queue<P> = Box<FairQueue<P, Pie>>;
+
+    fn build<P: Packet>(given: &Given<'_>, setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError> {
+        let params = FairQueueParams::build(given, setup.link)?;
+        let is_linux = Arithmetic::of(given) == Arithmetic::Linux;
+        let pie = if is_linux {
+            Pie::linux(LinuxPie::of_flow(LinuxPieParams::build(given, setup.link)?))
+        } else {
+            Pie::new(PieParams { dozes: true, ..PieParams::build(given, setup.link)? })
+        };
+        let drops_fattest = !is_linux && given.switch("fat_flow_drop") == Some(true);
+        let victim = if drops_fattest { params.victim } else { Victim::Arriving };
+        let queue = FairQueue::new(pie, setup.link.limit, FairQueueParams { victim, ..params });
+        Ok(Box::new(queue.with_setup(setup)))
     }
-    let pie = Pie::new(PieParams { dozes: true, ..PieParams::build(given, link)? });
-    let victim = if given.switch("fat_flow_drop") == Some(true) { params.victim } else { Victim::Arriving };
-    Ok(FairQueue::new(pie, link.limit, FairQueueParams { victim, ..params }))
 }

@@ -1,30 +1,42 @@
-//! JoBS (joint buffer management and scheduling): classes with promised delays, losses and rates, kept by one rule for service and drops.
+//! JoBS (joint buffer management and scheduling): classes with promised delays, losses and rates,
+//! enforced by one rule for service and drops.
 //!
-//! *Signal*: at each arrival the age of each class's head, its backlog, and its losses in the busy period.
+//! *Signal*: at each arrival the age of each class's head, its backlog, and its losses in the busy
+//! period.
 //!
-//! *Law*: each class has a rate. Sent is the head of the class that is furthest behind what its rate would have sent since the busy period began. Rates are
-//! equal when classes begin or cease to wait. A class with a delay bound `d` needs `backlog / (d - age)`, one with a least rate that; what it lacks is moved from
-//! the least urgent classes that can spare some, and if there is not enough it drops until the rate it has suffices. Every `sampling` arrivals
-//! classes with delay shares `s` gain `K (age / s - mean)`, `K = 2 s_min / (packet * sampling) * C'^2 * q * u * max(u, 1)`: `C'` what the others leave of the link,
-//! `q` the smallest share of one of them in what they accepted, `u` the offered load. A full buffer drops from the arriving packet's class;
-//! of classes with loss shares from the one with the smallest loss for its share; from one whose loss bound allows it, if any. Bounds of loss go before
-//! bounds of delay and rates, these before shares.
+//! *Law*: each class has a rate. The next packet comes from the class that is furthest behind what
+//! its rate would have sent since the busy period began. Rates are equal when classes begin or
+//! cease to wait. A class with a delay bound `d` needs the rate `backlog / (d - age)`; a class with
+//! a least rate needs that. The missing rate is taken from the least urgent classes that can spare
+//! some; if there is not enough, the class drops until its rate suffices. Every `sampling`
+//! arrivals, classes with delay shares `s` gain `K (age / s - mean)`,
+//! `K = 2 s_min / (packet * sampling) * C'^2 * q * u * max(u, 1)`, where `C'` is what the others
+//! leave of the link, `q` the smallest share of one of them in the bytes that they accepted, and
+//! `u` the offered load. A full buffer drops from the class of the arriving packet; among classes
+//! with loss shares, from the one with the smallest loss relative to its share; and if a class has
+//! a loss bound that allows it, from that class. Loss bounds take precedence over delay bounds and
+//! rates, and these over shares.
 //!
-//! *Parameters*: `classes` 4; for each class `c`, 0 the least urgent: `delay_share_c`, `loss_share_c`, `delay_bound_c`, `loss_bound_c`, `rate_c`, none by default;
-//! `buffers` shared, `drop` tail, `sampling` 1, `delay_drops` own (all as in ns-2); `projection` off, with `flows` 10, `alpha` 0.9, `b_lim` 1, `rtt` 100 ms
-//! and `horizon`.
+//! *Parameters*: see `KINDS`. Class 0 is the least urgent. The defaults are those of ns-2; the
+//! projection is off.
 //!
-//! *Departures*: this is the feedback rule of ns-2.35 and not the optimisation of the report; its gain differs from that of the report. Shares are given in
-//! place of factors between neighbours. Where every loss bound forbids a drop the class with the most room loses, which ns-2 intends but
-//! misses. A packet that is already late for its bound is dropped from the head, as dropping the newest would not help it. Drops stop within one
-//! byte of enough. The load is that of the latest half second, 1 before. The projection marks on arrival when the
-//! windows of up to `flows` flows, each growing by a segment a round trip, would lift the backlog over `b_lim` of the limit within the horizon, each flow once a round
-//! trip; its authors' text was not available, and round-trip times cannot be seen here, so `rtt` stands for all. It knows no classes.
+//! *Deviations*: this is the feedback rule of ns-2.35 and not the optimisation of the report; its
+//! gain differs from that of the report. Shares replace factors between neighbouring classes. Where
+//! every loss bound forbids a drop, the class with the most room loses, which ns-2 intends but does
+//! not achieve. A packet that is already late for its bound is dropped from the head, as dropping
+//! the newest would not help it. Drops stop within one byte of enough. The load is that of the
+//! latest half second, initially 1. The projection marks on arrival when the windows of up to
+//! `flows` flows, each growing by a segment per round trip, would raise the backlog above `b_lim`
+//! of the limit within the horizon; it marks each flow once per round trip. The full text of its
+//! authors was not available. Round-trip times cannot be observed here, so `rtt` stands for all.
+//! The projection does not distinguish classes.
 //!
-//! *Limits*: promises are made for busy periods, not for ever, and nobody is refused: contradictory ones are missed. Needs the link's
-//! rate; at rate zero no rates are worked out. One class alone is a FIFO.
+//! *Limits*: promises hold within busy periods, and no traffic is refused: contradictory promises
+//! are missed. Needs the rate of the link; at rate zero no rates are computed. A single class is a
+//! FIFO.
 //!
-//! *Source*: Liebeherr and Christin 2001; ns-2.35 (`jobs`); Koo, Ahn and Chung §2.6 for the projection.
+//! *Source*: Liebeherr and Christin 2001; ns-2.35 (`jobs`); Koo, Ahn and Chung §2.6 for the
+//! projection.
 
 mod params;
 mod projection;
@@ -34,10 +46,13 @@ use crate::aqm::{QueueView, Reason, Verdict};
 use crate::books::{Books, Entry, Fate, Waiting};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
-use crate::queue::{EcnPolicy, Limit, Line};
-use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate, Rng};
-use params::MOST;
-pub use params::{DropEnd, JobsParams, KIND, ProjectionParams, Promise};
+use crate::queue::{Limit, Line};
+use crate::sched::{Scheduler, Setup};
+use crate::spec::{Given, KindSpec, ParamError};
+use alloc::boxed::Box;
+use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
+use params::{KIND, MOST};
+pub use params::{DropEnd, JobsParams, ProjectionParams, Promise};
 use projection::{Projection, Room};
 use rates::{Account, Load};
 
@@ -79,7 +94,7 @@ pub struct Jobs<P> {
     params: JobsParams,
     projection: Option<Projection>,
     meter: Meter,
-    /// Bytes a second; zero while the link is down, and the rate before.
+    /// Bytes per second: zero while the link is down, and the last rate above zero.
     link: f64,
     known_link: f64,
     /// The latest time that `due` is worked out for.
@@ -89,16 +104,18 @@ pub struct Jobs<P> {
     has_delay_shares: bool,
     arrivals: u32,
     missed_losses: u64,
-    /// What waits in all lines.
+    /// Backlog of all classes.
     total: QueueView,
     limit: Limit,
-    /// What a class may hold where each has room of its own, and what all may hold together where not.
+    /// What a class may hold where each has room of its own, and what all may hold together where
+    /// not.
     room: Limit,
     books: Books,
 }
 
 impl<P: Packet> Jobs<P> {
-    /// Empty classes that drop rather than mark; `mtu` is what packets are taken to be before some were seen.
+    /// Empty classes that drop rather than mark; `mtu` is what packets are taken to be before some
+    /// were seen.
     #[must_use]
     pub fn new(params: JobsParams, limit: Limit, mtu: Bytes) -> Self {
         let mut accounts = [Account::default(); MOST];
@@ -126,24 +143,10 @@ impl<P: Packet> Jobs<P> {
         }
     }
 
-    /// Sets whether signals mark.
+    /// Applies the settings that a host gives every queue: ECN policy, random stream and framing.
     #[must_use]
-    pub fn with_ecn(mut self, policy: EcnPolicy) -> Self {
-        self.books.ecn = policy;
-        self
-    }
-
-    /// Sets the random stream, which nothing draws from.
-    #[must_use]
-    pub fn with_rng(mut self, rng: Rng) -> Self {
-        self.books.rng = rng;
-        self
-    }
-
-    /// Sets what the link adds to each packet.
-    #[must_use]
-    pub fn with_overhead(mut self, overhead: Bytes) -> Self {
-        self.books.overhead = overhead;
+    pub fn with_setup(mut self, setup: Setup<'_>) -> Self {
+        self.books.set_up(setup.ecn, setup.rng, setup.link.overhead);
         self
     }
 
@@ -177,7 +180,7 @@ impl<P: Packet> Jobs<P> {
         self.is_idle = false;
     }
 
-    /// Is more waiting than there is room for, `class` having got the latest packet?
+    /// True if more waits than there is room for, `class` having got the latest packet.
     fn is_over(&self, class: usize) -> bool {
         let view = if self.params.separate { self.lines[class].view() } else { self.total };
         view.packets > self.room.packets || view.backlog > self.room.bytes
@@ -210,7 +213,7 @@ impl<P: Packet> Jobs<P> {
         self.books.discard(entry, reason, sink);
     }
 
-    /// Drops until what waits fits.
+    /// Drops until the backlog fits.
     fn make_room(&mut self, class: usize, now: Instant, sink: &mut dyn Sink<P>) {
         while self.is_over(class) {
             let loser = if self.params.separate { class } else { self.choose_loser(class) };
@@ -361,7 +364,7 @@ impl<P: Packet> Qdisc<P> for Jobs<P> {
     fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {
         self.settle(now);
         self.books.set_link_rate(rate);
-        // A rate that becomes unknown stays what it was.
+        // A rate that becomes unknown keeps its last value.
         let Some(rate) = rate.map(Rate::as_bytes_s_f64) else { return };
         if rate > 0.0 {
             if self.known_link > 0.0 {
@@ -408,6 +411,20 @@ impl<P: Packet> Qdisc<P> for Jobs<P> {
         visit("offered_load", self.meter.utilization);
         visit("missed_loss_bounds", self.missed_losses as f64);
         visit("projected_windows", self.projection.as_ref().map_or(0.0, Projection::windows));
+    }
+}
+
+/// The kind `jobs`.
+#[derive(Clone, Copy, Debug)]
+pub struct JobsKind;
+
+impl Scheduler for JobsKind {
+    const KIND: KindSpec = KIND;
+    type Queue<P> = Box<Jobs<P>>;
+
+    fn build<P: Packet>(given: &Given<'_>, setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError> {
+        let queue = Jobs::new(JobsParams::build(given, setup.link)?, setup.link.limit, setup.link.mtu);
+        Ok(Box::new(queue.with_setup(setup)))
     }
 }
 

@@ -1,22 +1,26 @@
-//! nfqCoDel: weighted fair queueing by time stamps with a CoDel for each flow whose target and interval follow its weight.
+//! nfqCoDel: weighted fair queueing by time stamps, with a CoDel per flow whose target and interval
+//! follow the weight of the flow.
 //!
-//! *Signal*: sojourn time, at each flow's head.
+//! *Signal*: the sojourn time at the head of each flow.
 //!
-//! *Law*: each flow has a queue and a weight `w`. A packet that becomes the head of its queue gets the stamp `len / w`; when no stamp is zero the
-//! smallest is subtracted from all; flows with a stamp of zero are served in round robin ([`crate::sched::weighted`]). The flow's CoDel has
-//! `interval + 1/w` and `target + 0.0075 w`, in units of a second (`unit = "milliseconds"`: of a millisecond), or with `adaptive` off
-//! those of all others.
+//! *Law*: each flow has a queue and a weight `w`. A packet that becomes the head of its queue gets
+//! the stamp `len / w`; when no stamp is zero the smallest is subtracted from all; flows with a
+//! stamp of zero are served in round robin ([`crate::sched::weighted`]). The CoDel of a flow has
+//! `interval + 1/w` and `target + 0.0075 w`, in units of a second (`unit = "milliseconds"`: of a
+//! millisecond); with `adaptive` off all flows use `interval` and `target`.
 //!
-//! *Parameters*: `target` 5 ms, `interval` 100 ms, `adaptive` on (the study §V-B); `unit` seconds, as ns-2 counts and as only that
-//! makes a difference; `flow_limit` none; `flows` 65536.
+//! *Parameters*: see `KINDS`. `adaptive` parameters are those of the study (§V-B). The unit of
+//! seconds is that of ns-2, and only with it is there an effect.
 //!
-//! *Departures*: stamps are kept between decisions; made anew at each of them, as the text can be read, they would starve low
-//! weights. A packet whose predecessors CoDel dropped is charged by itself, they are free. The target is at most half the interval (binds
-//! from w = 12 on). Without room the arriving packet is dropped. ECN-capable packets may be marked; the study drops only. Flows beyond
-//! `flows` share the queues there are.
+//! *Deviations*: stamps are kept between decisions; recomputed at each decision, as the text can
+//! also be read, they would starve low weights. Packets that CoDel drops are free: only the
+//! delivered packet is charged. The target is at most half the interval (binding from w = 12 on).
+//! Without room the arriving packet is dropped. ECN-capable packets may be marked; the study only
+//! drops. Flows beyond `flows` share the existing queues.
 //!
-//! *Limits*: weights are relative for the shares but absolute for target and interval: doubling all of them changes the delay. At weight 1
-//! CoDel reacts after 1.1 s. Queues of flows that ended stay, empty.
+//! *Limits*: weights are relative for the shares but absolute for target and interval: doubling all
+//! of them changes the delay. At weight 1 CoDel reacts after 1.1 s. Queues of ended flows stay,
+//! empty.
 //!
 //! *Source*: Kushwaha and Gupta 2018 §V; RFC 8289.
 
@@ -25,7 +29,8 @@ use crate::algo::codel::{self, CoDel, CoDelParams};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Verdict};
 use crate::qdisc::Packet;
 use crate::queue::Limit;
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
+use crate::sched::{Scheduler, Setup};
+use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError, Unit};
 use goodqueue_units::{Bytes, Duration, Instant, Packets};
 
 /// CoDel whose target and interval follow the flow's weight.
@@ -38,7 +43,8 @@ pub struct MCoDel {
 }
 
 impl MCoDel {
-    /// CoDel with `params` to which a weight adds its part in `unit`s; at weight 1 until told otherwise.
+    /// CoDel with `params` to which a weight adds its part in `unit`s; the weight is 1 until set
+    /// otherwise.
     #[must_use]
     pub fn new(params: CoDelParams, unit: Option<Duration>) -> Self {
         let mut codel = Self { codel: CoDel::new(params), params, unit };
@@ -80,70 +86,61 @@ impl Aqm for MCoDel {
     }
 }
 
-/// The kind that a file can name.
-pub const KIND: KindSpec = KindSpec {
-    kind: "nfq-codel",
-    summary: "Weighted fair queueing by time stamps, CoDel on each flow with a target and interval by weight",
+const KIND: KindSpec = KindSpec {
+    base: Kind {
+        kind: "nfq-codel",
+        aliases: &[],
+        title: "nfqCoDel",
+        summary: "Weighted fair queueing by time stamps, CoDel on each flow with a target and interval by weight",
+        params: &[
+            codel::TARGET,
+            codel::INTERVAL,
+            Param::on("adaptive").about("let target and interval follow the weight").from_source("Kushwaha and Gupta 2018 §V-B"),
+            Param::choice("unit", &["seconds", "milliseconds"], "seconds")
+                .about("what the weight's part of the interval, 1/w, and of the target, 0.0075 w, are counted in")
+                .from_source("our reading"),
+            Param::auto("flow_limit", Unit::Size, "none")
+                .within(1.0, 1e10)
+                .about("what each flow may hold, beside the limit over all")
+                .from_source("our reading of Kushwaha and Gupta 2018, table 4"),
+            Param::count("flows", 65_536.0)
+                .within(1.0, 1_048_576.0)
+                .about("most queues; flows beyond that share them")
+                .from_source("our choice"),
+        ],
+        source: "Kushwaha and Gupta 2018",
+    },
+    family: Family::FlowQueueing,
     signal: "sojourn time, at each flow's head",
-    marks: true,
-    params: &[
-        codel::TARGET,
-        codel::INTERVAL,
-        ParamSpec {
-            name: "adaptive",
-            unit: Unit::Switch,
-            default: ParamDefault::Value(Value::Switch(true)),
-            range: (0.0, 1.0),
-            doc: "let target and interval follow the weight",
-            source: "Kushwaha and Gupta 2018 §V-B",
-        },
-        ParamSpec {
-            name: "unit",
-            unit: Unit::Choice(&["seconds", "milliseconds"]),
-            default: ParamDefault::Value(Value::Choice("seconds")),
-            range: (0.0, 0.0),
-            doc: "what the weight's part of the interval, 1/w, and of the target, 0.0075 w, are counted in",
-            source: "our reading",
-        },
-        ParamSpec {
-            name: "flow_limit",
-            unit: Unit::Size,
-            default: ParamDefault::Auto("none"),
-            range: (1.0, 1e10),
-            doc: "what each flow may hold, beside the limit over all",
-            source: "our reading of Kushwaha and Gupta 2018, table 4",
-        },
-        ParamSpec {
-            name: "flows",
-            unit: Unit::Count,
-            default: ParamDefault::Value(Value::Number(65_536.0)),
-            range: (1.0, 1_048_576.0),
-            doc: "most queues; flows beyond that share them",
-            source: "our choice",
-        },
-    ],
-    source: "Kushwaha and Gupta 2018",
+    marks: Marking::Possible,
+    weighs: true,
 };
 
-/// nfqCoDel with the parameters of [`KIND`].
-///
-/// # Errors
-/// When parameters contradict each other or the link.
-pub fn build<P: Packet>(given: &Given<'_>, link: &LinkFacts) -> Result<WeightedQueue<P, MCoDel>, ParamError> {
-    let is_adaptive = given.switch("adaptive") != Some(false);
-    if !is_adaptive && given.is_given("unit") {
-        let message = "has no meaning with adaptive = false".into();
-        return Err(ParamError { param: "unit", message });
+/// The kind `nfq-codel`.
+#[derive(Clone, Copy, Debug)]
+pub struct NfqCoDelKind;
+
+impl Scheduler for NfqCoDelKind {
+    const KIND: KindSpec = KIND;
+    type Queue<P> = WeightedQueue<P, MCoDel>;
+
+    fn build<P: Packet>(given: &Given<'_>, setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError> {
+        let is_adaptive = given.switch("adaptive") != Some(false);
+        if !is_adaptive && given.is_given("unit") {
+            let message = "has no meaning with adaptive = false".into();
+            return Err(ParamError { param: "unit", message });
+        }
+        let in_millis = given.choice("unit") == Some("milliseconds");
+        let unit = is_adaptive.then(|| if in_millis { Duration::ms(1) } else { Duration::secs(1) });
+        let flow_bytes = given.bytes("flow_limit", setup.link.mtu, setup.link.rate)?.unwrap_or(Bytes::MAX);
+        let defaults = WeightedQueueParams::default();
+        let params = WeightedQueueParams {
+            flows: given.number("flows").map_or(defaults.flows, |flows| flows as u32),
+            flow_limit: Limit { bytes: flow_bytes, ..Limit::NONE },
+        };
+        let codel = MCoDel::new(CoDelParams::of_target_and_interval(given, setup.link)?, unit);
+        Ok(WeightedQueue::new(codel, setup.link.limit, params).with_setup(setup))
     }
-    let in_millis = given.choice("unit") == Some("milliseconds");
-    let unit = is_adaptive.then(|| if in_millis { Duration::ms(1) } else { Duration::secs(1) });
-    let flow_bytes = given.bytes("flow_limit", link)?.unwrap_or(Bytes::MAX);
-    let params = WeightedQueueParams {
-        flows: given.number("flows").map_or(65_536, |n| n as u32),
-        flow_limit: Limit { bytes: flow_bytes, ..Limit::NONE },
-    };
-    let codel = MCoDel::new(CoDelParams::of_target_and_interval(given, link)?, unit);
-    Ok(WeightedQueue::new(codel, link.limit, params))
 }
 
 #[cfg(test)]

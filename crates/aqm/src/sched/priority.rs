@@ -1,34 +1,41 @@
-//! Strict priority: several queues, of which the most urgent that has something to send is always served first.
+//! Strict priority: several queues, of which the most urgent one with a packet to send is always
+//! served first.
 //!
-//! *Signal*: the packet's class; and that of the queue within each band.
+//! *Signal*: the class of the packet; and that of the queue within each band.
 //!
-//! *Law*: with `bands` queues numbered from 0, a packet of class `c` goes to band `bands - 1 - c`, at least 0: class 0 to the last band,
-//! each higher class to the one before, all classes above to the first. A departure takes from the first band that has a packet
-//! ready. A transmission that has begun is not interrupted.
+//! *Law*: with `bands` queues numbered from 0, a packet of class `c` goes to band `bands - 1 - c`,
+//! at least 0: class 0 to the last band, each higher class to the band before, all remaining
+//! classes to the first. A departure takes from the first band that has a packet ready. A
+//! transmission in progress is not interrupted.
 //!
-//! *Parameters*: `bands` 3; `of`, the queue of each band, by default tail drop (both as Linux has them).
+//! *Parameters*: see `KINDS`. The defaults are those of Linux.
 //!
-//! *Departures*: Linux maps priorities to bands by a table; here the class order is the band order, which is all that RFC 2474
-//! asks of class selectors. A band that held its packets back (a shaper) does not hold up the next.
+//! *Deviations*: Linux maps priorities to bands by a table; here the class order is the band order,
+//! which is all that RFC 2474 asks of class selectors. A band that withholds its packets (a shaper)
+//! does not block the next one.
 //!
-//! *Limits*: a band can starve all below it; put a shaper or a policer where that must not be. The limit holds for each band, so that
-//! full lower bands never take the room of an urgent packet: together the bands may hold `bands` times as much. The queues within
-//! are told the rate of the whole link.
+//! *Limits*: a band can starve all bands below it; use a shaper or a policer where that must not
+//! happen. The limit holds for each band, so that full lower bands never take the room of an urgent
+//! packet: together the bands may hold `bands` times as much. The queues within are told the rate
+//! of the whole link.
 //!
-//! *Source*: Cobham 1954 for its delays; RFC 2474 §4.2.2.2 for the classes; Linux (`prio`) for the defaults.
+//! *Source*: Cobham 1954 for its delays; RFC 2474 §4.2.2.2 for the classes; Linux (`prio`) for the
+//! defaults.
 
 use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
-use crate::spec::{Default as ParamDefault, KindSpec, ParamSpec, Unit, Value};
+use crate::sched::{Inner, Scheduler, Setup};
+use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError, Unit};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
-use goodqueue_units::{Class, Instant, Rate};
+use goodqueue_units::{Class, Instant, Rate, Rng};
 
 /// One queue of several.
 #[derive(Clone, Debug)]
 struct Band<Q> {
     queue: Q,
-    /// It has heard that a departure found it empty, and nothing arrived since.
+    /// It was notified that a departure found it empty, and nothing has arrived since.
     knows_idle: bool,
 }
 
@@ -54,7 +61,8 @@ impl<Q> Priority<Q> {
 }
 
 impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Priority<Q> {
-    // Out of line, here and below, so that `AnyQdisc` stays small for the queues that links mostly have.
+    // Out of line, here and below, so that common disciplines do not pay for this code in
+    // `AnyQdisc`.
     #[inline(never)]
     fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
         let band = packet.class().band(self.bands.len());
@@ -122,32 +130,46 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Priority<Q> {
 
 const BANDS: f64 = 3.0;
 
-/// The kind that a file can name.
-pub const KIND: KindSpec = KindSpec {
-    kind: "priority",
-    summary: "Strict priority between queues, chosen by the packet's class",
+const KIND: KindSpec = KindSpec {
+    base: Kind {
+        kind: "priority",
+        aliases: &[],
+        title: "Strict priority",
+        summary: "Strict priority between queues, chosen by the packet's class",
+        params: &[
+            Param::auto("of", Unit::Queue, "tail-drop")
+                .about("the queue of each band, with its own parameters")
+                .from_source("Linux"),
+            Param::count("bands", BANDS)
+                .within(1.0, Class::COUNT as f64)
+                .about("queues; class 0 goes to the last of them, each higher class to the one before")
+                .from_source("Linux"),
+        ],
+        source: "RFC 2474 §4.2.2.2",
+    },
+    family: Family::Classes,
     signal: "the packet's class; that of the queue in each band",
-    marks: true,
-    params: &[
-        ParamSpec {
-            name: "of",
-            unit: Unit::Queue,
-            default: ParamDefault::Auto("tail-drop"),
-            range: (0.0, 0.0),
-            doc: "the queue of each band, with its own parameters",
-            source: "Linux",
-        },
-        ParamSpec {
-            name: "bands",
-            unit: Unit::Count,
-            default: ParamDefault::Value(Value::Number(BANDS)),
-            range: (1.0, Class::COUNT as f64),
-            doc: "queues; class 0 goes to the last of them, each higher class to the one before",
-            source: "Linux",
-        },
-    ],
-    source: "RFC 2474 §4.2.2.2",
+    marks: Marking::Possible,
+    weighs: false,
 };
+
+/// The kind `priority`.
+#[derive(Clone, Copy, Debug)]
+pub struct PriorityKind;
+
+impl Scheduler for PriorityKind {
+    const KIND: KindSpec = KIND;
+    type Queue<P> = Box<Priority<Inner<P>>>;
+
+    /// Gives each band a separate random stream.
+    fn build<P: Packet>(given: &Given<'_>, mut setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError> {
+        let bands = given.number("bands").unwrap_or(BANDS) as usize;
+        let mut band = || Inner::build(Setup { rng: Rng::new(setup.rng.next_u64()), ..setup.clone() });
+        let most_urgent = band()?;
+        let others = (1..bands).map(|_| band()).collect::<Result<Vec<_>, _>>()?;
+        Ok(Box::new(Priority::new(most_urgent, others)))
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -213,7 +235,7 @@ mod tests {
             queue.enqueue(Instant::from_nanos(1), packet(0, 1), &mut NoSink);
             queue.enqueue(Instant::from_nanos(1), packet(1, 0), &mut NoSink);
             assert_eq!(departures(&mut queue), [0, 1]);
-            assert_eq!(departures(&mut queue), []);
+            assert_eq!(departures(&mut queue), [0_u64; 0]);
             assert_eq!([0, 1].map(|band| queue.band(band).unwrap().aqm().0), [round; 2]);
         }
     }

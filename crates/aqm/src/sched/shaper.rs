@@ -1,29 +1,36 @@
-//! A token-bucket shaper: lets a queue's packets go no faster than a rate, but for bursts of bounded size.
+//! A token-bucket shaper: limits a queue to a rate, except for bursts of bounded size.
 //!
-//! *Signal*: bytes that left, framing included, against time; and that of the queue within.
+//! *Signal*: the bytes that left, framing included, over time; and that of the queue within.
 //!
-//! *Law*: a bucket holds up to `burst` bytes of tokens and gains `rate`. A packet may leave while the tokens are enough for the largest
-//! packet, and takes its own size of them. So in any span `t` no more than `burst + rate * t` leaves. With `peak`, a second bucket of
-//! `mtu` bytes that gains `peak` has to agree, and no more than `min(mtu + peak * t, burst + rate * t)` leaves. Packets that must wait stay
-//! in the queue within; when the first may leave is the shaper's timer.
+//! *Law*: a bucket holds up to `burst` bytes of tokens and fills at `rate`. A packet may leave
+//! while the tokens suffice for the largest packet, and consumes as many tokens as it has bytes.
+//! Therefore at most `burst + rate * t` leaves in any time `t`. With `peak`, a second bucket of
+//! `mtu` bytes that fills at `peak` must agree, and at most `min(mtu + peak * t, burst + rate * t)`
+//! leaves. Packets that must wait stay in the queue within; the shaper's timer is the time at which
+//! the first may leave.
 //!
-//! *Parameters*: `rate`, by default that of the link; `burst`, by default one full packet; `peak`, by default none; `mtu`, what may
-//! leave at once at the peak rate, by default one full packet; `of`, the queue within, by default tail drop.
+//! *Parameters*: see `KINDS`. `rate` is by default the rate of the link, which makes the shaper
+//! nearly ineffective.
 //!
-//! *Departures*: a token bucket asks whether there are tokens for the packet at hand. This one asks for a full packet's, so that it needs
-//! no look at the packet before the queue within has decided about it, and that queue judges at the very moment of departure. Rate and
-//! bounds are the same; after a pause the burst may end up to a packet earlier.
+//! *Deviations*: a token bucket checks whether there are tokens for the present packet. This one
+//! requires tokens for a full packet, so that it need not see the packet before the queue within
+//! has judged it, and that queue judges at the moment of departure. Rate and bounds are the same;
+//! after a pause the burst may end up to one packet earlier.
 //!
-//! *Limits*: a packet larger than the link's MTU overdraws the bucket, which repays it before the next packet. Does nothing where its
-//! rate is that of the link or more. The queue within is told the lower of both rates.
+//! *Limits*: a packet larger than the MTU of the link overdraws the bucket, which is repaid before
+//! the next packet. Has no effect if its rate is at least that of the link. The queue within is
+//! told the lower of both rates.
 //!
 //! *Source*: RFC 2212 (the bound `M + min(p t, r t + b - M)`); Linux (`tbf`) for the names.
 
 use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit};
-use goodqueue_units::{Bytes, Duration, Instant, Rate};
+use crate::sched::priority::PriorityKind;
+use crate::sched::{Inner, Scheduler, Setup};
+use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit};
+use alloc::boxed::Box;
+use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
 
 /// The shaper's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +49,8 @@ pub struct ShaperParams {
     pub overhead: Bytes,
 }
 
-/// Tokens of one bucket. A token is the right to send one bit for a billionth: at a rate of `r` bit/s, `r` of them come in a nanosecond,
-/// so that nothing is ever rounded.
+/// Tokens of one bucket. A token is the right to send one bit for a billionth: at a rate of `r`
+/// bit/s, `r` of them come in a nanosecond, so that nothing is ever rounded.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     gain: i64,
@@ -103,9 +110,9 @@ pub struct Shaper<Q> {
     peak: Option<Bucket>,
     rate: Rate,
     overhead: Bytes,
-    /// The buckets have enough from then on.
+    /// When the buckets will have enough tokens.
     ready_at: Instant,
-    /// The host has not yet heard that this time has come.
+    /// True until the host has been called at `ready_at` or later.
     is_armed: bool,
 }
 
@@ -155,7 +162,8 @@ impl<Q> Shaper<Q> {
 }
 
 impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Shaper<Q> {
-    // Out of line, here and below, so that `AnyQdisc` stays small for the queues that links mostly have.
+    // Out of line, here and below, so that common disciplines do not pay for this code in
+    // `AnyQdisc`.
     #[inline(never)]
     fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
         self.note_time(now);
@@ -167,7 +175,7 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Shaper<Q> {
         if now < self.ready_at && !self.queue.view().packets.is_zero() {
             return None;
         }
-        // An empty queue is asked, too: it is to hear that a departure found nothing.
+        // An empty queue is asked, too, so that its algorithm learns that it is idle.
         let departure = self.queue.dequeue(now, sink)?;
         self.pay(now, departure.packet.len());
         Some(departure)
@@ -207,62 +215,47 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Shaper<Q> {
     }
 }
 
-/// The kind that a file can name.
-pub const KIND: KindSpec = KindSpec {
-    kind: "shaper",
-    summary: "Lets the packets of a queue go no faster than a rate, but for bounded bursts",
+const KIND: KindSpec = KindSpec {
+    base: Kind {
+        kind: "shaper",
+        aliases: &[],
+        title: "Shaper",
+        summary: "Lets the packets of a queue go no faster than a rate, but for bounded bursts",
+        params: &[
+            Param::auto("of", Unit::Queue, "tail-drop")
+                .about("the queue that is shaped, with its own parameters")
+                .from_source("Linux"),
+            Param::auto("rate", Unit::Rate, "the link's rate at the start")
+                .within(1.0, FASTEST)
+                .about("rate in the long run, framing included")
+                .from_source("RFC 2212"),
+            Param::auto("burst", Unit::Size, "one full packet with its framing")
+                .within(1.0, MOST_BURST)
+                .about("bytes that may leave at once after a pause, framing included")
+                .from_source("RFC 2212"),
+            Param::auto("peak", Unit::Rate, "no bound but the link's")
+                .within(1.0, FASTEST)
+                .about("rate within a burst, framing included")
+                .from_source("RFC 2212"),
+            Param::auto("mtu", Unit::Size, "one full packet with its framing")
+                .within(1.0, MOST_BURST)
+                .about("bytes that may leave at once at the peak rate, framing included")
+                .from_source("RFC 2212"),
+        ],
+        source: "RFC 2212",
+    },
+    family: Family::Wrapper,
     signal: "bytes that left; that of the queue within",
-    marks: true,
-    params: &[
-        ParamSpec {
-            name: "of",
-            unit: Unit::Queue,
-            default: ParamDefault::Auto("tail-drop"),
-            range: (0.0, 0.0),
-            doc: "the queue that is shaped, with its own parameters",
-            source: "Linux",
-        },
-        ParamSpec {
-            name: "rate",
-            unit: Unit::Rate,
-            default: ParamDefault::Auto("the link's rate at the start"),
-            range: (1.0, FASTEST),
-            doc: "rate in the long run, framing included",
-            source: "RFC 2212",
-        },
-        ParamSpec {
-            name: "burst",
-            unit: Unit::Size,
-            default: ParamDefault::Auto("one full packet with its framing"),
-            range: (1.0, MOST_BURST),
-            doc: "bytes that may leave at once after a pause, framing included",
-            source: "RFC 2212",
-        },
-        ParamSpec {
-            name: "peak",
-            unit: Unit::Rate,
-            default: ParamDefault::Auto("no bound but the link's"),
-            range: (1.0, FASTEST),
-            doc: "rate within a burst, framing included",
-            source: "RFC 2212",
-        },
-        ParamSpec {
-            name: "mtu",
-            unit: Unit::Size,
-            default: ParamDefault::Auto("one full packet with its framing"),
-            range: (1.0, MOST_BURST),
-            doc: "bytes that may leave at once at the peak rate, framing included",
-            source: "RFC 2212",
-        },
-    ],
-    source: "RFC 2212",
+    marks: Marking::Possible,
+    weighs: false,
 };
 
 impl ShaperParams {
     /// The settings of kind `shaper`.
     ///
     /// # Errors
-    /// When the rate is neither given nor known of the link, a bucket is too small for one packet, or the peak is below the rate.
+    /// When the rate is neither given nor known of the link, a bucket is too small for one packet,
+    /// or the peak is below the rate.
     pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let refuse = |param, message| Err(ParamError { param, message });
         let largest = link.mtu + link.overhead;
@@ -270,7 +263,7 @@ impl ShaperParams {
             return refuse("rate", "must be given, as the link's is unknown or zero".into());
         };
         let size = |name| -> Result<Bytes, ParamError> {
-            let bytes = given.bytes(name, link)?.unwrap_or(largest);
+            let bytes = given.bytes(name, link.mtu, link.rate)?.unwrap_or(largest);
             if bytes < largest || bytes.get() as f64 > MOST_BURST {
                 let message = alloc::format!("{bytes} is out of range: allowed {largest}, one full packet, to 1 GB");
                 return Err(ParamError { param: name, message });
@@ -289,6 +282,41 @@ impl ShaperParams {
     #[must_use]
     pub fn facts_within(&self, link: &LinkFacts) -> LinkFacts {
         LinkFacts { rate: Some(link.rate.map_or(self.rate, |rate| rate.min(self.rate))), ..*link }
+    }
+}
+
+/// The kind `shaper`.
+#[derive(Clone, Copy, Debug)]
+pub struct ShaperKind;
+
+/// The queue that a shaper of a file holds back.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one per link, and a box would cost a pointer chase per packet")]
+pub enum Shaped<P> {
+    /// A queue that holds no other.
+    Queue(Inner<P>),
+    /// Strict priority between such queues.
+    Priority(<PriorityKind as Scheduler>::Queue<P>),
+}
+
+choose!(Shaped { Queue, Priority });
+
+impl Scheduler for ShaperKind {
+    const KIND: KindSpec = KIND;
+    type Queue<P> = Box<Shaper<Shaped<P>>>;
+
+    fn build<P: Packet>(given: &Given<'_>, setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError> {
+        let params = ShaperParams::build(given, setup.link)?;
+        let link = params.facts_within(setup.link);
+        let within = Setup { link: &link, ..setup };
+        let queue = match within.of {
+            Some(chosen) if chosen.kind.kind == PriorityKind::KIND.kind => {
+                let given = Given::new(chosen.kind, &chosen.params)?;
+                Shaped::Priority(PriorityKind::build(&given, Setup { of: chosen.of.as_deref(), ..within })?)
+            }
+            _ => Shaped::Queue(Inner::build(within)?),
+        };
+        Ok(Box::new(Shaper::new(queue, params)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! A queue in the place of another, while packets still wait in the one before.
+//! Replacing a queue while packets wait in it.
 
 use super::AnyQdisc;
 use crate::aqm::{FlowHash, QueueView};
@@ -7,26 +7,33 @@ use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use alloc::vec::Vec;
 use goodqueue_units::{Instant, Rate};
 
-/// A queue and those before it. Arrivals go to the latest one; what waits in the ones before leaves first, the oldest first, each by its
-/// own rules. So a change of parameters loses no packet and no packet's time of arrival.
+/// A queue and its predecessors. Arrivals go to the present queue. Packets that wait in its
+/// predecessors leave first, those of the oldest before all others, each by the rules of its queue.
+/// A change of parameters hence loses neither packets nor their times of arrival.
 #[derive(Clone, Debug)]
 pub struct Succession<P> {
-    /// The oldest first; they take nothing in any more.
+    /// Predecessors that still hold packets, the oldest first. They accept no arrivals.
     retired: Vec<AnyQdisc<P>>,
-    /// Counted by those that are empty and gone.
+    /// Counters of predecessors that were emptied and removed.
     past: Counters,
     queue: AnyQdisc<P>,
 }
 
 impl<P: Packet> Succession<P> {
-    /// Nothing was before `queue`.
+    /// `queue` without predecessors.
     pub(super) fn new(queue: AnyQdisc<P>) -> Self {
         Self { retired: Vec::new(), past: Counters::default(), queue }
     }
 
-    /// `before` was in this place, and is emptied first.
-    pub(super) fn after(&mut self, before: AnyQdisc<P>) {
+    /// Adds `before` as the latest predecessor.
+    pub(super) fn retire(&mut self, before: AnyQdisc<P>) {
         self.retired.push(before);
+    }
+
+    /// Replaces the present queue, which becomes the latest predecessor.
+    pub(super) fn succeed(&mut self, queue: AnyQdisc<P>) {
+        let before = core::mem::replace(&mut self.queue, queue);
+        self.retire(before);
     }
 
     fn all(&self) -> impl Iterator<Item = &AnyQdisc<P>> {
@@ -34,7 +41,7 @@ impl<P: Packet> Succession<P> {
     }
 }
 
-// Never inlined: these calls lead back to where they came from, in a queue of another kind.
+// Never inlined: the calls are recursive through `AnyQdisc`.
 impl<P: Packet> Qdisc<P> for Succession<P> {
     #[inline(never)]
     fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
@@ -60,6 +67,10 @@ impl<P: Packet> Qdisc<P> for Succession<P> {
     #[inline(never)]
     fn next_timer(&self) -> Option<Instant> {
         self.all().filter_map(Qdisc::next_timer).min()
+    }
+
+    fn is_timeless(&self) -> bool {
+        self.all().all(Qdisc::is_timeless)
     }
 
     #[inline(never)]
@@ -101,8 +112,9 @@ impl<P: Packet> Qdisc<P> for Succession<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::books::EcnPolicy;
     use crate::qdisc::{NoSink, SimplePacket};
-    use crate::queue::{EcnPolicy, Limit};
+    use crate::queue::Limit;
     use crate::spec::LinkFacts;
     use goodqueue_units::{Bytes, Duration, Rng};
 
@@ -136,6 +148,20 @@ mod tests {
         let mut names = Vec::new();
         line.gauges(&mut |name, _| names.push(name));
         assert_eq!(names, ["new_flows", "old_flows"], "those of the queue there is now");
+    }
+
+    #[test]
+    fn a_thousand_successors_nest_no_calls() {
+        let mut line = queue("tail-drop");
+        for step in 0..1000 {
+            line.enqueue(Instant::ZERO, SimplePacket { id: step, ..SimplePacket::new(100) }, &mut NoSink);
+            line.succeed(queue("tail-drop"));
+        }
+        let AnyQdisc::Succession(succession) = &line else { panic!("a succession") };
+        assert!(succession.retired.iter().all(|queue| !matches!(queue, AnyQdisc::Succession(_))));
+        assert!(line.is_timeless(), "tail drop has no timer");
+        let out = core::iter::from_fn(|| line.dequeue(Instant::ZERO, &mut NoSink));
+        assert!(out.map(|departure| departure.packet.id).eq(0..1000));
     }
 
     #[test]

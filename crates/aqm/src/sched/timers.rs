@@ -8,11 +8,13 @@ use core::cmp::Reverse;
 use goodqueue_units::Instant;
 use ring::{Ring, bucket};
 
-/// Which flow's algorithm wants its update when. Entries are replaced lazily: an outdated one may wake the owner early, which by
-/// contract changes nothing. Empty, and free of cost, for algorithms without timers.
+/// Which flow's algorithm wants its update when. Entries are replaced lazily: an outdated one may
+/// wake the owner early, which by contract changes nothing. Empty, and free of cost, for algorithms
+/// without timers.
 ///
-/// The earliest stand in a heap and are taken from there in order. With a thousand flows it would be ten levels deep; so those after
-/// the earliest one's bucket of time wait in a ring of buckets, in no order, until it is their bucket's turn.
+/// The earliest stand in a heap and are taken from there in order. With a thousand flows it would
+/// be ten levels deep; so those after the earliest one's bucket of time wait in a ring of buckets,
+/// in no order, until it is their bucket's turn.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Timers {
     heap: BinaryHeap<Reverse<(Instant, u32)>>,
@@ -26,7 +28,7 @@ impl Timers {
     #[inline]
     pub(super) fn note(&mut self, flow: u32, due: Option<Instant>) {
         if let Some(due) = due {
-            // Mostly it is known.
+            // The common case: it is known.
             if self.armed.get(flow as usize).is_none_or(|&armed| due < armed) {
                 self.arm(flow, due);
             }
@@ -77,7 +79,7 @@ impl Timers {
             let Self { heap, later, armed } = self;
             later.empty_first(|flow| {
                 let due = armed[flow as usize];
-                // It may have been armed anew, and so be in the heap, since.
+                // It may have been armed again since, and then is in the heap.
                 if bucket(due) == first {
                     heap.push(Reverse((due, flow)));
                 }
@@ -105,7 +107,8 @@ mod tests {
         popped
     }
 
-    /// Spans from nothing to far more than a ring holds, dues that move forward, steps of time of all lengths.
+    /// Spans from nothing to far more than a ring holds, dues that move forward, steps of time of
+    /// all lengths.
     #[test]
     fn entries_come_in_the_order_of_their_times() {
         for seed in 0..40 {

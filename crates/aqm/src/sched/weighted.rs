@@ -1,10 +1,11 @@
-//! Weighted fair queueing by time stamps of the packets at the head (NFQ): a queue and an algorithm a flow, served in proportion to
-//! weights.
+//! Weighted fair queueing by time stamps of the packets at the head (NFQ): a queue and an algorithm
+//! a flow, served in proportion to weights.
 //!
-//! Each flow has a queue of its own, found by its number and not by a hash that others share. The packet at its head carries a stamp, its size over
-//! the flow's weight. When no stamp is zero the smallest is subtracted from all; flows with a stamp of zero are served in round robin.
-//! The stamps are kept here as points in a virtual time that moves instead of being subtracted from, so that a departure
-//! costs the same however many flows wait.
+//! Each flow has a queue of its own, found by its number and not by a hash that others share. The
+//! packet at its head carries a stamp, its size over the flow's weight. When no stamp is zero the
+//! smallest is subtracted from all; flows with a stamp of zero are served in round robin. The
+//! stamps are kept here as points in a virtual time that moves instead of being subtracted from, so
+//! that a departure costs the same however many flows wait.
 
 mod index;
 
@@ -13,11 +14,12 @@ use crate::aqm::{Aqm, FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::pool;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
-use crate::queue::{EcnPolicy, Limit};
+use crate::queue::Limit;
+use crate::sched::Setup;
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
-use goodqueue_units::{Bytes, Instant, Packets, Rate, Rng};
+use goodqueue_units::{Instant, Packets, Rate};
 use index::FlowIndex;
 
 /// Settings of the scheduler; those of the algorithm belong to the algorithm.
@@ -25,7 +27,7 @@ use index::FlowIndex;
 pub struct WeightedQueueParams {
     /// Most queues; flows beyond that share those that exist.
     pub flows: u32,
-    /// What each flow may hold, beside the limit over all.
+    /// Limit of each flow, besides the limit over all.
     pub flow_limit: Limit,
 }
 
@@ -41,7 +43,8 @@ type Stamp = u128;
 
 /// Bits below one byte at weight one.
 const FRACTION: f64 = 4_294_967_296.0;
-/// Stamps no further apart than this, 1e-9 bytes at weight one, are the same: rounding must not decide whose turn it is.
+/// Stamps no further apart than this, 1e-9 bytes at weight one, are the same: rounding must not
+/// decide whose turn it is.
 const SAME: Stamp = 4;
 
 /// A flow's weight, and the stamp of its head.
@@ -96,7 +99,7 @@ impl Eligible {
 pub struct WeightedQueue<P, A> {
     table: FlowTable<P, A, Turn>,
     index: FlowIndex,
-    /// What a new flow starts with.
+    /// The algorithm's state in a new flow.
     fresh: A,
     params: WeightedQueueParams,
     limit: Limit,
@@ -110,8 +113,8 @@ pub struct WeightedQueue<P, A> {
 }
 
 impl<P: Packet, A: Aqm + Clone> WeightedQueue<P, A> {
-    /// An empty queue whose flows each get their own copy of `aqm`, that drops rather than marks. A number of flows of zero counts
-    /// as one.
+    /// An empty queue whose flows each get their own copy of `aqm`, that drops rather than marks. A
+    /// number of flows of zero counts as one.
     #[must_use]
     pub fn new(aqm: A, limit: Limit, params: WeightedQueueParams) -> Self {
         let turn = Turn { weight: 1.0, is_waiting: false };
@@ -128,24 +131,10 @@ impl<P: Packet, A: Aqm + Clone> WeightedQueue<P, A> {
         }
     }
 
-    /// Sets whether signals mark.
+    /// Applies the settings that a host gives every queue: ECN policy, random stream and framing.
     #[must_use]
-    pub fn with_ecn(mut self, policy: EcnPolicy) -> Self {
-        self.table.books.ecn = policy;
-        self
-    }
-
-    /// Sets the random stream.
-    #[must_use]
-    pub fn with_rng(mut self, rng: Rng) -> Self {
-        self.table.books.rng = rng;
-        self
-    }
-
-    /// Sets what the link adds to each packet.
-    #[must_use]
-    pub fn with_overhead(mut self, overhead: Bytes) -> Self {
-        self.table.books.overhead = overhead;
+    pub fn with_setup(mut self, setup: Setup<'_>) -> Self {
+        self.table.books.set_up(setup.ecn, setup.rng, setup.link.overhead);
         self
     }
 

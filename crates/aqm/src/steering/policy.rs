@@ -1,6 +1,6 @@
-//! What a steered queue is held to, and how fast.
+//! The policy that an outer loop enforces.
 
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value, contains};
+use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, Param, ParamError, Unit, Value, contains};
 use alloc::vec::Vec;
 use goodqueue_units::{Duration, Rate};
 
@@ -27,7 +27,7 @@ pub struct Policy {
     pub down_step: f64,
     /// Setpoint at which the virtual queue takes over.
     pub thresh_vq: Duration,
-    /// Share of a utilisation error that moves the virtual queue's rate.
+    /// Share of a utilization error that moves the virtual queue's rate.
     pub g_vq: f64,
     /// Memory of the average dip.
     pub mem_delta: Duration,
@@ -41,7 +41,8 @@ const THRESH_MIN: Duration = Duration::us(200);
 const MEMORY: Duration = Duration::secs(2);
 
 impl Policy {
-    /// The study's policy for an algorithm whose own setpoint would be `native`: at least 99 % used, at most 30 ms.
+    /// The study's policy for an algorithm whose own setpoint would be `native`: at least 99 %
+    /// used, at most 30 ms.
     #[must_use]
     pub const fn new(native: Duration) -> Self {
         Self {
@@ -62,7 +63,7 @@ impl Policy {
         }
     }
 
-    /// Is there an upper bound on the use of the link?
+    /// True if the utilization of the link has an upper bound.
     #[must_use]
     pub fn has_ceiling(&self) -> bool {
         self.u_target < 1.0
@@ -122,70 +123,55 @@ impl Policy {
 /// Parameters that concern the ceiling on the use of the link.
 const VIRTUAL_ONLY: [&str; 3] = ["down_step", "thresh_vq", "g_vq"];
 
-const fn share(name: &'static str, default: f64, doc: &'static str) -> ParamSpec {
+const fn share(name: &'static str, default: f64, doc: &'static str) -> Param {
     let default = ParamDefault::Value(Value::Number(default));
-    ParamSpec { name, unit: Unit::Ratio, default, range: (0.01, 1.0), doc, source: "steering study §V" }
+    Param::new(name, Unit::Ratio, default).within(0.01, 1.0).about(doc).from_source("steering study §V")
 }
 
-const fn span(name: &'static str, default: Duration, doc: &'static str, source: &'static str) -> ParamSpec {
+const fn span(name: &'static str, default: Duration, doc: &'static str, source: &'static str) -> Param {
     let default = ParamDefault::Value(Value::Duration(default));
-    ParamSpec { name, unit: Unit::Duration, default, range: (1e-6, 1000.0), doc, source }
+    Param::new(name, Unit::Duration, default).within(1e-6, 1000.0).about(doc).from_source(source)
 }
 
-const fn number(name: &'static str, default: f64, range: (f64, f64), doc: &'static str, source: &'static str) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Number, default: ParamDefault::Value(Value::Number(default)), range, doc, source }
+const fn number(name: &'static str, default: f64, range: (f64, f64), doc: &'static str, source: &'static str) -> Param {
+    Param::number(name, default).within(range.0, range.1).about(doc).from_source(source)
 }
 
 /// How many parameters a policy has.
 const COUNT: usize = 14;
 
-/// The parameters of a policy; `native` says what an algorithm's own setpoint would be.
-const fn policy_params(native: &'static str) -> [ParamSpec; COUNT] {
+/// The parameters of a policy; `native` describes the setpoint of the algorithm alone.
+const fn policy_params(native: &'static str) -> [Param; COUNT] {
     [
         share("u_low", 0.99, "use at least this share of the link"),
         share("u_target", 1.0, "use at most this share of the link; 1: as much as there is, without a virtual queue"),
         span("target_max", Duration::ms(30), "the setpoint is never above", "steering study §V"),
         span("thresh_min", THRESH_MIN, "the setpoint is never below", "steering study §IV"),
         number("alpha_up", 2.0, (1.0, 100.0), "factor of a raise", "steering study §IV"),
-        ParamSpec {
-            name: "thresh_min_up",
-            unit: Unit::Duration,
-            default: ParamDefault::Auto(native),
-            range: (1e-6, 1000.0),
-            doc: "a raise goes at least here; also the first setpoint",
-            source: "steering study §IV",
-        },
+        Param::auto("thresh_min_up", Unit::Duration, native)
+            .within(1e-6, 1000.0)
+            .about("a raise goes at least here; also the first setpoint")
+            .from_source("steering study §IV"),
         span("thresh_down_min", THRESH_MIN, "lowering goes in multiples of this", "steering study §IV"),
         number("gamma", 2.0, (0.0, 100.0), "margin in standard deviations of the queue's dips", "our choice; the study: above 1"),
         number("down_step", 0.75, (0.01, 0.99), "factor on the setpoint while more than u_target is used", "steering study §IV"),
-        ParamSpec {
-            name: "thresh_vq",
-            unit: Unit::Duration,
-            default: ParamDefault::Auto("thresh_min"),
-            range: (1e-6, 1000.0),
-            doc: "setpoint at which the virtual queue takes over",
-            source: "our choice",
-        },
-        number("g_vq", 0.5, (0.001, 1.0), "share of a utilisation error that moves the virtual queue's rate", "our choice"),
-        ParamSpec { range: (1e-3, 1e4), ..span("mem_delta", MEMORY, "memory of the average dip", "our choice") },
-        ParamSpec { range: (1e-3, 1e4), ..span("mem_rate", MEMORY, "memory of the average rate", "our choice") },
-        ParamSpec {
-            name: "rate",
-            unit: Unit::Rate,
-            default: ParamDefault::Auto("the link's rate"),
-            range: (1.0, 1e13),
-            doc: "what counts as full use",
-            source: "our choice",
-        },
+        Param::auto("thresh_vq", Unit::Duration, "thresh_min")
+            .within(1e-6, 1000.0)
+            .about("setpoint at which the virtual queue takes over")
+            .from_source("our choice"),
+        number("g_vq", 0.5, (0.001, 1.0), "share of a utilization error that moves the virtual queue's rate", "our choice"),
+        Param { range: (1e-3, 1e4), ..span("mem_delta", MEMORY, "memory of the average dip", "our choice") },
+        Param { range: (1e-3, 1e4), ..span("mem_rate", MEMORY, "memory of the average rate", "our choice") },
+        Param::auto("rate", Unit::Rate, "the link's rate")
+            .within(1.0, 1e13)
+            .about("what counts as full use")
+            .from_source("our choice"),
     ]
 }
 
-/// The parameters of a steered kind: those of the kind inside but `replaced` ones, then those of a policy.
-pub(crate) const fn steered_params<const ALL: usize>(
-    inner: &[ParamSpec],
-    replaced: &[&str],
-    native: &'static str,
-) -> [ParamSpec; ALL] {
+/// The parameters of a steered kind: those of the kind inside but `replaced` ones, then those of a
+/// policy.
+pub(crate) const fn steered_params<const ALL: usize>(inner: &[Param], replaced: &[&str], native: &'static str) -> [Param; ALL] {
     let policy = policy_params(native);
     let mut all = [policy[0]; ALL];
     let (mut to, mut from) = (0, 0);

@@ -85,7 +85,8 @@ impl Line {
         assert_eq!(verdict, Verdict::Pass);
     }
 
-    /// Packets come at `share` of the link's rate for `span` and find a queue whose sojourn time is `sojourn`.
+    /// Packets come at `share` of the link's rate for `span` and find a queue whose sojourn time is
+    /// `sojourn`.
     fn load(&mut self, share: f64, span: Duration, sojourn: Duration) {
         let gap = Duration::ms(1).mul_f64(1.0 / share);
         let end = self.now + span;
@@ -97,7 +98,7 @@ impl Line {
         }
     }
 
-    /// A packet for which a signal is due; was it given?
+    /// Sends a packet for which a signal is due. Returns true if it was given.
     fn signal(&mut self) -> bool {
         self.steered.inner.is_due = true;
         self.now += Duration::us(10);
@@ -134,7 +135,8 @@ fn starts_at_the_algorithms_own_setpoint_within_the_bounds() {
     assert_eq!(Line::new(Policy { thresh_min: Duration::ms(9), ..policy() }).setpoint(), Duration::ms(9));
 }
 
-/// Row 1: always below the setpoint. The link is not the bottleneck, no signal is due, and nothing moves.
+/// Row 1: always below the setpoint. The link is not the bottleneck, no signal is due, and nothing
+/// moves.
 #[test]
 fn persistently_below_moves_nothing() {
     let mut line = Line::new(policy());
@@ -155,7 +157,8 @@ fn persistently_above_moves_nothing() {
     }
 }
 
-/// Row 3, too little use: the queue runs empty after a signal, and the rate is low. The setpoint doubles in place of a signal.
+/// Row 3, too little use: the queue runs empty after a signal, and the rate is low. The setpoint
+/// doubles in place of a signal.
 #[test]
 fn fluctuating_with_too_little_use_raises() {
     let mut line = Line::new(policy());
@@ -170,7 +173,8 @@ fn fluctuating_with_too_little_use_raises() {
     assert_eq!(setpoints, [5, 10, 20, 30].map(Duration::ms));
 }
 
-/// Row 3, enough use and a standing part: the queue dips, but never far. The setpoint goes down by what always stands.
+/// Row 3, enough use and a standing part: the queue dips, but never far. The setpoint goes down by
+/// what always stands.
 #[test]
 fn fluctuating_with_a_standing_part_lowers() {
     let mut line = Line::new(Policy { thresh_min_up: Duration::ms(10), ..policy() });
@@ -199,14 +203,15 @@ fn fluctuating_down_to_the_ground_at_full_use_stays() {
     }
 }
 
-/// Row 3, too much use with a ceiling: the setpoint shrinks by a quarter, then the virtual queue takes over.
+/// Row 3, too much use with a ceiling: the setpoint shrinks by a quarter, then the virtual queue
+/// takes over.
 #[test]
 fn fluctuating_with_too_much_use_lowers_to_the_virtual_queue() {
     let mut line = Line::new(capped());
     line.load(1.0, Duration::ms(200), Duration::ms(3));
     assert!(line.signal());
     assert_eq!(line.setpoint(), Duration::ms(2), "0.75 of 2.5 ms is less than thresh_vq");
-    assert!(line.steered.helm.is_virtual());
+    assert!(line.steered.outer_loop.is_virtual());
     let rate = line.gauge("virtual_rate_bit_s");
     assert!((9.5e6..10e6).contains(&rate), "{rate}");
 }
@@ -226,15 +231,15 @@ fn the_virtual_rate_moves_within_its_bounds() {
     assert_eq!(line.setpoint(), Duration::ms(2));
 }
 
-/// With the virtual queue and too little use: the virtual rate goes up in place of a signal, and at the full rate the real queue
-/// counts again.
+/// With the virtual queue and too little use: the virtual rate goes up in place of a signal, and at
+/// the full rate the real queue counts again.
 #[test]
 fn too_little_use_gives_the_link_back() {
     let mut line = Line::new(capped());
     line.load(1.0, Duration::ms(200), Duration::ZERO);
-    assert!(line.signal() && line.steered.helm.is_virtual());
+    assert!(line.signal() && line.steered.outer_loop.is_virtual());
     let mut given = 0;
-    while line.steered.helm.is_virtual() {
+    while line.steered.outer_loop.is_virtual() {
         line.load(0.5, Duration::ms(500), Duration::ZERO);
         given += u32::from(line.signal());
         assert!(given < 20);
@@ -265,7 +270,7 @@ fn no_raise_without_an_empty_queue_or_with_one_rate_high() {
 fn raises_go_at_least_to_the_algorithms_own_setpoint() {
     let mut setpoint = Duration::us(800);
     let mut line = Line::new(Policy { thresh_min_up: NATIVE, ..policy() });
-    line.steered.helm.setpoint = setpoint;
+    line.steered.outer_loop.setpoint = setpoint;
     for expected in [2_500, 5_000, 10_000, 20_000, 30_000].map(Duration::us) {
         line.load(0.5, Duration::ms(300), Duration::ZERO);
         assert!(line.signal());
@@ -279,25 +284,27 @@ fn raises_go_at_least_to_the_algorithms_own_setpoint() {
     assert_eq!(line.setpoint(), Duration::ms(30));
 }
 
-/// 2.5 ms, an average dip of 1.2 ms, a deviation of 0.2 ms: 0.9 ms stand beyond the margin, 0.8 ms of them in whole steps.
+/// 2.5 ms, an average dip of 1.2 ms, a deviation of 0.2 ms: 0.9 ms stand beyond the margin, 0.8 ms
+/// of them in whole steps.
 #[test]
 fn lowering_goes_in_whole_steps() {
-    // Two dips at one instant, 0.282843 ms below and above 1.2: their squared deviations average (0.2 ms)^2.
-    let mut helm = Line::new(policy()).steered.helm;
+    // Two dips at one instant, 0.282843 ms below and above 1.2: their squared deviations average
+    // (0.2 ms)^2.
+    let mut outer_loop = Line::new(policy()).steered.outer_loop;
     let mut rng = Rng::new(1);
-    let mut give = |helm: &mut Helm, dip: u64| {
-        helm.departure(NATIVE.saturating_sub(Duration::ns(dip)));
-        helm.arrival(Instant::ZERO, QueueView { backlog: Bytes::new(1), packets: Packets::new(1) });
-        helm.accept(Instant::ZERO, Bytes::new(12_500));
+    let mut give = |outer_loop: &mut OuterLoop, dip: u64| {
+        outer_loop.departure(NATIVE.saturating_sub(Duration::ns(dip)));
+        outer_loop.arrival(Instant::ZERO, QueueView { backlog: Bytes::new(1), packets: Packets::new(1) });
+        outer_loop.accept(Instant::ZERO, Bytes::new(12_500));
         let env = Env { now: Instant::ZERO + Duration::us(10), link_rate: Some(RATE), overhead: Bytes::ZERO, rng: &mut rng };
-        helm.give(&env, QueueView::default());
+        outer_loop.give(&env, QueueView::default());
     };
-    give(&mut helm, 917_157);
+    give(&mut outer_loop, 917_157);
     // 2.5 - 0.917 without deviation: 1.4 in whole steps; put back for the second look.
-    assert_eq!(helm.setpoint, Duration::us(1100));
-    helm.setpoint = NATIVE;
-    give(&mut helm, 1_482_843);
-    assert_eq!(helm.setpoint, Duration::us(1700));
+    assert_eq!(outer_loop.setpoint, Duration::us(1100));
+    outer_loop.setpoint = NATIVE;
+    give(&mut outer_loop, 1_482_843);
+    assert_eq!(outer_loop.setpoint, Duration::us(1700));
 }
 
 #[test]
@@ -346,7 +353,7 @@ fn the_virtual_queue_is_what_the_algorithm_sees() {
 fn signals_are_looked_at_no_more_often_than_the_pace_allows() {
     let pace = Pace { look_every: Duration::ms(100), raise_every: Duration::ZERO, signal_remembered: Duration::ms(100) };
     let mut line = Line::new(policy());
-    line.steered.helm = Helm::new(policy(), pace);
+    line.steered.outer_loop = OuterLoop::new(policy(), pace);
     line.steered.follow(Instant::ZERO, Some(RATE));
     line.load(0.5, Duration::ms(300), Duration::ZERO);
     assert!(line.signal());

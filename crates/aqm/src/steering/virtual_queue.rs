@@ -5,7 +5,7 @@ use goodqueue_units::{Bytes, Duration, Instant};
 /// Bytes that would wait at a given rate. No packet is ever delayed by it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct VirtualQueue {
-    /// Bytes a second it is served with; above zero.
+    /// Service rate in bytes per second; above zero.
     pub(super) rate: f64,
     /// Bytes that wait at `at`.
     fill: f64,

@@ -1,5 +1,5 @@
 """cake without its shaper, as Linux's sch_cake: cake_enqueue and cake_dequeue in unlimited mode, with exact sharing of a turn in place of
-16-bit reciprocals and the choices listed in this crate's cake under Departures. Hosts and flows are told apart by name, so
+16-bit reciprocals and the choices listed in this crate's cake under Deviations. Hosts and flows are told apart by name, so
 loads must be small enough for sets of eight queues never to fill."""
 
 import math

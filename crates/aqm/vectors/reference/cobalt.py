@@ -1,5 +1,5 @@
 """COBALT as the three events of Linux's sch_cake (queue full, queue empty, packet at the head), with floating point in place of
-fixed point and the choices listed in this crate's COBALT under Departures."""
+fixed point and the choices listed in this crate's COBALT under Deviations."""
 
 import math
 from collections import deque

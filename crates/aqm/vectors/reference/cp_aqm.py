@@ -120,7 +120,7 @@ def main():
         service = 1_206_000
         operations = play(model, script(seed, 800, service=service, sizes=(300, 1500, 1500, 1500, 1500, 1500), phase=100,
                                         phases=(1.8, 1.1, 2.5, 0.7), **load))
-        write(name, "§3 of the CP-AQM paper in reference/cp_aqm.py", "cp-aqm", params, ecn, facts, rng, operations)
+        write(name, "Menth and Veith 2018 §3 in reference/cp_aqm.py", "cp-aqm", params, ecn, facts, rng, operations)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""DOCSIS-PIE from RFC 8034 §4 and its appendix, with the choices listed in this crate's DOCSIS-PIE under Departures."""
+"""DOCSIS-PIE from RFC 8034 §4 and its appendix, with the choices listed in this crate's DOCSIS-PIE under Deviations."""
 
 import math
 from collections import deque

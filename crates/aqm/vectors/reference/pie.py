@@ -1,4 +1,4 @@
-"""PIE from RFC 8033 §4, §5 and its appendices, with the choices listed in this crate's PIE under Departures."""
+"""PIE from RFC 8033 §4, §5 and its appendices, with the choices listed in this crate's PIE under Deviations."""
 
 import math
 from collections import deque

@@ -1,5 +1,6 @@
 //! `gq bridge`: two network interfaces, and a shaped line with a queue between them, both ways.
 
+mod config;
 mod control;
 mod keeper;
 mod settings;
@@ -12,6 +13,7 @@ use crate::failure::Failure;
 use crate::live;
 use crate::output::say;
 use clap::{Args, ValueEnum};
+use config::Config;
 use control::{Desk, locked};
 use goodqueue_aqm::Rng;
 use goodqueue_lab::plan::{Direction, Link};
@@ -31,7 +33,6 @@ use goodqueue_live::spool::{Overrun, Spool};
 use goodqueue_live::sys::signals::{Signal, Signals};
 use goodqueue_live::sys::{privileges, scheduling};
 use goodqueue_units::{Duration, Instant};
-use serde::Deserialize;
 use show::{Shown, Totals};
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -133,25 +134,14 @@ const PRIORITY: i32 = 10;
 const REPORT_EVERY: Duration = Duration::secs(1);
 const MOST_SPIN: Duration = Duration::us(100);
 
-/// The settings that a file may hold beside the line's.
-#[derive(Deserialize)]
-struct FileSettings {
-    #[serde(rename = "in")]
-    inside: Option<String>,
-    #[serde(rename = "out")]
-    outside: Option<String>,
-}
-
 impl Arguments {
     /// The line and interfaces, options before what the file says.
     fn resolve(&self) -> Result<(LineSettings, String, String), Failure> {
-        let (file, line) = match &self.config {
-            Some(path) => read_config(path)?,
-            None => (FileSettings { inside: None, outside: None }, LineSettings::default()),
-        };
+        let file = self.config.as_deref().map(Config::read).transpose()?.unwrap_or_default();
+        let Config { interfaces, line } = file;
         let missing = |option| Failure::Input(format!("{option}: say which interface, for instance {option} eth0"));
-        let inside = self.inside.clone().or(file.inside).ok_or_else(|| missing("--in"))?;
-        let outside = self.outside.clone().or(file.outside).ok_or_else(|| missing("--out"))?;
+        let inside = self.inside.clone().or(interfaces.inside).ok_or_else(|| missing("--in"))?;
+        let outside = self.outside.clone().or(interfaces.outside).ok_or_else(|| missing("--out"))?;
         if inside == outside {
             return Err(Failure::Input(format!("--out {outside}: is the same interface as --in")));
         }
@@ -166,21 +156,6 @@ impl Arguments {
         }
         Ok(Some(span))
     }
-}
-
-fn read_config(path: &Path) -> Result<(FileSettings, LineSettings), Failure> {
-    let wrong = |what: &dyn std::fmt::Display| Failure::Input(format!("{}: {what}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(&error))?;
-    let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| wrong(&error.to_string().trim_end()))?;
-    let mut own = toml::Table::new();
-    for key in ["in", "out"] {
-        if let Some(value) = table.remove(key) {
-            own.insert(key.to_owned(), value);
-        }
-    }
-    let own = own.try_into().map_err(|error: toml::de::Error| wrong(&error.to_string().trim_end()))?;
-    let line = table.try_into().map_err(|error: toml::de::Error| wrong(&error.to_string().trim_end()))?;
-    Ok((own, line))
 }
 
 /// Everything of a bridge that runs.

@@ -33,7 +33,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let replications = u64::from(plan.replications());
     let runs = points.len() as u64 * replications;
     let seconds: f64 = points.iter().map(|point| (point.plan.warmup + point.plan.duration).as_secs_f64()).sum();
-    let simulated = Duration::from_secs_f64(seconds * replications as f64);
+    let seconds = seconds * replications as f64;
+    // A duration ends where 64 bits of nanoseconds do.
+    let simulated = if seconds < 1e10 { Duration::from_secs_f64(seconds).to_string() } else { format!("{seconds:.0} s") };
     let mut text = format!("{}: good\n", arguments.scenario.display());
     let _ = writeln!(
         text,

@@ -1,6 +1,8 @@
-//! `gq conformance`: do the queues of this program, or of another one, give the verdicts of the vectors?
+//! `gq conformance`: do the queues of this program, or of another one, give the verdicts of the
+//! vectors?
 
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::output::{print, say};
 use clap::Args;
 use goodqueue_conformance::against::{Program, Verdict};
@@ -12,11 +14,13 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 /// Arguments of `gq conformance`.
 #[derive(Args)]
 pub struct Arguments {
-    /// A program to test instead of gq's own queues; it reads vectors from its standard input: docs/conformance.md
+    /// A program to test instead of gq's own queues; it reads vectors from its standard input:
+    /// docs/conformance.md
     #[arg(long, value_name = "CMD")]
     against: Option<String>,
     /// Vectors of this folder instead of those gq carries
@@ -57,10 +61,14 @@ enum Fate {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let stop = interrupt::stop_flag();
     let vectors = chosen(arguments)?;
     let mut program = arguments.against.as_deref().map(|command| program(command, &arguments.patience)).transpose()?;
     let mut rows = Vec::new();
     for vector in &vectors {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
         rows.push(match &mut program {
             None => own(vector)?,
             Some(program) => other(program, vector, arguments.against.as_deref().unwrap_or_default())?,
@@ -71,6 +79,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         print(&format!("{json}\n"))?;
     } else {
         print(&table(&rows))?;
+    }
+    if rows.len() < vectors.len() {
+        return Err(Failure::Run(format!("interrupted: {} of {} vectors were replayed", rows.len(), vectors.len())));
     }
     verdict(&rows)
 }

@@ -4,9 +4,13 @@ use crate::failure::Failure;
 use crate::output::print;
 use clap::{Args, ValueEnum};
 use goodqueue_aqm::sched;
-use goodqueue_aqm::spec::{KindSpec, ParamSpec};
-use goodqueue_lab::metrics::{FLOW_METRICS, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Metric};
-use goodqueue_lab::traffic_kinds::{COMMON_KEYS, KINDS, TrafficKey};
+use goodqueue_aqm::spec::{KindSpec, Marking};
+use goodqueue_lab::metrics::{Description, FLOW_METRICS, GROUP_METRICS, JAIN_METRICS, LINK_METRICS};
+use goodqueue_lab::schema::access::ACCESS;
+use goodqueue_lab::schema::link::LINK;
+use goodqueue_lab::schema::scenario::SCENARIO;
+use goodqueue_lab::schema::traffic::{KINDS, TrafficSpec};
+use goodqueue_spec::{Kind, Param};
 use goodqueue_tcp::cc;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -32,6 +36,12 @@ enum What {
     Cc,
     /// Kinds of traffic
     Traffic,
+    /// Keys of a scenario file
+    Scenario,
+    /// Keys of a link
+    Link,
+    /// Keys of the links of the hosts
+    Access,
     /// Figures in results
     Metric,
 }
@@ -54,6 +64,9 @@ struct Parameter {
     default: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<[String; 2]>,
+    /// A value as written in a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    example: Option<&'static str>,
     doc: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<&'static str>,
@@ -63,8 +76,11 @@ struct Parameter {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut items = match arguments.what {
         What::Aqm => sched::kinds().map(aqm).collect(),
-        What::Cc => cc::kinds().iter().map(control).collect(),
-        What::Traffic => traffic(),
+        What::Cc => cc::kinds().iter().map(|spec| item(spec, Vec::new())).collect(),
+        What::Traffic => KINDS.iter().map(traffic).collect(),
+        What::Scenario => vec![item(&SCENARIO, Vec::new())],
+        What::Link => vec![item(&LINK, Vec::new())],
+        What::Access => vec![item(&ACCESS, Vec::new())],
         What::Metric => metrics(),
     };
     if let Some(name) = &arguments.name {
@@ -84,77 +100,55 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 fn aqm(spec: &KindSpec) -> Item {
-    let marks = if spec.marks { "can mark (ecn = true)" } else { "drops only" };
+    let marks = match spec.marks {
+        Marking::Never => "drops only",
+        Marking::Possible => "can mark (ecn = true)",
+        Marking::Only => "marks only (ecn = true)",
+    };
+    item(spec, vec![("family", spec.family.name().to_owned()), ("signal", spec.signal.to_owned()), ("ecn", marks.to_owned())])
+}
+
+/// What the description of a kind says, with what else is known of it.
+fn item(kind: &Kind, mut facts: Vec<(&'static str, String)>) -> Item {
+    if !kind.source.is_empty() {
+        facts.push(("source", kind.source.to_owned()));
+    }
     Item {
-        name: spec.kind.to_owned(),
-        summary: spec.summary.to_owned(),
-        facts: vec![("signal", spec.signal.to_owned()), ("ecn", marks.to_owned()), ("source", spec.source.to_owned())],
-        parameters: spec.params.iter().map(aqm_parameter).collect(),
+        name: kind.kind.to_owned(),
+        summary: kind.summary.to_owned(),
+        facts,
+        parameters: kind.params.iter().map(parameter).collect(),
     }
 }
 
-fn aqm_parameter(param: &ParamSpec) -> Parameter {
+fn parameter(param: &Param) -> Parameter {
     Parameter {
         name: param.name,
         unit: param.unit.to_string(),
         default: param.default_text(),
         range: param.range_text(),
+        example: Some(param.example).filter(|example| !example.is_empty()),
         doc: param.doc.to_owned(),
-        source: Some(param.source),
+        source: Some(param.source).filter(|source| !source.is_empty()),
     }
 }
 
-fn control(spec: &cc::ControlSpec) -> Item {
-    let parameter = |param: &cc::ControlParam| Parameter {
-        name: param.name,
-        unit: param.unit.to_owned(),
-        default: param.default.to_string(),
-        range: Some([param.range.0.to_string(), param.range.1.to_string()]),
-        doc: param.doc.to_owned(),
-        source: None,
-    };
-    Item {
-        name: spec.kind.to_owned(),
-        summary: spec.summary.to_owned(),
-        facts: vec![("source", spec.source.to_owned())],
-        parameters: spec.params.iter().map(parameter).collect(),
-    }
-}
-
-fn traffic() -> Vec<Item> {
-    let parameter = |key: &TrafficKey| Parameter {
-        name: key.name,
-        unit: format!("for instance {}", key.example),
-        default: key.default.to_owned(),
-        range: None,
-        doc: key.doc.to_owned(),
-        source: None,
-    };
-    KINDS
-        .iter()
-        .map(|kind| Item {
-            name: kind.kind.to_owned(),
-            summary: kind.summary.to_owned(),
-            facts: Vec::new(),
-            parameters: kind.keys().chain(COMMON_KEYS).map(parameter).collect(),
-        })
-        .collect()
+fn traffic(spec: &'static TrafficSpec) -> Item {
+    Item { parameters: spec.keys().map(parameter).collect(), ..item(spec, Vec::new()) }
 }
 
 fn metrics() -> Vec<Item> {
-    let of = |place: &'static str, metrics: &'static [Metric]| {
-        metrics.iter().map(move |metric| Item {
-            name: format!("{place}.{}", metric.name),
-            summary: metric.doc.to_owned(),
-            facts: vec![("unit", metric.unit.to_owned())],
-            parameters: Vec::new(),
-        })
+    let of = |place: &'static str, about: &Description| Item {
+        name: format!("{place}.{}", about.name),
+        summary: about.doc.to_owned(),
+        facts: vec![("unit", about.quantity.unit().to_owned())],
+        parameters: Vec::new(),
     };
-    of("links.*", LINK_METRICS)
-        .chain(of("groups.*", GROUP_METRICS))
-        .chain(of("flows.*", FLOW_METRICS))
-        .chain(of("jain", JAIN_METRICS))
-        .collect()
+    let links = LINK_METRICS.iter().map(|metric| of("links.*", &metric.about));
+    let groups = GROUP_METRICS.iter().map(|metric| of("groups.*", &metric.about));
+    let flows = FLOW_METRICS.iter().map(|metric| of("flows.*", &metric.about));
+    let fairness = JAIN_METRICS.iter().map(|metric| of("jain", &metric.about));
+    links.chain(groups).chain(flows).chain(fairness).collect()
 }
 
 /// Items one below the other; those without parameters on a line each.

@@ -48,12 +48,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let packets = events.iter().filter(|event| event.kind == EventKind::Arrived).count();
     match first_difference(queue, line, &events) {
         None => Ok(print(&format!("{packets} packets, {} events: every verdict is the same\n", events.len()))?),
-        Some(difference) => Err(Failure::Run(format!(
-            "{}: after {} events that agree, the record has {:?}, the replay {:?}",
-            arguments.record.display(),
-            difference.after,
-            difference.recorded,
-            difference.replayed,
-        ))),
+        Some(difference) => Err(Failure::Run(format!("{}: {difference}", arguments.record.display()))),
     }
 }

@@ -17,9 +17,10 @@ use goodqueue_gallery::files::{Gallery, Paper, Row};
 use goodqueue_gallery::results::PaperResults;
 use goodqueue_gallery::samples::Measured;
 use goodqueue_gallery::store::Store;
-use goodqueue_gallery::{cost, markdown, run};
-use goodqueue_lab::record::{Folder, write_file};
-use std::path::PathBuf;
+use goodqueue_gallery::{catalogue, cost, markdown, run};
+use goodqueue_lab::record::{Folder, check_target, write_file};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 /// Arguments of `gq reproduce`.
 #[derive(Args)]
@@ -55,6 +56,9 @@ pub struct Arguments {
     /// Set a key of every scenario, for instance replications=1; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Lay out the measures in expected.toml of ./gallery or --gallery DIR, and end
+    #[arg(long, conflicts_with_all = ["figure", "row", "experiment", "markdown"])]
+    format: bool,
     /// Also write all rows as a page of Markdown
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
@@ -62,6 +66,13 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.format {
+        return lay_out(arguments);
+    }
+    let stop = interrupt::stop_flag();
+    if let Some(path) = &arguments.markdown {
+        check_target(path).map_err(|error| Failure::Input(format!("--markdown {error}")))?;
+    }
     let out = Folder::create(&arguments.out)?;
     let gallery = gallery::find(arguments.gallery.as_deref(), out.path())?;
     let papers = papers(arguments, &gallery)?;
@@ -69,13 +80,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let settings = settings(arguments)?;
     let mut experiments = Vec::new();
     for paper in &papers {
+        check(paper, mode)?;
         for spec in &paper.experiments {
             if wanted(arguments, paper, spec.id.get_ref()) {
                 experiments.push(Experiment::load(paper, spec, mode, &settings)?);
             }
         }
     }
-    let (end, wall_s) = carry_out(arguments, experiments, &Store::new(out.path(), mode))?;
+    let (end, wall_s) = carry_out(arguments, experiments, &Store::new(out.path(), mode), &stop)?;
     let costs = cost::costs(&end.measured);
     let mut measured = end.measured;
     let mut all = Vec::new();
@@ -92,7 +104,37 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let all: Vec<PaperResults> = write::write(all, arguments.figure.as_deref(), &costs, &out)?;
     out.write("cost.json", cost_text.as_bytes())?;
     say(&format!("results in {0}, the report is {0}/report.html", out.path().display()));
-    if end.complete { Ok(()) } else { Err(incomplete(&all)) }
+    if !end.complete {
+        return Err(incomplete(&all));
+    }
+    mistakes(&all)
+}
+
+/// Writes each `expected.toml` in the one layout of measures.
+fn lay_out(arguments: &Arguments) -> Result<(), Failure> {
+    let gallery = gallery::on_disk(arguments.gallery.as_deref())?;
+    for paper in papers(arguments, &gallery)? {
+        let (file, text) = (&paper.expected_source, paper.laid_out());
+        if text != file.text {
+            write_file(Path::new(&file.name), text.as_bytes())?;
+            say(&format!("{}: laid out", file.name));
+        }
+    }
+    Ok(())
+}
+
+/// Checks the paper's expressions against its scenarios as the files have them, before anything runs.
+fn check(paper: &Paper, mode: Mode) -> Result<(), Failure> {
+    let load = |spec| Experiment::load(paper, spec, mode, &[]);
+    let experiments: Vec<Experiment> = paper.experiments.iter().map(load).collect::<Result<_, _>>()?;
+    Ok(catalogue::check(paper, &experiments).map_err(GalleryError::from)?)
+}
+
+/// Rows whose measure turned out to be wrong in itself. Everything that was measured is written by then.
+fn mistakes(all: &[PaperResults]) -> Result<(), Failure> {
+    let rows = all.iter().flat_map(|results| &results.rows);
+    let mistakes: Vec<String> = rows.filter_map(|(_, evaluated)| Some(evaluated.mistake.as_ref()?.to_string())).collect();
+    if mistakes.is_empty() { Ok(()) } else { Err(Failure::Input(mistakes.join("\n"))) }
 }
 
 fn papers(arguments: &Arguments, gallery: &Gallery) -> Result<Vec<Paper>, Failure> {
@@ -128,7 +170,7 @@ fn check_names(arguments: &Arguments, papers: &[Paper]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Is an experiment needed for what is asked for?
+/// Whether an experiment is needed for what is asked for.
 fn wanted(arguments: &Arguments, paper: &Paper, experiment: &str) -> bool {
     if arguments.figure.is_none() && arguments.row.is_empty() && arguments.experiment.is_empty() {
         return true;
@@ -162,11 +204,15 @@ fn jobs(arguments: &Arguments) -> usize {
 }
 
 /// What was run, and how many seconds that took.
-fn carry_out(arguments: &Arguments, experiments: Vec<Experiment>, store: &Store) -> Result<(run::RunEnd, f64), Failure> {
+fn carry_out(
+    arguments: &Arguments,
+    experiments: Vec<Experiment>,
+    store: &Store,
+    stop: &AtomicBool,
+) -> Result<(run::RunEnd, f64), Failure> {
     let runs = experiments.iter().map(|one| one.points.len() * one.plan.replications() as usize).sum();
-    let stop = interrupt::stop_flag();
     let bar = Progress::new(runs);
-    let ended = run::run(experiments, store, jobs(arguments), &stop, &mut |progress| bar.set(progress.part));
+    let ended = run::run(experiments, store, jobs(arguments), stop, &mut |progress| bar.set(progress.part));
     let wall_s = bar.finish();
     let end = ended?;
     if end.reused > 0 {

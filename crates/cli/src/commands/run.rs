@@ -29,7 +29,7 @@ pub struct Overrides {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Root of all randomness, instead of the scenario's
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
     /// Independent repetitions of each point, instead of the scenario's
     #[arg(long, value_name = "N")]

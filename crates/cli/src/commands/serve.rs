@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 /// Arguments of `gq serve`.
 #[derive(Args)]
 pub struct Arguments {
-    /// Where to listen; elsewhere than on loopback a token is needed, which is printed once
+    /// Where to listen; elsewhere than on loopback a token is needed, which is printed
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8017")]
     listen: String,
     /// A name that browsers may ask for beside addresses and localhost; may be repeated
@@ -27,7 +27,7 @@ pub struct Arguments {
     /// Show results of gq reproduce from this folder
     #[arg(long, value_name = "DIR")]
     gallery_results: Option<PathBuf>,
-    /// Watch the bridge with this control socket
+    /// Watch the bridge with this control socket; whoever asks needs the token that is printed
     #[arg(long, value_name = "SOCKET")]
     bridge: Option<PathBuf>,
     /// Sessions at once; more wait for a place

@@ -1,4 +1,5 @@
-//! `gq sweep`: every point of a scenario's sweep, one file each, going on where an earlier one was stopped.
+//! `gq sweep`: every point of a scenario's sweep, one file each, going on where an earlier one was
+//! stopped.
 
 use crate::commands::run::Overrides;
 use crate::failure::Failure;
@@ -66,7 +67,9 @@ impl From<SweepError> for Failure {
     fn from(error: SweepError) -> Self {
         match error {
             SweepError::Record(error) => error.into(),
-            SweepError::Other { .. } | SweepError::Unreadable { .. } => Self::Input(format!("--out {error}")),
+            SweepError::Other { .. } | SweepError::Foreign { .. } | SweepError::Unreadable { .. } => {
+                Self::Input(format!("--out {error}"))
+            }
         }
     }
 }

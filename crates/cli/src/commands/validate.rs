@@ -12,7 +12,7 @@ use crate::progress::Progress;
 use crate::{interrupt, result};
 use clap::{Args, ValueEnum};
 use goodqueue_lab::plan::{Plan, Point};
-use goodqueue_lab::record::{Folder, NoRecorder, write_file};
+use goodqueue_lab::record::{Folder, NoRecorder, check_target, write_file};
 use goodqueue_lab::runner::{self, Recorded, RunOptions, RunReport};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -88,7 +88,8 @@ impl Against {
         match self {
             Self::Linux => crate::linux::check(points).map(drop),
             Self::Live => {
-                points.iter().try_for_each(host::check).map_err(Failure::Input)?;
+                let refused = |refusal| Failure::Input(format!("--against live: {refusal}"));
+                points.iter().try_for_each(host::check).map_err(refused)?;
                 host::prepare().map_err(Failure::Run)
             }
         }
@@ -124,7 +125,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     for warning in &warnings {
         say(&format!("warning: {warning}"));
     }
-    let default = || PathBuf::from("results").join(format!("{}-against-{}", result::file_name(plan.name()), against.name()));
+    if let Some(path) = &arguments.json {
+        check_target(path).map_err(|error| Failure::Input(format!("--json {error}")))?;
+    }
+    let default = || {
+        let name = format!("{}-against-{}", result::file_name(plan.name()), against.name());
+        result::without(&PathBuf::from("results").join(name), "validate.json")
+    };
     let folder = Folder::create(&arguments.out.clone().unwrap_or_else(default))?;
     let options = RunOptions {
         jobs: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),

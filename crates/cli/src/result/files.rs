@@ -1,27 +1,35 @@
-//! The folder of a result.
+//! The files of a result.
 
+use super::place;
 use super::{Finished, Job, MOST_REPORTED};
 use crate::failure::Failure;
 use crate::output::{command_line, say};
 use goodqueue_lab::error::RecordError;
 use goodqueue_lab::plan::Queue;
 use goodqueue_lab::provenance::{COMMIT, VERSION};
-use goodqueue_lab::record::{Folder, NoRecorder, Recorder, TableKinds, Tables};
+use goodqueue_lab::record::{Earlier, Folder, NoRecorder, Recorder, TableKinds, Tables};
 use goodqueue_lab::report::{self, ReportInput, ReportPoint};
 use goodqueue_lab::runner::Recorded;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Runs that took less than this are sooner carried out again than a disk has been waited for three times.
 const SOON_S: f64 = 1.0;
 
+/// Folder within that of a result, for one that lacks runs and must not replace it.
+const INCOMPLETE: &str = "incomplete";
+/// Everything that a result may consist of.
+pub const NAMES: [&str; 6] = ["summary.json", "scenario.toml", "run.json", "series.parquet", "packets.parquet", "report.html"];
+
 /// The files of a result while it is made.
 pub struct Files {
     folder: Folder,
+    earlier: Earlier,
     tables: Option<Tables>,
     nothing: NoRecorder,
-    packets: bool,
 }
 
 /// What may differ between runs of the same thing.
@@ -46,8 +54,7 @@ impl Files {
     /// Makes the folder and begins the tables.
     pub fn create(job: &Job<'_>) -> Result<Self, Failure> {
         let settings = job.settings;
-        let path = settings.out.clone().unwrap_or_else(|| Path::new("results").join(file_name(job.folder)));
-        let folder = Folder::create(&path)?;
+        let (folder, earlier) = place::choose(job)?;
         let tables = if settings.recorded()? == Recorded::Nothing {
             None
         } else {
@@ -60,7 +67,7 @@ impl Files {
             ];
             Some(Tables::create(&folder, kinds, &facts)?)
         };
-        Ok(Self { folder, tables, nothing: NoRecorder, packets: settings.packets })
+        Ok(Self { folder, earlier, tables, nothing: NoRecorder })
     }
 
     /// What takes the runs' records.
@@ -71,50 +78,111 @@ impl Files {
         }
     }
 
-    /// Where the result is.
-    pub fn path(&self) -> &Path {
-        self.folder.path()
+    /// Writes everything, and gives the folder it is in. A file that fails does not keep the others
+    /// from being written, and a result that lacks runs does not replace an earlier one.
+    pub fn finish(&mut self, finished: &Finished<'_>) -> Result<PathBuf, Failure> {
+        let here = self.folder.path().to_owned();
+        let earlier = match &self.earlier {
+            Earlier::Result(earlier) if !finished.report.complete && !earlier.is_empty() => Some(earlier),
+            _ => None,
+        };
+        let Some(earlier) = earlier else {
+            self.write(finished, &self.folder.clone())?;
+            if finished.report.complete {
+                remove_incomplete(&here)?;
+            }
+            return Ok(here);
+        };
+        let kind = if earlier.is_complete() { "complete" } else { "earlier" };
+        if finished.summary.points.is_empty() {
+            self.tables = None;
+            say(&format!("no run finished: the {kind} result in {} stays", here.display()));
+            return Ok(here);
+        }
+        let folder = Folder::create(&here.join(INCOMPLETE))?;
+        self.write(finished, &folder)?;
+        say(&format!("the {kind} result in {} stays: this one lacks runs", here.display()));
+        Ok(folder.path().to_owned())
     }
 
-    /// Writes everything. A file that fails does not keep the others from being written.
-    pub fn finish(&mut self, finished: &Finished<'_>) -> Result<(), Failure> {
-        let write = if finished.wall_s < SOON_S { Folder::write_in_passing } else { Folder::write };
-        let put = |name, text: &str| write(&self.folder, name, text.as_bytes()).map(drop);
-        let results = [
-            put("summary.json", &finished.summary.to_json()),
-            put("scenario.toml", finished.job.scenario_text),
-            put("run.json", &run_file(finished)),
-            self.finish_tables(),
-            self.finish_report(finished),
+    fn write(&mut self, finished: &Finished<'_>, folder: &Folder) -> Result<(), Failure> {
+        // Complete but unnamed: what they take of a disk is known before the smaller files, which
+        // matter more, need room.
+        self.tables.iter_mut().for_each(Tables::seal);
+        let texts = [
+            ("summary.json", finished.summary.to_json()),
+            ("scenario.toml", finished.job.scenario_text.to_owned()),
+            ("run.json", run_file(finished)),
         ];
+        let write = if finished.wall_s < SOON_S { Folder::write_in_passing } else { Folder::write };
+        let mut results: Vec<Result<(), RecordError>> = Vec::new();
+        for (name, text) in &texts {
+            let mut written = write(folder, name, text.as_bytes());
+            if let (Err(error), Some(tables)) = (&written, &mut self.tables)
+                && is_full(error)
+            {
+                tables.give_up(io::ErrorKind::StorageFull);
+                written = write(folder, name, text.as_bytes());
+            }
+            if let (Err(error), "summary.json", Earlier::Result(_)) = (&written, *name, &self.earlier) {
+                // The earlier result stays as it is, rather than as parts of two.
+                self.tables = None;
+                return Err(Failure::Run(error.to_string()));
+            }
+            results.push(written.map(drop));
+        }
+        results.push(self.finish_tables(folder));
+        results.push(finish_report(finished, folder));
         let errors: Vec<String> = results.into_iter().filter_map(Result::err).map(|error| error.to_string()).collect();
         if errors.is_empty() { Ok(()) } else { Err(Failure::Run(errors.join("\nerror: "))) }
     }
 
-    fn finish_tables(&mut self) -> Result<(), RecordError> {
-        match self.tables.take() {
-            Some(tables) => tables.finish()?,
-            None => self.folder.remove("series.parquet")?,
-        }
-        if self.packets { Ok(()) } else { self.folder.remove("packets.parquet") }
-    }
-
-    fn finish_report(&self, finished: &Finished<'_>) -> Result<(), RecordError> {
-        let reported = finished.summary.points.len();
-        if finished.job.settings.no_report {
-            return self.folder.remove("report.html");
-        }
-        if reported > MOST_REPORTED {
-            say(&format!("no report.html: {reported} points are more than the {MOST_REPORTED} that a page shows"));
-            return self.folder.remove("report.html");
-        }
-        let path = self.folder.path().join("report.html");
-        write_report(&path, finished).map_err(|source| RecordError::Write { path, source })
+    fn finish_tables(&mut self, folder: &Folder) -> Result<(), RecordError> {
+        // Those of an earlier result go first: a table that fails leaves no foreign one in its
+        // place.
+        folder.remove("series.parquet")?;
+        folder.remove("packets.parquet")?;
+        self.tables.take().map_or(Ok(()), |tables| tables.finish(folder))
     }
 }
 
-fn write_report(path: &Path, finished: &Finished<'_>) -> std::io::Result<()> {
-    let summary = serde_json::to_value(finished.summary)?;
+/// Whether there was no room.
+fn is_full(error: &RecordError) -> bool {
+    let full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];
+    matches!(error, RecordError::Write { source, .. } if full.contains(&source.kind()))
+}
+
+/// Removes what an interrupted run left beside the result that is complete now.
+fn remove_incomplete(folder: &Path) -> Result<(), Failure> {
+    let path = folder.join(INCOMPLETE);
+    if !path.is_dir() {
+        return Ok(());
+    }
+    let incomplete = Folder::create(&path)?;
+    for name in NAMES {
+        incomplete.remove(name)?;
+    }
+    drop(incomplete);
+    // A folder that holds more than results stays.
+    let _ = fs::remove_dir(&path);
+    Ok(())
+}
+
+fn finish_report(finished: &Finished<'_>, folder: &Folder) -> Result<(), RecordError> {
+    let reported = finished.summary.points.len();
+    folder.remove("report.html")?;
+    if finished.job.settings.no_report {
+        return Ok(());
+    }
+    if reported > MOST_REPORTED {
+        say(&format!("no report.html: {reported} points are more than the {MOST_REPORTED} that a page shows"));
+        return Ok(());
+    }
+    write_report(&folder.path().join("report.html"), finished)
+}
+
+fn write_report(path: &Path, finished: &Finished<'_>) -> Result<(), RecordError> {
+    let summary = serde_json::to_value(finished.summary).expect("plain values with string keys always serialise");
     let results = finished.report.points.iter().zip(finished.points).zip(&finished.labels.names);
     let points = results
         .filter(|((result, _), _)| result.summary.is_some())
@@ -159,30 +227,4 @@ fn run_file(finished: &Finished<'_>) -> String {
     let mut text = serde_json::to_string_pretty(&file).unwrap_or_default();
     text.push('\n');
     text
-}
-
-/// A scenario's name as the name of a folder.
-pub fn file_name(name: &str) -> String {
-    let mut file = String::new();
-    for character in name.chars() {
-        if character.is_alphanumeric() {
-            file.extend(character.to_lowercase());
-        } else if !file.is_empty() && !file.ends_with('-') {
-            file.push('-');
-        }
-    }
-    let file: String = file.trim_end_matches('-').chars().take(60).collect();
-    if file.is_empty() { "scenario".to_owned() } else { file }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_become_folders_below_results() {
-        assert_eq!(file_name("Home uplink, 10 Mbit/s"), "home-uplink-10-mbit-s");
-        assert_eq!(file_name("../../etc"), "etc");
-        assert_eq!(file_name("..."), "scenario");
-    }
 }

@@ -1,7 +1,9 @@
-//! The printed result: one table for each link, one for groups of flows when there are several, and what it means.
+//! The printed result: one table for each link, one for groups of flows when there are several, and
+//! what it means.
 
 use super::Finished;
 use crate::table::{self, Column};
+use goodqueue_lab::metrics::{Description, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Printed, PrintedUnit, Quantity, When};
 use goodqueue_lab::runner::PointResult;
 use goodqueue_lab::statistics::Figure;
 use goodqueue_lab::summary::PointSummary;
@@ -81,8 +83,10 @@ fn links(rows: &[Row<'_>]) -> Vec<String> {
 
 /// Is there something that only the table of groups shows?
 fn has_group_figures(summary: &PointSummary) -> bool {
-    let has = |metric| summary.groups.iter().any(|(_, group)| group.figures.figure(metric).n > 0);
-    ["completion_s.p50", "video.bitrate_bit_s", "one_way_delay_s.p95"].into_iter().any(has)
+    let special = |about: &&Description| about.printed.is_some_and(|printed| printed.when == When::Defined);
+    let names = GROUP_METRICS.iter().map(|metric| &metric.about).filter(special).map(|about| about.name);
+    let has = |metric: &str| summary.groups.iter().any(|(_, group)| group.figures.figure(metric).n > 0);
+    names.into_iter().any(has)
 }
 
 /// The names of the rows.
@@ -96,7 +100,7 @@ fn names(rows: &[Row<'_>]) -> Column {
 }
 
 /// The smallest unit in which the largest of `figures` stays below `limit`.
-fn unit_of<'a>(figures: &[Figure], units: &[(&'a str, f64)], limit: f64) -> (&'a str, f64) {
+fn unit_of(figures: &[Figure], units: &[(&'static str, f64)], limit: f64) -> (&'static str, f64) {
     let largest = figures.iter().filter_map(|figure| figure.mean).fold(0.0, f64::max);
     let fits = units.iter().rev().find(|(_, scale)| largest * scale < limit);
     *fits.unwrap_or(&units[0])
@@ -104,44 +108,82 @@ fn unit_of<'a>(figures: &[Figure], units: &[(&'a str, f64)], limit: f64) -> (&'a
 
 /// From the largest unit to the smallest.
 const RATES: &[(&str, f64)] = &[("Gbit/s", 1e-9), ("Mbit/s", 1e-6), ("kbit/s", 1e-3), ("bit/s", 1.0)];
+const BYTES: &[(&str, f64)] = &[("MB", 1e-6), ("kB", 1e-3), ("B", 1.0)];
 const TIMES: &[(&str, f64)] = &[("s", 1.0), ("ms", 1e3), ("µs", 1e6)];
 
-/// Times of good and of bad queues stand in one column: a bad one may have four digits, so that a good one still has some.
+/// Times of good and of bad queues stand in one column: a bad one may have four digits, so that a
+/// good one still has some.
 fn time_unit_of(figures: &[Figure]) -> (&'static str, f64) {
     let (unit, scale) = unit_of(figures, TIMES, 10_000.0);
     let largest = figures.iter().filter_map(|figure| figure.mean).fold(0.0, f64::max);
     if unit == "µs" && largest >= 1e-3 { ("ms", 1e3) } else { (unit, scale) }
 }
 
+/// A printed figure over all rows.
+struct PrintedFigure {
+    about: &'static Description,
+    printed: Printed,
+    figures: Vec<Figure>,
+}
+
+/// What the table prints of these figures, in its order.
+fn printed(all: impl Iterator<Item = &'static Description>, figures: impl Fn(&str) -> Vec<Figure>) -> Vec<PrintedFigure> {
+    let one = |about: &'static Description| Some(PrintedFigure { about, printed: about.printed?, figures: figures(about.name) });
+    let is_shown = |one: &PrintedFigure| match one.printed.when {
+        When::Always => true,
+        When::Defined => one.figures.iter().any(|figure| figure.n > 0),
+    };
+    let mut shown: Vec<PrintedFigure> = all.filter_map(one).filter(is_shown).collect();
+    shown.sort_by_key(|one| one.printed.place);
+    shown
+}
+
+/// The unit of a column, and how many the SI unit has of it; those of one head share theirs.
+fn unit_among(one: &PrintedFigure, all: &[PrintedFigure]) -> (&'static str, f64) {
+    if let PrintedUnit::Fixed(unit, scale) = one.printed.unit {
+        return (unit, scale);
+    }
+    let beside = all.iter().filter(|other| other.printed.head == one.printed.head);
+    let figures: Vec<Figure> = beside.flat_map(|other| other.figures.iter().copied()).collect();
+    match one.about.quantity {
+        Quantity::Time => time_unit_of(&figures),
+        Quantity::Rate => unit_of(&figures, RATES, 1000.0),
+        Quantity::Bytes => unit_of(&figures, BYTES, 10_000.0),
+        Quantity::Packets => ("packets", 1.0),
+        Quantity::Ratio => ("%", 100.0),
+        Quantity::Number => ("1", 1.0),
+        Quantity::Count(of) => (of, 1.0),
+    }
+}
+
+fn column(one: &PrintedFigure, all: &[PrintedFigure]) -> Column {
+    let (unit, scale) = unit_among(one, all);
+    let part = one.printed.part;
+    let heading = match (part, unit) {
+        ("", unit) => unit.to_owned(),
+        (part, "1") => part.to_owned(),
+        (part, unit) => format!("{part} {unit}"),
+    };
+    Column::figures(one.printed.head, &heading, one.printed.rank, scale, one.figures.iter().copied())
+}
+
 fn link_table(text: &mut String, link: &str, rows: &[Row<'_>], main: bool, width: usize) -> Vec<String> {
-    let figures = |metric: &str| -> Vec<Figure> {
+    let of_link = |metric: &str| -> Vec<Figure> {
         rows.iter().map(|(_, summary, _)| summary.link(link).map_or_else(Figure::default, |f| f.figure(metric))).collect()
     };
-    let sojourn = ["mean", "p50", "p95", "p99"].map(|part| figures(&format!("sojourn_s.{part}")));
-    let (time_unit, time_scale) = time_unit_of(&sojourn.concat());
-    let [mean, p50, p95, p99] = sojourn;
-    let time = |head, part, rank, figures| Column::figures(head, &format!("{part} {time_unit}"), rank, time_scale, figures);
-    let mut columns = vec![Column::figures("utilised", "%", 0, 100.0, figures("utilization"))];
+    let of_point = |metric: &str| -> Vec<Figure> { rows.iter().map(|(_, summary, _)| summary.jain.figure(metric)).collect() };
+    let shown = printed(LINK_METRICS.iter().map(|metric| &metric.about), of_link);
+    let mut columns: Vec<Column> = shown.iter().map(|one| column(one, &shown)).collect();
     if main {
         let goodput: Vec<Figure> =
             rows.iter().map(|(.., point)| Figure::of(point.runs.iter().map(|run| Some(run.goodput_bit_s)))).collect();
         let (unit, scale) = unit_of(&goodput, RATES, 1000.0);
-        columns.push(Column::figures("goodput", unit, 2, scale, goodput));
-    }
-    columns.push(time("sojourn", "mean", 2, mean));
-    columns.push(time("sojourn", "p50", 4, p50));
-    columns.push(time("sojourn", "p95", 0, p95));
-    columns.push(time("sojourn", "p99", 1, p99));
-    columns.push(Column::figures("queue", "packets", 5, 1.0, figures("queue_packets")));
-    columns.push(Column::figures("dropped", "%", 0, 100.0, figures("drop_ratio")));
-    let marks = figures("mark_ratio");
-    if marks.iter().any(|figure| figure.mean.is_some()) {
-        columns.push(Column::figures("marked", "%", 1, 100.0, marks));
+        columns.insert(1, Column::figures("goodput", unit, 2, scale, goodput));
     }
     let flows = rows.iter().map(|(_, summary, _)| summary.flows.len()).max().unwrap_or(0);
     if main && flows > 1 {
-        let jain = rows.iter().map(|(_, summary, _)| summary.jain.figure("goodput"));
-        columns.push(Column::figures("Jain", "1", 3, 1.0, jain));
+        let fairness = printed(JAIN_METRICS.iter().map(|metric| &metric.about), of_point);
+        columns.extend(fairness.iter().map(|one| column(one, &fairness)));
     }
     table::write(text, &names(rows), &columns, width)
 }
@@ -163,37 +205,8 @@ fn group_table(text: &mut String, rows: &[Row<'_>], width: usize) -> Vec<String>
         cells: groups.iter().map(|group| group.flows.to_string()).collect(),
         rank: 3,
     };
-    let goodput = figures("goodput_bit_s");
-    let (rate_unit, rate_scale) = unit_of(&goodput, RATES, 1000.0);
-    let rtt = [figures("rtt_s.mean"), figures("rtt_s.p95")];
-    let (rtt_unit, rtt_scale) = time_unit_of(&rtt.concat());
-    let completion = [figures("completion_s.p50"), figures("completion_s.p95")];
-    let [rtt_mean, rtt_p95] = rtt;
-    let mut columns = vec![
-        flows,
-        Column::figures("goodput", rate_unit, 0, rate_scale, goodput),
-        Column::figures("RTT", &format!("mean {rtt_unit}"), 1, rtt_scale, rtt_mean),
-        Column::figures("RTT", &format!("p95 {rtt_unit}"), 2, rtt_scale, rtt_p95),
-        Column::figures("lost", "%", 1, 100.0, figures("loss_ratio")),
-    ];
-    if completion.iter().flatten().any(|figure| figure.n > 0) {
-        let (unit, scale) = time_unit_of(&completion.concat());
-        let [p50, p95] = completion;
-        columns.push(Column::figures("done in", &format!("p50 {unit}"), 0, scale, p50));
-        columns.push(Column::figures("done in", &format!("p95 {unit}"), 1, scale, p95));
-    }
-    let mut special = |head: &str, unit: &str, rank, scale: f64, metric: &str| {
-        let figures = figures(metric);
-        if figures.iter().any(|figure| figure.n > 0) {
-            columns.push(Column::figures(head, unit, rank, scale, figures));
-        }
-    };
-    special("slowdown", "p50", 2, 1.0, "slowdown.p50");
-    special("page", "p50 s", 0, 1.0, "page_load_s.p50");
-    special("video", "Mbit/s", 0, 1e-6, "video.bitrate_bit_s");
-    special("stalled", "%", 0, 100.0, "video.rebuffer_ratio");
-    special("delay", "p95 ms", 1, 1e3, "one_way_delay_s.p95");
-    special("MOS", "1", 0, 1.0, "voip.mos");
+    let shown = printed(GROUP_METRICS.iter().map(|metric| &metric.about), figures);
+    let columns: Vec<Column> = std::iter::once(flows).chain(shown.iter().map(|one| column(one, &shown))).collect();
     table::write(text, &names, &columns, width)
 }
 

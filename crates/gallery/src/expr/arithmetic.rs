@@ -1,28 +1,27 @@
 //! Operators, element by element where an operand is an array.
 
-use super::Value;
+use super::parse::Operator;
+use super::{Fault, Value};
 
-/// `-a` and `!a`.
-pub(super) fn unary(operator: &str, value: Value) -> Result<Value, String> {
-    match (operator, value) {
-        ("-", Value::Number(value)) => Ok(Value::Number(-value)),
-        ("!", Value::Bool(value)) => Ok(Value::Bool(!value)),
-        (_, Value::Array(items)) => {
-            Ok(Value::Array(items.into_iter().map(|item| unary(operator, item)).collect::<Result<_, _>>()?))
-        }
-        (_, other) => Err(format!("`{operator}` does not go with {}", other.kind())),
+/// `-a`.
+pub(super) fn negated(value: &Value) -> Result<Value, Fault> {
+    match value {
+        Value::Number(value) => Ok(Value::Number(-value)),
+        Value::Array(items) => Ok(Value::Array(items.iter().map(negated).collect::<Result<_, _>>()?)),
+        other => Err(Fault::Type(format!("`-` does not go with {}", other.kind()))),
     }
 }
 
 /// `a + b` and so on.
-pub(super) fn binary(operator: &str, left: &Value, right: &Value) -> Result<Value, String> {
+pub(super) fn binary(operator: Operator, left: &Value, right: &Value) -> Result<Value, Fault> {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => on_numbers(operator, *left, *right),
         (Value::Array(left), Value::Array(right)) => {
             if left.len() != right.len() {
-                return Err(format!("`{operator}` of arrays with {} and {} elements", left.len(), right.len()));
+                let sizes = format!("arrays with {} and {} elements", left.len(), right.len());
+                return Err(Fault::NoValue(format!("`{}` of {sizes}", operator.sign())));
             }
-            let pairs = left.iter().zip(right).map(|(left, right)| binary(operator, left, right));
+            let pairs = left.iter().zip(right.iter()).map(|(left, right)| binary(operator, left, right));
             Ok(Value::Array(pairs.collect::<Result<_, _>>()?))
         }
         (Value::Array(left), right) => {
@@ -31,32 +30,33 @@ pub(super) fn binary(operator: &str, left: &Value, right: &Value) -> Result<Valu
         (left, Value::Array(right)) => {
             Ok(Value::Array(right.iter().map(|right| binary(operator, left, right)).collect::<Result<_, _>>()?))
         }
-        (Value::Text(left), Value::Text(right)) => match operator {
-            "==" => Ok(Value::Bool(left == right)),
-            "!=" => Ok(Value::Bool(left != right)),
-            "+" => Ok(Value::Text(format!("{left}{right}"))),
-            _ => Err(format!("`{operator}` does not go with texts")),
-        },
-        (Value::Bool(left), Value::Bool(right)) if operator == "==" => Ok(Value::Bool(left == right)),
-        (Value::Bool(left), Value::Bool(right)) if operator == "!=" => Ok(Value::Bool(left != right)),
-        (left, right) => Err(format!("`{operator}` does not go with {} and {}", left.kind(), right.kind())),
+        (Value::Text(left), Value::Text(right)) if operator == Operator::Equal => Ok(Value::Bool(left == right)),
+        (Value::Text(left), Value::Text(right)) if operator == Operator::Unequal => Ok(Value::Bool(left != right)),
+        (left, right) => {
+            let kinds = format!("{} and {}", left.kind(), right.kind());
+            Err(Fault::Type(format!("`{}` does not go with {kinds}", operator.sign())))
+        }
     }
 }
 
-fn on_numbers(operator: &str, left: f64, right: f64) -> Result<Value, String> {
+fn on_numbers(operator: Operator, left: f64, right: f64) -> Result<Value, Fault> {
     let number = match operator {
-        "+" => left + right,
-        "-" => left - right,
-        "*" => left * right,
-        "/" => left / right,
-        "%" => left % right,
-        "<" => return Ok(Value::Bool(left < right)),
-        "<=" => return Ok(Value::Bool(left <= right)),
-        ">" => return Ok(Value::Bool(left > right)),
-        ">=" => return Ok(Value::Bool(left >= right)),
-        "==" => return Ok(Value::Bool(left == right)),
-        "!=" => return Ok(Value::Bool(left != right)),
-        _ => return Err(format!("there is no operator `{operator}`")),
+        Operator::Plus => left + right,
+        Operator::Minus => left - right,
+        Operator::Times => left * right,
+        Operator::Over => left / right,
+        Operator::Less => return Ok(Value::Bool(left < right)),
+        Operator::AtMost => return Ok(Value::Bool(left <= right)),
+        Operator::Greater => return Ok(Value::Bool(left > right)),
+        Operator::AtLeast => return Ok(Value::Bool(left >= right)),
+        Operator::Equal => return Ok(Value::Bool(left == right)),
+        Operator::Unequal => return Ok(Value::Bool(left != right)),
+        Operator::And | Operator::Or => {
+            return Err(Fault::Type(format!("`{}` does not go with numbers", operator.sign())));
+        }
     };
-    if number.is_finite() { Ok(Value::Number(number)) } else { Err(format!("{left} {operator} {right} is no finite number")) }
+    if number.is_finite() {
+        return Ok(Value::Number(number));
+    }
+    Err(Fault::NoValue(format!("{left} {} {right} is no finite number", operator.sign())))
 }

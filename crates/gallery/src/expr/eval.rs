@@ -1,25 +1,20 @@
-//! Carrying out a tree.
+//! Evaluation of a tree, bounded in work and in memory.
 
-use super::parse::{Expr, Node};
-use super::{ExprError, Value, arithmetic, functions};
+use super::array::units;
+use super::parse::{Closure, Expr, Node, Operator};
+use super::{ExprError, Fault, Value, arithmetic, functions};
 use std::rc::Rc;
 
-/// What an expression can ask of the world around it: figures, series, probes.
+/// Source of the figures, series and probes that an expression asks for.
 pub trait Host {
-    /// The value of a function that the language itself does not have; `None` when there is no such function.
-    fn call(&self, name: &str, arguments: &[Value]) -> Option<Result<Value, String>>;
+    /// The value of a function that the language itself does not have; `None` when there is no such
+    /// function.
+    fn call(&self, name: &str, arguments: &[Value]) -> Option<Result<Value, Fault>>;
 
-    /// The runs seen together here, each by itself; none where there are no runs.
+    /// Hosts that see one of the runs each; none where there are no runs.
     fn single_runs(&self) -> Vec<Box<dyn Host + '_>> {
         Vec::new()
     }
-}
-
-/// A function written in place, with the names it could see.
-#[derive(Debug)]
-pub struct Closure {
-    parts: Rc<(Vec<String>, Expr)>,
-    scope: Scope,
 }
 
 /// Names and their values, the newest first.
@@ -37,53 +32,76 @@ fn bind(scope: &Scope, name: &str, value: Value) -> Scope {
 }
 
 /// More work than any row needs; one unit is about one operation or one element of a list.
-const MOST_WORK: u64 = 50_000_000;
+const MOST_WORK: u64 = 200_000_000;
+
+/// More than any row holds at one time, in units of about 32 bytes: a million samples of a series
+/// take three million.
+const MOST_HELD: u64 = 4_000_000;
 
 /// The value of an expression.
 ///
-/// # Errors
-/// When an operation does not fit its values, a name is unknown, or it takes too much work.
+/// # Errors When an operation does not fit its values, a name is unknown, or it takes too much work
+/// or memory.
 pub fn evaluate(expr: &Expr, host: &dyn Host) -> Result<Value, ExprError> {
-    Machine { host, work: 0 }.value(expr, &None)
+    Machine { host, work: 0, held: 0 }.value(expr, &None)
 }
 
-/// The same with one name already bound.
+/// The value of an expression in which one name is already bound.
 ///
 /// # Errors
 /// As [`evaluate`].
 pub fn evaluate_with(expr: &Expr, name: &str, value: Value, host: &dyn Host) -> Result<Value, ExprError> {
-    Machine { host, work: 0 }.value(expr, &bind(&None, name, value))
+    Machine { host, work: 0, held: 0 }.value(expr, &bind(&None, name, value))
 }
 
 pub(super) struct Machine<'a> {
     host: &'a dyn Host,
+    /// Operations so far.
     work: u64,
+    /// Size of all values that are alive: operands, arguments and bound names.
+    held: u64,
+}
+
+/// A closure with the names it sees.
+pub(super) struct Bound<'a> {
+    closure: &'a Closure,
+    scope: &'a Scope,
 }
 
 impl Machine<'_> {
+    /// The value of a part. What its own parts held is released, what it gives is held by whoever
+    /// asked.
     fn value(&mut self, expr: &Expr, scope: &Scope) -> Result<Value, ExprError> {
-        let error = |message: String| ExprError { at: expr.at, message };
-        self.spend(1).map_err(error)?;
+        self.spend(1).map_err(|fault| fault.at(expr.at))?;
+        let before = self.held;
+        let value = self.node(expr, scope)?;
+        self.held = before;
+        self.hold(units(&value)).map_err(|fault| fault.at(expr.at))?;
+        Ok(value)
+    }
+
+    fn node(&mut self, expr: &Expr, scope: &Scope) -> Result<Value, ExprError> {
+        let error = |fault: Fault| fault.at(expr.at);
         Ok(match &expr.node {
-            Node::Number(value) => Value::Number(*value),
-            Node::Bool(value) => Value::Bool(*value),
+            Node::Number(value, _) => Value::Number(*value),
             Node::Text(text) => Value::Text(text.clone()),
-            Node::Name(name) => look_up(scope, name).ok_or_else(|| error(format!("`{name}` is not known here")))?,
-            Node::Array(items) => Value::Array(self.all(items, scope)?),
-            Node::Map(entries) => {
+            Node::Name(name) => look_up(scope, name).ok_or_else(|| error(unknown_name(name)))?,
+            Node::Array(items) => Value::array(self.all(items, scope)?),
+            Node::Filter(entries) => {
                 let entry = |(key, item): &(String, Expr)| Ok((key.clone(), self.value(item, scope)?));
-                Value::Map(entries.iter().map(entry).collect::<Result<_, _>>()?)
+                let entries: Vec<(String, Value)> = entries.iter().map(entry).collect::<Result<_, ExprError>>()?;
+                if let Some((key, value)) = entries.iter().find(|(_, value)| matches!(value, Value::Filter(_))) {
+                    return Err(error(Fault::Type(format!("`{key}` is {}: expected a number, a text or a list", value.kind()))));
+                }
+                Value::Filter(entries)
             }
-            Node::Unary(operator, inner) => {
-                let inner = self.value(inner, scope)?;
-                arithmetic::unary(operator, inner).map_err(error)?
-            }
-            Node::Binary("&&", left, right) => Value::Bool(self.truth(left, scope)? && self.truth(right, scope)?),
-            Node::Binary("||", left, right) => Value::Bool(self.truth(left, scope)? || self.truth(right, scope)?),
+            Node::Negated(inner) => arithmetic::negated(&self.value(inner, scope)?).map_err(error)?,
+            Node::Binary(Operator::And, left, right) => Value::Bool(self.truth(left, scope)? && self.truth(right, scope)?),
+            Node::Binary(Operator::Or, left, right) => Value::Bool(self.truth(left, scope)? || self.truth(right, scope)?),
             Node::Binary(operator, left, right) => {
                 let (left, right) = (self.value(left, scope)?, self.value(right, scope)?);
-                self.spend(size(&left) + size(&right)).map_err(error)?;
-                arithmetic::binary(operator, &left, &right).map_err(error)?
+                self.spend(units(&left).saturating_add(units(&right))).map_err(error)?;
+                arithmetic::binary(*operator, &left, &right).map_err(error)?
             }
             Node::If(condition, then, other) => {
                 let chosen = if self.truth(condition, scope)? { then } else { other };
@@ -95,13 +113,13 @@ impl Machine<'_> {
             }
             Node::Index(list, index) => {
                 let (list, index) = (self.value(list, scope)?, self.value(index, scope)?);
-                element(list, &index).map_err(error)?
+                element(&list, &index).map_err(error)?
             }
-            Node::Call(name, arguments) => {
+            Node::Call(name, arguments, closure) => {
                 let arguments = self.all(arguments, scope)?;
-                self.call(name, arguments).map_err(error)?
+                let closure = closure.as_deref().map(|closure| Bound { closure, scope });
+                self.call(name, &arguments, closure.as_ref()).map_err(error)?
             }
-            Node::Closure(parts) => Value::Closure(Rc::new(Closure { parts: Rc::clone(parts), scope: scope.clone() })),
         })
     }
 
@@ -112,57 +130,73 @@ impl Machine<'_> {
     fn truth(&mut self, expr: &Expr, scope: &Scope) -> Result<bool, ExprError> {
         match self.value(expr, scope)? {
             Value::Bool(value) => Ok(value),
-            other => Err(ExprError { at: expr.at, message: format!("is {}: expected true or false", other.kind()) }),
+            other => Err(Fault::Type(format!("is {}: expected true or false", other.kind())).at(expr.at)),
         }
     }
 
-    fn call(&mut self, name: &str, arguments: Vec<Value>) -> Result<Value, String> {
-        self.spend(arguments.iter().map(size).sum())?;
-        if let Some(result) = functions::call(name, &arguments, self) {
-            return result.map_err(|message| format!("{name}: {message}"));
-        }
-        match self.host.call(name, &arguments) {
-            Some(result) => result.map_err(|message| format!("{name}: {message}")),
-            None => Err(format!("there is no function `{name}`")),
+    fn call(&mut self, name: &str, arguments: &[Value], closure: Option<&Bound<'_>>) -> Result<Value, Fault> {
+        self.spend(arguments.iter().map(units).fold(0, u64::saturating_add))?;
+        let own = match closure {
+            Some(closure) => functions::call_with(name, arguments, closure, self),
+            None => functions::call(name, arguments),
+        };
+        // The world outside takes no closures.
+        let result = own.or_else(|| if closure.is_none() { self.host.call(name, arguments) } else { None });
+        match result {
+            Some(result) => result.map_err(|fault| fault.within(name)),
+            None if closure.is_some() => Err(Fault::Unknown(format!("there is no function `{name}` that takes a closure"))),
+            None => Err(unknown_function(name)),
         }
     }
 
-    /// The value of a closure for these arguments.
-    pub(super) fn apply(&mut self, closure: &Closure, arguments: Vec<Value>) -> Result<Value, String> {
-        let (parameters, body) = &*closure.parts;
+    /// The value of a closure for these arguments. What it gives stays held.
+    pub(super) fn apply(&mut self, bound: &Bound<'_>, arguments: Vec<Value>) -> Result<Value, Fault> {
+        let Closure { parameters, body } = bound.closure;
         if parameters.len() != arguments.len() {
-            return Err(format!("the closure takes {} values, not {}", parameters.len(), arguments.len()));
+            let message = format!("the closure takes {} values, not {}", parameters.len(), arguments.len());
+            return Err(Fault::Type(message));
         }
-        let mut scope = closure.scope.clone();
+        let before = self.held;
+        self.hold(arguments.iter().map(units).fold(0, u64::saturating_add))?;
+        let mut scope = bound.scope.clone();
         for (name, value) in parameters.iter().zip(arguments) {
             scope = bind(&scope, name, value);
         }
-        self.value(body, &scope).map_err(|error| error.to_string())
+        let value = self.value(body, &scope).map_err(|error| error.fault.within(&format!("character {}", error.at + 1)))?;
+        self.held = before;
+        self.hold(units(&value))?;
+        Ok(value)
     }
 
     /// The values of a closure in each run by itself, whose number it takes.
-    pub(super) fn each_run(&mut self, closure: &Closure) -> Result<Value, String> {
+    pub(super) fn each_run(&mut self, closure: &Bound<'_>) -> Result<Value, Fault> {
         let mut values = Vec::new();
         for (number, run) in self.host.single_runs().iter().enumerate() {
-            let mut machine = Machine { host: &**run, work: self.work };
+            let mut machine = Machine { host: &**run, work: self.work, held: self.held };
             let value = machine.apply(closure, vec![Value::Number(number as f64)]);
-            self.work = machine.work;
+            (self.work, self.held) = (machine.work, machine.held);
             values.push(value?);
         }
-        if values.is_empty() { Err("there are no runs".to_owned()) } else { Ok(Value::Array(values)) }
+        if values.is_empty() { Err(Fault::NoValue("there are no runs".to_owned())) } else { Ok(Value::array(values)) }
     }
 
-    fn spend(&mut self, work: u64) -> Result<(), String> {
-        self.work += work;
-        if self.work > MOST_WORK { Err("takes too much work".to_owned()) } else { Ok(()) }
+    fn spend(&mut self, work: u64) -> Result<(), Fault> {
+        self.work = self.work.saturating_add(work);
+        if self.work > MOST_WORK { Err(Fault::Limit("takes too much work".to_owned())) } else { Ok(()) }
+    }
+
+    fn hold(&mut self, units: u64) -> Result<(), Fault> {
+        self.held = self.held.saturating_add(units);
+        if self.held > MOST_HELD { Err(Fault::Limit("takes too much memory".to_owned())) } else { Ok(()) }
     }
 }
 
-fn size(value: &Value) -> u64 {
-    match value {
-        Value::Array(items) => 1 + items.len() as u64,
-        _ => 1,
-    }
+pub(super) fn unknown_name(name: &str) -> Fault {
+    Fault::Unknown(format!("`{name}` is not known here"))
+}
+
+pub(super) fn unknown_function(name: &str) -> Fault {
+    Fault::Unknown(format!("there is no function `{name}`"))
 }
 
 fn look_up(scope: &Scope, name: &str) -> Option<Value> {
@@ -176,18 +210,11 @@ fn look_up(scope: &Scope, name: &str) -> Option<Value> {
     None
 }
 
-/// Counted from zero, or from the end when negative; of a map, by name.
-fn element(list: Value, index: &Value) -> Result<Value, String> {
-    match (list, index) {
-        (Value::Array(items), Value::Number(index)) => {
-            let at = if *index < 0.0 { index + items.len() as f64 } else { *index };
-            let found = (at.fract() == 0.0 && at >= 0.0).then(|| items.get(at as usize)).flatten();
-            found.cloned().ok_or_else(|| format!("there is no element {index}: the array has {}", items.len()))
-        }
-        (Value::Map(entries), Value::Text(key)) => {
-            let found = entries.into_iter().find(|(known, _)| known == key);
-            found.map(|(_, value)| value).ok_or_else(|| format!("there is no `{key}` in the map"))
-        }
-        (list, index) => Err(format!("{} cannot be indexed by {}", list.kind(), index.kind())),
-    }
+/// An element counted from zero.
+fn element(list: &Value, index: &Value) -> Result<Value, Fault> {
+    let (Value::Array(items), Value::Number(index)) = (list, index) else {
+        return Err(Fault::Type(format!("{} cannot be indexed by {}", list.kind(), index.kind())));
+    };
+    let found = (index.fract() == 0.0 && *index >= 0.0).then(|| items.get(*index as usize)).flatten();
+    found.cloned().ok_or_else(|| Fault::NoValue(format!("there is no element {index}: the array has {}", items.len())))
 }

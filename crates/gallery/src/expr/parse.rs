@@ -1,39 +1,128 @@
-//! From text to a tree: one function for each level of precedence.
+//! Parser: from text to a tree, one function for each level of precedence.
 
-use super::ExprError;
-use std::rc::Rc;
+use super::{ExprError, Fault};
 
-/// A part of an expression, with the character it begins at.
+/// A part of an expression.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    pub(super) at: usize,
-    pub(super) node: Node,
+    /// The character it begins at, counted from zero; of an operator or an index, that of the sign.
+    pub at: usize,
+    /// What it is.
+    pub node: Node,
+    /// Levels of the tree from here down.
+    depth: usize,
 }
 
+/// Kinds of parts.
 #[derive(Clone, Debug)]
-pub(super) enum Node {
-    Number(f64),
-    Bool(bool),
+pub enum Node {
+    /// `1.5e3`: its value, and as it is written.
+    Number(f64, String),
+    /// `'text'`
     Text(String),
+    /// `name`
     Name(String),
+    /// `[a, b]`
     Array(Vec<Expr>),
-    Map(Vec<(String, Expr)>),
-    Unary(&'static str, Box<Expr>),
-    Binary(&'static str, Box<Expr>, Box<Expr>),
+    /// `#{axis: value}`
+    Filter(Vec<(String, Expr)>),
+    /// `-a`
+    Negated(Box<Expr>),
+    /// `a + b`
+    Binary(Operator, Box<Expr>, Box<Expr>),
+    /// `if c { a } else { b }`
     If(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `let name = value; rest`
     Let(String, Box<Expr>, Box<Expr>),
+    /// `a[0]`
     Index(Box<Expr>, Box<Expr>),
-    Call(String, Vec<Expr>),
-    Closure(Rc<(Vec<String>, Expr)>),
+    /// `f(a, b, |x| x * 2)`
+    Call(String, Vec<Expr>, Option<Box<Closure>>),
 }
 
-/// Deeper expressions are refused, so that no text overflows the stack.
+/// A function written in place: `|x| x * 2`.
+#[derive(Clone, Debug)]
+pub struct Closure {
+    /// Names of its arguments.
+    pub parameters: Vec<String>,
+    /// Its value.
+    pub body: Expr,
+}
+
+/// Signs between two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    /// `||`
+    Or,
+    /// `&&`
+    And,
+    /// `==`
+    Equal,
+    /// `!=`
+    Unequal,
+    /// `<=`
+    AtMost,
+    /// `>=`
+    AtLeast,
+    /// `<`
+    Less,
+    /// `>`
+    Greater,
+    /// `+`
+    Plus,
+    /// `-`
+    Minus,
+    /// `*`
+    Times,
+    /// `/`
+    Over,
+}
+
+impl Operator {
+    /// The sign as it is written.
+    #[must_use]
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Self::Or => "||",
+            Self::And => "&&",
+            Self::Equal => "==",
+            Self::Unequal => "!=",
+            Self::AtMost => "<=",
+            Self::AtLeast => ">=",
+            Self::Less => "<",
+            Self::Greater => ">",
+            Self::Plus => "+",
+            Self::Minus => "-",
+            Self::Times => "*",
+            Self::Over => "/",
+        }
+    }
+
+    /// Place among `LEVELS`: the looser, the smaller.
+    #[must_use]
+    pub fn level(self) -> usize {
+        LEVELS.iter().position(|level| level.contains(&self)).unwrap_or(LEVELS.len())
+    }
+}
+
+/// Operators of each level, loosest first; longer ones before those they begin with.
+const LEVELS: &[&[Operator]] = &[
+    &[Operator::Or],
+    &[Operator::And],
+    &[Operator::Equal, Operator::Unequal],
+    &[Operator::AtMost, Operator::AtLeast, Operator::Less, Operator::Greater],
+    &[Operator::Plus, Operator::Minus],
+    &[Operator::Times, Operator::Over],
+];
+
+/// Most levels of a tree. Evaluation, checks and the tree's destructor recurse over it, so a deeper
+/// one could overflow the stack.
 const DEEPEST: usize = 100;
 
 /// Reads an expression.
 ///
 /// # Errors
-/// When it is not one; says where.
+/// When the text is not one; names the place.
 pub fn parse(text: &str) -> Result<Expr, ExprError> {
     let mut parser = Parser { text: text.chars().collect(), at: 0, depth: 0 };
     let expr = parser.block()?;
@@ -50,12 +139,38 @@ struct Parser {
     depth: usize,
 }
 
-/// Operators of each level, loosest first; longer ones before those they begin with.
-const LEVELS: &[&[&str]] = &[&["||"], &["&&"], &["==", "!="], &["<=", ">=", "<", ">"], &["+", "-"], &["*", "/", "%"]];
+impl Expr {
+    /// A part with everything below it, unless that is too deep.
+    fn new(at: usize, node: Node) -> Result<Self, ExprError> {
+        let depth = 1 + node.parts().map(|part| part.depth).max().unwrap_or(0);
+        if depth > DEEPEST { Err(too_deep(at)) } else { Ok(Self { at, node, depth }) }
+    }
+}
+
+impl Node {
+    /// The parts directly below.
+    pub fn parts(&self) -> Box<dyn Iterator<Item = &Expr> + '_> {
+        match self {
+            Self::Number(..) | Self::Text(_) | Self::Name(_) => Box::new(std::iter::empty()),
+            Self::Array(items) => Box::new(items.iter()),
+            Self::Filter(entries) => Box::new(entries.iter().map(|(_, value)| value)),
+            Self::Negated(inner) => Box::new(std::iter::once(&**inner)),
+            Self::Binary(_, left, right) | Self::Index(left, right) | Self::Let(_, left, right) => {
+                Box::new([&**left, &**right].into_iter())
+            }
+            Self::If(condition, then, other) => Box::new([&**condition, &**then, &**other].into_iter()),
+            Self::Call(_, arguments, closure) => Box::new(arguments.iter().chain(closure.iter().map(|closure| &closure.body))),
+        }
+    }
+}
+
+fn too_deep(at: usize) -> ExprError {
+    Fault::Limit(format!("is nested too deeply: allowed {DEEPEST} levels")).at(at)
+}
 
 impl Parser {
     fn error(&self, message: String) -> ExprError {
-        ExprError { at: self.at, message }
+        Fault::Syntax(message).at(self.at)
     }
 
     fn space(&mut self) {
@@ -116,17 +231,17 @@ impl Parser {
         let value = self.expression()?;
         self.expect(";")?;
         let rest = self.deeper(Self::block)?;
-        Ok(Expr { at, node: Node::Let(name, Box::new(value), Box::new(rest)) })
+        Expr::new(at, Node::Let(name, Box::new(value), Box::new(rest)))
     }
 
-    fn deeper(&mut self, inner: impl FnOnce(&mut Self) -> Result<Expr, ExprError>) -> Result<Expr, ExprError> {
+    fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, ExprError>) -> Result<T, ExprError> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(self.error(format!("is nested too deeply: allowed {DEEPEST} levels")));
+            return Err(too_deep(self.at));
         }
-        let expr = inner(self);
+        let parsed = inner(self);
         self.depth -= 1;
-        expr
+        parsed
     }
 
     fn expression(&mut self) -> Result<Expr, ExprError> {
@@ -139,20 +254,18 @@ impl Parser {
         loop {
             self.space();
             let at = self.at;
-            let Some(operator) = operators.iter().find(|operator| self.eat(operator)) else { return Ok(left) };
+            let Some(operator) = operators.iter().find(|operator| self.eat(operator.sign())) else { return Ok(left) };
             let right = self.level(level + 1)?;
-            left = Expr { at, node: Node::Binary(operator, Box::new(left), Box::new(right)) };
+            left = Expr::new(at, Node::Binary(*operator, Box::new(left), Box::new(right)))?;
         }
     }
 
     fn unary(&mut self) -> Result<Expr, ExprError> {
         self.space();
         let at = self.at;
-        for operator in ["-", "!"] {
-            if self.eat(operator) {
-                let inner = self.deeper(Self::unary)?;
-                return Ok(Expr { at, node: Node::Unary(operator, Box::new(inner)) });
-            }
+        if self.eat("-") {
+            let inner = self.deeper(Self::unary)?;
+            return Expr::new(at, Node::Negated(Box::new(inner)));
         }
         self.postfix()
     }
@@ -162,33 +275,13 @@ impl Parser {
         loop {
             self.space();
             let at = self.at;
-            if self.eat("[") {
-                let index = self.expression()?;
-                self.expect("]")?;
-                expr = Expr { at, node: Node::Index(Box::new(expr), Box::new(index)) };
-            } else if self.eat(".") {
-                let name = self.name().ok_or_else(|| self.error("expected a function's name after `.`".to_owned()))?;
-                self.expect("(")?;
-                let mut arguments = vec![expr];
-                arguments.extend(self.list(")")?);
-                expr = Expr { at, node: Node::Call(name, arguments) };
-            } else {
+            if !self.eat("[") {
                 return Ok(expr);
             }
+            let index = self.expression()?;
+            self.expect("]")?;
+            expr = Expr::new(at, Node::Index(Box::new(expr), Box::new(index)))?;
         }
-    }
-
-    /// Expressions with commas between them, up to `end`.
-    fn list(&mut self, end: &str) -> Result<Vec<Expr>, ExprError> {
-        let mut items = Vec::new();
-        while !self.eat(end) {
-            items.push(self.expression()?);
-            if !self.eat(",") {
-                self.expect(end)?;
-                break;
-            }
-        }
-        Ok(items)
     }
 
     fn primary(&mut self) -> Result<Expr, ExprError> {
@@ -196,30 +289,39 @@ impl Parser {
         let at = self.at;
         let Some(&first) = self.text.get(at) else { return Err(self.error("unexpected end".to_owned())) };
         let node = match first {
-            '0'..='9' => Node::Number(self.number()?),
-            '\'' | '"' | '`' => Node::Text(self.quoted(first)?),
-            '[' => {
-                self.at += 1;
-                Node::Array(self.list("]")?)
-            }
-            '#' => self.map()?,
+            '0'..='9' => self.number()?,
+            '\'' => Node::Text(self.quoted()?),
             '(' => {
-                self.at += 1;
+                self.expect("(")?;
                 let inner = self.expression()?;
                 self.expect(")")?;
                 return Ok(inner);
             }
-            '{' => return self.braces(),
-            '|' => self.closure()?,
+            '[' => Node::Array(self.array()?),
+            '#' => Node::Filter(self.filter()?),
+            '|' => return Err(self.error("a closure can only be the last argument of a function".to_owned())),
             _ => self.word()?,
         };
-        Ok(Expr { at, node })
+        Expr::new(at, node)
     }
 
-    fn number(&mut self) -> Result<f64, ExprError> {
-        let mut end = self.at;
+    fn array(&mut self) -> Result<Vec<Expr>, ExprError> {
+        self.expect("[")?;
+        let mut items = Vec::new();
+        while !self.eat("]") {
+            items.push(self.expression()?);
+            if !self.eat(",") {
+                self.expect("]")?;
+                break;
+            }
+        }
+        Ok(items)
+    }
+
+    fn number(&mut self) -> Result<Node, ExprError> {
         let digit = |at: usize| self.text.get(at).is_some_and(char::is_ascii_digit);
-        while digit(end) || self.text.get(end) == Some(&'_') {
+        let mut end = self.at;
+        while digit(end) {
             end += 1;
         }
         if self.text.get(end) == Some(&'.') && digit(end + 1) {
@@ -228,7 +330,7 @@ impl Parser {
                 end += 1;
             }
         }
-        if matches!(self.text.get(end), Some('e' | 'E')) {
+        if self.text.get(end) == Some(&'e') {
             let sign = usize::from(matches!(self.text.get(end + 1), Some('+' | '-')));
             if digit(end + 1 + sign) {
                 end += 1 + sign;
@@ -237,30 +339,29 @@ impl Parser {
                 }
             }
         }
-        let text: String = self.text[self.at..end].iter().filter(|c| **c != '_').collect();
+        let text: String = self.text[self.at..end].iter().collect();
         let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
         let value = value.ok_or_else(|| self.error(format!("`{text}` is no number")))?;
         self.at = end;
-        Ok(value)
+        Ok(Node::Number(value, text))
     }
 
-    fn quoted(&mut self, quote: char) -> Result<String, ExprError> {
+    fn quoted(&mut self) -> Result<String, ExprError> {
         let begin = self.at + 1;
-        let length = self.text[begin..].iter().position(|c| *c == quote);
+        let length = self.text[begin..].iter().position(|c| *c == '\'');
         let length = length.ok_or_else(|| self.error("the text does not end".to_owned()))?;
         self.at = begin + length + 1;
         Ok(self.text[begin..begin + length].iter().collect())
     }
 
-    fn map(&mut self) -> Result<Node, ExprError> {
+    fn filter(&mut self) -> Result<Vec<(String, Expr)>, ExprError> {
         self.expect("#{")?;
-        let mut entries = Vec::new();
+        let mut entries: Vec<(String, Expr)> = Vec::new();
         while !self.eat("}") {
-            self.space();
-            let key = match self.text.get(self.at) {
-                Some(&quote @ ('\'' | '"')) => self.quoted(quote)?,
-                _ => self.name().ok_or_else(|| self.error("expected a key".to_owned()))?,
-            };
+            let key = self.name().ok_or_else(|| self.error("expected an axis".to_owned()))?;
+            if entries.iter().any(|(known, _)| *known == key) {
+                return Err(self.error(format!("`{key}` is there twice")));
+            }
             self.expect(":")?;
             entries.push((key, self.expression()?));
             if !self.eat(",") {
@@ -268,7 +369,7 @@ impl Parser {
                 break;
             }
         }
-        Ok(Node::Map(entries))
+        Ok(entries)
     }
 
     fn braces(&mut self) -> Result<Expr, ExprError> {
@@ -278,8 +379,25 @@ impl Parser {
         Ok(inner)
     }
 
-    fn closure(&mut self) -> Result<Node, ExprError> {
-        self.expect("|")?;
+    /// Arguments up to the closing parenthesis; the last one may be a closure.
+    fn arguments(&mut self) -> Result<(Vec<Expr>, Option<Box<Closure>>), ExprError> {
+        let mut arguments = Vec::new();
+        while !self.eat(")") {
+            if self.eat("|") {
+                let closure = self.deeper(Self::closure)?;
+                self.expect(")")?;
+                return Ok((arguments, Some(Box::new(closure))));
+            }
+            arguments.push(self.expression()?);
+            if !self.eat(",") {
+                self.expect(")")?;
+                break;
+            }
+        }
+        Ok((arguments, None))
+    }
+
+    fn closure(&mut self) -> Result<Closure, ExprError> {
         let mut parameters = Vec::new();
         while !self.eat("|") {
             parameters.push(self.name().ok_or_else(|| self.error("expected a parameter's name".to_owned()))?);
@@ -288,18 +406,25 @@ impl Parser {
                 break;
             }
         }
-        Ok(Node::Closure(Rc::new((parameters, self.expression()?))))
+        let body = if self.eat("{") {
+            self.at -= 1;
+            self.braces()?
+        } else {
+            self.expression()?
+        };
+        Ok(Closure { parameters, body })
     }
 
     fn word(&mut self) -> Result<Node, ExprError> {
         let Some(name) = self.name() else { return Err(self.error(format!("unexpected `{}`", self.text[self.at]))) };
-        Ok(match name.as_str() {
-            "true" => Node::Bool(true),
-            "false" => Node::Bool(false),
-            "if" => return self.condition(),
-            _ if self.eat("(") => Node::Call(name, self.list(")")?),
-            _ => Node::Name(name),
-        })
+        if name == "if" {
+            return self.condition();
+        }
+        if !self.eat("(") {
+            return Ok(Node::Name(name));
+        }
+        let (arguments, closure) = self.arguments()?;
+        Ok(Node::Call(name, arguments, closure))
     }
 
     fn condition(&mut self) -> Result<Node, ExprError> {
@@ -310,7 +435,12 @@ impl Parser {
         }
         self.space();
         let at = self.at;
-        let other = if self.keyword("if") { Expr { at, node: self.condition()? } } else { self.braces()? };
+        let other = if self.keyword("if") {
+            let node = self.deeper(Self::condition)?;
+            Expr::new(at, node)?
+        } else {
+            self.braces()?
+        };
         Ok(Node::If(Box::new(condition), Box::new(then), Box::new(other)))
     }
 }

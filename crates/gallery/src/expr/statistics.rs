@@ -1,14 +1,20 @@
 //! Statistics of lists of numbers.
 
+use super::Fault;
+
+fn no_value(message: &str) -> Fault {
+    Fault::NoValue(message.to_owned())
+}
+
 /// The mean; of at least one value.
 pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// The sample's standard deviation.
-pub(super) fn deviation(values: &[f64]) -> Result<f64, String> {
+pub(super) fn deviation(values: &[f64]) -> Result<f64, Fault> {
     if values.len() < 2 {
-        return Err("of fewer than two values".to_owned());
+        return Err(no_value("of fewer than two values"));
     }
     let mean = mean(values);
     let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
@@ -16,12 +22,12 @@ pub(super) fn deviation(values: &[f64]) -> Result<f64, String> {
 }
 
 /// The `q` quantile, between neighbours by proportion.
-pub(super) fn quantile(values: &[f64], q: f64) -> Result<f64, String> {
+pub(super) fn quantile(values: &[f64], q: f64) -> Result<f64, Fault> {
     if values.is_empty() {
-        return Err("of no values".to_owned());
+        return Err(no_value("of no values"));
     }
     if !(0.0..=1.0).contains(&q) {
-        return Err(format!("{q} is out of range: allowed 0 to 1"));
+        return Err(Fault::Type(format!("{q} is out of range: allowed 0 to 1")));
     }
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -32,7 +38,7 @@ pub(super) fn quantile(values: &[f64], q: f64) -> Result<f64, String> {
 }
 
 /// Pearson's correlation coefficient.
-pub(super) fn correlation(x: &[f64], y: &[f64]) -> Result<f64, String> {
+fn correlation(x: &[f64], y: &[f64]) -> Result<f64, Fault> {
     let (mean_x, mean_y) = (mean(x), mean(y));
     let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
     for (x, y) in x.iter().zip(y) {
@@ -41,13 +47,13 @@ pub(super) fn correlation(x: &[f64], y: &[f64]) -> Result<f64, String> {
         yy += (y - mean_y) * (y - mean_y);
     }
     if xx == 0.0 || yy == 0.0 {
-        return Err("one of the lists does not vary".to_owned());
+        return Err(no_value("one of the lists does not vary"));
     }
     Ok(xy / (xx * yy).sqrt())
 }
 
 /// Spearman's rank correlation; equal values share their mean rank.
-pub(super) fn spearman(x: &[f64], y: &[f64]) -> Result<f64, String> {
+pub(super) fn spearman(x: &[f64], y: &[f64]) -> Result<f64, Fault> {
     correlation(&ranks(x), &ranks(y))
 }
 
@@ -66,23 +72,30 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 }
 
 /// The slope of the least-squares line.
-pub(super) fn slope(x: &[f64], y: &[f64]) -> Result<f64, String> {
+pub(super) fn slope(x: &[f64], y: &[f64]) -> Result<f64, Fault> {
     let (mean_x, mean_y) = (mean(x), mean(y));
     let (mut xy, mut xx) = (0.0, 0.0);
     for (x, y) in x.iter().zip(y) {
         xy += (x - mean_x) * (y - mean_y);
         xx += (x - mean_x) * (x - mean_x);
     }
-    if xx == 0.0 { Err("all positions are the same".to_owned()) } else { Ok(xy / xx) }
+    if xx == 0.0 { Err(no_value("all positions are the same")) } else { Ok(xy / xx) }
 }
 
-/// The lag up to `most` at which a series' autocorrelation has its highest peak after it first fell below zero.
-pub(super) fn autocorrelation_peak(times: &[f64], values: &[f64], most: f64) -> Result<f64, String> {
+/// More products than any row needs of an autocorrelation.
+const MOST_PRODUCTS: usize = 1_000_000_000;
+
+/// The lag up to `most` at which a series' autocorrelation has its highest peak after it first fell
+/// below zero.
+pub(super) fn autocorrelation_peak(times: &[f64], values: &[f64], most: f64) -> Result<f64, Fault> {
     if values.len() < 4 {
-        return Err("of fewer than four samples".to_owned());
+        return Err(no_value("of fewer than four samples"));
     }
     let period = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
     let longest = ((most / period) as usize).min(values.len() - 2);
+    if longest.saturating_mul(values.len()) > MOST_PRODUCTS {
+        return Err(Fault::Limit(format!("takes too much work: {longest} lags of {} samples", values.len())));
+    }
     let mean = mean(values);
     let around: Vec<f64> = values.iter().map(|value| value - mean).collect();
     let at_lag = |lag: usize| around[lag..].iter().zip(&around).map(|(a, b)| a * b).sum::<f64>();
@@ -94,5 +107,5 @@ pub(super) fn autocorrelation_peak(times: &[f64], values: &[f64], most: f64) -> 
             best = Some((lag, value));
         }
     }
-    best.map(|(lag, _)| lag as f64 * period).ok_or_else(|| "the autocorrelation never falls below zero".to_owned())
+    best.map(|(lag, _)| lag as f64 * period).ok_or_else(|| no_value("the autocorrelation never falls below zero"))
 }

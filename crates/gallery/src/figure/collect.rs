@@ -1,59 +1,57 @@
-//! What a figure's definition asks of the finished points.
+//! Data of a figure: what its definition asks of the finished points.
 
-use super::{AxisSpec, Drawing, Mark, Panel, factor};
+use super::factor;
+use super::printed::{self, Printed};
 use crate::experiment::AxisValue;
-use crate::files::{FigureKind, FigureSpec};
+use crate::expr::Fault;
+use crate::files::{FigureKind, FigureSpec, Paper, Row};
 use crate::samples::{Filter, Measured};
-use goodqueue_lab::statistics::Figure;
+use goodqueue_figure::{Axis, Curve, Figure, Look, Panel, Point, Reference, Series, Shape, Size, short};
+use goodqueue_lab::statistics::Figure as Statistic;
 use std::collections::BTreeMap;
 
-/// The drawing of a figure.
+/// Width of a panel, and height of its plot, in pixels.
+const PANEL: (f64, f64) = (520.0, 250.0);
+
+/// A figure's curves, bars, boxes or series, with what the study prints beside them.
 ///
 /// # Errors
 /// When an experiment was not run, or an axis, metric or column is not there.
-pub fn collect(paper: &str, spec: &FigureSpec, measured: &[Measured]) -> Result<Drawing, String> {
-    let mut drawing = Drawing {
-        id: format!("{paper}/{}", spec.id.get_ref()),
-        title: spec.title.clone(),
-        place: spec.place.clone(),
-        note: spec.note.clone(),
-        kind: spec.kind,
-        range: spec.range,
-        x: AxisSpec {
-            label: spec.x_label.clone(),
-            unit: spec.x_unit.clone(),
-            log: spec.x_log,
-            min: spec.x_min,
-            max: spec.x_max,
-            categories: None,
+pub fn collect<'a>(
+    paper: &Paper,
+    rows: impl Iterator<Item = &'a Row> + Clone,
+    spec: &FigureSpec,
+    measured: &[Measured],
+) -> Result<Figure, Fault> {
+    let mut builder = Builder {
+        paper,
+        spec,
+        figure: Figure {
+            id: format!("{}/{}", paper.id, spec.id.get_ref()),
+            title: spec.title.clone(),
+            size: Size { width: PANEL.0, columns: 1 },
+            panels: Vec::new(),
+            curves: Vec::new(),
         },
-        y: AxisSpec {
-            label: spec.y_label.clone(),
-            unit: spec.y_unit.clone(),
-            log: spec.y_log,
-            min: spec.y_min,
-            max: spec.y_max,
-            categories: None,
-        },
-        panels: Vec::new(),
-        curves: Vec::new(),
+        positions: Vec::new(),
+        boxes: BTreeMap::new(),
     };
-    let mut builder = Builder { spec, drawing: &mut drawing, positions: Vec::new(), boxes: BTreeMap::new() };
     for id in spec.experiment.get_ref() {
         let found = measured.iter().find(|one| one.experiment.id == *id);
-        let one = found.ok_or_else(|| format!("needs {id}, which was not run"))?;
-        builder.experiment(one)?;
+        let one = found.ok_or_else(|| Fault::NoValue(format!("needs {id}, which was not run")))?;
+        builder.experiment(one, &printed::of(rows.clone(), one))?;
     }
     builder.finish();
-    if drawing.panels.is_empty() {
-        return Err("no finished point fits".to_owned());
+    if builder.figure.panels.is_empty() {
+        return Err(Fault::NoValue("no finished point fits".to_owned()));
     }
-    Ok(drawing)
+    Ok(builder.figure)
 }
 
 struct Builder<'a> {
+    paper: &'a Paper,
     spec: &'a FigureSpec,
-    drawing: &'a mut Drawing,
+    figure: Figure,
     /// Values of the x axis so far, for axes of names.
     positions: Vec<String>,
     /// Values of each box, by panel, curve and place.
@@ -61,7 +59,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn experiment(&mut self, one: &Measured) -> Result<(), String> {
+    fn experiment(&mut self, one: &Measured, printed: &[Printed<'_>]) -> Result<(), Fault> {
         let points = Filter::of_spec(&self.spec.filter).points(&one.experiment)?;
         let experiments = self.spec.experiment.get_ref().iter().count();
         match self.spec.kind {
@@ -69,38 +67,76 @@ impl Builder<'_> {
             _ => {
                 let prefix =
                     if experiments > 1 && self.spec.curve.is_none() { one.experiment.about.clone() } else { String::new() };
-                points.into_iter().try_for_each(|at| self.point(one, at, &prefix))
+                points.into_iter().try_for_each(|at| self.point(one, at, &prefix, printed))
             }
         }
     }
 
-    fn panel(&mut self, one: &Measured, at: usize) -> Result<usize, String> {
+    fn panel(&mut self, one: &Measured, at: usize) -> Result<usize, Fault> {
         let title = match &self.spec.panel {
-            Some(axis) => curve_name(axis.get_ref(), &one.experiment.axis(axis.get_ref())?.values[at]),
+            Some(axis) => self.paper.name_of(axis.get_ref(), &one.experiment.axis(axis.get_ref())?.values[at]),
             None => String::new(),
         };
-        if let Some(found) = self.drawing.panels.iter().position(|panel| panel.title == title) {
+        if let Some(found) = self.figure.panels.iter().position(|panel| panel.title == title) {
             return Ok(found);
         }
-        self.drawing.panels.push(Panel { title, curves: Vec::new() });
-        Ok(self.drawing.panels.len() - 1)
+        let spec = self.spec;
+        let axis = |label: &String, unit: &String, log, min, max| Axis {
+            label: label.clone(),
+            unit: unit.clone(),
+            log,
+            min,
+            max,
+            categories: None,
+        };
+        self.figure.panels.push(Panel {
+            title,
+            height: PANEL.1,
+            x: axis(&spec.x_label, &spec.x_unit, spec.x_log, spec.x_min, spec.x_max),
+            y: axis(&spec.y_label, &spec.y_unit, spec.y_log, spec.y_min, spec.y_max),
+            shaded: Vec::new(),
+            series: Vec::new(),
+            references: Vec::new(),
+        });
+        Ok(self.figure.panels.len() - 1)
     }
 
-    fn marks(&mut self, panel: usize, name: String) -> &mut Vec<Mark> {
-        let known = self.drawing.curves.iter().position(|curve| *curve == name);
-        let curve = known.unwrap_or_else(|| {
-            self.drawing.curves.push(name);
-            self.drawing.curves.len() - 1
-        });
-        let curves = &mut self.drawing.panels[panel].curves;
-        let place = curves.iter().position(|(number, _)| *number == curve).unwrap_or_else(|| {
-            curves.push((curve, Vec::new()));
-            curves.len() - 1
-        });
-        &mut curves[place].1
+    fn shape(&self) -> Shape {
+        match self.spec.kind {
+            FigureKind::Lines => Shape::Marked,
+            FigureKind::Bars => Shape::Bars,
+            FigureKind::Boxes => Shape::Boxes,
+            FigureKind::Time => Shape::Line,
+        }
     }
 
-    fn point(&mut self, one: &Measured, at: usize, prefix: &str) -> Result<(), String> {
+    /// The number of the curve of a name.
+    fn curve(&mut self, name: String) -> usize {
+        let known = self.figure.curves.iter().position(|curve| curve.name == name);
+        known.unwrap_or_else(|| {
+            let number = self.figure.curves.len();
+            let mut look = Look::of(number);
+            // Series over time have so many corners that dashes would only make them hard to
+            // follow.
+            if self.spec.kind == FigureKind::Time {
+                look.dash = 0;
+            }
+            self.figure.curves.push(Curve { name, look });
+            number
+        })
+    }
+
+    fn points(&mut self, panel: usize, curve: usize) -> &mut Vec<Point> {
+        let shape = self.shape();
+        let series = &mut self.figure.panels[panel].series;
+        let place = series.iter().position(|series| series.curve == curve).unwrap_or_else(|| {
+            series.push(Series { curve, shape, points: Vec::new() });
+            series.len() - 1
+        });
+        &mut series[place].points
+    }
+
+    fn point(&mut self, one: &Measured, at: usize, prefix: &str, printed: &[Printed<'_>]) -> Result<(), Fault> {
         let Some(data) = one.points[at].as_ref().filter(|data| !data.fingerprints.is_empty()) else { return Ok(()) };
         let (Some(x), Some(metrics)) = (&self.spec.x, &self.spec.y) else { return Ok(()) };
         let x = self.position(&one.experiment.axis(x.get_ref())?.values[at]);
@@ -108,12 +144,14 @@ impl Builder<'_> {
         let scale = factor(&self.spec.y_unit);
         let several = metrics.iter().count() > 1;
         let curve = match &self.spec.curve {
-            Some(axis) => curve_name(axis.get_ref(), &one.experiment.axis(axis.get_ref())?.values[at]),
+            Some(axis) => self.paper.name_of(axis.get_ref(), &one.experiment.axis(axis.get_ref())?.values[at]),
             None => prefix.to_owned(),
         };
         for metric in metrics {
-            let samples =
-                data.samples.get(metric).ok_or_else(|| format!("there is no figure `{metric}` in {}", one.experiment.id))?;
+            let samples = data
+                .samples
+                .get(metric)
+                .ok_or_else(|| Fault::NoValue(format!("there is no figure `{metric}` in {}", one.experiment.id)))?;
             let name = match (several, curve.is_empty()) {
                 (false, _) => curve.clone(),
                 (true, true) => metric_name(metric).to_owned(),
@@ -123,8 +161,19 @@ impl Builder<'_> {
                 // A box holds every run of every point that shares its place.
                 let values = samples.iter().copied().flatten().map(|value| value * scale);
                 self.boxes.entry((panel, name, x.to_bits())).or_default().extend(values);
-            } else if let Some(mark) = mark(samples, x, scale, self.spec.range) {
-                self.marks(panel, name).push(mark);
+            } else if let Some(point) = mark(samples, x, scale, self.spec.range) {
+                let curve = self.curve(name);
+                self.points(panel, curve).push(point);
+                let scaled = |value: Option<f64>| value.map(|value| value * scale);
+                let beside = printed.iter().filter(|printed| printed.is_about(metric, at)).map(|printed| Reference {
+                    curve,
+                    x,
+                    value: scaled(printed.value),
+                    low: scaled(printed.low),
+                    high: scaled(printed.high),
+                    words: printed.words.clone(),
+                });
+                self.figure.panels[panel].references.extend(beside);
             }
         }
         Ok(())
@@ -136,22 +185,26 @@ impl Builder<'_> {
         if let (Some(number), false) = (value.number, by_name) {
             return number * factor(&self.spec.x_unit);
         }
-        let place = self.positions.iter().position(|known| *known == value.text).unwrap_or_else(|| {
-            self.positions.push(value.text.clone());
+        let name = self.paper.label(&value.text).to_owned();
+        let place = self.positions.iter().position(|known| *known == name).unwrap_or_else(|| {
+            self.positions.push(name);
             self.positions.len() - 1
         });
         place as f64
     }
 
-    fn series(&mut self, one: &Measured, at: usize) -> Result<(), String> {
+    fn series(&mut self, one: &Measured, at: usize) -> Result<(), Fault> {
         let Some(data) = one.points[at].as_ref() else { return Ok(()) };
-        let Some(first) = data.series.first() else { return Err(format!("{} kept no series", one.experiment.id)) };
+        let Some(first) = data.series.first() else {
+            return Err(Fault::NoValue(format!("{} kept no series", one.experiment.id)));
+        };
         let panel = self.panel(one, at)?;
         let scale = factor(&self.spec.y_unit);
         for name in self.spec.series.iter().flatten() {
-            let series = first.get(name).ok_or_else(|| format!("there is no column `{name}` in {}", one.experiment.id))?;
+            let series =
+                first.get(name).ok_or_else(|| Fault::NoValue(format!("there is no column `{name}` in {}", one.experiment.id)))?;
             let varied: Vec<String> = match &self.spec.curve {
-                Some(axis) => vec![curve_name(axis.get_ref(), &one.experiment.axis(axis.get_ref())?.values[at])],
+                Some(axis) => vec![self.paper.name_of(axis.get_ref(), &one.experiment.axis(axis.get_ref())?.values[at])],
                 None => Vec::new(),
             };
             let column = series_name(name, self.spec.series.iter().flatten());
@@ -167,8 +220,8 @@ impl Builder<'_> {
             if self.spec.total {
                 samples = integral(&samples);
             }
-            let marks = self.marks(panel, label);
-            marks.extend(samples.into_iter().map(|(x, y)| Mark { x, y, low: y, high: y, quartiles: None }));
+            let curve = self.curve(label);
+            self.points(panel, curve).extend(samples.into_iter().map(|(x, y)| Point { x, y, ..Point::default() }));
         }
         Ok(())
     }
@@ -176,29 +229,52 @@ impl Builder<'_> {
     fn finish(&mut self) {
         for ((panel, name, x), mut values) in std::mem::take(&mut self.boxes) {
             values.sort_by(f64::total_cmp);
-            let mark = five_numbers(&values, f64::from_bits(x));
-            self.marks(panel, name).extend(mark);
+            let point = five_numbers(&values, f64::from_bits(x));
+            let curve = self.curve(name);
+            self.points(panel, curve).extend(point);
         }
-        if !self.positions.is_empty() {
-            self.drawing.x.categories = Some(std::mem::take(&mut self.positions));
-        }
-        if self.spec.kind == FigureKind::Time && self.drawing.x.label.is_empty() {
-            self.drawing.x.label = "time".to_owned();
-            self.drawing.x.unit = "s".to_owned();
-        }
-        if self.spec.kind == FigureKind::Lines {
-            let marks = self.drawing.panels.iter_mut().flat_map(|panel| &mut panel.curves);
-            marks.for_each(|(_, marks)| marks.sort_by(|a, b| a.x.total_cmp(&b.x)));
+        let categories = (!self.positions.is_empty()).then(|| std::mem::take(&mut self.positions));
+        let Figure { panels, curves, size, .. } = &mut self.figure;
+        size.columns = panels.len().clamp(1, 2);
+        size.width *= size.columns as f64;
+        for panel in panels {
+            panel.x.categories.clone_from(&categories);
+            if self.spec.kind == FigureKind::Time && panel.x.label.is_empty() {
+                (panel.x.label, panel.x.unit) = ("time".to_owned(), "s".to_owned());
+            }
+            for series in &mut panel.series {
+                if series.shape == Shape::Marked {
+                    series.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+                }
+                let name = &curves[series.curve].name;
+                if series.shape != Shape::Line {
+                    series
+                        .points
+                        .iter_mut()
+                        .for_each(|point| point.words = told(point, name, &panel.x, &panel.y.unit, self.spec.range));
+                }
+            }
         }
     }
 }
 
-/// A curve is named by its value, with the axis before a bare number.
-fn curve_name(axis: &str, value: &AxisValue) -> String {
-    match value.text.parse::<f64>() {
-        Ok(_) => format!("{axis} = {}", value.text),
-        Err(_) => value.text.clone(),
-    }
+/// A point in words, for a reader who points at it.
+fn told(point: &Point, name: &str, across: &Axis, unit: &str, is_range: bool) -> String {
+    let x = match &across.categories {
+        Some(names) => names.get(point.x as usize).cloned().unwrap_or_default(),
+        None => format!("{} {}", short(point.x), across.unit),
+    };
+    let y = short(point.y);
+    let (low, high) = point.interval.unwrap_or((point.y, point.y));
+    let spread = match point.quartiles {
+        Some((first, third)) => {
+            let quartiles = format!("quartiles {} and {}", short(first), short(third));
+            format!("median {y}, {quartiles}, range {} to {}", short(low), short(high))
+        }
+        None if is_range => format!("{y}, runs from {} to {}", short(low), short(high)),
+        None => format!("{y} ± {}", short((high - low) / 2.0)),
+    };
+    format!("{name}{}{}: {spread} {unit}", if name.is_empty() { "" } else { " at " }, x.trim())
 }
 
 /// What a metric is, in words where there are any.
@@ -212,7 +288,8 @@ fn metric_name(metric: &str) -> &str {
     }
 }
 
-/// What tells a column from the others of a figure: what it measures, or of whom; nothing where there is only one.
+/// What tells a column from the others of a figure: what it measures, or of whom; nothing where
+/// there is only one.
 fn series_name<'a>(name: &str, all: impl Iterator<Item = &'a String>) -> Option<String> {
     let what = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
     let all: Vec<&String> = all.collect();
@@ -227,16 +304,16 @@ fn series_name<'a>(name: &str, all: impl Iterator<Item = &'a String>) -> Option<
     Some(bare.replace('_', " "))
 }
 
-fn mark(samples: &[Option<f64>], x: f64, scale: f64, range: bool) -> Option<Mark> {
-    let figure = Figure::of(samples.iter().copied());
+fn mark(samples: &[Option<f64>], x: f64, scale: f64, range: bool) -> Option<Point> {
+    let figure = Statistic::of(samples.iter().copied());
     let y = figure.mean? * scale;
     if range {
         let values = || samples.iter().copied().flatten().map(|value| value * scale);
         let (low, high) = (values().fold(y, f64::min), values().fold(y, f64::max));
-        return Some(Mark { x, y, low, high, quartiles: None });
+        return Some(Point { x, y, interval: Some((low, high)), ..Point::default() });
     }
     let half = figure.ci95.unwrap_or(0.0) * scale;
-    Some(Mark { x, y, low: y - half, high: y + half, quartiles: None })
+    Some(Point { x, y, interval: Some((y - half, y + half)), ..Point::default() })
 }
 
 /// Means of samples within spans of `bin` seconds, each in the middle of its span.
@@ -270,7 +347,7 @@ fn so_far(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
 }
 
 /// Least, quartiles, median and greatest of sorted values.
-fn five_numbers(values: &[f64], x: f64) -> Option<Mark> {
+fn five_numbers(values: &[f64], x: f64) -> Option<Point> {
     let at = |q: f64| {
         let place = q * (values.len() - 1) as f64;
         let below = place.floor() as usize;
@@ -278,7 +355,8 @@ fn five_numbers(values: &[f64], x: f64) -> Option<Mark> {
         values[below] + (values[above] - values[below]) * (place - below as f64)
     };
     let (low, high) = (*values.first()?, *values.last()?);
-    Some(Mark { x, y: at(0.5), low, high, quartiles: Some((at(0.25), at(0.75))) })
+    let quartiles = Some((at(0.25), at(0.75)));
+    Some(Point { x, y: at(0.5), interval: Some((low, high)), quartiles, ..Point::default() })
 }
 
 #[cfg(test)]

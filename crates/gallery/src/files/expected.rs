@@ -1,4 +1,4 @@
-//! `expected.toml`: what the study says, as rows that can hold or fail.
+//! `expected.toml`: statements of the study as rows that can hold or fail.
 
 use super::SourceFile;
 use crate::error::FileFault;
@@ -68,14 +68,14 @@ impl Relation {
         }
     }
 
-    /// Is it a statement that is true or false?
+    /// Whether it is a statement that is true or false.
     #[must_use]
     pub const fn is_statement(self) -> bool {
         matches!(self, Self::Trend | Self::Order | Self::Bool)
     }
 }
 
-/// What the study gives.
+/// Value that the study gives.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(untagged)]
 pub enum Expected {
@@ -133,7 +133,7 @@ pub struct Row {
     pub expected: Spanned<Expected>,
     /// How closely.
     pub tolerance: Tolerance,
-    /// Is the value only reported beside the printed one?
+    /// The value is only reported beside the printed one.
     pub report_only: bool,
     /// Why it is known to fail: the mechanism.
     pub why: Option<String>,
@@ -145,9 +145,9 @@ pub struct Row {
 #[serde(deny_unknown_fields)]
 struct ExpectedFile {
     #[serde(rename = "goodqueue-gallery")]
-    format: Option<Spanned<u32>>,
-    #[serde(default)]
-    row: Vec<RowFile>,
+    format: Spanned<u32>,
+    /// Missing is not the same as empty: a paper without statements says so.
+    row: Option<Vec<RowFile>>,
 }
 
 #[derive(Deserialize)]
@@ -175,17 +175,18 @@ struct RowFile {
 
 pub(super) fn read(source: &SourceFile) -> Result<Vec<Row>, FileFault> {
     let file: ExpectedFile = source.parse()?;
-    if let Some(format) = &file.format {
-        source.check_format(format)?;
-    }
-    file.row.into_iter().map(|row| Row::of(row, source)).collect()
+    source.check_format(&file.format)?;
+    let Some(rows) = file.row else {
+        let message = "has no row: expected statements, or `row = []` where no study makes any".to_owned();
+        return Err(FileFault::in_file(&source.name, message));
+    };
+    rows.into_iter().map(|row| Row::of(row, source)).collect()
 }
 
 impl Row {
     fn of(row: RowFile, source: &SourceFile) -> Result<Self, FileFault> {
-        let expr = expr::parse(row.measure.get_ref()).map_err(|error| {
-            source.fault(&row.measure.span(), &format!("row.{}.measure", row.id.get_ref()), error.to_string())
-        })?;
+        let expr = expr::parse(row.measure.get_ref())
+            .map_err(|error| source.fault_in(&row.measure, &error, &format!("row.{}.measure", row.id.get_ref())))?;
         Ok(Self {
             id: row.id,
             place: row.place,
@@ -218,6 +219,15 @@ impl Row {
                 _ => "a number",
             };
             let message = format!("does not go with relation `{}`: allowed {allowed}", self.relation.sign());
+            return Err(source.fault(&self.expected.span(), &format!("{field}.expected"), message));
+        }
+        let ends: &[f64] = match self.expected.get_ref() {
+            Expected::Truth(_) => &[],
+            Expected::Number(number) => std::slice::from_ref(number),
+            Expected::Range(range) => range,
+        };
+        if let Some(end) = ends.iter().find(|end| !end.is_finite()) {
+            let message = format!("{end} is out of range: allowed finite numbers");
             return Err(source.fault(&self.expected.span(), &format!("{field}.expected"), message));
         }
         let Tolerance { abs, rel, factor, below, above } = self.tolerance;

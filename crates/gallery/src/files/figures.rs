@@ -93,7 +93,7 @@ pub struct FigureSpec {
     /// Upper end of x.
     #[serde(default)]
     pub x_max: Option<f64>,
-    /// Is x on a logarithmic scale?
+    /// x is on a logarithmic scale.
     #[serde(default)]
     pub x_log: bool,
     /// The metric along y; not for time.
@@ -105,7 +105,7 @@ pub struct FigureSpec {
     /// Unit of y.
     #[serde(default)]
     pub y_unit: String,
-    /// Is y on a logarithmic scale?
+    /// y is on a logarithmic scale.
     #[serde(default)]
     pub y_log: bool,
     /// Lower end of y.
@@ -123,7 +123,8 @@ pub struct FigureSpec {
     /// Of time: the columns drawn.
     #[serde(default)]
     pub series: Option<OneOrMany>,
-    /// Whiskers reach from the smallest to the largest run, instead of over the mean's 95 % interval.
+    /// Whiskers reach from the smallest to the largest run, instead of over the mean's 95 %
+    /// interval.
     #[serde(default)]
     pub range: bool,
     /// Of time: means over this many seconds are drawn instead of samples.
@@ -210,9 +211,8 @@ pub struct ColumnSpec {
 impl TableSpec {
     pub(super) fn check(&self, source: &SourceFile, field: &str) -> Result<(), FileFault> {
         for column in &self.columns {
-            crate::expr::parse(column.measure.get_ref()).map_err(|error| {
-                source.fault(&column.measure.span(), &format!("{field}.columns.{}.measure", column.label), error.to_string())
-            })?;
+            let field = format!("{field}.columns.{}.measure", column.label);
+            crate::expr::parse(column.measure.get_ref()).map_err(|error| source.fault_in(&column.measure, &error, &field))?;
         }
         Ok(())
     }

@@ -3,6 +3,9 @@
 use super::figures::{FigureSpec, OneOrMany, TableSpec};
 use super::{Row, SourceFile, expected};
 use crate::error::{FileFault, GalleryError};
+use crate::experiment::AxisValue;
+use crate::expr;
+use crate::sources::Source;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -22,8 +25,8 @@ pub struct Paper {
     pub expected_source: SourceFile,
     /// The study's title.
     pub title: String,
-    /// Key of `SOURCES.bib`.
-    pub citation: String,
+    /// Its entry of `SOURCES.bib`; none for findings of our own.
+    pub citation: Option<Source>,
     /// What was studied, in our words.
     pub summary: String,
     /// Its experiments.
@@ -32,6 +35,8 @@ pub struct Paper {
     pub figures: Vec<FigureSpec>,
     /// Its tables.
     pub tables: Vec<TableSpec>,
+    /// Axes and their values in words, for figures.
+    pub labels: BTreeMap<Spanned<String>, String>,
     /// Its statements.
     pub rows: Vec<Row>,
 }
@@ -42,9 +47,11 @@ struct PaperFile {
     #[serde(rename = "goodqueue-gallery")]
     format: Spanned<u32>,
     title: String,
-    citation: String,
+    citation: Spanned<String>,
     #[serde(default)]
     summary: String,
+    #[serde(default)]
+    labels: BTreeMap<Spanned<String>, String>,
     #[serde(default)]
     experiment: Vec<ExperimentSpec>,
     #[serde(default)]
@@ -73,7 +80,7 @@ pub struct ExperimentSpec {
     /// What full mode changes.
     #[serde(default)]
     pub full: ModeSpec,
-    /// Keep sampled series of all replications?
+    /// Sampled series of all replications are kept.
     #[serde(default)]
     pub series: bool,
     /// Time between samples.
@@ -121,18 +128,31 @@ pub(super) fn read(folder: &Path, id: &str) -> Result<Paper, GalleryError> {
     let paper = Paper {
         id: id.to_owned(),
         folder: folder.to_owned(),
-        source,
         expected_source,
         title: file.title,
-        citation: file.citation,
+        citation: citation(&source, &file.citation)?,
+        source,
         summary: file.summary,
         experiments: file.experiment,
         figures: file.figure,
         tables: file.table,
+        labels: file.labels,
         rows,
     };
     check(&paper)?;
     Ok(paper)
+}
+
+/// Quotes of a string of several lines. A measure has texts in single quotes, but never three of
+/// them.
+const MULTILINE: &str = "'''";
+
+fn citation(source: &SourceFile, key: &Spanned<String>) -> Result<Option<Source>, FileFault> {
+    if key.get_ref().is_empty() {
+        return Ok(None);
+    }
+    let message = || format!("`{}` is no entry of SOURCES.bib", key.get_ref());
+    Source::find(key.get_ref()).map(Some).ok_or_else(|| source.fault(&key.span(), "citation", message()))
 }
 
 fn check(paper: &Paper) -> Result<(), FileFault> {
@@ -189,6 +209,37 @@ fn known(paper: &Paper, source: &SourceFile, field: &str, id: &str, span: &Range
 }
 
 impl Paper {
+    /// A value of an axis in words, where the paper has them.
+    #[must_use]
+    pub fn label<'a>(&'a self, value: &'a str) -> &'a str {
+        self.labels.iter().find(|(known, _)| known.get_ref() == value).map_or(value, |(_, words)| words)
+    }
+
+    /// The name of a curve or a panel: its value, with the axis before a bare number.
+    #[must_use]
+    pub fn name_of(&self, axis: &str, value: &AxisValue) -> String {
+        match value.text.parse::<f64>() {
+            Ok(_) => format!("{} = {}", self.label(axis), value.text),
+            Err(_) => self.label(&value.text).to_owned(),
+        }
+    }
+
+    /// The text of `expected.toml` with every measure in the one layout of [`crate::expr::format`].
+    #[must_use]
+    pub fn laid_out(&self) -> String {
+        let mut text = self.expected_source.text.clone();
+        let mut rows: Vec<&Row> = self.rows.iter().collect();
+        // From the end, so that earlier places stay where they are.
+        rows.sort_by_key(|row| std::cmp::Reverse(row.measure.span().start));
+        for row in rows {
+            let measure = expr::format::format(&row.expr);
+            let is_short = !measure.contains('\n') && !measure.contains(['"', '\\']);
+            let string = if is_short { format!("\"{measure}\"") } else { format!("{MULTILINE}\n{measure}\n{MULTILINE}") };
+            text.replace_range(row.measure.span(), &string);
+        }
+        text
+    }
+
     /// Where an experiment is among the paper's.
     #[must_use]
     pub fn experiment(&self, id: &str) -> Option<&ExperimentSpec> {

@@ -1,7 +1,7 @@
-//! CoDel's law and its limits, asked of the algorithm through its own queue: the rows without an experiment.
+//! CoDel's law and its limits, asked of the algorithm through its own queue: the rows without an
+//! experiment.
 
-use super::{Outcome, numbers};
-use crate::expr::Value;
+use super::Probe;
 use goodqueue_aqm::algo::codel::{CoDel, CoDelParams};
 use goodqueue_aqm::{Dropped, Limit, ManagedQueue, Qdisc, SimplePacket, Sink};
 use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
@@ -9,17 +9,13 @@ use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
 const PACKET: u32 = 1500;
 const MTU: Bytes = Bytes::new(PACKET as u64);
 
-pub(super) fn call(name: &str, arguments: &[Value]) -> Option<Outcome> {
-    let number = |result: Result<f64, String>| result.map(Value::Number);
-    Some(match name {
-        "transmission_ms" => number(numbers(arguments).map(|[rate]| transmission_ms(rate))),
-        "drops_below_mtu" => number(numbers(arguments).map(|[]| drops_below_mtu())),
-        "gap_error" => number(numbers(arguments).map(|[gaps]| gap_error(gaps as usize))),
-        "time_above_target_ms" => number(numbers(arguments).map(|[]| time_above_target_ms())),
-        "arrivals_change_nothing" => numbers(arguments).map(|[]| Value::Bool(arrivals_change_nothing())),
-        _ => return None,
-    })
-}
+pub(super) const PROBES: &[Probe] = &[
+    Probe::number("transmission_ms", 1, |given| transmission_ms(given[0])),
+    Probe::number("drops_below_mtu", 0, |_| drops_below_mtu()),
+    Probe::number("gap_error", 1, |given| gap_error(given[0] as usize)),
+    Probe::number("time_above_target_ms", 0, |_| time_above_target_ms()),
+    Probe::truth("arrivals_change_nothing", arrivals_change_nothing),
+];
 
 fn transmission_ms(rate_bit_s: f64) -> f64 {
     Rate::bit_s(rate_bit_s as u64).transmission_time(MTU).as_secs_f64() * 1000.0
@@ -45,7 +41,8 @@ impl Sink<SimplePacket> for Drops {
     fn marked(&mut self, _: &SimplePacket, _: goodqueue_aqm::Reason) {}
 }
 
-/// One packet at a time to and from a queue on a link of `rate`: arrivals at the gaps given, departures whenever the link is free.
+/// One packet at a time to and from a queue on a link of `rate`: arrivals at the gaps given,
+/// departures whenever the link is free.
 struct Line {
     queue: Queue,
     rate: Rate,
@@ -81,8 +78,8 @@ impl Line {
     }
 }
 
-/// Drops after which less than one full packet was left waiting, under random traffic of several loads on links so slow that every packet
-/// waits for longer than the target.
+/// Drops after which less than one full packet was left waiting, under random traffic of several
+/// loads on links so slow that every packet waits for longer than the target.
 fn drops_below_mtu() -> f64 {
     let mut wrong = 0.0;
     for (stream, load) in [(1, 0.5), (2, 0.9), (3, 1.1), (4, 1.5)] {
@@ -95,7 +92,8 @@ fn drops_below_mtu() -> f64 {
             let next = now + Duration::from_secs_f64(-goodqueue_aqm::math::log(1.0 - rng.uniform()) * mean);
             while free_at <= next && !queue.view().packets.is_zero() {
                 let at = free_at;
-                // What a departure leaves behind is what there was less what it dropped and took; the last drop saw one packet more.
+                // What a departure leaves behind is what there was less what it dropped and took;
+                // the last drop saw one packet more.
                 let mut drops = Drops::default();
                 let Some(departure) = queue.dequeue(at, &mut drops) else { break };
                 let taken = Bytes::new(u64::from(departure.packet.len));
@@ -113,8 +111,8 @@ fn drops_below_mtu() -> f64 {
     wrong
 }
 
-/// Under twice the load a link of 100 Mbit/s carries: how far gaps between drops are from interval / sqrt(n), as a part of it, what is due
-/// to waiting for the next departure aside.
+/// Under twice the load a link of 100 Mbit/s carries: how far gaps between drops are from interval
+/// / sqrt(n), as a part of it, what is due to waiting for the next departure aside.
 fn gap_error(gaps: usize) -> f64 {
     let rate = Rate::mbit(100);
     let packet = rate.transmission_time(MTU);
@@ -124,7 +122,8 @@ fn gap_error(gaps: usize) -> f64 {
         line.arrive(packet.div(2), PACKET, &mut |_, _| {});
     }
     let times = &line.drops.times;
-    // The schedule goes from due time to due time; each drop is late by less than a packet, so sums are compared, not gaps with gaps.
+    // The schedule goes from due time to due time; each drop is late by less than a packet, so sums
+    // are compared, not gaps with gaps.
     let mut due = 0.0;
     (1..=gaps).fold(0.0, |most: f64, n| {
         let gap = interval / goodqueue_aqm::math::sqrt(n as f64);
@@ -135,7 +134,8 @@ fn gap_error(gaps: usize) -> f64 {
     })
 }
 
-/// Under a little more than the link carries: from the first departure that waited for the target or longer to the first drop.
+/// Under a little more than the link carries: from the first departure that waited for the target
+/// or longer to the first drop.
 fn time_above_target_ms() -> f64 {
     let rate = Rate::mbit(10);
     let packet = rate.transmission_time(MTU);
@@ -154,7 +154,8 @@ fn time_above_target_ms() -> f64 {
     above.map_or(0.0, |above| line.drops.times[0].since(above).as_secs_f64() * 1000.0)
 }
 
-/// Does the algorithm's state stay as it is over an arrival? Looked at in all its phases: idle, below target, above it, and dropping.
+/// Whether the algorithm's state stays as it is over an arrival, in all its phases: idle,
+/// below target, above it, and dropping.
 fn arrivals_change_nothing() -> bool {
     let packet = Rate::mbit(10).transmission_time(MTU);
     let mut line = Line::new(Rate::mbit(10));
@@ -188,11 +189,5 @@ mod tests {
         assert!(gap_error(200) <= 0.02);
         assert!(time_above_target_ms() >= 100.0);
         assert!(arrivals_change_nothing());
-    }
-
-    #[test]
-    fn another_name_is_no_probe() {
-        assert!(call("nothing", &[]).is_none());
-        assert_eq!(call("gap_error", &[]).unwrap().unwrap_err(), "takes 1 numbers, not 0");
     }
 }

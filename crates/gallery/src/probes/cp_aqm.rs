@@ -1,31 +1,28 @@
-//! CP-AQM's arithmetic and bucket design, asked of the algorithm itself through its own queue: CP-4 and CP-9.
+//! CP-AQM's arithmetic and bucket design, asked of the algorithm itself through its own queue: CP-4
+//! and CP-9.
 
-use super::{Outcome, numbers};
-use crate::expr::Value;
+use super::Probe;
 use goodqueue_aqm::algo::cp_aqm::{CpAqm, CpAqmParams, Tokens};
 use goodqueue_aqm::spec::Size;
 use goodqueue_aqm::{Limit, ManagedQueue, NoSink, Qdisc, Reason, SimplePacket};
 use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
 
-/// The study's link and packets: 10 Mbit/s, 1500 bytes of IP with 7 of framing, a buffer of 30 of them.
+/// The study's link and packets: 10 Mbit/s, 1500 bytes of IP with 7 of framing, a buffer of 30 of
+/// them.
 const RATE: Rate = Rate::mbit(10);
 const PACKET: u32 = 1500;
 const OVERHEAD: Bytes = Bytes::new(7);
 const WIRE: f64 = 1507.0;
 const LIMIT: Bytes = Bytes::new(45_000);
 
-pub(super) fn call(name: &str, arguments: &[Value]) -> Option<Outcome> {
-    let result = match name {
-        "bucket" => numbers(arguments).map(|[threshold]| fill(&queue(threshold, 1.2, 1.0))),
-        "hold_time" => numbers(arguments).map(|[below, threshold, above, c_max]| hold_time(below, threshold, above, c_max)),
-        "bucket_gain" => numbers(arguments).map(|[below]| bucket_gain(below)),
-        "missing_beyond_queued" => numbers(arguments).map(|[]| missing_beyond_queued()),
-        "burst_drops" => numbers(arguments).map(|[]| burst_drops()),
-        "policed_share" => numbers(arguments).map(|[factor]| policed_share(factor)),
-        _ => return None,
-    };
-    Some(result.map(Value::Number))
-}
+pub(super) const PROBES: &[Probe] = &[
+    Probe::number("bucket", 1, |given| fill(&queue(given[0], 1.2, 1.0))),
+    Probe::number("hold_time", 4, |given| hold_time(given[0], given[1], given[2], given[3])),
+    Probe::number("bucket_gain", 1, |given| bucket_gain(given[0])),
+    Probe::number("missing_beyond_queued", 0, |_| missing_beyond_queued()),
+    Probe::number("burst_drops", 0, |_| burst_drops()),
+    Probe::number("policed_share", 1, |given| policed_share(given[0])),
+];
 
 type Queue = ManagedQueue<SimplePacket, CpAqm>;
 
@@ -60,7 +57,8 @@ fn arrive(queue: &mut Queue, now: Instant) {
     queue.enqueue(now, SimplePacket::new(PACKET), &mut NoSink);
 }
 
-/// Tokens that one packet costs above its own size when `standing` packets wait, as a part of its size.
+/// Tokens that one packet costs above its own size when `standing` packets wait, as a part of its
+/// size.
 fn extra_cost(threshold: f64, c_max: f64, standing: u32) -> f64 {
     let mut queue = queue(threshold, c_max, 1.0);
     let now = Instant::from_nanos(1);
@@ -79,7 +77,8 @@ fn hold_time(below: f64, threshold: f64, above: f64, c_max: f64) -> f64 {
 fn bucket_gain(below: f64) -> f64 {
     let mut queue = queue(10.0, 1.2, 1.0);
     let dip = Instant::from_nanos(1);
-    // Fourteen packets wait, of which four cost tokens; then all leave, and one arrives free of cost at either end of the dip.
+    // Fourteen packets wait, of which four cost tokens; then all leave, and one arrives free of
+    // cost at either end of the dip.
     (0..14).for_each(|_| arrive(&mut queue, dip));
     while queue.dequeue(dip, &mut NoSink).is_some() {}
     arrive(&mut queue, dip);
@@ -88,8 +87,8 @@ fn bucket_gain(below: f64) -> f64 {
     fill(&queue) - before
 }
 
-/// At c_max = 1: the most by which the tokens missing from the bucket exceed the wire bytes that wait, under Poisson traffic of several
-/// loads and thresholds.
+/// At c_max = 1: the most by which the tokens missing from the bucket exceed the wire bytes that
+/// wait, under Poisson traffic of several loads and thresholds.
 fn missing_beyond_queued() -> f64 {
     let mut most = f64::NEG_INFINITY;
     for threshold in [0.0, 5.0, 15.0, 29.0] {
@@ -107,7 +106,8 @@ fn missing_beyond_queued() -> f64 {
     most
 }
 
-/// The most packets the policer drops of a burst that just fills the buffer, over all thresholds and congestion factors.
+/// The most packets the policer drops of a burst that just fills the buffer, over all thresholds
+/// and congestion factors.
 fn burst_drops() -> f64 {
     let mut most = 0.0_f64;
     for threshold in 0..30 {
@@ -120,8 +120,9 @@ fn burst_drops() -> f64 {
     most
 }
 
-/// The least share of arrivals that the policer drops while the bucket cannot pay for two packets at a full queue, over several loads of
-/// periodic traffic, with every packet to be paid for (threshold 0).
+/// The least share of arrivals that the policer drops while the bucket cannot pay for two packets
+/// at a full queue, over several loads of periodic traffic, with every packet to be paid for
+/// (threshold 0).
 fn policed_share(rate_factor: f64) -> f64 {
     const C_MAX: f64 = 1.2;
     let mut least = f64::INFINITY;
@@ -145,7 +146,8 @@ enum Gaps {
     Exponential,
 }
 
-/// Offers `load` times the link's rate for 20 s; `seen` is told of the queue after each arrival, and the bucket's fill before it.
+/// Offers `load` times the link's rate for 20 s; `seen` is told of the queue after each arrival,
+/// and the bucket's fill before it.
 fn drive(queue: &mut Queue, load: f64, gaps: Gaps, seen: &mut dyn FnMut(&Queue, f64)) {
     let mean = Duration::from_secs_f64(WIRE / RATE.as_bytes_s_f64() / load);
     let mut rng = Rng::new(1);
@@ -181,11 +183,5 @@ mod tests {
     fn the_worked_example_comes_out_of_the_algorithm() {
         assert!((hold_time(2.4e-3, 10.0, 15.0, 1.2) - 48e-3).abs() < 1e-9);
         assert!((bucket_gain(2.4e-3) - 3000.0).abs() < 1e-6);
-    }
-
-    #[test]
-    fn a_probe_says_what_it_is_given_wrongly() {
-        assert_eq!(call("bucket", &[]).unwrap().unwrap_err(), "takes 1 numbers, not 0");
-        assert!(call("nothing", &[]).is_none());
     }
 }

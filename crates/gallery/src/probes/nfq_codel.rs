@@ -1,7 +1,6 @@
 //! nfqCoDel's arithmetic, its service and its queues, asked of the algorithm itself.
 
-use super::{Outcome, numbers};
-use crate::expr::Value;
+use super::Probe;
 use goodqueue_aqm::algo::codel::CoDelParams;
 use goodqueue_aqm::sched::nfq_codel::MCoDel;
 use goodqueue_aqm::{
@@ -13,21 +12,17 @@ const MS: f64 = 1e-6;
 /// Longer than any interval in question.
 const LONG: Duration = Duration::secs(20);
 
-pub(super) fn call(name: &str, arguments: &[Value]) -> Option<Outcome> {
-    let result = match name {
-        "adaptive_target_ms" => numbers(arguments).map(|[weight]| adaptive_target(weight).as_nanos() as f64 * MS),
-        "service_spread" => numbers(arguments).map(|[]| service_spread()),
-        "shared_queues" => numbers(arguments).map(|[flows]| shared_queues(flows as u32)),
-        _ => return None,
-    };
-    Some(result.map(Value::Number))
-}
+pub(super) const PROBES: &[Probe] = &[
+    Probe::number("adaptive_target_ms", 1, |given| adaptive_target(given[0]).as_nanos() as f64 * MS),
+    Probe::number("service_spread", 0, |_| service_spread()),
+    Probe::number("shared_queues", 1, |given| shared_queues(given[0] as u32)),
+];
 
 fn adaptive() -> MCoDel {
     MCoDel::new(CoDelParams::default(), Some(Duration::secs(1)))
 }
 
-/// Does a queue whose packets all wait for `sojourn` ever get a signal?
+/// Whether a queue whose packets all wait for `sojourn` ever gets a signal.
 fn signals_at(weight: f64, sojourn: Duration) -> bool {
     let mut aqm = adaptive();
     aqm.on_weight(weight);
@@ -65,8 +60,9 @@ fn adaptive_target(weight: f64) -> Duration {
 struct Nothing;
 impl Aqm for Nothing {}
 
-/// Queues of several weights that never run empty, packets of random sizes: the largest difference, at any time, between the bytes over
-/// weight of two queues, as a part of the largest packet over its weight.
+/// Queues of several weights that never run empty, packets of random sizes: the largest difference,
+/// at any time, between the bytes over weight of two queues, as a part of the largest packet over
+/// its weight.
 fn service_spread() -> f64 {
     const WEIGHTS: [f64; 5] = [1.0, 2.0, 4.0, 0.5, 3.0];
     const LARGEST: u32 = 1500;

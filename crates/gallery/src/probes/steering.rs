@@ -1,7 +1,7 @@
-//! The rules of a raise, checked against records of our own while steered GSP meets traffic that comes and goes.
+//! The rules of a raise, checked against records of our own while steered GSP meets traffic that
+//! comes and goes.
 
-use super::{Outcome, numbers};
-use crate::expr::Value;
+use super::Probe;
 use goodqueue_aqm::algo::gsp::{Gsp, GspParams};
 use goodqueue_aqm::smoothing::TdrmCpa;
 use goodqueue_aqm::steering::{Policy, Steered};
@@ -20,14 +20,10 @@ const SOURCES: u64 = 8;
 /// The link's rate in bytes a second.
 const FULL: f64 = 12.5e6;
 
-pub(super) fn call(name: &str, arguments: &[Value]) -> Option<Outcome> {
-    let result = match name {
-        "wrong_raises" => numbers(arguments).map(|[]| or_one(&watch(), |raise| !raise.is_right)),
-        "unfounded_raises" => numbers(arguments).map(|[]| or_one(&watch(), |raise| !raise.is_founded)),
-        _ => return None,
-    };
-    Some(result.map(Value::Number))
-}
+pub(super) const PROBES: &[Probe] = &[
+    Probe::number("wrong_raises", 0, |_| or_one(&watch(), |raise| !raise.is_right)),
+    Probe::number("unfounded_raises", 0, |_| or_one(&watch(), |raise| !raise.is_founded)),
+];
 
 /// How many raises are at fault; without a single raise nothing was checked, which counts as one.
 fn or_one(raises: &[Raise], is_fault: impl Fn(&Raise) -> bool) -> f64 {
@@ -39,9 +35,9 @@ fn or_one(raises: &[Raise], is_fault: impl Fn(&Raise) -> bool) -> f64 {
 
 /// One raise of the setpoint.
 struct Raise {
-    /// Did it go where it should?
+    /// It went where it should.
     is_right: bool,
-    /// Was there reason for it?
+    /// There was reason for it.
     is_founded: bool,
 }
 
@@ -62,7 +58,7 @@ impl Records {
         Self { ran_empty: false, dropped_before: false, counting_since: None, accepted: 0.0, long_term }
     }
 
-    /// Is a raise at `now` as the study's two conditions say?
+    /// Whether a raise at `now` meets the study's two conditions.
     fn allow_raise(&mut self, now: Instant) -> bool {
         let low = POLICY.u_low * FULL;
         let since = self.counting_since.map_or(Duration::ZERO, |since| now.since(since)).as_secs_f64();
@@ -84,7 +80,8 @@ impl Records {
     }
 }
 
-/// Senders together: their rate grows evenly, falls with each drop, and halves now and then as some leave.
+/// Senders together: their rate grows evenly, falls with each drop, and halves now and then as some
+/// leave.
 struct Source {
     rng: Rng,
     load: f64,

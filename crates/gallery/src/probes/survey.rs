@@ -1,7 +1,7 @@
 //! The survey's schemes one by one, its sources and its network: the rows without an experiment.
 
-use super::{Outcome, numbers};
-use crate::expr::Value;
+use super::Probe;
+use crate::expr::Fault;
 use goodqueue_aqm::algo::blue::{Blue, BlueParams};
 use goodqueue_aqm::algo::pi::PiDesign;
 use goodqueue_aqm::algo::red::{Facts, Red, RedParams};
@@ -23,22 +23,23 @@ const BUFFER: u64 = 100_000;
 /// The very experiment, so that what is said of its network is said of what was run.
 const SCENARIO: &str = include_str!("../../../../gallery/survey/ko-1.toml");
 
-pub(super) fn call(name: &str, arguments: &[Value]) -> Option<Outcome> {
-    let result = match name {
-        "blue_steps" => numbers(arguments).map(|[]| blue_steps()),
-        "blue_rise_s" => numbers(arguments).map(|[]| blue_rise_s()),
-        "red_violations" => numbers(arguments).and_then(|[]| red_violations()),
-        "rem_error" => numbers(arguments).map(|[]| rem_error()),
-        "pi_gain_a" => numbers(arguments).map(|[]| printed_design().a),
-        "pi_gain_b" => numbers(arguments).map(|[]| printed_design().b),
-        "source_rate_bit_s" => numbers(arguments).and_then(|[]| Ok(source()?.0)),
-        "source_burst_s" => numbers(arguments).and_then(|[]| Ok(source()?.1)),
-        "shortest_rtt_ms" => numbers(arguments).and_then(|[]| Ok(round_trips_ms()?.into_iter().fold(f64::INFINITY, f64::min))),
-        "longest_rtt_ms" => numbers(arguments).and_then(|[]| Ok(round_trips_ms()?.into_iter().fold(0.0, f64::max))),
-        "backlog_violations" => numbers(arguments).and_then(|[]| backlog_violations()),
-        _ => return None,
-    };
-    Some(result.map(Value::Number))
+pub(super) const PROBES: &[Probe] = &[
+    Probe::number("blue_steps", 0, |_| blue_steps()),
+    Probe::number("blue_rise_s", 0, |_| blue_rise_s()),
+    Probe::fallible("red_violations", red_violations),
+    Probe::number("rem_error", 0, |_| rem_error()),
+    Probe::number("pi_gain_a", 0, |_| printed_design().a),
+    Probe::number("pi_gain_b", 0, |_| printed_design().b),
+    Probe::fallible("source_rate_bit_s", || Ok(source()?.0)),
+    Probe::fallible("source_burst_s", || Ok(source()?.1)),
+    Probe::fallible("shortest_rtt_ms", || Ok(round_trips_ms()?.into_iter().fold(f64::INFINITY, f64::min))),
+    Probe::fallible("longest_rtt_ms", || Ok(round_trips_ms()?.into_iter().fold(0.0, f64::max))),
+    Probe::fallible("backlog_violations", backlog_violations),
+];
+
+/// Reason why a probe shows nothing.
+fn nothing(reason: impl ToString) -> Fault {
+    Fault::NoValue(reason.to_string())
 }
 
 fn blue(limit: u64) -> ManagedQueue<SimplePacket, Blue> {
@@ -72,9 +73,10 @@ fn blue_rise_s() -> f64 {
     now.since(start).as_secs_f64()
 }
 
-/// RED with the study's settings under packets of both sizes, now less and now more than the link carries: decisions to drop with the average below `min_th`,
-/// and not to with it at `max_th` or above.
-fn red_violations() -> Result<f64, String> {
+/// RED with the study's settings under packets of both sizes, now less and now more than the link
+/// carries: decisions to drop with the average below `min_th`, and not to with it at `max_th` or
+/// above.
+fn red_violations() -> Result<f64, Fault> {
     let (min_th, max_th) = (20_000.0, 80_000.0);
     let link = LinkFacts {
         rate: Some(RATE),
@@ -83,9 +85,9 @@ fn red_violations() -> Result<f64, String> {
         overhead: Bytes::ZERO,
         limit: Limit::NONE,
     };
-    let kind = goodqueue_aqm::sched::kind("red").ok_or("there is no red")?;
-    let given = Given::new(kind, &[]).map_err(|error| error.to_string())?;
-    let defaults = RedParams::build(&given, &link).map_err(|error| error.to_string())?;
+    let kind = goodqueue_aqm::sched::kind("red").ok_or_else(|| nothing("there is no red"))?;
+    let given = Given::new(kind, &[]).map_err(nothing)?;
+    let defaults = RedParams::build(&given, &link).map_err(nothing)?;
     let params = RedParams {
         min_th: Some(Size::Bytes(min_th)),
         max_th: Some(Size::Bytes(max_th)),
@@ -126,10 +128,11 @@ fn red_violations() -> Result<f64, String> {
         now += Duration::from_secs_f64(-goodqueue_aqm::math::log(1.0 - rng.uniform()) * size / RATE.as_bytes_s_f64() / load);
     }
     // Where one of the regions was never visited, nothing was shown.
-    if certain == 0 || free == 0 { Err("a region was never visited".to_owned()) } else { Ok(wrong) }
+    if certain == 0 || free == 0 { Err(nothing("a region was never visited")) } else { Ok(wrong) }
 }
 
-/// REM over two seconds of overload: the largest difference between its probability and what its price says.
+/// REM over two seconds of overload: the largest difference between its probability and what its
+/// price says.
 fn rem_error() -> f64 {
     let mut queue = ManagedQueue::new(Rem::new(RemParams::default(), Some(RATE)), Limit::bytes(BUFFER));
     let gap = RATE.transmission_time(Bytes::new(u64::from(PACKET)));
@@ -157,19 +160,20 @@ fn printed_design() -> goodqueue_aqm::algo::pi::Gains {
 }
 
 /// The point of the experiment with so many edge nodes, under tail drop.
-fn point(nodes: u64) -> Result<Point, String> {
-    let plan = Plan::parse("ko-1.toml", SCENARIO, Path::new("")).map_err(|error| error.to_string())?;
-    let points = plan.points().map_err(|error| error.to_string())?;
+fn point(nodes: u64) -> Result<Point, Fault> {
+    let plan = Plan::parse("ko-1.toml", SCENARIO, Path::new("")).map_err(nothing)?;
+    let points = plan.points().map_err(nothing)?;
     let wanted = |point: &Point| point.set.iter().any(|(key, value)| key == "traffic.1.flows" && value.as_u64() == Some(nodes));
-    points.into_iter().find(wanted).ok_or_else(|| format!("ko-1.toml has no point with {nodes} edge nodes"))
+    points.into_iter().find(wanted).ok_or_else(|| nothing(format!("ko-1.toml has no point with {nodes} edge nodes")))
 }
 
-fn run(world: &WorldSpec) -> Result<RunOutcome, String> {
-    Ok(World::new(world).map_err(|error| error.to_string())?.run(&mut |_| Continue::Yes))
+fn run(world: &WorldSpec) -> Result<RunOutcome, Fault> {
+    Ok(World::new(world).map_err(nothing)?.run(&mut |_| Continue::Yes))
 }
 
-/// Mean rate and mean burst of an on-off source of the experiment, from when its packets arrive at the core link.
-fn source() -> Result<(f64, f64), String> {
+/// Mean rate and mean burst of an on-off source of the experiment, from when its packets arrive at
+/// the core link.
+fn source() -> Result<(f64, f64), Fault> {
     const SECONDS: u64 = 50;
     let mut world = build::world(&point(10)?, 0);
     world.flows.retain(|flow| matches!(flow.source, SourceSpec::OnOff { .. }));
@@ -177,7 +181,8 @@ fn source() -> Result<(f64, f64), String> {
     world.recording = Recording { packets: true, ..Recording::default() };
     let flows = world.flows.len() as u32;
     let outcome = run(&world)?;
-    // Within a burst packets are one sending time at the peak apart; jitter of the hosts is a tenth of that.
+    // Within a burst packets are one sending time at the peak apart; jitter of the hosts is a tenth
+    // of that.
     let gap_s = f64::from(SMALL) * 8.0 / 1e6;
     let (mut bytes, mut bursts) = (0.0, 0.0);
     for flow in 0..flows {
@@ -198,7 +203,7 @@ fn source() -> Result<(f64, f64), String> {
 }
 
 /// Round trips of the TCP flows without queueing: all delays of their routes.
-fn round_trips_ms() -> Result<Vec<f64>, String> {
+fn round_trips_ms() -> Result<Vec<f64>, Fault> {
     let world = build::world(&point(100)?, 0);
     let delay =
         |route: &[goodqueue_sim::LinkId]| route.iter().map(|link| world.links[*link as usize].delay.as_secs_f64()).sum::<f64>();
@@ -206,10 +211,11 @@ fn round_trips_ms() -> Result<Vec<f64>, String> {
     Ok(tcp.map(|flow| (delay(&flow.forward) + delay(&flow.reverse)) * 1000.0).collect())
 }
 
-/// The arrival and departure curves of the packets that waited, for all schemes at 80 edge nodes: how often they are further apart than the buffer.
-fn backlog_violations() -> Result<f64, String> {
-    let plan = Plan::parse("ko-1.toml", SCENARIO, Path::new("")).map_err(|error| error.to_string())?;
-    let points = plan.points().map_err(|error| error.to_string())?;
+/// The arrival and departure curves of the packets that waited, for all schemes at 80 edge nodes:
+/// how often they are further apart than the buffer.
+fn backlog_violations() -> Result<f64, Fault> {
+    let plan = Plan::parse("ko-1.toml", SCENARIO, Path::new("")).map_err(nothing)?;
+    let points = plan.points().map_err(nothing)?;
     let crowded = |point: &&Point| point.set.iter().any(|(key, value)| key == "traffic.1.flows" && value.as_u64() == Some(80));
     let (mut wrong, mut schemes) = (0.0, 0);
     for point in points.iter().filter(crowded) {
@@ -232,11 +238,11 @@ fn backlog_violations() -> Result<f64, String> {
             wrong += f64::from(u8::from(waiting > BUFFER as i64));
         }
         if fullest == 0 {
-            return Err("nothing was recorded".to_owned());
+            return Err(nothing("nothing was recorded"));
         }
         schemes += 1;
     }
-    if schemes == 6 { Ok(wrong) } else { Err(format!("{schemes} schemes, not six")) }
+    if schemes == 6 { Ok(wrong) } else { Err(nothing(format!("{schemes} schemes, not six"))) }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Which points are meant: `#{load: 'cbr', delay: [0.005, 0.05], threshold: '>=5'}`.
 
 use crate::experiment::{AxisValue, Experiment, same};
-use crate::expr::Value;
+use crate::expr::{Fault, Value};
 use crate::files::{FilterSpec, FilterValue};
 
 /// What each named axis must be.
@@ -17,13 +17,13 @@ enum Wanted {
 }
 
 impl Filter {
-    /// From a map of an expression.
+    /// From a filter of an expression.
     ///
     /// # Errors
     /// When a value cannot be compared with an axis.
-    pub fn of_map(entries: &[(String, Value)]) -> Result<Self, String> {
+    pub fn of_entries(entries: &[(String, Value)]) -> Result<Self, Fault> {
         let wanted = |(axis, value): &(String, Value)| Ok((axis.clone(), Wanted::of_value(value)?));
-        entries.iter().map(wanted).collect::<Result<_, String>>().map(Self)
+        entries.iter().map(wanted).collect::<Result<_, Fault>>().map(Self)
     }
 
     /// From a `where` of a figure.
@@ -44,13 +44,13 @@ impl Filter {
     ///
     /// # Errors
     /// When an axis is unknown, or a comparison is made with what is no number.
-    pub fn points(&self, experiment: &Experiment) -> Result<Vec<usize>, String> {
+    pub fn points(&self, experiment: &Experiment) -> Result<Vec<usize>, Fault> {
         let mut kept: Vec<usize> = (0..experiment.points.len()).collect();
         for (name, wanted) in &self.0 {
             let axis = experiment.axis(name)?;
             let mut fits = Vec::with_capacity(kept.len());
             for at in kept {
-                if wanted.fits(&axis.values[at]).map_err(|message| format!("axis `{name}`: {message}"))? {
+                if wanted.fits(&axis.values[at]).map_err(|fault| fault.within(&format!("axis `{name}`")))? {
                     fits.push(at);
                 }
             }
@@ -63,13 +63,13 @@ impl Filter {
 const COMPARISONS: &[&str] = &[">=", "<=", "!=", ">", "<"];
 
 impl Wanted {
-    fn of_value(value: &Value) -> Result<Self, String> {
+    fn of_value(value: &Value) -> Result<Self, Fault> {
         match value {
             Value::Number(number) => Ok(Self::Number(*number)),
             Value::Text(text) => Ok(Self::of_text(text)),
             Value::Bool(value) => Ok(Self::Text(value.to_string())),
             Value::Array(items) => Ok(Self::Any(items.iter().map(Self::of_value).collect::<Result<_, _>>()?)),
-            other => Err(format!("a filter cannot hold {}", other.kind())),
+            other @ Value::Filter(_) => Err(Fault::Type(format!("a filter cannot hold {}", other.kind()))),
         }
     }
 
@@ -94,8 +94,9 @@ impl Wanted {
         Self::Text(text.to_owned())
     }
 
-    fn fits(&self, value: &AxisValue) -> Result<bool, String> {
-        let number = || value.number.ok_or_else(|| format!("`{}` is no number and cannot be compared with one", value.text));
+    fn fits(&self, value: &AxisValue) -> Result<bool, Fault> {
+        let message = || format!("`{}` is no number and cannot be compared with one", value.text);
+        let number = || value.number.ok_or_else(|| Fault::Type(message()));
         Ok(match self {
             Self::Number(wanted) => value.number.is_some_and(|own| same(own, *wanted)),
             Self::Text(text) => match text.strip_prefix('!') {

@@ -1,8 +1,9 @@
-//! What expressions see of the figures: `pick`, `one`, `axis`, `values_of`, `runs`, `series`, `each_run`, `probe`.
+//! Functions of expressions that ask for measured values: `pick`, `one`, `axis`, `values_of`,
+//! `runs`, `series`, `each_run`, `probe`.
 
 use super::{Filter, Measured, PointData};
 use crate::experiment::AxisValue;
-use crate::expr::{Host, Value};
+use crate::expr::{Fault, Host, Value};
 use crate::probes;
 
 /// Which of a figure's values are seen.
@@ -26,7 +27,7 @@ pub struct PointsHost<'a> {
     pub view: View,
 }
 
-type Outcome = Result<Value, String>;
+type Outcome = Result<Value, Fault>;
 
 impl Host for PointsHost<'_> {
     fn call(&self, name: &str, arguments: &[Value]) -> Option<Outcome> {
@@ -38,10 +39,9 @@ impl Host for PointsHost<'_> {
             "values_of" => self.values_of(arguments),
             "runs" => self.runs(arguments),
             "series" => self.series(arguments),
-            "replications" => self.replications(arguments),
             "probe" => match arguments {
                 [Value::Text(name), rest @ ..] => probes::call(self.paper, name, rest),
-                _ => Err("expected a probe's name first".to_owned()),
+                _ => Err(Fault::Type("expected a probe's name first".to_owned())),
             },
             _ => return None,
         })
@@ -64,31 +64,31 @@ struct Asked<'a> {
 }
 
 impl<'a> PointsHost<'a> {
-    fn experiment(&self, id: &str) -> Result<&'a Measured, String> {
+    fn experiment(&self, id: &str) -> Result<&'a Measured, Fault> {
         let found = self.measured.iter().find(|measured| measured.experiment.id == id);
-        found.ok_or_else(|| format!("experiment `{id}` was not run"))
+        found.ok_or_else(|| Fault::NoValue(format!("experiment `{id}` was not run")))
     }
 
-    fn asked<'b>(&self, arguments: &'b [Value]) -> Result<Asked<'b>, String>
+    fn asked<'b>(&self, arguments: &'b [Value]) -> Result<Asked<'b>, Fault>
     where
         'a: 'b,
     {
         let (id, filter, rest) = match arguments {
-            [Value::Text(id), Value::Map(entries), rest @ ..] => (id, Filter::of_map(entries)?, rest),
+            [Value::Text(id), Value::Filter(entries), rest @ ..] => (id, Filter::of_entries(entries)?, rest),
             [Value::Text(id), rest @ ..] => (id, Filter::default(), rest),
-            _ => return Err("expected an experiment's name first".to_owned()),
+            _ => return Err(Fault::Type("expected an experiment's name first".to_owned())),
         };
         let measured = self.experiment(id)?;
         let points = filter.points(&measured.experiment)?;
         if points.is_empty() {
-            return Err(format!("no point of `{id}` fits the filter"));
+            return Err(Fault::NoValue(format!("no point of `{id}` fits the filter")));
         }
         Ok(Asked { measured, points, rest })
     }
 
     fn pick(&self, arguments: &[Value]) -> Outcome {
         let asked = self.asked(arguments)?;
-        let [Value::Text(metric)] = asked.rest else { return Err("expected experiment, filter, metric".to_owned()) };
+        let [Value::Text(metric)] = asked.rest else { return Err(Fault::Type("expected experiment, filter, metric".to_owned())) };
         let values = asked.points.iter().map(|at| self.figure(asked.measured, *at, metric));
         Ok(Value::numbers(values.collect::<Result<Vec<_>, _>>()?))
     }
@@ -96,9 +96,9 @@ impl<'a> PointsHost<'a> {
     fn pick_or(&self, arguments: &[Value]) -> Outcome {
         let asked = self.asked(arguments)?;
         let [Value::Text(metric), Value::Number(default)] = asked.rest else {
-            return Err("expected experiment, filter, metric, number".to_owned());
+            return Err(Fault::Type("expected experiment, filter, metric, number".to_owned()));
         };
-        let value = |at: &usize| -> Result<f64, String> {
+        let value = |at: &usize| -> Result<f64, Fault> {
             data(asked.measured, *at)?;
             Ok(self.figure(asked.measured, *at, metric).unwrap_or(*default))
         };
@@ -107,22 +107,24 @@ impl<'a> PointsHost<'a> {
 
     fn one(&self, arguments: &[Value]) -> Outcome {
         match self.pick(arguments)? {
-            Value::Array(mut values) if values.len() == 1 => values.pop().ok_or_else(String::new),
-            Value::Array(values) => Err(format!("{} points fit the filter: expected one", values.len())),
+            Value::Array(values) => match &values[..] {
+                [only] => Ok(only.clone()),
+                several => Err(Fault::NoValue(format!("{} points fit the filter: expected one", several.len()))),
+            },
             other => Ok(other),
         }
     }
 
     fn axis(&self, arguments: &[Value]) -> Outcome {
         let asked = self.asked(arguments)?;
-        let [Value::Text(name)] = asked.rest else { return Err("expected experiment, filter, axis".to_owned()) };
+        let [Value::Text(name)] = asked.rest else { return Err(Fault::Type("expected experiment, filter, axis".to_owned())) };
         let axis = asked.measured.experiment.axis(name)?;
-        Ok(Value::Array(asked.points.iter().map(|at| shown(&axis.values[*at])).collect()))
+        Ok(Value::array(asked.points.iter().map(|at| shown(&axis.values[*at]))))
     }
 
     fn values_of(&self, arguments: &[Value]) -> Outcome {
         let asked = self.asked(arguments)?;
-        let [Value::Text(name)] = asked.rest else { return Err("expected experiment, axis".to_owned()) };
+        let [Value::Text(name)] = asked.rest else { return Err(Fault::Type("expected experiment, axis".to_owned())) };
         let axis = asked.measured.experiment.axis(name)?;
         let mut distinct: Vec<&AxisValue> = Vec::new();
         for at in &asked.points {
@@ -130,13 +132,13 @@ impl<'a> PointsHost<'a> {
                 distinct.push(&axis.values[*at]);
             }
         }
-        Ok(Value::Array(distinct.into_iter().map(shown).collect()))
+        Ok(Value::array(distinct.into_iter().map(shown)))
     }
 
     /// One value for each replication of each point; in the view of one replication, of that one.
     fn runs(&self, arguments: &[Value]) -> Outcome {
         let asked = self.asked(arguments)?;
-        let [Value::Text(metric)] = asked.rest else { return Err("expected experiment, filter, metric".to_owned()) };
+        let [Value::Text(metric)] = asked.rest else { return Err(Fault::Type("expected experiment, filter, metric".to_owned())) };
         let mut values = Vec::new();
         for at in &asked.points {
             match self.view {
@@ -151,41 +153,36 @@ impl<'a> PointsHost<'a> {
         Ok(Value::numbers(values))
     }
 
-    fn replications(&self, arguments: &[Value]) -> Outcome {
-        let asked = self.asked(arguments)?;
-        let counts = asked.points.iter().map(|at| Ok(data(asked.measured, *at)?.fingerprints.len() as f64));
-        Ok(Value::numbers(counts.collect::<Result<Vec<_>, String>>()?))
-    }
-
     /// Samples of the one run that is seen.
     fn series(&self, arguments: &[Value]) -> Outcome {
         let asked = self.asked(arguments)?;
-        let [Value::Text(name)] = asked.rest else { return Err("expected experiment, filter, column".to_owned()) };
+        let [Value::Text(name)] = asked.rest else { return Err(Fault::Type("expected experiment, filter, column".to_owned())) };
         let [at] = asked.points[..] else {
-            return Err(format!("{} points fit the filter: expected one", asked.points.len()));
+            return Err(Fault::NoValue(format!("{} points fit the filter: expected one", asked.points.len())));
         };
         let View::Replication(replication) = self.view else {
-            return Err("samples are of single runs: ask within `each_run(|run| ...)`".to_owned());
+            return Err(Fault::Type("samples are of single runs: ask within `each_run(|run| ...)`".to_owned()));
         };
         let all = data(asked.measured, at)?.series.get(replication);
-        let all = all.ok_or("no series were kept: set `series = true` in the experiment")?;
+        let message = || "no series were kept: set `series = true` in the experiment".to_owned();
+        let all = all.ok_or_else(|| Fault::NoValue(message()))?;
         let series = all.get(name).ok_or_else(|| {
             let names: Vec<&str> = all.keys().map(String::as_str).collect();
-            format!("there is no column `{name}`: allowed {}", names.join(", "))
+            Fault::Unknown(format!("there is no column `{name}`: allowed {}", names.join(", ")))
         })?;
         let samples = series.times.iter().zip(&series.values);
         let pairs = samples.filter_map(|(time, value)| Some(Value::numbers([*time, (*value)?])));
-        Ok(Value::Array(pairs.collect()))
+        Ok(Value::array(pairs))
     }
 
-    fn figure(&self, measured: &Measured, at: usize, metric: &str) -> Result<f64, String> {
+    fn figure(&self, measured: &Measured, at: usize, metric: &str) -> Result<f64, Fault> {
         let data = data(measured, at)?;
         let samples = data.samples.get(metric).ok_or_else(|| unknown(measured, at, metric))?;
         let value = match self.view {
             View::Mean => data.mean(metric),
             View::Replication(number) => samples.get(number).copied().flatten(),
         };
-        value.ok_or_else(|| format!("`{metric}` is not defined at {}", place(measured, at)))
+        value.ok_or_else(|| Fault::NoValue(format!("`{metric}` is not defined at {}", place(measured, at))))
     }
 }
 
@@ -193,13 +190,14 @@ fn shown(value: &AxisValue) -> Value {
     value.number.map_or_else(|| Value::Text(value.text.clone()), Value::Number)
 }
 
-fn data(measured: &Measured, at: usize) -> Result<&PointData, String> {
+fn data(measured: &Measured, at: usize) -> Result<&PointData, Fault> {
     match &measured.points[at] {
         Some(data) if !data.fingerprints.is_empty() => Ok(data),
         Some(PointData { failures, .. }) => {
-            Err(format!("{} failed: {}", place(measured, at), failures.first().map_or("no run", String::as_str)))
+            let failure = failures.first().map_or("no run", String::as_str);
+            Err(Fault::NoValue(format!("{} failed: {failure}", place(measured, at))))
         }
-        None => Err(format!("{} was not run", place(measured, at))),
+        None => Err(Fault::NoValue(format!("{} was not run", place(measured, at)))),
     }
 }
 
@@ -209,10 +207,20 @@ fn place(measured: &Measured, at: usize) -> String {
     format!("`{}`{}{}", measured.experiment.id, if axes.is_empty() { "" } else { " at " }, axes.join(", "))
 }
 
-fn unknown(measured: &Measured, at: usize, metric: &str) -> String {
-    let Some(data) = &measured.points[at] else { return format!("{} has no finished run", place(measured, at)) };
+fn unknown(measured: &Measured, at: usize, metric: &str) -> Fault {
+    let Some(data) = &measured.points[at] else {
+        return Fault::NoValue(format!("{} has no finished run", place(measured, at)));
+    };
+    // Groups come and go with the traffic of a point, so a figure can be missing at one and be
+    // there at another.
+    let near = near(data.samples.keys(), metric);
+    Fault::NoValue(format!("there is no figure `{metric}` at {}; there are {near} …", place(measured, at)))
+}
+
+/// Names that end like one that is not there, or some names.
+pub(crate) fn near<'a>(known: impl Iterator<Item = &'a String> + Clone, metric: &str) -> String {
     let last = metric.rsplit('.').next().unwrap_or(metric);
-    let near: Vec<&str> = data.samples.keys().map(String::as_str).filter(|known| known.ends_with(last)).take(6).collect();
-    let near = if near.is_empty() { data.samples.keys().map(String::as_str).take(8).collect() } else { near };
-    format!("there is no figure `{metric}` at {}; there are {} …", place(measured, at), near.join(", "))
+    let alike: Vec<&str> = known.clone().map(String::as_str).filter(|known| known.ends_with(last)).take(6).collect();
+    let near = if alike.is_empty() { known.map(String::as_str).take(8).collect() } else { alike };
+    near.join(", ")
 }

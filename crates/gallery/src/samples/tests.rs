@@ -22,7 +22,7 @@ kind = "bulk"
 "traffic.0" = [{ name = "reno", kind = "bulk", cc = "reno" }, { name = "udp", kind = "cbr", rate = "15 Mbit/s" }]
 "link.bottleneck.delay" = ["5 ms", "20 ms"]
 "#;
-const PAPER: &str = "goodqueue-gallery = 1\ntitle = \"t\"\ncitation = \"c\"\n[[experiment]]\nid = \"e-1\"\nfile = \"e-1.toml\"\n\
+const PAPER: &str = "goodqueue-gallery = 1\ntitle = \"t\"\ncitation = \"codel2012\"\n[[experiment]]\nid = \"e-1\"\nfile = \"e-1.toml\"\n\
     axes = { load = \"traffic.0\", delay = \"link.bottleneck.delay\" }\nseries = true\nsample = \"100 ms\"\nquick = { duration = \"1 s\" }\n";
 
 fn measured(out: &std::path::Path) -> (Vec<Measured>, usize) {
@@ -30,7 +30,7 @@ fn measured(out: &std::path::Path) -> (Vec<Measured>, usize) {
     let folder = dir.path().join("codel");
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("paper.toml"), PAPER).unwrap();
-    fs::write(folder.join("expected.toml"), "").unwrap();
+    fs::write(folder.join("expected.toml"), "goodqueue-gallery = 1\nrow = []\n").unwrap();
     fs::write(folder.join("e-1.toml"), SCENARIO).unwrap();
     let paper = Gallery { root: dir.path().to_owned() }.read("codel").unwrap();
     let experiment = Experiment::load(&paper, &paper.experiments[0], crate::experiment::Mode::Quick, &[]).unwrap();
@@ -62,7 +62,7 @@ fn points_are_picked_by_axis_and_stored_points_are_used_again() {
     assert_eq!(mean("values_of('e-1', 'load')[1] == 'udp'"), "true");
     assert_eq!(mean("runs('e-1', #{load: 'reno'}, 'links.bottleneck.utilization')"), "4 values");
     let samples = "series('e-1', #{load: 'reno', delay: 0.02}, 'bottleneck.queue_packets')";
-    assert_eq!(ask(View::Replication(1), &format!("{samples}.len() > 15")), "true");
+    assert_eq!(ask(View::Replication(1), &format!("count({samples}) > 15")), "true");
     assert_eq!(mean(samples), "character 1: series: samples are of single runs: ask within `each_run(|run| ...)`");
     let longest = format!("each_run(|run| max(values({samples})))");
     assert_eq!(mean(&longest), "2 values");
@@ -85,4 +85,46 @@ fn points_are_picked_by_axis_and_stored_points_are_used_again() {
     let (again, reused) = self::measured(out.path());
     assert_eq!(reused, 4);
     assert!(again[0].points == measured[0].points, "what is read back is not what was measured");
+}
+
+/// The fault that a check finds in a measure of the small scenario, before anything runs.
+fn checked(measure: &str) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("codel");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("paper.toml"), PAPER).unwrap();
+    let row = "id = \"T-1\"\nplace = \"p\"\ngrade = \"A\"\nexperiments = [\"e-1\"]\nclaim = \"c\"\nmetric = \"m\"\nrelation = \"=\"\nexpected = 1.0";
+    let expected = format!("goodqueue-gallery = 1\n[[row]]\nmeasure = \"{measure}\"\n{row}\n");
+    fs::write(folder.join("expected.toml"), expected).unwrap();
+    fs::write(folder.join("e-1.toml"), SCENARIO).unwrap();
+    let paper = Gallery { root: dir.path().to_owned() }.read("codel").unwrap();
+    let experiment = Experiment::load(&paper, &paper.experiments[0], crate::experiment::Mode::Quick, &[]).unwrap();
+    match crate::catalogue::check(&paper, &[experiment]) {
+        Ok(()) => "sound".to_owned(),
+        Err(fault) => fault.to_string().replace(&format!("{}/expected.toml:3:", folder.display()), ""),
+    }
+}
+
+#[test]
+fn what_is_plainly_wrong_is_found_before_anything_runs() {
+    assert_eq!(checked("max(pick('e-1', #{load: ['reno', 'udp']}, 'groups.reno.goodput_bit_s'))"), "sound");
+    assert_eq!(checked("1 + foo(1)"), "16: row.T-1.measure: there is no function `foo`");
+    assert_eq!(checked("one('e-2', 'x')"), "12: row.T-1.measure: one: `e-2` is no experiment of paper.toml: allowed e-1");
+    assert_eq!(checked("one('e-1', #{rate: 1}, 'x')"), "12: row.T-1.measure: one: `e-1` has no axis `rate`: allowed load, delay");
+    assert_eq!(
+        checked("one('e-1', #{load: ['udp', 'sctp']}, 'x')"),
+        "12: row.T-1.measure: one: no point of `e-1` has load = 'sctp'"
+    );
+    let figure = checked("max(pick('e-1', 'links.bottleneck.utilisation'))");
+    assert!(
+        figure.starts_with("16: row.T-1.measure: pick: `e-1` has no figure `links.bottleneck.utilisation`; there are "),
+        "{figure}"
+    );
+    let column = checked("max(each_run(|run| max(values(series('e-1', 'bottleneck.queue')))))");
+    assert!(column.contains("series: `e-1` has no column `bottleneck.queue`; there are "), "{column}");
+    assert_eq!(
+        checked("values_of('e-1', 'load')"),
+        "12: row.T-1.measure: gives a list of texts: relation `=` needs a number or a list of numbers"
+    );
+    assert_eq!(checked("probe('nothing')").split(':').nth(3), Some(" codel has no probe `nothing`"));
 }

@@ -6,26 +6,26 @@ use serde_json::Value;
 /// Swept keys and their values at one point.
 type Set = [(String, Value)];
 
-/// Names for points: short, and different from each other wherever the points differ.
+/// Names for points: short, and distinct wherever the points differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Labels {
-    /// One name for each point.
+    /// One name per point.
     pub names: Vec<String>,
-    /// The kind of queue at the main link of each point, where the sweep says it.
+    /// The kind of queue at the main link of each point, where the sweep sets it.
     pub splits: Vec<Split>,
 }
 
-/// A point's name in two parts.
+/// The name of a point in two parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     /// The queue, when queues are swept.
     pub queue: Option<String>,
-    /// Everything else that is swept; empty when nothing else is.
+    /// All other swept values; empty if there are none.
     pub setting: String,
 }
 
 impl Labels {
-    /// Names for these points; `alone` is the name of a point of which nothing is swept.
+    /// Names for these points; `alone` is the name of a point without swept values.
     #[must_use]
     pub fn new(sets: &[&Set], alone: &str) -> Self {
         let splits: Vec<Split> = sets.iter().map(|set| split(set, sets)).collect();
@@ -42,7 +42,7 @@ impl Labels {
     }
 }
 
-/// Is this the key of the queue in the direction of the data, or of one of its parameters?
+/// Whether this is the key of the queue in the direction of the data, or of one of its parameters.
 fn is_queue(key: &str) -> bool {
     key.ends_with(".queue") || key.contains(".queue.")
 }
@@ -62,14 +62,15 @@ fn split(set: &Set, sets: &[&Set]) -> Split {
     Split { queue, setting }
 }
 
-/// The last part of a key, or all of it where two swept keys have the same last part.
+/// The last part of a key, or the complete key where two swept keys share the last part.
 fn short_key<'a>(key: &'a str, set: &Set) -> &'a str {
     let last = |key: &'a str| key.rsplit('.').next().unwrap_or(key);
     let same = set.iter().filter(|(other, _)| other.rsplit('.').next() == Some(last(key))).count();
     if same > 1 { key } else { last(key) }
 }
 
-/// A table or a list of tables by its names, where no other swept value has the same ones; anything else in full.
+/// A table or a list of tables by its names, unless another swept value has the same ones; anything
+/// else in full.
 fn short_value(key: &str, value: &Value, sets: &[&Set]) -> String {
     let short = outline(value);
     let mut others = sets.iter().flat_map(|set| set.iter()).filter(|(other, _)| other == key).map(|(_, value)| value);
@@ -84,7 +85,7 @@ fn outline(value: &Value) -> String {
     }
 }
 
-/// `codel` or `fair:codel`, with those parameters in which it differs from other swept queues of its kind.
+/// `codel` or `fair:codel`, with the parameters that differ from other swept queues of its kind.
 fn queue_name(key: &str, value: &Value, sets: &[&Set]) -> String {
     let kind = kind_of(value);
     let others: Vec<Vec<(&str, &Value)>> = sets
@@ -101,14 +102,14 @@ fn queue_name(key: &str, value: &Value, sets: &[&Set]) -> String {
     if params.is_empty() { kind } else { format!("{kind} {}", params.join(" ")) }
 }
 
-/// The kind, with that of the algorithm it is over behind a colon.
+/// The kind, followed by a colon and the algorithm it contains.
 fn kind_of(value: &Value) -> String {
     let Value::Object(fields) = value else { return shown(value) };
     let kind = fields.get("kind").map_or_else(String::new, shown);
     fields.get("of").map_or_else(|| kind.clone(), |of| format!("{kind}:{}", kind_of(of)))
 }
 
-/// Its own parameters, and those of the algorithm it is over.
+/// Its own parameters, and those of the algorithm it contains.
 fn params_of(value: &Value) -> Vec<(&str, &Value)> {
     let Value::Object(fields) = value else { return Vec::new() };
     let own =

@@ -1,4 +1,4 @@
-//! One honest sentence about what the figures mean.
+//! The meaning of the figures in one sentence.
 
 use super::labels::Labels;
 use crate::metrics::LinkFigures;
@@ -8,7 +8,7 @@ use crate::statistics::Figure;
 const SOJOURN: &str = "sojourn_s.p95";
 const UTILIZATION: &str = "utilization";
 
-/// One point, by its name, with the figures of the link in question for each finished replication.
+/// One point with the figures of the examined link for each finished replication.
 struct Candidate<'a> {
     name: &'a str,
     setting: &'a str,
@@ -25,8 +25,8 @@ impl Candidate<'_> {
         self.figure(metric).mean
     }
 
-    /// The difference to `other`, replication by replication: both saw the same random numbers, so that the spread which
-    /// these cause is not taken for a difference, nor the other way round.
+    /// The difference to `other`, paired by replication: both used the same random numbers, so
+    /// their common spread cancels out.
     fn minus(&self, other: &Self, metric: &str) -> Figure {
         Figure::of(self.runs.iter().filter_map(|(replication, link)| {
             let (_, theirs) = other.runs.iter().find(|(number, _)| number == replication)?;
@@ -35,8 +35,8 @@ impl Candidate<'_> {
     }
 }
 
-/// What the figures of `link` mean: which point has the shortest 95th percentile of sojourn times, at which cost in
-/// utilisation, and which ones cannot be told from it.
+/// What the figures of `link` mean: which point has the shortest 95th percentile of sojourn times,
+/// at which cost in utilization, and which ones do not differ from it significantly.
 #[must_use]
 pub fn meaning(points: &[PointResult], labels: &Labels, link: &str) -> String {
     let candidates: Vec<Candidate<'_>> = points
@@ -69,7 +69,7 @@ fn time(seconds: f64) -> String {
     format!("{:.decimals$} {unit}", seconds * scale)
 }
 
-/// `12.3 ± 0.4 ms`; the interval has as many digits as it needs to be seen, up to two more than the mean.
+/// `12.3 ± 0.4 ms`; the interval has as many digits as it needs, up to two more than the mean.
 fn time_with_interval(figure: Figure) -> String {
     let mean = figure.mean.unwrap_or_default();
     let Some(half) = figure.ci95 else { return time(mean) };
@@ -115,13 +115,17 @@ fn list(names: &[&str]) -> String {
 fn about_one(point: &Candidate<'_>, link: &str) -> String {
     let n = point.runs.len();
     let used = point.mean(UTILIZATION).map_or_else(String::new, |used| format!(", and the link was {} used", percent(used)));
-    let certainty =
-        if n == 1 { "; one replication says nothing of chance".to_owned() } else { format!(" (means of {n} replications)") };
+    let certainty = if n == 1 {
+        "; one replication gives no confidence interval".to_owned()
+    } else {
+        format!(" (means of {n} replications)")
+    };
     let sojourn = time(point.mean(SOJOURN).unwrap_or_default());
-    format!("At {link}, 95 % of the packets waited no longer than {sojourn}{used}{certainty}.")
+    format!("At {link}, 95 % of the packets waited at most {sojourn}{used}{certainty}.")
 }
 
-/// Points that differ in more than their queue carry different loads, so none of them is better than another.
+/// The range over points that differ in more than their queue: their loads differ, so none of them
+/// is better than another.
 fn range(points: &[Candidate<'_>]) -> String {
     let sojourn = |point: &&Candidate<'_>| point.mean(SOJOURN).unwrap_or_default();
     let least = points.iter().min_by(|a, b| sojourn(a).total_cmp(&sojourn(b)));
@@ -131,7 +135,7 @@ fn range(points: &[Candidate<'_>]) -> String {
     let low = used.iter().copied().fold(f64::INFINITY, f64::min);
     let high = used.iter().copied().fold(0.0, f64::max);
     let utilization =
-        if used.is_empty() { String::new() } else { format!(", at utilisations from {} to {}", percent(low), percent(high)) };
+        if used.is_empty() { String::new() } else { format!(", at utilizations from {} to {}", percent(low), percent(high)) };
     format!(
         "The 95th percentile of sojourn times goes from {} ({}) to {} ({}){utilization}.",
         time(sojourn(&least)),
@@ -147,7 +151,7 @@ fn shortest<'a, 'b>(points: &[&'b Candidate<'a>]) -> Option<&'b Candidate<'a>> {
     points.iter().copied().min_by(|a, b| sojourn(a).total_cmp(&sojourn(b)))
 }
 
-/// Those that the intervals do not tell from `best`.
+/// Points that do not differ significantly from `best`.
 fn not_told_from<'b>(best: &Candidate<'_>, points: &[&'b Candidate<'_>]) -> Vec<&'b str> {
     points
         .iter()
@@ -164,17 +168,17 @@ fn among(points: &[Candidate<'_>]) -> String {
     let figure = best.figure(SOJOURN);
     let mut text = format!("{} has the shortest 95th percentile of sojourn times, {}", best.name, time_with_interval(figure));
     if let Some(used) = best.mean(UTILIZATION) {
-        text.push_str(&format!(", at {} utilisation", percent(used)));
+        text.push_str(&format!(", at {} utilization", percent(used)));
         text.push_str(&cost(best, &points));
     }
     let equals = not_told_from(best, &points);
     if n < 2 {
         text.push_str("; with one replication no difference can be told from chance");
     } else if equals.is_empty() {
-        text.push_str(&format!("; it differs from every other beyond chance (paired 95 % intervals, {n} replications)"));
+        text.push_str(&format!("; it differs from every other significantly (paired 95 % intervals, {n} replications)"));
     } else {
         let names = list(&equals);
-        text.push_str(&format!("; {names} cannot be told from it (paired 95 % intervals, {n} replications)"));
+        text.push_str(&format!("; not significantly different: {names} (paired 95 % intervals, {n} replications)"));
     }
     text.push('.');
     text
@@ -188,7 +192,7 @@ fn pairs(best: &Candidate<'_>, points: &[&Candidate<'_>]) -> usize {
     points.iter().map(shared).min().unwrap_or(0)
 }
 
-/// What the best one gives up in utilisation against the one that uses the link most.
+/// Utilization that the best one gives up, relative to the one with the highest utilization.
 fn cost(best: &Candidate<'_>, points: &[&Candidate<'_>]) -> String {
     let used = |point: &Candidate<'_>| point.mean(UTILIZATION).unwrap_or(0.0);
     let Some(top) = points.iter().copied().max_by(|a, b| used(a).total_cmp(&used(b))) else { return String::new() };
@@ -219,7 +223,7 @@ fn over_settings(points: &[Candidate<'_>]) -> String {
     for setting in &settings {
         let here: Vec<&Candidate<'_>> = points.iter().filter(|point| point.setting == *setting).collect();
         let Some(best) = shortest(&here) else { continue };
-        // Without intervals nothing is shown beyond chance.
+        // Without intervals no difference is significant.
         let others = here.iter().filter(|point| !std::ptr::addr_eq(**point, best));
         let clear = others.clone().all(|point| point.minus(best, SOJOURN).excludes_zero() == Some(true));
         match wins.iter_mut().find(|(name, ..)| *name == best.name) {
@@ -229,7 +233,7 @@ fn over_settings(points: &[Candidate<'_>]) -> String {
     }
     wins.sort_by_key(|&(_, count, _)| std::cmp::Reverse(count));
     let parts: Vec<String> =
-        wins.iter().map(|(name, count, clear)| format!("{name} in {count} (beyond chance in {clear})")).collect();
+        wins.iter().map(|(name, count, clear)| format!("{name} in {count} (significantly in {clear})")).collect();
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     format!("The shortest 95th percentile of sojourn times, over {} settings: {}.", settings.len(), list(&parts))
 }

@@ -50,7 +50,10 @@ fn a_control_may_have_parameters_too() {
     let old = Comparison { cc: "cubic:beta=0.8:hystart=false".to_owned(), ..comparison(&["codel"]) };
     let points = plan(&old).points().expect("good points");
     let goodqueue_sim::SourceSpec::Tcp { sender, .. } = &points[0].plan.traffic[0].main.source else { panic!("bulk is TCP") };
-    assert_eq!(sender.cc.params, [("beta", 0.8), ("hystart", 0.0)]);
+    assert_eq!(
+        sender.cc.params,
+        [("beta", goodqueue_aqm::spec::Value::Number(0.8)), ("hystart", goodqueue_aqm::spec::Value::Switch(false)),]
+    );
     let wrong = Comparison { cc: "cubic:beta".to_owned(), ..comparison(&["codel"]) };
     assert_eq!(wrong.scenario().expect_err("wrong").to_string(), "--cc: `beta` in `cubic:beta` is not parameter=value");
 }

@@ -1,26 +1,21 @@
 //! Links: rates, delays, buffers and queues of both directions.
 
 use super::Known;
+use super::params::Keys;
 use super::queue::{self, Queue};
 use super::reader::{self, Field, Table};
-use super::scenario::{LONGEST, LONGEST_DELAY};
 use super::topology::Path;
 use super::traffic::Heading;
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::Fault;
+use crate::limits::{FASTEST, LONGEST};
 use crate::quantity::{self, Limits};
+use crate::schema::link::{DOWN, DirectionKeys, LINK, UP};
 use goodqueue_aqm::spec::{LinkFacts, Size};
 use goodqueue_sim::RateSpec;
+use goodqueue_spec::Given;
 use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
 
-/// Fastest link.
-pub(super) const FASTEST: Rate = Rate::gbit(10_000);
-/// Smallest MTU that carries a TCP header with options and some data.
-const SMALLEST_MTU: Bytes = Bytes::new(128);
-/// Largest IP packet.
-const LARGEST_MTU: Bytes = Bytes::new(65_535);
-const MOST_OVERHEAD: Bytes = Bytes::new(10_000);
-const MOST_BURST: Bytes = Bytes::new(1_000_000_000);
 const MOST_STEPS: usize = 100_000;
 
 const MOST_LINKS: usize = 1_000;
@@ -85,19 +80,7 @@ impl Direction {
     /// The rate that buffers and algorithms are sized by: the constant one, the first step, or the mean of a recording.
     #[must_use]
     pub fn nominal_rate(&self) -> Rate {
-        nominal_rate(&self.rate)
-    }
-}
-
-fn nominal_rate(rate: &RateSpec) -> Rate {
-    match rate {
-        RateSpec::Constant(rate) => *rate,
-        RateSpec::Steps(steps) => steps.first().map_or(Rate::ZERO, |step| step.1),
-        RateSpec::Trace(trace) => {
-            let bytes: Bytes = trace.opportunities.iter().map(|opportunity| opportunity.1).sum();
-            let bits = u128::from(bytes.get()) * 8 * 1_000_000_000 / u128::from(trace.period.as_nanos().max(1));
-            Rate::bit_s(u64::try_from(bits).unwrap_or(u64::MAX))
-        }
+        self.rate.nominal()
     }
 }
 
@@ -180,54 +163,45 @@ fn read_ends(table: &Table<'_>) -> Option<Option<[String; 2]>> {
     Some(Some([from?, to?]))
 }
 
-/// Keys of the return direction, which a one-way link does not have.
-const UP_KEYS: [&str; 7] = ["rate_up", "burst_up", "delay_up", "loss_up", "queue_up", "buffer_up", "flow_control_up"];
-
 fn read_link<'a>(table: Table<'a>, name: &str, known: &Known) -> Option<Draft<'a>> {
-    let rate = table.required("rate", "write for instance rate = \"10 Mbit/s\"", |field| read_rate(field, known));
-    let rate_up = table.optional("rate_up", |field| read_rate(field, known));
-    let delays = Limits::new(Duration::ZERO, LONGEST_DELAY);
-    let delay = table.required("delay", "write the one-way delay, for instance delay = \"5 ms\"", reader::duration(delays));
-    let delay_up = table.optional("delay_up", reader::duration(delays));
-    let overhead = table.optional("overhead", reader::bytes(Limits::new(Bytes::ZERO, MOST_OVERHEAD)));
-    let mtu = table.optional("mtu", reader::bytes(Limits::new(SMALLEST_MTU, LARGEST_MTU)));
-    let loss = table.optional("loss", read_loss).unwrap_or(0.0);
-    let loss_up = table.optional("loss_up", read_loss).unwrap_or(0.0);
-    let burst = read_burst(&table, "burst", rate.as_ref());
-    let burst_up = read_burst(&table, "burst_up", rate_up.as_ref().or(rate.as_ref()));
+    let rate = table.required(DOWN.rate, "write for instance rate = \"10 Mbit/s\"", |field| read_rate(field, known));
+    let rate_up = table.optional(UP.rate, |field| read_rate(field, known)).or_else(|| rate.as_ref().map(default_return_rate));
+    let keys = Keys::read(&table, &LINK);
+    let given = keys.given();
+    let delay = given.duration(DOWN.delay);
+    let delay_up = given.duration(UP.delay).or(delay);
+    let down = DirectionDraft::read(&table, &given, &DOWN, (rate, delay), known);
+    let up = DirectionDraft::read(&table, &given, &UP, (rate_up, delay_up), known);
     let ends = read_ends(&table);
-    let one_way = table.optional("one_way", reader::switch).unwrap_or(false);
-    let flow_control = table.optional("flow_control", read_flow_control).flatten();
-    let flow_control_up = table.optional("flow_control_up", read_flow_control).flatten();
-    if one_way && let Some(key) = UP_KEYS.into_iter().find(|key| table.get(key).is_some()) {
+    let one_way = given.switch("one_way")?;
+    if one_way && let Some(key) = UP.names().into_iter().find(|key| table.get(key).is_some()) {
         table.fault(key, "describes a direction that a one-way link does not have".to_owned(), None);
     }
-    let down_queue = queue::Draft::read(&table, queue::Names { queue: "queue", buffer: "buffer" }, known);
-    let up_queue = queue::Draft::read(&table, queue::Names { queue: "queue_up", buffer: "buffer_up" }, known);
-    let complete = (rate, delay, ends, down_queue, up_queue);
-    let (Some(rate), Some(delay), Some(ends), Some(down_queue), Some(up_queue)) = complete else {
+    let (Some(down), Some(up), Some(ends)) = (down, up, ends) else {
         table.finish(&format!("[link.{name}]"));
         return None;
     };
-    let rate_up = rate_up.unwrap_or_else(|| default_return_rate(&rate));
-    let delay_up = delay_up.unwrap_or(delay);
-    Some(Draft {
-        name: name.to_owned(),
-        ends,
-        one_way,
-        mtu: mtu.unwrap_or(Bytes::new(1500)),
-        overhead: overhead.unwrap_or(Bytes::ZERO),
-        down: DirectionDraft { rate, burst, delay, loss, queue: down_queue, flow_control },
-        up: DirectionDraft {
-            rate: rate_up,
-            burst: burst_up,
-            delay: delay_up,
-            loss: loss_up,
-            queue: up_queue,
-            flow_control: flow_control_up,
-        },
-        table,
-    })
+    let (mtu, overhead) = (given.whole_bytes("mtu")?, given.whole_bytes("overhead")?);
+    Some(Draft { name: name.to_owned(), ends, one_way, mtu, overhead, down, up, table })
+}
+
+impl DirectionDraft {
+    /// Reads the other keys of one direction; `None` when a fault was found.
+    fn read(
+        table: &Table<'_>,
+        given: &Given<'_>,
+        keys: &DirectionKeys,
+        (rate, delay): (Option<RateSpec>, Option<Duration>),
+        known: &Known,
+    ) -> Option<Self> {
+        let burst = given.whole_bytes(keys.burst).unwrap_or(Bytes::ZERO);
+        check_burst(table, keys.burst, burst, rate.as_ref());
+        let flow_control = table.optional(keys.flow_control, read_flow_control).flatten();
+        let names = queue::Names { queue: keys.queue, buffer: keys.buffer };
+        let queue = queue::Draft::read(table, names, known);
+        let loss = given.number(keys.loss)?;
+        Some(Self { rate: rate?, burst, delay: delay?, loss, queue: queue?, flow_control })
+    }
 }
 
 /// What the paths over a link ask of it.
@@ -274,7 +248,7 @@ impl Draft<'_> {
     pub(super) fn finish(self, demand: Demand) -> Option<Link> {
         let Self { name, ends, one_way, mtu, overhead, table, down, up } = self;
         let facts = |draft: &DirectionDraft| LinkFacts {
-            rate: Some(nominal_rate(&draft.rate)),
+            rate: Some(draft.rate.nominal()),
             delay: draft.delay,
             mtu,
             overhead,
@@ -295,7 +269,7 @@ impl Draft<'_> {
 impl DirectionDraft {
     fn finish(self, table: &Table<'_>, key: &str, facts: &LinkFacts, base_rtt: Duration, need: queue::Need) -> Option<Direction> {
         let queue = self.queue.finish(table, facts, base_rtt, need)?;
-        let flow_control = self.flow_control.map(|size| limit_of(quantity::Buffer::Size(size), facts, base_rtt));
+        let flow_control = self.flow_control.map(|size| queue::limit_of(quantity::Buffer::Size(size), facts, base_rtt));
         if let Some(most) = flow_control {
             let fault = |message: &str, help: &str| table.fault(key, message.to_owned(), Some(help.to_owned()));
             let Some(queue) = &queue else {
@@ -318,28 +292,17 @@ impl DirectionDraft {
 /// The return direction is as fast as the link itself; where that is a recording, as its mean.
 fn default_return_rate(rate: &RateSpec) -> RateSpec {
     match rate {
-        RateSpec::Trace(_) => RateSpec::Constant(nominal_rate(rate)),
+        RateSpec::Recorded(recording) => RateSpec::Constant(recording.mean_rate()),
         other => other.clone(),
     }
 }
 
 /// A token bucket needs one rate.
-fn read_burst(table: &Table<'_>, key: &'static str, rate: Option<&RateSpec>) -> Bytes {
-    let burst = table.optional(key, reader::bytes(Limits::new(Bytes::ZERO, MOST_BURST))).unwrap_or(Bytes::ZERO);
+fn check_burst(table: &Table<'_>, key: &'static str, burst: Bytes, rate: Option<&RateSpec>) {
     if !burst.is_zero() && rate.is_some_and(|rate| !matches!(rate, RateSpec::Constant(_))) {
         let help = "take it out, or put a queue of kind \"shaper\" before the link";
         table.fault(key, "is for links of constant rate only".to_owned(), Some(help.to_owned()));
     }
-    burst
-}
-
-fn read_loss(field: Field<'_>) -> Result<f64, Fault> {
-    let loss = reader::ratio(field)?;
-    // A link that loses everything would keep senders waiting for ever.
-    if loss > 0.99 {
-        return Err(field.fault(format!("`{}` is out of range: allowed 0 to 99 %", field.node.shown()), None));
-    }
-    Ok(loss)
 }
 
 fn read_flow_control(field: Field<'_>) -> Result<Option<Size>, Fault> {
@@ -363,7 +326,7 @@ fn read_rate(field: Field<'_>, known: &Known) -> Result<RateSpec, Fault> {
             let path = inner("trace");
             let field = Field { node: &entry.node, path: &path };
             let trace = known.files.trace(reader::text(field)?).map_err(|error| field.fault(error.to_string(), None))?;
-            Ok(RateSpec::Trace(trace))
+            Ok(RateSpec::Recorded(trace))
         }
         _ => {
             let help = "write { steps = [[\"0 s\", \"100 Mbit/s\"], [\"50 s\", \"10 Mbit/s\"]] } or { trace = \"FILE\" }";
@@ -416,20 +379,4 @@ fn read_step(step: Field<'_>) -> Result<(Instant, Rate), Fault> {
 
 fn part<'a>(step: Field<'a>, node: &'a Node) -> Field<'a> {
     Field { node, path: step.path }
-}
-
-/// What `buffer` holds on this link.
-pub(super) fn limit_of(buffer: quantity::Buffer, facts: &LinkFacts, base_rtt: Duration) -> goodqueue_aqm::Limit {
-    use goodqueue_aqm::Limit;
-    let rate = facts.rate.unwrap_or(Rate::ZERO);
-    match buffer {
-        quantity::Buffer::Bdp(multiple) => {
-            // `as` saturates.
-            let bytes = rate.as_bytes_s_f64() * base_rtt.as_secs_f64() * multiple;
-            Limit::bytes((bytes + 0.5) as u64)
-        }
-        quantity::Buffer::Size(Size::Packets(packets)) => Limit::packets((packets + 0.5) as u64),
-        quantity::Buffer::Size(Size::Bytes(bytes)) => Limit::bytes((bytes + 0.5) as u64),
-        quantity::Buffer::Size(Size::Time(span)) => Limit::bytes(rate.bytes_in(span).get()),
-    }
 }

@@ -1,14 +1,13 @@
 //! A queue: its algorithm with parameters, marking or dropping, and its limit.
 
 use super::Known;
-use super::link::limit_of;
+use super::params;
 use super::reader::{self, Field, Table};
-use super::suggest::nearest;
 use super::tree::{Node, Value as Tree};
 use crate::diagnostic::{Fault, Origin};
-use crate::quantity::{self, Limits, excerpt};
+use crate::quantity;
 use goodqueue_aqm::own::OwnKind;
-use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
+use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, ParamError, Size, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, SimplePacket, algo, sched};
 use goodqueue_units::{Duration, Packets, Rate, Rng};
 use std::sync::Arc;
@@ -201,7 +200,7 @@ fn read_queue(link: &Table<'_>, node: &Node, path: &str, known: &Known) -> Optio
     let limit = table.optional("limit", with_place);
     let whole = limit.is_some() == node.entry("limit").is_some() && ecn.is_some() == node.entry("ecn").is_some();
     let of = read_inner(&table, kind);
-    let params = read_params(&table, kind);
+    let params = params::read_given(&table, kind.params);
     table.finish(&format!("`{}`", kind.kind));
     let chosen = Chosen { kind, params: params?, of: of? };
     Some(Described { ecn: policy(ecn, &chosen), chosen, limit }).filter(|_| whole)
@@ -252,7 +251,7 @@ fn read_named(queue: &Table<'_>, node: &Node, outer: &'static KindSpec) -> Optio
     let table = Table::open(node, &path, faults)?;
     let kind = table.required("kind", NAME_IT, |field| find(field, reader::text(field)?))?;
     let of = read_inner(&table, kind);
-    let params = read_params(&table, kind);
+    let params = params::read_given(&table, kind.params);
     for outside in ["ecn", "limit"] {
         if node.entry(outside).is_some() {
             let help = format!("write it beside the outermost `of`, not in it: all of `{}` shares it", outer.kind);
@@ -262,22 +261,6 @@ fn read_named(queue: &Table<'_>, node: &Node, outer: &'static KindSpec) -> Optio
     }
     table.finish(&format!("`{}`", kind.kind));
     Some(Chosen { kind, params: params?, of: of? })
-}
-
-/// The given parameters of `kind`; `None` when one is wrong.
-fn read_params(table: &Table<'_>, kind: &'static KindSpec) -> Option<Vec<(&'static str, Value)>> {
-    let mut whole = true;
-    let mut params = Vec::new();
-    for param in kind.params.iter().filter(|param| !param.unit.is_another()) {
-        if table.get(param.name).is_none() {
-            continue;
-        }
-        match table.optional(param.name, |field| read_param(param, field)) {
-            Some(value) => params.push((param.name, value)),
-            None => whole = false,
-        }
-    }
-    whole.then_some(params)
 }
 
 fn with_place(field: Field<'_>) -> Result<(quantity::Buffer, String, Origin), Fault> {
@@ -290,46 +273,41 @@ fn find_first(field: Field<'_>, name: &str, known: &Known) -> Result<&'static Ki
 }
 
 fn find_kind(field: Field<'_>, name: &str) -> Result<&'static KindSpec, Fault> {
-    let known: Vec<&'static KindSpec> = sched::kinds().collect();
-    find(field, name, &known)
+    find(field, name, sched::kinds())
 }
 
 /// A kind that judges the packets of one queue, as against one of several queues.
 fn find_algorithm(field: Field<'_>, name: &str) -> Result<&'static KindSpec, Fault> {
-    let known: Vec<&'static KindSpec> = algo::KINDS.iter().flat_map(|kinds| kinds.iter()).collect();
-    if sched::kind(name).is_some() && known.iter().all(|spec| spec.kind != name) {
+    let known = algo::KINDS.iter().flat_map(|kinds| kinds.iter());
+    if sched::kind(name).is_some() && known.clone().all(|spec| !spec.is_called(name)) {
         let message = format!("`{name}` is a discipline of several queues, not the algorithm of one");
         return Err(field.fault(message, Some(SEE_LIST.to_owned())));
     }
-    find(field, name, &known)
+    find(field, name, known)
 }
 
-fn find(field: Field<'_>, name: &str, known: &[&'static KindSpec]) -> Result<&'static KindSpec, Fault> {
-    known.iter().find(|spec| spec.kind == name).copied().ok_or_else(|| {
-        let help = match nearest(name, known.iter().map(|spec| spec.kind)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => SEE_LIST.to_owned(),
-        };
-        field.fault(format!("`{}` is not a queue algorithm of this version", excerpt(name)), Some(help))
-    })
+fn find(
+    field: Field<'_>,
+    name: &str,
+    known: impl Iterator<Item = &'static KindSpec> + Clone,
+) -> Result<&'static KindSpec, Fault> {
+    params::find(field, name, known, "queue algorithm", SEE_LIST)
 }
 
-/// Reads a parameter according to its unit and checks its range.
-fn read_param(param: &ParamSpec, field: Field<'_>) -> Result<Value, Fault> {
-    let (low, high) = param.range;
-    let value = match param.unit {
-        Unit::Duration => {
-            let limits = Limits::new(Duration::from_secs_f64(low), Duration::from_secs_f64(high));
-            Value::Duration(reader::duration(limits)(field)?)
-        }
-        Unit::Size => Value::Size(reader::size(field)?),
-        Unit::Rate => Value::Rate(reader::rate(Limits::new(Rate::bit_s(low as u64), Rate::bit_s(high as u64)))(field)?),
-        Unit::Number | Unit::Count => Value::Number(reader::number(field)?),
-        Unit::Ratio => Value::Number(reader::ratio(field)?),
-        Unit::Switch => Value::Switch(reader::switch(field)?),
-        Unit::Choice(words) => Value::Choice(reader::choice(words)(field)?),
-        Unit::Algorithm | Unit::Queue => return Err(field.expected("an algorithm like { kind = \"pie\" }")),
-    };
-    param.check(value).map_err(|error| field.fault(error.message, None))?;
-    Ok(value)
+/// The nearest whole number. One that is too large stays below the largest, which stands for no
+/// limit.
+fn whole(amount: f64) -> u64 {
+    // `as` saturates.
+    ((amount + 0.5) as u64).min(u64::MAX - 1)
+}
+
+/// What `buffer` holds on this link.
+pub(super) fn limit_of(buffer: quantity::Buffer, facts: &LinkFacts, base_rtt: Duration) -> Limit {
+    let rate = facts.rate.unwrap_or(Rate::ZERO);
+    match buffer {
+        quantity::Buffer::Bdp(multiple) => Limit::bytes(whole(rate.as_bytes_s_f64() * base_rtt.as_secs_f64() * multiple)),
+        quantity::Buffer::Size(Size::Packets(packets)) => Limit::packets(whole(packets)),
+        quantity::Buffer::Size(Size::Bytes(bytes)) => Limit::bytes(whole(bytes)),
+        quantity::Buffer::Size(Size::Time(span)) => Limit::bytes(rate.bytes_in(span).get().min(u64::MAX - 1)),
+    }
 }

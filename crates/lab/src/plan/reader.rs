@@ -1,9 +1,9 @@
 //! Typed reading of tables: every getter marks its key as known, and whatever is left over is an unknown key.
 
-use super::suggest::nearest;
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Fault, Origin};
 use crate::quantity::{self, Limits, QuantityError, excerpt};
+use crate::suggest::nearest;
 use goodqueue_units::{Bytes, Duration, Rate};
 use std::cell::RefCell;
 

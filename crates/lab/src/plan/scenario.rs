@@ -2,12 +2,16 @@
 
 use super::Known;
 use super::link::{self, Demand, Link};
+use super::params::Keys;
 use super::reader::{self, Faults, Field, Table};
 use super::topology::{Graph, Path, Step};
 use super::traffic::{self, Heading, Traffic};
 use super::tree::{Node, Value};
 use crate::diagnostic::{Fault, PlanError};
 use crate::quantity::{self, Limits};
+use crate::schema::access::ACCESS;
+use crate::schema::scenario::SCENARIO;
+use goodqueue_spec::Given;
 use goodqueue_units::{Duration, Instant, Rate, Rng};
 
 /// The settings of one point.
@@ -123,7 +127,7 @@ impl Timing {
             let Some((low, high)) = range.split_once("..") else {
                 return Err(field.fault(format!("`{}` is not a range", quantity::excerpt(text)), help()));
             };
-            let end = |text: &str| quantity::duration(text).and_then(|span| limits.check(span, text.trim()));
+            let end = |text: &str| quantity::duration_within(text.trim(), limits);
             let (low, high) = end(low).and_then(|low| Ok((low, end(high)?))).map_err(|e| field.fault(e.message, e.help))?;
             if low > high {
                 return Err(field.fault(format!("`{}` ends before it begins", quantity::excerpt(text)), help()));
@@ -133,23 +137,7 @@ impl Timing {
     }
 }
 
-/// Longest run and latest start.
-pub(super) const LONGEST: Duration = Duration::secs(10_000_000);
-/// Longest propagation delay.
-pub(super) const LONGEST_DELAY: Duration = Duration::secs(1000);
-/// Most jitter of an access link.
-pub(crate) const MOST_JITTER: Duration = Duration::secs(1);
-const MOST_REPLICATIONS: u64 = 1_000_000;
 const GREATEST_SEED: u64 = i64::MAX as u64;
-/// Packets and senders of more flows than this would not fit in memory.
-pub(super) const MOST_FLOWS: u64 = 100_000;
-
-/// What does not change from point to point.
-struct Head {
-    name: String,
-    replications: u32,
-    seed: u64,
-}
 
 /// Reads the whole tree, the sweep already taken out of it.
 ///
@@ -169,25 +157,22 @@ pub(super) fn resolve(root: &Node, default_name: &str, known: &Known) -> Result<
 fn read(root: &Node, default_name: &str, known: &Known, faults: &Faults) -> Option<Scenario> {
     let table = Table::open(root, "", faults)?;
     read_version(&table);
-    let head = read_head(&table, default_name);
+    let keys = Keys::read(&table, &SCENARIO);
+    let given = keys.given();
+    let name = table.optional("name", |field| reader::text(field).map(str::to_owned));
     let description = table.optional("description", |field| reader::text(field).map(str::to_owned));
-    let warmup = table.optional("warmup", reader::duration(Limits::new(Duration::ZERO, LONGEST)));
-    let duration = table.required(
-        "duration",
-        "say how long to measure, for instance duration = \"100 s\"",
-        reader::duration(Limits::new(Duration::ms(1), LONGEST)),
-    );
-    let access = read_access(&table);
+    let seed = table.optional("seed", reader::count(Limits::new(0, GREATEST_SEED))).unwrap_or(1);
+    let access = read_access(&table)?;
     let traffic = traffic::read(&table, &known.files);
     let (links, traffic) = connect(super::link::read(&table, known), access, traffic);
     table.finish("a scenario");
     Some(Scenario {
-        name: head.name,
+        name: name.unwrap_or_else(|| default_name.to_owned()),
         description,
-        warmup: warmup.unwrap_or(Duration::ZERO),
-        duration: duration?,
-        replications: head.replications,
-        seed: head.seed,
+        warmup: given.duration("warmup")?,
+        duration: given.duration("duration")?,
+        replications: given.number("replications")? as u32,
+        seed,
         links: links?,
         access,
         traffic: traffic?,
@@ -242,33 +227,20 @@ fn read_version(table: &Table<'_>) {
     });
 }
 
-fn read_head(table: &Table<'_>, default_name: &str) -> Head {
-    let name = table.optional("name", |field| reader::text(field).map(str::to_owned));
-    let replications = table.optional("replications", reader::count(Limits::new(1, MOST_REPLICATIONS)));
-    let seed = table.optional("seed", reader::count(Limits::new(0, GREATEST_SEED)));
-    Head {
-        name: name.unwrap_or_else(|| default_name.to_owned()),
-        replications: replications.unwrap_or(1) as u32,
-        seed: seed.unwrap_or(1),
-    }
-}
-
-fn read_access(table: &Table<'_>) -> Access {
-    let default = Access { rate: Rate::gbit(1), delay: Duration::us(100), jitter: None, ends: AccessEnds::Both };
-    let Some(access) = table.get("access").and_then(|node| Table::open(node, "access", table.faults())) else {
-        return default;
+fn read_access(table: &Table<'_>) -> Option<Access> {
+    let access = table.get("access").and_then(|node| Table::open(node, "access", table.faults()));
+    let keys = access.as_ref().map(|access| Keys::read(access, &ACCESS));
+    let given = keys.as_ref().map_or_else(|| Given::new(&ACCESS, &[]).expect("no values"), Keys::given);
+    let settings = Access {
+        rate: given.rate("rate")?,
+        delay: given.duration("delay")?,
+        jitter: given.duration("jitter"),
+        ends: if given.choice("ends") == Some("sender") { AccessEnds::Sender } else { AccessEnds::Both },
     };
-    let rate = access.optional("rate", reader::rate(Limits::new(Rate::bit_s(1), super::link::FASTEST)));
-    let delay = access.optional("delay", reader::duration(Limits::new(Duration::ZERO, LONGEST_DELAY)));
-    let jitter = access.optional("jitter", reader::duration(Limits::new(Duration::ZERO, MOST_JITTER)));
-    let ends = access.optional("ends", reader::choice(&["both", "sender"]));
-    access.finish("[access]");
-    Access {
-        rate: rate.unwrap_or(default.rate),
-        delay: delay.unwrap_or(default.delay),
-        jitter,
-        ends: if ends == Some("sender") { AccessEnds::Sender } else { AccessEnds::Both },
+    if let Some(access) = access {
+        access.finish("[access]");
     }
+    Some(settings)
 }
 
 impl Scenario {

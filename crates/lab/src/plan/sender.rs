@@ -1,15 +1,18 @@
 //! Settings of TCP senders and receivers.
 
-use super::controls;
+use super::params::{self, Keys};
 use super::reader::{self, Field, Table};
 use super::tree::Value;
 use crate::diagnostic::Fault;
 use crate::quantity::Limits;
+use crate::schema::traffic as schema;
 use goodqueue_sim::SourceSpec;
+use goodqueue_spec::Value as Setting;
+use goodqueue_tcp::cc::{ControlSpec, KERNEL_KINDS, kinds};
 use goodqueue_tcp::{
-    AckPolicy, CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SackReports, SenderConfig, SlowStartExit,
+    AckPolicy, CcConfig, CcError, Data, EcnMode, LossDetection, ReceiverConfig, SackReports, Sender, SenderConfig, SlowStartExit,
 };
-use goodqueue_units::{Bytes, Duration};
+use goodqueue_units::{Bytes, Rng};
 
 /// A connection whose segment size still waits for the link's MTU.
 #[derive(Clone)]
@@ -25,73 +28,63 @@ const HEADERS: Bytes = Bytes::new(40);
 const TIMESTAMPS: Bytes = Bytes::new(12);
 /// The smallest segment every host must take (RFC 9293 §3.7.1 less options).
 const SMALLEST_MSS: Bytes = Bytes::new(48);
-const LARGEST_MSS: Bytes = Bytes::new(65_495);
-const MOST_DATA: Bytes = Bytes::new(1_000_000_000_000_000);
-/// How much a connection may have to send.
-pub(super) const SIZES: Limits<Bytes> = Limits::new(Bytes::new(1), MOST_DATA);
 
 impl Draft {
+    /// Reads the keys of TCP connections; `None` when one has a fault that leaves no control.
     pub(super) fn read(table: &Table<'_>) -> Option<Self> {
         let defaults = (SenderConfig::default(), ReceiverConfig::default());
-        let cc = controls::read(table);
-        let header = table.optional("header", reader::bytes(Limits::new(HEADERS, Bytes::new(120))));
-        let timestamps = table.optional("timestamps", reader::switch);
-        if header.is_some() && timestamps.is_some() {
+        let keys = Keys::read(table, &schema::TCP);
+        let given = keys.given();
+        let cc = read_control(table);
+        if given.is_given("header") && given.is_given("timestamps") {
             table.fault("timestamps", "is given beside `header`, which it sets".to_owned(), Some("keep one of them".to_owned()));
         }
-        let mss = table.optional("mss", reader::bytes(Limits::new(SMALLEST_MSS, LARGEST_MSS)));
-        let ecn = table.optional("ecn", read_ecn);
-        let sack = table.optional("sack", read_sack).unwrap_or_default();
-        let loss_detection = table.optional("loss_detection", reader::choice(&["rack", "rfc6675"]));
-        if sack == SackReports::Off && loss_detection.is_some() {
+        let sack = match given.value("sack") {
+            Some(Setting::Switch(false)) => SackReports::Off,
+            Some(Setting::Choice("plain")) => SackReports::Plain,
+            _ => SackReports::Compressed,
+        };
+        if sack == SackReports::Off && given.is_given("loss_detection") {
             let message = "is given beside `sack = false`, where losses are found by duplicates".to_owned();
             table.fault("loss_detection", message, Some("keep one of them".to_owned()));
         }
-        let exit = table.optional("slow_start_exit", reader::choice(&["native", "loss-only", "hystart++"]));
-        let initial_window = table.optional("initial_window", reader::count(Limits::new(1, 1_000)));
-        let rto_min = table.optional("rto_min", reader::duration(Limits::new(Duration::ms(1), Duration::secs(60))));
-        let gso = table.optional("gso", reader::switch);
-        let max_window = table.optional("max_window", reader::bytes(Limits::new(Bytes::new(1), MOST_DATA)));
         let ack = table.optional("ack", read_ack);
-        let delays = Limits::new(Duration::ms(1), Duration::secs(1));
-        let max_ack_delay = table.optional("max_ack_delay", reader::duration(delays));
+        let timestamps = given.switch("timestamps")?;
         Some(Self {
             sender: SenderConfig {
                 cc: cc?.unwrap_or(CcConfig { kind: "cubic", params: Vec::new() }),
-                loss_detection: match loss_detection {
+                loss_detection: match given.choice("loss_detection") {
                     _ if sack == SackReports::Off => LossDetection::Duplicates,
                     Some("rfc6675") => LossDetection::Rfc6675,
                     _ => LossDetection::Rack,
                 },
-                slow_start_exit: match exit {
+                slow_start_exit: match given.choice("slow_start_exit") {
                     Some("loss-only") => SlowStartExit::LossOnly,
                     Some("hystart++") => SlowStartExit::HystartPlusPlus,
                     _ => SlowStartExit::Native,
                 },
-                ecn: ecn.unwrap_or_default(),
-                initial_window: initial_window.map_or(defaults.0.initial_window, |segments| segments as u32),
-                rto_min: rto_min.unwrap_or(defaults.0.rto_min),
-                max_window: max_window.unwrap_or(defaults.0.max_window),
-                offload: gso,
+                ecn: given.value("ecn").map_or_else(EcnMode::default, ecn),
+                initial_window: given.number("initial_window")? as u32,
+                rto_min: given.duration("rto_min")?,
+                max_window: given.whole_bytes("max_window").unwrap_or(defaults.0.max_window),
+                offload: given.switch("gso"),
                 data: Data::Unlimited,
                 ..defaults.0
             },
             receiver: ReceiverConfig {
                 ack_policy: ack.unwrap_or(defaults.1.ack_policy),
-                max_ack_delay: max_ack_delay.unwrap_or(defaults.1.max_ack_delay),
+                max_ack_delay: given.duration("max_ack_delay")?,
                 sack,
                 ..defaults.1
             },
-            header: header.unwrap_or(if timestamps == Some(false) { HEADERS } else { HEADERS + TIMESTAMPS }),
-            mss,
+            header: given.whole_bytes("header").unwrap_or(if timestamps { HEADERS + TIMESTAMPS } else { HEADERS }),
+            mss: given.whole_bytes("mss"),
         })
     }
 
-    /// Reads how much there is to send, for connections that send once.
-    pub(super) fn with_size(mut self, table: &Table<'_>) -> Self {
-        if let Some(size) = table.optional("size", reader::bytes(SIZES)) {
-            self.sender.data = Data::Bytes(size);
-        }
+    /// With this much to send, for connections that send once; `None`: without end.
+    pub(super) fn with_size(mut self, size: Option<Bytes>) -> Self {
+        self.sender.data = size.map_or(Data::Unlimited, Data::Bytes);
         self
     }
 
@@ -115,34 +108,56 @@ impl Draft {
             table.fault("mss", message, None);
             return None;
         }
-        Some(SourceSpec::Tcp {
-            sender: SenderConfig { mss, ..self.sender },
-            receiver: ReceiverConfig { mss, ..self.receiver },
-            header: self.header,
-        })
+        let sender = SenderConfig { mss, ..self.sender };
+        if sender.max_window < mss {
+            let message = format!("{} is out of range: allowed from {mss}, the size of a segment", sender.max_window);
+            table.fault("max_window", message, None);
+            return None;
+        }
+        // Controls that only kernels have are unknown to senders of the simulator, and no fault
+        // here.
+        if let Err(CcError::NoSlowStart { kind }) = Sender::new(&sender, Rng::new(0)) {
+            let message = format!("is not for `{kind}`, which starts in its own way: allowed native");
+            table.fault("slow_start_exit", message, None);
+            return None;
+        }
+        Some(SourceSpec::Tcp { sender, receiver: ReceiverConfig { mss, ..self.receiver }, header: self.header })
     }
 }
 
-fn read_ecn(field: Field<'_>) -> Result<EcnMode, Fault> {
-    match field.node.value {
-        Value::Bool(on) => Ok(if on { EcnMode::On } else { EcnMode::Off }),
-        _ => reader::choice(&["classic", "mirror", "accurate", "l4s"])(field).map(|word| match word {
-            "classic" => EcnMode::Classic,
-            "mirror" => EcnMode::Mirror,
-            "accurate" => EcnMode::Accurate,
-            _ => EcnMode::L4s,
-        }),
+/// Reads `"cubic"` or `{ kind = "cubic", … }`. The outer `None` means a fault was found.
+fn read_control(traffic: &Table<'_>) -> Option<Option<CcConfig>> {
+    let Some(node) = traffic.get("cc") else { return Some(None) };
+    if !matches!(node.value, Value::Table(_)) {
+        let kind = traffic.optional("cc", |field| {
+            let name = reader::text(field)?;
+            match KERNEL_KINDS.iter().find(|kind| **kind == name) {
+                Some(kind) => Ok(*kind),
+                None => find_control(field).map(|spec| spec.kind),
+            }
+        })?;
+        return Some(Some(CcConfig { kind, params: Vec::new() }));
     }
+    let table = Table::open(node, &traffic.path_of("cc"), traffic.faults())?;
+    let spec = table.required("kind", "name the congestion control, for instance { kind = \"cubic\" }", find_control)?;
+    let values = params::read_given(&table, spec.params);
+    table.finish(&format!("`{}`", spec.kind));
+    Some(Some(CcConfig { kind: spec.kind, params: values? }))
 }
 
-/// `"compressed"`, `"plain"`, or a switch.
-fn read_sack(field: Field<'_>) -> Result<SackReports, Fault> {
-    match field.node.value {
-        Value::Bool(on) => Ok(if on { SackReports::default() } else { SackReports::Off }),
-        _ => reader::choice(&["compressed", "plain"])(field).map(|word| match word {
-            "plain" => SackReports::Plain,
-            _ => SackReports::Compressed,
-        }),
+fn find_control(field: Field<'_>) -> Result<&'static ControlSpec, Fault> {
+    let list = format!("this version has {}", kinds().iter().map(|spec| spec.kind).collect::<Vec<_>>().join(", "));
+    params::find(field, reader::text(field)?, kinds().iter(), "congestion control", &list)
+}
+
+fn ecn(value: Setting) -> EcnMode {
+    match value {
+        Setting::Switch(true) => EcnMode::On,
+        Setting::Choice("classic") => EcnMode::Classic,
+        Setting::Choice("mirror") => EcnMode::Mirror,
+        Setting::Choice("accurate") => EcnMode::Accurate,
+        Setting::Choice("l4s") => EcnMode::L4s,
+        _ => EcnMode::Off,
     }
 }
 

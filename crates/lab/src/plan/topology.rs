@@ -2,12 +2,12 @@
 
 use super::link;
 use super::reader::{self, Field};
-use super::suggest::nearest;
 use super::traffic::{self, Heading};
 use super::tree::{Node, Value};
 use crate::diagnostic::Fault;
 use crate::flow_file::ListedPath;
 use crate::quantity::excerpt;
+use crate::suggest::nearest;
 use goodqueue_units::{Bytes, Duration};
 use std::collections::VecDeque;
 

@@ -1,8 +1,9 @@
 //! Groups of flows.
 
-use super::datagrams;
+use super::datagrams::{self, Datagrams};
+use super::params::{self, Keys};
 use super::reader::{self, Field, Table};
-use super::scenario::{LONGEST, LONGEST_DELAY, MOST_FLOWS, Timing};
+use super::scenario::Timing;
 use super::sender;
 use super::session;
 use super::topology::Path;
@@ -10,9 +11,10 @@ use super::tree::Value;
 use crate::diagnostic::Fault;
 use crate::files::FileStore;
 use crate::flow_file::{FlowList, ListedPath};
-use crate::quantity::Limits;
+use crate::limits::MOST_FLOWS;
+use crate::schema::traffic::{COMMON, KINDS, TrafficKind, Ways};
 use goodqueue_sim::{HostNumber, SessionSpec, SourceSpec, Transfer};
-use goodqueue_units::{Bytes, Class, Duration, Instant};
+use goodqueue_units::{Bytes, Class, Instant};
 use std::sync::Arc;
 
 /// One group of equal flows.
@@ -117,25 +119,7 @@ struct Listed {
     settings: sender::Draft,
 }
 
-const KINDS: &[&str] = &[
-    "bulk",
-    "bulk-with-pauses",
-    "short",
-    "flow-list",
-    "web",
-    "page",
-    "video",
-    "voip",
-    "gaming",
-    "video-frames",
-    "cbr",
-    "poisson",
-    "on-off",
-    "echo",
-];
 const MOST_GROUPS: usize = 1_000;
-/// Wide enough for every ratio, narrow enough for times that follow from a weight.
-const WEIGHTS: Limits<f64> = Limits::new(0.001, 1_000.0);
 
 /// Reads all `[[traffic]]` tables.
 pub(super) fn read<'a>(scenario: &Table<'a>, files: &FileStore) -> Vec<Draft<'a>> {
@@ -172,69 +156,89 @@ fn check_count(scenario: &Table<'_>, groups: &[Draft<'_>]) {
 }
 
 fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>], files: &FileStore) -> Option<Draft<'a>> {
-    let help = format!("write one of {}", KINDS.join(", "));
+    let help = format!("write one of {}", names().collect::<Vec<_>>().join(", "));
     let kind = table.required("kind", &help, read_kind)?;
-    let name = read_name(&table, kind, others);
-    let flows = table.optional("flows", reader::count(Limits::new(0, MOST_FLOWS)));
-    let times = Limits::new(Duration::ZERO, LONGEST);
-    let start = table.optional("start", Timing::read(times)).unwrap_or(Timing::Fixed(Duration::ZERO));
-    let stop = table.optional("stop", |field| {
-        let stop = reader::duration(times)(field)?;
-        if stop <= start.latest() {
+    let spec = kind.spec();
+    let keys = Keys::read(&table, &COMMON);
+    let given = keys.given();
+    let name = read_name(&table, spec.kind, others);
+    let start = params::timing(&table, &COMMON, "start");
+    let stop = given.duration("stop");
+    if stop.is_some_and(|stop| stop <= start.latest()) {
+        table.optional::<()>("stop", |field| {
             let message = format!("`{}` is not after the latest start, {}", field.node.shown(), start.latest());
-            return Err(field.fault(message, None));
-        }
-        Ok(Instant::ZERO + stop)
-    });
-    let headings = if datagrams::BOTH_WAYS.contains(&kind) { &["down", "up", "both"][..] } else { &["down", "up"] };
-    let heading = table.optional("direction", reader::choice(headings));
-    let rtt_extra = table.optional("rtt_extra", Timing::read(Limits::new(Duration::ZERO, LONGEST_DELAY)));
-    let rtt_shared_by = table.optional("rtt_shared_by", reader::count(Limits::new(1, MOST_FLOWS)));
-    let class = table.optional("class", reader::count(Limits::new(0, Class::COUNT as u64 - 1)));
-    let weight = table.optional("weight", read_weight);
-    let host = table.optional("host", reader::count(Limits::new(1, u64::from(HostNumber::MOST))));
-    // Read when all links are known.
-    let _ = (table.get("path"), table.get("return_path"));
-    let source = match kind {
-        "bulk" => sender::Draft::read(&table).map_or(Source::Wrong, |draft| Source::Tcp(Box::new(draft.with_size(&table)))),
-        "flow-list" => {
-            let list = table.required("file", "name the file of the list, for instance file = \"flows.csv\"", |field| {
-                files.flow_list(reader::text(field)?).map_err(|error| field.fault(error.to_string(), None))
-            });
-            let settings = sender::Draft::read(&table);
-            list.zip(settings).map_or(Source::Wrong, |(list, draft)| Source::List(listed(&list, &draft)))
-        }
-        _ if session::KINDS.contains(&kind) => {
-            let model = session::read(&table, kind);
-            let settings = sender::Draft::read(&table);
-            model.zip(settings).map_or(Source::Wrong, |(model, draft)| Source::Session(model, Box::new(draft)))
-        }
-        _ => datagrams::Draft::read(&table, kind).map_or(Source::Wrong, Source::Udp),
+            Err(field.fault(message, None))
+        });
+    }
+    let headings = match spec.ways {
+        Ways::One => &["down", "up"][..],
+        Ways::Both => &["down", "up", "both"],
     };
+    let heading = table.optional("direction", reader::choice(headings));
+    let source = read_source(&table, kind, files).unwrap_or(Source::Wrong);
+    let count = |name| given.number(name).unwrap_or_default();
     Some(Draft {
         name,
-        flows: flows.unwrap_or(1) as u32,
+        flows: count("flows") as u32,
         start,
-        stop,
+        stop: stop.map(|stop| Instant::ZERO + stop),
         heading: if heading == Some("up") { Heading::Up } else { Heading::Down },
         both_ways: heading == Some("both"),
-        rtt_extra: rtt_extra.unwrap_or(Timing::Fixed(Duration::ZERO)),
-        rtt_shared_by: rtt_shared_by.unwrap_or(1) as u32,
-        class: class.map_or(Class::DEFAULT, |number| Class::new(number as u8)),
-        weight: weight.unwrap_or(1.0),
-        host: host.and_then(|number| HostNumber::new(number as u16)),
+        rtt_extra: params::timing(&table, &COMMON, "rtt_extra"),
+        rtt_shared_by: count("rtt_shared_by") as u32,
+        class: Class::new(count("class") as u8),
+        weight: count("weight"),
+        host: given.number("host").and_then(|number| HostNumber::new(number as u16)),
         source,
         table,
     })
 }
 
-fn read_kind(field: Field<'_>) -> Result<&'static str, Fault> {
-    reader::choice(KINDS)(field)
+/// What a group of `kind` does; `None` when it has a fault, which is reported.
+fn read_source(table: &Table<'_>, kind: TrafficKind, files: &FileStore) -> Option<Source> {
+    let spec = kind.spec();
+    let keys = Keys::read(table, &spec.base);
+    let own = keys.given();
+    let session = |model: Option<SessionSpec>| {
+        let settings = sender::Draft::read(table);
+        Some(Source::Session(model?, Box::new(settings?)))
+    };
+    let datagrams = |kind: Datagrams| {
+        let settings = Keys::read(table, spec.transport.keys());
+        datagrams::Draft::new(kind, &own, &settings.given()).map(Source::Udp)
+    };
+    match kind {
+        TrafficKind::Bulk => Some(Source::Tcp(Box::new(sender::Draft::read(table)?.with_size(own.whole_bytes("size"))))),
+        TrafficKind::FlowList => {
+            let list = table.required("file", "name the file of the list, for instance file = \"flows.csv\"", |field| {
+                files.flow_list(reader::text(field)?).map_err(|error| field.fault(error.to_string(), None))
+            });
+            let settings = sender::Draft::read(table);
+            list.zip(settings).map(|(list, draft)| Source::List(listed(&list, &draft)))
+        }
+        TrafficKind::BulkWithPauses => session(session::bulk_with_pauses(table, &spec.base, &own)),
+        TrafficKind::Short => session(session::short(&own)),
+        TrafficKind::Web => session(session::web(table, &own)),
+        TrafficKind::Page => session(session::page(table, &spec.base, &own)),
+        TrafficKind::Video => session(session::video(table, &own)),
+        TrafficKind::Voip => datagrams(Datagrams::Voip),
+        TrafficKind::Gaming => datagrams(Datagrams::Gaming),
+        TrafficKind::VideoFrames => datagrams(Datagrams::VideoFrames),
+        TrafficKind::Cbr => datagrams(Datagrams::Cbr),
+        TrafficKind::Poisson => datagrams(Datagrams::Poisson),
+        TrafficKind::OnOff => datagrams(Datagrams::OnOff),
+        TrafficKind::Echo => datagrams(Datagrams::Echo),
+    }
 }
 
-fn read_weight(field: Field<'_>) -> Result<f64, Fault> {
-    let weight = reader::number(field)?;
-    WEIGHTS.check(weight, &field.node.shown()).map_err(|error| field.refuse(error))
+fn names() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|spec| spec.kind)
+}
+
+fn read_kind(field: Field<'_>) -> Result<TrafficKind, Fault> {
+    let name = reader::text(field)?;
+    let known = || names().collect::<Vec<_>>();
+    KINDS.iter().find(|spec| spec.is_called(name)).map(|spec| spec.of).ok_or_else(|| reader::not_one_of(field, name, &known()))
 }
 
 /// The given name, else the kind, with a number where that is taken.

@@ -1,34 +1,38 @@
 //! The folder a result is written to.
 
+use super::lock::FolderLock;
 use crate::error::RecordError;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// An existing folder that files can be written to.
+/// An existing folder that files can be written to, by nobody else as long as this lives.
 #[derive(Clone, Debug)]
 pub struct Folder {
     path: PathBuf,
+    _lock: Option<Arc<FolderLock>>,
 }
 
 impl Folder {
-    /// Makes the folder if it is not there, and tries whether it takes a file.
+    /// Makes the folder if it is not there, locks it against other processes, and tries whether it
+    /// takes a file. Removes temporary files of a process that was killed.
     ///
     /// # Errors
-    /// [`RecordError::Unusable`] when it is no folder, cannot be made, or takes no file.
+    /// [`RecordError::Unusable`] when it is no folder, cannot be made, or takes no file;
+    /// [`RecordError::Held`] when another process writes to it.
     pub fn create(path: &Path) -> Result<Self, RecordError> {
         let unusable = |source| RecordError::Unusable { path: path.to_owned(), source };
         if path.exists() && !path.is_dir() {
             return Err(unusable(io::Error::new(io::ErrorKind::NotADirectory, "is not a directory")));
         }
         fs::create_dir_all(path).map_err(unusable)?;
-        let probe = path.join(".goodqueue.tmp");
-        // A full disk still makes an empty file, so the trial has content.
-        let tried = File::create(&probe).and_then(|mut file| file.write_all(&[0; 4096]).and_then(|()| file.sync_all()));
-        let removed = fs::remove_file(&probe);
-        tried.and(removed).map_err(unusable)?;
-        Ok(Self { path: path.to_owned() })
+        let lock = FolderLock::take(path)?;
+        remove_temporary(path).map_err(unusable)?;
+        try_writing(path).map_err(unusable)?;
+        Ok(Self { path: path.to_owned(), _lock: lock })
     }
 
     /// The folder itself.
@@ -94,7 +98,7 @@ fn put_file(path: &Path, bytes: &[u8], settle: fn(&File) -> io::Result<()>) -> R
         File::options().write(true).open(path).and_then(|mut file| file.write_all(bytes))
     } else {
         let temporary = temporary_name(path);
-        let written = File::create(&temporary).and_then(|mut file| {
+        let written = File::create_new(&temporary).and_then(|mut file| {
             file.write_all(bytes)?;
             settle(&file)
         });
@@ -108,11 +112,59 @@ fn put_file(path: &Path, bytes: &[u8], settle: fn(&File) -> io::Result<()>) -> R
     written.map_err(|source| RecordError::Write { path: path.to_owned(), source })
 }
 
-/// The name a file has until it is whole.
-pub(super) fn temporary_name(path: &Path) -> PathBuf {
+/// Checks that [`write_file`] will be able to write `path`, without touching what is there.
+///
+/// # Errors
+/// [`RecordError::Target`] when it is a folder, or its folder is missing or takes no file.
+pub fn check_target(path: &Path) -> Result<(), RecordError> {
+    let target = |source| RecordError::Target { path: path.to_owned(), source };
+    match fs::metadata(path) {
+        Ok(facts) if facts.is_dir() => Err(target(io::Error::new(io::ErrorKind::IsADirectory, "is a directory"))),
+        Ok(facts) if !facts.is_file() => Ok(()),
+        _ => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+            if !folder.is_dir() {
+                let message = format!("there is no folder {}", folder.display());
+                return Err(target(io::Error::new(io::ErrorKind::NotFound, message)));
+            }
+            try_writing(folder).map_err(target)
+        }
+    }
+}
+
+/// Writes and removes a file. A full disk still makes an empty file, so the trial has content.
+fn try_writing(folder: &Path) -> io::Result<()> {
+    let trial = temporary_name(&folder.join(".goodqueue"));
+    let tried = File::create_new(&trial).and_then(|mut file| file.write_all(&[0; 4096]).and_then(|()| file.sync_all()));
+    let removed = fs::remove_file(&trial);
+    tried.and(removed)
+}
+
+/// The name a file has until it is whole: its own, then the process and a number that it uses once.
+pub(crate) fn temporary_name(path: &Path) -> PathBuf {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
     let mut name = OsString::from(path.as_os_str());
-    name.push(".tmp");
+    name.push(format!(".{}-{}.tmp", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
     name.into()
+}
+
+/// Whether a file's name is one that [`temporary_name`] makes.
+fn is_temporary(name: &str) -> bool {
+    let numbers =
+        name.strip_suffix(".tmp").and_then(|name| name.rsplit_once('.')).and_then(|(_, numbers)| numbers.split_once('-'));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    numbers.is_some_and(|(process, count)| is_number(process) && is_number(count))
+}
+
+/// Removes what a process that was killed left in a folder that nobody else writes to now.
+fn remove_temporary(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name().to_str().is_some_and(is_temporary) && entry.file_type()?.is_file() {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -134,15 +186,53 @@ mod tests {
     fn a_failed_write_keeps_the_file_of_before_and_leaves_nothing_behind() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Folder::create(dir.path()).unwrap();
-        folder.write("summary.json", b"first").unwrap();
-        // A directory under the temporary name makes the write fail.
-        fs::create_dir(dir.path().join("summary.json.tmp")).unwrap();
-        assert!(matches!(folder.write("summary.json", b"second"), Err(RecordError::Write { .. })));
-        assert_eq!(fs::read(dir.path().join("summary.json")).unwrap(), b"first");
-        fs::remove_dir(dir.path().join("summary.json.tmp")).unwrap();
+        // A folder under the file's name makes the write fail.
+        let inside = dir.path().join("summary.json/inside");
+        fs::create_dir_all(&inside).unwrap();
+        assert!(matches!(folder.write("summary.json", b"first"), Err(RecordError::Write { .. })));
+        assert!(inside.is_dir());
+        fs::remove_dir_all(dir.path().join("summary.json")).unwrap();
         folder.write("summary.json", b"second").unwrap();
         folder.remove("summary.json").unwrap();
         folder.remove("summary.json").unwrap();
+        drop(folder);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn two_writers_do_not_meet() {
+        let dir = tempfile::tempdir().unwrap();
+        // Another open file stands for another process.
+        let other = File::create(dir.path().join(crate::record::lock::NAME)).unwrap();
+        other.lock().unwrap();
+        let error = Folder::create(dir.path()).unwrap_err().to_string();
+        assert!(error.ends_with("is being written to by another process: wait for its end, or use another folder"), "{error}");
+        drop(other);
+        Folder::create(dir.path()).unwrap();
+        let names = [temporary_name(Path::new("a")), temporary_name(Path::new("a"))];
+        assert_ne!(names[0], names[1]);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["series.parquet.4711-0.tmp", "notes.tmp", "draft-1.tmp", "a.1-x.tmp"] {
+            fs::write(dir.path().join(name), "x").unwrap();
+        }
+        drop(Folder::create(dir.path()).unwrap());
+        let mut left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["a.1-x.tmp", "draft-1.tmp", "notes.tmp"]);
+    }
+
+    #[test]
+    fn a_target_that_cannot_be_written_is_found_before() {
+        let dir = tempfile::tempdir().unwrap();
+        check_target(&dir.path().join("new.json")).unwrap();
+        let error = check_target(dir.path()).unwrap_err().to_string();
+        assert!(error.ends_with("cannot be written: is a directory"), "{error}");
+        let error = check_target(&dir.path().join("nowhere/new.json")).unwrap_err().to_string();
+        assert!(error.contains("cannot be written: there is no folder "), "{error}");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 

@@ -80,13 +80,29 @@ impl Tables {
         Ok(Self { series, packets })
     }
 
-    /// Completes the files and gives them their names.
+    /// Completes the files under their temporary names, so that it is known how much room they
+    /// take. A table that fails is removed, and [`finish`](Self::finish) says why.
+    pub fn seal(&mut self) {
+        self.series.seal();
+        self.packets.iter_mut().for_each(Table::seal);
+    }
+
+    /// Gives the room that the tables take on the disk to other files. [`finish`](Self::finish)
+    /// gives `why` as their failure.
+    pub fn give_up(&mut self, why: io::ErrorKind) {
+        for table in std::iter::once(&mut self.series).chain(&mut self.packets) {
+            table.fail(why.into());
+        }
+    }
+
+    /// Completes the files and gives them their names in `folder`, which is the one they were begun
+    /// in or one within.
     ///
     /// # Errors
     /// The first failure since the beginning; a table that failed is removed.
-    pub fn finish(self) -> Result<(), RecordError> {
-        let series = self.series.finish();
-        let packets = self.packets.map_or(Ok(()), Table::finish);
+    pub fn finish(self, folder: &Folder) -> Result<(), RecordError> {
+        let series = self.series.finish(folder);
+        let packets = self.packets.map_or(Ok(()), |table| table.finish(folder));
         series.and(packets)
     }
 }
@@ -207,9 +223,9 @@ impl Column {
 
 /// One file.
 struct Table {
-    path: PathBuf,
+    name: &'static str,
     temporary: PathBuf,
-    /// `None` after a failure.
+    /// `None` when it is complete, and after a failure.
     writer: Option<SerializedFileWriter<File>>,
     columns: Vec<Column>,
     rows: usize,
@@ -217,7 +233,13 @@ struct Table {
 }
 
 impl Table {
-    fn create(folder: &Folder, name: &str, schema: &str, message: &str, facts: &[(&str, String)]) -> Result<Self, RecordError> {
+    fn create(
+        folder: &Folder,
+        name: &'static str,
+        schema: &str,
+        message: &str,
+        facts: &[(&str, String)],
+    ) -> Result<Self, RecordError> {
         let path = folder.path().join(name);
         let temporary = temporary_name(&path);
         let message = parse_message_type(message).expect("a test writes every table");
@@ -229,10 +251,10 @@ impl Table {
             .set_created_by(format!("goodqueue {}", env!("CARGO_PKG_VERSION")))
             .set_key_value_metadata(Some(metadata))
             .build();
-        let writer = File::create(&temporary)
+        let writer = File::create_new(&temporary)
             .and_then(|file| SerializedFileWriter::new(file, message.into(), Arc::new(properties)).map_err(into_io));
         match writer {
-            Ok(writer) => Ok(Self { path, temporary, writer: Some(writer), columns, rows: 0, failure: None }),
+            Ok(writer) => Ok(Self { name, temporary, writer: Some(writer), columns, rows: 0, failure: None }),
             Err(source) => Err(RecordError::Write { path, source }),
         }
     }
@@ -256,21 +278,32 @@ impl Table {
         }
         self.rows = 0;
         if let Err(error) = write_group(writer, &mut self.columns) {
-            self.failure = Some(into_io(error));
-            self.writer = None;
-            self.columns.clear();
+            self.fail(into_io(error));
         }
     }
 
-    fn finish(mut self) -> Result<(), RecordError> {
+    /// Keeps the first failure, and leaves the disk to others.
+    fn fail(&mut self, error: io::Error) {
+        self.writer = None;
+        self.columns.clear();
+        let _ = fs::remove_file(&self.temporary);
+        self.failure.get_or_insert(error);
+    }
+
+    fn seal(&mut self) {
         self.flush();
-        let closed = match (self.writer.take(), self.failure.take()) {
-            (_, Some(failure)) => Err(failure),
-            (Some(writer), None) => writer.into_inner().map_err(into_io).and_then(|file| file.sync_all()),
-            (None, None) => Ok(()),
-        };
-        let renamed = closed.and_then(|()| fs::rename(&self.temporary, &self.path));
-        renamed.map_err(|source| RecordError::Write { path: self.path.clone(), source })
+        if let Some(writer) = self.writer.take()
+            && let Err(error) = writer.into_inner().map_err(into_io).and_then(|file| file.sync_all())
+        {
+            self.fail(error);
+        }
+    }
+
+    fn finish(mut self, folder: &Folder) -> Result<(), RecordError> {
+        self.seal();
+        let path = folder.path().join(self.name);
+        let renamed = self.failure.take().map_or_else(|| fs::rename(&self.temporary, &path), Err);
+        renamed.map_err(|source| RecordError::Write { path, source })
     }
 }
 

@@ -1,7 +1,9 @@
-//! What is embedded in a report: the result, cut down to what a screen can show and a mail can carry.
+//! The data embedded in a report: the result, reduced to what a screen can show and an e-mail can
+//! carry.
 
 use super::thin::{Buckets, round, thin_cdf};
 use super::{Cdf, ReportInput};
+use crate::metrics::{self, Descriptions};
 use goodqueue_sim::{Series, SeriesColumn};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -12,11 +14,11 @@ const SCHEMA: &str = "goodqueue.report/1";
 const LINK_LINE_POINTS: usize = 1_600;
 /// Most points of all lines of flows together.
 const FLOW_POINTS: usize = 180_000;
-/// Fewest points of a flow's line: below this a line says nothing, so there are fewer lines instead.
+/// Least number of points of a flow's line; below this there are fewer lines instead.
 const FLOW_LINE_POINTS_MIN: usize = 200;
 /// Most points of a distribution.
 const CDF_POINTS: usize = 600;
-/// Most flows of one point whose goodput is kept one by one.
+/// Most flows of one point whose goodput is stored individually.
 const FLOWS: usize = 4_096;
 
 /// The embedded data.
@@ -29,13 +31,15 @@ pub(super) struct ReportData<'a> {
     scenario_toml: &'a str,
     command_line: Option<&'a str>,
     provenance: &'a [(String, String)],
-    /// As text, since a browser's numbers end at 2^53.
+    /// As a string, since numbers in browsers are exact only up to 2^53.
     seed: String,
-    /// What the compared kinds of queue are.
+    /// Descriptions of the compared kinds of queue.
     kinds: Vec<KindData<'a>>,
+    /// What the figures of the summary are.
+    metrics: Descriptions,
     main_link: &'a str,
     measured_s: Option<(f64, f64)>,
-    /// What was left out of the page, one sentence each.
+    /// What was omitted from the page, one sentence each.
     notes: Vec<String>,
     /// The summary with rounded numbers and without its flows, which are in `points`.
     summary: Value,
@@ -57,13 +61,13 @@ struct PointData<'a> {
     kind: &'a str,
     flows: FlowTable,
     cdfs: Vec<CdfData<'a>>,
-    /// Of round trips; none without probes.
+    /// Distributions of round trips; none without probes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     rtt_cdfs: Vec<RttCdfData<'a>>,
     series: Vec<SeriesData<'a>>,
 }
 
-/// The flows' goodput as columns, which is a tenth of the size of one object a flow.
+/// Goodput of the flows as columns, a tenth of the size of one object per flow.
 #[derive(Debug, Default, Serialize)]
 struct FlowTable {
     groups: Vec<String>,
@@ -71,7 +75,7 @@ struct FlowTable {
     index: Vec<u64>,
     goodput_bit_s: Vec<Option<f64>>,
     ci95: Vec<Option<f64>>,
-    /// How many there are, kept or not.
+    /// Number of flows, stored or not.
     total: usize,
 }
 
@@ -93,7 +97,7 @@ struct RttCdfData<'a> {
 struct SeriesData<'a> {
     subject: &'a str,
     axis: usize,
-    /// Samples behind each pair of points; 1: every sample is there.
+    /// Samples behind each pair of points; 1 if all samples are stored.
     samples_a_pair: usize,
     columns: Vec<ColumnData<'a>>,
 }
@@ -101,9 +105,9 @@ struct SeriesData<'a> {
 #[derive(Debug, Serialize)]
 struct ColumnData<'a> {
     name: &'a str,
-    /// The lowest and the highest sample of each bucket, or every sample.
+    /// The lowest and the highest sample of each bucket, or all samples.
     values: Vec<Option<f64>>,
-    /// The mean of each bucket, one for each pair of values; empty when every sample is there.
+    /// The mean of each bucket, one per pair of values; empty if all samples are stored.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     means: Vec<Option<f64>>,
 }
@@ -141,6 +145,7 @@ impl<'a> ReportData<'a> {
             provenance: input.provenance,
             seed: input.summary.get("seed").map(Value::to_string).unwrap_or_default(),
             kinds: kinds(input),
+            metrics: metrics::descriptions(),
             main_link: input.main_link,
             measured_s: input.measured_s,
             notes,
@@ -151,7 +156,7 @@ impl<'a> ReportData<'a> {
     }
 }
 
-/// What is known of each kind of queue in the report, in order of appearance.
+/// Descriptions of the kinds of queue in the report, in order of appearance.
 fn kinds<'a>(input: &'a ReportInput<'a>) -> Vec<KindData<'a>> {
     let mut kinds: Vec<KindData<'a>> = Vec::new();
     for name in input.points.iter().flat_map(|point| point.kind.split(':')) {
@@ -163,14 +168,14 @@ fn kinds<'a>(input: &'a ReportInput<'a>) -> Vec<KindData<'a>> {
     kinds
 }
 
-/// Is this series one of a flow, of which there may be very many?
+/// Whether this series belongs to a flow, of which there may be many.
 fn is_flow(series: &Series) -> bool {
     series.subject.starts_with("flow:")
 }
 
-/// How many flows' lines are kept, and how long they may be.
+/// Number of flow lines stored, and their length.
 struct FlowLines {
-    /// Flows a point.
+    /// Flows per point.
     kept: usize,
     largest: usize,
     limit: usize,
@@ -200,7 +205,7 @@ impl FlowLines {
             .then(|| format!("Lines over time are drawn for the first {} of {} flows.", self.kept, self.largest))
     }
 
-    /// The series to keep of one point, each with its longest length.
+    /// The series of one point to store, each with its maximum length.
     fn pick<'s>(&self, series: &'s [Series]) -> impl Iterator<Item = (&'s Series, usize)> {
         let mut flows = 0;
         let (kept, limit) = (self.kept, self.limit);
@@ -214,7 +219,7 @@ impl FlowLines {
     }
 }
 
-/// The different time axes of all series; most series share one.
+/// The distinct time axes of all series; most series share one.
 #[derive(Default)]
 struct Axes(Vec<Vec<Option<f64>>>);
 
@@ -263,7 +268,7 @@ fn round_each(values: &[f64]) -> Vec<Option<f64>> {
     values.iter().map(|&value| round(value)).collect()
 }
 
-/// Takes the list of flows out of each point of the summary and makes a table of it.
+/// Moves the list of flows from each point of the summary into a table.
 fn take_flows(summary: &mut Value, notes: &mut Vec<String>) -> Vec<FlowTable> {
     let Some(points) = summary.get_mut("points").and_then(Value::as_array_mut) else { return Vec::new() };
     let tables: Vec<FlowTable> = points
@@ -287,7 +292,8 @@ fn flow_table(mut flows: Vec<Value>) -> FlowTable {
         let mut position = 0;
         flows.retain(|_| {
             position += 1;
-            // The k-th is kept where the line k x FLOWS / total passes a whole number: evenly spread, exactly FLOWS of them.
+            // Keeps the k-th where k x FLOWS / total passes a whole number: evenly spread, exactly
+            // FLOWS of them.
             position * FLOWS / total > (position - 1) * FLOWS / total
         });
     }
@@ -306,7 +312,7 @@ fn flow_table(mut flows: Vec<Value>) -> FlowTable {
     table
 }
 
-/// Rounds every number that is not whole; whole ones, such as seeds and counts, stay as they are.
+/// Rounds every fractional number; whole numbers, such as seeds and counts, stay exact.
 fn round_all(value: &mut Value) {
     match value {
         Value::Number(number) if number.is_f64() => {

@@ -3,6 +3,7 @@ use super::*;
 use goodqueue_sim::SeriesColumn;
 use goodqueue_units::{Duration, Instant};
 use serde_json::json;
+use std::fs;
 use std::path::PathBuf;
 
 const HOSTILE: &str =
@@ -58,7 +59,7 @@ fn point(number: usize, series: &[Series]) -> ReportPoint<'_> {
     }
 }
 
-/// The data of a page, read back the way a browser does: up to the first `</script`, then parsed as JSON.
+/// The data of a page, parsed as a browser does: up to the first `</script`, then as JSON.
 fn embedded(page: &str) -> Value {
     let start = page.find("id=\"goodqueue-data\"").expect("the data element is there");
     let text = &page[start..];
@@ -77,11 +78,11 @@ fn template_has_each_slot_once_and_fetches_nothing() {
     }
 }
 
-/// The template is generated; what it was generated from must be what lies beside it (`make web` after a change there).
+/// The template is generated and must match its sources (`make web` after a change).
 #[test]
 fn template_is_built_from_the_sources_at_hand() {
     let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web");
-    // A packaged crate comes with the template alone.
+    // A packaged crate contains only the template.
     if !web.is_dir() {
         return;
     }
@@ -94,7 +95,8 @@ fn template_is_built_from_the_sources_at_hand() {
     );
 }
 
-/// 64-bit FNV-1a of each source's path and bytes, in the order of the paths, as `web/build/sources.ts` computes it.
+/// 64-bit FNV-1a of each source's path and bytes, in the order of the paths, as
+/// `web/build/sources.ts` computes it.
 fn sources_hash(web: &Path) -> u64 {
     let mut paths = Vec::new();
     for source in [
@@ -265,7 +267,7 @@ fn thinned_distribution_stays_close_to_the_whole_one() {
     let thin = thin_cdf(&whole, 600);
     assert!(thin.len() < 1_300, "{}", thin.len());
     assert_eq!((thin[0], thin[thin.len() - 1]), (whole[0], whole[whole.len() - 1]));
-    // Drawn as steps, the thinned line is below the whole one by at most one step of height.
+    // Drawn as steps, the reduced line is below the full one by at most one step of height.
     for &(x, quantile) in &whole {
         let below = thin.iter().rev().find(|point| point.0 <= x).unwrap().1;
         assert!((0.0..=0.012).contains(&(quantile - below)), "at {x}: {below} for {quantile}");

@@ -1,20 +1,21 @@
-//! Making long series short without losing their peaks, and numbers short without losing their meaning.
+//! Shortening long series without losing their peaks, and numbers without losing their meaning.
 
-/// `value` with six significant digits, or nothing when it is not finite.
+/// `value` with six significant digits; `None` if it is not finite.
 pub(super) fn round(value: f64) -> Option<f64> {
     if !value.is_finite() {
         return None;
     }
-    // Printing and reading back rounds to the nearest decimal number, which multiplication by powers of ten does not.
+    // Printing and parsing rounds to the nearest decimal number; multiplication by powers of ten
+    // does not.
     Some(format!("{value:.5e}").parse().unwrap_or(value))
 }
 
-/// How samples are grouped: `samples` of them in buckets of `width`, each bucket drawn with two points (one, if the last
-/// bucket holds a single sample).
+/// Groups `samples` samples into buckets of `width`, each drawn with two points (one, if the last
+/// bucket contains a single sample).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Buckets {
     samples: usize,
-    /// Samples a bucket; 0: keep every sample as it is.
+    /// Samples per bucket; 0 to keep every sample.
     width: usize,
 }
 
@@ -42,7 +43,7 @@ impl Buckets {
         values.chunks(self.width).flat_map(|bucket| extremes(bucket).into_iter().take(bucket.len())).collect()
     }
 
-    /// The mean of each bucket's finite samples; nothing when every sample is kept anyway.
+    /// The mean of each bucket's finite samples; empty if every sample is kept.
     pub(super) fn means(self, values: &[f64]) -> Vec<f64> {
         if self.width == 0 {
             return Vec::new();
@@ -50,13 +51,13 @@ impl Buckets {
         values.chunks(self.width).map(mean).collect()
     }
 
-    /// Samples behind one pair of points, 1 when nothing was left out.
+    /// Samples behind one pair of points, 1 if nothing was omitted.
     pub(super) fn samples_a_bucket(self) -> usize {
         self.width.max(1)
     }
 }
 
-/// The smallest and the largest finite value, first the one that came first; not-a-number when there is none.
+/// The smallest and the largest finite value, in order of occurrence; NaN if there is none.
 fn extremes(bucket: &[f64]) -> [f64; 2] {
     let mut finite = bucket.iter().enumerate().filter(|(_, value)| value.is_finite());
     let Some(first) = finite.next() else { return [f64::NAN; 2] };
@@ -72,14 +73,14 @@ fn extremes(bucket: &[f64]) -> [f64; 2] {
     if low.0 <= high.0 { [*low.1, *high.1] } else { [*high.1, *low.1] }
 }
 
-/// The mean of the finite values; not-a-number when there is none.
+/// The mean of the finite values; NaN if there is none.
 fn mean(bucket: &[f64]) -> f64 {
     let finite = bucket.iter().filter(|value| value.is_finite());
     finite.clone().sum::<f64>() / finite.count() as f64
 }
 
-/// `points` thinned to about `limit`, keeping the first and the last and those that are furthest apart in either direction:
-/// a step of at least one part in `limit` of the height, or in `limit` of the decades of width.
+/// `points` reduced to about `limit`, keeping the first, the last, and steps of at least one part
+/// in `limit` of the height, or in `limit` of the decades of width.
 pub(super) fn thin_cdf(points: &[(f64, f64)], limit: usize) -> Vec<(f64, f64)> {
     if points.len() <= limit {
         return points.to_vec();

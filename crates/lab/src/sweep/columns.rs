@@ -1,5 +1,6 @@
-//! A finished point as one Parquet file: figures as rows for queries, and the point of `summary.json` with the fingerprints of its runs in
-//! the metadata, so that nothing is lost between the two.
+//! A finished point as one Parquet file: figures as rows for queries, and the point of
+//! `summary.json` with the fingerprints of its runs in the metadata, so that nothing is lost
+//! between the two. A digest of all bytes shows whether it was damaged.
 
 use crate::plan::Plan;
 use crate::provenance::{COMMIT, VERSION};
@@ -11,11 +12,12 @@ use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Ty
 use parquet::errors::Result as ParquetResult;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
-use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 use serde_json::Value;
-use std::fs::File;
+use sha2::{Digest, Sha256};
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -35,12 +37,12 @@ struct Row<'a> {
 fn rows(summary: &PointSummary) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
     let mut add = |part: &'static str, subject, figures: &'_ Figures| {
-        let row = |(metric, figure): (&'static crate::metrics::Metric, Figure)| Row {
+        let row = |(metric, figure): (&'static crate::metrics::Description, Figure)| Row {
             part,
             subject,
             index: None,
             metric: metric.name,
-            unit: metric.unit,
+            unit: metric.quantity.unit(),
             figure,
         };
         rows.extend(figures.iter().map(row));
@@ -105,7 +107,37 @@ pub fn file(plan: &Plan, sha256: &str, number: usize, summary: &PointSummary, fi
     let mut group = writer.next_row_group()?;
     write(&mut group, number, &summary.set, &swept, &rows)?;
     group.close()?;
-    writer.into_inner()
+    writer.into_inner().map(sealed)
+}
+
+/// Length of the end of a Parquet file: four bytes that count those of the footer before them, and
+/// four letters.
+const END: usize = 8;
+/// Length of a SHA-256.
+const DIGEST: usize = 32;
+
+/// The file with the digest of all its bytes between its columns, which are found by their place
+/// from the beginning, and its footer, which is found from the end. To other readers it is room
+/// that nothing refers to.
+fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    let digest = Sha256::digest(&bytes);
+    let footer = footer_start(&bytes).expect("a Parquet file that was just written ends with its footer");
+    bytes.splice(footer..footer, digest);
+    bytes
+}
+
+/// Whether these are the bytes that [`sealed`] gave.
+fn is_whole(bytes: &[u8]) -> bool {
+    let Some(digest) = footer_start(bytes).and_then(|footer| Some(footer.checked_sub(DIGEST)?..footer)) else { return false };
+    let hash = Sha256::new().chain_update(&bytes[..digest.start]).chain_update(&bytes[digest.end..]).finalize();
+    hash[..] == bytes[digest]
+}
+
+/// Where the footer of a Parquet file begins.
+fn footer_start(bytes: &[u8]) -> Option<usize> {
+    let end = bytes.len().checked_sub(END)?;
+    let length = u32::from_le_bytes(bytes[end..end + 4].try_into().ok()?);
+    end.checked_sub(length as usize)
 }
 
 fn message(swept: &[(String, Kind)]) -> ParquetResult<TypePtr> {
@@ -211,17 +243,16 @@ pub struct PointFile {
 
 /// Reads a file back; `None` when it is not the file of this point of this sweep by this version, or is broken.
 pub fn read(path: &Path, sha256: &str, number: usize) -> Option<PointFile> {
-    read_from(File::open(path).ok()?, sha256, number)
+    read_bytes(fs::read(path).ok()?, sha256, number)
 }
 
 /// As `read`, of a file that is in memory.
 #[must_use]
 pub fn read_bytes(bytes: Vec<u8>, sha256: &str, number: usize) -> Option<PointFile> {
-    read_from(bytes::Bytes::from(bytes), sha256, number)
-}
-
-fn read_from(file: impl ChunkReader + 'static, sha256: &str, number: usize) -> Option<PointFile> {
-    let reader = SerializedFileReader::new(file).ok()?;
+    if !is_whole(&bytes) {
+        return None;
+    }
+    let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).ok()?;
     let facts = reader.metadata().file_metadata().key_value_metadata()?;
     let fact = |name: &str| {
         let found = facts.iter().find(|fact| fact.key.strip_prefix("goodqueue.") == Some(name));

@@ -6,7 +6,7 @@ use super::{PointOutcome, SweepError, columns, facts, file_stem, run_point};
 use crate::error::RecordError;
 use crate::plan::Plan;
 use crate::provenance::Provenance;
-use crate::record::{Folder, write_file, write_one_of_many};
+use crate::record::{Folder, temporary_name, write_file, write_one_of_many};
 use crate::runner::RunReport;
 use crate::summary::Summary;
 use serde_json::Value;
@@ -61,15 +61,19 @@ impl Sweep {
             Ok(theirs) if theirs == ours => {}
             Ok(theirs) => return Err(differs(place, &theirs, &ours)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                folder.write("scenario.toml", scenario_text.as_bytes())?;
+                refuse_others(path, scenario_text)?;
                 folder.write("sweep.json", ours.as_bytes())?;
             }
             Err(error) => return Err(SweepError::Unreadable { path: place, message: error.to_string() }),
+        }
+        if !path.join("scenario.toml").exists() {
+            folder.write("scenario.toml", scenario_text.as_bytes())?;
         }
         for path in [&points, &failed] {
             fs::create_dir_all(path).map_err(|source| RecordError::Unusable { path: path.clone(), source })?;
             remove_unfinished(path)?;
         }
+        refuse_surplus(&points, plan.point_count())?;
         Ok(Self { plan: plan.clone(), sha256: plan.sha256(), folder, points, failed })
     }
 
@@ -163,7 +167,7 @@ impl Sweep {
     /// When it cannot be written.
     pub fn summarize(&self) -> Result<(), SweepError> {
         let path = self.folder.path().join("summary.json");
-        let temporary = self.folder.path().join("summary.json.tmp");
+        let temporary = temporary_name(&path);
         let written = self.write_summary(&temporary).and_then(|()| fs::rename(&temporary, &path));
         written.map_err(|source| {
             // The first error is the one to report; the file may not even exist.
@@ -173,7 +177,7 @@ impl Sweep {
     }
 
     fn write_summary(&self, path: &Path) -> io::Result<()> {
-        let mut out = BufWriter::new(File::create(path)?);
+        let mut out = BufWriter::new(File::create_new(path)?);
         write_summary(&self.plan, &mut |number| columns::read(&self.point_path(number), &self.sha256, number), &mut out)?;
         out.flush()?;
         out.get_ref().sync_all()
@@ -223,6 +227,39 @@ pub fn differs(path: PathBuf, theirs: &str, ours: &str) -> SweepError {
     let keys = ["schema", "scenario", "version", "commit", "seed", "replications", "points", "scenario_sha256", "swept", "set"];
     let what = keys.into_iter().find(|key| theirs[key] != ours[key]).unwrap_or("text");
     SweepError::Other { path, what, theirs: theirs[what].to_string(), ours: ours[what].to_string() }
+}
+
+/// What only a result of one run at once has, or what would be a file of this sweep with other
+/// content.
+fn refuse_others(folder: &Path, scenario_text: &str) -> Result<(), SweepError> {
+    let of_others = ["summary.json", "run.json", "report.html", "series.parquet", "packets.parquet", "points", "failed"];
+    let foreign = |what: &str| SweepError::Foreign { path: folder.to_owned(), what: what.to_owned() };
+    if let Some(name) = of_others.into_iter().find(|name| folder.join(name).exists()) {
+        return Err(foreign(name));
+    }
+    match fs::read_to_string(folder.join("scenario.toml")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Ok(text) if text == scenario_text => Ok(()),
+        _ => Err(foreign("scenario.toml")),
+    }
+}
+
+/// Whoever reads all files of `points` reads those of no other sweep.
+fn refuse_surplus(points: &Path, count: usize) -> Result<(), SweepError> {
+    let unusable = |source| RecordError::Unusable { path: points.to_owned(), source };
+    for entry in fs::read_dir(points).map_err(unusable)? {
+        let path = entry.map_err(unusable)?.path();
+        if path.extension().is_none_or(|ending| ending != "parquet") {
+            continue;
+        }
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let is_ours = stem.parse::<usize>().is_ok_and(|number| number < count && file_stem(number) == stem);
+        if !is_ours {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            return Err(SweepError::Foreign { path: points.to_owned(), what: name });
+        }
+    }
+    Ok(())
 }
 
 /// Removes what a sweep that was killed left half written.

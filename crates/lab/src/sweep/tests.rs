@@ -84,13 +84,19 @@ fn a_sweep_that_was_stopped_or_damaged_ends_with_the_same_bytes() {
     for number in [0, 2] {
         sweep.keep(number, &run_point(&plan, &plan.sha256(), number, &AtomicBool::new(false))).unwrap();
     }
-    // One file cut short, one of another point, one half written, one that is no file of ours at all.
+    // One file cut short, one of another point, one half written, one that is no file of ours at
+    // all, one with a flipped bit.
     let point = |number: usize| sweep.point_path(number);
+    let mut flipped = fs::read(point(2)).unwrap();
+    let middle = flipped.len() / 2;
+    flipped[middle] ^= 1;
+    fs::write(point(2), flipped).unwrap();
     let bytes = fs::read(point(0)).unwrap();
     fs::write(point(0), &bytes[..bytes.len() / 2]).unwrap();
     fs::write(point(4), &bytes).unwrap();
     fs::write(point(5), "no parquet").unwrap();
     fs::write(point(3).with_extension("parquet.tmp"), "half").unwrap();
+    drop(sweep);
     assert!(run(&plan, broken.path(), 2).is_complete());
     assert_eq!(files(broken.path()), files(whole.path()));
 }
@@ -132,6 +138,42 @@ fn another_sweep_is_not_written_over() {
     assert!(error.ends_with("sweep.json: cannot be read: it is not what a sweep writes"), "{error}");
 }
 
+#[test]
+fn every_bit_of_a_point_file_counts() {
+    let plan = plan(GRID);
+    let PointOutcome::Finished(bytes) = run_point(&plan, &plan.sha256(), 0, &AtomicBool::new(false)) else { panic!("it runs") };
+    assert!(read_bytes(bytes.clone(), &plan.sha256(), 0).is_some());
+    for place in 0..bytes.len() {
+        let mut flipped = bytes.clone();
+        flipped[place] ^= 1 << (place % 8);
+        assert!(read_bytes(flipped, &plan.sha256(), 0).is_none(), "byte {place} of {}", bytes.len());
+    }
+}
+
+#[test]
+fn a_folder_with_something_else_is_refused() {
+    let plan = plan(GRID);
+    let refused = |folder: &Path| Sweep::open(&plan, plan.source_text(), folder).err().unwrap().to_string();
+    for name in ["summary.json", "run.json", "scenario.toml"] {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(name), "{}").unwrap();
+        let error = refused(folder.path());
+        assert!(
+            error.ends_with(&format!("holds {name}, which is not of this sweep: use another folder, or remove it")),
+            "{error}"
+        );
+    }
+    let folder = tempfile::tempdir().unwrap();
+    run(&plan, folder.path(), 2);
+    fs::copy(folder.path().join("points/000000.parquet"), folder.path().join("points/000006.parquet")).unwrap();
+    assert!(refused(folder.path()).contains("points: holds 000006.parquet"));
+    fs::remove_file(folder.path().join("points/000006.parquet")).unwrap();
+    // A sweep that was killed before it had written its scenario.
+    fs::remove_file(folder.path().join("scenario.toml")).unwrap();
+    run(&plan, folder.path(), 2);
+    assert_eq!(fs::read_to_string(folder.path().join("scenario.toml")).unwrap(), plan.source_text());
+}
+
 #[cfg(unix)]
 #[test]
 fn a_point_that_cannot_be_written_ends_the_sweep_and_keeps_what_is_there() {
@@ -143,6 +185,7 @@ fn a_point_that_cannot_be_written_ends_the_sweep_and_keeps_what_is_there() {
     assert!(error.contains("000003.parquet: cannot be written"), "{error}");
     assert!(sweep.point_path(2).is_file());
     fs::remove_dir(sweep.point_path(3)).unwrap();
+    drop(sweep);
     assert!(run(&plan, folder.path(), 1).is_complete());
     assert_eq!(fs::read_to_string(folder.path().join("summary.json")).unwrap(), at_once(&plan));
 }

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-fn parse(text: &str) -> Result<OpportunityTrace, TraceError> {
+fn parse(text: &str) -> Result<Opportunities, TraceError> {
     read("link.down", text.as_bytes())
 }
 
@@ -12,14 +12,14 @@ fn at(ms: u64, packets: u64) -> (Duration, Bytes) {
 #[test]
 fn lines_with_the_same_time_add_up() {
     let trace = parse("3\n5\n5\n5\n8\n").expect("good");
-    assert_eq!(trace.opportunities, [at(3, 1), at(5, 3), at(8, 1)]);
-    assert_eq!(trace.period, Duration::ms(8));
+    assert_eq!(trace.all(), [at(3, 1), at(5, 3), at(8, 1)]);
+    assert_eq!(trace.period(), Duration::ms(8));
 }
 
 #[test]
 fn what_stands_at_zero_belongs_to_the_end() {
     let trace = parse("0\n0\n4\n").expect("good");
-    assert_eq!(trace.opportunities, [at(4, 3)]);
+    assert_eq!(trace.all(), [at(4, 3)]);
 }
 
 #[test]
@@ -39,7 +39,9 @@ fn an_error_names_the_line() {
 
 #[test]
 fn a_day_is_the_longest_recording() {
-    assert!(parse("86400000\n").is_ok());
+    assert!(parse(&"86400000\n".repeat(8)).is_ok());
+    let slow = parse("86400000\n").expect_err("less than a bit per second").to_string();
+    assert!(slow.contains("bits in 86400 s: allowed from 1 bit/s on average"), "{slow}");
     assert!(parse("86400001\n").is_err());
 }
 
@@ -55,10 +57,10 @@ proptest! {
         prop_assume!(times.last() > Some(&0));
         let text: String = times.iter().map(|ms| format!("{ms}\n")).collect();
         let trace = parse(&text).expect("good");
-        let total: Bytes = trace.opportunities.iter().map(|o| o.1).sum();
+        let total: Bytes = trace.all().iter().map(|o| o.1).sum();
         prop_assert_eq!(total, Bytes::new(1500 * times.len() as u64));
-        prop_assert!(trace.opportunities.windows(2).all(|pair| pair[0].0 < pair[1].0));
-        prop_assert!(trace.opportunities[0].0 > Duration::ZERO);
-        prop_assert_eq!(trace.opportunities.last().map(|o| o.0), Some(trace.period));
+        prop_assert!(trace.all().windows(2).all(|pair| pair[0].0 < pair[1].0));
+        prop_assert!(trace.all()[0].0 > Duration::ZERO);
+        prop_assert_eq!(trace.all().last().map(|o| o.0), Some(trace.period()));
     }
 }

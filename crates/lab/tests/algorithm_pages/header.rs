@@ -18,7 +18,7 @@ pub struct Header {
 }
 
 /// The names a header's sections have, in their order.
-pub const SECTIONS: [&str; 6] = ["Signal", "Law", "Parameters", "Departures", "Limits", "Source"];
+pub const SECTIONS: [&str; 6] = ["Signal", "Law", "Parameters", "Deviations", "Limits", "Source"];
 
 /// The header of the file that describes `kind`.
 pub fn of(kind: &str) -> Header {

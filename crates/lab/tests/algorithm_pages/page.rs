@@ -3,7 +3,7 @@
 use super::header::{self, SECTIONS};
 use super::picture;
 use goodqueue_aqm::sched;
-use goodqueue_aqm::spec::{KindSpec, ParamSpec};
+use goodqueue_aqm::spec::{Family, KindSpec, Param};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,11 @@ pub fn of(spec: &KindSpec, folder: &Path) -> String {
     let _ = writeln!(page, "{}: {}\n", header.name, header.sentence);
     let _ = writeln!(page, "![Queue delay, signals and state of {0} on a changing link]({0}.svg)\n", spec.kind);
     let _ = writeln!(page, "{}\n", picture::caption(spec));
-    let ecn = if spec.marks { "can mark ECN-capable packets (`ecn = true`)" } else { "drops only, ECN or not" };
+    let ecn = match (spec.marks.is_possible(), own_ecn(spec)) {
+        (true, Some(_)) => "marks ECN-capable packets (`ecn` is on by default)",
+        (true, None) => "can mark ECN-capable packets (`ecn = true`)",
+        (false, _) => "only drops, even packets that are ECN-capable",
+    };
     let _ = writeln!(page, "In short: {}; {ecn}. From: {}.\n", spec.signal, spec.source);
     for name in SECTIONS {
         let text = header.sections.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str());
@@ -24,7 +28,8 @@ pub fn of(spec: &KindSpec, folder: &Path) -> String {
             ("Parameters", text) => parameters(&mut page, spec, text),
             (_, None) => {}
             (_, Some(text)) => {
-                let _ = writeln!(page, "## {name}\n\n{}\n", capitalised(text));
+                let title = if name == "Deviations" { "Deviations from the source" } else { name };
+                let _ = writeln!(page, "## {title}\n\n{}\n", capitalised(text));
             }
         }
     }
@@ -41,21 +46,30 @@ pub fn of(spec: &KindSpec, folder: &Path) -> String {
 
 fn parameters(page: &mut String, spec: &KindSpec, text: Option<&str>) {
     page.push_str("## Parameters\n\n");
-    if spec.params.is_empty() {
-        page.push_str("None of its own.\n\n");
-    } else {
+    if !spec.params.is_empty() {
         page.push_str("| name | meaning | unit | default | range | source |\n|---|---|---|---|---|---|\n");
         spec.params.iter().for_each(|param| row(page, param));
         page.push('\n');
     }
-    page.push_str("Every queue also has `limit` (the link's buffer by default) and `ecn` (off by default).\n\n");
-    // A header that only points at the table says nothing here.
-    if let Some(text) = text.filter(|text| !text.starts_with("see `") || text.contains(';')) {
+    page.push_str(match (spec.params.is_empty(), own_ecn(spec)) {
+        (true, _) => "No parameters of its own. Like every queue it has `limit` (default: the buffer of the link) and `ecn` (default: off).",
+        (false, None) => "Like every queue it also has `limit` (default: the buffer of the link) and `ecn` (default: off).",
+        (false, Some(_)) => "Like every queue it also has `limit` (default: the buffer of the link).",
+    });
+    page.push_str("\n\n");
+    // The table has replaced what a header says by pointing at it.
+    let text = text.map(|text| text.strip_prefix("see `KINDS`.").unwrap_or(text).trim_start());
+    if let Some(text) = text.filter(|text| !text.is_empty()) {
         let _ = writeln!(page, "{}\n", capitalised(text));
     }
 }
 
-fn row(page: &mut String, param: &ParamSpec) {
+/// The parameter `ecn` of a kind that marks by default.
+fn own_ecn(spec: &KindSpec) -> Option<&'static Param> {
+    spec.params.iter().find(|param| param.name == "ecn" && param.default_text() == "true")
+}
+
+fn row(page: &mut String, param: &Param) {
     let range = param.range_text().map_or_else(String::new, |[low, high]| format!("{low} to {high}"));
     let cells = [&param.doc.to_owned(), &param.unit.to_string(), &param.default_text(), &range, &param.source.to_owned()];
     let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
@@ -66,17 +80,46 @@ fn row(page: &mut String, param: &ParamSpec) {
 pub fn index() -> String {
     let mut page = "# Queue algorithms\n\n\
         <!-- Made by crates/lab/tests/algorithm_pages.rs: `make docs` writes it again. -->\n\n\
-        A page each, made from the code: what it measures, its law, its parameters, where it departs from its source, its limits, a picture of\n\
-        it on a link that changes, and notes on its use. `gq list aqm` prints the parameters; `docs/conformance.md` says what each is\n\
-        held to, `docs/cost.md` what it costs a packet, `docs/adding-an-algorithm.md` how to add one.\n\n\
-        | kind | | signal | marks | source |\n|---|---|---|---|---|\n"
+        One page per algorithm, generated from the code: the measured signal, the law, the parameters, deviations from the source, limits, a\n\
+        picture of its behaviour on a link whose rate changes, and notes on its use. `gq list aqm` prints the parameters.\n\
+        [conformance.md](../conformance.md) lists the evidence for each algorithm, [cost.md](../cost.md) its cost per packet, and\n\
+        [adding-an-algorithm.md](../adding-an-algorithm.md) explains how to add one.\n"
         .to_owned();
-    for spec in sched::kinds() {
-        let marks = if spec.marks { "yes" } else { "" };
-        let _ =
-            writeln!(page, "| [`{0}`]({0}.md) | {1} | {2} | {marks} | {3} |", spec.kind, spec.summary, spec.signal, spec.source);
+    for family in Family::ALL {
+        let mut kinds = sched::kinds().filter(|spec| spec.family == family).peekable();
+        if kinds.peek().is_none() {
+            continue;
+        }
+        let _ = writeln!(page, "\n## {}\n\n| kind | | signal | marks | source |\n|---|---|---|---|---|", title(family));
+        for spec in kinds {
+            let marks = if spec.marks.is_possible() { "yes" } else { "" };
+            let _ = writeln!(
+                page,
+                "| [`{0}`]({0}.md) | {1} | {2} | {marks} | {3} |",
+                spec.kind, spec.summary, spec.signal, spec.source
+            );
+        }
     }
     page
+}
+
+/// Heading of a family in the list of pages.
+const fn title(family: Family) -> &'static str {
+    match family {
+        Family::TailDrop => "Without an algorithm",
+        Family::Red => "RED and its descendants",
+        Family::Blue => "BLUE and its descendants",
+        Family::Pi => "Proportional-integral controllers",
+        Family::CoDel => "CoDel and its descendants",
+        Family::Threshold => "Thresholds",
+        Family::Policing => "Congestion policing",
+        Family::VirtualQueue => "Virtual queues and prices",
+        Family::FlowQueueing => "Flow queueing",
+        Family::DualQueue => "Dual queues",
+        Family::Classes => "Classes of service",
+        Family::Wrapper => "Around another queue",
+        Family::Own => "Own algorithms",
+    }
 }
 
 fn capitalised(text: &str) -> String {

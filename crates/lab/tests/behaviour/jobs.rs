@@ -97,7 +97,7 @@ fn bounds_hold_beside_shares() {
     assert!((delay(run, 0) / delay(run, 1) / 2.0 - 1.0).abs() < 0.1, "{shown}");
 }
 
-/// Koo, Ahn and Chung §4.2: losses are avoided, at the price of utilisation.
+/// Koo, Ahn and Chung §4.2: losses are avoided, at the price of utilization.
 #[test]
 fn the_projection_avoids_losses_of_senders_that_heed_marks() {
     let runs = run(r#"

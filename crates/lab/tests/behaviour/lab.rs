@@ -1,7 +1,7 @@
 //! From a scenario's text to figures of each of its points, and to a table of some.
 
 use goodqueue_lab::build;
-use goodqueue_lab::metrics::{GROUP_METRICS, RunFigures};
+use goodqueue_lab::metrics::RunFigures;
 use goodqueue_lab::plan::{Plan, Point};
 use goodqueue_lab::statistics::jain;
 use goodqueue_sim::{Continue, Recording, Series, World};
@@ -57,8 +57,7 @@ impl Run {
     /// A figure of group `number`.
     #[track_caller]
     pub fn group(&self, number: usize, metric: &str) -> f64 {
-        let place = GROUP_METRICS.iter().position(|known| known.name == metric).unwrap_or_else(|| panic!("no {metric}"));
-        self.figures.groups[number].values[place].unwrap_or_else(|| panic!("{metric} undefined at {}", self.label))
+        self.figures.groups[number].value(metric).unwrap_or_else(|| panic!("no {metric} at {}", self.label))
     }
 
     /// Data delivered to group `number`, in bit/s.
@@ -68,7 +67,7 @@ impl Run {
 
     /// Jain's index of the flows' goodputs.
     pub fn fairness(&self) -> f64 {
-        self.figures.jain_goodput.expect("flows")
+        self.figures.jain[0].expect("flows")
     }
 
     /// Goodputs of the flows of group `number`, in bit/s.

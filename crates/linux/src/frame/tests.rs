@@ -1,6 +1,6 @@
 use super::*;
 
-/// A frame with these flags, numbers, options and so much data.
+/// A frame with these flags, numbers and options, and `payload` data bytes.
 fn frame(flags: u8, sequence: u32, acknowledgement: u32, options: &[u8], payload: usize) -> Vec<u8> {
     assert!(options.len().is_multiple_of(4));
     let ip_len = 40 + options.len() + payload;
@@ -25,7 +25,7 @@ fn frame(flags: u8, sequence: u32, acknowledgement: u32, options: &[u8], payload
     bytes
 }
 
-/// The internet checksum (RFC 1071); of a header with its own checksum it is zero.
+/// Internet checksum (RFC 1071); zero for a header that includes its checksum.
 fn checksum(header: &[u8]) -> u16 {
     let mut sum: u32 = header.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1])).sum();
     while sum > 0xFFFF {

@@ -1,4 +1,4 @@
-//! Guests and host take strict turns, so they are fastest on one processor.
+//! Pins a run to one processor: guests and host take strict turns, so they are fastest there.
 
 use crate::sys::child;
 use std::collections::BTreeSet;
@@ -8,23 +8,26 @@ use std::sync::{Mutex, PoisonError};
 
 static CLAIMED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
 
-/// This thread, and the guests it starts, on a processor that no other run of this process has, and of no other process either while there are enough of them;
-/// given back when dropped.
+/// Pins this thread, and the guests that it starts, to a processor that no other run of this
+/// process uses, and no other process either while there are enough processors. Released when
+/// dropped.
 pub(super) struct Claim {
     processor: usize,
     before: Vec<usize>,
-    /// Says to other processes that the processor is taken; the kernel removes it however this process ends.
+    /// Marks the processor as taken for other processes; the kernel removes the mark however this
+    /// process ends.
     _sign: Option<UnixDatagram>,
 }
 
 impl Claim {
-    /// `None` when all are taken or the kernel does not let threads choose: slower, and no other harm.
+    /// `None` when all are taken or the kernel forbids pinning: the run is slower then, with no
+    /// other effect.
     pub(super) fn take() -> Option<Self> {
         let before = child::processors().ok()?;
         let mut claimed = CLAIMED.lock().unwrap_or_else(PoisonError::into_inner);
         let free: Vec<usize> = before.iter().copied().filter(|processor| !claimed.contains(processor)).collect();
         let signed = free.iter().find_map(|&processor| Some((processor, Some(sign(processor)?))));
-        // With more processes than processors they share them evenly.
+        // With more processes than processors, distribute them evenly.
         let shared = || Some((*free.get(std::process::id() as usize % free.len().max(1))?, None));
         let (processor, sign) = signed.or_else(shared)?;
         child::stay_on(&[processor]).ok()?;
@@ -33,7 +36,7 @@ impl Claim {
     }
 }
 
-/// A socket whose name, in no folder, only one process can have.
+/// A socket with an abstract name, which only one process can bind.
 fn sign(processor: usize) -> Option<UnixDatagram> {
     let name = SocketAddr::from_abstract_name(format!("goodqueue-processor-{processor}")).ok()?;
     UnixDatagram::bind_addr(&name).ok()
@@ -52,7 +55,7 @@ mod tests {
 
     #[test]
     fn one_process_signs_for_a_processor() {
-        // A processor that no machine has.
+        // A processor number that no machine has.
         let number = 1_000_000 + std::process::id() as usize;
         let held = sign(number);
         assert!(held.is_some());

@@ -1,4 +1,4 @@
-//! Programs of somebody else's inside the guests: a server at the source, a client at the sink.
+//! User programs inside the guests: a server at the source, a client at the sink.
 
 use crate::job::{Job, ProgramJob, Role};
 use crate::report::Line;
@@ -7,48 +7,49 @@ use goodqueue_tcp::{Flags, ReceiverConfig, Segment, SenderConfig};
 use goodqueue_units::{Bytes, Class, Duration, Instant};
 use std::collections::BTreeMap;
 
-/// Flows that queues see of programs: conversations beyond this number share them.
+/// Number of flows by which queues distinguish conversations of programs; further conversations
+/// share them.
 pub(super) const FLOWS: usize = 64;
-/// The group they belong to.
+/// The group of these flows.
 const GROUP: &str = "programs";
 
-/// What programs say while they run.
+/// Events of running programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Said<'a> {
-    /// The server has written this.
+    /// Output of the server.
     Server(&'a [u8]),
-    /// The client has.
+    /// Output of the client.
     Client(&'a [u8]),
-    /// The server has ended with this code.
+    /// The server exited with this code.
     ServerExit(i32),
-    /// The client has, at about this time; the run is over.
+    /// The client exited with this code at about this time; the run is over.
     ClientExit(i32, Instant),
 }
 
-/// What is run.
+/// The programs to run.
 pub struct Programs<'a> {
-    /// The server's command, for the shell; it starts with the world.
+    /// Command of the server, for the shell; it starts with the world.
     pub server: String,
-    /// The client's.
+    /// Command of the client.
     pub client: String,
-    /// When the client starts.
+    /// Start of the client.
     pub start: Duration,
-    /// Both are started here.
+    /// Working directory of both.
     pub folder: String,
-    /// The kernel's name of the congestion control that they have when they choose none.
+    /// The kernel's name of the default congestion control.
     pub control: String,
-    /// Told what they say.
+    /// Receives their events.
     pub told: &'a mut dyn FnMut(Said<'_>),
     /// Links from the server to the client, and back.
     pub forward: Vec<u32>,
-    /// See `forward`.
+    /// Links from the client to the server.
     pub reverse: Vec<u32>,
     conversations: BTreeMap<(u8, u16, u16), usize>,
     over: bool,
 }
 
 impl<'a> Programs<'a> {
-    /// Two commands.
+    /// Creates the two programs.
     pub fn new(server: String, client: String, told: &'a mut dyn FnMut(Said<'_>)) -> Self {
         Self {
             server,
@@ -64,7 +65,7 @@ impl<'a> Programs<'a> {
         }
     }
 
-    /// The world with flows for them. No end of ours opens these.
+    /// Adds flows for the programs to a world. None of our own ends uses these.
     pub(super) fn joined(&self, spec: &WorldSpec) -> WorldSpec {
         let mut spec = spec.clone();
         let group = spec.groups.len() as u32;
@@ -75,7 +76,7 @@ impl<'a> Programs<'a> {
             index,
             forward: self.forward.clone(),
             reverse: self.reverse.clone(),
-            // The source sends nothing of its own on them.
+            // The source of the world sends nothing on them.
             start: end + Duration::secs(1),
             stop: None,
             class: Class::DEFAULT,
@@ -98,7 +99,7 @@ impl<'a> Programs<'a> {
         }
     }
 
-    /// The flow of a packet, of theirs: both directions of a conversation have the same.
+    /// Flow of a packet of a program: both directions of a conversation have the same.
     pub(super) fn flow(&mut self, forward: bool, (protocol, from, to): (u8, u16, u16)) -> usize {
         let key = if forward { (protocol, from, to) } else { (protocol, to, from) };
         let next = self.conversations.len() % FLOWS;
@@ -126,7 +127,7 @@ impl<'a> Programs<'a> {
     }
 }
 
-/// What the world is told of a packet that is not of TCP: no data that would have to be acknowledged.
+/// The segment for a packet that is not TCP: no data that requires an acknowledgement.
 pub(super) fn segment(forward: bool) -> Segment {
     let flags = if forward { Flags::default() } else { Flags::ACK };
     Segment { flags, ..Segment::default() }

@@ -223,7 +223,8 @@ impl States {
     pub(super) fn add_to(self, mut outcome: Outcome, origin: &[u32]) -> Outcome {
         for (place, (number, _)) in self.flows.iter().enumerate() {
             if let Some(flow) = origin.get(*number as usize).and_then(|origin| outcome.flows.get_mut(*origin as usize)) {
-                flow.timeouts += self.until[place].timeouts.saturating_sub(self.from[place].timeouts);
+                let own = self.until[place].timeouts.saturating_sub(self.from[place].timeouts);
+                flow.timeouts = Some(flow.timeouts.unwrap_or(0) + own);
             }
         }
         outcome.series.extend(self.sampled.into_iter().flatten());

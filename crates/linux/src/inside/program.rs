@@ -1,4 +1,4 @@
-//! A program of somebody else's, run beside what the job asks for.
+//! A user program that runs in addition to the job.
 
 use super::{Reports, SINK, SOURCE, named};
 use crate::job::ProgramJob;
@@ -11,10 +11,11 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-/// Prepares what programs expect of a machine and starts a thread that runs this one when its time has come.
+/// Prepares the environment that programs expect and starts a thread that runs the program at its
+/// start time.
 pub(super) fn start(program: ProgramJob, epoch: u64) -> io::Result<()> {
     network::mount(c"tmpfs", c"/run").map_err(|error| named("/run", &error))?;
-    // Names for both ends, over the list of the host's.
+    // Host names for both ends, mounted over the host's list.
     let hosts = format!("127.0.0.1 localhost\n{} server\n{} client\n", SOURCE.address, SINK.address);
     std::fs::write("/run/hosts", hosts)?;
     network::mount_over(c"/run/hosts", c"/etc/hosts").map_err(|error| named("/etc/hosts", &error))?;
@@ -25,7 +26,7 @@ pub(super) fn start(program: ProgramJob, epoch: u64) -> io::Result<()> {
     let mut reports = Reports { terminal: File::options().write(true).open("/dev/ttyS0")? };
     std::thread::Builder::new().name("program".to_owned()).spawn(move || {
         let code = run(&program, epoch, output);
-        // Where there is nobody to hear it, the host has ended all of this.
+        // If nobody receives the report, the host has already ended the run.
         let _ = reports.say(&[code.map_or_else(|error| Line::Error(named(&program.command, &error).to_string()), Line::Exit)]);
     })?;
     Ok(())

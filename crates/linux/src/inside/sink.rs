@@ -1,4 +1,4 @@
-//! Receives and throws away.
+//! The sink: receives data and discards it.
 
 use super::{Reports, named};
 use crate::job::{FIRST_SERVICE, Job};
@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::thread::Builder;
 
-/// What a thread that only waits needs.
+/// Stack size of a thread that only waits.
 const STACK: usize = 1 << 16;
 
 pub(super) fn run(job: &Job, reports: &mut Reports) -> io::Result<()> {
@@ -16,7 +16,7 @@ pub(super) fn run(job: &Job, reports: &mut Reports) -> io::Result<()> {
     let mut listeners = Vec::new();
     for (place, flow) in job.services().0.into_iter().enumerate() {
         let socket = network::tcp_socket()?;
-        // Some controls need their own kind of answers.
+        // Some controls need their own kind of feedback.
         network::set_bytes(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, flow.control.as_bytes())
             .map_err(|error| named(&flow.control, &error))?;
         network::set_number(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_MAXSEG, flow.mss as i32)?;
@@ -37,7 +37,8 @@ pub(super) fn run(job: &Job, reports: &mut Reports) -> io::Result<()> {
                 reports.say(&[Line::Done])?;
             } else if let Some(listener) = listeners.get(*token as usize) {
                 while let Some(socket) = network::accept(listener.as_fd())? {
-                    // A thread that waits inside the kernel costs least: to leave it and come back takes longer there than a packet does.
+                    // A thread that waits inside the kernel costs least: a system call costs more
+                    // here than processing a packet.
                     Builder::new().stack_size(STACK).spawn(move || network::discard(socket.as_fd()))?;
                 }
             }

@@ -1,4 +1,4 @@
-//! Sends on every flow as its job says, and reads what the kernel thinks of it.
+//! The source: sends on every flow as its job says, and reads the kernel's view of it.
 
 use super::{Reports, SINK, named};
 use crate::job::{FIRST_PORT, FlowJob, Job};
@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-/// Written at once.
+/// Bytes per write.
 const PART: usize = 1 << 16;
 
-/// What happens at a time; of two things at the same time the one that is named first here comes first.
+/// Events in time order; simultaneous events are ordered as declared here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     Start(usize),
@@ -21,12 +21,12 @@ enum Event {
     Until,
 }
 
-/// A connection and what is left to send on it.
+/// A connection and the data left to send.
 struct Flow<'a> {
     job: &'a FlowJob,
-    /// Of the sink.
+    /// Port of the sink.
     port: u16,
-    /// What was last known of a connection that is over.
+    /// Last known state of a closed connection.
     last: Option<ConnectionState>,
     socket: Option<OwnedFd>,
     left: Option<u64>,
@@ -46,7 +46,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Sends until the socket is full or there is nothing left.
+    /// Sends until the socket is full or no data is left.
     fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Some(socket) = self.socket.as_ref().filter(|_| !self.stopped) else { return Ok(()) };
         loop {
@@ -60,7 +60,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Lets go of a connection that both ends have closed.
+    /// Releases a connection that both ends have closed.
     fn let_go(&mut self) {
         if let Some(socket) = self.socket.as_ref().filter(|socket| self.stopped && network::is_closed(socket.as_fd())) {
             self.last = network::state(socket.as_fd()).ok();
@@ -74,17 +74,17 @@ impl Flow<'_> {
 
     fn stop(&mut self) -> io::Result<()> {
         self.stopped = true;
-        // One that is not connected yet has nothing to finish.
+        // A connection that is not established yet has nothing to finish.
         self.socket.as_ref().map_or(Ok(()), |socket| network::finish(socket.as_fd()).or(Ok(())))
     }
 }
 
-/// Lines about the connections that there are or were.
+/// Report lines for present and past connections.
 fn states(flows: &[Flow<'_>], line: impl Fn(u32, ConnectionState) -> Line) -> Vec<Line> {
     flows.iter().enumerate().filter_map(|(number, flow)| Some(line(number as u32, flow.state()?))).collect()
 }
 
-/// Lines about the connections that are watched, also before there are any.
+/// Report lines for sampled flows, including those not connected yet.
 fn samples(flows: &[Flow<'_>], at: u64) -> Vec<Line> {
     let watched = flows.iter().enumerate().filter(|(_, flow)| flow.job.watched);
     watched.map(|(number, flow)| Line::Sample(at, number as u32, flow.state().unwrap_or_default())).collect()
@@ -111,7 +111,7 @@ pub(super) fn run(job: &Job, reports: &mut Reports) -> io::Result<()> {
         let mut due = false;
         for token in &tokens {
             match flows.get_mut(*token as usize) {
-                // A flow that breaks has ended; its figures say so.
+                // A flow with an error has ended, as its figures show.
                 Some(flow) => {
                     flow.stopped |= flow.send(&bytes).is_err();
                     flow.let_go();
@@ -139,7 +139,7 @@ pub(super) fn run(job: &Job, reports: &mut Reports) -> io::Result<()> {
             }
         }
     }
-    // Nothing more happens; the host ends this.
+    // The job is done; the host ends the guest.
     loop {
         poller.wait(&mut tokens)?;
     }

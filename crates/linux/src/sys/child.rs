@@ -59,14 +59,23 @@ unsafe fn start_keeper(pipe: libc::c_int) -> io::Result<()> {
         let between = checked(libc::fork())?;
         if between > 0 {
             let mut status = 0;
-            return checked(libc::waitpid(between, &raw mut status, 0)).map(|_| ());
+            checked(libc::waitpid(between, &raw mut status, 0))?;
+            let made = libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0;
+            return if made { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::EAGAIN)) };
         }
         // The kernel that comes must have no children that it does not know.
-        if libc::fork() != 0 {
-            libc::_exit(0);
+        match libc::fork() {
+            0 => {}
+            keeper => libc::_exit(libc::c_int::from(keeper < 0)),
         }
         libc::dup2(pipe, 0);
-        libc::syscall(libc::SYS_close_range, 1, libc::c_uint::MAX, 0);
+        // Its own end of the pipe among them: the keeper would wait for itself.
+        if libc::syscall(libc::SYS_close_range, 1, libc::c_uint::MAX, 0) != 0 {
+            // Kernels before 5.9.
+            for number in 1..libc::sysconf(libc::_SC_OPEN_MAX).clamp(1024, 1 << 20) as libc::c_int {
+                libc::close(number);
+            }
+        }
         let mut byte = 0_u8;
         while libc::read(0, (&raw mut byte).cast(), 1) != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EINTR) {}
         libc::kill(-group, libc::SIGKILL);

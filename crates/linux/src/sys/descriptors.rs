@@ -80,7 +80,7 @@ pub fn send(socket: &UnixStream, bytes: &[u8], descriptors: &[RawFd]) -> io::Res
 /// Receives up to `bytes.len()` bytes, and descriptors that come with them: how many bytes, and these.
 ///
 /// # Errors
-/// When the socket has one.
+/// When the socket has one, or more descriptors came than there is room for.
 pub fn receive(socket: &UnixStream, bytes: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
     // SAFETY: both are plain old data for which all zeros are valid.
     let (mut message, mut control): (libc::msghdr, Control) = unsafe { (zeroed(), zeroed()) };
@@ -107,6 +107,9 @@ pub fn receive(socket: &UnixStream, bytes: &mut [u8]) -> io::Result<(usize, Vec<
             }
             header = libc::CMSG_NXTHDR(&raw const message, header);
         }
+    }
+    if message.msg_flags & libc::MSG_CTRUNC != 0 {
+        return Err(io::Error::other(format!("more descriptors came with a message than the {MOST} there is room for")));
     }
     Ok((got, descriptors))
 }

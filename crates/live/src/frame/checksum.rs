@@ -1,4 +1,5 @@
-//! The Internet checksum: brought up to date after a change (RFC 1624), and finished where a sender left it to its network card.
+//! The Internet checksum: brought up to date after a change (RFC 1624), and finished where a sender
+//! left it to its network card.
 
 use super::{IPV4, IPV6, link_end, word};
 use std::ops::Range;
@@ -29,8 +30,9 @@ pub(crate) fn sum(bytes: &[u8]) -> u64 {
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// Finishes the checksum of a TCP or UDP packet whose sender computed that of the pseudo-header only (`CHECKSUM_PARTIAL`).
-/// False when there is no such checksum to be found; the frame is as it was then.
+/// Finishes the checksum of a TCP or UDP packet whose sender computed that of the pseudo-header
+/// only (`CHECKSUM_PARTIAL`). False when there is no such checksum to be found; the frame is as it
+/// was then.
 pub fn finish_partial(frame: &mut [u8]) -> bool {
     let Some(Segment { protocol, start, end, field, .. }) = segment(frame) else { return false };
     // The field holds the sum of the pseudo-header, which adds to that of the segment.
@@ -43,8 +45,8 @@ pub fn finish_partial(frame: &mut [u8]) -> bool {
     true
 }
 
-/// Does a TCP or UDP packet have the sum of its pseudo-header in place of a checksum? Of whole ones one in 65536 looks like that, too, and
-/// [`finish_partial`] leaves it as it is.
+/// True if a TCP or UDP packet has the sum of its pseudo-header in place of a checksum. One in
+/// 65536 complete packets looks like that, too; [`finish_partial`] leaves it as it is.
 #[must_use]
 pub fn looks_partial(frame: &[u8]) -> bool {
     let Some(Segment { protocol, start, end, field, addresses }) = segment(frame) else { return false };
@@ -52,7 +54,7 @@ pub fn looks_partial(frame: &[u8]) -> bool {
     word(frame, field) == Some(fold(pseudo))
 }
 
-/// Where the checksum of a TCP or UDP packet is, and what it is of.
+/// Place of the checksum of a TCP or UDP packet, and the bytes that it covers.
 struct Segment {
     protocol: u8,
     start: usize,
@@ -73,7 +75,8 @@ fn segment(frame: &[u8]) -> Option<Segment> {
     (field + 2 <= end).then_some(Segment { protocol, start, end, field, addresses })
 }
 
-/// Transport protocol of a packet that is no fragment, from where to where its segment lies, and where the addresses are.
+/// Transport protocol of a packet that is no fragment, from where to where its segment lies, and
+/// where the addresses are.
 fn transport(frame: &[u8]) -> Option<(u8, usize, usize, Range<usize>)> {
     let (protocol, at) = link_end(frame).ok()?;
     let first = *frame.get(at)?;

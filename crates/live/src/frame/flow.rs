@@ -3,7 +3,8 @@
 use super::{ETHERNET, IPV4, IPV6, word};
 use goodqueue_aqm::FlowHash;
 
-/// The key of the hash over flows. Unknown to senders, so that none can choose whom to share a queue with.
+/// The key of the hash over flows. Unknown to senders, so that none can choose whom to share a
+/// queue with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowKey(pub u64);
 
@@ -71,8 +72,8 @@ const GENEVE: u16 = 6081;
 const GTP_U: u16 = 2152;
 const ETHERNET_IN: u16 = 0x6558;
 
-/// The way from the outermost header to the one that tells flows apart. Whatever does not read as expected ends it: an inner
-/// header that makes no sense is payload.
+/// The way from the outermost header to the one that tells flows apart. Whatever does not read as
+/// expected ends it: an inner header that makes no sense is payload.
 pub(super) struct Walk {
     hash: Hash,
     tunnels: u8,
@@ -84,8 +85,8 @@ fn with_ports(protocol: u8, ports: u32) -> u64 {
     u64::from(ports) << 8 | u64::from(protocol)
 }
 
-/// The flow of a packet without a tunnel, as [`Walk::v4`] has it, from its IPv4 header of 20 bytes and eight bytes behind it; nothing where that
-/// has to look further. The packet is no fragment.
+/// The flow of a packet without a tunnel, as [`Walk::v4`] has it, from its IPv4 header of 20 bytes
+/// and eight bytes behind it; nothing where that has to look further. The packet is no fragment.
 #[inline]
 pub(super) fn plain(key: FlowKey, head: &[u8; 28]) -> Option<FlowHash> {
     let addresses = u64::from_le_bytes(*head[12..].first_chunk()?);
@@ -103,7 +104,7 @@ impl Walk {
         Self { hash: key.start(), tunnels: 0 }
     }
 
-    /// From an IPv4 header, which is whole and says the length of `ip`.
+    /// Reads a complete IPv4 header, whose length field is that of `ip`.
     pub(super) fn v4(mut self, ip: &[u8]) -> FlowHash {
         self.hash = self.hash.with_bytes(&ip[12..20]);
         let is_fragment = word(ip, 6).is_some_and(|field| field & 0x3FFF != 0);
@@ -121,7 +122,7 @@ impl Walk {
         self.hash = self.hash.with_bytes(&ip[8..40]);
         let label = u32::from_be_bytes([0, ip[1] & 0xF, ip[2], ip[3]]);
         if label != 0 {
-            // The sender says what a flow is (RFC 6437).
+            // The sender defines the flow (RFC 6437).
             return self.hash.with(u64::from(label) << 8).finish();
         }
         let (mut next, mut at) = (ip[6], 40);
@@ -156,13 +157,14 @@ impl Walk {
         // Length and checksum come first.
         let payload = rest.get(4..).unwrap_or(&[]);
         match (port, payload) {
-            // Flags with the bit that says there is an identifier.
+            // Flags with the bit for an identifier.
             (VXLAN, [flags, ..]) if flags & 0x08 != 0 => self.inner(ETHERNET_IN, payload.get(8..).unwrap_or(&[])),
             (GENEVE, [first, _, high, low, ..]) if first >> 6 == 0 => {
                 let options = usize::from(first & 0x3F) * 4;
                 self.inner(u16::from_be_bytes([*high, *low]), payload.get(8 + options..).unwrap_or(&[]))
             }
-            // Version 1, GTP rather than GTP', a packet of a user. Optional fields and extension headers are four bytes and more.
+            // Version 1, GTP rather than GTP', a packet of a user. Optional fields and extension
+            // headers are four bytes and more.
             (GTP_U, [flags, 0xFF, ..]) if flags >> 4 == 0b0011 => self.gtp(*flags, payload),
             _ => self.hash.finish(),
         }

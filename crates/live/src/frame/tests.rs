@@ -208,7 +208,8 @@ proptest::proptest! {
     }
 }
 
-/// The short way of plain frames and the long way of all agree, also on frames whose bytes are anything.
+/// The short way of plain frames and the long way of all agree, also on frames whose bytes are
+/// anything.
 #[test]
 fn the_short_way_says_what_the_long_one_does() {
     let mut rng = goodqueue_units::Rng::new(5);

@@ -1,11 +1,12 @@
-//! A port that misbehaves: loss, duplication, reordering, corruption and truncation of what arrives, by chance but reproducibly.
+//! A port that misbehaves: loss, duplication, reordering, corruption and truncation of what
+//! arrives, by chance but reproducibly.
 
 use super::{Drained, Port, PortCounters, Received};
 use crate::pool::{Frame, Pool};
 use goodqueue_units::{Instant, Probability, Rng};
 use std::io;
 
-/// How often each fault happens to a frame.
+/// Probability of each fault, per frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Faults {
     /// It is lost.

@@ -1,4 +1,5 @@
-//! Frames that are wrong in every way, for tests: good ones of many kinds with bits, lengths and ends changed, and plain noise.
+//! Frames that are wrong in every way, for tests: good ones of many kinds with bits, lengths and
+//! ends changed, and plain noise.
 
 use super::memory::Source;
 use goodqueue_units::{Duration, Instant, Rng};
@@ -25,7 +26,7 @@ const SEEDS: &[&[u8]] = &[
     &[8, 6, 0, 1, 8, 0, 6, 4, 0, 1],
 ];
 
-/// So many such frames, one every so often.
+/// A number of such frames at a fixed gap.
 #[derive(Clone, Debug)]
 pub struct Fuzz {
     rng: Rng,

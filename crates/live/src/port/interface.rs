@@ -30,7 +30,7 @@ impl Presence {
         Self { name: name.to_owned(), down_until: None }
     }
 
-    /// Frames could not be sent or received: is it down, or gone?
+    /// Handles a failed transfer: an interface that still exists counts as down for a while.
     pub(super) fn suspect(&mut self, exists: bool, now: Instant, counters: &mut PortCounters) -> io::Result<()> {
         if !exists {
             return Err(io::Error::new(io::ErrorKind::NotFound, format!("interface {} is gone", self.name)));
@@ -42,7 +42,7 @@ impl Presence {
         Ok(())
     }
 
-    /// Time to look again whether it is still down?
+    /// Lets the next transfer try again once the pause of an interface that was down has passed.
     pub(super) fn look(&mut self, now: Instant) {
         self.down_until = self.down_until.filter(|until| now < *until);
     }
@@ -81,7 +81,7 @@ impl Tap {
 /// A network interface, however its frames are taken.
 #[derive(Debug)]
 pub enum InterfacePort {
-    /// By a packet socket.
+    /// A packet socket.
     Packet(Box<PacketPort>),
     /// By an AF_XDP socket.
     Xdp(Box<XdpPort>),
@@ -121,7 +121,7 @@ impl InterfacePort {
         either!(self, port => port.capture(interface, capture));
     }
 
-    /// After waiting said that there is something: is it an error?
+    /// Reads the error, if any, that ended a wait.
     ///
     /// # Errors
     /// When the interface is gone.

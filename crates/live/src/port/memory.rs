@@ -1,4 +1,5 @@
-//! Frames made by the program itself, in virtual time: for tests, fuzzing and replay, without privileges.
+//! Frames made by the program itself, in virtual time: for tests, fuzzing and replay, without
+//! privileges.
 
 use super::{Drained, Port, PortCounters, Received};
 use crate::pool::{Frame, Pool};
@@ -11,19 +12,21 @@ use std::io;
 pub trait Source {
     /// When the next frame arrives; never goes back.
     fn next_arrival(&self) -> Option<Instant>;
-    /// Writes that frame and gives its length; larger than `buffer` is cut off there and counts as oversize.
+    /// Writes that frame and gives its length; larger than `buffer` is cut off there and counts as
+    /// oversize.
     fn fill(&mut self, buffer: &mut [u8]) -> usize;
-    /// What was left to a network card of the frame that was filled in last.
+    /// Work left to a network card for the latest frame.
     fn offload(&self) -> Offload {
         Offload::default()
     }
 }
 
-/// What becomes of frames sent to a [`MemoryPort`].
+/// Destination of frames sent to a [`MemoryPort`].
 pub trait Drain {
     /// A frame was sent.
     fn take(&mut self, at: Instant, frame: &[u8]);
-    /// Segments of a joined frame were sent, as one or several frames; what was left to a network card is beside them.
+    /// Segments of a joined frame were sent, as one or several frames; what was left to a network
+    /// card is beside them.
     fn take_joined(&mut self, at: Instant, frame: &[u8], offload: Offload) {
         let _ = offload;
         self.take(at, frame);
@@ -56,7 +59,7 @@ impl Drain for Kept {
     }
 }
 
-/// Nothing arrives, and what is sent is forgotten.
+/// No arrivals; sent frames are discarded.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nothing;
 

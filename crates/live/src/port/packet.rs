@@ -1,7 +1,9 @@
-//! A network interface: frames in through a ring shared with the kernel, with the kernel's time stamps, and out many in a call.
+//! A network interface: frames in through a ring shared with the kernel, with the kernel's time
+//! stamps, and out many in a call.
 //!
-//! A port opened for offloads takes TCP segments that the sender's kernel joined to one frame, and joins what leaves together again
-//! ([`segments`]); others lose such frames and count them, since a queue would take them for one packet.
+//! A port opened for offloads takes TCP segments that the sender's kernel joined to one frame, and
+//! joins what leaves together again ([`segments`]); others lose such frames and count them, since a
+//! queue would take them for one packet.
 
 use super::interface::{Presence, SharedCapture, Tap};
 use super::{Drained, Port, PortCounters, Received};
@@ -15,13 +17,14 @@ use goodqueue_units::{Duration, Instant};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Frames of a call that sends.
+/// Frames per sending call.
 const SEND_BATCH: usize = 64;
-/// Frames in the receive ring: 100 ms of the shortest frames at 40 Mbit/s, or of full ones at 1 Gbit/s.
+/// Frames in the receive ring: 100 ms of the shortest frames at 40 Mbit/s, or of full ones at 1
+/// Gbit/s.
 const RING_FRAMES: usize = 8192;
 /// The same for joined frames, with 64 KiB in each.
 const RING_JOINED: usize = 1024;
-/// Segments handed over at a time, about as many as fill a call.
+/// Segments handed over at a time: about enough to fill a call.
 const SEGMENTS: usize = 2048;
 /// The clocks are compared so often.
 const COMPARE_EVERY: Duration = Duration::secs(1);
@@ -44,7 +47,8 @@ pub struct PacketPort {
 }
 
 impl PacketPort {
-    /// Opens the interface `name` of the network namespace that the thread is in. Frames come in from now on.
+    /// Opens the interface `name` of the network namespace that the thread is in. Frames come in
+    /// from now on.
     ///
     /// # Errors
     /// When there is no such Ethernet interface, or the kernel refuses: `CAP_NET_RAW` is needed.
@@ -109,7 +113,7 @@ impl PacketPort {
     }
 }
 
-/// Room for the frames of a call that sends joined ones.
+/// Room for the joined frames of one sending call.
 #[derive(Debug)]
 struct Joining {
     offloads: Vec<[u8; Offload::BYTES]>,
@@ -172,7 +176,8 @@ fn ours(stamp: (u32, u32), wall_offset: i128) -> Instant {
     Instant::from_nanos((wall - wall_offset).max(0) as u64)
 }
 
-/// Copies a frame from the ring into a buffer, with the tag that the kernel took out; `None` when it does not fit.
+/// Copies a frame from the ring into a buffer, with the tag that the kernel took out; `None` when
+/// it does not fit.
 fn copy(from: &RingFrame<'_>, buffer: &mut [u8]) -> Option<usize> {
     const STATIONS: usize = 12;
     let RingFrame { bytes, tag, .. } = from;
@@ -253,7 +258,8 @@ impl Port for PacketPort {
                     self.counters.send_failures += frames.len() as u64;
                     return Ok(frames.len());
                 }
-                // The first frame is one that the interface never takes, for instance one too long for it.
+                // The first frame is one that the interface never takes, for instance one too long
+                // for it.
                 _ => {
                     let first = self.joining.as_ref().and_then(|joining| joining.runs.first().copied()).unwrap_or(1);
                     self.counters.send_failures += first as u64;
@@ -285,7 +291,7 @@ impl Port for PacketPort {
 }
 
 impl PacketPort {
-    /// After waiting said that there is something: is it an error?
+    /// Reads the error, if any, that ended a wait.
     ///
     /// # Errors
     /// When the interface is gone.

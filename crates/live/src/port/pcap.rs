@@ -20,7 +20,7 @@ pub enum PcapError {
     TooLong {
         /// Counted from one.
         frame: usize,
-        /// As the file says.
+        /// The length that the file states.
         len: u32,
     },
     /// More frames than fit in memory.
@@ -107,7 +107,8 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Begins a file. `wall_offset` is what the time of day is ahead of the host's clock, in nanoseconds.
+    /// Begins a file. `wall_offset` is what the time of day is ahead of the host's clock, in
+    /// nanoseconds.
     #[must_use]
     pub fn new(mut spool: Spool, interfaces: [&str; 2], wall_offset: i128) -> Self {
         // Section header: byte order, version 1.0, length unknown.

@@ -1,5 +1,6 @@
-//! A network interface whose frames the kernel hands over before it looks at them (AF_XDP): less work for each frame than a packet socket,
-//! tags left in place, but no time stamps of the kernel's, so that a frame counts as arrived when this thread sees it.
+//! A network interface whose frames the kernel hands over before it looks at them (AF_XDP): less
+//! work for each frame than a packet socket, tags left in place, but no time stamps of the
+//! kernel's, so that a frame counts as arrived when this thread sees it.
 
 use super::interface::{Presence, SharedCapture, Tap};
 use super::{Drained, Port, PortCounters, Received};
@@ -15,7 +16,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 /// Frames handed over at a time.
 const SEND_BATCH: usize = 64;
-/// Nothing wakes the thread when an interface goes down or is removed, so it is looked for this often.
+/// Nothing wakes the thread when an interface goes down or is removed, so it is looked for this
+/// often.
 const LOOK_EVERY: Duration = Duration::ms(5);
 
 /// A network interface.
@@ -24,7 +26,8 @@ pub struct XdpPort {
     presence: Presence,
     socket: XdpSocket,
     mode: Mode,
-    /// Takes no frames: it has the interface take those for other stations, and knows when it went down and whether it is still there.
+    /// Takes no frames: it has the interface take those for other stations, and knows when it went
+    /// down and whether it is still there.
     guard: PacketSocket,
     looked: Instant,
     longest: u32,
@@ -33,11 +36,12 @@ pub struct XdpPort {
 }
 
 impl XdpPort {
-    /// Opens the interface `name` of the network namespace that the thread is in, by its driver where that can. Frames come in from now on.
+    /// Opens the interface `name` of the network namespace that the thread is in, by its driver
+    /// where that can. Frames come in from now on.
     ///
     /// # Errors
-    /// When there is no such Ethernet interface, it has several receive queues or too large frames, or the kernel refuses: `CAP_NET_RAW`,
-    /// `CAP_NET_ADMIN` and `CAP_BPF` are needed.
+    /// When there is no such Ethernet interface, it has several receive queues or too large frames,
+    /// or the kernel refuses: `CAP_NET_RAW`, `CAP_NET_ADMIN` and `CAP_BPF` are needed.
     pub fn open(name: &str) -> io::Result<Self> {
         let interface = socket::ethernet(name)?;
         let unsupported = |why: String| Err(io::Error::new(io::ErrorKind::Unsupported, why));
@@ -68,7 +72,7 @@ impl XdpPort {
         })
     }
 
-    /// Does the driver itself hand frames over?
+    /// True if the driver itself hands frames over.
     #[must_use]
     pub fn is_native(&self) -> bool {
         self.mode == Mode::Native
@@ -85,7 +89,7 @@ impl XdpPort {
         self.tap.open(interface, capture);
     }
 
-    /// After waiting said that there is something: is it an error?
+    /// Reads the error, if any, that ended a wait.
     ///
     /// # Errors
     /// When the interface is gone.
@@ -112,7 +116,7 @@ impl Port for XdpPort {
                     Some(room) => {
                         room.copy_from_slice(found);
                         let frame = Frame::whole(slot, found.len() as u32);
-                        // Nothing beside the frame says so.
+                        // The frame itself carries no such information.
                         if frame::looks_partial(pool.frame(frame)) && frame::finish_partial(pool.frame_mut(frame)) {
                             self.counters.partial_checksums += 1;
                         }
@@ -152,7 +156,7 @@ impl Port for XdpPort {
             taken += 1;
         }
         if self.socket.flush().is_err() {
-            // What was pushed goes out when the interface is up again.
+            // Pushed frames leave when the interface is up again.
             self.presence.suspect(self.guard.exists(), now, &mut self.counters)?;
         }
         self.tap.write(now, pool, &frames[..taken]);

@@ -1,4 +1,5 @@
-//! The program in the kernel that hands an interface's frames to an AF_XDP socket: six instructions, loaded without any other program or file.
+//! The program in the kernel that hands an interface's frames to an AF_XDP socket: six
+//! instructions, loaded without any other program or file.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -14,7 +15,7 @@ const ATTACH_XDP: u32 = 37;
 const HELPER_REDIRECT_MAP: i32 = 51;
 /// What the program answers where the map has no socket: the kernel goes on with the frame.
 const XDP_PASS: i32 = 2;
-/// Where the context says at which receive queue the frame came in.
+/// Offset in the context of the receive queue's index.
 const RX_QUEUE_INDEX: i16 = 16;
 
 #[repr(C)]
@@ -58,7 +59,7 @@ struct LinkCreate {
 pub enum Mode {
     /// In the interface's driver.
     Native,
-    /// Behind any driver, once the kernel has made a packet of the frame.
+    /// After any driver, once the kernel has turned the frame into a packet.
     Generic,
 }
 
@@ -96,7 +97,8 @@ const fn redirect(map: i32) -> [u64; 6] {
 /// # Safety
 /// Addresses within `attributes` must be those of live memory as the command wants it.
 unsafe fn call<T>(command: libc::c_int, attributes: &T) -> io::Result<libc::c_int> {
-    // SAFETY: pointer and length describe `attributes`, which outlives the call; the rest is the caller's promise.
+    // SAFETY: pointer and length describe `attributes`, which outlives the call; the rest is the
+    // caller's promise.
     let result = unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_ref(attributes), size_of::<T>()) };
     super::checked(result as libc::c_int)
 }
@@ -110,14 +112,17 @@ pub struct Redirect {
 }
 
 impl Redirect {
-    /// Puts the program on the interface of number `interface`. As long as no socket is given to it, it lets everything pass.
+    /// Puts the program on the interface of number `interface`. As long as no socket is given to
+    /// it, it lets everything pass.
     ///
     /// # Errors
-    /// When the kernel refuses: `CAP_BPF` and `CAP_NET_ADMIN` are needed, and a driver that can for [`Mode::Native`].
+    /// When the kernel refuses: `CAP_BPF` and `CAP_NET_ADMIN` are needed, and a driver that can for
+    /// [`Mode::Native`].
     pub fn new(interface: u32, mode: Mode) -> io::Result<Self> {
         let map = MapCreate { map_type: MAP_TYPE_XSKMAP, key_size: 4, value_size: 4, max_entries: 1 };
-        // SAFETY: the first and the last have no addresses; the program's are of arrays that outlive the call, and as long as it says.
-        // Each call returns a new descriptor that nobody else owns.
+        // SAFETY: the first and the last have no addresses; the program's are of arrays that
+        // outlive the call, and as long as it says. Each call returns a new descriptor that nobody
+        // else owns.
         unsafe {
             let map = OwnedFd::from_raw_fd(call(MAP_CREATE, &map)?);
             let instructions = redirect(map.as_raw_fd());

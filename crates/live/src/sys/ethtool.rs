@@ -86,7 +86,7 @@ impl Offloads {
         Ok(value.data)
     }
 
-    /// Is it on? Interfaces that do not know of it have it off.
+    /// True if the offload is on. It is off on interfaces that do not know it.
     ///
     /// # Errors
     /// When there is no such interface.

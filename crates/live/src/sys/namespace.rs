@@ -14,7 +14,8 @@ pub fn leave() -> io::Result<()> {
     checked(unsafe { libc::unshare(libc::CLONE_NEWNET) }).map(|_| ())
 }
 
-/// Makes this process, which must have one thread only, root of a new user namespace and of a network namespace in it.
+/// Makes this process, which must have one thread only, root of a new user namespace and of a
+/// network namespace in it.
 ///
 /// # Errors
 /// When the kernel refuses, or there are more threads.
@@ -41,11 +42,12 @@ pub fn current() -> io::Result<File> {
 /// # Errors
 /// When the kernel refuses.
 pub fn enter(namespace: BorrowedFd<'_>) -> io::Result<()> {
-    // SAFETY: the descriptor is open for the whole call, which changes nothing but which network this thread sees.
+    // SAFETY: the descriptor is open for the whole call, which changes nothing but which network
+    // this thread sees.
     checked(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) }).map(|_| ())
 }
 
-/// Is this process root, of whatever user namespace?
+/// True if this process is root, of any user namespace.
 #[must_use]
 pub fn is_root() -> bool {
     // SAFETY: the call takes no pointers and cannot fail.

@@ -20,16 +20,16 @@ struct CapabilityWords {
 /// Version 3: two words for each set.
 const VERSION: u32 = 0x2008_0522;
 
-/// Drops all capabilities of this thread and those it starts later, for ever. Call it before starting any: the kernel keeps
-/// capabilities by thread.
+/// Drops all capabilities of this thread and those it starts later, for ever. Call it before
+/// starting any: the kernel keeps capabilities by thread.
 ///
 /// # Errors
 /// When the kernel refuses.
 pub fn drop_all() -> io::Result<()> {
     let header = CapabilityHeader { version: VERSION, pid: 0 };
     let nothing = [CapabilityWords::default(); 2];
-    // SAFETY: no pointers in the first two; pointers of the third are to structures laid out as version 3 says, which outlive the call
-    // and are only read.
+    // SAFETY: no pointers in the first two; pointers of the third are to structures laid out as
+    // version 3 says, which outlive the call and are only read.
     unsafe {
         // A program started from here gains none by being set-uid or having some in its file.
         checked(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;

@@ -5,8 +5,8 @@ use goodqueue_units::Duration;
 /// The kernel counts in these whatever its own ticks are.
 const TICK: Duration = Duration::ms(10);
 
-/// Time that a hypervisor gave to others while this machine's processors had work, of all of them together, since the machine began. Zero
-/// where the hypervisor does not tell.
+/// Time that a hypervisor gave to others while this machine's processors had work, of all of them
+/// together, since the machine began. Zero where the hypervisor does not report it.
 #[must_use]
 pub fn stolen() -> Duration {
     std::fs::read_to_string("/proc/stat").ok().as_deref().and_then(parse).unwrap_or_default()

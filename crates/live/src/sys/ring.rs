@@ -1,6 +1,7 @@
 //! The receive ring of a packet socket (TPACKET version 2), shared with the kernel.
 //!
-//! Version 3 hands over blocks and holds a block back for up to a millisecond, which is of no use to a queue.
+//! Version 3 hands over blocks and holds a block back for up to a millisecond, which is of no use
+//! to a queue.
 
 use super::checked;
 use super::socket::{self, Interface, PacketSocket};
@@ -27,12 +28,12 @@ pub struct Ring {
 // SAFETY: the mapping belongs to this value alone and is not tied to a thread.
 unsafe impl Send for Ring {}
 
-/// Are frames taken as offloads leave them?
+/// How frames that offloads have joined are received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offloads {
-    /// Yes, with what is said beside them.
+    /// As they are, with the kernel's description of them.
     On,
-    /// No: several joined to one are longer than a frame may be.
+    /// Not at all: a joined frame is longer than a frame may be.
     Off,
 }
 
@@ -42,7 +43,7 @@ const HEADER: usize = 128;
 /// An interface that frames come in from.
 #[derive(Debug)]
 pub struct Opened {
-    /// Where they go out, and what is told of the interface.
+    /// The interface they leave by, and its index.
     pub socket: PacketSocket,
     /// Where they come in.
     pub ring: Ring,
@@ -50,7 +51,8 @@ pub struct Opened {
     pub longest: u32,
 }
 
-/// Opens the Ethernet interface `name` of the network namespace that the thread is in, with room for `frames` frames. They come in from now on.
+/// Opens the Ethernet interface `name` of the network namespace that the thread is in, with room
+/// for `frames` frames. They come in from now on.
 ///
 /// # Errors
 /// When there is no such interface, or the kernel refuses.
@@ -83,13 +85,13 @@ pub struct RingFrame<'a> {
     pub tag: Option<(u16, u16)>,
     /// Its sender left the checksum to a network card.
     pub checksum_not_ready: bool,
-    /// What was left to a network card, where the socket asks for it.
+    /// The work left to a network card, where the socket reports it.
     pub offload: Option<Offload>,
 }
 
 impl Ring {
-    /// A ring of `frames` frames of `frame_size` bytes each, headers of the ring included; a power of two. Its frames say what was left
-    /// to a network card when `socket` asks for that.
+    /// A ring of `frames` frames of `frame_size` bytes each, headers of the ring included; a power
+    /// of two. Its frames report the work left to a network card when `socket` asks for that.
     ///
     /// # Errors
     /// When the kernel refuses, most often for want of memory.
@@ -108,8 +110,8 @@ impl Ring {
         socket.set_option(libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
         let len = blocks * block;
         let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
-        // SAFETY: a new mapping at an address of the kernel's choice, of the length that was just asked for; no memory of ours is
-        // touched.
+        // SAFETY: a new mapping at an address of the kernel's choice, of the length that was just
+        // asked for; no memory of ours is touched.
         let start = unsafe {
             let fd = socket.as_fd().as_raw_fd();
             libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, fd, 0)
@@ -128,8 +130,8 @@ impl Ring {
     }
 
     fn status(&self) -> &AtomicU32 {
-        // SAFETY: every frame begins with its 32-bit status, aligned as frames are; the kernel writes it too, so it is only ever
-        // used as an atomic.
+        // SAFETY: every frame begins with its 32-bit status, aligned as frames are; the kernel
+        // writes it too, so it is only ever used as an atomic.
         unsafe { AtomicU32::from_ptr(self.slot().cast()) }
     }
 
@@ -141,17 +143,18 @@ impl Ring {
             return None;
         }
         let slot = self.slot();
-        // SAFETY: the kernel has handed the frame over (status, read with acquire), so it does not write it any more; the header is
-        // within the frame, aligned, and plain old data.
+        // SAFETY: the kernel has handed the frame over (status, read with acquire), so it does not
+        // write it any more; the header is within the frame, aligned, and plain old data.
         let header = unsafe { std::ptr::read(slot.cast::<libc::tpacket2_hdr>()) };
         let offset = usize::from(header.tp_mac).min(self.frame_size);
         let len = (header.tp_snaplen as usize).min(self.frame_size - offset);
-        // SAFETY: offset and length were just held to the frame's size, and the kernel leaves it alone until it is released, for
-        // which this borrow must have ended.
+        // SAFETY: offset and length were just held to the frame's size, and the kernel leaves it
+        // alone until it is released, for which this borrow must have ended.
         let bytes = unsafe { std::slice::from_raw_parts(slot.add(offset), len) };
         // The kernel puts it right before the frame.
         let offload = offset.checked_sub(Offload::BYTES).filter(|_| self.offloads).map(|before| {
-            // SAFETY: `before` and the ten bytes from there end at `offset`, which is within the frame.
+            // SAFETY: `before` and the ten bytes from there end at `offset`, which is within the
+            // frame.
             Offload::from_bytes(unsafe { std::ptr::read(slot.add(before).cast::<[u8; Offload::BYTES]>()) })
         });
         let tagged = status & libc::TP_STATUS_VLAN_VALID != 0;
@@ -180,7 +183,8 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made by `new` with this address and length, and no borrow of it is left.
+        // SAFETY: the mapping was made by `new` with this address and length, and no borrow of it
+        // is left.
         let result = checked(unsafe { libc::munmap(self.start.as_ptr().cast(), self.len) });
         debug_assert!(result.is_ok(), "the ring can be unmapped");
     }

@@ -14,18 +14,19 @@ pub fn exact_timers() -> io::Result<()> {
     checked(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) }).map(|_| ())
 }
 
-/// This thread comes before all that are not real-time threads themselves. It must sleep often: one that hardly does is taken the
-/// processor away for up to 50 ms every second.
+/// This thread comes before all that are not real-time threads themselves. It must sleep often: one
+/// that hardly does is taken the processor away for up to 50 ms every second.
 ///
 /// # Errors
 /// When the kernel refuses, most often for want of `CAP_SYS_NICE`.
 pub fn real_time(priority: libc::c_int) -> io::Result<()> {
     let parameters = libc::sched_param { sched_priority: priority };
-    // SAFETY: the pointer is to a valid structure that outlives the call; zero is the calling thread.
+    // SAFETY: the pointer is to a valid structure that outlives the call; zero is the calling
+    // thread.
     checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) }).map(|_| ())
 }
 
-/// Is this a real-time thread?
+/// True for a real-time thread.
 #[must_use]
 pub fn is_real_time() -> bool {
     // SAFETY: the call takes no pointers; zero is the calling thread.
@@ -36,7 +37,8 @@ pub fn is_real_time() -> bool {
 #[must_use]
 pub fn thread_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a valid structure that outlives the call. It cannot fail: the clock is every thread's own.
+    // SAFETY: the pointer is to a valid structure that outlives the call. It cannot fail: the clock
+    // is every thread's own.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
     Duration::secs(time.tv_sec as u64) + Duration::ns(time.tv_nsec as u64)
 }

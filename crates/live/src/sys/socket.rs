@@ -24,13 +24,13 @@ pub struct Interface {
     pub index: libc::c_int,
     /// Largest packet without link header.
     pub mtu: u32,
-    /// Is it up?
+    /// True if it is up.
     pub up: bool,
-    /// Is it an Ethernet interface?
+    /// True for an Ethernet interface.
     pub ethernet: bool,
 }
 
-/// What a VLAN tag, or two, add to a frame beyond MTU and link header.
+/// Bytes that up to two VLAN tags add to a frame beyond MTU and link header.
 const TAGS: u32 = 8;
 
 impl Interface {
@@ -41,7 +41,7 @@ impl Interface {
     }
 }
 
-/// What the kernel counted on a packet socket since the last reading.
+/// The kernel's counters of a packet socket since they were last read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RingStatistics {
     /// Frames, dropped ones included.
@@ -52,8 +52,9 @@ pub struct RingStatistics {
 
 /// A request about an interface.
 pub(super) fn interface_request(fd: BorrowedFd<'_>, request: libc::c_ulong, ifreq: &mut libc::ifreq) -> io::Result<()> {
-    // SAFETY: `ifreq` is a valid, exclusively borrowed request for the whole call, and every request used here reads and writes
-    // within it, or within the structure that its data pointer names, which the caller keeps alive.
+    // SAFETY: `ifreq` is a valid, exclusively borrowed request for the whole call, and every
+    // request used here reads and writes within it, or within the structure that its data pointer
+    // names, which the caller keeps alive.
     checked(unsafe { libc::ioctl(fd.as_raw_fd(), request as _, std::ptr::from_mut(ifreq)) }).map(|_| ())
 }
 
@@ -71,14 +72,15 @@ pub(super) fn request_for(name: &str) -> io::Result<libc::ifreq> {
 /// # Errors
 /// When there are no more descriptors.
 pub fn control_socket() -> io::Result<OwnedFd> {
-    // SAFETY: the call takes no pointers; the descriptor it returns is new and owned by nobody else.
+    // SAFETY: the call takes no pointers; the descriptor it returns is new and owned by nobody
+    // else.
     unsafe {
         let fd = checked(libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0))?;
         Ok(OwnedFd::from_raw_fd(fd))
     }
 }
 
-/// What the kernel says of the interface `name`.
+/// Reads the kernel's description of the interface `name`.
 ///
 /// # Errors
 /// When there is no such interface.
@@ -115,12 +117,14 @@ pub fn ethernet(name: &str) -> io::Result<Interface> {
 }
 
 impl PacketSocket {
-    /// A socket that sees and sends whole frames; not yet bound, so that its ring can be set up before anything arrives.
+    /// A socket that sees and sends whole frames; not yet bound, so that its ring can be set up
+    /// before anything arrives.
     ///
     /// # Errors
     /// When the kernel refuses, most often for want of `CAP_NET_RAW`.
     pub fn new(index: libc::c_int) -> io::Result<Self> {
-        // SAFETY: the call takes no pointers; the descriptor it returns is new and owned by nobody else.
+        // SAFETY: the call takes no pointers; the descriptor it returns is new and owned by nobody
+        // else.
         let fd = unsafe {
             let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
             OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_PACKET, kind, 0))?)
@@ -128,7 +132,8 @@ impl PacketSocket {
         Ok(Self { fd, index, offloads: false })
     }
 
-    /// From now on every frame, in and out, has an [`Offload`](crate::segments::Offload) before it. To be asked for before the ring is made.
+    /// From now on every frame, in and out, has an [`Offload`](crate::segments::Offload) before it.
+    /// To be asked for before the ring is made.
     ///
     /// # Errors
     /// When the kernel refuses.
@@ -138,7 +143,7 @@ impl PacketSocket {
         Ok(())
     }
 
-    /// Was that asked for?
+    /// True if the socket was opened to report offloads.
     #[must_use]
     pub const fn tells_offloads(&self) -> bool {
         self.offloads
@@ -152,12 +157,14 @@ impl PacketSocket {
     /// Sets an option to a plain value.
     pub(super) fn set_option<T: Copy>(&self, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
         let len = size_of::<T>() as libc::socklen_t;
-        // SAFETY: pointer and length describe `value`, which outlives the call; the kernel only reads it.
+        // SAFETY: pointer and length describe `value`, which outlives the call; the kernel only
+        // reads it.
         let result = unsafe { libc::setsockopt(self.fd.as_raw_fd(), level, option, std::ptr::from_ref(value).cast(), len) };
         checked(result).map(|_| ())
     }
 
-    /// Frames of the interface come in from now on, also those for other stations, but not those that this host sends.
+    /// Frames of the interface come in from now on, also those for other stations, but not those
+    /// that this host sends.
     ///
     /// # Errors
     /// When the kernel refuses.
@@ -167,13 +174,13 @@ impl PacketSocket {
         self.bind(ALL_PROTOCOLS)
     }
 
-    /// The interface takes frames for other stations from now on, and an error says when it went down, but no frames come in here: those of the
-    /// protocol that is asked for are never sent.
+    /// The interface takes frames for other stations from now on, and an error says when it went
+    /// down, but no frames come in here: those of the protocol that is asked for are never sent.
     ///
     /// # Errors
     /// When the kernel refuses.
     pub fn open_deaf(&self) -> io::Result<()> {
-        // The kernel tells only of an interface from which a socket has asked for something.
+        // The kernel reports only interfaces from which a socket has requested something.
         self.bind((libc::ETH_P_LOOP as u16).to_be())
     }
 
@@ -185,7 +192,8 @@ impl PacketSocket {
         address.sll_protocol = protocol;
         address.sll_ifindex = self.index;
         let len = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-        // SAFETY: pointer and length describe `address`, which outlives the call; the kernel only reads it.
+        // SAFETY: pointer and length describe `address`, which outlives the call; the kernel only
+        // reads it.
         checked(unsafe { libc::bind(self.fd.as_raw_fd(), std::ptr::from_ref(&address).cast(), len) })?;
         // The membership ends with the socket, so the interface is left as it was.
         let member =
@@ -214,7 +222,8 @@ impl PacketSocket {
         Ok(RingStatistics { frames: statistics.tp_packets, drops: statistics.tp_drops })
     }
 
-    /// The error that the kernel holds for this socket, for instance that the interface went down; reading it clears it.
+    /// The error that the kernel holds for this socket, for instance that the interface went down;
+    /// reading it clears it.
     #[must_use]
     pub fn take_error(&self) -> Option<io::Error> {
         let mut error: libc::c_int = 0;
@@ -232,7 +241,8 @@ impl PacketSocket {
         (result == 0 && error != 0).then(|| io::Error::from_raw_os_error(error))
     }
 
-    /// Does the interface still exist? The kernel unbinds sockets from one that is removed, wherever their owners are.
+    /// True if the interface still exists. The kernel unbinds sockets from one that is removed,
+    /// wherever their owners are.
     #[must_use]
     pub fn exists(&self) -> bool {
         // SAFETY: an address is plain old data for which all zeros are valid.
@@ -250,31 +260,34 @@ impl AsFd for PacketSocket {
     }
 }
 
-/// A frame to send consists of so many pieces at most: what is left to a network card, its headers, its payload.
+/// A frame to send consists of so many pieces at most: what is left to a network card, its headers,
+/// its payload.
 pub const PIECES: usize = 3;
 
-/// Preallocated arguments of a call that sends many frames.
+/// Preallocated arguments of a system call that sends many frames.
 #[derive(Debug)]
 pub struct SendBatch {
     messages: Vec<libc::mmsghdr>,
     pieces: Vec<[libc::iovec; PIECES]>,
 }
 
-// SAFETY: the pointers within are written right before each call and are not used between calls, so the batch can move to
-// another thread.
+// SAFETY: the pointers within are written right before each call and are not used between calls, so
+// the batch can move to another thread.
 unsafe impl Send for SendBatch {}
 
 impl SendBatch {
     /// Room for `count` frames.
     #[must_use]
     pub fn new(count: usize) -> Self {
-        // SAFETY: a message header is plain old data for which all zeros (no address, no pieces) are valid.
+        // SAFETY: a message header is plain old data for which all zeros (no address, no pieces)
+        // are valid.
         let message: libc::mmsghdr = unsafe { zeroed() };
         let piece = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
         Self { messages: vec![message; count], pieces: vec![[piece; PIECES]; count] }
     }
 
-    /// Sends `frames`, each in pieces of which empty ones are left out, up to the room there is, in one call. Returns how many the kernel took.
+    /// Sends `frames`, each in pieces of which empty ones are left out, up to the room there is, in
+    /// one call. Returns how many the kernel took.
     ///
     /// # Errors
     /// When it took none.
@@ -290,8 +303,9 @@ impl SendBatch {
             message.msg_hdr.msg_iovlen = used as _;
             count += 1;
         }
-        // SAFETY: the first `count` headers point to pieces of this batch, which point to frames that the caller lends for
-        // the call; the kernel reads the frames and writes the lengths within the headers.
+        // SAFETY: the first `count` headers point to pieces of this batch, which point to frames
+        // that the caller lends for the call; the kernel reads the frames and writes the lengths
+        // within the headers.
         let sent = unsafe {
             libc::sendmmsg(socket.fd.as_raw_fd(), self.messages.as_mut_ptr(), count as libc::c_uint, libc::MSG_DONTWAIT as _)
         };

@@ -60,7 +60,8 @@ pub fn mark_packets(socket: BorrowedFd<'_>, traffic_class: u8) -> io::Result<()>
 /// # Errors
 /// When it is none.
 pub fn state(socket: BorrowedFd<'_>) -> io::Result<TcpState> {
-    // The structure grows with kernels; these bytes hold all that is read here, and an older kernel fills fewer.
+    // The structure grows with kernels; these bytes hold all that is read here, and an older kernel
+    // fills fewer.
     const MSS: usize = 16;
     /// Not acknowledged, selectively acknowledged, taken for lost, sent again: four bytes each.
     const UNACKED: usize = 24;

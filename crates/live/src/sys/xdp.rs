@@ -1,4 +1,5 @@
-//! AF_XDP sockets: frames in memory of ours that the kernel fills and reads, told of in four rings shared with it.
+//! AF_XDP sockets: frames in memory of ours that the kernel fills and reads, told of in four rings
+//! shared with it.
 
 use super::bpf::{Mode, Redirect};
 use super::checked;
@@ -8,9 +9,9 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Bytes of a chunk of the memory: what the kernel keeps before a frame, and the frame.
+/// Bytes of a chunk of the memory: the kernel's headroom and a frame.
 const CHUNK: usize = 4096;
-/// What the kernel keeps before a frame.
+/// Headroom that the kernel keeps before a frame.
 const HEADROOM: usize = 256;
 /// The longest frame that fits.
 pub const LONGEST: usize = CHUNK - HEADROOM;
@@ -18,7 +19,7 @@ pub const LONGEST: usize = CHUNK - HEADROOM;
 const RECEIVED: u32 = 4096;
 /// Frames on their way out at most.
 const SENT: u32 = 1024;
-/// The kernel sends so many frames a call unless asked for more.
+/// Frames that the kernel sends per call unless asked for more.
 const BUDGET: libc::c_int = 64;
 /// Calls in a row for frames that the kernel left in the ring; more wait for the next round.
 const CALLS: usize = 8;
@@ -63,7 +64,8 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made by `new` with this address and length, and no borrow of it is left.
+        // SAFETY: the mapping was made by `new` with this address and length, and no borrow of it
+        // is left.
         let result = checked(unsafe { libc::munmap(self.start.as_ptr().cast(), self.len) });
         debug_assert!(result.is_ok(), "the memory can be unmapped");
     }
@@ -92,8 +94,8 @@ impl<T: Copy> Ring<T> {
     }
 
     fn position(&self, offset: usize) -> &AtomicU32 {
-        // SAFETY: the kernel said that a position of 32 bits is at this offset of the mapping, aligned; both sides only use it
-        // as an atomic.
+        // SAFETY: the kernel said that a position of 32 bits is at this offset of the mapping,
+        // aligned; both sides only use it as an atomic.
         unsafe { AtomicU32::from_ptr(self.memory.start.as_ptr().add(offset).cast()) }
     }
 
@@ -104,13 +106,15 @@ impl<T: Copy> Ring<T> {
         unsafe { self.memory.start.as_ptr().add(self.entries).cast::<T>().add(index) }
     }
 
-    /// Puts in `value`, for the other side to see after [`Self::publish`]; false when there is no room.
+    /// Puts in `value`, for the other side to see after [`Self::publish`]; false when there is no
+    /// room.
     #[inline]
     fn put(&mut self, value: T) -> bool {
         if self.ours.wrapping_sub(self.position(self.consumer).load(Ordering::Acquire)) >= self.size {
             return false;
         }
-        // SAFETY: the entry is within the mapping, and the other side does not read it before the position says so.
+        // SAFETY: the entry is within the mapping, and the other side does not read it before the
+        // position says so.
         unsafe { self.entry(self.ours).write(value) };
         self.ours = self.ours.wrapping_add(1);
         true
@@ -121,18 +125,19 @@ impl<T: Copy> Ring<T> {
         self.position(self.producer).store(self.ours, Ordering::Release);
     }
 
-    /// Has the other side taken all that was put in?
+    /// True if the other side has taken all entries.
     fn is_taken(&self) -> bool {
         self.position(self.consumer).load(Ordering::Acquire) == self.ours
     }
 
-    /// What comes next, if anything; it stays the next until [`Self::taken`].
+    /// The next entry, if there is one. It remains the next until [`Self::taken`].
     #[inline]
     fn next(&self) -> Option<T> {
         if self.position(self.producer).load(Ordering::Acquire) == self.ours {
             return None;
         }
-        // SAFETY: the entry is within the mapping, and the other side has written it (position, read with acquire).
+        // SAFETY: the entry is within the mapping, and the other side has written it (position,
+        // read with acquire).
         Some(unsafe { self.entry(self.ours).read() })
     }
 
@@ -158,12 +163,14 @@ pub struct XdpSocket {
 }
 
 impl XdpSocket {
-    /// On the interface of number `interface`. Frames come in from now on; the kernel does not see them any more.
+    /// On the interface of number `interface`. Frames come in from now on; the kernel does not see
+    /// them any more.
     ///
     /// # Errors
     /// When the kernel refuses.
     pub fn open(interface: u32, mode: Mode) -> io::Result<Self> {
-        // SAFETY: the call takes no pointers; the descriptor it returns is new and owned by nobody else.
+        // SAFETY: the call takes no pointers; the descriptor it returns is new and owned by nobody
+        // else.
         let fd = unsafe { OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0))?) };
         let memory = Mapping::new(None, (RECEIVED + SENT) as usize * CHUNK, 0)?;
         // SAFETY: plain old data for which all zeros are valid.
@@ -171,8 +178,8 @@ impl XdpSocket {
         register.addr = memory.start.as_ptr() as u64;
         register.len = memory.len as u64;
         register.chunk_size = CHUNK as u32;
-        // SAFETY: the memory outlives the socket: both are closed with the returned value, or below on failure, and nothing of ours but
-        // this value touches it.
+        // SAFETY: the memory outlives the socket: both are closed with the returned value, or below
+        // on failure, and nothing of ours but this value touches it.
         unsafe { set(&fd, libc::XDP_UMEM_REG, &register)? };
         for (option, size) in [
             (libc::XDP_UMEM_FILL_RING, RECEIVED),
@@ -196,7 +203,7 @@ impl XdpSocket {
         fill.publish();
         let redirect = Redirect::new(interface, mode)?;
         bind(&fd, interface)?;
-        // Older kernels send 32 frames a call and do not know this.
+        // Older kernels do not know this option and send 32 frames per call.
         // SAFETY: a number has no addresses.
         let _ = unsafe { set(&fd, XDP_MAX_TX_SKB_BUDGET, &BUDGET) };
         redirect.send_to(fd.as_fd())?;
@@ -208,10 +215,11 @@ impl XdpSocket {
     #[inline]
     pub fn peek(&self) -> Option<&[u8]> {
         let found = self.receive.next()?;
-        // One outside of the memory would be a mistake of the kernel; an empty frame is none for all that follows.
+        // One outside of the memory would be a mistake of the kernel; an empty frame is none for
+        // all that follows.
         let part = self.memory.part(found.addr, found.len).unwrap_or(NonNull::slice_from_raw_parts(self.memory.start, 0));
-        // SAFETY: the part is within the memory, and the kernel leaves the chunk alone until it is in the fill ring again, for which
-        // this borrow must have ended.
+        // SAFETY: the part is within the memory, and the kernel leaves the chunk alone until it is
+        // in the fill ring again, for which this borrow must have ended.
         Some(unsafe { part.as_ref() })
     }
 
@@ -227,7 +235,8 @@ impl XdpSocket {
         }
     }
 
-    /// Takes a frame no longer than [`LONGEST`], to be sent by the next [`Self::flush`]; false when too many are on their way.
+    /// Takes a frame no longer than [`LONGEST`], to be sent by the next [`Self::flush`]; false when
+    /// too many are on their way.
     #[inline]
     pub fn push(&mut self, frame: &[u8]) -> bool {
         if self.spare.is_empty() {
@@ -241,13 +250,14 @@ impl XdpSocket {
         if !self.transmit.put(libc::xdp_desc { addr: chunk, len: frame.len() as u32, options: 0 }) {
             return false;
         }
-        // SAFETY: the chunk is within the memory and ours: it is neither in a ring of the kernel's nor published yet.
+        // SAFETY: the chunk is within the memory and ours: it is neither in a ring of the kernel's
+        // nor published yet.
         unsafe { room.as_mut() }.copy_from_slice(frame);
         self.spare.pop();
         true
     }
 
-    /// Has the kernel send what was pushed. What it leaves for now goes with the next call.
+    /// Makes the kernel send pushed frames. Frames that it leaves go with the next call.
     ///
     /// # Errors
     /// When it sends nothing at all: the interface is down or gone.
@@ -263,7 +273,7 @@ impl XdpSocket {
             if result < 0 {
                 let error = io::Error::last_os_error();
                 match error.raw_os_error() {
-                    // It has sent as many as it does in a call, or waits for others.
+                    // It has sent its maximum per call, or waits for completions.
                     Some(libc::EAGAIN | libc::EBUSY | libc::ENOBUFS | libc::EINTR) => {}
                     _ => return Err(error),
                 }
@@ -272,7 +282,8 @@ impl XdpSocket {
         Ok(())
     }
 
-    /// Frames that were lost before we saw them since the start: for want of room in the ring, or because they were too long for a chunk.
+    /// Frames that were lost before we saw them since the start: for want of room in the ring, or
+    /// because they were too long for a chunk.
     ///
     /// # Errors
     /// When the kernel refuses.
@@ -288,7 +299,7 @@ impl AsFd for XdpSocket {
     }
 }
 
-/// How many frames a call sends at most; not yet known to `libc`.
+/// Maximum number of frames per call; not yet in `libc`.
 const XDP_MAX_TX_SKB_BUDGET: libc::c_int = 9;
 
 /// Sets an option.
@@ -297,7 +308,8 @@ const XDP_MAX_TX_SKB_BUDGET: libc::c_int = 9;
 /// Addresses within `value` must be those of memory that the kernel may use as the option says.
 unsafe fn set<T>(fd: &OwnedFd, option: libc::c_int, value: &T) -> io::Result<()> {
     let len = size_of::<T>() as libc::socklen_t;
-    // SAFETY: pointer and length describe `value`, which outlives the call; the rest is the caller's promise.
+    // SAFETY: pointer and length describe `value`, which outlives the call; the rest is the
+    // caller's promise.
     let result = unsafe { libc::setsockopt(fd.as_raw_fd(), libc::SOL_XDP, option, std::ptr::from_ref(value).cast(), len) };
     checked(result).map(|_| ())
 }
@@ -309,7 +321,8 @@ impl Numbers for libc::xdp_statistics {}
 
 fn get<T: Numbers>(fd: &OwnedFd, option: libc::c_int) -> io::Result<T> {
     let mut len = size_of::<T>() as libc::socklen_t;
-    // SAFETY: numbers may all be zero; pointer and length describe `value`, exclusively borrowed for the call.
+    // SAFETY: numbers may all be zero; pointer and length describe `value`, exclusively borrowed
+    // for the call.
     unsafe {
         let mut value: T = zeroed();
         let into = std::ptr::from_mut(&mut value).cast();
@@ -328,6 +341,7 @@ fn bind(fd: &OwnedFd, interface: u32) -> io::Result<()> {
         sxdp_shared_umem_fd: 0,
     };
     let len = size_of::<libc::sockaddr_xdp>() as libc::socklen_t;
-    // SAFETY: pointer and length describe `address`, which outlives the call; the kernel only reads it.
+    // SAFETY: pointer and length describe `address`, which outlives the call; the kernel only reads
+    // it.
     checked(unsafe { libc::bind(fd.as_raw_fd(), std::ptr::from_ref(&address).cast(), len) }).map(|_| ())
 }

@@ -1,6 +1,8 @@
 //! Frames, queues and forwarders in virtual time.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+pub mod virtual_time;
+
 use goodqueue_aqm::sched::kind;
 use goodqueue_aqm::spec::{Chosen, LinkFacts, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Packet};

@@ -1,6 +1,6 @@
 //! A transfer of fixed size, a pause, and again.
 
-use super::{Action, After, Desk, Event, Note, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, Way};
+use super::{Action, After, Direction, Event, Measurement, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext};
 use crate::spec::ConnectionUse;
 use goodqueue_units::{Duration, Instant};
 
@@ -23,29 +23,29 @@ impl BulkWithPauses {
         Self { bytes, pause, connection, connected: false, round_trips: ROUND_TRIPS_FRESH, began: Instant::ZERO, stopped: false }
     }
 
-    pub(super) fn handle(&mut self, event: Event, desk: &mut Desk<'_>) {
+    pub(super) fn handle(&mut self, event: Event, context: &mut SessionContext<'_>) {
         match event {
-            Event::Start | Event::Alarm if !self.stopped => self.begin(desk),
+            Event::Start | Event::Alarm if !self.stopped => self.begin(context),
             Event::Acknowledged(..) => {
-                desk.note(Note::Complete { began: self.began, bytes: self.bytes, round_trips: self.round_trips });
-                let pause = desk.between(self.pause);
-                desk.wake_in(pause);
+                context.measure(Measurement::Complete { began: self.began, bytes: self.bytes, round_trips: self.round_trips });
+                let pause = context.between(self.pause);
+                context.wake_in(pause);
             }
             Event::Stop => self.stopped = true,
             _ => {}
         }
     }
 
-    fn begin(&mut self, desk: &mut Desk<'_>) {
+    fn begin(&mut self, context: &mut SessionContext<'_>) {
         let fresh = self.connection == ConnectionUse::Fresh;
         self.round_trips = ROUND_TRIPS_OPEN;
         if fresh || !self.connected {
-            desk.act(Action::Connect(CHANNEL));
+            context.act(Action::Connect(CHANNEL));
             self.connected = true;
             self.round_trips = ROUND_TRIPS_FRESH;
         }
-        self.began = desk.now;
-        desk.note(Note::Began);
-        desk.send(CHANNEL, Way::Data, self.bytes, if fresh { After::Close } else { After::Keep });
+        self.began = context.now;
+        context.measure(Measurement::Began);
+        context.send(CHANNEL, Direction::Data, self.bytes, if fresh { After::Close } else { After::Keep });
     }
 }

@@ -4,13 +4,13 @@ use super::Channel;
 
 /// Channels are numbered as they are first needed, and used again, the latest one first.
 #[derive(Clone, Debug)]
-pub(super) struct Pool {
+pub(super) struct ChannelPool {
     free: Vec<Channel>,
     made: u32,
     most: u32,
 }
 
-impl Pool {
+impl ChannelPool {
     /// At most `most` channels.
     pub(super) const fn new(most: u32) -> Self {
         Self { free: Vec::new(), made: 0, most }
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn channels_are_used_again_and_have_a_limit() {
-        let mut pool = Pool::new(1_000);
+        let mut pool = ChannelPool::new(1_000);
         assert_eq!((pool.take(), pool.take()), (Some(0), Some(1)));
         pool.give_back(0);
         assert_eq!((pool.take(), pool.take()), (Some(0), Some(2)));

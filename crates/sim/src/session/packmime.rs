@@ -1,9 +1,12 @@
-//! PackMime-HTTP's laws: when web connections begin, how much they ask for and get, and how long servers think.
+//! The laws of PackMime-HTTP: start times, request and response sizes, and server delays of web
+//! connections.
 //!
-//! *Source*: Cao, Cleveland, Gao, Jeffay, Smith, Weigle, "Stochastic models for generating synthetic HTTP source traffic", INFOCOM 2004, with the
-//! tables of ns-2's implementation, condensed. One number sets everything: new connections a second, `rate`. Logarithms are to base 2.
-//! *Departures*: the mean server delay of 4.6 ms follows from reading ns-2's "scale 305" as an inverse scale in seconds, since as a scale it would mean seven
-//! minutes; responses end at 64 MiB, where ns-2 extrapolates without bound.
+//! *Source*: Cao, Cleveland, Gao, Jeffay, Smith, Weigle, "Stochastic models for generating
+//! synthetic HTTP source traffic", INFOCOM 2004, with the tables of ns-2's implementation,
+//! condensed. One number determines everything: new connections per second, `rate`. Logarithms are
+//! to base 2. *Deviations*: the mean server delay of 4.6 ms follows from reading ns-2's "scale 305"
+//! as an inverse scale in seconds, since as a scale it would mean seven minutes; responses end at
+//! 64 MiB, where ns-2 extrapolates without bound.
 
 use super::round_up;
 use crate::random::{gamma, normal, weibull, weibull_quantile};
@@ -121,7 +124,8 @@ fn normal_below(x: f64) -> f64 {
     (0.5 * erfc(-x / std::f64::consts::SQRT_2)).min(1.0 - 1e-16)
 }
 
-/// The scalar product. Eight sums side by side, since one would wait for each addition in turn; always the same eight, so always the same bits.
+/// The scalar product, as eight partial sums: a single sum would wait for each addition in turn.
+/// Always the same eight, so that the result is always the same to the bit.
 fn product(xs: &[f64], cs: &[f64]) -> f64 {
     const LANES: usize = 8;
     fn add(sums: &mut [f64; LANES], xs: &[f64; LANES], cs: &[f64; LANES]) {
@@ -144,9 +148,11 @@ fn product(xs: &[f64], cs: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
-/// Normal numbers of mean 0 and variance 1 whose correlation decays slowly: FARIMA(0, d, 1) plus white noise of variance `noise`.
+/// Normal numbers of mean 0 and variance 1 whose correlation decays slowly: FARIMA(0, d, 1) plus
+/// white noise of variance `noise`.
 ///
-/// The fractionally differenced part follows Hosking's recursion, which is exact from the first number on, up to `terms` numbers back.
+/// The fractionally differenced part follows Hosking's recursion, which is exact from the first
+/// number on, up to `terms` numbers back.
 #[derive(Clone, Debug)]
 struct SlowNormal {
     d: f64,
@@ -155,14 +161,15 @@ struct SlowNormal {
     scale: f64,
     /// Latest numbers of the differenced part, latest first.
     past: VecDeque<f64>,
-    /// Coefficients of the prediction from `past`, and the variance of what it misses.
+    /// Coefficients of the prediction from `past`, and the variance of its error.
     coefficients: Vec<f64>,
     missed: f64,
 }
 
 impl SlowNormal {
     fn new(d: f64, noise: f64, terms: usize) -> Self {
-        // Hosking's numbers have variance 1 and correlation d / (1 - d) with their neighbours; each output adds two of them.
+        // Hosking's numbers have variance 1 and correlation d / (1 - d) with their neighbours; each
+        // output adds two of them.
         let scale = sqrt((1.0 - noise) / (2.0 + 2.0 * d / (1.0 - d)));
         Self {
             d,
@@ -189,16 +196,19 @@ impl SlowNormal {
             self.learn();
         }
         self.past.push_front(x);
-        // The number before the first one is another draw of the same law, as if the sequence had begun earlier.
+        // The number before the first one is another draw of the same law, as if the sequence had
+        // begun earlier.
         let before = before.unwrap_or_else(|| normal(rng));
         self.scale * (x + before) + sqrt(self.noise) * normal(rng)
     }
 
-    /// Extends the prediction by one number (Durbin and Levinson's recursion, with Hosking's partial correlations).
+    /// Extends the prediction by one number (recursion of Durbin and Levinson, with Hosking's
+    /// partial correlations).
     fn learn(&mut self) {
         let t = self.coefficients.len() + 1;
         let partial = self.d / (t as f64 - self.d);
-        // Each number changes with the one as far from the other end, so pairs from the ends to the middle need no copy.
+        // Each number changes together with the one as far from the other end, so that pairs from
+        // the ends to the middle need no copy.
         let len = self.coefficients.len();
         if len % 2 == 1 {
             let middle = &mut self.coefficients[len / 2];
@@ -237,7 +247,8 @@ const TINY_RUN_SCALE: f64 = 0.775;
 const FULL_RUN_SCALE: f64 = 3.11;
 
 impl WebLaws {
-    /// The laws at `rate` new connections a second; `server_delay_scale` is the scale of the server delay's Weibull distribution.
+    /// The laws at `rate` new connections per second; `server_delay_scale` is the scale of the
+    /// server delay's Weibull distribution.
     pub(super) fn new(rate: f64, server_delay_scale: Duration) -> Self {
         let l = log2(rate);
         let gap_shape = inverse_logit(0.352 + 0.388 * l);
@@ -285,14 +296,15 @@ impl WebLaws {
     }
 }
 
-/// Sizes or times that differ from connection to connection in place and spread: `2^(place + spread * N)`.
+/// Sizes or times that differ between connections in place and spread: `2^(place + spread * N)`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LogNormal {
     place: f64,
     spread: f64,
 }
 
-/// Parameters of a law for [`LogNormal`]s: mean and variance of the place, shape of the spread's Gamma distribution of mean 1, and a factor.
+/// Parameters of a law for [`LogNormal`]s: mean and variance of the place, shape of the spread's
+/// Gamma distribution of mean 1, and a factor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LogNormalLaw(pub(super) f64, pub(super) f64, pub(super) f64, pub(super) f64);
 

@@ -1,8 +1,12 @@
-//! Web pages: objects of a common list over a few parallel connections; the next page begins when one is complete.
+//! Web pages: objects of a common list over a few parallel connections. The next page begins when
+//! one is complete.
 //!
-//! Each page opens its connections anew, as pages of different sites do, and keeps them open for all of its objects (RFC 7928 §7.2).
+//! Each page opens new connections, as pages of different sites do, and keeps them open for
+//! all of its objects (RFC 7928 §7.2).
 
-use super::{Action, After, Channel, Desk, Event, Note, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, Way, round_up};
+use super::{
+    Action, After, Channel, Direction, Event, Measurement, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext, round_up,
+};
 use crate::random::normal;
 use crate::spec::PageSpec;
 use goodqueue_aqm::math::{exp, log};
@@ -21,7 +25,7 @@ pub(crate) struct Page {
     stopped: bool,
 }
 
-/// What one connection is fetching.
+/// The object that one connection fetches.
 #[derive(Clone, Copy, Debug)]
 struct Fetch {
     asked: Instant,
@@ -29,7 +33,8 @@ struct Fetch {
     round_trips: u64,
 }
 
-/// Standard deviation of the logarithm of an object's size: our choice, heavy enough that a tenth of the objects has half of the bytes.
+/// Standard deviation of the logarithm of an object's size: our choice, large enough that a tenth
+/// of the objects have half of the bytes.
 const LOG_DEVIATION: f64 = 1.0;
 /// RFC 7928 §7.2: objects of at least a kilobyte.
 const SMALLEST: u64 = 1_000;
@@ -48,56 +53,56 @@ impl Page {
         }
     }
 
-    pub(super) fn handle(&mut self, event: Event, desk: &mut Desk<'_>) {
+    pub(super) fn handle(&mut self, event: Event, context: &mut SessionContext<'_>) {
         match event {
-            Event::Start | Event::Alarm if !self.stopped => self.begin(desk),
-            Event::Arrived(channel, Way::Request) => {
+            Event::Start | Event::Alarm if !self.stopped => self.begin(context),
+            Event::Arrived(channel, Direction::Request) => {
                 if self.spec.server_delay.is_zero() {
-                    self.answer(channel, desk);
+                    self.answer(channel, context);
                 } else {
-                    desk.act(Action::WakeChannel(channel, desk.now + self.spec.server_delay));
+                    context.act(Action::WakeChannel(channel, context.now + self.spec.server_delay));
                 }
             }
-            Event::ChannelAlarm(channel) => self.answer(channel, desk),
-            Event::FirstByte(channel) => desk.note(Note::FirstByte { since: self.fetches[channel as usize].asked }),
-            Event::Arrived(channel, Way::Data) => self.complete(channel, desk),
+            Event::ChannelAlarm(channel) => self.answer(channel, context),
+            Event::FirstByte(channel) => context.measure(Measurement::FirstByte { since: self.fetches[channel as usize].asked }),
+            Event::Arrived(channel, Direction::Data) => self.complete(channel, context),
             Event::Stop => self.stopped = true,
             _ => {}
         }
     }
 
-    fn begin(&mut self, desk: &mut Desk<'_>) {
-        self.began = desk.now;
+    fn begin(&mut self, context: &mut SessionContext<'_>) {
+        self.began = context.now;
         self.waiting = self.spec.objects;
         self.missing = self.spec.objects;
         for channel in 0..self.spec.connections.min(self.spec.objects) {
-            desk.act(Action::Connect(channel));
-            self.ask(channel, ROUND_TRIPS_FRESH, desk);
+            context.act(Action::Connect(channel));
+            self.ask(channel, ROUND_TRIPS_FRESH, context);
         }
     }
 
-    fn ask(&mut self, channel: Channel, round_trips: u64, desk: &mut Desk<'_>) {
+    fn ask(&mut self, channel: Channel, round_trips: u64, context: &mut SessionContext<'_>) {
         self.waiting -= 1;
-        let bytes = round_up(exp(self.log_median + LOG_DEVIATION * normal(desk.rng)), LARGEST).max(SMALLEST);
-        self.fetches[channel as usize] = Fetch { asked: desk.now, bytes, round_trips };
-        desk.note(Note::Began);
-        desk.send(channel, Way::Request, self.spec.request.get(), After::Keep);
+        let bytes = round_up(exp(self.log_median + LOG_DEVIATION * normal(context.rng)), LARGEST).max(SMALLEST);
+        self.fetches[channel as usize] = Fetch { asked: context.now, bytes, round_trips };
+        context.measure(Measurement::Began);
+        context.send(channel, Direction::Request, self.spec.request.get(), After::Keep);
     }
 
-    fn answer(&self, channel: Channel, desk: &mut Desk<'_>) {
-        desk.send(channel, Way::Data, self.fetches[channel as usize].bytes, After::Keep);
+    fn answer(&self, channel: Channel, context: &mut SessionContext<'_>) {
+        context.send(channel, Direction::Data, self.fetches[channel as usize].bytes, After::Keep);
     }
 
-    fn complete(&mut self, channel: Channel, desk: &mut Desk<'_>) {
+    fn complete(&mut self, channel: Channel, context: &mut SessionContext<'_>) {
         let Fetch { asked, bytes, round_trips } = self.fetches[channel as usize];
-        desk.note(Note::Complete { began: asked, bytes, round_trips });
+        context.measure(Measurement::Complete { began: asked, bytes, round_trips });
         self.missing -= 1;
         if self.waiting > 0 {
-            self.ask(channel, ROUND_TRIPS_OPEN, desk);
+            self.ask(channel, ROUND_TRIPS_OPEN, context);
         } else if self.missing == 0 {
-            desk.note(Note::Page { began: self.began });
-            let pause = desk.between(self.spec.pause);
-            desk.wake_in(pause);
+            context.measure(Measurement::Page { began: self.began });
+            let pause = context.between(self.spec.pause);
+            context.wake_in(pause);
         }
     }
 }

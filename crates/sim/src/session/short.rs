@@ -1,7 +1,8 @@
-//! Transfers of one size that begin whether or not the ones before have ended, each on a connection of its own.
+//! Transfers of one size that begin whether or not the previous ones have ended, each on a
+//! connection of its own.
 
-use super::channels::Pool;
-use super::{Action, After, Desk, Event, Note, ROUND_TRIPS_FRESH, Way};
+use super::channels::ChannelPool;
+use super::{Action, After, Direction, Event, Measurement, ROUND_TRIPS_FRESH, SessionContext};
 use crate::random::exponential;
 use crate::spec::Arrivals;
 use goodqueue_units::{Duration, Instant};
@@ -11,7 +12,7 @@ pub(crate) struct Short {
     bytes: u64,
     interval: Duration,
     arrivals: Arrivals,
-    pool: Pool,
+    pool: ChannelPool,
     /// When the transfer on each channel began.
     began: Vec<Instant>,
     stopped: bool,
@@ -19,19 +20,19 @@ pub(crate) struct Short {
 
 impl Short {
     pub(super) fn new(bytes: u64, interval: Duration, arrivals: Arrivals, most_open: u32) -> Self {
-        Self { bytes, interval, arrivals, pool: Pool::new(most_open), began: Vec::new(), stopped: false }
+        Self { bytes, interval, arrivals, pool: ChannelPool::new(most_open), began: Vec::new(), stopped: false }
     }
 
-    pub(super) fn handle(&mut self, event: Event, desk: &mut Desk<'_>) {
+    pub(super) fn handle(&mut self, event: Event, context: &mut SessionContext<'_>) {
         match event {
-            Event::Start if self.arrivals == Arrivals::Poisson => self.wait(desk),
+            Event::Start if self.arrivals == Arrivals::Poisson => self.wait(context),
             Event::Start | Event::Alarm if !self.stopped => {
-                self.begin(desk);
-                self.wait(desk);
+                self.begin(context);
+                self.wait(context);
             }
             Event::Acknowledged(channel, _) => {
                 let began = self.began[channel as usize];
-                desk.note(Note::Complete { began, bytes: self.bytes, round_trips: ROUND_TRIPS_FRESH });
+                context.measure(Measurement::Complete { began, bytes: self.bytes, round_trips: ROUND_TRIPS_FRESH });
                 self.pool.give_back(channel);
             }
             Event::Stop => self.stopped = true,
@@ -39,26 +40,26 @@ impl Short {
         }
     }
 
-    fn wait(&self, desk: &mut Desk<'_>) {
+    fn wait(&self, context: &mut SessionContext<'_>) {
         let gap = match self.arrivals {
             Arrivals::Periodic => self.interval,
-            Arrivals::Poisson => Duration::from_secs_f64(exponential(desk.rng, self.interval.as_secs_f64())),
+            Arrivals::Poisson => Duration::from_secs_f64(exponential(context.rng, self.interval.as_secs_f64())),
         };
-        desk.wake_in(gap);
+        context.wake_in(gap);
     }
 
-    fn begin(&mut self, desk: &mut Desk<'_>) {
+    fn begin(&mut self, context: &mut SessionContext<'_>) {
         let Some(channel) = self.pool.take() else {
-            desk.note(Note::Refused);
+            context.measure(Measurement::Refused);
             return;
         };
         let place = channel as usize;
         if place == self.began.len() {
-            self.began.push(desk.now);
+            self.began.push(context.now);
         }
-        self.began[place] = desk.now;
-        desk.note(Note::Began);
-        desk.act(Action::Connect(channel));
-        desk.send(channel, Way::Data, self.bytes, After::Close);
+        self.began[place] = context.now;
+        context.measure(Measurement::Began);
+        context.act(Action::Connect(channel));
+        context.send(channel, Direction::Data, self.bytes, After::Close);
     }
 }

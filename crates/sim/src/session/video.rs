@@ -1,10 +1,13 @@
-//! Adaptive video over one kept connection: segments of a few seconds, each of the best quality that the throughput so far allows.
+//! Adaptive video over one persistent connection: segments of a few seconds, each of the best
+//! quality that the throughput so far allows.
 //!
-//! *Choice*: the highest bitrate not above 0.8 times the smoothed throughput; the first segment has the lowest. The throughput of a segment is
-//! its bits over the time from request to last byte, smoothed with weight 0.4 for the newest (our choice). *Buffer*: the next segment is asked
-//! for as soon as it fits below the target. Playing begins with the first segment and stalls while the buffer is empty.
+//! *Choice*: the highest bitrate not above 0.8 times the smoothed throughput; the first segment has
+//! the lowest bitrate. The throughput of a segment is its bits over the time from the request to
+//! the last byte, smoothed with weight 0.4 for the newest (our choice). *Buffer*: the next segment
+//! is requested as soon as it fits below the target. Playback begins with the first segment and
+//! stalls while the buffer is empty.
 
-use super::{Action, After, Desk, Event, Note, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, Way};
+use super::{Action, After, Direction, Event, Measurement, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext};
 use crate::spec::VideoSpec;
 use goodqueue_units::{Duration, Instant};
 
@@ -29,7 +32,7 @@ pub(crate) struct Video {
     so_far: VideoReading,
 }
 
-/// What was played so far.
+/// The playback so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct VideoReading {
     /// Bits of all segments received, and the media time they hold.
@@ -59,23 +62,23 @@ impl Video {
         }
     }
 
-    pub(super) fn handle(&mut self, event: Event, desk: &mut Desk<'_>) {
+    pub(super) fn handle(&mut self, event: Event, context: &mut SessionContext<'_>) {
         match event {
             Event::Start => {
-                self.began = desk.now;
-                desk.act(Action::Connect(CHANNEL));
-                self.ask(desk);
+                self.began = context.now;
+                context.act(Action::Connect(CHANNEL));
+                self.ask(context);
             }
-            Event::Alarm if !self.stopped => self.ask(desk),
-            Event::Arrived(_, Way::Request) => desk.send(CHANNEL, Way::Data, self.segment_bits() / 8, After::Keep),
-            Event::FirstByte(_) => desk.note(Note::FirstByte { since: self.asked }),
-            Event::Arrived(_, Way::Data) => self.receive(desk),
+            Event::Alarm if !self.stopped => self.ask(context),
+            Event::Arrived(_, Direction::Request) => context.send(CHANNEL, Direction::Data, self.segment_bits() / 8, After::Keep),
+            Event::FirstByte(_) => context.measure(Measurement::FirstByte { since: self.asked }),
+            Event::Arrived(_, Direction::Data) => self.receive(context),
             Event::Stop => self.stopped = true,
             _ => {}
         }
     }
 
-    /// What was played up to `now`.
+    /// The playback up to `now`.
     pub(super) fn reading(&mut self, now: Instant) -> VideoReading {
         self.play(now);
         self.so_far
@@ -86,10 +89,10 @@ impl Video {
         (bits / 1_000_000_000) as u64
     }
 
-    fn ask(&mut self, desk: &mut Desk<'_>) {
-        self.asked = desk.now;
-        desk.note(Note::Began);
-        desk.send(CHANNEL, Way::Request, self.spec.request.get(), After::Keep);
+    fn ask(&mut self, context: &mut SessionContext<'_>) {
+        self.asked = context.now;
+        context.measure(Measurement::Began);
+        context.send(CHANNEL, Direction::Request, self.spec.request.get(), After::Keep);
     }
 
     /// Time has passed up to `now`.
@@ -108,19 +111,19 @@ impl Video {
         self.so_far.stalls += u64::from(was_playing && !stalled.is_zero());
     }
 
-    fn receive(&mut self, desk: &mut Desk<'_>) {
-        self.play(desk.now);
+    fn receive(&mut self, context: &mut SessionContext<'_>) {
+        self.play(context.now);
         let bits = self.segment_bits();
         let round_trips = if self.started { ROUND_TRIPS_OPEN } else { ROUND_TRIPS_FRESH };
-        desk.note(Note::Complete { began: self.asked, bytes: bits / 8, round_trips });
+        context.measure(Measurement::Complete { began: self.asked, bytes: bits / 8, round_trips });
         if !self.started {
             self.started = true;
-            desk.note(Note::Playing { since: self.began });
+            context.measure(Measurement::Playing { since: self.began });
         }
         self.so_far.media_bits += bits;
         self.so_far.media += self.spec.segment;
         self.buffer += self.spec.segment;
-        let sample = bits as f64 / desk.now.since(self.asked).as_secs_f64().max(1e-9);
+        let sample = bits as f64 / context.now.since(self.asked).as_secs_f64().max(1e-9);
         let smoothed = self.throughput_bit_s.map_or(sample, |before| before + NEWEST * (sample - before));
         self.throughput_bit_s = Some(smoothed);
         let allowed = SAFETY * smoothed;
@@ -132,9 +135,9 @@ impl Video {
         }
         let excess = (self.buffer + self.spec.segment).saturating_sub(self.spec.buffer);
         if excess.is_zero() {
-            self.ask(desk);
+            self.ask(context);
         } else {
-            desk.wake_in(excess);
+            context.wake_in(excess);
         }
     }
 }

@@ -1,19 +1,23 @@
-//! Web traffic as PackMime-HTTP has it: connections begin at a given rate, each asks, the server thinks and answers.
+//! Web traffic of PackMime-HTTP: connections begin at a given rate; each sends a request, the
+//! server thinks and answers.
 //!
-//! With HTTP/1.0 every connection carries one request. With HTTP/1.1 one in eleven is kept for several pages of several objects, with gaps between.
+//! With HTTP/1.0 every connection carries one request. With HTTP/1.1 one connection in eleven
+//! persists for several pages of several objects, with gaps in between.
 
-use super::channels::Pool;
+use super::channels::ChannelPool;
 use super::packmime::{LogNormal, LogNormalLaw, WebLaws, response_bytes};
-use super::{Action, After, Channel, Desk, Event, Note, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, Way};
+use super::{Action, After, Channel, Direction, Event, Measurement, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext};
 use crate::random::weibull;
 use crate::spec::{HttpVersion, WebSpec};
 use goodqueue_units::{Duration, Instant, Rng};
 
-/// Share of connections kept for more than one request, of those the share with one page, and of the others' pages the share with one object.
+/// Share of persistent connections; of those, the share with one page; of the pages of the others,
+/// the share with one object.
 const KEPT: f64 = 0.09;
 const ONE_PAGE: f64 = 0.82;
 const ONE_OBJECT: f64 = 0.69;
-/// Scales of the exponential distributions behind the numbers of pages and of objects, where there are several.
+/// Scales of the exponential distributions of the numbers of pages and of objects, where there are
+/// several.
 const MORE_PAGES: f64 = 0.417;
 const MORE_OBJECTS: f64 = 1.578;
 /// Seconds between pages, seconds between objects, bytes of later responses.
@@ -29,7 +33,7 @@ const LONGEST_GAP_S: f64 = 3_600.0;
 pub(crate) struct Web {
     laws: WebLaws,
     version: HttpVersion,
-    pool: Pool,
+    pool: ChannelPool,
     visits: Vec<Visit>,
     stopped: bool,
 }
@@ -43,7 +47,7 @@ struct Visit {
     round_trips: u64,
     request: u64,
     response: u64,
-    kept: Option<Box<Kept>>,
+    kept: Option<Box<Plan>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,9 +59,9 @@ enum Stage {
     Over,
 }
 
-/// What is ahead of a connection that is kept.
+/// The remaining requests of a persistent connection.
 #[derive(Clone, Debug)]
-struct Kept {
+struct Plan {
     /// Objects left in this page, and in each later one.
     objects: u64,
     later_pages: Vec<u64>,
@@ -72,31 +76,31 @@ impl Web {
         Self {
             laws: WebLaws::new(spec.connections_per_s, spec.server_delay_scale),
             version: spec.version,
-            pool: Pool::new(most_open),
+            pool: ChannelPool::new(most_open),
             visits: Vec::new(),
             stopped: false,
         }
     }
 
-    pub(super) fn handle(&mut self, event: Event, desk: &mut Desk<'_>) {
+    pub(super) fn handle(&mut self, event: Event, context: &mut SessionContext<'_>) {
         match event {
-            Event::Start => self.wait(desk),
+            Event::Start => self.wait(context),
             Event::Alarm if !self.stopped => {
-                self.begin(desk);
-                self.wait(desk);
+                self.begin(context);
+                self.wait(context);
             }
-            Event::Arrived(channel, Way::Request) => {
-                let delay = self.laws.server_delay(desk.rng);
-                desk.act(Action::WakeChannel(channel, desk.now + delay));
+            Event::Arrived(channel, Direction::Request) => {
+                let delay = self.laws.server_delay(context.rng);
+                context.act(Action::WakeChannel(channel, context.now + delay));
             }
             Event::ChannelAlarm(channel) => match self.visits[channel as usize].stage {
-                Stage::Pause => self.ask(channel, desk),
-                Stage::Exchange => self.answer(channel, desk),
+                Stage::Pause => self.ask(channel, context),
+                Stage::Exchange => self.answer(channel, context),
                 Stage::Over => {}
             },
-            Event::FirstByte(channel) => desk.note(Note::FirstByte { since: self.visits[channel as usize].asked }),
-            Event::Arrived(channel, Way::Data) => self.complete(channel, desk),
-            Event::Acknowledged(channel, Way::Data) if self.visits[channel as usize].stage == Stage::Over => {
+            Event::FirstByte(channel) => context.measure(Measurement::FirstByte { since: self.visits[channel as usize].asked }),
+            Event::Arrived(channel, Direction::Data) => self.complete(channel, context),
+            Event::Acknowledged(channel, Direction::Data) if self.visits[channel as usize].stage == Stage::Over => {
                 self.pool.give_back(channel);
             }
             Event::Stop => self.stopped = true,
@@ -104,56 +108,56 @@ impl Web {
         }
     }
 
-    fn wait(&mut self, desk: &mut Desk<'_>) {
-        let gap = self.laws.gap(desk.rng);
-        desk.wake_in(gap);
+    fn wait(&mut self, context: &mut SessionContext<'_>) {
+        let gap = self.laws.gap(context.rng);
+        context.wake_in(gap);
     }
 
-    fn begin(&mut self, desk: &mut Desk<'_>) {
-        let request = self.laws.request(desk.rng);
-        let response = self.laws.response(desk.rng);
+    fn begin(&mut self, context: &mut SessionContext<'_>) {
+        let request = self.laws.request(context.rng);
+        let response = self.laws.response(context.rng);
         let kept = match self.version {
             HttpVersion::Http10 => None,
-            HttpVersion::Http11 => plan(desk.rng, response),
+            HttpVersion::Http11 => plan(context.rng, response),
         };
         let Some(channel) = self.pool.take() else {
-            desk.note(Note::Refused);
+            context.measure(Measurement::Refused);
             return;
         };
-        let visit = Visit { stage: Stage::Exchange, asked: desk.now, round_trips: ROUND_TRIPS_FRESH, request, response, kept };
+        let visit = Visit { stage: Stage::Exchange, asked: context.now, round_trips: ROUND_TRIPS_FRESH, request, response, kept };
         let place = channel as usize;
         if place == self.visits.len() {
             self.visits.push(visit);
         } else {
             self.visits[place] = visit;
         }
-        desk.act(Action::Connect(channel));
-        self.ask(channel, desk);
+        context.act(Action::Connect(channel));
+        self.ask(channel, context);
     }
 
-    fn ask(&mut self, channel: Channel, desk: &mut Desk<'_>) {
+    fn ask(&mut self, channel: Channel, context: &mut SessionContext<'_>) {
         let visit = &mut self.visits[channel as usize];
         visit.stage = Stage::Exchange;
-        visit.asked = desk.now;
-        desk.note(Note::Began);
+        visit.asked = context.now;
+        context.measure(Measurement::Began);
         let after = if visit.is_last() { After::Close } else { After::Keep };
-        desk.send(channel, Way::Request, visit.request, after);
+        context.send(channel, Direction::Request, visit.request, after);
     }
 
-    fn answer(&self, channel: Channel, desk: &mut Desk<'_>) {
+    fn answer(&self, channel: Channel, context: &mut SessionContext<'_>) {
         let visit = &self.visits[channel as usize];
         let after = if visit.is_last() { After::Close } else { After::Keep };
-        desk.send(channel, Way::Data, visit.response, after);
+        context.send(channel, Direction::Data, visit.response, after);
     }
 
-    fn complete(&mut self, channel: Channel, desk: &mut Desk<'_>) {
+    fn complete(&mut self, channel: Channel, context: &mut SessionContext<'_>) {
         let visit = &mut self.visits[channel as usize];
-        desk.note(Note::Complete { began: visit.asked, bytes: visit.response, round_trips: visit.round_trips });
+        context.measure(Measurement::Complete { began: visit.asked, bytes: visit.response, round_trips: visit.round_trips });
         visit.round_trips = ROUND_TRIPS_OPEN;
-        match visit.next_gap(desk.rng) {
+        match visit.next_gap(context.rng) {
             Some(gap) => {
                 visit.stage = Stage::Pause;
-                desk.act(Action::WakeChannel(channel, desk.now + gap));
+                context.act(Action::WakeChannel(channel, context.now + gap));
             }
             None => visit.stage = Stage::Over,
         }
@@ -182,8 +186,9 @@ impl Visit {
     }
 }
 
-/// What is ahead of a new connection whose first response has `first` bytes; `None` for one request only.
-fn plan(rng: &mut Rng, first: u64) -> Option<Box<Kept>> {
+/// The plan of a new connection whose first response has `first` bytes; `None` for a single
+/// request.
+fn plan(rng: &mut Rng, first: u64) -> Option<Box<Plan>> {
     if !rng.fires(KEPT) {
         return None;
     }
@@ -192,7 +197,7 @@ fn plan(rng: &mut Rng, first: u64) -> Option<Box<Kept>> {
     let objects = |rng: &mut Rng| if pages > 1 && rng.fires(ONE_OBJECT) { 1 } else { several(rng, MORE_OBJECTS) };
     let first_page = objects(rng);
     let later_pages = (1..pages).map(|_| objects(rng)).collect();
-    Some(Box::new(Kept {
+    Some(Box::new(Plan {
         objects: first_page - 1,
         later_pages,
         page_gap: PAGE_GAP.draw(rng),

@@ -1,212 +1,497 @@
-//! End hosts: starting and stopping flows, handing segments to senders and receivers, keeping their timers.
+//! End hosts: starting and stopping flows, polling senders, delivering packets, keeping timers.
 
-use super::{ELEMENT, Hop, HostKind, WIRE, World};
+use super::network::Network;
+use super::outside::{Fate, OutsideFlow};
+use super::path::{Host, Route};
+use super::sessions::{ChannelHost, SessionHost, Stream};
+use super::{Control, World, measure};
+use crate::ids::{ChannelId, ControlId, FlowId, GroupId, IdVec, LaneId, OutsideId, SessionId, StreamId, TcpId, UdpId};
+use crate::lane::Stop;
 use crate::link::WireClass;
-use crate::packet::{DsField, FlowId, SimPacket};
-use crate::session::Event;
-use crate::timers::Target;
+use crate::packet::{DsField, FlowLabel, SimPacket};
+use crate::session::{Action, Event};
+use crate::sys::prefetch;
+use crate::timers::{Target, Timers};
+use crate::traffic::UdpSource;
 use goodqueue_aqm::Packet;
-use goodqueue_tcp::{Flags, Routine, Segment, Sender};
-use goodqueue_units::{Duration, Ecn, Instant};
 
-/// A UDP source that outruns its own access link loses what does not fit into this many packets (Linux: txqueuelen 1000).
+use goodqueue_tcp::hot::{self, Routine};
+use goodqueue_tcp::{Flags, Receiver, Segment, Sender};
+use goodqueue_units::{Bytes, Duration, Ecn, Instant};
+
+/// Packets that may wait at a UDP source's own access link; it drops the rest (Linux: txqueuelen
+/// 1000).
 const LOCAL_QUEUE_PACKETS: u64 = 1000;
 
-impl World {
-    pub(super) fn start_flow(&mut self, flow: u32) {
-        let facts = &self.flows[flow as usize];
-        let slot = facts.slot;
-        let kind = facts.kind;
-        if kind != HostKind::Session {
-            self.count_active(flow, true);
+/// A TCP sender and its one lazy timer.
+#[repr(C)]
+pub(super) struct SenderHost {
+    /// Time of the pending event; `MAX` when there is none.
+    timer_at: Instant,
+    /// Its access link takes nothing more before this time.
+    pub(super) held_until: Instant,
+    /// Round-trip times that the figures have counted.
+    pub(super) rtt_samples: u64,
+    pub(super) sender: Sender,
+}
+
+impl SenderHost {
+    /// Length of the prefix of this struct that processing an ACK reads; used as the prefetch size.
+    const TOUCHED: usize = std::mem::offset_of!(Self, sender) + hot::SENDER_PREFIX;
+    /// Length of the prefix that a timer reads.
+    const TOUCHED_BY_TIMER: usize = 3 * 64;
+
+    pub(super) const fn new(sender: Sender) -> Self {
+        Self { sender, timer_at: Instant::MAX, held_until: Instant::ZERO, rtt_samples: 0 }
+    }
+
+    /// Puts a new connection in the place of an ended one. A pending event stays.
+    pub(super) fn replace(&mut self, sender: Sender) {
+        self.sender = sender;
+        self.held_until = Instant::ZERO;
+        self.rtt_samples = 0;
+    }
+}
+
+/// A TCP receiver and its one lazy timer, in the cache line that the receiver reads for every
+/// segment.
+#[repr(C, align(64))]
+pub(super) struct ReceiverHost {
+    timer_at: Instant,
+    pub(super) receiver: Receiver,
+}
+
+impl ReceiverHost {
+    /// Length of the prefix of this struct that processing a segment reads.
+    const TOUCHED: usize = 3 * 64;
+
+    pub(super) const fn new(receiver: Receiver) -> Self {
+        Self { receiver, timer_at: Instant::MAX }
+    }
+}
+
+/// What is known of a flow beside its hot state.
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
+    pub(super) group: GroupId,
+    pub(super) index: u32,
+    pub(super) host: Host,
+    pub(super) start: Instant,
+    pub(super) weight: f64,
+    pub(super) completed_at: Option<Instant>,
+    /// Counts among the flows that are sending.
+    pub(super) active: bool,
+    pub(super) at_warmup: measure::FlowReading,
+}
+
+/// The ends of all flows, and their timers.
+pub(super) struct Hosts {
+    pub(super) timers: Timers,
+    /// There are so many flows that the state of most of them is not in the cache.
+    pub(super) crowded: bool,
+    pub(super) flows: IdVec<FlowId, Flow>,
+    pub(super) senders: IdVec<TcpId, SenderHost>,
+    pub(super) receivers: IdVec<TcpId, ReceiverHost>,
+    pub(super) flow_of_tcp: IdVec<TcpId, FlowId>,
+    pub(super) group_of_tcp: IdVec<TcpId, GroupId>,
+    pub(super) sources: IdVec<UdpId, UdpSource>,
+    pub(super) flow_of_source: IdVec<UdpId, FlowId>,
+    pub(super) outside: IdVec<OutsideId, OutsideFlow>,
+    /// Packets that have reached ends outside and are not yet fetched.
+    pub(super) arrived: Vec<Fate>,
+    pub(super) sessions: IdVec<SessionId, SessionHost>,
+    pub(super) channels: IdVec<ChannelId, ChannelHost>,
+    pub(super) streams: IdVec<StreamId, Stream>,
+    /// Stream of each connection, as far as there are streams.
+    pub(super) stream_of_tcp: IdVec<TcpId, Option<StreamId>>,
+    /// Room for the actions of a session.
+    pub(super) actions: Vec<Action>,
+    pub(super) controls: IdVec<ControlId, Control>,
+}
+
+impl Hosts {
+    pub(super) fn new(crowded: bool) -> Self {
+        Self {
+            timers: Timers::new(),
+            crowded,
+            flows: IdVec::new(),
+            senders: IdVec::new(),
+            receivers: IdVec::new(),
+            flow_of_tcp: IdVec::new(),
+            group_of_tcp: IdVec::new(),
+            sources: IdVec::new(),
+            flow_of_source: IdVec::new(),
+            outside: IdVec::new(),
+            arrived: Vec::new(),
+            sessions: IdVec::new(),
+            channels: IdVec::new(),
+            streams: IdVec::new(),
+            stream_of_tcp: IdVec::new(),
+            actions: Vec::new(),
+            controls: IdVec::new(),
         }
-        match kind {
-            HostKind::Tcp => {
-                self.senders[slot as usize].sender.connect(self.now);
-                self.transmit_now_and_then(slot, flow);
+    }
+
+    /// Adds the two ends of a connection.
+    pub(super) fn add_connection(&mut self, sender: Sender, receiver: Receiver, flow: FlowId, group: GroupId) -> TcpId {
+        self.receivers.push(ReceiverHost::new(receiver));
+        self.flow_of_tcp.push(flow);
+        self.group_of_tcp.push(group);
+        self.senders.push(SenderHost::new(sender))
+    }
+
+    /// Whether nothing of these hosts forbids deferred processing.
+    pub(super) fn allow_deferring(&self) -> bool {
+        self.flows.iter().all(|flow| matches!(flow.host, Host::Tcp(_) | Host::Udp(_) | Host::Echo(_)))
+    }
+
+    /// Prefetches what the next timer's host reads first.
+    #[inline]
+    pub(super) fn prefetch_next_timer(&self) {
+        match self.timers.next() {
+            Some(Target::Sender(tcp)) => prefetch(&self.senders[tcp], SenderHost::TOUCHED_BY_TIMER),
+            Some(Target::Receiver(tcp)) => prefetch(&self.receivers[tcp], ReceiverHost::TOUCHED),
+            _ => {}
+        }
+    }
+
+    /// Prefetches what the next packets of a lane need of their hosts: the host of the second
+    /// packet, and of the first packet, whose host was prefetched before, what that host points to.
+    #[inline(always)]
+    fn prefetch_for(&self, net: &Network, lane: LaneId) {
+        let lane = &net.lanes[lane];
+        lane.prefetch_packet();
+        if let Some(packet) = lane.peek(0)
+            && packet.is_reverse()
+            && let Some(tcp) = net.routes[packet.flow.id()].host.tcp()
+        {
+            hot::records(&self.senders[tcp].sender).into_iter().for_each(|record| prefetch(record, 1));
+        }
+        if let Some(packet) = lane.peek(1)
+            && let Some(tcp) = net.routes[packet.flow.id()].host.tcp()
+        {
+            if packet.is_reverse() {
+                prefetch(&self.senders[tcp], SenderHost::TOUCHED);
+            } else {
+                prefetch(&self.receivers[tcp], ReceiverHost::TOUCHED);
             }
-            HostKind::Session => self.tell(slot, Event::Start),
-            HostKind::Stream | HostKind::Outside => {}
-            HostKind::Udp | HostKind::Echo => {
-                let at = self.sources[slot as usize].first(self.now);
-                self.set_timer(at, Target::Source(slot));
+        }
+    }
+}
+
+/// Flows begin and end.
+impl World {
+    pub(super) fn start_flow(&mut self, flow: FlowId) {
+        let host = self.hosts.flows[flow].host;
+        self.set_flow_active(flow, true);
+        match host {
+            Host::Tcp(tcp) => {
+                self.hosts.senders[tcp].sender.connect(self.clock.now);
+                self.poll_sender_cold(tcp, flow);
+            }
+            Host::Session(session) => self.notify_session(session, Event::Start),
+            Host::Stream(_) | Host::Outside(_) => {}
+            Host::Udp(udp) | Host::Echo(udp) => {
+                let at = self.hosts.sources[udp].first(self.clock.now);
+                self.set_timer(at, Target::Source(udp));
             }
         }
     }
 
-    /// A flow begins or ends to be one of those that could lose something at the links on its way.
+    pub(super) fn stop_flow(&mut self, flow: FlowId) {
+        let host = self.hosts.flows[flow].host;
+        self.set_flow_active(flow, false);
+        match host {
+            Host::Tcp(tcp) => {
+                self.hosts.senders[tcp].sender.stop(self.clock.now);
+                self.poll_sender_cold(tcp, flow);
+            }
+            Host::Session(session) => self.notify_session(session, Event::Stop),
+            Host::Stream(_) | Host::Outside(_) => {}
+            Host::Udp(udp) | Host::Echo(udp) => self.hosts.sources[udp].stopped = true,
+        }
+    }
+
+    /// Adds a flow to, or removes it from, the flows that could lose packets at the links on its
+    /// way. Sessions' streams are counted instead of their flow.
     #[cold]
-    pub(super) fn count_active(&mut self, flow: u32, active: bool) {
-        let facts = &mut self.flows[flow as usize];
-        if facts.active == active {
+    pub(super) fn set_flow_active(&mut self, flow: FlowId, active: bool) {
+        let facts = &mut self.hosts.flows[flow];
+        if facts.active != active && !matches!(facts.host, Host::Session(_)) {
+            facts.active = active;
+            self.net.count_active(flow, active);
+        }
+    }
+}
+
+/// Packets reach their ends.
+impl World {
+    /// The first packet of a lane has reached the lane's end.
+    #[inline(always)]
+    pub(super) fn lane_event(&mut self, lane: LaneId) {
+        let now = self.clock.now;
+        match self.net.lanes[lane].stop {
+            Stop::End => {
+                let packet = self.net.take_arrived(lane);
+                if self.hosts.crowded {
+                    self.hosts.prefetch_for(&self.net, lane);
+                }
+                self.deliver(packet);
+            }
+            Stop::Queue(link) => {
+                let packet = self.net.take_arrived(lane);
+                self.net.enqueue(now, link, packet);
+            }
+            Stop::Varied | Stop::Unknown => {
+                let packet = self.net.take_arrived(lane);
+                self.enter_or_deliver(&packet);
+            }
+            // Deferred events are counted one by one.
+            Stop::DeferredQueue => self.clock.events = self.clock.events + self.net.process_deferred(now) - 1,
+            Stop::DeferredWire => self.clock.events = self.clock.events + self.net.cross_deferred_wire(now, lane) - 1,
+        }
+    }
+
+    /// Lets a packet enter the hop that it has reached by its hop count, or delivers it at its end.
+    #[inline]
+    pub(super) fn enter_or_deliver(&mut self, packet: &SimPacket) {
+        match self.net.hop_of(packet) {
+            Some(hop) => self.net.enter(self.clock.now, packet, hop),
+            None => self.deliver(*packet),
+        }
+    }
+
+    /// A packet has reached its end.
+    #[inline(always)]
+    fn deliver(&mut self, packet: SimPacket) {
+        self.net.delivered += 1;
+        let host = self.net.routes[packet.flow.id()].host;
+        if let Host::Tcp(tcp) = host {
+            if packet.is_reverse() {
+                self.deliver_to_sender(tcp, &packet);
+            } else {
+                self.deliver_to_receiver(tcp, packet);
+            }
             return;
         }
-        facts.active = active;
-        self.add_active(flow, active);
+        self.deliver_cold(host, packet);
     }
 
-    /// The same for a flow that is known to change.
-    pub(super) fn add_active(&mut self, flow: u32, active: bool) {
-        let (base, len) = self.routes[flow as usize].way(false);
-        for hop in &self.hops[base as usize..base as usize + usize::from(len)] {
-            if hop.element & WIRE == 0 {
-                let count = &mut self.tap.losses[hop.element as usize].active;
-                *count = if active { *count + 1 } else { *count - 1 };
+    /// Delivers to ends other than those of plain TCP flows.
+    #[inline(never)]
+    fn deliver_cold(&mut self, host: Host, mut packet: SimPacket) {
+        match host {
+            Host::Udp(udp) => self.deliver_to_sink(udp, &packet),
+            Host::Echo(udp) => self.deliver_to_echo(udp, &packet),
+            Host::Outside(outside) => self.deliver_outside(outside, &packet),
+            Host::Stream(tcp) => {
+                if !self.stream_accepts(tcp, &mut packet) {
+                    return;
+                }
+                if packet.is_reverse() {
+                    self.deliver_to_sender(tcp, &packet);
+                } else {
+                    self.deliver_to_receiver(tcp, packet);
+                }
+                self.after_stream_delivery(tcp, &packet);
+            }
+            Host::Tcp(_) | Host::Session(_) => debug_assert!(false, "no packet is addressed to {host:?} here"),
+        }
+    }
+
+    /// A UDP packet has reached its sink.
+    fn deliver_to_sink(&mut self, udp: UdpId, packet: &SimPacket) {
+        let source = &mut self.hosts.sources[udp];
+        source.delivered += 1;
+        source.delivered_bytes += Bytes::new(u64::from(packet.ip_len)).get();
+        if self.figures.measuring {
+            let (now, sent) = (self.clock.now, packet.segment.timestamp);
+            self.figures.add_one_way_delay(self.net.routes[packet.flow.id()].group, now.since(sent));
+            if let Some(listener) = &mut source.listener {
+                listener.hear(now, packet.segment.number, sent);
             }
         }
     }
 
-    pub(super) fn stop_flow(&mut self, flow: u32) {
-        let facts = &self.flows[flow as usize];
-        let slot = facts.slot;
-        let kind = facts.kind;
-        if kind != HostKind::Session {
-            self.count_active(flow, false);
-        }
-        match kind {
-            HostKind::Tcp => {
-                self.senders[slot as usize].sender.stop(self.now);
-                self.transmit_now_and_then(slot, flow);
+    /// A probe has reached the sink, which sends it back, or its answer has reached the source.
+    #[inline(never)]
+    fn deliver_to_echo(&mut self, udp: UdpId, packet: &SimPacket) {
+        let Segment { number, timestamp, .. } = packet.segment;
+        let now = self.clock.now;
+        let source = &mut self.hosts.sources[udp];
+        if packet.is_reverse() {
+            source.delivered += 1;
+            source.delivered_bytes += u64::from(packet.ip_len);
+            if let Some(probes) = &mut source.probes {
+                probes.answer(now, number, timestamp);
             }
-            HostKind::Session => self.tell(slot, Event::Stop),
-            HostKind::Stream | HostKind::Outside => {}
-            HostKind::Udp | HostKind::Echo => self.sources[slot as usize].stopped = true,
+            return;
         }
+        // With FIN no queue takes the answer for an acknowledgement that the next one makes
+        // superfluous.
+        let answer = Segment { number, timestamp, flags: Flags::ACK.with(Flags::FIN), ..Segment::default() };
+        let ecn = source.ecn;
+        self.net.inject(now, packet.flow.id(), answer, packet.ip_len, ecn);
     }
 
     /// An acknowledgement has reached its sender.
     #[inline]
-    pub(super) fn sender_receives(&mut self, slot: u32, packet: &SimPacket) {
-        let now = self.now;
-        let host = &mut self.senders[slot as usize];
+    fn deliver_to_sender(&mut self, tcp: TcpId, packet: &SimPacket) {
+        let now = self.clock.now;
+        let host = &mut self.hosts.senders[tcp];
         host.sender.handle_ack(now, &packet.segment);
-        if self.measuring {
+        if self.figures.measuring {
             let statistics = host.sender.statistics();
             if statistics.rtt_samples != host.rtt_samples {
                 host.rtt_samples = statistics.rtt_samples;
-                let group = self.group_of_sender[slot as usize] as usize;
-                self.group_rtt[group].add(statistics.last_rtt);
+                self.figures.group_rtt[self.hosts.group_of_tcp[tcp]].add(statistics.last_rtt);
             }
         }
-        self.transmit(slot, packet.flow.number());
-        if self.senders[slot as usize].sender.is_finished() {
-            // Streams of sessions are not among the flows; their sessions note what is complete.
-            if let Some(facts) = self.flows.get_mut(packet.flow.index())
+        let flow = packet.flow.id();
+        self.poll_sender(tcp, flow);
+        if self.hosts.senders[tcp].sender.is_finished() {
+            // Streams of sessions are not among the flows; their sessions record completions.
+            if let Some(facts) = self.hosts.flows.get_mut(flow)
                 && facts.completed_at.is_none()
             {
                 facts.completed_at = Some(now);
-                self.count_active(packet.flow.number(), false);
+                self.set_flow_active(flow, false);
             }
         }
     }
 
-    /// Sends whatever the sender wants to send now and its own access link takes, and keeps its timer.
+    /// A data segment has reached its receiver.
     #[inline(always)]
-    pub(super) fn transmit(&mut self, slot: u32, flow: u32) {
-        let now = self.now;
-        if self.senders[slot as usize].held_until <= now {
-            self.launch_granted(slot, flow);
-            let host = &self.senders[slot as usize];
-            if host.held_until <= now && host.sender.may_send() {
-                self.launch_carefully(slot, flow);
+    fn deliver_to_receiver(&mut self, tcp: TcpId, packet: SimPacket) {
+        let now = self.clock.now;
+        let receiver = &mut self.hosts.receivers[tcp].receiver;
+        match hot::handle_routine(receiver, now, &packet.segment, packet.ecn()) {
+            Routine::Unusual => self.deliver_to_receiver_cold(tcp, packet),
+            Routine::Held => self.arm_receiver_timer(tcp),
+            // No timer runs after an acknowledgement.
+            Routine::Acknowledged(ack) => {
+                let ecn = receiver.codepoint();
+                self.send_segment(packet.flow.id(), ack, ecn);
             }
         }
-        let host = &mut self.senders[slot as usize];
+    }
+
+    /// A segment that is not routine has reached its receiver.
+    // By value: routine segments then never leave the registers.
+    #[inline(never)]
+    fn deliver_to_receiver_cold(&mut self, tcp: TcpId, packet: SimPacket) {
+        let receiver = &mut self.hosts.receivers[tcp].receiver;
+        let ack = hot::handle_unusual(receiver, self.clock.now, &packet.segment, packet.ecn());
+        let ecn = receiver.codepoint();
+        self.arm_receiver_timer(tcp);
+        if let Some(ack) = ack {
+            self.send_segment(packet.flow.id(), ack, ecn);
+        }
+    }
+}
+
+/// Senders and sources send, and timers fire.
+impl World {
+    /// Sends what the sender wants to send now and its own access link takes, and sets its timer.
+    #[inline(always)]
+    fn poll_sender(&mut self, tcp: TcpId, flow: FlowId) {
+        let now = self.clock.now;
+        if self.hosts.senders[tcp].held_until <= now {
+            self.poll_sender_granted(tcp, flow);
+            let host = &self.hosts.senders[tcp];
+            if host.held_until <= now && hot::may_send(&host.sender) {
+                self.poll_sender_rest(tcp, flow);
+            }
+        }
+        let host = &mut self.hosts.senders[tcp];
         let held_until = if host.held_until > now { host.held_until } else { Instant::MAX };
         let due = host.sender.next_timeout().map_or(held_until, |due| due.min(held_until));
         if due < host.timer_at {
             host.timer_at = due;
-            self.set_timer(due, Target::Sender(slot));
+            self.set_timer(due, Target::Sender(tcp));
         }
     }
 
-    /// The same as [`transmit`](Self::transmit) for what happens less often.
     #[inline(never)]
-    pub(super) fn transmit_now_and_then(&mut self, slot: u32, flow: u32) {
-        self.transmit(slot, flow);
+    pub(super) fn poll_sender_cold(&mut self, tcp: TcpId, flow: FlowId) {
+        self.poll_sender(tcp, flow);
     }
 
-    /// Sends what may leave without further questions, if it leaves by a wire and nothing else is passed at once with that: the bulk of all
-    /// segments.
+    /// Sends the segments that the sender grants without further checks, which are most segments,
+    /// if they leave by a wire that no fused wire follows.
+    // Does inline what `send_segment`, `inject`, `cross_wire` and `leave_hop` do, with all that
+    // does not change from segment to segment outside of the loop.
     #[inline(always)]
-    fn launch_granted(&mut self, slot: u32, flow: u32) {
-        let now = self.now;
-        let sender = &mut self.senders[slot as usize].sender;
-        let route = &self.routes[flow as usize];
-        let Hop { element, lane, joined } = self.hops[route.hops as usize];
-        if element & WIRE == 0 || joined {
-            return;
-        }
-        let wire = &mut self.wires[(element & ELEMENT) as usize];
-        let class = &mut self.wire_classes[usize::from(wire.class)];
-        let ring = &mut self.lanes[lane as usize];
-        let flow = FlowId::new(flow, route.host);
-        // More on its own access link needs a closer look, once for all that leaves together.
-        let (mut allowed, mut looked) = (class.two_packets, false);
+    fn poll_sender_granted(&mut self, tcp: TcpId, flow: FlowId) {
+        let now = self.clock.now;
+        let net = &mut self.net;
+        let sender = &mut self.hosts.senders[tcp].sender;
+        let route = &net.routes[flow];
+        let hop = net.hops[route.hops];
+        let Some(wire) = hop.wire().filter(|_| !hop.joined) else { return };
+        let wire = &mut net.wires[wire];
+        let class = &mut net.classes[wire.class];
+        let lane = &mut net.lanes[hop.lane];
+        let flow = FlowLabel::new(flow, route.mark);
+        // A backlog above two packets needs the exact limit, once for all that leaves together.
+        let (mut allowed, mut exact) = (class.two_packets, false);
         let full_until = loop {
-            let Some(out) = sender.poll_granted(now) else { return };
+            let Some(out) = hot::poll_granted(sender, now) else { return };
             let ip_len = out.segment.payload + route.header;
             let ds = DsField::new(route.class, out.ecn);
-            let at = wire.pass(class, now, ip_len);
-            self.launched += 1;
-            if ring.push(at, SimPacket { segment: out.segment, flow, ip_len, ds, hop: 0 }, 1) {
-                self.agenda.set(self.slots.lane(lane), at + ring.lag);
+            let at = wire.exit_time(class, now, ip_len);
+            net.entered += 1;
+            if lane.push(at, SimPacket { segment: out.segment, flow, ip_len, ds, hop: 0 }, 1) {
+                net.agenda.set(net.slots.lane(hop.lane), at + lane.deferral);
             }
             let backlog = wire.busy_until.since(now);
-            if backlog > allowed && !std::mem::replace(&mut looked, true) {
+            if backlog > allowed && !std::mem::replace(&mut exact, true) {
                 allowed = allowed_backlog(sender, class);
             }
             if backlog > allowed {
                 break wire.busy_until - allowed;
             }
         };
-        self.hold_until(slot, full_until);
+        self.hold_sender(tcp, full_until);
     }
 
     /// Makes a sender wait until then.
-    fn hold_until(&mut self, slot: u32, until: Instant) {
-        let host = &mut self.senders[slot as usize];
-        host.sender.hold(self.now);
+    fn hold_sender(&mut self, tcp: TcpId, until: Instant) {
+        let host = &mut self.hosts.senders[tcp];
+        hot::hold(&mut host.sender, self.clock.now);
         host.held_until = until;
     }
 
-    /// Sends the rest.
+    /// Sends the segments that are not granted without checks.
     #[inline(never)]
-    fn launch_carefully(&mut self, slot: u32, flow: u32) {
-        let now = self.now;
-        let wire = self.first_wire(flow);
-        while let Some(out) = self.senders[slot as usize].sender.poll_transmit(now) {
-            self.emit(flow, out.segment, out.ecn);
-            if let Some(until) = self.local_queue_full(slot, wire) {
-                self.hold_until(slot, until);
+    fn poll_sender_rest(&mut self, tcp: TcpId, flow: FlowId) {
+        let now = self.clock.now;
+        while let Some(out) = self.hosts.senders[tcp].sender.poll_transmit(now) {
+            self.send_segment(flow, out.segment, out.ecn);
+            if let Some(until) = self.access_link_full(tcp, flow) {
+                self.hold_sender(tcp, until);
                 break;
             }
         }
     }
 
-    /// Has the sender put so much on its own access link that the rest had better wait in the socket? Until when?
+    /// Returns when the sender may send again if its access link already holds more than the
+    /// small-queue limit; `None` if it may send now.
     #[inline(always)]
-    fn local_queue_full(&self, slot: u32, wire: Option<u32>) -> Option<Instant> {
-        let wire = &self.wires[wire? as usize];
-        let class = &self.wire_classes[usize::from(wire.class)];
-        let backlog = wire.busy_until.since(self.now);
+    fn access_link_full(&self, tcp: TcpId, flow: FlowId) -> Option<Instant> {
+        let wire = self.net.first_wire(flow)?;
+        let class = self.net.class_of(wire);
+        let backlog = wire.busy_until.since(self.clock.now);
         if backlog <= class.two_packets {
             return None;
         }
-        let allowed = allowed_backlog(&self.senders[slot as usize].sender, class);
+        let allowed = allowed_backlog(&self.hosts.senders[tcp].sender, class);
         (backlog > allowed).then(|| wire.busy_until - allowed)
     }
 
-    /// The number of the wire that takes a flow's packets first, if it is one.
-    #[inline]
-    fn first_wire(&self, flow: u32) -> Option<u32> {
-        let element = self.hops[self.routes[flow as usize].hops as usize].element;
-        if element & WIRE == 0 { None } else { Some(element & ELEMENT) }
-    }
-
-    pub(super) fn sender_timer(&mut self, slot: u32) {
-        let now = self.now;
-        let host = &mut self.senders[slot as usize];
+    pub(super) fn sender_timer(&mut self, tcp: TcpId) {
+        let now = self.clock.now;
+        let host = &mut self.hosts.senders[tcp];
         if host.timer_at > now {
             return;
         }
@@ -214,52 +499,23 @@ impl World {
         if host.sender.next_timeout().is_some_and(|due| due <= now) {
             host.sender.handle_timeout(now);
         }
-        let flow = self.flow_of_slot[slot as usize];
-        self.transmit(slot, flow);
-    }
-
-    /// A data segment has reached its receiver.
-    #[inline(always)]
-    pub(super) fn receiver_receives(&mut self, slot: u32, packet: SimPacket) {
-        let now = self.now;
-        let receiver = &mut self.receivers[slot as usize].receiver;
-        match receiver.handle_routine(now, &packet.segment, packet.ecn()) {
-            Routine::Unusual => self.receiver_looks_closer(slot, packet),
-            Routine::Held => self.keep_receiver_timer(slot),
-            // Then no timer runs.
-            Routine::Acknowledged(ack) => {
-                let ecn = receiver.codepoint();
-                self.emit(packet.flow.number(), ack, ecn);
-            }
-        }
-    }
-
-    /// A segment that is not one of the bulk of all segments. By value: the others never stand in memory.
-    #[inline(never)]
-    fn receiver_looks_closer(&mut self, slot: u32, packet: SimPacket) {
-        let receiver = &mut self.receivers[slot as usize].receiver;
-        let ack = receiver.handle_unusual(self.now, &packet.segment, packet.ecn());
-        let ecn = receiver.codepoint();
-        self.keep_receiver_timer(slot);
-        if let Some(ack) = ack {
-            self.emit(packet.flow.number(), ack, ecn);
-        }
+        self.poll_sender(tcp, self.hosts.flow_of_tcp[tcp]);
     }
 
     #[inline]
-    fn keep_receiver_timer(&mut self, slot: u32) {
-        let host = &mut self.receivers[slot as usize];
+    fn arm_receiver_timer(&mut self, tcp: TcpId) {
+        let host = &mut self.hosts.receivers[tcp];
         if let Some(due) = host.receiver.next_timeout()
             && due < host.timer_at
         {
             host.timer_at = due;
-            self.set_timer(due, Target::Receiver(slot));
+            self.set_timer(due, Target::Receiver(tcp));
         }
     }
 
-    pub(super) fn receiver_timer(&mut self, slot: u32) {
-        let now = self.now;
-        let host = &mut self.receivers[slot as usize];
+    pub(super) fn receiver_timer(&mut self, tcp: TcpId) {
+        let now = self.clock.now;
+        let host = &mut self.hosts.receivers[tcp];
         if host.timer_at > now {
             return;
         }
@@ -269,20 +525,16 @@ impl World {
         if host.receiver.next_timeout().is_some_and(|due| due <= now) {
             ack = host.receiver.handle_timeout(now);
         }
-        if let Some(due) = host.receiver.next_timeout() {
-            host.timer_at = due;
-            self.set_timer(due, Target::Receiver(slot));
-        }
+        self.arm_receiver_timer(tcp);
         if let Some(ack) = ack {
-            let flow = self.flow_of_slot[slot as usize];
-            self.emit_now_and_then(flow, ack, ecn);
+            self.send_segment_cold(self.hosts.flow_of_tcp[tcp], ack, ecn);
         }
     }
 
     /// A UDP source sends its next packet.
-    pub(super) fn source_emits(&mut self, slot: u32) {
-        let now = self.now;
-        let source = &mut self.sources[slot as usize];
+    pub(super) fn source_timer(&mut self, udp: UdpId) {
+        let now = self.clock.now;
+        let source = &mut self.hosts.sources[udp];
         if source.stopped {
             return;
         }
@@ -293,78 +545,43 @@ impl World {
         }
         let (ip_len, ecn) = (source.ip_len(), source.ecn);
         let next = source.next(now);
-        self.set_timer(next, Target::Source(slot));
-        let flow = self.flow_of_source[slot as usize];
-        let outrun = self.first_wire(flow).is_some_and(|wire| {
-            let wire = &self.wires[wire as usize];
-            let class = &self.wire_classes[usize::from(wire.class)];
-            wire.busy_until.since(now) > class.packet_time() * LOCAL_QUEUE_PACKETS
-        });
+        self.set_timer(next, Target::Source(udp));
+        let flow = self.hosts.flow_of_source[udp];
+        let outrun = self
+            .net
+            .first_wire(flow)
+            .is_some_and(|wire| wire.busy_until.since(now) > self.net.class_of(wire).packet_time() * LOCAL_QUEUE_PACKETS);
         if outrun {
-            self.launched += 1;
-            self.wire_losses += 1;
-            return;
+            self.net.drop_at_host();
+        } else {
+            self.net.inject(now, flow, segment, ip_len, ecn);
         }
-        self.launch(flow, segment, ip_len, ecn);
     }
 
-    /// A probe has reached the sink, which sends it back, or its answer has reached the source.
     #[inline(never)]
-    pub(super) fn echo_takes(&mut self, slot: u32, packet: &SimPacket) {
-        let Segment { number, timestamp, .. } = packet.segment;
-        let source = &mut self.sources[slot as usize];
-        if packet.is_reverse() {
-            source.delivered += 1;
-            source.delivered_bytes += u64::from(packet.ip_len);
-            if let Some(probes) = &mut source.probes {
-                probes.answer(self.now, number, timestamp);
-            }
-            return;
-        }
-        // No queue takes what says FIN for an acknowledgement that the next one makes superfluous.
-        let answer = Segment { number, timestamp, flags: Flags::ACK.with(Flags::FIN), ..Segment::default() };
-        let ecn = source.ecn;
-        self.launch(packet.flow.number(), answer, packet.ip_len, ecn);
+    pub(super) fn send_segment_cold(&mut self, flow: FlowId, segment: Segment, ecn: Ecn) {
+        self.send_segment(flow, segment, ecn);
     }
 
-    /// The same as [`emit`](Self::emit) for what happens less often.
-    #[inline(never)]
-    pub(super) fn emit_now_and_then(&mut self, flow: u32, segment: Segment, ecn: Ecn) {
-        self.emit(flow, segment, ecn);
-    }
-
-    /// Wraps a TCP segment into a packet and puts it on the first link of its way.
-    // Wholly inlined: a packet put together from small parts and read again as a whole at once is read slowly.
+    /// Makes a packet of a TCP segment and puts it on the first hop of its way.
+    // Wholly inlined: a packet that is put together from small parts and read again as a whole at
+    // once would defeat store forwarding.
     #[inline(always)]
-    fn emit(&mut self, flow: u32, segment: Segment, ecn: Ecn) {
-        let header = u32::from(self.routes[flow as usize].header);
+    fn send_segment(&mut self, flow: FlowId, segment: Segment, ecn: Ecn) {
+        let header = u32::from(self.net.routes[flow].header);
         // The largest segment is checked against 64 KiB when the world is built.
         let options = if segment.flags.has(Flags::SYN) { handshake_options(header) } else { 0 };
         let ip_len = (u32::from(segment.data_len()) + header + options) as u16;
-        self.launch(flow, segment, ip_len, ecn);
-    }
-
-    #[inline(always)]
-    fn launch(&mut self, flow: u32, segment: Segment, ip_len: u16, ecn: Ecn) {
-        self.launched += 1;
-        let route = &self.routes[flow as usize];
-        let packet =
-            SimPacket { segment, flow: FlowId::new(flow, route.host), ip_len, ds: DsField::new(route.class, ecn), hop: 0 };
-        let place = route.place(packet.is_reverse(), 0);
-        let element = self.hops[place as usize].element;
-        if element & WIRE == 0 {
-            self.enqueue(element, packet);
-        } else {
-            self.pass_wire(&packet, place, self.now);
-        }
+        self.net.inject(self.clock.now, flow, segment, ip_len, ecn);
     }
 }
 
-/// As long as what a sender has put on its own access link is not longer, more may follow.
+/// The backlog on its own access link up to which a sender may send more.
 ///
-/// Linux's small-queue rule: at most two packets, or a millisecond at the rate the connection is sending at (its pacing rate; without one,
-/// twice window per round trip in slow start, 1.2 times after it). Without it a window larger than the path would stand in the host's
-/// own queue, where no host keeps it.
+/// Linux's small-queue rule: at most two packets, or a millisecond at the rate the connection is
+/// sending at (its pacing rate; without one, twice the window per round trip in slow start, 1.2
+/// times after it). Without it a window larger than the path would wait in the host's own queue,
+/// where no host keeps it.
 #[inline(never)]
 fn allowed_backlog(sender: &Sender, class: &WireClass) -> Duration {
     let sending_bit_s = match (sender.pacing_rate(), sender.srtt()) {
@@ -379,10 +596,13 @@ fn allowed_backlog(sender: &Sender, class: &WireClass) -> Duration {
     Duration::ms(1).mul_f64(rate_share).max(class.two_packets)
 }
 
-/// Bytes of options that opening a connection takes beyond those of every segment: the segment size, SACK and the window's scale, padded; of these
-/// SACK takes the place of the padding beside timestamps.
+/// Bytes of options that a SYN carries beyond those of every segment: the segment size, SACK and
+/// the window's scale, padded; SACK takes the place of the padding beside timestamps.
 #[cold]
 const fn handshake_options(header: u32) -> u32 {
     const PLAIN_HEADERS: u32 = 40;
     if header == PLAIN_HEADERS { 12 } else { 8 }
 }
+
+/// Keeps routes of hosts and packets small: one is read per packet.
+const _: () = assert!(size_of::<Route>() <= 28);

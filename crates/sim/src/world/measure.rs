@@ -1,16 +1,63 @@
-//! The start of the measured part, sampling, and the figures at the end.
+//! Figures: the start of the measured part, sampling, and the outcome at the end.
 
-use super::{FlowFacts, HostKind, World};
+use super::World;
+use super::hosts::Flow;
+use super::path::Host;
+use crate::completions::{Completions, Ideal};
+use crate::ids::{ControlId, FlowId, GroupId, IdVec};
 use crate::losses::{FlowSignals, LossEvents};
 use crate::outcome::{CallOutcome, FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, VideoOutcome};
+use crate::spec::Recording;
 use crate::timers::Target;
 use goodqueue_aqm::Qdisc;
 use goodqueue_tcp::SenderStatistics;
-use goodqueue_trace::{ProbesOutcome, empty_histogram};
-use goodqueue_units::Duration;
+use goodqueue_trace::{PacketEvent, ProbesOutcome, TimeCounts, empty_histogram};
+use goodqueue_units::{Duration, Instant};
 
-/// Flows beyond this number are not sampled: a report of more lines could not be read.
+/// Largest number of sampled flows: a report of more lines could not be read.
 const MAX_SAMPLED_FLOWS: usize = 64;
+
+/// Measurements of hosts and groups. Those of links are in their probes.
+pub(super) struct Figures {
+    pub(super) measuring: bool,
+    pub(super) recording: Recording,
+    series: Vec<Series>,
+    sampled: Vec<SampledFlow>,
+    pub(super) completions: IdVec<GroupId, Completions>,
+    /// Plain flows of limited data, and the least times of their paths.
+    pub(super) limited: Vec<(FlowId, Ideal)>,
+    pub(super) group_names: IdVec<GroupId, String>,
+    pub(super) group_rtt: IdVec<GroupId, TimeCounts>,
+    /// One-way delays of each group's UDP packets, once there are any.
+    group_delay: IdVec<GroupId, Option<TimeCounts>>,
+}
+
+impl Figures {
+    pub(super) fn new(groups: &[String], recording: Recording) -> Self {
+        Self {
+            measuring: false,
+            recording,
+            series: Vec::new(),
+            sampled: Vec::new(),
+            completions: groups.iter().map(|_| Completions::default()).collect(),
+            limited: Vec::new(),
+            group_names: groups.iter().cloned().collect(),
+            group_rtt: groups.iter().map(|_| TimeCounts::new()).collect(),
+            group_delay: IdVec::filled(None, groups.len()),
+        }
+    }
+
+    #[inline]
+    pub(super) fn add_one_way_delay(&mut self, group: GroupId, delay: Duration) {
+        self.group_delay[group].get_or_insert_with(TimeCounts::new).add(delay);
+    }
+}
+
+/// A sampled flow, and the bytes it had delivered at the last sample.
+struct SampledFlow {
+    flow: FlowId,
+    delivered: u64,
+}
 
 /// Cumulative counters of a flow at one instant.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,12 +73,12 @@ pub(super) struct FlowReading {
 }
 
 impl FlowReading {
-    pub(super) fn add_delivered(&mut self, bytes: u64) {
+    pub(super) const fn add_delivered(&mut self, bytes: u64) {
         self.delivered_bytes += bytes;
     }
 
-    /// This and what a connection did, `delivered` bytes among it.
-    pub(super) fn and(&self, delivered: u64, statistics: &SenderStatistics) -> Self {
+    /// The sum of this and the counts of a connection with `delivered` bytes.
+    pub(super) const fn and(&self, delivered: u64, statistics: &SenderStatistics) -> Self {
         Self {
             delivered_bytes: self.delivered_bytes + delivered,
             sent: self.sent + statistics.sent_segments,
@@ -41,7 +88,7 @@ impl FlowReading {
         }
     }
 
-    pub(super) fn with_signals(self, signals: FlowSignals) -> Self {
+    pub(super) const fn with_signals(self, signals: FlowSignals) -> Self {
         Self {
             dropped: signals.dropped,
             marked: signals.marked,
@@ -51,7 +98,7 @@ impl FlowReading {
         }
     }
 
-    pub(super) fn without_delivered(self) -> Self {
+    pub(super) const fn without_delivered(self) -> Self {
         Self { delivered_bytes: 0, ..self }
     }
 
@@ -67,64 +114,41 @@ impl FlowReading {
     }
 }
 
-/// Which flows are sampled, and what they had delivered at the last sample.
-#[derive(Clone, Debug, Default)]
-pub(super) struct SampledFlows {
-    flows: Vec<(u32, u64)>,
-}
-
 impl World {
-    pub(super) fn read_flow(&self, flow: usize) -> FlowReading {
-        let facts = &self.flows[flow];
-        if facts.kind == HostKind::Session {
-            return self.read_session(facts.slot);
-        }
-        let signals = self.tap.flows[flow];
-        let slot = facts.slot as usize;
-        let (delivered_bytes, sent, retransmitted, timeouts) = match facts.kind {
-            HostKind::Tcp => {
-                let statistics = self.senders[slot].sender.statistics();
-                (
-                    self.receivers[slot].receiver.delivered_bytes(),
-                    statistics.sent_segments,
-                    statistics.retransmitted_segments,
-                    statistics.timeouts,
-                )
+    pub(super) fn read_flow(&self, flow: FlowId) -> FlowReading {
+        let hosts = &self.hosts;
+        let none = FlowReading::default();
+        let reading = match hosts.flows[flow].host {
+            Host::Session(session) => return self.read_session(session),
+            Host::Tcp(tcp) => none.and(hosts.receivers[tcp].receiver.delivered_bytes(), hosts.senders[tcp].sender.statistics()),
+            Host::Udp(udp) | Host::Echo(udp) => {
+                let source = &hosts.sources[udp];
+                FlowReading { delivered_bytes: source.delivered_bytes, sent: source.sent, ..none }
             }
-            HostKind::Udp | HostKind::Echo => (self.sources[slot].delivered_bytes, self.sources[slot].sent, 0, 0),
-            HostKind::Outside => {
-                let ends = &self.outside[slot];
-                (ends.delivered_bytes, ends.sent, ends.retransmitted, 0)
+            Host::Outside(outside) => {
+                let ends = &hosts.outside[outside];
+                FlowReading { delivered_bytes: ends.delivered_bytes, sent: ends.sent, retransmitted: ends.retransmitted, ..none }
             }
             // Read with their session.
-            HostKind::Session | HostKind::Stream => (0, 0, 0, 0),
+            Host::Stream(_) => none,
         };
-        FlowReading {
-            delivered_bytes,
-            sent,
-            retransmitted,
-            dropped: signals.dropped,
-            marked: signals.marked,
-            timeouts,
-            loss_runs: signals.loss_runs,
-            longest_loss_run: signals.longest_run,
-        }
+        reading.with_signals(self.net.recorder.flows[flow])
     }
 
     pub(super) fn begin_measuring(&mut self) {
-        self.measuring = true;
-        for link in &mut self.links {
-            link.probe.restart(self.now, link.qdisc.view(), link.qdisc.counters());
+        self.figures.measuring = true;
+        for link in self.net.links.iter_mut() {
+            link.probe.restart(self.clock.now, link.qdisc.view(), link.qdisc.counters());
         }
-        self.tap.losses.iter_mut().for_each(LossEvents::restart);
-        self.tap.flows.iter_mut().for_each(FlowSignals::restart);
-        for session in 0..self.sessions.len() {
-            self.sessions[session].video_at_warmup = self.read_video(session).unwrap_or_default();
+        self.net.recorder.losses.iter_mut().for_each(LossEvents::restart);
+        self.net.recorder.flows.iter_mut().for_each(FlowSignals::restart);
+        for session in self.hosts.sessions.ids() {
+            self.hosts.sessions[session].video_at_warmup = self.read_video(session).unwrap_or_default();
         }
-        for flow in 0..self.flows.len() {
-            self.flows[flow].at_warmup = self.read_flow(flow);
+        for flow in self.hosts.flows.ids() {
+            self.hosts.flows[flow].at_warmup = self.read_flow(flow);
         }
-        for source in &mut self.sources {
+        for source in self.hosts.sources.iter_mut() {
             let next = source.sent;
             if let Some(listener) = &mut source.listener {
                 listener.begin_at(next);
@@ -133,36 +157,36 @@ impl World {
                 probes.begin();
             }
         }
-        for host in &mut self.senders {
+        for host in self.hosts.senders.iter_mut() {
             host.rtt_samples = host.sender.statistics().rtt_samples;
         }
     }
 
     /// Prepares the series: one for each observed link, one for each sampled TCP flow.
     pub(super) fn prepare_series(&mut self) {
-        for link in self.links.iter().filter(|link| link.probe.observed.is_some()) {
+        for link in self.net.links.iter().filter(|link| link.probe.observed.is_some()) {
             let mut names: Vec<String> = ["queue_packets", "queue_bytes", "sojourn_s", "throughput_bit_s", "drops", "marks"]
                 .iter()
                 .map(ToString::to_string)
                 .collect();
             link.qdisc.gauges(&mut |name, _| names.push(format!("gauge:{name}")));
-            self.series.push(new_series(format!("link:{}", link.probe.name), names));
+            self.figures.series.push(new_series(format!("link:{}", link.probe.name), names));
         }
-        for (flow, facts) in self.flows.iter().enumerate() {
-            if facts.kind == HostKind::Tcp && self.sampled.flows.len() < MAX_SAMPLED_FLOWS {
-                self.sampled.flows.push((flow as u32, 0));
+        for (flow, facts) in self.hosts.flows.pairs() {
+            if matches!(facts.host, Host::Tcp(_)) && self.figures.sampled.len() < MAX_SAMPLED_FLOWS {
+                self.figures.sampled.push(SampledFlow { flow, delivered: 0 });
                 let names = ["cwnd_bytes", "in_flight_bytes", "srtt_s", "goodput_bit_s"];
-                let subject = format!("flow:{}:{}", self.group_names[facts.group as usize], facts.index);
-                self.series.push(new_series(subject, names.iter().map(ToString::to_string).collect()));
+                let subject = format!("flow:{}:{}", self.figures.group_names[facts.group], facts.index);
+                self.figures.series.push(new_series(subject, names.iter().map(ToString::to_string).collect()));
             }
         }
     }
 
-    pub(super) fn sample(&mut self, control: u32) {
-        let Some(period) = self.recording.sample_every else { return };
-        let now = self.now;
-        let mut series = self.series.iter_mut();
-        for link in self.links.iter_mut().filter(|link| link.probe.observed.is_some()) {
+    pub(super) fn sample(&mut self, control: ControlId) {
+        let Some(period) = self.figures.recording.sample_every else { return };
+        let now = self.clock.now;
+        let mut series = self.figures.series.iter_mut();
+        for link in self.net.links.iter_mut().filter(|link| link.probe.observed.is_some()) {
             let Some(line) = series.next() else { break };
             let view = link.qdisc.view();
             let counters = link.qdisc.counters();
@@ -181,162 +205,80 @@ impl World {
             link.qdisc.gauges(&mut |_, value| values.push(value));
             push(line, now, &values);
         }
-        for (flow, before) in &mut self.sampled.flows {
-            let Some(line) = series.next() else { break };
-            let slot = self.flows[*flow as usize].slot as usize;
-            let sender = &self.senders[slot].sender;
-            let delivered = self.receivers[slot].receiver.delivered_bytes();
+        for SampledFlow { flow, delivered: before } in &mut self.figures.sampled {
+            let (Some(line), Some(tcp)) = (series.next(), self.hosts.flows[*flow].host.tcp()) else { break };
+            let sender = &self.hosts.senders[tcp].sender;
+            let delivered = self.hosts.receivers[tcp].receiver.delivered_bytes();
             let goodput = (delivered - *before) as f64 * 8.0 / period.as_secs_f64();
             *before = delivered;
             let srtt = sender.srtt().map_or(f64::NAN, Duration::as_secs_f64);
             push(line, now, &[sender.cwnd().get() as f64, sender.in_flight().get() as f64, srtt, goodput]);
         }
         let next = now + period;
-        if next <= self.end {
+        if next <= self.clock.end {
             self.set_timer(next, Target::Control(control));
         }
     }
 
-    fn flow_outcome(&self, flow: usize) -> FlowOutcome {
-        let facts = &self.flows[flow];
+    fn flow_outcome(&self, flow: FlowId) -> FlowOutcome {
+        let facts = &self.hosts.flows[flow];
         let (end, start) = (self.read_flow(flow), facts.at_warmup);
         let outcome = FlowOutcome {
-            group: facts.group,
+            group: u32::from(facts.group.get()),
             index: facts.index,
             weight: facts.weight,
             delivered_bytes: end.delivered_bytes - start.delivered_bytes,
             sent_packets: end.sent - start.sent,
             retransmitted_packets: end.retransmitted - start.retransmitted,
-            dropped_packets: end.dropped - start.dropped,
-            marked_packets: end.marked - start.marked,
+            dropped_packets: Some(end.dropped - start.dropped),
+            marked_packets: Some(end.marked - start.marked),
             completion: facts.completed_at.map(|at| at.since(facts.start)),
-            timeouts: end.timeouts - start.timeouts,
+            timeouts: Some(end.timeouts - start.timeouts),
             loss_runs: end.loss_runs - start.loss_runs,
             longest_loss_run: end.longest_loss_run,
-            is_probe: facts.kind == HostKind::Echo,
+            is_probe: matches!(facts.host, Host::Echo(_)),
         };
         match self.probes(facts) {
-            // What never came back, wherever it was lost.
+            // Probes that never came back, wherever they were lost.
             Some(ProbesOutcome { sent, lost, loss_runs, longest_loss_run, .. }) => {
-                FlowOutcome { sent_packets: sent, dropped_packets: lost, loss_runs, longest_loss_run, ..outcome }
+                FlowOutcome { sent_packets: sent, dropped_packets: Some(lost), loss_runs, longest_loss_run, ..outcome }
             }
             None => outcome,
         }
     }
 
-    /// What became of an echo flow's probes.
-    fn probes(&self, facts: &FlowFacts) -> Option<ProbesOutcome> {
-        let is_echo = facts.kind == HostKind::Echo;
-        is_echo.then(|| self.sources[facts.slot as usize].probes.as_ref())?.map(|probes| probes.outcome(self.end))
+    /// The outcome of an echo flow's probes.
+    fn probes(&self, facts: &Flow) -> Option<ProbesOutcome> {
+        let Host::Echo(udp) = facts.host else { return None };
+        self.hosts.sources[udp].probes.as_ref().map(|probes| probes.outcome(self.clock.end))
     }
 
-    /// Round-trip times of each group's probes.
-    fn round_trips_of_probes(&mut self) {
-        for facts in &self.flows {
+    /// Adds the round-trip times of probes to those of their groups.
+    fn add_round_trips_of_probes(&mut self) {
+        for facts in self.hosts.flows.iter() {
             if let Some(probes) = self.probes(facts) {
-                self.group_rtt[facts.group as usize].merge(&probes.rtt);
+                self.figures.group_rtt[facts.group].merge(&probes.rtt);
             }
         }
     }
-}
 
-fn new_series(subject: String, names: Vec<String>) -> Series {
-    let columns = names.into_iter().map(|name| SeriesColumn { name, values: Vec::new() }).collect();
-    Series { subject, times: Vec::new(), columns }
-}
-
-fn push(line: &mut Series, now: goodqueue_units::Instant, values: &[f64]) {
-    line.times.push(now);
-    for (column, value) in line.columns.iter_mut().zip(values) {
-        column.values.push(*value);
-    }
-}
-
-/// The figures of a run that has reached its end or was stopped.
-pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
-    world.check_conservation();
-    let from = goodqueue_units::Instant::ZERO + world.warmup;
-    let span = world.end.since(from);
-    world.count_plain_transfers();
-    let mut videos = world.videos();
-    let mut calls = world.calls();
-    world.round_trips_of_probes();
-    let packets = world.take_packets();
-    let flows = (0..world.flows.len())
-        .filter(|&flow| world.flows[flow].kind != HostKind::Stream)
-        .map(|flow| world.flow_outcome(flow))
-        .collect();
-    let groups = std::mem::take(&mut world.group_names)
-        .into_iter()
-        .zip(std::mem::take(&mut world.group_rtt))
-        .zip(0..)
-        .map(|((name, rtt), group)| {
-            let mut sojourn = empty_histogram();
-            world.links.iter().for_each(|link| link.probe.sojourn.add_group(group, &mut sojourn));
-            let mut round_trips = empty_histogram();
-            rtt.add_to(&mut round_trips);
-            let transfers = world.completions[usize::from(group)].outcome();
-            let videos = std::mem::take(&mut videos[usize::from(group)]);
-            let mut one_way_delay = empty_histogram();
-            if let Some(counts) = &world.group_delay[usize::from(group)] {
-                counts.add_to(&mut one_way_delay);
-            }
-            let calls = std::mem::take(&mut calls[usize::from(group)]);
-            GroupOutcome { name, rtt: round_trips, sojourn, transfers, videos, one_way_delay, calls }
-        })
-        .collect();
-    let mut links = Vec::new();
-    for (mut link, mut losses) in std::mem::take(&mut world.links).into_iter().zip(std::mem::take(&mut world.tap.losses)) {
-        if link.probe.observed.is_none() {
-            continue;
-        }
-        link.probe.integral.advance(world.end, link.qdisc.view());
-        let (queue_packets, queue_bytes) = link.probe.integral.mean(span);
-        links.push(LinkOutcome {
-            counters: link.qdisc.counters().since(&link.probe.at_warmup),
-            sent_bits: link.probe.sent_bytes as f64 * 8.0,
-            capacity_bits: link.rate.capacity_bits(from, world.end),
-            queue_packets,
-            queue_bytes,
-            sojourn_sum_s: link.probe.sojourn_nanos as f64 * 1e-9,
-            sojourn: link.probe.sojourn.total(),
-            group_bits: link.probe.line_bytes.chunks(2).map(|ways| ways.iter().sum::<u64>() as f64 * 8.0).collect(),
-            loss_synchronization: losses.finish(),
-            loss_events: losses.events,
-            settling: link.probe.extras.as_ref().and_then(|extras| extras.settle.as_ref()?.finish(from, world.end)),
-            departed_whole_run: link.qdisc.counters().departed.packets.get(),
-            name: link.probe.name,
-        });
-    }
-    Outcome {
-        links,
-        flows,
-        groups,
-        series: world.series,
-        packets,
-        fingerprint: world.tap.fingerprint,
-        events: world.handled,
-        complete,
-    }
-}
-
-impl World {
-    /// Plain flows of limited data that are complete.
+    /// Counts the plain flows of limited data that are complete.
     fn count_plain_transfers(&mut self) {
-        for (flow, ideal) in std::mem::take(&mut self.limited) {
-            let FlowFacts { completed_at: Some(at), start, group, .. } = self.flows[flow as usize] else { continue };
-            let bytes = self.read_flow(flow as usize).delivered_bytes;
-            self.completions[group as usize].add(bytes, at.since(start), ideal.time(bytes, 2));
+        for (flow, ideal) in std::mem::take(&mut self.figures.limited) {
+            let Flow { completed_at: Some(at), start, group, .. } = self.hosts.flows[flow] else { continue };
+            let bytes = self.read_flow(flow).delivered_bytes;
+            self.figures.completions[group].add(bytes, at.since(start), ideal.time(start, bytes, 2));
         }
     }
 
-    /// What each group's videos played in the measured part.
-    fn videos(&mut self) -> Vec<Vec<VideoOutcome>> {
-        let mut videos = vec![Vec::new(); self.completions.len()];
-        for session in 0..self.sessions.len() {
+    /// The playback of each group's videos in the measured part.
+    fn videos(&mut self) -> IdVec<GroupId, Vec<VideoOutcome>> {
+        let mut videos = IdVec::filled(Vec::new(), self.figures.completions.len());
+        for session in self.hosts.sessions.ids() {
             let Some(end) = self.read_video(session) else { continue };
-            let start = self.sessions[session].video_at_warmup;
-            videos[self.group_of_session(session) as usize].push(VideoOutcome {
+            let host = &self.hosts.sessions[session];
+            let start = host.video_at_warmup;
+            videos[host.group].push(VideoOutcome {
                 media_bits: end.media_bits - start.media_bits,
                 media: end.media.saturating_sub(start.media),
                 played: end.played.saturating_sub(start.played),
@@ -348,50 +290,126 @@ impl World {
         videos
     }
 
-    /// What each group's listeners heard.
-    fn calls(&self) -> Vec<Vec<CallOutcome>> {
-        let mut calls = vec![Vec::new(); self.group_names.len()];
-        for facts in self.flows.iter().filter(|facts| facts.kind == HostKind::Udp) {
-            if let Some(listener) = &self.sources[facts.slot as usize].listener {
-                calls[facts.group as usize].push(listener.outcome());
+    /// The outcomes of each group's listeners.
+    fn calls(&self) -> IdVec<GroupId, Vec<CallOutcome>> {
+        let mut calls = IdVec::filled(Vec::new(), self.figures.group_names.len());
+        for facts in self.hosts.flows.iter() {
+            if let Host::Udp(udp) = facts.host
+                && let Some(listener) = &self.hosts.sources[udp].listener
+            {
+                calls[facts.group].push(listener.outcome());
             }
         }
         calls
     }
 
     /// The log of packet events, with the flows of the specification.
-    pub(super) fn take_packets(&mut self) -> Vec<goodqueue_trace::PacketEvent> {
-        let mut log = self.tap.log.as_mut().map(std::mem::take).unwrap_or_default();
-        if !self.sessions.is_empty() && !log.is_empty() {
-            // Numbers that connections have taken between those of flows do not count.
+    pub(super) fn take_packets(&mut self) -> Vec<PacketEvent> {
+        let mut log = self.net.recorder.log.as_mut().map(std::mem::take).unwrap_or_default();
+        if !self.hosts.sessions.is_empty() && !log.is_empty() {
+            // Flow numbers of sessions' connections between those of flows do not count.
             let mut place = 0;
-            let places: Vec<u32> = self
+            let places: IdVec<FlowId, u32> = self
+                .hosts
                 .flows
                 .iter()
                 .map(|facts| {
                     let here = place;
-                    place += u32::from(facts.kind != HostKind::Stream);
+                    place += u32::from(facts.host.is_listed());
                     here
                 })
                 .collect();
-            log.iter_mut().for_each(|event| event.flow = places[self.flow_of_specification(event.flow) as usize]);
+            for event in &mut log {
+                event.flow = places[self.flow_of_specification(FlowId::new(event.flow))];
+            }
         }
         log
     }
+}
 
-    /// Every queue's books must balance, and every packet must be somewhere.
-    fn check_conservation(&self) {
-        let mut elsewhere = self.ended + self.wire_losses;
-        for link in &self.links {
-            let (counters, waiting) = (link.qdisc.counters(), link.qdisc.view());
-            assert!(
-                counters.conserves(waiting),
-                "link {}: arrived packets must be departed, dropped or waiting",
-                link.probe.name
-            );
-            elsewhere += counters.dropped_total().packets.get() + waiting.packets.get() + u64::from(link.transit.is_some());
-        }
-        elsewhere += self.lanes.iter().map(|lane| lane.len() as u64).sum::<u64>();
-        assert_eq!(self.launched, elsewhere, "every packet sent must have arrived, be lost, or be under way");
+fn new_series(subject: String, names: Vec<String>) -> Series {
+    let columns = names.into_iter().map(|name| SeriesColumn { name, values: Vec::new() }).collect();
+    Series { subject, times: Vec::new(), columns }
+}
+
+fn push(line: &mut Series, now: Instant, values: &[f64]) {
+    line.times.push(now);
+    for (column, value) in line.columns.iter_mut().zip(values) {
+        column.values.push(*value);
     }
+}
+
+/// The figures of a run that has reached its end or was stopped.
+pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
+    world.net.check_conservation();
+    let from = Instant::ZERO + world.clock.warmup;
+    world.count_plain_transfers();
+    let mut videos = world.videos();
+    let mut calls = world.calls();
+    world.add_round_trips_of_probes();
+    let packets = world.take_packets();
+    let listed = world.hosts.flows.pairs().filter(|(_, facts)| facts.host.is_listed());
+    let flows = listed.map(|(flow, _)| world.flow_outcome(flow)).collect();
+    let mut groups = Vec::new();
+    for (group, name) in world.figures.group_names.pairs() {
+        let mut sojourn = empty_histogram();
+        world.net.links.iter().for_each(|link| link.probe.sojourn.add_group(group.get(), &mut sojourn));
+        let mut rtt = empty_histogram();
+        world.figures.group_rtt[group].add_to(&mut rtt);
+        let mut one_way_delay = empty_histogram();
+        if let Some(counts) = &world.figures.group_delay[group] {
+            counts.add_to(&mut one_way_delay);
+        }
+        groups.push(GroupOutcome {
+            name: name.clone(),
+            rtt,
+            sojourn,
+            transfers: world.figures.completions[group].outcome(),
+            videos: std::mem::take(&mut videos[group]),
+            one_way_delay,
+            calls: std::mem::take(&mut calls[group]),
+        });
+    }
+    Outcome {
+        links: link_outcomes(&mut world, from),
+        flows,
+        groups,
+        series: world.figures.series,
+        packets,
+        fingerprint: world.net.recorder.fingerprint,
+        events: world.clock.events,
+        complete,
+    }
+}
+
+/// The outcomes of observed links over the part from `from` on.
+fn link_outcomes(world: &mut World, from: Instant) -> Vec<LinkOutcome> {
+    let end = world.clock.end;
+    let mut outcomes = Vec::new();
+    let (links, losses) = (std::mem::take(&mut world.net.links), std::mem::take(&mut world.net.recorder.losses));
+    for (mut link, mut losses) in links.into_iter().zip(losses) {
+        if link.probe.observed.is_none() {
+            continue;
+        }
+        link.probe.integral.advance(end, link.qdisc.view());
+        let (queue_packets, queue_bytes) = link.probe.integral.mean(end.since(from));
+        let settling = link.probe.extras.as_ref().and_then(|extras| extras.settle.as_ref()?.finish(from, end));
+        outcomes.push(LinkOutcome {
+            counters: link.qdisc.counters().since(&link.probe.at_warmup),
+            sent_bits: link.probe.sent_bytes as f64 * 8.0,
+            capacity_bits: link.rate.capacity_bits(from, end),
+            queue_packets,
+            queue_bytes,
+            sojourn_sum_s: link.probe.sojourn_nanos as f64 * 1e-9,
+            sojourn: link.probe.sojourn.total(),
+            group_bits: link.probe.line_bytes.chunks(2).map(|ways| ways.iter().sum::<u64>() as f64 * 8.0).collect(),
+            loss_synchronization: losses.finish(),
+            loss_events: Some(losses.events),
+            rate_changes: Some(settling.map_or(0, |settling| settling.changes)),
+            settling,
+            departed_whole_run: link.qdisc.counters().departed.packets.get(),
+            name: link.probe.name,
+        });
+    }
+    outcomes
 }

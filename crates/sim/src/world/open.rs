@@ -1,87 +1,101 @@
-//! A world that can be looked at, and changed, on the way.
+//! A world that can be observed and changed while it runs.
 
-use super::build::{self, Ground};
-use super::{HostKind, World, WorldError, measure};
+use super::build::{self, BuildState};
+use super::path::Host;
+use super::{World, WorldError, measure};
+use crate::ids::{Id, LinkId};
 use crate::outcome::Outcome;
-use crate::rate::RateProcess;
 use crate::spec::{FlowSpec, LinkSpec, QueueSpec, WorldSpec};
 use crate::watch::{Interval, Watch};
 use goodqueue_aqm::{Counters, Qdisc, QueueView};
+use goodqueue_line::RateCursor;
 use goodqueue_trace::PacketEvent;
 use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
 
-/// A world that is advanced from outside. Nobody sees from its results in which steps: what happens, and the fingerprint, are those of
-/// [`World::run`], and of changes those that the same changes at the same times always give.
+/// A world that its owner advances.
+///
+/// Its results do not depend on the steps: events and fingerprint are those of [`World::run`], and
+/// the same changes at the same times always give the same results.
 pub struct OpenWorld {
     world: World,
     spec: WorldSpec,
-    ground: Ground,
-    /// Time of the last look.
+    state: BuildState,
+    /// Time of the last observation.
     looked_at: Instant,
     changes: u64,
 }
 
-/// Something that is changed while a world runs. Links are named as in the specification.
+/// What a world holds at one time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Packets that wait or are under way.
+    pub packets: u64,
+    /// Places for TCP connections, in use or to be used again.
+    pub connections: u64,
+}
+
+/// A change of a running world. Links have the names of the specification.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// A link sends at this rate from now on, until a later step of its specification. The packet in transmission ends as it began,
-    /// unless it never would. Zero is a link that is down.
+    /// Changes the rate of a link until a later step of its specification. The packet in
+    /// transmission finishes at the old rate, unless it never would. Zero is a link that is down.
     Rate {
-        /// Which link; it has a queue, and a rate that is neither recorded nor that of a token bucket.
+        /// The link; it has a queue, and its rate is neither recorded nor that of a token bucket.
         link: String,
-        /// Its rate.
+        /// The new rate.
         rate: Rate,
     },
-    /// A new queue in the place of a link's present one, which is emptied first, by its own rules.
+    /// Puts a new queue in the place of a link's present one, which is emptied first by its own
+    /// rules.
     Queue {
-        /// Which link; it has a queue.
+        /// The link; it has a queue.
         link: String,
-        /// What waits in front of its transmitter from now on.
+        /// The new queue.
         queue: QueueSpec,
     },
-    /// More flows.
+    /// Adds flows.
     Flows {
-        /// Links of theirs, without queue; they take the numbers after those there are.
+        /// New links without queue; they take the numbers after the existing ones.
         links: Vec<LinkSpec>,
-        /// The flows; one whose start is past starts now.
+        /// The flows; a flow whose start is past starts now.
         flows: Vec<FlowSpec>,
     },
 }
 
-/// Are packet events kept?
+/// Whether packet events are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketLog {
-    /// Those at observed links, from now on.
+    /// Keep those at observed links from now on.
     Keep,
-    /// None; what was kept is gone.
+    /// Keep none, and discard those kept so far.
     Discard,
 }
 
-/// What a world shows.
+/// An observation of a world.
 #[derive(Clone, Debug, Default)]
 pub struct View {
-    /// Now.
+    /// Simulated time.
     pub now: Instant,
-    /// Time since the look before.
+    /// Time since the previous observation.
     pub span: Duration,
     /// Observed links, in the order of the specification.
     pub links: Vec<LinkView>,
     /// Groups, in the order of the specification.
     pub groups: Vec<GroupView>,
-    /// The first flows, as many as were asked for.
+    /// The first flows, as many as requested.
     pub flows: Vec<FlowView>,
 }
 
-/// What one observed link shows.
+/// An observation of one link.
 #[derive(Clone, Debug)]
 pub struct LinkView {
-    /// The rate that its queue knows.
+    /// The rate that its queue is told.
     pub rate: Rate,
-    /// What waits.
+    /// The backlog.
     pub waiting: QueueView,
-    /// What left it since the look before.
+    /// Departures since the previous observation.
     pub interval: Interval,
-    /// Bits that it could have carried since then.
+    /// Bits that the link could have carried since then.
     pub capacity_bits: f64,
     /// Counts of the whole run so far.
     pub counters: Counters,
@@ -89,47 +103,47 @@ pub struct LinkView {
     pub gauges: Vec<(&'static str, f64)>,
 }
 
-/// What one group shows.
+/// An observation of one group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupView {
-    /// Its flows.
+    /// Number of flows.
     pub flows: u32,
     /// Bytes delivered to receiving applications so far.
     pub delivered: Bytes,
 }
 
-/// What one flow shows.
+/// An observation of one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowView {
     /// Index into the specification's groups.
     pub group: u32,
-    /// Number within its group.
+    /// Number within the group.
     pub index: u32,
     /// Bytes delivered to the receiving application so far.
     pub delivered: Bytes,
     /// Congestion window and segment size, of a plain TCP connection.
     pub window: Option<(Bytes, Bytes)>,
-    /// Its smoothed round-trip time, once it has one; of an echo, the latest.
+    /// Smoothed round-trip time, once there is one; of an echo, the latest one.
     pub rtt: Option<Duration>,
 }
 
-/// Random streams of queues that come in the place of others.
+/// Random streams of queues that replace others.
 const SUCCESSOR_STREAM: u64 = 5 << 32;
 
 impl OpenWorld {
-    /// Builds the world a specification describes.
+    /// Builds the world of a specification.
     ///
     /// # Errors
     /// When a link, queue, route or sender cannot be built.
     pub fn new(spec: WorldSpec) -> Result<Self, WorldError> {
-        let (mut world, ground) = build::world(&spec, build::Ends::Simulated)?;
-        for link in world.links.iter_mut().filter(|link| link.probe.observed.is_some()) {
+        let (mut world, state) = build::world(&spec, build::TcpEnds::Simulated)?;
+        for link in world.net.links.iter_mut().filter(|link| link.probe.observed.is_some()) {
             link.probe.extras().watch = Some(Watch::default());
         }
-        Ok(Self { world, spec, ground, looked_at: Instant::ZERO, changes: 0 })
+        Ok(Self { world, spec, state, looked_at: Instant::ZERO, changes: 0 })
     }
 
-    /// The specification, with what was added.
+    /// The specification, with what was added to it.
     #[must_use]
     pub const fn spec(&self) -> &WorldSpec {
         &self.spec
@@ -138,71 +152,81 @@ impl OpenWorld {
     /// Simulated time so far.
     #[must_use]
     pub const fn now(&self) -> Instant {
-        self.world.now
+        self.world.clock.now
     }
 
     /// Simulated time at the end.
     #[must_use]
     pub const fn end(&self) -> Instant {
-        self.world.end
+        self.world.clock.end
     }
 
     /// Events handled so far.
     #[must_use]
     pub const fn events(&self) -> u64 {
-        self.world.handled
+        self.world.clock.events
     }
 
-    /// Lets everything happen up to and including `until`, but no more than about `most_events`; true when it is `until`, or the end.
+    /// Handles events up to and including `until`, but no more than about `most_events`. Returns
+    /// whether `until`, or the end, was reached.
     pub fn run_until(&mut self, until: Instant, most_events: u64) -> bool {
-        let until = until.min(self.world.end);
-        let reached = self.world.run_events(self.world.handled.saturating_add(most_events), until);
+        let until = until.min(self.world.clock.end);
+        let reached = self.world.run_events(self.world.clock.events.saturating_add(most_events), until);
         if reached {
-            self.world.now = until.max(self.world.now);
+            self.world.clock.now = until.max(self.world.clock.now);
         }
         reached
+    }
+
+    /// What this world holds now, with which the memory it takes grows.
+    #[must_use]
+    pub fn held(&self) -> Held {
+        let waiting = self.world.net.links.iter().map(|link| link.qdisc.view().packets.get()).sum::<u64>();
+        let under_way = self.world.net.lanes.iter().map(|lane| lane.len() as u64).sum::<u64>();
+        Held { packets: waiting + under_way, connections: self.world.hosts.senders.len() as u64 }
     }
 
     /// The figures so far.
     #[must_use]
     pub fn finish(mut self) -> Outcome {
-        let complete = self.world.now >= self.world.end;
-        self.world.end = self.world.now;
+        let complete = self.world.clock.now >= self.world.clock.end;
+        self.world.clock.end = self.world.clock.now;
         measure::outcome(self.world, complete)
     }
 
-    /// Hash of what has happened so far.
+    /// Hash of all packet events so far.
     #[must_use]
     pub const fn fingerprint(&self) -> u64 {
-        self.world.tap.fingerprint
+        self.world.net.recorder.fingerprint
     }
 
-    /// Keeps packet events, or keeps none.
+    /// Starts or stops keeping packet events.
     pub fn keep_packets(&mut self, log: PacketLog) {
         match log {
-            PacketLog::Keep => drop(self.world.tap.log.get_or_insert_default()),
-            PacketLog::Discard => self.world.tap.log = None,
+            PacketLog::Keep => drop(self.world.net.recorder.log.get_or_insert_default()),
+            PacketLog::Discard => self.world.net.recorder.log = None,
         }
     }
 
-    /// Packet events since the last call, or since they are kept.
+    /// Takes the packet events since the last call, or since they are kept.
     pub fn take_packets(&mut self) -> Vec<PacketEvent> {
         self.world.take_packets()
     }
 
-    /// State of the algorithm at an observed link, by its number among those.
+    /// Visits the state of the algorithm at an observed link, which is given by its number among
+    /// the observed links.
     pub fn gauges(&self, observed: u32, visit: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(link) = self.world.links.iter().find(|link| link.probe.observed == Some(observed)) {
+        if let Some(link) = self.world.net.links.iter().find(|link| link.probe.observed == Some(observed)) {
             link.qdisc.gauges(visit);
         }
     }
 
-    /// What there is to be seen, with `most_flows` flows at most.
+    /// Observes the world, with at most `most_flows` flows.
     pub fn look(&mut self, most_flows: usize) -> View {
-        let (now, since) = (self.world.now, self.looked_at);
+        let (now, since) = (self.world.clock.now, self.looked_at);
         self.looked_at = now;
         let mut view = View { now, span: now.since(since), ..View::default() };
-        for link in self.world.links.iter_mut().filter(|link| link.probe.observed.is_some()) {
+        for link in self.world.net.links.iter_mut().filter(|link| link.probe.observed.is_some()) {
             let mut gauges = Vec::new();
             link.qdisc.gauges(&mut |name, value| gauges.push((name, value)));
             view.links.push(LinkView {
@@ -221,22 +245,24 @@ impl OpenWorld {
     fn look_at_flows(&self, view: &mut View, most_flows: usize) {
         let world = &self.world;
         view.groups.resize(self.spec.groups.len(), GroupView::default());
-        let numbers = (0..world.flows.len()).filter(|&flow| world.flows[flow].kind != HostKind::Stream);
-        for (number, spec) in numbers.zip(&self.spec.flows) {
-            let facts = &world.flows[number];
+        let listed = world.hosts.flows.pairs().filter(|(_, flow)| flow.host.is_listed());
+        for ((number, flow), spec) in listed.zip(&self.spec.flows) {
             let delivered = Bytes::new(world.read_flow(number).delivered_bytes);
-            let group = &mut view.groups[facts.group as usize];
+            let group = &mut view.groups[flow.group.index()];
             group.flows += 1;
             group.delivered += delivered;
             if view.flows.len() < most_flows {
-                let sender = (facts.kind == HostKind::Tcp).then(|| &world.senders[facts.slot as usize].sender);
+                let sender = match flow.host {
+                    Host::Tcp(tcp) => Some(&world.hosts.senders[tcp].sender),
+                    _ => None,
+                };
                 view.flows.push(FlowView {
-                    group: facts.group,
-                    index: facts.index,
+                    group: u32::from(flow.group.get()),
+                    index: flow.index,
                     delivered,
                     window: sender.and_then(|sender| Some((sender.cwnd(), spec.source.tcp()?.0.mss))),
-                    rtt: match facts.kind {
-                        HostKind::Echo => world.sources[facts.slot as usize].probes.as_ref().and_then(|probes| probes.last()),
+                    rtt: match flow.host {
+                        Host::Echo(udp) => world.hosts.sources[udp].probes.as_ref().and_then(|probes| probes.last()),
                         _ => sender.and_then(|sender| sender.srtt()),
                     },
                 });
@@ -244,10 +270,10 @@ impl OpenWorld {
         }
     }
 
-    /// Changes something, now.
+    /// Changes the world now.
     ///
     /// # Errors
-    /// When it cannot be changed so; nothing is changed then.
+    /// When the change is impossible; the world is then unchanged.
     pub fn change(&mut self, change: Change) -> Result<(), WorldError> {
         self.changes += 1;
         match change {
@@ -256,51 +282,50 @@ impl OpenWorld {
                 self.change_rate(&link, index, rate)
             }
             Change::Queue { link, queue } => self.change_queue(&link, queue),
-            Change::Flows { links, flows } => self.world.grow(&mut self.spec, &mut self.ground, links, flows),
+            Change::Flows { links, flows } => self.world.add_flows(&mut self.spec, &mut self.state, links, flows),
         }
     }
 
-    /// Numbers of a link with a queue: in the specification, and in the world.
-    fn queued_link(&self, name: &str) -> Result<(usize, u32), WorldError> {
+    /// The number of a link with a queue in the specification, and in the world.
+    fn queued_link(&self, name: &str) -> Result<(usize, LinkId), WorldError> {
         let wrong = |message: &str| Err(WorldError { subject: name.to_owned(), message: message.to_owned() });
         let Some(number) = self.spec.links.iter().position(|link| link.name == name) else {
             return wrong("there is no such link");
         };
-        match self.ground.codes[number] {
-            wire if wire & super::WIRE != 0 => wrong("has no queue: only a link with a queue can be changed"),
-            index => Ok((number, index)),
+        match self.state.elements[number].link() {
+            None => wrong("has no queue: only a link with a queue can be changed"),
+            Some(link) => Ok((number, link)),
         }
     }
 
-    fn change_rate(&mut self, name: &str, index: u32, rate: Rate) -> Result<(), WorldError> {
-        let world = &mut self.world;
-        let now = world.now;
-        let link = &mut world.links[index as usize];
+    fn change_rate(&mut self, name: &str, id: LinkId, rate: Rate) -> Result<(), WorldError> {
+        let now = self.world.clock.now;
+        let net = &mut self.world.net;
+        let link = &mut net.links[id];
         if !link.rate.change(now, rate) {
-            let what = if matches!(link.rate, RateProcess::Trace(_)) { "a recording" } else { "that of a token bucket" };
+            let what = if matches!(link.rate, RateCursor::Recorded(_)) { "a recording" } else { "that of a token bucket" };
             return Err(WorldError { subject: name.to_owned(), message: format!("its rate is {what} and cannot be set") });
         }
-        link.qdisc_set_rate(now, rate);
-        world.arm_queue_timer(index);
-        world.unstick(index);
+        net.announce_rate(now, id, rate);
+        net.restart_stuck_transmission(now, id);
         Ok(())
     }
 
     fn change_queue(&mut self, name: &str, queue: QueueSpec) -> Result<(), WorldError> {
-        let (number, index) = self.queued_link(name)?;
+        let (number, id) = self.queued_link(name)?;
         if matches!(queue, QueueSpec::Unlimited) {
             return Err(WorldError { subject: name.to_owned(), message: "needs a queue discipline".to_owned() });
         }
-        let now = self.world.now;
-        let rate = self.world.links[index as usize].rate.known_rate(now);
+        let now = self.world.clock.now;
+        let rate = self.world.net.links[id].rate.known_rate(now);
         let stream = Rng::stream(self.spec.seed, SUCCESSOR_STREAM + self.changes);
         let link = LinkSpec { queue, ..self.spec.links[number].clone() };
         let (mut successor, _) = build::discipline(&link, rate, stream)?;
         successor.set_link_rate(now, Some(rate));
-        self.world.links[index as usize].qdisc.succeed(successor);
+        self.world.net.links[id].qdisc.succeed(successor);
         self.spec.links[number] = link;
-        self.world.weigh_all(&self.spec, &self.ground);
-        self.world.arm_queue_timer(index);
+        self.world.set_all_weights(&self.spec, &self.state);
+        self.world.net.arm_queue_timer(now, id);
         Ok(())
     }
 }

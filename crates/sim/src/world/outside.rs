@@ -1,74 +1,79 @@
-//! Worlds whose TCP hosts are outside: another program puts their packets in and takes out what arrives.
+//! Worlds whose TCP hosts are outside: another program injects their packets and takes out those
+//! that arrive.
 //!
-//! Links, queues, delays and UDP sources are those of every world. Whoever drives it asks when something happens next, lets it happen,
-//! and puts packets in between: time is one for both sides.
+//! Links, queues, delays and UDP sources are those of every world. The driver asks for the time of
+//! the next event, lets it happen, and injects packets in between: both sides share one clock.
 
 mod transfers;
 
 use self::transfers::Unfolded;
-use super::{Continue, HostKind, Progress, World, WorldError, build, measure};
+use super::path::Host;
+use super::{Continue, Progress, World, WorldError, build, measure};
 use crate::agenda::Until;
+use crate::ids::{FlowId, OutsideId};
 use crate::outcome::Outcome;
-use crate::packet::{DsField, FlowId, SimPacket};
+use crate::packet::{DsField, FlowLabel, SimPacket};
 use crate::spec::{SessionSpec, WorldSpec};
 use goodqueue_aqm::Packet;
 use goodqueue_tcp::{Flags, Segment};
 use goodqueue_units::{Duration, Ecn, Instant};
 use std::collections::VecDeque;
 
-/// What its owner knows a packet by. Numbers from one up; its owner gives each to one packet at a time.
+/// The number by which a packet's owner identifies it, from one up. The owner gives each number to
+/// one packet at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket(pub std::num::NonZeroU32);
 
 /// A packet of a host outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutsidePacket {
-    /// The flow of the specification it belongs to.
+    /// The flow of the specification to which it belongs.
     pub flow: u32,
-    /// What it says; [`Flags::ACK`] exactly if it travels from sink to source. Data counts from zero, the handshake not included.
+    /// Its content, with [`Flags::ACK`] exactly if it travels from sink to source. Data counts from
+    /// zero, without the handshake.
     pub segment: Segment,
     /// IP length in bytes.
     pub ip_len: u16,
-    /// Its codepoint.
+    /// Its ECN codepoint.
     pub ecn: Ecn,
-    /// What its owner knows it by.
+    /// Its owner's number for it.
     pub ticket: Ticket,
 }
 
-/// What has become of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It has reached the other end, with this codepoint.
     Arrived {
-        /// Which one.
+        /// The packet.
         ticket: Ticket,
-        /// Travels from sink to source?
+        /// Whether it travels from sink to source.
         is_reverse: bool,
-        /// Its codepoint now.
+        /// Its codepoint on arrival.
         ecn: Ecn,
     },
     /// A queue has dropped it, or a wire lost it.
     Lost {
-        /// Which one.
+        /// The packet.
         ticket: Ticket,
     },
 }
 
-/// Data under way, for a flow's round-trip times.
+/// Data under way, from which a flow's round-trip times are taken.
 #[derive(Clone, Copy, Debug)]
 struct Timed {
     end: u64,
     sent_at: Instant,
-    /// Sent more than once: an acknowledgement does not say which of them it is for.
+    /// Sent more than once: an acknowledgement does not tell which copy it is for.
     ambiguous: bool,
 }
 
-/// What is seen of one flow from between its ends.
+/// What the network sees of one flow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OutsideFlow {
     /// One above the last byte sent.
     highest: u64,
-    /// Bytes acknowledged by the sink, as it said.
+    /// Bytes that the sink has acknowledged.
     pub(super) delivered_bytes: u64,
     pub(super) sent: u64,
     pub(super) retransmitted: u64,
@@ -82,7 +87,7 @@ impl OutsideFlow {
         Self { size, ..Self::default() }
     }
 
-    fn sends(&mut self, now: Instant, segment: &Segment) {
+    fn sent_segment(&mut self, now: Instant, segment: &Segment) {
         if segment.data_len() == 0 {
             return;
         }
@@ -99,8 +104,9 @@ impl OutsideFlow {
         self.under_way.range_mut(again..).take_while(|data| data.end <= end).for_each(|data| data.ambiguous = true);
     }
 
-    /// The sender has been told that all below `number` has arrived: the round-trip time that it can read from this.
-    fn told(&mut self, now: Instant, number: u64) -> Option<Duration> {
+    /// Everything below `number` has been acknowledged. Returns the round-trip time that the sender
+    /// can measure.
+    fn acknowledged(&mut self, now: Instant, number: u64) -> Option<Duration> {
         let mut last = None;
         while let Some(data) = self.under_way.front().filter(|data| data.end <= number) {
             last = Some(*data);
@@ -117,142 +123,151 @@ pub struct OutsideWorld {
 }
 
 impl OutsideWorld {
-    /// Builds the world a specification describes; its TCP flows have ends outside, with the settings of their senders and receivers left to
-    /// these. Each transfer of a session is a flow of its own here, see [`Self::spec`].
+    /// Builds the world of a specification. The ends of its TCP flows are outside, and so are the
+    /// settings of their senders and receivers. Each transfer of a session is a flow of its own
+    /// here, see [`Self::spec`].
     ///
     /// # Errors
     /// When a link, queue or route cannot be built, or a session waits for answers.
     pub fn new(spec: &WorldSpec) -> Result<Self, WorldError> {
         let unfolded = Unfolded::new(spec)?;
-        let (mut world, _) = build::world(&unfolded.spec, build::Ends::Outside)?;
-        world.tap.lost = Some(Vec::new());
+        let (mut world, _) = build::world(&unfolded.spec, build::TcpEnds::Outside)?;
+        world.net.recorder.lost = Some(Vec::new());
         Ok(Self { world, unfolded })
     }
 
-    /// Can the ends of this session be outside? Those of sessions that wait for answers cannot.
+    /// Whether the ends of this session can be outside. Those of sessions that wait for answers
+    /// cannot.
     #[must_use]
     pub const fn takes(session: &SessionSpec) -> bool {
         transfers::is_open_loop(session)
     }
 
-    /// The specification with every transfer of a session as a flow with a start and a size. Packets go by the numbers of these flows; figures
-    /// at the end by those of the specification that was given.
+    /// The specification with every transfer of a session as a flow with a start and a size.
+    /// Packets use the numbers of these flows; figures at the end use those of the given
+    /// specification.
     #[must_use]
     pub fn spec(&self) -> &WorldSpec {
         &self.unfolded.spec
     }
 
-    /// The flow of the specification that was given, for each of [`Self::spec`].
+    /// The flow of the given specification, for each flow of [`Self::spec`].
     #[must_use]
     pub fn origins(&self) -> Vec<u32> {
         self.unfolded.origins()
     }
 
-    /// Is this flow of [`Self::spec`] a transfer of a session?
+    /// Whether this flow of [`Self::spec`] is a transfer of a session.
     #[must_use]
     pub fn is_transfer(&self, flow: u32) -> bool {
         self.unfolded.is_transfer(flow)
     }
 
-    /// When something happens next; [`Instant::MAX`] for never.
+    /// Time of the next event; [`Instant::MAX`] for never.
     #[must_use]
     pub fn next(&self) -> Instant {
-        self.world.agenda.next().0
+        self.world.net.agenda.next().0
     }
 
-    /// Where the clock stands.
+    /// Simulated time.
     #[must_use]
     pub fn now(&self) -> Instant {
-        self.world.now
+        self.world.clock.now
     }
 
-    /// When it is over.
+    /// Simulated time at the end.
     #[must_use]
     pub fn end(&self) -> Instant {
-        self.world.end
+        self.world.clock.end
     }
 
-    /// Lets the next thing happen, if it is due by the end; false when there is none.
+    /// Handles the next event. Returns false when there is none by the end.
     pub fn step(&mut self) -> bool {
-        self.world.event(Until::new(self.world.end))
+        self.world.event(Until::new(self.world.clock.end))
     }
 
-    /// Puts a packet on its way at `now`, which is neither before what has happened nor after what happens next.
+    /// Injects a packet at `now`, which is neither before the last event nor after the next one.
     pub fn put(&mut self, now: Instant, packet: OutsidePacket) {
         let world = &mut self.world;
-        debug_assert!(now >= world.now && now <= world.agenda.next().0, "between what was and what is to come");
-        world.now = now;
-        world.launch_outside(packet);
+        debug_assert!(now >= world.clock.now && now <= world.net.agenda.next().0, "between the last event and the next");
+        world.clock.now = now;
+        world.inject_outside(packet);
     }
 
-    /// What has become of packets since the last call.
+    /// Appends the fates of packets since the last call.
     pub fn fates(&mut self, out: &mut Vec<Fate>) {
-        out.append(&mut self.world.arrived);
-        if let Some(lost) = &mut self.world.tap.lost {
-            out.extend(lost.drain(..).filter_map(|number| Some(Fate::Lost { ticket: Ticket(number.try_into().ok()?) })));
+        out.append(&mut self.world.hosts.arrived);
+        if let Some(lost) = &mut self.world.net.recorder.lost {
+            out.extend(lost.drain(..).map(|ticket| Fate::Lost { ticket }));
         }
     }
 
-    /// For a progress display.
+    /// The progress of the run.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        Progress { now: self.world.now, end: self.world.end, events: self.world.handled }
+        self.world.clock.progress()
     }
 
-    /// The figures. A world that has not reached its end has them for the time it has seen.
+    /// The figures. Those of a world that has not reached its end cover the time simulated so far.
     #[must_use]
     pub fn finish(self, wants: Continue) -> Outcome {
         let mut world = self.world;
         let complete = wants == Continue::Yes;
         if !complete {
-            world.end = world.now;
+            world.clock.end = world.clock.now;
         }
-        world.now = world.end;
+        world.clock.now = world.clock.end;
         self.unfolded.count(&mut world);
         self.unfolded.fold(measure::outcome(world, complete))
     }
 }
 
 impl World {
-    /// The number by which a packet's owner knows it travels in a field that is the end hosts' own.
-    fn launch_outside(&mut self, packet: OutsidePacket) {
+    /// Puts a packet of a host outside on the first hop of its way.
+    fn inject_outside(&mut self, packet: OutsidePacket) {
         let OutsidePacket { flow, segment, ip_len, ecn, ticket } = packet;
-        let Some(route) = self.routes.get(flow as usize).copied().filter(|route| route.kind == HostKind::Outside) else {
+        let flow = FlowId::new(flow);
+        let Some(route) = self.net.routes.get(flow) else {
+            debug_assert!(false, "a flow of the specification");
+            return;
+        };
+        let Host::Outside(outside) = route.host else {
             debug_assert!(false, "a flow with ends outside");
             return;
         };
-        let segment = Segment { delay: ticket.0.get(), ..segment };
-        let ends = &mut self.outside[route.slot as usize];
+        let ends = &mut self.hosts.outside[outside];
         if segment.flags.has(Flags::ACK) {
             ends.delivered_bytes = ends.delivered_bytes.max(segment.number.min(ends.highest));
         } else {
-            ends.sends(self.now, &segment);
+            ends.sent_segment(self.clock.now, &segment);
         }
-        self.launched += 1;
-        let ds = DsField::new(route.class, ecn);
-        self.arrive(&SimPacket { segment, flow: FlowId::new(flow, route.host), ip_len, ds, hop: 0 });
+        self.net.entered += 1;
+        let segment = SimPacket::ticketed(segment, ticket);
+        let (flow, ds) = (FlowLabel::new(flow, route.mark), DsField::new(route.class, ecn));
+        self.enter_or_deliver(&SimPacket { segment, flow, ip_len, ds, hop: 0 });
     }
 
     /// A packet has reached an end that is outside.
     #[cold]
-    pub(super) fn outside_takes(&mut self, slot: u32, packet: &SimPacket) {
-        let flow = packet.flow.number();
+    pub(super) fn deliver_outside(&mut self, outside: OutsideId, packet: &SimPacket) {
+        let flow = packet.flow.id();
         if packet.is_reverse() {
             let number = packet.segment.number;
-            let ends = &mut self.outside[slot as usize];
+            let ends = &mut self.hosts.outside[outside];
             let complete = ends.size.is_some_and(|size| number >= size);
-            if let Some(rtt) = ends.told(self.now, number)
-                && self.measuring
+            let facts = &mut self.hosts.flows[flow];
+            if let Some(rtt) = ends.acknowledged(self.clock.now, number)
+                && self.figures.measuring
             {
-                self.group_rtt[self.flows[flow as usize].group as usize].add(rtt);
+                self.figures.group_rtt[facts.group].add(rtt);
             }
-            if complete && self.flows[flow as usize].completed_at.is_none() {
-                self.flows[flow as usize].completed_at = Some(self.now);
-                self.count_active(flow, false);
+            if complete && facts.completed_at.is_none() {
+                facts.completed_at = Some(self.clock.now);
+                self.set_flow_active(flow, false);
             }
         }
-        if let Ok(number) = packet.segment.delay.try_into() {
-            self.arrived.push(Fate::Arrived { ticket: Ticket(number), is_reverse: packet.is_reverse(), ecn: packet.ecn() });
+        if let Some(ticket) = packet.ticket() {
+            self.hosts.arrived.push(Fate::Arrived { ticket, is_reverse: packet.is_reverse(), ecn: packet.ecn() });
         }
     }
 }

@@ -47,7 +47,7 @@ pub fn run(spec: &WorldSpec) -> Outcome {
     World::new(spec).expect("a valid world").run(&mut |_| Continue::Yes)
 }
 
-/// Utilisation of the first observed link.
+/// Utilization of the first observed link.
 pub fn utilization(outcome: &Outcome) -> f64 {
     outcome.links[0].sent_bits / outcome.links[0].capacity_bits
 }

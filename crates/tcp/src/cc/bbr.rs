@@ -1,21 +1,28 @@
-//! BBR, version 1, as Linux computes it: sends at the rate the path delivers, with twice what the path holds in flight at most.
+//! BBR, version 1, as in Linux: sends at the delivery rate of the path, with at most about twice
+//! the bandwidth-delay product in flight.
 //!
-//! *Signal*: delivery rates and round-trip times of acknowledgements. Losses matter little, marks not at all.
+//! *Signal*: delivery rates and round-trip times of acknowledgements. Losses matter little, marks
+//! not at all.
 //!
-//! *Law*: `bandwidth` is the largest delivery rate of the last 10 round trips, `min_rtt` the smallest round-trip time of the last 10 s. The pacing rate is
-//! `gain bandwidth`, less 1 %; the window `gain bandwidth min_rtt`, plus what acknowledgements in lumps need, plus three bursts, at least 4
-//! segments. Startup: gain 2/ln 2 until the bandwidth has grown by less than a quarter in each of three round trips. Drain: the inverse until no more is
-//! in flight than the path holds. ProbeBW: pacing gains 5/4, 3/4 and six times 1 for about a `min_rtt` each, window gain 2. ProbeRTT: every 10 s without a
-//! new smallest round-trip time, 4 segments in flight for 200 ms and a round trip. The first round of a recovery sends what is delivered; the
-//! window before it returns at its end. Two lossy intervals of one rate mean a policer, whose rate is then used for 48 round trips.
+//! *Law*: `bandwidth` is the largest delivery rate of the last 10 round trips, `min_rtt` the
+//! smallest round-trip time of the last 10 s. The pacing rate is `gain bandwidth` less 1 %; the
+//! window is `gain bandwidth min_rtt` plus an allowance for ACK aggregation plus three bursts, at
+//! least 4 segments. Startup: gain 2/ln 2 until the bandwidth has grown by less than a quarter in
+//! each of three round trips. Drain: the inverse gain until no more than the bandwidth-delay
+//! product is in flight. ProbeBW: pacing gains 5/4, 3/4 and six times 1, for about one `min_rtt`
+//! each; window gain 2. ProbeRTT: after 10 s without a smaller round-trip time, 4 segments in
+//! flight for 200 ms and one round trip. The first round of a recovery sends only as much as is
+//! delivered; at the end of the recovery the previous window returns. Two lossy intervals with the
+//! same rate indicate a policer; its rate is then used for 48 round trips.
 //!
-//! *Parameters*: `startup_gain` 739/256, `drain_gain` 88/256, `cwnd_gain` 2, `bandwidth_window` 10 rounds, `min_rtt_window` 10 s, `probe_rtt_time` 200 ms,
-//! `pacing_margin` 1 %, `policer_detection` on (Linux).
+//! *Parameters*: see `SPEC`; the defaults are those of Linux.
 //!
-//! *Departures* from Linux 6.12: real numbers instead of fixed point; time in nanoseconds instead of clock ticks. With segmentation offload
-//! segments leave in pieces as Linux hands them on: a millisecond at the pacing rate, two at least from 1.2 Mbit/s on.
+//! *Deviations* from Linux 6.12: real numbers instead of fixed point; time in nanoseconds instead
+//! of clock ticks. With segmentation offload, segments leave in the pieces that Linux forms: one
+//! millisecond at the pacing rate, at least two segments from 1.2 Mbit/s on.
 //!
-//! *Limits*: flows that arrive later than others share unevenly until all probe their round-trip time together; queues shorter than a BDP lose many packets.
+//! *Limits*: flows that start later share unevenly until all probe their round-trip time together;
+//! queues shorter than a BDP lose many packets.
 //!
 //! *Source*: Cardwell et al.: BBR: congestion-based congestion control (2016); Linux 6.12.
 
@@ -28,27 +35,28 @@ mod probe_bw;
 mod probe_rtt;
 mod startup;
 
-use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Detail, Established, Feedback, Needs};
+use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established, Feedback, Needs};
 use super::{LostSegment, RateSample, Reduction, Response, Setup, Start, State, Timeout};
 use aggregation::Aggregation;
+use goodqueue_spec::{Kind, Param};
 use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
 use path::Path;
 use policer::{Counted, Finding, Limits, Policer};
 use startup::FullPipe;
 
-/// Fewest segments in flight, but for the lowest rates.
+/// Fewest segments in flight, except at the lowest rates.
 const SMALLEST: u32 = 4;
-/// Window before anything is known (RFC 6928).
+/// Window before the first measurement (RFC 6928).
 const UNKNOWN: u32 = 10;
-/// Most segments of a burst, and its largest size in bytes.
+/// Largest burst in segments and in bytes.
 const LARGEST_BURST: u32 = 127;
 const LARGEST_BURST_BYTES: u64 = 65_215;
-/// Bursts are of two segments at least, from this rate on.
+/// Rate from which bursts have at least two segments.
 const BURSTS_FROM_BIT_S: u64 = 1_200_000;
 /// Round-trip time assumed before the first sample.
 const NOMINAL_RTT: Duration = Duration::ms(1);
 
-/// BBR's state; windows in segments, bandwidths in segments a second.
+/// State of BBR. Windows are in segments, bandwidths in segments per second.
 #[derive(Clone, Debug)]
 pub struct Bbr {
     params: Params,
@@ -63,17 +71,17 @@ pub struct Bbr {
     pacing_gain: f64,
     cwnd_gain: f64,
     pacing_rate: Rate,
-    /// The rate was set from a round-trip time.
+    /// Whether the rate was set from a measured round-trip time.
     has_seen_rtt: bool,
     cwnd: u32,
-    /// The window before a recovery or probe.
+    /// Window before a recovery or probe.
     prior_cwnd: u32,
     ssthresh: Option<u32>,
-    /// The state after the last acknowledgement.
+    /// Congestion state after the last acknowledgement.
     state: State,
-    /// First round of a recovery: send what is delivered.
+    /// Whether this is the first round of a recovery, which sends only as much as is delivered.
     conserving: bool,
-    /// Nothing was delivered yet since sending began again.
+    /// Whether nothing has been delivered since sending resumed.
     restarted: bool,
     held_back: bool,
 }
@@ -95,7 +103,7 @@ enum Mode {
     ProbeRtt(probe_rtt::Probe),
 }
 
-/// What the phases look at in an acknowledgement.
+/// Inputs of the phases from one acknowledgement.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     now: Instant,
@@ -112,22 +120,24 @@ impl Bbr {
         self.policer.rate().unwrap_or_else(|| self.path.max_bandwidth())
     }
 
-    /// Bandwidth times smallest round-trip time times gain, rounded up.
+    /// Product of bandwidth, smallest round-trip time and gain, rounded up.
     fn bdp(&self, bandwidth: f64, gain: f64) -> u32 {
         let Some(min_rtt) = self.path.min_rtt else { return UNKNOWN };
         libm::ceil(bandwidth * min_rtt.as_secs_f64() * gain) as u32
     }
 
-    /// Segments of a burst: a millisecond at the pacing rate, two at least unless the rate is very low.
+    /// Segments of a burst: one millisecond at the pacing rate, at least two unless the rate is
+    /// very low.
     fn burst(&self) -> u32 {
         let bytes = (self.pacing_rate.as_bit_s() / 8 / 1024).min(LARGEST_BURST_BYTES);
         let least = if self.pacing_rate.as_bit_s() < BURSTS_FROM_BIT_S { 1 } else { 2 };
         ((bytes / u64::from(self.mss)) as u32).clamp(least, LARGEST_BURST)
     }
 
-    /// Room for bursts on their way through both hosts, an even number, and two more while probing.
+    /// Adds room for bursts in transit through both hosts, rounded up to an even number, and two
+    /// more segments while probing.
     fn quantized(&self, segments: u32) -> u32 {
-        // A bandwidth that no path has may fill all 32 bits.
+        // An unrealistic bandwidth may use all 32 bits.
         let even = segments.saturating_add(3 * self.burst() + 1) & !1;
         let probing = matches!(self.mode, Mode::ProbeBw(phase) if phase.index == 0);
         even.saturating_add(if probing { 2 } else { 0 })
@@ -137,7 +147,8 @@ impl Bbr {
         self.quantized(self.bdp(bandwidth, gain))
     }
 
-    /// Segments in the network when the next one may leave: what is in flight less what is delivered until then.
+    /// Segments in the network when the next one may leave: those in flight less those delivered
+    /// until then.
     fn in_network(&self, seen: &Seen, in_flight: u32) -> u32 {
         let delivered = (self.bandwidth() * seen.next_release.since(seen.now).as_secs_f64()) as u32;
         let next = if self.pacing_gain > 1.0 { self.burst() } else { 0 };
@@ -149,7 +160,8 @@ impl Bbr {
         Rate::bit_s(bits as u64)
     }
 
-    /// Before the first round-trip time the window is taken to turn over once a millisecond.
+    /// Derives the pacing rate from the window, assuming a round-trip time of one millisecond
+    /// before the first sample.
     fn rate_from_window(&mut self, srtt: Duration) {
         let rtt = if srtt.is_zero() { NOMINAL_RTT } else { srtt };
         self.has_seen_rtt = !srtt.is_zero();
@@ -202,7 +214,8 @@ impl Bbr {
         };
     }
 
-    /// The window at the edges of recoveries, and whether it only makes up for what is delivered.
+    /// Adjusts the window when a recovery starts or ends. Returns whether sending is limited to
+    /// what is delivered.
     fn recover(&mut self, sample: &AckSample, lost: u32) -> bool {
         let in_flight = sample.in_flight + sample.delivered;
         self.cwnd = self.cwnd.saturating_sub(lost).max(1);
@@ -235,7 +248,8 @@ impl Bbr {
         }
     }
 
-    /// Grows towards the target by what is delivered; falls to it only once the pipe is known to be full.
+    /// Grows towards the target by the delivered segments; shrinks to it only once the pipe is
+    /// known to be full.
     fn approach(&mut self, delivered: u32, delivered_in_all: u64) {
         let bandwidth = self.bandwidth();
         let extra = if self.full.is_reached() { self.aggregation.allowance(bandwidth) } else { 0 };
@@ -251,85 +265,54 @@ impl Bbr {
 
 impl Control for Bbr {
     const SPEC: ControlSpec = ControlSpec {
-        kind: "bbr",
-        summary: "sends at the rate the path delivers, as BBR version 1 in Linux",
-        params: &[
-            ControlParam {
-                name: "startup_gain",
-                unit: "ratio",
-                default: 739.0 / 256.0,
-                range: (1.0, 4.0),
-                doc: "pacing rate over bandwidth while the bandwidth still grows",
-            },
-            ControlParam {
-                name: "drain_gain",
-                unit: "ratio",
-                default: 88.0 / 256.0,
-                range: (0.1, 1.0),
-                doc: "the same while the queue of startup drains",
-            },
-            ControlParam {
-                name: "cwnd_gain",
-                unit: "ratio",
-                default: 2.0,
-                range: (1.0, 10.0),
-                doc: "window over bandwidth-delay product in steady state",
-            },
-            ControlParam {
-                name: "bandwidth_window",
-                unit: "rounds",
-                default: 10.0,
-                range: (1.0, 1_000.0),
-                doc: "round trips whose largest delivery rate is the bandwidth",
-            },
-            ControlParam {
-                name: "min_rtt_window",
-                unit: "s",
-                default: 10.0,
-                range: (0.1, 3_600.0),
-                doc: "age at which the smallest round-trip time is measured anew",
-            },
-            ControlParam {
-                name: "probe_rtt_time",
-                unit: "ms",
-                default: 200.0,
-                range: (1.0, 10_000.0),
-                doc: "how long four segments are in flight to measure it",
-            },
-            ControlParam {
-                name: "pacing_margin",
-                unit: "ratio",
-                default: 0.01,
-                range: (0.0, 0.5),
-                doc: "how far pacing stays below the bandwidth",
-            },
-            ControlParam {
-                name: "policer_detection",
-                unit: "0 or 1",
-                default: 1.0,
-                range: (0.0, 1.0),
-                doc: "use the rate of a policer when losses show one",
-            },
-        ],
-        needs: Needs { feedback: Feedback::Detailed, reduction: Reduction::Own, start: Start::Own, send_buffer: 3, ..Needs::PLAIN },
-        source: "Cardwell et al. 2016; Linux 6.12",
+        base: Kind {
+            kind: "bbr",
+            aliases: &[],
+            title: "BBR",
+            summary: "sends at the rate the path delivers, as BBR version 1 in Linux",
+            params: &[
+                Param::ratio("startup_gain", 739.0 / 256.0)
+                    .within(1.0, 4.0)
+                    .about("pacing rate over bandwidth while the bandwidth still grows"),
+                Param::ratio("drain_gain", 88.0 / 256.0).within(0.1, 1.0).about("the same while the queue of startup drains"),
+                Param::ratio("cwnd_gain", 2.0).within(1.0, 10.0).about("window over bandwidth-delay product in steady state"),
+                Param::number("bandwidth_window", 10.0)
+                    .within(1.0, 1_000.0)
+                    .about("round trips whose largest delivery rate is the bandwidth"),
+                Param::duration("min_rtt_window", Duration::secs(10))
+                    .within(0.1, 3600.0)
+                    .about("age at which the smallest round-trip time is measured anew"),
+                Param::duration("probe_rtt_time", Duration::ms(200))
+                    .within(0.001, 10.0)
+                    .about("how long four segments are in flight to measure it"),
+                Param::ratio("pacing_margin", 0.01).within(0.0, 0.5).about("how far pacing stays below the bandwidth"),
+                Param::on("policer_detection").about("use the rate of a policer when losses show one"),
+            ],
+            source: "Cardwell et al. 2016; Linux 6.12",
+        },
+        needs: Needs {
+            feedback: Feedback::Detailed,
+            reduction: Reduction::Own,
+            start: Start::Own,
+            send_buffer: 3,
+            ..Needs::PLAIN
+        },
     };
 
     fn build(setup: &Setup<'_>) -> Self {
-        let ms = |name| Duration::from_secs_f64(setup.param(name) * 1e-3);
         let startup_gain = setup.param("startup_gain");
         Self {
             params: Params {
                 startup_gain,
                 drain_gain: setup.param("drain_gain"),
                 cwnd_gain: setup.param("cwnd_gain"),
-                probe_rtt_time: ms("probe_rtt_time"),
+                probe_rtt_time: setup.duration("probe_rtt_time"),
                 pacing_margin: setup.param("pacing_margin"),
             },
             mss: setup.mss,
             rng: setup.rng.clone(),
             mode: Mode::Startup,
-            path: Path::new(setup.param("bandwidth_window") as u64, Duration::from_secs_f64(setup.param("min_rtt_window"))),
+            path: Path::new(setup.param("bandwidth_window") as u64, setup.duration("min_rtt_window")),
             full: FullPipe::default(),
             aggregation: Aggregation::new(Instant::ZERO),
             policer: Policer::new(setup.switch("policer_detection")),
@@ -420,7 +403,7 @@ impl CongestionControl for Bbr {
         self.cwnd = timeout.in_flight + 1;
         self.state = State::Loss;
         self.full.forget_bandwidth();
-        // A timeout ends a round, with a loss.
+        // A timeout ends a round and counts as a loss.
         self.path.round_began = true;
         self.look_for_policer(1, false);
     }
@@ -450,4 +433,3 @@ impl CongestionControl for Bbr {
         self.held_back
     }
 }
-

@@ -1,23 +1,30 @@
-//! BBR, version 3: as version 1, but it heeds losses, leaves headroom to others and probes for bandwidth only now and then.
+//! BBR, version 3: like version 1, but it responds to losses, leaves headroom to others and probes
+//! for bandwidth only occasionally.
 //!
-//! *Signal*: delivery rates and round-trip times of acknowledgements; the share of what was in flight that is lost.
+//! *Signal*: delivery rates and round-trip times of acknowledgements; the lost share of the packets
+//! in flight.
 //!
-//! *Law*: `bandwidth` is the largest delivery rate of two probing cycles, `min_rtt` the smallest round-trip time of 10 s; pacing at `gain bandwidth` less 1 %,
-//! window `gain bandwidth min_rtt` plus what acknowledgements in lumps need. Startup (gain 2.77) until the bandwidth stops growing for
-//! three round trips, or more than 2 % of a round trip in six places is lost; Drain (0.5) until a bandwidth-delay product is in flight; then
-//! in turn Down (0.9) until there is headroom, Cruise (1), Refill (1) for a round trip, Up (1.25) until a plateau or too much loss. A probe follows the last
-//! after 2 to 3 s, or after as many round trips as Reno would need to grow by as much. More than 2 % lost while probing bounds what may be in flight in the
-//! long term (to no less than 0.7 of the target); a round trip with losses outside of probing lowers bandwidth and volume in the short term to what was
-//! delivered, by 0.7 at most. ProbeRTT (0.5) for 200 ms when the smallest round-trip time is 5 s old.
+//! *Law*: `bandwidth` is the largest delivery rate of two probing cycles, `min_rtt` the smallest
+//! round-trip time of 10 s; the pacing rate is `gain bandwidth` less 1 %, the window
+//! `gain bandwidth min_rtt` plus an allowance for ACK aggregation. Startup (gain 2.77) lasts until
+//! the bandwidth stops growing for three round trips, or until more than 2 % of a round trip is
+//! lost in six places; Drain (0.5) until a bandwidth-delay product is in flight. Then the phases
+//! repeat: Down (0.9) until there is headroom, Cruise (1), Refill (1) for a round trip, Up (1.25)
+//! until a plateau or too much loss. The next probe starts after 2 to 3 s, or after as many round
+//! trips as Reno would need for the same growth. A loss of more than 2 % while probing sets the
+//! long-term bound on packets in flight (to no less than 0.7 of the target). A round trip with
+//! losses outside of probing lowers the short-term bounds on bandwidth and volume to what was
+//! delivered, by a factor of at least 0.7. ProbeRTT (0.5) lasts 200 ms and starts when the smallest
+//! round-trip time is 5 s old.
 //!
-//! *Parameters*: `loss_threshold` 2 %, `beta` 0.7, `headroom` 0.15, the gains above, `cwnd_gain` 2 and 2.25 while Up, 0.5 in ProbeRTT, `probe_rtt_time` 200 ms,
-//! `probe_rtt_interval` 5 s, `min_rtt_window` 10 s, `pacing_margin` 1 %.
+//! *Parameters*: see `SPEC`; the defaults are those of the draft.
 //!
-//! *Departures* from the draft: segments instead of bytes; no response to ECN, of which the draft has none. The draft is still moving: its latest text
-//! probes the round-trip time every 10 s, set `probe_rtt_interval` for that; the window during such a probe is fixed at its start, as there.
+//! *Deviations* from the draft: segments instead of bytes; no response to ECN, as in the draft. The
+//! draft is still changing: its latest text probes the round-trip time every 10 s (set
+//! `probe_rtt_interval` for that). The window during such a probe is fixed at its start, as there.
 //!
-//! *Limits*: with fewer than 50 segments in flight every loss while probing is more than 2 %; random loss below 2 % still costs its share in each round trip
-//! between two probes.
+//! *Limits*: with fewer than 50 segments in flight every loss while probing exceeds 2 %. Random
+//! loss below 2 % still reduces the rate in each round trip between two probes.
 //!
 //! *Source*: draft-ietf-ccwg-bbr.
 
@@ -30,9 +37,10 @@ mod startup;
 mod window;
 
 use super::bbr::filter::WindowedMax;
-use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Detail, Established, Feedback};
+use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established, Feedback};
 use super::{LostSegment, Needs, Reduction, Setup, Start, State, Timeout};
 use bounds::{Bounds, Undo};
+use goodqueue_spec::{Kind, Param};
 use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
 use path::{Measured, Path};
 use probe_bw::Probing;
@@ -40,10 +48,10 @@ use startup::{FullPipe, LostRanges};
 
 /// Fewest segments in flight.
 const SMALLEST: u32 = 4;
-/// Round trips for which lumps of acknowledgements are remembered.
-const LUMP_ROUNDS: u64 = 10;
+/// Round trips for which ACK aggregation is remembered.
+const AGGREGATION_ROUNDS: u64 = 10;
 
-/// BBR's state; windows and volumes in segments, bandwidths in segments a second.
+/// State of BBR. Windows and volumes are in segments, bandwidths in segments per second.
 #[derive(Clone, Debug)]
 pub struct Bbr3 {
     params: Params,
@@ -53,16 +61,16 @@ pub struct Bbr3 {
     path: Path,
     full: FullPipe,
     startup_losses: LostRanges,
-    /// The sender was recovering when the present round trip began.
+    /// Whether the sender was in recovery when the present round trip began.
     was_recovering: bool,
     bounds: Bounds,
     probing: Probing,
     undo: Undo,
-    /// The bandwidth in use: the path's, bounded.
+    /// Bandwidth in use: that of the path, bounded.
     bandwidth: f64,
     extra_acked: WindowedMax,
-    lump_began_at: Instant,
-    lump: f64,
+    aggregation_began_at: Instant,
+    aggregated: f64,
     delivered_in_all: u64,
     pacing_rate: Rate,
     has_seen_rtt: bool,
@@ -70,7 +78,7 @@ pub struct Bbr3 {
     cwnd: u32,
     prior_cwnd: u32,
     probe_rtt_window: u32,
-    /// Where the sender stood after the last acknowledgement.
+    /// State of the sender after the last acknowledgement.
     standing: State,
     restarted: bool,
     held_back: bool,
@@ -94,7 +102,7 @@ struct Params {
     pacing_margin: f64,
 }
 
-/// The phases.
+/// The phases of the law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
     Startup,
@@ -107,125 +115,66 @@ enum Phase {
 }
 
 impl Bbr3 {
-    /// How many segments more than the bandwidth explains are acknowledged in one lump.
-    fn take_lump(&mut self, sample: &AckSample) {
-        let mut expected = self.bandwidth * sample.now.since(self.lump_began_at).as_secs_f64();
-        if self.lump <= expected {
-            self.lump = 0.0;
-            self.lump_began_at = sample.now;
+    /// Measures ACK aggregation: segments acknowledged beyond what the bandwidth explains.
+    fn measure_aggregation(&mut self, sample: &AckSample) {
+        let mut expected = self.bandwidth * sample.now.since(self.aggregation_began_at).as_secs_f64();
+        if self.aggregated <= expected {
+            self.aggregated = 0.0;
+            self.aggregation_began_at = sample.now;
             expected = 0.0;
         }
-        self.lump += f64::from(sample.delivered);
-        let extra = (self.lump - expected).min(f64::from(self.cwnd));
-        let window = if self.full.reached { LUMP_ROUNDS } else { 1 };
+        self.aggregated += f64::from(sample.delivered);
+        let extra = (self.aggregated - expected).min(f64::from(self.cwnd));
+        let window = if self.full.reached { AGGREGATION_ROUNDS } else { 1 };
         self.extra_acked.insert(window, self.path.rounds, extra);
     }
 }
 
 impl Control for Bbr3 {
     const SPEC: ControlSpec = ControlSpec {
-        kind: "bbr3",
-        summary: "sends at the rate the path delivers, with bounds set by losses: BBR version 3",
-        params: &[
-            ControlParam {
-                name: "loss_threshold",
-                unit: "ratio",
-                default: 0.02,
-                range: (0.0, 1.0),
-                doc: "share of what is in flight whose loss is too much",
-            },
-            ControlParam {
-                name: "beta",
-                unit: "ratio",
-                default: 0.7,
-                range: (0.1, 1.0),
-                doc: "bounds do not fall below this share of themselves at once",
-            },
-            ControlParam {
-                name: "headroom",
-                unit: "ratio",
-                default: 0.15,
-                range: (0.0, 0.9),
-                doc: "share of the long-term bound left to others while cruising",
-            },
-            ControlParam {
-                name: "startup_gain",
-                unit: "ratio",
-                default: 2.77,
-                range: (1.0, 4.0),
-                doc: "pacing rate over bandwidth while the bandwidth still grows",
-            },
-            ControlParam {
-                name: "drain_gain",
-                unit: "ratio",
-                default: 0.5,
-                range: (0.1, 1.0),
-                doc: "the same while the queue of startup drains",
-            },
-            ControlParam {
-                name: "down_gain",
-                unit: "ratio",
-                default: 0.9,
-                range: (0.1, 1.0),
-                doc: "the same after a probe",
-            },
-            ControlParam { name: "up_gain", unit: "ratio", default: 1.25, range: (1.0, 4.0), doc: "the same during a probe" },
-            ControlParam {
-                name: "cwnd_gain",
-                unit: "ratio",
-                default: 2.0,
-                range: (1.0, 10.0),
-                doc: "window over bandwidth-delay product",
-            },
-            ControlParam {
-                name: "up_cwnd_gain",
-                unit: "ratio",
-                default: 2.25,
-                range: (1.0, 10.0),
-                doc: "the same during a probe for bandwidth",
-            },
-            ControlParam {
-                name: "probe_rtt_cwnd_gain",
-                unit: "ratio",
-                default: 0.5,
-                range: (0.0, 1.0),
-                doc: "the same during a probe for the round-trip time",
-            },
-            ControlParam {
-                name: "probe_rtt_time",
-                unit: "ms",
-                default: 200.0,
-                range: (1.0, 10_000.0),
-                doc: "how long that window is kept",
-            },
-            ControlParam {
-                name: "probe_rtt_interval",
-                unit: "s",
-                default: 5.0,
-                range: (0.1, 3_600.0),
-                doc: "age of the smallest round-trip time at which it is measured anew",
-            },
-            ControlParam {
-                name: "min_rtt_window",
-                unit: "s",
-                default: 10.0,
-                range: (0.1, 3_600.0),
-                doc: "age at which the smallest round-trip time no longer counts",
-            },
-            ControlParam {
-                name: "pacing_margin",
-                unit: "ratio",
-                default: 0.01,
-                range: (0.0, 0.5),
-                doc: "how far pacing stays below the bandwidth",
-            },
-        ],
-        needs: Needs { feedback: Feedback::Detailed, reduction: Reduction::Own, start: Start::Own, send_buffer: 3, ..Needs::PLAIN },
-        source: "draft-ietf-ccwg-bbr",
+        base: Kind {
+            kind: "bbr3",
+            aliases: &[],
+            title: "BBRv3",
+            summary: "sends at the rate the path delivers, with bounds set by losses: BBR version 3",
+            params: &[
+                Param::ratio("loss_threshold", 0.02).within(0.0, 1.0).about("share of what is in flight whose loss is too much"),
+                Param::ratio("beta", 0.7).within(0.1, 1.0).about("bounds do not fall below this share of themselves at once"),
+                Param::ratio("headroom", 0.15)
+                    .within(0.0, 0.9)
+                    .about("share of the long-term bound left to others while cruising"),
+                Param::ratio("startup_gain", 2.77)
+                    .within(1.0, 4.0)
+                    .about("pacing rate over bandwidth while the bandwidth still grows"),
+                Param::ratio("drain_gain", 0.5).within(0.1, 1.0).about("the same while the queue of startup drains"),
+                Param::ratio("down_gain", 0.9).within(0.1, 1.0).about("the same after a probe"),
+                Param::ratio("up_gain", 1.25).within(1.0, 4.0).about("the same during a probe"),
+                Param::ratio("cwnd_gain", 2.0).within(1.0, 10.0).about("window over bandwidth-delay product"),
+                Param::ratio("up_cwnd_gain", 2.25).within(1.0, 10.0).about("the same during a probe for bandwidth"),
+                Param::ratio("probe_rtt_cwnd_gain", 0.5)
+                    .within(0.0, 1.0)
+                    .about("the same during a probe for the round-trip time"),
+                Param::duration("probe_rtt_time", Duration::ms(200)).within(0.001, 10.0).about("how long that window is kept"),
+                Param::duration("probe_rtt_interval", Duration::secs(5))
+                    .within(0.1, 3600.0)
+                    .about("age of the smallest round-trip time at which it is measured anew"),
+                Param::duration("min_rtt_window", Duration::secs(10))
+                    .within(0.1, 3600.0)
+                    .about("age at which the smallest round-trip time no longer counts"),
+                Param::ratio("pacing_margin", 0.01).within(0.0, 0.5).about("how far pacing stays below the bandwidth"),
+            ],
+            source: "draft-ietf-ccwg-bbr",
+        },
+        needs: Needs {
+            feedback: Feedback::Detailed,
+            reduction: Reduction::Own,
+            start: Start::Own,
+            send_buffer: 3,
+            ..Needs::PLAIN
+        },
     };
 
     fn build(setup: &Setup<'_>) -> Self {
-        let seconds = |name| Duration::from_secs_f64(setup.param(name));
         Self {
             params: Params {
                 loss_threshold: setup.param("loss_threshold").min(0.999),
@@ -238,9 +187,9 @@ impl Control for Bbr3 {
                 cwnd_gain: setup.param("cwnd_gain"),
                 up_cwnd_gain: setup.param("up_cwnd_gain"),
                 probe_rtt_cwnd_gain: setup.param("probe_rtt_cwnd_gain"),
-                probe_rtt_time: Duration::from_secs_f64(setup.param("probe_rtt_time") * 1e-3),
-                probe_rtt_interval: seconds("probe_rtt_interval"),
-                min_rtt_window: seconds("min_rtt_window"),
+                probe_rtt_time: setup.duration("probe_rtt_time"),
+                probe_rtt_interval: setup.duration("probe_rtt_interval"),
+                min_rtt_window: setup.duration("min_rtt_window"),
                 pacing_margin: setup.param("pacing_margin"),
             },
             mss: setup.mss,
@@ -255,8 +204,8 @@ impl Control for Bbr3 {
             undo: Undo::NOTHING,
             bandwidth: 0.0,
             extra_acked: WindowedMax::default(),
-            lump_began_at: Instant::ZERO,
-            lump: 0.0,
+            aggregation_began_at: Instant::ZERO,
+            aggregated: 0.0,
             delivered_in_all: 0,
             pacing_rate: Rate::ZERO,
             has_seen_rtt: false,
@@ -276,7 +225,7 @@ impl CongestionControl for Bbr3 {
         self.initial_window = event.initial_window;
         self.cwnd = event.initial_window;
         self.path.begin(event.now, event.srtt);
-        self.lump_began_at = event.now;
+        self.aggregation_began_at = event.now;
         self.init_pacing(event.srtt);
     }
 
@@ -298,7 +247,7 @@ impl CongestionControl for Bbr3 {
         }
         self.path.take_bandwidth(&seen);
         self.adapt_to_congestion();
-        self.take_lump(sample);
+        self.measure_aggregation(sample);
         self.full.take(&seen, self.path.round_began);
         self.check_startup(&seen, sample.state);
         self.check_drain(sample.now, sample.in_flight);
@@ -316,7 +265,7 @@ impl CongestionControl for Bbr3 {
 
     fn on_restart(&mut self, now: Instant) {
         self.restarted = true;
-        self.lump_began_at = now;
+        self.aggregation_began_at = now;
         if self.is_in_probe_bw() {
             self.set_pacing_rate(Duration::ZERO, Some(1.0));
         } else {

@@ -1,36 +1,43 @@
-//! Compound TCP: Reno's window plus a second one that grows fast while there is no queue and gives way when there is.
+//! Compound TCP: the window of Reno plus a second one that grows fast while there is no queue and
+//! shrinks when there is one.
 //!
-//! *Signal*: losses and ECN echoes, one reduction a window; the smallest round-trip time of each round against the smallest ever.
+//! *Signal*: losses and ECN echoes, one reduction per window; the smallest round-trip time of each
+//! round relative to the smallest ever.
 //!
-//! *Law*: the window is `cwnd + dwnd`. Outside slow start `cwnd` grows by `1 / (cwnd + dwnd)` per segment delivered. Once a round with more than two
-//! round-trip times, `win` segments having been in flight at its start, `diff = win (1 - RTT_base / RTT)`: below `gamma`
-//! `dwnd += max(alpha win^k - 1, 0)`, else `dwnd = max(dwnd - zeta diff, 0)`. Reduction: `cwnd / 2`,
-//! `dwnd = max(win (1 - beta) - cwnd / 2, 0)` with the whole window as `win`.
+//! *Law*: the window is `cwnd + dwnd`. Outside slow start `cwnd` grows by `1 / (cwnd + dwnd)` per
+//! segment delivered. Once per round with more than two round-trip time samples, let `win` be the
+//! segments in flight at its start and `diff = win (1 - RTT_base / RTT)`. Below `gamma`,
+//! `dwnd += max(alpha win^k - 1, 0)`; otherwise `dwnd = max(dwnd - zeta diff, 0)`. Reduction:
+//! `cwnd / 2`, `dwnd = max(win (1 - beta) - cwnd / 2, 0)`, where `win` is the whole window.
 //!
-//! *Parameters*: `alpha` 1/8, `beta` 1/2, `k` 3/4, `gamma` 30 segments, `zeta` 1 (the authors' values).
+//! *Parameters*: see `SPEC`; the defaults are those of the authors.
 //!
-//! *Departures*: `gamma` is constant (the authors later adapt it to the path); counts delivered segments instead of acknowledgements; after a
-//! timeout or a silence of a round trip `dwnd` is zero and round-trip times are forgotten, as in the implementation for Linux.
+//! *Deviations*: `gamma` is constant (the authors later adapt it to the path). Delivered segments
+//! are counted instead of acknowledgements. After a timeout or after idling for a round trip,
+//! `dwnd` is zero and round-trip times are forgotten, as in the implementation for Linux.
 //!
-//! *Limits*: a queue of fewer than `gamma` segments a flow is not noticed; a round-trip time that was never seen without queue is too large a base.
+//! *Limits*: a queue of fewer than `gamma` segments per flow goes unnoticed; if the round-trip time
+//! was never seen without queue, the base is too large.
 //!
-//! *Source*: Tan, Song, Zhang, Sridharan: A Compound TCP approach (2006); draft-sridharan-tcpm-ctcp.
+//! *Source*: Tan, Song, Zhang, Sridharan: A Compound TCP approach (2006);
+//! draft-sridharan-tcpm-ctcp.
 
 use super::slow_start::SlowStart;
 use super::window::SegmentWindow;
-use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Established, Growth, Needs, Response};
+use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Established, Growth, Needs, Response};
 use super::{Sent, Setup, Timeout};
+use goodqueue_spec::{Kind, Param};
 use goodqueue_units::{Bytes, Duration, Instant};
 
-/// Round-trip times that a round must exceed to count.
+/// Number of round-trip time samples that a round must exceed to count.
 const SAMPLES: u32 = 2;
 const SMALLEST: f64 = 2.0;
 const LARGEST: f64 = (1u32 << 28) as f64;
 
-/// Compound's state; windows in segments.
+/// State of Compound TCP. Windows are in segments.
 #[derive(Clone, Debug)]
 pub struct Compound {
-    /// The whole window as the sender sees it, and the threshold.
+    /// The total window as the sender uses it, and the threshold.
     window: SegmentWindow,
     params: Params,
     cwnd: f64,
@@ -54,7 +61,7 @@ struct Params {
 /// One round trip.
 #[derive(Clone, Debug, Default)]
 struct Round {
-    /// It ends when everything below is acknowledged.
+    /// Sequence number up to which everything is acknowledged when the round ends.
     end: u64,
     /// Segments in flight at its start.
     win: u64,
@@ -80,7 +87,7 @@ impl Compound {
         self.round.samples += 1;
     }
 
-    /// The round is over: the second window changes.
+    /// Adjusts the second window at the end of a round.
     fn adjust(&mut self) {
         let Params { alpha, k, gamma, zeta, .. } = self.params;
         let (Some(base), Some(rtt)) = (self.base, self.round.smallest) else { return };
@@ -120,47 +127,25 @@ impl Compound {
 
 impl Control for Compound {
     const SPEC: ControlSpec = ControlSpec {
-        kind: "compound",
-        summary: "Reno's window plus one that grows fast while there is no queue",
-        params: &[
-            ControlParam {
-                name: "alpha",
-                unit: "number",
-                default: 0.125,
-                range: (0.0, 10.0),
-                doc: "growth of the second window is alpha win^k a round trip",
-            },
-            ControlParam {
-                name: "beta",
-                unit: "ratio",
-                default: 0.5,
-                range: (0.1, 0.9),
-                doc: "share of the whole window given up on a loss",
-            },
-            ControlParam {
-                name: "k",
-                unit: "number",
-                default: 0.75,
-                range: (0.0, 1.0),
-                doc: "exponent of growth; 0.8 gives the response of HighSpeed TCP",
-            },
-            ControlParam {
-                name: "gamma",
-                unit: "segments",
-                default: 30.0,
-                range: (1.0, 100_000.0),
-                doc: "own segments in the queue from which the second window shrinks",
-            },
-            ControlParam {
-                name: "zeta",
-                unit: "number",
-                default: 1.0,
-                range: (0.0, 100.0),
-                doc: "share of its own queue that the second window gives up each round trip",
-            },
-        ],
+        base: Kind {
+            kind: "compound",
+            aliases: &[],
+            title: "Compound TCP",
+            summary: "Reno's window plus one that grows fast while there is no queue",
+            params: &[
+                Param::number("alpha", 0.125).within(0.0, 10.0).about("growth of the second window is alpha win^k a round trip"),
+                Param::ratio("beta", 0.5).within(0.1, 0.9).about("share of the whole window given up on a loss"),
+                Param::number("k", 0.75).within(0.0, 1.0).about("exponent of growth; 0.8 gives the response of HighSpeed TCP"),
+                Param::number("gamma", 30.0)
+                    .within(1.0, 100_000.0)
+                    .about("own segments in the queue from which the second window shrinks"),
+                Param::number("zeta", 1.0)
+                    .within(0.0, 100.0)
+                    .about("share of its own queue that the second window gives up each round trip"),
+            ],
+            source: "Tan et al. 2006",
+        },
         needs: Needs::PLAIN,
-        source: "Tan et al. 2006",
     };
 
     fn build(setup: &Setup<'_>) -> Self {

@@ -1,34 +1,42 @@
-//! CUBIC as Linux computes it: the window follows a cubic function of the time since the last reduction.
+//! CUBIC as in Linux: the window follows a cubic function of the time since the last reduction.
 //!
-//! *Signal*: losses and ECN echoes, one reduction a window; delay only to leave slow start (hybrid slow start).
+//! *Signal*: losses and ECN echoes, one reduction per window; delay only ends slow start (hybrid
+//! slow start).
 //!
-//! *Law*: `W(t) = C (t - K)^3 + W_max`, `K = cbrt((W_max - cwnd) / C)`; towards `W` one round trip ahead the window grows by one segment per
-//! `cnt = cwnd / (W - cwnd)` delivered, at most one per two. Where Reno with the same `beta` would be faster, its growth is used.
-//! Reduction: `ssthresh = max(beta cwnd, 2)`; `W_max = cwnd`, or `cwnd (1 + beta) / 2` when below the previous `W_max`.
+//! *Law*: `W(t) = C (t - K)^3 + W_max`, `K = cbrt((W_max - cwnd) / C)`. Towards `W` one round trip
+//! ahead the window grows by one segment per `cnt = cwnd / (W - cwnd)` delivered, at most one per
+//! two. Where Reno with the same `beta` would be faster, its growth is used. Reduction:
+//! `ssthresh = max(beta cwnd, 2)`; `W_max = cwnd`, or `cwnd (1 + beta) / 2` when that is below the
+//! previous `W_max`.
 //!
-//! *Parameters*: `beta` (717/1024, Linux), `c` (0.4 segments/s^3, RFC 9438), `fast_convergence`, `reno_friendly` and `hystart` (on),
-//! `hystart_low_window` (16 segments, Linux), `initial_ssthresh` and `max_increment` (none; Linux 2.6.22, and ns-2.35 with it, allows 16
-//! segments each 100 ms past the last maximum). The time scale is 1/1024 s and `C` a multiple of 1/1024, as in Linux.
+//! *Parameters*: see `SPEC`. `max_increment` bounds the growth past the last maximum; Linux 2.6.22,
+//! and ns-2.35 with it, allows 16 segments per 100 ms. The time scale is 1/1024 s and `C` a
+//! multiple of 1/1024, as in Linux.
 //!
-//! *Departures* from RFC 9438, following Linux: integers; reduction from the window, not from flight size; `W_est` grows by one segment per
-//! `15/8 cwnd` delivered, counted at the present window, without a switch to slope one; the target is not bounded by 1.5 cwnd but the growth
-//! is (one per two); before the first reduction at least 5 % a round trip; after a timeout all history is forgotten. From Linux: the
-//! growth is recomputed at most once a millisecond by elapsed time instead of by clock tick. See `cubic-rfc` for the RFC's own text.
+//! *Deviations* from RFC 9438, following Linux: integers; the reduction is from the window, not
+//! from the flight size; `W_est` grows by one segment per `15/8 cwnd` delivered, counted at the
+//! present window, and never switches to slope one; the growth is bounded (one per two) instead of
+//! the target (1.5 cwnd); before the first reduction it is at least 5 % per round trip; after a
+//! timeout all history is forgotten. From Linux: the growth is recomputed at most once per
+//! millisecond of elapsed time instead of once per clock tick. See `cubic-rfc` for the text of the
+//! RFC.
 //!
 //! *Source*: RFC 9438; Ha, Rhee, Xu: CUBIC (2008); Linux 6.12.
 
 use super::hystart::{Hystart, Observation};
 use super::hystart_plus_plus::{HystartPlusPlus, Mode};
 use super::window::SegmentWindow;
-use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Established, Growth, Needs, Sent, Setup, Timeout};
+use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Established, Growth, Needs, Sent, Setup, Timeout};
 use crate::config::SlowStartExit;
+use goodqueue_spec::{Kind, Param};
 use goodqueue_units::{Bytes, Instant};
 
-/// `beta` and `C` are multiples of 1/1024, and so is time in seconds.
+/// Inverse of the unit of `beta`, of `C`, and of time in seconds.
 const SCALE: u32 = 1024;
-/// `C (t - K)^3` with both factors in 1/1024.
+/// Scale of `C (t - K)^3` with both factors in 1/1024.
 const CUBE_SHIFT: u32 = 40;
-/// Longest distance from `K`, 293 s: keeps the cube in 64 bits; the window is out of reach by then.
+/// Largest distance from `K`, 293 s: it keeps the cube within 64 bits, and the window is far out of
+/// range by then.
 const LARGEST_OFFSET: u64 = 300_000;
 const MILLISECOND: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
@@ -41,7 +49,8 @@ enum Exit {
     PlusPlus(HystartPlusPlus),
 }
 
-/// CUBIC's state; windows in segments, times in nanoseconds unless said. What every acknowledgement touches comes first.
+/// State of CUBIC. Windows are in segments, times in nanoseconds unless stated otherwise. The
+/// fields that every acknowledgement uses come first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Cubic {
@@ -67,18 +76,18 @@ struct Params {
     reno_scale: u32,
     fast_convergence: bool,
     reno_friendly: bool,
-    /// Most segments of growth each 100 ms past the last maximum; zero: no bound.
+    /// Bound on the growth per 100 ms past the last maximum, in segments; zero for none.
     max_increment: u32,
 }
 
-/// The time since the first growth after a reduction.
+/// The epoch: the time since the first growth after a reduction.
 #[derive(Clone, Debug)]
 struct Epoch {
     start: u64,
     /// In 1/1024 s.
     k: u64,
     origin: u32,
-    /// What Reno's window would be, and segments delivered since it last grew.
+    /// Window that Reno would have, and segments delivered since it last grew.
     reno_window: u32,
     reno_count: u32,
 }
@@ -109,7 +118,7 @@ impl Cubic {
         Epoch { start: now, k, origin: self.last_max.max(cwnd), reno_window: cwnd, reno_count: 0 }
     }
 
-    /// Delivered segments per segment of growth along the cubic curve, one round trip ahead.
+    /// Delivered segments per segment of growth on the cubic curve, one round trip ahead.
     fn along_curve(&self, epoch: &Epoch, now: u64) -> u32 {
         let cwnd = self.window.cwnd;
         // 1 s = 1024 units: nanoseconds * 1024 / 10^9 = nanoseconds * 2 / 1_953_125.
@@ -120,16 +129,19 @@ impl Cubic {
         let target = if t < epoch.k { epoch.origin.saturating_sub(delta) } else { epoch.origin.saturating_add(delta) };
         let per_segment = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd.min(u32::MAX / 100) };
         let per_segment = if t >= epoch.k { per_segment.max(self.least_past_maximum()) } else { per_segment };
-        // Without a known maximum the plateau is meaningless: at least 5 % a round trip.
+        // Without a known maximum the plateau is meaningless; growth is then at least 5 % per round
+        // trip.
         if self.last_max == 0 { per_segment.min(20) } else { per_segment }
     }
 
-    /// Delivered segments per segment of growth at the fastest growth that is allowed past the last maximum.
+    /// Delivered segments per segment of growth at the fastest growth that is allowed past the last
+    /// maximum.
     fn least_past_maximum(&self) -> u32 {
         if self.params.max_increment == 0 || self.delay_min == 0 {
             return 0;
         }
-        // A round trip delivers `cwnd` segments; in it the window grows by `max_increment` for each 100 ms.
+        // A round trip delivers `cwnd` segments, and the window grows by `max_increment` per 100 ms
+        // of it.
         let least = u64::from(self.window.cwnd) * (SECOND / 10) / (u64::from(self.params.max_increment) * self.delay_min);
         least.min(u64::from(u32::MAX)) as u32
     }
@@ -174,12 +186,12 @@ impl Cubic {
         }
     }
 
-    /// Takes the round-trip time of one acknowledgement; may end slow start.
+    /// Processes the round-trip time of one acknowledgement, which may end slow start.
     #[inline]
     fn observe_delay(&mut self, sample: &AckSample) {
         let Some(rtt) = sample.rtt else { return };
         let now = sample.now.as_nanos();
-        // Samples right after a reduction still hold the queue that caused it.
+        // Samples right after a reduction still include the queue that caused it.
         if self.epoch.as_ref().is_some_and(|epoch| now.saturating_sub(epoch.start) < SECOND) {
             return;
         }
@@ -235,68 +247,32 @@ impl Cubic {
 
 impl Control for Cubic {
     const SPEC: ControlSpec = ControlSpec {
-        kind: "cubic",
-        summary: "the window follows a cubic function of the time since the last reduction, as in Linux",
-        params: &[
-            ControlParam {
-                name: "beta",
-                unit: "ratio",
-                default: 717.0 / 1024.0,
-                range: (0.5, 0.95),
-                doc: "window after a loss, relative to before; rounded to 1/1024",
-            },
-            ControlParam {
-                name: "c",
-                unit: "segments/s^3",
-                default: 0.4,
-                range: (0.01, 10.0),
-                doc: "steepness of the curve; rounded to 1/1024",
-            },
-            ControlParam {
-                name: "fast_convergence",
-                unit: "0 or 1",
-                default: 1.0,
-                range: (0.0, 1.0),
-                doc: "aim lower when a window was lost below the last maximum",
-            },
-            ControlParam {
-                name: "reno_friendly",
-                unit: "0 or 1",
-                default: 1.0,
-                range: (0.0, 1.0),
-                doc: "never slower than Reno",
-            },
-            ControlParam {
-                name: "hystart",
-                unit: "0 or 1",
-                default: 1.0,
-                range: (0.0, 1.0),
-                doc: "hybrid slow start; off as in the CUBIC of 2008, then with beta 0.8",
-            },
-            ControlParam {
-                name: "hystart_low_window",
-                unit: "segments",
-                default: 16.0,
-                range: (2.0, 1e6),
-                doc: "hybrid slow start acts from this window on",
-            },
-            ControlParam {
-                name: "initial_ssthresh",
-                unit: "segments",
-                default: 0.0,
-                range: (0.0, 1e9),
-                doc: "slow start ends at this window; 0: no limit",
-            },
-            ControlParam {
-                name: "max_increment",
-                unit: "segments",
-                default: 0.0,
-                range: (0.0, 1e6),
-                doc: "most growth each 100 ms past the last maximum; 0: no bound; 16 up to Linux 2.6.22",
-            },
-        ],
+        base: Kind {
+            kind: "cubic",
+            aliases: &[],
+            title: "CUBIC",
+            summary: "the window follows a cubic function of the time since the last reduction, as in Linux",
+            params: &[
+                Param::ratio("beta", 717.0 / 1024.0)
+                    .within(0.5, 0.95)
+                    .about("window after a loss, relative to before; rounded to 1/1024"),
+                Param::number("c", 0.4).within(0.01, 10.0).about("steepness of the curve, in segments/s^3; rounded to 1/1024"),
+                Param::on("fast_convergence").about("aim lower when a window was lost below the last maximum"),
+                Param::on("reno_friendly").about("never slower than Reno"),
+                Param::on("hystart").about("hybrid slow start; off as in the CUBIC of 2008, then with beta 0.8"),
+                Param::number("hystart_low_window", 16.0)
+                    .within(2.0, 1e6)
+                    .about("hybrid slow start acts from this window on, in segments"),
+                Param::number("initial_ssthresh", 0.0)
+                    .within(0.0, 1e9)
+                    .about("slow start ends at this window, in segments; 0: no limit"),
+                Param::number("max_increment", 0.0)
+                    .within(0.0, 1e6)
+                    .about("most growth each 100 ms past the last maximum, in segments; 0: no bound; 16 up to Linux 2.6.22"),
+            ],
+            source: "RFC 9438; Linux 6.12",
+        },
         needs: Needs::PLAIN,
-        source: "RFC 9438; Linux 6.12",
     };
 
     fn build(setup: &Setup<'_>) -> Self {
@@ -343,7 +319,7 @@ impl CongestionControl for Cubic {
 
     #[inline]
     fn on_sent(&mut self, sent: &Sent) {
-        // An idle sender does not climb the curve: the epoch moves by the time it was silent.
+        // An idle sender does not climb the curve: the start of the epoch moves by the idle time.
         if let Some(epoch) = &mut self.epoch {
             epoch.start = epoch.start.saturating_add(sent.silence.as_nanos()).min(sent.now.as_nanos());
         }

@@ -1,35 +1,41 @@
-//! CUBIC as RFC 9438 writes it, in real numbers; `cubic` is Linux's version.
+//! CUBIC as specified in RFC 9438, in real numbers; `cubic` is the version of Linux.
 //!
-//! *Signal*: losses and ECN echoes, one reduction a window; slow start ends by HyStart++ unless told otherwise (RFC 9438 §4.10).
+//! *Signal*: losses and ECN echoes, one reduction per window; slow start ends by HyStart++ unless
+//! set otherwise (RFC 9438 §4.10).
 //!
-//! *Law*: with `t` since the epoch began, `W(t) = C (t - K)^3 + W_max`, `K = cbrt((W_max - cwnd_epoch) / C)`;
-//! `target = clamp(W(t + srtt), cwnd, 1.5 cwnd)`, `cwnd += (target - cwnd) / cwnd` per segment delivered; `W_est` grows by
-//! `alpha / cwnd` per segment, `alpha = 3 (1 - beta) / (1 + beta)` until it reaches the window before the reduction, then 1; `cwnd = W_est` while
-//! `W(t) < W_est`. Reduction: `ssthresh = max(beta flight, 2)`; `W_max = cwnd`, or `cwnd (1 + beta) / 2` when below the previous one.
-//! After a timeout, and after slow start ended without a loss, `K = 0` and `W_max = cwnd`.
+//! *Law*: with `t` since the start of the epoch, `W(t) = C (t - K)^3 + W_max`,
+//! `K = cbrt((W_max - cwnd_epoch) / C)`; `target = clamp(W(t + srtt), cwnd, 1.5 cwnd)`,
+//! `cwnd += (target - cwnd) / cwnd` per segment delivered. `W_est` grows by `alpha / cwnd` per
+//! segment, with `alpha = 3 (1 - beta) / (1 + beta)` until it reaches the window before the
+//! reduction and 1 afterwards; `cwnd = W_est` while `W(t) < W_est`. Reduction:
+//! `ssthresh = max(beta flight, 2)`; `W_max = cwnd`, or `cwnd (1 + beta) / 2` when that is below
+//! the previous one. After a timeout, and after slow start ended without a loss, `K = 0` and
+//! `W_max = cwnd`.
 //!
-//! *Parameters*: `beta` 0.7, `c` 0.4 segments/s^3, `fast_convergence` on.
+//! *Parameters*: see `SPEC`; the defaults are those of the RFC.
 //!
-//! *Departures*: counts delivered segments instead of acknowledgements; after a timeout the window is one above what is still in flight (RACK).
+//! *Deviations*: delivered segments are counted instead of acknowledgements; after a timeout the
+//! window is one above what is still in flight (RACK).
 //!
 //! *Source*: RFC 9438 §4.
 
 use super::hystart_plus_plus::{HystartPlusPlus, Mode};
-use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Established, Growth, Needs, Response};
+use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Established, Growth, Needs, Response};
 use super::{Sent, Setup, Timeout};
 use crate::config::SlowStartExit;
 use alloc::boxed::Box;
+use goodqueue_spec::{Kind, Param};
 use goodqueue_units::{Bytes, Duration, Instant};
 
 /// Smallest threshold in segments.
 const SMALLEST: f64 = 2.0;
 const LARGEST: f64 = (1u32 << 28) as f64;
 
-/// Windows in segments, times in seconds unless typed.
+/// State of the control. Windows are in segments, times in seconds unless typed.
 #[derive(Clone, Debug)]
 pub struct CubicRfc {
     curve: Curve,
-    /// The curve before the latest reduction; in a box because it is looked at rarely.
+    /// The curve before the latest reduction; boxed because it is rarely used.
     before: Box<Curve>,
     beta: f64,
     c: f64,
@@ -39,7 +45,7 @@ pub struct CubicRfc {
     exit: Option<HystartPlusPlus>,
 }
 
-/// What a mistaken reduction gives back (RFC 9438 §4.9).
+/// State to restore after a spurious reduction (RFC 9438 §4.9).
 #[derive(Clone, Copy, Debug)]
 struct Curve {
     cwnd: f64,
@@ -48,7 +54,7 @@ struct Curve {
     /// The window before the latest reduction.
     cwnd_prior: f64,
     epoch: Option<Epoch>,
-    /// The next epoch starts at its plateau.
+    /// Whether the next epoch starts at its plateau.
     flat: bool,
 }
 
@@ -63,11 +69,8 @@ impl CubicRfc {
     fn reduce(&mut self, flight: u32) {
         *self.before = self.curve;
         let curve = &mut self.curve;
-        curve.w_max = if curve.cwnd < curve.w_max && self.fast_convergence {
-            curve.cwnd * (1.0 + self.beta) / 2.0
-        } else {
-            curve.cwnd
-        };
+        curve.w_max =
+            if curve.cwnd < curve.w_max && self.fast_convergence { curve.cwnd * (1.0 + self.beta) / 2.0 } else { curve.cwnd };
         curve.cwnd_prior = curve.cwnd;
         curve.ssthresh = (f64::from(flight) * self.beta).max(SMALLEST);
         curve.epoch = None;
@@ -101,7 +104,7 @@ impl CubicRfc {
             cwnd.max(epoch.w_est)
         } else {
             let target = cubic(t + sample.srtt.as_secs_f64()).clamp(cwnd, 1.5 * cwnd);
-            // Many segments in one acknowledgement do not overshoot the target.
+            // One acknowledgement for many segments does not overshoot the target.
             (cwnd + (target - cwnd) / cwnd * delivered).min(target)
         };
         curve.cwnd = grown.min(LARGEST);
@@ -131,33 +134,19 @@ impl CubicRfc {
 
 impl Control for CubicRfc {
     const SPEC: ControlSpec = ControlSpec {
-        kind: "cubic-rfc",
-        summary: "CUBIC to the letter of RFC 9438, with HyStart++",
-        params: &[
-            ControlParam {
-                name: "beta",
-                unit: "ratio",
-                default: 0.7,
-                range: (0.5, 0.95),
-                doc: "window after a loss, relative to what was in flight",
-            },
-            ControlParam {
-                name: "c",
-                unit: "segments/s^3",
-                default: 0.4,
-                range: (0.01, 10.0),
-                doc: "steepness of the curve",
-            },
-            ControlParam {
-                name: "fast_convergence",
-                unit: "0 or 1",
-                default: 1.0,
-                range: (0.0, 1.0),
-                doc: "aim lower when a window was lost below the last maximum",
-            },
-        ],
+        base: Kind {
+            kind: "cubic-rfc",
+            aliases: &[],
+            title: "CUBIC (RFC 9438)",
+            summary: "CUBIC to the letter of RFC 9438, with HyStart++",
+            params: &[
+                Param::ratio("beta", 0.7).within(0.5, 0.95).about("window after a loss, relative to what was in flight"),
+                Param::number("c", 0.4).within(0.01, 10.0).about("steepness of the curve, in segments/s^3"),
+                Param::on("fast_convergence").about("aim lower when a window was lost below the last maximum"),
+            ],
+            source: "RFC 9438 §4; RFC 9406",
+        },
         needs: Needs::PLAIN,
-        source: "RFC 9438 §4; RFC 9406",
     };
 
     fn build(setup: &Setup<'_>) -> Self {
@@ -182,7 +171,7 @@ impl CongestionControl for CubicRfc {
     }
 
     fn on_sent(&mut self, sent: &Sent) {
-        // RFC 9438 §4.2: time without anything to send does not count.
+        // RFC 9438 §4.2: time without data to send does not count.
         if sent.silence > Duration::ZERO
             && let Some(epoch) = &mut self.curve.epoch
         {

@@ -1,41 +1,43 @@
 //! DCTCP: the window falls in proportion to the share of marked packets.
 //!
-//! *Signal*: the mark of every packet, as the receiver mirrors it; losses, as Reno.
+//! *Signal*: the mark of every packet, as echoed by the receiver; losses, as for Reno.
 //!
-//! *Law*: once a window, with `F` the share of delivered segments that were marked, `alpha = (1 - g) alpha + g F`; when a window brings marks,
-//! `cwnd = max(cwnd (1 - alpha / 2), 2)`, once a window. A loss halves, also a window that is just being reduced for marks. Growth is Reno's.
+//! *Law*: once per window, with `F` the share of delivered segments that were marked,
+//! `alpha = (1 - g) alpha + g F`; when marks arrive, `cwnd = max(cwnd (1 - alpha / 2), 2)`, at most
+//! once per window. A loss halves the window, even one that is already being reduced for marks.
+//! Growth is that of Reno.
 //!
-//! *Parameters*: `g` 1/16, `alpha_initial` 1 (RFC 8257).
+//! *Parameters*: see `SPEC`; the defaults are those of RFC 8257.
 //!
-//! *Departures*: none known from Linux 6.12: `alpha` is a multiple of 1/1024 and becomes zero where a sixteenth of it is less than one step. From the
-//! RFC: segments are counted instead of bytes, and the window approaches its reduced value over a round trip (PRR).
+//! *Deviations*: none known from Linux 6.12: `alpha` is a multiple of 1/1024 and becomes zero when
+//! a sixteenth of it is less than one step. From the RFC: segments are counted instead of bytes,
+//! and the window approaches its reduced value over a round trip (PRR).
 //!
-//! *Limits*: whole segments and multiples of 1/1024 are rounded down, so that marks below about 3 % are underestimated, and those of less than one
-//! packet in 64 are not answered at all (Prague mends that). Needs a
-//! queue that marks at a low threshold, and no Reno or CUBIC beside it. With classic feedback (RFC 3168) it halves like Reno; without ECN it
-//! is Reno.
+//! *Limits*: whole segments and multiples of 1/1024 are rounded down, so that mark shares below
+//! about 3 % are underestimated, and those of less than one packet in 64 cause no response at all
+//! (Prague corrects this). Needs a queue that marks at a low threshold and does not share it with
+//! Reno or CUBIC. With classic feedback (RFC 3168) it halves like Reno; without ECN it is Reno.
 //!
 //! *Source*: RFC 8257; Alizadeh et al.: Data center TCP (2010); Linux 6.12.
 
 use super::slow_start::SlowStart;
 use super::window::SegmentWindow;
-use super::{
-    AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Established, Growth, Marks, Needs, Setup, Timeout,
-};
+use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Established, Growth, Marks, Needs, Setup, Timeout};
 use crate::config::EcnMode;
+use goodqueue_spec::{Kind, Param};
 use goodqueue_units::{Bytes, Instant};
 
-/// One in the fixed point of `alpha`.
+/// The number one in the fixed point of `alpha`.
 const ONE: u32 = 1024;
 
-/// DCTCP's state; windows in segments.
+/// State of DCTCP. Windows are in segments.
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     window: SegmentWindow,
     slow_start: SlowStart,
     alpha: u32,
     g: f64,
-    /// The window being counted ends when everything below is acknowledged.
+    /// Sequence number up to which everything is acknowledged when the counted window ends.
     window_end: u64,
     delivered: u64,
     marked: u64,
@@ -49,7 +51,7 @@ impl Dctcp {
             return;
         }
         let decay = (f64::from(self.alpha) * self.g) as u32;
-        // Otherwise it would never reach zero.
+        // A smaller step would never let it reach zero.
         self.alpha -= if decay == 0 { self.alpha } else { decay };
         if self.marked > 0 {
             let share = self.marked as f64 / self.delivered.max(1) as f64;
@@ -67,26 +69,20 @@ impl Dctcp {
 
 impl Control for Dctcp {
     const SPEC: ControlSpec = ControlSpec {
-        kind: "dctcp",
-        summary: "the window falls in proportion to the share of marked packets",
-        params: &[
-            ControlParam {
-                name: "g",
-                unit: "ratio",
-                default: 1.0 / 16.0,
-                range: (1.0 / 1024.0, 1.0),
-                doc: "weight of the latest window in the share of marked packets",
-            },
-            ControlParam {
-                name: "alpha_initial",
-                unit: "ratio",
-                default: 1.0,
-                range: (0.0, 1.0),
-                doc: "share of marked packets assumed at the start",
-            },
-        ],
+        base: Kind {
+            kind: "dctcp",
+            aliases: &[],
+            title: "DCTCP",
+            summary: "the window falls in proportion to the share of marked packets",
+            params: &[
+                Param::ratio("g", 1.0 / 16.0)
+                    .within(1.0 / 1024.0, 1.0)
+                    .about("weight of the latest window in the share of marked packets"),
+                Param::ratio("alpha_initial", 1.0).within(0.0, 1.0).about("share of marked packets assumed at the start"),
+            ],
+            source: "RFC 8257; Linux 6.12",
+        },
         needs: Needs { ecn: EcnMode::Mirror, ..Needs::PLAIN },
-        source: "RFC 8257; Linux 6.12",
     };
 
     fn build(setup: &Setup<'_>) -> Self {
@@ -109,7 +105,7 @@ impl CongestionControl for Dctcp {
 
     fn on_ack(&mut self, sample: &AckSample) {
         let &AckSample { delivered, marked, una, nxt, .. } = sample;
-        // One with marks was counted when those were told.
+        // An acknowledgement with marks was counted when the marks were reported.
         if marked == 0 {
             self.count(&Marks { delivered, marked, una, nxt });
         }

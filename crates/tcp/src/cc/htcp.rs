@@ -1,54 +1,63 @@
-//! H-TCP as Linux computes it: the longer since the last loss, the faster the window grows; how far it falls depends on the queue's share of
-//! the round-trip time.
+//! H-TCP as in Linux: growth accelerates with the time since the last loss, and the reduction
+//! depends on the queue's share of the round-trip time.
 //!
-//! *Signal*: losses and ECN echoes, one reduction a window; round-trip times and throughput choose the reduction.
+//! *Signal*: losses and ECN echoes, one reduction a window; round-trip times and throughput choose
+//! the reduction.
 //!
-//! *Law*: with `d` seconds since the last congestion, `f = 1` up to `d = 1`, then `f = 1 + 10 (d - 1) + ((d - 1) / 2)^2`; scaled by round-trip time,
-//! `f = f / clamp(1 / (10 RTT_min), 0.5, 10)`; `alpha = 2 (1 - beta) f`, and the window grows by `alpha / cwnd` per segment acknowledged.
-//! Reduction: `ssthresh = max(beta cwnd, 2)`, `beta = clamp(RTT_min / RTT_max, 0.5, 0.8)`, but 0.5 when throughput before this congestion differs by more
-//! than a fifth from that before the last one, at the congestion after such a change, and while `RTT_min` is 10 ms or less. `RTT_max` then
-//! forgets a twentieth of its distance to `RTT_min`.
+//! *Law*: with `d` seconds since the last congestion, `f = 1` up to `d = 1`, then
+//! `f = 1 + 10 (d - 1) + ((d - 1) / 2)^2`; scaled by the round-trip time,
+//! `f = f / clamp(1 / (10 RTT_min), 0.5, 10)`; `alpha = 2 (1 - beta) f`, and the window grows by
+//! `alpha / cwnd` per segment acknowledged. Reduction: `ssthresh = max(beta cwnd, 2)` with
+//! `beta = clamp(RTT_min / RTT_max, 0.5, 0.8)`. `beta` is 0.5 instead when the throughput before
+//! this congestion differs by more than a fifth from that before the last one, at the congestion
+//! after such a change, and while `RTT_min` is 10 ms or less. `RTT_max` then decays by a twentieth
+//! of its distance to `RTT_min`.
 //!
-//! *Parameters*: `rtt_scaling`, `bandwidth_switch` (on, Linux), `beta_min` 0.5, `beta_max` 102/128.
+//! *Parameters*: see `SPEC`; the defaults are those of Linux.
 //!
-//! *Departures* from the paper, following Linux: whole numbers, so that `f` is rounded down before and after scaling and is never below one
-//! (at short round-trip times growth stays at Reno's for longer); `alpha` computed anew only when the window grows, so the first growth
-//! after a reduction still has the old one; an acknowledgement that grows the window is not counted towards the next growth; a mistaken reduction
-//! gives back the window and the time since congestion, not `RTT_max`. Times are counted
-//! in milliseconds, round-trip times rounded up, as in a kernel of 1000 ticks a second.
+//! *Deviations* from the paper, following Linux: whole numbers, so `f` is rounded down before and
+//! after scaling and is never below one (at short round-trip times growth stays at that of Reno for
+//! longer); `alpha` is recomputed only when the window grows, so the first growth after a reduction
+//! still uses the old one; an acknowledgement that grows the window does not count towards the next
+//! growth; undoing a spurious reduction restores the window and the time since congestion, but not
+//! `RTT_max`. Times are in milliseconds, round-trip times rounded up, as in a kernel with 1000
+//! ticks per second.
 //!
-//! *Limits*: tuned for long fat paths; two flows of unequal age share unequally until both have seen a loss.
+//! *Limits*: designed for long fat paths; two flows of unequal age share unequally until both have
+//! seen a loss.
 //!
 //! *Source*: Leith, Shorten: H-TCP (2004); draft-leith-tcp-htcp; Linux 6.12.
 
 use super::slow_start::SlowStart;
 use super::window::SegmentWindow;
-use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Established, Growth, Needs, Setup};
+use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Established, Growth, Needs, Setup};
 use super::{Response, State, Timeout};
+use goodqueue_spec::{Kind, Param};
 use goodqueue_units::{Bytes, Duration, Instant};
 
-/// One in the fixed point of `alpha` and `beta`.
+/// The number one in the fixed point of `alpha` and `beta`.
 const ONE: u32 = 128;
 const MS: u64 = 1_000_000;
-/// Milliseconds in a second: Linux's clock ticks.
+/// Milliseconds per second: the clock ticks of Linux.
 const HZ: u64 = 1_000;
-/// `RTT_max` does not jump up by more than this, in milliseconds.
+/// Largest step up of `RTT_max`, in milliseconds.
 const LARGEST_STEP: u64 = 20;
 /// Smallest `RTT_min` with an adaptive reduction, exclusive, in milliseconds.
 const SMALLEST_RTT: u64 = 10;
-/// Round trips after a congestion in which throughput is measured afresh.
+/// Round trips after a congestion in which throughput is measured again.
 const SETTLING: u64 = 3;
 
-/// H-TCP's state; times in milliseconds, windows in segments.
+/// State of H-TCP. Times are in milliseconds, windows in segments.
 #[derive(Clone, Debug)]
 pub struct Htcp {
     window: SegmentWindow,
     params: Params,
     alpha: u32,
     beta: u32,
-    /// The next congestion may choose `beta` by round-trip times.
+    /// Whether the next congestion may choose `beta` by round-trip times.
     adaptive: bool,
-    /// Segments acknowledged cumulatively, in the open state, that growth has not counted; one after each growth.
+    /// Segments acknowledged cumulatively in the open state that growth has not counted yet; one
+    /// after each growth.
     acked: u32,
     /// Segments counted towards the next growth.
     count: u32,
@@ -57,7 +66,7 @@ pub struct Htcp {
     last_congestion: u64,
     throughput: Throughput,
     slow_start: SlowStart,
-    /// When the last congestion but one was, while the present one may prove a mistake.
+    /// Time of the previous congestion, while the present one may turn out to be spurious.
     congestion_before: Option<u64>,
     una: u64,
     state: State,
@@ -71,7 +80,7 @@ struct Params {
     beta_max: u32,
 }
 
-/// Segments a second.
+/// Throughput measurement, in segments per second.
 #[derive(Clone, Debug, Default)]
 struct Throughput {
     smoothed: u64,
@@ -149,7 +158,7 @@ impl Htcp {
         let mut factor = 1;
         let since = now - self.last_congestion;
         if since > HZ {
-            // Beyond three days the window is out of reach anyway.
+            // Beyond three days the window is out of range anyway.
             let since = (since - HZ).min(1 << 28);
             factor = 1 + (10 * since + (since / 2) * (since / 2) / HZ) / HZ;
         }
@@ -161,7 +170,7 @@ impl Htcp {
         self.alpha = (2 * factor * (ONE - self.beta)).max(1);
     }
 
-    /// The threshold to fall to.
+    /// Threshold after a reduction.
     fn reduced(&mut self, now: Instant) -> u32 {
         self.choose_beta();
         self.choose_alpha(ticks(now));
@@ -187,40 +196,24 @@ impl Htcp {
 
 impl Control for Htcp {
     const SPEC: ControlSpec = ControlSpec {
-        kind: "htcp",
-        summary: "the longer since the last loss, the faster the window grows, as in Linux",
-        params: &[
-            ControlParam {
-                name: "rtt_scaling",
-                unit: "0 or 1",
-                default: 1.0,
-                range: (0.0, 1.0),
-                doc: "grow in proportion to the round-trip time, 100 ms being one",
-            },
-            ControlParam {
-                name: "bandwidth_switch",
-                unit: "0 or 1",
-                default: 1.0,
-                range: (0.0, 1.0),
-                doc: "halve the window when throughput has changed by more than a fifth",
-            },
-            ControlParam {
-                name: "beta_min",
-                unit: "ratio",
-                default: 0.5,
-                range: (0.1, 0.9),
-                doc: "smallest window after a loss, relative to before; rounded to 1/128",
-            },
-            ControlParam {
-                name: "beta_max",
-                unit: "ratio",
-                default: 102.0 / 128.0,
-                range: (0.1, 0.95),
-                doc: "largest window after a loss, relative to before; not below beta_min",
-            },
-        ],
+        base: Kind {
+            kind: "htcp",
+            aliases: &[],
+            title: "H-TCP",
+            summary: "the longer since the last loss, the faster the window grows, as in Linux",
+            params: &[
+                Param::on("rtt_scaling").about("grow in proportion to the round-trip time, 100 ms being one"),
+                Param::on("bandwidth_switch").about("halve the window when throughput has changed by more than a fifth"),
+                Param::ratio("beta_min", 0.5)
+                    .within(0.1, 0.9)
+                    .about("smallest window after a loss, relative to before; rounded to 1/128"),
+                Param::ratio("beta_max", 102.0 / 128.0)
+                    .within(0.1, 0.95)
+                    .about("largest window after a loss, relative to before; not below beta_min"),
+            ],
+            source: "Leith and Shorten 2004; Linux 6.12",
+        },
         needs: Needs::PLAIN,
-        source: "Leith and Shorten 2004; Linux 6.12",
     };
 
     fn build(setup: &Setup<'_>) -> Self {
@@ -261,7 +254,7 @@ impl CongestionControl for Htcp {
     fn on_ack(&mut self, sample: &AckSample) {
         let acked = sample.una - self.una;
         self.una = sample.una;
-        // What is measured belongs to the state before this acknowledgement.
+        // The measurement belongs to the state before this acknowledgement.
         if self.state == State::Open {
             self.acked = acked as u32;
         }

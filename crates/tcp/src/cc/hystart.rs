@@ -1,12 +1,14 @@
-//! Hybrid slow start: leaves slow start when a train of acknowledgements lasts half a round trip, or delay rises.
+//! Hybrid slow start: ends slow start when a train of acknowledgements lasts half a round trip, or
+//! when the delay rises.
 //!
-//! *Signal*: length of the unbroken train of acknowledgements (gaps up to 2 ms) since the round began, and the smallest round-trip
-//! time among the first samples of the round.
+//! *Signal*: the length of the unbroken train of acknowledgements (gaps up to 2 ms) since the round
+//! began, and the smallest round-trip time among the first samples of the round.
 //!
-//! *Law*: train longer than `(delay_min + slack) / 2`, slack at most 1 ms; or smallest of more than 8 samples above
-//! `delay_min + clamp(delay_min / 8, 4 ms, 16 ms)`. Only above 16 segments.
+//! *Law*: slow start ends when the train is longer than `(delay_min + slack) / 2`, with a slack of
+//! at most 1 ms, or when the smallest of more than 8 samples exceeds
+//! `delay_min + clamp(delay_min / 8, 4 ms, 16 ms)`; but only above 16 segments.
 //!
-//! *Departures*: none known from Linux 6.12; times are nanoseconds instead of microseconds.
+//! *Deviations*: none known from Linux 6.12; times are in nanoseconds instead of microseconds.
 //!
 //! *Source*: Ha, Rhee: Taming the elephants (2011); Linux 6.12's CUBIC.
 
@@ -29,14 +31,14 @@ pub(crate) struct Hystart {
     pub(crate) found: bool,
 }
 
-/// What one acknowledgement tells.
+/// Measurements of one acknowledgement.
 pub(crate) struct Observation {
     pub(crate) now: u64,
     pub(crate) delay: u64,
     pub(crate) delay_min: u64,
     pub(crate) una: u64,
     pub(crate) nxt: u64,
-    /// Window in bytes and smoothed round-trip time, for the rate a paced sender would have.
+    /// Window in bytes and smoothed round-trip time, which give the rate of a paced sender.
     pub(crate) window: u64,
     pub(crate) srtt: u64,
 }
@@ -50,7 +52,8 @@ impl Hystart {
         self.samples = 0;
     }
 
-    /// Returns true when slow start should end now. `large` says whether the window is above the low limit.
+    /// Returns whether slow start should end now. `large` tells that the window is above the lower
+    /// limit.
     pub(crate) fn on_ack(&mut self, seen: &Observation, large: bool) -> bool {
         if seen.una > self.end {
             self.begin_round(seen.now, seen.nxt);
@@ -60,7 +63,8 @@ impl Hystart {
         }
         if seen.now.saturating_sub(self.last_ack) <= ACK_GAP {
             self.last_ack = seen.now;
-            // Twice the window per round trip is the rate of slow start: slack = SLACK_BYTES * srtt / (2 window).
+            // The rate of slow start is twice the window per round trip: slack = SLACK_BYTES * srtt
+            // / (2 window).
             let slack = (SLACK_BYTES * (seen.srtt >> 10) / (2 * seen.window).max(1)) << 10;
             let train = (seen.delay_min + slack.min(LARGEST_SLACK)) / 2;
             self.found |= seen.now.saturating_sub(self.round_start) > train;

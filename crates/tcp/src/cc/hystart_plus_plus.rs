@@ -1,12 +1,14 @@
-//! HyStart++: leaves slow start when the round-trip time rises, after a trial at a quarter of the growth.
+//! HyStart++: ends slow start when the round-trip time rises, after a trial phase with a quarter of
+//! the growth.
 //!
 //! *Signal*: the smallest round-trip time of each round, compared with the round before.
 //!
-//! *Law*: after 8 samples in a round, `current >= last + clamp(last / 8, 4 ms, 16 ms)` starts conservative slow start (a quarter of
-//! the growth, five rounds); a later round below the baseline goes back to slow start, else slow start ends for good.
+//! *Law*: after 8 samples in a round, `current >= last + clamp(last / 8, 4 ms, 16 ms)` starts
+//! conservative slow start (a quarter of the growth, five rounds). A later round below the baseline
+//! returns to slow start; otherwise slow start ends for good.
 //!
-//! *Departures*: growth of unpaced senders per acknowledgement is limited to 8 segments as in the RFC. Used only in the initial slow
-//! start, since the control drops it at its first reduction.
+//! *Deviations*: the growth of unpaced senders is limited to 8 segments per acknowledgement as in
+//! the RFC. Used only in the initial slow start, since the control drops it at its first reduction.
 //!
 //! *Source*: RFC 9406 §4.
 
@@ -21,14 +23,14 @@ const CSS_ROUNDS: u32 = 5;
 const LARGEST_STEP: u32 = 8;
 const NONE: u64 = u64::MAX;
 
-/// How the window should grow on this acknowledgement.
+/// How the window grows on this acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// By what was delivered.
+    /// By the delivered segments.
     SlowStart,
-    /// By a quarter of it.
+    /// By a quarter of the delivered segments.
     Conservative,
-    /// Slow start is over.
+    /// Not at all: slow start is over.
     Done,
 }
 
@@ -39,10 +41,11 @@ pub struct HystartPlusPlus {
     last_round_min: u64,
     current_min: u64,
     samples: u32,
-    /// Smallest round-trip time of the round that started the conservative phase; absent outside of it.
+    /// Smallest round-trip time of the round that started the conservative phase; `None` outside of
+    /// it.
     baseline: Option<u64>,
     rounds: u32,
-    /// Quarters of a segment not yet given.
+    /// Quarters of a segment carried over.
     remainder: u32,
 }
 
@@ -53,7 +56,7 @@ impl Default for HystartPlusPlus {
 }
 
 impl HystartPlusPlus {
-    /// Takes one acknowledgement and says how to grow.
+    /// Processes one acknowledgement and returns how to grow.
     pub fn on_ack(&mut self, sample: &AckSample) -> Mode {
         if sample.una >= self.window_end {
             self.window_end = sample.nxt;
@@ -87,7 +90,8 @@ impl HystartPlusPlus {
         if self.baseline.is_some() { Mode::Conservative } else { Mode::SlowStart }
     }
 
-    /// How many segments to grow by in the conservative phase for `delivered` segments; fractions are kept.
+    /// Segments of growth in the conservative phase for `delivered` segments; fractions are carried
+    /// over.
     pub fn conservative_growth(&mut self, delivered: u32) -> u32 {
         self.remainder += delivered.min(LARGEST_STEP);
         let grown = self.remainder / CSS_GROWTH_DIVISOR;
@@ -95,7 +99,7 @@ impl HystartPlusPlus {
         grown
     }
 
-    /// How many segments to grow by in normal slow start.
+    /// Segments of growth in normal slow start.
     #[must_use]
     pub fn normal_growth(delivered: u32) -> u32 {
         delivered.min(LARGEST_STEP)

@@ -1,27 +1,31 @@
-//! LEDBAT: fills what others leave, and keeps its own queueing delay at a target.
+//! LEDBAT: uses the capacity that others leave, and keeps its own queueing delay at a target.
 //!
-//! *Signal*: one-way delay, from timestamps, against its minimum over the last minutes; losses and ECN echoes.
+//! *Signal*: the one-way delay, from timestamps, relative to its minimum over the last minutes;
+//! losses and ECN echoes.
 //!
-//! *Law*: `off = (target - (current - base)) / target`, `cwnd = cwnd + gain off delivered / cwnd` in segments, at most `allowed_increase` segments
-//! above what was in flight, at least 2. `current` is the smallest of the last `current_filter` delays, `base` the smallest of the last `base_history`
-//! minutes. A loss or mark halves, once a round trip; a timeout leaves one segment more than is still in flight.
+//! *Law*: `off = (target - (current - base)) / target`, `cwnd = cwnd + gain off delivered / cwnd`
+//! in segments, at most `allowed_increase` segments above what was in flight, at least 2. `current`
+//! is the smallest of the last `current_filter` delays, `base` the smallest of the last
+//! `base_history` minutes. A loss or mark halves the window, once per round trip; a timeout leaves
+//! one segment more than is still in flight.
 //!
-//! *Parameters*: `target` 100 ms (RFC: at most), `gain` 1, `allowed_increase` 1 segment, `base_history` 10 minutes, `current_filter` 4 (RFC 6817);
-//! `slow_start` off.
+//! *Parameters*: see `SPEC`; the defaults are those of RFC 6817, which bounds `target` at 100 ms.
 //!
-//! *Departures*: counts segments instead of bytes; without `slow_start` the window grows from its initial value by the law alone, as the RFC's
-//! pseudocode has it; the delay is the difference of the two timestamps of an acknowledgement, so a delayed acknowledgement counts as
-//! delay (the filter takes it out). Segments leave one by one, as from the programs that send with it over UDP.
+//! *Deviations*: counts segments instead of bytes; without `slow_start` the window grows from its
+//! initial value by the law alone, as in the pseudocode of the RFC. The delay is the difference of
+//! the two timestamps of an acknowledgement, so a delayed acknowledgement counts as delay (the
+//! filter removes it). Segments leave one by one, as from the programs that use LEDBAT over UDP.
 //!
-//! *Limits*: a late comer may take the queue of an earlier flow for its base delay and starve it; with a queue kept below the target by an AQM it
-//! is Reno.
+//! *Limits*: a latecomer may take the queue of an earlier flow for its base delay and starve that
+//! flow. When an AQM keeps the queue below the target, LEDBAT behaves like Reno.
 //!
 //! *Source*: RFC 6817; RFC 7928 §5.4 asks for a target of 5 ms and a gain of 10.
 
 use super::slow_start::SlowStart;
 use super::window::SegmentWindow;
-use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Detail, Established, Feedback, Growth};
+use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established, Feedback, Growth};
 use super::{Needs, Setup, State, Timeout};
+use goodqueue_spec::{Kind, Param};
 use goodqueue_units::{Bytes, Duration, Instant};
 
 const SMALLEST: f64 = 2.0;
@@ -30,7 +34,7 @@ const MINUTE: Duration = Duration::secs(60);
 const MOST_MINUTES: usize = 60;
 const MOST_SAMPLES: usize = 64;
 
-/// LEDBAT's state; windows in segments.
+/// State of LEDBAT. Windows are in segments.
 #[derive(Clone, Debug)]
 pub struct Ledbat {
     window: SegmentWindow,
@@ -48,7 +52,7 @@ struct Params {
     allowed_increase: f64,
 }
 
-/// The smallest delays of recent minutes, and the latest delays.
+/// Smallest delays of recent minutes, and the latest delays.
 #[derive(Clone, Debug)]
 struct Delays {
     minutes: Ring<MOST_MINUTES>,
@@ -56,12 +60,12 @@ struct Delays {
     latest: Ring<MOST_SAMPLES>,
 }
 
-/// The last few of a series.
+/// The last few values of a series.
 #[derive(Clone, Debug)]
 struct Ring<const MOST: usize> {
     values: [Duration; MOST],
     next: usize,
-    /// How many are kept.
+    /// Number of values kept.
     len: usize,
 }
 
@@ -96,7 +100,7 @@ impl Delays {
         self.latest.push(delay);
     }
 
-    /// Queueing delay: the present delay less the smallest of the last minutes.
+    /// Queueing delay: the present delay less the smallest one of the last minutes.
     fn queueing(&self) -> Duration {
         self.latest.min().saturating_sub(self.minutes.min())
     }
@@ -127,54 +131,33 @@ impl Ledbat {
 
 impl Control for Ledbat {
     const SPEC: ControlSpec = ControlSpec {
-        kind: "ledbat",
-        summary: "fills what others leave and keeps its queueing delay at a target",
-        params: &[
-            ControlParam {
-                name: "target",
-                unit: "ms",
-                default: 100.0,
-                range: (0.1, 10_000.0),
-                doc: "queueing delay to keep; RFC 7928 asks for 5 ms",
-            },
-            ControlParam {
-                name: "gain",
-                unit: "number",
-                default: 1.0,
-                range: (0.01, 100.0),
-                doc: "segments a round trip of growth in an empty queue; RFC 7928 asks for 10",
-            },
-            ControlParam {
-                name: "allowed_increase",
-                unit: "segments",
-                default: 1.0,
-                range: (0.0, 1_000.0),
-                doc: "how far the window may exceed what is in flight",
-            },
-            ControlParam {
-                name: "base_history",
-                unit: "minutes",
-                default: 10.0,
-                range: (1.0, MOST_MINUTES as f64),
-                doc: "how long the smallest delay is remembered",
-            },
-            ControlParam {
-                name: "current_filter",
-                unit: "samples",
-                default: 4.0,
-                range: (1.0, MOST_SAMPLES as f64),
-                doc: "the present delay is the smallest of so many",
-            },
-            ControlParam {
-                name: "slow_start",
-                unit: "0 or 1",
-                default: 0.0,
-                range: (0.0, 1.0),
-                doc: "begin with slow start, until a loss, half the target, or what slow_start_exit says",
-            },
-        ],
+        base: Kind {
+            kind: "ledbat",
+            aliases: &[],
+            title: "LEDBAT",
+            summary: "fills what others leave and keeps its queueing delay at a target",
+            params: &[
+                Param::duration("target", Duration::ms(100))
+                    .within(0.0001, 10.0)
+                    .about("queueing delay to keep; RFC 7928 asks for 5 ms"),
+                Param::number("gain", 1.0)
+                    .within(0.01, 100.0)
+                    .about("segments a round trip of growth in an empty queue; RFC 7928 asks for 10"),
+                Param::number("allowed_increase", 1.0)
+                    .within(0.0, 1_000.0)
+                    .about("how far the window may exceed what is in flight, in segments"),
+                Param::number("base_history", 10.0)
+                    .within(1.0, MOST_MINUTES as f64)
+                    .about("how long the smallest delay is remembered, in minutes"),
+                Param::number("current_filter", 4.0)
+                    .within(1.0, MOST_SAMPLES as f64)
+                    .about("the present delay is the smallest of so many, in samples"),
+                Param::off("slow_start")
+                    .about("begin with slow start, until a loss, half the target, or what slow_start_exit says"),
+            ],
+            source: "RFC 6817",
+        },
         needs: Needs { feedback: Feedback::Detailed, offload: false, ..Needs::PLAIN },
-        source: "RFC 6817",
     };
 
     fn build(setup: &Setup<'_>) -> Self {
@@ -183,7 +166,7 @@ impl Control for Ledbat {
             exact: SMALLEST,
             before: SMALLEST,
             params: Params {
-                target_s: setup.param("target") * 1e-3,
+                target_s: setup.duration("target").as_secs_f64(),
                 gain: setup.param("gain"),
                 allowed_increase: setup.param("allowed_increase"),
             },

@@ -1,51 +1,58 @@
 //! Prague: DCTCP for the Internet: smooth, paced, and as fast at short round trips as at long ones.
 //!
-//! *Signal*: the number of marked packets, as the receiver counts it; losses, as Reno.
+//! *Signal*: the number of marked packets, as counted by the receiver; losses, as for Reno.
 //!
-//! *Law*: as DCTCP `alpha = (1 - g) alpha + g F` once a round, from the first mark on; the window is a real number `w` that grows by `a / w` per
-//! unmarked segment delivered, also while it is being reduced, and falls by `alpha w / 2` when a round brings marks. The sender follows `w` by one
-//! segment an acknowledgement. With a round-trip time below `rtt_target`, and `transition` rounds after slow start, `a = (RTT / rtt_target)^2` and both
-//! `alpha` and reductions move at most once in `rtt_target`; else `a = 1`. Pacing at `w` a round-trip time, twice that while `w` is
-//! below half the threshold. A loss halves; slow start ends at the first mark.
+//! *Law*: as in DCTCP, `alpha = (1 - g) alpha + g F` once per round, from the first mark on. The
+//! window is a real number `w` that grows by `a / w` per unmarked segment delivered, also while it
+//! is being reduced, and falls by `alpha w / 2` when a round brings marks. The sender follows `w`
+//! by one segment per acknowledgement. With a round-trip time below `rtt_target`, from `transition`
+//! rounds after slow start on, `a = (RTT / rtt_target)^2`, and both `alpha` and reductions move at
+//! most once per `rtt_target`; otherwise `a = 1`. The pacing rate is `w` per round-trip time, twice
+//! that while `w` is below half the threshold. A loss halves the window; slow start ends at the
+//! first mark.
 //!
-//! *Parameters*: `g` 1/16, `rtt_target` 25 ms, `transition` 500 rounds, `rtt_independence` on (reference implementation).
+//! *Parameters*: see `SPEC`; the defaults are those of the reference implementation.
 //!
-//! *Departures* from the reference implementation: a timeout sets the threshold to half the window; the fallback for classic queues behind ECT(1) is
-//! left out, as it is off there; segments leave one by one instead of in bursts of up to a quarter of a millisecond, since no offload is modelled.
+//! *Deviations* from the reference implementation: a timeout sets the threshold to half the window;
+//! the fallback for classic queues behind ECT(1) is left out, as it is off there; segments leave
+//! one by one instead of in bursts of up to a quarter of a millisecond, since no offload is
+//! modelled.
 //!
-//! *Limits*: needs a queue that marks ECT(1) at a shallow threshold. With classic feedback it halves like Reno; without ECN it is a paced Reno.
+//! *Limits*: needs a queue that marks ECT(1) at a shallow threshold. With classic feedback it
+//! halves like Reno; without ECN it is a paced Reno.
 //!
 //! *Source*: RFC 9331 §4; draft-briscoe-iccrg-prague-congestion-control; the L4S team's Linux.
 
 use super::slow_start::SlowStart;
 use super::window::SegmentWindow;
-use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Detail, Established, Feedback, Growth};
+use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established, Feedback, Growth};
 use super::{Needs, Reduction, Response, Setup, Timeout};
 use crate::config::EcnMode;
+use goodqueue_spec::{Kind, Param};
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
 
 const SMALLEST: f64 = 2.0;
 const LARGEST: f64 = (1u32 << 28) as f64;
-/// Beyond this round-trip time growth is never scaled.
+/// Round-trip time beyond which growth is never scaled.
 const LONGEST: Duration = Duration::ms(100);
-/// Headers that the rate allows for and the pacer, which counts payload, does not: a little faster than the window turns over, or pacing
-/// itself would hold the window back.
+/// Headers that the rate includes, but not the pacer, which counts payload. Pacing is thus slightly
+/// faster than the window turns over; otherwise it would hold the window back.
 const HEADER: u64 = 52;
 
-/// Prague's state; windows in segments.
+/// State of Prague. Windows are in segments.
 #[derive(Clone, Debug)]
 pub struct Prague {
-    /// What the sender uses.
+    /// Window that the sender uses.
     window: SegmentWindow,
-    /// What it follows.
+    /// Exact window, which `window` follows.
     exact: f64,
     before: f64,
     slow_start: SlowStart,
     params: Params,
     alpha: f64,
-    /// Some queue on the path marks.
+    /// Whether some queue on the path marks.
     marks_seen: bool,
-    /// Marks are not counted: one is as good as a loss.
+    /// Whether feedback is classic: marks are not counted, and each is treated like a loss.
     classic: bool,
     in_loss: bool,
     round: Round,
@@ -66,7 +73,7 @@ struct Params {
 
 #[derive(Clone, Debug)]
 struct Round {
-    /// It is over when everything below is acknowledged.
+    /// Sequence number up to which everything is acknowledged when the round ends.
     end: u64,
     began_at: Instant,
     delivered: u64,
@@ -87,7 +94,7 @@ impl Prague {
         ratio * ratio
     }
 
-    /// The whole window nearest above the exact one.
+    /// The exact window rounded up to whole segments.
     fn wanted(&self) -> u32 {
         (libm::ceil(self.exact) as u32).max(1)
     }
@@ -142,40 +149,26 @@ impl Prague {
 
 impl Control for Prague {
     const SPEC: ControlSpec = ControlSpec {
-        kind: "prague",
-        summary: "DCTCP for the Internet: counted marks, paced, equal at short and long round trips",
-        params: &[
-            ControlParam {
-                name: "g",
-                unit: "ratio",
-                default: 1.0 / 16.0,
-                range: (1.0 / 1024.0, 1.0),
-                doc: "weight of the latest round in the share of marked packets",
-            },
-            ControlParam {
-                name: "rtt_target",
-                unit: "ms",
-                default: 25.0,
-                range: (1.0, 1_000.0),
-                doc: "connections with shorter round trips share as if theirs were this",
-            },
-            ControlParam {
-                name: "transition",
-                unit: "rounds",
-                default: 500.0,
-                range: (0.0, 1e9),
-                doc: "rounds after slow start before round-trip times stop to matter",
-            },
-            ControlParam {
-                name: "rtt_independence",
-                unit: "0 or 1",
-                default: 1.0,
-                range: (0.0, 1.0),
-                doc: "slow growth and reductions down at short round-trip times",
-            },
-        ],
+        base: Kind {
+            kind: "prague",
+            aliases: &[],
+            title: "TCP Prague",
+            summary: "DCTCP for the Internet: counted marks, paced, equal at short and long round trips",
+            params: &[
+                Param::ratio("g", 1.0 / 16.0)
+                    .within(1.0 / 1024.0, 1.0)
+                    .about("weight of the latest round in the share of marked packets"),
+                Param::duration("rtt_target", Duration::ms(25))
+                    .within(0.001, 1.0)
+                    .about("connections with shorter round trips share as if theirs were this"),
+                Param::number("transition", 500.0)
+                    .within(0.0, 1e9)
+                    .about("rounds after slow start before round-trip times stop to matter"),
+                Param::on("rtt_independence").about("slow growth and reductions down at short round-trip times"),
+            ],
+            source: "RFC 9331; draft-briscoe-iccrg-prague-congestion-control; L4S team's Linux",
+        },
         needs: Needs { feedback: Feedback::Detailed, reduction: Reduction::Own, ecn: EcnMode::L4s, ..Needs::PLAIN },
-        source: "RFC 9331; draft-briscoe-iccrg-prague-congestion-control; L4S team's Linux",
     };
 
     fn build(setup: &Setup<'_>) -> Self {
@@ -186,7 +179,7 @@ impl Control for Prague {
             slow_start: SlowStart::new(setup.slow_start_exit),
             params: Params {
                 g: setup.param("g"),
-                rtt_target: Duration::from_secs_f64(setup.param("rtt_target") * 1e-3),
+                rtt_target: setup.duration("rtt_target"),
                 transition: setup.param("transition") as u64,
                 rtt_independence: setup.switch("rtt_independence"),
             },

@@ -1,24 +1,27 @@
-//! Reno: one segment more a round trip, half the window on a loss.
+//! Reno: one more segment per round trip, half the window on a loss.
 //!
-//! *Signal*: losses and ECN echoes, one reduction a window.
+//! *Signal*: losses and ECN echoes, one reduction per window.
 //!
-//! *Law*: slow start `cwnd += delivered`, avoidance `cwnd += 1` per `cwnd` segments delivered; reduction
-//! `ssthresh = max(beta cwnd, 2)`.
+//! *Law*: slow start `cwnd += delivered`, avoidance `cwnd += 1` per `cwnd` segments delivered;
+//! reduction `ssthresh = max(beta cwnd, 2)`.
 //!
-//! *Parameters*: `beta` (1/2, RFC 5681), `ecn_beta` (as `beta`; 0.8 is RFC 8511's ABE), `slow_start_limit` (segments counted per
-//! acknowledgement in slow start; 0, as Linux, counts all; RFC 3465 says 2).
+//! *Parameters*: see `SPEC`. `beta` is that of RFC 5681; an `ecn_beta` of 0.8 is ABE (RFC 8511);
+//! with `slow_start_limit` 0 all delivered segments count, as in Linux; RFC 3465 says 2.
 //!
-//! *Departures*: counts delivered segments instead of acknowledgements, so delayed acknowledgements do not slow growth (appropriate
-//! byte counting without limit, as Linux); reduces from the window, not from flight size (Linux; equal when the window is used up).
+//! *Deviations*: counts delivered segments instead of acknowledgements, so that delayed
+//! acknowledgements do not slow growth (appropriate byte counting without limit, as in Linux);
+//! reduces from the window, not from the flight size (Linux; both are equal while the window is
+//! used up).
 //!
-//! *Source*: RFC 5681 §3.1, RFC 6582, RFC 3465, RFC 8511; Linux 6.12 where they leave room.
+//! *Source*: RFC 5681 §3.1, RFC 6582, RFC 3465, RFC 8511; Linux 6.12 where they leave freedom.
 
 use super::slow_start::SlowStart;
 use super::window::SegmentWindow;
-use super::{AckSample, Congestion, CongestionControl, Control, ControlParam, ControlSpec, Established, Growth, Needs, Setup, Timeout};
+use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Established, Growth, Needs, Setup, Timeout};
+use goodqueue_spec::{Kind, Param};
 use goodqueue_units::{Bytes, Instant};
 
-/// Reno's state.
+/// State of Reno.
 #[derive(Clone, Debug)]
 pub struct Reno {
     window: SegmentWindow,
@@ -36,33 +39,23 @@ impl Reno {
 
 impl Control for Reno {
     const SPEC: ControlSpec = ControlSpec {
-        kind: "reno",
-        summary: "one segment more a round trip, half the window on a loss",
-        params: &[
-            ControlParam {
-                name: "beta",
-                unit: "ratio",
-                default: 0.5,
-                range: (0.1, 0.99),
-                doc: "window after a loss, relative to before",
-            },
-            ControlParam {
-                name: "ecn_beta",
-                unit: "ratio",
-                default: 0.5,
-                range: (0.1, 0.99),
-                doc: "window after an ECN echo; 0.8 is alternative backoff (RFC 8511)",
-            },
-            ControlParam {
-                name: "slow_start_limit",
-                unit: "segments",
-                default: 0.0,
-                range: (0.0, 64.0),
-                doc: "segments counted per acknowledgement in slow start; 0 counts all, RFC 3465 says 2",
-            },
-        ],
+        base: Kind {
+            kind: "reno",
+            aliases: &[],
+            title: "Reno",
+            summary: "one segment more a round trip, half the window on a loss",
+            params: &[
+                Param::ratio("beta", 0.5).within(0.1, 0.99).about("window after a loss, relative to before"),
+                Param::ratio("ecn_beta", 0.5)
+                    .within(0.1, 0.99)
+                    .about("window after an ECN echo; 0.8 is alternative backoff (RFC 8511)"),
+                Param::number("slow_start_limit", 0.0)
+                    .within(0.0, 64.0)
+                    .about("segments counted per acknowledgement in slow start; 0 counts all, RFC 3465 says 2"),
+            ],
+            source: "RFC 5681 §3.1; RFC 3465; Linux 6.12",
+        },
         needs: Needs::PLAIN,
-        source: "RFC 5681 §3.1; RFC 3465; Linux 6.12",
     };
 
     fn build(setup: &Setup<'_>) -> Self {

@@ -5,7 +5,8 @@ use super::hystart_plus_plus::{HystartPlusPlus, Mode};
 use super::window::SegmentWindow;
 use crate::config::SlowStartExit;
 
-/// How slow start may end without a loss. Only the initial one may: call [`over`](Self::over) at the first reduction.
+/// How slow start may end without a loss. Only the initial slow start may: call
+/// [`over`](Self::over) at the first reduction.
 #[derive(Clone, Debug)]
 pub(super) struct SlowStart {
     exit: Option<HystartPlusPlus>,
@@ -20,7 +21,8 @@ impl SlowStart {
         self.exit = None;
     }
 
-    /// Grows by `counted` segments, as HyStart++ allows; returns how many are left for avoidance.
+    /// Grows by `counted` segments, as far as HyStart++ allows. Returns the segments left for
+    /// congestion avoidance.
     #[inline]
     pub(super) fn grow(&mut self, window: &mut SegmentWindow, sample: &AckSample, counted: u32) -> u32 {
         let Some(exit) = &mut self.exit else {

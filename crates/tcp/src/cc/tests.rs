@@ -1,15 +1,17 @@
-//! The list of controls, and what holds for every one of them; [`Script`] drives a control by hand.
+//! The list of controls and the properties of all of them; [`Script`] drives a control step by
+//! step.
 
 use super::*;
 use alloc::vec;
 use alloc::vec::Vec;
+use goodqueue_spec::{Unit, Value};
 use goodqueue_units::Rng;
 use proptest::prelude::*;
 use std::string::ToString;
 
 pub(super) const MSS: u32 = 1_000;
 
-/// A control with a clock, told of acknowledgements as a sender would.
+/// A control with a clock that receives acknowledgements as a sender would pass them on.
 #[derive(Clone)]
 pub(super) struct Script {
     pub(super) cc: AnyCc,
@@ -20,7 +22,7 @@ pub(super) struct Script {
 }
 
 impl Script {
-    pub(super) fn new(kind: &'static str, params: &[(&'static str, f64)], exit: SlowStartExit, initial_window: u32) -> Self {
+    pub(super) fn new(kind: &'static str, params: &[(&'static str, Value)], exit: SlowStartExit, initial_window: u32) -> Self {
         let config = CcConfig { kind, params: params.to_vec() };
         let mut cc = AnyCc::new(&config, MSS, exit, Rng::new(1)).expect("valid settings");
         let needs = needs(kind).expect("a known kind");
@@ -53,14 +55,14 @@ impl Script {
         }
     }
 
-    /// One acknowledgement of `delivered` segments.
+    /// Sends one acknowledgement of `delivered` segments.
     pub(super) fn ack(&mut self, delivered: u32) {
         self.una += u64::from(delivered);
-        self.tell(&self.sample(delivered, Growth::Allowed));
+        self.pass_on(&self.sample(delivered, Growth::Allowed));
     }
 
-    /// Half the round-trip time is the way there.
-    pub(super) fn tell(&mut self, sample: &AckSample) {
+    /// Passes a sample to the control, with half the round-trip time as one-way delay.
+    pub(super) fn pass_on(&mut self, sample: &AckSample) {
         if self.needs.feedback == Feedback::Plain {
             self.cc.on_ack(sample);
             return;
@@ -78,7 +80,7 @@ impl Script {
         self.cc.on_detailed_ack(sample, &detail);
     }
 
-    /// Acknowledges one window, a segment at a time, spread over a round-trip time.
+    /// Acknowledges one window, one segment at a time, spread over a round-trip time.
     pub(super) fn round(&mut self) {
         let window = self.window();
         for _ in 0..window {
@@ -101,7 +103,7 @@ impl Script {
     }
 }
 
-/// Controls that change their window when told to; the others follow a model of the path.
+/// Controls that change their window on events; the others follow a model of the path.
 fn by_events() -> impl Iterator<Item = &'static ControlSpec> {
     kinds().iter().filter(|spec| spec.needs.start == Start::Slow)
 }
@@ -113,8 +115,14 @@ fn every_listed_control_can_be_built_with_its_defaults() {
         assert_eq!(script.window(), 10, "{}", spec.kind);
         assert!(!spec.summary.is_empty() && !spec.source.is_empty());
         for param in spec.params {
-            assert!(param.default >= param.range.0 && param.default <= param.range.1, "{}: {}", spec.kind, param.name);
-            for value in [param.range.0, param.range.1] {
+            let default = param.default_value().expect("controls have plain defaults");
+            assert_eq!(param.check(default), Ok(()), "{}", spec.kind);
+            let ends = [param.range.0, param.range.1].map(|end| match param.unit {
+                Unit::Duration => Value::Duration(Duration::from_secs_f64(end)),
+                Unit::Switch => Value::Switch(end > 0.0),
+                _ => Value::Number(end),
+            });
+            for value in ends {
                 Script::new(spec.kind, &[(param.name, value)], SlowStartExit::Native, 10);
             }
         }
@@ -123,13 +131,13 @@ fn every_listed_control_can_be_built_with_its_defaults() {
 
 #[test]
 fn settings_that_do_not_exist_or_fit_are_named() {
-    let build = |kind, params: Vec<(&'static str, f64)>| {
+    let build = |kind, params: Vec<(&'static str, Value)>| {
         AnyCc::new(&CcConfig { kind, params }, MSS, SlowStartExit::Native, Rng::new(1)).map(|_| ()).unwrap_err().to_string()
     };
     assert!(build("vegas", vec![]).contains("reno, cubic"));
-    assert_eq!(build("reno", vec![("gamma", 1.0)]), "cc: `reno` has no parameter `gamma`");
-    assert_eq!(build("reno", vec![("beta", 2.0)]), "beta: 2 is outside 0.1 .. 0.99");
-    assert!(build("reno", vec![("beta", f64::NAN)]).contains("NaN"));
+    assert_eq!(build("reno", vec![("gamma", Value::Number(1.0))]), "cc.gamma: `reno` has no such parameter");
+    assert_eq!(build("reno", vec![("beta", Value::Number(2.0))]), "cc.beta: 2 is out of range: allowed 0.1 to 0.99");
+    assert!(build("reno", vec![("beta", Value::Number(f64::NAN))]).contains("NaN"));
     let config = CcConfig { kind: "bbr", params: vec![] };
     let refused = AnyCc::new(&config, MSS, SlowStartExit::HystartPlusPlus, Rng::new(1)).map(|_| ()).unwrap_err();
     assert_eq!(refused.to_string(), "slow_start_exit: `bbr` starts in its own way; leave it \"native\"");
@@ -141,7 +149,7 @@ fn a_held_window_does_not_grow() {
         let mut script = Script::new(spec.kind, &[], SlowStartExit::Native, 10);
         for _ in 0..100 {
             let sample = script.sample(2, Growth::Held);
-            script.tell(&AckSample { state: State::Recovery, ..sample });
+            script.pass_on(&AckSample { state: State::Recovery, ..sample });
         }
         assert_eq!(script.window(), 10, "{}", spec.kind);
     }
@@ -181,7 +189,7 @@ fn operation() -> impl Strategy<Value = Operation> {
 }
 
 proptest! {
-    /// Whatever happens, there is a window, and reductions never raise it.
+    /// Whatever happens, the window is positive, and reductions never raise it.
     #[test]
     fn no_life_breaks_a_control(
         kind in 0..kinds().len(),

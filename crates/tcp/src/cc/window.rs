@@ -1,11 +1,12 @@
-//! The window of controls that count whole segments: slow start, additive increase, reductions and their undoing.
+//! The window of controls that count whole segments: slow start, additive increase, reductions and
+//! their reversal.
 
 use super::{Response, Timeout};
 use goodqueue_units::Bytes;
 
 /// Slow-start threshold before the first reduction.
 const INFINITE: u32 = u32::MAX;
-/// No control grows beyond this many segments, so that sums of windows fit 32 bits.
+/// Bound on the window of every control, in segments, so that sums of windows fit 32 bits.
 const LARGEST: u32 = 1 << 28;
 
 /// Window and threshold in segments.
@@ -39,7 +40,8 @@ impl SegmentWindow {
         if self.ssthresh == INFINITE { Bytes::MAX } else { Bytes::new(self.ssthresh as u64 * self.mss as u64) }
     }
 
-    /// Grows by one segment per segment delivered, up to the threshold; returns how many are left for avoidance.
+    /// Grows by one segment per segment delivered, up to the threshold. Returns the segments left
+    /// for congestion avoidance.
     #[inline]
     pub(crate) fn slow_start(&mut self, delivered: u32) -> u32 {
         let grown = (self.cwnd + delivered).min(self.ssthresh).min(LARGEST);
@@ -48,8 +50,8 @@ impl SegmentWindow {
         rest
     }
 
-    /// Grows by one segment per `per_segment` segments delivered. A credit gathered at a larger divisor is paid out gently:
-    /// one segment, not several at once.
+    /// Grows by one segment per `per_segment` segments delivered. Credit that was collected at a
+    /// larger divisor is paid out gently: one segment at a time.
     #[inline]
     pub(crate) fn increase(&mut self, per_segment: u32, delivered: u32) {
         if self.count >= per_segment {
@@ -71,13 +73,13 @@ impl SegmentWindow {
     }
 
     fn remember(&mut self) {
-        // What the threshold is worth after an undo: an earlier threshold, but not less than three quarters of the window
-        // that was in use.
+        // The threshold after an undo: the earlier threshold, but not less than three quarters of
+        // the window that was in use.
         let worth = self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4);
         self.before = (self.cwnd, worth);
     }
 
-    /// A reduction to `target` segments.
+    /// Reduces the window to `target` segments.
     pub(crate) fn reduce(&mut self, target: u32) {
         self.remember();
         self.ssthresh = target;
@@ -85,14 +87,14 @@ impl SegmentWindow {
         self.count = 0;
     }
 
-    /// A lower target in the middle of a reduction; what an undo restores stays.
+    /// Lowers the target in the middle of a reduction; what an undo restores does not change.
     pub(crate) fn lower(&mut self, target: u32) {
         self.ssthresh = target;
         self.cwnd = target;
     }
 
-    /// The window after a timeout: one segment more than what is still in flight; the threshold becomes `target` when the
-    /// timeout is news.
+    /// Sets the window after a timeout: one segment more than is still in flight. The threshold
+    /// becomes `target` at the first timeout of a series.
     pub(crate) fn collapse(&mut self, timeout: &Timeout, target: u32) {
         if timeout.response == Response::Reduce {
             self.remember();
@@ -102,7 +104,7 @@ impl SegmentWindow {
         self.count = 0;
     }
 
-    /// Takes the latest reduction back.
+    /// Reverts the latest reduction.
     pub(crate) fn restore(&mut self) {
         self.cwnd = self.cwnd.max(self.before.0);
         self.ssthresh = self.ssthresh.max(self.before.1);

@@ -46,7 +46,7 @@ impl OutOfOrder {
         self.make_recent(merged);
     }
 
-    /// Would this range be a block of its own beside the two changed last?
+    /// Whether this range would be a block of its own beside the two that changed last.
     pub(super) fn opens_third(&self, start: u64, end: u64) -> bool {
         let [first, second, ..] = self.recent;
         second != NONE && [first, second].iter().all(|block| end < block.0 || start > block.1)
@@ -86,7 +86,8 @@ impl OutOfOrder {
         }
     }
 
-    /// In-order data reaches `end`: returns how far it reaches with what was waiting, which is forgotten.
+    /// In-order data reaches `end`. Returns how far it reaches together with the ranges behind it,
+    /// which are removed.
     pub(super) fn take_up_to(&mut self, end: u64) -> u64 {
         let mut reached = end;
         while let Some(&(start, past)) = self.ranges.front()
@@ -107,7 +108,8 @@ impl OutOfOrder {
         reached
     }
 
-    /// Writes the blocks of an acknowledgement of everything below `next`. Blocks beyond 4 GiB are left out.
+    /// Writes the blocks of an acknowledgement of everything below `next`, without blocks beyond 4
+    /// GiB.
     pub(super) fn report(&self, next: u64, ack: &mut Segment) {
         let mut used = 0;
         for &(start, end) in self.recent.iter().take_while(|block| **block != NONE) {

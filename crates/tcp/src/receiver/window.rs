@@ -1,23 +1,27 @@
-//! The window a Linux receiver offers, and that while it grows every segment is acknowledged at once.
+//! The window that a Linux receiver offers. While it grows, every segment is acknowledged
+//! immediately.
 //!
-//! The window starts at 64 kB and grows by two segments with each one that arrives, up to what the receive buffer holds (`tcp_grow_window`). Once a round
-//! trip the buffer is made to fit what the application has read meanwhile (`tcp_rcv_space_adjust`), without end. The application reads at once all there is;
-//! data beyond a gap takes its room until the gap is filled. What was offered is never taken back: the right edge stands still instead.
+//! The window starts at 64 kB and grows by two segments with each segment that arrives, up to what
+//! the receive buffer holds (`tcp_grow_window`). Once per round trip the buffer grows to fit what
+//! the application has read in it (`tcp_rcv_space_adjust`), without limit. The application reads
+//! everything immediately; data beyond a gap occupies room until the gap is filled. An offered
+//! window is never taken back: its right edge stays where it is.
 
 use crate::segment::Segment;
 use goodqueue_units::{Duration, Instant};
 
 /// Segments that the first round trip is expected to bring (`TCP_INIT_CWND`).
 const FIRST_READING: u64 = 10;
-/// The handshake offers so many bytes, in whole segments.
+/// Bytes that the handshake offers, in whole segments.
 const FIRST_OFFER: u64 = 65_535;
-/// What the first buffer of 128 KiB (`tcp_rmem`) holds of packets of 1500 bytes, which take 2176.
+/// Bytes of 1500-byte packets, which occupy 2176 bytes each, in the first buffer of 128 KiB
+/// (`tcp_rmem`).
 const FIRST_ROOM: u32 = 87_040;
 /// Buffers grow as long as this number can say it.
 const LARGEST_ROOM: u64 = 1 << 31;
 const NEVER: u64 = u64::MAX;
 
-/// What every segment looks at; in bytes and nanoseconds.
+/// The state that every segment reads, in bytes and nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     /// When the round trip going on ends.
@@ -32,7 +36,7 @@ pub(super) struct Window {
 /// What the application reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
-    /// What it read in the busiest round trip so far, in bytes.
+    /// Bytes read in the busiest round trip so far.
     most: u64,
     /// Where the round trip going on began.
     from: u64,
@@ -43,12 +47,14 @@ pub(super) struct Reading {
 
 impl Window {
     pub(super) fn new(mss: u64) -> Self {
-        // The next offer grows from a segment less. Whatever their size, there is room for more segments than one that is not read yet.
+        // The next offer grows from one segment less. Whatever the segment size, there is room for
+        // more segments than one unread segment.
         let offered = FIRST_OFFER.saturating_sub(mss).max(2 * mss);
         Self { due: NEVER, edge: 0, offered: offered as u32, room: FIRST_ROOM.max(4 * mss as u32) }
     }
 
-    /// A segment sent at `sent` has arrived in order, so that the application can read: a round trip may be over. Everything below `next` had arrived by
+    /// Records a segment sent at `sent` that has arrived in order, so that the application can read
+    /// it. A round trip may end with it. Everything below `next` had arrived by
     /// then.
     #[inline]
     pub(super) fn note_reading(&mut self, reading: &mut Reading, now: Instant, sent: Instant, next: u64) {
@@ -57,7 +63,7 @@ impl Window {
         }
     }
 
-    /// A segment has arrived while `held` bytes wait beyond a gap: does the window grow?
+    /// Whether the window grows with a segment that arrives while `held` bytes wait beyond a gap.
     #[inline]
     pub(super) fn grows(&mut self, reading: &Reading, held: u64) -> bool {
         let room = self.room_beside(held);
@@ -74,7 +80,8 @@ impl Window {
         u64::from(self.room).saturating_sub(held) as u32
     }
 
-    /// What an acknowledgement of everything below `next` offers while the application has not read `held` bytes: for [`Segment::payload`].
+    /// The [`Segment::payload`] of an acknowledgement of everything below `next` while the
+    /// application has not read `held` bytes.
     #[inline]
     pub(super) fn offer(&mut self, next: u64, held: u64) -> u16 {
         let wanted = u64::from(self.offered.min(self.room_beside(held)));
@@ -83,7 +90,7 @@ impl Window {
         payload
     }
 
-    /// What the handshake offers.
+    /// The window that the handshake offers.
     pub(super) fn first_offer(&mut self, mss: u64) -> u16 {
         let whole = FIRST_OFFER.max(2 * mss) / mss * mss;
         let (payload, _) = Segment::offer(whole);
@@ -97,7 +104,8 @@ impl Window {
         self.due = now.as_nanos().saturating_add(rtt.as_nanos());
     }
 
-    /// A round trip is over: makes room for twice what was read in it, and for what would be read next if that goes on growing.
+    /// Ends a round trip: makes room for twice the bytes read in it, and for the bytes of the next
+    /// one if reading continues to grow.
     fn fit(&mut self, reading: &mut Reading, now: Instant, sent: Instant, next: u64) {
         let read = next - reading.from;
         if read > reading.most {
@@ -126,7 +134,7 @@ mod tests {
 
     const MSS: u64 = 1448;
 
-    /// Round trips of 100 ms with so many segments each: how many of them find the window growing.
+    /// Number of round trips of 100 ms with `segments` segments each in which the window grows.
     fn growing(rounds: &[u64]) -> Vec<u64> {
         let (mut window, mut reading) = (Window::new(MSS), Reading::new(MSS));
         let (rtt, way) = (Duration::ms(100), Duration::ms(50));
@@ -155,8 +163,9 @@ mod tests {
 
     #[test]
     fn most_segments_of_slow_start_find_the_window_growing() {
-        // 64 kB to 87 kB is eight steps. That more comes than at first is known when the second round trip is over; then there is room for some six
-        // times what was read in one, each time later by half of that.
+        // 64 kB to 87 kB is eight steps. At the end of the second round trip the receiver knows
+        // that more arrives than at first; then there is room for about six times what was read in
+        // one round trip, each time later by half of that.
         assert_eq!(growing(&[10, 20, 40, 80, 160]), [8, 0, 40, 74, 120]);
     }
 

@@ -1,10 +1,12 @@
-//! Counting without selective acknowledgements: how many segments have arrived beyond the gap is known, not which. No record says so then; the
-//! number alone is kept where that of selectively reported segments would be.
+//! Counting without selective acknowledgements: the number of segments that have arrived beyond the
+//! gap is known, the segments are not. No record is marked then; the number takes the place of the
+//! number of selectively reported segments.
 
 use super::{Delivery, LOST, RETRANSMITTED, Scoreboard, Verdict};
 
 impl Scoreboard {
-    /// A duplicate acknowledgement: one more segment has arrived. More than are outstanding beyond the gap cannot have.
+    /// Counts a duplicate acknowledgement: one more segment has arrived. There cannot be more
+    /// beyond the gap than are outstanding.
     pub(crate) fn count_duplicate(&mut self, out: &mut Delivery) {
         if self.sacked + self.lost.max(1) < self.outstanding() {
             self.sacked += 1;
@@ -13,8 +15,9 @@ impl Scoreboard {
         }
     }
 
-    /// As [`acknowledge`](Self::acknowledge). Of the segments acknowledged all but the first were counted when their duplicates came, as far as there were any;
-    /// those left over are kept or forgotten.
+    /// As [`acknowledge`](Self::acknowledge). All acknowledged segments but the first were counted
+    /// when their duplicates came, as far as there were duplicates; the remaining ones are kept or
+    /// forgotten.
     pub(crate) fn acknowledge_after_duplicates(
         &mut self,
         now: u64,

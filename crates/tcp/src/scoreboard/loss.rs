@@ -1,8 +1,10 @@
-//! Which segments are lost, which to send again, and what a timeout or a mistaken recovery does to them.
+//! Losses: which segments are lost, which are retransmitted, and the effects of a timeout or a
+//! mistaken recovery.
 
 use super::{AMBIGUOUS, FLAGS, LOST, LossLog, RETRANSMITTED, Record, SACKED, Scoreboard};
 
-/// How many late segments are looked at for the time of the last of them; keeps the work per acknowledgement constant.
+/// Late segments examined for the time of the last of them; keeps the work per acknowledgement
+/// constant.
 const LATE_LOOKED_AT: usize = 16;
 
 /// The delivered segment that was sent last (RFC 8985 §6.2), and its round-trip time.
@@ -14,13 +16,13 @@ pub(crate) struct LastDelivered {
 }
 
 impl LastDelivered {
-    /// Was this segment sent after that one?
+    /// Whether this segment was sent after the given one.
     const fn is_after(&self, sent_at: u64, number: u64) -> bool {
         self.sent_at > sent_at || self.sent_at == sent_at && self.number > number
     }
 }
 
-/// What a search for losses found.
+/// The result of a search for losses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Verdict {
     /// Segments newly believed lost.
@@ -58,7 +60,8 @@ impl Scoreboard {
         }
     }
 
-    /// Moves the frontier over everything decided; returns the first segment that is neither delivered, lost nor sent again.
+    /// Moves the frontier over everything decided. Returns the first segment that is neither
+    /// delivered, lost nor retransmitted.
     pub(super) fn next_undecided(&mut self) -> Option<u64> {
         while self.frontier < self.nxt {
             let record = self.record(self.frontier);
@@ -84,7 +87,8 @@ impl Scoreboard {
         None
     }
 
-    /// RFC 8985: what was sent more than `latest.rtt + window` ago, and before the delivered segment that was sent last, is lost.
+    /// RFC 8985: a segment is lost that was sent more than `latest.rtt + window` ago, and before
+    /// the delivered segment that was sent last.
     pub(crate) fn find_losses_by_time(&mut self, now: u64, latest: LastDelivered, window: u64) -> Verdict {
         let mut verdict = Verdict::default();
         let patience = latest.rtt + window;
@@ -120,7 +124,8 @@ impl Scoreboard {
         verdict
     }
 
-    /// When the last of the segments was sent that are late now, first sendings only. With many of them, an upper bound.
+    /// The time of transmission of the last late segment, first transmissions only; an upper bound
+    /// when there are many.
     fn last_waiting(&self, now: u64, latest: LastDelivered) -> u64 {
         let mut last = latest.sent_at;
         let mut number = self.frontier;
@@ -141,7 +146,8 @@ impl Scoreboard {
         latest.sent_at
     }
 
-    /// RFC 6675: a segment with three delivered ones above it is lost. Retransmissions are not judged.
+    /// RFC 6675: a segment with three delivered segments above it is lost. Retransmissions are not
+    /// judged.
     pub(crate) fn find_losses_by_count(&mut self) -> Verdict {
         let mut verdict = Verdict::default();
         if self.sacked < 3 {
@@ -159,7 +165,7 @@ impl Scoreboard {
         verdict
     }
 
-    /// Is some lost segment not yet sent again?
+    /// Whether some lost segment is not retransmitted yet.
     #[inline]
     pub(crate) const fn awaits_repair(&self) -> bool {
         self.waiting > 0
@@ -209,7 +215,8 @@ impl Scoreboard {
         self.recount();
     }
 
-    /// Queues a segment sent again behind those sent before it. Of several sent in one instant the lower counts as the earlier (RFC 8985 §5.1).
+    /// Queues a retransmitted segment behind those sent before it. Of several sent in one instant
+    /// the lower one counts as the earlier (RFC 8985 §5.1).
     fn queue_resent(&mut self, now: u64, number: u64) {
         let later = |&&other: &&u64| other > number && self.is_resent_at(other, now);
         let later = self.resent.iter().rev().take_while(later).count();
@@ -221,7 +228,7 @@ impl Scoreboard {
         record.has(RETRANSMITTED) && record.sent_at(now) == now
     }
 
-    /// The highest undelivered segment is sent once more as a probe. It stays what it was for everything but its time.
+    /// Sends the highest undelivered segment once more as a probe. Only its time changes.
     pub(crate) fn probe_last(&mut self, now: u64) -> Option<u64> {
         let number = self.nxt.checked_sub(1).filter(|&number| number >= self.una)?;
         let record = self.record(number);
@@ -232,17 +239,20 @@ impl Scoreboard {
         Some(number)
     }
 
-    /// RFC 6675, `NextSeg` rule 3: the lowest segment below the highest delivered one that is not yet sent again.
+    /// RFC 6675, `NextSeg` rule 3: the lowest segment below the highest delivered one that is not
+    /// retransmitted yet.
     pub(crate) fn next_undelivered_hole(&mut self) -> Option<u64> {
         self.next_undecided().filter(|&number| number < self.highest_sacked)
     }
 
-    /// The highest segment below `limit` that is not delivered and not in flight again (RFC 6675, rule 4). Only asked once a recovery.
+    /// The highest segment below `limit` that is not delivered and not in flight again (RFC 6675,
+    /// rule 4). Called once per recovery at most.
     pub(crate) fn last_undelivered(&self, limit: u64) -> Option<u64> {
         (self.una..limit.min(self.nxt)).rev().find(|&number| !self.record(number).has(SACKED | RETRANSMITTED))
     }
 
-    /// A retransmission timeout: everything sent at least `patience` ago is lost, and the oldest segment in any case.
+    /// Handles a retransmission timeout: everything sent at least `patience` ago is lost, and the
+    /// oldest segment in any case.
     pub(crate) fn time_out(&mut self, now: u64, patience: u64) {
         self.relost.clear();
         for number in self.una..self.nxt {
@@ -252,7 +262,8 @@ impl Scoreboard {
                 self.mark_lost(number);
             }
         }
-        // Losses are found and repaired from the start again; only what is still in flight keeps its place in the queue.
+        // Losses are found and repaired from the start again; only segments in flight keep their
+        // places in the queue.
         let mut resent = core::mem::take(&mut self.resent);
         resent.retain(|&number| number >= self.una && self.record(number).has(RETRANSMITTED));
         self.resent = resent;

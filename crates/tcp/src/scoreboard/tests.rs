@@ -1,4 +1,5 @@
-//! The scoreboard against a model that keeps one plain record a segment and answers every question by a scan.
+//! The scoreboard against a model that keeps one plain record a segment and answers every question
+//! by a scan.
 
 use super::*;
 use alloc::vec::Vec;
@@ -155,7 +156,8 @@ fn compare(life: Vec<Operation>, by_count: bool) -> Result<(), TestCaseError> {
                     prop_assert_eq!(number.is_some(), model.lowest(unrepaired).is_some());
                     let Some(number) = number else { break };
                     prop_assert!(unrepaired(&model.segments[number as usize]));
-                    // First repairs go in order and before higher repeated ones; repeated ones in order of discovery.
+                    // First repairs go in order and before higher repeated ones; repeated ones in
+                    // order of discovery.
                     let first = model.lowest(|segment| unrepaired(segment) && !segment.repeated);
                     prop_assert!(first.is_none_or(|first| number <= first));
                     prop_assert!(model.segments[number as usize].repeated || first == Some(number));

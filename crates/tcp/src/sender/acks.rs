@@ -1,14 +1,14 @@
-//! Acknowledgements: what they deliver, measure and change.
+//! Processing of acknowledgements: what they deliver, measure and change.
 
 use super::timers::Use;
-use super::{NO_SEGMENT, Phase, Sender};
+use super::{NO_SEGMENT, Phase, ProbeContent, Sender};
 use crate::cc::{AckSample, CongestionControl, Growth, Marks, State};
 use crate::prr::Ack;
 use crate::scoreboard::{Delivery, Verdict};
 use crate::segment::{Flags, Segment};
 use goodqueue_units::{Duration, Instant};
 
-/// What an acknowledgement is, beyond the segments it delivers.
+/// Properties of an acknowledgement beyond the segments it delivers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckFacts {
     /// It moves the cumulative acknowledgement.
@@ -19,11 +19,11 @@ pub(super) struct AckFacts {
     pub(super) duplicate: bool,
     /// It echoes congestion.
     pub(super) ece: bool,
-    /// Segments it reports as delivered with a mark.
+    /// Segments that it reports as delivered with a mark.
     pub(super) marked: u32,
-    /// It delivers a segment sent once, from below the recovery point.
+    /// It delivers a segment that was sent once, from below the recovery point.
     pub(super) original: bool,
-    /// The timestamp it echoes.
+    /// The timestamp that it echoes.
     pub(super) echoed: u64,
     /// First segment not acknowledged before it.
     pub(super) prior_una: u64,
@@ -34,7 +34,7 @@ pub(super) struct AckFacts {
 /// Round-trip times of one acknowledgement in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Measured {
-    /// For the control: of the segment sent last.
+    /// For the control: that of the segment sent last.
     control: Option<u64>,
     /// From selectively reported segments alone.
     sack: Option<u64>,
@@ -45,8 +45,8 @@ impl Sender {
     #[inline]
     pub fn handle_ack(&mut self, now: Instant, segment: &Segment) {
         self.unsettle();
-        // One question: a processor guesses the answers to several of them worse.
-        let calm = self.plain & (self.state == State::Open) & (self.probe_end == NO_SEGMENT);
+        // `&` instead of `&&`: one well-predicted branch instead of several.
+        let calm = self.routine & (self.state == State::Open) & (self.probe_end == NO_SEGMENT);
         if calm & (segment.flags == Flags::ACK) & !segment.has_blocks() & (segment.number <= self.nxt_bytes) {
             let una = self.number_at(segment.number);
             let delivered = una.saturating_sub(self.board.una());
@@ -54,16 +54,17 @@ impl Sender {
                 && let Some(sent) = self.board.acknowledge_plain(now.as_nanos(), una)
             {
                 self.note_offer(segment);
-                self.take_routine(now, sent, delivered as u32);
+                self.handle_routine(now, sent, delivered as u32);
                 return;
             }
         }
         self.handle_unusual(now, segment);
     }
 
-    /// Data sent once was acknowledged in order and nothing is amiss: what most acknowledgements are.
+    /// Handles the acknowledgement that most are: it covers data sent once, in order, and nothing
+    /// is amiss.
     #[inline]
-    fn take_routine(&mut self, now: Instant, (first_sent, last_sent): (u64, u64), delivered: u32) {
+    fn handle_routine(&mut self, now: Instant, (first_sent, last_sent): (u64, u64), delivered: u32) {
         let t = now.as_nanos();
         let (una, nxt) = (self.board.una(), self.board.nxt());
         let rtt = t - last_sent;
@@ -103,7 +104,7 @@ impl Sender {
             return;
         }
         if segment.number > self.nxt_bytes {
-            // Acknowledges what was never sent.
+            // It acknowledges data that was never sent.
             return;
         }
         let t = now.as_nanos();
@@ -160,19 +161,19 @@ impl Sender {
             self.judge_probe(t, segment, &facts);
         }
         let routine = self.state == State::Open && advanced && delivery.sacked == 0 && !facts.ece && !reports_duplicate;
-        let verdict = if routine { Verdict::default() } else { self.alert(t, &facts) };
+        let verdict = if routine { Verdict::default() } else { self.handle_signs_of_loss(t, &facts) };
         let restart = if advanced { self.restarts_timer() } else { self.should_extend_timer(t, measured.sack) };
         if verdict.wait_until.is_none() && restart {
             self.arm_after_progress(t);
         }
         self.report_losses(now);
-        let sample = self.sum_up(now, &facts, &delivery, measured.control);
+        let sample = self.sample(now, &facts, &delivery, measured.control);
         if self.instruments.is_some() {
-            self.tell_details(&sample, &facts, rate, verdict.lost, segment);
+            self.report_details(&sample, &facts, rate, verdict.lost, segment);
         } else if delivery.delivered > 0 {
             self.cc.on_ack(&sample);
         }
-        self.steer(&facts, &delivery, verdict.lost);
+        self.update_window(&facts, &delivery, verdict.lost);
         self.note_offer(segment);
     }
 
@@ -183,7 +184,7 @@ impl Sender {
         }
     }
 
-    /// Takes the selective blocks; returns whether the first reports a duplicate.
+    /// Takes the selective blocks. Returns whether the first one reports a duplicate.
     fn take_selective(&mut self, t: u64, segment: &Segment, prior_highest: u64, delivery: &mut Delivery) -> bool {
         let mut blocks = segment.blocks().iter();
         let mut reports_duplicate = false;
@@ -195,7 +196,7 @@ impl Sender {
             let end = self.number_at(end);
             self.rack.on_duplicate();
             self.undo.on_duplicate(end, self.board.una());
-            if end == self.probe_end && self.probe_was_repeat {
+            if end == self.probe_end && self.probe_content == ProbeContent::Repeat {
                 self.probe_end = NO_SEGMENT;
             }
         }
@@ -216,7 +217,8 @@ impl Sender {
         if offset >= self.nxt_bytes { self.board.nxt() } else { self.segmentation.whole(offset) }
     }
 
-    /// Round-trip time samples: from data sent once, else from selective reports, else from the echoed timestamp (RFC 7323).
+    /// Takes round-trip time samples: from data sent once, else from selective reports, else from
+    /// the echoed timestamp (RFC 7323).
     fn measure(&mut self, t: u64, delivery: &Delivery, advanced: bool, echoed: u64) -> Measured {
         let (mut smooth, mut control) = match delivery.acked {
             Some((first, last)) if !delivery.ambiguous => (Some(t - first), Some(t - last)),
@@ -240,7 +242,8 @@ impl Sender {
         Measured { control, sack }
     }
 
-    /// Data delivered out of order restarts the timer only if it was sent after the oldest outstanding segment was last sent.
+    /// Whether data delivered out of order restarts the timer: only if it was sent after the oldest
+    /// outstanding segment was last sent.
     fn should_extend_timer(&self, t: u64, sack_rtt: Option<u64>) -> bool {
         match (sack_rtt, self.board.head_sent_at(t)) {
             (Some(rtt), Some(head)) => rtt > t - head,
@@ -248,23 +251,23 @@ impl Sender {
         }
     }
 
-    /// The answer to a loss probe (RFC 8985 §7.4).
+    /// Evaluates the answer to a loss probe (RFC 8985 §7.4).
     #[cold]
     fn judge_probe(&mut self, t: u64, segment: &Segment, facts: &AckFacts) {
         if self.board.una() < self.probe_end {
             return;
         }
         let pure_duplicate = !segment.has_blocks() && facts.duplicate && !facts.sacked;
-        if !self.probe_was_repeat || pure_duplicate {
+        if self.probe_content == ProbeContent::NewData || pure_duplicate {
             self.probe_end = NO_SEGMENT;
         } else if self.board.una() > self.probe_end {
             self.reduce_for_probe(t);
         }
     }
 
-    /// What the control is told of this acknowledgement.
+    /// The sample of this acknowledgement for the control.
     #[inline]
-    fn sum_up(&self, now: Instant, facts: &AckFacts, delivery: &Delivery, rtt: Option<u64>) -> AckSample {
+    fn sample(&self, now: Instant, facts: &AckFacts, delivery: &Delivery, rtt: Option<u64>) -> AckSample {
         let limited = || self.cwnd_limited || self.cc.in_slow_start() && self.window < 2 * self.max_in_round;
         let growth =
             if facts.advanced && (self.owns_window || !self.is_reducing()) && limited() { Growth::Allowed } else { Growth::Held };
@@ -283,14 +286,14 @@ impl Sender {
         }
     }
 
-    /// The window after this acknowledgement.
-    fn steer(&mut self, facts: &AckFacts, delivery: &Delivery, newly_lost: u32) {
+    /// Sets the window after this acknowledgement.
+    fn update_window(&mut self, facts: &AckFacts, delivery: &Delivery, newly_lost: u32) {
         if !self.is_reducing() || self.owns_window {
             self.follow_control();
         } else if delivery.delivered > 0 {
             let ack = if facts.advanced && newly_lost == 0 { Ack::Safe } else { Ack::Unsafe };
             let window = self.prr.window(delivery.delivered, self.board.in_flight(), ack);
-            // A partial acknowledgement is answered at once (RFC 6582 §3.2, step 3).
+            // A partial acknowledgement is answered immediately (RFC 6582 §3.2, step 3).
             let repair = u32::from(self.lacks_sack() && newly_lost > 0);
             self.set_window(window.max(self.board.in_flight() + repair));
         }

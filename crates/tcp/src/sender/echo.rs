@@ -1,26 +1,27 @@
-//! How congestion marks come back: once a window, packet by packet, or as a count.
+//! Feedback of congestion marks: once per window, per packet, or as a count.
 
 use super::Sender;
 use crate::config::EcnMode;
 use crate::segment::{Flags, Segment};
 use goodqueue_units::Ecn;
 
-/// What the receiver reports, as settled by the handshake.
+/// The kind of feedback, as settled by the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Echo {
-    /// Nothing: packets are Not-ECT.
+    /// No feedback: packets are Not-ECT.
     Nothing,
-    /// That there were marks, until told that the window was reduced (RFC 3168).
+    /// The presence of marks, until the sender has reduced its window (RFC 3168).
     Classic,
-    /// Each packet's mark (RFC 8257).
+    /// The mark of each packet (RFC 8257).
     Mirrored,
-    /// How many packets were marked (RFC 9768).
+    /// The number of marked packets (RFC 9768).
     Counted,
 }
 
 impl Sender {
-    /// The flags a SYN asks for ECN with. One that is repeated does not, for a path may drop those that ask (RFC 3168 §6.1.1.1, Linux's
-    /// `tcp_ecn_fallback`); what asks for counted marks is tried twice (RFC 9768 §3.1.4.1).
+    /// The flags of a SYN, which asks for ECN. A repeated SYN does not ask, since a path may drop
+    /// those that do (RFC 3168 §6.1.1.1, Linux's `tcp_ecn_fallback`); accurate ECN is tried twice
+    /// (RFC 9768 §3.1.4.1).
     pub(super) const fn handshake_flags(&self) -> Flags {
         let classic = Flags::SYN.with(Flags::ECE).with(Flags::CWR);
         let tries = if matches!(self.ecn, EcnMode::Accurate | EcnMode::L4s) { 2 } else { 1 };
@@ -35,8 +36,8 @@ impl Sender {
         }
     }
 
-    /// The codepoint of everything sent, where the mode says everything is ECN-capable: with feedback for each packet, repeated segments and the
-    /// handshake may be marked, too.
+    /// The codepoint of all packets, where the mode makes all packets ECN-capable: with feedback
+    /// per packet, retransmissions and the handshake may be marked, too.
     pub(super) const fn common_codepoint(&self) -> Ecn {
         match self.ecn {
             EcnMode::Mirror | EcnMode::Accurate => Ecn::Ect0,
@@ -45,7 +46,8 @@ impl Sender {
         }
     }
 
-    /// Settles on what the receiver's answer to the SYN grants: a receiver that grants less than was asked for is believed.
+    /// Adopts the feedback that the receiver's answer to the SYN grants, which may be less than
+    /// what was asked for.
     pub(super) fn settle_ecn(&mut self, answer: Flags) {
         let granted = answer.has(Flags::ECE);
         self.echo = match self.ecn {
@@ -63,7 +65,7 @@ impl Sender {
         self.codepoint = if self.echo == Echo::Classic { Ecn::Ect0 } else { self.common_codepoint() };
     }
 
-    /// How many of the `delivered` segments are reported as marked.
+    /// Number of the `delivered` segments that are reported as marked.
     pub(super) fn take_marks(&mut self, segment: &Segment, delivered: u32) -> u32 {
         let echoed = segment.flags.has(Flags::ECE);
         match self.echo {
@@ -71,7 +73,7 @@ impl Sender {
             Echo::Classic | Echo::Mirrored => u32::from(echoed) * delivered.max(1),
             Echo::Counted => {
                 let fresh = segment.ce.wrapping_sub(self.marks_seen);
-                // An acknowledgement overtaken by a later one shows an older count.
+                // An acknowledgement overtaken by a later one has an older count.
                 if fresh >= 128 {
                     return 0;
                 }

@@ -1,4 +1,4 @@
-//! What only controls that ask for details need: delivery rates, losses one by one, pacing.
+//! State that only controls with detailed feedback need: delivery rates, losses one by one, pacing.
 
 use super::Sender;
 use super::acks::AckFacts;
@@ -21,7 +21,7 @@ impl Sender {
         Totals { delivered: self.delivered, lost: self.board.lost_in_all() }
     }
 
-    /// A new segment is about to leave.
+    /// Records that a new segment is about to leave.
     #[inline]
     pub(super) fn note_departure(&mut self, now: Instant) {
         if self.instruments.is_some() {
@@ -40,7 +40,7 @@ impl Sender {
         }
     }
 
-    /// A segment has left, for the first time or again.
+    /// Records that a segment has left, for the first time or again.
     #[inline]
     pub(super) fn note_departed(&mut self, now: Instant, number: u64, payload: u32) {
         if self.instruments.is_some() {
@@ -56,13 +56,13 @@ impl Sender {
         instruments.pacer.on_sent(now.as_nanos(), payload, self.cc.pacing_rate(), self.pieces.size());
     }
 
-    /// When pacing allows the next segment to leave; zero without pacing.
+    /// The time at which pacing allows the next segment to leave; zero without pacing.
     #[inline]
     pub(super) fn next_release(&self) -> u64 {
         self.instruments.as_ref().map_or(0, |instruments| instruments.pacer.next_release())
     }
 
-    /// What leaves together has left.
+    /// Ends a burst of segments that leave together.
     #[inline]
     pub(super) fn end_paced_burst(&mut self) {
         if let Some(instruments) = &mut self.instruments {
@@ -70,7 +70,8 @@ impl Sender {
         }
     }
 
-    /// Nothing more leaves for now. If that is because there is no more to send, what is delivered from now on does not show the path's rate.
+    /// Records that nothing more leaves for now. If that is for lack of data, later deliveries do
+    /// not show the path's rate.
     #[inline]
     pub(super) fn note_pause(&mut self) {
         if self.instruments.is_some() {
@@ -97,7 +98,7 @@ impl Sender {
         self.instruments.as_mut()?.sampler.on_delivery(t, delivery, totals, min_rtt)
     }
 
-    /// Tells the control of each loss found since it was last told.
+    /// Reports each loss to the control that was found since the last report.
     #[inline]
     pub(super) fn report_losses(&mut self, now: Instant) {
         if self.instruments.is_some() {
@@ -123,8 +124,8 @@ impl Sender {
         }
     }
 
-    /// Gives the control an acknowledgement in detail.
-    pub(super) fn tell_details(
+    /// Passes an acknowledgement to the control in detail.
+    pub(super) fn report_details(
         &mut self,
         sample: &AckSample,
         facts: &AckFacts,

@@ -1,36 +1,41 @@
-//! Segmentation offload: segments leave in pieces, as Linux hands them on and a network card, or the kernel just above it, cuts them up.
+//! Segmentation offload: segments leave in pieces, as Linux hands them on and a network card, or
+//! the kernel just above it, cuts them apart.
 //!
-//! A piece is what goes out in a millisecond at 1.2 times the rate the window makes (twice in slow start), two segments at least and half the
-//! window at most. Its last segment carries PSH. When the window has room for less than the largest piece, what there is waits for the next
-//! acknowledgement if that is due within a millisecond, unless it is a third of the window, all there is, or all that is left of one of the application's
-//! buffers.
-//! *Source*: Linux 6.12 (`tcp_write_xmit`, `tcp_tso_autosize`, `tcp_tso_should_defer`). Not modelled: that copies leave in pieces as well.
+//! A piece is what goes out in a millisecond at 1.2 times the window's rate (twice in slow start),
+//! at least two segments and at most half the window. Its last segment carries PSH. When the window
+//! has room for less than the largest piece, the rest waits for the next acknowledgement if that is
+//! due within a millisecond, unless it is a third of the window, all remaining data, or the rest of
+//! one of the application's buffers.
+//! *Source*: Linux 6.12 (`tcp_write_xmit`, `tcp_tso_autosize`, `tcp_tso_should_defer`). Not
+//! modelled: retransmissions in pieces.
 
 use super::Sender;
 use crate::cc::{CongestionControl, State};
 use crate::segment::Flags;
 
-/// What waits does so for no longer than this, in nanoseconds; and only as long after something was sent.
+/// Longest wait in nanoseconds, and the longest time since the last transmission after which
+/// segments wait at all.
 const SHORTLY: u64 = 1_000_000;
-/// A piece, and a buffer of the application's data, has no more bytes (64 KiB less room for headers).
+/// Most bytes of a piece, and of a buffer of the application's data (64 KiB less room for headers).
 pub(super) const LARGEST_BYTES: u64 = 65_215;
-/// The largest piece has no fewer segments.
+/// Least number of segments of the largest piece.
 const SMALLEST: u32 = 2;
-/// Round-trip times of at least this many nanoseconds make pieces no larger.
+/// Least round-trip time in nanoseconds that does not make pieces larger.
 const NEAR: u64 = 17 * 512_000;
 /// Nanoseconds in a tenth of a second.
 const TENTH_NS: u64 = 100_000_000;
-/// Tenths of the window's rate that sizes are made for, in slow start and later.
+/// Tenths of the window's rate for which pieces are sized, in slow start and later.
 const RATE_TENTHS: (u64, u64) = (20, 12);
 
 /// The piece that is leaving.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pieces {
-    /// Segments of the piece that is leaving: of all of it, and of what has left. Pieces of one without offload.
+    /// Segments of the piece that is leaving: in all, and those that have left. One in all without
+    /// offload.
     size: u32,
     left: u32,
     enabled: bool,
-    /// Something waits for the next acknowledgement.
+    /// Segments wait for the next acknowledgement.
     waiting: bool,
 }
 
@@ -39,19 +44,19 @@ impl Pieces {
         Self { size: 1, left: 0, enabled, waiting: false }
     }
 
-    /// Does something wait for the next acknowledgement?
+    /// Whether segments wait for the next acknowledgement.
     #[inline]
     pub(super) const fn waiting(&self) -> bool {
         self.waiting
     }
 
-    /// Nothing does so any more.
+    /// Ends the wait.
     #[inline]
     pub(super) const fn resume(&mut self) {
         self.waiting = false;
     }
 
-    /// Was the segment that left last the last of its piece?
+    /// Whether the segment that left last was the last of its piece.
     #[inline]
     pub(super) const fn is_over(&self) -> bool {
         self.left == 0
@@ -63,7 +68,8 @@ impl Pieces {
         self.size
     }
 
-    /// A new segment leaves; `last` when nothing else does for now. What it says beyond the rest of its piece.
+    /// Counts a new segment that leaves; it is `last` when no other one leaves for now. Returns the
+    /// flags that it carries for its piece.
     #[inline]
     pub(super) fn flags_of_next(&mut self, last: bool) -> Flags {
         self.left += 1;
@@ -77,7 +83,7 @@ impl Pieces {
 }
 
 impl Sender {
-    /// Of the segments that the window has room for, those that leave now.
+    /// The number of segments that leave now, of those that the window has room for.
     #[inline]
     pub(super) fn let_out(&mut self, t: u64, room: u32) -> u32 {
         if self.pieces.enabled && self.pieces.left == 0 { self.cut(t, room) } else { room }
@@ -102,7 +108,8 @@ impl Sender {
         if self.pieces.waiting { whole } else { room }
     }
 
-    /// When `sent` more segments have left, is what is left of the application's buffer no more than this piece? Then the piece leaves.
+    /// Returns `piece` if, after `sent` more segments, the rest of the application's buffer is no
+    /// more than that: then the piece leaves.
     fn last_of_buffer(&self, sent: u32, piece: u32) -> u32 {
         let number = self.board.nxt() + u64::from(sent);
         let end = if number <= self.writer.next_stop() { self.writer.next_stop() } else { self.writer.end_of_buffer(number) };
@@ -115,7 +122,7 @@ impl Sender {
         let srtt = self.rtt.srtt().as_nanos();
         let mss = u64::from(self.segmentation.mss());
         let window = u64::from(self.window.max(self.board.outstanding()));
-        // Paths of less than some 8 ms get more.
+        // Paths of less than about 8 ms get larger pieces.
         let rtt = self.rtt.min();
         let near = if rtt < NEAR { (1 << 16) >> (rtt / 512_000) } else { 0 };
         let below_three = (3 * mss).saturating_sub(1 + near).saturating_mul(srtt << 10);
@@ -136,7 +143,7 @@ impl Sender {
         (self.segmentation.whole(bytes.saturating_add(near).min(LARGEST_BYTES)) as u32).max(SMALLEST)
     }
 
-    /// May so many segments wait for the next acknowledgement?
+    /// Whether so many segments may wait for the next acknowledgement.
     fn can_wait(&self, t: u64, segments: u32, after_others: bool) -> bool {
         let recently = after_others || t.saturating_sub(self.last_sent_at) <= SHORTLY;
         if !recently || matches!(self.state, State::Recovery | State::Loss) || 3 * segments >= self.window {

@@ -1,34 +1,36 @@
-//! Reactions to losses: entering and leaving reductions, choosing what to do about each acknowledgement, taking mistakes back.
+//! Reactions to losses: entering and leaving reductions, deciding about each acknowledgement,
+//! undoing mistakes.
 
 use super::acks::AckFacts;
 use super::echo::Echo;
-use super::{NO_SEGMENT, Sender};
+use super::{NO_SEGMENT, ProbeContent, RecoveryStep, Sender};
 use crate::cc::{Congestion, CongestionControl, State};
 use crate::config::LossDetection;
 use crate::prr::Prr;
 use crate::scoreboard::Verdict;
 use goodqueue_units::Instant;
 
-/// What may be sent after the latest event besides new data.
+/// What may be sent besides new data after the latest event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Repair {
     Nothing,
-    /// Lost segments, before new ones.
+    /// Lost segments before new segments.
     Lost,
-    /// New segments first, to learn whether a timeout was needed (F-RTO); lost ones only if there are none.
+    /// New segments first, to learn whether a timeout was spurious (F-RTO); lost segments only if
+    /// there are no new ones.
     NewFirst,
 }
 
 /// What is needed to notice that a reduction was a mistake.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
-    /// The acknowledgement when the reduction began.
+    /// The cumulative acknowledgement when the reduction began.
     marker: Option<u64>,
-    /// Retransmissions not yet reported as duplicates; `None` when there was none so far.
+    /// Retransmissions not yet reported as duplicates; `None` if there was none.
     repeats: Option<u32>,
-    /// When the first of them was sent.
+    /// Time of the first retransmission.
     pub(super) first_repeat_at: Option<u64>,
-    /// May the control restore its window?
+    /// Whether the control may restore its window.
     restorable: bool,
 }
 
@@ -47,12 +49,13 @@ impl Undo {
         }
     }
 
-    /// The acknowledgement echoes something sent before the first retransmission, or there was none.
+    /// Whether the acknowledgement echoes something sent before the first retransmission, or there
+    /// was none.
     fn original_arrived(&self, echoed: u64) -> bool {
         self.first_repeat_at.is_none_or(|first| echoed < first)
     }
 
-    fn all_repeats_in_vain(&self) -> bool {
+    fn all_repeats_were_spurious(&self) -> bool {
         self.marker.is_some() && self.repeats == Some(0)
     }
 
@@ -66,7 +69,7 @@ impl Sender {
         matches!(self.state, State::Reducing | State::Recovery)
     }
 
-    /// Looks for losses; the reordering timer is armed when some may only be late.
+    /// Looks for losses, and arms the reordering timer when segments may only be late.
     pub(super) fn find_losses(&mut self, t: u64, advanced: bool) -> Verdict {
         let verdict = match self.loss_detection {
             LossDetection::Rfc6675 => self.board.find_losses_by_count(),
@@ -109,7 +112,8 @@ impl Sender {
     }
 
     pub(super) fn begin_undo(&mut self, restorable: bool) {
-        let in_flight = self.board.retransmitted() + u32::from(self.probe_end != NO_SEGMENT && self.probe_was_repeat);
+        let in_flight =
+            self.board.retransmitted() + u32::from(self.probe_end != NO_SEGMENT && self.probe_content == ProbeContent::Repeat);
         self.undo.marker = Some(self.board.una());
         self.undo.repeats = (in_flight > 0).then_some(in_flight);
         self.undo.restorable = restorable;
@@ -126,7 +130,7 @@ impl Sender {
             self.prr.aim_at(target);
         }
         self.state = State::Recovery;
-        self.rescued = false;
+        self.recovery = RecoveryStep::Ordinary;
         self.duplicates.on_repair(self.board.nxt());
         self.statistics.recoveries += 1;
     }
@@ -142,7 +146,7 @@ impl Sender {
         }
     }
 
-    /// A loss that a probe repaired: one reduction, already over.
+    /// Reduces the window for a loss that a probe has repaired: one reduction that is already over.
     pub(super) fn reduce_for_probe(&mut self, t: u64) {
         let prior = self.window;
         self.cc.on_loss(&self.congestion(t));
@@ -153,7 +157,8 @@ impl Sender {
         self.cc.on_recovered(Instant::from_nanos(t));
     }
 
-    /// Open, or disorder while something is still delivered out of order or repeated.
+    /// Returns to the open state, or to disorder while segments are delivered out of order or
+    /// retransmitted.
     fn settle(&mut self) {
         let uneasy = self.board.sacked() + self.board.lost() + self.board.retransmitted() > 0 || self.board.head_was_repeated();
         let state = if uneasy { State::Disorder } else { State::Open };
@@ -175,7 +180,7 @@ impl Sender {
         }
     }
 
-    fn take_back(&mut self, t: u64, losses_too: bool) {
+    fn undo_reduction(&mut self, t: u64, losses_too: bool) {
         if losses_too {
             self.board.forgive();
         }
@@ -190,7 +195,7 @@ impl Sender {
 
     fn end_recovery(&mut self, t: u64, echoed: u64) {
         if self.undo.is_due(echoed) {
-            self.take_back(t, false);
+            self.undo_reduction(t, false);
         } else {
             self.rack.on_recovered();
         }
@@ -198,13 +203,14 @@ impl Sender {
         self.cc.on_recovered(Instant::from_nanos(t));
     }
 
-    /// Everything at or below `recovery_point` is acknowledged: the trouble may be over.
+    /// Leaves the present state if everything below `recovery_point` is acknowledged.
     fn leave_when_covered(&mut self, t: u64, facts: &AckFacts) {
         if self.state == State::Open {
             self.undo.first_repeat_at = None;
         } else if self.board.una() >= self.recovery_point {
             match self.state {
-                // The receiver must see the window-reduced flag, so something above the point is needed.
+                // The receiver must see the window-reduced flag, so something above the point is
+                // needed.
                 State::Reducing if self.board.una() > self.recovery_point => {
                     self.end_reduction();
                     self.state = State::Open;
@@ -219,35 +225,37 @@ impl Sender {
         }
     }
 
-    /// Decides about an acknowledgement that is more than routine. Returns what it found lost, and whether the timer was taken for reordering.
-    pub(super) fn alert(&mut self, t: u64, facts: &AckFacts) -> Verdict {
+    /// Decides about an acknowledgement that is not routine. Returns the losses found, and whether
+    /// the timer is used for reordering.
+    pub(super) fn handle_signs_of_loss(&mut self, t: u64, facts: &AckFacts) -> Verdict {
         self.repair = Repair::Nothing;
         if facts.ece {
             self.undo.restorable = false;
         }
         self.leave_when_covered(t, facts);
         match self.state {
-            State::Recovery => self.go_on_recovering(t, facts),
-            State::Loss => self.go_on_after_timeout(t, facts),
-            _ => self.watch(t, facts),
+            State::Recovery => self.continue_recovery(t, facts),
+            State::Loss => self.continue_after_timeout(t, facts),
+            _ => self.look_for_trouble(t, facts),
         }
     }
 
-    fn go_on_recovering(&mut self, t: u64, facts: &AckFacts) -> Verdict {
+    fn continue_recovery(&mut self, t: u64, facts: &AckFacts) -> Verdict {
         if facts.advanced && self.undo.marker.is_some() && self.undo.original_arrived(facts.echoed) {
-            // The hole was filled by the original: stop declaring losses, and undo once nothing repeated is in flight.
+            // The original filled the hole: stop declaring losses, and undo once no retransmission
+            // is in flight.
             if facts.prior_una < self.board.highest_sacked() {
                 self.rack.on_late_original();
             }
             if self.board.retransmitted() > 0 {
                 return Verdict::default();
             }
-            self.take_back(t, true);
+            self.undo_reduction(t, true);
             self.settle();
         }
-        if self.undo.all_repeats_in_vain() {
+        if self.undo.all_repeats_were_spurious() {
             self.rack.on_vain_recovery();
-            self.take_back(t, false);
+            self.undo_reduction(t, false);
             self.stay_open(t, facts.ece);
         }
         let verdict = self.find_losses(t, facts.advanced);
@@ -261,11 +269,11 @@ impl Sender {
         verdict
     }
 
-    fn go_on_after_timeout(&mut self, t: u64, facts: &AckFacts) -> Verdict {
+    fn continue_after_timeout(&mut self, t: u64, facts: &AckFacts) -> Verdict {
         self.repair = self.judge_timeout(t, facts);
         let verdict = self.find_losses(t, facts.advanced);
         if self.state == State::Open || verdict.retransmissions > 0 {
-            let mut more = self.watch(t, facts);
+            let mut more = self.look_for_trouble(t, facts);
             more.lost += verdict.lost;
             more.wait_until = more.wait_until.or(verdict.wait_until);
             return more;
@@ -273,28 +281,28 @@ impl Sender {
         verdict
     }
 
-    /// F-RTO (RFC 5682 §3) and the end of the state.
+    /// Decides by F-RTO (RFC 5682 §3) whether the timeout was spurious, and ends the state.
     fn judge_timeout(&mut self, t: u64, facts: &AckFacts) -> Repair {
         let recovered = self.board.una() >= self.recovery_point;
         if facts.advanced && self.undo.is_due(facts.echoed) {
             self.undo_timeout(t);
             return Repair::Nothing;
         }
-        if self.forward_rto {
+        if self.recovery == RecoveryStep::ForwardRto {
             if facts.original {
                 self.undo_timeout(t);
                 return Repair::Nothing;
             }
             if self.board.nxt() > self.recovery_point {
                 if facts.sacked || facts.duplicate {
-                    self.forward_rto = false;
+                    self.recovery = RecoveryStep::Ordinary;
                 }
             } else if facts.advanced && !recovered {
                 self.recovery_point = self.board.nxt();
                 if self.has_new_data() {
                     return Repair::NewFirst;
                 }
-                self.forward_rto = false;
+                self.recovery = RecoveryStep::Ordinary;
             }
         }
         if recovered {
@@ -305,17 +313,17 @@ impl Sender {
     }
 
     fn undo_timeout(&mut self, t: u64) {
-        self.take_back(t, true);
+        self.undo_reduction(t, true);
         self.timeouts_in_a_row = 0;
         self.state = State::Open;
         self.cc.on_recovered(Instant::from_nanos(t));
     }
 
-    /// Open, disorder or reducing without loss: is there a loss, an echo, or nothing?
-    fn watch(&mut self, t: u64, facts: &AckFacts) -> Verdict {
-        if self.state <= State::Disorder && self.undo.all_repeats_in_vain() {
+    /// Looks for a loss or an echo in the open, disorder and reducing states.
+    fn look_for_trouble(&mut self, t: u64, facts: &AckFacts) -> Verdict {
+        if self.state <= State::Disorder && self.undo.all_repeats_were_spurious() {
             self.rack.on_vain_recovery();
-            self.take_back(t, false);
+            self.undo_reduction(t, false);
         }
         let verdict = self.find_losses(t, facts.advanced);
         if self.board.lost() == 0 {

@@ -1,11 +1,13 @@
-//! One timer with three uses: retransmission timeout, loss probe, reordering; and the handshake's.
+//! The sender's one timer, for the handshake, retransmission timeouts, loss probes and reordering.
 //!
-//! It expires when Linux's would: timers lie in a wheel whose rows turn every 1, 8, 64, 512 ... ms, for waits of up to 63 ms, half a second, 4 s, 32 s
-//! ..., and rounds up to the next turn (`calc_wheel_index`). All wheels turn together, as those of flows on one machine do.
+//! It expires when Linux's timer would. There, timers lie in a wheel whose rows turn every 1, 8,
+//! 64, 512 ... ms, for waits of up to 63 ms, half a second, 4 s, 32 s ..., and are rounded up to
+//! the next turn (`calc_wheel_index`). All wheels turn together, as those of flows on one machine
+//! do.
 
 use super::echo::Echo;
 use super::recovery::Repair;
-use super::{NO_SEGMENT, Phase, Sender, Urgent};
+use super::{NO_SEGMENT, Phase, ProbeContent, RecoveryStep, Sender, Urgent};
 use crate::cc::{CongestionControl, Response, State, Timeout};
 use crate::config::LossDetection;
 use crate::prr::Ack;
@@ -14,9 +16,10 @@ use goodqueue_units::Instant;
 /// Later than all times.
 pub(super) const NEVER: u64 = u64::MAX;
 const SECOND: u64 = 1_000_000_000;
-/// Smallest wait of probe and reordering timers (two clock ticks of Linux).
+/// Least wait of probe and reordering timers (two clock ticks of Linux).
 const SMALLEST_WAIT: u64 = 2_000_000;
-/// After so many repetitions of the handshake each next one waits twice as long (Linux's `tcp_syn_linear_timeouts`).
+/// Number of repeated handshakes after which the wait doubles each time (Linux's
+/// `tcp_syn_linear_timeouts`).
 const LINEAR_HANDSHAKES: u32 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +34,7 @@ pub(super) enum Use {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timer {
     pub(super) usage: Use,
-    /// When it is due; in the wheel it waits for the next turn after that.
+    /// When it is due. It then waits for the next turn of its row.
     pub(super) at: u64,
     /// When it was set; [`NEVER`] once `at` is a turn of the wheel.
     set_at: u64,
@@ -54,9 +57,10 @@ impl Timer {
     }
 }
 
-/// The wheel's tick in nanoseconds: kernels of 1000 a second.
+/// The wheel's tick in nanoseconds, for a kernel with 1000 ticks per second.
 const TICK: u64 = 1_000_000;
-/// Waits of so many ticks are too long for the first row; each further row turns eight times slower.
+/// Least wait in ticks that is too long for the first row; each further row turns eight times more
+/// slowly.
 const FIRST_ROW: u64 = 63;
 const ROW_SHIFT: u32 = 3;
 const LAST_ROW: u32 = 8;
@@ -85,13 +89,14 @@ impl Sender {
         self.arm(t, Use::Reordering, at.max(t) + SMALLEST_WAIT);
     }
 
-    /// When the oldest outstanding segment times out, counted from its last sending.
+    /// The time at which the oldest outstanding segment times out, from its last transmission.
     #[inline]
     fn head_expires_at(&self, t: u64) -> u64 {
         self.board.head_sent_at(t).unwrap_or(t) + self.rtt.rto()
     }
 
-    /// Back to the retransmission timer: counted from now, or from the oldest segment when the timer was used for something else meanwhile.
+    /// Arms the retransmission timer again: from now, or from the oldest segment if the timer had
+    /// another use meanwhile.
     pub(super) fn rearm_retransmission(&mut self, t: u64) {
         if self.board.outstanding() == 0 {
             self.disarm();
@@ -103,7 +108,8 @@ impl Sender {
         }
     }
 
-    /// Schedules a loss probe in two round trips unless in trouble, but not later than `rto_at`. Returns false when none is wanted.
+    /// Arms a loss probe in two round trips, but not later than `rto_at`. Returns false in recovery
+    /// and where there are no probes.
     #[inline]
     fn arm_probe(&mut self, t: u64, rto_at: u64) -> bool {
         let calm = matches!(self.state, State::Open | State::Reducing);
@@ -114,7 +120,7 @@ impl Sender {
         let wait = if srtt == 0 {
             SECOND
         } else {
-            // A lone segment may meet a delayed acknowledgement.
+            // A single segment may meet a delayed acknowledgement.
             2 * srtt + if self.board.outstanding() == 1 { self.rtt.rto_min() } else { SMALLEST_WAIT }
         };
         let at = t + wait;
@@ -122,7 +128,7 @@ impl Sender {
         true
     }
 
-    /// The acknowledgement advanced.
+    /// Arms the timer after an acknowledgement that advanced.
     #[inline]
     pub(super) fn arm_after_progress(&mut self, t: u64) {
         if !self.arm_probe(t, t + self.rtt.rto()) {
@@ -130,7 +136,7 @@ impl Sender {
         }
     }
 
-    /// New segments were sent.
+    /// Arms the timer after new segments were sent.
     #[inline]
     pub(super) fn arm_after_sending(&mut self, t: u64, from_empty: bool) {
         let rto_at = self.head_expires_at(t);
@@ -139,7 +145,8 @@ impl Sender {
         }
     }
 
-    /// The time told by [`next_timeout`](Self::next_timeout) has come. Early or repeated calls change nothing.
+    /// Handles the time of [`next_timeout`](Self::next_timeout). Early or repeated calls change
+    /// nothing.
     pub fn handle_timeout(&mut self, now: Instant) {
         let t = now.as_nanos();
         if t >= self.timer.at && self.timer.set_at != NEVER && self.waits_for_turn(t) {
@@ -147,7 +154,7 @@ impl Sender {
         }
         self.unsettle();
         if self.wake < self.timer.at && self.wake <= t {
-            // The pacing release: whoever asks for segments now gets one.
+            // Pacing releases a segment: the next poll gets it.
             self.wake = self.timer.at;
         }
         if t < self.timer.at {
@@ -162,7 +169,7 @@ impl Sender {
         }
     }
 
-    /// The timer is due: does it wait for the wheel's next turn, with nothing else to do until then?
+    /// Whether a due timer waits for the wheel's next turn, and nothing else is due until then.
     #[cold]
     fn waits_for_turn(&mut self, t: u64) -> bool {
         let alone = self.wake >= self.timer.at;
@@ -222,7 +229,8 @@ impl Sender {
         self.recovery_point = self.board.nxt();
         self.probe_end = NO_SEGMENT;
         self.cwr_pending |= matches!(self.echo, Echo::Classic | Echo::Mirrored);
-        self.forward_rto = newly_in_trouble || self.timeouts_in_a_row > 0;
+        self.recovery =
+            if newly_in_trouble || self.timeouts_in_a_row > 0 { RecoveryStep::ForwardRto } else { RecoveryStep::Ordinary };
         self.timeouts_in_a_row += 1;
         self.repair = Repair::Lost;
         self.rtt.back_off();
@@ -235,17 +243,17 @@ impl Sender {
             return;
         }
         if self.probe_end != NO_SEGMENT {
-            // One probe at a time.
+            // There is one probe at a time.
             self.rearm_retransmission(t);
             return;
         }
         if self.has_new_data() {
             self.urgent = Urgent::ProbeWithNewData;
-            self.probe_was_repeat = false;
+            self.probe_content = ProbeContent::NewData;
             self.probe_end = self.board.nxt() + 1;
         } else {
             self.urgent = Urgent::ProbeWithLastSegment;
-            self.probe_was_repeat = true;
+            self.probe_content = ProbeContent::Repeat;
             self.probe_end = self.board.nxt();
         }
         self.statistics.probes += 1;

@@ -1,16 +1,16 @@
-//! What leaves: handshake, probes, repairs, new data, in this order and as the window allows.
+//! Transmission: handshake, probes, repairs, new data, in this order and as the window allows.
 
 use super::recovery::Repair;
 use super::timers::Use;
 use super::writer::Standing;
-use super::{Phase, Sender, Transmit, Urgent};
+use super::{Phase, RecoveryStep, Sender, Stream, Transmit, Urgent};
 use crate::cc::{CongestionControl, Sent, State};
 use crate::config::LossDetection;
 use crate::segment::{Flags, Segment};
 use goodqueue_units::{Duration, Ecn, Instant};
 
 impl Sender {
-    /// The next segment to send now, if any. Call until `None` after any other call.
+    /// The next segment to send now, if any. Poll until `None` after any other call.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         if self.quota > 0 {
@@ -19,34 +19,33 @@ impl Sender {
         if self.settled {
             return None;
         }
-        self.poll_carefully(now)
+        self.poll_cold(now)
     }
 
-    /// The next segment, if it is one of those that may leave without further questions; else there may be one all the same. For hosts that
-    /// have a quicker way for the bulk of all segments.
+    /// As [`poll_transmit`](Self::poll_transmit), but only for a segment that was granted without
+    /// further checks. There may be others when there is none.
     #[inline(always)]
-    pub fn poll_granted(&mut self, now: Instant) -> Option<Transmit> {
+    pub(crate) fn poll_granted(&mut self, now: Instant) -> Option<Transmit> {
         (self.quota > 0).then(|| self.send_granted(now))
     }
 
-    /// Is [`poll_transmit`](Self::poll_transmit) worth a call?
+    /// Whether [`poll_transmit`](Self::poll_transmit) may return a segment.
     #[inline]
-    #[must_use]
-    pub const fn may_send(&self) -> bool {
+    pub(crate) const fn may_send(&self) -> bool {
         self.quota > 0 || !self.settled
     }
 
-    /// The host takes no more segments for now, although there may be more: the burst ends as if there were none. Polling goes on
-    /// whenever the host likes.
-    pub fn hold(&mut self, now: Instant) {
+    /// The host takes no more segments for now: the burst ends here. It may poll again at any time.
+    pub(crate) fn hold(&mut self, now: Instant) {
         self.end_burst(now.as_nanos());
     }
 
-    /// Grants what may leave without further questions: full new segments of an open, unpaced sender with nothing to repair.
+    /// Grants segments that may leave without further checks: full new segments of an open, unpaced
+    /// sender with nothing to repair.
     #[inline]
     pub(super) fn grant(&mut self, t: u64) {
-        let plain = self.state == State::Open && self.urgent == Urgent::Nothing && !self.board.awaits_repair();
-        if plain && self.unwatched && !self.cwr_pending {
+        let routine = self.state == State::Open && self.urgent == Urgent::Nothing && !self.board.awaits_repair();
+        if routine && self.unwatched && !self.cwr_pending {
             let nxt = self.board.nxt();
             let room = self.room().min(self.whole_ahead());
             let before_stop = self.writer.next_stop().saturating_sub(nxt);
@@ -54,13 +53,14 @@ impl Sender {
         }
     }
 
-    /// New segments before the last one, which may be short and carries FIN, and with which some buffer of the application's ends.
+    /// New segments before the last one. The last one may be short, carries FIN, and ends a buffer
+    /// of the application.
     #[inline]
     fn whole_ahead(&self) -> u32 {
         self.end.saturating_sub(1).saturating_sub(self.board.nxt()).min(u64::from(u32::MAX)) as u32
     }
 
-    /// Nothing was granted: if that is because all that there is room for waits, nothing leaves before the next event.
+    /// Settles when nothing was granted because all segments that there is room for wait.
     #[inline]
     pub(super) fn settle_if_all_waits(&mut self, t: u64) {
         let ahead = self.pieces.waiting() && self.writer.next_stop() > self.board.nxt();
@@ -98,7 +98,7 @@ impl Sender {
     }
 
     #[inline(never)]
-    fn poll_carefully(&mut self, now: Instant) -> Option<Transmit> {
+    fn poll_cold(&mut self, now: Instant) -> Option<Transmit> {
         if self.urgent != Urgent::Nothing || self.phase != Phase::Established {
             return self.send_urgent(now);
         }
@@ -131,26 +131,26 @@ impl Sender {
         None
     }
 
-    /// Is there data never sent, and room for it in the receiver's window?
+    /// Whether there is unsent data that fits the receiver's window.
     #[inline]
     pub(super) fn has_new_data(&self) -> bool {
         self.board.nxt() < self.end.min(self.limit)
     }
 
-    /// Segments that the windows of both sides leave room for.
+    /// Segments that fit the windows of both sides.
     #[inline]
     fn room(&self) -> u32 {
         let receiver = self.limit.saturating_sub(self.board.nxt());
         u64::from(self.window.saturating_sub(self.board.in_flight())).min(receiver) as u32
     }
 
-    /// New segments that may leave now, at least one if there are any.
+    /// New segments that may leave now, at least one if there is any.
     fn room_for_new_data(&self) -> u32 {
         u64::from(self.room().max(1)).min(self.end - self.board.nxt()) as u32
     }
 
-    /// Does another segment follow the next one at once, though that is the last of those granted? The last of all is not granted, nor is the last of one of the
-    /// application's buffers.
+    /// Whether another segment follows the next one at once although that is the last granted one:
+    /// the last segment of the stream and of a buffer of the application are not granted.
     const fn goes_on_after_next(&self) -> bool {
         let after = self.board.nxt() + 1;
         let waits = after + 1 == self.end || after == self.writer.next_stop();
@@ -193,7 +193,7 @@ impl Sender {
                 self.repair = Repair::Nothing;
                 return None;
             }
-            self.forward_rto = false;
+            self.recovery = RecoveryStep::Ordinary;
             self.repair = Repair::Lost;
         }
         if !self.board.awaits_repair() {
@@ -203,15 +203,16 @@ impl Sender {
         Some(self.resend(now, number))
     }
 
-    /// RFC 6675 §4, `NextSeg` rules 3 and 4: with nothing better to send, a segment that may be lost, and once the last one.
+    /// RFC 6675 §4, `NextSeg` rules 3 and 4: with nothing better to send, a segment that may be
+    /// lost, and once per recovery the last one.
     fn send_doubtful(&mut self, now: Instant) -> Option<Transmit> {
         if let Some(number) = self.board.next_undelivered_hole() {
             return Some(self.resend(now, number));
         }
-        if self.rescued {
+        if self.recovery == RecoveryStep::Rescued {
             return None;
         }
-        self.rescued = true;
+        self.recovery = RecoveryStep::Rescued;
         let number = self.board.last_undelivered(self.recovery_point)?;
         Some(self.resend(now, number))
     }
@@ -230,11 +231,12 @@ impl Sender {
         self.repeat(now, number)
     }
 
-    /// A copy of a segment; under classic ECN copies are not ECN-capable (RFC 3168 §6.1.5).
+    /// Retransmits a segment. Under classic ECN retransmissions are not ECN-capable (RFC 3168
+    /// §6.1.5).
     fn repeat(&mut self, now: Instant, number: u64) -> Transmit {
         self.statistics.sent_segments += 1;
         self.statistics.retransmitted_segments += 1;
-        let fin = if self.fin && number + 1 == self.end { Flags::FIN } else { Flags::default() };
+        let fin = if self.stream.ends() && number + 1 == self.end { Flags::FIN } else { Flags::default() };
         let push = if self.writer.is_marked(number) { Flags::PSH } else { Flags::default() };
         let segment = Segment {
             number: self.segmentation.start_of(number),
@@ -251,13 +253,13 @@ impl Sender {
         let number = self.board.nxt();
         let payload = self.payload_of(number);
         let mut flags = Flags::default();
-        if number + 1 == self.end && self.fin {
+        if number + 1 == self.end && self.stream.ends() {
             flags = Flags::FIN;
         }
         flags = flags.with(self.pieces.flags_of_next(self.room_for_new_data() == 1));
         if number == self.writer.next_stop() {
             let standing = self.standing();
-            // Within a piece it is the piece's end that says so.
+            // Within a piece the end of the piece carries PSH.
             if self.writer.on_stop(&standing) && self.pieces.is_over() {
                 flags = flags.with(Flags::PSH);
             }
@@ -270,8 +272,9 @@ impl Sender {
         self.note_departure(now);
         self.note_sent(now);
         self.board.push(now.as_nanos());
-        // The short end of a message takes a whole segment's numbers.
-        self.nxt_bytes += if self.messages { u64::from(self.segmentation.mss()) } else { u64::from(payload) };
+        // The short end of a message takes the stream offsets of a whole segment.
+        let is_whole = matches!(self.stream, Stream::Messages(_));
+        self.nxt_bytes += u64::from(if is_whole { self.segmentation.mss() } else { payload });
         self.statistics.sent_segments += 1;
         if self.is_reducing() {
             self.prr.on_sent();
@@ -296,7 +299,7 @@ impl Sender {
         self.cc.on_sent(&Sent { now, silence });
     }
 
-    /// Where the connection stands, for the application that writes.
+    /// The state of the connection, for the application that writes.
     #[inline]
     fn standing(&self) -> Standing {
         Standing {
@@ -308,7 +311,7 @@ impl Sender {
         }
     }
 
-    /// Nothing more leaves for now: notes how the window was used, and keeps the timer.
+    /// Ends the burst: records how the window was used, and arms the timer.
     #[inline]
     fn end_burst(&mut self, t: u64) {
         self.end_paced_burst();

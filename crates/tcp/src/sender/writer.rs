@@ -1,93 +1,101 @@
-//! Where the data of an application that writes on and on lies in the kernel's buffers, as far as segments show it.
+//! Buffers of the sending application, as far as they show in segments.
 //!
-//! The application sleeps while the send buffer is full. Linux pushes the last segment that found room before it fell asleep, and wakes it when a third of
-//! the send buffer is free. The send buffer holds some of the largest windows that were not used up (`tcp_sndbuf_expand`). All that follows from it here is
-//! where PSH is, and when segments do not wait for others: data never waits for the application.
+//! The application sleeps while the send buffer is full. Linux pushes the last segment that found
+//! room before it fell asleep, and wakes it when a third of the send buffer is free. The send
+//! buffer holds several of the largest windows that were used up (`tcp_sndbuf_expand`). Here only
+//! PSH, and the question whether segments wait for others, depend on it: data never waits for the
+//! application.
 //!
-//! Without segmentation offload the unit of writing is a segment. With it that is a buffer of half the largest window the receiver has offered, 64 KiB at
-//! most (`tcp_xmit_size_goal`): the last one is filled even if the send buffer is full by then, and some of them are pushed as a whole (`forced_push`). What is
-//! left of a buffer while the application writes is filled again. Where so little of a buffer is left that it can leave as a piece, it does so, filled up from
-//! the next one (`tcp_grow_skb`).
+//! Without segmentation offload the unit of writing is a segment. With offload it is a buffer of
+//! half the largest window that the receiver has offered, at most 64 KiB (`tcp_xmit_size_goal`):
+//! the last buffer is filled even if the send buffer is full by then, and some buffers are pushed
+//! as a whole (`forced_push`). The rest of a buffer is filled again while the application writes. A
+//! rest so small that it can leave as a piece does so, filled up from the next buffer
+//! (`tcp_grow_skb`).
 //!
-//! *Source*: Linux 6.12; guests' send buffers, where the first buffers, the fills and the bytes taken are these to the segment.
+//! *Source*: Linux 6.12; send buffers of guests, whose first buffers, fills and occupied bytes are
+//! the same to the segment.
 
 use super::NO_SEGMENT;
 use super::pieces::LARGEST_BYTES;
 use goodqueue_units::Bytes;
 
-/// Bytes a send buffer has for each segment of a window: what 64-bit Linux takes for a buffer that could hold it.
+/// Bytes of a send buffer per segment of a window: the truesize that 64-bit Linux assumes for a
+/// segment.
 const RESERVED: u64 = 4352;
-/// Bytes that a segment or a buffer takes beyond its payload: the descriptor and its head (counted in guests, without and with offload).
+/// Bytes that a segment and a buffer occupy beyond the payload: the descriptor and its head
+/// (counted in guests, without and with offload).
 const TAKEN: (u64, u64) = (896, 960);
-/// Windows below this are reserved as much as this (`TCP_INIT_CWND`).
+/// Smaller windows reserve as much as this one (`TCP_INIT_CWND`).
 const SMALLEST_WINDOW: u32 = 10;
-/// Fills of the send buffer that may wait to be sent: each is a third of it at least.
+/// Fills of the send buffer that may wait to be sent: each is at least a third of it.
 const FILLS: usize = 4;
-/// Sizes of buffers that are in use at a time.
+/// Buffer sizes in use at a time.
 const SIZES: usize = 4;
 /// Segments with PSH that are remembered.
 const MARKS: usize = 8;
-/// The application writes so many bytes at a time.
+/// Bytes per write of the application.
 const WRITE: u64 = 1 << 16;
-/// What a receiver offers with its handshake.
+/// The window that a receiver offers with its handshake.
 const FIRST_OFFER: u64 = 65_160;
 
-/// Where a connection stands, in segments.
+/// The state of a connection, in segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Standing {
     /// Everything below is acknowledged.
     pub(super) una: u64,
     /// Everything below is sent.
     pub(super) nxt: u64,
-    /// The window, and how much of it is used.
+    /// The window, and the used part of it.
     pub(super) window: u32,
     pub(super) in_flight: u32,
     /// Segments in a piece.
     pub(super) piece: u32,
 }
 
-/// The application that writes, and its send buffer. Counts segments where nothing else is said. What every acknowledgement touches comes first.
+/// The application that writes, and its send buffer, in segments unless said otherwise. The fields
+/// that every acknowledgement touches come first.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Writer {
-    /// The next segment that needs care: a buffer ends with it, or it carries PSH. Not sent yet.
+    /// The next unsent segment that needs attention: a buffer ends with it, or it carries PSH.
     next_stop: u64,
-    /// The application is not woken before everything below is acknowledged.
+    /// The application sleeps until everything below is acknowledged.
     wake: u64,
     /// The largest window offered, in bytes.
     offered: u64,
-    /// The largest window so far that the send buffer is made for.
+    /// The largest window for which the send buffer has grown.
     window: u32,
     offload: bool,
-    /// An acknowledgement has come, and what it lets out has not all left.
+    /// An acknowledgement has come, and not all that it allows has left.
     heard: bool,
     /// Bytes of the send buffer.
     room: u64,
     /// Everything below is written.
     written: u64,
-    /// Windows it is made for.
+    /// Number of windows in the send buffer.
     windows: u64,
     mss: u64,
-    /// Last segments of fills, not sent yet.
+    /// Unsent last segments of fills.
     fills: [u64; FILLS],
-    /// Buffers that begin there or later have so many segments.
+    /// Number of segments of the buffers that begin at a segment or later.
     sizes: [(u64, u64); SIZES],
-    /// First segments of what was written at a time, not sent yet.
+    /// Unsent first segments of writes.
     starts: [u64; FILLS],
-    /// The first byte of what was written at the time that is being sent, and one above the last byte that was pushed.
+    /// First byte of the write that is being sent, and one above the last byte that was pushed.
     start: u64,
     pushed: u64,
-    /// The last segments that were sent with PSH, and the place of the oldest.
+    /// The latest segments that were sent with PSH, and the index of the oldest.
     marks: [u64; MARKS],
     oldest: u8,
 }
 
 impl Writer {
-    /// So many bytes from the start on hold what acknowledgements touch.
+    /// Length of the prefix of this struct that processing an acknowledgement reads.
     pub(super) const TOUCHED: usize = core::mem::offset_of!(Self, room);
 
-    /// An application that always has something to write, to a connection with segments of `mss` bytes, of which so many leave at once; its receiver never
-    /// offers more than `most`.
+    /// An application that always has data, on a connection with segments of `mss` bytes, whose
+    /// receiver never offers more than `most` bytes.
     pub(super) fn new(mss: u32, windows: u32, offload: bool, most: Bytes, initial_window: u32) -> Self {
         let mut writer = Self {
             next_stop: NO_SEGMENT,
@@ -113,7 +121,7 @@ impl Writer {
         writer
     }
 
-    /// An application whose writes do not show: messages, which an answer acknowledges.
+    /// An application whose writes have no effect: messages, which an answer acknowledges.
     pub(super) fn that_never_pushes(mss: u32) -> Self {
         Self {
             next_stop: NO_SEGMENT,
@@ -124,19 +132,20 @@ impl Writer {
         }
     }
 
-    /// The next segment that needs care; later ones are not sent before it.
+    /// The next segment that needs attention; later segments are not sent before it.
     #[inline]
     pub(super) const fn next_stop(&self) -> u64 {
         self.next_stop
     }
 
-    /// The receiver has offered a window of so many bytes.
+    /// Records the window that the receiver offers.
     #[inline]
     pub(super) fn note_offer(&mut self, bytes: u64) {
         self.offered = self.offered.max(bytes);
     }
 
-    /// The segment [`next_stop`](Self::next_stop) is being sent, all below `nxt` have been: does it carry PSH?
+    /// The segment [`next_stop`](Self::next_stop) is being sent, everything below `nxt` has been.
+    /// Returns whether it carries PSH.
     #[cold]
     pub(super) fn on_stop(&mut self, standing: &Standing) -> bool {
         let sent = self.next_stop;
@@ -148,7 +157,7 @@ impl Writer {
         pushed
     }
 
-    /// Does a copy of this segment carry PSH?
+    /// Whether a retransmission of this segment carries PSH.
     pub(super) fn is_marked(&self, number: u64) -> bool {
         self.marks.contains(&number)
     }
@@ -173,7 +182,8 @@ impl Writer {
                 *start = NO_SEGMENT;
             }
         }
-        // The end of a write is pushed and goes on with the next one; a buffer is, when half a window has come since.
+        // The end of a write is pushed and starts the next one; a buffer is pushed when it ends
+        // more than half a window after the last push.
         let write = self.start + end.saturating_sub(self.start) / WRITE * WRITE;
         push |= end.saturating_sub(write.max(self.pushed)) > self.offered / 2;
         if push {
@@ -189,13 +199,13 @@ impl Writer {
         push
     }
 
-    /// An acknowledgement has come.
+    /// Records that an acknowledgement has come.
     #[inline]
     pub(super) const fn note_ack(&mut self) {
         self.heard = true;
     }
 
-    /// Nothing more leaves for now. Only acknowledgements wake the application.
+    /// Records that nothing more leaves for now. Only acknowledgements wake the application.
     #[inline]
     pub(super) fn after_sending(&mut self, standing: &Standing) {
         if core::mem::take(&mut self.heard) && (standing.una >= self.wake || standing.window > self.window) {
@@ -215,12 +225,13 @@ impl Writer {
         if excess == 0 {
             self.fill(standing);
         } else {
-            // Each segment that is acknowledged frees so much at most.
+            // Each acknowledged segment frees at most this much.
             self.wake = standing.una + excess.div_ceil(self.mss + self.overhead());
         }
     }
 
-    /// Makes the send buffer as large as the window wants it, with offload only while the window is not used up; true when it grew.
+    /// Grows the send buffer with the window; with offload, only while the window is not used up.
+    /// Returns whether it grew.
     fn follow(&mut self, standing: &Standing) -> bool {
         let grows = standing.window > self.window && (!self.offload || standing.in_flight < standing.window);
         if grows {
@@ -243,7 +254,8 @@ impl Writer {
         if self.offload { ((self.offered / 2).min(LARGEST_BYTES) / self.mss).max(1) } else { 1 }
     }
 
-    /// Bytes taken of the send buffer: what was sent lies there in pieces, the rest in whole buffers.
+    /// Occupied bytes of the send buffer: sent data lies there in pieces, the rest in whole
+    /// buffers.
     fn taken(&self, standing: &Standing) -> u64 {
         let (sent, waiting) =
             (standing.nxt.min(self.written) - standing.una.min(self.written), self.written.saturating_sub(standing.nxt));
@@ -251,9 +263,9 @@ impl Writer {
         (sent + waiting) * self.mss + (sent.div_ceil(piece) + waiting.div_ceil(buffer)) * self.overhead()
     }
 
-    /// The application is awake, and writes until the send buffer is full.
+    /// Lets the application, which is awake, write until the send buffer is full.
     fn fill(&mut self, standing: &Standing) {
-        // Here the window alone says what is sent; there nothing is that was not written.
+        // The window alone decides here what is sent; in Linux, only written data is.
         self.written = self.written.max(standing.nxt);
         if let Some(place) = self.starts.iter_mut().find(|place| **place == NO_SEGMENT) {
             *place = self.written;
@@ -270,11 +282,12 @@ impl Writer {
         self.next_stop = if self.offload { self.end_of_buffer(standing.nxt) } else { self.next_push() };
     }
 
-    /// What is left to send of the last buffer becomes the beginning of one of this size; when it is the only one, that is what is left when all has gone
-    /// that the window has room for. False when there is nothing to add to it.
+    /// Makes the unsent rest of the last buffer the beginning of a buffer of this size. If it is
+    /// the only buffer, the rest is what remains after everything that fits the window has left.
+    /// Returns false when nothing can be added.
     fn fill_last_buffer(&mut self, standing: &Standing, size: u64) -> bool {
         let nxt = standing.nxt;
-        // Sizes of buffers that have all been sent are forgotten.
+        // Forget the sizes of buffers that have been sent.
         while self.sizes[1].0 <= nxt {
             self.sizes.rotate_left(1);
             self.sizes[SIZES - 1] = (NO_SEGMENT, 1);
@@ -291,19 +304,20 @@ impl Writer {
                 if begin > nxt { begin } else { gone }
             }
         };
-        // It is not the end of a fill any more.
+        // It no longer ends a fill.
         for fill in &mut self.fills {
             if fill.wrapping_add(1) == self.written {
                 *fill = NO_SEGMENT;
             }
         }
-        // Of many sizes at a time the last ones are taken for one.
+        // Of many sizes at a time, the last ones count as one.
         self.sizes[known.min(SIZES - 1)] = (begin, size);
         self.written = begin + size;
         true
     }
 
-    /// The last segment of the buffer that holds `number`, which is not sent yet; [`NO_SEGMENT`] without offload.
+    /// The last segment of the buffer that holds the unsent segment `number`; [`NO_SEGMENT`]
+    /// without offload.
     pub(super) fn end_of_buffer(&self, number: u64) -> u64 {
         let mut end = NO_SEGMENT;
         for &(from, size) in self.sizes.iter().take_while(|(from, _)| *from != NO_SEGMENT) {
@@ -322,7 +336,8 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    /// A window of so many segments that moves on by one with each acknowledgement: where segments need care, and whether they are pushed.
+    /// Segments that need attention, and whether they are pushed, for a window of `segments` that
+    /// moves on by one with each acknowledgement.
     fn stops(writer: &mut Writer, windows: &[u32], segments: u64) -> Vec<(u64, bool)> {
         let mut stops = Vec::new();
         let mut nxt = 0;
@@ -354,13 +369,15 @@ mod tests {
 
     #[test]
     fn segments_are_pushed_where_a_fill_of_the_buffer_ends() {
-        // The buffer of 2 x 10 x 4352 bytes holds 38 segments of 1448 + 896; 14 are free when it is a third empty.
+        // The buffer of 2 x 10 x 4352 bytes holds 38 segments of 1448 + 896; 14 are free when it is
+        // a third empty.
         assert_eq!(pushes(&[8], 140), [37, 51, 65, 79, 93, 107, 121, 135]);
     }
 
     #[test]
     fn the_buffer_grows_with_the_window_and_stays() {
-        // Real senders of Linux 6.12 without offload whose largest window was 224 segments push every 277th.
+        // Real senders of Linux 6.12 without offload whose largest window was 224 segments push
+        // every 277th segment.
         let pushed = pushes(&[224, 90, 50], 6000);
         let gaps: Vec<u64> = pushed.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!(gaps.len() > 18 && gaps.iter().skip(3).all(|gap| (277..=278).contains(gap)), "{gaps:?}");
@@ -385,7 +402,8 @@ mod tests {
         let mut writer = Writer::new(1448, 2, true, Bytes::MAX, 10);
         let pushed: Vec<u64> =
             stops(&mut writer, &[8], 80).into_iter().filter_map(|(number, push)| push.then_some(number)).collect();
-        // As those of real senders: the first ends more than half a window behind the start, the next one soon after the end of a write of 64 KiB.
+        // As real senders do: the first push is more than half a window behind the start, the next
+        // one soon after the end of a write of 64 KiB.
         assert_eq!(pushed[0], 31);
         assert!(pushed[1] > 53, "{pushed:?}");
     }

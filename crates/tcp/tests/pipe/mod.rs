@@ -1,27 +1,28 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
-//! Two endpoints joined by a bottleneck, a propagation delay and a script of losses; virtual time jumps from event to event.
+//! Two endpoints joined by a bottleneck, a propagation delay and a loss script; virtual time jumps
+//! from event to event.
 
 use goodqueue_tcp::{Flags, Receiver, ReceiverConfig, Segment, Sender, SenderConfig, Transmit};
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What happens to a data segment on its way.
+/// Fate of a data segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Deliver,
     Drop,
     Mark,
-    /// Arrives this much later than it should.
+    /// Arrives later by this time.
     Late(Duration),
-    /// Arrives twice, the copy this much later.
+    /// Arrives twice, the copy later by this time.
     Twice(Duration),
 }
 
-/// Decides about a data segment; also told how many were sent before.
+/// Decides the fate of a data segment; the second argument counts the segments sent before.
 type FateOf = Box<dyn FnMut(&Segment, usize) -> Fate>;
 
-/// One data segment as it was sent: when, which offset, whether repeated.
+/// A sent data segment: time, offset, and whether it is a retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Log {
     pub at: Instant,
@@ -46,11 +47,11 @@ pub struct Pipe {
     pub acks: Vec<(Instant, Segment)>,
     pub rate: Rate,
     pub delay: Duration,
-    /// Packets that fit the bottleneck queue.
+    /// Capacity of the bottleneck queue in packets.
     pub limit: usize,
-    /// Packets waiting from which arriving ones are marked.
+    /// Number of waiting packets from which arriving ones are marked.
     pub mark_from: usize,
-    /// Most packets that waited at once since it was last set to zero.
+    /// Maximum of waiting packets since it was last reset.
     pub most_waiting: usize,
     free_at: Instant,
     events: BinaryHeap<Reverse<(u64, u64)>>,
@@ -86,7 +87,8 @@ impl Pipe {
         pipe
     }
 
-    /// Decides about each data segment; the second argument counts data segments sent before.
+    /// Sets the function that decides the fate of each data segment; its second argument counts the
+    /// data segments sent before.
     pub fn with_fate(mut self, fate: impl FnMut(&Segment, usize) -> Fate + 'static) -> Self {
         self.fate = Box::new(fate);
         self
@@ -152,7 +154,7 @@ impl Pipe {
         self.schedule(self.now + self.delay, Arrival::Ack(ack));
     }
 
-    /// Handles the next event; false when there is none.
+    /// Handles the next event; returns false if there is none.
     pub fn step(&mut self) -> bool {
         while let Some(out) = self.sender.poll_transmit(self.now) {
             self.send(out);
@@ -185,7 +187,8 @@ impl Pipe {
         true
     }
 
-    /// Runs until the sender has finished; panics when it has not after `limit` of virtual time.
+    /// Runs until the sender has finished; panics if that takes longer than `limit` of virtual
+    /// time.
     pub fn finish(&mut self, limit: Duration) {
         let end = self.now + limit;
         while !self.sender.is_finished() {

@@ -99,9 +99,12 @@ impl Session {
         let each = traffic[number].parts().count() as u64;
         let room = u64::from(self.work.limits.flows).saturating_sub(self.variants[0].flows() as u64) / each;
         if count == 0 || u64::from(count) > room {
-            return Err(
-                Failure::unprocessable(format!("count: `{count}` is out of range: allowed 1 to {room}")).with("field", "count")
-            );
+            let message = if room == 0 {
+                format!("count: there is no room for more flows: allowed up to {} in all", self.work.limits.flows)
+            } else {
+                format!("count: `{count}` is out of range: allowed 1 to {room}")
+            };
+            return Err(Failure::unprocessable(message).with("field", "count"));
         }
         for (place, variant) in self.variants.iter_mut().enumerate() {
             let more = variant.more_flows(&self.work.scenario, place, number, count);
@@ -132,7 +135,7 @@ impl Session {
         let mut queues = Vec::new();
         let mut last = None;
         for number in which {
-            match changed.set(number, key, value) {
+            match changed.set(number, key, value, &self.work.limits) {
                 Ok(queue) => queues.push((number, queue)),
                 Err(failure) if variant.is_none() => last = Some(failure),
                 Err(failure) => return Err(failure),
@@ -142,7 +145,7 @@ impl Session {
             return Err(last.unwrap_or_else(|| Failure::unprocessable("there is nothing to change")));
         }
         for (number, queue) in queues {
-            self.variants[number].replace_queue(&link, queue).map_err(refused)?;
+            self.variants[number].replace_queue(&link, queue, &changed.variants[number].point).map_err(refused)?;
         }
         *locked(&self.work.text) = changed.clone();
         self.work.scenario = changed;

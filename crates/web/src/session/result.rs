@@ -21,7 +21,7 @@ impl Session {
     pub(super) fn conclude(self) -> Option<Leavings> {
         let complete = self.now >= self.end;
         let (scenario, changed, publisher) = (self.work.scenario.clone(), self.changed, self.work.publisher.clone());
-        self.tell_state("");
+        self.tell_state(&self.why);
         let finished: Vec<Option<(PointResult, u64)>> =
             self.variants.into_iter().enumerate().map(|(number, variant)| variant.finish(&scenario, number)).collect();
         let Some(finished) = finished.into_iter().collect::<Option<Vec<_>>>() else {

@@ -3,9 +3,10 @@
 use super::packets::{Packets, Shown, Waiting, seconds};
 use super::rates::{Happened, Rates, Reckoner};
 use crate::failure::Failure;
-use crate::scenario::Scenario;
+use crate::memory::{CONNECTION_BYTES, PACKET_BYTES};
+use crate::scenario::{Scenario, state_bytes};
 use goodqueue_lab::build;
-use goodqueue_lab::plan::Queue;
+use goodqueue_lab::plan::{Point, Queue};
 use goodqueue_lab::runner::{PointResult, sampling_period};
 use goodqueue_sim::{Change, FlowView, LinkView, OpenWorld, Outcome, PacketLog, Recording, WorldError};
 use goodqueue_units::{Duration, Instant};
@@ -13,8 +14,21 @@ use serde_json::{Map, Value, json};
 
 /// Flows that a page is shown.
 const MOST_FLOWS: usize = 64;
-/// Events between two looks at whether the session is to stop.
-const EVENTS_PER_CHECK: u64 = 100_000;
+/// Events of one turn: other sessions wait for so long, and so does an order to stop.
+const EVENTS_PER_TURN: u64 = 100_000;
+/// The same where each event is looked at.
+const SLOW_EVENTS_PER_TURN: u64 = 5_000;
+/// Packet events kept for one frame.
+const MOST_KEPT: usize = 10 * super::MOST_SHOWN;
+
+/// How closely a world is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// In figures only.
+    Fast,
+    /// Event by event.
+    Slow,
+}
 
 /// A world with its queue.
 pub struct Variant {
@@ -26,6 +40,8 @@ pub struct Variant {
     rates: Reckoner,
     /// Packet events that no page has been sent yet.
     shown: Vec<Shown>,
+    /// Memory of a world that holds nothing.
+    state_bytes: u64,
 }
 
 impl Variant {
@@ -47,7 +63,8 @@ impl Variant {
         let mut world = OpenWorld::new(spec).map_err(|error| Failure::unprocessable(error.to_string()))?;
         world.keep_packets(PacketLog::Keep);
         let packets = Packets::default();
-        Ok(Self { world, link: link as u32, queue, packets, rates: Reckoner::default(), shown: Vec::new() })
+        let (rates, shown, state_bytes) = (Reckoner::default(), Vec::new(), state_bytes(point));
+        Ok(Self { world, link: link as u32, queue, packets, rates, shown, state_bytes })
     }
 
     pub const fn now(&self) -> Instant {
@@ -58,31 +75,35 @@ impl Variant {
         self.world.end()
     }
 
-    /// Goes on until `until`, or until `stop` says so; true when it got there.
-    pub fn advance(&mut self, until: Instant, stop: &mut dyn FnMut() -> bool) -> bool {
-        loop {
-            let there = self.world.run_until(until, EVENTS_PER_CHECK);
-            let events = self.world.take_packets();
-            self.packets.follow(&events, self.link);
-            if there || stop() {
-                return there;
+    /// Goes on towards `until`, for a number of events; true when it got there.
+    pub fn advance(&mut self, until: Instant, pace: Pace) -> bool {
+        match pace {
+            Pace::Fast => {
+                let there = self.world.run_until(until, EVENTS_PER_TURN);
+                let events = self.world.take_packets();
+                self.packets.follow(&events, self.link);
+                there
             }
+            Pace::Slow => (0..SLOW_EVENTS_PER_TURN).any(|_| self.advance_by_one(until)),
         }
     }
 
-    /// Goes on until `until` event by event, with the reason of each drop and mark as it is decided.
-    pub fn advance_slowly(&mut self, until: Instant, stop: &mut dyn FnMut() -> bool) -> bool {
-        let mut shown = std::mem::take(&mut self.shown);
-        let there = loop {
-            let there = self.world.run_until(until, 1);
-            let events = self.world.take_packets();
-            self.packets.show(&events, self.link, &self.queue, &self.world, &mut shown);
-            if there || stop() {
-                break there;
-            }
-        };
-        self.shown = shown;
+    /// One event, with the reason of each drop and mark as it is decided.
+    fn advance_by_one(&mut self, until: Instant) -> bool {
+        let there = self.world.run_until(until, 1);
+        let events = self.world.take_packets();
+        self.packets.show(&events, self.link, &self.queue, &self.world, &mut self.shown);
+        if self.shown.len() > MOST_KEPT {
+            // More than a page is sent anyhow: the older half is forgotten.
+            self.shown.drain(..MOST_KEPT / 2);
+        }
         there
+    }
+
+    /// The memory it takes, reckoned from what it holds.
+    pub fn bytes(&self) -> u64 {
+        let held = self.world.held();
+        self.state_bytes + held.packets * PACKET_BYTES + held.connections * CONNECTION_BYTES
     }
 
     /// Packet events since the last call.
@@ -127,10 +148,11 @@ impl Variant {
         self.world.change(change)
     }
 
-    /// Puts a queue in the place of the present one.
-    pub fn replace_queue(&mut self, link: &str, queue: Queue) -> Result<(), WorldError> {
+    /// Puts a queue in the place of the present one; `point` are the settings with it.
+    pub fn replace_queue(&mut self, link: &str, queue: Queue, point: &Point) -> Result<(), WorldError> {
         self.world.change(Change::Queue { link: link.to_owned(), queue: build::discipline(&queue) })?;
         self.queue = queue;
+        self.state_bytes = state_bytes(point);
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-// Changes while a run goes on, for all compared queues at once: the rate, more flows, a parameter.
+// Changes during a run, for all compared queues at once: the rate, more flows, a parameter.
 
 import { h, selectField } from "../../dom.ts";
 import type { About, Control, Frame, Kinds, Parameter } from "../../serve/protocol.ts";
@@ -22,7 +22,7 @@ export class Changes {
     this.element = h("section", { class: "changes", "aria-label": "Change while it runs", hidden: true }, h("div", { class: "changes-title" }, h("h2", {}, "Change while it runs"), this.#now), this.#place);
   }
 
-  /** A session has told what it is. */
+  /** Called when the description of a session arrives. */
   setAbout(about: About): void {
     this.#about = about;
     this.#place.replaceChildren(this.#rates(about), this.#flows(about), this.#parameter(about));
@@ -45,7 +45,7 @@ export class Changes {
     if (this.#about && value.trim() !== "") this.#send({ do: "rate", link: this.#about.link, value: value.trim() });
   }
 
-  /** Multiplies the rate as it is now. */
+  /** Multiplies the present rate. */
   #scale(factor: number): void {
     const rate = this.#rate * factor;
     const unit = unitFor("rate", rate);
@@ -53,7 +53,7 @@ export class Changes {
   }
 
   #rates(about: About): HTMLElement {
-    const input = h("input", { id: "new-rate", class: "input short", type: "text", autocomplete: "off", placeholder: "8 Mbit/s", "aria-label": `New rate of ${about.link}` });
+    const input = h("input", { id: "new-rate", class: "input short", type: "text", autocomplete: "off", placeholder: "for example 8 Mbit/s", "aria-label": `New rate of ${about.link}` });
     const form = h("form", { class: "joined", onsubmit: (event) => (event.preventDefault(), this.#setRate(input.value)) }, input, h("button", { type: "submit", class: "button" }, "Set rate"));
     return h("div", { class: "change-group" }, h("button", { type: "button", class: "button", onclick: () => this.#scale(0.5) }, "Halve the rate"), h("button", { type: "button", class: "button", onclick: () => this.#scale(2) }, "Double the rate"), form);
   }
@@ -93,7 +93,7 @@ export class Changes {
     const apply = (): void => {
       if (value.value.trim() === "") return;
       const touched = about.variants.map((variant, at) => ({ variant, at })).filter(({ variant }) => variant.kind === kind);
-      // One request for each queue of that kind; all of them when every queue is.
+      // One request per queue of that kind; a single one if all queues are of that kind.
       if (touched.length === about.variants.length) this.#send({ do: "set", variant: null, link: about.link, key: key.value, value: valueOf(value.value) });
       else for (const { at } of touched) this.#send({ do: "set", variant: at, link: about.link, key: key.value, value: valueOf(value.value) });
     };

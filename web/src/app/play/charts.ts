@@ -1,4 +1,4 @@
-// The charts of a run that goes on.
+// The charts of a running session.
 
 import type { Chart, Heading } from "../../charts/chart.ts";
 import { Frame } from "../../charts/frame.ts";
@@ -11,13 +11,13 @@ import { type Quantity, quantityOf } from "../../units.ts";
 import { LivePanels, type Panel } from "./live-panels.ts";
 import { keyOf, MOST_FLOWS, type Session } from "./session.ts";
 
-/** A chart that can be told of new data. */
+/** A chart that accepts new data. */
 type Updatable = Chart & { update(): void };
 
-/** How much of the run the charts show; `null`: all of it. */
+/** Time span of the charts; `null` for the whole run. */
 export type Span = number | null;
 
-/** Something that the link's charts show one line of for each queue. */
+/** A quantity of the link with one line per queue. */
 interface Choice {
   readonly value: string;
   readonly label: string;
@@ -41,7 +41,7 @@ const SIGNALS: readonly Choice[] = [
 ];
 const LOAD: readonly Choice[] = [
   { value: "throughput", label: "throughput", quantity: "rate" },
-  { value: "utilization", label: "utilisation", quantity: "ratio" },
+  { value: "utilization", label: "utilization", quantity: "ratio" },
 ];
 const FLOWS: readonly Choice[] = [
   { value: "goodput", label: "goodput", quantity: "rate" },
@@ -49,10 +49,10 @@ const FLOWS: readonly Choice[] = [
   { value: "rtt", label: "round trip", quantity: "time" },
 ];
 
-/** Milliseconds between two fillings of the tables that are open. */
+/** Milliseconds between two updates of open tables. */
 const TABLES = 1500;
 
-/** The charts of one session, made once and fed by `update`. */
+/** The charts of one session, created once and fed by `update`. */
 export class PlayCharts {
   readonly frames: readonly Frame[];
   readonly looks: readonly Look[];
@@ -71,12 +71,12 @@ export class PlayCharts {
     this.#session = session;
     this.#labels = labels;
     this.looks = looksFor(kinds);
-    this.#gaugeFrame = this.#frame("Gauges", "What the algorithms keep in mind.", () => this.#gaugeChart(), [], "These queues have no state to show.", true);
+    this.#gaugeFrame = this.#frame("Gauges", "Internal state of the algorithms.", () => this.#gaugeChart(), [], "These queues have no state to show.", true);
     this.frames = [
-      this.#linkFrame("Sojourn time", "How long those waited that leave now.", SOJOURN),
-      this.#linkFrame("Queue length", "What waits now.", QUEUE),
+      this.#linkFrame("Sojourn time", "Sojourn time of packets leaving now.", SOJOURN),
+      this.#linkFrame("Queue length", "Packets waiting now.", QUEUE),
       this.#linkFrame("Drops and marks", "Packets since the start.", SIGNALS),
-      this.#linkFrame("Link", "What the link sends; the thin grey line is its rate.", LOAD),
+      this.#linkFrame("Link", "Bits sent per second; the thin grey line is the rate of the link.", LOAD),
       this.#flowFrame(),
       this.#gaugeFrame,
     ];
@@ -86,7 +86,7 @@ export class PlayCharts {
     });
   }
 
-  /** There are new frames in the history. */
+  /** Called when the history has new frames. */
   update(): void {
     if (this.#session.gauges.size !== this.#gaugesSeen) {
       this.#gaugesSeen = this.#session.gauges.size;
@@ -100,7 +100,7 @@ export class PlayCharts {
     for (const frame of this.frames) frame.fillTable();
   }
 
-  /** Shows so much of the run. */
+  /** Sets the visible time span. */
   follow(span: Span): void {
     this.#span = span;
     this.#window.set(null);
@@ -114,7 +114,7 @@ export class PlayCharts {
     for (const frame of this.frames) frame.update();
   }
 
-  /** Colours have changed. */
+  /** Called when the colours have changed. */
   redraw(): void {
     for (const frame of this.frames) frame.redraw();
   }
@@ -135,7 +135,8 @@ export class PlayCharts {
     return this.#shown().map((at) => ({ label: this.#labels[at] ?? "", look: this.#look(at) }));
   }
 
-  /** What to show while the charts follow: from the left edge until the span is full, then the newest part. */
+  /** Visible range while the charts follow the run: from the left edge until the span is full,
+   *  then the newest part. */
   #range(): Range {
     const now = this.#session.history.span?.to ?? 0;
     if (this.#span === null) return { min: 0, max: Math.max(now, this.#session.state?.duration ?? this.#session.about?.duration ?? 1) };
@@ -157,7 +158,7 @@ export class PlayCharts {
     };
   }
 
-  /** A frame whose chart is told of new data as long as it is shown. */
+  /** A frame whose chart gets new data while it is visible. */
   #frame(title: string, hint: string, make: () => Updatable | undefined, controls: readonly HTMLElement[], empty: string, isWide: boolean): Frame {
     const place = this.#charts.push(undefined) - 1;
     return new Frame({
@@ -207,7 +208,7 @@ export class PlayCharts {
       choice = FLOWS.find((one) => one.value === value);
       frame.update();
     });
-    const frame: Frame = this.#frame(title, `One line a flow, the first ${MOST_FLOWS} of them; equal axes.`, make, [control], "Every queue is switched off.", true);
+    const frame: Frame = this.#frame(title, `One line per flow, the first ${MOST_FLOWS} of them; equal axes.`, make, [control], "Every queue is switched off.", true);
     return frame;
   }
 
@@ -235,18 +236,19 @@ export class PlayCharts {
   }
 }
 
-/** A gauge's name without the unit that its values are shown with. */
+/** Name of a gauge without the unit of its values. */
 export function gaugeName(name: string): string {
   return name.replace(/_(s|bit_s|bytes|packets)$/, "").replaceAll("_", " ");
 }
 
-/** How the flow with this number looks, whatever its group. */
+/** Look of the flow with this number, independent of its group. */
 export function flowLook(number: number): Look {
   const hue = HUES[(number + 1) % HUES.length] ?? "slate";
   return { hue, dash: number < HUES.length ? [] : [4, 3], mark: "circle" };
 }
 
-/** The same list as long as it says the same, so that charts see whether lines have changed without comparing every look. */
+/** Returns the same list while its content is unchanged, so that charts detect changes by
+ *  identity. */
 function stable(lines: () => LiveLine[]): () => readonly LiveLine[] {
   let before: readonly LiveLine[] = [];
   return () => {

@@ -1,18 +1,18 @@
-// What a first visitor can try with one click: each shows one thing that queues do.
+// Experiments that run with one click; each shows one effect of queues.
 
 import { h } from "../../dom.ts";
 import { LINES, type Play, START, type TrafficSettings, type Variant } from "./model.ts";
 
-/** One thing to see, and the settings that show it. */
+/** One experiment: an effect and the settings that show it. */
 export interface Experiment {
   readonly id: string;
   readonly title: string;
-  /** What to look at. */
+  /** Explanation of what to observe. */
   readonly about: string;
   readonly play: Play;
 }
 
-/** An experiment on one of the usual lines. */
+/** Creates an experiment on one of the usual lines. */
 function on(line: string, traffic: readonly TrafficSettings[], queues: readonly Variant[], speed: number, duration = "55 s"): Play {
   const link = LINES.find(({ id }) => id === line)?.link;
   if (START.scenario.form !== "fields" || !link) return START;
@@ -32,20 +32,20 @@ const CALL: TrafficSettings = { kind: "voip", flows: 1, settings: {} };
 export const EXPERIMENTS: readonly Experiment[] = [
   {
     id: "bloat",
-    title: "A call beside downloads",
+    title: "A call alongside downloads",
     about: "Four downloads fill a DSL line, and a call shares it. The plain queue makes the call wait as long as the downloads; look at the sojourn time.",
     play: on("dsl", [bulk(4), CALL], [queue("tail-drop"), queue("codel"), queue("fq-codel")], 5),
   },
   {
     id: "four",
     title: "Four ways to hold a queue down",
-    about: "CoDel watches the shortest wait, PIE steers a probability, GSP spaces its drops. Halve the rate in the middle and see who finds the new balance first.",
+    about: "CoDel watches the shortest wait, PIE steers a probability, GSP spaces its drops. Halve the rate in the middle and see which one finds the new balance first.",
     play: on("dsl", [bulk(8)], [queue("tail-drop"), queue("codel"), queue("pie"), queue("gsp")], 5),
   },
   {
     id: "share",
     title: "Who gets how much",
-    about: "BBR against CUBIC on one line. Look at each flow: a queue for every flow shares alike, whoever sends.",
+    about: "BBR against CUBIC on one line. Look at each flow: a queue per flow shares equally, whichever control sends.",
     play: on("uplink", [bulk(2, "cubic"), bulk(2, "bbr")], [queue("tail-drop"), queue("codel"), queue("fq-codel")], 10, "85 s"),
   },
   {
@@ -57,7 +57,7 @@ export const EXPERIMENTS: readonly Experiment[] = [
   {
     id: "marks",
     title: "Marks instead of drops",
-    about: "The same algorithms, once dropping and once marking (ECN). Senders slow down in both cases; with marks nothing has to be sent twice.",
+    about: "The same algorithms, once dropping and once marking (ECN). Senders slow down in both cases; with marks nothing has to be retransmitted.",
     play: on("dsl", [bulk(4)], [queue("codel"), queue("codel", { ecn: true }), queue("pie"), queue("pie", { ecn: true })], 5),
   },
   {

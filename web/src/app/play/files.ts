@@ -1,18 +1,18 @@
-// Files that a visitor brings: chosen by a button or dropped anywhere on the page.
+// Files from the user: chosen with a button or dropped on the page.
 
 import { h } from "../../dom.ts";
 
-/** What a file seems to be. */
+/** Detected type of a file. */
 export type FileKind = "scenario" | "trace";
 
-/** A recording is lines of whole numbers; everything else is taken for a scenario. */
+/** A recording consists of lines of whole numbers; everything else is treated as a scenario. */
 export function kindOf(name: string, text: string): FileKind {
   if (/\.toml$/i.test(name)) return "scenario";
   const lines = text.slice(0, 2000).split("\n").slice(0, 20).map((line) => line.trim()).filter((line) => line !== "" && !line.startsWith("#"));
   return lines.length > 0 && lines.slice(0, -1).every((line) => /^\d+$/.test(line)) && /^\d+$/.test(lines[0] ?? "") ? "trace" : "scenario";
 }
 
-/** A button that opens the system's choice of files. */
+/** A button that opens the file chooser of the system. */
 export function fileButton(label: string, onFile: (file: File) => void): HTMLElement {
   const input = h("input", { type: "file", class: "visually-hidden", id: "open-file", tabindex: -1, "aria-hidden": "true", onchange: () => taken() });
   const taken = (): void => {
@@ -24,7 +24,8 @@ export function fileButton(label: string, onFile: (file: File) => void): HTMLEle
   return h("span", {}, h("button", { type: "button", class: "button", onclick: () => input.click() }, label), input);
 }
 
-/** Takes files dropped on the page while `isActive`; shows where they go meanwhile. */
+/** Accepts files dropped on the page while `isActive`, and shows the drop target during the
+ *  drag. */
 export function acceptDrops(isActive: () => boolean, onFile: (file: File) => void): void {
   const veil = h("div", { class: "drop-veil", hidden: true }, h("p", {}, "Drop a scenario (.toml) or a recorded link (mahimahi)"));
   document.body.append(veil);

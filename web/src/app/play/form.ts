@@ -132,7 +132,7 @@ export class Form {
     if (cc) cc.setAttribute("aria-label", `Traffic ${at + 1}: congestion control`);
     const remove = count > 1 && h("button", { type: "button", class: "button quiet remove", "aria-label": `Remove traffic ${at + 1}, ${group.kind}`, onclick: () => this.#changeTraffic((groups) => groups.filter((_one, index) => index !== at)) }, "×");
     const parameters = (kinds.traffic.find((one) => one.kind === group.kind)?.parameters ?? []).filter((parameter) => !OWN_KEYS.includes(parameter.key));
-    const main = mainKeys(group.kind);
+    const main = mainKeys(kinds, group.kind);
     const set = (key: string, value: Parameters<typeof withSetting>[2]): void => change({ ...now(), settings: withSetting(now().settings, key, value) });
     const shown = parameters.filter((parameter) => main.includes(parameter.key));
     const rest = parameters.filter((parameter) => !main.includes(parameter.key));

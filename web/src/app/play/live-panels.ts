@@ -34,7 +34,7 @@ export class LivePanels implements Chart {
           top: (value) => {
             needed[at] = value;
             const now = steadyTop(top, Math.max(...needed));
-            // Who was drawn before has the axis of before.
+            // Panels that were drawn before still have the previous axis.
             if (now !== top) for (const [other, chart] of this.#charts.entries()) if (other !== at) chart.update();
             top = now;
             return now;

@@ -1,6 +1,6 @@
 // What the playground is set to: plain data that goes into the address, a scenario, and back.
 
-import type { Kinds, Queue, Value } from "../../serve/protocol.ts";
+import type { Kinds, Parameter, Queue, Value } from "../../serve/protocol.ts";
 
 /** Settings of something by their keys, as in a scenario file; what is not there has its default. */
 export type Settings = Readonly<Record<string, Value>>;
@@ -115,25 +115,18 @@ export function withSetting(settings: Settings, key: string, value: Value): Sett
 
 /** Is this kind of traffic carried by TCP? */
 export function isTcp(kinds: Kinds, kind: string): boolean {
-  return kinds.traffic.find((one) => one.kind === kind)?.parameters?.some((parameter) => parameter.key === "cc") ?? false;
+  return parametersOf(kinds, kind).some((parameter) => parameter.key === "cc");
 }
 
-/** Settings without which a kind of traffic is incomplete, with values to start from. */
-const NEEDED: Readonly<Record<string, Settings>> = {
-  web: { rate: 5 },
-  cbr: { rate: "1 Mbit/s" },
-  poisson: { rate: "1 Mbit/s" },
-  "on-off": { rate: "1 Mbit/s" },
-  short: { size: "1 MB", interval: "2 s" },
-  "video-frames": { rate: "4 Mbit/s" },
-};
+const parametersOf = (kinds: Kinds, kind: string): readonly Parameter[] => kinds.traffic.find((one) => one.kind === kind)?.parameters ?? [];
 
-/** A new group of this kind. */
+/** A new group of this kind, with values to start from where it has no defaults. */
 export function newTraffic(kinds: Kinds, kind: string, flows: number): TrafficSettings {
-  return { kind, flows, settings: { ...(isTcp(kinds, kind) ? { cc: "cubic" } : {}), ...NEEDED[kind] } };
+  const needed = parametersOf(kinds, kind).flatMap(({ key, required, example }) => (required === true ? [[key, example ?? ""] as const] : []));
+  return { kind, flows, settings: { ...(isTcp(kinds, kind) ? { cc: "cubic" } : {}), ...Object.fromEntries(needed) } };
 }
 
-/** Settings that stand in the form at once, the others behind "more". */
-export function mainKeys(kind: string): readonly string[] {
-  return Object.keys(NEEDED[kind] ?? {});
+/** Settings that stand in the form at once, the others behind "more": those without a default. */
+export function mainKeys(kinds: Kinds, kind: string): readonly string[] {
+  return parametersOf(kinds, kind).flatMap(({ key, required }) => (required === true ? [key] : []));
 }

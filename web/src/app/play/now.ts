@@ -1,4 +1,5 @@
-// The numbers of this moment, a row for each queue, in plain text that changes a few times a second; at the end those that the verdict is from.
+// Present values, one row per queue, updated a few times per second; after the run, the values
+// behind the verdict.
 
 import { forget, repaint } from "../../charts/painter.ts";
 import { sign } from "../../charts/sign.ts";
@@ -8,10 +9,10 @@ import type { Point, Result } from "../../report/data.ts";
 import type { Frame, VariantFrame } from "../../serve/protocol.ts";
 import { formatDecimals, formatNumber, formatQuantity } from "../../units.ts";
 
-/** Milliseconds between changes, so that they can be read. */
+/** Milliseconds between updates, so that values remain readable. */
 const PACE = 200;
-const THIS_MOMENT = "At this moment; drops and marks since the start:";
-const COLUMNS = ["Used", "Sojourn", "p95", "Queue", "Dropped", "Marked"];
+const THIS_MOMENT = "Present values; drops and marks since the start:";
+const COLUMNS = ["Utilization", "Sojourn mean", "Sojourn p95", "Packets waiting", "Dropped", "Marked"];
 
 export class Now {
   readonly element: HTMLElement;
@@ -38,7 +39,7 @@ export class Now {
     this.element = h("div", {}, this.#when, h("div", { class: "table-scroll now", tabindex: 0, role: "region", "aria-label": "Figures by queue" }, table));
   }
 
-  /** Shows a frame soon, or a newer one in its place. */
+  /** Schedules a frame for display; a newer one replaces it. */
   setFrame(frame: Frame): void {
     this.#frame = frame;
     this.#timer ??= setTimeout(() => {
@@ -52,7 +53,7 @@ export class Now {
     forget(this);
   }
 
-  /** The run is over: shows what was measured after the warm-up, from which the verdict is. */
+  /** Shows the final results, measured after the warm-up, on which the verdict is based. */
   setResult(result: Result, link: string, from: number, to: number): void {
     this.destroy();
     this.#frame = undefined;
@@ -71,7 +72,7 @@ export class Now {
   }
 }
 
-/** What a row says: a text for each column, or nothing where the one before still holds. */
+/** Content of a row: one string per column, or `undefined` to keep the previous one. */
 interface Row {
   readonly figures: readonly (string | undefined)[];
   readonly groups: readonly (readonly [string, number])[];
@@ -80,7 +81,7 @@ interface Row {
 function momentary({ link, groups }: VariantFrame): Row {
   const figures = [
     link.utilization === null ? "–" : share(link.utilization),
-    // In a frame in which nothing left, those that left last still tell.
+    // A frame without departures keeps the values of the last departures.
     link.sojourn_s ? formatQuantity(link.sojourn_s.mean, "time", 2) : undefined,
     link.sojourn_s ? formatQuantity(link.sojourn_s.p95, "time", 2) : undefined,
     formatNumber(link.queue_packets),

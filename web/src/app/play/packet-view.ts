@@ -1,4 +1,5 @@
-// The queue drawn packet by packet, coloured by flow. Packets come in at the left and leave for the wire at the right.
+// The queue drawn packet by packet, coloured by flow. Packets come in at the left and leave for the
+// wire at the right.
 
 import { forget, repaint } from "../../charts/painter.ts";
 import { sign } from "../../charts/sign.ts";
@@ -13,19 +14,19 @@ const HEIGHT = 132;
 /** Room at the right for the wire, and below for packets that fall. */
 const WIRE = 64;
 const FLOOR = 26;
-/** How long a packet is seen leaving, in milliseconds. */
+/** Duration of the animation of a leaving packet, in milliseconds. */
 const LEAVING = { depart: 260, drop: 700 };
 const MOST_LEAVING = 200;
 const LISTED = 4;
-/** More would not be read beside a moving picture. */
+/** More entries could not be read next to the animation. */
 const MOST_GAUGES = 5;
 
-/** Which colour is which flow, for the first `most` of them. */
+/** Legend of the colours of the first `most` flows. */
 export function flowLegend(names: readonly string[], most: number): HTMLElement {
   const rest = names.length - most;
   const items = names.slice(0, most).map((name, flow) => {
     const swatch = h("span", { class: `flow-swatch${flow >= 8 ? " barred" : ""}`, "aria-hidden": "true" });
-    // A style in the markup would be refused by the content security policy.
+    // The content security policy rejects inline styles.
     swatch.style.setProperty("--flow", `var(--series-${flowLook(flow).hue})`);
     return h("li", {}, swatch, name);
   });
@@ -70,7 +71,7 @@ export class PacketView {
     this.#tell();
   }
 
-  /** What waits before the next events. */
+  /** Sets the packets that wait before the next events. */
   reset(waiting: readonly Waiting[]): void {
     this.#queue.reset(waiting);
     this.#positions.clear();
@@ -78,7 +79,7 @@ export class PacketView {
     repaint(this);
   }
 
-  /** What the algorithm keeps in mind at the simulated time `t`. */
+  /** Shows the internal state of the algorithm at simulated time `t`. */
   setState(t: number, gauges: Readonly<Record<string, number | null>>): void {
     this.#now = t;
     const told = Object.entries(gauges).slice(0, MOST_GAUGES).map(([name, value]) => `${gaugeName(name)} ${value === null ? "–" : Number.isInteger(value) ? formatDecimals(value, 0) : formatQuantity(value, quantityOf(name))}`);
@@ -146,7 +147,8 @@ export class PacketView {
     context.fillText("to the link", width - WIRE + 6, y - 12);
   }
 
-  /** Draws what waits, each packet a little nearer to its place than before; says whether any is still on its way. */
+  /** Draws the waiting packets, each moved closer to its place; returns whether any is still
+   *  moving. */
   #drawWaiting(context: CanvasRenderingContext2D, width: number): boolean {
     const places = placesFor(width - 4, HEIGHT - FLOOR - 4, this.#queue.waiting.size);
     const pace = this.#calm.matches ? 1 : 0.3;
@@ -174,7 +176,7 @@ export class PacketView {
 
   #drawPacket(context: CanvasRenderingContext2D, x: number, y: number, cell: number, flow: number, size: number, isMarked: boolean): void {
     const edge = cell - (cell > 8 ? 3 : 1);
-    // Small packets are lower, so that a call's are told from a download's.
+    // Small packets are drawn lower, which distinguishes a call from a download.
     const height = size < 400 ? Math.max(3, edge * 0.45) : edge;
     context.fillStyle = this.#ink.hues[flowLook(flow).hue];
     context.beginPath();

@@ -1,4 +1,4 @@
-// What waits in one queue, packet by packet, from the events of the server.
+// The waiting packets of one queue, reconstructed from the events of the server.
 
 import type { PacketEvent, Waiting } from "../../serve/protocol.ts";
 
@@ -26,7 +26,7 @@ export interface Signal {
 }
 
 const MOST_SIGNALS = 40;
-/** A queue that never empties on screen would be a lost departure; the oldest then make room. */
+/** Bound on the packets kept: after a lost event the oldest are discarded. */
 const MOST_WAITING = 20_000;
 
 export class PacketQueue {
@@ -36,18 +36,18 @@ export class PacketQueue {
   marks = 0;
   departures = 0;
 
-  /** What waits, the head first. */
+  /** The waiting packets, head first. */
   get waiting(): ReadonlyMap<number, QueuedPacket> {
     return this.#waiting;
   }
 
-  /** Begins anew with what waits now. */
+  /** Starts again with the given waiting packets. */
   reset(waiting: readonly Waiting[]): void {
     this.#waiting.clear();
     for (const { id, flow, size, t } of waiting) this.#waiting.set(id, { id, flow, size, since: t, isMarked: false });
   }
 
-  /** Applies events in their order and says who left. */
+  /** Applies events in order and returns the packets that left. */
   apply(events: readonly PacketEvent[]): Leaving[] {
     return events.flatMap((event) => this.#applyOne(event) ?? []);
   }
@@ -72,7 +72,7 @@ export class PacketQueue {
         this.drops += 1;
         this.#waiting.delete(event.id);
         this.#note(event, "drop");
-        // One that never got in is shown at the end of the queue.
+        // A packet that was never queued is shown at the end of the queue.
         return { packet: known ?? { id: event.id, flow: event.flow, size: event.size, since: event.t, isMarked: false }, how: "drop" };
     }
   }
@@ -83,7 +83,8 @@ export class PacketQueue {
   }
 }
 
-/** Where packets stand: the head at the right end of the lowest row, further ones to its left, then in the rows above. */
+/** Positions of packets: the head at the right end of the lowest row, further packets to its
+ *  left, then the rows above. */
 export interface Places {
   readonly cell: number;
   readonly columns: number;

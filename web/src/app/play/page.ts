@@ -1,4 +1,4 @@
-// The playground: a form at the left, and at the right what happens.
+// The playground: a form on the left and the run on the right.
 
 import { download, fileName } from "../../charts/export.ts";
 import { h, menu, segmented } from "../../dom.ts";
@@ -118,14 +118,14 @@ export class PlayPage implements Page, Watcher {
   }
 
   async #restore(packed: string): Promise<void> {
-    // What the form said before is not to take this address' place.
+    // The previous content of the form must not replace this address.
     clearTimeout(this.#timer);
     try {
       this.#adopt(playOf(await unpack(packed)));
       this.#ownAddress = packed;
       announce("Settings restored from the link.");
     } catch {
-      this.#complain("The settings in this address cannot be read: it may have been cut off. The form shows what it showed before.");
+      this.#complain("The settings in this address cannot be read: it may have been cut off. The form is unchanged.");
     }
   }
 
@@ -136,12 +136,12 @@ export class PlayPage implements Page, Watcher {
     this.#set(play);
   }
 
-  /** Sets everything as the experiment says and runs it. */
+  /** Applies the settings of the experiment and runs it. */
   #try(experiment: Experiment): void {
     this.#adopt(experiment.play);
     announce(`${experiment.title}: running.`);
     void this.#run();
-    // The cards are gone with this; who came by the keyboard goes on at the buttons of the run.
+    // This removes the cards; keyboard focus moves to the buttons of the run.
     document.getElementById("run")?.focus({ preventScroll: true });
   }
 
@@ -173,7 +173,7 @@ export class PlayPage implements Page, Watcher {
       const { scenario } = this.#play;
       if (scenario.form === "fields") this.#adopt({ ...this.#play, scenario: { ...scenario, link: { ...scenario.link, rate: { trace: trace.id } } } });
       this.#complain("");
-      announce(`${file.name} is the line's rate now.`);
+      announce(`${file.name} is now the rate of the line.`);
     } catch (error) {
       this.#complain(`${file.name}: ${inWords(error)}`);
     }
@@ -222,7 +222,7 @@ export class PlayPage implements Page, Watcher {
     }
   }
 
-  /** Takes away the session before. */
+  /** Removes the previous session. */
   #end(): void {
     this.#session?.close();
     this.#session = undefined;
@@ -252,8 +252,8 @@ export class PlayPage implements Page, Watcher {
 
   #showView(): void {
     const isPackets = this.#view === "packets";
-    const view = segmented("What to see", [{ value: "charts", label: "Charts" }, { value: "packets", label: "Packets" }], this.#view, (value) => this.#chooseView(value === "packets" ? "packets" : "charts"));
-    const span = segmented("How much of the run", SPANS, SPANS.find((one) => one.span === this.#span)?.value ?? "all", (value) => {
+    const view = segmented("Charts", [{ value: "charts", label: "Charts" }, { value: "packets", label: "Packets" }], this.#view, (value) => this.#chooseView(value === "packets" ? "packets" : "charts"));
+    const span = segmented("Time span", SPANS, SPANS.find((one) => one.span === this.#span)?.value ?? "all", (value) => {
       this.#span = SPANS.find((one) => one.value === value)?.span ?? null;
       this.#charts?.follow(this.#span);
     });
@@ -294,7 +294,7 @@ export class PlayPage implements Page, Watcher {
     );
   }
 
-  // What the server tells.
+  // Events from the server.
 
   onAbout(about: About): void {
     this.#changes.setAbout(about);
@@ -335,7 +335,7 @@ export class PlayPage implements Page, Watcher {
 
   onDone(done: Done): void {
     announce(`Done. ${done.verdict}`);
-    // The verdict says itself when something was changed.
+    // The verdict itself mentions changes.
     const remark = done.changed ? "" : `The same scenario and seed give the same packets anywhere: fingerprint ${done.fingerprint}.`;
     const report = this.#session && h("a", { href: `api/sessions/${encodeURIComponent(this.#session.id)}/report.html`, target: "_blank", rel: "noopener", class: "button" }, "Open the report");
     this.#verdict.replaceChildren(h("p", { class: "sentence" }, done.verdict), remark === "" ? "" : h("p", { class: "hint" }, remark), h("p", { class: "verdict-links" }, report ?? ""));
@@ -349,10 +349,10 @@ export class PlayPage implements Page, Watcher {
   onBreak(isBroken: boolean, isFinal: boolean): void {
     if (this.#session?.isOver) return;
     if (!isBroken) this.#complain("");
-    else this.#complain(isFinal ? "The server has ended this run." : "The connection to gq serve is broken; trying again…");
+    else this.#complain(isFinal ? "The server has ended this run." : "Lost the connection to gq serve; reconnecting…");
   }
 
-  // What can be taken away.
+  // Exports.
 
   #saveMenu(): HTMLElement {
     return menu("Save", "Save: scenario, results, link", [
@@ -376,7 +376,7 @@ export class PlayPage implements Page, Watcher {
   async #saveSummary(): Promise<void> {
     const session = this.#session;
     if (!session?.done) {
-      this.#complain("Results are there when a run is done.");
+      this.#complain("Results are available when a run is done.");
       return;
     }
     try {
@@ -398,10 +398,10 @@ export class PlayPage implements Page, Watcher {
   }
 }
 
-/** What a state has to say that is no good news. */
+/** Warning for a state, if any. */
 function troubleIn({ state, message }: SessionState): string {
   const said = message ?? "";
-  if (state === "queued") return said === "" ? "Too many simulations run now; this one waits for its turn." : said;
+  if (state === "queued") return said === "" ? "Too many simulations are running; this one is queued." : said;
   if (state === "failed") return said === "" ? "The run failed." : said;
   return state === "stopped" ? said : "";
 }
@@ -410,9 +410,9 @@ function welcome(onChoose: (experiment: Experiment) => void): HTMLElement {
   return h(
     "div",
     { class: "welcome" },
-    h("p", { class: "sentence" }, "Watch what a queue does to a line: choose the line, who sends, and the algorithms that manage its queue, then run them side by side with the same packets."),
+    h("p", { class: "sentence" }, "See how queues change a line: choose the line, the traffic and the queue algorithms, then run them side by side with the same packets."),
     h("p", { class: "hint" }, "While it runs, halve the rate, add flows or change a parameter for all of them at once. A scenario file or a recorded link can be dropped anywhere on this page."),
-    h("h2", {}, "Or start with one of these"),
+    h("h2", {}, "Or start with an experiment"),
     experimentCards(onChoose),
   );
 }

@@ -1,10 +1,12 @@
-// Inputs for the parameters of an algorithm or a kind of traffic, made from the server's list of them.
+// Inputs for the parameters of an algorithm or a kind of traffic, made from the server's list of
+// them.
 
 import { h } from "../../dom.ts";
 import type { Parameter, Value } from "../../serve/protocol.ts";
 import { type Settings, valueOf } from "./model.ts";
 
-/** Inputs for `parameters`; `id` begins the ids of the inputs, `onSet` gets the empty text for "the default". */
+/** Inputs for `parameters`; `id` begins the ids of the inputs, `onSet` gets the empty text for
+ *  "the default". */
 export function parameterFields(id: string, parameters: readonly Parameter[], settings: Settings, onSet: (key: string, value: Value) => void): HTMLElement {
   return h("div", { class: "parameters" }, ...parameters.map((parameter) => parameterField(`${id}-${parameter.key}`, parameter, settings[parameter.key], (value) => onSet(parameter.key, value))));
 }
@@ -17,8 +19,7 @@ function parameterField(id: string, parameter: Parameter, value: Value | undefin
 /** The input alone: a list where the values are named, else a line of text. */
 export function parameterInput(id: string, parameter: Parameter, value: Value | undefined, onSet: (value: Value) => void): HTMLElement {
   const choices = choicesOf(parameter);
-  // Text in quotes is how a file has it; here it needs none.
-  const preset = parameter.default === null ? "" : String(parameter.default).replace(/^"(.*)"$/, "$1");
+  const preset = parameter.default === null ? "" : String(parameter.default);
   if (choices) {
     const select = h("select", { id, class: "select", "aria-describedby": `${id}-hint`, onchange: () => onSet(valueOf(select.value)) }, h("option", { value: "" }, preset === "" ? "default" : `default: ${preset}`));
     for (const choice of choices) select.append(h("option", { value: choice, selected: value !== undefined && String(value) === choice }, choice));
@@ -35,8 +36,8 @@ function choicesOf({ unit }: Parameter): string[] | undefined {
   return unit.includes(" | ") ? unit.split(" | ") : undefined;
 }
 
-function hintOf({ about, min, max, unit }: Parameter): string {
-  if (unit.startsWith("for instance ")) return `${about}; ${unit}`;
+function hintOf({ about, min, max, example }: Parameter): string {
   const range = min !== undefined && min !== null && max !== undefined && max !== null ? ` (${min} to ${max})` : "";
-  return `${about}${range}`;
+  const instance = range === "" && typeof example === "string" ? `; for instance ${example}` : "";
+  return `${about}${range}${instance}`;
 }

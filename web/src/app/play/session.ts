@@ -1,4 +1,4 @@
-// One run on the server as the page sees it: its frames become history, everything else is told to who listens.
+// One run on the server: its frames are added to the history, all other events go to the listener.
 
 import { History } from "../../charts/history.ts";
 import type { Moment } from "../../charts/live.ts";
@@ -16,7 +16,7 @@ interface Events {
   done: Done;
 }
 
-/** Who wants to know what a session does. */
+/** Listener of a session. */
 export interface Watcher {
   onAbout(about: About): void;
   onFrame(frame: Frame): void;
@@ -28,12 +28,12 @@ export interface Watcher {
   onBreak(isBroken: boolean, isFinal: boolean): void;
 }
 
-/** More flows than these are not drawn one by one. */
+/** Bound on individually drawn flows. */
 export const MOST_FLOWS = 16;
-/** Changes whose moments are kept. */
+/** Number of changes whose times are kept. */
 const MOST_NOTES = 200;
 
-/** The history's name of something of one variant. */
+/** Key in the history for a quantity of one variant. */
 export function keyOf(variant: number, what: string): string {
   return `${variant}.${what}`;
 }
@@ -67,7 +67,8 @@ export class Session {
         packets: (packets) => watcher.onPackets(packets),
         state: (state) => {
           this.state = state;
-          // Nothing comes after this; without closing it here, the browser would open the stream again for ever.
+          // This is the last event; if the stream were not closed here, the browser would reconnect
+          // forever.
           if (state.state === "failed") this.#stream.close();
           watcher.onState(state);
         },
@@ -95,16 +96,16 @@ export class Session {
     return this.#api.control(this.id, what);
   }
 
-  /** Is there anything left to happen? */
+  /** Whether the session is still running. */
   get isOver(): boolean {
     return this.state?.state === "done" || this.state?.state === "stopped" || this.state?.state === "failed";
   }
 
-  /** Ends it here and on the server. */
+  /** Ends the session here and on the server. */
   close(): void {
     this.#stream.close();
     if (this.isOver) return;
-    // A session that is already gone needs no ending.
+    // A session that no longer exists needs no ending.
     this.#api.deleteSession(this.id).catch(() => undefined);
   }
 

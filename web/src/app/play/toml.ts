@@ -1,4 +1,5 @@
-// Scenario files: written from the form, and read back into it where it has a field for everything they say.
+// Scenario files: written from the form, and read back into it where it has a field for everything
+// they say.
 
 import { parse, TomlError } from "smol-toml";
 import type { Value } from "../../serve/protocol.ts";
@@ -46,7 +47,8 @@ export function fileToml(play: Play): string {
   return `${text.trimEnd()}\n\n[sweep]\n${JSON.stringify(`link.${link}.queue`)} = [\n${variants.map((variant) => `    ${tomlValue(queueOf(variant))},\n`).join("")}]\n`;
 }
 
-/** Half of a time as it was typed: `30 ms` gives `15 ms`. What is not a number with a unit is left for the server to refuse. */
+/** Half of a time as typed: `30 ms` gives `15 ms`. Anything that is not a number with a unit is
+ *  left for the server to reject. */
 function half(time: string): string {
   const match = /^\s*(\d+(?:\.\d+)?)\s*([a-zµ]+)\s*$/.exec(time);
   return match ? `${Number(match[1]) / 2} ${match[2]}` : time;
@@ -66,7 +68,8 @@ export function tomlValue(value: Value): string {
 /** A file that cannot be read, with the place in it. */
 export class Unreadable extends Error {}
 
-/** What a scenario file sets the playground to. What `before` has and the file does not say stays. */
+/** Settings of the playground from a scenario file. Settings that the file does not give keep
+ *  their value in `before`. */
 export function playFrom(text: string, name: string, before: Play): Play {
   const file = read(text);
   const links = table(file["link"]);
@@ -166,7 +169,8 @@ function table(value: unknown): Table {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Table) : {};
 }
 
-/** Any data as a playground's setting; parts that are not what they should be have their start values. */
+/** Interprets arbitrary data as settings of the playground; invalid parts get their initial
+ *  values. */
 export function playOf(data: unknown): Play {
   const { scenario, variants, seed, speed } = table(data);
   return {

@@ -4,9 +4,9 @@ import { h } from "../../dom.ts";
 import type { SessionState } from "../../serve/protocol.ts";
 import { formatDecimals } from "../../units.ts";
 
-/** Simulated seconds a second, from a crawl to as fast as it goes. */
+/** Simulated seconds per second, from very slow to unlimited. */
 export const SPEEDS: readonly (number | null)[] = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 2, 5, 10, 30, 100, null];
-/** At this speed and below, the server tells of each packet. */
+/** Speed up to which the server reports individual packets. */
 export const PACKET_SPEED = 0.05;
 
 const STEPS = [
@@ -76,12 +76,12 @@ export class Transport {
     this.#tellSpeed();
   }
 
-  /** Which of the buttons make sense now. */
+  /** Enables the buttons that apply in this state. */
   setState(state: SessionState | undefined, isStarting: boolean): void {
     const isOver = !state || !["running", "paused"].includes(state.state);
     this.#isRunning = state?.state === "running";
     this.#run.textContent = isStarting ? "Starting…" : state ? "Run again" : "Run";
-    // A button that is disabled loses the focus, and who came by the keyboard the place.
+    // Disabling a button would lose the keyboard focus.
     this.#run.setAttribute("aria-disabled", String(isStarting));
     this.#run.classList.toggle("primary", isOver);
     this.#play.disabled = isOver;

@@ -1,9 +1,11 @@
-//! CHOKe as Linux works it out: integers, a table with holes, and RED's average and threshold of [`crate::algo::red::linux`] in packets.
+//! CHOKe in the arithmetic of Linux: integers, a table with holes, and the average and threshold of
+//! [`crate::algo::red::linux`] in packets.
 //!
-//! Packets lie in a table between its head and its tail. One that is dropped because it matched leaves a hole, unless it was the head, and
-//! counts no more in the average. A comparison draws a place: `place = (r * places) >> 32` with a 32-bit random number `r`, at most
-//! three times while it finds a hole, then it takes the head. Below or at `min_th` nothing happens, above `max_th` every packet is
-//! signalled; between them as in RED.
+//! Packets lie in a table between its head and its tail. A packet that is dropped because it
+//! matched leaves a hole, unless it was the head, and no longer counts in the average. A comparison
+//! draws an index `(r * places) >> 32` with a 32-bit random number `r`, up to three times while it
+//! finds a hole, and then takes the head. At or below `min_th` nothing happens, above `max_th`
+//! every packet is signalled; in between the law is that of RED.
 
 use super::AboveMax;
 use crate::aqm::{Comparison, Env, PacketView, QueueView, Reason, Verdict};
@@ -13,7 +15,7 @@ use alloc::collections::VecDeque;
 
 const MOST_TRIES: u32 = 3;
 
-/// Settings of Linux's CHOKe. Thresholds in packets.
+/// Settings of CHOKe in Linux. Thresholds are in packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinuxChokeParams {
     /// Average above which packets are compared.
@@ -22,34 +24,36 @@ pub struct LinuxChokeParams {
     pub max_th: u64,
     /// Probability reached at `max_th`, times 2^32.
     pub max_p: u32,
-    /// The weight of a sample is one half to this power.
+    /// Binary logarithm of the inverse weight of a sample.
     pub log: u32,
-    /// What happens to ECN-capable packets above `max_th`.
+    /// How ECN-capable packets are treated above `max_th`.
     pub above: AboveMax,
 }
 
-/// State of Linux's CHOKe: one a queue.
+/// State of CHOKe in Linux, one per queue.
 #[derive(Clone, Debug)]
 pub struct LinuxChoke {
     params: LinuxChokeParams,
-    /// `max_p` for each packet between the thresholds.
+    /// `max_p` divided by the packets between the thresholds.
     slope: u64,
-    /// In packets, scaled.
+    /// Average in packets, scaled.
     average: u64,
     /// Packets since the last signal; `None` outside the band.
     count: Option<u64>,
-    /// What `(average - min_th) count` has to reach.
+    /// Value that `(average - min_th) count` must reach for a signal.
     reach: u64,
-    /// The table from head to tail: does a packet lie there? The head's place always has one.
+    /// The table from head to tail, `true` where a packet lies. The head's place is always
+    /// occupied.
     places: VecDeque<bool>,
     draws: LinuxDraws,
 }
 
 impl LinuxChokeParams {
-    /// The settings a file gives.
+    /// Reads the settings from the parameters.
     ///
     /// # Errors
-    /// When one is given that Linux does not have, one is missing that it cannot do without, or has a value it has no number for.
+    /// When a parameter is given that Linux does not have, a required one is missing, or a value
+    /// has no representation in Linux.
     pub fn build(given: &Given<'_>, _link: &LinkFacts) -> Result<Self, ParamError> {
         linux_has_only(given, &["min_th", "max_th", "max_p", "w_q", "harddrop"])?;
         let packets = |param| match given.value(param) {
@@ -69,7 +73,7 @@ impl LinuxChokeParams {
 }
 
 impl LinuxChoke {
-    /// CHOKe with these settings.
+    /// Creates a CHOKe with these settings.
     #[must_use]
     pub fn new(params: LinuxChokeParams) -> Self {
         let band = (params.max_th - params.min_th).max(1);
@@ -77,13 +81,14 @@ impl LinuxChoke {
         Self { params, slope, average: 0, count: None, reach: 0, places: VecDeque::new(), draws: LinuxDraws::default() }
     }
 
-    /// The average queue length in packets.
+    /// Average queue length in packets.
     #[must_use]
     pub fn average(&self) -> f64 {
         self.average as f64 / (1u64 << self.params.log) as f64
     }
 
-    /// The share of the way from no signals to `max_p`, times `max_p`.
+    /// Signal probability before spacing: the average's position between the thresholds, times
+    /// `max_p`.
     #[must_use]
     pub fn probability(&self) -> f64 {
         let LinuxChokeParams { min_th, max_th, max_p, .. } = self.params;
@@ -105,9 +110,9 @@ impl LinuxChoke {
         Verdict::Compare
     }
 
-    /// An arrival finds `queue`.
+    /// Updates the average at an arrival that finds `queue`.
     pub(super) fn take_in(&mut self, queue: QueueView) {
-        // Never negative: the average loses no more than itself.
+        // Never negative: the subtrahend is at most the average.
         self.average = self.average - (self.average >> self.params.log) + queue.packets.get();
     }
 
@@ -138,7 +143,7 @@ impl LinuxChoke {
         Comparison::Judged(verdict)
     }
 
-    /// A place of the table that has a packet.
+    /// Draws the index of a place that holds a packet.
     fn draw_place(&mut self, env: &mut Env<'_>) -> usize {
         for _ in 0..MOST_TRIES {
             let number = self.draws.next(env.rng) >> 32;
@@ -160,7 +165,7 @@ impl LinuxChoke {
         self.reach = (self.draws.next(env.rng) >> 32) / self.slope;
     }
 
-    /// RED's verdict on a packet that met no other of its flow.
+    /// Verdict of RED on a packet that matched no other.
     fn judge(&mut self, env: &mut Env<'_>) -> Verdict {
         let LinuxChokeParams { min_th, max_th, log, above, .. } = self.params;
         if self.average > max_th << log {

@@ -15,7 +15,7 @@ fn facts() -> LinkFacts {
     }
 }
 
-/// CHOKe from 5 to 10 packets whose average is the queue length.
+/// Creates a CHOKe between 5 and 10 packets whose average is the present queue length.
 fn instant(values: &[(&'static str, Value)]) -> Choke {
     let packets = |name, count| (name, Value::Size(Size::Packets(count)));
     let mut all: Vec<_> = values.to_vec();
@@ -27,7 +27,8 @@ fn packet(flow: u32, ecn: Ecn) -> PacketView {
     PacketView { len: Bytes::new(1500), ecn, flow: FlowHash(flow), enqueued_at: Instant::from_nanos(9) }
 }
 
-/// What becomes of a packet of flow 1 where `waiting` packets of these flows wait; `None` without a comparison.
+/// Judges a packet of flow 1 while packets of the flows in `waiting` wait; `None` without a
+/// comparison.
 fn judge(choke: &mut Choke, waiting: &[u32], rng: &mut Rng) -> Option<Comparison> {
     let queue = QueueView { backlog: Bytes::new(1500 * waiting.len() as u64), packets: Packets::new(waiting.len() as u64) };
     let mut env = Env { now: Instant::from_nanos(9), link_rate: facts().rate, overhead: Bytes::ZERO, rng };
@@ -60,9 +61,10 @@ fn every_waiting_packet_is_as_likely_to_be_met() {
 #[test]
 fn between_the_thresholds_strangers_are_signalled_as_by_red() {
     let (mut choke, mut rng) = (instant(&[("max_p", Value::Number(0.05))]), Rng::new(3));
-    // Four fifths of the way: 0.04. Spread evenly, gaps are uniform from 1 to 25 packets, 13 on average.
+    // Four fifths of the way: 0.04. With even spacing gaps are uniform from 1 to 25 packets, 13 on
+    // average.
     let verdicts: Vec<_> = (0..100_000).map(|_| judge(&mut choke, &[2; 9], &mut rng)).collect();
-    assert_eq!(verdicts[0], Some(Comparison::Judged(Verdict::Pass)), "the first in the band");
+    assert_eq!(verdicts[0], Some(Comparison::Judged(Verdict::Pass)), "the first packet in the band");
     let signals = verdicts.iter().filter(|&&verdict| verdict == Some(Comparison::Judged(Verdict::Signal(Reason::Early)))).count();
     assert!((100_000 / 14..100_000 / 12).contains(&signals), "{signals}");
 }
@@ -95,8 +97,8 @@ fn thresholds_out_of_order_are_refused() {
     assert_eq!(refused.expect_err("a contradiction").to_string(), "max_th: 8 packets is below min_th: allowed from 9 packets");
 }
 
-/// Share of the departures that one flow gets which offers `load` times the link's rate, beside many flows that together bring in just
-/// what keeps some 40 packets waiting.
+/// Share of the departures for a flow that offers `load` times the rate of the link, alongside many
+/// flows that together send just enough to keep some 40 packets waiting.
 fn share_of_a_flood(load: f64) -> f64 {
     let packets = |name, count| (name, Value::Size(Size::Packets(count)));
     let values = [packets("min_th", 20.0), packets("max_th", 60.0), ("w_q", Value::Number(0.02))];
@@ -106,7 +108,7 @@ fn share_of_a_flood(load: f64) -> f64 {
     let (mut id, mut flood, mut others, mut polite) = (0, 0, 0, 0.7);
     for turn in 0..60_000 {
         let now = Instant::from_nanos(1 + turn * 1_200_000);
-        // One departure a turn; both kinds arrive in random order.
+        // One departure per iteration; both kinds arrive in random order.
         let mut coming: Vec<u32> = [load, polite].iter().zip([0, 1]).flat_map(|(&rate, flow)| {
             let count = rate as u32 + u32::from(chance.fires(rate - f64::from(rate as u32)));
             (0..count).map(move |_| flow)
@@ -128,8 +130,9 @@ fn share_of_a_flood(load: f64) -> f64 {
     f64::from(flood) / f64::from(flood + others)
 }
 
-/// Tang, Wang and Low 2004: whatever one flow offers beside many that respond, its share of the link is at most 1 / (e + 1) = 0.269, reached a
-/// little above the link's rate, and vanishes as it offers more.
+/// Tang, Wang and Low 2004: whatever one flow offers alongside many responsive ones, its share of
+/// the link is at most 1 / (e + 1) = 0.269; the maximum is a little above the rate of the link, and
+/// the share vanishes as the flow offers more.
 #[test]
 fn a_flood_gets_at_most_one_in_e_plus_one() {
     let shares = [0.5, 1.0, 1.2, 2.0, 4.0, 8.0].map(share_of_a_flood);

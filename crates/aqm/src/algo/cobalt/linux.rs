@@ -1,19 +1,37 @@
-//! COBALT as Linux works it out: integers, an inverse square root by iteration, and a schedule that doubles as the time of the last packet.
+//! COBALT in the arithmetic of Linux: integers, an iterated inverse square root, and a schedule
+//! that also stores the time of the last packet.
 //!
-//! `1 / sqrt(count)` is a number of 32 bits: the right one for counts below 16, from 16 on one Newton step away from the one before at each change
-//! of `count`. A queue that was never signalled has zero there, so that its first signal waits for no interval. While `count` is
-//! zero, each departure moves the schedule to an interval later; otherwise, when the schedule as it stood before an episode began lies in the
-//! past, to now. Thus a first signal after a pause comes at once.
+//! `1 / sqrt(count)` is a 32-bit number: exact for counts below 16; from 16 on, each change of
+//! `count` applies one Newton step to the previous value. In a queue that was never signalled it is
+//! zero, so that the first signal does not wait for an interval. While `count` is zero, each
+//! departure moves the schedule one interval ahead; otherwise, if the schedule from before the
+//! episode lies in the past, it moves to now. Therefore the first signal after a pause comes at
+//! once.
 
 use super::CobaltParams;
 use crate::aqm::{Env, PacketView, Reason, Verdict};
 use crate::arithmetic::LinuxDraws;
 use goodqueue_units::{Duration, Instant};
 
-/// `2^32 / sqrt(count)` within one, below 2^32, for counts below 16, where zero counts as one: these very numbers make Linux's schedule.
+/// `2^32 / sqrt(count)` to within one, below 2^32, for counts below 16 (zero counts as one):
+/// exactly these values produce the schedule of Linux.
 const INVERSE_ROOTS: [u32; 16] = [
-    u32::MAX, u32::MAX, 3_037_000_500, 2_479_700_525, 2_147_483_647, 1_920_767_767, 1_753_413_056, 1_623_345_051,
-    1_518_500_250, 1_431_655_765, 1_358_187_914, 1_294_981_364, 1_239_850_263, 1_191_209_601, 1_147_878_294, 1_108_955_788,
+    u32::MAX,
+    u32::MAX,
+    3_037_000_500,
+    2_479_700_525,
+    2_147_483_647,
+    1_920_767_767,
+    1_753_413_056,
+    1_623_345_051,
+    1_518_500_250,
+    1_431_655_765,
+    1_358_187_914,
+    1_294_981_364,
+    1_239_850_263,
+    1_191_209_601,
+    1_147_878_294,
+    1_108_955_788,
 ];
 
 /// One step of `root (3 - count root^2) / 2`.
@@ -23,14 +41,14 @@ const fn newton_step(root: u32, count: u32) -> u32 {
     (factor.wrapping_mul(root as u64) >> 31) as u32
 }
 
-/// State of Linux's COBALT: one a queue.
+/// State of COBALT in Linux, one per queue.
 #[derive(Clone, Debug)]
 pub struct LinuxCobalt {
     /// Sending time of one MTU; zero while the rate is unknown.
     pub(super) mtu_time: Duration,
     pub(super) target: Duration,
     pub(super) interval: Duration,
-    /// Steps of the drop probability, which counts in 2^-32.
+    /// Step of the drop probability, in units of 2^-32.
     increment: u32,
     decrement: u32,
     drop_next: Instant,
@@ -44,7 +62,7 @@ pub struct LinuxCobalt {
 }
 
 impl LinuxCobalt {
-    /// COBALT with these settings, on a link of unknown rate.
+    /// Creates a COBALT with these settings on a link of unknown rate.
     #[must_use]
     pub fn new(params: &CobaltParams) -> Self {
         let whole = |share: f64| (share * (1u64 << 32) as f64) as u32;
@@ -153,7 +171,7 @@ impl LinuxCobalt {
         }
     }
 
-    /// Signals so far, in an episode?, drop probability.
+    /// Number of signals so far, whether an episode is running, and the drop probability.
     pub(super) fn figures(&self) -> (u32, bool, f64) {
         (self.count, self.dropping, f64::from(self.p_drop) / (1u64 << 32) as f64)
     }

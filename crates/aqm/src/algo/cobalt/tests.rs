@@ -13,7 +13,7 @@ fn with_env<R>(now: Instant, rate: Option<Rate>, act: impl FnOnce(&mut Env<'_>) 
     act(&mut Env { now, link_rate: rate, overhead: Bytes::ZERO, rng: &mut Rng::new(now.as_nanos()) })
 }
 
-/// COBALT at 10 Mbit/s, where a packet takes 1.2 ms.
+/// Creates a COBALT at 10 Mbit/s, where a packet takes 1.2 ms.
 fn cobalt() -> Cobalt {
     let mut cobalt = Cobalt::default();
     with_env(at(0), Some(Rate::mbit(10)), |env| cobalt.on_rate_change(env));
@@ -32,8 +32,8 @@ fn signals_come_ever_faster_under_constant_overload() {
         .filter(|tenths| judge(&mut cobalt, at(tenths * 100), Duration::ms(50), Ecn::NotEct) != Verdict::Pass)
         .map(|tenths| (tenths as f64 - 10_000.0) / 10.0)
         .collect();
-    // The first 100 ms after the episode began, the others 100 / sqrt(count) apart with count from 2: there is no first
-    // signal that does not count, as CoDel has it.
+    // The first 100 ms after the episode began, the others 100 / sqrt(count) apart with count from
+    // 2: unlike in CoDel, the first signal counts.
     let gaps = [100.0, 70.711, 57.735, 50.0, 44.721];
     let mut expected = 0.0;
     for (found, gap) in found.iter().zip(gaps) {
@@ -60,7 +60,8 @@ fn below_target_the_count_fades_at_the_pace_it_rose() {
             fallen.push(tenths as f64 / 10.0);
         }
     }
-    // The step that was scheduled comes first, 100 / sqrt(5) ms after the last signal; then 100 / sqrt(4), 3, 2, 1.
+    // The scheduled step comes first, 100 / sqrt(5) ms after the last signal; then 100 / sqrt(4),
+    // 3, 2, 1.
     let expected = [44.721, 94.721, 152.456, 223.167, 323.167];
     assert_eq!(fallen.len(), expected.len());
     for (found, expected) in fallen.iter().zip(expected) {
@@ -72,7 +73,7 @@ fn below_target_the_count_fades_at_the_pace_it_rose() {
 #[test]
 fn four_packet_times_are_always_acceptable_and_two_for_each_flow() {
     let over = |sharing, micros| Cobalt { sharing, ..cobalt() }.is_over_target(Duration::us(micros), FULL);
-    // The target of 5 ms counts while four packets take less.
+    // The target of 5 ms decides while four packets take less.
     assert_eq!((over(1, 5_000), over(1, 5_001)), (false, true));
     assert_eq!((over(2, 5_000), over(2, 5_001)), (false, true));
     assert_eq!((over(3, 7_200), over(3, 7_201)), (false, true));
@@ -83,7 +84,7 @@ fn four_packet_times_are_always_acceptable_and_two_for_each_flow() {
 fn target_and_interval_follow_a_slow_link() {
     let mut cobalt = Cobalt::default();
     with_env(at(0), Some(Rate::kbit(1_000)), |env| cobalt.on_rate_change(env));
-    // 12 ms a packet: 18 ms, and 100 ms + 13 ms.
+    // A packet takes 12 ms: the target is 18 ms, the interval 100 ms + 13 ms.
     assert_eq!((cobalt.target, cobalt.interval), (Duration::ms(18), Duration::ms(113)));
     with_env(at(0), Some(Rate::ZERO), |env| cobalt.on_rate_change(env));
     assert_eq!(cobalt.mtu_time, Duration::ms(12), "a link that is down keeps its last rate");
@@ -107,7 +108,7 @@ fn overflows_raise_the_drop_probability_once_a_target() {
     for tenths in 0..10_000 {
         with_env(at(1_000_000 + tenths * 100), None, |env| cobalt.on_evicted(env, Packets::new(1)));
     }
-    // One second, one step each 5.1 ms (a target of 5 ms must have passed).
+    // One second with one step per 5.1 ms (a target of 5 ms must have passed).
     assert_eq!(cobalt.p_drop, 197.0 / 256.0);
     let mut steps = 0;
     while cobalt.p_drop > 0.0 {

@@ -64,7 +64,7 @@ fn the_delay_is_that_of_the_shaper() {
     };
     let mut pie = DocsisPie::new(shaped);
     let delay = |pie: &mut DocsisPie, backlog| with_env(at(0), None, |env| pie.measure(env, holding(backlog)));
-    // 1000 bytes take 1 ms, or 0.1 ms while tokens last.
+    // 1000 bytes take 1 ms, or 0.1 ms while there are tokens.
     assert_eq!(delay(&mut pie, 10_000), Some(Duration::ms(1)));
     assert_eq!(delay(&mut pie, 30_000), Some(Duration::ms(12)));
     let head = PacketView { len: Bytes::new(15_000), ecn: Ecn::NotEct, flow: FlowHash(0), enqueued_at: at(0) };
@@ -118,7 +118,7 @@ fn a_second_of_quiet_ends_the_busy_time() {
         with_env(due, Some(Rate::mbit(10)), |env| pie.on_update(env, None, holding(0)));
         updates += 1;
     }
-    // One to Quiescent, and 63 intervals of 16 ms are more than a second.
+    // One update to Quiescent; 63 intervals of 16 ms exceed one second.
     assert_eq!(updates, 64);
     assert_eq!(pie.next_update(), None, "at rest");
 }

@@ -27,7 +27,7 @@ fn arrive(gsp: &mut Gsp, now: Instant, queue: QueueView) -> bool {
     with_env(now, KNOWN, |env| gsp.on_arrival(env, packet(now), queue)) != Verdict::Pass
 }
 
-/// A packet leaves after waiting for `sojourn`; others still wait.
+/// Lets a packet leave after waiting for `sojourn` while others still wait.
 fn depart(gsp: &mut Gsp, now: Instant, sojourn: Duration) {
     let verdict = with_env(now, KNOWN, |env| gsp.on_departure(env, packet(now - sojourn), WAITING));
     assert_eq!(verdict, Verdict::Pass);
@@ -63,7 +63,7 @@ fn an_empty_queue_has_no_delay() {
     assert!(!arrive(&mut gsp, at(1002), WAITING));
 }
 
-/// Time above counts double, time below single, and the interval follows.
+/// Time above counts double, time below once, and the interval follows.
 #[test]
 fn the_interval_shrinks_with_time_above_and_recovers_below() {
     let mut gsp = Gsp::default();

@@ -1,32 +1,36 @@
-//! PIE as Linux works it out: integers, ticks of 64 ns, and a law that differs from RFC 8033 in a few places.
+//! PIE in the arithmetic of Linux: integers, ticks of 64 ns, and a law that differs from RFC 8033
+//! in a few places.
 //!
-//! A probability is a number of 56 bits, `2^56 - 1` standing for 1, and may grow beyond it. Delay is the sojourn time of the last
-//! departure, zero when that left nothing behind, and keeps its value between departures. At each update:
+//! A probability is a 56-bit number in which `2^56 - 1` stands for 1; it may exceed that. The delay
+//! is the sojourn time of the latest departure (zero if that left the queue empty) and keeps its
+//! value between departures. At each update:
 //!
-//! 1. `p += alpha (delay - target) + beta (delay - last delay)`, both gains first scaled down while `p` is small: by 2 below 0.1, then by 4
-//!    for each further factor of 10 down to 10^-6. At `p >= 0.1` a step up is at most 0.02; 0.02 is added when the delay exceeds 250 ms.
+//! 1. `p += alpha (delay - target) + beta (delay - last delay)`, both gains scaled down while `p`
+//!    is small: by 2 below 0.1, then by 4 for each further factor of 10 down to 10^-6. At
+//!    `p >= 0.1` a step up is at most 0.02; 0.02 is added when the delay exceeds 250 ms.
 //! 2. `p -= p / 64` when both delays are zero, unless something waits.
-//! 3. With `p` at zero and both delays below half the target, the burst allowance is 150 ms again. Departures use it up by the time
-//!    between them; updates do not.
+//! 3. With `p` at zero and both delays below half the target, the burst allowance is reset to
+//!    150 ms. Departures use it up by the time between them; updates do not.
 //!
-//! Each packet that may be signalled adds `p` to a sum: below 0.85 nothing happens, from 8.5 on the packet is signalled, between them a
-//! 56-bit random number decides. A signal by chance clears the sum, so does a drop; a forced mark does not. ECN-capable packets are
-//! marked up to `p = 0.1`.
+//! Each packet that may be signalled adds `p` to a sum. Below 0.85 nothing happens; from 8.5 on the
+//! packet is signalled; in between a 56-bit random number decides. A random signal clears the sum,
+//! and so does a drop; a forced mark does not. ECN-capable packets are marked up to `p = 0.1`.
 //!
-//! The packet in transmission counts in the backlog until the link asks for the next, as it does under Linux's shapers, which take a
-//! packet out of the discipline but leave it in its books. Linux's timer runs in jiffies and starts with the discipline;
-//! here updates are at the multiples of `t_update` on the host's clock.
+//! The packet in transmission counts in the backlog until the link asks for the next one, as it
+//! does under the shapers of Linux, which take a packet out of the discipline but leave it in its
+//! counters. The timer of Linux runs in jiffies and starts with the discipline; here updates are at
+//! the multiples of `t_update` on the clock of the host.
 
-use crate::arithmetic::linux_has_only;
 use crate::aqm::{Env, PacketView, QueueView, Reason, Verdict};
+use crate::arithmetic::linux_has_only;
 use crate::spec::{Given, LinkFacts, ParamError};
 use goodqueue_units::{Bytes, Duration, Instant};
 
-/// Bits of a nanosecond in a tick.
+/// Binary logarithm of the nanoseconds in a tick.
 const TICK: u32 = 6;
 const TICKS_A_SECOND: u64 = 1_000_000_000 >> TICK;
 const ONE: u64 = u64::MAX >> 8;
-/// The largest gain Linux's settings have room for.
+/// Largest gain that the settings of Linux can represent.
 const MOST_SIXTEENTHS: u32 = 32;
 const BURST: u64 = ticks(Duration::ms(150));
 const LONG_DELAY: u64 = ticks(Duration::ms(250));
@@ -35,12 +39,12 @@ const fn ticks(span: Duration) -> u64 {
     span.as_nanos() >> TICK
 }
 
-/// A gain in sixteenths of 1/s, for delays in ticks.
+/// Converts a gain in sixteenths of 1/s for delays in ticks.
 const fn gain(sixteenths: u32) -> u64 {
     (sixteenths as u64 * (ONE / TICKS_A_SECOND)) >> 4
 }
 
-/// Settings of Linux's PIE.
+/// Settings of PIE in Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinuxPieParams {
     /// Delay to settle at.
@@ -56,12 +60,16 @@ pub struct LinuxPieParams {
 }
 
 impl LinuxPieParams {
-    /// The settings a file gives.
+    /// Reads the settings from the parameters.
     ///
     /// # Errors
-    /// When a parameter is given that Linux does not have, or a gain that is not a whole number of sixteenths.
+    /// When a parameter is given that Linux does not have, or a gain that is not a whole number of
+    /// sixteenths.
     pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        linux_has_only(given, &["target", "t_update", "alpha", "beta", "flows", "quantum", "memory_limit", "perturbation", "hash"])?;
+        linux_has_only(
+            given,
+            &["target", "t_update", "alpha", "beta", "flows", "quantum", "memory_limit", "perturbation", "hash"],
+        )?;
         let sixteenths = |param: &'static str| {
             let number = given.number(param).unwrap_or_default();
             let whole = (number * 16.0) as u32;
@@ -81,7 +89,7 @@ impl LinuxPieParams {
     }
 }
 
-/// State of Linux's PIE: one a queue. Times in ticks.
+/// State of PIE in Linux, one per queue. Times are in ticks.
 #[derive(Clone, Debug)]
 pub struct LinuxPie {
     params: LinuxPieParams,
@@ -91,17 +99,18 @@ pub struct LinuxPie {
     delay: u64,
     last_delay: u64,
     burst: u64,
-    /// Time of the last departure since the burst allowance was renewed.
+    /// Time of the latest departure since the burst allowance was renewed.
     departed_at: Option<u64>,
     /// Size of the packet in transmission.
     sending: Bytes,
-    /// Does that packet count? It does in a queue's backlog, not in that of a flow.
+    /// Whether the packet in transmission counts in the backlog: it does for a queue, but not for
+    /// one flow of a fair queue.
     counts_sending: bool,
     tick: Instant,
 }
 
 impl LinuxPie {
-    /// PIE with these settings, awaiting its first packet.
+    /// Creates a PIE with these settings, before its first packet.
     #[must_use]
     pub const fn new(params: LinuxPieParams) -> Self {
         Self {
@@ -119,19 +128,19 @@ impl LinuxPie {
         }
     }
 
-    /// PIE of a flow among others.
+    /// Creates the PIE of one flow in a fair queue.
     #[must_use]
     pub const fn of_flow(params: LinuxPieParams) -> Self {
         Self { counts_sending: false, ..Self::new(params) }
     }
 
-    /// The probability of a signal.
+    /// Probability of a signal.
     #[must_use]
     pub const fn probability(&self) -> f64 {
         self.p as f64 / ONE as f64
     }
 
-    /// The delay as last measured.
+    /// Delay as last measured.
     #[must_use]
     pub const fn delay(&self) -> Duration {
         Duration::ns(self.delay << TICK)
@@ -142,7 +151,7 @@ impl LinuxPie {
         self.burst > 0 || calm || backlog + self.sending < self.params.mtu + self.params.mtu
     }
 
-    /// Does chance, or the spacing of signals, pick this packet?
+    /// Whether the random draw, or the spacing of signals, selects this packet.
     fn picks(&mut self, env: &mut Env<'_>) -> bool {
         self.accu = if self.p == 0 { 0 } else { self.accu.wrapping_add(self.p) };
         if self.accu < ONE / 100 * 85 {
@@ -229,7 +238,7 @@ impl LinuxPie {
         self.last_delay = self.delay;
     }
 
-    /// How far `p` is to move.
+    /// Change of `p` in an update.
     fn step(&self) -> i64 {
         let shift = self.scaling();
         let part = |sixteenths, reference: u64| {
@@ -241,7 +250,7 @@ impl LinuxPie {
         if self.delay > LONG_DELAY { step.wrapping_add((ONE / 50) as i64) } else { step }
     }
 
-    /// By how many bits gains shrink while `p` is small.
+    /// Number of bits by which the gains shrink while `p` is small.
     const fn scaling(&self) -> u32 {
         if self.p >= ONE / 10 {
             return 0;

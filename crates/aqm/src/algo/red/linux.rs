@@ -1,52 +1,54 @@
-//! RED as Linux works it out: integers, and a law of fewer options.
+//! RED in the arithmetic of Linux: integers and fewer options.
 //!
-//! The average counts bytes and has `log` bits of fraction, `log` being the binary logarithm of `1 / w_q`. It takes in every arrival, first of
-//! all. Below `min_th` nothing happens, from `max_th` on every packet is signalled, with `harddrop` dropped. Between them the `count` of packets since the last
-//! signal grows until `(average - min_th) count` reaches a threshold drawn anew after each signal: a 32-bit random number divided
-//! by `max_p 2^32 / (max_th - min_th)`.
+//! The average counts bytes and has `log` fractional bits, where `log` is the binary logarithm of
+//! `1 / w_q`. Every arrival updates it first. Below `min_th` nothing happens; from `max_th` on
+//! every packet is signalled, or dropped with `harddrop`. In between, the `count` of packets since
+//! the last signal grows until `(average - min_th) count` reaches a threshold that is drawn after
+//! each signal: a 32-bit random number divided by `max_p 2^32 / (max_th - min_th)`.
 //!
-//! The average does not decay while the queue is empty. Linux has such a decay, but it begins when a departure finds nothing, and its usual
-//! shapers look before they ask.
+//! The average does not decay while the queue is empty. Linux has such a decay, but it starts when
+//! a departure finds the queue empty, and the usual shapers of Linux check before they ask.
 
 use crate::aqm::{Env, QueueView, Reason, Verdict};
 use crate::arithmetic::linux_has_only;
 use crate::spec::{Given, LinkFacts, ParamError};
 use goodqueue_units::Bytes;
 
-/// Settings of Linux's RED.
+/// Settings of RED in Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinuxRedParams {
     /// Average from which packets are signalled.
     pub min_th: Bytes,
-    /// Average from which every packet is.
+    /// Average from which every packet is signalled.
     pub max_th: Bytes,
     /// Probability reached at `max_th`, times 2^32.
     pub max_p: u32,
-    /// The weight of a sample is one half to this power.
+    /// Binary logarithm of the inverse weight of a sample.
     pub log: u32,
-    /// Drop ECN-capable packets, too, from `max_th` on?
+    /// Whether ECN-capable packets are dropped, too, from `max_th` on.
     pub harddrop: bool,
 }
 
-/// State of Linux's RED: one a queue.
+/// State of RED in Linux, one per queue.
 #[derive(Clone, Debug)]
 pub struct LinuxRed {
     params: LinuxRedParams,
-    /// `max_p` for each byte between the thresholds.
+    /// `max_p` divided by the bytes between the thresholds.
     slope: u64,
-    /// In bytes, scaled.
+    /// Average in bytes, scaled.
     average: u64,
     /// Packets since the last signal; `None` outside the band.
     count: Option<u64>,
-    /// What `(average - min_th) count` has to reach.
+    /// Value that `(average - min_th) count` must reach for a signal.
     reach: u64,
 }
 
 impl LinuxRedParams {
-    /// The settings a file gives.
+    /// Reads the settings from the parameters.
     ///
     /// # Errors
-    /// When one is given that Linux does not have, one is missing that it cannot do without, or has a value it has no number for.
+    /// When a parameter is given that Linux does not have, a required one is missing, or a value
+    /// has no representation in Linux.
     pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         if given.kind() != "red" {
             let message = alloc::format!("`{}` has no Linux form here: allowed exact", given.kind());
@@ -54,8 +56,9 @@ impl LinuxRedParams {
         }
         linux_has_only(given, &["min_th", "max_th", "max_p", "w_q", "harddrop"])?;
         let bytes = |param| {
-            let missing = || ParamError { param, message: "arithmetic = \"linux\" needs a value: it has no automatic one".into() };
-            given.bytes(param, link)?.ok_or_else(missing)
+            let missing =
+                || ParamError { param, message: "arithmetic = \"linux\" needs a value: it has no automatic one".into() };
+            given.bytes(param, link.mtu, link.rate)?.ok_or_else(missing)
         };
         let (min_th, max_th) = (bytes("min_th")?, bytes("max_th")?);
         if max_th <= min_th {
@@ -68,7 +71,7 @@ impl LinuxRedParams {
     }
 }
 
-/// The weight of a sample as a power of one half.
+/// Weight of a sample as an exponent of one half.
 pub(crate) fn weight_log(given: &Given<'_>) -> Result<u32, ParamError> {
     let weight = given.number("w_q");
     let log = (1..32).find(|&log| weight == Some(1.0 / (1u64 << log) as f64));
@@ -79,20 +82,21 @@ pub(crate) fn weight_log(given: &Given<'_>) -> Result<u32, ParamError> {
 }
 
 impl LinuxRed {
-    /// RED with these settings.
+    /// Creates a RED with these settings.
     #[must_use]
     pub fn new(params: LinuxRedParams) -> Self {
         let band = (params.max_th.get() - params.min_th.get()).max(1);
         Self { params, slope: (u64::from(params.max_p) / band).max(1), average: 0, count: None, reach: 0 }
     }
 
-    /// The average queue length in bytes.
+    /// Average queue length in bytes.
     #[must_use]
     pub fn average(&self) -> f64 {
         self.average as f64 / (1u64 << self.params.log) as f64
     }
 
-    /// The share of the way from no signals to `max_p`, times `max_p`.
+    /// Signal probability before spacing: the average's position between the thresholds, times
+    /// `max_p`.
     #[must_use]
     pub fn probability(&self) -> f64 {
         let LinuxRedParams { min_th, max_th, max_p, .. } = self.params;
@@ -109,7 +113,7 @@ impl LinuxRed {
 
     pub(super) fn on_arrival(&mut self, env: &mut Env<'_>, queue: QueueView) -> Verdict {
         let LinuxRedParams { min_th, max_th, log, harddrop, .. } = self.params;
-        // Never negative: the average loses no more than itself.
+        // Never negative: the subtrahend is at most the average.
         self.average = self.average - (self.average >> log) + queue.backlog.get();
         if self.average >= max_th.get() << log {
             self.count = None;

@@ -1,36 +1,40 @@
-//! RED's parameters, and what follows from them and the link.
+//! Settings of RED, and the values derived from them and the link.
 
 use crate::arithmetic::ARITHMETIC;
 use crate::math::exp;
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Size, Unit, Value};
+use crate::spec::{
+    Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value,
+};
 use goodqueue_units::{Bytes, Duration, Rate};
 
-/// Does `max_p` follow the average?
+/// Whether and how `max_p` follows the average.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Adaptation {
-    /// It stays as given.
+    /// `max_p` stays as given.
     #[default]
     Off,
-    /// Additive increase, multiplicative decrease each interval (Floyd, Gummadi and Shenker 2001).
+    /// Additive increase, multiplicative decrease once per interval (Floyd, Gummadi and Shenker
+    /// 2001).
     Floyd,
-    /// Doubled on rising above `max_th`, a third of it on falling below `min_th` (Feng et al. 1999).
+    /// Doubled when the average rises above `max_th`, divided by three when it falls below `min_th`
+    /// (Feng et al. 1999).
     Feng,
 }
 
-/// How an automatic weight is worked out.
+/// Rule for an automatic weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WeightRule {
     /// A tenth of a packet time per RTT of at least 100 ms (ns-2's default).
     #[default]
     Rtt,
-    /// One packet time a second (Floyd, Gummadi and Shenker 2001).
+    /// One packet time per second (Floyd, Gummadi and Shenker 2001).
     Second,
-    /// Ten packet times a second.
+    /// Ten packet times per second.
     Tenth,
 }
 
 impl WeightRule {
-    /// The one a file gives.
+    /// Reads the rule from the parameters.
     pub(crate) fn of(given: &Given<'_>) -> Self {
         match given.choice("auto_w_q") {
             Some("second") => Self::Second,
@@ -40,57 +44,58 @@ impl WeightRule {
     }
 }
 
-/// RED's settings. Sizes that are `None` are automatic.
+/// Settings of RED. Sizes that are `None` are automatic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RedParams {
     /// Average from which packets are signalled.
     pub min_th: Option<Size>,
     /// Average at which the probability is `max_p`.
     pub max_th: Option<Size>,
-    /// Probability at `max_th`, at first if adaptive.
+    /// Probability at `max_th`; the initial one if adaptive.
     pub max_p: f64,
     /// Weight of a sample in the average.
     pub w_q: Option<f64>,
-    /// How an automatic `w_q` is worked out.
+    /// Rule for an automatic `w_q`.
     pub auto_w_q: WeightRule,
-    /// Go on from `max_p` to 1 at twice `max_th`, rather than at once?
+    /// Whether the probability rises from `max_p` at `max_th` to 1 at twice `max_th`, instead of
+    /// jumping.
     pub gentle: bool,
-    /// Scale probability and spacing by packet size?
+    /// Whether probability and spacing scale with packet size.
     pub bytes: bool,
-    /// Average bytes rather than packets?
+    /// Whether the average is in bytes instead of packets.
     pub queue_in_bytes: bool,
-    /// Size of the packets that automatic settings and byte mode are about.
+    /// Packet size used by automatic settings and the byte modes.
     pub mean_pktsize: Bytes,
-    /// Keep signals at least `1 / probability` apart?
+    /// Whether signals are at least `1 / probability` packets apart.
     pub wait: bool,
-    /// Drop ECN-capable packets once the probability reaches `mark_p`?
+    /// Whether ECN-capable packets are dropped once the probability reaches `mark_p`.
     pub use_mark_p: bool,
-    /// See `use_mark_p`.
+    /// Probability for `use_mark_p`.
     pub mark_p: f64,
-    /// Drop ECN-capable packets once the average reaches `max_th`?
+    /// Whether ECN-capable packets are dropped once the average reaches `max_th`.
     pub harddrop: bool,
-    /// Does `max_p` follow the average?
+    /// Whether and how `max_p` follows the average.
     pub adaptation: Adaptation,
     /// Largest step up of `max_p`.
     pub alpha: f64,
-    /// Factor down of `max_p`.
+    /// Factor of a step down of `max_p`.
     pub beta: f64,
     /// Time between adaptations.
     pub interval: Duration,
-    /// `max_p` is not raised from here on.
+    /// Value from which `max_p` is not raised further.
     pub top: f64,
-    /// `max_p` is not lowered from here on.
+    /// Value from which `max_p` is not lowered further.
     pub bottom: Option<f64>,
-    /// Delay that an automatic `min_th` is about.
+    /// Delay that an automatic `min_th` aims at.
     pub targetdelay: Duration,
-    /// Keep automatic settings when the link's rate changes?
+    /// Whether automatic settings stay when the rate of the link changes.
     pub legacy_static: bool,
 }
 
-/// What RED needs to know of its link.
+/// Facts about the link that RED needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// Its rate, if known.
+    /// Rate of the link, if known.
     pub rate: Option<Rate>,
     /// One-way propagation delay.
     pub delay: Duration,
@@ -98,7 +103,7 @@ pub struct Facts {
     pub mtu: Bytes,
 }
 
-/// The numbers RED works with, in packets or in bytes.
+/// Values that RED computes with, in packets or in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     pub(super) min_th: f64,
@@ -106,7 +111,7 @@ pub(super) struct Settings {
     pub(super) w_q: f64,
     /// `1 - w_q`.
     pub(super) keep: f64,
-    /// Packets of mean size the link carries a second; zero while unknown.
+    /// Packets of mean size that the link carries per second; zero while unknown.
     pub(super) ptc: f64,
     pub(super) bottom: f64,
     /// `1 / (max_th - min_th)`.
@@ -118,7 +123,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// What holds while the link's rate is unknown: the classic 5 and 15 packets, 0.002.
+    /// Values for an unknown link rate: the classic 5 and 15 packets, 0.002.
     pub(super) fn new(params: &RedParams) -> Self {
         let mean_size = params.mean_pktsize.get().max(1) as f64;
         let unit = if params.queue_in_bytes { mean_size } else { 1.0 };
@@ -135,7 +140,8 @@ impl Settings {
         }
     }
 
-    /// Works out everything that depends on the link. What needs a rate and has none keeps its value.
+    /// Recomputes everything that depends on the link. Settings that need a rate keep their values
+    /// while there is none.
     pub(super) fn follow(&mut self, params: &RedParams, facts: &Facts) {
         let mean_size = params.mean_pktsize.get().max(1) as f64;
         let ptc = facts.packets_a_second(mean_size);
@@ -168,14 +174,14 @@ impl Settings {
             Some(size) => given(size).unwrap_or(self.max_th),
             None => 3.0 * self.min_th,
         };
-        // Equal thresholds: a step, without dividing by zero.
+        // Equal thresholds make a step without a division by zero.
         let band = self.max_th - self.min_th;
         self.per_band = if band > 0.0 { 1.0 / band } else { 1.0 };
         self.per_max_th = if self.max_th > 0.0 { 1.0 / self.max_th } else { 1.0 };
     }
 }
 
-/// The weight that makes the average forget at the pace `rule` asks for.
+/// Weight that makes the average forget at the pace of `rule`.
 fn automatic_weight(rule: WeightRule, ptc: f64, delay: Duration) -> f64 {
     let packets = match rule {
         WeightRule::Rtt => 10.0 * (3.0 * (delay.as_secs_f64() + 1.0 / ptc)).max(0.1) * ptc,
@@ -186,7 +192,7 @@ fn automatic_weight(rule: WeightRule, ptc: f64, delay: Duration) -> f64 {
 }
 
 impl RedParams {
-    /// The settings a file gives, the kind's defaults behind them.
+    /// Reads the settings from the parameters, with the defaults of the kind.
     ///
     /// # Errors
     /// When an automatic setting or a time needs the link's rate, and it is unknown.
@@ -195,7 +201,8 @@ impl RedParams {
             Some(Value::Size(size)) => Some(size),
             _ => None,
         };
-        // Every parameter below that is not automatic has a default in the list, so these fall-backs are never reached.
+        // Every parameter below that is not automatic has a default in the list, so these fallbacks
+        // are never used.
         let number = |name| given.number(name).unwrap_or_default();
         let on = |name| given.switch(name).unwrap_or_default();
         let span = |name| given.duration(name).unwrap_or_default();
@@ -208,7 +215,7 @@ impl RedParams {
             gentle: on("gentle"),
             bytes: on("bytes"),
             queue_in_bytes: on("queue_in_bytes"),
-            mean_pktsize: given.bytes("mean_pktsize", link)?.unwrap_or(Bytes::new(500)),
+            mean_pktsize: given.bytes("mean_pktsize", link.mtu, link.rate)?.unwrap_or(Bytes::new(500)),
             wait: on("wait"),
             use_mark_p: on("use_mark_p"),
             mark_p: number("mark_p"),
@@ -230,7 +237,7 @@ impl RedParams {
         Ok(params)
     }
 
-    /// Refuses settings that cannot be worked out for want of the link's rate.
+    /// Rejects settings that cannot be computed because the rate of the link is unknown.
     pub(crate) fn check_rate(&self, link: &LinkFacts) -> Result<(), ParamError> {
         if link.rate.is_some() {
             return Ok(());
@@ -254,17 +261,17 @@ impl RedParams {
 
 const NS2: &str = "ns-2.35";
 
-const fn number(name: &'static str, unit: Unit, default: f64, range: (f64, f64), doc: &'static str) -> ParamSpec {
-    ParamSpec { name, unit, default: ParamDefault::Value(Value::Number(default)), range, doc, source: NS2 }
+const fn number(name: &'static str, unit: Unit, default: f64, range: (f64, f64), doc: &'static str) -> Param {
+    Param::new(name, unit, ParamDefault::Value(Value::Number(default))).within(range.0, range.1).about(doc).from_source(NS2)
 }
 
-const fn automatic(name: &'static str, unit: Unit, rule: &'static str, range: (f64, f64), doc: &'static str) -> ParamSpec {
-    ParamSpec { name, unit, default: ParamDefault::Auto(rule), range, doc, source: NS2 }
+const fn automatic(name: &'static str, unit: Unit, rule: &'static str, range: (f64, f64), doc: &'static str) -> Param {
+    Param::auto(name, unit, rule).within(range.0, range.1).about(doc).from_source(NS2)
 }
 
-const fn switch(name: &'static str, on: bool, doc: &'static str, source: &'static str) -> ParamSpec {
+const fn switch(name: &'static str, on: bool, doc: &'static str, source: &'static str) -> Param {
     let default = ParamDefault::Value(Value::Switch(on));
-    ParamSpec { name, unit: Unit::Switch, default, range: (0.0, 1.0), doc, source }
+    Param::new(name, Unit::Switch, default).about(doc).from_source(source)
 }
 
 const fn choice(
@@ -273,18 +280,24 @@ const fn choice(
     default: &'static str,
     doc: &'static str,
     source: &'static str,
-) -> ParamSpec {
+) -> Param {
     let default = ParamDefault::Value(Value::Choice(default));
-    ParamSpec { name, unit: Unit::Choice(words), default, range: (0.0, 0.0), doc, source }
+    Param::new(name, Unit::Choice(words), default).about(doc).from_source(source)
 }
 
-const fn span(name: &'static str, default: Duration, range: (f64, f64), doc: &'static str) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Duration, default: ParamDefault::Value(Value::Duration(default)), range, doc, source: NS2 }
+const fn span(name: &'static str, default: Duration, range: (f64, f64), doc: &'static str) -> Param {
+    Param::duration(name, default).within(range.0, range.1).about(doc).from_source(NS2)
 }
 
-const fn params(adaptive: &'static str) -> [ParamSpec; 22] {
+const fn params(adaptive: &'static str) -> [Param; 22] {
     [
-        automatic("min_th", Unit::Size, "max(5, targetdelay ptc / 2) packets", (0.0, 1e12), "average from which packets are signalled"),
+        automatic(
+            "min_th",
+            Unit::Size,
+            "max(5, targetdelay ptc / 2) packets",
+            (0.0, 1e12),
+            "average from which packets are signalled",
+        ),
         automatic("max_th", Unit::Size, "3 min_th", (0.0, 1e12), "average at which the probability is max_p"),
         number("max_p", Unit::Ratio, 0.1, (1e-9, 1.0), "probability at max_th, at first if adaptive"),
         automatic("w_q", Unit::Number, "by auto_w_q", (1e-9, 1.0), "weight of a sample in the average"),
@@ -292,19 +305,21 @@ const fn params(adaptive: &'static str) -> [ParamSpec; 22] {
         switch("gentle", true, "go on from max_p to 1 at twice max_th, rather than at once", NS2),
         switch("bytes", false, "scale probability and spacing by packet size", "Floyd and Jacobson 1993"),
         switch("queue_in_bytes", false, "average bytes rather than packets", "Floyd and Jacobson 1993"),
-        ParamSpec {
-            name: "mean_pktsize",
-            unit: Unit::Size,
-            default: ParamDefault::Value(Value::Size(Size::Bytes(500.0))),
-            range: (1.0, 65536.0),
-            doc: "size of the packets that automatic settings and byte mode are about",
-            source: NS2,
-        },
+        Param::size("mean_pktsize", Size::Bytes(500.0))
+            .within(1.0, 65536.0)
+            .about("size of the packets that automatic settings and byte mode are about")
+            .from_source(NS2),
         switch("wait", true, "keep signals at least 1 / probability apart", NS2),
         switch("use_mark_p", true, "drop ECN-capable packets once the probability reaches mark_p", NS2),
         number("mark_p", Unit::Ratio, 0.1, (0.0, 1.0), "see use_mark_p"),
         switch("harddrop", false, "drop ECN-capable packets once the average reaches max_th", "RFC 3168 §7"),
-        choice("adaptive", &["off", "floyd", "feng"], adaptive, "how max_p follows the average", "Floyd, Gummadi and Shenker 2001; Feng et al. 1999"),
+        choice(
+            "adaptive",
+            &["off", "floyd", "feng"],
+            adaptive,
+            "how max_p follows the average",
+            "Floyd, Gummadi and Shenker 2001; Feng et al. 1999",
+        ),
         number("alpha", Unit::Number, 0.01, (0.0, 1.0), "largest step up of max_p"),
         number("beta", Unit::Number, 0.9, (0.0, 1.0), "factor down of max_p"),
         span("interval", Duration::ms(500), (1e-3, 100.0), "time between adaptations"),
@@ -317,25 +332,37 @@ const fn params(adaptive: &'static str) -> [ParamSpec; 22] {
 }
 
 const SUMMARY_SIGNAL: &str = "averaged queue length, on arrival";
-const RED: [ParamSpec; 22] = params("off");
-const ARED: [ParamSpec; 22] = params("floyd");
+const RED: [Param; 22] = params("off");
+const ARED: [Param; 22] = params("floyd");
 
 /// `red` and `ared` differ in one default.
 pub(super) const KINDS: &[KindSpec] = &[
     KindSpec {
-        kind: "red",
-        summary: "Signals at random by the averaged queue length",
+        base: Kind {
+            kind: "red",
+            aliases: &[],
+            title: "RED",
+            summary: "Signals at random by the averaged queue length",
+            params: &RED,
+            source: "Floyd and Jacobson 1993; ns-2.35",
+        },
+        family: Family::Red,
         signal: SUMMARY_SIGNAL,
-        marks: true,
-        params: &RED,
-        source: "Floyd and Jacobson 1993; ns-2.35",
+        marks: Marking::Possible,
+        weighs: false,
     },
     KindSpec {
-        kind: "ared",
-        summary: "RED whose max_p follows the averaged queue length",
+        base: Kind {
+            kind: "ared",
+            aliases: &[],
+            title: "ARED",
+            summary: "RED whose max_p follows the averaged queue length",
+            params: &ARED,
+            source: "Floyd, Gummadi and Shenker 2001; ns-2.35",
+        },
+        family: Family::Red,
         signal: SUMMARY_SIGNAL,
-        marks: true,
-        params: &ARED,
-        source: "Floyd, Gummadi and Shenker 2001; ns-2.35",
+        marks: Marking::Possible,
+        weighs: false,
     },
 ];

@@ -53,7 +53,8 @@ fn automatic_weights() {
     let w_q = |rule| Red::new(RedParams { auto_w_q: rule, ..params() }, facts(Rate::mbit(10))).settings.w_q;
     assert!((w_q(WeightRule::Second) - 3.999e-4).abs() < 1e-7);
     assert!((w_q(WeightRule::Tenth) - 3.992e-3).abs() < 1e-6);
-    // Three times the delay is less than 100 ms, so the RTT is 100 ms and the weight that of 2500 packets.
+    // Three times the delay is less than 100 ms, so the RTT is 100 ms and the weight is that of
+    // 2500 packets.
     assert_eq!(w_q(WeightRule::Rtt), w_q(WeightRule::Second));
 }
 
@@ -106,7 +107,7 @@ fn a_long_silence_empties_the_average() {
     assert_eq!(power(0.5, 0), 1.0);
 }
 
-/// A full average and the random number that decides for a signal.
+/// Verdict at this average, with a count of packets that leaves no room for chance.
 fn verdict_at(avg: f64, params: RedParams) -> Verdict {
     let mut red = Red::new(params, facts(Rate::mbit(10)));
     red.avg = avg;
@@ -128,7 +129,7 @@ fn hard_drops_begin_at_max_th() {
     assert_eq!(verdict_at(max_th, soft), Verdict::Signal(Reason::Early));
 }
 
-/// Floyd and Jacobson 1993: from `max_th` on every arriving packet, of whatever size.
+/// Floyd and Jacobson 1993: from `max_th` on every arriving packet is signalled, whatever its size.
 #[test]
 fn certainty_does_not_depend_on_packet_size() {
     let bytes = RedParams { bytes: true, gentle: false, use_mark_p: false, ..params() };
@@ -136,7 +137,7 @@ fn certainty_does_not_depend_on_packet_size() {
     red.avg = red.settings.max_th;
     red.count_bytes = 40.0;
     assert_eq!(red.spread(red.ramp(), 40.0), 1.0);
-    // Twice as many bytes since the last signal as the probability asks for.
+    // Twice the bytes since the last signal that the probability requires.
     red.count_bytes = 2.0 / 0.1 * red.params.mean_pktsize.get() as f64;
     assert_eq!((red.spread(0.1, 40.0), red.spread(0.05, 40.0) < 0.1), (1.0, true));
 }
@@ -151,7 +152,7 @@ fn marks_end_where_the_probability_reaches_mark_p() {
     assert_eq!(verdict_at(half, RedParams { use_mark_p: false, ..params }), Verdict::Signal(Reason::Early));
 }
 
-/// Feng et al. 1999: once a crossing, a third of `max_p` below the band, twice of it above.
+/// Feng et al. 1999: once per crossing, a third of `max_p` below the band, twice `max_p` above it.
 #[test]
 fn the_older_adaptation_acts_on_crossings() {
     let mut red = Red::new(RedParams { adaptation: Adaptation::Feng, ..params() }, facts(Rate::mbit(10)));

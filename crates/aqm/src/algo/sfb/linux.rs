@@ -1,13 +1,16 @@
-//! SFB as Linux works it out: probabilities of 16 bits, time in ticks of 1 ms, two tables that keep what they held.
+//! SFB in the arithmetic of Linux: 16-bit probabilities, time in ticks of 1 ms, two tables that
+//! keep their contents.
 //!
-//! A probability is a number up to 65535, which stands for 1, and its steps are whole numbers; chance is a 16-bit random number. A packet
-//! remembers under which hash each table counted it: always the one in use; the next one too if it was being prepared and the packet is of a flow that
-//! does not respond. When tables change places the one that goes draws another salt, keeps its bins, and judges one more packet. The trickle
-//! has tokens: at most once they run out, `penalty_rate` of them for each second since the last time, of ten seconds at most, but no
-//! more than `penalty_burst`; a fraction is lost.
+//! A probability is a number up to 65535, which stands for 1; steps are whole numbers, and random
+//! draws have 16 bits. For each packet the hash under which each table counted it is stored: always
+//! that of the table in use, and that of the next table if it was being prepared and the flow is
+//! unresponsive. When the tables change places, the outgoing one draws another salt, keeps its
+//! bins, and judges one more packet. Once the tokens of the trickle run out they are refilled:
+//! `penalty_rate` for each second since the last refill, counting at most ten seconds, up to
+//! `penalty_burst`; fractions are lost.
 //!
-//! Linux hashes a packet's header with a secret of 128 bits; here the flow's number is hashed with 64 bits of two draws. The discipline is taken to
-//! have been made at time zero of the host's clock.
+//! Linux hashes the header of a packet with a secret of 128 bits; here the flow number is hashed
+//! with 64 bits from two draws. The discipline counts as created at time zero of the host's clock.
 
 use super::{BINS, BITS, LEVELS, SfbParams, spread};
 use crate::aqm::{Env, FlowHash, PacketView, Reason, Verdict};
@@ -17,7 +20,7 @@ use alloc::boxed::Box;
 
 /// Stands for probability 1.
 const CERTAIN: u32 = 0xffff;
-/// Ticks a second.
+/// Ticks per second.
 const HZ: u64 = 1000;
 const TICK_NS: u64 = 1_000_000_000 / HZ;
 
@@ -33,7 +36,7 @@ struct Table {
     salt: u64,
 }
 
-/// The least full of a flow's bins, and the least probability.
+/// The smallest count and the smallest probability among the bins of a flow.
 struct Least {
     probability: u32,
     packets: u32,
@@ -44,7 +47,7 @@ impl Table {
         Self { bins: Box::new([[Bin::default(); BINS]; LEVELS]), salt: 0 }
     }
 
-    /// Never zero, which stands for a packet that is not counted.
+    /// Hash of a flow, never zero, since zero stands for a packet that is not counted.
     fn hash(&self, flow: FlowHash) -> u32 {
         spread(flow, self.salt).max(1)
     }
@@ -68,7 +71,7 @@ impl Table {
     }
 }
 
-/// Settings of Linux's SFB.
+/// Settings of SFB in Linux.
 #[derive(Clone, Copy, Debug)]
 struct LinuxSfbParams {
     bin_size: u32,
@@ -77,32 +80,32 @@ struct LinuxSfbParams {
     decrement: u16,
     penalty_rate: u64,
     penalty_burst: u64,
-    /// In ticks; zero: never.
+    /// Period in ticks; zero for never.
     rehash: u64,
     warmup: u64,
 }
 
-/// State of Linux's SFB: one a queue.
+/// State of SFB in Linux, one per queue.
 #[derive(Clone, Debug)]
 pub struct LinuxSfb {
     params: LinuxSfbParams,
     tables: [Table; 2],
-    /// Which table is in use.
+    /// Index of the table in use.
     slot: usize,
-    /// Is the other one being prepared?
+    /// Whether the other table is being prepared.
     warming: bool,
-    /// Ticks: when tables changed places, when tokens were counted.
+    /// Ticks at which the tables last changed places, and at which tokens were last refilled.
     rehashed_at: u64,
     counted_at: u64,
     tokens: u64,
     is_salted: bool,
     draws: LinuxDraws,
-    /// The hashes of waiting packets, oldest first, for both tables; zero: not counted.
+    /// Hashes of waiting packets, oldest first, for both tables; zero where not counted.
     hashes: Ring<[u32; 2]>,
 }
 
 impl LinuxSfb {
-    /// Linux's SFB with the whole numbers nearest to these settings.
+    /// Creates the SFB of Linux with the whole numbers nearest to these settings.
     #[must_use]
     pub fn new(params: &SfbParams) -> Self {
         let step = |share: f64| (share * f64::from(CERTAIN) + 0.5) as u16;
@@ -136,7 +139,7 @@ impl LinuxSfb {
         self.tables[slot].salt = low ^ high.rotate_left(32);
     }
 
-    /// Changes tables, or begins to prepare the next one, when it is time.
+    /// Swaps the tables, or starts preparing the next one, when it is due.
     fn turn_tables(&mut self, env: &mut Env<'_>, tick: u64) {
         if !self.is_salted {
             self.is_salted = true;
@@ -235,7 +238,7 @@ impl LinuxSfb {
         }
     }
 
-    /// Greatest probability, bins whose probability is 1, packets in the fullest bin, tokens.
+    /// Largest probability, number of bins at probability 1, packets in the fullest bin, tokens.
     pub(super) fn figures(&self) -> [f64; 4] {
         let bins = || self.tables[self.slot].bins.iter().flatten();
         let probability = bins().map(|bin| bin.probability).max().unwrap_or(0);

@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 const QUEUE: QueueView = QueueView { backlog: Bytes::new(1500), packets: Packets::new(1) };
 
-/// A queue's host that only counts.
+/// Host of a queue that only counts.
 struct Host {
     sfb: Sfb,
     rng: Rng,
@@ -37,7 +37,7 @@ impl Host {
         assert_eq!(self.act(|sfb, env| sfb.on_departure(env, packet, QUEUE)), Verdict::Pass);
     }
 
-    /// Packets waiting in the fullest bin, by table.
+    /// Packets waiting in the fullest bin of a table.
     fn fullest(&self, table: usize) -> u32 {
         self.sfb.tables[table].bins.iter().flatten().map(|bin| bin.packets).max().expect("bins")
     }
@@ -49,10 +49,11 @@ fn a_flow_may_hold_max_packets_and_no_more() {
     let passed = (0..40).filter(|_| host.arrive(7, Ecn::Ect0) == Verdict::Pass).count();
     assert_eq!(passed, 25);
     assert_eq!(host.arrive(7, Ecn::Ect0), Verdict::Drop(Reason::Early), "dropped though ECN-capable");
-    assert_eq!(host.arrive(8, Ecn::Ect0), Verdict::Pass, "another flow is no worse for it");
+    assert_eq!(host.arrive(8, Ecn::Ect0), Verdict::Pass, "another flow is not affected");
 }
 
-/// d1 of 0.001 for each arrival at a bin with 20 packets or more, d2 of 1/6000 for each at an empty one.
+/// d1 of 0.001 for each arrival at a bin with 20 packets or more, d2 of 1/6000 for each arrival at
+/// an empty one.
 #[test]
 fn probabilities_rise_in_full_bins_and_fall_in_empty_ones() {
     let mut host = Host::new(SfbParams::default());
@@ -105,7 +106,8 @@ fn above_one_half_ecn_capable_packets_are_dropped_too() {
     }
 }
 
-/// Feng et al. 2001: a flow shares all its bins with one of M that do not respond with probability (1 - (1 - 1/N)^M)^L.
+/// Feng et al. 2001: a flow shares all its bins with one of M unresponsive flows with probability
+/// (1 - (1 - 1/N)^M)^L.
 #[test]
 fn flows_share_all_bins_as_seldom_as_a_bloom_filter_says() {
     let (hogs, flows) = (20u32, 20_000u32);
@@ -134,7 +136,7 @@ fn the_next_table_is_prepared_by_flows_that_do_not_respond() {
     assert_eq!(host.sfb.tables[0].meet(FlowHash(7), &params, 0).probability, 1.0);
     host.now += Duration::secs(91);
     offer(&mut host, 60);
-    assert!(host.sfb.warming && host.fullest(1) == 0, "nothing was accepted since");
+    assert!(host.sfb.warming && host.fullest(1) == 0, "nothing has been accepted since");
     (0..25).for_each(|_| host.depart(7));
     assert_eq!((host.fullest(0), host.fullest(1)), (0, 0));
     host.now += Duration::secs(10);

@@ -11,21 +11,23 @@ pub enum AckFilter {
     /// Not at all.
     #[default]
     Off,
-    /// One is left beside the newest.
+    /// One older acknowledgement is kept besides the newest.
     Normal,
     /// Only the newest is left, where it follows the one that goes at once.
     Aggressive,
 }
 
 impl AckFilter {
-    /// The place of the packet to remove among those of a queue, oldest first, of which the last belongs to `flow` and says `newest`.
+    /// The place of the packet to remove among those of a queue, oldest first, of which the last
+    /// belongs to `flow` and says `newest`.
     pub(super) fn redundant<'p, P: Packet + 'p>(
         self,
         waiting: impl Iterator<Item = (Place, &'p P)>,
         flow: FlowHash,
         newest: &PureAck,
     ) -> Option<Place> {
-        // The oldest that could go, with its congestion echo; when the echo changes behind it, the change must not be lost.
+        // The oldest that could go, with its congestion echo; when the echo changes behind it, the
+        // change must not be lost.
         let mut found: Option<(Place, u8)> = None;
         let mut before = None;
         let mut waiting = waiting.peekable();

@@ -4,10 +4,10 @@ use super::ack_filter::AckFilter;
 use crate::algo::cobalt::{self, CobaltParams};
 use crate::aqm::{FlowHash, Hosts};
 use crate::arithmetic::ARITHMETIC;
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
+use crate::spec::{Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
 use goodqueue_units::{Class, Rate};
 
-/// Between what the link is shared, and what has a queue of its own.
+/// The entities that share the link, and those with separate queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Isolation {
     /// One queue.
@@ -128,7 +128,8 @@ pub struct CakeParams {
     pub flows: u32,
     /// Credit of a queue's turn; `None`: by the link's rate.
     pub quantum: Option<i64>,
-    /// Packets have crossed the bottleneck before: drops are charged to their queue, and delays that many bulk queues cause are accepted.
+    /// Packets have crossed the bottleneck before: drops are charged to their queue, and delays
+    /// that many bulk queues cause are accepted.
     pub ingress: bool,
 }
 
@@ -165,7 +166,7 @@ impl CakeParams {
             tins: chosen(given, "tins", &Tins::WORDS),
             ack_filter: chosen(given, "ack_filter", &filters),
             flows: given.number("flows").map_or(1024, |flows| flows as u32),
-            quantum: given.bytes("quantum", link)?.map(|quantum| quantum.get() as i64),
+            quantum: given.bytes("quantum", link.mtu, link.rate)?.map(|quantum| quantum.get() as i64),
             ingress: given.switch("ingress") == Some(true),
         })
     }
@@ -177,57 +178,51 @@ impl CakeParams {
     }
 }
 
-const fn choice(name: &'static str, words: &'static [&'static str], default: &'static str, doc: &'static str) -> ParamSpec {
+const fn choice(name: &'static str, words: &'static [&'static str], default: &'static str, doc: &'static str) -> Param {
     let default = ParamDefault::Value(Value::Choice(default));
-    ParamSpec { name, unit: Unit::Choice(words), default, range: (0.0, 0.0), doc, source: "Linux" }
+    Param::new(name, Unit::Choice(words), default).about(doc).from_source("Linux")
 }
 
-const fn switch(name: &'static str, default: bool, doc: &'static str) -> ParamSpec {
+const fn switch(name: &'static str, default: bool, doc: &'static str) -> Param {
     let default = ParamDefault::Value(Value::Switch(default));
-    ParamSpec { name, unit: Unit::Switch, default, range: (0.0, 1.0), doc, source: "Linux" }
+    Param::new(name, Unit::Switch, default).about(doc).from_source("Linux")
 }
 
 const ISOLATIONS: &[&str] =
     &["flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost", "dual-dsthost", "triple-isolate"];
 
-/// The kind that a file can name.
-pub const KIND: KindSpec = KindSpec {
-    kind: "cake",
-    summary: "Fair between hosts and between their flows, COBALT on each queue, tins for classes, thinning of acknowledgements",
+pub(super) const KIND: KindSpec = KindSpec {
+    base: Kind {
+        kind: "cake",
+        aliases: &[],
+        title: "CAKE",
+        summary: "Fair between hosts and between their flows, COBALT on each queue, tins for classes, thinning of acknowledgements",
+        params: &[
+            switch("ecn", true, "mark; without, signals drop"),
+            choice("isolation", ISOLATIONS, "triple-isolate", "what has a queue of its own, and which hosts share equally"),
+            choice(
+                "tins",
+                &["besteffort", "precedence", "diffserv3", "diffserv4", "diffserv8"],
+                "diffserv3",
+                "how classes are put into tins of unlike weight",
+            ),
+            choice("ack_filter", &["off", "on", "aggressive"], "off", "remove acknowledgements that a later one makes redundant"),
+            cobalt::TARGET,
+            cobalt::INTERVAL,
+            cobalt::P_INC,
+            cobalt::P_DEC,
+            Param::count("flows", 1024.0).within(1.0, 65_536.0).about("queues of each tin").from_source("Linux"),
+            Param::auto("quantum", Unit::Size, "1/4096 s at the link's rate, within 300 and 1514 B")
+                .within(64.0, 1e6)
+                .about("credit of a queue's turn")
+                .from_source("Linux"),
+            switch("ingress", false, "charge drops to their queue, and accept the delay of two packets for each bulk queue"),
+            ARITHMETIC,
+        ],
+        source: "Linux sch_cake; Hoeiland-Joergensen, Taht and Morton 2018",
+    },
+    family: Family::FlowQueueing,
     signal: "sojourn time in each queue, at the head; overflows; class, hosts and flow of each packet",
-    marks: true,
-    params: &[
-        switch("ecn", true, "mark; without, signals drop"),
-        choice("isolation", ISOLATIONS, "triple-isolate", "what has a queue of its own, and which hosts share equally"),
-        choice(
-            "tins",
-            &["besteffort", "precedence", "diffserv3", "diffserv4", "diffserv8"],
-            "diffserv3",
-            "how classes are put into tins of unlike weight",
-        ),
-        choice("ack_filter", &["off", "on", "aggressive"], "off", "remove acknowledgements that a later one makes redundant"),
-        cobalt::TARGET,
-        cobalt::INTERVAL,
-        cobalt::P_INC,
-        cobalt::P_DEC,
-        ParamSpec {
-            name: "flows",
-            unit: Unit::Count,
-            default: ParamDefault::Value(Value::Number(1024.0)),
-            range: (1.0, 65_536.0),
-            doc: "queues of each tin",
-            source: "Linux",
-        },
-        ParamSpec {
-            name: "quantum",
-            unit: Unit::Size,
-            default: ParamDefault::Auto("1/4096 s at the link's rate, within 300 and 1514 B"),
-            range: (64.0, 1e6),
-            doc: "credit of a queue's turn",
-            source: "Linux",
-        },
-        switch("ingress", false, "charge drops to their queue, and accept the delay of two packets for each bulk queue"),
-        ARITHMETIC,
-    ],
-    source: "Linux sch_cake; Hoeiland-Joergensen, Taht and Morton 2018",
+    marks: Marking::Possible,
+    weighs: false,
 };

@@ -16,7 +16,7 @@ impl Shares {
         Self { quantum, linux: None }
     }
 
-    /// The share of one of so many queues.
+    /// The share of one queue among `count`.
     #[inline]
     pub(super) fn draw(&mut self, queues: u32, rng: &mut Rng) -> i64 {
         match &mut self.linux {

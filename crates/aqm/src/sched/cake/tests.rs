@@ -90,7 +90,8 @@ fn flows_or_hosts_share_equally_as_isolation_says() {
 
 #[test]
 fn triple_isolation_is_fair_at_the_busier_end() {
-    // Two flows between hosts 1 and 10, one from 1 to 11, one from 2 to 10: each end of the first two has three.
+    // Two flows between hosts 1 and 10, one from 1 to 11, one from 2 to 10: each end of the first
+    // two has three.
     let flows = [letter(0, (1, 10)), letter(1, (1, 10)), letter(2, (1, 11)), letter(3, (2, 10)), letter(4, (3, 12))];
     let found = shares(&mut cake(Isolation::Triple, Tins::BestEffort), &flows, 14_000);
     for (found, expected) in found.iter().zip([2000, 2000, 2000, 2000, 6000]) {

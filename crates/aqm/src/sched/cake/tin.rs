@@ -28,7 +28,7 @@ enum Place {
     Decaying,
 }
 
-/// What stands beside each queue's algorithm: its credit, and its place in its tin's round.
+/// Scheduling state of a queue: its credit, and its place in the round of its tin.
 #[derive(Clone, Debug)]
 pub(super) struct Turn {
     pub(super) deficit: i64,
@@ -39,8 +39,8 @@ impl Turn {
     pub(super) const IDLE: Self = Self { deficit: 0, place: Place::Idle };
 }
 
-/// A queue's neighbours in its line, and its hosts. Apart from the queues: to move one in a line takes its neighbours' links, and of a
-/// thousand queues these fit the nearest cache.
+/// A queue's neighbours in its line, and its hosts. Apart from the queues: to move one in a line
+/// takes its neighbours' links, and of a thousand queues these fit the nearest cache.
 #[derive(Clone, Debug)]
 pub(super) struct Seat {
     next: u32,
@@ -100,7 +100,7 @@ impl Chain {
         }
     }
 
-    /// Puts what stands before queue `first` behind the others.
+    /// Moves the queues before `first` behind the others.
     #[inline]
     fn begin_with(&mut self, seats: &mut [Seat], first: u32) {
         if self.head == first {
@@ -164,7 +164,7 @@ impl Tin {
         self.first as usize..(self.first + self.count) as usize
     }
 
-    /// Is any queue of it to be served?
+    /// True if any queue of it is to be served.
     #[inline]
     pub(super) const fn is_active(&self) -> bool {
         self.sparse + self.bulk > 0
@@ -268,7 +268,7 @@ impl Tin {
         match turn.place {
             Place::Sparse | Place::Bulk => return,
             Place::SparseEmpty => {
-                // It stays where it is: only what it counts as changes.
+                // It keeps its place; only its category changes.
                 turn.place = Place::Bulk;
                 self.sparse -= 1;
                 self.becomes_bulk(seat);
@@ -285,7 +285,8 @@ impl Tin {
         turn.deficit = self.credit(&seats[index as usize], shares, &mut table.books.rng);
     }
 
-    /// Queue `index` has used up its credit: it gets another turn's, and waits for it behind the others.
+    /// Queue `index` has used up its credit: it gets another turn's, and waits for it behind the
+    /// others.
     pub(super) fn end_turn<P: Packet>(&mut self, table: &mut Table<P>, seats: &mut [Seat], index: u32, shares: &mut Shares) {
         if self.old.head == index && self.new.head == NONE {
             self.rounds(table, seats, shares);
@@ -294,14 +295,15 @@ impl Tin {
         }
     }
 
-    /// The same for one old queue after the other until one has credit. Shares of one quantum among many may be a few bytes: a packet takes
-    /// dozens of turns, of queues that mostly stay what they are, in an order that stays what it is but for its beginning.
+    /// The same for one old queue after the other until one has credit. Shares of one quantum among
+    /// many may be a few bytes: a packet takes dozens of turns, of queues that mostly stay what
+    /// they are, in an order that stays what it is but for its beginning.
     fn rounds<P: Packet>(&mut self, table: &mut Table<P>, seats: &mut [Seat], shares: &mut Shares) {
         loop {
             let FlowTable { flows, books, .. } = table;
             let met = match &mut shares.linux {
                 None => {
-                    // A generator of its own stays in registers.
+                    // A local copy of the generator stays in registers.
                     let (mut draw, mut rng) = (ExactDraw::new(shares.quantum), books.rng.clone());
                     let met = self.spend_bulk_turns(flows, seats, |queues| draw.next(queues, &mut rng));
                     books.rng = rng;
@@ -318,7 +320,8 @@ impl Tin {
         }
     }
 
-    /// Gives turns to bulk queues in their order, round after round, until one is met that has credit or is not bulk: that one.
+    /// Gives turns to bulk queues in their order, round after round, until one is met that has
+    /// credit or is not bulk: that one.
     #[inline]
     fn spend_bulk_turns(&self, flows: &mut Flows, seats: &[Seat], mut draw: impl FnMut(u32) -> i64) -> Option<u32> {
         let mut at = self.old.head;
@@ -352,7 +355,8 @@ impl Tin {
         turn.deficit += self.credit(&seats[index as usize], shares, &mut table.books.rng);
     }
 
-    /// The first queue of its line, that of `turn`, was found empty; `rests` says whether its COBALT has nothing left to forget.
+    /// The first queue of its line, that of `turn`, was found empty; `rests` says whether its
+    /// COBALT has nothing left to forget.
     // Most of them stay what they are, which the caller need not call a function for.
     #[inline(always)]
     pub(super) fn leave(&mut self, turn: &mut Turn, seats: &mut [Seat], index: u32, rests: bool) {

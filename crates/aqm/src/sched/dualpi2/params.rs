@@ -1,11 +1,11 @@
 //! DualPI2's settings, and their description.
 
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
+use crate::spec::{Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
 use goodqueue_units::{Bytes, Duration, Packets};
 
 /// Which queue goes next while both have packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheduler {
+pub enum Order {
     /// L4S first, but for the classic queue's share of bytes, in thousandths.
     WeightedRoundRobin {
         /// The classic queue's share.
@@ -29,7 +29,8 @@ pub struct DualPi2Params {
     pub alpha: f64,
     /// Gain on the change of the delay, in 1/s.
     pub beta: f64,
-    /// Coupling: an L4S packet is marked this many times as often as the root of the classic probability.
+    /// Coupling: an L4S packet is marked this many times as often as the root of the classic
+    /// probability.
     pub k: f64,
     /// L4S packets that waited no longer are not marked for that.
     pub min_th: Duration,
@@ -38,7 +39,7 @@ pub struct DualPi2Params {
     /// Unless no more than this many packets wait behind.
     pub th_len: Packets,
     /// Which queue goes next.
-    pub scheduler: Scheduler,
+    pub scheduler: Order,
     /// One full packet.
     pub mtu: Bytes,
     /// No signals but the L4S ramp while less than this waits behind the packet at hand.
@@ -67,7 +68,7 @@ impl DualPi2Params {
             min_th: Duration::us(800),
             range: Duration::us(400),
             th_len: Packets::new(1),
-            scheduler: Scheduler::WeightedRoundRobin { classic: WHOLE / 10 },
+            scheduler: Order::WeightedRoundRobin { classic: WHOLE / 10 },
             mtu,
             spared: mtu + mtu,
         }
@@ -82,8 +83,8 @@ impl DualPi2Params {
     /// The round robin's credit when both queues were empty: L4S goes first.
     pub(super) fn first_credit(&self) -> i64 {
         match self.scheduler {
-            Scheduler::WeightedRoundRobin { classic } => self.mtu.get() as i64 * (2 * classic - WHOLE),
-            Scheduler::TimeShifted(_) => 0,
+            Order::WeightedRoundRobin { classic } => self.mtu.get() as i64 * (2 * classic - WHOLE),
+            Order::TimeShifted(_) => 0,
         }
     }
 
@@ -109,10 +110,10 @@ impl DualPi2Params {
             range: span("range"),
             th_len,
             scheduler: if is_shifted {
-                Scheduler::TimeShifted(span("tshift"))
+                Order::TimeShifted(span("tshift"))
             } else {
                 let share = given.number("classic_weight").unwrap_or(0.1);
-                Scheduler::WeightedRoundRobin { classic: (share * WHOLE as f64 + 0.5) as i64 }
+                Order::WeightedRoundRobin { classic: (share * WHOLE as f64 + 0.5) as i64 }
             },
             ..defaults
         })
@@ -121,18 +122,12 @@ impl DualPi2Params {
 
 const RFC: &str = "RFC 9332 appendix A.1";
 
-const fn duration(
-    name: &'static str,
-    default: Duration,
-    range: (f64, f64),
-    doc: &'static str,
-    source: &'static str,
-) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Duration, default: ParamDefault::Value(Value::Duration(default)), range, doc, source }
+const fn duration(name: &'static str, default: Duration, range: (f64, f64), doc: &'static str, source: &'static str) -> Param {
+    Param::duration(name, default).within(range.0, range.1).about(doc).from_source(source)
 }
 
-const fn gain(name: &'static str, how: &'static str, doc: &'static str) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Number, default: ParamDefault::Auto(how), range: (0.0, 1e6), doc, source: RFC }
+const fn gain(name: &'static str, how: &'static str, doc: &'static str) -> Param {
+    Param::auto(name, Unit::Number, how).within(0.0, 1e6).about(doc).from_source(RFC)
 }
 
 const fn number(
@@ -142,53 +137,49 @@ const fn number(
     range: (f64, f64),
     doc: &'static str,
     source: &'static str,
-) -> ParamSpec {
-    ParamSpec { name, unit, default: ParamDefault::Value(Value::Number(default)), range, doc, source }
+) -> Param {
+    Param::new(name, unit, ParamDefault::Value(Value::Number(default))).within(range.0, range.1).about(doc).from_source(source)
 }
 
 const LONG: (f64, f64) = (1e-6, 100.0);
 
-/// The kind that a file can name.
-pub const KIND: KindSpec = KindSpec {
-    kind: "dualpi2",
-    summary: "Two queues with coupled signals: low delay for scalable (L4S) senders beside classic ones",
+pub(super) const KIND: KindSpec = KindSpec {
+    base: Kind {
+        kind: "dualpi2",
+        aliases: &[],
+        title: "DualPI2",
+        summary: "Two queues with coupled signals: low delay for scalable (L4S) senders beside classic ones",
+        params: &[
+            Param::on("ecn").about("mark; without, all packets go to the classic queue").from_source(RFC),
+            duration("target", Duration::ms(15), LONG, "delay to settle at", RFC),
+            duration("rtt_max", Duration::ms(100), (1e-5, 100.0), "longest round-trip time expected; sets the gains", RFC),
+            Param::auto("t_update", Unit::Duration, "the smaller of target and rtt_max / 3")
+                .within(LONG.0, LONG.1)
+                .about("time between updates of the probability")
+                .from_source(RFC),
+            gain("alpha", "0.1 t_update / rtt_max^2", "gain on the distance to the target, in 1/s"),
+            gain("beta", "0.3 / rtt_max", "gain on the change of the delay, in 1/s"),
+            number("k", Unit::Number, 2.0, (0.01, 100.0), "coupling of L4S marks to the root of classic signals", RFC),
+            duration("min_th", Duration::us(800), (0.0, 10.0), "sojourn time up to which L4S packets are not marked for it", RFC),
+            duration("range", Duration::us(400), (0.0, 10.0), "this much later all are; 0 is a step", RFC),
+            number("th_len", Unit::Count, 1.0, (0.0, 1e6), "but only with more packets than this behind", RFC),
+            Param::choice("scheduler", &["wrr", "time-shifted"], "wrr")
+                .about("which queue goes next: weighted round robin, or the older head with L4S packets made older")
+                .from_source("Linux; RFC 9332 appendix A.1"),
+            number(
+                "classic_weight",
+                Unit::Ratio,
+                0.1,
+                (0.001, 0.999),
+                "the classic queue's share while both have packets",
+                "Linux",
+            ),
+            duration("tshift", Duration::ms(50), (0.0, 100.0), "how much older L4S packets count", RFC),
+        ],
+        source: "RFC 9332",
+    },
+    family: Family::DualQueue,
     signal: "age of both heads, and sojourn time of L4S packets; on departure",
-    marks: true,
-    params: &[
-        ParamSpec {
-            name: "ecn",
-            unit: Unit::Switch,
-            default: ParamDefault::Value(Value::Switch(true)),
-            range: (0.0, 1.0),
-            doc: "mark; without, all packets go to the classic queue",
-            source: RFC,
-        },
-        duration("target", Duration::ms(15), LONG, "delay to settle at", RFC),
-        duration("rtt_max", Duration::ms(100), (1e-5, 100.0), "longest round-trip time expected; sets the gains", RFC),
-        ParamSpec {
-            name: "t_update",
-            unit: Unit::Duration,
-            default: ParamDefault::Auto("the smaller of target and rtt_max / 3"),
-            range: LONG,
-            doc: "time between updates of the probability",
-            source: RFC,
-        },
-        gain("alpha", "0.1 t_update / rtt_max^2", "gain on the distance to the target, in 1/s"),
-        gain("beta", "0.3 / rtt_max", "gain on the change of the delay, in 1/s"),
-        number("k", Unit::Number, 2.0, (0.01, 100.0), "coupling of L4S marks to the root of classic signals", RFC),
-        duration("min_th", Duration::us(800), (0.0, 10.0), "sojourn time up to which L4S packets are not marked for it", RFC),
-        duration("range", Duration::us(400), (0.0, 10.0), "this much later all are; 0 is a step", RFC),
-        number("th_len", Unit::Count, 1.0, (0.0, 1e6), "but only with more packets than this behind", RFC),
-        ParamSpec {
-            name: "scheduler",
-            unit: Unit::Choice(&["wrr", "time-shifted"]),
-            default: ParamDefault::Value(Value::Choice("wrr")),
-            range: (0.0, 0.0),
-            doc: "which queue goes next: weighted round robin, or the older head with L4S packets made older",
-            source: "Linux; RFC 9332 appendix A.1",
-        },
-        number("classic_weight", Unit::Ratio, 0.1, (0.001, 0.999), "the classic queue's share while both have packets", "Linux"),
-        duration("tshift", Duration::ms(50), (0.0, 100.0), "how much older L4S packets count", RFC),
-    ],
-    source: "RFC 9332",
+    marks: Marking::Possible,
+    weighs: false,
 };

@@ -38,7 +38,8 @@ impl Sink<SimplePacket> for Seen {
     }
 }
 
-/// Ten thousand packets of `ecn` through a queue that always holds a hundred, while its probability stays: (marked, dropped).
+/// Ten thousand packets of `ecn` through a queue that always holds a hundred, while its probability
+/// stays: (marked, dropped).
 fn signals(queue: &mut DualPi2<SimplePacket>, ecn: Ecn) -> (usize, usize) {
     let mut seen = Seen::default();
     (0..100).for_each(|id| queue.enqueue(at(0), packet(id, ecn), &mut seen));
@@ -76,7 +77,8 @@ fn classic_signals_are_the_square_and_l4s_marks_are_coupled() {
 
 #[test]
 fn overload_turns_marks_into_drops() {
-    // k p = 1: an L4S packet is dropped with p p = 1/4, and marked otherwise. Classic packets that could be marked are dropped as well.
+    // k p = 1: an L4S packet is dropped with p p = 1/4, and marked otherwise. Classic packets that
+    // could be marked are dropped as well.
     let (marked, dropped) = signals(&mut queue_at(0.5), Ecn::Ect1);
     let share = dropped as f64 / (10_000 + dropped) as f64;
     assert!((share - 0.25).abs() < 0.001, "{share}");
@@ -99,7 +101,8 @@ fn l4s_packets_climb_a_ramp_unless_one_packet_at_most_waits_behind() {
     let (mut queue, mut seen) = (queue(), Seen::default());
     (0..4).for_each(|id| queue.enqueue(at(0), packet(id, Ecn::Ect1), &mut seen));
     (0..4).for_each(|_| assert!(queue.dequeue(at(2000), &mut seen).is_some()));
-    // Probability 1 adds up to more than 1 with the second packet; from the third on no more than one waits behind.
+    // Probability 1 adds up to more than 1 with the second packet; from the third on no more than
+    // one waits behind.
     assert_eq!(seen.marked, [(1, Reason::Threshold)]);
 }
 
@@ -131,7 +134,7 @@ fn classic_share(params: DualPi2Params) -> f64 {
 #[test]
 fn the_classic_queue_keeps_its_share() {
     for classic in [20, 100, 500] {
-        let params = DualPi2Params { scheduler: Scheduler::WeightedRoundRobin { classic }, ..DualPi2Params::default() };
+        let params = DualPi2Params { scheduler: Order::WeightedRoundRobin { classic }, ..DualPi2Params::default() };
         let share = classic_share(params);
         assert!((share - classic as f64 / 1000.0).abs() <= 0.002, "{share} of {classic}");
     }
@@ -139,7 +142,7 @@ fn the_classic_queue_keeps_its_share() {
 
 #[test]
 fn time_shift_lets_l4s_packets_pass_classic_ones_for_so_long() {
-    let scheduler = Scheduler::TimeShifted(Duration::ms(50));
+    let scheduler = Order::TimeShifted(Duration::ms(50));
     let mut queue = DualPi2::new(DualPi2Params { scheduler, ..DualPi2Params::default() }, Limit::NONE);
     let arrivals = [(0, Ecn::NotEct), (49_000, Ecn::Ect1), (50_000, Ecn::Ect1), (50_001, Ecn::Ect1)];
     for (id, (time, ecn)) in (0..).zip(arrivals) {
@@ -151,7 +154,8 @@ fn time_shift_lets_l4s_packets_pass_classic_ones_for_so_long() {
 
 #[test]
 fn without_marking_it_is_one_queue() {
-    let mut queue = queue().with_ecn(EcnPolicy::Drop);
+    let mut queue = queue();
+    queue.books.ecn = EcnPolicy::Drop;
     for (id, ecn) in (0..).zip([Ecn::NotEct, Ecn::Ect1, Ecn::Ce, Ecn::Ect0]) {
         queue.enqueue(at(0), packet(id, ecn), &mut crate::NoSink);
     }
@@ -191,6 +195,6 @@ fn refuses_settings_of_the_other_scheduler() {
     let error = build(&[("tshift", Value::Duration(Duration::ms(30)))]).expect_err("wrr has no tshift");
     assert_eq!((error.param, error.message.as_str()), ("tshift", "has no use with scheduler `wrr`"));
     let shifted = build(&[("scheduler", Value::Choice("time-shifted"))]).expect("good");
-    assert_eq!(shifted.scheduler, Scheduler::TimeShifted(Duration::ms(50)));
+    assert_eq!(shifted.scheduler, Order::TimeShifted(Duration::ms(50)));
     assert_eq!(build(&[]).expect("defaults"), DualPi2Params::default());
 }

@@ -1,9 +1,15 @@
-//! The kinds of fair queue that a file can name, and the scheduler's settings from their parameters.
+//! The kinds of fair queue that a file can name, and the scheduler's settings from their
+//! parameters.
 
-use super::{FairQueueParams, Hashing, Share, ShownBacklog, Victim};
-use crate::algo::codel;
+use super::{FairQueue, FairQueueParams, Hashing, Share, ShownBacklog, Victim};
+use crate::algo::codel::{self, CoDel};
+use crate::algo::{Algorithm, AnyAqm};
 use crate::arithmetic::ARITHMETIC;
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Size, Unit, Value};
+use crate::qdisc::Packet;
+use crate::sched::{Scheduler, Setup};
+use crate::spec::{
+    Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value,
+};
 
 pub(crate) const fn choice(
     name: &'static str,
@@ -11,81 +17,59 @@ pub(crate) const fn choice(
     default: &'static str,
     doc: &'static str,
     source: &'static str,
-) -> ParamSpec {
+) -> Param {
     let default = ParamDefault::Value(Value::Choice(default));
-    ParamSpec { name, unit: Unit::Choice(words), default, range: (0.0, 0.0), doc, source }
+    Param::new(name, Unit::Choice(words), default).about(doc).from_source(source)
 }
 
-pub(crate) const FLOWS: ParamSpec = ParamSpec {
-    name: "flows",
-    unit: Unit::Count,
-    default: ParamDefault::Value(Value::Number(1024.0)),
-    range: (1.0, 65536.0),
-    doc: "queues that packets are hashed into",
-    source: "RFC 8290 §5.2.4",
-};
-pub(crate) const QUANTUM: ParamSpec = ParamSpec {
-    name: "quantum",
-    unit: Unit::Size,
-    default: ParamDefault::Value(Value::Size(Size::Bytes(1514.0))),
-    range: (1.0, 1e9),
-    doc: "bytes a flow may send in its turn",
-    source: "RFC 8290 §5.2.3",
-};
-pub(crate) const MEMORY_LIMIT: ParamSpec = ParamSpec {
-    name: "memory_limit",
-    unit: Unit::Size,
-    default: ParamDefault::Value(Value::Size(Size::Bytes((32u32 << 20) as f64))),
-    range: (1.0, i32::MAX as f64),
-    doc: "bytes that all flows together may hold",
-    source: "Linux",
-};
-const DROP_BATCH: ParamSpec = ParamSpec {
-    name: "drop_batch",
-    unit: Unit::Count,
-    default: ParamDefault::Value(Value::Number(64.0)),
-    range: (1.0, 1e6),
-    doc: "most packets dropped at once from the fattest flow over the limit",
-    source: "Linux",
-};
-pub(crate) const PERTURBATION: ParamSpec = ParamSpec {
-    name: "perturbation",
-    unit: Unit::Duration,
-    default: ParamDefault::Auto("never"),
-    range: (1e-3, 1e6),
-    doc: "how often the hash salt is drawn anew",
-    source: "RFC 8290 §4.1.1",
-};
-pub(crate) const HASH: ParamSpec = choice(
+pub(crate) const FLOWS: Param = Param::count("flows", 1024.0)
+    .within(1.0, 65536.0)
+    .about("queues that packets are hashed into")
+    .from_source("RFC 8290 §5.2.4");
+pub(crate) const QUANTUM: Param = Param::size("quantum", Size::Bytes(1514.0))
+    .within(1.0, 1e9)
+    .about("bytes a flow may send in its turn")
+    .from_source("RFC 8290 §5.2.3");
+pub(crate) const MEMORY_LIMIT: Param = Param::size("memory_limit", Size::Bytes((32u32 << 20) as f64))
+    .within(1.0, i32::MAX as f64)
+    .about("bytes that all flows together may hold")
+    .from_source("Linux");
+const DROP_BATCH: Param = Param::count("drop_batch", 64.0)
+    .within(1.0, 1e6)
+    .about("most packets dropped at once from the fattest flow over the limit")
+    .from_source("Linux");
+pub(crate) const PERTURBATION: Param = Param::auto("perturbation", Unit::Duration, "never")
+    .within(1e-3, 1e6)
+    .about("how often the hash salt is drawn anew")
+    .from_source("RFC 8290 §4.1.1");
+pub(crate) const HASH: Param = choice(
     "hash",
     &["direct", "set-associative"],
     "direct",
     "how a flow finds its queue: by its hash alone, or a free one of the eight that the hash names",
     "RFC 8290 §4.1.1; Linux sch_cake",
 );
-const GUARD: ParamSpec = choice(
+const GUARD: Param = choice(
     "guard",
     &["total", "flow"],
     "total",
     "whose backlog must exceed one MTU before CoDel may signal: all flows' or the flow's own",
     "Linux; RFC 8289 §4.4 reads as the flow's own",
 );
-const OF: ParamSpec = ParamSpec {
-    name: "of",
-    unit: Unit::Algorithm,
-    default: ParamDefault::Auto("none: it must be named"),
-    range: (0.0, 0.0),
-    doc: "the algorithm of each flow, with its own parameters",
-    source: "RFC 8290 §4",
-};
+const OF: Param = Param::auto("of", Unit::Algorithm, "none: it must be named")
+    .about("the algorithm of each flow, with its own parameters")
+    .from_source("RFC 8290 §4");
 
-/// The kinds of fair queue that a file can name.
-pub const KINDS: &[KindSpec] = &[
-    KindSpec {
+/// The kind `fq-codel`.
+#[derive(Clone, Copy, Debug)]
+pub struct FqCoDelKind;
+
+const FQ_CODEL: KindSpec = KindSpec {
+    base: Kind {
         kind: "fq-codel",
+        aliases: &["fq_codel"],
+        title: "FQ-CoDel",
         summary: "Fair queueing by deficit round robin, CoDel on each flow",
-        signal: "sojourn time, at each flow's head",
-        marks: true,
         params: &[
             FLOWS,
             QUANTUM,
@@ -102,19 +86,60 @@ pub const KINDS: &[KindSpec] = &[
         ],
         source: "RFC 8290",
     },
-    KindSpec {
+    family: Family::FlowQueueing,
+    signal: "sojourn time, at each flow's head",
+    marks: Marking::Possible,
+    weighs: false,
+};
+
+impl Scheduler for FqCoDelKind {
+    const KIND: KindSpec = FQ_CODEL;
+    type Queue<P> = FairQueue<P, CoDel>;
+
+    fn build<P: Packet>(given: &Given<'_>, setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError> {
+        let codel = CoDel::build(given, setup.link)?;
+        let params = FairQueueParams::build(given, setup.link)?;
+        Ok(FairQueue::new(codel, setup.link.limit, params).with_setup(setup))
+    }
+}
+
+/// The kind `fair`.
+#[derive(Clone, Copy, Debug)]
+pub struct FairKind;
+
+const FAIR: KindSpec = KindSpec {
+    base: Kind {
         kind: "fair",
+        aliases: &[],
+        title: "Fair queueing",
         summary: "Fair queueing by deficit round robin over the algorithm named in `of`",
-        signal: "that of the algorithm, for each flow",
-        marks: true,
         params: &[OF, FLOWS, QUANTUM, MEMORY_LIMIT, DROP_BATCH, PERTURBATION, HASH],
         source: "RFC 8290 §4",
     },
-];
+    family: Family::FlowQueueing,
+    signal: "that of the algorithm, for each flow",
+    marks: Marking::Possible,
+    weighs: false,
+};
+
+impl Scheduler for FairKind {
+    const KIND: KindSpec = FAIR;
+    type Queue<P> = FairQueue<P, AnyAqm>;
+
+    fn build<P: Packet>(given: &Given<'_>, setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError> {
+        let Some(inner) = setup.of else {
+            let message = "`fair` needs the algorithm of its flows, for instance { kind = \"pie\" }".into();
+            return Err(ParamError { param: "of", message });
+        };
+        let aqm = AnyAqm::build(&Given::new(inner.kind, &inner.params)?, setup.link)?;
+        let params = FairQueueParams::build(given, setup.link)?;
+        Ok(FairQueue::new(aqm, setup.link.limit, params).with_setup(setup))
+    }
+}
 
 impl FairQueueParams {
-    /// The scheduler's part of the parameters of a kind that has these of them: `flows`, `quantum`, `memory_limit`,
-    /// `drop_batch`, `perturbation`, `hash` and `guard`.
+    /// The scheduler's part of the parameters of a kind that has these of them: `flows`, `quantum`,
+    /// `memory_limit`, `drop_batch`, `perturbation`, `hash` and `guard`.
     ///
     /// # Errors
     /// When a size is given as a time and the link's rate is unknown.
@@ -122,7 +147,7 @@ impl FairQueueParams {
         let defaults = Self::default();
         let count = |name| given.listed(name).and_then(|name| given.number(name)).map(|n| n as u32);
         let word = |name| given.listed(name).and_then(|name| given.choice(name));
-        let bytes = |name| given.listed(name).map_or(Ok(None), |name| given.bytes(name, link));
+        let bytes = |name| given.listed(name).map_or(Ok(None), |name| given.bytes(name, link.mtu, link.rate));
         Ok(Self {
             flows: count("flows").unwrap_or(defaults.flows),
             share: bytes("quantum")?.map_or(defaults.share, Share::Bytes),

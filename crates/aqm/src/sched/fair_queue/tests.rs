@@ -41,7 +41,8 @@ impl Sink<SimplePacket> for Drops {
     fn marked(&mut self, _: &SimplePacket, _: Reason) {}
 }
 
-/// RFC 8290 §5.3: with 100 flows in 1024 queues a flow has a queue of its own with probability (1 - 1/1024)^99 = 90.8 %.
+/// RFC 8290 §5.3: with 100 flows in 1024 queues a flow has a queue of its own with probability (1 -
+/// 1/1024)^99 = 90.8 %.
 #[test]
 fn a_hundred_flows_mostly_have_a_queue_of_their_own() {
     let salts = 2_000;
@@ -96,7 +97,8 @@ fn a_new_flow_goes_first_and_only_once() {
         }
         order.push(queue.dequeue(Instant::ZERO, &mut NoSink).expect("packets wait").packet.flow == flows[1]);
     }
-    // A first credit of 1514 bytes lets two packets of 1500 go and leaves so little that each later turn is one packet.
+    // A first credit of 1514 bytes lets two packets of 1500 go and leaves so little that each later
+    // turn is one packet.
     assert_eq!(order, [false, false, true, true, false, true]);
 }
 
@@ -192,7 +194,8 @@ fn the_guard_sees_the_backlog_it_was_told_to() {
         let params = FairQueueParams { shown, ..FairQueueParams::default() };
         let mut queue: FairQueue<SimplePacket, CoDel> = FairQueue::new(CoDel::default(), Limit::NONE, params);
         let mut now = Instant::from_nanos(1);
-        // Every queue always holds one packet, which leaves far above target as all the others go first.
+        // Every queue always holds one packet, which leaves far above target as all the others go
+        // first.
         let flows = separate_flows_of(|flow| queue.bucket(FlowHash(flow)), 200);
         flows.iter().for_each(|&flow| queue.enqueue(now, packet(flow, 1500), &mut NoSink));
         let mut drops = Drops::default();

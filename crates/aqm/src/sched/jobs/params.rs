@@ -1,12 +1,12 @@
 //! What each class is promised, and the parameters of kind `jobs`.
 
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, ParamError, ParamSpec, Unit, Value};
+use crate::spec::{Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
 use goodqueue_units::{Class, Duration};
 
 /// Most classes.
 pub(super) const MOST: usize = Class::COUNT;
 
-/// What a class is promised. Everything may be missing.
+/// The promises to a class, each optional.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Promise {
     /// Its delay in relation to that of other classes that have one.
@@ -17,12 +17,12 @@ pub struct Promise {
     pub delay_bound: Option<f64>,
     /// Largest loss ratio.
     pub loss_bound: Option<f64>,
-    /// Least rate in wire bytes a second.
+    /// Least rate in wire bytes per second.
     pub rate: f64,
 }
 
 impl Promise {
-    /// Is it one that asks for a rate?
+    /// True if the promise requires a rate.
     pub(super) fn is_absolute(&self) -> bool {
         self.delay_bound.is_some() || self.rate > 0.0
     }
@@ -57,13 +57,14 @@ pub struct ProjectionParams {
 pub struct JobsParams {
     /// Promises, the most urgent class first.
     pub promises: alloc::vec::Vec<Promise>,
-    /// Does each class have its own part of the buffer?
+    /// True if each class has its own part of the buffer.
     pub separate: bool,
     /// Which packets leave a class that must drop.
     pub drop: DropEnd,
     /// Packets between relative-delay steps.
     pub sampling: u32,
-    /// Are packets that would miss a delay bound dropped from all classes, by their loss shares?
+    /// True if packets that would miss a delay bound are dropped from all classes, by their loss
+    /// shares.
     pub shares_pain: bool,
     /// Marks by projection.
     pub projection: Option<ProjectionParams>,
@@ -94,7 +95,8 @@ impl JobsParams {
     /// The settings of kind `jobs`.
     ///
     /// # Errors
-    /// When a class is promised something that does not exist, the link's rate is unknown, or the projection is off and has parameters.
+    /// When a class is promised something that does not exist, the link's rate is unknown, or the
+    /// projection is off and has parameters.
     pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let classes = given.number("classes").map_or(4, |n| n as usize);
         for names in [DELAY_SHARE, LOSS_SHARE, DELAY_BOUND, LOSS_BOUND, RATE] {
@@ -139,10 +141,9 @@ impl JobsParams {
 }
 
 const NS2: &str = "ns-2.35";
-const NONE: (f64, f64) = (0.0, 0.0);
 
-const fn of_class(name: &'static str, unit: Unit, range: (f64, f64), doc: &'static str) -> ParamSpec {
-    ParamSpec { name, unit, default: ParamDefault::Auto("not promised"), range, doc, source: "Liebeherr and Christin 2001" }
+const fn of_class(name: &'static str, unit: Unit, range: (f64, f64), doc: &'static str) -> Param {
+    Param::auto(name, unit, "not promised").within(range.0, range.1).about(doc).from_source("Liebeherr and Christin 2001")
 }
 
 const fn choice(
@@ -151,8 +152,8 @@ const fn choice(
     default: &'static str,
     doc: &'static str,
     source: &'static str,
-) -> ParamSpec {
-    ParamSpec { name, unit: Unit::Choice(words), default: ParamDefault::Value(Value::Choice(default)), range: NONE, doc, source }
+) -> Param {
+    Param::choice(name, words, default).about(doc).from_source(source)
 }
 
 const fn number(
@@ -162,47 +163,34 @@ const fn number(
     range: (f64, f64),
     doc: &'static str,
     source: &'static str,
-) -> ParamSpec {
-    ParamSpec { name, unit, default: ParamDefault::Value(Value::Number(default)), range, doc, source }
+) -> Param {
+    Param::new(name, unit, ParamDefault::Value(Value::Number(default))).within(range.0, range.1).about(doc).from_source(source)
 }
 
-const OTHERS: [ParamSpec; 11] = [
+const OTHERS: [Param; 11] = [
     number("classes", Unit::Count, 4.0, (1.0, MOST as f64), "how many; packets of higher classes belong to the highest", NS2),
     choice("buffers", &["shared", "separate"], "shared", "do classes share the limit, or have equal parts of it", NS2),
     choice("drop", &["tail", "head"], "tail", "which packet leaves a class that must drop: its newest or its oldest", NS2),
     number("sampling", Unit::Count, 1.0, (1.0, 1e6), "packets between adjustments of relative delays", NS2),
     choice("delay_drops", &["own", "shared"], "own", "who drops for a delay bound: its class, or all by their loss shares", NS2),
-    ParamSpec {
-        name: "projection",
-        unit: Unit::Switch,
-        default: ParamDefault::Value(Value::Switch(false)),
-        range: (0.0, 1.0),
-        doc: "mark flows before the queue that their windows will make exceeds b_lim",
-        source: "Koo, Ahn and Chung §2.6; our reconstruction",
-    },
+    Param::off("projection")
+        .about("mark flows before the queue that their windows will make exceeds b_lim")
+        .from_source("Koo, Ahn and Chung §2.6; our reconstruction"),
     number("flows", Unit::Count, 10.0, (1.0, 64.0), "flows that the projection follows one by one", "Koo, Ahn and Chung §4.1"),
     number("alpha", Unit::Ratio, 0.9, (0.0, 0.999), "weight of the old estimate of a window", "Koo, Ahn and Chung §4.1"),
     number("b_lim", Unit::Ratio, 1.0, (0.01, 1.0), "backlog that must not be exceeded, as a share of the limit", "our choice"),
-    ParamSpec {
-        name: "rtt",
-        unit: Unit::Duration,
-        default: ParamDefault::Value(Value::Duration(Duration::ms(100))),
-        range: (1e-4, 10.0),
-        doc: "round-trip time that flows are taken to have",
-        source: "our choice",
-    },
-    ParamSpec {
-        name: "horizon",
-        unit: Unit::Duration,
-        default: ParamDefault::Auto("rtt"),
-        range: (1e-4, 10.0),
-        doc: "how far the projection looks ahead",
-        source: "our reconstruction",
-    },
+    Param::duration("rtt", Duration::ms(100))
+        .within(1e-4, 10.0)
+        .about("round-trip time that flows are taken to have")
+        .from_source("our choice"),
+    Param::auto("horizon", Unit::Duration, "rtt")
+        .within(1e-4, 10.0)
+        .about("how far the projection looks ahead")
+        .from_source("our reconstruction"),
 ];
 
 /// The others, and five for each class.
-const PARAMS: [ParamSpec; OTHERS.len() + 5 * MOST] = {
+const PARAMS: [Param; OTHERS.len() + 5 * MOST] = {
     let mut all = [OTHERS[0]; OTHERS.len() + 5 * MOST];
     let mut index = 0;
     while index < OTHERS.len() {
@@ -223,12 +211,17 @@ const PARAMS: [ParamSpec; OTHERS.len() + 5 * MOST] = {
     all
 };
 
-/// The kind that a file can name.
-pub const KIND: KindSpec = KindSpec {
-    kind: "jobs",
-    summary: "Classes with promised delays, losses and rates, in relation to each other or absolute (JoBS)",
+pub(super) const KIND: KindSpec = KindSpec {
+    base: Kind {
+        kind: "jobs",
+        aliases: &[],
+        title: "JoBS",
+        summary: "Classes with promised delays, losses and rates, in relation to each other or absolute (JoBS)",
+        params: &PARAMS,
+        source: "Liebeherr and Christin 2001; ns-2.35",
+    },
+    family: Family::Classes,
     signal: "age of each class's head, backlogs and losses of classes; on arrival",
-    marks: true,
-    params: &PARAMS,
-    source: "Liebeherr and Christin 2001; ns-2.35",
+    marks: Marking::Possible,
+    weighs: false,
 };

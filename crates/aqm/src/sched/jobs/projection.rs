@@ -1,11 +1,12 @@
-//! Looks ahead: the queue that the windows of known flows will make, each growing by a segment a round trip.
+//! Looks ahead: the queue that the windows of known flows will make, each growing by a segment a
+//! round trip.
 
 use super::params::ProjectionParams;
 use crate::aqm::FlowHash;
 use alloc::vec::Vec;
 use goodqueue_units::{Bytes, Duration, Instant};
 
-/// What waits, what may wait, and how fast it leaves, in bytes and seconds.
+/// Backlog, limit and rate, in bytes and seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
     pub(super) backlog: f64,
@@ -32,13 +33,15 @@ struct Follow {
 pub(super) struct Projection {
     params: ProjectionParams,
     flows: Vec<Follow>,
-    /// Bytes a round trip of flows that are not followed, smoothed; of the round trip that began at `since`.
+    /// Bytes a round trip of flows that are not followed, smoothed; of the round trip that began at
+    /// `since`.
     others: Option<f64>,
     other_bytes: u64,
     since: Instant,
 }
 
-/// Smooths what was counted since `since`, once for each round trip that ended; says when the present one began.
+/// Smooths what was counted since `since`, once for each round trip that ended; says when the
+/// present one began.
 fn roll(estimate: &mut Option<f64>, counted: f64, alpha: f64, since: Instant, now: Instant, rtt: Duration) -> Option<Instant> {
     let ended = now.since(since).as_nanos() / rtt.as_nanos().max(1);
     if ended == 0 {
@@ -56,7 +59,8 @@ impl Projection {
         Self { params, flows: Vec::with_capacity(params.flows), others: None, other_bytes: 0, since: Instant::ZERO }
     }
 
-    /// The flow's place among those that are followed; a new one takes a free place, or that of one that sends less than a segment a round trip.
+    /// The flow's place among those that are followed; a new one takes a free place, or that of one
+    /// that sends less than a segment a round trip.
     fn follow(&mut self, flow: FlowHash, now: Instant) -> Option<usize> {
         let ProjectionParams { rtt, alpha, .. } = self.params;
         for known in &mut self.flows {
@@ -80,7 +84,8 @@ impl Projection {
         Some(place)
     }
 
-    /// A packet of `len` bytes arrives: is it to be marked? `can_mark` says that it could be.
+    /// Counts an arriving packet of `len` bytes. Returns true if it is to be marked, which
+    /// `can_mark` allows.
     pub(super) fn arrival(&mut self, now: Instant, flow: FlowHash, len: Bytes, can_mark: bool, room: Room) -> bool {
         let place = self.follow(flow, now);
         match place {
@@ -106,8 +111,8 @@ impl Projection {
         false
     }
 
-    /// The largest backlog within the horizon. Between the times at which marked flows slow down it is convex, so that it is largest at
-    /// one of them.
+    /// The largest backlog within the horizon. Between the times at which marked flows slow down it
+    /// is convex, so that it is largest at one of them.
     fn highest(&self, now: Instant, room: Room) -> f64 {
         let horizon = self.params.horizon.as_secs_f64();
         let ends = self.flows.iter().filter_map(|known| self.slows_at(known, now)).filter(|h| *h < horizon);
@@ -155,7 +160,8 @@ mod tests {
         Room { backlog, limit, link: 100e3 }
     }
 
-    /// Ten segments of 1000 bytes a round trip on a link that takes as many: after another round trip half a segment more waits.
+    /// Ten segments of 1000 bytes a round trip on a link that takes as many: after another round
+    /// trip half a segment more waits.
     #[test]
     fn a_window_grows_by_a_segment_a_round_trip() {
         let mut ahead = projection();

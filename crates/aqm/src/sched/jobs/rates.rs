@@ -1,4 +1,5 @@
-//! How classes share the link's rate, and who loses when packets must go. Rates in wire bytes a second, sizes in wire bytes.
+//! How classes share the link's rate, and who loses when packets must go. Rates in wire bytes a
+//! second, sizes in wire bytes.
 
 use super::params::{MOST, Promise};
 
@@ -31,7 +32,7 @@ impl Account {
         if self.arrived == 0 { 0.0 } else { self.lost as f64 / self.arrived as f64 }
     }
 
-    /// Would its loss bound hold after another `len` bytes?
+    /// True if its loss bound allows the loss of another `len` bytes.
     pub(super) fn may_lose(&self, len: u64) -> bool {
         self.promise.loss_bound.is_none_or(|bound| (self.lost + len) as f64 <= bound * self.arrived as f64)
     }
@@ -41,7 +42,7 @@ impl Account {
         self.promise.delay_bound.map(|bound| bound - self.age)
     }
 
-    /// Has its head missed its bound?
+    /// True if its head has missed its bound.
     pub(super) fn is_late(&self) -> bool {
         self.is_busy() && self.slack().is_some_and(|slack| slack <= 0.0)
     }
@@ -68,12 +69,13 @@ pub(super) fn share_equally(classes: &mut [Account], link: f64) {
     }
 }
 
-/// Does a class get less than its promises ask for?
+/// True if a class gets less than its promises require.
 pub(super) fn is_short(classes: &[Account], link: f64) -> bool {
     classes.iter().any(|class| class.is_late() || class.needed(link) > class.rate)
 }
 
-/// Moves rate from the least urgent class that can spare some to the most urgent one that is short, until one side is exhausted.
+/// Moves rate from the least urgent class that can spare some to the most urgent one that is short,
+/// until one side is exhausted.
 pub(super) fn redistribute(classes: &mut [Account], link: f64) {
     let mut spare = [0.0; MOST];
     classes.iter().zip(&mut spare).for_each(|(class, spare)| *spare = class.rate - class.needed(link));
@@ -148,8 +150,8 @@ pub(super) fn balance_delays(classes: &mut [Account], load: Load) {
     }
 }
 
-/// Which class loses a packet because there is no room for one of class `arriving`, and is its loss bound missed by that. `len` tells the size of the packet
-/// that a class would lose.
+/// Which class loses a packet because there is no room for one of class `arriving`, and is its loss
+/// bound missed by that. `len` tells the size of the packet that a class would lose.
 pub(super) fn victim(classes: &[Account], arriving: usize, len: impl Fn(usize) -> u64) -> (usize, bool) {
     let own = &classes[arriving];
     if own.promise.loss_share.is_none() && own.may_lose(len(arriving)) {
@@ -221,7 +223,8 @@ mod tests {
         assert!((found[0] - 100e3).abs() < 1e-6 && (found[1] - 20e3).abs() < 1e-6 && found[2] == 0.0, "{found:?}");
     }
 
-    /// A6.3: equal weighted delays change nothing; a class that waits too long for its share gains what the other gives.
+    /// A6.3: equal weighted delays change nothing; a class that waits too long for its share gains
+    /// what the other gives.
     #[test]
     fn weighted_delays_are_drawn_together() {
         let share = |share| Promise { delay_share: Some(share), ..Promise::default() };

@@ -33,7 +33,8 @@ fn classes_without_promises_share_the_link_equally() {
     assert_eq!(sent, [10, 10]);
 }
 
-/// A class that is promised 20 ms has 20 packets sent within 20 ms at most; what cannot be sent in time is dropped.
+/// A class that is promised 20 ms has 20 packets sent within 20 ms at most; what cannot be sent in
+/// time is dropped.
 #[test]
 fn a_delay_bound_holds_by_rate_and_then_by_drops() {
     let bound = Promise { delay_bound: Some(0.02), ..Promise::default() };

@@ -54,8 +54,8 @@ fn peak_rate_spreads_a_burst() {
     let settings = ShaperParams { peak: Some(Rate::mbit(120)), ..params(Rate::mbit(12), 6000) };
     let out = departures(&mut shaper(settings), &[(at(0), 1500); 7], at(10_000));
     let times: Vec<Instant> = out.iter().map(|departure| departure.0).collect();
-    // A packet takes 100 us at the peak rate; meanwhile the large bucket gains a tenth of a packet, and the fifth
-    // packet finds it at 400 us with 0.4 of what it needs.
+    // A packet takes 100 us at the peak rate; meanwhile the large bucket gains a tenth of a packet,
+    // and the fifth packet finds it at 400 us with 0.4 of what it needs.
     assert_eq!(times, [0, 100, 200, 300, 1000, 2000, 3000].map(at));
 }
 
@@ -88,8 +88,8 @@ fn an_oversized_packet_is_paid_for_afterwards() {
     assert_eq!(out.iter().map(|departure| departure.0).collect::<Vec<_>>(), [at(0), at(6000)]);
 }
 
-/// RFC 2212: in any span `t` no more than `min(M + p t, b + r t)` leaves, and under lasting load no less than that
-/// less one packet.
+/// RFC 2212: in any span `t` no more than `min(M + p t, b + r t)` leaves, and under lasting load no
+/// less than that less one packet.
 #[test]
 fn no_span_exceeds_the_bound_and_none_is_wasted() {
     let mut rng = Rng::new(5);

@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 use goodqueue_units::Instant;
 
-/// Nanoseconds of a bucket, as a power of two: with a thousand flows that are updated every 15 ms there is about one in each.
+/// Nanoseconds of a bucket, as a power of two: with a thousand flows that are updated every 15 ms
+/// there is about one in each.
 const WIDTH: u32 = 14;
 /// Buckets of a ring, 17 ms.
 const BUCKETS: u64 = 1024;
@@ -36,14 +37,16 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// Puts `flow` into `bucket`, if that is after bucket `now`, within the ring, and the flow is in none.
+    /// Puts `flow` into `bucket`, if that is after bucket `now`, within the ring, and the flow is
+    /// in none.
     #[inline]
     pub(super) fn takes(&mut self, flow: u32, bucket: u64, now: u64) -> bool {
         if self.first.is_none() {
             self.start = now;
         }
         let index = flow as usize;
-        // The clock may not have come as far as the ring has: what is before its start is outside, too.
+        // The clock may not have come as far as the ring has: what is before its start is outside,
+        // too.
         if bucket <= now || bucket.wrapping_sub(self.start) >= BUCKETS || self.links.get(index).is_some_and(|&link| link != OUT) {
             return false;
         }

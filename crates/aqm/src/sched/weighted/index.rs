@@ -16,7 +16,8 @@ pub(super) struct FlowIndex {
 impl FlowIndex {
     #[inline]
     fn place(&self, flow: FlowHash) -> usize {
-        // Numbered flows differ in a few low bits; a multiplication spreads them over the upper ones.
+        // Numbered flows differ in a few low bits; a multiplication spreads them over the upper
+        // ones.
         let hash = u64::from(flow.0).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         (hash >> 32) as usize & (self.slots.len() - 1)
     }

@@ -15,7 +15,8 @@ fn plain(weights: &[f64]) -> Plain {
     queue
 }
 
-/// Bytes each flow sent in `departures` departures; every flow always waits, with packets of its size.
+/// Bytes each flow sent in `departures` departures; every flow always waits, with packets of its
+/// size.
 fn shares(queue: &mut Plain, sizes: &[u32], departures: usize) -> Vec<u64> {
     for (flow, &size) in sizes.iter().enumerate() {
         (0..2).for_each(|_| queue.enqueue(Instant::ZERO, packet(flow as u32, size), &mut NoSink));

@@ -4,7 +4,7 @@ Everything is open loop: arrivals are fixed beforehand, the link's rate is const
 sent when. ns-2 draws from its own generator, MRG32k3a; the numbers it drew go into the vector, in the order of the draws. All times are
 multiples of 10 us, arrivals lie beside the grid of departures and updates, so that nothing happens at the same instant by chance.
 
-Left out on purpose, as the two are known to differ there (see *Departures* in algo/red.rs): queues that run empty or full under RED, byte
+Left out on purpose, as the two are known to differ there (see *Deviations* in algo/red.rs): queues that run empty or full under RED, byte
 mode with packets that are no multiple of the mean size, and averages above twice `max_th` with `use_mark_p` off.
 """
 

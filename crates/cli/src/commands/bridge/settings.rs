@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// The line between the interfaces. Everything as people write it; a file holds the same under the same names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[serde(rename_all = "kebab-case", default)]
 pub struct LineSettings {
     /// Rate from IN to OUT, for instance 10mbit
     #[arg(long, value_name = "RATE")]

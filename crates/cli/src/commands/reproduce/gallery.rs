@@ -8,16 +8,34 @@ use std::path::Path;
 /// The folder asked for, or `./gallery`, or the one built in, written beside the results.
 pub fn find(asked: Option<&Path>, out: &Path) -> Result<Gallery, Failure> {
     if let Some(root) = asked {
-        if !root.is_dir() {
-            return Err(Failure::Input(format!("--gallery {}: is not a folder", root.display())));
-        }
-        return Ok(Gallery { root: root.to_owned() });
+        return at(root);
     }
-    let here = Path::new("gallery");
-    if here.is_dir() {
-        return Ok(Gallery { root: here.to_owned() });
+    if let Some(gallery) = here() {
+        return Ok(gallery);
     }
     let root = out.join("gallery");
     embedded::write(&root)?;
     Ok(Gallery { root })
+}
+
+/// The folder asked for, or `./gallery`: files of the user, which may be written to.
+pub fn on_disk(asked: Option<&Path>) -> Result<Gallery, Failure> {
+    match asked {
+        Some(root) => at(root),
+        None => {
+            here().ok_or_else(|| Failure::Input("--format: there is no folder gallery here: name it with --gallery".to_owned()))
+        }
+    }
+}
+
+fn at(root: &Path) -> Result<Gallery, Failure> {
+    if !root.is_dir() {
+        return Err(Failure::Input(format!("--gallery {}: is not a folder", root.display())));
+    }
+    Ok(Gallery { root: root.to_owned() })
+}
+
+fn here() -> Option<Gallery> {
+    let here = Path::new("gallery");
+    here.is_dir().then(|| Gallery { root: here.to_owned() })
 }

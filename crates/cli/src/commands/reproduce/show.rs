@@ -12,16 +12,18 @@ pub fn text(all: &[PaperResults]) -> String {
     for results in all {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{} ({}): {}", results.paper.title, results.paper.id, words::counted(&results.rows));
+        let widest = results.rows.iter().map(|(row, _)| row.id.get_ref().chars().count()).max().unwrap_or(0);
         for (row, evaluated) in &results.rows {
-            let _ = writeln!(text, "{}", line(row, evaluated));
+            let _ = writeln!(text, "{}", line(row, evaluated, widest));
         }
     }
     text
 }
 
-fn line(row: &Row, evaluated: &Evaluated) -> String {
+/// A row on one line, its name in a column of this width.
+fn line(row: &Row, evaluated: &Evaluated, widest: usize) -> String {
     let mut line = format!(
-        "  {:<9} {:?} {:<14} {:<28} expected {:<24} {}",
+        "  {:<widest$} {:?} {:<14} {:<28} expected {:<24} {}",
         row.id.get_ref(),
         row.grade,
         evaluated.verdict.name(),

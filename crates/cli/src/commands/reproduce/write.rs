@@ -2,7 +2,9 @@
 
 use crate::failure::Failure;
 use crate::output::say;
+use goodqueue_figure::{Font, Theme};
 use goodqueue_gallery::cost::ExperimentCost;
+use goodqueue_gallery::expr::Fault;
 use goodqueue_gallery::figure::{self, Fonts};
 use goodqueue_gallery::report::{self, Shown, ShownFigure};
 use goodqueue_gallery::results::PaperResults;
@@ -17,8 +19,8 @@ pub fn write(
     out: &Folder,
 ) -> Result<Vec<PaperResults>, Failure> {
     let fonts = Fonts::of_machine();
-    if fonts.is_none() {
-        say("warning: this machine has no fonts, so figures are written as SVG and not as PNG");
+    if let Err(why) = &fonts {
+        say(&format!("note: figures are written as SVG and not as PNG: {why}"));
     }
     let mut shown = Vec::new();
     for results in all {
@@ -27,7 +29,7 @@ pub fn write(
         for measured in &results.measured {
             folder.write(report::scenario_name(measured), measured.experiment.plan.source_text().as_bytes())?;
         }
-        let figures = figures(&results, only, fonts.as_ref(), &folder)?;
+        let figures = figures(&results, only, fonts.as_ref().ok(), &folder)?;
         let tables = tables(&results, only, &folder)?;
         shown.push((results, Shown { figures, tables }));
     }
@@ -47,12 +49,14 @@ fn figures(
         if only.is_some_and(|only| only != id) {
             continue;
         }
-        let svg = figure::collect(&results.paper.id, spec, &results.measured).map(|drawing| figure::svg(&drawing));
+        let rows = results.rows.iter().map(|(row, _)| row);
+        let drawing = figure::collect(&results.paper, rows, spec, &results.measured);
+        let svg = drawing.as_ref().map(|drawing| drawing.to_svg(Theme::Page, Font::Sans)).map_err(Clone::clone);
         let mut has_png = false;
-        if let Ok(svg) = &svg {
+        if let (Ok(svg), Ok(drawing)) = (&svg, &drawing) {
             folder.write(&format!("fig-{id}.svg"), svg.as_bytes())?;
             if let Some(fonts) = fonts {
-                match figure::png(svg, fonts) {
+                match figure::png(&drawing.to_svg(Theme::Print, Font::Sans), fonts) {
                     Ok(bytes) => {
                         folder.write(&format!("fig-{id}.png"), &bytes)?;
                         has_png = true;
@@ -68,7 +72,7 @@ fn figures(
     Ok(shown)
 }
 
-type ShownTable = (String, Result<table::Table, String>);
+type ShownTable = (String, Result<table::Table, Fault>);
 
 fn tables(results: &PaperResults, only: Option<&str>, folder: &Folder) -> Result<Vec<ShownTable>, Failure> {
     let mut shown = Vec::new();

@@ -28,13 +28,8 @@ pub struct Page<'a> {
 impl Page<'_> {
     /// Writes it into the folder.
     pub fn write(&self, folder: &Folder) -> Result<(), RecordError> {
-        let path = folder.path().join("report.html");
-        self.write_to(&path).map_err(|source| RecordError::Write { path, source })
-    }
-
-    fn write_to(&self, path: &std::path::Path) -> std::io::Result<()> {
         let against = self.comparison.against;
-        let summary = serde_json::to_value(self.summary())?;
+        let summary = serde_json::to_value(self.summary()).expect("plain values with string keys always serialise");
         let sets: Vec<_> = self.points.iter().map(|point| point.set.as_slice()).collect();
         let labels = Labels::new(&sets, "");
         let mut points = Vec::new();
@@ -59,7 +54,7 @@ impl Page<'_> {
             measured_s: plan.map(|plan| (plan.warmup.as_secs_f64(), (plan.warmup + plan.duration).as_secs_f64())),
             points,
         };
-        report::write(path, &input)
+        report::write(&folder.path().join("report.html"), &input)
     }
 
     /// Both sides' figures as one result, point by point.

@@ -34,10 +34,10 @@ const fn compared(metric: &'static str, name: &'static str, unit: &'static str, 
     Compared { metric, name, unit, scale, bound }
 }
 
-/// Utilisation within 2 points, the median sojourn time within 0.5 ms or 10 %, drops within a factor of 1.5; the others for
+/// Utilization within 2 points, the median sojourn time within 0.5 ms or 10 %, drops within a factor of 1.5; the others for
 /// information.
 const OF_LINKS: &[Compared] = &[
-    compared("utilization", "utilisation", "%", 100.0, Bound::Absolute(0.02)),
+    compared("utilization", "utilization", "%", 100.0, Bound::Absolute(0.02)),
     compared("sojourn_s.p50", "sojourn p50", "ms", 1e3, Bound::Either(0.5e-3, 0.1)),
     compared("sojourn_s.mean", "sojourn mean", "ms", 1e3, Bound::None),
     compared("sojourn_s.p95", "sojourn p95", "ms", 1e3, Bound::None),

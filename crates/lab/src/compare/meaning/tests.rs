@@ -3,11 +3,11 @@ use crate::metrics::LINK_METRICS;
 use crate::runner::Replication;
 use serde_json::{Value, json};
 
-/// A link's figures with only utilisation and the 95th percentile defined.
+/// A link's figures with only utilization and the 95th percentile defined.
 fn link(used: f64, p95: f64) -> Vec<LinkFigures> {
     let values = LINK_METRICS
         .iter()
-        .map(|metric| match metric.name {
+        .map(|metric| match metric.about.name {
             UTILIZATION => Some(used),
             SOJOURN => Some(p95),
             _ => None,
@@ -42,13 +42,13 @@ fn names_the_shortest_its_cost_and_those_like_it() {
     let points = [
         point(&[(0.999, 0.2), (0.999, 0.21), (0.999, 0.19)]),
         point(&[(0.98, 0.012), (0.981, 0.013), (0.979, 0.011)]),
-        // Differs from the one before by 0, +1 and -0.4 ms: not beyond chance.
+        // Differs from the one before by 0, +1 and -0.4 ms: not significant.
         point(&[(0.99, 0.012), (0.99, 0.014), (0.99, 0.0106)]),
     ];
     assert_eq!(
         meaning(&points, &queues(&["tail-drop", "codel", "pie"]), "bottleneck"),
-        "codel has the shortest 95th percentile of sojourn times, 12.0 ± 2.5 ms, at 98.0 % utilisation, 1.90 ± 0.25 \
-         percentage points below tail-drop; pie cannot be told from it (paired 95 % intervals, 3 replications)."
+        "codel has the shortest 95th percentile of sojourn times, 12.0 ± 2.5 ms, at 98.0 % utilization, 1.90 ± 0.25 \
+         percentage points below tail-drop; not significantly different: pie (paired 95 % intervals, 3 replications)."
     );
 }
 
@@ -57,7 +57,7 @@ fn pairs_show_what_overlapping_intervals_hide() {
     // Both swing widely with the replication, but one is always 1 ms longer.
     let points = [point(&[(0.9, 0.010), (0.9, 0.030), (0.9, 0.020)]), point(&[(0.9, 0.011), (0.9, 0.031), (0.9, 0.021)])];
     let text = meaning(&points, &queues(&["codel", "pie"]), "bottleneck");
-    assert!(text.contains("it differs from every other beyond chance"), "{text}");
+    assert!(text.contains("it differs from every other significantly"), "{text}");
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn different_loads_are_not_ranked() {
     let labels = labels(&[vec![("traffic.0.flows", json!(1))], vec![("traffic.0.flows", json!(16))]]);
     assert_eq!(
         meaning(&[point(&[(0.9, 0.01)]), point(&[(0.99, 0.03)])], &labels, "bottleneck"),
-        "The 95th percentile of sojourn times goes from 10.0 ms (flows=1) to 30.0 ms (flows=16), at utilisations from 90.0 % \
+        "The 95th percentile of sojourn times goes from 10.0 ms (flows=1) to 30.0 ms (flows=16), at utilizations from 90.0 % \
          to 99.0 %."
     );
 }
@@ -89,7 +89,7 @@ fn queues_over_several_loads_are_counted() {
     ];
     assert_eq!(
         meaning(&points, &labels, "bottleneck"),
-        "The shortest 95th percentile of sojourn times, over 2 settings: pie in 2 (beyond chance in 1)."
+        "The shortest 95th percentile of sojourn times, over 2 settings: pie in 2 (significantly in 1)."
     );
 }
 
@@ -100,7 +100,7 @@ fn nothing_finished_and_a_single_point() {
     let text = meaning(&[point(&[(0.9, 0.0005)])], &labels(&[Vec::new()]), "bottleneck");
     assert_eq!(
         text,
-        "At bottleneck, 95 % of the packets waited no longer than 500 µs, and the link was 90.0 % used; one replication says \
-         nothing of chance."
+        "At bottleneck, 95 % of the packets waited at most 500 µs, and the link was 90.0 % used; one replication gives \
+         no confidence interval."
     );
 }

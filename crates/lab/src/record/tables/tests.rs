@@ -26,7 +26,7 @@ fn what_is_written_is_read_back() {
     ];
     tables.record(RecordedRun { point: 4, replication: 0, links: &links, series: &outcome.series, packets: &packets });
     assert!(!dir.path().join("series.parquet").exists(), "nothing has its name before it is whole");
-    tables.finish().unwrap();
+    tables.finish(&folder).unwrap();
 
     let reader = SerializedFileReader::new(File::open(dir.path().join("series.parquet")).unwrap()).unwrap();
     let metadata = reader.metadata().file_metadata().key_value_metadata().unwrap();
@@ -47,6 +47,7 @@ fn what_is_written_is_read_back() {
     assert_eq!(rows[2].get_string(8).unwrap(), "over-limit");
     assert_eq!(rows[2].get_double(9).unwrap(), 0.005);
     assert!(rows[3].get_double(9).is_err() && rows[0].get_string(8).is_err());
+    drop(folder);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "no temporary file is left");
 }
 
@@ -55,6 +56,7 @@ fn tables_that_are_given_up_leave_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let folder = Folder::create(dir.path()).unwrap();
     drop(Tables::create(&folder, TableKinds::Series, &[]).unwrap());
+    drop(folder);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
@@ -66,7 +68,7 @@ fn many_rows_make_several_groups() {
     let links = ["bottleneck".to_owned()];
     let packets = vec![packet(PacketEventKind::Enqueued); GROUP_ROWS + 5];
     tables.record(RecordedRun { point: 0, replication: 0, links: &links, series: &[], packets: &packets });
-    tables.finish().unwrap();
+    tables.finish(&folder).unwrap();
     let reader = SerializedFileReader::new(File::open(dir.path().join("packets.parquet")).unwrap()).unwrap();
     let groups: Vec<i64> = reader.metadata().row_groups().iter().map(|group| group.num_rows()).collect();
     assert_eq!(groups, [GROUP_ROWS as i64, 5]);

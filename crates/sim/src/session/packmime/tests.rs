@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Kolmogorov and Smirnov's distance between draws and the law of a quantile function: the largest difference of the two shares below a value.
+/// Kolmogorov and Smirnov's distance between draws and the law of a quantile function: the largest
+/// difference of the two shares below a value.
 fn distance(draws: impl Iterator<Item = f64>, quantile: impl Fn(f64) -> f64) -> f64 {
     const POINTS: usize = 2_000;
     let mut draws: Vec<f64> = draws.collect();
@@ -16,7 +17,8 @@ fn distance(draws: impl Iterator<Item = f64>, quantile: impl Fn(f64) -> f64) -> 
         .fold(0.0, f64::max)
 }
 
-/// Draws of many generators, few of each: those of one depend on each other for long, so that their shares settle slowly.
+/// Draws of many generators, few of each: those of one depend on each other for long, so that their
+/// shares settle slowly.
 fn draws<T>(count: usize, mut draw: impl FnMut(&mut WebLaws, &mut Rng) -> T) -> Vec<T> {
     const OF_ONE: usize = 8;
     let mut rng = Rng::new(5);
@@ -49,8 +51,9 @@ fn draws_follow_the_tables() {
         ("gap", distance(gaps.into_iter(), |p| weibull_quantile(p, laws.gap_shape, laws.gap_scale))),
         ("server delay", distance(delays.into_iter(), |p| weibull_quantile(p, DELAY_SHAPE, laws.delay_scale))),
     ];
-    // By chance alone one sample of this many in a thousand is further away than 1.95 / sqrt(n); what correlation is left among the few draws of
-    // one generator, and whole bytes, may add half of that.
+    // By chance alone one sample of this many in a thousand is further away than 1.95 / sqrt(n);
+    // what correlation is left among the few draws of one generator, and whole bytes, may add half
+    // of that.
     let allowed = 1.95 / (COUNT as f64).sqrt() * 1.5;
     for (what, distance) in distances {
         println!("{what:14} KS distance {distance:.4}, allowed {allowed:.4}");
@@ -90,7 +93,8 @@ fn the_slow_numbers_have_variance_one_and_the_right_correlation() {
         products += sequence[1..].windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>();
         count += 298.0;
     }
-    // With correlations r1 and r2 of the differenced part, that of its neighbouring sums is (1 + 2 r1 + r2) / (2 + 2 r1).
+    // With correlations r1 and r2 of the differenced part, that of its neighbouring sums is (1 + 2
+    // r1 + r2) / (2 + 2 r1).
     let r1 = d / (1.0 - d);
     let r2 = r1 * (1.0 + d) / (2.0 - d);
     let expected = (1.0 - noise) * (1.0 + 2.0 * r1 + r2) / (2.0 + 2.0 * r1);

@@ -1,39 +1,46 @@
 //! More flows in a world that runs.
 
-use super::{Control, FUSED, FlowFacts, FlowSignals, MAX_INDEX, WIRE, measure};
-use super::{Ground, HostKind, LinkSpec, Queues, Target, World, WorldError, WorldSpec, add_wire, fault, is_wire, note_feeders};
+use super::elements::{add_wire, is_wire};
+use super::{BuildState, Control, Feeder, FlowSignals, MAX_INDEX, World, WorldError, WorldSpec, fault, note_feeders};
+use crate::ids::{FlowId, GroupId, HopId, Id, TcpId};
 use crate::lane::Stop;
-use crate::spec::FlowSpec;
+use crate::spec::{FlowSpec, LinkSpec};
+use crate::world::hosts::Flow;
+use crate::world::measure::FlowReading;
+use crate::world::path::{Element, Host};
+use crate::world::sessions::WeightedQueues;
 use goodqueue_units::Instant;
 
 impl World {
-    /// Adds flows and the links of theirs that the world does not have. The links take the next numbers of the specification, and have no
-    /// queue; the flows start at their times or, where these are past, now.
-    pub(in crate::world) fn grow(
+    /// Adds flows, and those of their links that the world does not have.
+    ///
+    /// The links take the next numbers of the specification, and have no queue; the flows start at
+    /// their times or, where these are past, now.
+    pub(in crate::world) fn add_flows(
         &mut self,
         spec: &mut WorldSpec,
-        ground: &mut Ground,
+        state: &mut BuildState,
         links: Vec<LinkSpec>,
         flows: Vec<FlowSpec>,
     ) -> Result<(), WorldError> {
         self.check_growth(spec, &links, &flows)?;
         for link in links {
-            let code = add_wire(&mut self.wire_classes, &mut self.wires, &mut ground.salt, &link)?;
-            ground.codes.push(code);
-            ground.feeders.push(super::Feeder::Nothing);
+            let wire = add_wire(&mut self.net.classes, &mut self.net.wires, &mut state.salt, &link)?;
+            state.elements.push(Element::Wire(wire));
+            state.feeders.push(Feeder::Nothing);
             spec.links.push(link);
         }
         for flow in flows {
-            note_feeders(&mut ground.feeders, &flow);
-            self.part_wires(&flow, ground);
-            let number = self.routes.len() as u32;
-            self.fill_up_to(number);
-            self.tap.flows.push(FlowSignals::default());
-            self.add_whole_flow(spec, ground, number, &flow)?;
-            self.begin(number, &flow);
+            note_feeders(&mut state.feeders, &flow);
+            self.unfuse_wires(&flow, state);
+            let number = self.net.routes.next_id();
+            self.pad_flows(number);
+            self.net.recorder.flows.push(FlowSignals::default());
+            self.add_flow(spec, state, &flow)?;
+            self.schedule_flow(number, &flow);
             spec.flows.push(flow);
         }
-        self.agenda = self.agenda.grown(self.slots.lane(self.lanes.len() as u32));
+        self.net.grow_agenda();
         Ok(())
     }
 
@@ -45,67 +52,68 @@ impl World {
         if flows.iter().any(|flow| flow.forward.iter().chain(&flow.reverse).any(|&link| link as usize >= known)) {
             return fault("world", "an added flow names a link that does not exist");
         }
-        if self.routes.len() + flows.len() > MAX_INDEX as usize || self.controls.len() + 3 * flows.len() > MAX_INDEX as usize {
+        let (routes, controls) = (self.net.routes.len(), self.hosts.controls.len());
+        if routes + flows.len() > MAX_INDEX as usize || controls + 3 * flows.len() > MAX_INDEX as usize {
             return fault("world", format!("more than {MAX_INDEX} flows"));
         }
         Ok(())
     }
 
-    /// Wires that only one element fed are not passed in advance any more once another feeds them too.
-    fn part_wires(&mut self, flow: &FlowSpec, ground: &Ground) {
+    /// Unfuses the wires on a new flow's route that several elements feed from now on.
+    fn unfuse_wires(&mut self, flow: &FlowSpec, state: &BuildState) {
         for &link in flow.forward.iter().chain(&flow.reverse) {
-            let code = ground.codes[link as usize];
-            if code & WIRE != 0 && ground.feeders[link as usize] == super::Feeder::Several {
-                for place in 1..self.hops.len() {
-                    if self.hops[place].element == code | FUSED {
-                        self.hops[place].element = code;
-                        self.hops[place - 1].joined = false;
+            let Some(wire) = state.elements[link as usize].wire() else { continue };
+            if state.feeders[link as usize] == Feeder::Several {
+                for place in 1..self.net.hops.len() {
+                    if self.net.hops[HopId::at(place)].element() == Element::FusedWire(wire) {
+                        self.net.hops[HopId::at(place)].set_element(Element::Wire(wire));
+                        self.net.hops[HopId::at(place - 1)].joined = false;
                     }
                 }
                 // Lanes that led past the wire lead to it now.
-                self.lanes.iter_mut().for_each(|lane| lane.stop = Stop::Varied);
+                self.net.lanes.iter_mut().for_each(|lane| lane.stop = Stop::Varied);
             }
         }
     }
 
-    /// Numbers of flows that connections of sessions have: they stay empty in the list of flows.
-    fn fill_up_to(&mut self, number: u32) {
-        let empty = FlowFacts {
-            group: 0,
+    /// Fills the list of flows up to `number`: sessions' connections have taken the numbers
+    /// between, and are not listed.
+    fn pad_flows(&mut self, number: FlowId) {
+        let unlisted = Flow {
+            group: GroupId::new(0),
             index: 0,
-            kind: HostKind::Stream,
-            slot: 0,
+            host: Host::Stream(TcpId::new(0)),
             start: Instant::ZERO,
             weight: 1.0,
             completed_at: None,
             active: false,
-            at_warmup: measure::FlowReading::default(),
+            at_warmup: FlowReading::default(),
         };
-        self.flows.resize(number as usize, empty);
+        self.hosts.flows.resize(number.index(), unlisted);
     }
 
-    fn begin(&mut self, number: u32, flow: &FlowSpec) {
-        if let HostKind::Udp = self.flows[number as usize].kind
-            && self.measuring
-            && let Some(listener) = &mut self.sources[self.flows[number as usize].slot as usize].listener
+    fn schedule_flow(&mut self, number: FlowId, flow: &FlowSpec) {
+        if let Host::Udp(udp) = self.hosts.flows[number].host
+            && self.figures.measuring
+            && let Some(listener) = &mut self.hosts.sources[udp].listener
         {
             listener.begin_at(0);
         }
         let events = [(Some(flow.start), Control::StartFlow(number)), (flow.stop, Control::StopFlow(number))];
         for (at, control) in events {
-            if let Some(at) = at.filter(|at| *at <= self.end) {
-                let index = self.add_control(control);
-                self.set_timer(at, Target::Control(index));
+            if let Some(at) = at.filter(|at| *at <= self.clock.end) {
+                self.add_event(at, control);
             }
         }
     }
 
-    /// Tells a new queue the weights of the flows there are.
-    pub(in crate::world) fn weigh_all(&mut self, spec: &WorldSpec, ground: &Ground) {
-        let numbers = (0..self.flows.len() as u32).filter(|&flow| self.flows[flow as usize].kind != HostKind::Stream);
-        let queues: Vec<(u32, Queues)> =
-            numbers.zip(&spec.flows).map(|(number, flow)| (number, Queues::of(flow, &ground.codes))).collect();
-        queues.iter().for_each(|(number, queues)| self.weigh(*number, queues));
-        self.weigh_streams();
+    /// Tells a new queue the weights of all flows.
+    pub(in crate::world) fn set_all_weights(&mut self, spec: &WorldSpec, state: &BuildState) {
+        let listed: Vec<FlowId> =
+            self.hosts.flows.pairs().filter(|(_, flow)| flow.host.is_listed()).map(|(number, _)| number).collect();
+        for (number, flow) in listed.into_iter().zip(&spec.flows) {
+            self.set_flow_weight(number, &WeightedQueues::of(flow, &state.elements));
+        }
+        self.set_stream_weights();
     }
 }

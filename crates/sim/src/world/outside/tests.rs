@@ -25,7 +25,7 @@ fn ack(number: u64, of: u32) -> OutsidePacket {
     OutsidePacket { flow: 0, segment, ip_len: 52, ecn: Ecn::NotEct, ticket: ticket(of) }
 }
 
-/// What happens at the very start has happened.
+/// Handles the events of the first instant.
 fn begun(spec: &WorldSpec) -> OutsideWorld {
     let mut world = OutsideWorld::new(spec).expect("a world");
     while world.next() == Instant::ZERO {
@@ -83,7 +83,7 @@ fn what_does_not_fit_is_reported_lost() {
     assert_eq!(then.len(), 5);
     let outcome = world.finish(Continue::Yes);
     let flow = &outcome.flows[0];
-    assert_eq!((flow.sent_packets, flow.retransmitted_packets, flow.dropped_packets), (7, 1, 3));
+    assert_eq!((flow.sent_packets, flow.retransmitted_packets, flow.dropped_packets), (7, 1, Some(3)));
 }
 
 #[test]
@@ -91,11 +91,11 @@ fn acknowledgements_of_what_was_sent_twice_say_no_time() {
     let mut ends = OutsideFlow::new(None);
     let at = |ms| Instant::ZERO + Duration::ms(ms);
     for (ms, number) in [(0, 0), (1, 1000), (2, 2000), (9, 1000)] {
-        ends.sends(at(ms), &Segment { number, payload: 1000, ..Segment::default() });
+        ends.sent_segment(at(ms), &Segment { number, payload: 1000, ..Segment::default() });
     }
-    assert_eq!(ends.told(at(10), 1000), Some(Duration::ms(10)));
-    assert_eq!(ends.told(at(11), 2000), None, "which of the two?");
-    assert_eq!(ends.told(at(12), 3000), Some(Duration::ms(10)));
+    assert_eq!(ends.acknowledged(at(10), 1000), Some(Duration::ms(10)));
+    assert_eq!(ends.acknowledged(at(11), 2000), None, "which of the two?");
+    assert_eq!(ends.acknowledged(at(12), 3000), Some(Duration::ms(10)));
     assert_eq!((ends.sent, ends.retransmitted), (4, 1));
 }
 
@@ -114,7 +114,8 @@ fn limited_transfers_complete_when_the_sender_hears_of_it() {
     assert_eq!(outcome.groups[0].transfers.as_ref().map(|transfers| transfers.complete), Some(1));
 }
 
-/// The same world with a session of transfers in place of the flow: 2000 bytes every 100 ms, from 50 ms until 360 ms.
+/// The same world with a session of transfers in place of the flow: 2000 bytes every 100 ms, from
+/// 50 ms until 360 ms.
 fn with_session() -> WorldSpec {
     let mut spec = spec();
     let flow = &mut spec.flows[0];

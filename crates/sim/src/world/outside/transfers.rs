@@ -1,28 +1,29 @@
-//! Sessions whose transfers begin at times of their own, each as flows that are known beforehand: a host outside opens connections, and knows
-//! no models of programs.
+//! Sessions whose transfers begin at times of their own, unfolded into flows that are known
+//! beforehand: a host outside opens connections, and has no models of programs.
 
+use crate::ids::{FlowId, Id};
 use crate::outcome::{FlowOutcome, Outcome};
-use crate::session::{Action, Desk, Event, MOST_OPEN, Session, Way};
+use crate::session::{Action, Direction, Event, MOST_OPEN, Session, SessionContext};
 use crate::spec::{FlowSpec, SessionSpec, SourceSpec, WorldSpec};
 use crate::world::build::{fault, session_rng};
 use crate::world::{World, WorldError};
 use goodqueue_tcp::{Data, SenderConfig};
 use goodqueue_units::{Bytes, Instant};
 
-/// More flows than this would not be told apart by their ports.
+/// Largest number of flows that ports tell apart.
 const MOST_FLOWS: usize = 50_000;
 
 /// A specification in which each transfer of a session is a flow.
 #[derive(Clone, Debug)]
 pub(super) struct Unfolded {
     pub(super) spec: WorldSpec,
-    /// The flow of the original that each belongs to, and whether it is a transfer of it.
+    /// For each flow, the flow of the original, and whether it is a transfer of that.
     origin: Vec<(u32, bool)>,
-    /// Flows of the original, without figures.
+    /// The flows of the original, without figures.
     whole: Vec<FlowOutcome>,
 }
 
-/// Can the transfers of this session be listed before it runs?
+/// Whether the transfers of this session can be listed before it runs.
 pub(super) const fn is_open_loop(model: &SessionSpec) -> bool {
     matches!(model, SessionSpec::Short { .. } | SessionSpec::List { .. })
 }
@@ -54,8 +55,15 @@ impl Unfolded {
         if flows.len() > MOST_FLOWS {
             return fault("traffic", format!("{} connections with ends outside are more than {MOST_FLOWS}", flows.len()));
         }
-        let whole =
-            |flow: &FlowSpec| FlowOutcome { group: flow.group, index: flow.index, weight: flow.weight, ..FlowOutcome::default() };
+        let whole = |flow: &FlowSpec| FlowOutcome {
+            group: flow.group,
+            index: flow.index,
+            weight: flow.weight,
+            dropped_packets: Some(0),
+            marked_packets: Some(0),
+            timeouts: Some(0),
+            ..FlowOutcome::default()
+        };
         let whole = spec.flows.iter().map(whole).collect();
         Ok(Self { spec: WorldSpec { flows, ..spec.clone() }, origin, whole })
     }
@@ -68,22 +76,23 @@ impl Unfolded {
         self.origin.get(flow as usize).is_some_and(|(_, is_transfer)| *is_transfer)
     }
 
-    /// Of a world that is over: transfers count as those of sessions do, begun and ended in the measured part.
+    /// Makes the transfers of a finished world count as those of sessions do: begun and ended in
+    /// the measured part.
     pub(super) fn count(&self, world: &mut World) {
-        let begin = Instant::ZERO + world.warmup;
-        let counted = |flow: &FlowSpec| flow.start >= begin && flow.start <= world.end;
+        let begin = Instant::ZERO + world.clock.warmup;
+        let counted = |flow: &FlowSpec| flow.start >= begin && flow.start <= world.clock.end;
         let transfers = self.spec.flows.iter().zip(&self.origin).filter(|(_, (_, is_transfer))| *is_transfer);
         let mut begun = vec![0; self.spec.groups.len()];
         for (flow, _) in transfers.filter(|(flow, _)| counted(flow)) {
             begun[flow.group as usize] += 1;
         }
-        for (completions, begun) in world.completions.iter_mut().zip(begun) {
+        for (completions, begun) in world.figures.completions.iter_mut().zip(begun) {
             completions.begun += begun;
         }
-        world.limited.retain(|(flow, _)| !self.is_transfer(*flow) || counted(&self.spec.flows[*flow as usize]));
+        world.figures.limited.retain(|(flow, _)| !self.is_transfer(flow.get()) || counted(&self.spec.flows[flow.index()]));
     }
 
-    /// Figures of flows and packets by the numbers of the original.
+    /// The figures of flows and packets with the numbers of the original.
     pub(super) fn fold(self, mut outcome: Outcome) -> Outcome {
         let mut flows = self.whole;
         for (part, (origin, is_transfer)) in outcome.flows.iter().zip(&self.origin) {
@@ -99,21 +108,28 @@ impl Unfolded {
     }
 }
 
+/// The sum of two counts; `None` where one is not known.
+fn sum(whole: Option<u64>, part: Option<u64>) -> Option<u64> {
+    Some(whole? + part?)
+}
+
 fn add(whole: &mut FlowOutcome, part: &FlowOutcome) {
     whole.delivered_bytes += part.delivered_bytes;
     whole.sent_packets += part.sent_packets;
     whole.retransmitted_packets += part.retransmitted_packets;
-    whole.dropped_packets += part.dropped_packets;
-    whole.marked_packets += part.marked_packets;
-    whole.timeouts += part.timeouts;
+    whole.dropped_packets = sum(whole.dropped_packets, part.dropped_packets);
+    whole.marked_packets = sum(whole.marked_packets, part.marked_packets);
+    whole.timeouts = sum(whole.timeouts, part.timeouts);
     whole.loss_runs += part.loss_runs;
     whole.longest_loss_run = whole.longest_loss_run.max(part.longest_loss_run);
 }
 
-/// When each transfer of a session begins, and its bytes: what the model wants when every transfer is over at once, which changes nothing
-/// for models whose times are their own. The times are those of the simulated session.
+/// The start and bytes of each transfer of a session, at the times of the simulated session.
+///
+/// The model runs with transfers that end at once, which makes no difference to models whose times
+/// are their own.
 fn transfers(spec: &WorldSpec, number: u32, flow: &FlowSpec, model: &SessionSpec, end: Instant) -> Vec<(Instant, u64)> {
-    let (mut rng, _) = session_rng(spec.seed, number);
+    let (mut rng, _) = session_rng(spec.seed, FlowId::new(number));
     let mut model = Session::new(model, MOST_OPEN);
     let (mut found, mut actions) = (Vec::new(), Vec::new());
     let mut wake = Some((flow.start, Event::Start));
@@ -121,7 +137,7 @@ fn transfers(spec: &WorldSpec, number: u32, flow: &FlowSpec, model: &SessionSpec
         if now > end || flow.stop.is_some_and(|stop| now >= stop) || found.len() > MOST_FLOWS {
             break;
         }
-        model.handle(event, &mut Desk { now, rng: &mut rng, actions: &mut actions });
+        model.handle(event, &mut SessionContext { now, rng: &mut rng, actions: &mut actions });
         let mut over = Vec::new();
         for action in actions.drain(..) {
             match action {
@@ -134,7 +150,10 @@ fn transfers(spec: &WorldSpec, number: u32, flow: &FlowSpec, model: &SessionSpec
             }
         }
         for channel in over {
-            model.handle(Event::Acknowledged(channel, Way::Data), &mut Desk { now, rng: &mut rng, actions: &mut actions });
+            model.handle(
+                Event::Acknowledged(channel, Direction::Data),
+                &mut SessionContext { now, rng: &mut rng, actions: &mut actions },
+            );
         }
         actions.clear();
     }

@@ -1,18 +1,19 @@
-//! Acknowledgements that come in lumps: how many segments more than the bandwidth explains are reported at once, at most.
+//! ACK aggregation: the largest number of segments acknowledged at once beyond what the bandwidth
+//! explains.
 
 use super::path::Path;
 
-/// Round trips of half the window.
+/// Round trips in each half of the window.
 const ROUNDS: u32 = 5;
 const RESET_ABOVE: u64 = 1 << 20;
-/// More than what is delivered in this time is never added to the window.
+/// Time whose deliveries bound the addition to the window.
 const LONGEST_S: f64 = 0.1;
 
 #[derive(Clone, Debug)]
 pub(super) struct Aggregation {
     epoch_began_at: goodqueue_units::Instant,
     epoch_acked: u64,
-    /// The largest excess of the present and of the last five round trips.
+    /// Largest excess of the present and of the last five round trips.
     extra: [u64; 2],
     present: usize,
     rounds: u32,
@@ -39,7 +40,7 @@ impl Aggregation {
         }
         let elapsed = path.delivered_at.since(self.epoch_began_at);
         let mut expected = (bandwidth * elapsed.as_secs_f64()) as u64;
-        // Slower than expected, or very old: a new epoch.
+        // Slower than expected, or very old: start a new epoch.
         if self.epoch_acked <= expected || self.epoch_acked + u64::from(acked) >= RESET_ABOVE {
             self.restart(path.delivered_at);
             expected = 0;

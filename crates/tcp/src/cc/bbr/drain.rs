@@ -1,9 +1,10 @@
-//! Drain: sends slowly until the queue that startup built is gone.
+//! Drain: sends slowly until the queue built in Startup is gone.
 
 use super::{Bbr, Mode, Seen};
 
 impl Bbr {
-    /// From startup to draining when the pipe is full, and on when no more is in flight than the path holds.
+    /// Moves from Startup to Drain when the pipe is full, and on to ProbeBW when no more than the
+    /// bandwidth-delay product is in flight.
     pub(super) fn check_drain(&mut self, seen: &Seen) {
         let full = self.in_flight_at(self.path.max_bandwidth(), 1.0);
         if self.mode == Mode::Startup && self.full.is_reached() {

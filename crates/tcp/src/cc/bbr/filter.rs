@@ -1,6 +1,6 @@
-//! The largest sample of a sliding window, from three samples: the best, and the best after each of them.
+//! Maximum over a sliding window, from three samples: the best, and the best after each of them.
 
-/// Time is whatever the caller counts, for instance round trips.
+/// A windowed maximum. The unit of time is the caller's, for instance round trips.
 #[derive(Clone, Debug, Default)]
 pub(in crate::cc) struct WindowedMax {
     /// Time and value, best first.
@@ -12,7 +12,7 @@ impl WindowedMax {
         self.best[0].1
     }
 
-    /// Takes a sample and forgets what is more than `window` older.
+    /// Adds a sample and discards those that are more than `window` older.
     pub(in crate::cc) fn insert(&mut self, window: u64, now: u64, value: f64) {
         let sample = (now, value);
         if value >= self.best[0].1 || now - self.best[2].0 > window {
@@ -28,7 +28,8 @@ impl WindowedMax {
         self.age(window, sample);
     }
 
-    /// Drops the best when it leaves the window, and takes a fresh second or third best from each later quarter and half.
+    /// Drops the best sample when it leaves the window, and replaces the second and third best in
+    /// each later quarter and half.
     fn age(&mut self, window: u64, sample: (u64, f64)) {
         let since = sample.0 - self.best[0].0;
         if since > window {

@@ -1,23 +1,23 @@
-//! The model of the path: how fast it delivers, how long it takes without queue, and how many round trips have passed.
+//! Model of the path: delivery rate, round-trip time without queue, and the count of round trips.
 
 use super::filter::WindowedMax;
 use crate::cc::{AckSample, Detail, RateSample};
 use goodqueue_units::{Duration, Instant};
 
-/// What is known of the path. Bandwidth is in segments a second.
+/// Model of the path. Bandwidth is in segments per second.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
     bandwidth: WindowedMax,
     bandwidth_window: u64,
-    /// Round trips so far, each as long as it takes to deliver what was in flight at its start.
+    /// Round trips so far. Each lasts until everything in flight at its start is delivered.
     pub(super) rounds: u64,
     round_end: u64,
-    /// The latest acknowledgement began a round trip.
+    /// Whether the latest acknowledgement started a round trip.
     pub(super) round_began: bool,
     pub(super) min_rtt: Option<Duration>,
     pub(super) min_rtt_at: Instant,
     min_rtt_window: Duration,
-    /// When something was delivered last.
+    /// Time of the latest delivery.
     pub(super) delivered_at: Instant,
 }
 
@@ -36,17 +36,17 @@ impl Path {
         }
     }
 
-    /// The largest recent bandwidth, in segments a second.
+    /// Largest recent bandwidth, in segments per second.
     pub(super) fn max_bandwidth(&self) -> f64 {
         self.bandwidth.get()
     }
 
-    /// A round trip starts now.
+    /// Starts a round trip now.
     pub(super) fn begin_round(&mut self, delivered_in_all: u64) {
         self.round_end = delivered_in_all;
     }
 
-    /// Counts round trips; true when one begins.
+    /// Counts round trips; returns whether one starts.
     pub(super) fn count_round(&mut self, rate: &RateSample, delivered_in_all: u64) -> bool {
         self.round_began = rate.prior_delivered >= self.round_end;
         if self.round_began {
@@ -56,7 +56,7 @@ impl Path {
         self.round_began
     }
 
-    /// Takes a bandwidth sample, unless the application limited it to less than is known to be possible.
+    /// Adds a bandwidth sample, unless the application limited it to less than the known bandwidth.
     pub(super) fn take_bandwidth(&mut self, rate: &RateSample, interval: Duration) {
         let bandwidth = rate.delivered as f64 / interval.as_secs_f64();
         if !rate.app_limited || bandwidth >= self.max_bandwidth() {
@@ -64,7 +64,8 @@ impl Path {
         }
     }
 
-    /// Takes a round-trip time; true when the smallest one has been known for so long that it must be measured anew.
+    /// Adds a round-trip time. Returns whether the smallest one is so old that it must be measured
+    /// again.
     pub(super) fn take_rtt(&mut self, sample: &AckSample, detail: &Detail) -> bool {
         let expired = sample.now > self.min_rtt_at + self.min_rtt_window;
         if let Some(rtt) = sample.rtt

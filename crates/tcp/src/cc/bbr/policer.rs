@@ -1,23 +1,24 @@
-//! Policers: when two intervals of heavy loss in a row deliver at one rate, that rate is taken for the path's for a while.
+//! Policer detection: when two consecutive intervals of heavy loss deliver at the same rate, that
+//! rate is used for a while.
 
 use super::path::Path;
 use goodqueue_units::{Duration, Instant};
 
-/// Round trips of an interval: at least these, and at most four times as many.
+/// Least round trips of an interval; the most are four times as many.
 const MIN_ROUNDS: u32 = 4;
-/// Losses over deliveries from which an interval counts as lossy, in 1/256.
+/// Ratio of losses to deliveries from which an interval is lossy, in 1/256.
 const LOSSY: u64 = 50;
-/// Two rates are one if they differ by an eighth, or by 4 kbit/s.
+/// Two rates are equal if they differ by at most an eighth, or by at most 4 kbit/s.
 const SAME_RATIO: f64 = 0.125;
 const SAME_BIT_S: f64 = 4_000.0;
-/// Round trips for which the rate found is used.
+/// Round trips for which the detected rate is used.
 const USE_ROUNDS: u32 = 48;
 
 #[derive(Clone, Debug)]
 pub(super) struct Policer {
     enabled: bool,
     sampling: bool,
-    /// Rate of the last lossy interval in segments a second; zero when there is none.
+    /// Rate of the last lossy interval in segments per second; zero without one.
     rate: f64,
     in_use: bool,
     rounds: u32,
@@ -33,31 +34,22 @@ pub(super) struct Counted {
     pub(super) lost: u64,
 }
 
-/// What an acknowledgement, or a timeout, means for the search.
+/// What an acknowledgement or a timeout means for the detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finding {
     Nothing,
-    /// A policer is there: use its rate.
+    /// A policer is detected: use its rate.
     Found,
-    /// The rate has been used for long enough: look for more.
+    /// The rate has been used long enough: probe for more.
     Over,
 }
 
 impl Policer {
     pub(super) fn new(enabled: bool) -> Self {
-        Self {
-            enabled,
-            sampling: false,
-            rate: 0.0,
-            in_use: false,
-            rounds: 0,
-            began_at: Instant::ZERO,
-            delivered: 0,
-            lost: 0,
-        }
+        Self { enabled, sampling: false, rate: 0.0, in_use: false, rounds: 0, began_at: Instant::ZERO, delivered: 0, lost: 0 }
     }
 
-    /// The policer's rate in segments a second, while it is used.
+    /// Rate of the policer in segments per second, while it is in use.
     pub(super) fn rate(&self) -> Option<f64> {
         self.in_use.then_some(self.rate)
     }
@@ -76,7 +68,7 @@ impl Policer {
         self.begin_interval(path, counted);
     }
 
-    /// Takes an acknowledgement that revealed `newly_lost` losses.
+    /// Processes an acknowledgement that revealed `newly_lost` losses.
     pub(super) fn take(&mut self, path: &Path, counted: Counted, newly_lost: u32, limits: Limits) -> Finding {
         if !self.enabled {
             return Finding::Nothing;
@@ -92,7 +84,7 @@ impl Policer {
             return Finding::Nothing;
         }
         if !self.sampling {
-            // The first loss shows that the tokens are used up.
+            // The first loss shows that the tokens of the policer are used up.
             if newly_lost == 0 {
                 return Finding::Nothing;
             }
@@ -114,7 +106,7 @@ impl Policer {
         if newly_lost == 0 { Finding::Nothing } else { self.end_interval(path, counted, limits.mss) }
     }
 
-    /// A loss may end the interval: the tokens are used up again.
+    /// Possibly ends the interval at a loss, which shows that the tokens are used up again.
     fn end_interval(&mut self, path: &Path, counted: Counted, mss: u32) -> Finding {
         let lost = counted.lost - self.lost;
         let delivered = counted.delivered - self.delivered;
@@ -137,10 +129,10 @@ impl Policer {
     }
 }
 
-/// What the search depends on beside losses and deliveries.
+/// Inputs of the detection besides losses and deliveries.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// The sender is cycling its gain in steady state.
+    /// Whether the sender is cycling its gain in steady state.
     pub(super) cycling: bool,
     pub(super) app_limited: bool,
     pub(super) mss: u32,

@@ -1,13 +1,14 @@
-//! ProbeBW: cycles through eight phases of about a round trip: faster to find bandwidth, slower to drain what that queued, six at the bandwidth known.
+//! ProbeBW: cycles through eight phases of about a round trip: one faster to find bandwidth, one
+//! slower to drain the resulting queue, six at the known bandwidth.
 
 use super::{Bbr, Mode, Seen};
 use goodqueue_units::Instant;
 
 pub(super) const GAINS: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// The cycle may begin in any phase but the slow one.
+/// The cycle may start in any phase but the slow one.
 const RANDOM_PHASES: u64 = 7;
 
-/// Where in the cycle.
+/// Phase of the cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Phase {
     pub(super) index: usize,
@@ -38,7 +39,8 @@ impl Bbr {
         let in_flight = self.in_network(seen, seen.prior_in_flight);
         let bandwidth = self.path.max_bandwidth();
         if self.pacing_gain > 1.0 {
-            // Until as much is in flight as the gain calls for, but not when a short buffer does not hold that much.
+            // Until as much is in flight as the gain calls for, unless losses show that a short
+            // buffer cannot hold it.
             return full_length && (seen.lost > 0 || in_flight >= self.in_flight_at(bandwidth, self.pacing_gain));
         }
         full_length || in_flight <= self.in_flight_at(bandwidth, 1.0)

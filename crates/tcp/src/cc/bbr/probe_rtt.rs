@@ -1,5 +1,5 @@
-//! ProbeRTT: when the smallest round-trip time is ten seconds old, four segments in flight for a fifth of a second, so that the queue drains and it
-//! can be measured anew.
+//! ProbeRTT: when the smallest round-trip time is ten seconds old, keeps four segments in flight
+//! for 200 ms so that the queue drains and the time can be measured again.
 
 use super::{Bbr, Mode, SMALLEST, Seen};
 use goodqueue_units::Instant;
@@ -7,13 +7,14 @@ use goodqueue_units::Instant;
 /// State of one probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Probe {
-    /// It ends at this time, known once few enough segments are in flight, and after a whole round trip.
+    /// End of the probe, known once few enough segments are in flight; a complete round trip must
+    /// pass as well.
     pub(super) done_at: Option<Instant>,
     round_done: bool,
 }
 
 impl Bbr {
-    /// Takes whether the smallest round-trip time has expired, and carries the probe through.
+    /// Runs the probe; `expired` tells that the smallest round-trip time is too old.
     pub(super) fn probe_rtt(&mut self, seen: &Seen, expired: bool) {
         self.held_back = false;
         if expired && !self.restarted && !matches!(self.mode, Mode::ProbeRtt(_)) {
@@ -39,7 +40,7 @@ impl Bbr {
         }
     }
 
-    /// Ends the probe if its time has come.
+    /// Ends the probe when it is due.
     pub(super) fn end_probe(&mut self, now: Instant) {
         let Mode::ProbeRtt(Probe { done_at: Some(done_at), .. }) = self.mode else { return };
         if now <= done_at {

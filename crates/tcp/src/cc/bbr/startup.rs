@@ -2,11 +2,11 @@
 
 use super::path::Path;
 
-/// Growth that shows the pipe is not yet full, and round trips without it that show it is.
+/// Growth below which the pipe may be full, and the number of round trips that confirm it.
 const GROWTH: f64 = 1.25;
 const ROUNDS: u32 = 3;
 
-/// Is the pipe full?
+/// Detection of a full pipe.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FullPipe {
     bandwidth: f64,
@@ -19,7 +19,8 @@ impl FullPipe {
         self.reached
     }
 
-    /// Looks at the bandwidth at the start of each round trip that the application did not limit.
+    /// Examines the bandwidth at the start of each round trip that was not limited by the
+    /// application.
     pub(super) fn take(&mut self, path: &Path, app_limited: bool) {
         if self.reached || !path.round_began || app_limited {
             return;
@@ -33,12 +34,12 @@ impl FullPipe {
         self.reached = self.rounds >= ROUNDS;
     }
 
-    /// A timeout: the bandwidth may have changed.
+    /// After a timeout the bandwidth may have changed.
     pub(super) const fn forget_bandwidth(&mut self) {
         self.bandwidth = 0.0;
     }
 
-    /// A mistaken reduction: what was seen of the bandwidth is worth nothing.
+    /// After a spurious reduction: discards the observed bandwidth.
     pub(super) const fn restart(&mut self) {
         self.bandwidth = 0.0;
         self.rounds = 0;

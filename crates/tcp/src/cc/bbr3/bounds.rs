@@ -1,14 +1,15 @@
-//! What losses say: how much of a round trip was lost, how fast and how much the path delivered lately, and the bounds that follow for the short
-//! term (while cruising) and the long term (what probing found to be too much).
+//! Response to losses: the lost share of a round trip, the latest delivered rate and volume, and
+//! the resulting bounds for the short term (while cruising) and the long term (what probing found
+//! to be too much).
 
 use super::path::Measured;
 use super::{Bbr3, Phase};
 use crate::cc::LostSegment;
 
-/// Congestion signals and bounds; volumes in segments, bandwidths in segments a second.
+/// Congestion signals and bounds. Volumes are in segments, bandwidths in segments per second.
 #[derive(Clone, Debug)]
 pub(super) struct Bounds {
-    /// Something was lost in the present round trip, counted from the first loss.
+    /// Whether anything was lost in the present round trip, counted from the first loss.
     pub(super) loss_in_round: bool,
     pub(super) loss_round_end: u64,
     pub(super) loss_round_began: bool,
@@ -44,7 +45,7 @@ impl Bounds {
         self.inflight_short = f64::INFINITY;
     }
 
-    /// Near the start of an acknowledgement.
+    /// Runs near the start of processing an acknowledgement.
     pub(super) fn take_latest(&mut self, seen: &Measured, delivered_in_all: u64) {
         self.loss_round_began = false;
         self.bw_latest = self.bw_latest.max(seen.bandwidth);
@@ -55,7 +56,7 @@ impl Bounds {
         }
     }
 
-    /// Near its end.
+    /// Runs near the end of processing an acknowledgement.
     pub(super) fn advance_latest(&mut self, seen: &Measured) {
         if self.loss_round_began {
             self.bw_latest = seen.bandwidth;
@@ -63,7 +64,8 @@ impl Bounds {
         }
     }
 
-    /// A round trip with losses is over: the bounds of the short term fall towards what the path delivered.
+    /// Lowers the short-term bounds towards what the path delivered, after a round trip with
+    /// losses.
     fn lower(&mut self, max_bandwidth: f64, cwnd: f64, beta: f64) {
         if self.bw_short == f64::INFINITY {
             self.bw_short = max_bandwidth;
@@ -76,10 +78,10 @@ impl Bounds {
     }
 }
 
-/// What a mistaken recovery gives back.
+/// State to restore after a spurious recovery.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
-    /// The phase that losses ended.
+    /// The phase that the losses ended.
     pub(super) left: Option<Phase>,
     bw_short: f64,
     inflight_short: f64,
@@ -91,7 +93,7 @@ impl Undo {
 }
 
 impl Bbr3 {
-    /// Once a round trip, outside of probing.
+    /// Runs once per round trip, outside of probing.
     pub(super) fn adapt_to_congestion(&mut self) {
         if !self.bounds.loss_round_began {
             return;
@@ -102,7 +104,7 @@ impl Bbr3 {
         self.bounds.loss_in_round = false;
     }
 
-    /// Was more in flight than the path carries without losing too much of it?
+    /// Whether more was in flight than the path carries without excessive loss.
     pub(super) fn is_too_high(&self, seen: &Measured) -> bool {
         seen.lost > seen.tx_in_flight * self.params.loss_threshold
     }
@@ -139,7 +141,7 @@ impl Bbr3 {
         }
     }
 
-    /// The volume in flight at which losses crossed the threshold.
+    /// Volume in flight at which losses crossed the threshold.
     fn in_flight_at_loss(&self, seen: &Measured) -> f64 {
         let threshold = self.params.loss_threshold;
         let before = seen.tx_in_flight - 1.0;
@@ -159,7 +161,7 @@ impl Bbr3 {
         }
     }
 
-    /// The latest recovery was a mistake.
+    /// Reverts the latest recovery, which was spurious.
     pub(super) fn take_back(&mut self) {
         self.restore_window();
         self.bounds.loss_in_round = false;

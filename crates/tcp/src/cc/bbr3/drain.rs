@@ -1,4 +1,4 @@
-//! Drain: sends slowly until the queue that startup built is gone, for three round trips at most.
+//! Drain: sends slowly until the queue built in Startup is gone, for at most three round trips.
 
 use super::{Bbr3, Phase};
 use goodqueue_units::Instant;

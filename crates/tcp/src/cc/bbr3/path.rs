@@ -1,13 +1,14 @@
-//! The model of the path: round trips, the largest bandwidth of two probing cycles, the smallest round-trip time.
+//! Model of the path: round trips, the largest bandwidth of two probing cycles, the smallest
+//! round-trip time.
 
 use crate::cc::{AckSample, Detail};
 use goodqueue_units::{Duration, Instant};
 
-/// What one acknowledgement measured. Bandwidth is in segments a second, zero when it tells none.
+/// Measurements of one acknowledgement. Bandwidth is in segments per second, zero without a sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Measured {
     pub(super) bandwidth: f64,
-    /// Segments delivered over the interval of the bandwidth.
+    /// Segments delivered during the interval of the bandwidth sample.
     pub(super) volume: f64,
     pub(super) prior_delivered: Option<u64>,
     pub(super) tx_in_flight: f64,
@@ -30,17 +31,17 @@ impl Measured {
     }
 }
 
-/// What is known of the path.
+/// Model of the path.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
-    /// Largest bandwidth of the last and of the present cycle, in segments a second.
+    /// Largest bandwidth of the previous and of the present cycle, in segments per second.
     bandwidth: [f64; 2],
     pub(super) rounds: u64,
     round_end: u64,
     pub(super) round_began: bool,
     pub(super) min_rtt: Option<Duration>,
     pub(super) min_rtt_at: Instant,
-    /// The same over the shorter time that leads to a probe.
+    /// The same over the shorter window after which a probe starts.
     probe_rtt_min: Option<Duration>,
     pub(super) probe_rtt_min_at: Instant,
 }
@@ -74,7 +75,7 @@ impl Path {
         self.round_end = delivered_in_all;
     }
 
-    /// Counts round trips; returns whether one begins.
+    /// Counts round trips; returns whether one starts.
     pub(super) fn count_round(&mut self, seen: &Measured, delivered_in_all: u64) -> bool {
         self.round_began = seen.prior_delivered.is_some_and(|prior| prior >= self.round_end);
         if self.round_began {
@@ -90,14 +91,14 @@ impl Path {
         }
     }
 
-    /// A probing cycle is over. One without any sample does not count.
+    /// Ends a probing cycle. A cycle without any sample does not count.
     pub(super) fn end_cycle(&mut self) {
         if self.bandwidth[1] > 0.0 {
             self.bandwidth = [self.bandwidth[1], 0.0];
         }
     }
 
-    /// Takes a round-trip time; `expired` says whether the one that leads to a probe is too old.
+    /// Adds a round-trip time; `expired` tells that the one that triggers probes is too old.
     pub(super) fn take_rtt(&mut self, sample: &AckSample, expired: bool, window: Duration) {
         if let Some(rtt) = sample.rtt
             && (expired || self.probe_rtt_min.is_none_or(|min| rtt < min))

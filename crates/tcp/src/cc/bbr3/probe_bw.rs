@@ -1,49 +1,50 @@
-//! ProbeBW: down to drain, cruise with some headroom for others, refill the pipe for a round trip, up to find bandwidth.
+//! ProbeBW: Down drains, Cruise leaves headroom to others, Refill fills the pipe for a round trip,
+//! Up looks for bandwidth.
 
 use super::path::Measured;
 use super::{Bbr3, Phase};
 use crate::cc::{AckSample, Growth};
 use goodqueue_units::{Duration, Instant};
 
-/// Round trips after which a probe is due at the latest: what Reno needs for a loss cycle at 25 Mbit/s and 30 ms.
+/// Most round trips between probes: what Reno needs for a loss cycle at 25 Mbit/s and 30 ms.
 const MOST_ROUNDS: f64 = 63.0;
-/// Wall-clock time between probes: two seconds and up to one more.
+/// Least time between probes; up to one second more is random.
 const WAIT: Duration = Duration::secs(2);
 const RANDOM_WAIT: Duration = Duration::secs(1);
-/// Beyond this exponent the growth of a probe no longer doubles.
+/// Exponent beyond which the growth of a probe no longer doubles.
 const MOST_DOUBLINGS: u32 = 30;
 
-/// What acknowledgements tell of a probe.
+/// Which data the acknowledgements are of, relative to a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Acks {
-    /// Nothing.
+    /// Unknown.
     Init,
-    /// They are of data from before the pipe was refilled.
+    /// Data from before the pipe was refilled.
     Refilling,
-    /// They are of data from before the probe.
+    /// Data from before the probe.
     Starting,
-    /// They are of the probe's data.
+    /// Data of the probe.
     Feedback,
-    /// The probe is over, they still are of its data.
+    /// Data of the probe, which is over.
     Stopping,
 }
 
-/// State of the probing for bandwidth; volumes in segments.
+/// State of the probing for bandwidth. Volumes are in segments.
 #[derive(Clone, Debug)]
 pub(super) struct Probing {
     acks: Acks,
-    /// Acknowledgements are of data sent while probing, and nothing was found to be too much yet.
+    /// Whether acknowledgements are of data sent while probing and no excessive loss was found yet.
     pub(super) is_sample: bool,
-    /// The last probe lost too much.
+    /// Whether the last probe lost too much.
     pub(super) too_high: bool,
-    /// The last probe was cut short because the one before it had lost too much.
+    /// Whether the last probe was cut short because the one before it had lost too much.
     precautionary: bool,
     cycle_began_at: Instant,
     wait: Duration,
     pub(super) rounds_since_up: u64,
     up_rounds: u32,
     up_acked: f64,
-    /// Segments acknowledged per segment by which the long-term bound grows.
+    /// Acknowledged segments per segment of growth of the long-term bound.
     acked_per_segment: f64,
 }
 
@@ -63,7 +64,7 @@ impl Probing {
         }
     }
 
-    /// The round-trip time is about to be probed.
+    /// Stops probing, as the round-trip time is about to be probed.
     pub(super) fn stop(&mut self) {
         self.acks = Acks::Stopping;
     }
@@ -108,7 +109,7 @@ impl Bbr3 {
         self.raise_slope();
     }
 
-    /// The state machine, once the pipe was full.
+    /// Runs the state machine once the pipe has been full.
     pub(super) fn update_cycle(&mut self, seen: &Measured, sample: &AckSample) {
         if !self.full.reached || self.adapt_long_term(seen, sample) {
             return;
@@ -117,7 +118,7 @@ impl Bbr3 {
             Phase::Down if self.is_time_to_probe(sample.now) => self.begin_refill(self.delivered_in_all),
             Phase::Down if self.is_time_to_cruise(sample.in_flight) => self.phase = Phase::Cruise,
             Phase::Cruise if self.is_time_to_probe(sample.now) => self.begin_refill(self.delivered_in_all),
-            // After a round trip of refilling.
+            // Refilling takes one round trip.
             Phase::Refill if self.path.round_began => self.begin_up(seen),
             Phase::Up => self.end_up_in_time(seen, sample),
             _ => {}
@@ -131,7 +132,8 @@ impl Bbr3 {
         }
     }
 
-    /// What is to be in flight: a bandwidth-delay product, unless congestion cut the window.
+    /// Wanted volume in flight: the bandwidth-delay product, or the window if congestion made it
+    /// smaller.
     pub(super) fn target_inflight(&self) -> f64 {
         self.bdp(1.0).min(f64::from(self.cwnd))
     }
@@ -153,14 +155,14 @@ impl Bbr3 {
             return true;
         }
         if sample.growth == Growth::Allowed && f64::from(self.cwnd) >= long {
-            // The bound limits the bandwidth, so that a plateau means nothing.
+            // The bound limits the bandwidth, so a plateau would mean nothing.
             self.full.restart(seen.bandwidth);
             return false;
         }
         self.full.now
     }
 
-    /// The long-term bound less what is left to others.
+    /// Long-term bound less the headroom for others.
     pub(super) fn with_headroom(&self) -> f64 {
         let long = self.bounds.inflight_long;
         if long == f64::INFINITY {
@@ -169,7 +171,7 @@ impl Bbr3 {
         (long - (self.params.headroom * long).max(1.0)).max(f64::from(super::SMALLEST))
     }
 
-    /// The bound grows by twice as many segments each round trip.
+    /// Doubles the growth of the bound each round trip.
     fn raise_slope(&mut self) {
         let growth = f64::from(1u32 << self.probing.up_rounds);
         self.probing.up_rounds = (self.probing.up_rounds + 1).min(MOST_DOUBLINGS);
@@ -191,7 +193,8 @@ impl Bbr3 {
         }
     }
 
-    /// Follows the acknowledgements of a probe and raises the long-term bound when they lose little. True when it chose the next phase.
+    /// Follows the acknowledgements of a probe and raises the long-term bound while they show
+    /// little loss. Returns whether it chose the next phase.
     fn adapt_long_term(&mut self, seen: &Measured, sample: &AckSample) -> bool {
         if self.path.round_began && self.probing.acks == Acks::Starting {
             self.probing.acks = Acks::Feedback;

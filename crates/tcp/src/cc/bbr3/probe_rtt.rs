@@ -1,6 +1,7 @@
-//! ProbeRTT: when the smallest round-trip time is too old, half of what the path holds in flight for a while, so that the queue drains.
+//! ProbeRTT: when the smallest round-trip time is too old, keeps half of the bandwidth-delay
+//! product in flight for a while, so that the queue drains.
 
-use super::{Bbr3, SMALLEST, Phase};
+use super::{Bbr3, Phase, SMALLEST};
 use crate::cc::AckSample;
 use goodqueue_units::Instant;
 
@@ -12,12 +13,12 @@ pub(super) struct Probe {
 }
 
 impl Bbr3 {
-    /// Follows the smallest round-trip time and carries probes through.
+    /// Tracks the smallest round-trip time and runs the probes.
     pub(super) fn probe_rtt(&mut self, sample: &AckSample, delivered: bool) {
         self.held_back = false;
         let expired = sample.now > self.path.probe_rtt_min_at + self.params.probe_rtt_interval;
         if expired && !matches!(self.phase, Phase::ProbeRtt(_)) {
-            // Before a sample that the queue inflates replaces it.
+            // Computed before a sample that includes the queue replaces it.
             self.probe_rtt_window = (self.bdp(self.params.probe_rtt_cwnd_gain) as u32).max(SMALLEST);
         }
         self.path.take_rtt(sample, expired, self.params.min_rtt_window);
@@ -52,7 +53,7 @@ impl Bbr3 {
         }
     }
 
-    /// Ends the probe if its time has come.
+    /// Ends the probe when it is due.
     pub(super) fn end_probe(&mut self, now: Instant) {
         let Phase::ProbeRtt(Probe { done_at: Some(done_at), .. }) = self.phase else { return };
         if now <= done_at {

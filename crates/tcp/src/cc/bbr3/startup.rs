@@ -1,16 +1,17 @@
-//! Startup: doubles the sending rate each round trip until the bandwidth stops growing, or too much is lost.
+//! Startup: doubles the sending rate each round trip until the bandwidth stops growing, or too much
+//! is lost.
 
 use super::path::Measured;
 use super::{Bbr3, Phase};
 use crate::cc::State;
 
-/// Growth that shows the pipe is not yet full, and round trips without it that show it is.
+/// Growth below which the pipe may be full, and the number of round trips that confirm it.
 const GROWTH: f64 = 1.25;
 const ROUNDS: u32 = 3;
-/// Separate ranges that must be lost in a round trip.
+/// Separate ranges that must be lost within a round trip.
 const LOST_RANGES: u32 = 6;
 
-/// Is the pipe full: now, and was it ever?
+/// Detection of a full pipe: at present, and ever.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FullPipe {
     bandwidth: f64,
@@ -40,7 +41,7 @@ impl FullPipe {
     }
 }
 
-/// Ranges of segments lost in the present round trip.
+/// Counts the ranges of segments lost in the present round trip.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LostRanges {
     count: u32,

@@ -1,18 +1,18 @@
 //! Window and pacing rate from the model.
 
-use super::{Bbr3, SMALLEST, Phase};
+use super::{Bbr3, Phase, SMALLEST};
 use crate::cc::{AckSample, State};
 use goodqueue_units::{Duration, Rate};
 
 /// Round-trip time assumed before the first sample.
 const NOMINAL_RTT: Duration = Duration::ms(1);
 const LARGEST_QUANTUM: f64 = 65_536.0;
-/// Bursts under way in both hosts.
+/// Bursts in transit through both hosts.
 const QUANTA: f64 = 3.0;
 const LARGEST: f64 = (1u32 << 28) as f64;
 
 impl Bbr3 {
-    /// Bandwidth in use times smallest round-trip time times gain, in segments.
+    /// Product of the bandwidth in use, the smallest round-trip time and the gain, in segments.
     pub(super) fn bdp(&self, gain: f64) -> f64 {
         match self.path.min_rtt {
             Some(min_rtt) => gain * self.bandwidth * min_rtt.as_secs_f64(),
@@ -20,7 +20,7 @@ impl Bbr3 {
         }
     }
 
-    /// Segments of a burst: a millisecond at the pacing rate.
+    /// Segments of a burst: one millisecond at the pacing rate.
     fn quantum(&self) -> f64 {
         let bytes = self.pacing_rate.as_bytes_s_f64() * 1e-3;
         (bytes.min(LARGEST_QUANTUM) / f64::from(self.mss)).max(2.0)
@@ -93,7 +93,7 @@ impl Bbr3 {
         self.cwnd = cwnd.min(self.cap()).min(LARGEST) as u32;
     }
 
-    /// The bounds that losses have set, as far as the phase heeds them.
+    /// The bounds set by losses that apply in the present phase.
     fn cap(&self) -> f64 {
         let cap = match self.phase {
             Phase::Startup | Phase::Drain { .. } => f64::INFINITY,

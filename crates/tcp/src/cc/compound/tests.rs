@@ -2,10 +2,11 @@ use super::Compound;
 use crate::cc::tests::Script;
 use crate::cc::{AnyCc, CongestionControl, Response, Sent};
 use crate::config::SlowStartExit;
+use goodqueue_spec::Value;
 use goodqueue_units::Duration;
 
-/// In congestion avoidance with a window of `window` segments, at a round-trip time without queue.
-fn avoiding(window: u32, params: &[(&'static str, f64)]) -> Script {
+/// In congestion avoidance with a window of `window` segments and a round-trip time without queue.
+fn avoiding(window: u32, params: &[(&'static str, Value)]) -> Script {
     let mut script = Script::new("compound", params, SlowStartExit::Native, window * 2);
     script.lose();
     script.round();
@@ -17,7 +18,7 @@ fn state(script: &Script) -> &Compound {
     compound
 }
 
-/// 1/8 of 100^(3/4) is 3.95: 2.95 for the second window, and one for Reno's.
+/// 1/8 of 100^(3/4) is 3.95: 2.95 for the second window, and one for that of Reno.
 #[test]
 fn without_queue_the_second_window_grows_by_a_power_of_the_window() {
     let mut script = avoiding(100, &[]);
@@ -46,7 +47,7 @@ fn a_queue_of_thirty_own_segments_takes_the_second_window_back() {
     }
     let full = state(&script).dwnd;
     assert!(full > 50.0, "{full}");
-    // A quarter of the window waits: more than thirty segments.
+    // A quarter of the window waits, which is more than thirty segments.
     script.rtt = Duration::us(133_333);
     script.round();
     script.round();
@@ -54,7 +55,7 @@ fn a_queue_of_thirty_own_segments_takes_the_second_window_back() {
     for _ in 0..10 {
         script.round();
     }
-    assert_eq!(state(&script).dwnd, 0.0, "Reno's window holds the path alone");
+    assert_eq!(state(&script).dwnd, 0.0, "the window of Reno alone fills the path");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 use crate::cc::tests::Script;
 use crate::cc::{CongestionControl, Response};
 use crate::config::SlowStartExit;
+use goodqueue_spec::Value;
 use goodqueue_units::Duration;
 
 fn cubic(initial_window: u32) -> Script {
@@ -20,8 +21,9 @@ fn a_window_of_a_hundred_falls_to_seventy_and_is_back_after_k() {
             back_at = Some(script.now.since(start).as_secs_f64());
         }
     }
-    // K = cbrt(30 / 0.4) = 4.217 s. The target is rounded up to whole segments, so it is 99 once less than two are missing, which is
-    // cbrt(2 / 0.4) s before K, and it is looked up one round trip ahead.
+    // K = cbrt(30 / 0.4) = 4.217 s. The target is rounded up to whole segments, so it is 99 once
+    // less than two are missing, which is cbrt(2 / 0.4) s before K; it is evaluated one round trip
+    // ahead.
     let expected = 4.217 - 1.710 - 0.1;
     assert!((back_at.unwrap() - expected).abs() < 0.15, "{back_at:?}");
 }
@@ -45,8 +47,9 @@ fn beyond_the_plateau_it_accelerates() {
 #[test]
 fn losing_below_the_last_maximum_aims_lower() {
     let mut aims = [0; 2];
-    for (place, fast_convergence) in [0.0, 1.0].into_iter().enumerate() {
-        let mut script = Script::new("cubic", &[("fast_convergence", fast_convergence), ("reno_friendly", 0.0)], SlowStartExit::LossOnly, 100);
+    for (place, fast_convergence) in [false, true].into_iter().enumerate() {
+        let settings = [("fast_convergence", Value::Switch(fast_convergence)), ("reno_friendly", Value::Switch(false))];
+        let mut script = Script::new("cubic", &settings, SlowStartExit::LossOnly, 100);
         script.lose();
         script.lose();
         assert_eq!(script.window(), 49);
@@ -69,7 +72,7 @@ fn on_short_paths_it_is_as_fast_as_reno() {
     for _ in 0..50 {
         script.round();
     }
-    // 8/15 of a segment a round trip.
+    // 8/15 of a segment per round trip.
     assert!((38..=42).contains(&script.window()), "{}", script.window());
 }
 
@@ -97,7 +100,7 @@ fn a_timeout_forgets_the_curve() {
         script.round();
     }
     let plateau = script.window();
-    // Without a known maximum, five percent a round trip.
+    // Without a known maximum: five percent per round trip.
     for _ in 0..10 {
         script.round();
     }
@@ -108,7 +111,7 @@ fn a_timeout_forgets_the_curve() {
 fn hybrid_slow_start_ends_when_delay_rises() {
     let mut script = Script::new("cubic", &[], SlowStartExit::Native, 20);
     script.round();
-    assert!(script.cc.in_slow_start(), "delay is level");
+    assert!(script.cc.in_slow_start(), "the delay is constant");
     script.rtt = Duration::ms(111);
     script.round();
     assert!(script.cc.in_slow_start(), "100 ms / 8 = 12.5 ms is the threshold");
@@ -149,7 +152,7 @@ fn an_idle_time_does_not_climb_the_curve() {
 
 #[test]
 fn slow_start_can_be_given_a_limit() {
-    let mut script = Script::new("cubic", &[("initial_ssthresh", 64.0)], SlowStartExit::LossOnly, 10);
+    let mut script = Script::new("cubic", &[("initial_ssthresh", Value::Number(64.0))], SlowStartExit::LossOnly, 10);
     for _ in 0..3 {
         script.round();
     }
@@ -161,7 +164,12 @@ fn slow_start_can_be_given_a_limit() {
 #[test]
 fn growth_past_the_last_maximum_can_be_bounded() {
     let grown = |most: f64| {
-        let mut script = Script::new("cubic", &[("max_increment", most), ("reno_friendly", 0.0)], SlowStartExit::LossOnly, 100);
+        let mut script = Script::new(
+            "cubic",
+            &[("max_increment", Value::Number(most)), ("reno_friendly", Value::Switch(false))],
+            SlowStartExit::LossOnly,
+            100,
+        );
         script.lose();
         let start = script.now;
         while script.now.since(start) < Duration::ms(4_217 + 9_000) {
@@ -171,7 +179,8 @@ fn growth_past_the_last_maximum_can_be_bounded() {
         script.round();
         script.window() - before
     };
-    // The curve's slope 9 s past the plateau is 3 * 0.4 * 81 = 97 segments a second, ten a round of 100 ms.
+    // The slope of the curve 9 s past the plateau is 3 * 0.4 * 81 = 97 segments per second, ten per
+    // round of 100 ms.
     assert!((8..=12).contains(&grown(0.0)), "{}", grown(0.0));
     assert!((2..=4).contains(&grown(3.0)), "{}", grown(3.0));
 }

@@ -2,13 +2,14 @@ use super::{Dctcp, ONE};
 use crate::cc::tests::Script;
 use crate::cc::{AckSample, AnyCc, CongestionControl, Growth, Marks};
 use crate::config::SlowStartExit;
+use goodqueue_spec::Value;
 
 fn state(script: &Script) -> &Dctcp {
     let AnyCc::Dctcp(dctcp) = &script.cc else { panic!("built as dctcp") };
     dctcp
 }
 
-/// One window in one acknowledgement, `marked` of it marked, without growth.
+/// Acknowledges one window at once, `marked` segments of it marked, without growth.
 fn window(script: &mut Script, marked: u32) {
     let delivered = script.window();
     script.una += u64::from(delivered);
@@ -21,7 +22,7 @@ fn window(script: &mut Script, marked: u32) {
 }
 
 fn dctcp(alpha: f64) -> Script {
-    Script::new("dctcp", &[("alpha_initial", alpha)], SlowStartExit::Native, 100)
+    Script::new("dctcp", &[("alpha_initial", Value::Number(alpha))], SlowStartExit::Native, 100)
 }
 
 #[test]
@@ -42,7 +43,7 @@ fn the_share_of_marks_is_approached() {
         let alpha = f64::from(state(&script).alpha) / f64::from(ONE);
         // Steps of 1/1024 and a weight of 1/16 leave up to 16 steps.
         assert!((alpha - expected).abs() <= 16.0 / 1024.0, "{alpha} for {marked} %");
-        assert!(marked > 0 || alpha == 0.0, "without marks it is forgotten altogether");
+        assert!(marked > 0 || alpha == 0.0, "without marks it decays to zero");
     }
 }
 
@@ -62,7 +63,7 @@ fn marks_are_known_when_they_are_answered() {
     assert_eq!(state(&script).alpha, ONE / 16);
     script.cc.on_ecn(&script.congestion());
     assert_eq!(script.window(), 100 - 100 / 32);
-    // And not counted twice.
+    // The marks are not counted twice.
     let sample = AckSample { una, nxt, marked: 100, ..script.sample(100, Growth::Held) };
     script.cc.on_ack(&sample);
     assert_eq!(state(&script).alpha, ONE / 16);

@@ -1,11 +1,12 @@
-use std::vec::Vec;
 use super::{Htcp, ONE, ticks};
 use crate::cc::tests::Script;
 use crate::cc::{AnyCc, CongestionControl, Response};
 use crate::config::SlowStartExit;
+use goodqueue_spec::Value;
 use goodqueue_units::Duration;
+use std::vec::Vec;
 
-fn htcp(params: &[(&'static str, f64)], initial_window: u32, rtt: Duration) -> Script {
+fn htcp(params: &[(&'static str, Value)], initial_window: u32, rtt: Duration) -> Script {
     let mut script = Script::new("htcp", params, SlowStartExit::Native, initial_window);
     script.rtt = rtt;
     script
@@ -16,7 +17,7 @@ fn state(script: &Script) -> &Htcp {
     htcp
 }
 
-/// Growth per round trip, so many milliseconds after the last congestion.
+/// Growth per round trip `since_ms` milliseconds after the last congestion.
 fn alpha(rtt: Duration, since_ms: u64) -> f64 {
     let mut script = htcp(&[], 20, rtt);
     script.ack(1);
@@ -25,7 +26,8 @@ fn alpha(rtt: Duration, since_ms: u64) -> f64 {
     f64::from(htcp.alpha) / f64::from(ONE)
 }
 
-/// 1 + 10 (d - 1) + ((d - 1) / 2)^2 with d in seconds, rounded down as Linux does; the reduction is to one half.
+/// 1 + 10 (d - 1) + ((d - 1) / 2)^2 with d in seconds, rounded down as in Linux; the reduction is
+/// to one half.
 #[test]
 fn growth_follows_the_time_since_congestion() {
     let rtt = Duration::ms(100);
@@ -34,12 +36,13 @@ fn growth_follows_the_time_since_congestion() {
     assert_eq!(growth, [1.0, 1.0, 1.0, 2.0, 6.0, 11.0, 22.0, 126.0]);
 }
 
-/// A factor of 10 RTT_min between 1/10 and 2, in eighths and rounded down: `8 f / floor(8 / (10 RTT_min))`.
+/// A factor of 10 RTT_min between 1/10 and 2, in eighths and rounded down: `8 f / floor(8 / (10
+/// RTT_min))`.
 #[test]
 fn growth_is_scaled_by_the_round_trip_time() {
     let growth: Vec<f64> = [5, 10, 50, 200, 500].iter().map(|&ms| alpha(Duration::ms(ms), 3_000)).collect();
     assert_eq!(growth, [2.0, 2.0, 11.0, 44.0, 44.0]);
-    let unscaled = Script::new("htcp", &[("rtt_scaling", 0.0)], SlowStartExit::Native, 20);
+    let unscaled = Script::new("htcp", &[("rtt_scaling", Value::Switch(false))], SlowStartExit::Native, 20);
     let mut unscaled = state(&unscaled).clone();
     unscaled.rtt_min = 10;
     unscaled.choose_alpha(unscaled.last_congestion + 3_000);
@@ -48,9 +51,9 @@ fn growth_is_scaled_by_the_round_trip_time() {
 
 #[test]
 fn the_first_congestion_halves_and_the_next_one_leaves_the_share_without_queue() {
-    let mut script = htcp(&[("bandwidth_switch", 0.0)], 100, Duration::ms(100));
+    let mut script = htcp(&[("bandwidth_switch", Value::Switch(false))], 100, Duration::ms(100));
     script.ack(1);
-    // The queue raises the round-trip time to 125 ms, by steps of less than 20 ms.
+    // The queue raises the round-trip time to 125 ms in steps of less than 20 ms.
     for ms in [110, 120, 125] {
         script.rtt = Duration::ms(ms);
         script.ack(0);
@@ -78,7 +81,7 @@ fn a_change_of_throughput_halves() {
     script.lose();
     script.cc.on_recovered(script.now);
     let mut kept = Vec::new();
-    // Two seconds between losses; in the last cycle the path is five times as long.
+    // Two seconds between losses; in the last cycle the path is five times longer.
     for rtt_ms in [100, 100, 100, 500] {
         script.rtt = Duration::ms(rtt_ms);
         for _ in 0..2_000 / rtt_ms {
@@ -89,7 +92,7 @@ fn a_change_of_throughput_halves() {
         script.cc.on_recovered(script.now);
         kept.push(f64::from(script.window()) / f64::from(before));
     }
-    // Throughput unknown before, then known for the first time, then steady, then changed.
+    // Throughput: unknown, known for the first time, constant, changed.
     for (kept, expected) in kept.iter().zip([0.5, 0.5, 0.8, 0.5]) {
         assert!((kept - expected).abs() < 0.02, "{kept} against {expected}");
     }

@@ -1,12 +1,13 @@
-use std::vec::Vec;
 use super::Ledbat;
 use crate::cc::tests::Script;
 use crate::cc::{AnyCc, CongestionControl};
 use crate::config::SlowStartExit;
+use goodqueue_spec::Value;
 use goodqueue_units::Duration;
+use std::vec::Vec;
 
-/// With a one-way delay of 50 ms and a target of 100 ms.
-fn ledbat(params: &[(&'static str, f64)], initial_window: u32) -> Script {
+/// A sender with a one-way delay of 50 ms and a target of 100 ms.
+fn ledbat(params: &[(&'static str, Value)], initial_window: u32) -> Script {
     let mut script = Script::new("ledbat", params, SlowStartExit::Native, initial_window);
     script.ack(0);
     script
@@ -39,9 +40,10 @@ fn an_empty_queue_gives_a_segment_a_round_and_the_target_none() {
 
 #[test]
 fn the_gain_is_the_growth_in_an_empty_queue() {
-    // As RFC 7928 §5.4 asks.
-    let mut script = ledbat(&[("target", 5.0), ("gain", 10.0)], 50);
-    // The window may exceed what is in flight, a whole number, by one segment: that costs up to 0.2 of each.
+    // The settings that RFC 7928 §5.4 asks for.
+    let mut script = ledbat(&[("target", Value::Duration(Duration::ms(5))), ("gain", Value::Number(10.0))], 50);
+    // The window may exceed the (integral) number in flight by one segment, which costs up to 0.2
+    // of each.
     let growth = round_with_queue(&mut script, 0);
     assert!((8.0..=10.0).contains(&growth), "{growth}");
 }
@@ -58,7 +60,7 @@ fn a_single_late_segment_is_not_a_queue() {
 
 #[test]
 fn the_base_delay_is_forgotten_after_its_minutes() {
-    let mut script = ledbat(&[("base_history", 3.0)], 50);
+    let mut script = ledbat(&[("base_history", Value::Number(3.0))], 50);
     script.rtt = Duration::ms(200);
     let mut queueing = Vec::new();
     for _ in 0..5 {
@@ -86,7 +88,7 @@ fn a_loss_halves_and_a_window_has_at_least_two_segments() {
 
 #[test]
 fn slow_start_ends_at_half_the_target() {
-    let mut script = ledbat(&[("slow_start", 1.0)], 10);
+    let mut script = ledbat(&[("slow_start", Value::Switch(true))], 10);
     script.round();
     assert_eq!(script.window(), 20);
     script.rtt = Duration::ms(100 + 2 * 51);

@@ -2,6 +2,7 @@ use super::Prague;
 use crate::cc::tests::Script;
 use crate::cc::{AckSample, AnyCc, Congestion, CongestionControl, Established, Growth};
 use crate::config::{EcnMode, SlowStartExit};
+use goodqueue_spec::Value;
 use goodqueue_units::Duration;
 
 fn state(script: &Script) -> &Prague {
@@ -9,9 +10,10 @@ fn state(script: &Script) -> &Prague {
     prague
 }
 
-/// Past slow start at a window of `window` segments, without rounds to wait for independence from the round-trip time.
+/// Past slow start at a window of `window` segments, with immediate independence of the round-trip
+/// time.
 fn avoiding(window: u32, rtt: Duration) -> Script {
-    let mut script = Script::new("prague", &[("transition", 0.0)], SlowStartExit::Native, window);
+    let mut script = Script::new("prague", &[("transition", Value::Number(0.0))], SlowStartExit::Native, window);
     script.rtt = rtt;
     if let AnyCc::Prague(prague) = &mut script.cc {
         prague.window.ssthresh = window;

@@ -1,8 +1,9 @@
-use crate::cc::{CongestionControl, Response};
 use crate::cc::tests::Script;
+use crate::cc::{CongestionControl, Response};
 use crate::config::SlowStartExit;
+use goodqueue_spec::Value;
 
-fn reno(params: &[(&'static str, f64)], initial_window: u32) -> Script {
+fn reno(params: &[(&'static str, Value)], initial_window: u32) -> Script {
     Script::new("reno", params, SlowStartExit::Native, initial_window)
 }
 
@@ -56,14 +57,14 @@ fn the_window_never_falls_below_two_by_losses() {
 
 #[test]
 fn counting_at_most_two_segments_limits_growth_on_stretched_acknowledgements() {
-    let mut script = reno(&[("slow_start_limit", 2.0)], 10);
+    let mut script = reno(&[("slow_start_limit", Value::Number(2.0))], 10);
     script.ack(10);
     assert_eq!(script.window(), 12);
 }
 
 #[test]
 fn alternative_backoff_answers_marks_more_gently_than_losses() {
-    let mut script = reno(&[("ecn_beta", 0.8)], 100);
+    let mut script = reno(&[("ecn_beta", Value::Number(0.8))], 100);
     script.cc.on_ecn(&script.congestion());
     assert_eq!(script.window(), 80);
     script.lose();

@@ -1,0 +1,124 @@
+//! Legend: names of curves with their looks, in as many lines as they need.
+
+use crate::draw::{colour, dashes, mark};
+use crate::svg::{line, words};
+use crate::{Figure, Shape};
+use std::fmt::Write;
+
+const LINE: f64 = 18.0;
+/// Points that are closer than this are seen as one, as a part of the extent of all values.
+const INDISTINGUISHABLE: f64 = 0.002;
+
+/// Entries with their places.
+pub(crate) struct Legend {
+    entries: Vec<Entry>,
+    lines: usize,
+}
+
+struct Entry {
+    /// The curve; none for the entry of reference values.
+    curve: Option<usize>,
+    name: String,
+    x: f64,
+    line: usize,
+}
+
+impl Legend {
+    pub(crate) fn of(figure: &Figure, left: f64, right: f64) -> Self {
+        let mut named: Vec<(Option<usize>, String)> = Vec::new();
+        for (number, curve) in figure.curves.iter().enumerate().filter(|(_, curve)| !curve.name.is_empty()) {
+            let hidden = below(figure, number).map(|other| format!(" (coincides with {})", figure.curves[other].name));
+            named.push((Some(number), format!("{}{}", curve.name, hidden.unwrap_or_default())));
+        }
+        if figure.panels.iter().any(|panel| !panel.references.is_empty()) {
+            named.push((None, "as the study prints it, with what still agrees".to_owned()));
+        }
+        let mut entries = Vec::new();
+        let (mut x, mut at) = (left, 0);
+        for (curve, name) in named {
+            // About the width of the letters at this size; a little too wide does no harm.
+            let wide = 40.0 + 6.7 * name.chars().count() as f64;
+            if x + wide > right && x > left {
+                x = left;
+                at += 1;
+            }
+            entries.push(Entry { curve, name, x, line: at });
+            x += wide;
+        }
+        let lines = if entries.is_empty() { 0 } else { at + 1 };
+        Self { entries, lines }
+    }
+
+    pub(crate) fn height(&self) -> f64 {
+        self.lines as f64 * LINE + 8.0
+    }
+
+    pub(crate) fn draw(&self, text: &mut String, figure: &Figure, top: f64) {
+        for Entry { curve, name, x, line: at } in &self.entries {
+            let y = top + *at as f64 * LINE + 6.0;
+            match curve {
+                Some(curve) => key(text, figure, *curve, (*x, y)),
+                None => {
+                    text.push_str("<g>\n");
+                    line(text, "a", (x + 12.0, y - 7.0), (x + 12.0, y + 7.0), " stroke-width=\"9\" stroke-opacity=\".25\"");
+                    let _ = writeln!(
+                        text,
+                        "<path class=\"a\" stroke-width=\"1.4\" d=\"M{:.1} {:.1}l5 5l-5 5l-5-5z\"/>",
+                        x + 12.0,
+                        y - 5.0
+                    );
+                }
+            }
+            words(text, (x + 29.0, y + 4.0), "start", " font-size=\"11\"", name);
+            text.push_str("</g>\n");
+        }
+    }
+}
+
+/// The look of a curve, with its group left open for the name.
+fn key(text: &mut String, figure: &Figure, curve: usize, (x, y): (f64, f64)) {
+    let look = figure.curves[curve].look;
+    let shape =
+        figure.panels.iter().flat_map(|panel| &panel.series).find(|series| series.curve == curve).map(|series| series.shape);
+    let (stroke, fill) = (format!("s{}", colour(look)), format!("f{}", colour(look)));
+    let _ = writeln!(text, "<g class=\"key\" data-curve=\"{curve}\">");
+    match shape {
+        Some(Shape::Bars | Shape::Boxes | Shape::Band) => {
+            let _ = writeln!(
+                text,
+                "<rect class=\"{fill}\" fill-opacity=\".8\" x=\"{x:.1}\" y=\"{:.1}\" width=\"24\" height=\"10\"/>",
+                y - 5.0
+            );
+        }
+        _ => {
+            if shape != Some(Shape::Scatter) {
+                line(text, &stroke, (x, y), (x + 24.0, y), &format!(" stroke-width=\"2\"{}", dashes(look)));
+            }
+            if matches!(shape, Some(Shape::Marked | Shape::Scatter)) {
+                text.push_str(&mark(look, (x + 12.0, y), &fill, ""));
+            }
+        }
+    }
+}
+
+/// A later curve that covers this one wherever it has points.
+fn below(figure: &Figure, curve: usize) -> Option<usize> {
+    (curve + 1..figure.curves.len()).find(|other| {
+        let mut has_points = false;
+        let covered = figure.panels.iter().all(|panel| {
+            let of = |curve: usize| panel.series.iter().find(|series| series.curve == curve && series.shape == Shape::Marked);
+            let Some(own) = of(curve) else { return true };
+            let Some(other) = of(*other) else { return false };
+            let all = || panel.series.iter().flat_map(|series| &series.points).map(|point| point.y);
+            let extent = all().fold(f64::NEG_INFINITY, f64::max) - all().fold(f64::INFINITY, f64::min);
+            has_points |= !own.points.is_empty();
+            own.points.len() == other.points.len()
+                && own
+                    .points
+                    .iter()
+                    .zip(&other.points)
+                    .all(|(own, other)| own.x == other.x && (own.y - other.y).abs() <= INDISTINGUISHABLE * extent)
+        });
+        covered && has_points
+    })
+}

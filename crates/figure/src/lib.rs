@@ -1,0 +1,185 @@
+//! Charts as SVG: the figures of the gallery and the pictures of the algorithm pages.
+//!
+//! A [`Figure`] is data: panels with axes, series of points, reference values, and names of the
+//! curves. [`Figure::to_svg`] draws it for a [`Theme`]: a page that may be dark, or print. Widths
+//! are CSS pixels, 96 an inch.
+//!
+//! Own code and not a library, for four reasons. The files are committed and compared, so the same
+//! figure must give the same bytes on every machine. A figure on a page follows the page's colours
+//! and answers to a pointer, so its parts carry classes and titles. The colours are those of the
+//! report, and figures of both stand side by side. And a plotting library brings text shaping and
+//! raster back ends that take longer to build than `gq`'s own crates.
+
+mod draw;
+mod legend;
+mod number;
+pub mod palette;
+mod scale;
+mod svg;
+
+pub use number::short;
+pub use palette::{Hue, Look};
+pub use svg::escape;
+
+/// One figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Name that is unique on a page.
+    pub id: String,
+    /// Title, for readers who do not see it; drawn above a lone panel without a title of its own.
+    pub title: String,
+    /// Size and arrangement.
+    pub size: Size,
+    /// The panels, line by line.
+    pub panels: Vec<Panel>,
+    /// Names and looks of the curves; an empty name has no entry in the legend.
+    pub curves: Vec<Curve>,
+}
+
+/// Size and arrangement of a figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Size {
+    /// Width of all in pixels.
+    pub width: f64,
+    /// Panels beside each other.
+    pub columns: usize,
+}
+
+/// Surroundings that a figure is drawn for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Theme {
+    /// A page in the light or dark colours that the reader prefers.
+    Page,
+    /// Paper: light colours, whatever the reader prefers.
+    Print,
+}
+
+/// Letters of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Font {
+    /// As on pages.
+    Sans,
+    /// As in papers.
+    Serif,
+}
+
+/// Name and look of a curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// Name in the legend.
+    pub name: String,
+    /// Colour, dash and mark.
+    pub look: Look,
+}
+
+/// One coordinate system.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel {
+    /// Title above it.
+    pub title: String,
+    /// Height of the plot, without titles and axes.
+    pub height: f64,
+    /// Direction across.
+    pub x: Axis,
+    /// Direction up.
+    pub y: Axis,
+    /// Stretches of x that are shaded.
+    pub shaded: Vec<(f64, f64)>,
+    /// What is drawn, the first below the others.
+    pub series: Vec<Series>,
+    /// Values of another source beside the curves, such as those that a study prints.
+    pub references: Vec<Reference>,
+}
+
+/// One direction of a panel.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Axis {
+    /// What it shows.
+    pub label: String,
+    /// Its unit.
+    pub unit: String,
+    /// Logarithmic, instead of linear.
+    pub log: bool,
+    /// Lower end, where it is given.
+    pub min: Option<f64>,
+    /// Upper end, where it is given.
+    pub max: Option<f64>,
+    /// Names of equally spaced places 0, 1, 2 … instead of numbers.
+    pub categories: Option<Vec<String>>,
+}
+
+/// Points of one curve in one panel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Which of the figure's curves.
+    pub curve: usize,
+    /// How it is drawn.
+    pub shape: Shape,
+    /// Its points, in the order of the line.
+    pub points: Vec<Point>,
+}
+
+/// Shapes of a series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A line with a mark and an interval at each point.
+    Marked,
+    /// A line alone.
+    Line,
+    /// A line that stays at a value until the next.
+    Steps,
+    /// Marks alone.
+    Scatter,
+    /// The area between the ends of the intervals.
+    Band,
+    /// Bars from zero.
+    Bars,
+    /// Boxes from quartile to quartile.
+    Boxes,
+    /// Strokes at the foot of the panel, longer for greater values; y is a count and not on the
+    /// scale.
+    Strokes,
+}
+
+/// One point of a series, in the figure's units.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Point {
+    /// Position across.
+    pub x: f64,
+    /// Value; a line breaks where it is not finite.
+    pub y: f64,
+    /// Ends of the interval or of the whiskers.
+    pub interval: Option<(f64, f64)>,
+    /// First and third quartile, of boxes.
+    pub quartiles: Option<(f64, f64)>,
+    /// Words for a reader who points at it.
+    pub words: String,
+}
+
+/// A value of another source beside a point of a curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reference {
+    /// The curve it belongs to.
+    pub curve: usize,
+    /// Position across.
+    pub x: f64,
+    /// The value itself, if one is given.
+    pub value: Option<f64>,
+    /// Least value that agrees; none where all below agree.
+    pub low: Option<f64>,
+    /// Greatest value that agrees; none where all above agree.
+    pub high: Option<f64>,
+    /// Words for a reader who points at it.
+    pub words: String,
+}
+
+impl Figure {
+    /// The figure as one SVG file.
+    #[must_use]
+    pub fn to_svg(&self, theme: Theme, font: Font) -> String {
+        svg::figure(self, theme, font)
+    }
+}
+
+#[cfg(test)]
+mod tests;

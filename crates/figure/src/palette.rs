@@ -1,0 +1,155 @@
+//! Colours, dashes and marks. The colours are those of `web/src/theme.css`, which is the one place
+//! that has them.
+
+const THEME: &str = include_str!("../../../web/src/theme.css");
+
+/// Colours of curves: told apart with any common kind of colour vision, and in grey by dash and
+/// mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hue {
+    /// Series colours of the theme, by name.
+    Blue,
+    /// Orange.
+    Orange,
+    /// Green.
+    Green,
+    /// Violet.
+    Violet,
+    /// Red.
+    Red,
+    /// Gold.
+    Gold,
+    /// Pink.
+    Pink,
+    /// Grey-blue, for what others are compared with.
+    Slate,
+}
+
+/// All hues, in the order in which curves take them.
+pub const HUES: [Hue; 8] = [Hue::Blue, Hue::Orange, Hue::Green, Hue::Violet, Hue::Red, Hue::Gold, Hue::Pink, Hue::Slate];
+
+/// Dash patterns, from solid on.
+pub(crate) const DASHES: [&str; 4] = ["", "7 3", "2 3", "9 3 2 3"];
+
+/// Shapes of marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A disc.
+    Circle,
+    /// A square.
+    Square,
+    /// A square on its corner.
+    Diamond,
+    /// A triangle.
+    Up,
+    /// A triangle on its tip.
+    Down,
+    /// A cross.
+    Cross,
+}
+
+const MARKS: [Mark; 6] = [Mark::Circle, Mark::Square, Mark::Diamond, Mark::Up, Mark::Down, Mark::Cross];
+
+/// Look of one curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// Colour.
+    pub hue: Hue,
+    /// Number of the dash pattern; 0 is solid.
+    pub dash: usize,
+    /// Shape of the marks.
+    pub mark: Mark,
+}
+
+impl Look {
+    /// The look of the `number`-th curve: eight colours, each with its own mark, then again with
+    /// other dashes and marks.
+    #[must_use]
+    pub fn of(number: usize) -> Self {
+        let round = number / HUES.len();
+        Self {
+            hue: HUES[number % HUES.len()],
+            dash: (number + round) % DASHES.len(),
+            mark: MARKS[(number + 2 * round) % MARKS.len()],
+        }
+    }
+
+    /// A solid line of a hue.
+    #[must_use]
+    pub const fn solid(hue: Hue) -> Self {
+        Self { hue, dash: 0, mark: Mark::Circle }
+    }
+}
+
+impl Hue {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Blue => "series-blue",
+            Self::Orange => "series-orange",
+            Self::Green => "series-green",
+            Self::Violet => "series-violet",
+            Self::Red => "series-red",
+            Self::Gold => "series-gold",
+            Self::Pink => "series-pink",
+            Self::Slate => "series-slate",
+        }
+    }
+}
+
+/// A colour on light and on dark ground.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Colour {
+    /// On light ground.
+    pub light: &'static str,
+    /// On dark ground.
+    pub dark: &'static str,
+}
+
+/// The colour of a curve.
+#[must_use]
+pub fn of(hue: Hue) -> Colour {
+    named(hue.name())
+}
+
+/// The variables of the theme as a rule of CSS, for pages that figures stand on.
+#[must_use]
+pub fn variables() -> &'static str {
+    let rest = THEME.find(":root {").map_or("", |begin| &THEME[begin..]);
+    rest.find("\n}").map_or("", |end| &rest[..end + 2])
+}
+
+/// A colour of the theme by its name; the current colour where the theme has none of this name.
+#[must_use]
+pub fn named(name: &str) -> Colour {
+    let line = THEME.lines().find_map(|line| line.trim().strip_prefix("--")?.strip_prefix(name)?.strip_prefix(": light-dark("));
+    let pair = line.and_then(|rest| rest.split_once(')')).and_then(|(pair, _)| pair.split_once(", "));
+    let (light, dark) = pair.unwrap_or(("currentColor", "currentColor"));
+    Colour { light, dark }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_theme_has_every_colour() {
+        let names = HUES.iter().map(|hue| hue.name()).chain(["surface", "ink", "muted", "grid", "line-strong"]);
+        for name in names {
+            let Colour { light, dark } = named(name);
+            assert!(light.starts_with('#') && dark.starts_with('#') && light != dark, "{name}: {light} {dark}");
+        }
+    }
+
+    #[test]
+    fn the_variables_are_one_whole_rule() {
+        assert!(variables().starts_with(":root {") && variables().ends_with("\n}") && variables().contains("--sans"));
+    }
+
+    #[test]
+    fn no_two_of_many_curves_look_alike() {
+        let looks: Vec<Look> = (0..24).map(Look::of).collect();
+        for (at, look) in looks.iter().enumerate() {
+            assert!(!looks[..at].contains(look), "{at}");
+        }
+    }
+}

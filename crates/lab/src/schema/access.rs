@@ -1,0 +1,33 @@
+//! Keys of the `[access]` table.
+
+use crate::limits::{FASTEST, LONGEST_DELAY_S, MOST_JITTER_S};
+use goodqueue_spec::{Kind, Param, Unit};
+use goodqueue_units::{Duration, Rate};
+
+/// All keys of the hosts' links.
+pub const ACCESS: Kind = Kind {
+    kind: "access",
+    title: "Access links",
+    summary: "the links of the hosts; each flow has its own, and they never drop",
+    params: &[
+        Param::rate("rate", Rate::gbit(1))
+            .within(1.0, FASTEST.as_bit_s() as f64)
+            .about("transmission rate")
+            .for_instance("\"100 Mbit/s\""),
+        Param::duration("delay", Duration::us(100))
+            .within(0.0, LONGEST_DELAY_S)
+            .about("one-way delay of each")
+            .for_instance("\"1 ms\""),
+        Param::auto("jitter", Unit::Duration, "the sending time of one full packet, 12 us at 1 Gbit/s")
+            .within(0.0, MOST_JITTER_S)
+            .about(
+                "random extra delay of each packet, uniform from zero to this, order kept: hosts are no metronomes, and sources \
+                 of equal rate would lock into phase with each other and the bottleneck",
+            )
+            .for_instance("\"50 us\""),
+        Param::choice("ends", &["both", "sender"], "both")
+            .about("where they are: at sender and receiver, or at the sender, so that the bottleneck leads straight to the receivers")
+            .for_instance("\"sender\""),
+    ],
+    ..Kind::PLAIN
+};

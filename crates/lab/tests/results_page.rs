@@ -1,0 +1,64 @@
+//! The tables of figures in `docs/results.md`, and the same descriptions for tests of the web pages, are made from the lists of
+//! metrics. This test holds them to the lists; `make docs` rewrites them:
+//! `cargo test -p goodqueue-lab --test results_page -- --ignored`.
+
+use goodqueue_lab::metrics::{Description, FLOW_METRICS, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Presence, descriptions};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A table of the page, between its markers.
+fn table(metrics: impl Iterator<Item = &'static Description>) -> String {
+    let mut text = "| figure | unit | meaning |\n|---|---|---|\n".to_owned();
+    for about in metrics {
+        let _ = writeln!(text, "| `{}` | {} | {} |", about.name, about.quantity.unit(), about.doc);
+    }
+    text
+}
+
+/// The page with regenerated tables.
+fn page(mut page: String) -> String {
+    let groups =
+        |presence: Presence| GROUP_METRICS.iter().map(|metric| &metric.about).filter(move |about| about.presence == presence);
+    let tables = [
+        ("links", table(LINK_METRICS.iter().map(|metric| &metric.about))),
+        ("groups", table(groups(Presence::Always))),
+        ("special groups", table(groups(Presence::WithSection))),
+        ("flows", table(FLOW_METRICS.iter().map(|metric| &metric.about))),
+        ("fairness", table(JAIN_METRICS.iter().map(|metric| &metric.about))),
+    ];
+    for (name, table) in tables {
+        let (begin, end) = (format!("<!-- figures: {name} -->\n"), "<!-- end -->\n");
+        let from = page.find(&begin).unwrap_or_else(|| panic!("docs/results.md lacks {begin}")) + begin.len();
+        let to = from + page[from..].find(end).unwrap_or_else(|| panic!("docs/results.md lacks the end of {begin}"));
+        page.replace_range(from..to, &table);
+    }
+    page
+}
+
+fn made() -> [(PathBuf, String); 2] {
+    let results = root().join("docs/results.md");
+    let written = fs::read_to_string(&results).expect("docs/results.md");
+    let json = serde_json::to_string_pretty(&descriptions()).expect("plain values") + "\n";
+    [(results, page(written)), (root().join("web/test/metrics.json"), json)]
+}
+
+#[test]
+fn tables_are_what_the_lists_say() {
+    for (path, made) in made() {
+        let written = fs::read_to_string(&path).unwrap_or_default();
+        assert!(written == made, "{} is stale: see the head of this test", path.display());
+    }
+}
+
+#[test]
+#[ignore = "writes docs/results.md and web/test/metrics.json"]
+fn write() {
+    for (path, made) in made() {
+        fs::write(&path, made).expect("a writable file");
+    }
+}

@@ -1,0 +1,152 @@
+//! Links of a specification: wires, and links with queues.
+
+use super::{JITTER_STREAM, LOSS_STREAM, QUEUE_STREAM, fault};
+use crate::ids::{Id, IdVec, LinkId, WireClassId, WireId};
+use crate::link::{FlowControl, Link, Wire, WireClass};
+use crate::packet::SimPacket;
+use crate::probe::LinkProbe;
+use crate::settle::SettleProbe;
+use crate::spec::{LinkSpec, QueueSpec, WorldSpec};
+use crate::world::WorldError;
+use crate::world::path::Element;
+use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, ParamError, Value};
+use goodqueue_aqm::{AnyQdisc, Limit};
+use goodqueue_line::{RateCursor, RateSpec};
+use goodqueue_units::{Duration, Instant, Rate, Rng};
+
+/// The links of a specification, sorted into wires and links with queues.
+pub(super) struct Elements {
+    /// The element of each link of the specification; no wire is fused yet.
+    pub(super) elements: Vec<Element>,
+    pub(super) classes: IdVec<WireClassId, WireClass>,
+    pub(super) wires: IdVec<WireId, Wire>,
+    pub(super) links: IdVec<LinkId, Link>,
+    /// The source of the wires' salt.
+    pub(super) salt: Rng,
+}
+
+impl Elements {
+    pub(super) fn new(spec: &WorldSpec, end: Instant) -> Result<Self, WorldError> {
+        let mut all = Self {
+            elements: Vec::new(),
+            classes: IdVec::new(),
+            wires: IdVec::new(),
+            links: IdVec::new(),
+            salt: Rng::stream(spec.seed, JITTER_STREAM),
+        };
+        let mut observed = 0;
+        for (number, link) in spec.links.iter().enumerate() {
+            let element = if is_wire(link) {
+                Element::Wire(add_wire(&mut all.classes, &mut all.wires, &mut all.salt, link)?)
+            } else {
+                let seen = link.observed.then_some(observed);
+                observed += u32::from(link.observed);
+                Element::Link(all.links.push(queued_link(spec, number, link, seen, end)?))
+            };
+            all.elements.push(element);
+        }
+        Ok(all)
+    }
+}
+
+/// Whether a link needs no queue.
+pub(super) fn is_wire(link: &LinkSpec) -> bool {
+    matches!((&link.queue, &link.rate), (QueueSpec::Unlimited, RateSpec::Constant(_)))
+        && !link.observed
+        && link.loss == 0.0
+        && link.flow_control.is_none()
+        && link.burst.is_zero()
+}
+
+/// Adds a link without queue.
+pub(super) fn add_wire(
+    classes: &mut IdVec<WireClassId, WireClass>,
+    wires: &mut IdVec<WireId, Wire>,
+    salt: &mut Rng,
+    link: &LinkSpec,
+) -> Result<WireId, WorldError> {
+    let RateSpec::Constant(rate) = link.rate else {
+        return fault(&link.name, "a link without queue needs a constant rate");
+    };
+    if rate.is_zero() {
+        return fault(&link.name, "a link without queue needs a rate above zero");
+    }
+    let class = WireClass::new(rate, link.delay, link.overhead, link.jitter);
+    // Hosts are mostly alike and neighbours in the list, so the search starts at the latest class.
+    let known = classes.as_slice().iter().rposition(|known| known.is_like(&class));
+    let index = known.unwrap_or(classes.len());
+    if u16::try_from(index).is_err() {
+        return fault(&link.name, "more than 65536 different access links");
+    }
+    if index == classes.len() {
+        classes.push(class);
+    }
+    Ok(wires.push(Wire::new(WireClassId::at(index), salt.next_u64() as u16)))
+}
+
+/// Builds a link with a queue.
+fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u32>, end: Instant) -> Result<Link, WorldError> {
+    if !link.jitter.is_zero() {
+        return fault(&link.name, "only a link without queue, loss and observer may have jitter");
+    }
+    let stream = Rng::stream(spec.seed, QUEUE_STREAM + number as u64);
+    let (qdisc, target) = discipline(link, link.rate.nominal(), stream)?;
+    let mut probe = LinkProbe::new(link.name.clone(), seen, Instant::ZERO + spec.warmup, end);
+    probe.line_bytes = vec![0; 2 * spec.groups.len()];
+    if let (RateSpec::Steps(steps), Some(_)) = (&link.rate, seen)
+        && steps.len() > 1
+    {
+        probe.extras().settle = Some(SettleProbe::new(steps.iter().skip(1).map(|step| step.0).collect(), target));
+    }
+    Ok(Link {
+        qdisc,
+        rate: RateCursor::with_burst(&link.rate, link.burst),
+        delay: link.delay,
+        overhead: link.overhead,
+        busy_until: Instant::ZERO,
+        idle_notice_pending: false,
+        transit: None,
+        loss: link.loss,
+        paused_by: 0,
+        flow_control: link.flow_control.map(|most| Box::new(FlowControl { most, feeders: Vec::new(), pausing: false })),
+        rng: Rng::stream(spec.seed, LOSS_STREAM + number as u64),
+        probe,
+    })
+}
+
+/// Builds the queue of a link. Returns it and the delay that its algorithm aims at.
+pub(in crate::world) fn discipline(
+    link: &LinkSpec,
+    rate: Rate,
+    stream: Rng,
+) -> Result<(AnyQdisc<SimPacket>, Option<Duration>), WorldError> {
+    let facts = |limit| LinkFacts { rate: Some(rate), delay: link.delay, mtu: link.mtu, overhead: link.overhead, limit };
+    let refuse = |error: ParamError| WorldError { subject: link.name.clone(), message: error.to_string() };
+    let (kind, params, of, ecn, limit) = match &link.queue {
+        QueueSpec::Discipline { kind, params, of, ecn, limit } => (*kind, params.as_slice(), of.as_ref(), *ecn, *limit),
+        QueueSpec::Unlimited => {
+            let Some(tail_drop) = goodqueue_aqm::sched::kind("tail-drop") else {
+                return fault(&link.name, "tail-drop is not built in");
+            };
+            (tail_drop, &[][..], None, goodqueue_aqm::EcnPolicy::Drop, Limit::NONE)
+        }
+        QueueSpec::Own { kind, ecn, limit } => {
+            let queue = AnyQdisc::build_own(&**kind, &facts(*limit), *ecn, stream).map_err(refuse)?;
+            return Ok((queue, None));
+        }
+    };
+    let queue = AnyQdisc::build_over(kind, params, of, &facts(limit), ecn, stream).map_err(refuse)?;
+    Ok((queue, target(kind, params, of)))
+}
+
+/// The delay that the algorithm of a queue, or of the queues within it, aims at.
+fn target(kind: &KindSpec, params: &[(&'static str, Value)], of: Option<&Chosen>) -> Option<Duration> {
+    if let Some(of) = of {
+        return target(of.kind, &of.params, of.of.as_deref());
+    }
+    let given = params.iter().find(|(name, _)| *name == "target").map(|(_, value)| *value);
+    match given.or_else(|| kind.param("target")?.default_value())? {
+        Value::Duration(target) => Some(target),
+        _ => None,
+    }
+}

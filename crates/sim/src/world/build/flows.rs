@@ -1,0 +1,259 @@
+//! Flows of a specification: their hosts, routes, lanes, weights and sessions.
+
+use super::{BuildState, Feeder, LaneKey, LaneOrigin, SOURCE_STREAM, TcpEnds, fault};
+use crate::call::Listener;
+use crate::completions::{Ideal, Narrow};
+use crate::ids::{FlowId, GroupId, Id};
+use crate::lane::Lane;
+use crate::losses::{FlowSignals, Numbering};
+use crate::packet::HostMark;
+use crate::session::Session;
+use crate::spec::{FlowSpec, LinkId as SpecLink, SourceSpec, WorldSpec};
+use crate::traffic::{SMALLEST_PACKET, UdpSource};
+use crate::world::hosts::Flow;
+use crate::world::measure::FlowReading;
+use crate::world::network::Network;
+use crate::world::outside::OutsideFlow;
+use crate::world::path::{Element, Heading, Hop, Host, Route};
+use crate::world::sessions::{SessionPath, WeightedQueues};
+use crate::world::{World, WorldError};
+use goodqueue_line::{RateCursor, RateSpec};
+use goodqueue_tcp::{Data, Receiver, Sender};
+use goodqueue_units::{Bytes, Duration, Rate, Rng};
+
+/// A probe has a payload.
+const LEAST_ECHO: Bytes = Bytes::new(SMALLEST_PACKET as u64 + 1);
+
+impl World {
+    /// Adds a flow with its route, its weight and its session. Nothing starts it.
+    pub(super) fn add_flow(&mut self, spec: &WorldSpec, state: &mut BuildState, flow: &FlowSpec) -> Result<(), WorldError> {
+        let number = self.hosts.flows.next_id();
+        check(spec, flow)?;
+        let (host, header) = self.add_host(spec, number, flow, state.ends)?;
+        let group = GroupId::at(flow.group as usize);
+        self.hosts.flows.push(Flow {
+            group,
+            index: flow.index,
+            host,
+            start: flow.start,
+            weight: flow.weight,
+            completed_at: None,
+            active: false,
+            at_warmup: FlowReading::default(),
+        });
+        let (forward, reverse) = (u8::try_from(flow.forward.len()), u8::try_from(flow.reverse.len()));
+        let (Ok(forward @ 1..), Ok(reverse)) = (forward, reverse) else {
+            return fault(name(spec, flow), "a route needs 1 to 255 links");
+        };
+        self.net.routes.push(Route {
+            hops: self.net.hops.next_id(),
+            host,
+            header,
+            class: flow.class,
+            mark: HostMark::of(flow.shared_host),
+            group,
+            forward,
+            reverse,
+        });
+        self.net.add_hops(spec, flow, state);
+        let queues = WeightedQueues::of(flow, &state.elements);
+        self.set_flow_weight(number, &queues);
+        self.add_session_of(spec, number, flow, queues, state.most_open)?;
+        if is_limited(&flow.source)
+            && let Some(ideal) = ideal(spec, flow)
+        {
+            self.figures.limited.push((number, ideal));
+        }
+        Ok(())
+    }
+
+    /// Adds the hosts of a flow. Returns them and the bytes of their headers. A session follows
+    /// when its routes are known.
+    fn add_host(&mut self, spec: &WorldSpec, number: FlowId, flow: &FlowSpec, ends: TcpEnds) -> Result<(Host, u16), WorldError> {
+        let hosts = &mut self.hosts;
+        let rng = Rng::stream(spec.seed, SOURCE_STREAM + u64::from(number.get()));
+        if let (TcpEnds::Outside, Some((sender, _, header))) = (ends, flow.source.tcp()) {
+            let size = match (&flow.source, sender.data) {
+                (SourceSpec::Session { .. }, _) => return fault(name(spec, flow), "the ends of sessions cannot be outside"),
+                (_, Data::Bytes(size)) => Some(size.get()),
+                _ => None,
+            };
+            return Ok((Host::Outside(hosts.outside.push(OutsideFlow::new(size))), header.get() as u16));
+        }
+        Ok(match &flow.source {
+            SourceSpec::Session { header, .. } => (Host::Session(hosts.sessions.next_id()), header.get() as u16),
+            SourceSpec::Tcp { sender, receiver, header } => {
+                let sender =
+                    Sender::new(sender, rng).map_err(|e| WorldError { subject: name(spec, flow), message: e.to_string() })?;
+                let group = GroupId::at(flow.group as usize);
+                let tcp = hosts.add_connection(sender, Receiver::new(receiver), number, group);
+                (Host::Tcp(tcp), header.get() as u16)
+            }
+            udp => {
+                if let Some(mut source) = UdpSource::new(udp, rng) {
+                    source.listener = listener(spec, flow);
+                    hosts.sources.push(source);
+                }
+                self.net.recorder.flows[number] = FlowSignals::new(Numbering::Packets);
+                let source = hosts.flow_of_source.push(number);
+                (if matches!(udp, SourceSpec::Echo { .. }) { Host::Echo(source) } else { Host::Udp(source) }, 0)
+            }
+        })
+    }
+
+    /// Adds the session of a flow that has one. Its requests take the flow's reverse route, and
+    /// their acknowledgements the forward route.
+    fn add_session_of(
+        &mut self,
+        spec: &WorldSpec,
+        number: FlowId,
+        flow: &FlowSpec,
+        queues: WeightedQueues,
+        most_open: u32,
+    ) -> Result<(), WorldError> {
+        let SourceSpec::Session { model, sender, receiver, .. } = &flow.source else { return Ok(()) };
+        if Session::fixed_channels(model) > most_open {
+            let message = format!("more connections than one of so many sessions may have open, {most_open}");
+            return fault(&spec.groups[flow.group as usize], message);
+        }
+        let data = self.net.routes[number];
+        let request = Route {
+            hops: self.net.hops.next_id(),
+            forward: data.reverse,
+            reverse: data.forward,
+            mark: data.mark.turned(),
+            ..data
+        };
+        for heading in [Heading::Reverse, Heading::Forward] {
+            let (first, count) = data.hops(heading);
+            self.net.hops.repeat(first, usize::from(count));
+        }
+        // A flow with settings of TCP has a path with a rate.
+        let Some(ideal) = ideal(spec, flow) else { return Ok(()) };
+        self.add_session(
+            Session::new(model, most_open),
+            session_rng(spec.seed, number),
+            number,
+            (sender, receiver),
+            SessionPath { routes: [data, request], queues, ideal },
+        )
+    }
+}
+
+/// The name of a flow in messages.
+fn name(spec: &WorldSpec, flow: &FlowSpec) -> String {
+    format!("{}[{}]", spec.groups.get(flow.group as usize).map_or("?", String::as_str), flow.index)
+}
+
+fn check(spec: &WorldSpec, flow: &FlowSpec) -> Result<(), WorldError> {
+    let name = || name(spec, flow);
+    if flow.group as usize >= spec.groups.len() {
+        return fault(name(), "its group does not exist");
+    }
+    if !(flow.weight > 0.0 && flow.weight.is_finite()) {
+        return fault(name(), format!("its weight, {}, is not above zero", flow.weight));
+    }
+    if flow.source.is_answered() && flow.reverse.is_empty() {
+        return fault(name(), "a flow whose sink answers needs a way back");
+    }
+    if let SourceSpec::Echo { packet_size, .. } = flow.source
+        && !(LEAST_ECHO..=Bytes::new(u64::from(u16::MAX))).contains(&packet_size)
+    {
+        return fault(name(), format!("probes of {packet_size}: allowed {LEAST_ECHO} to 65535 B"));
+    }
+    if let Some((sender, _, header)) = flow.source.tcp()
+        && sender.mss + header > Bytes::new(u64::from(u16::MAX))
+    {
+        return fault(name(), format!("segments of {} and {} of headers exceed 65535 B", sender.mss, header));
+    }
+    Ok(())
+}
+
+impl Network {
+    /// Adds the hops of a flow, and lanes for them.
+    fn add_hops(&mut self, spec: &WorldSpec, flow: &FlowSpec, state: &mut BuildState) {
+        let delay = |link: SpecLink| spec.links[link as usize].delay;
+        for route in [&flow.forward, &flow.reverse] {
+            let first = self.hops.next_id();
+            for (place, &link) in route.iter().enumerate() {
+                let element = match state.elements[link as usize] {
+                    Element::Wire(wire) if place > 0 && state.feeders[link as usize] == Feeder::One(route[place - 1]) => {
+                        Element::FusedWire(wire)
+                    }
+                    element => element,
+                };
+                let is_fused_wire = |link: SpecLink| {
+                    state.elements[link as usize].wire().is_some() && matches!(state.feeders[link as usize], Feeder::One(_))
+                };
+                let chain = route[place + 1..].iter().take_while(|&&next| is_fused_wire(next));
+                let delay = delay(link) + chain.fold(Duration::ZERO, |sum, &link| sum + delay(link));
+                let origin = match element {
+                    Element::Link(link) => LaneOrigin::Link(link),
+                    Element::Wire(wire) | Element::FusedWire(wire) => LaneOrigin::Wires(self.wires[wire].class),
+                };
+                let lane = *state.lanes.entry(LaneKey { origin, delay }).or_insert_with(|| self.lanes.push(Lane::new()));
+                if let (Element::FusedWire(_), Some(before)) = (element, self.hops.last_mut()) {
+                    before.joined = true;
+                }
+                self.hops.push(Hop::new(element, lane));
+            }
+            self.note_stops(first, route.len());
+        }
+    }
+}
+
+/// The random numbers of a session, and the root of those of its connections.
+pub(in crate::world) fn session_rng(seed: u64, flow: FlowId) -> (Rng, u64) {
+    let mut rng = Rng::stream(seed, SOURCE_STREAM + u64::from(flow.get()));
+    let connections = rng.next_u64();
+    (rng, connections)
+}
+
+impl WeightedQueues {
+    /// The queues on a flow's route; none when its weight is 1.
+    pub(super) fn of(flow: &FlowSpec, elements: &[Element]) -> Self {
+        let queued = |route: &[SpecLink]| {
+            let links = route.iter().filter_map(|link| elements[*link as usize].link());
+            links.filter(|_| flow.weight != 1.0).collect()
+        };
+        Self { weight: flow.weight, forward: queued(&flow.forward), reverse: queued(&flow.reverse) }
+    }
+}
+
+/// The listener of a call.
+fn listener(spec: &WorldSpec, flow: &FlowSpec) -> Option<Box<Listener>> {
+    let SourceSpec::Call { content, interval, .. } = flow.source else { return None };
+    let base = flow.forward.iter().fold(Duration::ZERO, |sum, link| sum + spec.links[*link as usize].delay);
+    Some(Box::new(Listener::new(content, interval, base)))
+}
+
+/// Whether a source ends by itself, so that it has a completion time.
+fn is_limited(source: &SourceSpec) -> bool {
+    matches!(source, SourceSpec::Tcp { sender, .. } if matches!(sender.data, Data::Bytes(_)))
+}
+
+/// The least time that a TCP flow's path allows; `None` for UDP.
+///
+/// Rates that somebody changes while the world runs are not known to it.
+fn ideal(spec: &WorldSpec, flow: &FlowSpec) -> Option<Ideal> {
+    let (sender, _, header) = flow.source.tcp()?;
+    let delay = |links: &[SpecLink]| links.iter().fold(Duration::ZERO, |sum, link| sum + spec.links[*link as usize].delay);
+    let base_rtt = delay(&flow.forward) + delay(&flow.reverse);
+    // Data that somebody asks for leaves when the request has arrived.
+    let asked = matches!(&flow.source, SourceSpec::Session { model, .. } if Session::is_asked(model));
+    let first = if asked { delay(&flow.reverse) } else { Duration::ZERO };
+    let (mut narrow, mut steady) = (Vec::new(), None::<(Rate, Narrow)>);
+    for (place, number) in flow.forward.iter().enumerate() {
+        let link = &spec.links[*number as usize];
+        let rate = RateCursor::with_burst(&link.rate, link.burst);
+        let known = link.rate.nominal();
+        let here = Narrow { rate, extra: (header + link.overhead).get(), lead: first + delay(&flow.forward[..place]) };
+        if matches!(link.rate, RateSpec::Steps(_)) {
+            narrow.push(here);
+        } else if steady.as_ref().is_none_or(|(least, _)| known < *least) {
+            steady = Some((known, here));
+        }
+    }
+    narrow.extend(steady.map(|(_, link)| link));
+    Some(Ideal { base_rtt, mss: sender.mss.get(), narrow: narrow.into() })
+}

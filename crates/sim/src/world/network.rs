@@ -1,0 +1,502 @@
+//! The network: packets moving through lanes, wires and links.
+//!
+//! Time is an argument of every function, since deferred processing works at times before now.
+
+mod deferred;
+mod stops;
+
+use super::path::{Element, Heading, Hop, Route, next_hop};
+use crate::agenda::Agenda;
+use crate::ids::{FlowId, HopId, Id, IdVec, LaneId, LinkId, SlotId, WireClassId, WireId};
+use crate::lane::Lane;
+use crate::link::{Link, Wire, WireClass};
+use crate::packet::{DsField, FlowLabel, SimPacket};
+use crate::probe::{EventRecorder, wire_bytes};
+use deferred::Deferred;
+use goodqueue_aqm::Qdisc;
+use goodqueue_tcp::Segment;
+use goodqueue_units::{Bytes, Ecn, Instant, Rate};
+
+/// The slots of the agenda.
+///
+/// Their order decides what comes first at one instant: timers of hosts and control events, queues'
+/// own timers, transmitters that become free, and packets that arrive.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slots {
+    services: usize,
+    lanes: usize,
+}
+
+/// What a slot of the agenda is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Slot {
+    /// The earliest timer of a host or control event.
+    Timers,
+    QueueTimer(LinkId),
+    Service(LinkId),
+    Lane(LaneId),
+}
+
+impl Slots {
+    const TIMERS: SlotId = SlotId::new(0);
+    const QUEUE_TIMERS: usize = 1;
+
+    pub(super) const fn new(links: usize) -> Self {
+        Self { services: Self::QUEUE_TIMERS + links, lanes: Self::QUEUE_TIMERS + 2 * links }
+    }
+
+    #[inline]
+    const fn queue_timer(self, link: LinkId) -> SlotId {
+        SlotId::new(Self::QUEUE_TIMERS + link.get() as usize)
+    }
+
+    #[inline]
+    const fn service(self, link: LinkId) -> SlotId {
+        SlotId::new(self.services + link.get() as usize)
+    }
+
+    #[inline]
+    pub(super) const fn lane(self, lane: LaneId) -> SlotId {
+        SlotId::new(self.lanes + lane.get() as usize)
+    }
+
+    #[inline(always)]
+    pub(super) fn get(self, slot: SlotId) -> Slot {
+        let number = slot.get();
+        if number >= self.lanes {
+            Slot::Lane(LaneId::at(number - self.lanes))
+        } else if slot == Self::TIMERS {
+            Slot::Timers
+        } else if number >= self.services {
+            Slot::Service(LinkId::at(number - self.services))
+        } else {
+            Slot::QueueTimer(LinkId::at(number - Self::QUEUE_TIMERS))
+        }
+    }
+}
+
+/// Lanes, wires, links and the events of all of them.
+pub(super) struct Network {
+    pub(super) agenda: Agenda,
+    pub(super) slots: Slots,
+    pub(super) lanes: IdVec<LaneId, Lane>,
+    pub(super) hops: IdVec<HopId, Hop>,
+    pub(super) routes: IdVec<FlowId, Route>,
+    pub(super) classes: IdVec<WireClassId, WireClass>,
+    pub(super) wires: IdVec<WireId, Wire>,
+    pub(super) links: IdVec<LinkId, Link>,
+    pub(super) recorder: EventRecorder,
+    /// The link whose queue is processed with delay, if there is one.
+    deferred: Option<Deferred>,
+    /// Whether any link has flow control.
+    flow_control: bool,
+    /// Packets that entered the network, left it at their end, and were lost on a wire.
+    pub(super) entered: u64,
+    pub(super) delivered: u64,
+    pub(super) wire_losses: u64,
+}
+
+impl Network {
+    /// Links and wires without routes.
+    pub(super) fn new(
+        links: IdVec<LinkId, Link>,
+        wires: IdVec<WireId, Wire>,
+        classes: IdVec<WireClassId, WireClass>,
+        recorder: EventRecorder,
+    ) -> Self {
+        Self {
+            agenda: Agenda::new(0),
+            slots: Slots::new(links.len()),
+            lanes: IdVec::new(),
+            hops: IdVec::new(),
+            routes: IdVec::new(),
+            classes,
+            wires,
+            flow_control: links.iter().any(|link| link.flow_control.is_some()),
+            links,
+            recorder,
+            deferred: None,
+            entered: 0,
+            delivered: 0,
+            wire_losses: 0,
+        }
+    }
+
+    /// Gives the agenda room for all lanes.
+    pub(super) fn grow_agenda(&mut self) {
+        self.agenda = self.agenda.grown(self.slots.lane(self.lanes.next_id()).get());
+    }
+
+    /// Sets the time of the earliest timer of hosts.
+    #[inline(always)]
+    pub(super) fn set_host_timers(&mut self, earliest: Instant) {
+        self.agenda.set(Slots::TIMERS, earliest);
+    }
+
+    /// Puts a packet of `flow` on the first hop of its way.
+    #[inline(always)]
+    pub(super) fn inject(&mut self, now: Instant, flow: FlowId, segment: Segment, ip_len: u16, ecn: Ecn) {
+        self.entered += 1;
+        let route = &self.routes[flow];
+        let flow = FlowLabel::new(flow, route.mark);
+        let packet = SimPacket { segment, flow, ip_len, ds: DsField::new(route.class, ecn), hop: 0 };
+        let hop = route.hop(Heading::of(packet.is_reverse()), 0);
+        if let Element::Link(link) = self.hops[hop].element() {
+            self.enqueue(now, link, packet);
+        } else {
+            self.cross_wire(&packet, hop, now);
+        }
+    }
+
+    /// Counts a packet that a host drops before it enters the network.
+    pub(super) fn drop_at_host(&mut self) {
+        self.entered += 1;
+        self.wire_losses += 1;
+    }
+
+    /// The hop that a packet has reached by its hop count; `None` at its end.
+    #[inline]
+    pub(super) fn hop_of(&self, packet: &SimPacket) -> Option<HopId> {
+        let (first, count) = self.routes[packet.flow.id()].hops(Heading::of(packet.is_reverse()));
+        (packet.hop != count).then(|| HopId::new(first.get() + u32::from(packet.hop)))
+    }
+
+    /// Lets a packet enter the hop it has reached: a link, or a wire that several elements feed.
+    #[inline]
+    pub(super) fn enter(&mut self, now: Instant, packet: &SimPacket, hop: HopId) {
+        if let Element::Link(link) = self.hops[hop].element() {
+            self.enqueue(now, link, *packet);
+        } else {
+            self.cross_wire(packet, hop, now);
+        }
+    }
+
+    /// Takes the first packet of a lane, which has reached the lane's end.
+    #[inline(always)]
+    pub(super) fn take_arrived(&mut self, lane: LaneId) -> SimPacket {
+        let (packet, next) = self.lanes[lane].pop();
+        self.agenda.set(self.slots.lane(lane), next);
+        packet
+    }
+
+    /// Lets a packet that reaches the wire at `hop` at `arrival` cross it and enter the next lane.
+    #[inline(always)]
+    pub(super) fn cross_wire(&mut self, packet: &SimPacket, hop: HopId, arrival: Instant) {
+        let exit = self.wire_exit_time(hop, arrival, packet.ip_len);
+        self.leave_hop(packet, hop, exit);
+    }
+
+    /// The time at which a packet that reaches the wire at `hop` at `arrival` leaves it.
+    #[inline(always)]
+    fn wire_exit_time(&mut self, hop: HopId, arrival: Instant, ip_len: u16) -> Instant {
+        let Some(wire) = self.hops[hop].wire() else { return arrival };
+        let wire = &mut self.wires[wire];
+        wire.exit_time(&mut self.classes[wire.class], arrival, ip_len)
+    }
+
+    /// A packet reaches the far end of `hop` at `exit`. It crosses fused wires at once and then
+    /// enters the lane.
+    #[inline(always)]
+    fn leave_hop(&mut self, packet: &SimPacket, hop: HopId, exit: Instant) {
+        let Hop { lane, mut joined, .. } = self.hops[hop];
+        let (mut exit, mut hop, mut behind) = (exit, hop, packet.hop + 1);
+        while joined {
+            hop = next_hop(hop);
+            exit = self.wire_exit_time(hop, exit, packet.ip_len);
+            joined = self.hops[hop].joined;
+            behind += 1;
+        }
+        let ring = &mut self.lanes[lane];
+        if ring.push(exit, *packet, behind) {
+            self.agenda.set(self.slots.lane(lane), exit + ring.deferral);
+        }
+    }
+
+    /// A packet leaves the transmitter of link `id` at `end`, unless the wire behind it loses it.
+    #[inline(always)]
+    fn leave_link(&mut self, id: LinkId, packet: &SimPacket, end: Instant) {
+        let link = &self.links[id];
+        let exit = end + link.delay;
+        if link.loss > 0.0 && self.loses(id, packet) {
+            return;
+        }
+        let hop = self.routes[packet.flow.id()].hop(Heading::of(packet.is_reverse()), packet.hop);
+        self.leave_hop(packet, hop, exit);
+    }
+
+    /// Draws whether the wire behind link `id` loses this packet, and records the loss.
+    #[inline(never)]
+    fn loses(&mut self, id: LinkId, packet: &SimPacket) -> bool {
+        let link = &mut self.links[id];
+        let lost = link.rng.fires(link.loss);
+        if lost {
+            self.wire_losses += 1;
+            self.recorder.record_loss(packet);
+        }
+        lost
+    }
+
+    /// A packet arrives at a link's queue.
+    // Out of line and by value, so that a host's packet for a wire needs no memory of its own.
+    #[inline(never)]
+    pub(super) fn enqueue(&mut self, now: Instant, id: LinkId, packet: SimPacket) {
+        self.enqueue_inlined(now, id, packet);
+    }
+
+    #[inline(always)]
+    fn enqueue_inlined(&mut self, now: Instant, id: LinkId, packet: SimPacket) {
+        let link = &mut self.links[id];
+        let recorder = self.recorder.at(now, id, link.probe.observed);
+        link.deliver_idle_notice(now);
+        link.enqueue(now, packet, recorder);
+        if self.flow_control {
+            self.pause_feeders(id);
+        }
+        if self.agenda.is_free(self.slots.service(id)) {
+            self.start_service(now, id);
+            if self.flow_control {
+                self.resume_feeders(now, id);
+            }
+        }
+        self.arm_queue_timer(now, id);
+    }
+
+    /// Makes a link without a pending service event serve its backlog.
+    #[inline]
+    fn start_service(&mut self, now: Instant, id: LinkId) {
+        let link = &mut self.links[id];
+        if self.flow_control && link.paused_by > 0 && link.transit.is_none() {
+            return;
+        }
+        if let Some(opportunities) = link.rate.opportunities() {
+            let at = opportunities.next_after(now).0;
+            self.agenda.set(self.slots.service(id), at);
+        } else if link.busy_until <= now {
+            self.transmit_next_cold(now, id);
+        } else {
+            self.agenda.set(self.slots.service(id), link.busy_until);
+        }
+    }
+
+    /// The transmitter of a link becomes free, or has a delivery opportunity.
+    #[inline(always)]
+    pub(super) fn service_event(&mut self, now: Instant, id: LinkId) {
+        if self.links[id].rate.is_recorded() {
+            self.agenda.set(self.slots.service(id), Instant::MAX);
+            self.use_opportunity(now, id);
+        } else {
+            self.transmit_next(now, id);
+        }
+        self.arm_queue_timer(now, id);
+        if self.flow_control {
+            self.resume_feeders(now, id);
+        }
+    }
+
+    /// Pauses the links that feed link `id` if its queue is as full as it may be.
+    #[cold]
+    fn pause_feeders(&mut self, id: LinkId) {
+        let link = &mut self.links[id];
+        let Some(control) = &mut link.flow_control else { return };
+        if control.pausing || !control.is_due(link.qdisc.view()) {
+            return;
+        }
+        control.pausing = true;
+        for feeder in control.feeders.clone() {
+            self.links[feeder].paused_by += 1;
+        }
+    }
+
+    /// Resumes the links that link `id` has paused if there is room again.
+    #[cold]
+    fn resume_feeders(&mut self, now: Instant, id: LinkId) {
+        let link = &mut self.links[id];
+        let Some(control) = &mut link.flow_control else { return };
+        if !control.pausing || control.is_due(link.qdisc.view()) {
+            return;
+        }
+        control.pausing = false;
+        for feeder in control.feeders.clone() {
+            let paused = &mut self.links[feeder];
+            paused.paused_by -= 1;
+            let resumes = paused.paused_by == 0 && paused.has_backlog();
+            if resumes && self.agenda.is_free(self.slots.service(feeder)) {
+                self.start_service(now, feeder);
+                self.arm_queue_timer(now, feeder);
+                self.resume_feeders(now, feeder);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn transmit_next_cold(&mut self, now: Instant, id: LinkId) {
+        self.transmit_next(now, id);
+    }
+
+    /// Takes the next packet from the queue and starts its transmission.
+    #[inline(always)]
+    fn transmit_next(&mut self, now: Instant, id: LinkId) {
+        let link = &mut self.links[id];
+        if self.flow_control && link.paused_by > 0 {
+            self.agenda.set(self.slots.service(id), Instant::MAX);
+            return;
+        }
+        let recorder = self.recorder.at(now, id, link.probe.observed);
+        link.idle_notice_pending = false;
+        let service = self.slots.service(id);
+        let taken = link.take(now, recorder);
+        // By reference: the packet is moved only once, into the lane.
+        let Some(taken) = &taken else {
+            self.agenda.set(service, Instant::MAX);
+            return;
+        };
+        let packet = &taken.departure.packet;
+        let end = link.rate.end_of(now, wire_bytes(packet, link.overhead));
+        link.busy_until = end;
+        let group = self.routes[packet.flow.id()].group.get();
+        link.record_start(now, &taken.departure, group);
+        link.record_end(packet, group, end);
+        recorder.departed(packet, taken.departure.sojourn(now));
+        if end == Instant::MAX {
+            // The link stays down for ever: the packet is stuck in the transmitter.
+            link.transit = Some((*packet, Bytes::ZERO));
+            self.agenda.set(service, Instant::MAX);
+            return;
+        }
+        // A queue with a timer must hear of idleness in order of time; others are told before their
+        // next arrival.
+        link.idle_notice_pending = taken.leaves_empty;
+        let told_in_time = !taken.leaves_empty || !self.agenda.is_free(self.slots.queue_timer(id));
+        self.agenda.set(service, if told_in_time { end } else { Instant::MAX });
+        self.leave_link(id, packet, end);
+    }
+
+    /// Restarts, at the present rate, a transmission that would never have ended.
+    pub(super) fn restart_stuck_transmission(&mut self, now: Instant, id: LinkId) {
+        let link = &mut self.links[id];
+        let Some((packet, _)) = link.transit.take() else { return };
+        let end = link.rate.end_of(now, wire_bytes(&packet, link.overhead));
+        link.busy_until = end;
+        if end == Instant::MAX {
+            link.transit = Some((packet, Bytes::ZERO));
+            return;
+        }
+        link.record_end(&packet, self.routes[packet.flow.id()].group.get(), end);
+        self.agenda.set(self.slots.service(id), end);
+        self.leave_link(id, &packet, end);
+    }
+
+    /// Uses a delivery opportunity of a recorded link for as many bytes as it carries. Unused bytes
+    /// are lost.
+    fn use_opportunity(&mut self, now: Instant, id: LinkId) {
+        let Some(opportunities) = self.links[id].rate.opportunities() else { return };
+        let mut budget = opportunities.bytes_at(now);
+        loop {
+            let link = &mut self.links[id];
+            let recorder = self.recorder.at(now, id, link.probe.observed);
+            let (packet, left) = match link.transit.take() {
+                Some(partly_sent) => partly_sent,
+                None => {
+                    if budget.is_zero() || link.paused_by > 0 {
+                        break;
+                    }
+                    let Some(taken) = link.take(now, recorder) else { break };
+                    let packet = taken.departure.packet;
+                    link.record_start(now, &taken.departure, self.routes[packet.flow.id()].group.get());
+                    recorder.departed(&packet, taken.departure.sojourn(now));
+                    (packet, wire_bytes(&packet, link.overhead))
+                }
+            };
+            let sent = left.min(budget);
+            budget -= sent;
+            if sent < left {
+                link.transit = Some((packet, left - sent));
+                break;
+            }
+            link.record_end(&packet, self.routes[packet.flow.id()].group.get(), now);
+            self.leave_link(id, &packet, now);
+        }
+        let link = &self.links[id];
+        if link.transit.is_some() || link.has_backlog() {
+            self.start_service(now, id);
+        }
+    }
+
+    /// Sets the event of a queue's own timer.
+    #[inline(always)]
+    pub(super) fn arm_queue_timer(&mut self, now: Instant, id: LinkId) {
+        if !self.links[id].qdisc.is_timeless() {
+            self.arm_queue_timer_cold(now, id);
+        }
+    }
+
+    #[inline(never)]
+    fn arm_queue_timer_cold(&mut self, now: Instant, id: LinkId) {
+        let slot = self.slots.queue_timer(id);
+        match self.links[id].next_timer() {
+            Some(due) => self.agenda.set(slot, due.max(now)),
+            None if self.agenda.is_free(slot) => {}
+            None => self.agenda.set(slot, Instant::MAX),
+        }
+    }
+
+    /// A queue's own timer is due.
+    pub(super) fn queue_timer_event(&mut self, now: Instant, id: LinkId) {
+        let link = &mut self.links[id];
+        link.qdisc.handle_timer(now);
+        // A shaper may release packets that it held back.
+        if self.agenda.is_free(self.slots.service(id)) && link.has_backlog() {
+            self.start_service(now, id);
+        }
+        self.arm_queue_timer(now, id);
+        if self.flow_control {
+            self.resume_feeders(now, id);
+        }
+    }
+
+    /// Tells a link's queue a new rate of the link.
+    pub(super) fn announce_rate(&mut self, now: Instant, id: LinkId, rate: Rate) {
+        self.links[id].announce_rate(now, rate);
+        self.arm_queue_timer(now, id);
+    }
+
+    /// The wire that takes a flow's packets first, if it is one.
+    #[inline]
+    pub(super) fn first_wire(&self, flow: FlowId) -> Option<&Wire> {
+        let wire = self.hops[self.routes[flow].hops].wire()?;
+        Some(&self.wires[wire])
+    }
+
+    /// The class of a wire.
+    #[inline]
+    pub(super) fn class_of(&self, wire: &Wire) -> &WireClass {
+        &self.classes[wire.class]
+    }
+
+    /// Adds a flow to, or removes it from, the flows that could lose packets at the links on its
+    /// way.
+    pub(super) fn count_active(&mut self, flow: FlowId, active: bool) {
+        for hop in self.routes[flow].hop_ids(Heading::Forward) {
+            if let Element::Link(link) = self.hops[hop].element() {
+                let count = &mut self.recorder.losses[link].active;
+                *count = if active { *count + 1 } else { *count - 1 };
+            }
+        }
+    }
+
+    /// Every queue's books must balance, and every packet must be somewhere.
+    pub(super) fn check_conservation(&self) {
+        let mut elsewhere = self.delivered + self.wire_losses;
+        for link in self.links.iter() {
+            let (counters, waiting) = (link.qdisc.counters(), link.qdisc.view());
+            assert!(
+                counters.conserves(waiting),
+                "link {}: arrived packets must be departed, dropped or waiting",
+                link.probe.name
+            );
+            elsewhere += counters.dropped_total().packets.get() + waiting.packets.get() + u64::from(link.transit.is_some());
+        }
+        elsewhere += self.lanes.iter().map(|lane| lane.len() as u64).sum::<u64>();
+        assert_eq!(self.entered, elsewhere, "every packet sent must have arrived, be lost, or be under way");
+    }
+}

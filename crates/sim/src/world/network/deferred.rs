@@ -1,0 +1,311 @@
+//! Deferred processing: queues and shared wires that are processed later than packets reach them.
+//!
+//! Nothing downstream can observe how a packet was treated at a queue, or at a wire that several
+//! others feed, until the delay behind it has passed. Packets therefore stay in the lane that leads
+//! there for up to that delay and are then processed in one loop, in order and with their original
+//! times. That saves two event-queue lookups per packet.
+//!
+//! Deferral of a queue is safe when it is the only queue and a single lane feeds it: the only other
+//! events that could observe it, or the order of what is recorded of it, are control events, and
+//! those process everything deferred first. Deferral of a wire is safe when one lane leads to it
+//! and one leads away. Worlds with sessions, with transfers that end, or with hosts outside do not
+//! defer.
+
+use super::Network;
+use crate::agenda::{Agenda, UntilSlot};
+use crate::ids::{HopId, LaneId, LinkId, SlotId, WireClassId, WireId};
+use crate::lane::{Lane, Stop};
+use crate::world::path::{Element, Heading, hop_ids};
+use goodqueue_line::RateCursor;
+use goodqueue_units::{Bytes, Duration, Instant, Rate};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Longest deferral on fast links: more would leave so many packets in the lanes that they fall out
+/// of the cache.
+const LONGEST: Duration = Duration::ms(5);
+/// Longest deferral on slow links, in bytes at the link's rate.
+const MOST: Bytes = Bytes::new(96_000);
+
+/// The longest deferral at this rate, with this delay behind.
+fn longest(rate: Rate, delay: Duration) -> Duration {
+    delay.min(LONGEST.max(rate.transmission_time(MOST)))
+}
+
+/// The only link of a world, whose queue is deferred.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deferred {
+    /// The lane that leads to it.
+    lane: LaneId,
+    by: Duration,
+    /// When the queue's own timer is due, and when the transmitter becomes free for a packet that
+    /// waits. The agenda has both times later by `by`.
+    timer_at: Instant,
+    service_at: Instant,
+}
+
+/// The only link of a world with a deferred queue.
+const LINK: LinkId = LinkId::new(0);
+
+/// After every slot at one instant.
+const LAST_SLOT: SlotId = SlotId::new(usize::MAX);
+
+/// A wire that several others feed.
+#[derive(Default)]
+struct SharedWire {
+    /// Hops from which packets come to it, and its own.
+    before: Vec<HopId>,
+    own: Vec<HopId>,
+}
+
+impl Network {
+    /// Defers the wires and the queue that can be.
+    pub(in crate::world) fn begin_deferring(&mut self) {
+        if !self.flow_control {
+            self.defer_wires();
+            self.defer_queue();
+        }
+    }
+
+    pub(in crate::world) const fn is_queue_deferred(&self) -> bool {
+        self.deferred.is_some()
+    }
+
+    fn defer_wires(&mut self) {
+        let mut deferred = Vec::new();
+        for (wire, shared) in self.shared_wires() {
+            let lane = self.lanes.push(Lane::new());
+            shared.before.iter().for_each(|&hop| self.hops[hop].lane = lane);
+            let class = self.class_of(&self.wires[wire]);
+            deferred.push((lane, longest(class.rate, class.delay)));
+        }
+        self.note_all_stops();
+        for (lane, by) in deferred {
+            let lane = &mut self.lanes[lane];
+            (lane.stop, lane.deferral) = (Stop::DeferredWire, by);
+        }
+        self.grow_agenda();
+    }
+
+    /// Wires that one lane leads to, from other wires, and whose own lane no other element uses.
+    ///
+    /// Their class must differ from those of hosts' own wires: hosts read the class's last packet
+    /// at the present time.
+    fn shared_wires(&self) -> BTreeMap<WireId, SharedWire> {
+        let mut wires = BTreeMap::<WireId, SharedWire>::new();
+        let (mut users, mut hosts) = (BTreeMap::<LaneId, BTreeSet<Element>>::new(), BTreeSet::<WireClassId>::new());
+        for (first, count) in self.routes.iter().flat_map(|route| Heading::BOTH.map(|heading| route.hops(heading))) {
+            let mut before = None::<HopId>;
+            let mut joined = false;
+            for id in hop_ids(first, usize::from(count)) {
+                let hop = self.hops[id];
+                if std::mem::replace(&mut joined, hop.joined) {
+                    continue;
+                }
+                users.entry(hop.lane).or_default().insert(hop.element());
+                match (before.replace(id), hop.wire()) {
+                    (None, Some(wire)) => {
+                        hosts.insert(self.wires[wire].class);
+                    }
+                    (Some(before), Some(wire)) => {
+                        let shared = wires.entry(wire).or_default();
+                        shared.before.push(before);
+                        shared.own.push(id);
+                    }
+                    (_, None) => {}
+                }
+            }
+        }
+        wires.retain(|&wire, shared| {
+            let lane = self.hops[shared.before[0]].lane;
+            let is_fed = |hop: &HopId| self.hops[*hop].lane == lane && self.hops[*hop].wire().is_some();
+            let from_one = shared.before.iter().all(is_fed);
+            let to_own = shared.own.iter().all(|&hop| users[&self.hops[hop].lane].len() == 1);
+            let wire = &self.wires[wire];
+            from_one && to_own && !hosts.contains(&wire.class) && !self.class_of(wire).delay.is_zero()
+        });
+        wires
+    }
+
+    fn defer_queue(&mut self) {
+        let [link] = self.links.as_slice() else { return };
+        let RateCursor::Constant { rate, .. } = link.rate else { return };
+        let by = longest(rate, link.delay);
+        let starts_at_link = |(first, count): (HopId, u8)| count > 0 && self.hops[first].wire().is_none();
+        let from_hosts = self.routes.iter().any(|route| Heading::BOTH.iter().any(|&heading| starts_at_link(route.hops(heading))));
+        let leads_to_it = |lane: &LaneId| matches!(self.lanes[*lane].stop, Stop::Queue(_) | Stop::Varied);
+        let (first, second) = {
+            let mut lanes = self.lanes.ids().filter(leads_to_it);
+            (lanes.next(), lanes.next())
+        };
+        let (Some(lane), None) = (first, second) else { return };
+        let near = Agenda::is_in_first_group(self.slots.lane(lane));
+        if by.is_zero() || from_hosts || self.lanes[lane].stop != Stop::Queue(LINK) || !near {
+            return;
+        }
+        self.lanes[lane].stop = Stop::DeferredQueue;
+        self.lanes[lane].deferral = by;
+        let timer_at = self.agenda.at(self.slots.queue_timer(LINK));
+        let service_at = self.agenda.at(self.slots.service(LINK));
+        self.schedule_deferred(Deferred { lane, by, timer_at, service_at });
+    }
+
+    /// Processes what has happened at the deferred queue by `now`. Returns the number of events.
+    #[inline]
+    pub(in crate::world) fn process_deferred(&mut self, now: Instant) -> u64 {
+        self.process_deferred_up_to((now, LAST_SLOT))
+    }
+
+    /// As [`process_deferred`](Self::process_deferred), before a control event of the same instant.
+    pub(in crate::world) fn flush_deferred(&mut self, now: Instant) -> u64 {
+        self.process_deferred_up_to((now, super::Slots::TIMERS))
+    }
+
+    /// Processes everything deferred at the end of the world. Returns the number of events.
+    pub(in crate::world) fn finish_deferred(&mut self, end: Instant) -> u64 {
+        let mut events = self.process_deferred_up_to((end, LAST_SLOT));
+        for lane in self.lanes.ids() {
+            if self.lanes[lane].stop == Stop::DeferredWire {
+                events += self.cross_all_arrived(end, lane);
+            }
+        }
+        events
+    }
+
+    /// Processes the events of the deferred queue up to a time and the last slot of the agenda that
+    /// comes first then. Returns their number.
+    #[inline(never)]
+    fn process_deferred_up_to(&mut self, last: (Instant, SlotId)) -> u64 {
+        let Some(deferred) = self.deferred else { return 0 };
+        let (timer, service) = (self.slots.queue_timer(LINK), self.slots.service(LINK));
+        let arrival = self.slots.lane(deferred.lane);
+        self.agenda.set(timer, deferred.timer_at);
+        self.agenda.set(service, deferred.service_at);
+        self.agenda.set(arrival, self.lanes[deferred.lane].first_at());
+        let until = UntilSlot::new(last);
+        let mut events = 0;
+        while let Some((at, slot)) = self.agenda.next_of([timer, service, arrival], until) {
+            events += 1;
+            if slot == arrival {
+                let packet = self.take_arrived(deferred.lane);
+                self.enqueue_inlined(at, LINK, packet);
+            } else if slot == service {
+                self.service_event(at, LINK);
+            } else {
+                self.queue_timer_event(at, LINK);
+            }
+        }
+        self.schedule_deferred(Deferred { timer_at: self.agenda.at(timer), service_at: self.agenda.at(service), ..deferred });
+        events
+    }
+
+    /// Sets the events of the deferred queue as late as they may be.
+    #[inline(always)]
+    fn schedule_deferred(&mut self, deferred: Deferred) {
+        self.agenda.set(self.slots.queue_timer(LINK), deferred.timer_at + deferred.by);
+        self.agenda.set(self.slots.service(LINK), deferred.service_at + deferred.by);
+        self.agenda.set(self.slots.lane(deferred.lane), self.lanes[deferred.lane].first_at() + deferred.by);
+        self.deferred = Some(deferred);
+    }
+
+    /// Lets the packets that have reached a deferred wire cross it. Returns their number.
+    #[inline(never)]
+    pub(in crate::world) fn cross_deferred_wire(&mut self, now: Instant, lane: LaneId) -> u64 {
+        let crossed = self.cross_all_arrived(now, lane);
+        let next = &self.lanes[lane];
+        let at = next.first_at() + next.deferral;
+        self.agenda.set(self.slots.lane(lane), at);
+        crossed
+    }
+
+    #[inline(always)]
+    fn cross_all_arrived(&mut self, now: Instant, lane: LaneId) -> u64 {
+        let mut crossed = 0;
+        loop {
+            let at = self.lanes[lane].first_at();
+            if at > now || at == Instant::MAX {
+                return crossed;
+            }
+            let (packet, _) = self.lanes[lane].pop();
+            let hop = self.routes[packet.flow.id()].hop(Heading::of(packet.is_reverse()), packet.hop);
+            self.cross_wire(&packet, hop, at);
+            crossed += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{FlowSpec, LinkSpec, QueueSpec, Recording, SourceSpec, WorldSpec};
+    use crate::world::{World, measure};
+    use goodqueue_aqm::{Limit, sched};
+
+    /// Flows of CUBIC through one queue, and back over one wire.
+    fn spec(flows: u32, queue: &str, delay: Duration, jitter: Duration) -> WorldSpec {
+        let queue = QueueSpec::plain(sched::kind(queue).expect("known kind"), Limit::packets(20));
+        let mut links = vec![
+            LinkSpec::wire("bottleneck", Rate::mbit(10), delay).behind(queue),
+            LinkSpec::wire("back", Rate::mbit(10), delay),
+        ];
+        links.extend((0..4 * flows).map(|_| LinkSpec { jitter, ..LinkSpec::wire("access", Rate::gbit(1), Duration::us(100)) }));
+        let route = |flow: u32, middle: u32, first: u32| vec![2 + 4 * flow + first, middle, 3 + 4 * flow + first];
+        let flows = (0..flows)
+            .map(|flow| FlowSpec {
+                index: flow,
+                start: Instant::ZERO + Duration::ms(7) * u64::from(flow),
+                ..FlowSpec::new(route(flow, 0, 0), route(flow, 1, 2), SourceSpec::bulk("cubic"))
+            })
+            .collect();
+        let recording = Recording { sample_every: Some(Duration::ms(50)), packets: true };
+        let (warmup, duration) = (Duration::secs(1), Duration::secs(9));
+        WorldSpec { links, flows, groups: vec!["test".into()], warmup, duration, seed: 1, recording }
+    }
+
+    fn deferred(world: &World) -> (bool, usize) {
+        let wires = world.net.lanes.iter().filter(|lane| lane.stop == Stop::DeferredWire).count();
+        (world.net.is_queue_deferred(), wires)
+    }
+
+    #[test]
+    fn deferral_changes_nothing() {
+        for (flows, queue, delay_us) in
+            [(1, "tail-drop", 20_000), (9, "tail-drop", 3_000), (9, "ared", 40_000), (4, "codel", 1), (9, "pie", 9_000)]
+        {
+            for jitter in [Duration::ZERO, Duration::us(30)] {
+                let spec = spec(flows, queue, Duration::us(delay_us), jitter);
+                let mut punctual = World::new(&spec).expect("a valid world");
+                assert!(punctual.run_events(u64::MAX, punctual.clock.end));
+                punctual.clock.now = punctual.clock.end;
+                let mut late = World::new(&spec).expect("a valid world");
+                late.begin_deferring();
+                // The return wire of a single flow has a single feeder, and is passed at once.
+                assert_eq!(deferred(&late), (true, usize::from(flows > 1)));
+                assert!(late.run_events(u64::MAX, late.clock.end));
+                late.finish_deferred();
+                let (punctual, late) = (measure::outcome(punctual, true), measure::outcome(late, true));
+                assert_eq!(format!("{punctual:?}"), format!("{late:?}"), "{flows} {queue} {delay_us} {jitter}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_queue_with_two_ways_to_it_is_not_deferred() {
+        let mut spec = spec(2, "tail-drop", Duration::ms(5), Duration::ZERO);
+        spec.links[2].delay = Duration::ms(1);
+        let mut world = World::new(&spec).expect("a valid world");
+        world.begin_deferring();
+        assert_eq!(deferred(&world), (false, 1));
+    }
+
+    #[test]
+    fn prefetching_changes_nothing() {
+        let spec = WorldSpec { duration: Duration::secs(1), ..spec(300, "tail-drop", Duration::ms(5), Duration::us(30)) };
+        let [crowded, alone] = [true, false].map(|crowded| {
+            let mut world = World::new(&spec).expect("a valid world");
+            assert!(world.hosts.crowded);
+            world.hosts.crowded = crowded;
+            world.run(&mut |_| crate::world::Continue::Yes)
+        });
+        assert_eq!(format!("{crowded:?}"), format!("{alone:?}"));
+    }
+}

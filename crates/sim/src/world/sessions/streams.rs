@@ -1,0 +1,228 @@
+//! Streams: one direction of a channel, and the connections that carry it one after another.
+
+use super::{ChannelHost, World};
+use crate::ids::{ChannelId, FlowId, SessionId, StreamId, TcpId};
+use crate::losses::FlowSignals;
+use crate::packet::SimPacket;
+use crate::session::{After, Direction, Event};
+use crate::world::hosts::Hosts;
+use crate::world::measure::FlowReading;
+use crate::world::path::{Host, Route, flow_after};
+use goodqueue_tcp::{Ending, Flags};
+use goodqueue_units::{Bytes, Instant};
+
+/// What is known of one direction of a channel beside its sender and receiver.
+pub(in crate::world) struct Stream {
+    channel: ChannelId,
+    direction: Direction,
+    tcp: TcpId,
+    /// The first of its flow numbers, and that of its present connection.
+    first_flow: FlowId,
+    flow: FlowId,
+    used: bool,
+    /// Stream offsets at which the present message begins and ends, and its bytes.
+    begin: u64,
+    end: u64,
+    bytes: u64,
+    /// Events of the message that the session has not been notified of.
+    awaits_first: bool,
+    awaits_all: bool,
+    /// Something is not yet acknowledged.
+    active: bool,
+    handshake_at: Instant,
+    /// The sum over earlier messages and connections.
+    past: FlowReading,
+}
+
+impl Stream {
+    /// The present connection and its flow number.
+    pub(super) const fn connection(&self) -> (TcpId, FlowId) {
+        (self.tcp, self.flow)
+    }
+
+    /// The channel, the first flow number and the direction.
+    pub(super) const fn origin(&self) -> (ChannelId, FlowId, Direction) {
+        (self.channel, self.first_flow, self.direction)
+    }
+}
+
+/// Flow numbers that a stream's connections use in turn.
+const GENERATIONS: u32 = 4;
+
+/// The flow numbers of a stream whose first one is `first`.
+pub(super) fn flow_numbers(first: FlowId) -> impl Iterator<Item = FlowId> {
+    (0..GENERATIONS).map(move |number| flow_after(first, number))
+}
+
+impl Hosts {
+    /// The stream of a connection that belongs to a session.
+    pub(super) fn stream_of(&self, tcp: TcpId) -> StreamId {
+        self.stream_of_tcp[tcp].expect("a route of a stream leads to a connection with a stream")
+    }
+}
+
+impl World {
+    pub(super) fn add_stream(&mut self, session: SessionId, channel: ChannelId, direction: Direction) -> StreamId {
+        let flow = self.net.routes.next_id();
+        let host = &self.hosts.sessions[session];
+        let route = host.path.routes[usize::from(direction == Direction::Request)];
+        let group = host.group;
+        let (sender, receiver) = self.new_connection(session);
+        let tcp = self.hosts.add_connection(sender, receiver, flow, group);
+        for _ in flow_numbers(flow) {
+            self.net.routes.push(Route { host: Host::Stream(tcp), ..route });
+            self.net.recorder.flows.push(FlowSignals::default());
+        }
+        self.set_stream_weight(session, flow, direction);
+        let stream = self.hosts.streams.push(Stream {
+            channel,
+            direction,
+            tcp,
+            first_flow: flow,
+            flow,
+            used: false,
+            begin: 0,
+            end: 0,
+            bytes: 0,
+            awaits_first: false,
+            awaits_all: false,
+            active: false,
+            handshake_at: Instant::ZERO,
+            past: FlowReading::default(),
+        });
+        self.hosts.stream_of_tcp.resize(self.hosts.senders.len(), None);
+        self.hosts.stream_of_tcp[tcp] = Some(stream);
+        stream
+    }
+
+    /// Puts a new connection in the place of a stream's previous one.
+    pub(super) fn replace_connection(&mut self, session: SessionId, id: StreamId) {
+        if !std::mem::replace(&mut self.hosts.streams[id].used, true) {
+            return;
+        }
+        let past = self.read_stream(id);
+        self.set_stream_active(id, false);
+        let (sender, receiver) = self.new_connection(session);
+        let stream = &mut self.hosts.streams[id];
+        stream.past = past;
+        (stream.begin, stream.end, stream.bytes) = (0, 0, 0);
+        (stream.awaits_first, stream.awaits_all) = (false, false);
+        let generation = stream.flow.get() - stream.first_flow.get();
+        stream.flow = flow_after(stream.first_flow, (generation + 1) % GENERATIONS);
+        self.hosts.flow_of_tcp[stream.tcp] = stream.flow;
+        self.hosts.senders[stream.tcp].replace(sender);
+        self.hosts.receivers[stream.tcp].receiver = receiver;
+    }
+
+    /// Sends a message on a stream; `opposite` is the stream of the other direction.
+    pub(super) fn send_message(&mut self, id: StreamId, opposite: Option<StreamId>, bytes: u64, after: After) {
+        let now = self.clock.now;
+        if let Some(opposite) = opposite {
+            let (tcp, flow) = self.hosts.streams[opposite].connection();
+            let receiver = &mut self.hosts.receivers[tcp].receiver;
+            let ecn = receiver.codepoint();
+            if let Some(acknowledgement) = receiver.flush(now) {
+                self.send_segment_cold(flow, acknowledgement, ecn);
+            }
+        }
+        let delivered = self.message_bytes(id);
+        self.set_stream_active(id, true);
+        let stream = &mut self.hosts.streams[id];
+        stream.past.add_delivered(delivered);
+        let sender = &mut self.hosts.senders[stream.tcp].sender;
+        stream.begin = sender.written();
+        let ending = if after == After::Close { Ending::Fin } else { Ending::More };
+        sender.write(Bytes::new(bytes), ending);
+        stream.end = sender.written();
+        stream.bytes = bytes;
+        (stream.awaits_first, stream.awaits_all) = (true, true);
+        let (tcp, flow) = stream.connection();
+        self.poll_sender_cold(tcp, flow);
+    }
+
+    /// Adds a stream to, or removes it from, the flows that could lose packets.
+    fn set_stream_active(&mut self, id: StreamId, active: bool) {
+        let stream = &mut self.hosts.streams[id];
+        if stream.active != active {
+            stream.active = active;
+            self.net.count_active(stream.flow, active);
+        }
+    }
+
+    /// Bytes of the present message that have arrived.
+    fn message_bytes(&self, id: StreamId) -> u64 {
+        let stream = &self.hosts.streams[id];
+        let next = self.hosts.receivers[stream.tcp].receiver.delivered_bytes();
+        next.saturating_sub(stream.begin).min(stream.bytes)
+    }
+
+    pub(super) fn read_stream(&self, id: StreamId) -> FlowReading {
+        let Stream { tcp, past, first_flow, .. } = &self.hosts.streams[id];
+        let signals = self.net.recorder.flows.run(*first_flow, GENERATIONS as usize);
+        let signals = signals.iter().fold(FlowSignals::default(), |sum, signals| sum.and(*signals));
+        past.and(self.message_bytes(id), self.hosts.senders[*tcp].sender.statistics()).with_signals(signals)
+    }
+
+    /// Returns whether a packet that has reached its end belongs to the stream's present
+    /// connection, and prepares it for its host.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::world) fn stream_accepts(&mut self, tcp: TcpId, packet: &mut SimPacket) -> bool {
+        let stream = self.hosts.stream_of(tcp);
+        let stream = &mut self.hosts.streams[stream];
+        if packet.flow.id() != stream.flow {
+            return false;
+        }
+        if packet.is_reverse() {
+            return true;
+        }
+        if packet.segment.flags.has(Flags::SYN) {
+            stream.handshake_at = self.clock.now;
+        } else if packet.segment.payload > 0 {
+            // The short end of a message counts as a whole segment in the stream's offsets.
+            let session = self.hosts.channels[stream.channel].session;
+            packet.segment.payload = self.hosts.sessions[session].sender.mss.get() as u16;
+        }
+        true
+    }
+
+    /// Notifies the session of what a delivered packet has completed.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::world) fn after_stream_delivery(&mut self, tcp: TcpId, packet: &SimPacket) {
+        let id = self.hosts.stream_of(tcp);
+        if !packet.is_reverse() {
+            self.after_data_delivery(id);
+            return;
+        }
+        if self.hosts.streams[id].active && self.hosts.senders[tcp].sender.is_finished() {
+            self.set_stream_active(id, false);
+            self.notify_of(id, Event::Acknowledged);
+        }
+    }
+
+    /// Notifies the session of the first data of a message, and of the last.
+    fn after_data_delivery(&mut self, id: StreamId) {
+        let stream = &mut self.hosts.streams[id];
+        let (direction, channel) = (stream.direction, stream.channel);
+        let next = self.hosts.receivers[stream.tcp].receiver.delivered_bytes();
+        let first = stream.awaits_first && next > stream.begin;
+        let all = stream.awaits_all && next >= stream.end;
+        stream.awaits_first &= !first;
+        stream.awaits_all &= !all;
+        let handshake_took = self.clock.now.since(stream.handshake_at);
+        if first && direction == Direction::Data {
+            self.notify_of(id, |channel, _| Event::FirstByte(channel));
+        }
+        if !all {
+            return;
+        }
+        if direction == Direction::Request {
+            let ChannelHost { data, .. } = self.hosts.channels[channel];
+            let (tcp, _) = self.hosts.streams[data].connection();
+            let receiver = &mut self.hosts.receivers[tcp].receiver;
+            self.hosts.senders[tcp].sender.accept(self.clock.now, handshake_took, receiver);
+        }
+        self.notify_of(id, Event::Arrived);
+    }
+}
