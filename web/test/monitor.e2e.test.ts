@@ -6,9 +6,10 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { faults } from "./axe.ts";
 import { drawn, launch } from "./browser.ts";
+import { Child } from "./child.ts";
 import { address } from "./serve.ts";
 
 const OUT = resolve(import.meta.dirname, "out");
@@ -35,19 +36,16 @@ describe.skipIf(!isPossible)("the monitor of a bridge", () => {
   const socket = join(folder, "control");
   let browser: Browser;
   let server: ChildProcess;
-  let bridge: ChildProcess;
+  let bridge: Child | undefined;
   let sender: ChildProcess | undefined;
   let page: Page;
   const complaints: string[] = [];
 
-  function startBridge(): ChildProcess {
-    return spawn("ip", ["netns", "exec", BRIDGE, GQ, "bridge", "--in", "in0", "--out", "out0", "--rate", "10mbit", "--aqm", "codel", "--offloads", "ignore", "--real-time", "off", "--control", socket], { stdio: "ignore" });
-  }
-
-  async function endBridge(): Promise<void> {
-    const over = new Promise((done) => bridge.once("exit", done));
-    bridge.kill("SIGTERM");
-    await over;
+  /** A bridge that answers at its control socket. */
+  async function startBridge(): Promise<Child> {
+    const started = new Child("ip", ["netns", "exec", BRIDGE, GQ, "bridge", "--in", "in0", "--out", "out0", "--rate", "10mbit", "--aqm", "codel", "--offloads", "ignore", "--real-time", "off", "--control", socket]);
+    await started.listensAt(socket);
+    return started;
   }
 
   beforeAll(async () => {
@@ -59,22 +57,28 @@ describe.skipIf(!isPossible)("the monitor of a bridge", () => {
       ip("-n", end, "link", "set", "end0", "up");
       ip("-n", BRIDGE, "link", "set", port, "up");
     }
-    bridge = startBridge();
+    bridge = await startBridge();
     server = spawn(GQ, ["serve", "--no-open", "--listen", "127.0.0.1:0", "--bridge", socket], { stdio: ["ignore", "ignore", "pipe"] });
     const url = await address(server);
     browser = await launch();
     page = await (await browser.newContext({ viewport: { width: 1440, height: 1000 }, colorScheme: "light" })).newPage();
     page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
     page.on("pageerror", (error) => complaints.push(String(error)));
-    await page.goto(`${url}#/monitor`);
+    expect((await page.goto(`${url}#/monitor`))?.status()).toBe(200);
   });
   afterAll(async () => {
     sender?.kill("SIGKILL");
     await browser?.close();
     server?.kill("SIGTERM");
-    bridge?.kill("SIGTERM");
-    for (const name of [LEFT, BRIDGE, RIGHT]) spawnSync("ip", ["netns", "del", name]);
-    rmSync(folder, { recursive: true, force: true });
+    try {
+      await bridge?.end();
+    } finally {
+      for (const name of [LEFT, BRIDGE, RIGHT]) spawnSync("ip", ["netns", "del", name]);
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+  afterEach(({ task }) => {
+    if (task.result?.state === "fail") process.stdout.write(`the bridge of "${task.name}" said: ${bridge?.text ?? ""}\n`);
   });
 
   /** What the page says of the bridge, with plain spaces. */
@@ -123,9 +127,9 @@ describe.skipIf(!isPossible)("the monitor of a bridge", () => {
   });
 
   it("says when the bridge is gone, and goes on when it is back", async () => {
-    await endBridge();
+    expect(await bridge?.end()).toBe(0);
     await expect.poll(status, { timeout: 20_000 }).toContain("The bridge is gone");
-    bridge = startBridge();
+    bridge = await startBridge();
     await expect.poll(status, { timeout: 20_000 }).toMatch(/^down: codel at 10\.0 Mbit\/s/);
     await expect.poll(() => page.locator(".direction .flow-table tbody th").first().textContent(), { timeout: 20_000 }).toContain("10.9.0.1:5004");
     expect(complaints).toEqual([]);
