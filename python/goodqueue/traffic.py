@@ -12,7 +12,7 @@ from typing import ClassVar
 from goodqueue._part import Part
 from goodqueue._toml import Value
 
-__all__ = ["KINDS", "Bulk", "BulkWithPauses", "Cbr", "Echo", "FlowList", "Gaming", "OnOff", "Page", "Poisson", "Short", "Traffic", "Video", "VideoFrames", "Voip", "Web"]
+__all__ = ["KINDS", "Bulk", "BulkWithPauses", "Cbr", "Echo", "FlowList", "Gaming", "OnOff", "Page", "Poisson", "Short", "Traffic", "Train", "Video", "VideoFrames", "Voip", "Web"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -709,6 +709,35 @@ class Poisson(Traffic):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
+class Train(Traffic):
+    """Trains of UDP packets, as tools send that measure a path by how its packets spread.
+
+    Parameters
+    ----------
+    length
+        Packets of a train; for instance ``2``. Default: 10.
+    gap
+        Time from one packet of a train to the next; 0 s: all at once; for instance ``"1 ms"``. Default: 0 s.
+    interval
+        Time from the beginning of one train to the next; for instance ``"100 ms"``. Default: 1 s.
+    packet_size
+        IP length of each packet; for instance ``"200 B"``. Default: the link's mtu.
+    ecn
+        ECN codepoint: false, true, "ect0" or "ect1"; for instance ``"ect0"``. Default: false.
+    """
+
+    kind: ClassVar[str] = "train"
+
+    length: Value | None = None
+    gap: Value | None = None
+    interval: Value | None = None
+    packet_size: Value | None = None
+    ecn: Value | None = None
+
+    __hash__ = Part.__hash__
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class OnOff(Traffic):
     """UDP packets at constant gaps during exponentially distributed bursts.
 
@@ -773,6 +802,7 @@ KINDS: Mapping[str, type[Traffic]] = {
     "video-frames": VideoFrames,
     "cbr": Cbr,
     "poisson": Poisson,
+    "train": Train,
     "on-off": OnOff,
     "echo": Echo,
 }

@@ -3,7 +3,7 @@
 use crate::plan::{Direction, Heading, Link, Part, Point, Queue, Scenario, Step, Traffic};
 use goodqueue_aqm::EcnPolicy;
 use goodqueue_aqm::spec::{Marking, Role, Unit, Value};
-use goodqueue_sim::{RateSpec, SessionSpec, SourceSpec};
+use goodqueue_sim::{Datagrams, RateSpec, SessionSpec, SourceSpec};
 use goodqueue_tcp::{AckPolicy, Data, EcnMode};
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate};
 use std::fmt;
@@ -216,38 +216,24 @@ impl<'a> Lint<'a> {
 
     /// The most a part of a group can put on the wire on average; `None`: as much as there is room for.
     fn offered_bit_s(&self, group: &Traffic, part: &Part, overhead: Bytes) -> Option<f64> {
-        let on_wire =
-            |rate: Rate, packet: Bytes| rate.as_bit_s() as f64 * (packet + overhead).get() as f64 / packet.get().max(1) as f64;
-        let each = match &part.source {
-            SourceSpec::Call { interval, packet_size, .. } | SourceSpec::Echo { interval, packet_size, .. } => {
-                (*packet_size + overhead).bits() as f64 / interval.as_secs_f64().max(1e-9)
-            }
-            SourceSpec::Cbr { rate, packet_size, .. }
-            | SourceSpec::Frames { rate, packet_size, .. }
-            | SourceSpec::Poisson { rate, packet_size, .. } => on_wire(*rate, *packet_size),
-            SourceSpec::OnOff { peak, mean_on, mean_off, packet_size, .. } => {
-                let share = mean_on.as_secs_f64() / (mean_on.as_secs_f64() + mean_off.as_secs_f64());
-                on_wire(*peak, *packet_size) * share
-            }
-            // What sessions offer depends on what the network lets them finish.
-            SourceSpec::Session { .. } => return None,
-            SourceSpec::Tcp { sender, header, .. } => {
-                let segment = (sender.mss + *header + overhead).get() as f64 / sender.mss.get().max(1) as f64;
-                let by_data = match sender.data {
-                    Data::Unlimited | Data::Messages => None,
-                    Data::Bytes(bytes) => Some(bytes.get() as f64 * 8.0 / self.plan.duration.as_secs_f64()),
-                };
-                let rtt = self.plan.rtt_of(group).as_secs_f64();
-                let by_window =
-                    (sender.max_window != Bytes::MAX && rtt > 0.0).then(|| sender.max_window.get() as f64 * 8.0 / rtt);
-                let limit = match (by_data, by_window) {
-                    (Some(data), Some(window)) => data.min(window),
-                    (limit, None) | (None, limit) => limit?,
-                };
-                limit * segment
-            }
+        if let Some(Datagrams { mean_bit_s, packet_size, .. }) = part.source.datagrams() {
+            let on_wire = (packet_size + overhead).get() as f64 / packet_size.get().max(1) as f64;
+            return Some(mean_bit_s * on_wire * f64::from(group.flows));
+        }
+        // What sessions offer depends on what the network lets them finish.
+        let SourceSpec::Tcp { sender, header, .. } = &part.source else { return None };
+        let segment = (sender.mss + *header + overhead).get() as f64 / sender.mss.get().max(1) as f64;
+        let by_data = match sender.data {
+            Data::Unlimited | Data::Messages => None,
+            Data::Bytes(bytes) => Some(bytes.get() as f64 * 8.0 / self.plan.duration.as_secs_f64()),
         };
-        Some(each * f64::from(group.flows))
+        let rtt = self.plan.rtt_of(group).as_secs_f64();
+        let by_window = (sender.max_window != Bytes::MAX && rtt > 0.0).then(|| sender.max_window.get() as f64 * 8.0 / rtt);
+        let limit = match (by_data, by_window) {
+            (Some(data), Some(window)) => data.min(window),
+            (limit, None) | (None, limit) => limit?,
+        };
+        Some(limit * segment * f64::from(group.flows))
     }
 
     fn buffer(&mut self, step: Step, direction: &Direction, queue: &Queue) {
@@ -267,14 +253,9 @@ impl<'a> Lint<'a> {
     }
 
     fn ecn(&mut self, step: Step, queue: &Queue) {
-        let sends_ecn = |(_, part): (&Traffic, &Part)| match &part.source {
-            SourceSpec::Tcp { sender, .. } | SourceSpec::Session { sender, .. } => sender.ecn_mode() != EcnMode::Off,
-            SourceSpec::Cbr { ecn, .. }
-            | SourceSpec::Call { ecn, .. }
-            | SourceSpec::Echo { ecn, .. }
-            | SourceSpec::Frames { ecn, .. }
-            | SourceSpec::Poisson { ecn, .. }
-            | SourceSpec::OnOff { ecn, .. } => *ecn != Ecn::NotEct,
+        let sends_ecn = |(_, part): (&Traffic, &Part)| match part.source.datagrams() {
+            Some(datagrams) => datagrams.ecn != Ecn::NotEct,
+            None => part.source.tcp().is_some_and(|(sender, ..)| sender.ecn_mode() != EcnMode::Off),
         };
         let any = self.groups(step).any(sends_ecn);
         let key = self.key(step, "queue");

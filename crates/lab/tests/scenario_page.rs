@@ -3,6 +3,7 @@
 use goodqueue_lab::schema::access::ACCESS;
 use goodqueue_lab::schema::link::LINK;
 use goodqueue_lab::schema::scenario::SCENARIO;
+use goodqueue_lab::schema::traffic::{COMMON, KINDS, TCP, TrafficSpec, UDP};
 use goodqueue_spec::{Default, Kind, Param, Value};
 use std::fmt::Write as _;
 use std::fs;
@@ -31,14 +32,42 @@ fn table(kind: &Kind) -> String {
     text
 }
 
-/// The page with each table between its markers made again.
+/// The tables between markers: what follows "keys of", and the table.
+fn tables() -> Vec<(String, String)> {
+    let plain = [&SCENARIO, &LINK, &ACCESS].map(|kind| (kind.kind.to_owned(), table(kind)));
+    let shared = [("traffic", &COMMON), ("TCP", &TCP), ("UDP", &UDP)].map(|(name, kind)| (name.to_owned(), table(kind)));
+    let own = KINDS.iter().map(|kind| (kind.kind.to_owned(), table(kind)));
+    plain.into_iter().chain(shared).chain(own).collect()
+}
+
+/// The markers of one table.
+fn markers(name: &str) -> [String; 2] {
+    [format!("<!-- keys of {name}: `make docs` writes them again -->\n"), "<!-- end -->".to_owned()]
+}
+
+/// The text between two lines made again; panics where the page lacks one.
+fn replace(text: &mut String, [begin, end]: &[String; 2], by: &str) {
+    let start = text.find(begin.as_str()).unwrap_or_else(|| panic!("docs/scenario.md has no line {begin}")) + begin.len();
+    let end = text[start..].find(end.as_str()).unwrap_or_else(|| panic!("docs/scenario.md has no {end}")) + start;
+    text.replace_range(start..end, by);
+}
+
+/// The page with each table between its markers made again. Kinds of traffic that have no section of their own stand in the last
+/// one.
 fn made_again(text: &str) -> String {
     let mut text = text.to_owned();
-    for kind in [&SCENARIO, &LINK, &ACCESS] {
-        let begin = format!("<!-- keys of {}: `make docs` writes them again -->\n", kind.kind);
-        let start = text.find(&begin).unwrap_or_else(|| panic!("docs/scenario.md has no line {begin}")) + begin.len();
-        let end = text[start..].find("<!-- end -->").expect("a table ends with <!-- end -->") + start;
-        text.replace_range(start..end, &table(kind));
+    let others = ["<!-- other kinds: `make docs` writes them again -->\n".to_owned(), "<!-- end of other kinds -->".to_owned()];
+    replace(&mut text, &others, "");
+    let has_section = |kind: &&TrafficSpec| text.contains(&markers(kind.kind)[0]);
+    let without: Vec<&TrafficSpec> = KINDS.iter().filter(|kind| !has_section(kind)).collect();
+    let sections = without.iter().map(|kind| {
+        let [begin, end] = markers(kind.kind);
+        format!("\n### `{}`: {}\n\n{begin}{end}\n", kind.kind, kind.summary)
+    });
+    let sections: String = sections.collect();
+    replace(&mut text, &others, &format!("{sections}\n"));
+    for (name, table) in tables() {
+        replace(&mut text, &markers(&name), &table);
     }
     text
 }

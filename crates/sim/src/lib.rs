@@ -33,8 +33,8 @@ pub use outcome::{
 };
 pub use settle::Settling;
 pub use spec::{
-    Arrivals, ConnectionUse, FlowSpec, HostNumber, HttpVersion, LinkId, LinkSpec, PageSpec, QueueSpec, Recording, SessionSpec,
-    SharedHost, SizeLaw, SourceSpec, Transfer, VideoSpec, WebSpec, WorldSpec,
+    Arrivals, ConnectionUse, Datagrams, FlowSpec, HostNumber, HttpVersion, LinkId, LinkSpec, PageSpec, QueueSpec, Recording,
+    SessionSpec, SharedHost, SizeLaw, SourceSpec, Transfer, VideoSpec, WebSpec, WorldSpec,
 };
 pub use watch::Interval;
 pub use world::{

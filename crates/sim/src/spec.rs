@@ -304,6 +304,19 @@ pub enum SourceSpec {
         /// Codepoint they carry.
         ecn: goodqueue_units::Ecn,
     },
+    /// Trains of UDP packets: `length` packets at constant gaps, and again after `interval`.
+    Train {
+        /// Packets of a train, at least 1.
+        length: u32,
+        /// Time from one packet of a train to the next.
+        gap: Duration,
+        /// Time from the beginning of a train to that of the next, at least that of `length - 1` gaps.
+        interval: Duration,
+        /// IP length.
+        packet_size: Bytes,
+        /// Codepoint they carry.
+        ecn: goodqueue_units::Ecn,
+    },
     /// UDP packets at constant gaps during exponentially distributed bursts.
     OnOff {
         /// Rate within a burst, in IP bits.
@@ -339,11 +352,45 @@ impl SourceSpec {
         }
     }
 
+    /// What its datagrams are together; `None` for TCP.
+    #[must_use]
+    pub fn datagrams(&self) -> Option<Datagrams> {
+        let per = |packet_size: Bytes, time: Duration| packet_size.bits() as f64 / time.as_secs_f64().max(1e-9);
+        let (mean_bit_s, packet_size, ecn) = match *self {
+            Self::Tcp { .. } | Self::Session { .. } => return None,
+            Self::Call { interval, packet_size, ecn, .. } | Self::Echo { interval, packet_size, ecn } => {
+                (per(packet_size, interval), packet_size, ecn)
+            }
+            Self::Cbr { rate, packet_size, ecn }
+            | Self::Frames { rate, packet_size, ecn, .. }
+            | Self::Poisson { rate, packet_size, ecn, .. } => (rate.as_bit_s() as f64, packet_size, ecn),
+            Self::Train { length, interval, packet_size, ecn, .. } => {
+                (per(packet_size, interval) * f64::from(length), packet_size, ecn)
+            }
+            Self::OnOff { peak, mean_on, mean_off, packet_size, ecn } => {
+                let share = mean_on.as_secs_f64() / (mean_on.as_secs_f64() + mean_off.as_secs_f64());
+                (peak.as_bit_s() as f64 * share, packet_size, ecn)
+            }
+        };
+        Some(Datagrams { mean_bit_s, packet_size, ecn })
+    }
+
     /// Whether the sink sends something back.
     #[must_use]
     pub const fn is_answered(&self) -> bool {
         self.tcp().is_some() || matches!(self, Self::Echo { .. })
     }
+}
+
+/// What the datagrams of a source are together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Datagrams {
+    /// Mean rate in IP bits per second.
+    pub mean_bit_s: f64,
+    /// Mean IP length, or that of full packets.
+    pub packet_size: Bytes,
+    /// Codepoint they carry.
+    pub ecn: goodqueue_units::Ecn,
 }
 
 /// How a session uses its connections.

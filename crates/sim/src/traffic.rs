@@ -29,6 +29,7 @@ enum Pattern {
     Constant(Gap),
     Poisson { mean_gap_s: f64 },
     OnOff { gap: Gap, mean_on_s: f64, mean_off_s: f64, left: u64, carry_s: f64 },
+    Train { length: u32, gap: Duration, rest: Duration, left: u32 },
     Frames { interval: Duration, group: u32, large: f64, small: f64, number: u32, carry: f64, left: u64 },
 }
 
@@ -79,6 +80,10 @@ impl UdpSource {
                 let mean_gap_s = packet_size.bits() as f64 / rate.as_bit_s().max(1) as f64;
                 (packet_size, ecn, Pattern::Poisson { mean_gap_s })
             }
+            SourceSpec::Train { length, gap, interval, packet_size, ecn } => {
+                let rest = interval.saturating_sub(gap * u64::from(length - 1));
+                (packet_size, ecn, Pattern::Train { length, gap, rest, left: length - 1 })
+            }
             SourceSpec::OnOff { peak, mean_on, mean_off, packet_size, ecn } => {
                 let pattern = Pattern::OnOff {
                     gap: Gap::new(packet_size, peak),
@@ -125,7 +130,7 @@ impl UdpSource {
     /// When the first packet leaves, for a source that starts at `start`.
     pub(crate) fn first(&mut self, start: Instant) -> Instant {
         match self.pattern {
-            Pattern::Constant(_) => start,
+            Pattern::Constant(_) | Pattern::Train { .. } => start,
             Pattern::Frames { .. } => {
                 self.begin_frame();
                 start
@@ -156,6 +161,14 @@ impl UdpSource {
                 let interval = *interval;
                 self.begin_frame();
                 now + interval
+            }
+            Pattern::Train { length, gap, rest, left } => {
+                if *left > 0 {
+                    *left -= 1;
+                    return now + *gap;
+                }
+                *left = *length - 1;
+                now + *rest
             }
             Pattern::Poisson { mean_gap_s } => now + Duration::from_secs_f64(exponential(&mut self.rng, *mean_gap_s)),
             Pattern::OnOff { gap, mean_on_s, mean_off_s, left, carry_s } => {
@@ -196,6 +209,33 @@ mod tests {
         let spec = SourceSpec::Cbr { rate: Rate::bit_s(14_930_325), packet_size: Bytes::new(1500), ecn: Ecn::NotEct };
         let measured = rate_of(&spec, 1000.0);
         assert!((measured - 14_930_325.0).abs() < 20.0, "{measured}");
+    }
+
+    #[test]
+    fn trains_begin_at_the_interval_and_hold_their_gaps() {
+        let of = |length, gap| SourceSpec::Train {
+            length,
+            gap,
+            interval: Duration::ms(10),
+            packet_size: Bytes::new(1500),
+            ecn: Ecn::NotEct,
+        };
+        let times = |spec: &SourceSpec| {
+            let mut source = UdpSource::new(spec, Rng::new(3)).expect("udp");
+            let first = source.first(Instant::ZERO + Duration::ms(1));
+            let mut times = vec![first];
+            times.extend((1..6).scan(first, |at, _| {
+                *at = source.next(*at);
+                Some(*at)
+            }));
+            times.iter().map(|at| at.as_nanos() / 1_000).collect::<Vec<_>>()
+        };
+        assert_eq!(times(&of(3, Duration::us(200))), [1_000, 1_200, 1_400, 11_000, 11_200, 11_400]);
+        assert_eq!(times(&of(3, Duration::ZERO)), [1_000, 1_000, 1_000, 11_000, 11_000, 11_000]);
+        assert_eq!(times(&of(1, Duration::secs(9))), [1_000, 11_000, 21_000, 31_000, 41_000, 51_000]);
+        let spec = of(3, Duration::us(200));
+        let offered = spec.datagrams().expect("datagrams").mean_bit_s;
+        assert!((rate_of(&spec, 100.0) / offered - 1.0).abs() < 1e-3 && (offered - 3.6e6).abs() < 1.0, "{offered}");
     }
 
     #[test]

@@ -223,7 +223,7 @@ fn translate_source(group: &str, source: &SourceSpec, common: &mut Option<Connec
         SourceSpec::Echo { interval, packet_size, ecn } => {
             Ok(Source::Echo { interval: *interval, packet_size: packet_size.get() as u32, ecn: *ecn })
         }
-        SourceSpec::Session { .. } | SourceSpec::Call { .. } | SourceSpec::Frames { .. } => {
+        SourceSpec::Session { .. } | SourceSpec::Call { .. } | SourceSpec::Frames { .. } | SourceSpec::Train { .. } => {
             refuse("kind", "is not supported by the live host: allowed bulk, cbr, poisson, on-off, echo")
         }
     }

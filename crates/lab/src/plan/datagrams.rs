@@ -1,21 +1,11 @@
 //! Traffic over UDP: how packets follow each other.
 
 use super::reader::Table;
+use crate::limits::FASTEST;
+use crate::schema::traffic::UdpKind;
 use goodqueue_sim::{Content, SizeLaw, SourceSpec};
 use goodqueue_spec::{Given, Value};
 use goodqueue_units::{Bytes, Duration, Ecn, Rate};
-
-/// How packets of a kind follow each other.
-#[derive(Clone, Copy)]
-pub(super) enum Datagrams {
-    Voip,
-    Gaming,
-    VideoFrames,
-    Cbr,
-    Poisson,
-    OnOff,
-    Echo,
-}
 
 /// A group whose packet sizes still wait for the link's MTU.
 pub(super) struct Draft {
@@ -27,6 +17,7 @@ pub(super) struct Draft {
 enum Pattern {
     Cbr(Rate),
     Poisson(Rate, SizeLaw),
+    Train { length: u32, gap: Duration, interval: Duration },
     OnOff { peak: Rate, mean_on: Duration, mean_off: Duration },
     Voice(Rate),
     Game { interval: Duration, packet_size_up: Bytes },
@@ -36,27 +27,28 @@ enum Pattern {
 
 impl Draft {
     /// A group of `kind` with these own keys; `None` when a required one is missing, which is reported already.
-    pub(super) fn new(kind: Datagrams, own: &Given<'_>, settings: &Given<'_>) -> Option<Self> {
+    pub(super) fn new(kind: UdpKind, own: &Given<'_>, settings: &Given<'_>) -> Option<Self> {
         let interval = || own.duration("interval");
         let count = |name| own.number(name).map(|number| number as u32);
         let pattern = match kind {
-            Datagrams::Cbr => Pattern::Cbr(own.rate("rate")?),
-            Datagrams::Poisson => {
+            UdpKind::Cbr => Pattern::Cbr(own.rate("rate")?),
+            UdpKind::Poisson => {
                 let law = if own.choice("sizes") == Some("exponential") { SizeLaw::Exponential } else { SizeLaw::Fixed };
                 Pattern::Poisson(own.rate("rate")?, law)
             }
-            Datagrams::OnOff => {
+            UdpKind::OnOff => {
                 Pattern::OnOff { peak: own.rate("peak")?, mean_on: own.duration("mean_on")?, mean_off: own.duration("mean_off")? }
             }
-            Datagrams::Voip => Pattern::Voice(own.rate("rate")?),
-            Datagrams::Gaming => Pattern::Game { interval: interval()?, packet_size_up: own.whole_bytes("packet_size_up")? },
-            Datagrams::VideoFrames => Pattern::Frames {
+            UdpKind::Voip => Pattern::Voice(own.rate("rate")?),
+            UdpKind::Gaming => Pattern::Game { interval: interval()?, packet_size_up: own.whole_bytes("packet_size_up")? },
+            UdpKind::VideoFrames => Pattern::Frames {
                 rate: own.rate("rate")?,
                 interval: interval()?,
                 group: count("group")?,
                 ratio: own.number("ratio")?,
             },
-            Datagrams::Echo => Pattern::Echo { interval: interval()? },
+            UdpKind::Train => Pattern::Train { length: count("length")?, gap: own.duration("gap")?, interval: interval()? },
+            UdpKind::Echo => Pattern::Echo { interval: interval()? },
         };
         let ecn = match settings.value("ecn") {
             Some(Value::Switch(false)) | None => Ecn::NotEct,
@@ -87,6 +79,16 @@ impl Draft {
         let source = match pattern {
             Pattern::Cbr(rate) => SourceSpec::Cbr { rate, packet_size, ecn },
             Pattern::Poisson(rate, sizes) => SourceSpec::Poisson { rate, packet_size, sizes, ecn },
+            Pattern::Train { length, gap, interval } => {
+                let on_fastest = FASTEST.transmission_time(Bytes::new(packet_size.get() * u64::from(length)));
+                let shortest = (gap * u64::from(length - 1)).max(on_fastest);
+                if interval < shortest {
+                    let message = format!("{interval} is out of range: allowed from {shortest}, the time a train takes");
+                    table.fault("interval", message, None);
+                    return None;
+                }
+                SourceSpec::Train { length, gap, interval, packet_size, ecn }
+            }
             Pattern::OnOff { peak, mean_on, mean_off } => SourceSpec::OnOff { peak, mean_on, mean_off, packet_size, ecn },
             Pattern::Voice(rate) => {
                 let interval = rate.transmission_time(packet_size);

@@ -1,6 +1,6 @@
 //! Groups of flows.
 
-use super::datagrams::{self, Datagrams};
+use super::datagrams;
 use super::params::{self, Keys};
 use super::reader::{self, Field, Table};
 use super::scenario::Timing;
@@ -12,7 +12,7 @@ use crate::diagnostic::Fault;
 use crate::files::FileStore;
 use crate::flow_file::{FlowList, ListedPath};
 use crate::limits::MOST_FLOWS;
-use crate::schema::traffic::{COMMON, KINDS, TrafficKind, Ways};
+use crate::schema::traffic::{COMMON, KINDS, TrafficKind, UdpKind, Ways};
 use goodqueue_sim::{HostNumber, SessionSpec, SourceSpec, Transfer};
 use goodqueue_units::{Bytes, Class, Instant};
 use std::sync::Arc;
@@ -203,8 +203,8 @@ fn read_source(table: &Table<'_>, kind: TrafficKind, files: &FileStore) -> Optio
         let settings = sender::Draft::read(table);
         Some(Source::Session(model?, Box::new(settings?)))
     };
-    let datagrams = |kind: Datagrams| {
-        let settings = Keys::read(table, spec.transport.keys());
+    let datagrams = |kind: UdpKind| {
+        let settings = Keys::read(table, spec.of.transport_keys());
         datagrams::Draft::new(kind, &own, &settings.given()).map(Source::Udp)
     };
     match kind {
@@ -221,13 +221,7 @@ fn read_source(table: &Table<'_>, kind: TrafficKind, files: &FileStore) -> Optio
         TrafficKind::Web => session(session::web(table, &own)),
         TrafficKind::Page => session(session::page(table, &spec.base, &own)),
         TrafficKind::Video => session(session::video(table, &own)),
-        TrafficKind::Voip => datagrams(Datagrams::Voip),
-        TrafficKind::Gaming => datagrams(Datagrams::Gaming),
-        TrafficKind::VideoFrames => datagrams(Datagrams::VideoFrames),
-        TrafficKind::Cbr => datagrams(Datagrams::Cbr),
-        TrafficKind::Poisson => datagrams(Datagrams::Poisson),
-        TrafficKind::OnOff => datagrams(Datagrams::OnOff),
-        TrafficKind::Echo => datagrams(Datagrams::Echo),
+        TrafficKind::Udp(kind) => datagrams(kind),
     }
 }
 

@@ -18,20 +18,42 @@ pub enum TrafficKind {
     Web,
     Page,
     Video,
+    /// Datagrams.
+    Udp(UdpKind),
+}
+
+/// A kind of traffic over UDP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the table below describes each")]
+pub enum UdpKind {
     Voip,
     Gaming,
     VideoFrames,
     Cbr,
     Poisson,
+    Train,
     OnOff,
     Echo,
 }
 
 impl TrafficKind {
     /// Its description.
+    ///
+    /// # Panics
+    ///
+    /// Never: a test finds every kind in the table.
     #[must_use]
     pub fn spec(self) -> &'static TrafficSpec {
-        &KINDS[self as usize]
+        KINDS.iter().find(|spec| spec.of == self).expect("every kind is described")
+    }
+
+    /// Keys of all kinds on the same transport.
+    #[must_use]
+    pub const fn transport_keys(self) -> &'static Kind {
+        match self {
+            Self::Udp(_) => &UDP,
+            Self::Bulk | Self::BulkWithPauses | Self::Short | Self::FlowList | Self::Web | Self::Page | Self::Video => &TCP,
+        }
     }
 }
 
@@ -42,8 +64,6 @@ pub struct TrafficSpec {
     pub base: Kind,
     /// Which kind it describes.
     pub of: TrafficKind,
-    /// What its packets are; each transport has keys of its own.
-    pub transport: Transport,
     /// Which ways data may go across the bottleneck.
     pub ways: Ways,
     /// Whether it reads a file beside the scenario, which pages without files cannot offer.
@@ -61,27 +81,7 @@ impl Deref for TrafficSpec {
 impl TrafficSpec {
     /// All keys of its table but `kind`: its own, its transport's, and those of every kind.
     pub fn keys(&self) -> impl Iterator<Item = &'static Param> {
-        self.base.params.iter().chain(self.transport.keys().params).chain(COMMON.params)
-    }
-}
-
-/// What packets of a kind are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
-    /// Segments of TCP connections.
-    Tcp,
-    /// Datagrams.
-    Udp,
-}
-
-impl Transport {
-    /// Keys of all kinds on this transport.
-    #[must_use]
-    pub const fn keys(self) -> &'static Kind {
-        match self {
-            Self::Tcp => &TCP,
-            Self::Udp => &UDP,
-        }
+        self.base.params.iter().chain(self.of.transport_keys().params).chain(COMMON.params)
     }
 }
 
@@ -271,11 +271,11 @@ const fn pause(default: Default) -> Param {
 }
 
 const fn tcp(of: TrafficKind, base: Kind) -> TrafficSpec {
-    TrafficSpec { base, of, transport: Transport::Tcp, ways: Ways::One, needs_file: false }
+    TrafficSpec { base, of, ways: Ways::One, needs_file: false }
 }
 
-const fn udp(of: TrafficKind, base: Kind) -> TrafficSpec {
-    TrafficSpec { base, of, transport: Transport::Udp, ways: Ways::One, needs_file: false }
+const fn udp(of: UdpKind, base: Kind) -> TrafficSpec {
+    TrafficSpec { base, of: TrafficKind::Udp(of), ways: Ways::One, needs_file: false }
 }
 
 const fn kind(kind: &'static str, summary: &'static str, params: &'static [Param]) -> Kind {
@@ -411,7 +411,7 @@ pub static KINDS: &[TrafficSpec] = &[
     TrafficSpec {
         ways: Ways::Both,
         ..udp(
-            TrafficKind::Voip,
+            UdpKind::Voip,
             kind(
                 "voip",
                 "calls: small UDP packets at constant gaps, judged by what the listener would hear",
@@ -422,7 +422,7 @@ pub static KINDS: &[TrafficSpec] = &[
     TrafficSpec {
         ways: Ways::Both,
         ..udp(
-            TrafficKind::Gaming,
+            UdpKind::Gaming,
             kind(
                 "gaming",
                 "games: small UDP packets at every tick, smaller ones from the player",
@@ -438,7 +438,7 @@ pub static KINDS: &[TrafficSpec] = &[
         )
     },
     udp(
-        TrafficKind::VideoFrames,
+        UdpKind::VideoFrames,
         kind(
             "video-frames",
             "video over UDP that does not respond: bursts of packets at constant gaps, one of several a large one",
@@ -458,7 +458,7 @@ pub static KINDS: &[TrafficSpec] = &[
         ),
     ),
     udp(
-        TrafficKind::Cbr,
+        UdpKind::Cbr,
         kind(
             "cbr",
             "UDP packets at constant gaps",
@@ -466,7 +466,7 @@ pub static KINDS: &[TrafficSpec] = &[
         ),
     ),
     udp(
-        TrafficKind::Poisson,
+        UdpKind::Poisson,
         kind(
             "poisson",
             "UDP packets at exponentially distributed gaps",
@@ -480,7 +480,23 @@ pub static KINDS: &[TrafficSpec] = &[
         ),
     ),
     udp(
-        TrafficKind::OnOff,
+        UdpKind::Train,
+        kind(
+            "train",
+            "trains of UDP packets, as tools send that measure a path by how its packets spread",
+            &[
+                Param::count("length", 10.0).within(1.0, 1e6).about("packets of a train").for_instance("2"),
+                Param::duration("gap", Duration::ZERO)
+                    .within(0.0, LONGEST_S)
+                    .about("time from one packet of a train to the next; 0 s: all at once")
+                    .for_instance("\"1 ms\""),
+                interval(of_ms(1_000)).about("time from the beginning of one train to the next").for_instance("\"100 ms\""),
+                packet_size(FULL, SMALLEST_PACKET),
+            ],
+        ),
+    ),
+    udp(
+        UdpKind::OnOff,
         kind(
             "on-off",
             "UDP packets at constant gaps during exponentially distributed bursts",
@@ -493,7 +509,7 @@ pub static KINDS: &[TrafficSpec] = &[
         ),
     ),
     udp(
-        TrafficKind::Echo,
+        UdpKind::Echo,
         kind(
             "echo",
             "probes: small UDP packets that the far end sends back at once, for round-trip times and losses as ping shows them",
