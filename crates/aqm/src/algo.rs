@@ -94,6 +94,9 @@ macro_rules! algorithms {
             fn on_update(&mut self, env: &mut Env<'_>, head: Option<PacketView>, queue: QueueView) {
                 match self { $(Self::$Type(aqm) => aqm.on_update(env, head, queue),)+ }
             }
+            fn reserve(&mut self, packets: usize) {
+                match self { $(Self::$Type(aqm) => aqm.reserve(packets),)+ }
+            }
             fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
                 match self { $(Self::$Type(aqm) => aqm.gauges(visit),)+ }
             }

@@ -239,6 +239,11 @@ pub trait Aqm {
     #[inline]
     fn on_update(&mut self, env: &mut Env<'_>, head: Option<PacketView>, queue: QueueView) {}
 
+    /// Takes memory for whatever it keeps of each of `packets` waiting packets.
+    fn reserve(&mut self, packets: usize) {
+        let _ = packets;
+    }
+
     /// Shows the internal state worth plotting, as (name, value) pairs, always the same names in
     /// the same order.
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {}

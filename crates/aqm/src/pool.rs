@@ -52,6 +52,11 @@ impl<T> Pool<T> {
         Self { slots: Vec::with_capacity(capacity), free: NONE }
     }
 
+    /// Takes memory for `capacity` values at once.
+    pub(crate) fn reserve(&mut self, capacity: usize) {
+        self.slots.reserve_exact(capacity.saturating_sub(self.slots.len()));
+    }
+
     /// Appends at the tail of `fifo`. At most [`MOST`] values may wait, which the owner's limit
     /// sees to.
     #[inline]

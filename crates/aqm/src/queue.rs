@@ -53,6 +53,11 @@ impl<P: Packet> Line<P> {
         Self { ring: Ring::with_capacity(16), backlog: Bytes::ZERO }
     }
 
+    /// Takes memory for `packets` packets at once.
+    pub(crate) fn reserve(&mut self, packets: usize) {
+        self.ring.reserve(packets);
+    }
+
     /// When the head arrived, if there is one.
     #[inline]
     pub(crate) fn head_since(&self) -> Option<Instant> {
@@ -240,6 +245,11 @@ impl<P: Packet, A: Aqm> Qdisc<P> for ManagedQueue<P, A> {
         if self.books.set_link_rate(rate) {
             self.aqm.on_rate_change(&mut self.books.env(now));
         }
+    }
+
+    fn reserve(&mut self, packets: usize) {
+        self.waiting.reserve(packets);
+        self.aqm.reserve(packets);
     }
 
     #[inline]

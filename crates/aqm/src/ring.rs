@@ -14,6 +14,11 @@ impl<T> Ring<T> {
         Self(VecDeque::with_capacity(capacity))
     }
 
+    /// Takes memory for `capacity` values at once.
+    pub fn reserve(&mut self, capacity: usize) {
+        self.0.reserve_exact(capacity.saturating_sub(self.0.len()));
+    }
+
     /// Number of values.
     #[inline]
     #[must_use]

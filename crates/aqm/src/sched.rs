@@ -86,6 +86,9 @@ macro_rules! choose {
             fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {
                 match self { $(Self::$Variant(queue) => queue.set_link_rate(now, rate),)+ }
             }
+            fn reserve(&mut self, packets: usize) {
+                match self { $(Self::$Variant(queue) => queue.reserve(packets),)+ }
+            }
             #[inline]
             fn view(&self) -> QueueView {
                 match self { $(Self::$Variant(queue) => queue.view(),)+ }

@@ -66,25 +66,47 @@ fn work(queue: &mut AnyQdisc<SimplePacket>, now: &mut Instant, operations: impl 
     }
 }
 
-#[test]
-fn no_queue_asks_for_memory_once_it_has_its_size() {
+/// Most packets of a queue.
+const PACKETS: usize = 100;
+
+/// Every kind with its defaults, those over another one over PIE.
+fn queues() -> impl Iterator<Item = (&'static str, AnyQdisc<SimplePacket>)> {
     let link = LinkFacts {
         rate: Some(Rate::mbit(10)),
         delay: Duration::ms(10),
         mtu: Bytes::new(1500),
         overhead: Bytes::new(14),
-        limit: Limit { packets: Packets::new(100), bytes: Bytes::new(150_000) },
+        limit: Limit { packets: Packets::new(PACKETS as u64), bytes: Bytes::new(150_000) },
     };
-    let inner = |name| Chosen::new(kind(name).expect("a listed kind"), Vec::new());
-    for spec in kinds() {
-        let of = spec.is_over_another().then(|| inner("pie"));
+    kinds().map(move |spec| {
+        let of = spec.is_over_another().then(|| Chosen::new(kind("pie").expect("a listed kind"), Vec::new()));
         let queue = AnyQdisc::build_over(spec, &[], of.as_ref(), &link, EcnPolicy::Mark, Rng::new(1));
-        let (mut queue, mut now) = (queue.expect("defaults are valid"), Instant::from_nanos(1));
+        (spec.kind, queue.expect("defaults are valid"))
+    })
+}
+
+#[test]
+fn no_queue_asks_for_memory_once_it_has_its_size() {
+    for (name, mut queue) in queues() {
+        let mut now = Instant::from_nanos(1);
         work(&mut queue, &mut now, Operations::new(3, Mix::Everything).take(WARM_UP));
         let before = REQUESTS.get();
         work(&mut queue, &mut now, Operations::new(4, Mix::Everything).take(100_000));
         let during = REQUESTS.get() - before;
-        assert_eq!(during, 0, "{} allocated memory {during} times in a hundred thousand operations", spec.kind);
-        assert!(queue.counters().departed.packets.get() > 1_000, "{}: too few packets passed", spec.kind);
+        assert_eq!(during, 0, "{name} allocated memory {during} times in a hundred thousand operations");
+        assert!(queue.counters().departed.packets.get() > 1_000, "{name}: too few packets passed");
+    }
+}
+
+#[test]
+fn a_queue_that_reserved_memory_asks_for_none() {
+    for (name, mut queue) in queues() {
+        let mut now = Instant::from_nanos(1);
+        queue.reserve(PACKETS);
+        let before = REQUESTS.get();
+        work(&mut queue, &mut now, Operations::new(3, Mix::Everything).take(100_000));
+        let during = REQUESTS.get() - before;
+        assert_eq!(during, 0, "{name} allocated memory {during} times after `reserve`");
+        assert!(queue.counters().departed.packets.get() > 1_000, "{name}: too few packets passed");
     }
 }

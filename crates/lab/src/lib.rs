@@ -13,7 +13,6 @@ pub mod lint;
 pub mod metrics;
 pub mod plan;
 pub mod provenance;
-pub mod quantity;
 pub mod record;
 pub mod report;
 pub mod runner;
@@ -23,3 +22,5 @@ mod suggest;
 pub mod summary;
 pub mod sweep;
 pub mod trace_file;
+
+pub use goodqueue_spec::quantity;

@@ -24,10 +24,14 @@
 #![forbid(unsafe_code)]
 
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
 mod given;
 mod kind;
 mod param;
+pub mod quantity;
+mod read;
 mod value;
 
 pub use given::{Given, ParamError};

@@ -340,6 +340,12 @@ impl Aqm for Sfb {
         }
     }
 
+    fn reserve(&mut self, packets: usize) {
+        if let Some(linux) = &mut self.linux {
+            linux.reserve(packets);
+        }
+    }
+
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         let bins = || self.tables[0].bins.iter().flatten();
         let figures = self.linux.as_ref().map_or_else(

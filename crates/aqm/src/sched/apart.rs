@@ -80,6 +80,9 @@ impl<P: Packet, Q: Qdisc<Within<P>>> Qdisc<P> for Apart<Q> {
     fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {
         self.0.set_link_rate(now, rate);
     }
+    fn reserve(&mut self, packets: usize) {
+        self.0.reserve(packets);
+    }
     fn view(&self) -> QueueView {
         self.0.view()
     }

@@ -284,6 +284,10 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
         }
     }
 
+    fn reserve(&mut self, packets: usize) {
+        self.table.reserve(packets);
+    }
+
     #[inline(never)]
     fn view(&self) -> QueueView {
         self.table.total

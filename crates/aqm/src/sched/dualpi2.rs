@@ -332,6 +332,11 @@ impl<P: Packet> Qdisc<P> for DualPi2<P> {
         self.books.set_link_rate(rate);
     }
 
+    fn reserve(&mut self, packets: usize) {
+        self.l4s.reserve(packets);
+        self.classic.reserve(packets);
+    }
+
     fn view(&self) -> QueueView {
         self.total()
     }

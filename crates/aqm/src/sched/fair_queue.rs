@@ -365,6 +365,10 @@ impl<P: Packet, A: Aqm> Qdisc<P> for FairQueue<P, A> {
         self.table.set_link_rate(now, rate);
     }
 
+    fn reserve(&mut self, packets: usize) {
+        self.table.reserve(packets);
+    }
+
     #[inline]
     fn view(&self) -> QueueView {
         self.table.total

@@ -108,6 +108,22 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
         (self.flows.len() - 1) as u32
     }
 
+    /// Takes memory for `flows` flows.
+    pub(crate) fn reserve_flows(&mut self, flows: usize) {
+        self.flows.reserve_exact(flows.saturating_sub(self.flows.len()));
+        self.loads.reserve_exact(flows.saturating_sub(self.loads.len()));
+    }
+
+    /// Takes memory for `packets` packets, and for the timers of all flows there are.
+    pub(crate) fn reserve(&mut self, packets: usize) {
+        // One more is queued before others are dropped.
+        self.pool.reserve(packets.saturating_add(1));
+        if !A::is_timeless() {
+            self.timers.reserve(self.flows.capacity());
+        }
+        self.flows.iter_mut().for_each(|flow| flow.aqm.reserve(packets));
+    }
+
     /// True if nothing waits in flow `index`.
     #[inline]
     pub(crate) fn is_empty(&self, index: usize) -> bool {

@@ -375,6 +375,11 @@ impl<P: Packet> Qdisc<P> for Jobs<P> {
         self.link = rate;
     }
 
+    fn reserve(&mut self, packets: usize) {
+        // One more is queued before others are dropped.
+        self.lines.iter_mut().for_each(|line| line.reserve(packets.saturating_add(1)));
+    }
+
     fn view(&self) -> QueueView {
         self.total
     }

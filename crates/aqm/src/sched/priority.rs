@@ -99,6 +99,10 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Priority<Q> {
         self.bands.iter_mut().for_each(|band| band.queue.set_link_rate(now, rate));
     }
 
+    fn reserve(&mut self, packets: usize) {
+        self.bands.iter_mut().for_each(|band| band.queue.reserve(packets));
+    }
+
     #[inline(never)]
     fn view(&self) -> QueueView {
         self.bands.iter().map(|band| band.queue.view()).fold(QueueView::default(), |sum, view| QueueView {

@@ -200,6 +200,10 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Shaper<Q> {
         self.queue.set_link_rate(now, Some(self.seen_rate(rate)));
     }
 
+    fn reserve(&mut self, packets: usize) {
+        self.queue.reserve(packets);
+    }
+
     #[inline(never)]
     fn view(&self) -> QueueView {
         self.queue.view()

@@ -90,6 +90,10 @@ impl<P: Packet> Qdisc<P> for Succession<P> {
         self.queue.set_weight(flow, weight);
     }
 
+    fn reserve(&mut self, packets: usize) {
+        self.queue.reserve(packets);
+    }
+
     #[inline(never)]
     fn view(&self) -> QueueView {
         self.all().map(Qdisc::view).fold(QueueView::default(), |sum, view| QueueView {

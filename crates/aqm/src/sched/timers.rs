@@ -47,6 +47,14 @@ impl Timers {
         }
     }
 
+    /// Takes memory for `flows` flows.
+    pub(super) fn reserve(&mut self, flows: usize) {
+        // An entry that a rate change has replaced stays until its time.
+        self.heap.reserve(2 * flows);
+        self.armed.reserve_exact(flows.saturating_sub(self.armed.len()));
+        self.later.reserve(flows);
+    }
+
     /// No later than the earliest update.
     #[inline]
     pub(super) fn next(&self) -> Option<Instant> {

@@ -255,6 +255,15 @@ impl<P: Packet, A: Aqm + Clone> Qdisc<P> for WeightedQueue<P, A> {
         self.table.set_link_rate(now, rate);
     }
 
+    fn reserve(&mut self, packets: usize) {
+        let flows = self.params.flows as usize;
+        self.table.reserve_flows(flows);
+        self.table.reserve(packets);
+        self.index.reserve(flows);
+        self.waiting.reserve(flows.saturating_sub(self.waiting.len()));
+        self.eligible.words.reserve_exact(flows.div_ceil(64).saturating_sub(self.eligible.words.len()));
+    }
+
     #[inline]
     fn view(&self) -> QueueView {
         self.table.total

@@ -4,7 +4,8 @@ use super::reader::{self, Field, Table};
 use super::scenario::Timing;
 use super::tree::Value as Node;
 use crate::diagnostic::Fault;
-use crate::quantity::{self, Limits, excerpt};
+use crate::quantity::{self, excerpt};
+pub(super) use crate::quantity::{durations, limits};
 use crate::suggest::nearest;
 use goodqueue_spec::{Given, Kind, Param, Unit, Value};
 use goodqueue_units::{Bytes, Duration, Rate};
@@ -110,18 +111,6 @@ fn count(param: &Param, field: Field<'_>) -> Result<f64, Fault> {
         Node::String(text) if quantity::number(text).is_ok() => reader::number(field),
         _ => Ok(reader::count(limits(param, |number| number))(field)? as f64),
     }
-}
-
-/// The range of a time span.
-pub(super) fn durations(param: &Param) -> Limits<Duration> {
-    let (low, high) = param.range;
-    Limits::new(Duration::from_secs_f64(low), Duration::from_secs_f64(high))
-}
-
-/// The range of a quantity that is counted in whole units.
-pub(super) fn limits<T: PartialOrd + Copy + std::fmt::Display>(param: &Param, unit: impl Fn(u64) -> T) -> Limits<T> {
-    // `as` saturates.
-    Limits::new(unit(param.range.0 as u64), unit(param.range.1 as u64))
 }
 
 /// The kind called `name`; `what` says what it would be one of, and `list` what to do when no name is near.

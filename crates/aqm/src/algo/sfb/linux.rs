@@ -223,6 +223,11 @@ impl LinuxSfb {
         }
     }
 
+    /// Takes memory for the hashes of `packets` packets.
+    pub(super) fn reserve(&mut self, packets: usize) {
+        self.hashes.reserve(packets);
+    }
+
     fn accept(&mut self, hashes: [u32; 2]) {
         for (table, hash) in self.tables.iter_mut().zip(hashes).filter(|(_, hash)| *hash != 0) {
             table.bins_of(hash).for_each(|bin| bin.packets = bin.packets.saturating_add(1));

@@ -60,6 +60,13 @@ impl Ring {
         true
     }
 
+    /// Takes memory for `flows` flows.
+    pub(super) fn reserve(&mut self, flows: usize) {
+        self.links.reserve_exact(flows.saturating_sub(self.links.len()));
+        self.heads.reserve_exact((BUCKETS as usize).saturating_sub(self.heads.len()));
+        self.occupied.reserve_exact(((BUCKETS / WORD) as usize).saturating_sub(self.occupied.len()));
+    }
+
     #[cold]
     fn grow(&mut self, index: usize) {
         self.links.resize(index + 1, OUT);

@@ -37,12 +37,22 @@ impl FlowIndex {
         }
     }
 
+    /// Takes memory for `flows` flows.
+    pub(super) fn reserve(&mut self, flows: usize) {
+        self.resize((flows * 2 + 1).next_power_of_two());
+    }
+
+    fn resize(&mut self, slots: usize) {
+        if slots > self.slots.len() {
+            let old = core::mem::replace(&mut self.slots, alloc::vec![(0, FREE); slots]);
+            old.into_iter().filter(|slot| slot.1 != FREE).for_each(|(flow, queue)| self.put(FlowHash(flow), queue));
+        }
+    }
+
     /// Adds a flow that is not there yet.
     pub(super) fn insert(&mut self, flow: FlowHash, queue: u32) {
         if self.used * 2 >= self.slots.len() {
-            let doubled = alloc::vec![(0, FREE); (self.slots.len() * 2).max(16)];
-            let old = core::mem::replace(&mut self.slots, doubled);
-            old.into_iter().filter(|slot| slot.1 != FREE).for_each(|(flow, queue)| self.put(FlowHash(flow), queue));
+            self.resize((self.slots.len() * 2).max(16));
         }
         self.put(flow, queue);
         self.used += 1;

@@ -5,9 +5,12 @@
 //! reject negative and non-finite numbers; further restrictions belong to each setting, see
 //! [`Limits`].
 
-use goodqueue_aqm::spec::Size;
+use crate::{Param, Size};
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt;
 use goodqueue_units::{Bytes, Duration, Rate};
-use std::fmt;
 
 /// A string that is not a valid quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +31,7 @@ impl fmt::Display for QuantityError {
     }
 }
 
-impl std::error::Error for QuantityError {}
+impl core::error::Error for QuantityError {}
 
 /// The smallest and largest value that a setting allows, both included.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,11 +65,11 @@ impl<T: PartialOrd + Copy + fmt::Display> Limits<T> {
         }
         // A difference from a whole number that is smaller than this comes from the conversion
         // between units.
-        if (value - value.round()).abs() > value * 1e-12 {
-            self.check(unit(value.floor() as u64), text)?;
-            self.check(unit(value.ceil() as u64), text)?;
+        if libm::fabs(value - libm::round(value)) > value * 1e-12 {
+            self.check(unit(libm::floor(value) as u64), text)?;
+            self.check(unit(libm::ceil(value) as u64), text)?;
         }
-        self.check(unit(value.round() as u64), text)
+        self.check(unit(libm::round(value) as u64), text)
     }
 }
 
@@ -76,8 +79,23 @@ impl<T: fmt::Display> fmt::Display for Limits<T> {
     }
 }
 
-pub(crate) fn out_of_range(text: &str, allowed: &str) -> QuantityError {
+/// The refusal of `text`, which lies outside of what is allowed.
+#[must_use]
+pub fn out_of_range(text: &str, allowed: &str) -> QuantityError {
     QuantityError { message: format!("`{}` is out of range: allowed {allowed}", excerpt(text)), help: None }
+}
+
+/// The range of a parameter that is a time span.
+#[must_use]
+pub fn durations(param: &Param) -> Limits<Duration> {
+    let (low, high) = param.range;
+    Limits::new(Duration::from_secs_f64(low), Duration::from_secs_f64(high))
+}
+
+/// The range of a parameter that is counted in whole units.
+pub fn limits<T: PartialOrd + Copy + fmt::Display>(param: &Param, unit: impl Fn(u64) -> T) -> Limits<T> {
+    // `as` saturates.
+    Limits::new(unit(param.range.0 as u64), unit(param.range.1 as u64))
 }
 
 /// The size of a buffer as written by a user.
@@ -122,7 +140,7 @@ const BYTES: Units = &[
     (&["GiB"], 1_073_741_824.0),
 ];
 
-const PACKETS: Units = &[(&["packets", "packet", "pkts", "pkt"], 1.0)];
+const PACKETS: Units = &[(&["packets", "packet", "pkts", "pkt", "p"], 1.0)];
 const BDP: Units = &[(&["bdp", "BDP"], 1.0)];
 
 const TIME_HELP: &str = "write a time like \"5 ms\", \"100 us\" or \"10 s\"";
@@ -203,7 +221,7 @@ pub fn buffer(text: &str) -> Result<Buffer, QuantityError> {
     if let Some(multiple) = number.times(BDP) {
         return Ok(Buffer::Bdp(multiple));
     }
-    if number.times(PACKETS).is_some_and(|packets| packets.fract() != 0.0) {
+    if number.times(PACKETS).is_some_and(|packets| packets != libm::trunc(packets)) {
         let message = format!("`{}` is no whole number of packets", excerpt(text));
         return Err(QuantityError { message, help: None });
     }
@@ -317,7 +335,8 @@ fn is_not_finite(text: &str) -> bool {
 }
 
 /// `text`, truncated if it is too long for a message.
-pub(crate) fn excerpt(text: &str) -> String {
+#[must_use]
+pub fn excerpt(text: &str) -> String {
     const LONGEST: usize = 40;
     let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     if text.chars().count() <= LONGEST {
