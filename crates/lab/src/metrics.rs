@@ -12,7 +12,7 @@ use serde::Serialize;
 
 pub use describe::{Better, ColumnData, Description, Metric, Presence, Printed, PrintedUnit, Quantity, Shown, When};
 pub use fairness::{FLOW_METRICS, FairnessMetric, FlowMetric, JAIN_METRICS};
-pub use groups::{GROUP_METRICS, Group, GroupMetric};
+pub use groups::{GROUP_METRICS, Group, GroupMetric, opinion_score};
 pub use links::{LINK_METRICS, LinkMetric};
 
 /// The columns of the report's tables, in their order: of links, of groups and of fairness.

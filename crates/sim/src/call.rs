@@ -88,6 +88,23 @@ impl Listener {
         self.expected = number;
     }
 
+    /// A listener of the same call that has heard nothing yet; packet `number` is the next to be
+    /// sent.
+    pub(crate) fn afresh(&self, number: u64) -> Self {
+        let mut other = Self::new(self.content, self.interval, self.base);
+        other.begin_at(number);
+        other
+    }
+
+    /// The outcome since the last call of this function. Losses count when a later packet arrives.
+    pub(crate) fn take(&mut self) -> CallOutcome {
+        let outcome = self.outcome();
+        self.counts.fill(0);
+        (self.received, self.lost, self.loss_runs, self.longest_loss_run, self.late) = (0, 0, 0, 0, 0);
+        self.least = Duration::ns(u64::MAX);
+        outcome
+    }
+
     /// The delay that `percent` of the packets did not exceed.
     fn delay_at(&self, percent: u64) -> Duration {
         let rank = (self.received * percent).div_ceil(100).max(1);
@@ -134,6 +151,24 @@ mod tests {
         let outcome = heard(&[(0, 12), (1, 12), (3, 12), (7, 200)]);
         assert_eq!((outcome.received, outcome.lost, outcome.loss_runs, outcome.longest_loss_run), (4, 4, 2, 3));
         assert_eq!((outcome.late, outcome.delay_min), (1, Duration::ms(12)));
+    }
+
+    #[test]
+    fn what_was_taken_is_not_counted_again_and_nothing_is_missing_between() {
+        let call = Listener::new(Content::Voice, Duration::ms(20), Duration::ms(10));
+        let mut watcher = call.afresh(100);
+        let hear = |watcher: &mut Listener, number: u64, delay_ms: u64| {
+            let sent = Instant::ZERO + Duration::ms(20 * number);
+            watcher.hear(sent + Duration::ms(delay_ms), number, sent);
+        };
+        hear(&mut watcher, 100, 200);
+        hear(&mut watcher, 102, 200);
+        let first = watcher.take();
+        assert_eq!((first.received, first.lost, first.late), (2, 1, 2));
+        hear(&mut watcher, 103, 30);
+        let second = watcher.take();
+        assert_eq!((second.received, second.lost, second.late, second.delay_min), (1, 0, 0, Duration::ms(30)));
+        assert_eq!(watcher.take().received, 0);
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub(crate) struct UdpSource {
     pub(crate) stopped: bool,
     /// The listener of a call.
     pub(crate) listener: Option<Box<Listener>>,
+    /// The same call while somebody watches, warm-up included.
+    pub(crate) watcher: Option<Box<Listener>>,
     /// The probes of an echo.
     pub(crate) probes: Option<Box<Probes>>,
     rng: Rng,
@@ -106,6 +108,7 @@ impl UdpSource {
             delivered_bytes: 0,
             stopped: false,
             listener: None,
+            watcher: None,
             probes,
             rng,
             pattern,

@@ -20,6 +20,7 @@ pub fn all() -> Value {
     let traffic = KINDS.iter().filter(|spec| !spec.needs_file).map(|spec| {
         let mut all = kind(spec);
         all["parameters"] = spec.keys().map(parameter).collect();
+        all["usual"] = json!(spec.usual);
         all
     });
     json!({ "aqm": aqm.collect::<Vec<_>>(), "cc": cc.collect::<Vec<_>>(), "traffic": traffic.collect::<Vec<_>>() })
@@ -27,7 +28,7 @@ pub fn all() -> Value {
 
 fn kind(kind: &Kind) -> Value {
     let parameters: Vec<Value> = kind.params.iter().map(parameter).collect();
-    json!({ "kind": kind.kind, "title": kind.title, "summary": kind.summary, "source": kind.source, "parameters": parameters })
+    json!({ "kind": kind.kind, "aliases": kind.aliases, "title": kind.title, "summary": kind.summary, "source": kind.source, "parameters": parameters })
 }
 
 fn parameter(param: &Param) -> Value {

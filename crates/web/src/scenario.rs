@@ -6,7 +6,7 @@ use crate::memory::WORLD_BYTES;
 use goodqueue_aqm::Limit;
 use goodqueue_aqm::spec as aqm;
 use goodqueue_lab::files::Recordings;
-use goodqueue_lab::lint;
+use goodqueue_lab::lint::{self, Warning};
 use goodqueue_lab::plan::{Direction, Heading, Plan, Point, Queue};
 use goodqueue_sim::RateSpec;
 use goodqueue_units::{Bytes, Instant, Packets, Rate};
@@ -232,19 +232,37 @@ fn links(point: &Point) -> Vec<String> {
     point.plan.links.iter().map(|link| link.name.clone()).collect()
 }
 
-/// What lint and the limits say of a scenario.
+/// What lint and the limits say of a scenario; of a sweep, of its first points, as many as a session has variants.
 pub fn check(text: &str, recordings: Arc<Recordings>, limits: &Limits) -> Result<Value, Failure> {
     let plan = Plan::parse_with_recordings(NAME, text, recordings)?;
-    let point = plan.point(0)?;
-    check_limits(&point, limits)?;
-    let warnings = warnings(&point);
+    // Each warning with the points it is true of.
+    let mut found: Vec<(Warning, Vec<usize>)> = Vec::new();
+    let mut point = plan.point(0)?;
+    for number in 0..plan.point_count().clamp(1, MOST_VARIANTS) {
+        if number > 0 {
+            point = plan.point(number)?;
+        }
+        check_limits(&point, limits)?;
+        for warning in warnings(&point) {
+            match found.iter_mut().find(|(known, _)| *known == warning) {
+                Some((_, points)) => points.push(number),
+                None => found.push((warning, vec![number])),
+            }
+        }
+    }
+    let warnings: Vec<Value> = found
+        .iter()
+        .map(|(Warning { field, message, help }, points)| {
+            json!({ "field": field, "message": message, "help": help, "points": points })
+        })
+        .collect();
     let groups: Vec<&str> = point.plan.traffic.iter().map(|group| group.name.as_str()).collect();
     Ok(json!({ "warnings": warnings, "links": links(&point), "groups": groups }))
 }
 
 /// What is probably not meant. A session has one replication, whatever the scenario has.
-pub fn warnings(point: &Point) -> Vec<String> {
-    lint::warnings(point).iter().filter(|warning| warning.field != "replications").map(ToString::to_string).collect()
+pub fn warnings(point: &Point) -> Vec<Warning> {
+    lint::warnings(point).into_iter().filter(|warning| warning.field != "replications").collect()
 }
 
 /// Is it small enough for a server?
@@ -372,6 +390,21 @@ mod tests {
             assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{key}");
         }
         assert!(scenario.text(Some(1)).unwrap().contains("20 ms"), "what was refused changed nothing");
+    }
+
+    #[test]
+    fn a_check_names_the_points_that_a_warning_is_true_of() {
+        let text = include_str!("../presets/uplink.toml");
+        let sweep = "\n[sweep]\n\"link.bottleneck.queue\" = [\"codel\", { kind = \"codel\", ecn = true }]\n";
+        let checked = check(&format!("{text}{sweep}"), Arc::default(), &Limits::default()).expect("a good scenario");
+        let of_ecn: Vec<&Value> = checked["warnings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|warning| warning["field"] == "link.bottleneck.queue.ecn")
+            .collect();
+        assert_eq!(of_ecn.len(), 1, "{checked}");
+        assert_eq!(of_ecn[0]["points"], json!([1]));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Wall time enters here and only here: it says how far to go, never what happens. The worlds are advanced to the same simulated times, and
 //! changes come between two frames, so that all variants change at the same instant.
 
+mod calls;
 mod orders;
 mod packets;
 mod rates;

@@ -292,3 +292,32 @@ fn a_server_ends_with_sessions_under_way_and_streams_open() {
     while events.next().is_some() {}
     assert!(std::net::TcpStream::connect(address).is_err(), "nobody listens any more");
 }
+
+#[test]
+fn a_call_is_heard_while_it_runs() {
+    let server = server(Limits::default());
+    let call = "\n[[traffic]]\nname = \"call\"\nkind = \"voip\"\n";
+    let scenario = json!(format!("{SCENARIO}{call}"));
+    let wanted = json!({ "scenario_toml": scenario, "seed": 7, "speed": null, "paused": true, "variants": [
+        { "label": "tail-drop", "queue": "tail-drop" }, { "label": "fq-codel", "queue": "fq-codel" },
+    ] });
+    let id = open(&server, &wanted);
+    let mut events = Events::open(&server, &format!("/api/sessions/{id}/stream"));
+    events.wait_for("about", |_| true);
+    control(&server, &id, &json!({ "do": "play" }));
+    let frame = events.wait_for("frame", |frame| frame["t"].as_f64() > Some(3.0));
+    let heard = |variant: usize| {
+        let groups = frame["variants"][variant]["groups"].as_array().expect("groups");
+        assert_eq!((&groups[0]["call"], &groups[1]["call"]), (&Value::Null, &Value::Null), "downloads are no calls");
+        let call = &groups[2]["call"];
+        let (mos, p95) = (call["mos"].as_f64().expect("a score"), call["delay_s"]["p95"].as_f64().expect("a delay"));
+        assert!((0.0..=1.0).contains(&call["lost_ratio"].as_f64().expect("a share")), "{call}");
+        (mos, p95)
+    };
+    let (tail_drop, fair) = (heard(0), heard(1));
+    assert!(fair.0 > tail_drop.0 && fair.1 < tail_drop.1, "{fair:?} {tail_drop:?}");
+    assert!(fair.0 > 4.0 && fair.1 < 0.03, "{fair:?}");
+    // Listening changes nothing.
+    let done = events.wait_for("done", |_| true);
+    assert_eq!(done["fingerprint"], run_plainly(&get(&server, &format!("/api/sessions/{id}/scenario.toml")).text()));
+}

@@ -7,6 +7,12 @@ use super::{nearest_rank, quantile_s, ratio};
 use goodqueue_sim::{CallOutcome, Content, FlowOutcome, GroupOutcome, SojournHistogram, TransferOutcome, VideoOutcome};
 use goodqueue_units::Duration;
 
+/// Mean opinion score of a call of which something arrived, from 1 to 4.5: the E-model of ITU-T G.107.
+#[must_use]
+pub fn opinion_score(call: &CallOutcome) -> f64 {
+    voice::mos(voice::r_factor(call))
+}
+
 /// A figure of a group of flows.
 pub type GroupMetric = Metric<fn(&Group<'_>) -> Option<f64>>;
 

@@ -68,6 +68,8 @@ pub struct TrafficSpec {
     pub ways: Ways,
     /// Whether it reads a file beside the scenario, which pages without files cannot offer.
     pub needs_file: bool,
+    /// Whether it stands for something that most lines carry, so that lists have it among the first.
+    pub usual: bool,
 }
 
 impl Deref for TrafficSpec {
@@ -270,12 +272,18 @@ const fn pause(default: Default) -> Param {
     Param::new("pause", Unit::Timing, default).within(0.0, LONGEST_S)
 }
 
+impl TrafficSpec {
+    const fn unusual(self) -> Self {
+        Self { usual: false, ..self }
+    }
+}
+
 const fn tcp(of: TrafficKind, base: Kind) -> TrafficSpec {
-    TrafficSpec { base, of, ways: Ways::One, needs_file: false }
+    TrafficSpec { base, of, ways: Ways::One, needs_file: false, usual: true }
 }
 
 const fn udp(of: UdpKind, base: Kind) -> TrafficSpec {
-    TrafficSpec { base, of: TrafficKind::Udp(of), ways: Ways::One, needs_file: false }
+    TrafficSpec { base, of: TrafficKind::Udp(of), ways: Ways::One, needs_file: false, usual: true }
 }
 
 const fn kind(kind: &'static str, summary: &'static str, params: &'static [Param]) -> Kind {
@@ -310,7 +318,8 @@ pub static KINDS: &[TrafficSpec] = &[
                     .for_instance("true"),
             ],
         ),
-    ),
+    )
+    .unusual(),
     tcp(
         TrafficKind::Short,
         kind(
@@ -329,6 +338,7 @@ pub static KINDS: &[TrafficSpec] = &[
     ),
     TrafficSpec {
         needs_file: true,
+        usual: false,
         ..tcp(
             TrafficKind::FlowList,
             kind(
@@ -456,7 +466,8 @@ pub static KINDS: &[TrafficSpec] = &[
                 packet_size(FULL, SMALLEST_PACKET),
             ],
         ),
-    ),
+    )
+    .unusual(),
     udp(
         UdpKind::Cbr,
         kind(
@@ -478,7 +489,8 @@ pub static KINDS: &[TrafficSpec] = &[
                     .for_instance("\"exponential\""),
             ],
         ),
-    ),
+    )
+    .unusual(),
     udp(
         UdpKind::Train,
         kind(
@@ -494,7 +506,8 @@ pub static KINDS: &[TrafficSpec] = &[
                 packet_size(FULL, SMALLEST_PACKET),
             ],
         ),
-    ),
+    )
+    .unusual(),
     udp(
         UdpKind::OnOff,
         kind(
@@ -507,7 +520,8 @@ pub static KINDS: &[TrafficSpec] = &[
                 packet_size(FULL, SMALLEST_PACKET),
             ],
         ),
-    ),
+    )
+    .unusual(),
     udp(
         UdpKind::Echo,
         kind(

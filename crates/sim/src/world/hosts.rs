@@ -304,8 +304,11 @@ impl World {
         let source = &mut self.hosts.sources[udp];
         source.delivered += 1;
         source.delivered_bytes += Bytes::new(u64::from(packet.ip_len)).get();
+        let (now, sent) = (self.clock.now, packet.segment.timestamp);
+        if let Some(watcher) = &mut source.watcher {
+            watcher.hear(now, packet.segment.number, sent);
+        }
         if self.figures.measuring {
-            let (now, sent) = (self.clock.now, packet.segment.timestamp);
             self.figures.add_one_way_delay(self.net.routes[packet.flow.id()].group, now.since(sent));
             if let Some(listener) = &mut source.listener {
                 listener.hear(now, packet.segment.number, sent);

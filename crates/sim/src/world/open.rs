@@ -4,7 +4,7 @@ use super::build::{self, BuildState};
 use super::path::Host;
 use super::{World, WorldError, measure};
 use crate::ids::{Id, LinkId};
-use crate::outcome::Outcome;
+use crate::outcome::{CallOutcome, Outcome};
 use crate::spec::{FlowSpec, LinkSpec, QueueSpec, WorldSpec};
 use crate::watch::{Interval, Watch};
 use goodqueue_aqm::{Counters, Qdisc, QueueView};
@@ -268,6 +268,23 @@ impl OpenWorld {
                 });
             }
         }
+    }
+
+    /// What was heard of each call since the last call of this function, with its group's index
+    /// into the specification. Calls are listened to from the first time on.
+    pub fn take_calls(&mut self) -> Vec<(u32, CallOutcome)> {
+        let hosts = &mut self.world.hosts;
+        let mut heard = Vec::new();
+        for facts in hosts.flows.iter() {
+            let Host::Udp(udp) = facts.host else { continue };
+            let source = &mut hosts.sources[udp];
+            match (&mut source.watcher, &source.listener) {
+                (Some(watcher), _) => heard.push((u32::from(facts.group.get()), watcher.take())),
+                (watcher @ None, Some(listener)) => *watcher = Some(Box::new(listener.afresh(source.sent))),
+                (None, None) => {}
+            }
+        }
+        heard
     }
 
     /// Changes the world now.

@@ -1,5 +1,6 @@
 //! One of a session's worlds, and what a page is shown of it.
 
+use super::calls::Calls;
 use super::packets::{Packets, Shown, Waiting, seconds};
 use super::rates::{Happened, Rates, Reckoner};
 use crate::failure::Failure;
@@ -38,6 +39,7 @@ pub struct Variant {
     queue: Queue,
     packets: Packets,
     rates: Reckoner,
+    calls: Calls,
     /// Packet events that no page has been sent yet.
     shown: Vec<Shown>,
     /// Memory of a world that holds nothing.
@@ -64,7 +66,8 @@ impl Variant {
         world.keep_packets(PacketLog::Keep);
         let packets = Packets::default();
         let (rates, shown, state_bytes) = (Reckoner::default(), Vec::new(), state_bytes(point));
-        Ok(Self { world, link: link as u32, queue, packets, rates, shown, state_bytes })
+        let calls = Calls::of(&mut world);
+        Ok(Self { world, link: link as u32, queue, packets, rates, calls, shown, state_bytes })
     }
 
     pub const fn now(&self) -> Instant {
@@ -127,6 +130,7 @@ impl Variant {
             groups: view.groups.iter().map(|group| group.delivered.get()).collect(),
             flows: view.flows.iter().map(|flow| flow.delivered.get()).collect(),
         });
+        let calls = self.calls.look(&mut self.world);
         let names = &self.world.spec().groups;
         let flows: Vec<Value> = view
             .flows
@@ -134,8 +138,12 @@ impl Variant {
             .zip(&rates.flows)
             .map(|(flow, goodput)| show_flow(flow, &names[flow.group as usize], *goodput))
             .collect();
-        let groups: Vec<Value> =
-            names.iter().zip(&rates.groups).map(|(name, goodput)| json!({ "name": name, "goodput_bit_s": goodput })).collect();
+        let groups: Vec<Value> = names
+            .iter()
+            .zip(&rates.groups)
+            .zip(calls)
+            .map(|((name, goodput), call)| json!({ "name": name, "goodput_bit_s": goodput, "call": call }))
+            .collect();
         json!({ "link": show_link(link, rates), "groups": groups, "flows": flows, "gauges": gauges(link) })
     }
 
