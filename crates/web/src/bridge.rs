@@ -163,6 +163,11 @@ fn direction(name: &str, now: &Value, before: Option<(f64, &Value)>) -> Value {
         "device": now["dev"],
         "aqm": now["kind"].as_str().unwrap_or_default().replace('_', "-"),
         "rate_bit_s": now["options"]["rate"].as_f64().map_or(0.0, |bytes| bytes * 8.0),
+        "settings": {
+            "aqm": now["options"]["aqm"],
+            "policy": now["options"]["policy"],
+            "delay_s": number(&now["options"], "delay").map(|micros| micros * 1e-6),
+        },
         "counters": counters,
         "sojourn_s": sojourn,
         "throughput_bit_s": throughput.unwrap_or(0.0),
@@ -177,7 +182,7 @@ mod tests {
 
     fn qdisc(bytes: u64) -> Value {
         json!({
-            "kind": "fq_codel", "dev": "b", "options": { "rate": 1_250_000 }, "bytes": bytes, "packets": 10, "drops": 1, "overlimits": 0,
+            "kind": "fq_codel", "dev": "b", "options": { "rate": 1_250_000, "delay": 5000, "aqm": "fq-codel:target=10ms", "policy": null }, "bytes": bytes, "packets": 10, "drops": 1, "overlimits": 0,
             "requeues": 0, "backlog": 3000, "qlen": 2, "ecn_mark": 4, "recent_sojourn_us": { "mean": 1500, "p95": 4000, "max": 9000 }, "new_flows": 2.0,
             "stalls": 0,
         })
@@ -194,6 +199,7 @@ mod tests {
         );
         assert_eq!((&down["counters"]["dropped"], &down["counters"]["marked"]), (&json!(1.0), &json!(4.0)));
         assert_eq!((&down["sojourn_s"]["p95"], &down["gauges"]), (&json!(0.004), &json!({ "new_flows": 2.0 })));
+        assert_eq!(down["settings"], json!({ "aqm": "fq-codel:target=10ms", "policy": null, "delay_s": 0.005 }));
         assert_eq!(shown["directions"][1]["name"], "up");
     }
 }

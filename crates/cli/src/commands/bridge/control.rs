@@ -131,11 +131,22 @@ fn talk(stream: &UnixStream, desk: &Desk) -> io::Result<()> {
     }
 }
 
+/// Both directions, with the settings that can be changed in the words that change them.
+fn stats(desk: &Desk) -> Value {
+    let mut qdiscs = show::qdiscs(&locked(&desk.shown), &locked(&desk.totals));
+    let settings = locked(&desk.settings);
+    for (number, way) in [Way::Down, Way::Up].into_iter().enumerate() {
+        qdiscs[number]["options"]["aqm"] = json!(settings.aqm_of(way));
+        qdiscs[number]["options"]["policy"] = json!(settings.policy_of(way));
+    }
+    qdiscs
+}
+
 /// Carries out one command.
 pub fn obey(line: &str, desk: &Desk) -> Result<Value, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (what, way, value) = match words[..] {
-        ["stats"] => return Ok(show::qdiscs(&locked(&desk.shown), &locked(&desk.totals))),
+        ["stats"] => return Ok(stats(desk)),
         [what @ ("rate" | "delay" | "aqm"), "down", value] => (what, Way::Down, value.to_owned()),
         [what @ ("rate" | "delay" | "aqm"), "up", value] => (what, Way::Up, value.to_owned()),
         // Bounds may be written with spaces.
@@ -276,6 +287,8 @@ mod tests {
     fn statistics_are_named_as_those_of_tc() {
         let (desk, _orders) = desk();
         let stats = obey("stats", &desk).unwrap();
+        let options = &stats[0]["options"];
+        assert_eq!((&options["aqm"], &options["policy"], &options["delay"]), (&json!("fq-codel"), &Value::Null, &json!(0)));
         let names = ["kind", "handle", "options", "bytes", "packets", "drops", "overlimits", "requeues", "backlog", "qlen"];
         assert!(names.iter().all(|name| stats[0].get(name).is_some()), "{stats}");
         assert_eq!((&stats[0]["kind"], &stats[0]["dev"], &stats[1]["dev"]), (&json!("fq_codel"), &json!("b"), &json!("a")));

@@ -87,7 +87,7 @@ impl LineSettings {
         let parameters = policy_parameters(policy)?;
         let held = |aqm: &str, parameters: &str| {
             let mut kept: Vec<&str> = aqm.split(':').collect();
-            kept.retain(|part| !POLICY_PARAMETERS.iter().any(|name| part.split('=').next() == Some(name)));
+            kept.retain(|part| !BOUNDS.iter().any(|(.., name)| part.split('=').next() == Some(name)));
             format!("{}{parameters}", kept.join(":"))
         };
         // Up to now one policy may have held both.
@@ -104,13 +104,30 @@ impl LineSettings {
         Ok(())
     }
 
+    /// The queue of one direction, as options have it.
+    pub fn aqm_of(&self, way: Way) -> &str {
+        let up = self.aqm_up.as_deref().filter(|_| way == Way::Up);
+        up.or(self.aqm.as_deref()).unwrap_or(DEFAULT_AQM)
+    }
+
+    /// The policy that the queue of one direction is held to; `None` without one.
+    pub fn policy_of(&self, way: Way) -> Option<String> {
+        if self.policy.is_some() {
+            return self.policy.clone();
+        }
+        let given = |name: &str| self.aqm_of(way).split(':').find_map(|part| part.strip_prefix(name)?.strip_prefix('='));
+        let held = BOUNDS.iter().filter_map(|(name, bound, parameter)| Some(format!("{name}{bound}{}", given(parameter)?)));
+        let bounds: Vec<String> = held.collect();
+        (!bounds.is_empty()).then(|| bounds.join(", "))
+    }
+
     /// Everything that concerns the queue of one direction.
     pub fn queue_of(&self, way: Way) -> impl PartialEq + use<> {
-        let (aqm, buffer) = match way {
-            Way::Down => (self.aqm.clone(), self.buffer.clone()),
-            Way::Up => (self.aqm_up.clone().or(self.aqm.clone()), self.buffer_up.clone().or(self.buffer.clone())),
+        let buffer = match way {
+            Way::Down => self.buffer.clone(),
+            Way::Up => self.buffer_up.clone().or(self.buffer.clone()),
         };
-        (aqm, buffer, self.policy.clone(), self.no_ecn, self.seed)
+        (self.aqm_of(way).to_owned(), buffer, self.policy.clone(), self.no_ecn, self.seed)
     }
 
     /// The scenario whose only link this is.
@@ -192,8 +209,13 @@ fn in_options(fault: &Fault) -> String {
     format!("{place}: {}{help}", fault.message())
 }
 
-/// Parameters that a policy stands for.
-const POLICY_PARAMETERS: [&str; 4] = ["u_low", "u_target", "target_max", "thresh_min"];
+/// The bounds of a policy, and the parameters that they stand for.
+const BOUNDS: [(&str, &str, &str); 4] = [
+    ("utilization", ">=", "u_low"),
+    ("utilization", "<=", "u_target"),
+    ("delay", "<=", "target_max"),
+    ("delay", ">=", "thresh_min"),
+];
 
 /// `utilization>=0.99, delay<=30ms` as parameters of a steered queue.
 fn policy_parameters(policy: &str) -> Result<String, Failure> {
@@ -207,14 +229,10 @@ fn policy_parameters(policy: &str) -> Result<String, Failure> {
             .into_iter()
             .find_map(|bound| part.split_once(bound).map(|(name, value)| (name.trim(), bound, value.trim())))
             .ok_or_else(|| wrong(part))?;
-        let parameter = match (name, bound) {
-            ("utilization" | "utilisation", ">=") => "u_low",
-            ("utilization" | "utilisation", "<=") => "u_target",
-            ("delay", "<=") => "target_max",
-            ("delay", ">=") => "thresh_min",
-            _ => return Err(wrong(part)),
-        };
-        if parameter.starts_with("target") || parameter.starts_with("thresh") {
+        let name = if name == "utilisation" { "utilization" } else { name };
+        let known = BOUNDS.iter().find(|(its, way, _)| (*its, *way) == (name, bound));
+        let (_, _, parameter) = known.ok_or_else(|| wrong(part))?;
+        if name == "delay" {
             quantity::duration(value).map_err(|error| Failure::Input(format!("--policy: {}", error.message)))?;
         }
         let _ = write!(parameters, ":{parameter}={value}");
@@ -265,6 +283,11 @@ mod tests {
         assert_eq!(steered.aqm_up.as_deref(), Some("gsp-as:interval=50ms:target_max=10ms"));
         steered.hold_to(Way::Down, "delay<=20ms").unwrap();
         assert_eq!(steered.aqm.as_deref(), Some("gsp-as:interval=50ms:target_max=20ms"));
+        assert_eq!(steered.policy_of(Way::Down).as_deref(), Some("delay<=20ms"));
+        assert_eq!(
+            (steered.aqm_of(Way::Up), steered.policy_of(Way::Up).as_deref()),
+            ("gsp-as:interval=50ms:target_max=10ms", Some("delay<=10ms"))
+        );
         assert!(steered.hold_to(Way::Up, "speed>=1").is_err());
     }
 
