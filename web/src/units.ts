@@ -110,3 +110,12 @@ export function columnDecimals(values: readonly number[], intervals: readonly nu
 export function withUnitLabel(label: string, unit: Unit): string {
   return unit.symbol === "" ? label : `${label} (${unit.symbol})`;
 }
+
+const SUFFIXES: Record<Quantity, string> = { time: "s", seconds: "s", rate: "bit_s", bytes: "bytes", packets: "packets", ratio: "", number: "" };
+
+/** The name of a column of an exported file, which ends in its SI unit as names in `summary.json` do: `sojourn_time_s`. */
+export function columnName(label: string, quantity: Quantity): string {
+  const words = label.toLowerCase().replace(/[^a-z0-9]+/g, "_").replace(/^_+|_+$/g, "");
+  const suffix = SUFFIXES[quantity];
+  return suffix === "" || words === suffix || words.endsWith(`_${suffix}`) ? words : `${words}_${suffix}`;
+}

@@ -108,6 +108,11 @@ describe.skipIf(!isPossible)("the monitor of a bridge", () => {
     }
   });
 
+  it("shows the present settings", async () => {
+    const present = async (): Promise<string[]> => Promise.all(["Rate", "Added delay", "Algorithm", "Policy"].map((label) => page.getByLabel(label, { exact: true }).inputValue()));
+    await expect.poll(present).toEqual(["10 Mbit/s", "0 s", "codel", ""]);
+  });
+
   it("changes rate, algorithm and policy after a second click, and tells what is wrong", async () => {
     await change("Rate", "Set the rate", "5 Mbit/s");
     await expect.poll(status).toContain("down: codel at 5.00 Mbit/s");
@@ -118,6 +123,8 @@ describe.skipIf(!isPossible)("the monitor of a bridge", () => {
     await expect.poll(status).toContain("down: gsp-as at 5.00 Mbit/s · up: codel");
     await change("Policy", "Set the policy", "utilization>=0.95, delay<=20ms");
     await page.getByText("Done.").last().waitFor();
+    await expect.poll(() => page.getByLabel("Algorithm", { exact: true }).inputValue()).toBe("gsp-as:u_low=0.95:target_max=20ms");
+    await expect.poll(() => page.getByLabel("Policy", { exact: true }).inputValue()).toBe("utilization>=0.95, delay<=20ms");
     await change("Algorithm", "Set the algorithm", "codle");
     await page.getByText(/codle/).last().waitFor();
     await expect.poll(status).toContain("down: gsp-as at 5.00 Mbit/s");

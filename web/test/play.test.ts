@@ -2,15 +2,17 @@ import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { isSeenIn, placesIn } from "../src/app/gallery.ts";
+import { isDeliberate, placesOf, remarkInWords } from "../src/app/play/beside.ts";
+import { scoreInWords } from "../src/app/play/call-board.ts";
 import { EXPERIMENTS } from "../src/app/play/experiments.ts";
 import { kindOf } from "../src/app/play/files.ts";
-import { labelsOf, mainKeys, newTraffic, type Play, START, valueOf, withSetting } from "../src/app/play/model.ts";
+import { bothRates, canonical, groupNames, labelsOf, mainKeys, newTraffic, type Play, START, valueOf, withSetting } from "../src/app/play/model.ts";
 import { PacketQueue, placesFor } from "../src/app/play/packets.ts";
 import { fileToml, playFrom, playOf, scenarioToml, Unreadable } from "../src/app/play/toml.ts";
 import { nearestSpeed, SPEEDS, speedInWords } from "../src/app/play/transport.ts";
 import { pack, unpack } from "../src/app/share.ts";
 import { inWords, refusalIn } from "../src/serve/api.ts";
-import type { Kinds, Parameter } from "../src/serve/protocol.ts";
+import type { Kinds, Parameter, Warning } from "../src/serve/protocol.ts";
 
 const SCENARIOS = resolve(import.meta.dirname, "../../examples/scenarios");
 
@@ -37,6 +39,88 @@ describe("experiments", () => {
   it("have names of their own", () => {
     expect(new Set(EXPERIMENTS.map(({ id }) => id)).size).toBe(EXPERIMENTS.length);
     expect(EXPERIMENTS[0]?.play.scenario).toEqual(START.scenario);
+  });
+});
+
+describe("groups of one kind", () => {
+  const group = (settings: Play["variants"][number]["settings"], kind = "bulk"): { kind: string; flows: number; settings: typeof settings } => ({ kind, flows: 1, settings });
+  it.each([
+    [[group({ cc: "cubic" }), group({ cc: "bbr" })], ["bulk-cubic", "bulk-bbr"]],
+    [[group({ cc: "cubic", rtt_extra: "50 ms" }), group({ cc: "cubic" }), group({}, "voip")], ["bulk-50-ms", undefined, undefined]],
+    [[group({ cc: "cubic" }), group({ cc: "cubic" })], [undefined, undefined]],
+    [[group({ cc: "cubic", name: "mine" }), group({ cc: "bbr" })], [undefined, undefined]],
+    [[group({ ecn: true }), group({ ecn: false })], ["bulk-ecn", "bulk-no-ecn"]],
+  ])("%#: are named by what differs", (traffic, names) => {
+    expect(groupNames(traffic)).toEqual(names);
+  });
+
+  it("keep a name that somebody gave", () => {
+    const traffic = [group({ cc: "cubic", name: "mine" }), group({ cc: "bbr", name: "bulk-bbr" })];
+    const play: Play = { ...START, scenario: { ...(START.scenario as Extract<Play["scenario"], { form: "fields" }>), traffic } };
+    expect(playFrom(fileToml(play), "x.toml", START).scenario).toEqual(play.scenario);
+  });
+});
+
+describe("a line's way back", () => {
+  it.each([
+    ["50/10 Mbit/s", { down: "50 Mbit/s", up: "10 Mbit/s" }],
+    ["50/10mbit", { down: "50 mbit", up: "10 mbit" }],
+    ["1 Gbit/s / 500 kbit/s", { down: "1 Gbit/s", up: "500 kbit/s" }],
+    ["50 Mbit/s", { down: "50 Mbit/s" }],
+    ["fast", { down: "fast" }],
+  ])("%s", (text, rates) => {
+    expect(bothRates(text)).toEqual(rates);
+  });
+
+  it("survives a file and an address, with what is left empty", async () => {
+    const fields = START.scenario as Extract<Play["scenario"], { form: "fields" }>;
+    for (const up of [{ rate: "2 Mbit/s", buffer: "", queue: "fq-codel" }, { rate: "", buffer: "100 packets", queue: "" }]) {
+      const play: Play = { ...START, scenario: { ...fields, link: { ...fields.link, up } } };
+      expect(playFrom(fileToml(play), "x.toml", START)).toEqual(play);
+      expect(playOf(await unpack(await pack(play)))).toEqual(play);
+    }
+    const text = fileToml({ ...START, variants: START.variants.slice(0, 1) }).replace("queue =", 'queue_up = { kind = "codel", target = "9 ms" }\nqueue =');
+    expect(playFrom(text, "x.toml", START).scenario.form).toBe("text");
+  });
+});
+
+describe("names of other programs", () => {
+  it("become ours", () => {
+    const kinds: Kinds = { aqm: [{ kind: "fq-codel", aliases: ["fq_codel"], title: "FQ-CoDel", summary: "" }], cc: [], traffic: [] };
+    const variants = ["fq_codel", "FQ-CoDel", "fq-codel", "codle"].map((kind) => ({ kind, settings: {} }));
+    expect(canonical(kinds, { ...START, variants }).variants.map(({ kind }) => kind)).toEqual(["fq-codel", "fq-codel", "fq-codel", "codle"]);
+  });
+});
+
+describe("remarks", () => {
+  const warning = (field: string, points = [0]): Warning => ({ field, message: "m", help: "h", points });
+  it.each([
+    ["link.bottleneck.queue.ecn", [0, 2], ["queue-0", "queue-2"]],
+    ["link.bottleneck.queue", [1], ["queue-1"]],
+    ["link.bottleneck.buffer", [0], ["line"]],
+    ["link.bottleneck.queue_up.ecn", [0], ["line"]],
+    ["link.other.queue.ecn", [0], ["list"]],
+    ["traffic.1.start", [0], ["traffic-1"]],
+    ["duration", [0], ["list"]],
+  ])("%s stand beside their setting", (field, points, places) => {
+    expect(placesOf(warning(field, points), "bottleneck")).toEqual(places);
+  });
+
+  it("are not made of a queue that drops on purpose", () => {
+    const variants = [{ kind: "codel", settings: {} }, { kind: "codel", settings: { ecn: true } }, { kind: "pie", settings: {} }];
+    expect(isDeliberate(warning("link.bottleneck.queue.ecn", [0]), variants)).toBe(true);
+    expect(isDeliberate(warning("link.bottleneck.queue.ecn", [0, 2]), variants)).toBe(false);
+    expect(isDeliberate(warning("link.bottleneck.queue.ecn", [1]), variants)).toBe(false);
+  });
+
+  it("say the setting once", () => {
+    expect([remarkInWords(warning("link.a.queue.ecn"), "beside"), remarkInWords(warning("link.a.queue.ecn"), "list"), remarkInWords(warning("duration"), "list")]).toEqual(["queue.ecn: m; h.", "link.a.queue.ecn: m; h.", "duration: m; h."]);
+  });
+});
+
+describe("opinion scores", () => {
+  it.each([[4.41, "very good"], [4.34, "very good"], [4.2, "good"], [3.6, "fair"], [3.2, "poor"], [1, "bad"]])("%s is %s", (mos, words) => {
+    expect(scoreInWords(mos)).toBe(words);
   });
 });
 

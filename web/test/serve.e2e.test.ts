@@ -68,7 +68,8 @@ describe.skipIf(!hasGq)("gq serve", () => {
     const p95 = (await page.locator(".verdict .sentence").textContent())?.match(/95th percentile of sojourn times, ([\d.]+ .?s)/)?.[1];
     const told = await page.locator(".now tbody tr td:nth-child(4)").allTextContents();
     expect(told.map((text) => text.replace(/\s/g, " "))).toContain(p95);
-    expect(await page.locator(".chart-card").count()).toBe(6);
+    // With a call, one chart is of it.
+    expect(await page.locator(".chart-card").count()).toBe(7);
     // The picture in README, too (scripts/picture.sh).
     await page.setViewportSize({ width: 1440, height: 1400 });
     await drawn(page);
@@ -89,6 +90,62 @@ describe.skipIf(!hasGq)("gq serve", () => {
     await page.locator(".now tbody tr").nth(3).waitFor();
     await expect.poll(() => seconds(page)).toBeGreaterThan(1);
     expect(await page.evaluate(() => document.activeElement?.id)).toBe("run");
+    await page.context().close();
+  });
+
+  it("marks instead of dropping where the experiment says so", async () => {
+    const page = await visit();
+    await page.locator("#experiment-marks").press("Enter");
+    await setSpeed(page, "max");
+    await page.waitForSelector(".verdict:not([hidden])", { timeout: 60_000 });
+    const marked = (await page.locator(".now tbody tr td:nth-child(7)").allTextContents()).map((text) => Number.parseInt(text.replace(/\D/g, ""), 10));
+    expect(marked.map((count) => count > 0)).toEqual([false, true, false, true]);
+    expect(await page.locator(".beside").count()).toBe(0);
+    await page.context().close();
+  });
+
+  it("says beside a setting that it has no effect, and what would give it one", async () => {
+    const page = await visit();
+    await page.locator("#queue-1-ecn").check();
+    await page.locator('[data-place="queue-1"] .beside').getByText("no sender uses it").waitFor();
+    expect(await page.locator("#queue-0-ecn").isDisabled()).toBe(true);
+    await page.getByRole("button", { name: "Let the senders use ECN" }).click();
+    // Now the other queue that could mark is the one that is spoken of.
+    await page.locator('[data-place="queue-2"] .beside').getByText("does not mark").waitFor();
+    expect(await page.locator('[data-place="queue-1"] .beside').count()).toBe(0);
+    expect(await faults(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it("shows what a call gets, live and at the end", async () => {
+    const page = await visit();
+    await page.locator("#experiment-bloat").press("Enter");
+    const scores = page.locator(".call-card .call-figures > div:nth-child(2) dd");
+    await expect.poll(async () => (await scores.allTextContents()).every((text) => /^[1-4]\.\d$/.test(text)), { timeout: 20_000 }).toBe(true);
+    await setSpeed(page, "max");
+    await page.waitForSelector(".verdict:not([hidden])", { timeout: 60_000 });
+    const [tailDrop = 0, , fqCodel = 0] = (await scores.allTextContents()).map(Number);
+    expect(fqCodel).toBeGreaterThan(4);
+    expect(fqCodel).toBeGreaterThan(tailDrop);
+    expect(await page.locator(".calls > .hint").textContent()).toContain("over the measured time");
+    expect(await page.locator(".chart-card h3").first().textContent()).toBe("Call");
+    await page.screenshot({ path: resolve(OUT, "serve-call.png") });
+    expect(await faults(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it("has an upload direction", async () => {
+    const page = await visit();
+    await page.getByLabel("Rate", { exact: true }).fill("5/1mbit");
+    await page.getByLabel("Rate", { exact: true }).blur();
+    await page.locator("#line-up summary").click();
+    expect([await page.locator("#rate").inputValue(), await page.locator("#rate-up").inputValue()]).toEqual(["5 mbit", "1 mbit"]);
+    await page.locator("#queue-up").selectOption("fq-codel");
+    await setSpeed(page, "max");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.waitForSelector(".verdict:not([hidden])", { timeout: 60_000 });
+    await expect.poll(() => problem(page).isVisible()).toBe(false);
     await page.context().close();
   });
 
@@ -171,8 +228,8 @@ describe.skipIf(!hasGq)("gq serve", () => {
     });
     const summary = JSON.parse(results.bytes.toString()) as { schema: string; points: unknown[] };
     expect([results.name, summary.schema, summary.points.length]).toEqual(["playground.json", "goodqueue.summary/1", 3]);
-    const card = page.locator(".chart-card").first();
-    for (const [item, name, start] of [["Picture, SVG", "sojourn-time.svg", "<svg"], ["Picture, PNG", "sojourn-time.png", "\u0089PNG"], ["Numbers, CSV", "sojourn-time.csv", "line,Time [s]"]] as const) {
+    const card = page.locator(".chart-card", { has: page.getByRole("heading", { name: "Sojourn time" }) });
+    for (const [item, name, start] of [["Picture, SVG", "sojourn-time.svg", "<svg"], ["Picture, PNG", "sojourn-time.png", "\u0089PNG"], ["Numbers, CSV", "sojourn-time.csv", "line,time_s,sojourn_time_mean_s"]] as const) {
       const file = await taken(async () => {
         await card.locator(".menu summary").click();
         await card.getByRole("button", { name: item }).click();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { columnDecimals, formatDecimals, formatNumber, formatQuantity, quantityOf, unitFor } from "../src/units.ts";
+import { columnDecimals, columnName, formatDecimals, formatNumber, formatQuantity, quantityOf, unitFor } from "../src/units.ts";
 
 describe("quantityOf", () => {
   it.each([
@@ -54,4 +54,17 @@ describe("columnDecimals", () => {
   it("keeps one digit of the smallest interval", () => expect(columnDecimals([41, 56], [0.2, 1])).toBe(1));
   it("stops at four digits of the largest", () => expect(columnDecimals([0.02, 141], [0.001])).toBe(1));
   it("needs none for nothing", () => expect(columnDecimals([0, Number.NaN], [])).toBe(0));
+});
+
+describe("columns of exported files", () => {
+  it.each([
+    ["Time", "seconds", "time_s"],
+    ["Sojourn time, p95", "time", "sojourn_time_p95_s"],
+    ["Link, throughput", "rate", "link_throughput_bit_s"],
+    ["Queue length, packets", "packets", "queue_length_packets"],
+    ["Utilization", "ratio", "utilization"],
+    ["Share of packets", "ratio", "share_of_packets"],
+  ] as const)("%s", (label, quantity, name) => {
+    expect(columnName(label, quantity)).toBe(name);
+  });
 });

@@ -10,7 +10,7 @@ import { h } from "../dom.ts";
 import { HUES, type Look } from "../palette.ts";
 import type { BridgeStats, Direction } from "../serve/protocol.ts";
 import { listen } from "../serve/stream.ts";
-import { formatDecimals, formatQuantity, type Quantity, quantityOf } from "../units.ts";
+import { formatDecimals, formatQuantity, type Quantity, quantityOf, unitFor } from "../units.ts";
 import { announce } from "./announce.ts";
 import type { Context, Page } from "./page.ts";
 
@@ -24,7 +24,7 @@ const CHARTS: readonly { title: string; hint: string; what: string; quantity: Qu
   { title: "Throughput", hint: "Bits sent per second, by direction.", what: "throughput", quantity: "rate" },
   { title: "Sojourn time", hint: "Mean sojourn time of packets leaving now.", what: "sojourn", quantity: "time" },
   { title: "Backlog", hint: "Packets waiting now.", what: "backlog", quantity: "packets" },
-  { title: "Dropped and marked", hint: "Packets per second.", what: "signals", quantity: "number" },
+  { title: "Dropped and marked", hint: "Packets per second.", what: "signals", quantity: "packets" },
 ];
 /** Time span of the charts, in minutes. */
 const SPAN = 300;
@@ -43,7 +43,8 @@ export class MonitorPage implements Page {
   #lines = new Map<string, readonly LiveLine[]>();
   #stream: { close(): void } | undefined;
   #before = new Map<string, Direction>();
-  #hasForms = false;
+  /** Shows the present settings; there once the bridge has told them. */
+  #present: ((stats: BridgeStats) => void) | undefined;
 
   constructor(context: Context) {
     this.#context = context;
@@ -94,9 +95,11 @@ export class MonitorPage implements Page {
       make: () => {
         const chart = new LiveChart({
           name: title,
-          label: "",
+          label: title,
           quantity,
-          height: 190,
+          // A handful of packets, so that the axis has whole numbers.
+          ...(quantity === "packets" ? { least: 4 } : {}),
+          height: 200,
           history: this.#history,
           lines: () => this.#lines.get(what) ?? [],
           follow: () => this.#range(),
@@ -134,7 +137,8 @@ export class MonitorPage implements Page {
     // Keep the text while the reader selects or copies it.
     const held = this.#directions.contains(document.activeElement) || (getSelection()?.isCollapsed === false && this.#directions.contains(getSelection()?.anchorNode ?? null));
     if (!held) this.#directions.replaceChildren(...stats.directions.map(directionTables));
-    if (!this.#hasForms) this.#showControl();
+    this.#present ??= this.#showControl();
+    this.#present(stats);
     for (const chart of this.#charts) chart?.update();
   }
 
@@ -164,38 +168,60 @@ export class MonitorPage implements Page {
     this.#history.set(`${name}.marked`, risen("marked") ?? risen("ecn_mark"));
   }
 
-  #showControl(): void {
-    this.#hasForms = true;
+  /** Builds the form; gives back what shows the present settings in it. */
+  #showControl(): (stats: BridgeStats) => void {
     const { kinds } = this.#context;
     const known = h("datalist", { id: "bridge-kinds" }, ...kinds.aqm.map(({ kind }) => h("option", { value: kind })));
-    const field = (id: string, placeholder: string, list?: string): HTMLInputElement => h("input", { id, class: "input", type: "text", autocomplete: "off", spellcheck: "false", placeholder, list });
-    const aqm = field("bridge-aqm", "for example codel:target=10ms", "bridge-kinds");
-    const rate = field("bridge-rate", "for example 50 Mbit/s");
-    const delay = field("bridge-delay", "for example 5 ms");
-    const policy = field("bridge-policy", "for example utilization>=0.99, delay<=30ms");
-    const direction = h("select", { id: "bridge-direction", class: "select" }, ...this.#names.map((name) => h("option", { value: name }, name)));
+    const field = (id: string, list?: string): HTMLInputElement => h("input", { id, class: "input", type: "text", autocomplete: "off", spellcheck: "false", list });
+    const fields = { aqm: field("bridge-aqm", "bridge-kinds"), rate: field("bridge-rate"), delay: field("bridge-delay"), policy: field("bridge-policy") };
+    // What somebody types stays until it is the present setting or the direction changes.
+    const shown = new Map<HTMLInputElement, string>();
+    let latest: BridgeStats | undefined;
+    const present = (stats: BridgeStats): void => {
+      latest = stats;
+      const now = stats.directions.find(({ name }) => name === direction.value);
+      for (const [what, input] of Object.entries(fields)) {
+        const value = now ? settingOf(now, what as keyof typeof fields) : "";
+        const isTyped = input.value !== (shown.get(input) ?? "");
+        if (isTyped || document.activeElement === input || value === shown.get(input)) continue;
+        input.value = value;
+        shown.set(input, value);
+      }
+      fields.policy.placeholder = fields.policy.value === "" ? "none" : "";
+    };
+    const direction = h("select", { id: "bridge-direction", class: "select", onchange: () => again() }, ...this.#names.map((name) => h("option", { value: name }, name)));
+    const again = (): void => {
+      for (const input of Object.values(fields)) {
+        input.value = "";
+        shown.set(input, "");
+      }
+      if (latest) present(latest);
+    };
     // The bridge splits commands at spaces, so a value must not contain any.
-    const change = (label: string, word: string, input: HTMLInputElement): HTMLElement => h("div", { class: "form-row" }, h("label", { for: input.id }, label), input, this.#confirmed(`Set the ${label.toLowerCase()}`, input, () => `${word} ${direction.value} ${input.value.replace(/\s+/g, "")}`));
+    const change = (label: string, word: string, input: HTMLInputElement, hint: string): HTMLElement =>
+      h("div", { class: "form-row" }, h("label", { for: input.id }, label), input, this.#confirmed(`Set the ${label.toLowerCase()}`, input, () => `${word} ${direction.value} ${input.value.replace(/\s+/g, "")}`, () => shown.set(input, input.value)), h("span", { class: "hint" }, hint));
     this.#control.replaceChildren(
       h("h2", {}, "Settings of the bridge"),
+      h("p", { class: "hint" }, "The fields show what holds now. No waiting packet is lost by a change."),
       h("div", { class: "form-row" }, h("label", { for: "bridge-direction" }, "Direction"), direction),
-      change("Rate", "rate", rate),
-      change("Added delay", "delay", delay),
-      change("Algorithm", "aqm", aqm),
-      change("Policy", "policy", policy),
-      h("p", { class: "hint" }, "An algorithm has its parameters after a colon, as on the command line: codel:target=10ms. A policy is for steered algorithms: gsp-as, codel-as, pie-as. No waiting packet is lost by a change."),
+      change("Rate", "rate", fields.rate, "for example 50 Mbit/s"),
+      change("Added delay", "delay", fields.delay, "for example 5 ms"),
+      change("Algorithm", "aqm", fields.aqm, "with parameters after a colon, as on the command line: codel:target=10ms"),
+      change("Policy", "policy", fields.policy, "of steered algorithms (gsp-as, codel-as, pie-as): utilization>=0.99, delay<=30ms"),
       known,
     );
     this.#control.hidden = false;
+    return present;
   }
 
   /** A button that asks for confirmation before it sends `line`. */
-  #confirmed(label: string, input: HTMLInputElement, line: () => string): HTMLElement {
+  #confirmed(label: string, input: HTMLInputElement, line: () => string, onDone: () => void): HTMLElement {
     const said = h("span", { class: "hint", role: "status" });
     const send = async (): Promise<void> => {
       const command = line();
       try {
         await this.#context.api.bridge(command);
+        onDone();
         said.textContent = "Done.";
         announce(`Done: ${command}`);
       } catch (error) {
@@ -228,6 +254,27 @@ export class MonitorPage implements Page {
 function line(key: string, label: string, number: number): LiveLine {
   const look: Look = { hue: HUES[(number + 1) % HUES.length] ?? "blue", dash: number % 2 === 1 ? [7, 3] : [], mark: "circle" };
   return { key, label, look };
+}
+
+/** A present setting in the words that change it. */
+function settingOf({ rate_bit_s, settings, aqm }: Direction, what: "aqm" | "rate" | "delay" | "policy"): string {
+  switch (what) {
+    case "aqm":
+      return settings?.aqm ?? aqm;
+    case "rate":
+      return exactly(rate_bit_s, "rate");
+    case "delay":
+      return exactly(settings?.delay_s ?? 0, "time");
+    case "policy":
+      return settings?.policy ?? "";
+  }
+}
+
+/** A quantity with every digit, as options take it. */
+function exactly(value: number, quantity: Quantity): string {
+  if (value === 0) return quantity === "time" ? "0 s" : "0 bit/s";
+  const { factor, symbol } = unitFor(quantity, value);
+  return `${Number((value * factor).toPrecision(12))} ${symbol.replace("µ", "u")}`;
 }
 
 /** Legend of the lines. */
@@ -270,5 +317,13 @@ function asTc({ aqm, device, counters }: Direction): string {
 }
 
 function noBridge(): HTMLElement {
-  return h("p", { class: "empty" }, "No bridge is being watched. Start one with gq bridge --control SOCKET, and this server with gq serve --bridge SOCKET.");
+  const command = (text: string): HTMLElement => h("pre", { class: "tc", tabindex: 0 }, text);
+  return h(
+    "div",
+    { class: "empty" },
+    h("p", {}, "No bridge is being watched. A bridge puts one of the queues between two network interfaces of this machine; this page shows and controls it while it runs. Start one as root:"),
+    command("gq bridge --in eth0 --out eth1 --rate 50mbit --aqm fq-codel --control /run/goodqueue.sock"),
+    h("p", {}, "Then start this server with its control socket:"),
+    command("gq serve --bridge /run/goodqueue.sock"),
+  );
 }

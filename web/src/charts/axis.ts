@@ -16,6 +16,20 @@ export interface LineAxis {
 
 const FONT = "12px Inter, ui-sans-serif, system-ui, sans-serif";
 
+/** Width of an average character of the 12-pixel text. */
+const CHARACTER = 6.4;
+
+/** Length of the vertical axis of a plot of `height` pixels: the rest is above it, or below for the horizontal one. */
+export function verticalRoom(height: number): number {
+  return height - 56;
+}
+
+/** A vertical axis' title: the label with its unit, or the unit alone where there are too few pixels for more. */
+export function axisTitle(label: string, unit: Unit, room: number): string {
+  const whole = withUnitLabel(label, unit);
+  return whole.length * CHARACTER <= room || unit.symbol === "" ? whole : unit.symbol;
+}
+
 /** The horizontal or vertical axis of a plot of `height` pixels; `unit` is asked at each
  *  drawing. */
 export function plotAxis(which: "x" | "y", axis: LineAxis, unit: () => Unit, ink: Ink, height: number): uPlot.Axis {
@@ -25,7 +39,7 @@ export function plotAxis(which: "x" | "y", axis: LineAxis, unit: () => Unit, ink
     labelFont: FONT,
     grid: { stroke: ink.grid, width: 1 },
     ticks: { show: false },
-    ...(axis.label === "" ? {} : { label: withUnitLabel(axis.label, unit()) }),
+    ...(axis.label === "" ? {} : { label: which === "x" ? withUnitLabel(axis.label, unit()) : axisTitle(axis.label, unit(), verticalRoom(height)) }),
     labelSize: 20,
     size: which === "x" ? 26 : (_plot, values) => 14 + Math.max(0, ...(values ?? []).map((value) => (value ?? "").length)) * 6.9,
     gap: 6,

@@ -5,7 +5,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { h } from "../dom.ts";
 import { type Ink, inkOf, type Look } from "../palette.ts";
-import { formatNumber, type Quantity, type Unit, unitFor, withUnit, withUnitLabel } from "../units.ts";
+import { columnName, formatNumber, type Unit, unitFor, withUnit, withUnitLabel } from "../units.ts";
 import { type LineAxis, plotAxis } from "./axis.ts";
 import type { Chart, Heading } from "./chart.ts";
 import { lowerBound, minMax } from "./downsample.ts";
@@ -118,11 +118,6 @@ export class LineChart implements Chart {
     return this.#options.lines.map((line, at) => valueAt({ ...line, y: this.#calm?.[at] ?? line.y }, x, this.#options.steps));
   }
 
-  /** The vertical axis' unit. */
-  get unitY(): Unit {
-    return this.#units.y;
-  }
-
   /** A value of the vertical axis, with its unit. */
   formatY(value: number | null): string {
     return value === null ? "–" : withUnit(value, this.#units.y);
@@ -153,7 +148,7 @@ export class LineChart implements Chart {
 
   data(): Rows {
     const { x, y, lines } = this.#options;
-    const header = ["line", `${x.label} [${siUnit(x.quantity)}]`, `${y.label} [${siUnit(y.quantity)}]`];
+    const header = ["line", columnName(x.label, x.quantity), columnName(y.label, y.quantity)];
     return [header, ...lines.flatMap((line) => line.x.map((at, index) => [line.label, at, line.y[index] ?? null]))];
   }
 
@@ -342,9 +337,4 @@ function valueAt(line: LineData, x: number, steps: boolean): number | null {
 
 function rangeTuple({ min, max }: Range): [number, number] {
   return [min, max];
-}
-
-/** The unit of the numbers in exported files. */
-export function siUnit(quantity: Quantity): string {
-  return { time: "s", seconds: "s", rate: "bit/s", bytes: "B", packets: "packets", ratio: "1", number: "1" }[quantity];
 }

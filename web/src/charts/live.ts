@@ -5,13 +5,12 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { h } from "../dom.ts";
 import { type Ink, inkOf, type Look } from "../palette.ts";
-import { formatNumber, type Quantity, type Unit, unitFor, withUnit, withUnitLabel } from "../units.ts";
-import { plotAxis } from "./axis.ts";
+import { columnName, formatNumber, type Quantity, type Unit, unitFor, withUnit } from "../units.ts";
+import { axisTitle, plotAxis, verticalRoom } from "./axis.ts";
 import type { Chart, Heading } from "./chart.ts";
 import type { Rows } from "./export.ts";
 import { chooseSelected, cursorOf, isChord, spread, steer } from "./gestures.ts";
 import type { History, View } from "./history.ts";
-import { siUnit } from "./line.ts";
 import { forget, repaint } from "./painter.ts";
 import { draw, type Shape } from "./svg.ts";
 import { extent, type Range } from "./ticks.ts";
@@ -174,7 +173,7 @@ export class LiveChart implements Chart {
     const { label, quantity } = this.#options;
     const lines = this.#options.lines();
     const view = this.#view(this.#shown(), POINTS, lines);
-    const header = ["line", "Time [s]", `${label} [${siUnit(quantity)}]`];
+    const header = ["line", columnName("Time", "seconds"), columnName(label, quantity)];
     return [header, ...lines.flatMap((line, at) => view.x.map((x, index) => [line.label, x, view.y[at]?.[index] ?? null]))];
   }
 
@@ -208,12 +207,7 @@ export class LiveChart implements Chart {
     if (unit.symbol === this.#unit.symbol) return;
     this.#unit = unit;
     const axis = this.#plot?.axes[1];
-    if (axis) axis.label = this.#axisLabel();
-  }
-
-  /** The vertical axis' label: its unit at least. */
-  #axisLabel(): string {
-    return this.#options.label === "" ? this.#unit.symbol : withUnitLabel(this.#options.label, this.#unit);
+    if (axis) axis.label = axisTitle(this.#options.label, unit, verticalRoom(this.#options.height));
   }
 
   #resize(): void {
@@ -233,7 +227,7 @@ export class LiveChart implements Chart {
       legend: { show: false },
       padding: [10, 12, 0, 0],
       scales: { x: { time: false, auto: false, min: range.min, max: range.max }, y: { auto: false, min: 0, max: this.#top || 1 } },
-      axes: [plotAxis("x", { label: "", quantity: "seconds" }, () => TIME, ink, height), { ...plotAxis("y", { label, quantity }, () => this.#unit, ink, height), label: this.#axisLabel() }],
+      axes: [plotAxis("x", { label: "Time", quantity: "seconds" }, () => TIME, ink, height), plotAxis("y", { label, quantity }, () => this.#unit, ink, height)],
       series: [
         {},
         ...this.#lines.map((line): uPlot.Series => ({

@@ -3,6 +3,7 @@
 
 import type { Ink, Look, Mark } from "../palette.ts";
 import { formatDecimals, type Unit, withUnitLabel } from "../units.ts";
+import { axisTitle } from "./axis.ts";
 import { linearTicks, logTicks, type Range, tickDecimals } from "./ticks.ts";
 
 /** One axis; values are SI, `unit` says how they are shown. */
@@ -162,7 +163,7 @@ function axisLabels(plot: Plot, box: Drawn["box"], ink: Ink): string {
   }
   if (plot.y.label !== "") {
     const middle = box.top + box.height / 2;
-    svg += `<text transform="translate(13 ${fixed(middle)}) rotate(-90)" text-anchor="middle" fill="${ink.muted}">${escapeXml(withUnitLabel(plot.y.label, plot.y.unit))}</text>`;
+    svg += `<text transform="translate(13 ${fixed(middle)}) rotate(-90)" text-anchor="middle" fill="${ink.muted}">${escapeXml(axisTitle(plot.y.label, plot.y.unit, box.height))}</text>`;
   }
   return svg;
 }

@@ -9,7 +9,7 @@ import { sign } from "../charts/sign.ts";
 import { stackSvg } from "../charts/stack.ts";
 import { h } from "../dom.ts";
 import type { Ink } from "../palette.ts";
-import { type Quantity, withUnitLabel } from "../units.ts";
+import type { Quantity } from "../units.ts";
 import type { Result, Series } from "./data.ts";
 import type { Arrangement, PanelAxes } from "./state.ts";
 
@@ -42,8 +42,8 @@ export function timelineChart(options: TimelineOptions): Chart {
   }
   const values = extent(lines.flatMap((line) => line.y.filter((value) => value !== null)));
   const equal = { range: { min: Math.min(0, values.min), max: values.max > 0 ? values.max * 1.06 : 1 } };
-  const y = { label: "", quantity: options.quantity, ...(options.panelAxes === "equal" ? equal : {}) };
-  return new Panels(lines.map((line) => ({ ...base, x: { ...base.x, label: "" }, name: `${options.name}, ${line.label}`, y, lines: [line], height: 132 })));
+  const y = { label: options.name, quantity: options.quantity, ...(options.panelAxes === "equal" ? equal : {}) };
+  return new Panels(lines.map((line) => ({ ...base, name: `${options.name}, ${line.label}`, y, lines: [line], height: 152 })));
 }
 
 /** Several line charts with equal axes, looked at as one. */
@@ -94,7 +94,7 @@ class Panels implements Chart {
   svg(ink: Ink, width: number, heading: Heading | undefined): string {
     const inRow = this.#charts.length > 3 ? 2 : 1;
     const pieces = this.#charts.map(({ chart, options }) => {
-      const legend = options.lines.map(({ label, look }) => ({ label: withUnitLabel(label, chart.unitY), look }));
+      const legend = options.lines.map(({ label, look }) => ({ label, look }));
       return chart.svg(ink, width / inRow, { title: "", legend });
     });
     return stackSvg(pieces, width, inRow, heading?.title, ink);

@@ -11,7 +11,7 @@ export interface Refusal {
   readonly column?: number;
 }
 
-/** A recorded link that a scenario may name as its rate. */
+/** A trace of a link, recorded or synthetic, that a scenario may name as its rate. */
 export interface Trace {
   readonly id: string;
   readonly name: string;
@@ -48,9 +48,15 @@ export interface Parameter {
 /** Something a scenario can name by its kind. */
 export interface Kind {
   readonly kind: string;
+  /** Names that other programs have for it. */
+  readonly aliases?: readonly string[];
   readonly title?: string;
   readonly summary: string;
   readonly parameters?: readonly Parameter[];
+  /** Of queues: whether it can mark (ECN). */
+  readonly marks?: boolean;
+  /** Of traffic: whether most lines carry it. */
+  readonly usual?: boolean;
 }
 
 export interface Kinds {
@@ -89,6 +95,21 @@ export interface About {
   readonly variants: readonly { readonly label: string; readonly kind: string }[];
 }
 
+/** What a group got; `call` is what its calls or games got in the latest complete second of simulated time, absent without any. */
+export interface GroupFrame {
+  readonly name: string;
+  readonly goodput_bit_s: number;
+  readonly call?: CallFigures | null;
+}
+
+/** Means over the calls of a group; `mos` is `null` for games. */
+export interface CallFigures {
+  readonly mos: number | null;
+  /** One-way. */
+  readonly delay_s: { readonly p50: number; readonly p95: number };
+  readonly lost_ratio: number;
+}
+
 /** What one variant's link and flows did since the frame before; drops, marks and arrivals count
  *  from the start. */
 export interface VariantFrame {
@@ -103,7 +124,7 @@ export interface VariantFrame {
     readonly marks: number;
     readonly arrived: number;
   };
-  readonly groups: readonly { readonly name: string; readonly goodput_bit_s: number }[];
+  readonly groups: readonly GroupFrame[];
   readonly flows: readonly { readonly group: string; readonly index: number; readonly goodput_bit_s: number; readonly cwnd_packets?: number; readonly rtt_s?: number }[];
   readonly gauges: { readonly [name: string]: number | null };
 }
@@ -175,9 +196,17 @@ export type Control =
   | { readonly do: "add_flows"; readonly group: string; readonly count: number }
   | { readonly do: "set"; readonly variant: number | null; readonly link: string; readonly key: string; readonly value: Value };
 
+/** A setting that is probably not meant, by its dotted key, and the variants for which that is so. */
+export interface Warning {
+  readonly field: string;
+  readonly message: string;
+  readonly help: string;
+  readonly points: readonly number[];
+}
+
 /** Answer of POST /api/check. */
 export interface Checked {
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Warning[];
   readonly links: readonly string[];
   readonly groups: readonly string[];
 }
@@ -238,6 +267,8 @@ export interface Direction {
   readonly name: string;
   readonly aqm: string;
   readonly rate_bit_s: number;
+  /** What can be changed, in the words that change it. */
+  readonly settings?: { readonly aqm: string | null; readonly policy: string | null; readonly delay_s: number | null };
   /** The interface that it sends to. */
   readonly device?: string;
   readonly counters: { readonly [name: string]: number };

@@ -84,7 +84,7 @@ export class Changes {
     };
     const hint = (): void => {
       const parameter = parametersOf(kind).find((one) => one.key === key.value);
-      value.placeholder = parameter?.default === null || parameter === undefined ? "" : String(parameter.default);
+      value.placeholder = parameter?.default === null || parameter === undefined ? "new value" : `default ${String(parameter.default)}`;
       value.title = parameter?.about ?? "";
     };
     key.addEventListener("change", hint);

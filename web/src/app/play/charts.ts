@@ -6,8 +6,10 @@ import { LiveChart, type LiveLine, type LiveOptions } from "../../charts/live.ts
 import type { Range } from "../../charts/ticks.ts";
 import { SharedWindow } from "../../charts/window.ts";
 import { segmented, selectField } from "../../dom.ts";
-import { HUES, type Look, looksFor } from "../../palette.ts";
+import { type Look, looksFor } from "../../palette.ts";
+import type { About } from "../../serve/protocol.ts";
 import { type Quantity, quantityOf } from "../../units.ts";
+import { flowLegend, flowLook, flowName } from "./flow-legend.ts";
 import { LivePanels, type Panel } from "./live-panels.ts";
 import { keyOf, MOST_FLOWS, type Session } from "./session.ts";
 
@@ -49,12 +51,15 @@ const FLOWS: readonly Choice[] = [
   { value: "rtt", label: "round trip", quantity: "time" },
 ];
 
+/** Why a flow may seem to be faster than its line. */
+export const GOODPUT_ABOVE_RATE = "Goodput is data delivered in order: what waited behind a lost packet counts when the repair arrives, so it may exceed the rate of the line for a moment.";
+
 /** Milliseconds between two updates of open tables. */
 const TABLES = 1500;
 
 /** The charts of one session, created once and fed by `update`. */
 export class PlayCharts {
-  readonly frames: readonly Frame[];
+  frames: readonly Frame[];
   readonly looks: readonly Look[];
   readonly #session: Session;
   readonly #labels: readonly string[];
@@ -63,6 +68,9 @@ export class PlayCharts {
   readonly #hidden = new Set<number>();
   #span: Span = null;
   #gaugesSeen = 0;
+  #flowsNamed = 0;
+  /** Fills in which colour is which flow. */
+  #nameFlows: () => void = () => undefined;
   #tabled = 0;
   #gauge = "";
   readonly #gaugeFrame: Frame;
@@ -86,12 +94,26 @@ export class PlayCharts {
     });
   }
 
+  /** Puts a chart of the calls or games of a group in front of the others. */
+  addCalls({ name, kind }: About["groups"][number]): void {
+    const of = (value: string, label: string, quantity: Quantity): Choice => ({ value: `call.${name}.${value}`, label, quantity });
+    const scores = kind === "voip" ? [of("mos", "MOS", "number")] : [];
+    const frame = this.#linkFrame(kind === "voip" ? "Call" : "Game", "One-way delay, opinion score and losses, over the latest second.", [of("delay.p95", "delay p95", "time"), of("delay.p50", "delay p50", "time"), ...scores, of("lost", "lost", "ratio")]);
+    this.frames = [frame, ...this.frames];
+    frame.update();
+  }
+
   /** Called when the history has new frames. */
   update(): void {
     if (this.#session.gauges.size !== this.#gaugesSeen) {
       this.#gaugesSeen = this.#session.gauges.size;
       this.#gaugeFrame.update();
       this.#gaugeFrame.setControls(this.#gaugeControls());
+    }
+    const flows = this.#session.frame?.variants[0]?.flows.length ?? 0;
+    if (flows !== this.#flowsNamed) {
+      this.#flowsNamed = flows;
+      this.#nameFlows();
     }
     for (const chart of this.#charts) chart?.update();
     const now = performance.now();
@@ -146,7 +168,7 @@ export class PlayCharts {
   #options(name: string, choice: Choice): Omit<LiveOptions, "lines" | "top"> {
     return {
       name,
-      label: name,
+      label: axisTitle(name, choice.label),
       quantity: choice.quantity,
       height: 210,
       history: this.#session.history,
@@ -154,7 +176,7 @@ export class PlayCharts {
       window: this.#window,
       moments: () => this.#session.notes,
       ...(choice.value.startsWith("drops") || choice.value === "marks" ? { steps: true } : {}),
-      ...(choice.value === "utilization" ? { least: 1 } : {}),
+      ...(choice.value === "utilization" ? { least: 1 } : choice.value.endsWith(".mos") ? { least: 4.5 } : {}),
     };
   }
 
@@ -185,7 +207,7 @@ export class PlayCharts {
         const rate: LiveLine[] = value === "throughput" ? [{ key: keyOf(0, "rate"), label: "rate", look: { hue: "slate", dash: [2, 3], mark: "circle" }, isQuiet: true }] : [];
         return [...rate, ...this.#shown().map((at) => ({ key: keyOf(at, value), label: this.#labels[at] ?? "", look: this.#look(at) }))];
       };
-      return choice && this.#shown().length > 0 ? new LiveChart({ ...this.#options(title, choice), label: "", lines: stable(lines) }) : undefined;
+      return choice && this.#shown().length > 0 ? new LiveChart({ ...this.#options(title, choice), lines: stable(lines) }) : undefined;
     };
     const control = segmented(title, choices, choices[0]?.value ?? "", (value) => {
       choice = choices.find((one) => one.value === value);
@@ -202,19 +224,21 @@ export class PlayCharts {
       if (!choice || this.#shown().length === 0) return undefined;
       const { value } = choice;
       const panels = this.#shown().map((at): Panel => ({ label: this.#labels[at] ?? "", look: this.#look(at), lines: stable(() => this.#flowLines(at, value)) }));
-      return new LivePanels({ ...this.#options(`${title}, ${choice.label}`, choice), height: 150 }, panels);
+      return new LivePanels({ ...this.#options(`${title}, ${choice.label}`, choice), height: 172 }, panels);
     };
     const control = segmented("Of each flow", FLOWS, "goodput", (value) => {
       choice = FLOWS.find((one) => one.value === value);
       frame.update();
     });
-    const frame: Frame = this.#frame(title, `One line per flow, the first ${MOST_FLOWS} of them; equal axes.`, make, [control], "Every queue is switched off.", true);
+    const hint = `One line per flow, the first ${MOST_FLOWS} of them; same scale. ${GOODPUT_ABOVE_RATE}`;
+    const frame: Frame = this.#frame(title, hint, make, [control], "Every queue is switched off.", true);
+    this.#nameFlows = () => frame.setControls([control, flowLegend((this.#session.frame?.variants[0]?.flows ?? []).map(flowName), MOST_FLOWS)]);
     return frame;
   }
 
   #flowLines(variant: number, what: string): LiveLine[] {
     const flows = (this.#session.frame?.variants[variant]?.flows ?? []).slice(0, MOST_FLOWS);
-    return flows.map((flow, at) => ({ key: keyOf(variant, `${what}.${at}`), label: `${flow.group} ${flow.index}`, look: flowLook(at) }));
+    return flows.map((flow, at) => ({ key: keyOf(variant, `${what}.${at}`), label: flowName(flow), look: flowLook(at) }));
   }
 
   #gaugeChart(): Updatable | undefined {
@@ -222,12 +246,12 @@ export class PlayCharts {
     if (!names.includes(this.#gauge)) this.#gauge = names[0] ?? "";
     if (this.#gauge === "" || this.#shown().length === 0) return undefined;
     const gauge = this.#gauge;
-    const choice = { value: gauge, label: gauge, quantity: quantityOf(gauge) };
+    const choice = { value: gauge, label: gaugeName(gauge), quantity: quantityOf(gauge) };
     const lines = (): LiveLine[] =>
       this.#shown()
         .filter((at) => gauge in (this.#session.frame?.variants[at]?.gauges ?? {}))
         .map((at) => ({ key: keyOf(at, `gauge.${gauge}`), label: this.#labels[at] ?? "", look: this.#look(at) }));
-    return new LiveChart({ ...this.#options(gauge, choice), label: "", lines: stable(lines), steps: true });
+    return new LiveChart({ ...this.#options(gaugeName(gauge), choice), lines: stable(lines), steps: true });
   }
 
   #gaugeControls(): HTMLElement[] {
@@ -236,15 +260,14 @@ export class PlayCharts {
   }
 }
 
+/** The title of a vertical axis: what is shown, and which figure of it. */
+function axisTitle(name: string, figure: string): string {
+  return name.toLowerCase().includes(figure.toLowerCase()) ? name : `${name}, ${figure}`;
+}
+
 /** Name of a gauge without the unit of its values. */
 export function gaugeName(name: string): string {
   return name.replace(/_(s|bit_s|bytes|packets)$/, "").replaceAll("_", " ");
-}
-
-/** Look of the flow with this number, independent of its group. */
-export function flowLook(number: number): Look {
-  const hue = HUES[(number + 1) % HUES.length] ?? "slate";
-  return { hue, dash: number < HUES.length ? [] : [4, 3], mark: "circle" };
 }
 
 /** Returns the same list while its content is unchanged, so that charts detect changes by

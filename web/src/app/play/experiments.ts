@@ -1,7 +1,7 @@
 // Experiments that run with one click; each shows one effect of queues.
 
 import { h } from "../../dom.ts";
-import { LINES, type Play, START, type TrafficSettings, type Variant } from "./model.ts";
+import { LINES, type Play, type Settings, START, type TrafficSettings, type Variant } from "./model.ts";
 
 /** One experiment: an effect and the settings that show it. */
 export interface Experiment {
@@ -23,8 +23,8 @@ function queue(kind: string, settings: Variant["settings"] = {}): Variant {
   return { kind, settings };
 }
 
-function bulk(flows: number, cc = "cubic", start?: string): TrafficSettings {
-  return { kind: "bulk", flows, settings: { cc, ...(start === undefined ? {} : { start }) } };
+function bulk(flows: number, settings: Settings = {}): TrafficSettings {
+  return { kind: "bulk", flows, settings: { cc: "cubic", ...settings } };
 }
 
 const CALL: TrafficSettings = { kind: "voip", flows: 1, settings: {} };
@@ -33,7 +33,7 @@ export const EXPERIMENTS: readonly Experiment[] = [
   {
     id: "bloat",
     title: "A call alongside downloads",
-    about: "Four downloads fill a DSL line, and a call shares it. The plain queue makes the call wait as long as the downloads; look at the sojourn time.",
+    about: "Four downloads fill a DSL line, and a call shares it. The plain queue makes the call wait as long as the downloads; look at what the call gets.",
     play: on("dsl", [bulk(4), CALL], [queue("tail-drop"), queue("codel"), queue("fq-codel")], 5),
   },
   {
@@ -46,19 +46,19 @@ export const EXPERIMENTS: readonly Experiment[] = [
     id: "share",
     title: "Who gets how much",
     about: "BBR against CUBIC on one line. Look at each flow: a queue per flow shares equally, whichever control sends.",
-    play: on("uplink", [bulk(2, "cubic"), bulk(2, "bbr")], [queue("tail-drop"), queue("codel"), queue("fq-codel")], 10, "85 s"),
+    play: on("uplink", [bulk(2), bulk(2, { cc: "bbr" })], [queue("tail-drop"), queue("codel"), queue("fq-codel")], 10, "85 s"),
   },
   {
     id: "phone",
     title: "A phone's link",
-    about: "The rate is a recording that changes from moment to moment. What waits in a buffer meant for the best moments?",
+    about: "The rate changes from moment to moment, by a synthetic trace of a cellular link. What waits in a buffer meant for the best moments?",
     play: on("lte", [bulk(2), CALL], [queue("tail-drop"), queue("codel"), queue("pie"), queue("fq-codel")], 5),
   },
   {
     id: "marks",
     title: "Marks instead of drops",
-    about: "The same algorithms, once dropping and once marking (ECN). Senders slow down in both cases; with marks nothing has to be retransmitted.",
-    play: on("dsl", [bulk(4)], [queue("codel"), queue("codel", { ecn: true }), queue("pie"), queue("pie", { ecn: true })], 5),
+    about: "The same algorithms, once dropping and once marking; all senders use ECN. They slow down in both cases; with marks nothing has to be retransmitted.",
+    play: on("dsl", [bulk(4, { ecn: true })], [queue("codel"), queue("codel", { ecn: true }), queue("pie"), queue("pie", { ecn: true })], 5),
   },
   {
     id: "far",

@@ -27,7 +27,7 @@ export function fileButton(label: string, onFile: (file: File) => void): HTMLEle
 /** Accepts files dropped on the page while `isActive`, and shows the drop target during the
  *  drag. */
 export function acceptDrops(isActive: () => boolean, onFile: (file: File) => void): void {
-  const veil = h("div", { class: "drop-veil", hidden: true }, h("p", {}, "Drop a scenario (.toml) or a recorded link (mahimahi)"));
+  const veil = h("div", { class: "drop-veil", hidden: true }, h("p", {}, "Drop a scenario (.toml) or a trace of a link (mahimahi)"));
   document.body.append(veil);
   const hasFile = (event: DragEvent): boolean => isActive() && [...(event.dataTransfer?.types ?? [])].includes("Files");
   addEventListener("dragover", (event) => {

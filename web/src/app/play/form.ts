@@ -3,10 +3,12 @@
 import { sign } from "../../charts/sign.ts";
 import { h } from "../../dom.ts";
 import { looksFor } from "../../palette.ts";
-import type { Kind, Kinds, Trace } from "../../serve/protocol.ts";
+import type { Kind, Kinds, Trace, Warning } from "../../serve/protocol.ts";
+import { isDeliberate, type Place, placesOf, remark } from "./beside.ts";
 import { EXPERIMENTS } from "./experiments.ts";
-import { isTcp, LINES, type LinkSettings, mainKeys, MOST_GROUPS, MOST_VARIANTS, newTraffic, type Play, type Scenario, START, type TrafficSettings, type Variant, withSetting } from "./model.ts";
+import { bothRates, isTcp, LINES, type LinkSettings, mainKeys, MOST_GROUPS, MOST_VARIANTS, newTraffic, NO_UP, type Play, type Scenario, START, type TrafficSettings, type UpSettings, type Variant, withSetting } from "./model.ts";
 import { parameterFields, parameterInput } from "./parameter-fields.ts";
+import { LINK } from "./toml.ts";
 
 /** What the form needs to know and whom it tells. */
 export interface FormOptions {
@@ -21,8 +23,8 @@ export interface FormOptions {
   readonly load: (toml: string, name: string) => void;
 }
 
-/** Kinds of traffic people look for first. */
-const COMMON = ["bulk", "web", "page", "video", "voip", "gaming", "cbr", "short", "echo"];
+/** Queues that are offered first. */
+const USUAL_QUEUES = ["tail-drop", "codel", "fq-codel", "pie", "cp-aqm", "gsp"];
 /** Keys of traffic that have a field of their own. */
 const OWN_KEYS = ["cc", "flows", "name", "path", "return_path"];
 
@@ -31,6 +33,7 @@ type Fields = Extract<Scenario, { form: "fields" }>;
 export class Form {
   readonly element: HTMLElement;
   readonly #options: FormOptions;
+  #warnings: readonly Warning[] = [];
 
   constructor(options: FormOptions) {
     this.#options = options;
@@ -46,8 +49,37 @@ export class Form {
     const { scenario } = play;
     const parts = scenario.form === "fields" ? [this.#link(scenario), this.#traffic(scenario)] : [this.#text(scenario)];
     this.element.replaceChildren(...parts, this.#queues(play), this.#more(play));
+    this.#warnings = [];
     for (const details of this.element.querySelectorAll<HTMLDetailsElement>("details")) if (open.has(details.id)) details.open = true;
     if (focused !== "" && this.element.querySelector(`#${CSS.escape(focused)}`)) document.getElementById(focused)?.focus();
+  }
+
+  /** Puts each remark beside what it is about; gives back those without a place here. */
+  caution(warnings: readonly Warning[]): readonly Warning[] {
+    const { scenario, variants } = this.#options.get();
+    const isSame = JSON.stringify(warnings) === JSON.stringify(this.#warnings);
+    const link = scenario.form === "fields" ? LINK : scenario.link;
+    const worthSaying = warnings.filter((warning) => !isDeliberate(warning, variants));
+    const placeless = worthSaying.filter((warning) => placesOf(warning, link).every((place) => !this.#slot(place)));
+    if (isSame) return placeless;
+    this.#warnings = warnings;
+    for (const slot of this.element.querySelectorAll("[data-place]")) slot.replaceChildren();
+    for (const warning of worthSaying) for (const place of placesOf(warning, link)) this.#slot(place)?.append(remark(warning, this.#remedy(warning)));
+    return placeless;
+  }
+
+  #slot(place: Place): Element | null {
+    return this.element.querySelector(`[data-place="${CSS.escape(place)}"]`);
+  }
+
+  /** Senders that could be marked and are not. */
+  #remedy({ field }: Warning): { label: string; run: () => void } | undefined {
+    const { scenario } = this.#options.get();
+    if (!field.endsWith(".queue.ecn") || scenario.form !== "fields") return undefined;
+    const { kinds } = this.#options;
+    const deaf = scenario.traffic.filter(({ kind, settings }) => isTcp(kinds, kind) && settings["ecn"] !== true);
+    if (deaf.length === 0 || scenario.traffic.length === 0 || deaf.length < scenario.traffic.filter(({ kind }) => isTcp(kinds, kind)).length) return undefined;
+    return { label: "Let the senders use ECN", run: () => this.#changeTraffic((groups) => groups.map((group) => (isTcp(kinds, group.kind) ? { ...group, settings: withSetting(group.settings, "ecn", true) } : group))) };
   }
 
   #set(change: (play: Play) => Play): void {
@@ -79,18 +111,50 @@ export class Form {
       this.#rate(link, setLink),
       row("rtt", "Round-trip time", text("rtt", link.rtt, (rtt) => setLink({ rtt }))),
       row("buffer", "Buffer", text("buffer", link.buffer, (buffer) => setLink({ buffer })), "bytes, packets, a time, or bdp"),
+      this.#up(link),
+      slot("line"),
+    );
+  }
+
+  /** The way back: what is left empty has the scenario's default. */
+  #up({ up = NO_UP }: LinkSettings): HTMLElement {
+    const set = (change: Partial<UpSettings>): void => {
+      const { up: before = NO_UP, ...others } = this.#fields().link;
+      const now = { ...before, ...change };
+      this.#setFields({ link: Object.values(now).every((value) => value === "") ? others : { ...others, up: now } });
+    };
+    const given = Object.values(up).filter((value) => value !== "").length;
+    const queue = h("select", { id: "queue-up", class: "select", onchange: () => set({ queue: queue.value }) }, h("option", { value: "", selected: up.queue === "" }, "tail-drop"));
+    const names = this.#options.kinds.aqm.map(({ kind }) => kind).filter((kind) => kind !== "tail-drop");
+    queue.append(...(up.queue === "" || names.includes(up.queue) ? names : [up.queue, ...names]).map((kind) => h("option", { value: kind, selected: kind === up.queue }, kind)));
+    const field = (id: "rate" | "buffer", empty: string): HTMLInputElement => {
+      const input = text(`${id}-up`, up[id], (value) => set({ [id]: value }));
+      input.placeholder = empty;
+      return input;
+    };
+    return h(
+      "details",
+      { id: "line-up" },
+      h("summary", {}, given === 0 ? "Upload direction" : `Upload direction (${given} set)`),
+      h("div", { class: "more" }, row("rate-up", "Rate up", field("rate", "as down")), row("buffer-up", "Buffer up", field("buffer", "as down")), row("queue-up", "Queue up", queue, "traffic goes up with the setting direction = up")),
     );
   }
 
   #rate(link: LinkSettings, setLink: (change: Partial<LinkSettings>) => void): HTMLElement {
     const traces = this.#options.traces();
     const { rate } = link;
-    if (typeof rate === "string" && traces.length === 0) return row("rate", "Rate", text("rate", rate, (value) => setLink({ rate: value })));
+    // Both directions may be written at once, as on the command line.
+    const setRate = (value: string): void => {
+      const { down, up } = bothRates(value);
+      if (up === undefined) setLink({ rate: value });
+      else this.#rebuild((play) => withLink(play, { rate: down, up: { ...(this.#fields().link.up ?? NO_UP), rate: up } }));
+    };
+    if (typeof rate === "string" && traces.length === 0) return row("rate", "Rate", text("rate", rate, setRate));
     const chosen = typeof rate === "string" ? "" : rate.trace;
     const known = traces.some(({ id }) => id === chosen) || chosen === "" ? traces : [...traces, { id: chosen, name: chosen, mean_rate_bit_s: 0, seconds: 0 }];
-    const select = h("select", { id: "recording", class: "select", "aria-label": "Constant rate or a recording", onchange: () => this.#rebuild((play) => withLink(play, { rate: select.value === "" ? "10 Mbit/s" : { trace: select.value } })) });
+    const select = h("select", { id: "recording", class: "select", "aria-label": "Constant rate or a trace", onchange: () => this.#rebuild((play) => withLink(play, { rate: select.value === "" ? "10 Mbit/s" : { trace: select.value } })) });
     select.append(h("option", { value: "", selected: chosen === "" }, "constant"), ...known.map(({ id, name }) => h("option", { value: id, selected: id === chosen }, name)));
-    const input = typeof rate === "string" && text("rate", rate, (value) => setLink({ rate: value }));
+    const input = typeof rate === "string" && text("rate", rate, setRate);
     return h("div", { class: "form-row" }, h("label", { for: input ? "rate" : "recording" }, "Rate"), h("div", { class: "pair" }, input, select));
   }
 
@@ -113,7 +177,7 @@ export class Form {
 
   #traffic({ traffic }: Fields): HTMLElement {
     const change = (at: number, group: TrafficSettings): void => this.#setFields({ traffic: this.#fields().traffic.map((one, index) => (index === at ? group : one)) });
-    const add = h("button", { type: "button", id: "add-traffic", class: "button", disabled: traffic.length >= MOST_GROUPS, onclick: () => this.#changeTraffic((groups) => [...groups, newTraffic(this.#options.kinds, nextKind(groups), 1)]) }, "Add traffic");
+    const add = h("button", { type: "button", id: "add-traffic", class: "button", disabled: traffic.length >= MOST_GROUPS, onclick: () => this.#changeTraffic((groups) => [...groups, newTraffic(this.#options.kinds, nextKind(this.#options.kinds, groups), 1)]) }, "Add traffic");
     return h("fieldset", {}, h("legend", {}, "Traffic"), ...traffic.map((one, at) => this.#group(one, at, traffic.length, (group) => change(at, group))), add);
   }
 
@@ -125,10 +189,10 @@ export class Form {
     const { kinds } = this.#options;
     const id = `traffic-${at}`;
     const now = (): TrafficSettings => this.#fields().traffic[at] ?? group;
-    const kind = kindSelect(id, kinds.traffic, COMMON, group.kind, (value) => this.#changeTraffic((groups) => groups.map((one, index) => (index === at ? newTraffic(kinds, value, one.flows) : one))));
+    const kind = kindSelect(id, kinds.traffic, usual(kinds.traffic), group.kind, (value) => this.#changeTraffic((groups) => groups.map((one, index) => (index === at ? newTraffic(kinds, value, one.flows) : one))));
     kind.setAttribute("aria-label", `Traffic ${at + 1}: kind`);
     const flows = h("input", { id: `${id}-flows`, class: "input count", type: "number", min: 1, max: 1000, step: 1, value: group.flows, "aria-label": `Traffic ${at + 1}: flows`, onchange: () => change({ ...now(), flows: Math.max(1, Math.round(Number(flows.value) || 1)) }) });
-    const cc = isTcp(kinds, group.kind) && kindSelect(`${id}-cc`, kinds.cc, ["cubic", "reno", "bbr", "bbr3", "dctcp", "prague"], String(group.settings["cc"] ?? "cubic"), (value) => change({ ...now(), settings: withSetting(now().settings, "cc", value) }));
+    const cc = isTcp(kinds, group.kind) && kindSelect(`${id}-cc`, kinds.cc, kinds.cc.map(({ kind: name }) => name), String(group.settings["cc"] ?? "cubic"), (value) => change({ ...now(), settings: withSetting(now().settings, "cc", value) }));
     if (cc) cc.setAttribute("aria-label", `Traffic ${at + 1}: congestion control`);
     const remove = count > 1 && h("button", { type: "button", class: "button quiet remove", "aria-label": `Remove traffic ${at + 1}, ${group.kind}`, onclick: () => this.#changeTraffic((groups) => groups.filter((_one, index) => index !== at)) }, "×");
     const parameters = (kinds.traffic.find((one) => one.kind === group.kind)?.parameters ?? []).filter((parameter) => !OWN_KEYS.includes(parameter.key));
@@ -142,6 +206,7 @@ export class Form {
       h("div", { class: "group-line" }, flows, h("span", { class: "times", "aria-hidden": "true" }, "×"), kind, cc, remove),
       ...shown.map((parameter) => row(`${id}-${parameter.key}`, parameter.key, parameterInput(`${id}-${parameter.key}`, parameter, group.settings[parameter.key], (value) => set(parameter.key, value)))),
       rest.length > 0 && h("details", { id: `${id}-more` }, h("summary", {}, settingsTitle(rest.filter((parameter) => parameter.key in group.settings).length)), parameterFields(id, rest, group.settings, set)),
+      slot(`traffic-${at}`),
     );
   }
 
@@ -159,19 +224,23 @@ export class Form {
     const replace = (to: Variant | undefined): void => this.#rebuild((play) => ({ ...play, variants: play.variants.flatMap((one, index) => (index === at ? (to ?? []) : [one])) }));
     const now = (): Variant => get().variants[at] ?? variant;
     const set = (key: string, value: Parameters<typeof withSetting>[2]): void => this.#set((play) => ({ ...play, variants: play.variants.map((one, index) => (index === at ? { ...one, settings: withSetting(one.settings, key, value) } : one)) }));
-    const kind = kindSelect(id, kinds.aqm, ["tail-drop", "codel", "fq-codel", "pie", "cp-aqm", "gsp"], variant.kind, (value) => replace({ kind: value, settings: {} }));
+    const kind = kindSelect(id, kinds.aqm, USUAL_QUEUES, variant.kind, (value) => replace({ kind: value, settings: {} }));
     kind.setAttribute("aria-label", `Queue ${at + 1}: algorithm`);
     const about = kinds.aqm.find((one) => one.kind === variant.kind);
     const parameters = (about?.parameters ?? []).filter((parameter) => parameter.key !== "ecn");
-    const ecn = h("input", { id: `${id}-ecn`, type: "checkbox", checked: variant.settings["ecn"] === true, onchange: () => replace({ ...now(), settings: withSetting(now().settings, "ecn", ecn.checked ? true : "") }) });
+    const usually = about?.parameters?.find(({ key }) => key === "ecn")?.default === true;
+    const isOn = variant.settings["ecn"] ?? usually;
+    const cannot = about?.marks === false && isOn !== true;
+    const ecn = h("input", { id: `${id}-ecn`, type: "checkbox", checked: isOn === true, disabled: cannot, onchange: () => replace({ ...now(), settings: withSetting(now().settings, "ecn", ecn.checked === usually ? "" : ecn.checked) }) });
     const remove = count > 1 && h("button", { type: "button", class: "button quiet remove", "aria-label": `Remove queue ${at + 1}, ${variant.kind}`, onclick: () => replace(undefined) }, "×");
     const changed = parameters.filter((parameter) => parameter.key in variant.settings).length;
     return h(
       "div",
       { class: "group-row" },
-      h("div", { class: "group-line" }, look, kind, h("label", { class: "check" }, ecn, "ECN"), remove),
+      h("div", { class: "group-line" }, look, kind, h("label", { class: "check", title: cannot ? `${variant.kind} never marks` : "Mark packets of senders that use ECN instead of dropping them" }, ecn, "ECN"), remove),
       about && h("p", { class: "hint" }, about.summary),
       parameters.length > 0 && h("details", { id: `${id}-more` }, h("summary", {}, settingsTitle(changed)), parameterFields(id, parameters, variant.settings, set)),
+      slot(`queue-${at}`),
     );
   }
 
@@ -197,13 +266,23 @@ function settingsTitle(changed: number): string {
   return changed === 0 ? "Settings" : `Settings (${changed} set)`;
 }
 
-/** The first common kind that is not there yet. */
-function nextKind(groups: readonly TrafficSettings[]): string {
-  return COMMON.find((kind) => !groups.some((group) => group.kind === kind)) ?? "bulk";
+/** Where remarks on a setting go. */
+function slot(place: Place): HTMLElement {
+  return h("div", { "data-place": place });
+}
+
+/** Names of the kinds of traffic that most lines carry. */
+function usual(traffic: readonly Kind[]): readonly string[] {
+  return traffic.filter((kind) => kind.usual !== false).map(({ kind }) => kind);
+}
+
+/** The first usual kind that is not there yet. */
+function nextKind(kinds: Kinds, groups: readonly TrafficSettings[]): string {
+  return usual(kinds.traffic).find((kind) => !groups.some((group) => group.kind === kind)) ?? "bulk";
 }
 
 function nextQueue(variants: readonly Variant[]): string {
-  return ["tail-drop", "codel", "fq-codel", "pie", "cp-aqm"].find((kind) => !variants.some((variant) => variant.kind === kind)) ?? "codel";
+  return USUAL_QUEUES.find((kind) => !variants.some((variant) => variant.kind === kind)) ?? "codel";
 }
 
 /** A labelled line of the form. */
@@ -229,6 +308,7 @@ function kindSelect(id: string, kinds: readonly Kind[], first: readonly string[]
   const others = names.filter((kind) => !usual.includes(kind));
   const option = (kind: string): HTMLElement => h("option", { value: kind, selected: kind === value }, kind);
   if (!names.includes(value)) select.append(option(value));
-  select.append(...usual.map(option), h("optgroup", { label: "More" }, ...others.map(option)));
+  select.append(...usual.map(option));
+  if (others.length > 0) select.append(h("optgroup", { label: "More" }, ...others.map(option)));
   return select;
 }

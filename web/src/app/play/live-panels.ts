@@ -28,7 +28,6 @@ export class LivePanels implements Chart {
       (panel, at) =>
         new LiveChart({
           ...options,
-          label: "",
           name: `${options.name}, ${panel.label}`,
           lines: panel.lines,
           top: (value) => {

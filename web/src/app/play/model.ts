@@ -1,18 +1,28 @@
 // What the playground is set to: plain data that goes into the address, a scenario, and back.
 
-import type { Kinds, Parameter, Queue, Value } from "../../serve/protocol.ts";
+import type { Kind, Kinds, Parameter, Queue, Value } from "../../serve/protocol.ts";
 
 /** Settings of something by their keys, as in a scenario file; what is not there has its default. */
 export type Settings = Readonly<Record<string, Value>>;
 
-/** A rate as in files, or a recording by its id. */
+/** A rate as in files, or a trace by its id. */
 export type RateSetting = string | { readonly trace: string };
+
+/** The way back of a line; what is empty has the default of a scenario. */
+export interface UpSettings {
+  readonly rate: string;
+  readonly buffer: string;
+  /** A kind of queue. */
+  readonly queue: string;
+}
 
 /** One bottleneck. */
 export interface LinkSettings {
   readonly rate: RateSetting;
   readonly rtt: string;
   readonly buffer: string;
+  /** Without it, the way back has the rate of the way down and a queue that is not reported. */
+  readonly up?: UpSettings;
 }
 
 /** One group of flows. */
@@ -42,16 +52,19 @@ export interface Play {
   readonly speed: number | null;
 }
 
+export const NO_UP: UpSettings = { rate: "", buffer: "", queue: "" };
+
 export const MOST_VARIANTS = 4;
 export const MOST_GROUPS = 8;
 
 /** Lines that people have, as a start. */
 export const LINES: readonly { readonly id: string; readonly title: string; readonly link: LinkSettings }[] = [
   { id: "dsl", title: "DSL, 16 Mbit/s", link: { rate: "16 Mbit/s", rtt: "30 ms", buffer: "300 ms" } },
+  { id: "vdsl", title: "DSL, 50 Mbit/s down and 10 Mbit/s up", link: { rate: "50 Mbit/s", rtt: "30 ms", buffer: "200 ms", up: { rate: "10 Mbit/s", buffer: "300 ms", queue: "fq-codel" } } },
   { id: "uplink", title: "Home uplink, 5 Mbit/s", link: { rate: "5 Mbit/s", rtt: "30 ms", buffer: "500 ms" } },
   { id: "cable", title: "Cable, 100 Mbit/s", link: { rate: "100 Mbit/s", rtt: "20 ms", buffer: "250 ms" } },
   { id: "fibre", title: "Fibre, 300 Mbit/s", link: { rate: "300 Mbit/s", rtt: "8 ms", buffer: "4 bdp" } },
-  { id: "lte", title: "LTE, a recorded phone link", link: { rate: { trace: "builtin:cellular.down" }, rtt: "50 ms", buffer: "500 packets" } },
+  { id: "lte", title: "LTE, a synthetic phone link", link: { rate: { trace: "builtin:cellular.down" }, rtt: "50 ms", buffer: "500 packets" } },
   { id: "satellite", title: "Satellite, 50 Mbit/s, 600 ms", link: { rate: "50 Mbit/s", rtt: "600 ms", buffer: "1 bdp" } },
 ];
 
@@ -129,4 +142,47 @@ export function newTraffic(kinds: Kinds, kind: string, flows: number): TrafficSe
 /** Settings that stand in the form at once, the others behind "more": those without a default. */
 export function mainKeys(kinds: Kinds, kind: string): readonly string[] {
   return parametersOf(kinds, kind).flatMap(({ key, required }) => (required === true ? [key] : []));
+}
+
+/** The settings with every kind under its own name where they have another program's for it. */
+export function canonical(kinds: Kinds, play: Play): Play {
+  const { scenario } = play;
+  const variants = play.variants.map((variant) => ({ ...variant, kind: nameOf(kinds.aqm, variant.kind) }));
+  if (scenario.form === "text") return { ...play, variants };
+  const traffic = scenario.traffic.map((group) => ({ ...group, kind: nameOf(kinds.traffic, group.kind) }));
+  const { up } = scenario.link;
+  const link = up ? { ...scenario.link, up: { ...up, queue: nameOf(kinds.aqm, up.queue) } } : scenario.link;
+  return { ...play, variants, scenario: { ...scenario, link, traffic } };
+}
+
+/** What a kind is called here that may be called differently elsewhere; an unknown name stays. */
+function nameOf(kinds: readonly Kind[], name: string): string {
+  const plain = name.toLowerCase();
+  return kinds.find(({ kind, aliases = [], title = "" }) => kind === plain || aliases.includes(plain) || title.toLowerCase() === plain)?.kind ?? name;
+}
+
+/** The names that tell groups of one kind apart by the settings in which they differ, such as `bulk-bbr`; none where a kind is
+ *  there once, or where a group has a name. */
+export function groupNames(traffic: readonly TrafficSettings[]): (string | undefined)[] {
+  const names = traffic.map((group) => {
+    const peers = traffic.filter(({ kind, settings }) => kind === group.kind && settings["name"] === undefined);
+    if (peers.length < 2 || group.settings["name"] !== undefined) return undefined;
+    const keys = [...new Set(peers.flatMap(({ settings }) => Object.keys(settings)))].filter((key) => new Set(peers.map(({ settings }) => JSON.stringify(settings[key]))).size > 1);
+    const words = keys.flatMap((key) => {
+      const value = group.settings[key];
+      return value === undefined ? [] : [typeof value === "boolean" ? `${value ? "" : "no "}${key}` : inWords(value)];
+    });
+    const name = [group.kind, ...words].join("-").replace(/[^A-Za-z0-9_]+/g, "-").replace(/-$/, "").slice(0, 64);
+    return words.length === 0 ? undefined : name;
+  });
+  // Two with one name are left to the scenario, which numbers them.
+  return names.map((name) => (names.filter((other) => other === name).length === 1 ? name : undefined));
+}
+
+/** Rates as they are written for both directions at once, `50/10 Mbit/s`: down, and up if there is one. */
+export function bothRates(text: string): { readonly down: string; readonly up?: string } {
+  const found = /^\s*([\d.]+)\s*([A-Za-z/]*?)\s*\/\s*([\d.]+)\s*([A-Za-z][A-Za-z/]*)\s*$/.exec(text);
+  if (!found) return { down: text };
+  const [, down = "", unit = "", up = "", unitUp = ""] = found;
+  return { down: `${down} ${unit === "" ? unitUp : unit}`, up: `${up} ${unitUp}` };
 }

@@ -8,17 +8,20 @@ import type { Look } from "../../palette.ts";
 import type { Point, Result } from "../../report/data.ts";
 import type { Frame, VariantFrame } from "../../serve/protocol.ts";
 import { formatDecimals, formatNumber, formatQuantity } from "../../units.ts";
+import { GOODPUT_ABOVE_RATE } from "./charts.ts";
 
 /** Milliseconds between updates, so that values remain readable. */
 const PACE = 200;
 const THIS_MOMENT = "Present values; drops and marks since the start:";
-const COLUMNS = ["Utilization", "Sojourn mean", "Sojourn p95", "Packets waiting", "Dropped", "Marked"];
+const COLUMNS = ["Utilization", "Sojourn mean", "Sojourn p95", "Packets waiting", "Packets dropped", "Packets marked"];
 
 export class Now {
   readonly element: HTMLElement;
   readonly #cells: readonly (readonly HTMLElement[])[];
   readonly #groups: readonly HTMLElement[];
   readonly #when = h("p", { class: "hint now-when" }, THIS_MOMENT);
+  /** Shown from the moment on when goodput exceeds the rate of the link. */
+  readonly #above = h("p", { class: "hint", hidden: true }, GOODPUT_ABOVE_RATE);
   #frame: Frame | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -36,7 +39,7 @@ export class Now {
     });
     const head = h("tr", {}, h("th", { scope: "col" }, "Queue"), ...COLUMNS.map((column) => h("th", { scope: "col" }, column)), h("th", { scope: "col", class: "now-groups" }, "Goodput by traffic"));
     const table = h("table", {}, h("caption", { class: "visually-hidden" }, "Figures by queue"), h("thead", {}, head), h("tbody", {}, ...rows));
-    this.element = h("div", {}, this.#when, h("div", { class: "table-scroll now", tabindex: 0, role: "region", "aria-label": "Figures by queue" }, table));
+    this.element = h("div", {}, this.#when, h("div", { class: "table-scroll now", tabindex: 0, role: "region", "aria-label": "Figures by queue" }, table), this.#above);
   }
 
   /** Schedules a frame for display; a newer one replaces it. */
@@ -57,11 +60,14 @@ export class Now {
   setResult(result: Result, link: string, from: number, to: number): void {
     this.destroy();
     this.#frame = undefined;
+    this.#above.hidden = true;
     setText(this.#when, `Over the measured time, from ${seconds(from)} to ${seconds(to)}:`);
     result.points.forEach((point, at) => this.#write(at, measured(point, link, result.groups)));
   }
 
   paint(): void {
+    const isAbove = this.#frame?.variants.some(({ link, groups }) => groups.some((group) => group.goodput_bit_s > link.rate_bit_s)) === true;
+    if (isAbove) this.#above.hidden = false;
     this.#frame?.variants.forEach((variant, at) => this.#write(at, momentary(variant)));
   }
 

@@ -7,7 +7,8 @@ import { h } from "../../dom.ts";
 import { type Ink, inkOf, type Look } from "../../palette.ts";
 import type { PacketEvent, Waiting } from "../../serve/protocol.ts";
 import { formatDecimals, formatQuantity, quantityOf } from "../../units.ts";
-import { flowLook, gaugeName } from "./charts.ts";
+import { gaugeName } from "./charts.ts";
+import { flowLook } from "./flow-legend.ts";
 import { type Leaving, PacketQueue, type Places, placesFor } from "./packets.ts";
 
 const HEIGHT = 132;
@@ -20,18 +21,6 @@ const MOST_LEAVING = 200;
 const LISTED = 4;
 /** More entries could not be read next to the animation. */
 const MOST_GAUGES = 5;
-
-/** Legend of the colours of the first `most` flows. */
-export function flowLegend(names: readonly string[], most: number): HTMLElement {
-  const rest = names.length - most;
-  const items = names.slice(0, most).map((name, flow) => {
-    const swatch = h("span", { class: `flow-swatch${flow >= 8 ? " barred" : ""}`, "aria-hidden": "true" });
-    // The content security policy rejects inline styles.
-    swatch.style.setProperty("--flow", `var(--series-${flowLook(flow).hue})`);
-    return h("li", {}, swatch, name);
-  });
-  return h("ul", { class: "flow-legend", "aria-label": "Colours of the flows" }, ...items, rest > 0 && h("li", { class: "hint" }, `and ${rest} more`));
-}
 
 /** A packet on its way out of the picture. */
 interface Ghost {

@@ -9,14 +9,17 @@ import { announce } from "../announce.ts";
 import type { Context, Page } from "../page.ts";
 import { readSummary } from "../summary.ts";
 import { pack, unpack } from "../share.ts";
+import { remarkInWords } from "./beside.ts";
+import { CallBoard, listenedGroup } from "./call-board.ts";
 import { Changes } from "./changes.ts";
 import { PlayCharts, type Span } from "./charts.ts";
 import { acceptDrops, fileButton, kindOf } from "./files.ts";
 import { type Experiment, experimentCards } from "./experiments.ts";
+import { flowLegend, flowName } from "./flow-legend.ts";
 import { Form } from "./form.ts";
-import { labelsOf, type Play, queueOf, START } from "./model.ts";
+import { canonical, labelsOf, type Play, queueOf, START } from "./model.ts";
 import { Now } from "./now.ts";
-import { flowLegend, PacketView } from "./packet-view.ts";
+import { PacketView } from "./packet-view.ts";
 import { MOST_FLOWS, Session, type Watcher } from "./session.ts";
 import { fileToml, LINK, playFrom, playOf, scenarioToml, Unreadable } from "./toml.ts";
 import { PACKET_SPEED, speedInWords, Transport } from "./transport.ts";
@@ -41,6 +44,7 @@ export class PlayPage implements Page, Watcher {
   readonly #cautions: HTMLElement;
   readonly #verdict: HTMLElement;
   readonly #nowPlace: HTMLElement;
+  readonly #callPlace = h("div", { class: "call-place" });
   readonly #stage: HTMLElement;
   readonly #viewTools: HTMLElement;
   readonly #uploads: Trace[] = [];
@@ -50,6 +54,7 @@ export class PlayPage implements Page, Watcher {
   #charts: PlayCharts | undefined;
   #packets: PacketView[] = [];
   #now: Now | undefined;
+  #calls: CallBoard | undefined;
   readonly #legend = h("div");
   #legendFlows = -1;
   #view: View = "charts";
@@ -75,7 +80,7 @@ export class PlayPage implements Page, Watcher {
     const side = h("details", { class: "side", open: true }, h("summary", {}, "Settings"), this.#form.element, this.#cautions, files);
     // On a phone the form would push everything else below the fold.
     if (matchMedia("(max-width: 960px)").matches) side.open = false;
-    this.element = h("div", { class: "play" }, h("h1", { class: "visually-hidden" }, "Playground"), side, h("div", { class: "result" }, this.#transport.element, this.#problem, this.#verdict, this.#changes.element, this.#nowPlace, this.#viewTools, this.#stage));
+    this.element = h("div", { class: "play" }, h("h1", { class: "visually-hidden" }, "Playground"), side, h("div", { class: "result" }, this.#transport.element, this.#problem, this.#verdict, this.#changes.element, this.#callPlace, this.#nowPlace, this.#viewTools, this.#stage));
     acceptDrops(() => this.#isShown, (file) => void this.#open(file));
     addEventListener("pagehide", () => this.#session?.close());
   }
@@ -129,7 +134,8 @@ export class PlayPage implements Page, Watcher {
     }
   }
 
-  #adopt(play: Play): void {
+  #adopt(given: Play): void {
+    const play = canonical(this.#context.kinds, given);
     this.#play = play;
     this.#transport.setSpeed(play.speed);
     this.#form.render();
@@ -182,8 +188,8 @@ export class PlayPage implements Page, Watcher {
   async #check(): Promise<void> {
     const play = this.#play;
     try {
-      const { warnings } = await this.#context.api.check(scenarioToml(play));
-      if (play === this.#play) this.#caution(warnings);
+      const { warnings } = await this.#context.api.check(fileToml(play));
+      if (play === this.#play) this.#caution(this.#form.caution(warnings).map((warning) => remarkInWords(warning, "list")));
     } catch (error) {
       if (play === this.#play && error instanceof Refused && error.status === 422) this.#caution([error.message]);
     }
@@ -227,6 +233,8 @@ export class PlayPage implements Page, Watcher {
     this.#session?.close();
     this.#session = undefined;
     this.#now?.destroy();
+    this.#calls?.destroy();
+    this.#calls = undefined;
     this.#charts?.destroy();
     for (const view of this.#packets) view.destroy();
   }
@@ -240,6 +248,7 @@ export class PlayPage implements Page, Watcher {
     this.#charts.follow(this.#span);
     this.#packets = labels.map((label, at) => new PacketView(label, looks[at] ?? { hue: "slate", dash: [], mark: "circle" }, (flow) => this.#flowName(at, flow)));
     this.#now = new Now(labels, looks, (variant, isShown) => this.#charts?.show(variant, isShown));
+    this.#callPlace.replaceChildren();
     this.#nowPlace.replaceChildren(this.#now.element);
     this.#verdict.hidden = true;
     this.#showView();
@@ -247,7 +256,7 @@ export class PlayPage implements Page, Watcher {
 
   #flowName(variant: number, flow: number): string {
     const known = this.#session?.frame?.variants[variant]?.flows[flow];
-    return known ? `${known.group} ${known.index}` : `flow ${flow}`;
+    return known ? flowName(known) : `flow ${flow}`;
   }
 
   #showView(): void {
@@ -270,7 +279,7 @@ export class PlayPage implements Page, Watcher {
     const flows = this.#session?.frame?.variants[0]?.flows ?? [];
     if (this.#view !== "packets" || flows.length === this.#legendFlows) return;
     this.#legendFlows = flows.length;
-    this.#legend.replaceChildren(flowLegend(flows.map(({ group, index }) => `${group} ${index}`), MOST_FLOWS));
+    this.#legend.replaceChildren(flowLegend(flows.map(flowName), MOST_FLOWS));
   }
 
   #chooseView(view: View): void {
@@ -299,12 +308,19 @@ export class PlayPage implements Page, Watcher {
   onAbout(about: About): void {
     this.#changes.setAbout(about);
     this.#transport.setTime(0, about.duration);
+    const listened = listenedGroup(about);
+    if (!listened || !this.#charts || this.#calls) return;
+    this.#calls = new CallBoard(listened, this.#labels, this.#charts.looks);
+    this.#callPlace.replaceChildren(this.#calls.element);
+    this.#charts.addCalls(listened);
+    this.#showView();
   }
 
   onFrame(frame: Frame): void {
     this.#transport.setTime(frame.t, this.#session?.state?.duration ?? this.#session?.about?.duration ?? 0);
     this.#changes.setFrame(frame);
     this.#now?.setFrame(frame);
+    this.#calls?.setFrame(frame);
     if (this.#view === "packets") {
       this.#showLegend();
       frame.variants.forEach(({ gauges }, at) => this.#packets[at]?.setState(frame.t, gauges));
@@ -343,7 +359,9 @@ export class PlayPage implements Page, Watcher {
     this.#charts?.update();
     const link = this.#session?.about?.link;
     if (!done.summary || !done.measured_s || link === undefined) return;
-    this.#now?.setResult(readSummary(done.summary, this.#labels).result, link, ...done.measured_s);
+    const { result } = readSummary(done.summary, this.#labels);
+    this.#now?.setResult(result, link, ...done.measured_s);
+    this.#calls?.setResult(result);
   }
 
   onBreak(isBroken: boolean, isFinal: boolean): void {
@@ -411,7 +429,7 @@ function welcome(onChoose: (experiment: Experiment) => void): HTMLElement {
     "div",
     { class: "welcome" },
     h("p", { class: "sentence" }, "See how queues change a line: choose the line, the traffic and the queue algorithms, then run them side by side with the same packets."),
-    h("p", { class: "hint" }, "While it runs, halve the rate, add flows or change a parameter for all of them at once. A scenario file or a recorded link can be dropped anywhere on this page."),
+    h("p", { class: "hint" }, "While it runs, halve the rate, add flows or change a parameter for all of them at once. A scenario file or a trace of a link can be dropped anywhere on this page."),
     h("h2", {}, "Or start with an experiment"),
     experimentCards(onChoose),
   );

@@ -116,7 +116,7 @@ export class Session {
     this.#watcher.onFrame(frame);
   }
 
-  #remember(at: number, { link, flows, gauges }: VariantFrame): void {
+  #remember(at: number, { link, groups, flows, gauges }: VariantFrame): void {
     const set = (what: string, value: number | null | undefined): void => this.history.set(keyOf(at, what), value);
     set("rate", link.rate_bit_s);
     set("queue_packets", link.queue_packets);
@@ -130,6 +130,13 @@ export class Session {
     set("drops.overflow", link.drops.overflow);
     set("drops.early", link.drops.early);
     set("marks", link.marks);
+    for (const { name, call } of groups) {
+      if (!call) continue;
+      set(`call.${name}.delay.p95`, call.delay_s.p95);
+      set(`call.${name}.delay.p50`, call.delay_s.p50);
+      set(`call.${name}.mos`, call.mos);
+      set(`call.${name}.lost`, call.lost_ratio);
+    }
     flows.slice(0, MOST_FLOWS).forEach((flow, number) => {
       set(`goodput.${number}`, flow.goodput_bit_s);
       set(`cwnd.${number}`, flow.cwnd_packets);

@@ -3,7 +3,7 @@
 
 import { parse, TomlError } from "smol-toml";
 import type { Value } from "../../serve/protocol.ts";
-import { type LinkSettings, MOST_GROUPS, MOST_VARIANTS, type Play, queueOf, type RateSetting, type Scenario, type Settings, START, type TrafficSettings, type Variant } from "./model.ts";
+import { groupNames, type LinkSettings, MOST_GROUPS, MOST_VARIANTS, NO_UP, type Play, queueOf, type RateSetting, type Scenario, type Settings, START, type TrafficSettings, type UpSettings, type Variant } from "./model.ts";
 
 /** The link's name in scenarios that the form writes. */
 export const LINK = "bottleneck";
@@ -30,12 +30,23 @@ export function scenarioToml({ scenario, variants, seed }: Play): string {
     `delay = ${tomlValue(half(link.rtt))}`,
     `buffer = ${tomlValue(link.buffer)}`,
     ...(first ? [`queue = ${tomlValue(queueOf(first))}`] : []),
+    ...upLines(link, traffic),
   ];
-  for (const group of traffic) {
-    lines.push("", "[[traffic]]", `kind = ${tomlValue(group.kind)}`, `flows = ${group.flows}`);
+  const names = groupNames(traffic);
+  for (const [at, group] of traffic.entries()) {
+    const name = names[at];
+    lines.push("", "[[traffic]]", ...(name === undefined ? [] : [`name = ${tomlValue(name)}`]), `kind = ${tomlValue(group.kind)}`, `flows = ${group.flows}`);
     for (const [key, value] of Object.entries(group.settings)) lines.push(`${key} = ${tomlValue(value)}`);
   }
   return `${lines.join("\n")}\n`;
+}
+
+/** The way back: with a buffer as soon as anything is known of it or sent on it, the same as on the way down unless it has its own. */
+function upLines({ up, buffer }: LinkSettings, traffic: readonly TrafficSettings[]): string[] {
+  const isUsed = traffic.some(({ settings }) => settings["direction"] === "up" || settings["direction"] === "both");
+  if (!up && !isUsed) return [];
+  const { rate, buffer: own, queue } = up ?? NO_UP;
+  return Object.entries({ rate, buffer: own === "" ? buffer : own, queue }).flatMap(([key, value]) => (value === "" ? [] : [`${key}_up = ${tomlValue(value)}`]));
 }
 
 /** The same for a file: with all variants, as a sweep when there are several. */
@@ -142,11 +153,21 @@ function isZero(time: unknown): boolean {
 }
 
 function linkFrom(link: Table): LinkSettings | undefined {
-  const { rate, delay, delay_up: delayUp, buffer, queue: _queue, ...others } = link;
+  const { rate, delay, delay_up: delayUp, buffer, queue: _queue, rate_up: rateUp, buffer_up: bufferUp, queue_up: queueUp, ...others } = link;
+  const up = upFrom({ rate: rateUp, buffer: bufferUp === buffer ? "" : bufferUp, queue: queueUp });
+  if (up === undefined) return undefined;
   if (Object.keys(others).length > 0 || typeof delay !== "string" || typeof buffer !== "string") return undefined;
   if (delayUp !== undefined && delayUp !== delay) return undefined;
   const kept = rateFrom(rate);
-  return kept === undefined ? undefined : { rate: kept, rtt: twice(delay), buffer };
+  return kept === undefined ? undefined : { rate: kept, rtt: twice(delay), buffer, ...up };
+}
+
+/** The way back, if the form can show it: nothing but texts, and a queue without settings. */
+function upFrom({ rate = "", buffer = "", queue = "" }: Table): { up?: UpSettings } | undefined {
+  const { kind, ...settings } = table(queue);
+  const name = typeof kind === "string" && Object.keys(settings).length === 0 ? kind : queue;
+  if (typeof rate !== "string" || typeof buffer !== "string" || typeof name !== "string") return undefined;
+  return [rate, buffer, name].every((text) => text === "") ? {} : { up: { rate, buffer, queue: name } };
 }
 
 function rateFrom(rate: unknown): RateSetting | undefined {
@@ -162,7 +183,18 @@ function trafficFrom(list: unknown): readonly TrafficSettings[] | undefined {
     const isPlain = Object.values(settings).every((value) => ["string", "number", "boolean"].includes(typeof value));
     return typeof kind === "string" && typeof flows === "number" && isPlain ? { kind, flows, settings: settings as Settings } : undefined;
   });
-  return groups.every((group) => group !== undefined) ? groups : undefined;
+  return groups.every((group) => group !== undefined) ? withoutGivenNames(groups) : undefined;
+}
+
+/** Without the names that the form gives by itself, so that they follow its settings. */
+function withoutGivenNames(groups: readonly TrafficSettings[]): readonly TrafficSettings[] {
+  const nameless = groups.map((group): TrafficSettings => {
+    const { name: _name, ...settings } = group.settings;
+    return { ...group, settings };
+  });
+  const given = groupNames(nameless);
+  const areOurs = groups.every((group, at) => group.settings["name"] === given[at]);
+  return areOurs ? nameless : groups;
 }
 
 function table(value: unknown): Table {
@@ -190,7 +222,8 @@ function scenarioOf(raw: Table): Scenario {
   const traffic = trafficOf(raw["traffic"]);
   const text = (value: unknown): value is string => typeof value === "string";
   if (rate === undefined || !text(link["rtt"]) || !text(link["buffer"]) || !traffic || !text(raw["warmup"]) || !text(raw["duration"])) return START.scenario;
-  return { form: "fields", link: { rate, rtt: link["rtt"], buffer: link["buffer"] }, traffic, warmup: raw["warmup"], duration: raw["duration"] };
+  const up = link["up"] === undefined ? {} : upFrom(table(link["up"]));
+  return { form: "fields", link: { rate, rtt: link["rtt"], buffer: link["buffer"], ...up }, traffic, warmup: raw["warmup"], duration: raw["duration"] };
 }
 
 function trafficOf(list: unknown): readonly TrafficSettings[] | undefined {

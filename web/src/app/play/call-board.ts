@@ -1,0 +1,96 @@
+// What calls and games get under each queue, in large figures: live, then over the measured time.
+
+import { forget, repaint } from "../../charts/painter.ts";
+import { sign } from "../../charts/sign.ts";
+import { h } from "../../dom.ts";
+import type { Look } from "../../palette.ts";
+import type { Result } from "../../report/data.ts";
+import type { About, CallFigures, Frame } from "../../serve/protocol.ts";
+import { formatDecimals, formatQuantity } from "../../units.ts";
+
+/** Kinds of traffic with a listener at the far end. */
+const LISTENED = ["voip", "gaming"];
+/** Milliseconds between updates. */
+const PACE = 400;
+
+/** How satisfied listeners are with a mean opinion score: the least score, from the best class down (ITU-T G.107 annex B). */
+const CLASSES: readonly (readonly [least: number, words: string])[] = [
+  [4.34, "very good"],
+  [4.03, "good"],
+  [3.6, "fair"],
+  [3.1, "poor"],
+  [0, "bad"],
+];
+
+/** The group whose calls or games are shown: the first one. */
+export function listenedGroup(about: About): About["groups"][number] | undefined {
+  return about.groups.find(({ kind }) => LISTENED.includes(kind));
+}
+
+export function scoreInWords(mos: number): string {
+  return CLASSES.find(([least]) => mos >= least)?.[1] ?? "bad";
+}
+
+export class CallBoard {
+  readonly element: HTMLElement;
+  readonly #group: string;
+  readonly #places: readonly HTMLElement[];
+  readonly #when = h("p", { class: "hint" });
+  #frame: Frame | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor({ name, kind }: About["groups"][number], labels: readonly string[], looks: readonly Look[]) {
+    this.#group = name;
+    this.#places = labels.map(() => h("dl", { class: "call-figures" }));
+    this.#tellWhen("over the latest second of simulated time");
+    const cards = labels.map((label, at) => h("div", { class: "call-card" }, h("div", { class: "call-queue" }, sign(looks[at] ?? { hue: "slate", dash: [], mark: "circle" }), label), this.#places[at]));
+    this.element = h("section", { class: "calls", "aria-label": "Calls" }, h("h2", {}, kind === "voip" ? "What the call gets" : "What the game gets"), h("div", { class: "call-cards" }, ...cards), this.#when);
+    for (const place of this.#places) show(place, undefined);
+  }
+
+  setFrame(frame: Frame): void {
+    this.#frame = frame;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      repaint(this);
+    }, PACE);
+  }
+
+  paint(): void {
+    this.#frame?.variants.forEach(({ groups }, at) => show(this.#places[at], groups.find(({ name }) => name === this.#group)?.call ?? undefined));
+  }
+
+  /** Shows the final figures, over the measured time. */
+  setResult({ points }: Result): void {
+    this.destroy();
+    this.#frame = undefined;
+    this.#tellWhen("over the measured time");
+    points.forEach(({ figure }, at) => {
+      const mean = (...path: string[]): number | undefined => figure("groups", this.#group, ...path)?.mean;
+      const [p50, p95] = [mean("one_way_delay_s", "p50"), mean("one_way_delay_s", "p95")];
+      const whole = p50 === undefined || p95 === undefined ? undefined : { mos: mean("voip", "mos") ?? null, delay_s: { p50, p95 }, lost_ratio: mean("loss_ratio") ?? 0 };
+      show(this.#places[at], whole);
+    });
+  }
+
+  destroy(): void {
+    clearTimeout(this.#timer);
+    forget(this);
+  }
+
+  #tellWhen(when: string): void {
+    this.#when.textContent = `One way, 95 % of the packets within this time, ${when}. MOS: the mean opinion score of the E-model, from 1 to 4.5.`;
+  }
+}
+
+/** Fills a card with figures; without any, with dashes. */
+function show(place: HTMLElement | undefined, figures: CallFigures | undefined): void {
+  const delay = figures ? formatQuantity(figures.delay_s.p95, "time", 2) : "–";
+  const lost = figures ? formatQuantity(Math.round(figures.lost_ratio * 1000) / 1000, "ratio", figures.lost_ratio < 0.01 ? 1 : 2) : "–";
+  const mos = figures && figures.mos !== null ? [[`MOS, ${scoreInWords(figures.mos)}`, formatDecimals(figures.mos, 1)] as const] : [];
+  const entries = [["one-way delay", delay] as const, ...mos, ["lost", lost] as const];
+  const text = entries.flat().join("|");
+  if (!place || place.dataset["said"] === text) return;
+  place.dataset["said"] = text;
+  place.replaceChildren(...entries.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+}
