@@ -7,6 +7,8 @@ pub mod compare;
 pub mod conformance;
 #[cfg(target_os = "linux")]
 pub mod exec;
+#[cfg(target_os = "linux")]
+pub mod guest;
 pub mod list;
 #[cfg(target_os = "linux")]
 pub mod replay;

@@ -3,11 +3,8 @@
 
 mod commands;
 mod failure;
+mod host;
 mod interrupt;
-#[cfg(target_os = "linux")]
-mod linux;
-#[cfg(target_os = "linux")]
-mod live;
 mod output;
 mod progress;
 mod result;
@@ -61,7 +58,7 @@ enum Command {
     /// Does the job of a guest of `--on linux`, inside it.
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
-    LinuxGuest(linux::GuestArguments),
+    LinuxGuest(commands::guest::Arguments),
     /// Watch queues at work in a browser, and change things while they run.
     Serve(commands::serve::Arguments),
     /// Hold the queues of gq, or of another program, to recorded verdicts.
@@ -98,7 +95,7 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
             #[cfg(target_os = "linux")]
             Command::BridgeKeeper(arguments) => commands::bridge::keep(&arguments),
             #[cfg(target_os = "linux")]
-            Command::LinuxGuest(arguments) => linux::guest(&arguments),
+            Command::LinuxGuest(arguments) => commands::guest::run(&arguments),
             Command::Conformance(arguments) => commands::conformance::run(&arguments),
         }
     };

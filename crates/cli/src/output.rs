@@ -14,7 +14,6 @@ pub fn remember_itself(words: Vec<OsString>) {
 }
 
 /// How this process is started again.
-#[cfg(target_os = "linux")]
 pub fn itself() -> &'static [OsString] {
     ITSELF.get().map_or(&[], Vec::as_slice)
 }

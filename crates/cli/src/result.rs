@@ -5,21 +5,20 @@ mod place;
 mod tables;
 
 use crate::failure::Failure;
-use crate::interrupt;
 use crate::output::{print, say};
 use crate::progress::Progress;
 use crate::settings::RunSettings;
+use crate::{host, interrupt};
 use files::Files;
 use goodqueue_lab::compare::{Labels, meaning};
+use goodqueue_lab::hosts::{Refusal, ScenarioHost};
 use goodqueue_lab::lint;
 use goodqueue_lab::plan::{Plan, Point};
 use goodqueue_lab::record::{check_target, write_file};
 use goodqueue_lab::runner::{self, RunOptions, RunReport};
 use goodqueue_lab::summary::Summary;
-use goodqueue_units::Duration;
 #[cfg(target_os = "linux")]
 pub use place::{file_name, without};
-use std::collections::BTreeMap;
 
 /// A plan to be run, and the text of its scenario for the folder.
 pub struct Job<'a> {
@@ -34,76 +33,7 @@ pub struct Job<'a> {
     /// How, and where to.
     pub settings: &'a RunSettings,
     /// Where it runs.
-    pub host: Host,
-}
-
-/// Where scenarios run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Host {
-    /// The simulator.
-    Sim,
-    /// Guest kernels in virtual time.
-    Linux,
-    /// Kernel senders in networks of their own.
-    Live,
-}
-
-impl Host {
-    /// Its name in results.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Sim => "sim",
-            Self::Linux => "linux",
-            Self::Live => "live",
-        }
-    }
-
-    /// Can all points run there?
-    pub fn accepts(self, points: &[Point]) -> Result<(), Failure> {
-        match self {
-            #[cfg(target_os = "linux")]
-            Self::Linux => crate::linux::check(points).map(drop),
-            #[cfg(target_os = "linux")]
-            Self::Live => points
-                .iter()
-                .try_for_each(crate::live::host::check)
-                .map_err(|refusal| Failure::Input(format!("--on live: {refusal}"))),
-            _ => {
-                // The simulator runs all that can be written.
-                let _ = points;
-                Ok(())
-            }
-        }
-    }
-
-    /// What the kernel of its guests was made from; empty where there is none.
-    fn guest_kernel(self) -> BTreeMap<String, String> {
-        match self {
-            #[cfg(target_os = "linux")]
-            Self::Linux => crate::linux::kernel_notes(),
-            _ => BTreeMap::new(),
-        }
-    }
-
-    /// Gets ready to run these points there.
-    fn prepare(self, points: &[Point], settings: &RunSettings) -> Result<(), Failure> {
-        if self != Self::Live {
-            return self.accepts(points);
-        }
-        if settings.packets {
-            let instead = "gq bridge --record keeps every event of a queue";
-            return Err(Failure::Input(format!("--on live: --packets is for the simulator; {instead}")));
-        }
-        for point in points {
-            if settings.sample_every(&point.plan)?.is_some_and(|every| every < Duration::ms(1)) {
-                return Err(Failure::Input("--on live: --sample is out of range: allowed from 1 ms".to_owned()));
-            }
-        }
-        self.accepts(points)?;
-        #[cfg(target_os = "linux")]
-        crate::live::host::prepare().map_err(Failure::Run)?;
-        Ok(())
-    }
+    pub host: &'a dyn ScenarioHost,
 }
 
 /// Series and distributions are kept in memory for the report of so many points.
@@ -122,13 +52,6 @@ pub struct Finished<'a> {
     sentence: String,
     warnings: Vec<String>,
     wall_s: f64,
-    validity: Option<serde_json::Value>,
-}
-
-/// What was run, and how far each run can be trusted where that is a question.
-struct Carried {
-    report: RunReport,
-    validity: Option<serde_json::Value>,
 }
 
 /// Runs all of it.
@@ -138,7 +61,7 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     if let Some(path) = job.settings.json.as_ref().filter(|_| !job.settings.json_to_stdout()) {
         check_target(path).map_err(|error| Failure::Input(format!("--json {error}")))?;
     }
-    job.host.prepare(&points, job.settings)?;
+    prepare(job.host, &points, &options)?;
     let mut warnings = warnings(&points);
     for warning in &warnings {
         say(&format!("warning: {warning}"));
@@ -146,29 +69,19 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     let mut files = Files::create(job)?;
     let stop = interrupt::stop_flag();
     let bar = Progress::new(points.len() * options.replications as usize);
-    let Carried { report, validity } = carry_out(job, &points, &options, &stop, &bar, &mut files);
+    let report = runner::run_on(job.host, &points, &options, &stop, &mut |part| bar.set(part), files.recorder());
     let wall_s = bar.finish();
     if !report.complete {
         warnings.push(missing_runs(&report, points.len() * options.replications as usize));
     }
 
-    let summary = Summary { host: job.host.name(), ..Summary::of(job.plan, &report) };
+    let summary = report.summary(job.plan);
     let sets: Vec<&[(String, serde_json::Value)]> = points.iter().map(|point| point.set.as_slice()).collect();
     let labels = Labels::new(&sets, job.plan.name());
     let main_link = points.first().map_or("", |point| point.plan.main_link().name.as_str());
     let sentence = meaning(&report.points, &labels, main_link);
-    let finished = Finished {
-        job,
-        points: &points,
-        report: &report,
-        summary: &summary,
-        labels,
-        main_link,
-        sentence,
-        warnings,
-        wall_s,
-        validity,
-    };
+    let finished =
+        Finished { job, points: &points, report: &report, summary: &summary, labels, main_link, sentence, warnings, wall_s };
 
     // The table first: whatever happens to the files, nothing finished is lost.
     let printed = show(&finished);
@@ -181,34 +94,13 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     verdict(&report, points.len() * options.replications as usize)
 }
 
-fn carry_out(
-    job: &Job<'_>,
-    points: &[Point],
-    options: &RunOptions,
-    stop: &std::sync::atomic::AtomicBool,
-    bar: &Progress,
-    files: &mut Files,
-) -> Carried {
-    let progress = &mut |part| bar.set(part);
-    let report = match job.host {
-        #[cfg(target_os = "linux")]
-        Host::Live => {
-            let (report, runs) = crate::live::host::run(
-                points,
-                options,
-                crate::live::validity::Voids::default(),
-                stop,
-                progress,
-                files.recorder(),
-                &say,
-            );
-            return Carried { report, validity: Some(serde_json::json!(runs)) };
-        }
-        #[cfg(target_os = "linux")]
-        Host::Linux => crate::linux::run(points, options, stop, progress, files.recorder()),
-        _ => runner::run(points, options, stop, progress, files.recorder()),
-    };
-    Carried { report, validity: None }
+/// Refuses what the host cannot run or record, then gets it ready.
+fn prepare(host: &dyn ScenarioHost, points: &[Point], options: &RunOptions) -> Result<(), Failure> {
+    let name = host.name();
+    let refused = |refusal: Refusal| Failure::Input(format!("--on {name}: --{refusal}"));
+    host.check_recording(options.samples(0), options.packets(0)).map_err(refused)?;
+    host::check("--on", host, points)?;
+    host.prepare().map_err(|why| Failure::Run(format!("--on {name}: {why}")))
 }
 
 fn options(job: &Job<'_>, points: &[Point]) -> Result<RunOptions, Failure> {

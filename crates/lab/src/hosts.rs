@@ -1,11 +1,206 @@
-//! What runs scenarios.
+//! What runs scenarios: the trait that every host implements, and the simulator as one of them.
 
+mod validity;
+
+use crate::build;
+use crate::plan::Point;
+use goodqueue_sim::{Continue, Outcome, Progress, Recording, World, WorldSpec};
+use goodqueue_units::{Duration, Instant};
+use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use validity::{Lateness, Validity, sentence};
+
+/// A host of scenarios: it takes one point and one replication at a time and measures what the
+/// simulator measures.
+pub trait ScenarioHost: Sync {
+    /// Its name in commands and results: `sim`, `linux` or `live`.
+    fn name(&self) -> &'static str;
+
+    /// Refuses the first key of a point that cannot be honoured here.
+    ///
+    /// # Errors
+    /// The key by name, and the reason.
+    fn check(&self, point: &Point) -> Result<(), Refusal>;
+
+    /// Refuses what runs cannot record here.
+    ///
+    /// # Errors
+    /// `packets` or `sample`, and the reason.
+    fn check_recording(&self, _samples: Samples, _packets: Packets) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    /// Gets ready to run. Call it before the process has threads: some hosts change what the whole
+    /// process may do.
+    ///
+    /// # Errors
+    /// One line that says what this machine refuses.
+    fn prepare(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Runs at the same time when `wanted` are asked for.
+    fn jobs(&self, wanted: usize) -> usize {
+        wanted
+    }
+
+    /// Whether the same point and replication give the same figures again.
+    fn is_reproducible(&self) -> bool {
+        true
+    }
+
+    /// What its kernel was made from, by name; empty where there is none of its own.
+    fn notes(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
+
+    /// Calls `work` on each thread that runs tasks.
+    fn on_thread(&self, work: &mut (dyn FnMut() + Send)) {
+        work();
+    }
+
+    /// Carries out one run. `progress` is told the finished part of it, in [0, 1].
+    fn run(&self, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> HostRun;
+}
+
+/// One run that a host is to carry out.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// The settings.
+    pub point: &'a Point,
+    /// Which replication of the point, from zero.
+    pub replication: u32,
+    /// Whether series are recorded.
+    pub samples: Samples,
+    /// Whether each packet event is recorded, in addition to series.
+    pub packets: Packets,
+    /// Set when the run shall stop at its next check.
+    pub stop: &'a AtomicBool,
+}
+
+/// Which values over time a run records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Samples {
+    /// None.
+    Off,
+    /// With the host's usual time between two samples.
+    Usual,
+    /// With this time between two samples.
+    Every(Duration),
+}
+
+/// Whether a run records packet events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packets {
+    /// None of them.
+    Off,
+    /// All of them.
+    On,
+}
+
+/// The time between samples that gives about 2500 of them, a whole number of milliseconds.
+#[must_use]
+pub fn sampling_period(span: Duration) -> Duration {
+    Duration::ms((span.as_nanos() / 1_000_000).div_ceil(2500).max(1))
+}
+
+/// How one run ended, and how far each attempt at it can be trusted.
+#[derive(Debug)]
+pub struct HostRun {
+    /// How it ended.
+    pub ended: Ended,
+    /// Attempts in real time; none on hosts whose time is their own.
+    pub attempts: Vec<Validity>,
+}
+
+/// How one run ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// With an outcome.
+    Finished {
+        /// What was measured.
+        outcome: Box<Outcome>,
+        /// Length of the measured part.
+        measured: Duration,
+    },
+    /// Before its end, because it was told to stop.
+    Stopped,
+    /// Without an outcome, for this reason.
+    Failed(String),
+}
+
+impl From<Ended> for HostRun {
+    fn from(ended: Ended) -> Self {
+        Self { ended, attempts: Vec::new() }
+    }
+}
+
+impl Task<'_> {
+    /// Whether the run shall stop.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Runs the world of this task by `simulate`, which stops when it is told to and then gives an
+    /// incomplete outcome.
+    pub fn run_world(
+        &self,
+        progress: &mut dyn FnMut(f64),
+        simulate: impl FnOnce(&WorldSpec, &mut dyn FnMut(Progress) -> Continue) -> Result<Outcome, String>,
+    ) -> Ended {
+        let mut spec = build::world(self.point, self.replication);
+        spec.recording = self.recording(spec.warmup + spec.duration);
+        let outcome = simulate(&spec, &mut |at: Progress| {
+            progress(at.now.as_secs_f64() / at.end.since(Instant::ZERO).as_secs_f64());
+            if self.is_stopped() { Continue::Stop } else { Continue::Yes }
+        });
+        match outcome {
+            Ok(outcome) if outcome.complete => Ended::Finished { outcome: Box::new(outcome), measured: spec.duration },
+            Ok(_) => Ended::Stopped,
+            Err(message) => Ended::Failed(message),
+        }
+    }
+
+    /// What its world records.
+    fn recording(&self, span: Duration) -> Recording {
+        let sample_every = match self.samples {
+            Samples::Off => None,
+            Samples::Usual => Some(sampling_period(span)),
+            Samples::Every(period) => Some(period),
+        };
+        Recording { sample_every, packets: self.packets == Packets::On }
+    }
+}
+
+/// The simulator, which runs everything that can be written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Simulator;
+
+impl ScenarioHost for Simulator {
+    fn name(&self) -> &'static str {
+        "sim"
+    }
+
+    fn check(&self, _point: &Point) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn run(&self, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> HostRun {
+        let simulate = |spec: &WorldSpec, progress: &mut dyn FnMut(Progress) -> Continue| {
+            World::new(spec).map(|world| world.run(progress)).map_err(|error| error.to_string())
+        };
+        task.run_world(progress, simulate).into()
+    }
+}
 
 /// A key of a scenario that a host cannot honour, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The key by its name in scenarios, for instance `link.bottleneck.burst` or ``traffic `bulk`: size``.
+    /// The key by its name in scenarios, for instance `link.bottleneck.burst` or ``traffic `bulk`:
+    /// size``.
     pub key: String,
     /// The reason, which follows the key in one line.
     pub why: String,

@@ -3,16 +3,19 @@
 //! Worlds are independent and single-threaded, so a worker takes the next run in the order of points and replications, reduces
 //! its outcome to figures, and hands them to one collector, which puts them back into that order.
 
+mod report;
+
+pub use report::{PointResult, Replication, RunReport};
+
 use crate::build;
-use crate::distributions::Distributions;
 use crate::error::RunFailure;
-use crate::metrics::{LinkFigures, RunFigures};
+use crate::hosts::{Ended, HostRun, Packets, Samples, ScenarioHost, Simulator, Task, Validity};
+use crate::metrics::RunFigures;
 use crate::plan::{Heading, Point, Scenario};
 use crate::record::{RecordedRun, Recorder};
-use crate::report::Cdf;
-use crate::summary::PointSummary;
-use goodqueue_sim::{Continue, Outcome, Progress, Recording, Series, World, WorldSpec};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_sim::{Series, World};
+use goodqueue_units::Duration;
+use report::{Finished, PointRuns};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -60,71 +63,25 @@ pub struct RunOptions {
     pub drawn_points: usize,
 }
 
-/// Called on each thread that runs worlds, with the work to do there.
-pub type Within = fn(&mut (dyn FnMut() + Send));
-
-/// Runs one world: what it measured, or why it could not.
-pub type Simulate<'a> = dyn Fn(&WorldSpec, &mut dyn FnMut(Progress) -> Continue) -> Result<Outcome, String> + Sync + 'a;
-
-/// In the simulator, all of it.
-fn simulate(spec: &WorldSpec, progress: &mut dyn FnMut(Progress) -> Continue) -> Result<Outcome, String> {
-    World::new(spec).map(|world| world.run(progress)).map_err(|error| error.to_string())
-}
-
-/// What running gave.
-#[derive(Clone, Debug)]
-pub struct RunReport {
-    /// One entry for each point, in order, also when none of its runs finished.
-    pub points: Vec<PointResult>,
-    /// Runs that failed, in order.
-    pub failures: Vec<RunFailure>,
-    /// Did every run finish?
-    pub complete: bool,
-    /// Fingerprints of finished runs, in order.
-    pub fingerprints: Vec<u64>,
-    /// Events of all finished runs.
-    pub events: u64,
-}
-
-/// What one point gave.
-#[derive(Clone, Debug)]
-pub struct PointResult {
-    /// Its figures; `None` when no run finished.
-    pub summary: Option<PointSummary>,
-    /// Each finished replication, for comparisons replication by replication.
-    pub runs: Vec<Replication>,
-    /// Distributions of sojourn times over all replications, if kept.
-    pub cdfs: Vec<Cdf>,
-    /// Distributions of the round trips of probes, by group, over all replications, if kept.
-    pub rtt_cdfs: Vec<Cdf>,
-    /// Series of the first replication, if kept.
-    pub series: Vec<Series>,
-}
-
-impl PointResult {
-    /// Of one run of `point` that something else carried out, as its replication 0. `measured` is the length of its measured part.
+impl RunOptions {
+    /// Which values over time this replication of a point records.
     #[must_use]
-    pub fn of_one_run(point: &Point, outcome: Outcome, measured: Duration) -> Self {
-        let Finished { figures, series, times, .. } = Finished::of(outcome, measured, true);
-        PointRuns { figures: vec![figures], replications: vec![0], times, series }.reduce(point)
+    pub fn samples(&self, replication: u32) -> Samples {
+        match self.sample_every {
+            _ if !self.recorded.includes(replication) => Samples::Off,
+            None => Samples::Usual,
+            Some(period) => Samples::Every(period),
+        }
+    }
+
+    /// Whether this replication of a point records packet events.
+    #[must_use]
+    pub fn packets(&self, replication: u32) -> Packets {
+        if self.packets && self.recorded.includes(replication) { Packets::On } else { Packets::Off }
     }
 }
 
-/// What is kept of one replication.
-#[derive(Clone, Debug)]
-pub struct Replication {
-    /// Its number, from zero.
-    pub number: u32,
-    /// Figures of its links.
-    pub links: Vec<LinkFigures>,
-    /// Data delivered once a second, all flows together.
-    pub goodput_bit_s: f64,
-}
-
-/// Runs every replication of every point.
-///
-/// `stop` ends it early: runs under way stop at their next check and are given up, finished ones are kept. `progress` is told
-/// the finished part of the work, in [0, 1], a few times a second.
+/// Runs every replication of every point in the simulator, as [`run_on`] does.
 pub fn run(
     points: &[Point],
     options: &RunOptions,
@@ -132,67 +89,46 @@ pub fn run(
     progress: &mut dyn FnMut(f64),
     recorder: &mut dyn Recorder,
 ) -> RunReport {
-    run_by(points, options, stop, progress, recorder, (|work| work(), &simulate))
+    run_on(&Simulator, points, options, stop, progress, recorder)
 }
 
-/// As [`run`], for programs whose own algorithms need something of each thread that runs them: `within` is called on every such thread
-/// with the work to do.
-pub fn run_within(
+/// Runs every replication of every point on `host`.
+///
+/// `stop` ends it early: runs under way stop at their next check and are given up, finished ones are kept. `progress` is told
+/// the finished part of the work, in [0, 1], a few times a second.
+pub fn run_on(
+    host: &dyn ScenarioHost,
     points: &[Point],
     options: &RunOptions,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(f64),
     recorder: &mut dyn Recorder,
-    within: Within,
-) -> RunReport {
-    run_by(points, options, stop, progress, recorder, (within, &simulate))
-}
-
-/// As [`run`], with worlds run in another way.
-pub fn run_with(
-    points: &[Point],
-    options: &RunOptions,
-    stop: &AtomicBool,
-    progress: &mut dyn FnMut(f64),
-    recorder: &mut dyn Recorder,
-    simulate: &Simulate<'_>,
-) -> RunReport {
-    run_by(points, options, stop, progress, recorder, (|work| work(), simulate))
-}
-
-fn run_by(
-    points: &[Point],
-    options: &RunOptions,
-    stop: &AtomicBool,
-    progress: &mut dyn FnMut(f64),
-    recorder: &mut dyn Recorder,
-    (within, simulate): (Within, &Simulate<'_>),
 ) -> RunReport {
     let total = points.len() * options.replications as usize;
-    let workers = options.jobs.clamp(1, total.max(1));
+    let workers = host.jobs(options.jobs).clamp(1, total.max(1));
     let shared = Shared {
+        host,
         points,
         options,
         stop,
-        simulate,
         next: AtomicUsize::new(0),
         total,
         under_way: (0..workers).map(|_| AtomicU64::new(0)).collect(),
     };
-    let mut collector = Collector::new(points, options, recorder);
+    let mut collector = Collector::new(host.name(), points, options, recorder);
     // Bounded, so that workers wait when the disk is slower than they are.
     let (sender, receiver) = mpsc::sync_channel(2 * workers);
     std::thread::scope(|scope| {
         for worker in 0..workers {
             let (shared, sender) = (&shared, sender.clone());
-            scope.spawn(move || within(&mut || shared.work(worker, &sender)));
+            scope.spawn(move || host.on_thread(&mut || shared.work(worker, &sender)));
         }
         drop(sender);
         let mut done = 0;
         loop {
             match receiver.recv_timeout(WallDuration::from_millis(100)) {
                 Ok((number, result)) => {
-                    done += 1;
+                    done += u32::from(!matches!(result.end, RunEnd::Stopped));
                     collector.take(number, result);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -251,12 +187,6 @@ pub fn shortest_sampling_period(plan: &Scenario) -> Duration {
     Duration::ns((plan.warmup + plan.duration).as_nanos().div_ceil(most).max(1))
 }
 
-/// The time between samples that gives about 2500 of them, a whole number of milliseconds.
-#[must_use]
-pub fn sampling_period(span: Duration) -> Duration {
-    Duration::ms((span.as_nanos() / 1_000_000).div_ceil(2500).max(1))
-}
-
 /// What one run gave.
 #[derive(Clone, Debug)]
 pub struct SingleRun {
@@ -278,54 +208,47 @@ pub fn run_single(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(f64),
 ) -> Option<Result<SingleRun, String>> {
-    let mut spec = build::world(point, replication);
-    if let Some(period) = sampled {
-        let period = period.unwrap_or_else(|| sampling_period(spec.warmup + spec.duration));
-        spec.recording = Recording { sample_every: Some(period), packets: false };
+    let samples = match sampled {
+        None => Samples::Off,
+        Some(None) => Samples::Usual,
+        Some(Some(period)) => Samples::Every(period),
+    };
+    let task = Task { point, replication, samples, packets: Packets::Off, stop };
+    match guarded(&Simulator, &task, progress).ended {
+        Ended::Finished { outcome, measured } => {
+            Some(Ok(SingleRun { figures: RunFigures::of(&outcome, measured), series: outcome.series }))
+        }
+        Ended::Stopped => None,
+        Ended::Failed(message) => Some(Err(message)),
     }
-    let outcome = catch_unwind(AssertUnwindSafe(|| carry_out(&spec, &simulate, stop, progress)))
-        .unwrap_or_else(|panic| Some(Err(panic_message(&*panic))))?;
-    Some(outcome.map(|outcome| SingleRun { figures: RunFigures::of(&outcome, spec.duration), series: outcome.series }))
 }
 
-/// Runs a world to its end; `None` when it was stopped before.
-fn carry_out(
-    spec: &WorldSpec,
-    simulate: &Simulate<'_>,
-    stop: &AtomicBool,
-    progress: &mut dyn FnMut(f64),
-) -> Option<Result<Outcome, String>> {
-    let outcome = simulate(spec, &mut |at: Progress| {
-        progress(at.now.as_secs_f64() / at.end.since(Instant::ZERO).as_secs_f64());
-        if stop.load(Ordering::Relaxed) { Continue::Stop } else { Continue::Yes }
-    });
-    match outcome {
-        Ok(outcome) => outcome.complete.then_some(Ok(outcome)),
-        Err(message) => Some(Err(message)),
-    }
+/// Carries out a run. A panic in one is a mistake in this program; it must not take the results of the others with it.
+fn guarded(host: &dyn ScenarioHost, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> HostRun {
+    catch_unwind(AssertUnwindSafe(|| host.run(task, progress)))
+        .unwrap_or_else(|panic| Ended::Failed(panic_message(&*panic)).into())
 }
 
 struct Shared<'a> {
+    host: &'a dyn ScenarioHost,
     points: &'a [Point],
     options: &'a RunOptions,
     stop: &'a AtomicBool,
-    simulate: &'a Simulate<'a>,
     next: AtomicUsize,
     total: usize,
     /// Finished part of each worker's run, in millionths.
     under_way: Vec<AtomicU64>,
 }
 
-enum RunResult {
-    Finished(Box<Finished>),
-    Failed(String),
+struct RunResult {
+    end: RunEnd,
+    attempts: Vec<Validity>,
 }
 
-struct Finished {
-    figures: RunFigures,
-    series: Vec<Series>,
-    packets: Vec<goodqueue_trace::PacketEvent>,
-    times: Distributions,
+enum RunEnd {
+    Finished(Box<Finished>),
+    Stopped,
+    Failed(String),
 }
 
 impl Shared<'_> {
@@ -335,51 +258,38 @@ impl Shared<'_> {
             if number >= self.total {
                 break;
             }
-            // A panic in one world is a mistake in this program; it must not take the results of the other worlds with it.
-            let result = catch_unwind(AssertUnwindSafe(|| self.run(worker, number)))
-                .unwrap_or_else(|panic| Some(RunResult::Failed(panic_message(&*panic))));
+            let result = self.run(worker, number);
             self.under_way[worker].store(0, Ordering::Relaxed);
-            let Some(result) = result else { break };
             if results.send((number, result)).is_err() {
                 break;
             }
         }
     }
 
-    /// One run; `None` when it was stopped.
-    fn run(&self, worker: usize, number: usize) -> Option<RunResult> {
+    fn run(&self, worker: usize, number: usize) -> RunResult {
         let replications = self.options.replications as usize;
-        let (point, replication) = (number / replications, (number % replications) as u32);
-        let mut spec = build::world(&self.points[point], replication);
-        spec.recording = self.recording(spec.warmup + spec.duration, replication);
-        let mut progress = |part: f64| self.under_way[worker].store((part * 1e6) as u64, Ordering::Relaxed);
-        let outcome = match carry_out(&spec, self.simulate, self.stop, &mut progress)? {
-            Ok(outcome) => outcome,
-            Err(message) => return Some(RunResult::Failed(message)),
+        let (place, replication) = (number / replications, (number % replications) as u32);
+        let task = Task {
+            point: &self.points[place],
+            replication,
+            samples: self.options.samples(replication),
+            packets: self.options.packets(replication),
+            stop: self.stop,
         };
-        let drawn = point < self.options.drawn_points;
-        Some(RunResult::Finished(Box::new(Finished::of(outcome, spec.duration, drawn))))
-    }
-
-    fn recording(&self, span: Duration, replication: u32) -> Recording {
-        if !self.options.recorded.includes(replication) {
-            return Recording::default();
-        }
-        let period = self.options.sample_every.unwrap_or_else(|| sampling_period(span));
-        Recording { sample_every: Some(period), packets: self.options.packets }
+        let mut progress = |part: f64| self.under_way[worker].store((part * 1e6) as u64, Ordering::Relaxed);
+        let HostRun { ended, attempts } = guarded(self.host, &task, &mut progress);
+        let end = match ended {
+            Ended::Finished { outcome, measured } => {
+                RunEnd::Finished(Box::new(Finished::of(*outcome, measured, place < self.options.drawn_points)))
+            }
+            Ended::Stopped => RunEnd::Stopped,
+            Ended::Failed(message) => RunEnd::Failed(message),
+        };
+        RunResult { end, attempts }
     }
 
     fn parts_under_way(&self) -> f64 {
         self.under_way.iter().map(|part| part.load(Ordering::Relaxed) as f64 * 1e-6).sum()
-    }
-}
-
-impl Finished {
-    fn of(mut outcome: Outcome, duration: Duration, drawn: bool) -> Self {
-        let figures = RunFigures::of(&outcome, duration);
-        let (series, packets) = (std::mem::take(&mut outcome.series), std::mem::take(&mut outcome.packets));
-        let times = if drawn { Distributions::of(outcome) } else { Distributions::default() };
-        Self { figures, series, packets, times }
     }
 }
 
@@ -400,18 +310,9 @@ struct Collector<'a> {
     report: RunReport,
 }
 
-/// Results of the point being collected.
-#[derive(Default)]
-struct PointRuns {
-    figures: Vec<RunFigures>,
-    replications: Vec<u32>,
-    times: Distributions,
-    series: Vec<Series>,
-}
-
 impl<'a> Collector<'a> {
-    fn new(points: &'a [Point], options: &'a RunOptions, recorder: &'a mut dyn Recorder) -> Self {
-        let report = RunReport { points: Vec::new(), failures: Vec::new(), complete: true, fingerprints: Vec::new(), events: 0 };
+    fn new(host: &'static str, points: &'a [Point], options: &'a RunOptions, recorder: &'a mut dyn Recorder) -> Self {
+        let report = RunReport::begun(host);
         Self { points, options, recorder, early: BTreeMap::new(), next: 0, current: PointRuns::default(), report }
     }
 
@@ -427,14 +328,16 @@ impl<'a> Collector<'a> {
         let replications = self.options.replications as usize;
         let (point, replication) = (self.next / replications, (self.next % replications) as u32);
         self.next += 1;
-        match result {
-            Some(RunResult::Finished(finished)) => self.finished(point, replication, *finished),
-            Some(RunResult::Failed(message)) => {
+        let RunResult { end, attempts } = result.unwrap_or(RunResult { end: RunEnd::Stopped, attempts: Vec::new() });
+        self.report.attempts.extend(attempts);
+        match end {
+            RunEnd::Finished(finished) => self.finished(point, replication, *finished),
+            RunEnd::Failed(message) => {
                 let place = label(&self.points[point].set);
                 self.report.failures.push(RunFailure { place, replication, message });
                 self.report.complete = false;
             }
-            None => self.report.complete = false,
+            RunEnd::Stopped => self.report.complete = false,
         }
         if self.next.is_multiple_of(replications) {
             let runs = std::mem::take(&mut self.current);
@@ -463,26 +366,6 @@ impl<'a> Collector<'a> {
             self.in_order(result);
         }
         self.report
-    }
-}
-
-impl PointRuns {
-    fn reduce(self, point: &Point) -> PointResult {
-        let [cdfs, rtt_cdfs] = self.times.cdfs();
-        PointResult {
-            summary: PointSummary::of(point.set.clone(), &self.figures),
-            runs: self.replications.into_iter().zip(self.figures).map(Replication::of).collect(),
-            cdfs,
-            rtt_cdfs,
-            series: self.series,
-        }
-    }
-}
-
-impl Replication {
-    fn of((number, figures): (u32, RunFigures)) -> Self {
-        let goodput_bit_s = figures.flows.iter().filter_map(|flow| flow.goodput_bit_s).sum();
-        Self { number, links: figures.links, goodput_bit_s }
     }
 }
 

@@ -1,9 +1,7 @@
 //! `summary.json`, schema [`SCHEMA`]: every figure of every point over its replications, in a fixed order.
 
 use crate::metrics::{Description, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Metric, Presence, RunFigures};
-use crate::plan::Plan;
 use crate::provenance::Provenance;
-use crate::runner::RunReport;
 use crate::statistics::Figure;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -18,7 +16,7 @@ pub struct Summary {
     pub schema: &'static str,
     /// What the scenario is called.
     pub scenario: String,
-    /// Where it ran: `sim`.
+    /// Where it ran: `sim`, `linux` or `live`; both for a comparison of two.
     pub host: &'static str,
     /// Root of all randomness.
     pub seed: u64,
@@ -33,21 +31,6 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of all points of a plan that ran in the simulator.
-    #[must_use]
-    pub fn of(plan: &Plan, report: &RunReport) -> Self {
-        Self {
-            schema: SCHEMA,
-            scenario: plan.name().to_owned(),
-            host: "sim",
-            seed: plan.seed(),
-            replications: plan.replications(),
-            complete: report.complete,
-            provenance: Provenance::new(plan.sha256(), report.fingerprints.iter().copied()),
-            points: report.points.iter().filter_map(|point| point.summary.clone()).collect(),
-        }
-    }
-
     /// The file's text: indented, one final line feed, the same bytes for the same values.
     #[must_use]
     pub fn to_json(&self) -> String {

@@ -49,7 +49,7 @@ pub struct Report {
 impl Report {
     /// Aggregates the results of `plan`.
     pub fn new(plan: &Plan, points: Vec<Point>, mut report: RunReport, kept: Kept) -> Self {
-        let summary = Summary::of(plan, &report);
+        let summary = report.summary(plan);
         let sets: Vec<_> = points.iter().map(|point| point.set.as_slice()).collect();
         let labels = Labels::new(&sets, plan.name()).names;
         let mut kept = kept.0;

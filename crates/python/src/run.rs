@@ -3,6 +3,7 @@
 use crate::error::{scenario_error, with_faults};
 use crate::plan::Plan;
 use crate::report::{Kept, Report};
+use goodqueue_lab::hosts::{HostRun, Refusal, ScenarioHost, Simulator, Task};
 use goodqueue_lab::plan::Point;
 use goodqueue_lab::quantity::{self, Limits};
 use goodqueue_lab::runner::{self, Recorded, RunOptions, shortest_sampling_period};
@@ -52,22 +53,37 @@ pub fn run(
         }
         watch.look(part);
     };
-    let report = py.detach(|| {
-        if plan.has_own {
-            runner::run_within(&points, &options, &stop, &mut look, &mut kept, run_attached)
-        } else {
-            runner::run(&points, &options, &stop, &mut look, &mut kept)
-        }
-    });
+    let host: &dyn ScenarioHost = if plan.has_own { &Attached(&Simulator) } else { &Simulator };
+    let report = py.detach(|| runner::run_on(host, &points, &options, &stop, &mut look, &mut kept));
     plan.trouble.raise()?;
     watch.finish()?;
     Ok(py.detach(|| Report::new(&plan.plan, points, report, kept)))
 }
 
-/// Runs the work on a thread that is attached to the interpreter for its whole duration; otherwise
-/// the thread state would be created and destroyed for each packet.
-fn run_attached(work: &mut (dyn FnMut() + Send)) {
-    Python::attach(|py| py.detach(work));
+/// A host whose threads are attached to the interpreter for their whole duration; otherwise the
+/// thread state would be created and destroyed for each packet of an algorithm in Python.
+struct Attached<'a>(&'a dyn ScenarioHost);
+
+impl ScenarioHost for Attached<'_> {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn check(&self, point: &Point) -> Result<(), Refusal> {
+        self.0.check(point)
+    }
+
+    fn jobs(&self, wanted: usize) -> usize {
+        self.0.jobs(wanted)
+    }
+
+    fn on_thread(&self, work: &mut (dyn FnMut() + Send)) {
+        Python::attach(|py| py.detach(|| self.0.on_thread(work)));
+    }
+
+    fn run(&self, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> HostRun {
+        self.0.run(task, progress)
+    }
 }
 
 /// Attaches to the interpreter at intervals while work runs without it: reports progress, and sets

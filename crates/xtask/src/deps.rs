@@ -32,6 +32,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("lab", &["units", "spec", "aqm", "tcp", "trace", "sim", "figure"]),
     ("figure", &[]),
     ("gallery", &["units", "aqm", "trace", "sim", "lab", "figure"]),
+    ("hosts", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab"]),
     ("web", &["units", "spec", "aqm", "tcp", "trace", "sim", "lab"]),
     ("python", &["units", "aqm", "trace", "sim", "lab", "cli"]),
     (
@@ -47,6 +48,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "testbed",
             "linux",
             "lab",
+            "hosts",
             "figure",
             "gallery",
             "web",

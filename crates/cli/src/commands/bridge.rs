@@ -10,12 +10,12 @@ pub use keeper::{KeeperArguments, run as keep};
 pub use settings::LineSettings;
 
 use crate::failure::Failure;
-use crate::live;
 use crate::output::say;
 use clap::{Args, ValueEnum};
 use config::Config;
 use control::{Desk, locked};
 use goodqueue_aqm::Rng;
+use goodqueue_hosts::live;
 use goodqueue_lab::plan::{Direction, Link};
 use goodqueue_lab::quantity;
 use goodqueue_live::clock::MonotonicClock;

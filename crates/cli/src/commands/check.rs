@@ -2,6 +2,7 @@
 
 use crate::commands::run::Overrides;
 use crate::failure::Failure;
+use crate::host;
 use crate::output::print;
 use crate::result::warnings;
 use clap::Args;
@@ -26,7 +27,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let host = arguments.overrides.host()?;
     let plan = Plan::load(&arguments.scenario)?.with_overrides(&arguments.overrides.pairs()?)?;
     let points = plan.points()?;
-    host.accepts(&points)?;
+    host::check("--on", &*host, &points)?;
     for point in &points {
         runner::try_build(point).map_err(|failure| Failure::Input(format!("{}: {failure}", arguments.scenario.display())))?;
     }

@@ -1,10 +1,11 @@
 //! `gq compare`: queues on one line, side by side, without a file.
 
 use crate::failure::Failure;
-use crate::result::{self, Host, Job};
+use crate::result::{self, Job};
 use crate::settings::RunSettings;
 use clap::{ArgGroup, Args};
 use goodqueue_lab::compare::{Comparison, Line, Signal};
+use goodqueue_lab::hosts::Simulator;
 use goodqueue_lab::plan::{Fault, Plan, PlanError};
 use std::path::Path;
 
@@ -84,7 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         overrides: &[],
         folder: "compare",
         settings: &arguments.settings,
-        host: Host::Sim,
+        host: &Simulator,
     })
 }
 

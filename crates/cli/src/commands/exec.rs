@@ -2,10 +2,11 @@
 
 use crate::commands::run::Overrides;
 use crate::failure::Failure;
-use crate::output::{print, say};
+use crate::output::{itself, print, say};
 use crate::progress::Progress;
-use crate::{interrupt, result};
+use crate::{host, interrupt, result};
 use clap::Args;
+use goodqueue_hosts::linux::Linux;
 use goodqueue_lab::build;
 use goodqueue_lab::plan::Plan;
 use goodqueue_linux::{ProgramSaid, Programs};
@@ -46,9 +47,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             format!("gq exec runs one point, and {} has {}: set what is swept", arguments.scenario.display(), points.len());
         return Err(Failure::Input(message));
     };
-    let kernel = crate::linux::check(&points)?;
-    if !kernel.controls().contains(&arguments.cc.as_str()) {
-        let known = kernel.controls().join(", ");
+    let linux = Linux::find(itself()).map_err(Failure::Input)?;
+    host::check("--on", &linux, &points)?;
+    if !linux.controls().contains(&arguments.cc.as_str()) {
+        let known = linux.controls().join(", ");
         return Err(Failure::Input(format!("--cc {}: is not in the guest kernel, which has {known}", arguments.cc)));
     }
     for warning in result::warnings(&points) {
@@ -74,7 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     (programs.forward, programs.reverse) = way(&spec);
     let stop = interrupt::stop_flag();
     let bar = Progress::new(1);
-    let outcome = crate::linux::execute(&kernel, &spec, &mut programs, &mut |at| {
+    let outcome = linux.execute(&spec, &mut programs, &mut |at| {
         bar.set(at.now.as_nanos() as f64 / at.end.as_nanos().max(1) as f64);
         if stop.load(Ordering::Relaxed) { Continue::Stop } else { Continue::Yes }
     });

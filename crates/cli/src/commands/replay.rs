@@ -1,10 +1,10 @@
 //! `gq replay`: a record of a bridge once more, without a network: are the verdicts the same?
 
 use crate::failure::Failure;
-use crate::live;
 use crate::output::print;
 use clap::Args;
 use goodqueue_aqm::Rng;
+use goodqueue_hosts::live;
 use goodqueue_lab::plan::Plan;
 use goodqueue_live::record::{Event, EventKind, Reader};
 use goodqueue_live::replay::{ReplayLine, first_difference};

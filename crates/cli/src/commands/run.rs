@@ -1,9 +1,12 @@
 //! `gq run`: a scenario file with its sweep and replications.
 
 use crate::failure::Failure;
-use crate::result::{self, Host, Job};
+use crate::host;
+use crate::result::{self, Job};
 use crate::settings::RunSettings;
 use clap::Args;
+use goodqueue_hosts::{HostName, Voids};
+use goodqueue_lab::hosts::ScenarioHost;
 use goodqueue_lab::plan::Plan;
 use std::path::PathBuf;
 
@@ -37,25 +40,21 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// Where it is to run.
-    pub fn host(&self) -> Result<Host, Failure> {
-        match self.on.as_str() {
-            "sim" => Ok(Host::Sim),
-            "linux" if cfg!(target_os = "linux") => Ok(Host::Linux),
-            "live" if cfg!(target_os = "linux") => Ok(Host::Live),
-            "linux" | "live" => {
-                let message = format!("--on {}: this needs Linux: allowed here sim", self.on);
-                Err(Failure::Input(message))
-            }
-            other => Err(Failure::Input(format!("--on {other}: there is no such host: allowed sim, linux, live"))),
-        }
+    /// The name of the host it is to run on.
+    pub fn host_name(&self) -> Result<HostName, Failure> {
+        HostName::read(&self.on).map_err(|why| Failure::Input(format!("--on {}: {why}", self.on)))
+    }
+
+    /// The host it is to run on.
+    pub fn host(&self) -> Result<Box<dyn ScenarioHost + Send>, Failure> {
+        host::open("--on", self.host_name()?, Voids::default())
     }
 
     /// For commands that have no choice of hosts: `why` says so when one is asked for.
     pub fn only_sim(&self, why: &str) -> Result<(), Failure> {
-        match self.host()? {
-            Host::Sim => Ok(()),
-            Host::Linux | Host::Live => Err(Failure::Input(format!("--on {}: {why}", self.on))),
+        match self.host_name()? {
+            HostName::Sim => Ok(()),
+            HostName::Linux | HostName::Live => Err(Failure::Input(format!("--on {}: {why}", self.on))),
         }
     }
 
@@ -86,6 +85,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         overrides: &overrides,
         folder: plan.name(),
         settings: &arguments.settings,
-        host,
+        host: &*host,
     })
 }

@@ -6,7 +6,6 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{print, say};
 use crate::progress::Progress;
-use crate::result::Host;
 use clap::Args;
 use goodqueue_lab::plan::Plan;
 use goodqueue_lab::sweep::{Sweep, SweepEnd, SweepError};
@@ -31,9 +30,7 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    if !matches!(arguments.overrides.host()?, Host::Sim) {
-        return Err(Failure::Input("--on: a sweep runs on sim".to_owned()));
-    }
+    arguments.overrides.only_sim("a sweep runs on sim")?;
     let plan = Plan::load(&arguments.scenario)?.with_overrides(&arguments.overrides.pairs()?)?;
     let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let jobs = arguments.jobs.map_or_else(processors, |jobs| jobs as usize);

@@ -5,17 +5,16 @@ mod verdict;
 
 use crate::commands::run::Overrides;
 use crate::failure::Failure;
-use crate::live::host;
-use crate::live::validity::{Validity, Voids};
 use crate::output::{print, say};
 use crate::progress::Progress;
-use crate::{interrupt, result};
+use crate::{host, interrupt, result};
 use clap::{Args, ValueEnum};
-use goodqueue_lab::plan::{Plan, Point};
+use goodqueue_hosts::{HostName, Rest, Voids};
+use goodqueue_lab::hosts::ScenarioHost;
+use goodqueue_lab::plan::Plan;
 use goodqueue_lab::record::{Folder, NoRecorder, check_target, write_file};
 use goodqueue_lab::runner::{self, Recorded, RunOptions, RunReport};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 use verdict::Comparison;
 
 /// Arguments of `gq validate`.
@@ -54,7 +53,8 @@ impl Arguments {
                 "--against linux: no run is ever void there, so no --attempts and no --keep-void".to_owned(),
             ));
         }
-        Ok(Voids { attempts: self.attempts.unwrap_or(Voids::default().attempts), keep: self.keep_void })
+        let rest = if self.keep_void { Rest::LeastLate } else { Rest::Fails };
+        Ok(Voids { attempts: self.attempts.unwrap_or(Voids::default().attempts), rest })
     }
 }
 
@@ -68,11 +68,13 @@ pub enum Against {
 }
 
 impl Against {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Linux => "linux",
-            Self::Live => "live",
-        }
+    /// The other side's host.
+    fn open(self, voids: Voids) -> Result<Box<dyn ScenarioHost + Send>, Failure> {
+        let name = match self {
+            Self::Linux => HostName::Linux,
+            Self::Live => HostName::Live,
+        };
+        host::open(AGAINST, name, voids)
     }
 
     /// Both hosts' names.
@@ -82,33 +84,10 @@ impl Against {
             Self::Live => "sim, live",
         }
     }
-
-    /// Can it run these points here?
-    fn prepare(self, points: &[Point]) -> Result<(), Failure> {
-        match self {
-            Self::Linux => crate::linux::check(points).map(drop),
-            Self::Live => {
-                let refused = |refusal| Failure::Input(format!("--against live: {refusal}"));
-                points.iter().try_for_each(host::check).map_err(refused)?;
-                host::prepare().map_err(Failure::Run)
-            }
-        }
-    }
-
-    fn run(
-        self,
-        points: &[Point],
-        options: &RunOptions,
-        voids: Voids,
-        stop: &AtomicBool,
-        progress: &mut dyn FnMut(f64),
-    ) -> (RunReport, Vec<Validity>) {
-        match self {
-            Self::Linux => (crate::linux::run(points, options, stop, progress, &mut NoRecorder), Vec::new()),
-            Self::Live => host::run(points, options, voids, stop, progress, &mut NoRecorder, &say),
-        }
-    }
 }
+
+/// The option that names the other side.
+const AGAINST: &str = "--against";
 
 /// Points of which the page shows distributions and lines over time.
 const MOST_DRAWN: usize = 12;
@@ -119,8 +98,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let voids = arguments.voids()?;
     let plan = Plan::load(&arguments.scenario)?.with_overrides(&arguments.overrides.pairs()?)?;
     let points = plan.points()?;
-    let against = arguments.against;
-    against.prepare(&points)?;
+    let against = arguments.against.open(voids)?;
+    host::check(AGAINST, &*against, &points)?;
+    against.prepare().map_err(|why| Failure::Run(format!("{AGAINST} {}: {why}", against.name())))?;
     let warnings = result::warnings(&points);
     for warning in &warnings {
         say(&format!("warning: {warning}"));
@@ -144,10 +124,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let stop = interrupt::stop_flag();
     let bar = Progress::new(2 * points.len() * options.replications as usize);
     let sim = runner::run(&points, &options, &stop, &mut |part| bar.set(part / 2.0), &mut NoRecorder);
-    let (real, runs) = against.run(&points, &options, voids, &stop, &mut |part| bar.set(0.5 + part / 2.0));
+    let real = runner::run_on(&*against, &points, &options, &stop, &mut |part| bar.set(0.5 + part / 2.0), &mut NoRecorder);
     bar.finish();
 
-    let comparison = Comparison::new(against.name(), &points, &sim, &real, runs);
+    let comparison = Comparison::new(&points, &sim, &real);
     // The table first: whatever happens to the files, nothing finished is lost.
     let printed = print(&comparison.text());
     let json = format!("{:#}\n", comparison.to_json());
@@ -158,7 +138,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.no_report {
         folder.remove("report.html")?;
     } else {
-        let hosts = against.hosts();
+        let hosts = arguments.against.hosts();
         page::Page { plan: &plan, points: &points, comparison: &comparison, sim: &sim, real: &real, hosts, warnings }
             .write(&folder)?;
     }

@@ -5,6 +5,7 @@ use super::{Finished, Job, MOST_REPORTED};
 use crate::failure::Failure;
 use crate::output::{command_line, say};
 use goodqueue_lab::error::RecordError;
+use goodqueue_lab::hosts::Validity;
 use goodqueue_lab::plan::Queue;
 use goodqueue_lab::provenance::{COMMIT, VERSION};
 use goodqueue_lab::record::{Earlier, Folder, NoRecorder, Recorder, TableKinds, Tables};
@@ -46,8 +47,8 @@ struct RunFile<'a> {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     guest_kernel: BTreeMap<String, String>,
     /// How far each attempt at a run in real time can be trusted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    validity: Option<&'a serde_json::Value>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    validity: &'a [Validity],
 }
 
 impl Files {
@@ -221,8 +222,8 @@ fn run_file(finished: &Finished<'_>) -> String {
         wall_s: finished.wall_s,
         events: finished.report.events,
         failures: finished.report.failures.iter().map(ToString::to_string).collect(),
-        guest_kernel: finished.job.host.guest_kernel(),
-        validity: finished.validity.as_ref(),
+        guest_kernel: finished.job.host.notes(),
+        validity: &finished.report.attempts,
     };
     let mut text = serde_json::to_string_pretty(&file).unwrap_or_default();
     text.push('\n');

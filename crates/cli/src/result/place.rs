@@ -1,6 +1,6 @@
 //! The folder that a result goes to.
 
-use super::{Host, Job};
+use super::Job;
 use crate::failure::Failure;
 use crate::output::say;
 use goodqueue_lab::error::RecordError;
@@ -37,7 +37,7 @@ fn number(job: &Job<'_>) -> Result<(Folder, Earlier), Failure> {
         let is_free = match &earlier {
             Earlier::Nothing => true,
             // The same figures again; in real time they would be others.
-            Earlier::Result(result) => job.host != Host::Live && result.is_of(job.plan, job.host.name()),
+            Earlier::Result(result) => job.host.is_reproducible() && result.is_of(job.plan, job.host.name()),
             Earlier::Unknown | Earlier::Sweep => false,
         };
         if is_free {

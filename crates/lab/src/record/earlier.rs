@@ -100,7 +100,6 @@ mod tests {
     use super::*;
     use crate::record::NoRecorder;
     use crate::runner::{self, Recorded, RunOptions};
-    use crate::summary::Summary;
     use std::sync::atomic::AtomicBool;
 
     const SCENARIO: &str = "goodqueue = 1\nduration = \"1 s\"\n[link.a]\nrate = \"1 Mbit/s\"\ndelay = \"5 ms\"\n\
@@ -122,7 +121,7 @@ mod tests {
         };
         let points = plan.points().unwrap();
         let report = runner::run(&points, &options, &AtomicBool::new(stop), &mut |_| {}, &mut NoRecorder);
-        Summary::of(plan, &report).to_json()
+        report.summary(plan).to_json()
     }
 
     #[test]

@@ -1,4 +1,5 @@
 use super::*;
+use crate::hosts::sampling_period;
 use crate::plan::Plan;
 use crate::record::NoRecorder;
 use std::path::Path;

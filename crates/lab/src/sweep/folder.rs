@@ -4,11 +4,10 @@ use super::columns::PointFile;
 use super::pretty::pretty;
 use super::{PointOutcome, SweepError, columns, facts, file_stem, run_point};
 use crate::error::RecordError;
+use crate::hosts::{ScenarioHost as _, Simulator};
 use crate::plan::Plan;
-use crate::provenance::Provenance;
 use crate::record::{Folder, temporary_name, write_file, write_one_of_many};
 use crate::runner::RunReport;
-use crate::summary::Summary;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -196,10 +195,8 @@ pub fn write_summary(plan: &Plan, read: &mut dyn FnMut(usize) -> Option<PointFil
         fingerprints.extend(file.fingerprints);
         there += 1;
     }
-    let nothing = RunReport { points: Vec::new(), failures: Vec::new(), complete: true, fingerprints, events: 0 };
-    let mut summary = Summary::of(plan, &nothing);
+    let mut summary = RunReport { fingerprints, ..RunReport::begun(Simulator.name()) }.summary(plan);
     summary.complete = there == plan.point_count();
-    summary.provenance = Provenance::new(plan.sha256(), nothing.fingerprints.iter().copied());
     // The summary without points: they go into its empty list.
     let frame = summary.to_json();
     let (before, after) = frame.rsplit_once("[]").filter(|_| there > 0).unwrap_or((&frame, ""));

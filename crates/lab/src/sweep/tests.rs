@@ -1,6 +1,5 @@
 use super::*;
 use crate::runner::RunOptions;
-use crate::summary::Summary;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -39,7 +38,7 @@ fn at_once(plan: &Plan) -> String {
     };
     let points = plan.points().unwrap();
     let report = runner::run(&points, &options, &AtomicBool::new(false), &mut |_| {}, &mut NoRecorder);
-    Summary::of(plan, &report).to_json()
+    report.summary(plan).to_json()
 }
 
 /// Every file below a folder with its bytes.

@@ -1,6 +1,7 @@
 //! From a specification to what guests are told, and from what they say to figures.
 
 use super::{Flow, HEAD_START};
+use crate::error::Unsupported;
 use crate::frame::Connection;
 use crate::job::{FlowJob, Job, MOST_FLOWS, Role};
 use crate::kernel::Kernel;
@@ -32,18 +33,18 @@ fn of_kernel(control: &str) -> &str {
     control.strip_prefix("kernel:").unwrap_or(control)
 }
 
-/// Can guests run this world? The first thing that they cannot, by its name in scenarios, and why.
+/// Refuses a world that guests cannot run.
 ///
 /// # Errors
-/// In one line.
-pub fn check(spec: &WorldSpec, kernel: &Kernel) -> Result<(), String> {
+/// The first setting that they cannot have.
+pub fn check(spec: &WorldSpec, kernel: &Kernel) -> Result<(), Unsupported> {
     let mut first: Option<Tcp<'_>> = None;
     if tcp_flows(spec).count() > MOST_FLOWS {
-        return Err(format!("--on linux: traffic: more than {MOST_FLOWS} TCP flows"));
+        return Err(Unsupported::new("traffic", format!("has more than {MOST_FLOWS} TCP flows")));
     }
     for (_, flow, tcp) in tcp_flows(spec) {
         let name = spec.groups.get(flow.group as usize).map_or("?", String::as_str);
-        let refuse = |key: &str, why: &str| Err(format!("--on linux: traffic `{name}`: {key}: {why}"));
+        let refuse = |key: &str, why: &str| Err(Unsupported::new(format!("traffic `{name}`: {key}"), why));
         if let SourceSpec::Session { model, .. } = &flow.source
             && !OutsideWorld::takes(model)
         {
@@ -105,7 +106,7 @@ pub fn check(spec: &WorldSpec, kernel: &Kernel) -> Result<(), String> {
     }
     let plain = |mode| tcp_flows(spec).any(|(_, _, (sender, ..))| sender.ecn_mode() == mode);
     if plain(EcnMode::Off) && plain(EcnMode::Classic) {
-        return Err("--on linux: traffic.ecn: all TCP groups but those of dctcp must have the same".to_owned());
+        return Err(Unsupported::new("traffic: ecn", "all TCP groups but those of dctcp must have the same"));
     }
     Ok(())
 }

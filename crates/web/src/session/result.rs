@@ -3,10 +3,10 @@
 use super::{Session, kind_of};
 use crate::scenario::Scenario;
 use goodqueue_lab::compare::{Labels, meaning};
+use goodqueue_lab::hosts::{ScenarioHost as _, Simulator};
 use goodqueue_lab::provenance::Provenance;
 use goodqueue_lab::report::{self, ReportInput, ReportPoint};
 use goodqueue_lab::runner::{PointResult, RunReport};
-use goodqueue_lab::summary::Summary;
 use serde_json::{Value, json};
 
 /// What is left of a session that has ended.
@@ -32,7 +32,7 @@ impl Session {
         let (points, fingerprints): (Vec<PointResult>, Vec<u64>) = finished.into_iter().unzip();
         let one = |fingerprint: &u64| Provenance::new(String::new(), [*fingerprint]).fingerprint;
         let each: Vec<String> = fingerprints.iter().map(one).collect();
-        let report = RunReport { points, failures: Vec::new(), complete, fingerprints, events: 0 };
+        let report = RunReport { points, complete, fingerprints, ..RunReport::begun(Simulator.name()) };
         let outcome = Reckoning {
             scenario: &scenario,
             report: &report,
@@ -43,7 +43,7 @@ impl Session {
         let (verdict, whole) =
             (outcome.verdict(), Provenance::new(String::new(), report.fingerprints.iter().copied()).fingerprint);
         let plan = scenario.plan().ok();
-        let summary = plan.as_ref().map(|plan| Summary::of(plan, &report));
+        let summary = plan.as_ref().map(|plan| report.summary(plan));
         let figures = summary.as_ref().and_then(|summary| serde_json::to_value(summary).ok());
         let done = json!({
             "verdict": verdict,

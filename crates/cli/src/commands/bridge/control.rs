@@ -5,8 +5,8 @@
 
 use super::settings::{DEFAULT_AQM, DEFAULT_DELAY, LineSettings};
 use super::{Failure, Shown, Totals, queue_seed, show};
-use crate::live;
 use goodqueue_aqm::Rng;
+use goodqueue_hosts::live;
 use goodqueue_lab::quantity;
 use goodqueue_live::forwarder::Way;
 use goodqueue_live::monitor::Command;

@@ -262,7 +262,10 @@ mod tests {
         let other = LineSettings { rate_up: Some("2mbit".into()), aqm_up: Some("pie".into()), ..settings() };
         let link = other.link().unwrap();
         assert_eq!(link.up.nominal_rate(), goodqueue_units::Rate::mbit(2));
-        assert_eq!((crate::live::name(&link.down), crate::live::name(&link.up)), ("fq-codel".to_owned(), "pie".to_owned()));
+        assert_eq!(
+            (goodqueue_hosts::live::name(&link.down), goodqueue_hosts::live::name(&link.up)),
+            ("fq-codel".to_owned(), "pie".to_owned())
+        );
     }
 
     #[test]

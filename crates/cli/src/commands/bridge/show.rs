@@ -1,9 +1,9 @@
 //! What a running bridge prints: a table line by line, or JSON with the names that `tc -s -j qdisc` uses.
 
 use crate::failure::Failure;
-use crate::live;
 use crate::output::{print, say};
 use goodqueue_aqm::Counters;
+use goodqueue_hosts::live;
 use goodqueue_lab::plan::{Direction, Link};
 use goodqueue_live::flows::FlowTotal;
 use goodqueue_live::measure::{Quantiles, Times};

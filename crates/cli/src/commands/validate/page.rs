@@ -1,10 +1,10 @@
 //! The page: both sides in the same charts, as if they were two points of a sweep.
 
 use super::verdict::{Comparison, Verdict};
-use crate::live::validity::{self, Validity};
 use crate::output::command_line;
 use goodqueue_lab::compare::Labels;
 use goodqueue_lab::error::RecordError;
+use goodqueue_lab::hosts::{self, Validity};
 use goodqueue_lab::plan::{Plan, Point, Queue};
 use goodqueue_lab::provenance::Provenance;
 use goodqueue_lab::record::Folder;
@@ -72,15 +72,15 @@ impl Page<'_> {
             complete: sim.complete && real.complete,
             provenance: Provenance::new(plan.sha256(), fingerprints),
             points: points.collect(),
-            ..Summary::of(plan, sim)
+            ..sim.summary(plan)
         }
     }
 
     /// What does not agree, before all else.
     fn warnings(&self) -> Vec<String> {
         let mut warnings = self.warnings.clone();
-        if self.comparison.runs.iter().any(|run| run.void.is_some()) {
-            warnings.push(validity::sentence(&self.comparison.runs));
+        if self.real.attempts.iter().any(|run| run.void.is_some()) {
+            warnings.push(hosts::sentence(&self.real.attempts));
         }
         for point in &self.comparison.points {
             for row in point.rows.iter().filter(|row| matches!(row.verdict, Verdict::Differs | Verdict::Unclear)) {
@@ -98,7 +98,7 @@ impl Page<'_> {
             point.rows.iter().map(row).collect::<Vec<_>>()
         };
         let run = |run: &Validity| (run.name(), run.sentence());
-        self.comparison.points.iter().flat_map(rows).chain(self.comparison.runs.iter().map(run)).collect()
+        self.comparison.points.iter().flat_map(rows).chain(self.real.attempts.iter().map(run)).collect()
     }
 }
 

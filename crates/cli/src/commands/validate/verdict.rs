@@ -1,6 +1,6 @@
 //! What is compared, how close it must be, and what came out.
 
-use crate::live::validity::{self, Validity};
+use goodqueue_lab::hosts::{self, Validity};
 use goodqueue_lab::plan::{Point, Scenario, Traffic};
 use goodqueue_lab::runner::{PointResult, RunReport, label};
 use goodqueue_lab::statistics::Figure;
@@ -166,13 +166,13 @@ pub struct Comparison {
 
 impl Comparison {
     /// Of two reports over the same points.
-    pub fn new(against: &'static str, points: &[Point], sim: &RunReport, real: &RunReport, runs: Vec<Validity>) -> Self {
+    pub fn new(points: &[Point], sim: &RunReport, real: &RunReport) -> Self {
         let both = |(point, (sim, real)): (&Point, (&PointResult, &PointResult))| {
             let (sim, real) = (sim.summary.as_ref()?, real.summary.as_ref()?);
             Some(ComparedPoint { label: label(&sim.set), rows: rows(&point.plan, sim, real) })
         };
         let points = points.iter().zip(sim.points.iter().zip(&real.points)).filter_map(both).collect();
-        Self { against, points, runs }
+        Self { against: real.host, points, runs: real.attempts.clone() }
     }
 
     /// How many figures have this verdict.
@@ -217,7 +217,7 @@ impl Comparison {
             }
         }
         if !self.runs.is_empty() {
-            let _ = writeln!(text, "{}", validity::sentence(&self.runs));
+            let _ = writeln!(text, "{}", hosts::sentence(&self.runs));
         }
         let _ = writeln!(text, "{}", self.sentence());
         text

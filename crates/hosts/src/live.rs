@@ -1,9 +1,8 @@
-//! From a plan's link to what the live host runs.
+//! Kernel senders in real time, and from a plan's link to what forwarders run.
 
 pub mod host;
 mod outcome;
-pub mod translate;
-pub mod validity;
+mod translate;
 
 use goodqueue_aqm::spec::LinkFacts;
 use goodqueue_aqm::{AnyQdisc, Limit, Packet};
@@ -11,22 +10,28 @@ use goodqueue_lab::plan::{Direction, Link, Queue};
 use goodqueue_live::Line;
 use goodqueue_units::{Instant, Rng};
 
-/// One direction of a link; steps of its rate count from `start`.
+/// One direction of a link. Steps of its rate count from `start`.
+#[must_use]
 pub fn line(link: &Link, direction: &Direction, start: Instant) -> Line {
     Line { rate: direction.rate.from_start(start), delay: direction.delay, overhead: link.overhead }
 }
 
 /// The limit of a direction's queue.
+#[must_use]
 pub fn limit(direction: &Direction) -> Limit {
     direction.queue.as_ref().map_or(Limit::NONE, |queue| queue.limit)
 }
 
 /// What `gq list aqm` calls the queue of a direction.
+#[must_use]
 pub fn name(direction: &Direction) -> String {
     direction.queue.as_ref().map_or_else(|| "tail-drop".to_owned(), Queue::name)
 }
 
-/// The queue of one direction; one that the plan does not describe never drops.
+/// The queue of one direction. One that the plan does not describe never drops.
+///
+/// # Errors
+/// What the algorithm refuses of its parameters.
 pub fn queue<P: Packet>(link: &Link, direction: &Direction, rng: Rng) -> Result<AnyQdisc<P>, String> {
     let facts = LinkFacts {
         rate: Some(direction.nominal_rate()),

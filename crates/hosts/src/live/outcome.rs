@@ -1,4 +1,5 @@
-//! What the testbed measured, in the simulator's terms. Figures are computed from that as for every host.
+//! What the testbed measured, in the simulator's terms. Figures are computed from that as for every
+//! host.
 
 use goodqueue_lab::plan::{Heading, Link, Scenario, Traffic};
 use goodqueue_sim::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, RateSpec, Series, SeriesColumn, SojournHistogram};
@@ -6,8 +7,8 @@ use goodqueue_testbed::experiment::{Columns, FlowMeasured, HalfMeasured, Measure
 use goodqueue_trace::{ProbesOutcome, TimeCounts};
 use goodqueue_units::{Duration, Instant, Rng};
 
-/// The outcome of one run, with what this host knows: it sees the queues and the ends' sockets, but not which flow a dropped
-/// or marked packet belongs to.
+/// The outcome of one run, with what this host knows: it sees the queues and the ends' sockets, but
+/// not which flow a dropped or marked packet belongs to.
 pub fn outcome(plan: &Scenario, measured: &Measured) -> Outcome {
     let link = &plan.links[0];
     let (mut groups, mut flows) = (Vec::new(), Vec::new());

@@ -1,7 +1,9 @@
-//! From a point of a scenario to what the testbed runs. Everything that the testbed cannot do is refused by name.
+//! From a point of a scenario to what the testbed runs. Everything that the testbed cannot do is
+//! refused by name.
 //!
-//! Every setting of a scenario is taken apart here without `..`, and every enum is matched without `_`. A setting that is
-//! added to scenarios therefore does not compile until this file says what the live host makes of it.
+//! Every setting of a scenario is taken apart here without `..`, and every enum is matched without
+//! `_`. A setting that is added to scenarios therefore does not compile until this file says what
+//! the live host makes of it.
 
 use super::{limit, line};
 use goodqueue_lab::build::FlowStreams;
@@ -22,8 +24,8 @@ const CONTROLS: [&str; 3] = ["reno", "cubic", "bbr"];
 /// IP and TCP headers, without and with timestamps.
 const HEADERS: Bytes = Bytes::new(40);
 const WITH_TIMESTAMPS: Bytes = Bytes::new(52);
-/// The kernel's TCP cannot fill a line of more than this segment by segment here, so its frames are taken joined and judged
-/// by segments.
+/// The kernel's TCP cannot fill a line of more than this segment by segment here, so its frames are
+/// taken joined and judged by segments.
 const SINGLE_UP_TO: Rate = Rate::gbit(1);
 
 /// A point in the testbed's terms, without what is drawn for each replication.

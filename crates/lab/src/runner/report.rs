@@ -1,0 +1,146 @@
+//! What runs gave, and how the runs of a point become its figures.
+
+use crate::distributions::Distributions;
+use crate::error::RunFailure;
+use crate::hosts::Validity;
+use crate::metrics::{LinkFigures, RunFigures};
+use crate::plan::{Plan, Point};
+use crate::provenance::Provenance;
+use crate::report::Cdf;
+use crate::summary::{PointSummary, SCHEMA, Summary};
+use goodqueue_sim::{Outcome, Series};
+use goodqueue_trace::PacketEvent;
+use goodqueue_units::Duration;
+
+/// What running gave.
+#[derive(Clone, Debug)]
+pub struct RunReport {
+    /// Where it ran: `sim`, `linux` or `live`.
+    pub host: &'static str,
+    /// One entry for each point, in order, also when none of its runs finished.
+    pub points: Vec<PointResult>,
+    /// Runs that failed, in order.
+    pub failures: Vec<RunFailure>,
+    /// Did every run finish?
+    pub complete: bool,
+    /// Fingerprints of finished runs, in order.
+    pub fingerprints: Vec<u64>,
+    /// Events of all finished runs.
+    pub events: u64,
+    /// How far each attempt at a run can be trusted, in the order of runs; empty on hosts whose
+    /// time is their own.
+    pub attempts: Vec<Validity>,
+}
+
+impl RunReport {
+    /// Of a host on which no run has ended yet.
+    #[must_use]
+    pub const fn begun(host: &'static str) -> Self {
+        Self {
+            host,
+            points: Vec::new(),
+            failures: Vec::new(),
+            complete: true,
+            fingerprints: Vec::new(),
+            events: 0,
+            attempts: Vec::new(),
+        }
+    }
+
+    /// The summary of all points of `plan`, which these runs are of.
+    #[must_use]
+    pub fn summary(&self, plan: &Plan) -> Summary {
+        Summary {
+            schema: SCHEMA,
+            scenario: plan.name().to_owned(),
+            host: self.host,
+            seed: plan.seed(),
+            replications: plan.replications(),
+            complete: self.complete,
+            provenance: Provenance::new(plan.sha256(), self.fingerprints.iter().copied()),
+            points: self.points.iter().filter_map(|point| point.summary.clone()).collect(),
+        }
+    }
+}
+
+/// What one point gave.
+#[derive(Clone, Debug)]
+pub struct PointResult {
+    /// Its figures; `None` when no run finished.
+    pub summary: Option<PointSummary>,
+    /// Each finished replication, for comparisons replication by replication.
+    pub runs: Vec<Replication>,
+    /// Distributions of sojourn times over all replications, if kept.
+    pub cdfs: Vec<Cdf>,
+    /// Distributions of the round trips of probes, by group, over all replications, if kept.
+    pub rtt_cdfs: Vec<Cdf>,
+    /// Series of the first replication, if kept.
+    pub series: Vec<Series>,
+}
+
+impl PointResult {
+    /// Of one run of `point` that something else carried out, as its replication 0. `measured` is
+    /// the length of its measured part.
+    #[must_use]
+    pub fn of_one_run(point: &Point, outcome: Outcome, measured: Duration) -> Self {
+        let Finished { figures, series, times, .. } = Finished::of(outcome, measured, true);
+        PointRuns { figures: vec![figures], replications: vec![0], times, series }.reduce(point)
+    }
+}
+
+/// What is kept of one replication.
+#[derive(Clone, Debug)]
+pub struct Replication {
+    /// Its number, from zero.
+    pub number: u32,
+    /// Figures of its links.
+    pub links: Vec<LinkFigures>,
+    /// Data delivered once a second, all flows together.
+    pub goodput_bit_s: f64,
+}
+
+/// What is kept of one run until its point is reduced.
+pub(super) struct Finished {
+    pub(super) figures: RunFigures,
+    pub(super) series: Vec<Series>,
+    pub(super) packets: Vec<PacketEvent>,
+    pub(super) times: Distributions,
+}
+
+impl Finished {
+    pub(super) fn of(mut outcome: Outcome, duration: Duration, drawn: bool) -> Self {
+        let figures = RunFigures::of(&outcome, duration);
+        let (series, packets) = (std::mem::take(&mut outcome.series), std::mem::take(&mut outcome.packets));
+        let times = if drawn { Distributions::of(outcome) } else { Distributions::default() };
+        Self { figures, series, packets, times }
+    }
+}
+
+/// Results of the point being collected.
+#[derive(Default)]
+pub(super) struct PointRuns {
+    pub(super) figures: Vec<RunFigures>,
+    pub(super) replications: Vec<u32>,
+    pub(super) times: Distributions,
+    pub(super) series: Vec<Series>,
+}
+
+impl PointRuns {
+    pub(super) fn reduce(self, point: &Point) -> PointResult {
+        let [cdfs, rtt_cdfs] = self.times.cdfs();
+        PointResult {
+            summary: PointSummary::of(point.set.clone(), &self.figures),
+            runs: self.replications.into_iter().zip(self.figures).map(Replication::of).collect(),
+            cdfs,
+            rtt_cdfs,
+            series: self.series,
+        }
+    }
+}
+
+impl Replication {
+    fn of((number, figures): (u32, RunFigures)) -> Self {
+        let goodput_bit_s = figures.flows.iter().filter_map(|flow| flow.goodput_bit_s).sum();
+        Self { number, links: figures.links, goodput_bit_s }
+    }
+}
