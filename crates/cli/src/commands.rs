@@ -4,12 +4,14 @@
 pub mod bridge;
 pub mod check;
 pub mod compare;
+pub mod completions;
 pub mod conformance;
 #[cfg(target_os = "linux")]
 pub mod exec;
 #[cfg(target_os = "linux")]
 pub mod guest;
 pub mod list;
+pub mod man;
 #[cfg(target_os = "linux")]
 pub mod replay;
 pub mod reproduce;

@@ -11,7 +11,7 @@ mod result;
 mod settings;
 mod table;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use failure::Failure;
 use goodqueue_lab::provenance::VERSION_AND_COMMIT;
 use std::ffi::OsString;
@@ -63,6 +63,12 @@ enum Command {
     Serve(commands::serve::Arguments),
     /// Hold the queues of gq, or of another program, to recorded verdicts.
     Conformance(commands::conformance::Arguments),
+    /// Print what a shell needs to complete the words of gq.
+    Completions(commands::completions::Arguments),
+    /// Print or write manual pages.
+    Man(commands::man::Arguments),
+    /// Print version, commit, platform and licence.
+    Version,
 }
 
 /// Carries out a command and gives its exit code. `arguments` are those after the program's name.
@@ -97,6 +103,13 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
             #[cfg(target_os = "linux")]
             Command::LinuxGuest(arguments) => commands::guest::run(&arguments),
             Command::Conformance(arguments) => commands::conformance::run(&arguments),
+            Command::Completions(arguments) => commands::completions::run(&arguments, Cli::command()),
+            Command::Man(arguments) => commands::man::run(&arguments, Cli::command()),
+            Command::Version => {
+                let (os, machine) = (std::env::consts::OS, std::env::consts::ARCH);
+                let licence = env!("CARGO_PKG_LICENSE");
+                Ok(output::print(&format!("gq {VERSION_AND_COMMIT}\n{machine} {os}\nlicence {licence}\n"))?)
+            }
         }
     };
     match std::panic::catch_unwind(run) {

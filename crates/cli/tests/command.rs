@@ -215,9 +215,28 @@ fn lists_are_made_from_the_code() {
 }
 
 #[test]
+fn completions_and_manual_pages_know_every_command() {
+    let dir = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let (code, out, _) = run(dir.path(), &["completions", shell]);
+        assert!(code == 0 && out.contains("compare") && out.contains("--rtt"), "{shell}: {out}");
+    }
+    let (code, out, _) = run(dir.path(), &["man", "compare"]);
+    assert!(code == 0 && out.contains(".TH gq-compare 1") && out.contains("buffer"), "{out}");
+    let (code, _, error) = run(dir.path(), &["man", "comprae"]);
+    assert!(code == 2 && error.contains("gq has no command `comprae`: allowed compare, run"), "{error}");
+    let (code, ..) = run(dir.path(), &["man", "--out", "pages"]);
+    let pages = std::fs::read_dir(dir.path().join("pages")).unwrap().count();
+    let (_, help, _) = run(dir.path(), &["--help"]);
+    // One line per command below the heading, `help` among them, in place of which gq has its own page.
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty()).count();
+    assert!(code == 0 && pages == commands, "{pages} pages, {help}");
+}
+
+#[test]
 fn help_and_version_exit_with_zero() {
     let dir = tempfile::tempdir().unwrap();
-    for arguments in [&["--help"][..], &["run", "--help"], &["compare", "--help"], &["--version"]] {
+    for arguments in [&["--help"][..], &["run", "--help"], &["compare", "--help"], &["--version"], &["version"]] {
         let (code, out, _) = run(dir.path(), arguments);
         assert!(code == 0 && !out.is_empty(), "{arguments:?}");
     }
