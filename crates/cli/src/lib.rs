@@ -31,7 +31,7 @@ enum Command {
     Compare(Box<commands::compare::Arguments>),
     /// Run a scenario file with its sweep and replications.
     Run(commands::run::Arguments),
-    /// Run every point of a scenario's sweep, one file each; goes on where it was stopped.
+    /// Run every point of a scenario's sweep, one file each; resumes where it was stopped.
     Sweep(commands::sweep::Arguments),
     /// Run the published studies of the gallery anew: which statements hold, and every figure.
     Reproduce(commands::reproduce::Arguments),
@@ -48,7 +48,7 @@ enum Command {
     /// A shaped line with a queue between two network interfaces.
     #[cfg(target_os = "linux")]
     Bridge(Box<commands::bridge::Arguments>),
-    /// A record of a bridge once more, without a network: are the verdicts the same?
+    /// Replay the recorded packets of a bridge without a network, and compare every verdict.
     #[cfg(target_os = "linux")]
     Replay(commands::replay::Arguments),
     /// Puts interfaces back as they were when a bridge is gone.
