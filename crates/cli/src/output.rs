@@ -1,5 +1,6 @@
 //! Standard output and standard error, of which neither may be taken for granted.
 
+use crate::table::Text;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -58,6 +59,32 @@ pub fn print(text: &str) -> io::Result<()> {
     out.flush()
 }
 
+/// The same, with some lines in bold where a terminal shows that.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_text(text: &Text) -> io::Result<()> {
+    let is_plain = |name: &str, value: &str| std::env::var_os(name).is_some_and(|found| value.is_empty() || found == value);
+    if !io::stdout().is_terminal() || is_plain("NO_COLOR", "") || is_plain("TERM", "dumb") {
+        return print(&text.plain);
+    }
+    let mut out = io::stdout().lock();
+    out.write_all(styled(text).as_bytes())?;
+    out.flush()
+}
+
+/// Harmless lines, bold ones between the sequences for it.
+fn styled(text: &Text) -> String {
+    let mut styled = String::new();
+    for (number, line) in harmless(&text.plain).lines().enumerate() {
+        match text.bold.binary_search(&number) {
+            Ok(_) => styled.extend(["\u{1b}[1m", line, "\u{1b}[0m\n"]),
+            Err(_) => styled.extend([line, "\n"]),
+        }
+    }
+    styled
+}
+
 /// Columns to write in: those of the terminal, or 120 where there is none.
 pub fn width() -> usize {
     if !io::stdout().is_terminal() {
@@ -69,6 +96,12 @@ pub fn width() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_that_stand_out_are_bold_and_no_less_harmless() {
+        let text = Text { plain: "one\ntwo\u{1b}[2J\n\n".to_owned(), bold: vec![1] };
+        assert_eq!(styled(&text), "one\n\u{1b}[1mtwo\u{fffd}[2J\u{1b}[0m\n\n");
+    }
 
     #[test]
     fn terminals_get_nothing_to_obey() {

@@ -5,12 +5,13 @@ mod place;
 mod tables;
 
 use crate::failure::Failure;
-use crate::output::{print, say};
+use crate::output::{print, print_text, say};
 use crate::progress::Progress;
 use crate::settings::RunSettings;
 use crate::{host, interrupt};
 use files::Files;
-use goodqueue_lab::compare::{Labels, meaning};
+use goodqueue_lab::compare::Labels;
+use goodqueue_lab::headline::Headline;
 use goodqueue_lab::hosts::{Refusal, ScenarioHost};
 use goodqueue_lab::lint;
 use goodqueue_lab::plan::{Plan, Point};
@@ -49,7 +50,7 @@ pub struct Finished<'a> {
     summary: &'a Summary,
     labels: Labels,
     main_link: &'a str,
-    sentence: String,
+    headline: Headline,
     warnings: Vec<String>,
     wall_s: f64,
 }
@@ -58,6 +59,7 @@ pub struct Finished<'a> {
 pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     let points = job.plan.points()?;
     let options = options(job, &points)?;
+    let policy = job.settings.policy()?;
     if let Some(path) = job.settings.json.as_ref().filter(|_| !job.settings.json_to_stdout()) {
         check_target(path).map_err(|error| Failure::Input(format!("--json {error}")))?;
     }
@@ -75,13 +77,13 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
         warnings.push(missing_runs(&report, points.len() * options.replications as usize));
     }
 
-    let summary = report.summary(job.plan);
     let sets: Vec<&[(String, serde_json::Value)]> = points.iter().map(|point| point.set.as_slice()).collect();
     let labels = Labels::new(&sets, job.plan.name());
     let main_link = points.first().map_or("", |point| point.plan.main_link().name.as_str());
-    let sentence = meaning(&report.points, &labels, main_link);
+    let headline = Headline::of(&points, &report.points, &labels, &policy);
+    let summary = Summary { headline: Some(headline.clone()), ..report.summary(job.plan) };
     let finished =
-        Finished { job, points: &points, report: &report, summary: &summary, labels, main_link, sentence, warnings, wall_s };
+        Finished { job, points: &points, report: &report, summary: &summary, labels, main_link, headline, warnings, wall_s };
 
     // The table first: whatever happens to the files, nothing finished is lost.
     let printed = show(&finished);
@@ -142,7 +144,7 @@ fn show(finished: &Finished<'_>) -> Result<(), Failure> {
     if settings.json_to_stdout() {
         return Ok(print(&finished.summary.to_json())?);
     }
-    let printed = print(&tables::text(finished, crate::output::width()));
+    let printed = print_text(&tables::text(finished, crate::output::width()));
     if let Some(path) = &settings.json {
         write_file(path, finished.summary.to_json().as_bytes())?;
     }

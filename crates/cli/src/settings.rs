@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
+use goodqueue_lab::headline::Policy;
 use goodqueue_lab::plan::Scenario;
 use goodqueue_lab::quantity::{self, Limits};
 use goodqueue_lab::runner::{Recorded, shortest_sampling_period};
@@ -29,6 +30,9 @@ pub struct RunSettings {
     /// Time between two samples, for instance 10ms [default: about 2500 samples a run]
     #[arg(long, value_name = "TIME")]
     pub sample: Option<String>,
+    /// What a queue must do to be ranked, for instance of_best=0.9,target_max=30ms [default: 95 % of the best utilization]
+    #[arg(long, value_name = "KEY=VALUE,…")]
+    pub policy: Option<String>,
     /// Write no report.html
     #[arg(long)]
     pub no_report: bool,
@@ -55,6 +59,12 @@ impl RunSettings {
     /// Should the summary go to standard output?
     pub fn json_to_stdout(&self) -> bool {
         self.json.as_ref().is_some_and(|path| path.as_os_str() == "-")
+    }
+
+    /// What a queue must do to be ranked.
+    pub fn policy(&self) -> Result<Policy, Failure> {
+        let parsed = self.policy.as_deref().map(Policy::parse).transpose();
+        parsed.map(Option::unwrap_or_default).map_err(|error| Failure::Input(format!("--policy: {error}")))
     }
 
     /// Which runs are recorded.

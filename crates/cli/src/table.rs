@@ -20,7 +20,21 @@ pub struct Column {
 impl Column {
     /// A column of figures, each multiplied by `scale`.
     pub fn figures(head: &str, unit: &str, rank: u8, scale: f64, figures: impl IntoIterator<Item = Figure>) -> Self {
-        let cells = figures.into_iter().map(|figure| cell(figure, scale)).collect();
+        Self::figures_from(None, head, unit, rank, scale, figures)
+    }
+
+    /// The same of figures that cannot be told from zero below `floor`, as they are before scaling.
+    pub fn figures_from(
+        floor: Option<f64>,
+        head: &str,
+        unit: &str,
+        rank: u8,
+        scale: f64,
+        figures: impl IntoIterator<Item = Figure>,
+    ) -> Self {
+        let below = |figure: &Figure| floor.filter(|floor| figure.mean.is_some_and(|mean| mean < *floor));
+        let cell = |figure: Figure| below(&figure).map_or_else(|| cell(figure, scale), |floor| format!("<{}", floor * scale));
+        let cells = figures.into_iter().map(cell).collect();
         Self { head: head.to_owned(), unit: unit.to_owned(), cells, rank }
     }
 
@@ -41,8 +55,19 @@ impl Column {
 /// Names of rows longer than this part of the width are cut.
 const NAME_PART: usize = 3;
 
-/// Writes a table not wider than `width`. Returns the heads of columns that found no room.
-pub fn write(text: &mut String, names: &Column, columns: &[Column], width: usize) -> Vec<String> {
+/// A printed text, some lines of which are to stand out.
+#[derive(Clone, Debug, Default)]
+pub struct Text {
+    /// The lines.
+    pub plain: String,
+    /// Numbers of the lines that stand out, from zero, rising.
+    pub bold: Vec<usize>,
+}
+
+/// Writes a table not wider than `width`, in which the rows that `is_bold` names stand out. Returns the heads of columns that found
+/// no room.
+pub fn write(to: &mut Text, names: &Column, columns: &[Column], width: usize, is_bold: &dyn Fn(usize) -> bool) -> Vec<String> {
+    let Text { plain: text, bold } = to;
     let name_width = names.width().min((width / NAME_PART).max(8));
     let mut shown: Vec<&Column> = columns.iter().collect();
     let mut left_out = Vec::new();
@@ -64,6 +89,9 @@ pub fn write(text: &mut String, names: &Column, columns: &[Column], width: usize
     for (row, name) in names.cells.iter().enumerate() {
         line(name, &|column| column.cells[row].clone());
     }
+    let rows = names.cells.len();
+    let first = text.matches('\n').count() - rows;
+    bold.extend((0..rows).filter(|row| is_bold(*row)).map(|row| first + row));
     left_out
 }
 
@@ -149,6 +177,12 @@ mod tests {
         assert_eq!(cell(Figure::default(), 1.0), "-");
     }
 
+    #[test]
+    fn what_is_too_small_to_be_measured_is_no_zero() {
+        let column = Column::figures_from(Some(1e-6), "sojourn", "p50 ms", 0, 1e3, [figure(0.0, Some(0.0)), figure(0.002, None)]);
+        assert_eq!(column.cells, ["<0.001", "2.00"]);
+    }
+
     fn column(head: &str, rank: u8) -> Column {
         Column { head: head.to_owned(), unit: "ms".to_owned(), cells: vec!["1.0".to_owned(), "22.5±0.3".to_owned()], rank }
     }
@@ -162,11 +196,13 @@ mod tests {
             rank: 0,
         };
         let columns = [column("first", 0), column("second", 2), column("third", 1)];
-        let mut text = String::new();
-        assert!(write(&mut text, &names, &columns, 80).is_empty());
-        assert!(text.starts_with("queue"), "{text}");
-        let mut text = String::new();
-        assert_eq!(write(&mut text, &names, &columns, 36), ["second"]);
+        let mut text = Text::default();
+        assert!(write(&mut text, &names, &columns, 80, &|row| row == 1).is_empty());
+        assert!(text.plain.starts_with("queue"), "{}", text.plain);
+        assert_eq!(text.bold, [3]);
+        let mut text = Text::default();
+        assert_eq!(write(&mut text, &names, &columns, 36, &|_| false), ["second"]);
+        let text = text.plain;
         assert!(text.lines().all(|line| line.width() <= 36), "{text}");
         assert!(text.contains("a name that…"), "{text}");
     }

@@ -68,7 +68,7 @@ fn a_run_prints_a_table_and_writes_its_folder() {
     assert_eq!(code, 0, "{err}");
     assert!(out.starts_with("small: 3 runs of 5 s after 1 s of warm-up each, seed 4;"), "{out}");
     assert!(out.contains("\nlink bottleneck\n") && out.contains("\ntail-drop ") && out.contains("\ncodel "), "{out}");
-    assert!(out.contains("has the shortest 95th percentile of sojourn times"), "{out}");
+    assert!(out.contains("has the lowest queueing delay of the bulk packets"), "{out}");
     assert!(out.lines().all(|line| line.chars().count() <= 120), "{out}");
     assert!(err.ends_with("results in results/small\n"), "{err}");
     let results = dir.path().join("results/small");

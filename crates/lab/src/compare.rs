@@ -1,11 +1,8 @@
-//! Comparing queues: a scenario from a few settings, names for the points of a sweep, and what the
-//! figures mean.
+//! Comparing queues: a scenario from a few settings, and names for the points of a sweep.
 
 mod labels;
-mod meaning;
 
 pub use labels::{Labels, Split};
-pub use meaning::meaning;
 
 use crate::limits::{FASTEST, LONGEST, LONGEST_DELAY};
 use crate::quantity::{self, Limits};

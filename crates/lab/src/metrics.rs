@@ -5,6 +5,7 @@ mod fairness;
 mod groups;
 mod links;
 
+use crate::experience::Activity;
 use goodqueue_aqm::Tally;
 use goodqueue_sim::{FlowOutcome, LinkOutcome, Outcome, SojournHistogram};
 use goodqueue_units::Duration;
@@ -21,6 +22,17 @@ pub struct Descriptions {
     links: Vec<ColumnData>,
     groups: Vec<ColumnData>,
     jain: Vec<ColumnData>,
+    /// What groups get, by what they do.
+    experience: Vec<ActivityData>,
+}
+
+/// The figures of an activity.
+#[derive(Clone, Debug, Serialize)]
+struct ActivityData {
+    activity: &'static str,
+    /// Whether its figures decide between queues.
+    interactive: bool,
+    figures: Vec<ColumnData>,
 }
 
 /// What pages are told of all figures that they show.
@@ -30,6 +42,17 @@ pub fn descriptions() -> Descriptions {
         links: LINK_METRICS.iter().map(|metric| ColumnData::from(&metric.about)).collect(),
         groups: GROUP_METRICS.iter().map(|metric| ColumnData::from(&metric.about)).collect(),
         jain: JAIN_METRICS.iter().map(|metric| ColumnData::from(&metric.about)).collect(),
+        experience: Activity::ALL.into_iter().map(ActivityData::from).collect(),
+    }
+}
+
+impl From<Activity> for ActivityData {
+    fn from(activity: Activity) -> Self {
+        Self {
+            activity: activity.name(),
+            interactive: activity.is_interactive(),
+            figures: activity.metrics().iter().map(|metric| ColumnData::from(&metric.about)).collect(),
+        }
     }
 }
 
@@ -157,9 +180,14 @@ fn finite(value: Option<f64>) -> Option<f64> {
     value.filter(|value| value.is_finite())
 }
 
-/// The `q` quantile by nearest rank, in seconds; `None` for an empty histogram.
+/// Percentiles of times below this are not told from zero, in seconds.
+pub const LEAST_TIME_S: f64 = 1e-6;
+
+/// The `q` quantile by nearest rank, in seconds; zero within the histogram's first bucket, which holds all that is shorter than half
+/// a microsecond; `None` for an empty histogram.
 fn quantile_s(histogram: &SojournHistogram, q: f64) -> Option<f64> {
-    (!histogram.is_empty()).then(|| histogram.value_at_quantile(q) as f64 / 1e9)
+    let value = |nanos: u64| if histogram.lowest_equivalent(nanos) == 0 { 0.0 } else { nanos as f64 / 1e9 };
+    (!histogram.is_empty()).then(|| value(histogram.value_at_quantile(q)))
 }
 
 /// The ⌈percent/100 · n⌉-th smallest of sorted values.

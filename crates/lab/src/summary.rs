@@ -1,6 +1,9 @@
 //! `summary.json`, schema [`SCHEMA`]: every figure of every point over its replications, in a fixed order.
 
+use crate::experience::{Activity, GroupExperience};
+use crate::headline::Headline;
 use crate::metrics::{Description, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Metric, Presence, RunFigures};
+use crate::plan::Point;
 use crate::provenance::Provenance;
 use crate::statistics::Figure;
 use serde::Serialize;
@@ -24,6 +27,9 @@ pub struct Summary {
     pub replications: u32,
     /// False when runs are missing, because they were interrupted or failed.
     pub complete: bool,
+    /// The answer in words; `None` where points are kept apart from each other, as sweeps keep them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headline: Option<Headline>,
     /// What made this result.
     pub provenance: Provenance,
     /// The points of the sweep in its order, those without a single finished run left out.
@@ -52,6 +58,9 @@ pub struct PointSummary {
     /// Groups of flows by name.
     #[serde(serialize_with = "as_map")]
     pub groups: Vec<(String, GroupSummary)>,
+    /// What each group got, by its name; empty where it is not known what the groups do.
+    #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
+    pub experience: Vec<(String, ExperienceSummary)>,
     /// All flows.
     pub flows: Vec<FlowSummary>,
     /// Fairness between all flows.
@@ -72,6 +81,15 @@ pub struct GroupSummary {
     /// How many flows.
     pub flows: u32,
     /// Their figures.
+    pub figures: Figures,
+}
+
+/// What one group got.
+#[derive(Clone, Debug)]
+pub struct ExperienceSummary {
+    /// What it does.
+    pub activity: Activity,
+    /// The figures of this activity.
     pub figures: Figures,
 }
 
@@ -132,9 +150,25 @@ impl PointSummary {
             set,
             links: first.links.iter().enumerate().map(link).collect(),
             groups: first.groups.iter().enumerate().map(group).collect(),
+            experience: Vec::new(),
             flows: first.flows.iter().enumerate().map(flow).collect(),
             jain: Figures::over(JAIN_METRICS, runs.iter().map(|run| run.jain.as_slice())),
         })
+    }
+
+    /// The same with what the groups got, which the settings of the point tell.
+    #[must_use]
+    pub fn of_point(point: &Point, runs: &[RunFigures]) -> Option<Self> {
+        let each: Vec<Vec<GroupExperience>> = runs.iter().map(|run| GroupExperience::of(point, run)).collect();
+        let group = |(number, group): (usize, &GroupExperience)| {
+            let values = |place: usize| Figure::of(each.iter().map(|run| run[number].values[place]));
+            let metrics = group.activity.metrics().iter().enumerate();
+            let figures = metrics.map(|(place, metric)| (&metric.about, values(place))).collect();
+            let figures = Figures { figures, group_share: Vec::new() };
+            (group.group.clone(), ExperienceSummary { activity: group.activity, figures })
+        };
+        let experience = each.first()?.iter().enumerate().map(group).collect();
+        Some(Self { experience, ..Self::of(point.set.clone(), runs)? })
     }
 
     /// The figures of a link.
@@ -216,6 +250,15 @@ impl Serialize for GroupSummary {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("flows", &self.flows)?;
+        self.figures.write(&mut map)?;
+        map.end()
+    }
+}
+
+impl Serialize for ExperienceSummary {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("activity", self.activity.name())?;
         self.figures.write(&mut map)?;
         map.end()
     }

@@ -2,7 +2,10 @@
 //! metrics. This test holds them to the lists; `make docs` rewrites them:
 //! `cargo test -p goodqueue-lab --test results_page -- --ignored`.
 
-use goodqueue_lab::metrics::{Description, FLOW_METRICS, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Presence, descriptions};
+use goodqueue_lab::experience::{Activity, Margin};
+use goodqueue_lab::metrics::{
+    Better, Description, FLOW_METRICS, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Presence, Quantity, descriptions,
+};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,6 +23,33 @@ fn table(metrics: impl Iterator<Item = &'static Description>) -> String {
     text
 }
 
+/// What groups get, by what they do.
+fn experience() -> String {
+    let mut text = "| activity | figure | unit | better | decides, differences that count | figure of the group |\n\
+                    |---|---|---|---|---|---|\n"
+        .to_owned();
+    for activity in Activity::ALL {
+        for metric in activity.metrics() {
+            let about = &metric.about;
+            let better = match about.better {
+                Better::Higher => "higher",
+                Better::Lower => "lower",
+                Better::Neither => "",
+            };
+            let margin = match metric.decides {
+                Some(Margin::Absolute(margin)) if about.quantity == Quantity::Ratio => format!("above {} points", margin * 100.0),
+                Some(Margin::Absolute(margin)) => format!("above {margin}"),
+                Some(Margin::Relative(part)) => format!("above {} %", part * 100.0),
+                None => String::new(),
+            };
+            let source = metric.of_group().map_or(about.doc.to_owned(), |about| format!("`{}`", about.name));
+            let (name, figure, unit) = (activity.name(), about.name, about.quantity.unit());
+            let _ = writeln!(text, "| {name} | `{figure}` | {unit} | {better} | {margin} | {source} |");
+        }
+    }
+    text
+}
+
 /// The page with regenerated tables.
 fn page(mut page: String) -> String {
     let groups =
@@ -28,6 +58,7 @@ fn page(mut page: String) -> String {
         ("links", table(LINK_METRICS.iter().map(|metric| &metric.about))),
         ("groups", table(groups(Presence::Always))),
         ("special groups", table(groups(Presence::WithSection))),
+        ("experience", experience()),
         ("flows", table(FLOW_METRICS.iter().map(|metric| &metric.about))),
         ("fairness", table(JAIN_METRICS.iter().map(|metric| &metric.about))),
     ];

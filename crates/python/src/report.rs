@@ -5,6 +5,7 @@ use crate::tables;
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 use goodqueue_lab::compare::Labels;
+use goodqueue_lab::headline::{Headline, Policy};
 use goodqueue_lab::plan::{Plan, Point};
 use goodqueue_lab::record::{RecordedRun, Recorder};
 use goodqueue_lab::runner::RunReport;
@@ -49,9 +50,11 @@ pub struct Report {
 impl Report {
     /// Aggregates the results of `plan`.
     pub fn new(plan: &Plan, points: Vec<Point>, mut report: RunReport, kept: Kept) -> Self {
-        let summary = report.summary(plan);
         let sets: Vec<_> = points.iter().map(|point| point.set.as_slice()).collect();
-        let labels = Labels::new(&sets, plan.name()).names;
+        let labels = Labels::new(&sets, plan.name());
+        let headline = Headline::of(&points, &report.points, &labels, &Policy::default());
+        let summary = Summary { headline: Some(headline), ..report.summary(plan) };
+        let labels = labels.names;
         let mut kept = kept.0;
         for run in kept.iter_mut().filter(|run| run.replication == 0) {
             if let Some(point) = report.points.get_mut(run.point) {

@@ -200,7 +200,7 @@ fn write_report(path: &Path, finished: &Finished<'_>) -> Result<(), RecordError>
     let command_line = command_line().join(" ");
     let input = ReportInput {
         title: finished.job.plan.name(),
-        sentence: &finished.sentence,
+        sentence: &finished.headline.text,
         warnings: &finished.warnings,
         scenario_toml: finished.job.scenario_text,
         command_line: Some(&command_line),

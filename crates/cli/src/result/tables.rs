@@ -1,9 +1,12 @@
-//! The printed result: one table for each link, one for groups of flows when there are several, and
-//! what it means.
+//! The printed result: one table for each link, one for each group of flows, and what it means. Rows are in the same order
+//! everywhere, those of one setting together, so that what is compared stands in one column.
 
 use super::Finished;
-use crate::table::{self, Column};
-use goodqueue_lab::metrics::{Description, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Printed, PrintedUnit, Quantity, When};
+use crate::table::{self, Column, Text};
+use goodqueue_lab::experience::Activity;
+use goodqueue_lab::metrics::{
+    Description, GROUP_METRICS, JAIN_METRICS, LEAST_TIME_S, LINK_METRICS, Printed, PrintedUnit, Quantity, When,
+};
 use goodqueue_lab::runner::PointResult;
 use goodqueue_lab::statistics::Figure;
 use goodqueue_lab::summary::PointSummary;
@@ -16,41 +19,51 @@ type Row<'a> = (&'a str, &'a PointSummary, &'a PointResult);
 const MOST_ROWS: usize = 100;
 
 /// The printed result, not wider than `width`.
-pub fn text(finished: &Finished<'_>, width: usize) -> String {
-    let mut rows: Vec<Row<'_>> = finished
-        .labels
-        .names
-        .iter()
-        .zip(&finished.report.points)
-        .filter_map(|(name, point)| Some((name.as_str(), point.summary.as_ref()?, point)))
-        .collect();
+pub fn text(finished: &Finished<'_>, width: usize) -> Text {
+    let mut rows = rows(finished);
     let not_shown = rows.len().saturating_sub(MOST_ROWS);
     rows.truncate(MOST_ROWS);
-    let mut text = heading(finished);
-    let mut left_out = Vec::new();
+    let mut text = Text { plain: heading(finished), bold: Vec::new() };
+    let mut printer = Printer { text: &mut text, width, finished, left_out: Vec::new() };
     for link in links(&rows) {
         let here: Vec<Row<'_>> = rows.iter().copied().filter(|(_, summary, _)| summary.link(&link).is_some()).collect();
-        let _ = writeln!(text, "\nlink {link}");
-        left_out.extend(link_table(&mut text, &link, &here, link == finished.main_link, width));
+        printer.link(&link, &here);
     }
-    if rows.iter().any(|(_, summary, _)| summary.groups.len() > 1 || has_group_figures(summary)) {
-        text.push_str("\ngroups of flows\n");
-        left_out.extend(group_table(&mut text, &rows, width));
+    for (group, activity) in groups(&rows) {
+        printer.group(&group, activity, &rows);
     }
+    let mut left_out = printer.left_out;
+    let plain = &mut text.plain;
     if not_shown > 0 {
-        let _ = writeln!(text, "(the first {MOST_ROWS} points; {not_shown} more are in summary.json)");
+        let _ = writeln!(plain, "(the first {MOST_ROWS} points; {not_shown} more are in summary.json)");
     }
-    let mut named: Vec<String> = Vec::new();
-    left_out.into_iter().for_each(|column| {
-        if !named.contains(&column) {
-            named.push(column)
-        }
-    });
-    if !named.is_empty() {
-        let _ = writeln!(text, "(no room for {}; all figures are in summary.json)", named.join(", "));
+    left_out.sort();
+    left_out.dedup();
+    if !left_out.is_empty() {
+        let _ = writeln!(plain, "(no room for {}; all figures are in summary.json)", left_out.join(", "));
     }
-    let _ = writeln!(text, "\n{}", wrapped(&finished.sentence, width));
+    let _ = writeln!(plain, "\n{}", wrapped(&finished.headline.text, width));
     text
+}
+
+/// Finished points, those of one setting together.
+fn rows<'a>(finished: &'a Finished<'_>) -> Vec<Row<'a>> {
+    let labels = &finished.labels;
+    let mut settings: Vec<&str> = Vec::new();
+    for split in &labels.splits {
+        if !settings.contains(&split.setting.as_str()) {
+            settings.push(&split.setting);
+        }
+    }
+    let named = labels.names.iter().zip(&labels.splits).zip(&finished.report.points);
+    let mut rows: Vec<(usize, Row<'_>)> = named
+        .filter_map(|((name, split), point)| {
+            let place = settings.iter().position(|setting| *setting == split.setting)?;
+            Some((place, (name.as_str(), point.summary.as_ref()?, point)))
+        })
+        .collect();
+    rows.sort_by_key(|(place, _)| *place);
+    rows.into_iter().map(|(_, row)| row).collect()
 }
 
 fn heading(finished: &Finished<'_>) -> String {
@@ -81,12 +94,15 @@ fn links(rows: &[Row<'_>]) -> Vec<String> {
     names
 }
 
-/// Is there something that only the table of groups shows?
-fn has_group_figures(summary: &PointSummary) -> bool {
-    let special = |about: &&Description| about.printed.is_some_and(|printed| printed.when == When::Defined);
-    let names = GROUP_METRICS.iter().map(|metric| &metric.about).filter(special).map(|about| about.name);
-    let has = |metric: &str| summary.groups.iter().any(|(_, group)| group.figures.figure(metric).n > 0);
-    names.into_iter().any(has)
+/// Groups and what they do, in the order of the file.
+fn groups(rows: &[Row<'_>]) -> Vec<(String, Activity)> {
+    let mut groups: Vec<(String, Activity)> = Vec::new();
+    for (name, experience) in rows.iter().flat_map(|(_, summary, _)| &summary.experience) {
+        if groups.iter().all(|(known, _)| known != name) {
+            groups.push((name.clone(), experience.activity));
+        }
+    }
+    groups
 }
 
 /// The names of the rows.
@@ -164,50 +180,106 @@ fn column(one: &PrintedFigure, all: &[PrintedFigure]) -> Column {
         (part, "1") => part.to_owned(),
         (part, unit) => format!("{part} {unit}"),
     };
-    Column::figures(one.printed.head, &heading, one.printed.rank, scale, one.figures.iter().copied())
+    let floor = (one.about.quantity == Quantity::Time && one.about.is_percentile()).then_some(LEAST_TIME_S);
+    Column::figures_from(floor, one.printed.head, &heading, one.printed.rank, scale, one.figures.iter().copied())
 }
 
-fn link_table(text: &mut String, link: &str, rows: &[Row<'_>], main: bool, width: usize) -> Vec<String> {
-    let of_link = |metric: &str| -> Vec<Figure> {
-        rows.iter().map(|(_, summary, _)| summary.link(link).map_or_else(Figure::default, |f| f.figure(metric))).collect()
-    };
-    let of_point = |metric: &str| -> Vec<Figure> { rows.iter().map(|(_, summary, _)| summary.jain.figure(metric)).collect() };
-    let shown = printed(LINK_METRICS.iter().map(|metric| &metric.about), of_link);
-    let mut columns: Vec<Column> = shown.iter().map(|one| column(one, &shown)).collect();
-    if main {
-        let goodput: Vec<Figure> =
-            rows.iter().map(|(.., point)| Figure::of(point.runs.iter().map(|run| Some(run.goodput_bit_s)))).collect();
-        let (unit, scale) = unit_of(&goodput, RATES, 1000.0);
-        columns.insert(1, Column::figures("goodput", unit, 2, scale, goodput));
-    }
-    let flows = rows.iter().map(|(_, summary, _)| summary.flows.len()).max().unwrap_or(0);
-    if main && flows > 1 {
-        let fairness = printed(JAIN_METRICS.iter().map(|metric| &metric.about), of_point);
-        columns.extend(fairness.iter().map(|one| column(one, &fairness)));
-    }
-    table::write(text, &names(rows), &columns, width)
+/// Writes the tables of one result.
+struct Printer<'a> {
+    text: &'a mut Text,
+    width: usize,
+    finished: &'a Finished<'a>,
+    /// Columns that found no room.
+    left_out: Vec<String>,
 }
 
-fn group_table(text: &mut String, rows: &[Row<'_>], width: usize) -> Vec<String> {
-    let mut cells = Vec::new();
-    let mut groups = Vec::new();
-    for (name, summary, _) in rows {
-        for (group, figures) in &summary.groups {
-            cells.push(if rows.len() == 1 { group.clone() } else { format!("{group}, {name}") });
-            groups.push(figures);
+impl Printer<'_> {
+    fn link(&mut self, link: &str, rows: &[Row<'_>]) {
+        let main = link == self.finished.main_link;
+        let of_link = |metric: &str| -> Vec<Figure> {
+            rows.iter().map(|(_, summary, _)| summary.link(link).map_or_else(Figure::default, |f| f.figure(metric))).collect()
+        };
+        let of_point = |metric: &str| -> Vec<Figure> { rows.iter().map(|(_, summary, _)| summary.jain.figure(metric)).collect() };
+        let shown = printed(LINK_METRICS.iter().map(|metric| &metric.about), of_link);
+        let mut columns: Vec<Column> = shown.iter().map(|one| column(one, &shown)).collect();
+        if main {
+            let goodput: Vec<Figure> =
+                rows.iter().map(|(.., point)| Figure::of(point.runs.iter().map(|run| Some(run.goodput_bit_s)))).collect();
+            let (unit, scale) = unit_of(&goodput, RATES, 1000.0);
+            columns.insert(1, Column::figures("goodput", unit, 2, scale, goodput));
+            columns.splice(1..1, deciding(rows));
+        }
+        let flows = rows.iter().map(|(_, summary, _)| summary.flows.len()).max().unwrap_or(0);
+        if main && flows > 1 {
+            let fairness = printed(JAIN_METRICS.iter().map(|metric| &metric.about), of_point);
+            columns.extend(fairness.iter().map(|one| column(one, &fairness)));
+        }
+        self.table(&format!("link {link}"), rows, &columns);
+    }
+
+    /// The experience of a group; of one that nobody waits for, its other figures as well.
+    fn group(&mut self, group: &str, activity: Activity, rows: &[Row<'_>]) {
+        let experience = experience_of(group, rows);
+        let own = printed(activity.metrics().iter().map(|metric| &metric.about), experience);
+        let mut columns: Vec<Column> = own.iter().map(|one| column(one, &own)).collect();
+        if !activity.is_interactive() {
+            let known = |about: &&'static Description| {
+                activity.metrics().iter().all(|metric| metric.of_group().is_none_or(|own| own.name != about.name))
+            };
+            let of_group = |metric: &str| -> Vec<Figure> {
+                let of =
+                    |row: &Row<'_>| row.1.groups.iter().find(|(name, _)| name == group).map(|(_, of)| of.figures.figure(metric));
+                rows.iter().map(|row| of(row).unwrap_or_default()).collect()
+            };
+            let rest = printed(GROUP_METRICS.iter().map(|metric| &metric.about).filter(known), of_group);
+            columns.extend(rest.iter().map(|one| column(one, &rest)));
+        }
+        let flows = rows.iter().flat_map(|row| &row.1.groups).filter(|(name, _)| name == group).map(|(_, of)| of.flows).max();
+        let flows = flows.unwrap_or(0);
+        let what = match (activity.name(), flows) {
+            (name, 1) if name == group => "1 flow".to_owned(),
+            (name, flows) if name == group => format!("{flows} flows"),
+            (name, 1) => format!("{name}, 1 flow"),
+            (name, flows) => format!("{name}, {flows} flows"),
+        };
+        self.table(&format!("{group} ({what})"), rows, &columns);
+    }
+
+    fn table(&mut self, heading: &str, rows: &[Row<'_>], columns: &[Column]) {
+        let headline = &self.finished.headline;
+        let stands_out = |row: usize| {
+            let name = rows[row].0;
+            headline.best.as_deref() == Some(name) || headline.not_significantly_different.iter().any(|other| other == name)
+        };
+        let _ = writeln!(self.text.plain, "\n{heading}");
+        self.left_out.extend(table::write(self.text, &names(rows), columns, self.width, &stands_out));
+    }
+}
+
+/// The figures of what one group got, by name.
+fn experience_of<'a>(group: &'a str, rows: &'a [Row<'_>]) -> impl Fn(&str) -> Vec<Figure> + 'a {
+    move |metric| {
+        let of = |row: &Row<'_>| row.1.experience.iter().find(|(name, _)| name == group).map(|(_, of)| of.figures.figure(metric));
+        rows.iter().map(|row| of(row).unwrap_or_default()).collect()
+    }
+}
+
+/// The figures that decide between queues, of each group that has some, under its name.
+fn deciding(rows: &[Row<'_>]) -> Vec<Column> {
+    let mut columns = Vec::new();
+    for (group, activity) in groups(rows) {
+        let about = activity.deciding().map(|(_, metric)| &metric.about);
+        let shown = printed(about, experience_of(&group, rows));
+        for one in &shown {
+            let column = column(one, &shown);
+            let unit = match column.unit.as_str() {
+                "1" => column.head,
+                unit => format!("{} {unit}", column.head),
+            };
+            columns.push(Column { head: group.clone(), unit, rank: 1, cells: column.cells });
         }
     }
-    let names = Column { head: String::new(), unit: String::new(), cells, rank: 0 };
-    let figures = |metric: &str| -> Vec<Figure> { groups.iter().map(|group| group.figures.figure(metric)).collect() };
-    let flows = Column {
-        head: "flows".to_owned(),
-        unit: String::new(),
-        cells: groups.iter().map(|group| group.flows.to_string()).collect(),
-        rank: 3,
-    };
-    let shown = printed(GROUP_METRICS.iter().map(|metric| &metric.about), figures);
-    let columns: Vec<Column> = std::iter::once(flows).chain(shown.iter().map(|one| column(one, &shown))).collect();
-    table::write(text, &names, &columns, width)
+    columns
 }
 
 /// Lines of at most `width` columns, broken at blanks.

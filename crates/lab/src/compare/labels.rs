@@ -18,8 +18,10 @@ pub struct Labels {
 /// The name of a point in two parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// The queue, when queues are swept.
+    /// The queue, when queues are swept; of both directions where both are.
     pub queue: Option<String>,
+    /// The key that sets each queue, or a parameter of it, and what it is called.
+    pub choices: Vec<(String, String)>,
     /// All other swept values; empty if there are none.
     pub setting: String,
 }
@@ -42,24 +44,41 @@ impl Labels {
     }
 }
 
-/// Whether this is the key of the queue in the direction of the data, or of one of its parameters.
+/// Whether this is the key of a queue, or of one of its parameters.
 fn is_queue(key: &str) -> bool {
-    key.ends_with(".queue") || key.contains(".queue.")
+    key.ends_with(".queue") || key.contains(".queue.") || is_up(key)
+}
+
+/// Whether this is such a key of a return direction.
+fn is_up(key: &str) -> bool {
+    key.ends_with(".queue_up") || key.contains(".queue_up.")
 }
 
 fn split(set: &Set, sets: &[&Set]) -> Split {
-    let named = |(key, value): &(String, Value)| match key.ends_with(".queue") {
-        true => queue_name(key, value, sets),
-        false => format!("{}={}", short_key(key, set), shown(value)),
+    let named = |(key, value): &(String, Value)| {
+        let name = match key.ends_with(".queue") || key.ends_with(".queue_up") {
+            true => queue_name(key, value, sets),
+            false => format!("{}={}", short_key(key, set), shown(value)),
+        };
+        (key.clone(), name)
     };
-    let queue: Vec<String> = set.iter().filter(|(key, _)| is_queue(key)).map(named).collect();
-    let queue = (!queue.is_empty()).then(|| queue.join(" "));
+    let choices: Vec<(String, String)> = set.iter().filter(|(key, _)| is_queue(key)).map(named).collect();
+    let ways = |up: bool| {
+        let way = choices.iter().filter(|(key, _)| is_up(key) == up).map(|(_, name)| name.as_str());
+        way.collect::<Vec<_>>().join(" ")
+    };
+    let queue = match (ways(false), ways(true)) {
+        (down, up) if down.is_empty() && up.is_empty() => None,
+        (down, up) if up.is_empty() => Some(down),
+        (down, up) if down.is_empty() => Some(format!("{up} up")),
+        (down, up) => Some(format!("{down} down + {up} up")),
+    };
     let others = set.iter().filter(|(key, _)| !is_queue(key));
     let setting = others
         .map(|(key, value)| format!("{}={}", short_key(key, set), short_value(key, value, sets)))
         .collect::<Vec<_>>()
         .join(", ");
-    Split { queue, setting }
+    Split { queue, choices, setting }
 }
 
 /// The last part of a key, or the complete key where two swept keys share the last part.
@@ -171,5 +190,16 @@ mod tests {
         let sets = [vec![("traffic.0.flows", json!(4)), ("traffic.1.flows", json!(2))]];
         assert_eq!(names(&sets), ["traffic.0.flows=4, traffic.1.flows=2"]);
         assert_eq!(names(&[Vec::new()]), ["home"]);
+    }
+
+    #[test]
+    fn queues_of_two_directions_are_called_by_both() {
+        let sets = [
+            vec![("link.dsl.queue", json!("pie")), ("link.dsl.queue_up", json!("cake"))],
+            vec![("link.dsl.queue", json!("pie")), ("link.dsl.queue_up", json!({"kind": "codel", "target": "5 ms"}))],
+            vec![("link.dsl.queue", json!("pie")), ("link.dsl.queue_up", json!({"kind": "codel", "target": "9 ms"}))],
+        ];
+        assert_eq!(names(&sets), ["pie down + cake up", "pie down + codel target=5 ms up", "pie down + codel target=9 ms up"]);
+        assert_eq!(names(&[vec![("link.dsl.queue_up", json!("cake")), ("traffic.0.flows", json!(4))]]), ["cake up, flows=4"]);
     }
 }

@@ -37,6 +37,15 @@ pub struct Description {
     pub printed: Option<Printed>,
 }
 
+impl Description {
+    /// Whether it is a percentile, by its name: such a figure is no finer than the histogram it is read from.
+    #[must_use]
+    pub fn is_percentile(&self) -> bool {
+        let last = self.name.rsplit('.').next().unwrap_or(self.name);
+        last == "max" || last.strip_prefix('p').is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()))
+    }
+}
+
 /// What a number counts or measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
@@ -183,7 +192,7 @@ impl From<&'static Description> for ColumnData {
 
 impl<F: Copy> Metric<F> {
     /// A figure that results always have, shown in the report when all columns are.
-    pub(super) const fn new(name: &'static str, quantity: Quantity, label: &'static str, doc: &'static str, of: F) -> Self {
+    pub(crate) const fn new(name: &'static str, quantity: Quantity, label: &'static str, doc: &'static str, of: F) -> Self {
         let about = Description {
             name,
             quantity,

@@ -4,6 +4,7 @@ mod voice;
 
 use super::describe::{Metric, Quantity};
 use super::{nearest_rank, quantile_s, ratio};
+use crate::statistics::jain;
 use goodqueue_sim::{CallOutcome, Content, FlowOutcome, GroupOutcome, SojournHistogram, TransferOutcome, VideoOutcome};
 use goodqueue_units::Duration;
 
@@ -126,6 +127,24 @@ pub const GROUP_METRICS: &[GroupMetric] = &[
         "mean number of packets of a flow that got through between two such runs",
         |group| ratio(group.sent().saturating_sub(group.dropped()?), group.loss_runs()),
     ),
+    metric(
+        "above_50_ms_ratio",
+        Quantity::Ratio,
+        "Above 50 ms",
+        "share of an echo's answered probes with a round-trip time above 50 ms; of a game's packets, with such a one-way delay",
+        |group| group.above(Duration::ms(50)),
+    )
+    .lower_is_better()
+    .with_section(),
+    metric(
+        "goodput_jain",
+        Quantity::Number,
+        "Jain, own flows",
+        "Jain's index of the goodputs of the group's own flows, which are equal in all settings: 1 is equal; undefined for one flow",
+        |group| jain_among(&group.flows),
+    )
+    .higher_is_better()
+    .decimals(3),
     metric("mark_ratio", Quantity::Ratio, "Marked", "packets newly marked CE on the way divided by packets sent", |group| {
         ratio(group.sum_known(|flow| flow.marked_packets)?, group.sent())
     })
@@ -493,6 +512,12 @@ pub const GROUP_METRICS: &[GroupMetric] = &[
     .decimals(2),
 ];
 
+/// Jain's index of the goodputs of two flows or more.
+fn jain_among(flows: &[&FlowOutcome]) -> Option<f64> {
+    let goodputs = || flows.iter().filter(|flow| !flow.is_probe).map(|flow| flow.delivered_bytes as f64);
+    (goodputs().count() > 1).then(|| jain(goodputs()))?
+}
+
 fn mean_s(times: &SojournHistogram) -> Option<f64> {
     (!times.is_empty()).then(|| times.mean() / 1e9)
 }
@@ -510,6 +535,17 @@ impl<'a> Group<'a> {
         let speech = calls.iter().filter(|call| call.content == Content::Voice);
         let ratings = speech.map(|call| voice::r_factor(call)).collect();
         Self { outcome, flows, span, completions, calls, ratings }
+    }
+
+    /// The share of round trips of probes, or of one-way delays of games, above this.
+    fn above(&self, limit: Duration) -> Option<f64> {
+        let is_game = self.outcome.calls.iter().any(|call| call.content == Content::Game);
+        let times = match self.flows.iter().any(|flow| flow.is_probe) {
+            true => &self.outcome.rtt,
+            false if is_game => &self.outcome.one_way_delay,
+            false => return None,
+        };
+        ratio(times.len() - times.count_between(0, limit.as_nanos()), times.len())
     }
 
     fn per_second(&self, amount: f64) -> Option<f64> {

@@ -2,6 +2,7 @@
 
 use crate::distributions::Distributions;
 use crate::error::RunFailure;
+use crate::experience::GroupExperience;
 use crate::hosts::Validity;
 use crate::metrics::{LinkFigures, RunFigures};
 use crate::plan::{Plan, Point};
@@ -57,6 +58,7 @@ impl RunReport {
             seed: plan.seed(),
             replications: plan.replications(),
             complete: self.complete,
+            headline: None,
             provenance: Provenance::new(plan.sha256(), self.fingerprints.iter().copied()),
             points: self.points.iter().filter_map(|point| point.summary.clone()).collect(),
         }
@@ -95,6 +97,8 @@ pub struct Replication {
     pub number: u32,
     /// Figures of its links.
     pub links: Vec<LinkFigures>,
+    /// What its groups got.
+    pub experience: Vec<GroupExperience>,
     /// Data delivered once a second, all flows together.
     pub goodput_bit_s: f64,
 }
@@ -129,8 +133,8 @@ impl PointRuns {
     pub(super) fn reduce(self, point: &Point) -> PointResult {
         let [cdfs, rtt_cdfs] = self.times.cdfs();
         PointResult {
-            summary: PointSummary::of(point.set.clone(), &self.figures),
-            runs: self.replications.into_iter().zip(self.figures).map(Replication::of).collect(),
+            summary: PointSummary::of_point(point, &self.figures),
+            runs: self.replications.into_iter().zip(self.figures).map(|run| Replication::of(point, run)).collect(),
             cdfs,
             rtt_cdfs,
             series: self.series,
@@ -139,8 +143,8 @@ impl PointRuns {
 }
 
 impl Replication {
-    fn of((number, figures): (u32, RunFigures)) -> Self {
+    fn of(point: &Point, (number, figures): (u32, RunFigures)) -> Self {
         let goodput_bit_s = figures.flows.iter().filter_map(|flow| flow.goodput_bit_s).sum();
-        Self { number, links: figures.links, goodput_bit_s }
+        Self { number, experience: GroupExperience::of(point, &figures), links: figures.links, goodput_bit_s }
     }
 }

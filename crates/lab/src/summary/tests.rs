@@ -14,6 +14,7 @@ fn summary(replications: u32) -> Summary {
         seed: 1,
         replications,
         complete: true,
+        headline: None,
         provenance: Provenance {
             version: "0.1.0".to_owned(),
             commit: "0000000".to_owned(),

@@ -49,6 +49,7 @@ fn rows(summary: &PointSummary) -> Vec<Row<'_>> {
     };
     summary.links.iter().for_each(|(name, figures)| add("link", name.as_str(), figures));
     summary.groups.iter().for_each(|(name, group)| add("group", name.as_str(), &group.figures));
+    summary.experience.iter().for_each(|(name, group)| add("experience", name.as_str(), &group.figures));
     add("fairness", "", &summary.jain);
     rows.extend(summary.flows.iter().map(|flow| Row {
         part: "flow",

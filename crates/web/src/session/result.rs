@@ -2,11 +2,14 @@
 
 use super::{Session, kind_of};
 use crate::scenario::Scenario;
-use goodqueue_lab::compare::{Labels, meaning};
+use goodqueue_lab::compare::Labels;
+use goodqueue_lab::headline::{Headline, Policy};
 use goodqueue_lab::hosts::{ScenarioHost as _, Simulator};
+use goodqueue_lab::plan::Point;
 use goodqueue_lab::provenance::Provenance;
 use goodqueue_lab::report::{self, ReportInput, ReportPoint};
 use goodqueue_lab::runner::{PointResult, RunReport};
+use goodqueue_lab::summary::Summary;
 use serde_json::{Value, json};
 
 /// What is left of a session that has ended.
@@ -40,10 +43,11 @@ impl Session {
             warmup_s: warmup_s(&scenario),
             until_s: super::variant::time(self.now),
         };
+        let headline = outcome.headline();
         let (verdict, whole) =
-            (outcome.verdict(), Provenance::new(String::new(), report.fingerprints.iter().copied()).fingerprint);
+            (outcome.verdict(&headline), Provenance::new(String::new(), report.fingerprints.iter().copied()).fingerprint);
         let plan = scenario.plan().ok();
-        let summary = plan.as_ref().map(|plan| report.summary(plan));
+        let summary = plan.as_ref().map(|plan| Summary { headline: Some(headline), ..report.summary(plan) });
         let figures = summary.as_ref().and_then(|summary| serde_json::to_value(summary).ok());
         let done = json!({
             "verdict": verdict,
@@ -72,10 +76,15 @@ struct Reckoning<'a> {
 }
 
 impl Reckoning<'_> {
-    fn verdict(&self) -> String {
+    fn headline(&self) -> Headline {
+        let points: Vec<&Point> = self.scenario.variants.iter().map(|variant| &variant.point).collect();
         let sets: Vec<&[(String, Value)]> = self.scenario.variants.iter().map(|variant| variant.point.set.as_slice()).collect();
         let labels = Labels::new(&sets, "this queue");
-        let mut words = meaning(&self.report.points, &labels, &self.scenario.link);
+        Headline::new(&points, &self.report.points, &labels, &self.scenario.link, &Policy::default())
+    }
+
+    fn verdict(&self, headline: &Headline) -> String {
+        let mut words = headline.text.clone();
         if self.changed {
             words.push_str(" Things were changed on the way, so no file repeats this run.");
         }

@@ -1,0 +1,227 @@
+use super::*;
+use crate::experience::GroupExperience;
+use crate::metrics::{LINK_METRICS, LinkFigures};
+use crate::plan::Plan;
+use crate::runner::Replication;
+use serde_json::{Value, json};
+use std::path::Path;
+
+const LINK: &str = "bottleneck";
+/// A group, what it does, its deciding figures in their order, and its goodput.
+type Got<'a> = (&'a str, Activity, &'a [f64], f64);
+
+fn link(name: &str, used: f64, p95: f64) -> LinkFigures {
+    let value = |name: &str| match name {
+        "utilization" => Some(used),
+        "sojourn_s.p95" => Some(p95),
+        "sojourn_s.mean" => Some(p95 / 2.0),
+        _ => None,
+    };
+    let values = LINK_METRICS.iter().map(|metric| value(metric.about.name)).collect();
+    LinkFigures { name: name.to_owned(), values, group_share: vec![Some(1.0)] }
+}
+
+fn group(&(name, activity, deciding, goodput): &Got<'_>) -> GroupExperience {
+    let mut values = vec![None; activity.metrics().len()];
+    for ((place, _), value) in activity.deciding().zip(deciding) {
+        values[place] = Some(*value);
+    }
+    GroupExperience { group: name.to_owned(), activity, values, goodput_bit_s: Some(goodput) }
+}
+
+/// A replication for each entry: utilization, 95th percentile in the queue, and what groups got.
+fn point(runs: &[(f64, f64, &[Got<'_>])]) -> PointResult {
+    let run = |(number, (used, p95, got)): (usize, &(f64, f64, &[Got<'_>]))| Replication {
+        number: number as u32,
+        links: vec![link(LINK, *used, *p95)],
+        experience: got.iter().map(group).collect(),
+        goodput_bit_s: 0.0,
+    };
+    let runs = runs.iter().enumerate().map(run).collect();
+    PointResult { summary: None, runs, cdfs: Vec::new(), rtt_cdfs: Vec::new(), series: Vec::new() }
+}
+
+/// Only bulk flows.
+fn bulk(runs: &[(f64, f64)]) -> PointResult {
+    let got: &[Got<'_>] = &[("bulk", Activity::Bulk, &[], 9e6)];
+    let runs: Vec<(f64, f64, &[Got<'_>])> = runs.iter().map(|&(used, p95)| (used, p95, got)).collect();
+    point(&runs)
+}
+
+fn labels(sets: &[Vec<(&str, Value)>]) -> Labels {
+    let sets: Vec<Vec<(String, Value)>> =
+        sets.iter().map(|set| set.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect()).collect();
+    let sets: Vec<&[(String, Value)]> = sets.iter().map(Vec::as_slice).collect();
+    Labels::new(&sets, "home")
+}
+
+fn queues(names: &[&str]) -> Labels {
+    labels(&names.iter().map(|name| vec![("link.bottleneck.queue", json!(name))]).collect::<Vec<_>>())
+}
+
+/// Any scenario with the link.
+fn headline(results: &[PointResult], labels: &Labels) -> Headline {
+    let text = "goodqueue = 1\nduration = \"1 s\"\n[link.bottleneck]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"9 kB\"\n\
+                [[traffic]]\nkind = \"bulk\"\n";
+    let points = Plan::parse("test", text, Path::new("")).expect("a plan").points().expect("a point");
+    Headline::of(&points, results, labels, &Policy::default())
+}
+
+#[test]
+fn without_interactive_groups_the_delay_of_the_bulk_packets_decides_and_is_called_so() {
+    let points = [
+        bulk(&[(0.999, 0.2), (0.999, 0.21), (0.999, 0.19)]),
+        bulk(&[(0.98, 0.012), (0.981, 0.013), (0.979, 0.011)]),
+        // Differs from the one before by 0, +1 and -0.4 ms: not significant.
+        bulk(&[(0.99, 0.012), (0.99, 0.014), (0.99, 0.0106)]),
+    ];
+    let said = headline(&points, &queues(&["tail-drop", "codel", "pie"]));
+    assert_eq!(
+        said.text,
+        "codel has the lowest queueing delay of the bulk packets: 95 % of them waited at most 12.0 ± 2.5 ms, at 98.0 % utilization; \
+         not significantly different: pie (paired 95 % intervals, 3 replications)."
+    );
+    assert_eq!((said.best.as_deref(), said.not_significantly_different), (Some("codel"), vec!["pie".to_owned()]));
+    let fair = headline(&points, &queues(&["tail-drop", "codel", "fq-codel"]));
+    assert!(fair.text.contains("Nothing here is interactive"), "{}", fair.text);
+}
+
+#[test]
+fn pairs_show_what_overlapping_intervals_hide() {
+    // Both swing widely with the replication, but one is always 1 ms longer.
+    let points = [bulk(&[(0.9, 0.010), (0.9, 0.030), (0.9, 0.020)]), bulk(&[(0.9, 0.011), (0.9, 0.031), (0.9, 0.021)])];
+    let said = headline(&points, &queues(&["codel", "pie"]));
+    assert!(said.text.contains("; the other is significantly worse"), "{}", said.text);
+}
+
+#[test]
+fn the_call_comes_before_the_delay_of_the_link() {
+    let got = |mos, lost, rtt| -> [Got<'static>; 2] {
+        let call: &[f64] = Box::leak(Box::new([mos]));
+        let ping: &[f64] = Box::leak(Box::new([lost, rtt]));
+        [("voip", Activity::Call, call, 64e3), ("echo", Activity::Ping, ping, 1e3)]
+    };
+    let (ared, fq, cp) = (got(3.1, 0.12, 0.042), got(4.33, 0.0, 0.023), got(4.32, 0.001, 0.044));
+    let points = [
+        point(&[(1.0, 0.021, &ared), (1.0, 0.021, &ared)]),
+        point(&[(1.0, 0.051, &fq), (1.0, 0.051, &fq)]),
+        // A hundredth of MOS is not noticed; twice the round-trip time is.
+        point(&[(1.0, 0.023, &cp), (1.0, 0.023, &cp)]),
+    ];
+    let said = headline(&points, &queues(&["ared", "fq-codel", "cp-aqm"]));
+    assert_eq!(
+        said.text,
+        "fq-codel is best for the call and the ping: call MOS 4.33 ± 0.00, ping 0 % lost, RTT p95 23.0 ± 0.0 ms, at 100.0 % \
+         utilization; every other is significantly worse (paired 95 % intervals, 2 replications)."
+    );
+    // What nobody notices is no difference, and the link's delay names one of the two.
+    let alike = got(4.31, 0.002, 0.0235);
+    let points = [points[1].clone(), point(&[(1.0, 0.023, &alike), (1.0, 0.023, &alike)])];
+    let said = headline(&points, &queues(&["fq-codel", "cp-aqm"]));
+    assert_eq!((said.best.as_deref(), said.not_significantly_different), (Some("cp-aqm"), vec!["fq-codel".to_owned()]));
+}
+
+#[test]
+fn a_call_of_which_nothing_arrived_is_the_worst() {
+    let dead: [Got<'_>; 1] = [("voip", Activity::Call, &[], 64e3)];
+    let bad: [Got<'_>; 1] = [("voip", Activity::Call, &[1.2], 64e3)];
+    let points = [point(&[(1.0, 0.001, &dead), (1.0, 0.001, &dead)]), point(&[(1.0, 0.2, &bad), (1.0, 0.2, &bad)])];
+    assert_eq!(headline(&points, &queues(&["red", "pie"])).best.as_deref(), Some("pie"));
+}
+
+#[test]
+fn queues_outside_the_policy_are_named_and_not_ranked() {
+    let fair: [Got<'_>; 2] = [("cubic", Activity::Bulk, &[], 5e6), ("bbr", Activity::Bulk, &[], 5e6)];
+    let unfair: [Got<'_>; 2] = [("cubic", Activity::Bulk, &[], 0.2e6), ("bbr", Activity::Bulk, &[], 9e6)];
+    let points = [
+        point(&[(0.90, 0.001, &fair), (0.90, 0.001, &fair)]),
+        point(&[(1.0, 0.002, &unfair), (1.0, 0.002, &unfair)]),
+        point(&[(1.0, 0.020, &fair), (1.0, 0.020, &fair)]),
+    ];
+    let said = headline(&points, &queues(&["red", "blue", "codel"]));
+    assert_eq!(
+        (said.best.as_deref(), said.outside_policy.as_slice()),
+        (Some("codel"), &["red".to_owned(), "blue".to_owned()][..])
+    );
+    assert!(
+        said.text.ends_with(
+            "Outside the policy (utilization at least 95 % of the best, no group below 10 % of its best goodput): red (90.0 % used) \
+             and blue (cubic gets 200 kbit/s of 5.00 Mbit/s)."
+        ),
+        "{}",
+        said.text
+    );
+}
+
+#[test]
+fn one_replication_proves_nothing() {
+    let points = [bulk(&[(0.999, 0.2)]), bulk(&[(0.98, 0.012)])];
+    let said = headline(&points, &queues(&["tail-drop", "codel"]));
+    assert!(
+        said.text.ends_with("; one replication gives no confidence interval, so no difference is significant."),
+        "{}",
+        said.text
+    );
+    assert_eq!((said.best.as_deref(), said.not_significantly_different.len()), (Some("codel"), 1));
+}
+
+#[test]
+fn of_two_directions_the_one_that_matters_is_named() {
+    let mut results = Vec::new();
+    let mut sets = Vec::new();
+    for (down, down_s) in [("fq-codel", 0.0), ("codel", 0.0001)] {
+        for (up, up_s) in [("cake", 0.0), ("tail-drop", 0.5)] {
+            let ping: &[f64] = Box::leak(Box::new([0.0, 0.02 + down_s + up_s]));
+            let got: [Got<'_>; 1] = [("echo", Activity::Ping, ping, 1e3)];
+            results.push(point(&[(1.0, 0.01 + down_s, &got), (1.0, 0.01 + down_s, &got)]));
+            sets.push(vec![("link.bottleneck.queue", json!(down)), ("link.bottleneck.queue_up", json!(up))]);
+        }
+    }
+    let said = headline(&results, &labels(&sets));
+    assert_eq!(said.best.as_deref(), Some("fq-codel down + cake up"));
+    assert_eq!(said.not_significantly_different, ["codel down + cake up"]);
+    assert!(said.text.contains("The queue down matters less: no choice there is significantly different."), "{}", said.text);
+}
+
+#[test]
+fn different_loads_are_not_ranked() {
+    let labels = labels(&[vec![("traffic.0.flows", json!(1))], vec![("traffic.0.flows", json!(16))]]);
+    let said = headline(&[bulk(&[(0.9, 0.01)]), bulk(&[(0.99, 0.03)])], &labels);
+    assert_eq!(
+        said.text,
+        "The 95th percentile of queueing delay of the bulk packets goes from 10.0 ms (flows=1) to 30.0 ms (flows=16), at \
+         utilizations from 90.0 % to 99.0 %."
+    );
+    assert_eq!(said.best, None);
+}
+
+#[test]
+fn queues_over_several_loads_are_counted() {
+    let set = |queue, flows| vec![("link.bottleneck.queue", json!(queue)), ("traffic.0.flows", json!(flows))];
+    let labels = labels(&[set("pie", 1), set("pie", 2), set("codel", 1), set("codel", 2)]);
+    let points = [
+        bulk(&[(0.9, 0.010), (0.9, 0.011)]),
+        bulk(&[(0.9, 0.030), (0.9, 0.031)]),
+        bulk(&[(0.9, 0.020), (0.9, 0.021)]),
+        bulk(&[(0.9, 0.029), (0.9, 0.035)]),
+    ];
+    let said = headline(&points, &labels);
+    assert_eq!(
+        said.text,
+        "Best or not significantly different from the best, by the queueing delay of the bulk packets, over 2 settings: pie in 2 (the \
+         best mean in 2) and codel in 1 (the best mean in 0)."
+    );
+    assert_eq!(said.best.as_deref(), Some("pie"));
+}
+
+#[test]
+fn nothing_finished_and_a_single_point() {
+    let none = PointResult { summary: None, runs: Vec::new(), cdfs: Vec::new(), rtt_cdfs: Vec::new(), series: Vec::new() };
+    assert!(headline(&[none], &queues(&["codel"])).text.starts_with("No run finished"));
+    let said = headline(&[bulk(&[(0.9, 0.0005)])], &labels(&[Vec::new()]));
+    assert_eq!(
+        said.text,
+        "At bottleneck, 95 % of the bulk packets waited at most 500 µs, and the link was 90.0 % used; one replication gives no \
+         confidence interval."
+    );
+}

@@ -1,0 +1,78 @@
+//! Figures and lists in words.
+
+use crate::metrics::{Description, LEAST_TIME_S, Quantity};
+use crate::statistics::Figure;
+
+/// `12.3 ms`, in three digits.
+pub(super) fn time(seconds: f64) -> String {
+    let (scale, unit, decimals) = time_format(seconds);
+    format!("{:.decimals$} {unit}", seconds * scale)
+}
+
+/// Factor, unit and decimals that show three digits.
+fn time_format(seconds: f64) -> (f64, &'static str, usize) {
+    let (scale, unit) = if seconds >= 1.0 {
+        (1.0, "s")
+    } else if seconds >= 1e-3 || seconds == 0.0 {
+        (1e3, "ms")
+    } else {
+        (1e6, "µs")
+    };
+    (scale, unit, three_digits(seconds * scale))
+}
+
+fn three_digits(value: f64) -> usize {
+    if value >= 100.0 || value == 0.0 {
+        0
+    } else if value >= 10.0 {
+        1
+    } else {
+        2
+    }
+}
+
+/// `12.3 ± 0.4`; the interval has as many digits as it needs, up to two more than the mean.
+fn with_interval(mean: f64, half: Option<f64>, decimals: usize) -> String {
+    let Some(half) = half else { return format!("{mean:.decimals$}") };
+    let visible = |digits: usize| half == 0.0 || (0..digits).fold(half, |shown, _| shown * 10.0) >= 0.5;
+    let decimals = (decimals..=decimals + 2).find(|&digits| visible(digits)).unwrap_or(decimals);
+    format!("{mean:.decimals$} ± {half:.decimals$}")
+}
+
+/// A figure with its unit and interval, as people read it.
+pub(super) fn figure(about: &Description, figure: Figure) -> String {
+    let Some(mean) = figure.mean else { return "nothing".to_owned() };
+    let (scale, unit, decimals) = match about.quantity {
+        Quantity::Time if about.is_percentile() && mean < LEAST_TIME_S => return "below 1 µs".to_owned(),
+        Quantity::Time => time_format(mean),
+        Quantity::Rate if mean >= 1e9 => (1e-9, "Gbit/s", three_digits(mean * 1e-9)),
+        Quantity::Rate if mean >= 1e6 => (1e-6, "Mbit/s", three_digits(mean * 1e-6)),
+        Quantity::Rate => (1e-3, "kbit/s", three_digits(mean * 1e-3)),
+        Quantity::Ratio => (100.0, "%", 1),
+        Quantity::Number => (1.0, "", about.decimals.map_or(2, usize::from)),
+        Quantity::Bytes | Quantity::Packets | Quantity::Count(_) => (1.0, about.quantity.unit(), three_digits(mean)),
+    };
+    // Nothing lost in every run is said without an interval.
+    if mean == 0.0 && figure.ci95 == Some(0.0) {
+        return format!("0 {unit}").trim_end().to_owned();
+    }
+    format!("{} {unit}", with_interval(mean * scale, figure.ci95.map(|half| half * scale), decimals)).trim_end().to_owned()
+}
+
+pub(super) fn percent(part: f64) -> String {
+    format!("{:.1} %", part * 100.0)
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(super) fn list(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// `1 setting`, `3 settings`.
+pub(super) fn count(number: usize, of: &str) -> String {
+    if number == 1 { format!("1 {of}") } else { format!("{number} {of}s") }
+}
