@@ -265,9 +265,11 @@ impl Activity {
                 Data::Bytes(_) => Self::Transfer,
                 Data::Unlimited | Data::Messages => Self::Bulk,
             },
-            SourceSpec::Cbr { .. } | SourceSpec::Poisson { .. } | SourceSpec::OnOff { .. } | SourceSpec::Frames { .. } => {
-                Self::Stream
-            }
+            SourceSpec::Cbr { .. }
+            | SourceSpec::Poisson { .. }
+            | SourceSpec::OnOff { .. }
+            | SourceSpec::Frames { .. }
+            | SourceSpec::Train { .. } => Self::Stream,
         }
     }
 
