@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseResult } from "../src/report/data.ts";
+import { bestFirst } from "../src/report/state.ts";
 import { fixture } from "./fixture.ts";
 
 describe("parseResult", () => {
@@ -12,7 +13,7 @@ describe("parseResult", () => {
 
   it("keeps a seed beyond the numbers of a browser", () => expect(result.seed).toBe("18446744073709551615"));
   it("shares one list of times between series", () => expect(result.points[0]?.series[0]?.columns[0]?.times).toBe(result.points[7]?.series[3]?.columns[0]?.times));
-  it("knows links and groups", () => expect([result.links, result.groups]).toEqual([["bottleneck"], ["bulk"]]));
+  it("knows links and groups", () => expect([result.links, result.groups]).toEqual([["bottleneck"], ["bulk", "call"]]));
   it("has no intervals with one replication", () => {
     const once = parseResult(JSON.stringify(fixture({ replications: 1 })));
     expect(once.points[2]?.figure("links", "bottleneck", "sojourn_s", "p95")?.ci95).toBeNull();
@@ -25,6 +26,20 @@ describe("parseResult", () => {
     expect(probed?.probes).toEqual(["echo"]);
     expect(probed?.rttCdf("echo")).toEqual({ times: [0.02, 0.03], quantile: [0.5, 1] });
     expect(probed?.rttCdf("bulk")).toBeUndefined();
+  });
+  it("reads the answer and what groups are to people", () => {
+    expect(result.headline).toMatchObject({ best: "fq-codel", equals: ["cp-aqm"], outside: ["tail-drop"] });
+    expect(["bulk", "call", "none"].map((group) => result.points[0]?.activity(group))).toEqual(["bulk", "call", undefined]);
+    expect(result.metrics.experience.find(({ activity }) => activity === "call")).toMatchObject({ isInteractive: true });
+    const older = fixture() as { summary: { headline?: object } };
+    delete older.summary.headline;
+    expect(parseResult(JSON.stringify(older)).headline).toBeUndefined();
+  });
+  it("puts the best points first: the best, its equals, others within the policy, those outside", () => {
+    const labels = bestFirst(result).map((number) => result.points[number]?.label);
+    expect([labels.slice(0, 2), labels.at(-1)]).toEqual([["fq-codel", "cp-aqm"], "tail-drop"]);
+    const delays = bestFirst(result).slice(2, -1).map((number) => result.points[number]?.figure("links", "bottleneck", "sojourn_s", "p95")?.mean ?? 0);
+    expect(delays).toEqual([...delays].sort((a, b) => a - b));
   });
   it("refuses another schema", () => expect(() => parseResult('{"schema":"other/2"}')).toThrow("goodqueue.report/1"));
 });

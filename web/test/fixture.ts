@@ -66,6 +66,10 @@ export interface FixtureOptions {
   readonly points?: number;
   readonly scenario?: string;
   readonly sweep?: boolean;
+  /** All points use the link equally. */
+  readonly level?: boolean;
+  /** The second point is the first one again. */
+  readonly twins?: boolean;
   /** Samples of each line. */
   readonly samples?: number;
 }
@@ -77,13 +81,17 @@ export function metricsFixture(): Json {
 
 /** Data of schema `goodqueue.report/1`. */
 export function fixture(options: FixtureOptions = {}): object {
-  const { flows = 16, replications = 10, points = PROFILES.length, scenario = SCENARIO, sweep = false, samples = SAMPLES } = options;
+  const { flows = 16, replications = 10, points = PROFILES.length, scenario = SCENARIO, sweep = false, samples = SAMPLES, level = false, twins = false } = options;
   const times = Array.from({ length: samples }, (_, at) => round((at * SECONDS) / samples));
   const profiles = Array.from({ length: points }, (_, at): Profile => {
     const profile = PROFILES[sweep ? 5 : at % PROFILES.length] as Profile;
+    if (level) return { ...profile, utilization: 0.9995 + 0.0001 * (at % 3) };
     return sweep ? { ...profile, label: `c_max = ${(1 + at * 0.1).toFixed(1)}`, queue: profile.queue * (1 + at * 0.4), utilization: 0.97 + 0.003 * at } : profile;
   });
-  const built = profiles.map((profile, at) => point(profile, flows, replications, at, times));
+  const built = profiles.map((profile, at) => point(profile, flows, replications, twins && at === 1 ? 0 : at, times));
+  if (twins) Object.assign(built[1] ?? {}, { summary: built[0]?.summary });
+  const labels = profiles.map(({ label, kind }) => label ?? kind);
+  const best = labels[Math.min(labels.length - 1, 3)] ?? null;
   return {
     schema: "goodqueue.report/1",
     title: "Home uplink, 16 CUBIC flows",
@@ -105,6 +113,7 @@ export function fixture(options: FixtureOptions = {}): object {
       host: "sim",
       seed: 1,
       replications,
+      headline: { text: "See the sentence.", best, not_significantly_different: labels.slice(5, 6), policy: "utilization at least 95 % of the best", outside_policy: labels.slice(0, 1) },
       provenance: { version: "0.1.0", commit: "0123456789abcdef", scenario_sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", fingerprint: "a94a8fe5ccb19ba6" },
       points: built.map(({ summary }) => summary),
     },
@@ -138,7 +147,11 @@ function point(profile: Profile, flowCount: number, n: number, number: number, t
         departed_packets: f(82_000),
       },
     },
-    groups: { bulk: { flows: flowCount, goodput_bit_s: f(RATE * profile.utilization * 0.955), rtt_s: { mean: f(0.1 + profile.queue * PACKET_S), p95: f(0.1 + at(0.95)) }, loss_ratio: f(0.008) } },
+    groups: { bulk: { flows: flowCount, goodput_bit_s: f(RATE * profile.utilization * 0.955), rtt_s: { mean: f(0.1 + profile.queue * PACKET_S), p95: f(0.1 + at(0.95)) }, loss_ratio: f(0.008) }, call: { flows: 1, loss_ratio: f(0.004) } },
+    experience: {
+      bulk: { activity: "bulk", goodput_bit_s: f(RATE * profile.utilization * 0.955), share_of_line: f(0.99) },
+      call: { activity: "call", mos: f(4.4 - profile.queue / 60), one_way_delay_s: { p50: f(0.05 + at(0.5)), p95: f(0.05 + at(0.95)), p99: f(0.05 + at(0.99)) }, loss_ratio: f(0.004) },
+    },
     jain: { goodput: { mean: round(jain), ci95: n > 1 ? 0.004 : null, n } },
   };
   const sojourn = [...new Set(waits.map((wait) => round(wait)))];

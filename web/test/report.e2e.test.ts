@@ -13,6 +13,20 @@ const WIDE = { viewport: { width: 1280, height: 900 } };
 const NARROW = { viewport: { width: 375, height: 812 }, deviceScaleFactor: 2, hasTouch: true };
 const HOSTILE = `name = "</script><img src=x onerror=window.hacked=1>"\u2028# <!-- & -->\n`;
 
+/** The columns of charts' files, and the titles of their axes. */
+const COLUMNS: Readonly<Record<string, string>> = {
+  "Utilization against delay": "point,sojourn_p95_s,ci95_s,utilization,utilization_ci95",
+  "Sojourn time of the packets": "line,sojourn_time_s,packets_that_waited_at_most_this_long",
+  "Queue length": "line,time_s,queue_length_packets",
+  "Goodput of each flow": "point,group,flow,goodput_bit_s,ci95_bit_s",
+};
+const TITLES: Readonly<Record<string, string>> = {
+  "Utilization against delay": "Utilization (%)",
+  "Sojourn time of the packets": "Sojourn time (ms)",
+  "Queue length": "Time (s)",
+  "Goodput of each flow": "Goodput of a flow (Mbit/s)",
+};
+
 let browser: Browser;
 const given = process.env["GOODQUEUE_REPORT"];
 const file = given ?? write("fixture", fixture());
@@ -30,16 +44,16 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 /** Canvases on which more than the axes was drawn: pixels of a saturated or dark line colour. */
-async function canvases(page: Page): Promise<{ all: number; drawn: number }> {
+async function canvases(page: Page): Promise<{ all: number; painted: number }> {
   return page.evaluate(() => {
     const all = [...document.querySelectorAll("canvas")];
-    const drawn = all.filter((canvas) => {
+    const painted = all.filter((canvas) => {
       const { data } = canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height) ?? { data: [] };
-      let painted = 0;
-      for (let at = 3; at < data.length; at += 4) if ((data[at] ?? 0) > 200) painted += 1;
-      return painted > 300;
+      let pixels = 0;
+      for (let at = 3; at < data.length; at += 4) if ((data[at] ?? 0) > 200) pixels += 1;
+      return pixels > 300;
     });
-    return { all: all.length, drawn: drawn.length };
+    return { all: all.length, painted: painted.length };
   });
 }
 
@@ -52,14 +66,19 @@ describe.each([
   let opened: Opened;
   beforeAll(async () => {
     opened = await open(browser, file, { ...screen, colorScheme });
+    // Phones begin with the long sections folded.
+    const folds = opened.page.locator(".fold");
+    expect((await folds.count()) > 0).toBe(name === "narrow");
+    for (let at = 0; at < (await folds.count()); at += 1) await folds.nth(at).click();
+    await drawn(opened.page);
     await opened.page.screenshot({ path: resolve(OUT, `${name}-${colorScheme}.png`), fullPage: true });
   });
   afterAll(() => opened.page.context().close());
 
   it(`draws every chart in ${colorScheme} colours`, async () => {
-    const { all, drawn } = await canvases(opened.page);
+    const { all, painted } = await canvases(opened.page);
     expect(all).toBeGreaterThan(4);
-    expect(drawn).toBe(all);
+    expect(painted).toBe(all);
     expect(await opened.page.locator(".chart-place svg path").count()).toBeGreaterThan(20);
   });
 
@@ -137,6 +156,19 @@ describe("reading", () => {
     expect(await values()).toEqual(given);
   });
 
+  it("tells first what people got, and marks what is outside the policy", async () => {
+    const [results, call] = [page.locator(".figures").first(), page.locator(".experience").first()];
+    expect((await results.locator("th.figure .sort-label").allTextContents()).slice(0, 3)).toEqual(["call: Call quality, MOS", "call: Lost", "Sojourn p95"]);
+    expect(await call.locator("h3").textContent()).toBe("call");
+    for (const table of [results, call]) {
+      const outside = table.locator("tbody tr", { has: page.locator(".outside") });
+      expect(await outside.count()).toBe(1);
+      expect([await outside.locator(".name").first().textContent(), await outside.locator("strong").count()]).toEqual(["tail-drop†", 0]);
+      expect(await table.locator("strong").count()).toBeGreaterThan(0);
+    }
+    await page.getByText("does not satisfy the policy (utilization at least 95 % of the best)").waitFor();
+  });
+
   it("switches points off and on everywhere", async () => {
     const first = page.locator(".legend-item").first();
     const label = (await first.textContent()) ?? "";
@@ -202,7 +234,10 @@ describe("reading", () => {
       expect(await page.evaluate((text) => new DOMParser().parseFromString(text, "image/svg+xml").querySelector("parsererror")?.textContent ?? "", svg)).toBe("");
       expect(svg.match(/<path/g)?.length).toBeGreaterThan(10);
       expect((await save(title, "Picture, PNG")).subarray(1, 4).toString()).toBe("PNG");
-      expect((await save(title, "Numbers, CSV")).toString().split("\r\n").length).toBeGreaterThan(3);
+      const rows = (await save(title, "Numbers, CSV")).toString().split("\r\n");
+      expect(rows.length).toBeGreaterThan(3);
+      expect([title, rows[0]]).toEqual([title, COLUMNS[title]]);
+      expect(svg).toContain(TITLES[title]);
     }
     await page.locator(".results .menu summary").first().click();
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Everything, JSON" }).click()]);
@@ -235,9 +270,31 @@ describe.skipIf(given !== undefined)("other results", () => {
     const opened = await open(browser, write(name.replaceAll(/[ ,]+/g, "-"), fixture(options)), { ...WIDE, colorScheme: "light" });
     await opened.page.screenshot({ path: resolve(OUT, `${name.replaceAll(/[ ,]+/g, "-")}.png`), fullPage: true });
     expect(opened.complaints).toEqual([]);
-    const { all, drawn } = await canvases(opened.page);
-    expect(drawn).toBe(all);
+    const { all, painted } = await canvases(opened.page);
+    expect(painted).toBe(all);
     expect(await faults(opened.page)).toEqual([]);
+    await opened.page.context().close();
+  });
+
+  it("draws the best points, says how many are not drawn, and which are the same", async () => {
+    const opened = await open(browser, write("level", fixture({ points: 16, level: true, twins: true })), { ...WIDE, colorScheme: "light" });
+    const pressed = opened.page.locator('.legend-item[aria-pressed="true"]');
+    // Best, as good, then within the policy: tail-drop is not.
+    expect((await pressed.allTextContents()).filter((name) => name === "tail-drop")).toEqual([]);
+    expect(await pressed.count()).toBe(10);
+    await opened.page.getByText("10 of 16 shown in the charts").waitFor();
+    await opened.page.getByText("Identical results: tail-drop, red.").waitFor();
+    // Utilization tells nothing apart here, so the delay gets bars.
+    const bars = opened.page.locator(".chart-card").filter({ has: opened.page.getByRole("heading", { name: "Delay", exact: true }) });
+    expect(await bars.locator(".chart-place svg").textContent()).toContain("fq-codel");
+    await bars.locator(".plot-frame").focus();
+    await opened.page.keyboard.press("ArrowRight");
+    expect(await bars.locator(".tooltip").textContent()).toMatch(/Sojourn p95[\d.]+\s(ms|µs)/);
+    await opened.page.getByRole("button", { name: "Toggle all" }).click();
+    expect(await pressed.count()).toBe(16);
+    expect(await opened.page.getByText("shown in the charts").isVisible()).toBe(false);
+    expect(await faults(opened.page)).toEqual([]);
+    expect(opened.complaints).toEqual([]);
     await opened.page.context().close();
   });
 

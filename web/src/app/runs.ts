@@ -59,9 +59,9 @@ export class RunsPage implements Page {
       const when = run.created_s === undefined ? (run.when ?? "") : new Date(run.created_s * 1000).toLocaleString();
       const base = `api/runs/${encodeURIComponent(run.id)}`;
       const files = h("span", { class: "files" }, run.report !== false && h("a", { href: `${base}/report.html`, target: "_blank", rel: "noopener" }, "report"), h("a", { href: `${base}/summary.json`, target: "_blank", rel: "noopener" }, "summary"), h("a", { href: `${base}/scenario.toml`, target: "_blank", rel: "noopener" }, "scenario"));
-      return h("tr", {}, h("td", {}, box), h("th", { scope: "row" }, h("label", { for: box.id }, run.title)), h("td", {}, (run.points ?? []).join(", ")), h("td", { class: "when" }, when), h("td", {}, files));
+      return h("tr", {}, h("td", {}, box), h("th", { scope: "row" }, h("label", { for: box.id }, run.title)), h("td", {}, files), h("td", { class: "run-points" }, ...namesOf(run.points ?? [])), h("td", { class: "when" }, when));
     });
-    const head = h("tr", {}, h("th", { scope: "col" }, h("span", { class: "visually-hidden" }, "Chosen")), ...["Run", "Queues", "When", "Files"].map((text) => h("th", { scope: "col" }, text)));
+    const head = h("tr", {}, h("th", { scope: "col" }, h("span", { class: "visually-hidden" }, "Chosen")), ...["Run", "Files", "Queues", "When"].map((text) => h("th", { scope: "col" }, text)));
     this.#list.replaceChildren(h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": "Runs" }, h("table", { class: "plain" }, h("thead", {}, head), h("tbody", {}, ...rows))));
   }
 
@@ -83,4 +83,13 @@ export class RunsPage implements Page {
       this.#compared.replaceChildren(h("p", { class: "problem", role: "alert" }, String(error instanceof Error ? error.message : error)));
     }
   }
+}
+
+/** Names of this many points are told in the list. */
+const MOST_NAMES = 6;
+
+/** Names of points, which may contain commas, each for itself. */
+function namesOf(points: readonly string[]): HTMLElement[] {
+  const names = points.slice(0, MOST_NAMES).map((name) => h("span", { class: "run-point" }, name));
+  return points.length > MOST_NAMES ? [...names, h("span", { class: "hint", title: points.join("\n") }, `and ${points.length - MOST_NAMES} more`)] : names;
 }

@@ -53,7 +53,8 @@ export class Compared {
     this.#frames = links.map((link) => tradeoffFrame(all, link, isPair));
     const tables = links.map((link) => {
       const columns = columnsWorthShowing(linkColumns(metrics), true, (column) => all.map(({ point }) => column.figure(point, link)));
-      const rows = all.map(({ point, run }): TableRow => ({ point: point.number, look: point.look, names: isPair ? [point.label, run] : [point.label], figures: columns.map((column) => column.figure(point, link)) }));
+      // A run without this link has no rows.
+      const rows = all.filter(({ point }) => columns.some((column) => column.figure(point, link) !== undefined && !column.key.startsWith("jain."))).map(({ point, run }): TableRow => ({ point: point.number, look: point.look, names: isPair ? [point.label, run] : [point.label], figures: columns.map((column) => column.figure(point, link)) }));
       return h("section", {}, h("h2", {}, `Link ${link}`), figureTable({ caption: `Figures of the link ${link}`, nameLabels: isPair ? ["Queue", "Run"] : ["Queue"], columns, rows, compareAll: true }));
     });
     this.element = h("div", {}, h("div", { class: "chart-grid" }, ...this.#frames.map((frame) => frame.element)), ...tables, ...(groups.length > 0 ? [trafficTable(all, groups, isPair, metrics)] : []));

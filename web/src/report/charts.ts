@@ -4,6 +4,7 @@ import type { Chart } from "../charts/chart.ts";
 import type { LineData } from "../charts/line.ts";
 import { SharedWindow } from "../charts/window.ts";
 import { segmented, selectField } from "../dom.ts";
+import { FAMILY_OF } from "../families.ts";
 import { type Quantity, quantityOf } from "../units.ts";
 import type { Cdf, Point, Result } from "./data.ts";
 import { type Distributed, distributionChart, ROUND_TRIPS, SOJOURN } from "./distribution.ts";
@@ -11,6 +12,7 @@ import { fairnessChart } from "./fairness.ts";
 import { Frame } from "../charts/frame.ts";
 import type { Arrangement, State } from "./state.ts";
 import { columnOf, timelineChart } from "./timelines.ts";
+import { delayChart, levelUtilization } from "./delays.ts";
 import { type Delay, DELAYS, tradeoffChart } from "./tradeoff.ts";
 
 const SCALES = [
@@ -28,7 +30,7 @@ export function makeCharts(result: Result, state: State): Charts {
   const visible = (): Point[] => result.points.filter((point) => state.isVisible(point.number));
   const legend = (): { label: string; look: Point["look"] }[] => visible().map(({ label, look }) => ({ label, look }));
   const shared = { legend, isWide: () => false };
-  const overview = [tradeoffFrame(state, visible, shared), sojournFrame(state, visible, shared)];
+  const overview = [tradeoffFrame(result, state, visible, shared), sojournFrame(result, state, visible, shared)];
   if (result.points.some((point) => point.probes.length > 0)) overview.push(roundTripsFrame(result, visible, shared));
   const hasFlows = result.points.some((point) => point.flows.length > 1);
   if (hasFlows) overview.push(fairnessFrame(result, visible, shared));
@@ -41,13 +43,14 @@ interface Shared {
   readonly isWide: () => boolean;
 }
 
-function tradeoffFrame(state: State, visible: () => Point[], shared: Shared): Frame {
+function tradeoffFrame(result: Result, state: State, visible: () => Point[], shared: Shared): Frame {
   let delay: Delay = "p95";
   let scale: "linear" | "log" = isSpreadOut(visible(), state.link) ? "log" : "linear";
+  const level = levelUtilization(result.points, state.link);
   const frame: Frame = new Frame({
     ...shared,
-    title: "Utilization against delay",
-    hint: "Up and to the left is better. Bars are 95 % intervals.",
+    title: level === undefined ? "Utilization against delay" : "Delay",
+    hint: level === undefined ? "Up and to the left is better. Bars are 95 % intervals." : `Shorter is better; whiskers are 95 % intervals. All queues use ${level} of the link, so utilization does not tell them apart.`,
     controls: [
       selectField("Sojourn time", DELAYS.map((value) => ({ value, label: value })), delay, (value) => {
         delay = DELAYS.find((known) => known === value) ?? "p95";
@@ -58,7 +61,7 @@ function tradeoffFrame(state: State, visible: () => Point[], shared: Shared): Fr
         frame.update();
       }),
     ],
-    make: (onZoom) => (visible().length > 0 ? tradeoffChart(visible(), state.link, delay, scale, onZoom) : undefined),
+    make: (onZoom) => (visible().length > 0 ? (level === undefined ? tradeoffChart(visible(), state.link, delay, scale, onZoom) : delayChart(visible(), state.link, delay, scale, onZoom)) : undefined),
     empty: "Every queue is switched off.",
   });
   return frame;
@@ -70,12 +73,12 @@ function isSpreadOut(points: readonly Point[], link: string): boolean {
   return Math.min(...delays) > 0 && Math.max(...delays) > 6 * Math.min(...delays);
 }
 
-function sojournFrame(state: State, visible: () => Point[], shared: Shared): Frame {
+function sojournFrame(result: Result, state: State, visible: () => Point[], shared: Shared): Frame {
   return distributionFrame(SOJOURN, {
     ...shared,
     visible,
     title: "Sojourn time of the packets",
-    hint: "Share of packets that waited at most this long. Further left is better.",
+    hint: `Share of packets that waited at most this long. Further left is better.${result.points.some(({ kind }) => FAMILY_OF[kind] === "flow-queueing") ? " With a queue per flow, packets of light flows pass those of heavy ones: the curve rises in steps." : ""}`,
     of: (point) => point.cdf(state.link),
     more: () => [],
   });

@@ -51,6 +51,8 @@ export interface Point {
   readonly flows: readonly FlowGoodput[];
   readonly flowsInAll: number;
   readonly series: readonly Series[];
+  /** What a group is to the people who use it; nothing where that is not known. */
+  activity(group: string): string | undefined;
   /** Distribution of sojourn times by link. */
   cdf(link: string): Cdf | undefined;
   /** Groups of probes, and the distribution of the round trips of each. */
@@ -78,11 +80,36 @@ export interface Metrics {
   readonly links: readonly Metric[];
   readonly groups: readonly Metric[];
   readonly jain: readonly Metric[];
+  /** What groups get, by what they are to the people who use them; those that decide between queues first. */
+  readonly experience: readonly ActivityMetrics[];
+}
+
+/** The figures of one activity, such as a call. */
+export interface ActivityMetrics {
+  readonly activity: string;
+  /** Whether its figures decide between queues. */
+  readonly isInteractive: boolean;
+  readonly figures: readonly Metric[];
+}
+
+/** The answer to a comparison, as crates/lab ranks the points. */
+export interface Headline {
+  readonly text: string;
+  /** The label of the best point, if any is ranked. */
+  readonly best: string | null;
+  /** Labels of those that are not significantly worse for anybody. */
+  readonly equals: readonly string[];
+  /** The bounds that a point must satisfy to be ranked, in words. */
+  readonly policy: string;
+  /** Labels of points that do not satisfy them. */
+  readonly outside: readonly string[];
 }
 
 /** A whole result. */
 export interface Result {
   readonly metrics: Metrics;
+  /** Results of older versions have none. */
+  readonly headline: Headline | undefined;
   readonly title: string;
   readonly sentence: string;
   readonly warnings: readonly string[];
@@ -131,6 +158,7 @@ export function readResult(data: Json): Result {
     provenance: [...provenance(fields(summary["provenance"])), ...list(root["provenance"]).map((pair) => [string(list(pair)[0]), string(list(pair)[1])] as const)],
     kinds: list(root["kinds"]).map(fields).map((kind) => ({ kind: string(kind["kind"]), summary: string(kind["summary"]), source: string(kind["source"]) })),
     metrics: readMetrics(root["metrics"]),
+    headline: readHeadline(summary["headline"]),
     mainLink: string(root["main_link"]),
     links: names(summaryPoints, "links"),
     groups: names(summaryPoints, "groups"),
@@ -145,7 +173,16 @@ export function readResult(data: Json): Result {
 /** Reads the descriptions of figures. */
 export function readMetrics(raw: Json | undefined): Metrics {
   const part = (name: string): Metric[] => list(fields(raw)[name]).map(fields).map(readMetric);
-  return { links: part("links"), groups: part("groups"), jain: part("jain") };
+  const experience = list(fields(raw)["experience"])
+    .map(fields)
+    .map((one): ActivityMetrics => ({ activity: string(one["activity"]), isInteractive: one["interactive"] === true, figures: list(one["figures"]).map(fields).map(readMetric) }));
+  return { links: part("links"), groups: part("groups"), jain: part("jain"), experience };
+}
+
+function readHeadline(raw: Json | undefined): Headline | undefined {
+  const { text, best, not_significantly_different: equals, policy, outside_policy: outside } = fields(raw);
+  if (typeof text !== "string") return undefined;
+  return { text, best: typeof best === "string" ? best : null, equals: list(equals).map(string), policy: string(policy), outside: list(outside).map(string) };
 }
 
 function readMetric(raw: Fields): Metric {
@@ -177,6 +214,10 @@ function readPoint(number: number, raw: Fields, summary: Fields, axes: readonly 
     flows: numbers(flows["group"]).map((group, at) => ({ group: groups[group] ?? "", index: indexes[at] ?? at, goodput: goodputs[at] ?? 0, ci95: intervals[at] ?? null })),
     flowsInAll: Number(flows["total"] ?? 0),
     series: list(raw["series"]).map(fields).map((series) => readSeries(series, axes)),
+    activity: (group) => {
+      const named = fields(fields(summary["experience"])[group])["activity"];
+      return typeof named === "string" ? named : undefined;
+    },
     cdf: (link) => cdfs.get(link),
     probes: [...rttCdfs.keys()],
     rttCdf: (group) => rttCdfs.get(group),

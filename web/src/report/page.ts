@@ -5,11 +5,11 @@ import { sign } from "../charts/sign.ts";
 import { h, menu, segmented, selectField } from "../dom.ts";
 import { themeButton } from "../theme.ts";
 import { type Charts, makeCharts } from "./charts.ts";
-import { groupColumns, linkColumns } from "./columns.ts";
+import { activityColumns, decidingColumns, groupColumns, type LinkColumn, linkColumns } from "./columns.ts";
 import type { Point, Result } from "./data.ts";
 import type { Frame } from "../charts/frame.ts";
 import { GLOSSARY } from "./glossary.ts";
-import { State } from "./state.ts";
+import { MOST_AT_START, State } from "./state.ts";
 import { columnsWorthShowing, figureRows, figureTable, type TableOptions, type TableRow } from "./tables.ts";
 
 /** Fills `root` with the report of `result`; `source` is the text it was read from, for the
@@ -32,12 +32,10 @@ export function showReport(root: HTMLElement, result: Result, source: string): v
     header(result, repaint),
     answer(result),
     results.element,
+    ...experienceSections(result),
     legend.element,
     chartSection("Delay, utilization, fairness", [], charts.overview, []),
-    ...timeSection(result, state, charts),
-    trafficSection(result),
-    scenarioSection(result),
-    glossarySection(result),
+    ...[...timeSection(result, state, charts), trafficSection(result), scenarioSection(result), glossarySection(result)].map(foldedOnPhones),
     h("footer", {}, "Made by goodqueue. This file contains all its data and fetches nothing."),
   );
   state.watch(refresh);
@@ -97,12 +95,13 @@ interface Updated {
 function resultsSection(result: Result, state: State, source: string): Updated {
   const options = (isMainOnly: boolean): TableOptions => {
     const link = state.link;
-    const columns = columnsWorthShowing(linkColumns(result.metrics), isMainOnly, (column) => result.points.map((point) => column.figure(point, link)));
+    const all = [...decidingColumns(result), ...delayFirst(linkColumns(result.metrics))];
+    const columns = columnsWorthShowing(all, isMainOnly, (column) => result.points.map((point) => column.figure(point, link)));
     return {
       caption: `Results at the link ${link}`,
       nameLabels: ["Queue"],
       columns,
-      rows: result.points.map((point): TableRow => ({ point: point.number, look: point.look, names: [point.label], figures: columns.map((column) => column.figure(point, link)) })),
+      rows: result.points.map((point): TableRow => ({ ...rowOf(result, point), names: [point.label], figures: columns.map((column) => column.figure(point, link)) })),
       compareAll: true,
     };
   };
@@ -115,6 +114,33 @@ function resultsSection(result: Result, state: State, source: string): Updated {
   const section = tableSection(title, options, link ? [link] : [], save);
   section.element.append(h("p", { class: "hint" }, intervalNote(result)));
   return section;
+}
+
+/** What a row has of its point, besides names and figures. */
+function rowOf({ headline }: Result, point: Point): Pick<TableRow, "point" | "look" | "isOutside"> {
+  return { point: point.number, look: point.look, isOutside: headline?.outside.includes(point.label) === true };
+}
+
+/** The columns with the one that the charts show in front. */
+function delayFirst(columns: readonly LinkColumn[]): readonly LinkColumn[] {
+  const isDelay = ({ key }: LinkColumn): boolean => key === "sojourn_s.p95";
+  // In front it has no mean beside it that says what it is a percentile of.
+  return [...columns.filter(isDelay).map((column) => ({ ...column, label: "Sojourn p95" })), ...columns.filter((column) => !isDelay(column))];
+}
+
+/** What people on the line got: a table for each group, of the figures of what it does. */
+function experienceSections(result: Result): HTMLElement[] {
+  const activities = result.metrics.experience.flatMap((activity) => result.groups.filter((group) => result.points.some((point) => point.activity(group) === activity.activity)).map((group) => ({ activity, group })));
+  if (activities.length === 0) return [];
+  const tables = activities.map(({ activity, group }) => {
+    const columns = columnsWorthShowing(activityColumns(activity), false, (column) => result.points.map((point) => column.figure(point, group)));
+    const name = group.startsWith(activity.activity) ? group : `${group}: ${activity.activity}`;
+    const rows = result.points.map((point): TableRow => ({ ...rowOf(result, point), names: [point.label], figures: columns.map((column) => column.figure(point, group)) }));
+    const options: TableOptions = { caption: `What ${group} got`, nameLabels: ["Queue"], columns, rows, compareAll: true };
+    const save = menu("Save", `Save: ${group}`, [{ label: "Numbers, CSV", run: () => download(`${fileName(result.title)}-${fileName(group)}.csv`, "text/csv", csv(figureRows(options))) }]);
+    return h("div", { class: "experience" }, h("div", { class: "section-head" }, h("h3", {}, name), save), figureTable(options));
+  });
+  return [h("section", { class: "results" }, h("h2", {}, "What people on the line got"), ...tables)];
 }
 
 /** A heading, tools and a table that shows its main columns or all of them. */
@@ -137,7 +163,9 @@ function tableSection(title: string, options: (isMainOnly: boolean) => TableOpti
 
 /** Explanation of the intervals and of bold figures. */
 function intervalNote(result: Result): string {
-  const bold = result.points.length > 1 ? " Bold: the best of a column, and all that do not differ from it significantly." : "";
+  const { headline } = result;
+  const outside = headline && headline.outside.length > 0 ? ` † does not satisfy the policy (${headline.policy}) and is not compared.` : "";
+  const bold = result.points.length > 1 ? ` Bold: the best of a column, and all that do not differ from it significantly.${outside}` : "";
   if (result.replications === 1) return `One replication, so there are no confidence intervals: repeat with more before trusting a difference.${bold}`;
   return `Mean ± half the 95 % confidence interval over ${result.replications ?? "all"} replications. A click on a heading sorts.${bold}`;
 }
@@ -150,12 +178,31 @@ function legendBar(result: Result, state: State): Updated {
     const button = h("button", { type: "button", class: "legend-item", onclick: () => toggle(point), ondblclick: () => (state.show(all, false), state.show([point.number], true)) }, sign(point.look), point.label);
     return { point, button };
   });
+  const count = h("p", { class: "hint", role: "status" });
   const update = (): void => {
     for (const { point, button } of buttons) button.setAttribute("aria-pressed", String(state.isVisible(point.number)));
+    const shown = all.filter((point) => state.isVisible(point)).length;
+    const first = result.points.length > MOST_AT_START ? " At first the best ones are shown." : "";
+    count.textContent = shown === all.length ? "" : `${shown} of ${all.length} shown in the charts; press a name to show or hide it.${first}`;
+    count.hidden = count.textContent === "";
   };
+  const twins = identical(result).map((labels) => h("p", { class: "hint" }, `Identical results: ${labels.join(", ")}. Their curves coincide.`));
   const every = h("button", { type: "button", class: "button quiet", onclick: () => state.show(all, !all.every((point) => state.isVisible(point))) }, "Toggle all");
-  const element = h("div", { class: "legend-bar", role: "group", "aria-label": "Queues shown in the charts" }, h("div", { class: "legend-items" }, ...buttons.map(({ button }) => button), result.points.length > 2 && every));
+  const element = h("div", { class: "legend-bar", role: "group", "aria-label": "Queues shown in the charts" }, h("div", { class: "legend-items" }, ...buttons.map(({ button }) => button), result.points.length > 2 && every), count, ...twins);
   return { element, update };
+}
+
+/** Labels of points whose figures are all the same, such as those of a setting without effect. */
+function identical({ points, links, groups, metrics }: Result): string[][] {
+  const ofLinks = linkColumns(metrics);
+  const ofGroups = groupColumns(metrics);
+  const same = new Map<string, string[]>();
+  for (const point of points) {
+    const figures = [...links.flatMap((link) => ofLinks.map((column) => column.figure(point, link)?.mean)), ...groups.flatMap((group) => ofGroups.map((column) => column.figure(point, group)?.mean))];
+    const key = JSON.stringify(figures);
+    same.set(key, [...(same.get(key) ?? []), point.label]);
+  }
+  return [...same.values()].filter((labels) => labels.length > 1);
 }
 
 function chartSection(title: string, hint: readonly (string | Node)[], frames: readonly Frame[], tools: readonly HTMLElement[]): HTMLElement {
@@ -203,7 +250,7 @@ function trafficSection(result: Result): HTMLElement | "" {
   const options = (isMainOnly: boolean): TableOptions => {
     const columns = columnsWorthShowing(groupColumns(result.metrics), isMainOnly, (column) => result.points.flatMap((point) => result.groups.map((group) => column.figure(point, group))));
     const rows = result.groups.flatMap((group) =>
-      result.points.map((point): TableRow => ({ point: point.number, look: point.look, names: [point.label, group], figures: columns.map((column) => column.figure(point, group)) })),
+      result.points.map((point): TableRow => ({ ...rowOf(result, point), names: [point.label, group], figures: columns.map((column) => column.figure(point, group)) })),
     );
     return { caption: "What the traffic experienced", nameLabels: ["Queue", "Traffic"], columns, rows, compareAll: false };
   };
@@ -255,10 +302,29 @@ function glossarySection(result: Result): HTMLElement {
   );
 }
 
+/** A section that begins folded where the page would be many screens long: its heading, and a button that shows the rest. */
+function foldedOnPhones(section: HTMLElement | ""): HTMLElement | "" {
+  if (section === "" || !matchMedia("(max-width: 560px)").matches) return section;
+  const [head, ...rest] = [...section.children];
+  const title = section.querySelector("h2")?.textContent ?? "";
+  if (!head) return section;
+  const body = h("div", { class: "folded", hidden: true });
+  body.append(...rest);
+  const toggle = (): void => {
+    body.hidden = !body.hidden;
+    button.textContent = body.hidden ? "Show" : "Hide";
+    button.setAttribute("aria-expanded", String(!body.hidden));
+  };
+  const button = h("button", { type: "button", class: "button fold", "aria-expanded": "false", "aria-label": `${title}: show or hide`, onclick: toggle }, "Show");
+  section.replaceChildren(h("div", { class: "fold-head" }, head, button), body);
+  return section;
+}
+
 /** On paper, charts are drawings in light colours and the scenario is open. */
 function preparePrinting(frames: readonly Frame[], root: HTMLElement): void {
   const opened: HTMLDetailsElement[] = [];
   addEventListener("beforeprint", () => {
+    for (const body of root.querySelectorAll<HTMLElement>(".folded[hidden]")) body.hidden = false;
     for (const frame of frames) frame.preparePrint();
     for (const details of root.querySelectorAll<HTMLDetailsElement>("details.scenario-text:not([open])")) {
       details.open = true;

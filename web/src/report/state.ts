@@ -8,9 +8,8 @@ export type Arrangement = "together" | "apart";
 /** Panels with one vertical axis for all, or each with its own. */
 export type PanelAxes = "equal" | "own";
 
-/** More lines than this in one plot are read badly; with more points than this, the rest starts
- *  switched off. */
-const MOST_AT_START = 10;
+/** More lines than this in one plot are read badly; with more points than this, only the best start switched on. */
+export const MOST_AT_START = 10;
 /** With more lines than this, each gets a panel of its own at first. */
 const MOST_TOGETHER = 3;
 
@@ -22,7 +21,7 @@ export class State {
   #panelAxes: PanelAxes = "equal";
 
   constructor(result: Result) {
-    this.#visible = new Set(result.points.slice(0, MOST_AT_START).map((point) => point.number));
+    this.#visible = new Set(bestFirst(result).slice(0, MOST_AT_START));
     this.#link = result.links.includes(result.mainLink) ? result.mainLink : (result.links[0] ?? result.mainLink);
     this.#arrangement = result.points.length > MOST_TOGETHER ? "apart" : "together";
   }
@@ -74,4 +73,16 @@ export class State {
   #changed(): void {
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** Numbers of the points, the best first: those that the headline names, then those within its policy, each by their delay. */
+export function bestFirst({ points, headline, links, mainLink }: Result): number[] {
+  const link = links.includes(mainLink) ? mainLink : (links[0] ?? mainLink);
+  const classOf = (label: string): number => {
+    if (!headline) return 0;
+    if (label === headline.best) return 0;
+    return headline.equals.includes(label) ? 1 : headline.outside.includes(label) ? 3 : 2;
+  };
+  const delay = ({ figure }: Result["points"][number]): number => figure("links", link, "sojourn_s", "p95")?.mean ?? Infinity;
+  return [...points].sort((a, b) => classOf(a.label) - classOf(b.label) || (delay(a) === delay(b) ? 0 : delay(a) - delay(b))).map(({ number }) => number);
 }

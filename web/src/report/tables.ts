@@ -15,6 +15,8 @@ export interface TableRow {
   readonly look: Look;
   readonly names: readonly string[];
   readonly figures: readonly (Figure | undefined)[];
+  /** It does not satisfy the policy, so that nothing in it is best. */
+  readonly isOutside?: boolean;
 }
 
 /** A table of figures. */
@@ -26,6 +28,9 @@ export interface TableOptions {
   /** Are rows compared within the whole table? Else only those with an equal last name are. */
   readonly compareAll: boolean;
 }
+
+/** Figures that differ by less than this part are equal to a reader. */
+const NEGLIGIBLE = 0.01;
 
 type Order = { readonly column: number; readonly direction: "ascending" | "descending" };
 
@@ -102,7 +107,7 @@ function scaleOf(column: FigureColumn, figures: readonly (Figure | undefined)[])
 function tableRow(row: TableRow, number: number, scales: readonly Scale[], best: readonly ReadonlySet<number>[]): HTMLElement {
   const names = row.names.map((name, at) => {
     if (at > 0) return h("td", { class: "name" }, name);
-    return h("th", { scope: "row", class: "name" }, h("span", { class: "name-line" }, sign(row.look), name));
+    return h("th", { scope: "row", class: "name" }, h("span", { class: "name-line" }, sign(row.look), name, row.isOutside === true && h("span", { class: "outside", title: "Outside the policy" }, "†")));
   });
   const cells = row.figures.map((figure, at) => figureCell(figure, scales[at], best[at]?.has(number) === true));
   return h("tr", { "data-point": row.point }, ...names, ...cells);
@@ -143,14 +148,16 @@ function bestRows(column: FigureColumn, rows: readonly TableRow[], at: number, c
   for (const name of new Set(rows.map(group))) {
     const members = rows.flatMap((row, number) => {
       const figure = row.figures[at];
-      return group(row) === name && figure ? [{ number, figure }] : [];
+      return group(row) === name && figure && row.isOutside !== true ? [{ number, figure }] : [];
     });
     const first = members.reduce<(typeof members)[number] | undefined>((winner, one) => (winner === undefined || sign * (one.figure.mean - winner.figure.mean) < 0 ? one : winner), undefined);
     if (!first || members.length < 2) continue;
     const edge = sign * first.figure.mean + (first.figure.ci95 ?? 0);
     const winners = members.filter(({ figure }) => sign * figure.mean - (figure.ci95 ?? 0) <= edge);
-    // If all rows are best, highlighting is useless.
-    if (winners.length < members.length) for (const { number } of winners) best.add(number);
+    // If all rows are best, or as good as equal, highlighting is useless.
+    const size = Math.max(...members.map(({ figure }) => Math.abs(figure.mean)));
+    const differs = members.some(({ figure }) => Math.abs(figure.mean - first.figure.mean) > NEGLIGIBLE * size);
+    if (winners.length < members.length && differs) for (const { number } of winners) best.add(number);
   }
   return best;
 }

@@ -60,7 +60,7 @@ class Panels implements Chart {
       readouts[at] = readout;
       return h("div", { class: "panel" }, h("div", { class: "panel-head" }, line && sign(line.look), h("span", { class: "panel-name" }, line?.label ?? ""), readout), chart.element);
     });
-    this.element = h("div", { class: "panels" }, ...panels);
+    this.element = h("div", { class: "panels", "data-count": panels.length }, ...panels);
     this.#charts.forEach((_, at) => this.#readOut(readouts[at], at, null));
   }
 

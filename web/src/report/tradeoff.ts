@@ -61,15 +61,16 @@ export function tradeoffChart(points: readonly Point[], link: string, delay: Del
 function delayRange(dots: readonly Dot[], scale: "linear" | "log"): Range {
   const values = dots.flatMap(({ delay }) => [delay.mean - (delay.ci95 ?? 0), delay.mean + (delay.ci95 ?? 0)]);
   if (scale === "linear") return { min: 0, max: Math.max(1e-6, extent(values).max) * 1.12 };
-  const { min, max } = extent(values.filter((value) => value > 0));
-  return { min: min / 1.6, max: max * 1.9 };
+  // A wide interval that nearly reaches zero must not squeeze everything else: it is cut at the axis.
+  const { min, max } = extent(dots.map(({ delay }) => delay.mean).filter((mean) => mean > 0));
+  return { min: min / 2, max: max * 1.9 };
 }
 
 /** A link cannot carry more than 100 %, so the axis ends shortly above. */
 function useRange(dots: readonly Dot[]): Range {
   const { min, max } = padded(extent(dots.flatMap(({ use }) => [use.mean - (use.ci95 ?? 0), use.mean + (use.ci95 ?? 0)])), 0.12);
   const width = Math.max(max - min, 0.004);
-  return { min: Math.max(0, Math.min(min, max - width)), max: Math.min(Math.max(max, min + width), 1 + width * 0.14) };
+  return { min: Math.max(0, Math.min(min, max - width)), max: Math.min(Math.max(max, min + width), 1 + width * 0.04) };
 }
 
 function crossOf({ point, delay, use }: Dot): Shape[] {

@@ -267,7 +267,7 @@ export class PlayPage implements Page, Watcher {
       this.#charts?.follow(this.#span);
     });
     this.#viewTools.hidden = false;
-    this.#viewTools.replaceChildren(view, isPackets ? h("p", { class: "hint" }, `Each square is a packet, each colour a flow; low ones are small packets. Shown at ${speedInWords(PACKET_SPEED)} and slower.`) : span);
+    this.#viewTools.replaceChildren(view, isPackets ? h("p", { class: "hint" }, `Each square is a packet, each colour a flow; low ones are small packets. The next to leave is at the right of the lowest row. Pause and step to follow single ones. Shown at ${speedInWords(PACKET_SPEED)} and slower.`) : span);
     const charts = h("div", { class: "chart-grid" }, ...(this.#charts?.frames ?? []).map((frame) => frame.element));
     this.#legendFlows = -1;
     this.#showLegend();
@@ -354,7 +354,8 @@ export class PlayPage implements Page, Watcher {
     // The verdict itself mentions changes.
     const remark = done.changed ? "" : `The same scenario and seed give the same packets anywhere: fingerprint ${done.fingerprint}.`;
     const report = this.#session && h("a", { href: `api/sessions/${encodeURIComponent(this.#session.id)}/report.html`, target: "_blank", rel: "noopener", class: "button" }, "Open the report");
-    this.#verdict.replaceChildren(h("p", { class: "sentence" }, done.verdict), remark === "" ? "" : h("p", { class: "hint" }, remark), h("p", { class: "verdict-links" }, report ?? ""));
+    const twins = equalsIn(done.fingerprints ?? []).map((group) => h("p", { class: "hint" }, `The same packets under ${group.map((at) => this.#labels[at] ?? "").join(" and ")}: their curves coincide.`));
+    this.#verdict.replaceChildren(h("p", { class: "sentence" }, done.verdict), ...twins, remark === "" ? "" : h("p", { class: "hint" }, remark), h("p", { class: "verdict-links" }, report ?? ""));
     this.#verdict.hidden = false;
     this.#charts?.update();
     const link = this.#session?.about?.link;
@@ -414,6 +415,12 @@ export class PlayPage implements Page, Watcher {
       announce("The link is in the address bar.");
     }
   }
+}
+
+/** Places of equal texts, of those that are there more than once. */
+function equalsIn(texts: readonly string[]): number[][] {
+  const groups = [...new Set(texts)].map((text) => texts.flatMap((other, at) => (other === text ? [at] : [])));
+  return groups.filter((group) => group.length > 1);
 }
 
 /** Warning for a state, if any. */

@@ -1,0 +1,69 @@
+// Delays as bars, for queues whose utilizations do not tell them apart.
+
+import { type Box, MarksChart, type Target } from "../charts/marks.ts";
+import type { Plot, Shape } from "../charts/svg.ts";
+import { extent, type Range } from "../charts/ticks.ts";
+import { formatDecimals, formatNumber, unitFor, withUnit } from "../units.ts";
+import type { Figure, Point } from "./data.ts";
+import type { Delay } from "./tradeoff.ts";
+
+/** Utilizations that differ by less than this are level. */
+const LEVEL = 0.005;
+/** Names of points are cut to this many characters beside the bars. */
+const LONGEST_NAME = 30;
+
+/** The utilization that all points have, in words; nothing where they differ, or where there is only one. */
+export function levelUtilization(points: readonly Point[], link: string): string | undefined {
+  const values = points.flatMap((point) => point.figure("links", link, "utilization")?.mean ?? []);
+  const { min, max } = extent(values);
+  if (values.length < 2 || max - min >= LEVEL) return undefined;
+  const [least, most] = [formatDecimals(min * 100, 1), formatDecimals(max * 100, 1)];
+  return least === most ? `${least}\u00a0%` : `${least} to ${most}\u00a0%`;
+}
+
+/** One bar for each point, with its interval. */
+export function delayChart(points: readonly Point[], link: string, delay: Delay, scale: "linear" | "log", onZoom: () => void): MarksChart {
+  const bars = points.flatMap((point) => {
+    const figure = point.figure("links", link, "sojourn_s", delay);
+    return figure ? [{ point, figure }] : [];
+  });
+  const all = rangeOf(bars.map(({ figure }) => figure), scale);
+  const unit = unitFor("time", all.max);
+  const told = ({ mean, ci95 }: Figure): string => (ci95 === null ? withUnit(mean, unit) : `${withUnit(mean, unit)} ± ${withUnit(ci95, unit)}`);
+  const targets = bars.map(({ point, figure }, row): Target => ({ x: figure.mean, y: row, look: point.look, heading: point.label, rows: [{ label: `Sojourn ${delay}`, value: told(figure) }] }));
+  const build = (width: number, box: Box): Plot => {
+    const x = box.x ?? all;
+    return {
+      width,
+      height: Math.max(180, 62 + bars.length * 30),
+      x: { label: `Sojourn time, ${delay}`, range: x, scale, unit },
+      y: { label: "", range: { min: -0.6, max: Math.max(0.6, bars.length - 0.4) }, scale: "linear", unit: { symbol: "", factor: 1 }, categories: bars.map(({ point: { label } }) => (label.length > LONGEST_NAME ? `${label.slice(0, LONGEST_NAME - 1)}…` : label)) },
+      shapes: bars.flatMap(({ point, figure }, row) => shapesOf(point, figure, row, x)),
+    };
+  };
+  return new MarksChart({
+    name: `Sojourn time, ${delay}, one bar for each queue; shorter is better`,
+    build,
+    targets,
+    zoom: "x",
+    data: [["point", `sojourn_${delay}_s`, "ci95_s"], ...bars.map(({ point, figure }) => [point.label, figure.mean, figure.ci95])],
+    digest: [["Queue", `Sojourn ${delay} (${unit.symbol})`], ...bars.map(({ point, figure: { mean, ci95 } }) => [point.label, ci95 === null ? formatNumber(mean * unit.factor) : `${formatNumber(mean * unit.factor)} ± ${formatNumber(ci95 * unit.factor)}`])],
+    onZoom,
+  });
+}
+
+function shapesOf(point: Point, { mean, ci95 }: Figure, row: number, shown: Range): Shape[] {
+  const { look } = point;
+  const bar: Shape = { type: "segment", from: [shown.min, row], to: [mean, row], look, width: 11, opacity: 0.32 };
+  const dot: Shape = { type: "point", x: mean, y: row, look, size: 5, opacity: 1 };
+  const whisker: Shape[] = ci95 === null ? [] : [{ type: "segment", from: [mean - ci95, row], to: [mean + ci95, row], look, width: 1.5, opacity: 0.9 }];
+  return [bar, ...whisker, dot];
+}
+
+function rangeOf(figures: readonly Figure[], scale: "linear" | "log"): Range {
+  const means = figures.map(({ mean }) => mean);
+  if (scale === "linear") return { min: 0, max: Math.max(1e-6, ...figures.map(({ mean, ci95 }) => mean + (ci95 ?? 0))) * 1.08 };
+  // Intervals may reach beyond the axis: a wide one must not squeeze everything else.
+  const { min, max } = extent(means.filter((mean) => mean > 0));
+  return { min: min / 2, max: max * 1.6 };
+}
