@@ -18,6 +18,7 @@ use goodqueue_lab::plan::{Plan, Point};
 use goodqueue_lab::record::{check_target, write_file};
 use goodqueue_lab::runner::{self, RunOptions, RunReport};
 use goodqueue_lab::summary::Summary;
+pub use place::RESULTS;
 #[cfg(target_os = "linux")]
 pub use place::{file_name, without};
 

@@ -12,7 +12,7 @@ impl Gallery {
     /// All papers.
     pub fn list(&self) -> Value {
         let Some(root) = &self.0 else {
-            return json!({ "papers": [], "hint": "Start gq serve with --gallery-results DIR to see what gq reproduce has written there." });
+            return json!({ "papers": [], "hint": "No results yet: run gq reproduce in this folder, or start gq serve with --gallery-results DIR." });
         };
         let papers: Vec<Value> = folders(root).filter_map(|folder| paper(&folder)).collect();
         if papers.is_empty() {

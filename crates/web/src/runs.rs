@@ -25,7 +25,10 @@ impl Runs {
     /// Adds what there is, the latest first; gives a hint where there is nothing to look at.
     pub fn list(&self, runs: &mut Vec<Value>) -> Option<String> {
         let Some(root) = &self.0 else {
-            return Some("Start gq serve with --runs DIR to see what gq run and gq compare have written there.".to_owned());
+            return Some(
+                "No runs yet: run something in the playground, or gq compare in this folder, or start gq serve with --runs DIR."
+                    .to_owned(),
+            );
         };
         let mut found: Vec<(u64, Value)> =
             folders(root).filter_map(|folder| Some((changed_s(&folder), show(&folder)?))).collect();

@@ -40,6 +40,8 @@ export interface LineOptions {
   readonly steps: boolean;
   /** Put a calm line of moving means over each line while it has too many points to be read. */
   readonly calm?: boolean;
+  /** Show the calm line alone where there is one: single samples tell nothing, such as how many whole packets fell into one. */
+  readonly coarse?: boolean;
   readonly height: number;
   readonly window: SharedWindow;
   /** A shaded stretch, for instance the warm-up. */
@@ -129,7 +131,7 @@ export class LineChart implements Chart {
     this.#calmDown();
     const thinned = lines.map((line) => ({ ...line, ...minMax(line, shown.min, shown.max, width) }));
     const isCalm = this.#calm !== undefined;
-    const shapes: Shape[] = thinned.map((line) => ({ type: "line", x: line.x, y: line.y, look: line.look, steps, width: isCalm ? 1 : 1.5, opacity: isCalm ? FAINT : 1 }));
+    const shapes: Shape[] = thinned.map((line) => ({ type: "line", x: line.x, y: line.y, look: line.look, steps, width: isCalm ? 1 : 1.5, opacity: isCalm ? this.#faint : 1 }));
     for (const [at, calm] of (this.#calm ?? []).entries()) {
       const line = lines[at];
       if (line) shapes.push({ type: "line", ...minMax({ x: line.x, y: calm }, shown.min, shown.max, width), look: line.look, steps: false, width: 2, opacity: 1 });
@@ -222,6 +224,11 @@ export class LineChart implements Chart {
     return uPlot.join(all.map((line) => [line.x as number[], line.y as (number | null)[]]));
   }
 
+  /** How much of the samples is left behind a calm line. */
+  get #faint(): number {
+    return this.#options.coarse === true ? 0 : FAINT;
+  }
+
   /** Do all lines have the same x? */
   #isShared(): boolean {
     const [first, ...others] = this.#options.lines;
@@ -249,7 +256,7 @@ export class LineChart implements Chart {
         ...lines.map((line): uPlot.Series => ({
           ...drawn(line),
           width: isCalm ? 1 : 1.5,
-          alpha: isCalm ? FAINT : 1,
+          alpha: isCalm ? this.#faint : 1,
           ...(steps && stepped ? { paths: stepped } : {}),
         })),
         ...(isCalm ? lines.map((line): uPlot.Series => ({ ...drawn(line), width: 2, dash: [...line.look.dash] })) : []),

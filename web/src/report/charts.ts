@@ -162,7 +162,7 @@ function timeFrames(result: Result, state: State, visible: () => Point[], legend
   const window = new SharedWindow("time");
   const isWide = (): boolean => state.arrangement === "apart" && visible().length > 1;
   const timeline: MakeTimeline = (name, quantity, lines, steps, arrangement = state.arrangement) =>
-    lines.length > 0 ? timelineChart({ name, quantity, lines, steps, arrangement: lines.length > 1 ? arrangement : "together", panelAxes: state.panelAxes, result, window }) : undefined;
+    lines.length > 0 ? timelineChart({ name, quantity, lines, steps, coarse: quantity === "rate", arrangement: lines.length > 1 ? arrangement : "together", panelAxes: state.panelAxes, result, window }) : undefined;
   const empty = "This was not sampled for the queues that are switched on.";
   const linkLines = (column: string): LineData[] =>
     visible().flatMap((point): LineData[] => {

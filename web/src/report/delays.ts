@@ -38,7 +38,7 @@ export function delayChart(points: readonly Point[], link: string, delay: Delay,
       height: Math.max(180, 62 + bars.length * 30),
       x: { label: `Sojourn time, ${delay}`, range: x, scale, unit },
       y: { label: "", range: { min: -0.6, max: Math.max(0.6, bars.length - 0.4) }, scale: "linear", unit: { symbol: "", factor: 1 }, categories: bars.map(({ point: { label } }) => (label.length > LONGEST_NAME ? `${label.slice(0, LONGEST_NAME - 1)}…` : label)) },
-      shapes: bars.flatMap(({ point, figure }, row) => shapesOf(point, figure, row, x)),
+      shapes: bars.flatMap(({ point, figure }, row) => shapesOf(point, figure, row, x.min, scale)),
     };
   };
   return new MarksChart({
@@ -52,9 +52,10 @@ export function delayChart(points: readonly Point[], link: string, delay: Delay,
   });
 }
 
-function shapesOf(point: Point, { mean, ci95 }: Figure, row: number, shown: Range): Shape[] {
+function shapesOf(point: Point, { mean, ci95 }: Figure, row: number, start: number, scale: "linear" | "log"): Shape[] {
   const { look } = point;
-  const bar: Shape = { type: "segment", from: [shown.min, row], to: [mean, row], look, width: 11, opacity: 0.32 };
+  // A logarithmic axis has no zero for a bar to begin at: there a line leads to the dot.
+  const bar: Shape = { type: "segment", from: [start, row], to: [mean, row], look, ...(scale === "linear" ? { width: 11, opacity: 0.32 } : { width: 1, opacity: 0.35 }) };
   const dot: Shape = { type: "point", x: mean, y: row, look, size: 5, opacity: 1 };
   const whisker: Shape[] = ci95 === null ? [] : [{ type: "segment", from: [mean - ci95, row], to: [mean + ci95, row], look, width: 1.5, opacity: 0.9 }];
   return [bar, ...whisker, dot];

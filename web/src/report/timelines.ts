@@ -19,6 +19,8 @@ export interface TimelineOptions {
   readonly quantity: Quantity;
   readonly lines: readonly LineData[];
   readonly steps: boolean;
+  /** Single samples tell nothing. */
+  readonly coarse: boolean;
   readonly arrangement: Arrangement;
   readonly panelAxes: PanelAxes;
   readonly result: Result;
@@ -34,6 +36,7 @@ export function timelineChart(options: TimelineOptions): Chart {
     x: { label: "Time", quantity: "seconds" as const, range },
     steps: options.steps,
     calm: !options.steps,
+    coarse: options.coarse,
     window: options.window,
     ...(result.measured && result.measured.from > 0 ? { band: { to: result.measured.from, text: "warm-up" } } : {}),
   };

@@ -115,6 +115,12 @@ function labelsOf(dots: readonly Dot[], plot: Plot, ink: Ink): Shape[] {
     const [x, y] = [toX(delay.mean), toY(use.mean)];
     return { left: x - 7, top: y - 7, right: x + 7, bottom: y + 7 };
   });
+  // Names keep off the bars of intervals, too.
+  for (const { delay, use } of inside) {
+    const [left, right] = [toX(delay.mean - (delay.ci95 ?? 0)), toX(delay.mean + (delay.ci95 ?? 0))];
+    const [top, bottom] = [toY(use.mean + (use.ci95 ?? 0)), toY(use.mean - (use.ci95 ?? 0))];
+    taken.push({ left, top: toY(use.mean) - 2, right, bottom: toY(use.mean) + 2 }, { left: toX(delay.mean) - 2, top, right: toX(delay.mean) + 2, bottom });
+  }
   // A name nearer to another dot than to its own would be misleading.
   const isNearer = (place: Place, x: number, y: number): boolean => {
     const distance = (px: number, py: number): number => Math.hypot(Math.max(place.left - px, px - place.right, 0), Math.max(place.top - py, py - place.bottom, 0));

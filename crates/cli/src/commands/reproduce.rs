@@ -22,6 +22,9 @@ use goodqueue_lab::record::{Folder, check_target, write_file};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+/// Where results go unless another folder is named.
+pub const OUT: &str = "out/gallery";
+
 /// Arguments of `gq reproduce`.
 #[derive(Args)]
 #[command(after_help = "What is finished stays: the same command goes on where it was stopped.")]
@@ -45,7 +48,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     jobs: Option<u32>,
     /// Folder for the results
-    #[arg(long, value_name = "DIR", default_value = "out/gallery")]
+    #[arg(long, value_name = "DIR", default_value = OUT)]
     out: PathBuf,
     /// The gallery's folder [default: ./gallery where there is one, else the one built in]
     #[arg(long, value_name = "DIR")]

@@ -1,8 +1,10 @@
 //! `gq serve`: the playground, finished runs, the gallery and the bridge's monitor, for a browser.
 
+use super::reproduce;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::say;
+use crate::result;
 use clap::Args;
 use goodqueue_web::{Limits, Options, Server};
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -21,10 +23,10 @@ pub struct Arguments {
     /// Only serve: open no browser
     #[arg(long)]
     no_open: bool,
-    /// Show results of gq run and gq compare from this folder, for instance results
+    /// Show results of gq run and gq compare from this folder [default: ./results where there is one]
     #[arg(long, value_name = "DIR")]
     runs: Option<PathBuf>,
-    /// Show results of gq reproduce from this folder
+    /// Show results of gq reproduce from this folder [default: ./out/gallery where there is one]
     #[arg(long, value_name = "DIR")]
     gallery_results: Option<PathBuf>,
     /// Watch the bridge with this control socket; whoever asks needs the token that is printed
@@ -47,8 +49,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let options = Options {
         listen: address(&arguments.listen)?,
         names: arguments.host.clone(),
-        runs: arguments.runs.clone(),
-        gallery: arguments.gallery_results.clone(),
+        runs: given_or_usual(arguments.runs.as_ref(), result::RESULTS),
+        gallery: given_or_usual(arguments.gallery_results.as_ref(), reproduce::OUT),
         bridge: arguments.bridge.clone(),
         limits: Limits { sessions, ..defaults },
     };
@@ -64,6 +66,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     server.wait(&stop);
     server.end();
     Ok(())
+}
+
+/// The folder that was given, or the one that the commands write to, if it is there.
+fn given_or_usual(given: Option<&PathBuf>, usual: &str) -> Option<PathBuf> {
+    given.cloned().or_else(|| Some(PathBuf::from(usual)).filter(|folder| folder.is_dir()))
 }
 
 fn check_folder(option: &str, folder: &Path) -> Result<(), Failure> {

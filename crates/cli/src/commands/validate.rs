@@ -110,7 +110,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let default = || {
         let name = format!("{}-against-{}", result::file_name(plan.name()), against.name());
-        result::without(&PathBuf::from("results").join(name), "validate.json")
+        result::without(&PathBuf::from(result::RESULTS).join(name), "validate.json")
     };
     let folder = Folder::create(&arguments.out.clone().unwrap_or_else(default))?;
     let options = RunOptions {

@@ -7,6 +7,9 @@ use goodqueue_lab::error::RecordError;
 use goodqueue_lab::record::{Earlier, Folder};
 use std::path::{Path, PathBuf};
 
+/// The folder of results, unless another one is asked for.
+pub const RESULTS: &str = "results";
+
 /// The folder that was asked for, or the first of `results/NAME`, `results/NAME-2`, … that holds no
 /// other result.
 pub fn choose(job: &Job<'_>) -> Result<(Folder, Earlier), Failure> {
@@ -22,7 +25,7 @@ pub fn choose(job: &Job<'_>) -> Result<(Folder, Earlier), Failure> {
 }
 
 fn number(job: &Job<'_>) -> Result<(Folder, Earlier), Failure> {
-    let base = Path::new("results").join(file_name(job.folder));
+    let base = Path::new(RESULTS).join(file_name(job.folder));
     let mut reason = None;
     for path in numbered(&base) {
         let folder = match Folder::create(&path) {
