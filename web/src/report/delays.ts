@@ -5,12 +5,11 @@ import type { Plot, Shape } from "../charts/svg.ts";
 import { extent, type Range } from "../charts/ticks.ts";
 import { formatDecimals, formatNumber, unitFor, withUnit } from "../units.ts";
 import type { Figure, Point } from "./data.ts";
+import { shortened } from "./shorten.ts";
 import type { Delay } from "./tradeoff.ts";
 
 /** Utilizations that differ by less than this are level. */
 const LEVEL = 0.005;
-/** Names of points are cut to this many characters beside the bars. */
-const LONGEST_NAME = 30;
 
 /** The utilization that all points have, in words; nothing where they differ, or where there is only one. */
 export function levelUtilization(points: readonly Point[], link: string): string | undefined {
@@ -37,7 +36,7 @@ export function delayChart(points: readonly Point[], link: string, delay: Delay,
       width,
       height: Math.max(180, 62 + bars.length * 30),
       x: { label: `Sojourn time, ${delay}`, range: x, scale, unit },
-      y: { label: "", range: { min: -0.6, max: Math.max(0.6, bars.length - 0.4) }, scale: "linear", unit: { symbol: "", factor: 1 }, categories: bars.map(({ point: { label } }) => (label.length > LONGEST_NAME ? `${label.slice(0, LONGEST_NAME - 1)}…` : label)) },
+      y: { label: "", range: { min: -0.6, max: Math.max(0.6, bars.length - 0.4) }, scale: "linear", unit: { symbol: "", factor: 1 }, categories: bars.map(({ point }) => shortened(point.label, width)) },
       shapes: bars.flatMap(({ point, figure }, row) => shapesOf(point, figure, row, x.min, scale)),
     };
   };

@@ -5,12 +5,11 @@ import type { Plot, Shape } from "../charts/svg.ts";
 import { extent, type Range } from "../charts/ticks.ts";
 import { formatDecimals, formatNumber, unitFor, withUnit } from "../units.ts";
 import type { FlowGoodput, Point } from "./data.ts";
+import { shortened } from "./shorten.ts";
 
 /** Dots of one row; of more flows, evenly chosen ones are drawn, the smallest and the largest
  *  among them. */
 const MOST_DOTS = 160;
-/** Names of points are cut to this many characters beside the rows. */
-const LONGEST_NAME = 22;
 
 /** The chart of one group's flows (`""`: all groups) for the points that are switched on. */
 export function fairnessChart(points: readonly Point[], group: string, onZoom: () => void): MarksChart {
@@ -36,7 +35,7 @@ export function fairnessChart(points: readonly Point[], group: string, onZoom: (
     height: Math.max(150, 62 + rows.length * 34),
     right: 84,
     x: { label: "Goodput of a flow", range: box.x ?? all, scale: "linear", unit },
-    y: { label: "", range: { min: -0.6, max: Math.max(0.6, rows.length - 0.4) }, scale: "linear", unit: { symbol: "", factor: 1 }, categories: rows.map(({ point }) => shortened(point.label)) },
+    y: { label: "", range: { min: -0.6, max: Math.max(0.6, rows.length - 0.4) }, scale: "linear", unit: { symbol: "", factor: 1 }, categories: rows.map(({ point }) => shortened(point.label, width)) },
     shapes: rows.flatMap(({ point, flows, mean }, row) => rowShapes(point, flows, mean, row, box.x ?? all)),
   });
   return new MarksChart({
@@ -78,8 +77,4 @@ function chosen(flows: readonly FlowGoodput[]): readonly FlowGoodput[] {
   if (flows.length <= MOST_DOTS) return flows;
   const last = flows.length - 1;
   return Array.from({ length: MOST_DOTS }, (_, at) => flows[Math.round((at * last) / (MOST_DOTS - 1))]).filter((flow) => flow !== undefined);
-}
-
-function shortened(label: string): string {
-  return label.length > LONGEST_NAME ? `${label.slice(0, LONGEST_NAME - 1)}…` : label;
 }

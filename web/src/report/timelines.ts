@@ -61,7 +61,7 @@ class Panels implements Chart {
       const [line] = lines;
       const readout = h("span", { class: "panel-value" });
       readouts[at] = readout;
-      return h("div", { class: "panel" }, h("div", { class: "panel-head" }, line && sign(line.look), h("span", { class: "panel-name" }, line?.label ?? ""), readout), chart.element);
+      return h("div", { class: "panel" }, h("div", { class: "panel-head" }, line && sign(line.look), h("span", { class: "panel-name", title: line?.label ?? "" }, line?.label ?? ""), readout), chart.element);
     });
     this.element = h("div", { class: "panels", "data-count": panels.length }, ...panels);
     this.#charts.forEach((_, at) => this.#readOut(readouts[at], at, null));
