@@ -1,7 +1,7 @@
 # The commands of this project. Each is one line into cargo, npm or a script.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux linux-vectors
+.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux linux-vectors kernel test-kernel
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -57,6 +57,14 @@ linux: ## build the guest kernel of `gq run --on linux` into the cache folder (1
 linux-vectors: ## record the guest kernel's queue disciplines into crates/aqm/vectors/linux (a minute; needs `make linux`)
 	@scripts/setup.sh linux
 	@scripts/linux-vectors.sh
+
+kernel: ## build the queue discipline for the kernel of this machine: docs/on-a-router.md (two minutes)
+	@scripts/setup.sh kernel
+	@scripts/kernel.sh build
+
+test-kernel: ## try the queue discipline in a Debian kernel under qemu: every kind, wrong lines, removal under load
+	@scripts/setup.sh test-kernel
+	@KDIR=$$(ls -d /lib/modules/*-cloud-amd64/build | sort -V | tail -1) OUT=$${CARGO_TARGET_DIR:-target}/kernel/test scripts/kernel.sh test
 
 fuzz: ## arbitrary input to every reader (MINUTES=1 a target)
 	@scripts/fuzz.sh

@@ -9,6 +9,7 @@ cargo test --quiet -p goodqueue-lab --test results_page -- --ignored
 cargo test --quiet -p goodqueue-lab --test scenario_page -- --ignored
 cargo test --quiet -p goodqueue-conformance --test page -- --ignored
 cargo test --quiet -p goodqueue-capi --test header -- --ignored
+cargo test --quiet -p goodqueue-kernel --test header -- --ignored
 cargo build --quiet --release --bin gq
 python3 -B scripts/python-classes.py "${CARGO_TARGET_DIR:-target}/release/gq"
 python3 -B scripts/web-kinds.py "${CARGO_TARGET_DIR:-target}/release/gq"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Installs what is missing, and only that: setup.sh build | python | test | linux
+# Installs what is missing, and only that: setup.sh build | python | test | linux | kernel | test-kernel
 #   build   a C linker and Rust, enough for `make demo`
 #   python  also a venv, .venv, with what the Python package is built and tested with
 #   test    also Node's packages for the front end and a Chromium for its browser tests
+#   kernel  what the queue discipline is built with; test-kernel: and tried with
 #   linux   what the guest kernel is built and its queue disciplines are recorded with
 # System packages come from apt-get where it exists and we are root; elsewhere a message lists them.
 set -euo pipefail
@@ -98,13 +99,46 @@ setup_linux() {
     update_packages || echo "setup: the list of Debian's packages is taken as it is (updating it needs root)" >&2
 }
 
+file() { # FILE PACKAGE...: as `need`, for what is no command
+    compgen -G "$1" >/dev/null && return
+    local package
+    for package in "${@:2}"; do system_package "$package" || break; done
+    compgen -G "$1" >/dev/null && return
+    echo "setup: $1 is missing; please install it (Debian's packages: ${*:2})" >&2
+    exit 1
+}
+
+setup_kernel() {
+    setup_build
+    need python3 python3
+    need make build-essential
+    need objdump binutils
+    # The compiler must come with the source of its library.
+    file "/usr/lib/rustlib/src/rust/library" rustc-web rust-web-src
+    # For the running kernel, or else for the one that the test boots.
+    if [ ! -e "/lib/modules/$(uname -r)/build" ] && ! system_package "linux-headers-$(uname -r)" 2>/dev/null; then
+        file "/lib/modules/*/build" linux-headers-cloud-amd64
+    fi
+}
+
+setup_test_kernel() {
+    setup_kernel
+    need qemu-system-x86_64 qemu-system-x86
+    need busybox busybox-static
+    need tc iproute2
+    want iperf3 iperf3 "TCP through the queue discipline"
+    file "/lib/modules/*-cloud-amd64/build" linux-headers-cloud-amd64
+}
+
 case "${1:-}" in
 build) setup_build ;;
 python) setup_python ;;
 test) setup_test ;;
 linux) setup_linux ;;
+kernel) setup_kernel ;;
+test-kernel) setup_test_kernel ;;
 *)
-    echo "usage: setup.sh build | python | test | linux" >&2
+    echo "usage: setup.sh build | python | test | linux | kernel | test-kernel" >&2
     exit 2
     ;;
 esac

@@ -1,6 +1,7 @@
 //! The list of algorithms. Adding one is one file and one line here.
 
 use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Verdict};
+use crate::sched::apart;
 use crate::spec::{Given, KindSpec, LinkFacts, ParamError};
 use goodqueue_units::{Instant, Packets};
 
@@ -38,7 +39,7 @@ macro_rules! algorithms {
             /// When the kind is unknown, or parameters contradict each other or the link.
             pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
                 $(if <$module::$Type as Algorithm>::KINDS.iter().any(|spec| spec.kind == given.kind()) {
-                    return <$module::$Type as Algorithm>::build(given, link).map(Self::$Type);
+                    return apart(|| <$module::$Type as Algorithm>::build(given, link), Self::$Type);
                 })+
                 Err(ParamError { param: "kind", message: alloc::format!("`{}` is not an algorithm", given.kind()) })
             }

@@ -168,12 +168,6 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
         &self.aqm
     }
 
-    /// Replaces the algorithm by what `change` makes of it; every queued packet stays.
-    pub fn map_aqm<B>(self, change: impl FnOnce(A) -> B) -> ManagedQueue<P, B> {
-        let Self { waiting, aqm, limit, books } = self;
-        ManagedQueue { waiting, aqm: change(aqm), limit, books }
-    }
-
     /// The algorithm wants an arriving packet compared with waiting ones: queues it or drops it,
     /// and another one if need be.
     #[cold]

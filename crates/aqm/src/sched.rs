@@ -13,7 +13,7 @@ mod timers;
 pub mod weighted;
 
 use crate::algo::tail_drop::TailDrop;
-use crate::algo::{self, AnyAqm};
+use crate::algo::{self, Algorithm, AnyAqm};
 use crate::aqm::{FlowHash, QueueView};
 use crate::books::EcnPolicy;
 use crate::counters::Counters;
@@ -155,18 +155,19 @@ macro_rules! schedulers {
         const STANDALONE: &[KindSpec] = &[$($(<$outer::$OuterKind as Scheduler>::KIND,)+)+];
 
         impl<P: Packet> AnyQdisc<P> {
-            fn of_kind(given: &Given<'_>, setup: Setup<'_>) -> Result<Self, ParamError> {
+            fn of_kind<'p>(
+                place: &'p mut Option<Self>, given: &Given<'_>, setup: Setup<'_>,
+            ) -> Result<&'p mut Self, ParamError> {
                 $($(if given.kind() == <$nested::$NestedKind as Scheduler>::KIND.base.kind {
-                    return <$nested::$NestedKind as Scheduler>::build(given, setup).map(Self::$Nested);
+                    return put(place, || <$nested::$NestedKind as Scheduler>::build(given, setup), Self::$Nested);
                 })+)+
                 $($(if given.kind() == <$outer::$OuterKind as Scheduler>::KIND.base.kind {
-                    return <$outer::$OuterKind as Scheduler>::build(given, setup).map(Self::$Outer);
+                    return put(place, || <$outer::$OuterKind as Scheduler>::build(given, setup), Self::$Outer);
                 })+)+
-                let queue = managed(AnyAqm::build(given, setup.link)?, setup);
-                Ok(match queue.aqm() {
-                    AnyAqm::TailDrop(_) => Self::TailDrop(queue.map_aqm(|_| TailDrop)),
-                    _ => Self::Managed(queue),
-                })
+                if TailDrop::KINDS.iter().any(|spec| spec.kind == given.kind()) {
+                    return put(place, || TailDrop::build(given, setup.link), |aqm| Self::TailDrop(managed(aqm, setup)));
+                }
+                put(place, || AnyAqm::build(given, setup.link), |aqm| Self::Managed(managed(aqm, setup)))
             }
         }
 
@@ -178,9 +179,9 @@ macro_rules! schedulers {
                     return Err(ParamError { param: "of", message });
                 }
                 $($(if given.kind() == <$nested::$NestedKind as Scheduler>::KIND.base.kind {
-                    return <$nested::$NestedKind as Scheduler>::build(given, setup).map(Self::$Nested);
+                    return apart(|| <$nested::$NestedKind as Scheduler>::build(given, setup), Self::$Nested);
                 })+)+
-                Ok(Self::Managed(managed(AnyAqm::build(given, setup.link)?, setup)))
+                apart(|| AnyAqm::build(given, setup.link), |aqm| Self::Managed(managed(aqm, setup)))
             }
         }
     };
@@ -221,6 +222,30 @@ fn refuse_inner(spec: &KindSpec, of: Option<&Chosen>) -> Result<(), ParamError> 
     Err(ParamError { param: "of", message: alloc::format!("`{}` has no inner algorithm", spec.kind) })
 }
 
+/// Makes something large of a part, in a call of its own. While the part is built, which takes more
+/// calls, the caller then needs no room for the whole: stacks of kernels and of small machines have
+/// few kilobytes.
+#[inline(never)]
+pub(crate) fn finish<T, U>(part: Result<T, ParamError>, make: impl FnOnce(T) -> U) -> Result<U, ParamError> {
+    part.map(make)
+}
+
+/// Builds out of line, so that a stack holds what one kind needs and not what all need.
+#[inline(never)]
+pub(crate) fn apart<T, U>(build: impl FnOnce() -> Result<T, ParamError>, make: impl FnOnce(T) -> U) -> Result<U, ParamError> {
+    finish(build(), make)
+}
+
+/// As [`apart`], and puts the result where it will stay.
+#[inline(never)]
+fn put<T, U>(
+    place: &mut Option<U>,
+    build: impl FnOnce() -> Result<T, ParamError>,
+    make: impl FnOnce(T) -> U,
+) -> Result<&mut U, ParamError> {
+    finish(build(), |part| place.insert(make(part)))
+}
+
 /// One queue under one algorithm.
 fn managed<P: Packet, A: crate::Aqm>(aqm: A, setup: Setup<'_>) -> ManagedQueue<P, A> {
     let Setup { link, ecn, rng, .. } = setup;
@@ -256,11 +281,29 @@ impl<P: Packet> AnyQdisc<P> {
         ecn: EcnPolicy,
         rng: Rng,
     ) -> Result<Self, ParamError> {
+        let mut place = None;
+        Self::build_in(&mut place, spec, values, of, link, ecn, rng)?;
+        Ok(place.expect("it was built in there"))
+    }
+
+    /// As [`AnyQdisc::build_over`], in `place`: for hosts whose stack is small, since a queue has a
+    /// kilobyte and would be moved.
+    ///
+    /// # Errors
+    /// As there; `place` may be changed then.
+    pub fn build_in(
+        place: &mut Option<Self>,
+        spec: &'static KindSpec,
+        values: &[(&'static str, Value)],
+        of: Option<&Chosen>,
+        link: &LinkFacts,
+        ecn: EcnPolicy,
+        rng: Rng,
+    ) -> Result<(), ParamError> {
         let given = Given::new(spec, values)?;
         refuse_inner(spec, of)?;
-        let mut queue = Self::of_kind(&given, Setup { of, link, ecn, rng })?;
-        queue.set_link_rate(Instant::ZERO, link.rate);
-        Ok(queue)
+        Self::of_kind(place, &given, Setup { of, link, ecn, rng })?.set_link_rate(Instant::ZERO, link.rate);
+        Ok(())
     }
 
     /// Builds one queue under a program's own algorithm.

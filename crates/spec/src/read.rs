@@ -8,7 +8,8 @@ use goodqueue_units::{Bytes, Rate};
 
 impl Param {
     /// Reads a value from `text` by this parameter's unit and checks it against the range. Words of
-    /// a choice stand for themselves, and `true`, `on` and `1`, `false`, `off` and `0` for switches.
+    /// a choice stand for themselves, and `true`, `on` and `1`, `false`, `off` and `0` for
+    /// switches.
     ///
     /// # Errors
     /// Names the parameter, what was written, and what is allowed. Units with a form of their own

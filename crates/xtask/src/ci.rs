@@ -31,6 +31,7 @@ const STEPS: &[Named] = &[
     Named { name: "doc", what: "documentation, warnings are errors", run: doc },
     Named { name: "test", what: "cargo test, all crates", run: test },
     Named { name: "features", what: "optional parts: figures as PNG", run: features },
+    Named { name: "kernel", what: "the queue discipline's library: stack frames and relocations", run: kernel },
     Named { name: "package", what: "units, spec and aqm can be published", run: package },
     Named { name: "deny", what: "licences and advisories (cargo-deny)", run: deny },
     Named { name: "miri", what: "undefined behaviour in units and aqm (Miri)", run: miri },
@@ -137,6 +138,18 @@ fn features() -> Result<Step> {
     let args = [&["test"], &all[..], &["figure::png"]].concat();
     tool::watched("cargo", &args, &[], |line| tally.read(line))?;
     if tally.passed == 0 { Err("no test of the feature ran".to_owned()) } else { Ok(Step::Done) }
+}
+
+/// Builds the library of the queue discipline for a kernel. Needs a compiler that comes with the source
+/// of its library.
+fn kernel() -> Result<Step> {
+    const SOURCE: &str = "/usr/lib/rustlib/src/rust/library";
+    if !std::path::Path::new(SOURCE).exists() || cfg!(not(target_arch = "x86_64")) {
+        return Ok(Step::Skipped(format!(
+            "there is no {SOURCE} (Debian: rustc-web and rust-web-src; `make kernel` installs them)"
+        )));
+    }
+    tool_step("scripts/kernel.sh", &["stack"])
 }
 
 fn package() -> Result<Step> {

@@ -57,13 +57,14 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ),
     ("conformance", &["units", "aqm"]),
     ("capi", &["units", "aqm"]),
+    ("kernel", &["units", "spec", "aqm"]),
     ("testkit", &["units", "aqm"]),
     ("xtask", &[]),
 ];
 
 /// Crates without std: the only crates from elsewhere that they may use, outside of tests.
 const NO_STD: &[(&str, &[&str])] =
-    &[("units", &[]), ("line", &[]), ("spec", &["libm"]), ("aqm", &["libm"]), ("tcp", &["libm", "thiserror"])];
+    &[("units", &[]), ("line", &[]), ("spec", &["libm"]), ("aqm", &["libm"]), ("tcp", &["libm", "thiserror"]), ("kernel", &[])];
 
 /// One arrow of the graph.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -20,6 +20,7 @@
 
 use super::Algorithm;
 use super::codel::CoDel;
+use crate::sched::finish;
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Value};
 use crate::steering::{Policy, Steered, inner_values, steered_params};
 use goodqueue_units::Duration;
@@ -51,8 +52,8 @@ impl Algorithm for CoDelAs {
         // The loop sets the target; the one CoDel starts from must only be no longer than any
         // interval.
         values.push(("target", Value::Duration(Duration::us(1))));
-        let inner = CoDel::build(&Given::new(spec, &values)?, link)?;
         let native = given.duration("interval").unwrap_or_default().div(super::gsp::THRESHOLDS_AN_INTERVAL);
-        Ok(Self::new(inner, Policy::build(given, link, native)?, link.rate, link.mtu))
+        let policy = Policy::build(given, link, native)?;
+        finish(CoDel::build(&Given::new(spec, &values)?, link), |inner| Self::new(inner, policy, link.rate, link.mtu))
     }
 }

@@ -20,6 +20,7 @@
 
 use super::Algorithm;
 use super::pie::Pie;
+use crate::sched::finish;
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
 use crate::steering::{Policy, Steered, inner_values, steered_params};
 use goodqueue_units::Duration;
@@ -52,7 +53,7 @@ impl Algorithm for PieAs {
     fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let spec = &Pie::KINDS[0];
         let values = inner_values(given, spec);
-        let inner = Pie::build(&Given::new(spec, &values)?, link)?;
-        Ok(Self::new(inner, Policy::build(given, link, NATIVE)?, link.rate, link.mtu))
+        let policy = Policy::build(given, link, NATIVE)?;
+        finish(Pie::build(&Given::new(spec, &values)?, link), |inner| Self::new(inner, policy, link.rate, link.mtu))
     }
 }

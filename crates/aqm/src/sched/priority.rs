@@ -25,7 +25,7 @@
 use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
-use crate::sched::{Inner, Scheduler, Setup};
+use crate::sched::{Inner, Scheduler, Setup, finish};
 use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError, Unit};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -168,10 +168,13 @@ impl Scheduler for PriorityKind {
     /// Gives each band a separate random stream.
     fn build<P: Packet>(given: &Given<'_>, mut setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError> {
         let bands = given.number("bands").unwrap_or(BANDS) as usize;
-        let mut band = || Inner::build(Setup { rng: Rng::new(setup.rng.next_u64()), ..setup.clone() });
-        let most_urgent = band()?;
-        let others = (1..bands).map(|_| band()).collect::<Result<Vec<_>, _>>()?;
-        Ok(Box::new(Priority::new(most_urgent, others)))
+        let mut queue = Priority { bands: Vec::with_capacity(bands) };
+        for _ in 0..bands {
+            let rng = Rng::new(setup.rng.next_u64());
+            let inner = Inner::build(Setup { rng, ..setup.clone() });
+            finish(inner, |inner| queue.bands.push(Band { queue: inner, knows_idle: false }))?;
+        }
+        Ok(Box::new(queue))
     }
 }
 

@@ -27,7 +27,7 @@ use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::sched::priority::PriorityKind;
-use crate::sched::{Inner, Scheduler, Setup};
+use crate::sched::{Inner, Scheduler, Setup, finish};
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit};
 use alloc::boxed::Box;
 use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
@@ -305,6 +305,18 @@ pub enum Shaped<P> {
 
 choose!(Shaped { Queue, Priority });
 
+impl<P: Packet> Shaped<P> {
+    fn build(setup: Setup<'_>) -> Result<Self, ParamError> {
+        match setup.of {
+            Some(chosen) if chosen.kind.kind == PriorityKind::KIND.kind => {
+                let given = Given::new(chosen.kind, &chosen.params)?;
+                finish(PriorityKind::build(&given, Setup { of: chosen.of.as_deref(), ..setup }), Self::Priority)
+            }
+            _ => finish(Inner::build(setup), Self::Queue),
+        }
+    }
+}
+
 impl Scheduler for ShaperKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = Box<Shaper<Shaped<P>>>;
@@ -313,14 +325,7 @@ impl Scheduler for ShaperKind {
         let params = ShaperParams::build(given, setup.link)?;
         let link = params.facts_within(setup.link);
         let within = Setup { link: &link, ..setup };
-        let queue = match within.of {
-            Some(chosen) if chosen.kind.kind == PriorityKind::KIND.kind => {
-                let given = Given::new(chosen.kind, &chosen.params)?;
-                Shaped::Priority(PriorityKind::build(&given, Setup { of: chosen.of.as_deref(), ..within })?)
-            }
-            _ => Shaped::Queue(Inner::build(within)?),
-        };
-        Ok(Box::new(Shaper::new(queue, params)))
+        finish(Shaped::build(within), |queue| Box::new(Shaper::new(queue, params)))
     }
 }
 

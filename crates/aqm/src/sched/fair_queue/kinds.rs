@@ -6,7 +6,7 @@ use crate::algo::codel::{self, CoDel};
 use crate::algo::{Algorithm, AnyAqm};
 use crate::arithmetic::ARITHMETIC;
 use crate::qdisc::Packet;
-use crate::sched::{Scheduler, Setup};
+use crate::sched::{Scheduler, Setup, finish};
 use crate::spec::{
     Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value,
 };
@@ -131,9 +131,9 @@ impl Scheduler for FairKind {
             let message = "`fair` needs the algorithm of its flows, for instance { kind = \"pie\" }".into();
             return Err(ParamError { param: "of", message });
         };
-        let aqm = AnyAqm::build(&Given::new(inner.kind, &inner.params)?, setup.link)?;
+        let aqm = AnyAqm::build(&Given::new(inner.kind, &inner.params)?, setup.link);
         let params = FairQueueParams::build(given, setup.link)?;
-        Ok(FairQueue::new(aqm, setup.link.limit, params).with_setup(setup))
+        finish(aqm, |aqm| FairQueue::new(aqm, setup.link.limit, params).with_setup(setup))
     }
 }
 

@@ -116,7 +116,11 @@ impl Projection {
     fn highest(&self, now: Instant, room: Room) -> f64 {
         let horizon = self.params.horizon.as_secs_f64();
         let ends = self.flows.iter().filter_map(|known| self.slows_at(known, now)).filter(|h| *h < horizon);
-        ends.chain([horizon]).map(|h| self.at(now, h, room)).fold(room.backlog, f64::max)
+        let mut most = room.backlog;
+        for h in ends.chain([horizon]) {
+            most = most.max(self.at(now, h, room));
+        }
+        most
     }
 
     /// Seconds from now until a marked flow halves its window.
