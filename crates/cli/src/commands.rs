@@ -12,6 +12,7 @@ pub mod exec;
 pub mod guest;
 pub mod list;
 pub mod man;
+pub mod recommend;
 #[cfg(target_os = "linux")]
 pub mod replay;
 pub mod reproduce;

@@ -29,6 +29,8 @@ struct Cli {
 enum Command {
     /// Compare queues on one line; no file needed.
     Compare(Box<commands::compare::Arguments>),
+    /// Find the queue, settings and shaped rate for a line that is known only roughly.
+    Recommend(Box<commands::recommend::Arguments>),
     /// Run a scenario file with its sweep and replications.
     Run(commands::run::Arguments),
     /// Run every point of a scenario's sweep, one file each; resumes where it was stopped.
@@ -84,6 +86,7 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
         let command = Cli::try_parse_from(with_negative_values(named)).unwrap_or_else(|error| error.exit()).command;
         match command {
             Command::Compare(arguments) => commands::compare::run(&arguments),
+            Command::Recommend(arguments) => commands::recommend::run(&arguments),
             Command::Run(arguments) => commands::run::run(&arguments),
             Command::Sweep(arguments) => commands::sweep::run(&arguments),
             Command::Reproduce(arguments) => commands::reproduce::run(&arguments),

@@ -63,6 +63,7 @@ pub fn print(text: &str) -> io::Result<()> {
 ///
 /// # Errors
 /// As [`print`].
+#[allow(clippy::disallowed_methods, reason = "what a terminal shows; no result depends on it")]
 pub fn print_text(text: &Text) -> io::Result<()> {
     let is_plain = |name: &str, value: &str| std::env::var_os(name).is_some_and(|found| value.is_empty() || found == value);
     if !io::stdout().is_terminal() || is_plain("NO_COLOR", "") || is_plain("TERM", "dumb") {

@@ -95,6 +95,25 @@ pub fn write(to: &mut Text, names: &Column, columns: &[Column], width: usize, is
     left_out
 }
 
+/// Lines of at most `width` columns, broken at blanks.
+pub fn wrapped(text: &str, width: usize) -> String {
+    let mut lines = String::new();
+    let mut used = 0;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if used > 0 && used + 1 + length > width {
+            lines.push('\n');
+            used = 0;
+        } else if used > 0 {
+            lines.push(' ');
+            used += 1;
+        }
+        lines.push_str(word);
+        used += length;
+    }
+    lines
+}
+
 fn padded_left(text: &str, width: usize) -> String {
     format!("{}{text}", " ".repeat(width.saturating_sub(text.width())))
 }
@@ -121,7 +140,7 @@ fn cut(text: &str, width: usize) -> String {
 
 /// `12.3±0.4`: as many digits as the interval supports, four where there is none, `-` for what is
 /// not defined.
-fn cell(figure: Figure, scale: f64) -> String {
+pub fn cell(figure: Figure, scale: f64) -> String {
     let Some(mean) = figure.mean.map(|mean| mean * scale) else { return "-".to_owned() };
     let few = decimals_of(mean / 1000.0);
     match figure.ci95.map(|half| half * scale) {
@@ -136,6 +155,12 @@ fn cell(figure: Figure, scale: f64) -> String {
         }
         None => format!("{mean:.few$}"),
     }
+}
+
+/// A number in about three digits.
+pub fn short(value: f64) -> String {
+    let decimals = decimals_of(value / 100.0);
+    format!("{value:.decimals$}")
 }
 
 /// Decimals that show the first digit of `value` that counts, and one more when it is a one; none

@@ -7,7 +7,7 @@
 
 mod candidate;
 mod policy;
-mod words;
+pub mod words;
 
 pub use policy::{POLICY_KEYS, Policy, PolicyError};
 

@@ -13,6 +13,7 @@ pub mod hosts;
 mod limits;
 pub mod lint;
 pub mod metrics;
+pub mod mix;
 pub mod plan;
 pub mod provenance;
 pub mod record;

@@ -138,7 +138,8 @@ impl<'a> Lint<'a> {
 
     /// Can this direction ever be the bottleneck?
     fn load(&mut self, step: Step, direction: &Direction) {
-        let rate = direction.nominal_rate();
+        let nominal = direction.nominal_rate();
+        let rate = direction.queue.as_ref().and_then(shaped).map_or(nominal, |shaped| shaped.min(nominal));
         let flows: u64 = self.groups(step).map(|(group, _)| u64::from(group.flows)).sum();
         if flows == 0 {
             let message = "no data goes in this direction, so its queue stays empty";
@@ -396,6 +397,15 @@ fn held(queue: &Queue, mtu: Bytes) -> Option<Bytes> {
 /// Whether the algorithm in front of the only queue never drops.
 fn marks_only(queue: &Queue) -> bool {
     queue.of.as_ref().map_or(queue.kind, |of| of.kind).marks == Marking::Only
+}
+
+/// The rate that a shaper lets pass.
+fn shaped(queue: &Queue) -> Option<Rate> {
+    let rate = queue.params.iter().find(|(name, _)| queue.kind.kind == "shaper" && *name == "rate");
+    match rate {
+        Some((_, Value::Rate(rate))) => Some(*rate),
+        _ => None,
+    }
 }
 
 /// Whether a queue that can look ahead does so; `None` when it cannot.

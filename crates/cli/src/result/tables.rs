@@ -42,7 +42,7 @@ pub fn text(finished: &Finished<'_>, width: usize) -> Text {
     if !left_out.is_empty() {
         let _ = writeln!(plain, "(no room for {}; all figures are in summary.json)", left_out.join(", "));
     }
-    let _ = writeln!(plain, "\n{}", wrapped(&finished.headline.text, width));
+    let _ = writeln!(plain, "\n{}", table::wrapped(&finished.headline.text, width));
     text
 }
 
@@ -280,23 +280,4 @@ fn deciding(rows: &[Row<'_>]) -> Vec<Column> {
         }
     }
     columns
-}
-
-/// Lines of at most `width` columns, broken at blanks.
-fn wrapped(text: &str, width: usize) -> String {
-    let mut lines = String::new();
-    let mut used = 0;
-    for word in text.split(' ') {
-        let length = word.chars().count();
-        if used > 0 && used + 1 + length > width {
-            lines.push('\n');
-            used = 0;
-        } else if used > 0 {
-            lines.push(' ');
-            used += 1;
-        }
-        lines.push_str(word);
-        used += length;
-    }
-    lines
 }

@@ -4,7 +4,7 @@ use crate::metrics::{Description, LEAST_TIME_S, Quantity};
 use crate::statistics::Figure;
 
 /// `12.3 ms`, in three digits.
-pub(super) fn time(seconds: f64) -> String {
+pub fn time(seconds: f64) -> String {
     let (scale, unit, decimals) = time_format(seconds);
     format!("{:.decimals$} {unit}", seconds * scale)
 }
@@ -40,7 +40,7 @@ fn with_interval(mean: f64, half: Option<f64>, decimals: usize) -> String {
 }
 
 /// A figure with its unit and interval, as people read it.
-pub(super) fn figure(about: &Description, figure: Figure) -> String {
+pub fn figure(about: &Description, figure: Figure) -> String {
     let Some(mean) = figure.mean else { return "nothing".to_owned() };
     let (scale, unit, decimals) = match about.quantity {
         Quantity::Time if about.is_percentile() && mean < LEAST_TIME_S => return "below 1 µs".to_owned(),
@@ -59,12 +59,13 @@ pub(super) fn figure(about: &Description, figure: Figure) -> String {
     format!("{} {unit}", with_interval(mean * scale, figure.ci95.map(|half| half * scale), decimals)).trim_end().to_owned()
 }
 
-pub(super) fn percent(part: f64) -> String {
+/// `98.4 %`.
+pub fn percent(part: f64) -> String {
     format!("{:.1} %", part * 100.0)
 }
 
 /// `a`, `a and b`, `a, b and c`.
-pub(super) fn list(names: &[String]) -> String {
+pub fn list(names: &[String]) -> String {
     match names {
         [] => String::new(),
         [one] => one.clone(),
@@ -73,6 +74,6 @@ pub(super) fn list(names: &[String]) -> String {
 }
 
 /// `1 setting`, `3 settings`.
-pub(super) fn count(number: usize, of: &str) -> String {
+pub fn count(number: usize, of: &str) -> String {
     if number == 1 { format!("1 {of}") } else { format!("{number} {of}s") }
 }

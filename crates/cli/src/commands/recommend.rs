@@ -1,0 +1,234 @@
+//! `gq recommend`: which queue, which settings and which shaped rate for a line that is known only roughly.
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::output;
+use crate::progress::Progress;
+use crate::table::{self, Column, Text};
+use clap::Args;
+use goodqueue_lab::headline::Policy;
+use goodqueue_lab::metrics::{PrintedUnit, Quantity};
+use goodqueue_lab::mix::{MIXES, Mix};
+use goodqueue_lab::quantity::{self, Limits, QuantityError};
+use goodqueue_recommend::answer::Setup;
+use goodqueue_recommend::race::Key;
+use goodqueue_recommend::words;
+use goodqueue_recommend::{Effort, Hardware, Line, Question, Range, Recommendation, recommend};
+use goodqueue_units::{Duration, Rate};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `gq recommend`.
+#[derive(Args)]
+#[command(after_help = "Example: gq recommend --down 50mbit --up 10mbit --rtt 20ms..120ms --hardware openwrt --json answer.json")]
+pub struct Arguments {
+    /// Measured rate towards you, for instance 50mbit
+    #[arg(long, value_name = "RATE")]
+    down: String,
+    /// Measured rate from you
+    #[arg(long, value_name = "RATE")]
+    up: String,
+    /// Part by which the rate at a time may lie above or below the measured one
+    #[arg(long, value_name = "PART", default_value = "0%")]
+    varies: String,
+    /// Round-trip time without queueing, or its range
+    #[arg(long, value_name = "TIME[..TIME]", default_value = "20ms..120ms")]
+    rtt: String,
+    /// What the modem and the provider can hold, as time at the line's rate, or its range
+    #[arg(long, value_name = "TIME[..TIME]", default_value = "50ms..500ms")]
+    buffer: String,
+    /// Large transfers at once in each direction, or their range
+    #[arg(long, value_name = "N[..N]", default_value = "1..8")]
+    flows: String,
+    /// Congestion control of the large transfers, one or two
+    #[arg(long, value_name = "CC[,CC]", default_value = "cubic,bbr")]
+    cc: String,
+    /// What people do on the line, see gq list mix
+    #[arg(long, value_name = "MIX", default_value = "home")]
+    mix: String,
+    /// What the router can run
+    #[arg(long, value_name = "KIND", default_value = "any")]
+    hardware: String,
+    /// What a candidate must do before it is ranked, for instance of_best=0.9
+    #[arg(long, value_name = "KEY=VALUE,…", default_value = "of_best=0.8")]
+    policy: String,
+    /// More shaped rates, more settings, longer runs and more of them
+    #[arg(long)]
+    thorough: bool,
+    /// Root of all randomness
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Runs at the same time [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    jobs: Option<u32>,
+    /// Write the answer as JSON to a file, or with - to standard output instead of the text
+    #[arg(long, value_name = "FILE|-")]
+    json: Option<PathBuf>,
+    /// Write the line with the choice as a scenario file, for gq run and gq export
+    #[arg(long, value_name = "FILE")]
+    scenario: Option<PathBuf>,
+}
+
+/// Rates a line may have here: below the least, not even a probe a second fits.
+const RATES: Limits<Rate> = Limits::new(Rate::kbit(16), Rate::gbit(100));
+const RTTS: Limits<Duration> = Limits::new(Duration::us(100), Duration::secs(5));
+const BUFFERS: Limits<Duration> = Limits::new(Duration::ms(1), Duration::secs(20));
+const MOST_FLOWS: u32 = 1_000;
+const MOST_VARIATION: f64 = 0.9;
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let question = question(arguments)?;
+    let stop = interrupt::stop_flag();
+    let bar = Progress::new(1);
+    let answer = recommend(&question, &stop, &mut |part| bar.set(part));
+    let seconds = bar.finish();
+    let answer = answer.map_err(|error| Failure::Run(error.to_string()))?;
+    if let Some(path) = &arguments.scenario {
+        write(path, &answer.scenario)?;
+    }
+    let json = || serde_json::to_string_pretty(&answer).map_err(|error| Failure::Run(error.to_string()));
+    match arguments.json.as_deref() {
+        Some(path) if path.as_os_str() == "-" => return Ok(output::print(&(json()? + "\n"))?),
+        Some(path) => write(path, &(json()? + "\n"))?,
+        None => {}
+    }
+    let mut text = shown(&answer, output::width());
+    let _ = writeln!(
+        text.plain,
+        "{} candidates at {} corners, {} runs in {seconds:.1} s",
+        answer.candidates,
+        answer.corners.len(),
+        answer.runs
+    );
+    Ok(output::print_text(&text)?)
+}
+
+/// The question that the options ask.
+fn question(arguments: &Arguments) -> Result<Question, Failure> {
+    let refuse = |option: &str| {
+        let option = option.to_owned();
+        move |error: QuantityError| Failure::Input(format!("{option}: {error}"))
+    };
+    let rate = |option: &str, text: &str| quantity::rate_within(text, RATES).map_err(refuse(option));
+    let line = Line {
+        down: rate("--down", &arguments.down)?,
+        up: rate("--up", &arguments.up)?,
+        varies: variation(&arguments.varies)?,
+        rtt: range("--rtt", &arguments.rtt, |text| quantity::duration_within(text, RTTS).map_err(refuse("--rtt")))?,
+        buffer: range("--buffer", &arguments.buffer, |text| {
+            quantity::duration_within(text, BUFFERS).map_err(refuse("--buffer"))
+        })?,
+        flows: range("--flows", &arguments.flows, flows)?,
+        control: controls(&arguments.cc)?,
+    };
+    let hardware =
+        Hardware::named(&arguments.hardware).ok_or_else(|| unknown("--hardware", &arguments.hardware, Hardware::names()))?;
+    let policy = Policy::parse(&arguments.policy).map_err(|error| Failure::Input(format!("--policy: {error}")))?;
+    let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    Ok(Question {
+        line,
+        mix: Mix::named(&arguments.mix).ok_or_else(|| unknown("--mix", &arguments.mix, MIXES.iter().map(|mix| mix.name)))?,
+        hardware,
+        policy,
+        effort: if arguments.thorough { Effort::Thorough } else { Effort::Quick },
+        seed: arguments.seed,
+        jobs: arguments.jobs.map_or_else(processors, |jobs| jobs as usize),
+    })
+}
+
+fn unknown(option: &str, given: &str, known: impl Iterator<Item = &'static str>) -> Failure {
+    let known: Vec<&str> = known.collect();
+    Failure::Input(format!("{option}: `{}` is not known: allowed {}", quantity::excerpt(given), known.join(", ")))
+}
+
+fn variation(text: &str) -> Result<f64, Failure> {
+    let part = quantity::ratio(text).map_err(|error| Failure::Input(format!("--varies: {error}")))?;
+    if part <= MOST_VARIATION {
+        return Ok(part);
+    }
+    let most = MOST_VARIATION * 100.0;
+    Err(Failure::Input(format!("--varies: `{}` is out of range: allowed 0 % to {most} %", quantity::excerpt(text))))
+}
+
+/// One value, or two with `..` between them, the smaller one first.
+fn range<T: PartialOrd + Copy>(option: &str, text: &str, read: impl Fn(&str) -> Result<T, Failure>) -> Result<Range<T>, Failure> {
+    let Some((low, high)) = text.split_once("..") else {
+        let value = read(text.trim())?;
+        return Ok(Range { low: value, high: value });
+    };
+    let (low, high) = (read(low.trim())?, read(high.trim())?);
+    if low > high {
+        let text = quantity::excerpt(text);
+        return Err(Failure::Input(format!("{option}: `{text}` ends below its beginning: write the smaller value first")));
+    }
+    Ok(Range { low, high })
+}
+
+fn flows(text: &str) -> Result<u32, Failure> {
+    text.parse().ok().filter(|flows| (1..=MOST_FLOWS).contains(flows)).ok_or_else(|| {
+        Failure::Input(format!("--flows: `{}` is not a number of flows: allowed 1 to {MOST_FLOWS}", quantity::excerpt(text)))
+    })
+}
+
+/// One control, or two for its range.
+fn controls(text: &str) -> Result<Range<&'static str>, Failure> {
+    let names: Vec<&str> = text.split(',').map(str::trim).collect();
+    let known = || goodqueue_tcp::kinds().iter().map(|spec| spec.kind);
+    let find = |name: &str| known().find(|kind| *kind == name).ok_or_else(|| unknown("--cc", name, known()));
+    match names.as_slice() {
+        [one] => find(one).map(|one| Range { low: one, high: one }),
+        [one, other] => Ok(Range { low: find(one)?, high: find(other)? }),
+        _ => {
+            Err(Failure::Input(format!("--cc: `{}` names {} controls: allowed one or two", quantity::excerpt(text), names.len())))
+        }
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|error| Failure::Run(format!("{}: cannot be written: {error}", path.display())))
+}
+
+/// The answer and a table of the setups.
+fn shown(answer: &Recommendation, width: usize) -> Text {
+    let mut text = Text::default();
+    for sentence in &answer.sentences {
+        let _ = writeln!(text.plain, "{}", table::wrapped(sentence, width));
+    }
+    text.plain.push('\n');
+    let open = answer.undetermined.iter().map(|one| &one.setup);
+    let setups: Vec<&Setup> =
+        [&answer.choice].into_iter().chain(&answer.alternatives).chain(open).chain([&answer.without]).collect();
+    let names =
+        Column { head: String::new(), unit: String::new(), cells: setups.iter().map(|one| one.label.clone()).collect(), rank: 0 };
+    let column = |key: &Key| {
+        let (head, unit, scale) = heading(key);
+        let cell = |one: &&Setup| match (words::range(key, &one.blocks), key.figure(&one.blocks).mean) {
+            (Some([low, high]), Some(mean)) => {
+                let [mean, low, high] = [mean, low, high].map(|value| table::short(value * scale));
+                format!("{mean} ({low}–{high})")
+            }
+            _ => table::cell(key.figure(&one.blocks), scale),
+        };
+        Column { head, unit: unit.to_owned(), cells: setups.iter().map(cell).collect(), rank: 1 }
+    };
+    let columns: Vec<Column> = answer.keys.iter().map(column).collect();
+    let left_out = table::write(&mut text, &names, &columns, width, &|row| row == 0);
+    if !left_out.is_empty() {
+        let _ = writeln!(text.plain, "(no room for {}; all figures are in --json)", left_out.join(", "));
+    }
+    text
+}
+
+/// Head, unit and scale of a figure's column.
+fn heading(key: &Key) -> (String, &'static str, f64) {
+    let of = key.activity.name();
+    let (head, unit) = key.about.printed.map_or((key.about.label, PrintedUnit::Suitable), |printed| (printed.head, printed.unit));
+    match unit {
+        PrintedUnit::Fixed(unit, scale) => (format!("{of} {head}"), unit, scale),
+        PrintedUnit::Suitable => match key.about.quantity {
+            Quantity::Rate => (format!("{of} {head}"), "Mbit/s", 1e-6),
+            quantity => (format!("{of} {head}"), quantity.unit(), 1.0),
+        },
+    }
+}
