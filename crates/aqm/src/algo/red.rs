@@ -59,6 +59,17 @@ pub(super) enum Zone {
     Above,
 }
 
+/// Settings of RED that may be automatic: thresholds in packets, or in bytes with `queue_in_bytes`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InForce {
+    /// Average from which packets are signalled.
+    pub min_th: f64,
+    /// Average at which the probability is `max_p`.
+    pub max_th: f64,
+    /// Weight of a sample in the average.
+    pub w_q: f64,
+}
+
 /// State of RED, one per queue.
 #[derive(Clone, Debug)]
 pub struct Red {
@@ -117,6 +128,13 @@ impl Red {
     #[must_use]
     pub fn average(&self) -> f64 {
         self.linux.as_ref().map_or(self.avg, |linux| linux.average())
+    }
+
+    /// The thresholds and the weight of a sample, with what is automatic worked out.
+    #[must_use]
+    pub const fn in_force(&self) -> InForce {
+        let Settings { min_th, max_th, w_q, .. } = self.settings;
+        InForce { min_th, max_th, w_q }
     }
 
     /// Present probability at `max_th`.
