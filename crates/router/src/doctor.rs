@@ -1,0 +1,121 @@
+//! Whether the queue management of a host is exercised at all: what stands in its way, and the
+//! command that mends it.
+//!
+//! [`examine`] reads files of `/proc` and `/sys` and the output of `tc` and `ethtool` through a
+//! [`Host`]: the machine itself, or a [`Folder`] in which both were kept.
+
+mod checks;
+mod facts;
+
+pub use facts::Facts;
+
+use std::path::PathBuf;
+
+/// Where files and the output of commands come from.
+pub trait Host {
+    /// A file, by its absolute path; `None` when it is not there.
+    fn file(&self, path: &str) -> Option<String>;
+    /// Names in a folder, in order; none when it is not there.
+    fn names(&self, path: &str) -> Vec<String>;
+    /// What a command that changes nothing prints; `None` when it cannot be run or fails.
+    fn output(&self, words: &[&str]) -> Option<String>;
+}
+
+/// Files and output of commands as they were kept: files below the folder as they lie in the
+/// machine, output in `commands/`, in files called like the command with `_` for what separates its
+/// words.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    /// Its path.
+    pub root: PathBuf,
+}
+
+/// No file of a host that matters is larger.
+const LARGEST_FILE: u64 = 4 << 20;
+
+impl Folder {
+    fn read(&self, path: &str) -> Option<String> {
+        use std::io::Read;
+        let mut text = String::new();
+        let file = std::fs::File::open(self.root.join(path)).ok()?;
+        file.take(LARGEST_FILE).read_to_string(&mut text).ok()?;
+        Some(text)
+    }
+}
+
+impl Host for Folder {
+    fn file(&self, path: &str) -> Option<String> {
+        self.read(path.trim_start_matches('/'))
+    }
+
+    fn names(&self, path: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.root.join(path.trim_start_matches('/')));
+        let mut names: Vec<String> =
+            entries.into_iter().flatten().flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    fn output(&self, words: &[&str]) -> Option<String> {
+        self.read(&format!("commands/{}", words.join("_").replace('/', "_")))
+    }
+}
+
+/// How a finding is to be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Weight {
+    /// Packets do not meet the queue management.
+    Problem,
+    /// It may be meant so.
+    Note,
+    /// It is as it should be.
+    Good,
+}
+
+impl Weight {
+    /// Its name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Problem => "problem",
+            Self::Note => "note",
+            Self::Good => "good",
+        }
+    }
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// What was looked at: `offloads`.
+    pub check: &'static str,
+    /// How it is to be taken.
+    pub weight: Weight,
+    /// What was found, in a sentence or two.
+    pub text: String,
+    /// Commands that mend it, one after the other.
+    pub mend: Vec<String>,
+}
+
+/// Everything that was looked at on one interface, problems first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The interface.
+    pub dev: String,
+    /// What was found.
+    pub findings: Vec<Diagnosis>,
+}
+
+/// Looks at an interface, or at the one that the default route leaves by.
+///
+/// # Errors
+/// When there is no such interface, or none to choose.
+pub fn examine(host: &dyn Host, dev: Option<&str>) -> Result<Report, String> {
+    let facts = Facts::gather(host, dev)?;
+    let mut findings = checks::all(&facts);
+    findings.sort_by_key(|finding| finding.weight);
+    Ok(Report { dev: facts.dev, findings })
+}
+
+#[cfg(test)]
+mod tests;

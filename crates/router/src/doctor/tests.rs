@@ -1,0 +1,310 @@
+use super::*;
+use std::collections::BTreeMap;
+
+/// A host made of files and outputs.
+#[derive(Default)]
+struct Made {
+    files: BTreeMap<String, String>,
+    outputs: BTreeMap<String, String>,
+}
+
+const QUIET: &str = "tcp-segmentation-offload: off\ngeneric-segmentation-offload: off\ngeneric-receive-offload: off\n";
+
+impl Made {
+    /// A physical eth0 of 1 Gbit/s with these queues, and all else as it should be.
+    fn with(queues: &str) -> Self {
+        let mut made = Self::default();
+        for (path, text) in [
+            ("/sys/class/net/eth0/speed", "1000\n"),
+            ("/sys/class/net/eth0/tx_queue_len", "1000\n"),
+            ("/sys/class/net/eth0/device/uevent", ""),
+            ("/sys/class/net/eth0/queues/tx-0/byte_queue_limits/limit", "30000\n"),
+            ("/sys/class/net/eth0/queues/tx-0/byte_queue_limits/limit_min", "0\n"),
+            ("/sys/class/net/eth0/statistics/tx_bytes", "100000000\n"),
+            ("/sys/class/net/lo/mtu", "65536\n"),
+            ("/proc/sys/net/core/default_qdisc", "fq_codel\n"),
+            (
+                "/proc/net/route",
+                "Iface Destination Gateway Flags RefCnt Use Metric Mask\neth0 00000000 01 0003 0 0 0 00000000 0 0 0\n",
+            ),
+            ("/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n"),
+            ("/sys/devices/system/clocksource/clocksource0/available_clocksource", "tsc hpet acpi_pm \n"),
+        ] {
+            made.files.insert(path.to_owned(), text.to_owned());
+        }
+        made.outputs.insert("tc -j qdisc show".to_owned(), queues.to_owned());
+        made.outputs.insert("tc -j filter show dev eth0 ingress".to_owned(), "[]".to_owned());
+        made.outputs.insert("ethtool -k eth0".to_owned(), QUIET.to_owned());
+        made
+    }
+
+    fn file(mut self, path: &str, text: &str) -> Self {
+        self.files.insert(path.to_owned(), text.to_owned());
+        self
+    }
+
+    fn without(mut self, prefix: &str) -> Self {
+        self.files.retain(|path, _| !path.starts_with(prefix));
+        self.outputs.retain(|words, _| !words.starts_with(prefix));
+        self
+    }
+
+    fn prints(mut self, words: &str, text: &str) -> Self {
+        self.outputs.insert(words.to_owned(), text.to_owned());
+        self
+    }
+
+    /// What a check found: weight, text and commands.
+    fn finding(&self, check: &str) -> Option<(Weight, String, Vec<String>)> {
+        let report = examine(self, Some("eth0")).unwrap();
+        let found = report.findings.into_iter().find(|finding| finding.check == check)?;
+        Some((found.weight, found.text, found.mend))
+    }
+}
+
+impl Host for Made {
+    fn file(&self, path: &str) -> Option<String> {
+        self.files.get(path).cloned()
+    }
+
+    fn names(&self, path: &str) -> Vec<String> {
+        let prefix = format!("{path}/");
+        let mut names: Vec<String> =
+            self.files.keys().filter_map(|known| known.strip_prefix(&prefix)?.split('/').next().map(str::to_owned)).collect();
+        names.dedup();
+        names
+    }
+
+    fn output(&self, words: &[&str]) -> Option<String> {
+        self.outputs.get(&words.join(" ")).cloned()
+    }
+}
+
+fn qdisc(dev: &str, kind: &str, handle: &str, parent: &str, options: &str) -> String {
+    let parent = if parent.is_empty() { "\"root\":true".to_owned() } else { format!("\"parent\":\"{parent}\"") };
+    format!("{{\"kind\":\"{kind}\",\"handle\":\"{handle}\",\"dev\":\"{dev}\",{parent},\"options\":{{{options}}}}}")
+}
+
+fn list(queues: &[String]) -> String {
+    format!("[{}]", queues.join(","))
+}
+
+const HTB: &str = "class htb 1:1 root leaf 10: prio 0 rate 9500Kbit ceil 9500Kbit burst 1600b cburst 1600b\n";
+
+/// 9.5 Mbit/s of htb over this queue.
+fn shaped(leaf: &str) -> Made {
+    let queues = [qdisc("eth0", "htb", "1:", "", "\"default\":\"0x1\""), qdisc("eth0", leaf, "10:", "1:1", "")];
+    Made::with(&list(&queues)).prints("tc class show dev eth0", HTB)
+}
+
+/// eth0 with cake, and an ifb with this queue.
+fn with_ifb(queue: &str) -> Made {
+    let queues = [
+        qdisc("eth0", "cake", "1:", "", "\"bandwidth\":1187500"),
+        qdisc("eth0", "ingress", "ffff:", "ffff:fff1", ""),
+        queue.to_owned(),
+    ];
+    Made::with(&list(&queues)).file("/sys/class/net/ifb4eth0/flags", "0x83\n")
+}
+
+fn redirect(protocol: &str) -> String {
+    format!(
+        "[{{\"protocol\":\"{protocol}\",\"kind\":\"u32\"}},{{\"protocol\":\"{protocol}\",\"kind\":\"u32\",\"options\":{{\"actions\":\
+         [{{\"kind\":\"mirred\",\"mirred_action\":\"redirect\",\"to_dev\":\"ifb4eth0\"}}]}}}}]"
+    )
+}
+
+fn text(found: Option<(Weight, String, Vec<String>)>) -> (Weight, String, String) {
+    let (weight, text, mend) = found.expect("the check found something");
+    (weight, text, mend.join(" && "))
+}
+
+#[test]
+fn a_host_that_is_set_up_has_nothing_to_mend() {
+    let filter = redirect("all");
+    let host = with_ifb(&qdisc("ifb4eth0", "cake", "2:", "", "\"bandwidth\":5937500"))
+        .prints("tc -j filter show dev eth0 ingress", &filter);
+    let report = examine(&host, None).unwrap();
+    assert_eq!(report.dev, "eth0");
+    let weights: Vec<Weight> = report.findings.iter().map(|finding| finding.weight).collect();
+    assert_eq!(weights, [Weight::Good], "{report:?}");
+}
+
+#[test]
+fn a_queue_without_management_is_a_problem() {
+    let host = Made::with(&list(&[qdisc("eth0", "pfifo_fast", "0:", "", "\"bands\":3")]));
+    let (weight, said, mend) = text(host.finding("queue"));
+    assert_eq!((weight, mend.as_str()), (Weight::Problem, "tc qdisc replace dev eth0 root fq_codel"));
+    assert!(said.starts_with("pfifo_fast at eth0 has no queue management"), "{said}");
+}
+
+#[test]
+fn queue_management_at_the_speed_of_the_interface_is_noted() {
+    let host = Made::with(&list(&[qdisc("eth0", "mq", "0:", "", ""), qdisc("eth0", "fq_codel", "0:", ":1", "")]));
+    let (weight, said, mend) = text(host.finding("queue"));
+    assert_eq!(weight, Weight::Note);
+    assert!(said.starts_with("mq over fq_codel at eth0 acts when more than 1 Gbit/s are to leave."), "{said}");
+    assert_eq!(mend, "gq export tc SCENARIO.toml --dev eth0");
+}
+
+#[test]
+fn a_shaper_over_a_plain_queue_is_a_problem() {
+    let (weight, said, mend) = text(shaped("pfifo").finding("shaper's queue"));
+    assert_eq!(weight, Weight::Problem);
+    assert_eq!(said, "Packets wait below htb 1: at eth0, in pfifo: no queue management sees them.");
+    assert_eq!(mend, "tc qdisc replace dev eth0 parent 1:1 fq_codel");
+    assert_eq!(shaped("fq_codel").finding("shaper's queue"), None);
+    let tbf = Made::with(&list(&[qdisc("eth0", "tbf", "8001:", "", "\"rate\":1187500,\"burst\":5000")]));
+    assert_eq!(text(tbf.finding("shaper's queue")).2, "tc qdisc replace dev eth0 parent 8001:1 fq_codel");
+}
+
+#[test]
+fn a_shaper_that_is_faster_than_its_interface_is_a_problem() {
+    let host = shaped("fq_codel")
+        .file("/sys/class/net/eth0/speed", "10\n")
+        .prints("tc class show dev eth0", &HTB.replace("9500", "20000"));
+    let (_, said, _) = text(host.finding("shaper's rate"));
+    assert_eq!(
+        said,
+        "ceil of htb 1:1 at eth0 is 20 Mbit/s, and eth0 itself carries 10 Mbit/s: packets wait below the shaper, not in its queue."
+    );
+    assert_eq!(shaped("fq_codel").finding("shaper's rate"), None);
+}
+
+#[test]
+fn large_packets_under_a_shaper_are_a_problem() {
+    let on = QUIET.replace(": off", ": on");
+    let (weight, said, mend) = text(shaped("fq_codel").prints("ethtool -k eth0", &on).finding("offloads"));
+    assert_eq!(weight, Weight::Problem);
+    assert_eq!(
+        said,
+        "tso, gso, gro at eth0 make packets of up to 64 KiB, which take 55 ms at 9.5 Mbit/s; all others wait so long."
+    );
+    assert_eq!(mend, "ethtool -K eth0 tso off gso off gro off");
+    // cake splits them.
+    let cake = Made::with(&list(&[qdisc("eth0", "cake", "1:", "", "\"bandwidth\":1187500")])).prints("ethtool -k eth0", &on);
+    assert_eq!(cake.finding("offloads"), None);
+}
+
+#[test]
+fn an_interface_that_never_waits_needs_its_lower_one_or_a_shaper() {
+    let bridge = |queue: &str| {
+        Made::with(&list(&[qdisc("eth0", queue, "0:", "", "")]))
+            .without("/sys/class/net/eth0/device")
+            .file("/sys/class/net/eth0/lower_lan1/mtu", "1500")
+    };
+    let (weight, said, mend) = text(bridge("fq_codel").finding("interface"));
+    assert_eq!((weight, mend.as_str()), (Weight::Problem, "tc qdisc replace dev lan1 root fq_codel"));
+    assert!(said.ends_with("without a shaper none ever waits there. It sends through lan1."), "{said}");
+    assert_eq!(text(bridge("noqueue").finding("interface")).0, Weight::Note);
+    assert_eq!(shaped("fq_codel").without("/sys/class/net/eth0/device").finding("interface"), None);
+}
+
+#[test]
+fn a_driver_without_byte_queue_limits_is_noted() {
+    let plain = || Made::with(&list(&[qdisc("eth0", "fq_codel", "0:", "", "")]));
+    let limit = "/sys/class/net/eth0/queues/tx-0/byte_queue_limits/limit";
+    assert_eq!(plain().finding("driver's queue"), None);
+    assert_eq!(text(plain().file(limit, "0").finding("driver's queue")).0, Weight::Note);
+    assert_eq!(text(plain().without("/sys/class/net/eth0/queues").finding("driver's queue")).2, "ethtool -G eth0 tx 64");
+    // Before there was traffic, limits say nothing.
+    let idle = plain().file(limit, "0").file("/sys/class/net/eth0/statistics/tx_bytes", "500");
+    assert_eq!(idle.finding("driver's queue"), None);
+    let floor = plain().file("/sys/class/net/eth0/queues/tx-0/byte_queue_limits/limit_min", "200000");
+    assert!(text(floor.finding("driver's queue")).2.ends_with("echo 0 > $q/byte_queue_limits/limit_min; done"));
+}
+
+#[test]
+fn a_queue_for_arriving_packets_that_none_are_sent_to_is_a_problem() {
+    let host = with_ifb(&qdisc("ifb4eth0", "cake", "2:", "", "\"bandwidth\":5937500"));
+    let (weight, said, mend) = text(host.finding("arriving packets"));
+    assert_eq!(weight, Weight::Problem);
+    assert_eq!(said, "ifb4eth0 has a queue for packets that arrive at eth0, and nothing sends them there.");
+    assert!(mend.ends_with("u32 match u32 0 0 action mirred egress redirect dev ifb4eth0"), "{mend}");
+}
+
+#[test]
+fn arriving_packets_need_a_managed_queue_behind_a_shaper() {
+    let sent = |queue: &str| with_ifb(queue).prints("tc -j filter show dev eth0 ingress", &redirect("all"));
+    let said = |host: Made| text(host.finding("arriving packets' queue")).1;
+    let plain = said(sent(&qdisc("ifb4eth0", "pfifo_fast", "0:", "", "")));
+    assert_eq!(plain, "ifb4eth0, where packets arriving at eth0 wait, has pfifo_fast and no queue management.");
+    let unshaped = said(sent(&qdisc("ifb4eth0", "fq_codel", "0:", "", "")));
+    assert_eq!(unshaped, "The queue of ifb4eth0 is not shaped, so no arriving packet ever waits there.");
+    let cake = qdisc("ifb4eth0", "cake", "2:", "", "\"bandwidth\":5937500");
+    let (_, down, mend) = text(sent(&cake).file("/sys/class/net/ifb4eth0/flags", "0x82").finding("arriving packets' queue"));
+    assert_eq!(down, "Packets that arrive at eth0 are sent to ifb4eth0, which is down: they are lost.");
+    assert_eq!(mend, "ip link set dev ifb4eth0 up");
+    let gone = text(sent(&cake).without("/sys/class/net/ifb4eth0").finding("arriving packets' queue")).2;
+    assert_eq!(gone, "ip link add name ifb4eth0 type ifb && ip link set dev ifb4eth0 up");
+    assert_eq!(sent(&cake).finding("arriving packets' queue"), None);
+}
+
+#[test]
+fn a_redirection_of_one_protocol_leaves_the_other() {
+    let host = |protocol: &str| {
+        with_ifb(&qdisc("ifb4eth0", "cake", "2:", "", "\"bandwidth\":5937500"))
+            .prints("tc -j filter show dev eth0 ingress", &redirect(protocol))
+    };
+    assert_eq!(text(host("ip").finding("arriving protocols")).1, "Packets of IPv6 that arrive at eth0 pass the queue by.");
+    assert_eq!(text(host("ipv6").finding("arriving protocols")).1, "Packets of IPv4 that arrive at eth0 pass the queue by.");
+    assert_eq!(host("all").finding("arriving protocols"), None);
+}
+
+#[test]
+fn settings_of_the_host_are_noted() {
+    let plain = || Made::with(&list(&[qdisc("eth0", "fq_codel", "0:", "", "")]));
+    let host = plain().file("/proc/sys/net/core/default_qdisc", "pfifo_fast\n");
+    assert_eq!(text(host.finding("default queue")).2, "sysctl -w net.core.default_qdisc=fq_codel");
+    let host = plain().file("/sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n");
+    let (_, said, mend) = text(host.finding("clock"));
+    assert!(said.starts_with("The kernel reads its time from hpet"), "{said}");
+    assert_eq!(mend, "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource");
+    assert_eq!(plain().finding("clock"), None);
+}
+
+#[test]
+fn the_length_of_a_plain_queue_is_judged() {
+    let plain = |length: &str| {
+        Made::with(&list(&[qdisc("eth0", "pfifo_fast", "0:", "", "")])).file("/sys/class/net/eth0/tx_queue_len", length)
+    };
+    let (weight, said, mend) = text(plain("0").finding("queue length"));
+    assert_eq!((weight, mend.as_str()), (Weight::Problem, "ip link set dev eth0 txqueuelen 1000"));
+    assert_eq!(said, "txqueuelen of eth0 is 0: pfifo_fast holds one packet and drops the rest.");
+    let said = text(plain("10000").finding("queue length")).1;
+    assert_eq!(said, "txqueuelen of eth0 is 10000: pfifo_fast may hold so many packets, 120 ms at its rate.");
+    assert_eq!(plain("1000").finding("queue length"), None);
+}
+
+#[test]
+fn missing_tools_are_named() {
+    let plain = || Made::with(&list(&[qdisc("eth0", "fq_codel", "0:", "", "")]));
+    assert_eq!(text(plain().without("tc ").finding("tools")).2, "apt install iproute2");
+    assert_eq!(text(plain().without("ethtool").finding("tools")).2, "apt install ethtool");
+}
+
+#[test]
+fn an_interface_that_is_not_there_is_refused() {
+    let host = Made::with("[]");
+    assert_eq!(examine(&host, Some("eth\u{1b}9")).unwrap_err(), "`eth\u{fffd}9` is no interface of this host: allowed eth0, lo");
+    let lost = Made::with("[]").without("/proc/net/route");
+    assert_eq!(examine(&lost, None).unwrap_err(), "no default route says which interface: name one with --dev: eth0, lo");
+    assert_eq!(examine(&Made::default(), None).unwrap_err(), "there is no /sys/class/net: gq doctor is for Linux");
+}
+
+#[test]
+fn a_folder_stands_for_a_host() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = Made::with(&list(&[qdisc("eth0", "pfifo_fast", "0:", "", "")]));
+    for (path, text) in &made.files {
+        let path = dir.path().join(path.trim_start_matches('/'));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    std::fs::create_dir(dir.path().join("commands")).unwrap();
+    for (words, text) in &made.outputs {
+        std::fs::write(dir.path().join("commands").join(words.replace(' ', "_")), text).unwrap();
+    }
+    let folder = Folder { root: dir.path().to_owned() };
+    assert_eq!(examine(&folder, None), examine(&made, None));
+}

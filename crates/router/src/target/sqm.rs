@@ -1,0 +1,125 @@
+//! `/etc/config/sqm` of OpenWrt (sqm-scripts 1.6).
+
+use super::tc::{ETHERNET_HEADER, words};
+use super::{Place, Sides, at, heading_comment};
+use crate::dialect::tc::TC;
+use crate::dialect::{Phrase, Refusal};
+use crate::setup::{Setup, Side};
+use goodqueue_lab::plan::Heading;
+use std::fmt::Write as _;
+
+/// Queues that the scripts put below their shaper.
+const KINDS: [&str; 4] = ["cake", "fq_codel", "codel", "pie"];
+
+/// The section for an interface that faces the line.
+///
+/// # Errors
+/// When sqm has no such queue, the directions have unlike ones, or nothing is shaped.
+pub fn section(setup: &Setup, place: &Place) -> Result<String, Refusal> {
+    let sides = Sides::of(setup, Some(place.egress.unwrap_or(Heading::Up)));
+    let (egress, ingress) = (sides.egress.map(said).transpose()?, sides.ingress.map(said).transpose()?);
+    let both = [&ingress, &egress];
+    let mut kinds = both.into_iter().flatten();
+    let first = kinds.next().map_or("", |said| said.phrase.word);
+    if let Some(other) = kinds.find(|said| said.phrase.word != first) {
+        let what = format!("{first} down and {} up cannot be said in sqm: it has one queue for both", other.phrase.word);
+        return Err(Refusal { nearest: Some(format!("{first} for both")), ..Refusal::plain(what) });
+    }
+    let dev = &place.dev;
+    let mut text = format!("# {}, by gq export sqm: a section of /etc/config/sqm.\n", setup.name);
+    for said in both.into_iter().flatten() {
+        text.push_str(&heading_comment(said.name, said.side, &said.phrase));
+    }
+    let rate = |said: &Option<Said<'_>>| {
+        let bits = said.as_ref().and_then(|said| said.side.rate).map_or(0, |rate| rate.as_bit_s());
+        (bits / 1000).to_string()
+    };
+    let _ = writeln!(text, "config queue '{}'", dev.as_str().replace(|c: char| !c.is_ascii_alphanumeric(), "_"));
+    let mut option = |key: &str, value: &str| {
+        let _ = writeln!(text, "\toption {key} '{value}'");
+    };
+    option("enabled", "1");
+    option("interface", dev.as_str());
+    option("download", &rate(&ingress));
+    option("upload", &rate(&egress));
+    option("qdisc", first);
+    option("script", script(first, both.into_iter().flatten()));
+    option("qdisc_advanced", "1");
+    option("squash_dscp", "0");
+    option("squash_ingress", "0");
+    option("qdisc_really_really_advanced", "1");
+    for (said, letter, direction) in [(&ingress, "i", "ingress"), (&egress, "e", "egress")] {
+        let Some(said) = said else { continue };
+        option(&format!("{direction}_ecn"), if said.side.marks { "ECN" } else { "NOECN" });
+        if let Some(target) = &said.target {
+            option(&format!("{letter}target"), target);
+        }
+        if let Some(limit) = &said.limit {
+            option(&format!("{letter}limit"), limit);
+        }
+        if !said.rest.is_empty() {
+            option(&format!("{letter}qdisc_opts"), &said.rest);
+        }
+    }
+    match both.into_iter().flatten().find_map(|said| said.side.overhead) {
+        // cake counts from the IP header, the other shapers from Ethernet's.
+        Some(overhead) => {
+            let more = if first == "cake" { overhead as i64 } else { overhead as i64 - ETHERNET_HEADER as i64 };
+            option("linklayer", "ethernet");
+            option("overhead", &more.to_string());
+        }
+        None => option("linklayer", "none"),
+    }
+    Ok(text)
+}
+
+/// A direction in sqm's words.
+struct Said<'a> {
+    name: &'static str,
+    side: &'a Side,
+    phrase: Phrase,
+    /// Settings that sqm has options for.
+    target: Option<String>,
+    limit: Option<String>,
+    /// The others, which it hands on to tc.
+    rest: String,
+}
+
+fn said<'a>((name, side): (&'static str, &'a Side)) -> Result<Said<'a>, Refusal> {
+    if side.rate.is_none() {
+        return Err(Refusal::plain("a queue without a shaper cannot be said in sqm".to_owned()).at(&side.place));
+    }
+    let phrase = at(side, TC.say(&side.wanted()))?;
+    if !KINDS.contains(&phrase.word) {
+        let kind = side.chosen.kind.kind;
+        let what = format!("`{kind}` cannot be said in sqm");
+        let refusal = Refusal { nearest: Some("fq-codel".to_owned()), ..Refusal::plain(what) };
+        return Err(refusal.at(&side.place));
+    }
+    let mut target = None;
+    let mut limit = None;
+    let mut rest = Phrase { settings: Vec::new(), ..phrase.clone() };
+    let is_cake = phrase.word == "cake";
+    for (key, value) in &phrase.settings {
+        match *key {
+            "target" if !is_cake => target = Some(value.clone()),
+            "limit" => limit = Some(value.clone()),
+            "ecn" | "noecn" => {}
+            // The script says whether it is the arriving direction.
+            "egress" => {}
+            key => rest.settings.push((key, value.clone())),
+        }
+    }
+    let rest = words(&rest);
+    let rest = rest.split_once(' ').map_or(String::new(), |(_, rest)| rest.to_owned());
+    Ok(Said { name, side, phrase, target, limit, rest })
+}
+
+/// The script that sets this queue and no more.
+fn script<'a>(kind: &str, said: impl Iterator<Item = &'a Said<'a>>) -> &'static str {
+    if kind != "cake" {
+        return "simplest.qos";
+    }
+    let is_plain = |said: &Said<'_>| said.phrase.settings.iter().any(|(key, _)| *key == "besteffort");
+    if said.into_iter().all(|said| is_plain(said)) { "piece_of_cake.qos" } else { "layer_cake.qos" }
+}

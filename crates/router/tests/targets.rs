@@ -1,0 +1,363 @@
+//! What is written for each target, held to what that target reads.
+
+use goodqueue_lab::plan::Plan;
+use goodqueue_router::dialect::Refusal;
+use goodqueue_router::setup::{Setup, Shaping};
+use goodqueue_router::target::{self, Interface, Place};
+use std::collections::BTreeSet;
+
+const KINDS: &[&str] = &["tail-drop", "codel", "fq-codel", "pie", "fq-pie", "red", "ared", "sfb", "cake", "dualpi2"];
+
+fn setup(queue: &str, overhead: &str, shaping: Shaping) -> Setup {
+    let text = format!(
+        "goodqueue = 1\nname = \"a\\nb\"\nduration = \"10 s\"\n[link.dsl]\nrate = \"50 Mbit/s\"\nrate_up = \"10 Mbit/s\"\n\
+         delay = \"5 ms\"\noverhead = \"{overhead}\"\nbuffer = \"1000 packets\"\nbuffer_up = \"1000 packets\"\n\
+         queue = {queue}\nqueue_up = {queue}\n[[traffic]]\nkind = \"bulk\"\n"
+    );
+    let plan = Plan::parse_without_files("test", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    Setup::new(&plan.point(0).unwrap().plan, None, shaping).unwrap()
+}
+
+/// The setting of a kind that targets without a word for marking can say.
+fn queue(kind: &str) -> String {
+    match kind {
+        "sfb" => "{ kind = \"sfb\", ecn = true }".to_owned(),
+        "dualpi2" => "{ kind = \"dualpi2\", min_th = \"1 ms\", range = \"0 s\" }".to_owned(),
+        kind => format!("{{ kind = \"{kind}\" }}"),
+    }
+}
+
+fn place(dev: &str) -> Place {
+    let dev = Interface::new(dev).unwrap();
+    Place { ifb: dev.ifb(), dev, egress: None }
+}
+
+fn usual() -> Shaping {
+    Shaping::percent(Shaping::USUAL_PERCENT).unwrap()
+}
+
+#[test]
+fn tc_lines_of_cake_and_fq_codel_are_as_expected() {
+    let script = target::tc::script(&setup(&queue("cake"), "22 B", usual()), &place("eth0")).unwrap();
+    for line in [
+        "# a b, by gq export tc.",
+        "# up, leaves by eth0: 10 Mbit/s line, shaped to 9.5 Mbit/s (95 %)",
+        "ip link show dev ifb4eth0 >/dev/null 2>&1 || ip link add name ifb4eth0 type ifb",
+        "tc qdisc add dev eth0 handle ffff: ingress",
+        "tc filter add dev eth0 parent ffff: protocol all prio 10 u32 match u32 0 0 action mirred egress redirect dev ifb4eth0",
+    ] {
+        assert!(script.lines().any(|found| found == line), "{line}\n{script}");
+    }
+    assert!(script.contains("tc qdisc add dev eth0 root handle 1: cake bandwidth 9500kbit "), "{script}");
+    assert!(script.contains("tc qdisc add dev ifb4eth0 root handle 1: cake bandwidth 47500kbit "), "{script}");
+    assert!(script.contains(" overhead 22\n"), "{script}");
+
+    let script = target::tc::script(&setup(&queue("fq-codel"), "22 B", usual()), &place("eth0")).unwrap();
+    // Linux counts the 14 bytes of Ethernet's header already.
+    assert!(script.contains("root handle 1: stab overhead 8 linklayer ethernet htb default 1\n"), "{script}");
+    assert!(script.contains("htb rate 9500kbit ceil 9500kbit burst 1600 cburst 1600 quantum 1514\n"), "{script}");
+    assert!(script.contains("parent 1:1 handle 10: fq_codel limit 1000 flows 1024 "), "{script}");
+    let plain = target::tc::script(&setup(&queue("fq-codel"), "0 B", Shaping::None), &place("eth0")).unwrap();
+    assert!(plain.contains("tc qdisc add dev eth0 root handle 1: fq_codel limit 1000 "), "{plain}");
+}
+
+/// Tries the lines in a network namespace, where this kernel has the discipline.
+#[cfg(target_os = "linux")]
+#[test]
+fn tc_takes_its_lines() {
+    use std::process::Command;
+    let run = |line: &str| {
+        let output = Command::new("sh").args(["-c", line]).output().expect("a shell starts");
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).trim().to_owned())
+    };
+    let space = format!("gq-tc-{}", std::process::id());
+    let (made, why) = run(&format!(
+        "ip netns add {space} && ip netns exec {space} ip link add v0 type veth peer name v1 && ip netns exec {space} tc qdisc show"
+    ));
+    if !made {
+        println!("skipped: no network namespace with tc: {why}");
+        run(&format!("ip netns del {space}"));
+        return;
+    }
+    let mut faults = Vec::new();
+    for kind in KINDS {
+        for (overhead, shaping) in [("0 B", usual()), ("22 B", usual()), ("0 B", Shaping::None)] {
+            let script = target::tc::script(&setup(&queue(kind), overhead, shaping), &place("v0")).unwrap();
+            for line in script.lines().filter(|line| line.starts_with("tc ") || line.starts_with("ip ")) {
+                let (good, why) = run(&format!("ip netns exec {space} sh -c '{line}'"));
+                // tc has read the line when the kernel says that it lacks the discipline.
+                let is_missing = why.contains("qdisc kind is unknown") || why.contains("TC classifier not found");
+                if is_missing || why.starts_with("Unknown qdisc \"dualpi2\"") {
+                    println!("skipped: {line}: {}", why.lines().next().unwrap_or_default());
+                } else if !good {
+                    faults.push(format!("{line}: {why}"));
+                }
+            }
+        }
+    }
+    run(&format!("ip netns del {space}"));
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Sections of systemd.network(5) and systemd.netdev(5) that are written, with the keys that each
+/// has there.
+const NETWORKD: &[(&str, &[&str])] = &[
+    ("Match", &["Name"]),
+    ("NetDev", &["Name", "Kind"]),
+    ("HierarchyTokenBucket", &["Parent", "Handle", "DefaultClass", "RateToQuantum"]),
+    (
+        "HierarchyTokenBucketClass",
+        &[
+            "Parent",
+            "ClassId",
+            "Priority",
+            "QuantumBytes",
+            "MTUBytes",
+            "OverheadBytes",
+            "Rate",
+            "CeilRate",
+            "BufferBytes",
+            "CeilBufferBytes",
+        ],
+    ),
+    ("PFIFO", &["Parent", "Handle", "PacketLimit"]),
+    ("BFIFO", &["Parent", "Handle", "LimitBytes"]),
+    ("PIE", &["Parent", "Handle", "PacketLimit"]),
+    ("FlowQueuePIE", &["Parent", "Handle", "PacketLimit"]),
+    ("StochasticFairBlue", &["Parent", "Handle", "PacketLimit"]),
+    ("ControlledDelay", &["Parent", "Handle", "PacketLimit", "TargetSec", "IntervalSec", "ECN", "CEThresholdSec"]),
+    (
+        "FairQueueingControlledDelay",
+        &[
+            "Parent",
+            "Handle",
+            "PacketLimit",
+            "MemoryLimitBytes",
+            "Flows",
+            "TargetSec",
+            "IntervalSec",
+            "QuantumBytes",
+            "ECN",
+            "CEThresholdSec",
+        ],
+    ),
+    (
+        "CAKE",
+        &[
+            "Parent",
+            "Handle",
+            "Bandwidth",
+            "AutoRateIngress",
+            "OverheadBytes",
+            "MPUBytes",
+            "CompensationMode",
+            "UseRawPacketSize",
+            "FlowIsolationMode",
+            "NAT",
+            "PriorityQueueingPreset",
+            "FirewallMark",
+            "Wash",
+            "SplitGSO",
+            "RTTSec",
+            "AckFilter",
+        ],
+    ),
+];
+
+/// Whether systemd reads a value under this key.
+fn networkd_reads(key: &str, value: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match key {
+        _ if key.ends_with("Sec") => ["us", "ms", "s"].iter().any(|unit| value.strip_suffix(unit).is_some_and(digits)),
+        _ if key.ends_with("Bytes") || key.ends_with("Limit") || matches!(key, "Flows" | "DefaultClass") => digits(value),
+        "Rate" | "CeilRate" | "Bandwidth" => digits(value.trim_end_matches(['K', 'M', 'G'])),
+        "ECN" | "NAT" | "Wash" | "SplitGSO" => matches!(value, "yes" | "no"),
+        "AckFilter" => matches!(value, "yes" | "no" | "aggressive"),
+        "FlowIsolationMode" => {
+            ["none", "src-host", "dst-host", "hosts", "flows", "dual-src-host", "dual-dst-host", "triple"].contains(&value)
+        }
+        "PriorityQueueingPreset" => ["besteffort", "precedence", "diffserv8", "diffserv4", "diffserv3"].contains(&value),
+        "Parent" => value == "root" || value == "0001:0001",
+        "Handle" => value == "0001",
+        "ClassId" => value == "0001:0001",
+        "Name" => value == "eth0" || value == "ifb4eth0",
+        "Kind" => value == "ifb",
+        _ => false,
+    }
+}
+
+#[test]
+fn files_of_networkd_have_its_sections_and_keys() {
+    for kind in KINDS.iter().filter(|kind| !["dualpi2", "red", "ared"].contains(*kind)) {
+        for (overhead, shaping) in [("0 B", usual()), ("22 B", usual()), ("0 B", Shaping::None)] {
+            let text = target::networkd::files(&setup(&queue(kind), overhead, shaping), &place("eth0")).unwrap();
+            let mut keys: &[&str] = &[];
+            for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+                if let Some(section) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+                    keys =
+                        NETWORKD.iter().find(|(known, _)| *known == section).unwrap_or_else(|| panic!("[{section}]\n{text}")).1;
+                    continue;
+                }
+                let (key, value) = line.split_once('=').unwrap_or_else(|| panic!("{line}\n{text}"));
+                assert!(keys.contains(&key) && networkd_reads(key, value), "{line}\n{text}");
+            }
+            for file in ["50-eth0.network", "50-ifb4eth0.netdev", "50-ifb4eth0.network"] {
+                assert!(text.contains(&format!("# /etc/systemd/network/{file}\n")), "{text}");
+            }
+        }
+    }
+    let low = target::networkd::files(&setup(&queue("codel"), "4 B", usual()), &place("eth0")).unwrap_err();
+    assert_eq!(
+        low.to_string(),
+        "link.dsl.queue_up: framing of 4 B, less than Ethernet's 14 B, cannot be said in networkd; the nearest it has is cake"
+    );
+}
+
+/// Options of a queue in /etc/config/sqm, and which values they take.
+fn sqm_reads(option: &str, value: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match option {
+        "enabled" | "qdisc_advanced" | "squash_dscp" | "squash_ingress" | "qdisc_really_really_advanced" => {
+            matches!(value, "0" | "1")
+        }
+        "interface" => value == "eth0",
+        "download" | "upload" | "ilimit" | "elimit" => digits(value),
+        "overhead" => digits(value.trim_start_matches('-')),
+        "qdisc" => matches!(value, "cake" | "fq_codel" | "codel" | "pie"),
+        "script" => matches!(value, "piece_of_cake.qos" | "layer_cake.qos" | "simplest.qos"),
+        "ingress_ecn" | "egress_ecn" => matches!(value, "ECN" | "NOECN"),
+        "itarget" | "etarget" => value.strip_suffix("ms").is_some_and(digits),
+        "iqdisc_opts" | "eqdisc_opts" => value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" -_.".contains(&byte)),
+        "linklayer" => matches!(value, "ethernet" | "none"),
+        _ => false,
+    }
+}
+
+fn sqm(queue: &str) -> Result<String, Refusal> {
+    target::sqm::section(&setup(queue, "22 B", usual()), &place("eth0"))
+}
+
+#[test]
+fn a_section_of_sqm_has_its_options() {
+    for kind in ["cake", "fq-codel", "codel", "pie"] {
+        let text = sqm(&queue(kind)).unwrap();
+        let mut seen = BTreeSet::new();
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            if line == "config queue 'eth0'" {
+                continue;
+            }
+            let rest = line.strip_prefix("\toption ").unwrap_or_else(|| panic!("{line}"));
+            let (option, value) = rest.split_once(' ').unwrap();
+            let value = value.strip_prefix('\'').and_then(|value| value.strip_suffix('\'')).unwrap();
+            assert!(sqm_reads(option, value), "{line}\n{text}");
+            assert!(seen.insert(option.to_owned()), "{option} twice\n{text}");
+        }
+        assert!(text.contains("\toption download '47500'\n\toption upload '9500'\n"), "{text}");
+    }
+    let cake = sqm(&queue("cake")).unwrap();
+    assert!(cake.contains("option script 'layer_cake.qos'") && cake.contains("option overhead '22'"), "{cake}");
+    let plain = sqm(r#"{ kind = "cake", tins = "besteffort" }"#).unwrap();
+    assert!(plain.contains("option script 'piece_of_cake.qos'"), "{plain}");
+    let codel = sqm(&queue("codel")).unwrap();
+    assert!(codel.contains("option etarget '5ms'") && codel.contains("option overhead '8'"), "{codel}");
+}
+
+#[test]
+fn sqm_refuses_what_its_scripts_do_not_set() {
+    let message = |queue: &str| sqm(queue).unwrap_err().to_string();
+    assert_eq!(message(&queue("sfb")), "link.dsl.queue_up: `sfb` cannot be said in sqm; the nearest it has is fq-codel");
+    let text = "goodqueue = 1\nduration = \"10 s\"\n[link.l]\nrate = \"50 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"1 MB\"\nbuffer_up = \"1 MB\"\n\
+                queue = \"cake\"\nqueue_up = \"fq-codel\"\n[[traffic]]\nkind = \"bulk\"\n";
+    let plan = Plan::parse_without_files("test", text).unwrap();
+    let setup = Setup::new(&plan.point(0).unwrap().plan, None, usual()).unwrap();
+    let refusal = target::sqm::section(&setup, &place("eth0")).unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        "cake down and fq_codel up cannot be said in sqm: it has one queue for both; the nearest it has is cake for both"
+    );
+}
+
+/// Properties of `/queue type` for each kind.
+const ROUTEROS: &[(&str, &[&str])] = &[
+    ("pfifo", &["pfifo-limit"]),
+    ("bfifo", &["bfifo-limit"]),
+    ("codel", &["codel-limit", "codel-target", "codel-interval", "codel-ecn", "codel-ce-threshold"]),
+    (
+        "fq-codel",
+        &[
+            "fq-codel-limit",
+            "fq-codel-target",
+            "fq-codel-interval",
+            "fq-codel-quantum",
+            "fq-codel-flows",
+            "fq-codel-memlimit",
+            "fq-codel-ecn",
+            "fq-codel-ce-threshold",
+        ],
+    ),
+    (
+        "cake",
+        &[
+            "cake-ack-filter",
+            "cake-atm",
+            "cake-autorate-ingress",
+            "cake-bandwidth",
+            "cake-diffserv",
+            "cake-flowmode",
+            "cake-memlimit",
+            "cake-mpu",
+            "cake-nat",
+            "cake-overhead",
+            "cake-overhead-scheme",
+            "cake-rtt",
+            "cake-rtt-scheme",
+            "cake-wash",
+        ],
+    ),
+];
+
+#[test]
+fn commands_of_routeros_have_its_properties() {
+    for kind in ["tail-drop", "codel", "fq-codel", "cake"] {
+        let text = target::routeros::commands(&setup(&queue(kind), "22 B", usual()), &place("ether1")).unwrap();
+        let types: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("/queue type add ")).collect();
+        assert_eq!(types.len(), 2, "{text}");
+        for line in types {
+            let properties: Vec<(&str, &str)> = line.split(' ').map(|word| word.split_once('=').unwrap()).collect();
+            let kind = properties.iter().find(|(key, _)| *key == "kind").unwrap().1;
+            let known = ROUTEROS.iter().find(|(known, _)| *known == kind).unwrap().1;
+            for (key, value) in properties {
+                assert!(matches!(key, "name" | "kind") || known.contains(&key) && !value.is_empty(), "{key}={value}\n{text}");
+            }
+        }
+        assert!(text.contains("target=ether1 max-limit=47500k/9500k queue=gq-down/gq-up\n"), "{text}");
+    }
+    let refusal = target::routeros::commands(&setup(&queue("pie"), "0 B", usual()), &place("ether1")).unwrap_err();
+    assert_eq!(refusal.to_string(), "link.dsl.queue: `pie` cannot be said in RouterOS; the nearest it has is codel");
+}
+
+#[test]
+fn a_circuit_of_libreqos_has_its_columns() {
+    let addresses = ["100.64.0.2", "fdd7:b724::/56"].map(|text| text.parse().unwrap());
+    let setup = setup(r#"{ kind = "fq-codel", ecn = true }"#, "0 B", usual());
+    let circuits = target::libreqos::row(&setup, &addresses).unwrap();
+    let mut lines = circuits.csv.lines();
+    assert_eq!(
+        lines.next().unwrap(),
+        "Circuit ID,Circuit Name,Device ID,Device Name,Parent Node,MAC,IPv4,IPv6,Download Min Mbps,Upload Min Mbps,Download Max Mbps,\
+         Upload Max Mbps,Comment,sqm"
+    );
+    assert_eq!(lines.next().unwrap(), "gq-1,a b,gq-1,a b,,,100.64.0.2,fdd7:b724::/56,1,1,47.5,9.5,gq export libreqos,fq_codel");
+    assert_eq!(circuits.notes.len(), 1, "{:?}", circuits.notes);
+    for wrong in ["", "100.64.0.2/33", "1.2.3", "host"] {
+        assert!(wrong.parse::<target::libreqos::Address>().is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn interfaces_are_checked() {
+    for wrong in ["", "a b", "eth0;reboot", "$(x)", "averyveryverylongname", "-x", "..", "a/b", "ä"] {
+        assert!(Interface::new(wrong).is_err(), "{wrong}");
+    }
+    assert_eq!(Interface::new("enp0s31f6.100").unwrap().ifb().as_str(), "ifb4enp0s31f6.1");
+}
