@@ -1,0 +1,142 @@
+use super::*;
+use goodqueue_lab::plan::Plan;
+use std::fs;
+
+/// A segment of IPv4 and TCP on Ethernet. `flags` as in TCP: 2 opens, 16 acknowledges.
+fn frame(from_client: bool, flags: u8, data: usize, stamps: Option<(u32, u32)>) -> Vec<u8> {
+    let options = if stamps.is_some() { 12 } else { 0 };
+    let mut bytes = vec![0u8; 12];
+    bytes.extend([8, 0]);
+    let len = (40 + options + data) as u16;
+    bytes.extend([0x45, 0]);
+    bytes.extend(len.to_be_bytes());
+    bytes.extend([0, 0, 0, 0, 64, 6, 0, 0]);
+    let (client, server) = ([10, 0, 0, 1], [192, 0, 2, 1]);
+    bytes.extend(if from_client { [client, server].concat() } else { [server, client].concat() });
+    let ports: [u16; 2] = if from_client { [50_000, 443] } else { [443, 50_000] };
+    bytes.extend(ports.iter().flat_map(|port| port.to_be_bytes()));
+    bytes.extend([0; 8]);
+    bytes.extend([((20 + options) / 4 << 4) as u8, flags, 0, 0, 0, 0, 0, 0]);
+    if let Some((value, echo)) = stamps {
+        bytes.extend([1, 1, 8, 10]);
+        bytes.extend(value.to_be_bytes());
+        bytes.extend(echo.to_be_bytes());
+    }
+    bytes.extend(vec![0; data]);
+    bytes
+}
+
+/// A pcap of frames at times in microseconds, each cut to 96 bytes.
+fn pcap(frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
+    let mut bytes = 0xa1b2_c3d4u32.to_le_bytes().to_vec();
+    bytes.extend([2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0]);
+    for (at, frame) in frames {
+        let kept = frame.len().min(96);
+        for word in [1_000 + at / 1_000_000, at % 1_000_000, kept as u64, frame.len() as u64] {
+            bytes.extend((word as u32).to_le_bytes());
+        }
+        bytes.extend(&frame[..kept]);
+    }
+    bytes
+}
+
+/// The same frames as pcapng with nanoseconds.
+fn pcapng(frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut block = |kind: u32, body: &[u8]| {
+        let padded = body.len().div_ceil(4) * 4;
+        let len = (12 + padded) as u32;
+        bytes.extend(kind.to_le_bytes());
+        bytes.extend(len.to_le_bytes());
+        bytes.extend(body);
+        bytes.extend(vec![0; padded - body.len()]);
+        bytes.extend(len.to_le_bytes());
+    };
+    block(0x0a0d_0d0a, &[0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255]);
+    // Ethernet; if_tsresol = 9.
+    block(1, &[1, 0, 0, 0, 0, 0, 4, 0, 9, 0, 1, 0, 9, 0, 0, 0, 0, 0, 0, 0]);
+    for (at, frame) in frames {
+        let nanos = (1_000_000_000 + at) * 1_000;
+        let mut body = vec![0; 4];
+        for word in [(nanos >> 32) as u32, nanos as u32, frame.len() as u32, frame.len() as u32] {
+            body.extend(word.to_le_bytes());
+        }
+        body.extend(frame);
+        block(6, &body);
+    }
+    bytes
+}
+
+/// A handshake of 30 ms, a request, and 2.5 s of 10 Mbit/s towards the client.
+fn download() -> Vec<(u64, Vec<u8>)> {
+    let mut frames = vec![
+        (0, frame(true, 2, 0, None)),
+        (28_000, frame(false, 18, 0, None)),
+        (30_000, frame(true, 16, 0, None)),
+        (30_100, frame(true, 16, 300, None)),
+    ];
+    frames.extend((0..2_084).map(|n| (60_000 + n * 1_200, frame(false, 16, 1_460, None))));
+    frames
+}
+
+fn captured(bytes: &[u8]) -> Result<Captured, ImportError> {
+    import(&Input::read("x.pcap", bytes).unwrap(), Some("x.csv"))
+}
+
+#[test]
+fn a_download_tells_rate_round_trip_and_size() {
+    for bytes in [pcap(&download()), pcapng(&download())] {
+        let Captured { draft, list } = captured(&bytes).unwrap();
+        let text = draft.text();
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("x.csv"), &list).unwrap();
+        let plan = Plan::parse("imported", &text, dir.path()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let scenario = plan.point(0).unwrap().plan;
+        let link = scenario.main_link();
+        let rate = link.down.nominal_rate().as_bit_s() as f64;
+        assert!((rate / 1e7 - 1.0).abs() < 0.01, "{rate}");
+        assert_eq!(link.down.delay + link.up.delay, Duration::ms(30));
+        // 2084 segments of 1460 bytes from 60 ms on, though only 96 bytes of each were kept.
+        assert!(list.ends_with("60000 us, 3042640 B\n"), "{list}");
+    }
+}
+
+#[test]
+fn time_stamps_tell_the_round_trip_of_a_connection_that_was_open() {
+    // 10 ms to the server and back, 4 ms to the client and back, as seen between them.
+    let frames = [
+        (0, frame(true, 16, 100, Some((7, 1)))),
+        (10_000, frame(false, 16, 1_000, Some((100, 7)))),
+        (14_000, frame(true, 16, 0, Some((8, 100)))),
+        (500_000, frame(false, 16, 1_000, Some((101, 8)))),
+    ];
+    let text = captured(&pcap(&frames)).unwrap().draft.text();
+    assert!(text.contains("# measured: half of 14.0 ms, the median over 1 connections"), "{text}");
+}
+
+#[test]
+fn wrong_files_get_one_message_and_cut_ones_are_read() {
+    let message = |bytes: &[u8]| captured(bytes).unwrap_err().to_string();
+    assert_eq!(message(b""), "x.pcap: is no recording of packets: expected pcap or pcapng");
+    assert_eq!(
+        message(b"some text that is long enough to be anything"),
+        "x.pcap: is no recording of packets: expected pcap or pcapng"
+    );
+    assert_eq!(message(&pcap(&[])), "x.pcap: has no packets of IP");
+    assert_eq!(message(&pcap(&[(0, vec![0; 60])])), "x.pcap: has no packets of IP");
+    let whole = pcap(&download());
+    let cut = captured(&whole[..whole.len() - 10]).unwrap();
+    assert!(cut.draft.text().contains("# The recording ends within a packet"), "{}", cut.draft.text());
+}
+
+#[test]
+fn no_bytes_make_it_panic() {
+    let whole = pcapng(&download()[..8]);
+    for at in 0..whole.len() {
+        for change in [0x00, 0x7f, 0xff] {
+            let mut bytes = whole.clone();
+            bytes[at] = change;
+            let _ = captured(&bytes);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What `gq export tc` writes, `gq import tc` reads: the same queue with the same parameters.
+
+use goodqueue_aqm::spec::{Chosen, Given, Value};
+use goodqueue_import::{Input, tc};
+use goodqueue_lab::plan::{Plan, Scenario};
+use goodqueue_router::dialect::Refusal;
+use goodqueue_router::setup::{Setup, Shaping};
+use goodqueue_router::target::{self, Interface, Place};
+
+fn scenario(queue: &str, buffer: &str, overhead: &str) -> Scenario {
+    let text = format!(
+        "goodqueue = 1\nduration = \"10 s\"\n[link.dsl]\nrate = \"50 Mbit/s\"\nrate_up = \"10 Mbit/s\"\ndelay = \"5 ms\"\n\
+         overhead = \"{overhead}\"\nbuffer = \"{buffer}\"\nbuffer_up = \"{buffer}\"\nqueue = {queue}\nqueue_up = {queue}\n\
+         [[traffic]]\nkind = \"bulk\"\n"
+    );
+    read(&text)
+}
+
+fn read(text: &str) -> Scenario {
+    let plan = Plan::parse_without_files("test", text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    plan.point(0).unwrap().plan
+}
+
+fn place() -> Place {
+    let dev = Interface::new("eth0").unwrap();
+    Place { ifb: dev.ifb(), dev, egress: None }
+}
+
+fn exported(scenario: &Scenario) -> Result<String, Refusal> {
+    target::tc::script(&Setup::new(scenario, None, Shaping::Percent(100.0))?, &place())
+}
+
+fn imported(text: &str) -> (Scenario, String) {
+    let draft =
+        tc::import(&Input::read("lines", text.as_bytes()).unwrap(), None).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    (read(&draft.text()), draft.text())
+}
+
+/// Every parameter with the value in force, but for those that only tell a simulation what to do.
+fn values(chosen: &Chosen) -> Vec<(&'static str, Option<Value>)> {
+    let given = Given::new(&chosen.kind.base, &chosen.params).unwrap();
+    let names = chosen.kind.params.iter().map(|param| param.name).filter(|name| !matches!(*name, "arithmetic" | "ecn"));
+    names.map(|name| (name, given.value(name))).collect()
+}
+
+#[test]
+fn every_kind_that_tc_has_comes_back() {
+    for (queue, buffer) in [
+        (r#""tail-drop""#, "30 packets"),
+        (r#""tail-drop""#, "45 kB"),
+        (r#"{ kind = "codel", target = "13 ms", interval = "150 ms", ecn = true }"#, "1000 packets"),
+        (r#"{ kind = "codel", ce_threshold = "1 ms" }"#, "1000 packets"),
+        (r#"{ kind = "fq-codel", flows = 512, quantum = "300 B", memory_limit = "4 MiB", drop_batch = 32 }"#, "10240 packets"),
+        (r#"{ kind = "fq-codel", target = "5 ms", interval = "100 ms", ecn = true }"#, "600 packets"),
+        (
+            r#"{ kind = "pie", target = "20 ms", t_update = "30 ms", alpha = 0.25, beta = 1.5, active_inactive = false, ecn = true }"#,
+            "1000 packets",
+        ),
+        (r#"{ kind = "pie", bytes = true, estimator = "departure-rate", active_inactive = false }"#, "1000 packets"),
+        (r#"{ kind = "fq-pie", flows = 64, mark_ecnth = 0.2, quantum = "600 B" }"#, "10240 packets"),
+        (
+            r#"{ kind = "red", min_th = "7500 B", max_th = "22500 B", w_q = 0.0078125, gentle = false, wait = false, queue_in_bytes = true, use_mark_p = false, ecn = true }"#,
+            "400 kB",
+        ),
+        (
+            r#"{ kind = "red", adaptive = "floyd", min_th = "15 kB", max_th = "45 kB", w_q = 0.001953125, max_p = 0.02, gentle = false, wait = false, queue_in_bytes = true, use_mark_p = false }"#,
+            "200 kB",
+        ),
+        (r#"{ kind = "sfb", bin_size = 30, max = 40, d1 = 0.002, rehash = "100 s", ecn = true }"#, "1000 packets"),
+        (r#"{ kind = "cake", isolation = "dual-srchost", tins = "besteffort", ack_filter = "on", ingress = true }"#, "4 MB"),
+        (r#"{ kind = "cake", interval = "40 ms", target = "2 ms" }"#, "4 MB"),
+        (
+            r#"{ kind = "dualpi2", target = "10 ms", min_th = "1 ms", range = "0 s", classic_weight = 0.2, t_update = "16 ms" }"#,
+            "10000 packets",
+        ),
+    ] {
+        for overhead in ["0 B", "22 B"] {
+            let first = scenario(queue, buffer, overhead);
+            let script = exported(&first).unwrap_or_else(|refusal| panic!("{queue}: {refusal}"));
+            let (second, text) = imported(&script);
+            for heading in [goodqueue_lab::plan::Heading::Down, goodqueue_lab::plan::Heading::Up] {
+                let [a, b] = [&first, &second].map(|scenario| scenario.main_link().direction(heading));
+                let [qa, qb] = [a, b].map(|direction| direction.queue.as_ref().unwrap());
+                assert_eq!(qa.kind.kind, qb.kind.kind, "{script}\n{text}");
+                let [ca, cb] = [qa, qb].map(|queue| Chosen::new(queue.kind, queue.params.clone()));
+                assert_eq!(values(&ca), values(&cb), "{script}\n{text}");
+                assert_eq!((qa.ecn, qa.limit), (qb.ecn, qb.limit), "{script}\n{text}");
+                assert_eq!(a.nominal_rate(), b.nominal_rate(), "{script}\n{text}");
+            }
+            assert_eq!(first.main_link().overhead, second.main_link().overhead, "{script}\n{text}");
+            // What came from a router goes back to it as it was: a shaper keeps its rate.
+            let again = target::tc::script(&Setup::new(&second, None, Shaping::Percent(95.0)).unwrap(), &place()).unwrap();
+            let commands = |script: &str| -> Vec<String> {
+                script.lines().filter(|line| line.starts_with("tc ") && line.contains("eth0")).map(str::to_owned).collect()
+            };
+            if !queue.contains("cake") {
+                assert_eq!(commands(&script), commands(&again));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_tc_lacks_is_refused_with_the_nearest() {
+    for (queue, refusal) in [
+        (r#""gsp""#, "link.dsl.queue_up: `gsp` cannot be said in tc; the nearest it has is codel"),
+        (
+            r#"{ kind = "fair", of = "pie" }"#,
+            "link.dsl.queue_up: `fair:pie` cannot be said in tc; the nearest it has is fq-codel",
+        ),
+        (
+            r#"{ kind = "fq-codel", hash = "set-associative" }"#,
+            "link.dsl.queue_up: `hash` of fq-codel cannot be set-associative in tc; the nearest it has is direct",
+        ),
+        (
+            r#"{ kind = "pie", alpha = 0.13 }"#,
+            "link.dsl.queue_up: `alpha` of pie cannot be 0.13 in tc; the nearest it has is 0.125",
+        ),
+        (
+            r#"{ kind = "cake", target = "9 ms" }"#,
+            "link.dsl.queue_up: `target` of cake cannot be 9 ms in tc; the nearest it has is 5 ms",
+        ),
+        (
+            r#"{ kind = "cake", ecn = false }"#,
+            "link.dsl.queue_up: cake that drops in place of marking cannot be said in tc; the nearest it has is ecn = true",
+        ),
+    ] {
+        let found = exported(&scenario(queue, "1000 packets", "0 B")).unwrap_err();
+        assert_eq!(found.to_string(), refusal);
+    }
+}
+
+#[test]
+fn what_a_kernel_prints_is_read() {
+    // As kernel 6.1 and iproute2 6.1 print it: 5 ms as 4999 us, rates in bytes per second, classes
+    // as text only.
+    let printed = r#"[{"kind":"noqueue","handle":"0:","dev":"lo","root":true,"refcnt":2,"options":{}},
+      {"kind":"htb","handle":"1:","dev":"eth0","root":true,"refcnt":3,"options":{"r2q":10,"default":"0x1","direct_packets_stat":1,"direct_qlen":1000}},
+      {"kind":"fq_codel","handle":"10:","dev":"eth0","parent":"1:1","options":{"limit":10240,"flows":1024,"quantum":1514,"target":4999,"interval":99999,"memory_limit":33554432,"ecn":true,"drop_batch":64},"bytes":0,"packets":0},
+      {"kind":"ingress","handle":"ffff:","dev":"eth0","parent":"ffff:fff1","options":{}},
+      {"kind":"cake","handle":"2:","dev":"ifb4eth0","root":true,"refcnt":2,"options":{"bandwidth":5937500,"diffserv":"besteffort","flowmode":"dual-dsthost","nat":true,"wash":false,"ingress":true,"ack-filter":"disabled","split_gso":true,"rtt":100000,"overhead":18,"mpu":64}}]
+class htb 1:1 root leaf 10: prio 0 rate 9500Kbit ceil 9500Kbit burst 1600b cburst 1600b
+ Sent 79 bytes 1 pkt (dropped 0, overlimits 0 requeues 0)
+"#;
+    let (scenario, text) = imported(printed);
+    let link = scenario.main_link();
+    assert_eq!(link.down.nominal_rate().as_bit_s(), 47_500_000);
+    assert_eq!(link.up.nominal_rate().as_bit_s(), 9_500_000);
+    assert_eq!(link.overhead.get(), 18);
+    let (down, up) = (link.down.queue.as_ref().unwrap(), link.up.queue.as_ref().unwrap());
+    assert_eq!((down.kind.kind, up.kind.kind), ("cake", "fq-codel"));
+    assert!(text.contains(r#"queue_up = { kind = "fq-codel", ecn = true }"#), "{text}");
+    assert!(
+        text.contains(
+            r#"queue = { kind = "cake", isolation = "dual-dsthost", tins = "besteffort", ingress = true, ecn = true }"#
+        ),
+        "{text}"
+    );
+    assert!(text.contains("# ifb4eth0: nat of cake is not in the scenario."), "{text}");
+}
+
+#[test]
+fn wrong_lines_get_one_message() {
+    let message = |text: &str| tc::import(&Input::read("x", text.as_bytes()).unwrap(), None).unwrap_err().to_string();
+    assert_eq!(message(""), "x: has no queue: expected what tc -s -j qdisc show prints, or lines of tc");
+    assert!(message("[{").starts_with("x: is not JSON: "));
+    assert_eq!(message("[{}]"), "x: line 1: a queue discipline has no kind");
+    assert_eq!(message("tc qdisc add dev eth0 root"), "x: line 1: a kind is missing");
+    assert_eq!(message("tc qdisc add dev eth0 root codel limit"), "x: line 1: limit: a value is missing");
+    assert_eq!(message("tc qdisc add dev eth0 root codel limit -5"), "x: codel : limit: `-5` is not a value of it");
+    assert_eq!(message("tc qdisc add dev eth0 root codel target 5parsec"), "x: codel : target: `5parsec` is not a value of it");
+    assert!(
+        message("tc qdisc add dev eth0 root netem delay 5ms")
+            .starts_with("x: `netem` at eth0 is not a queue that gq has: allowed ")
+    );
+    let two = "tc qdisc add dev eth0 root codel\ntc qdisc add dev eth1 root codel";
+    assert_eq!(message(two), "x: has queues at eth0, eth1: name one with --dev");
+    // A loop ends.
+    let loops = r#"[{"kind":"htb","handle":"1:","dev":"a","root":true,"options":{}},{"kind":"htb","handle":"1:","dev":"a","parent":"1:1","options":{}}]"#;
+    assert!(message(loops).starts_with("x: `htb` at a is not a queue that gq has"));
+}
