@@ -6,10 +6,13 @@ pub mod check;
 pub mod compare;
 pub mod completions;
 pub mod conformance;
+pub mod doctor;
 #[cfg(target_os = "linux")]
 pub mod exec;
+pub mod export;
 #[cfg(target_os = "linux")]
 pub mod guest;
+pub mod import;
 pub mod list;
 pub mod man;
 pub mod recommend;

@@ -39,6 +39,12 @@ enum Command {
     Reproduce(commands::reproduce::Arguments),
     /// Parse and check a scenario without running it.
     Check(commands::check::Arguments),
+    /// A scenario's queues as tc lines or as the configuration of a router.
+    Export(Box<commands::export::Arguments>),
+    /// A scenario from a measurement: a speed test, a host's queues, a log, a recording.
+    Import(commands::import::Arguments),
+    /// Whether the queue management of this host is exercised, and what mends it.
+    Doctor(commands::doctor::Arguments),
     /// Names, parameters, units, defaults, ranges and sources.
     List(commands::list::Arguments),
     /// The same scenario in the simulator and with real kernel senders, side by side.
@@ -91,6 +97,9 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
             Command::Sweep(arguments) => commands::sweep::run(&arguments),
             Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
             Command::Check(arguments) => commands::check::run(&arguments),
+            Command::Export(arguments) => commands::export::run(&arguments),
+            Command::Doctor(arguments) => commands::doctor::run(&arguments),
+            Command::Import(arguments) => commands::import::run(&arguments),
             Command::List(arguments) => commands::list::run(&arguments),
             Command::Serve(arguments) => commands::serve::run(&arguments),
             #[cfg(target_os = "linux")]

@@ -49,6 +49,15 @@ pub enum Record {
     All,
 }
 
+/// Dotted keys and values from `--set KEY=VALUE`s.
+pub fn pairs(set: &[String]) -> Result<Vec<(String, String)>, Failure> {
+    let pair = |text: &String| match text.split_once('=') {
+        Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
+        None => Err(Failure::Input(format!("--set {text}: is not KEY=VALUE, for instance warmup='5 s'"))),
+    };
+    set.iter().map(pair).collect()
+}
+
 impl RunSettings {
     /// Runs at the same time.
     pub fn jobs(&self) -> usize {

@@ -30,6 +30,9 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("linux", &["units", "aqm", "tcp", "sim"]),
     // Pictures of the algorithm pages are drawn by a test of `lab`.
     ("lab", &["units", "spec", "aqm", "tcp", "trace", "sim", "figure"]),
+    // What a router is told follows from a scenario; what it says becomes one.
+    ("router", &["units", "line", "aqm", "lab"]),
+    ("import", &["units", "aqm", "lab", "router"]),
     ("figure", &[]),
     ("gallery", &["units", "aqm", "trace", "sim", "lab", "figure"]),
     ("hosts", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab"]),
@@ -50,6 +53,8 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "linux",
             "lab",
             "hosts",
+            "router",
+            "import",
             "figure",
             "gallery",
             "web",

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::host;
 use crate::result::{self, Job};
-use crate::settings::RunSettings;
+use crate::settings::{self, RunSettings};
 use clap::Args;
 use goodqueue_hosts::{HostName, Voids};
 use goodqueue_lab::hosts::ScenarioHost;
@@ -60,13 +60,7 @@ impl Overrides {
 
     /// As dotted keys and values, `--seed` and `--replications` last.
     pub fn pairs(&self) -> Result<Vec<(String, String)>, Failure> {
-        let mut pairs = Vec::new();
-        for text in &self.set {
-            let Some((key, value)) = text.split_once('=') else {
-                return Err(Failure::Input(format!("--set {text}: is not KEY=VALUE, for instance warmup='5 s'")));
-            };
-            pairs.push((key.trim().to_owned(), value.trim().to_owned()));
-        }
+        let mut pairs = settings::pairs(&self.set)?;
         let numbers = [("seed", self.seed), ("replications", self.replications)];
         pairs.extend(numbers.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?.to_string()))));
         Ok(pairs)

@@ -16,7 +16,7 @@ fn frame(from_client: bool, flags: u8, data: usize, stamps: Option<(u32, u32)>) 
     let ports: [u16; 2] = if from_client { [50_000, 443] } else { [443, 50_000] };
     bytes.extend(ports.iter().flat_map(|port| port.to_be_bytes()));
     bytes.extend([0; 8]);
-    bytes.extend([((20 + options) / 4 << 4) as u8, flags, 0, 0, 0, 0, 0, 0]);
+    bytes.extend([(((20 + options) / 4) << 4) as u8, flags, 0, 0, 0, 0, 0, 0]);
     if let Some((value, echo)) = stamps {
         bytes.extend([1, 1, 8, 10]);
         bytes.extend(value.to_be_bytes());

@@ -121,5 +121,5 @@ fn script<'a>(kind: &str, said: impl Iterator<Item = &'a Said<'a>>) -> &'static 
         return "simplest.qos";
     }
     let is_plain = |said: &Said<'_>| said.phrase.settings.iter().any(|(key, _)| *key == "besteffort");
-    if said.into_iter().all(|said| is_plain(said)) { "piece_of_cake.qos" } else { "layer_cake.qos" }
+    if said.into_iter().all(is_plain) { "piece_of_cake.qos" } else { "layer_cake.qos" }
 }

@@ -1,0 +1,102 @@
+//! `gq import`: measurements as scenarios.
+
+use crate::failure::Failure;
+use crate::output::print;
+use clap::{Args, ValueEnum};
+use goodqueue_import::{Draft, ImportError, Input, controller, flent, pcap, recording, speedtest, tc};
+use goodqueue_lab::plan::Plan;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `gq import`.
+#[derive(Args)]
+#[command(after_help = "Example: speedtest -f json > test.json; gq import speedtest test.json > home.toml; gq run home.toml")]
+pub struct Arguments {
+    /// What the file is
+    #[arg(value_enum)]
+    format: Format,
+    /// The file, packed by gzip or not; - for standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Interface, for tc where there are several
+    #[arg(long, value_name = "NAME")]
+    dev: Option<String>,
+    /// Site, for stormguard [default: the first]
+    #[arg(long, value_name = "NAME")]
+    site: Option<String>,
+    /// Where to write the transfers of a pcap as a flow list, which the scenario plays then
+    #[arg(long, value_name = "FILE")]
+    flows: Option<PathBuf>,
+    /// Recording of the other direction, for mahimahi
+    #[arg(long, value_name = "FILE")]
+    up: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// JSON of Ookla's speedtest, Apple's networkQuality -c or speedtest-cli
+    Speedtest,
+    /// What tc -s -j qdisc show and tc class show print, or lines of tc
+    Tc,
+    /// A data file of flent
+    Flent,
+    /// The log of LibreQoS' StormGuard
+    Stormguard,
+    /// A log of cake-autorate
+    Autorate,
+    /// A recording of delivery opportunities
+    Mahimahi,
+    /// Packets of a link, as pcap or pcapng
+    Pcap,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    // An option that does nothing would leave its user believing that it did.
+    for (name, is_given, format) in [
+        ("--dev", arguments.dev.is_some(), Format::Tc),
+        ("--site", arguments.site.is_some(), Format::Stormguard),
+        ("--flows", arguments.flows.is_some(), Format::Pcap),
+        ("--up", arguments.up.is_some(), Format::Mahimahi),
+    ] {
+        if is_given && arguments.format != format {
+            let word = format.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+            return Err(Failure::Input(format!("{name}: is for gq import {word}")));
+        }
+    }
+    let input = Input::load(&arguments.file).map_err(refuse)?;
+    let draft = match arguments.format {
+        Format::Speedtest => speedtest::import(&input),
+        Format::Tc => tc::import(&input, arguments.dev.as_deref()),
+        Format::Flent => flent::import(&input),
+        Format::Stormguard => controller::stormguard(&input, arguments.site.as_deref()),
+        Format::Autorate => controller::autorate(&input),
+        Format::Pcap => return captured(&input, arguments.flows.as_deref()),
+        Format::Mahimahi => {
+            let up = arguments.up.as_deref().map(Input::load).transpose().map_err(refuse)?;
+            recording::import(&input, up.as_ref())
+        }
+    };
+    put_out(&input, &draft.map_err(refuse)?)
+}
+
+/// Prints a scenario that can be run, whatever a file made of it.
+fn put_out(input: &Input, draft: &Draft) -> Result<(), Failure> {
+    let text = draft.text();
+    Plan::parse(&format!("scenario made from {}", input.name), &text, Path::new(""))?;
+    Ok(print(&text)?)
+}
+
+/// A recording of packets; its transfers go to a file beside the scenario.
+fn captured(input: &Input, flows: Option<&Path>) -> Result<(), Failure> {
+    let list = flows.map(|path| path.display().to_string());
+    let captured = pcap::import(input, list.as_deref()).map_err(refuse)?;
+    if let Some(path) = flows {
+        std::fs::write(path, &captured.list)
+            .map_err(|error| Failure::Input(format!("--flows {}: cannot be written: {error}", path.display())))?;
+    }
+    put_out(input, &captured.draft)
+}
+
+fn refuse(error: ImportError) -> Failure {
+    Failure::Input(error.to_string())
+}

@@ -1,0 +1,154 @@
+//! `gq import`, `gq export` and `gq doctor` as a user meets them, and the page that leads from one
+//! to the other.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gq"));
+    command.args(arguments).current_dir(folder).stdin(Stdio::null());
+    let Output { status, stdout, stderr } = command.output().expect("the command starts");
+    let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
+    (status.code().expect("it exits by itself"), text(stdout), text(stderr))
+}
+
+const PAGE: &str = include_str!("../../../docs/from-a-speed-test.md");
+
+/// Blocks of the page in this language.
+fn blocks(language: &str) -> Vec<&'static str> {
+    let open = format!("```{language}\n");
+    PAGE.split(&open).skip(1).filter_map(|rest| rest.split_once("\n```").map(|(block, _)| block)).collect()
+}
+
+#[test]
+fn the_page_from_a_speed_test_to_a_router_can_be_followed() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("test.json"), blocks("json")[0]).unwrap();
+    // Figures do not matter here; the commands and what they write do.
+    let short = ["--set", "duration=2 s", "--set", "warmup=1 s", "--replications", "2", "--no-report"];
+    let refusals: Vec<&str> = PAGE.lines().filter(|line| line.starts_with("error: ")).collect();
+    let mut refused = Vec::new();
+    for line in blocks("sh").iter().flat_map(|block| block.lines()).filter(|line| line.starts_with("gq ")) {
+        let (command, file) = line.split_once(" > ").map_or((line, None), |(command, file)| (command, Some(file)));
+        let mut words: Vec<&str> = command.split(' ').skip(1).collect();
+        match words[0] {
+            "run" => words.extend(short),
+            // What this machine's interfaces are called is not known here; the command has tests of
+            // its own.
+            "doctor" => words = vec!["doctor", "--help"],
+            _ => {}
+        }
+        let (code, out, err) = run(dir.path(), &words);
+        if code == 2 {
+            refused.push(err.trim().to_owned());
+            continue;
+        }
+        assert_eq!(code, 0, "{line}\n{err}");
+        assert!(!out.is_empty(), "{line}");
+        if let Some(file) = file {
+            fs::write(dir.path().join(file), out).unwrap();
+        }
+    }
+    assert_eq!(refused, refusals);
+    let script = fs::read_to_string(dir.path().join("shape.sh")).unwrap();
+    assert!(script.contains("tc qdisc add dev ifb4eth0 root handle 1: cake bandwidth 47234kbit"), "{script}");
+    let router = fs::read_to_string(dir.path().join("router.toml")).unwrap();
+    assert!(router.contains("rate = \"47234000 bit/s\""), "{router}");
+}
+
+const SWEEP: &str = "goodqueue = 1\nduration = \"2 s\"\n[link.l]\nrate = \"5 Mbit/s\"\ndelay = \"10 ms\"\nbuffer = \"100 packets\"\n\
+                     [[traffic]]\nkind = \"bulk\"\n[sweep]\n\"link.l.queue\" = [\"codel\", { kind = \"codel\", target = \"20 ms\" }]\n";
+
+#[test]
+fn a_point_of_a_sweep_must_be_named() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("s.toml"), SWEEP).unwrap();
+    let (code, out, err) = run(dir.path(), &["export", "tc", "s.toml", "--dev", "eth0"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.starts_with("error: --point: is missing: s.toml has 2 points: 0 codel"), "{err}");
+    let (_, _, err) = run(dir.path(), &["export", "tc", "s.toml", "--dev", "eth0", "--point", "2"]);
+    assert_eq!(err, "error: --point: 2 is out of range: allowed 0 to 1\n");
+    let (code, out, _) = run(dir.path(), &["export", "tc", "s.toml", "--dev", "eth0", "--point", "1"]);
+    assert_eq!(code, 0);
+    // One direction: its queue leaves by the interface.
+    assert!(out.contains("# down, leaves by eth0: 5 Mbit/s line, shaped to 4.75 Mbit/s (95 %)\n"), "{out}");
+    assert!(out.contains(" codel limit 100 target 20ms interval 100ms noecn\n") && !out.contains("ifb"), "{out}");
+    let (_, out, _) = run(dir.path(), &["export", "tc", "s.toml", "--dev", "eth0", "--point", "1", "--egress", "up"]);
+    assert!(out.contains("# down, arrives at eth0 and waits at ifb4eth0"), "{out}");
+}
+
+#[test]
+fn wrong_options_and_files_get_one_line() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("s.toml"), SWEEP).unwrap();
+    fs::create_dir(dir.path().join("empty")).unwrap();
+    fs::write(dir.path().join("x.json"), "{}").unwrap();
+    for (words, message) in [
+        (
+            "export tc s.toml --point 0",
+            "error: --dev: is missing: name the interface that faces the line, for instance --dev eth0",
+        ),
+        (
+            "export tc s.toml --point 0 --dev a;b",
+            "error: --dev: `a;b` is not an interface: allowed 1 to 15 letters, digits and any of . _ - @ :",
+        ),
+        ("export tc s.toml --point 0 --dev eth0 --percent 0", "error: --percent: 0 is out of range: allowed above 0 to 100"),
+        ("export tc s.toml --point 0 --dev eth0 --percent nan", "error: --percent: NaN is out of range: allowed above 0 to 100"),
+        ("export tc s.toml --point 0 --dev eth0 --link x", "error: s.toml: `x` is no link of the scenario: allowed l"),
+        ("export tc empty --dev eth0", "error: empty: is no folder of results: it has no run.json"),
+        (
+            "export sqm s.toml --point 0 --dev eth0 --no-shaper",
+            "error: s.toml: link.l.queue: a queue without a shaper cannot be said in sqm",
+        ),
+        ("export libreqos s.toml --point 0", "error: s.toml: a circuit without a queue up cannot be said in LibreQoS"),
+        ("import tc x.json", "error: x.json: has no queue: expected what tc -s -j qdisc show prints, or lines of tc"),
+        ("import tc nothing", "error: nothing: no such file"),
+        ("import flent x.json", "error: x.json: is no data file of flent: it has no results"),
+        ("import speedtest empty", "error: empty: is a directory: expected a file"),
+        ("import speedtest x.json --dev eth0", "error: --dev: is for gq import tc"),
+        ("doctor --root empty", "error: --dev: there is no /sys/class/net: gq doctor is for Linux"),
+    ] {
+        let (code, out, err) = run(dir.path(), &words.split(' ').collect::<Vec<_>>());
+        assert_eq!((code, out.as_str(), err.trim_end()), (2, "", message), "{words}");
+    }
+}
+
+#[test]
+fn a_recorded_folder_is_examined() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = |path: &str, text: &str| {
+        let path = dir.path().join("host").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    file("sys/class/net/eth0/device/uevent", "");
+    file("commands/tc_-j_qdisc_show", r#"[{"kind":"pfifo_fast","handle":"0:","dev":"eth0","root":true,"options":{}}]"#);
+    let (code, out, err) = run(dir.path(), &["doctor", "--root", "host", "--dev", "eth0"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.starts_with("eth0:\n problem  queue: pfifo_fast at eth0 has no queue management"), "{out}");
+    assert!(out.contains("\n          tc qdisc replace dev eth0 root fq_codel\n"), "{out}");
+    let (_, out, _) = run(dir.path(), &["doctor", "--root", "host", "--dev", "eth0", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((json["schema"].as_str(), json["dev"].as_str()), (Some("goodqueue.doctor/1"), Some("eth0")));
+    assert_eq!(json["findings"][0]["weight"], "problem");
+}
+
+#[test]
+fn a_result_is_a_table_of_figures() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("s.toml"), SWEEP).unwrap();
+    let (code, _, err) = run(dir.path(), &["run", "s.toml", "--replications", "2", "--no-report", "--out", "r"]);
+    assert_eq!(code, 0, "{err}");
+    let (code, out, err) = run(dir.path(), &["export", "csv", "r", "--out", "t.csv"]);
+    assert_eq!((code, out.as_str()), (0, ""), "{err}");
+    let table = fs::read_to_string(dir.path().join("t.csv")).unwrap();
+    let header = table.lines().next().unwrap();
+    assert!(header.starts_with("point,link.l.queue,place,"), "{header}");
+    for column in ["throughput_bit_s", "throughput_bit_s.ci95", "sojourn_s.p95", "goodput_bit_s"] {
+        assert!(header.split(',').any(|known| known == column), "{column}\n{header}");
+    }
+    let places: Vec<&str> = table.lines().skip(1).map(|line| line.split(",link l,").next().unwrap()).collect();
+    assert_eq!(places.len(), 4, "{table}");
+    assert!(places[2].starts_with("1,\"{\"\"kind\"\":\"\"codel\"\",\"\"target\"\":\"\"20 ms\"\"}\""), "{table}");
+}
