@@ -119,7 +119,7 @@ describe.skipIf(!hasGq)("gq serve", () => {
     const page = await visit();
     await page.locator("#experiment-bloat").press("Enter");
     const scores = page.locator(".call-card .call-figures > div:nth-child(2) dd");
-    await expect.poll(async () => (await scores.allTextContents()).every((text) => /^[1-4]\.\d$/.test(text)), { timeout: 20_000 }).toBe(true);
+    await expect.poll(async () => (await scores.allTextContents()).every((text) => /^[1-4]\.\d\d$/.test(text)), { timeout: 20_000 }).toBe(true);
     await setSpeed(page, "max");
     await page.waitForSelector(".verdict:not([hidden])", { timeout: 60_000 });
     const [tailDrop = 0, , fqCodel = 0] = (await scores.allTextContents()).map(Number);

@@ -34,6 +34,7 @@ export function scoreInWords(mos: number): string {
 export class CallBoard {
   readonly element: HTMLElement;
   readonly #group: string;
+  readonly #isVoice: boolean;
   readonly #places: readonly HTMLElement[];
   readonly #when = h("p", { class: "hint" });
   #frame: Frame | undefined;
@@ -41,11 +42,12 @@ export class CallBoard {
 
   constructor({ name, kind }: About["groups"][number], labels: readonly string[], looks: readonly Look[]) {
     this.#group = name;
+    this.#isVoice = kind === "voip";
     this.#places = labels.map(() => h("dl", { class: "call-figures" }));
     this.#tellWhen("over the latest second of simulated time");
     const cards = labels.map((label, at) => h("div", { class: "call-card" }, h("div", { class: "call-queue" }, sign(looks[at] ?? { hue: "slate", dash: [], mark: "circle" }), label), this.#places[at]));
     this.element = h("section", { class: "calls", "aria-label": "Calls" }, h("h2", {}, kind === "voip" ? "What the call gets" : "What the game gets"), h("div", { class: "call-cards" }, ...cards), this.#when);
-    for (const place of this.#places) show(place, undefined);
+    for (const place of this.#places) this.#show(place, undefined);
   }
 
   setFrame(frame: Frame): void {
@@ -57,7 +59,7 @@ export class CallBoard {
   }
 
   paint(): void {
-    this.#frame?.variants.forEach(({ groups }, at) => show(this.#places[at], groups.find(({ name }) => name === this.#group)?.call ?? undefined));
+    this.#frame?.variants.forEach(({ groups }, at) => this.#show(this.#places[at], groups.find(({ name }) => name === this.#group)?.call ?? undefined));
   }
 
   /** Shows the final figures, over the measured time. */
@@ -69,7 +71,7 @@ export class CallBoard {
       const mean = (...path: string[]): number | undefined => figure("groups", this.#group, ...path)?.mean;
       const [p50, p95] = [mean("one_way_delay_s", "p50"), mean("one_way_delay_s", "p95")];
       const whole = p50 === undefined || p95 === undefined ? undefined : { mos: mean("voip", "mos") ?? null, delay_s: { p50, p95 }, lost_ratio: mean("loss_ratio") ?? 0 };
-      show(this.#places[at], whole);
+      this.#show(this.#places[at], whole);
     });
   }
 
@@ -79,18 +81,19 @@ export class CallBoard {
   }
 
   #tellWhen(when: string): void {
-    this.#when.textContent = `One way, 95 % of the packets within this time, ${when}. MOS: the mean opinion score of the E-model, from 1 to 4.5.`;
+    this.#when.textContent = `One way, 95 % of the packets within this time, ${when}.${this.#isVoice ? " MOS: the mean opinion score of the E-model, from 1 to 4.5." : ""}`;
   }
-}
 
-/** Fills a card with figures; without any, with dashes. */
-function show(place: HTMLElement | undefined, figures: CallFigures | undefined): void {
-  const delay = figures ? formatQuantity(figures.delay_s.p95, "time", 2) : "–";
-  const lost = figures ? formatQuantity(Math.round(figures.lost_ratio * 1000) / 1000, "ratio", figures.lost_ratio < 0.01 ? 1 : 2) : "–";
-  const mos = figures && figures.mos !== null ? [[`MOS, ${scoreInWords(figures.mos)}`, formatDecimals(figures.mos, 1)] as const] : [];
-  const entries = [["one-way delay", delay] as const, ...mos, ["lost", lost] as const];
-  const text = entries.flat().join("|");
-  if (!place || place.dataset["said"] === text) return;
-  place.dataset["said"] = text;
-  place.replaceChildren(...entries.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+  /** Fills a card with figures; without any, with dashes. */
+  #show(place: HTMLElement | undefined, figures: CallFigures | undefined): void {
+    const delay = figures ? formatQuantity(figures.delay_s.p95, "time", 2) : "–";
+    const lost = figures ? formatQuantity(Math.round(figures.lost_ratio * 1000) / 1000, "ratio", figures.lost_ratio < 0.01 ? 1 : 2) : "–";
+    const mos = figures?.mos ?? undefined;
+    const score = this.#isVoice ? [mos === undefined ? (["MOS", "–"] as const) : ([`MOS, ${scoreInWords(mos)}`, formatDecimals(mos, 2)] as const)] : [];
+    const entries = [["one-way delay", delay] as const, ...score, ["lost", lost] as const];
+    const text = entries.flat().join("|");
+    if (!place || place.dataset["said"] === text) return;
+    place.dataset["said"] = text;
+    place.replaceChildren(...entries.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+  }
 }

@@ -53,7 +53,7 @@ export class Changes {
   }
 
   #rates(about: About): HTMLElement {
-    const input = h("input", { id: "new-rate", class: "input short", type: "text", autocomplete: "off", placeholder: "for example 8 Mbit/s", "aria-label": `New rate of ${about.link}` });
+    const input = h("input", { id: "new-rate", class: "input short", type: "text", autocomplete: "off", placeholder: "new rate", title: "for example 8 Mbit/s", "aria-label": `New rate of ${about.link}` });
     const form = h("form", { class: "joined", onsubmit: (event) => (event.preventDefault(), this.#setRate(input.value)) }, input, h("button", { type: "submit", class: "button" }, "Set rate"));
     return h("div", { class: "change-group" }, h("button", { type: "button", class: "button", onclick: () => this.#scale(0.5) }, "Halve the rate"), h("button", { type: "button", class: "button", onclick: () => this.#scale(2) }, "Double the rate"), form);
   }

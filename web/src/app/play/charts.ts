@@ -23,32 +23,34 @@ export type Span = number | null;
 interface Choice {
   readonly value: string;
   readonly label: string;
+  /** The title of its axis. */
+  readonly title: string;
   readonly quantity: Quantity;
 }
 
 const SOJOURN: readonly Choice[] = [
-  { value: "sojourn.mean", label: "mean", quantity: "time" },
-  { value: "sojourn.p95", label: "p95", quantity: "time" },
-  { value: "sojourn.max", label: "max", quantity: "time" },
+  { value: "sojourn.mean", label: "mean", title: "Sojourn time, mean", quantity: "time" },
+  { value: "sojourn.p95", label: "p95", title: "Sojourn time, p95", quantity: "time" },
+  { value: "sojourn.max", label: "max", title: "Sojourn time, max", quantity: "time" },
 ];
 const QUEUE: readonly Choice[] = [
-  { value: "queue_packets", label: "packets", quantity: "packets" },
-  { value: "queue_bytes", label: "bytes", quantity: "bytes" },
+  { value: "queue_packets", label: "packets", title: "Queue length", quantity: "packets" },
+  { value: "queue_bytes", label: "bytes", title: "Queue length", quantity: "bytes" },
 ];
 const SIGNALS: readonly Choice[] = [
-  { value: "drops", label: "drops", quantity: "number" },
-  { value: "drops.early", label: "by the algorithm", quantity: "number" },
-  { value: "drops.overflow", label: "overflow", quantity: "number" },
-  { value: "marks", label: "marks", quantity: "number" },
+  { value: "drops", label: "drops", title: "Packets dropped", quantity: "number" },
+  { value: "drops.early", label: "by the algorithm", title: "Packets dropped early", quantity: "number" },
+  { value: "drops.overflow", label: "overflow", title: "Packets that overflowed", quantity: "number" },
+  { value: "marks", label: "marks", title: "Packets marked", quantity: "number" },
 ];
 const LOAD: readonly Choice[] = [
-  { value: "throughput", label: "throughput", quantity: "rate" },
-  { value: "utilization", label: "utilization", quantity: "ratio" },
+  { value: "throughput", label: "throughput", title: "Throughput", quantity: "rate" },
+  { value: "utilization", label: "utilization", title: "Utilization", quantity: "ratio" },
 ];
 const FLOWS: readonly Choice[] = [
-  { value: "goodput", label: "goodput", quantity: "rate" },
-  { value: "cwnd", label: "window", quantity: "packets" },
-  { value: "rtt", label: "round trip", quantity: "time" },
+  { value: "goodput", label: "goodput", title: "Goodput", quantity: "rate" },
+  { value: "cwnd", label: "window", title: "Window", quantity: "packets" },
+  { value: "rtt", label: "round trip", title: "Round trip", quantity: "time" },
 ];
 
 /** Why a flow may seem to be faster than its line. */
@@ -96,9 +98,11 @@ export class PlayCharts {
 
   /** Puts a chart of the calls or games of a group in front of the others. */
   addCalls({ name, kind }: About["groups"][number]): void {
-    const of = (value: string, label: string, quantity: Quantity): Choice => ({ value: `call.${name}.${value}`, label, quantity });
-    const scores = kind === "voip" ? [of("mos", "MOS", "number")] : [];
-    const frame = this.#linkFrame(kind === "voip" ? "Call" : "Game", "One-way delay, opinion score and losses, over the latest second.", [of("delay.p95", "delay p95", "time"), of("delay.p50", "delay p50", "time"), ...scores, of("lost", "lost", "ratio")]);
+    const of = (value: string, label: string, title: string, quantity: Quantity): Choice => ({ value: `call.${name}.${value}`, label, title, quantity });
+    const scores = kind === "voip" ? [of("mos", "MOS", "MOS", "number")] : [];
+    const choices = [of("delay.p95", "delay p95", "One-way delay, p95", "time"), of("delay.p50", "delay p50", "One-way delay, p50", "time"), ...scores, of("lost", "lost", "Lost", "ratio")];
+    const hint = `One-way delay${kind === "voip" ? ", opinion score" : ""} and losses, over the latest second.`;
+    const frame = this.#linkFrame(kind === "voip" ? "Call" : "Game", hint, choices, true);
     this.frames = [frame, ...this.frames];
     frame.update();
   }
@@ -168,7 +172,7 @@ export class PlayCharts {
   #options(name: string, choice: Choice): Omit<LiveOptions, "lines" | "top"> {
     return {
       name,
-      label: axisTitle(name, choice.label),
+      label: choice.title,
       quantity: choice.quantity,
       height: 210,
       history: this.#session.history,
@@ -199,7 +203,7 @@ export class PlayCharts {
     });
   }
 
-  #linkFrame(title: string, hint: string, choices: readonly Choice[]): Frame {
+  #linkFrame(title: string, hint: string, choices: readonly Choice[], isWide = false): Frame {
     let [choice] = choices;
     const make = (): Updatable | undefined => {
       const { value } = choice ?? { value: "" };
@@ -213,7 +217,7 @@ export class PlayCharts {
       choice = choices.find((one) => one.value === value);
       frame.update();
     });
-    const frame: Frame = this.#frame(title, hint, make, [control], "Every queue is switched off.", false);
+    const frame: Frame = this.#frame(title, hint, make, [control], "Every queue is switched off.", isWide);
     return frame;
   }
 
@@ -246,7 +250,7 @@ export class PlayCharts {
     if (!names.includes(this.#gauge)) this.#gauge = names[0] ?? "";
     if (this.#gauge === "" || this.#shown().length === 0) return undefined;
     const gauge = this.#gauge;
-    const choice = { value: gauge, label: gaugeName(gauge), quantity: quantityOf(gauge) };
+    const choice = { value: gauge, label: gaugeName(gauge), title: gaugeName(gauge), quantity: quantityOf(gauge) };
     const lines = (): LiveLine[] =>
       this.#shown()
         .filter((at) => gauge in (this.#session.frame?.variants[at]?.gauges ?? {}))
@@ -258,11 +262,6 @@ export class PlayCharts {
     const options = [...this.#session.gauges].map((name) => ({ value: name, label: gaugeName(name) }));
     return options.length === 0 ? [] : [selectField("Gauge", options, this.#gauge, (value) => ((this.#gauge = value), this.#gaugeFrame.update()))];
   }
-}
-
-/** The title of a vertical axis: what is shown, and which figure of it. */
-function axisTitle(name: string, figure: string): string {
-  return name.toLowerCase().includes(figure.toLowerCase()) ? name : `${name}, ${figure}`;
 }
 
 /** Name of a gauge without the unit of its values. */
