@@ -79,7 +79,11 @@ impl Reckoning<'_> {
     fn headline(&self) -> Headline {
         let points: Vec<&Point> = self.scenario.variants.iter().map(|variant| &variant.point).collect();
         let sets: Vec<&[(String, Value)]> = self.scenario.variants.iter().map(|variant| variant.point.set.as_slice()).collect();
-        let labels = Labels::new(&sets, "this queue");
+        let mut labels = Labels::new(&sets, "this queue");
+        // Several queues are called what the page calls them, there and in the report.
+        if self.scenario.variants.len() > 1 {
+            labels.names = self.scenario.variants.iter().map(|variant| variant.label.clone()).collect();
+        }
         Headline::new(&points, &self.report.points, &labels, &self.scenario.link, &Policy::default())
     }
 
