@@ -41,6 +41,9 @@ cake-hosts       0 0x4,8x2,16x2,64,72,128,136,0,64,16 cake unlimited besteffort 
 cake-tins        0 0x4,8x2,17x2,68,77,133,140,1,67,20 cake unlimited diffserv3 triple-isolate
 cake-marks       2 0x4,8x2,17x2,68,77,133,140,1,67,20 cake unlimited diffserv4 dual-srchost
 cake-rate        0 0x4,8x2,17x2,68,77,133,140,1,67,20 cake bandwidth 20mbit besteffort triple-isolate
+cake-shaped      0 0x4,8x2,17x2,68,77,133,140,1,67,20 cake bandwidth 8mbit diffserv4 triple-isolate
+cake-framing     0 0x4,8x2,17x2,68,77,133,140,1,67,20 cake bandwidth 8mbit besteffort triple-isolate pppoe-ptm
+cake-ingress     0 0x4,8x2,17x2,68,77,133,140,1,67,20 cake bandwidth 8mbit besteffort triple-isolate ingress
 cake-limit       0 0/1000 cake unlimited besteffort flowblind memlimit 345600b
 cake-acks        0 acks   cake unlimited besteffort flows ack-filter
 cake-acks-aggressive 0 acks cake unlimited besteffort flows ack-filter-aggressive

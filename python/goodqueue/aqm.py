@@ -183,7 +183,7 @@ class Qdisc:
         except ScenarioError as error:
             raise _renamed(error) from None
         self._queue = _core.Qdisc(plan, seed)
-        self._name = str(table["kind"]) if not algorithms else getattr(queue, "__name__", "an algorithm")
+        self._name = self._queue.name if not algorithms else getattr(queue, "__name__", "an algorithm")
 
     def enqueue(self, time: float, size: int, *, flow: int = 0, ecn: str = "not-ect", class_: int = 0) -> list[Event]:
         """Offer a packet and tell what became of it, and of others that were dropped or marked for it.

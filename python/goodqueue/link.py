@@ -28,7 +28,14 @@ class Link(Part):
     delay
         One-way propagation delay; for instance ``"5 ms"``. Required.
     overhead
-        Framing added to each packet on this link; for instance ``"7 B"``. Default: 0 B.
+        Framing added to each packet on this link: bytes, or keywords of tc-cake with their least size and cells; for
+        instance ``"pppoe-ptm ether-vlan"``. Default: 0 B.
+    mpu
+        Least size of a packet on this link, overhead included; for instance ``"64 B"``. Default: that of the
+        overhead's keywords.
+    cells
+        Cells that packets are sent in: 53 bytes for 48 (atm), 65 for 64 (ptm); for instance ``"atm"``. Default: those
+        of the overhead's keywords.
     mtu
         Largest IP packet; for instance ``"9000 B"``. Default: 1500 B.
     buffer
@@ -68,6 +75,8 @@ class Link(Part):
     rate: Value
     delay: Value
     overhead: Value | None = None
+    mpu: Value | None = None
+    cells: Value | None = None
     mtu: Value | None = None
     buffer: Value | None = None
     queue: Value | Queue | None = None

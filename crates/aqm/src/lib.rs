@@ -41,6 +41,8 @@ mod aqm;
 mod arithmetic;
 mod books;
 mod counters;
+pub mod deployed;
+mod framing;
 pub mod math;
 pub mod own;
 mod pool;

@@ -22,6 +22,7 @@ use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::ManagedQueue;
 use crate::spec::{Chosen, Given, KindSpec, LinkFacts, ParamError, Value};
 use alloc::boxed::Box;
+use alloc::string::String;
 pub use apart::{Apart, Within};
 use goodqueue_units::{Instant, Rate, Rng};
 pub use succession::Succession;
@@ -208,11 +209,65 @@ pub fn kinds() -> impl Iterator<Item = &'static KindSpec> + Clone {
     algo::KINDS.iter().flat_map(|kinds| kinds.iter()).chain(SCHEDULERS)
 }
 
-/// The description of the kind `name`, if there is one.
+/// The description of the kind `name`, if there is one. Aliases and other spellings of a name count
+/// ([`Kind::is_called`](crate::spec::Kind::is_called)).
 #[must_use]
 pub fn kind(name: &str) -> Option<&'static KindSpec> {
-    kinds().find(|spec| spec.kind == name)
+    kinds().find(|spec| spec.is_called(name))
 }
+
+/// Disciplines of Linux that are none of the kinds, and the kind nearest to each.
+const NEAR: [(&str, &str); 7] = [
+    ("pfifo_fast", "priority"),
+    ("sfq", "sfq-codel"),
+    ("fq", "fq-codel"),
+    ("htb", "shaper"),
+    ("hfsc", "shaper"),
+    ("gred", "red"),
+    ("drr", "fair"),
+];
+
+/// The description of the kind `name`.
+///
+/// # Errors
+/// When there is no such kind: a sentence with the name of the nearest one, if one is near.
+pub fn find(name: &str) -> Result<&'static KindSpec, UnknownKind> {
+    goodqueue_spec::find(name, kinds()).map_err(|near| {
+        let akin = NEAR.iter().find(|(other, _)| goodqueue_spec::is_same_name(other, name)).map(|(_, kind)| *kind);
+        UnknownKind { name: goodqueue_spec::quantity::excerpt(name), near: akin.or(near) }
+    })
+}
+
+/// A name that no kind of queue has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownKind {
+    /// The name, cut to a readable length.
+    pub name: String,
+    /// The kind that was probably meant.
+    pub near: Option<&'static str>,
+}
+
+impl UnknownKind {
+    /// What is wrong.
+    #[must_use]
+    pub fn message(&self) -> String {
+        alloc::format!("`{}` is not a queue algorithm of this version", self.name)
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn help(&self) -> String {
+        self.near.map_or_else(|| "`gq list aqm` names those there are".into(), |near| alloc::format!("did you mean `{near}`?"))
+    }
+}
+
+impl core::fmt::Display for UnknownKind {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}; {}", self.message(), self.help())
+    }
+}
+
+impl core::error::Error for UnknownKind {}
 
 /// Refuses an inner algorithm or queue for a kind that has none.
 fn refuse_inner(spec: &KindSpec, of: Option<&Chosen>) -> Result<(), ParamError> {
@@ -342,5 +397,55 @@ impl<P: Packet> Inner<P> {
         let given = Given::new(chosen.kind, &chosen.params)?;
         refuse_inner(chosen.kind, chosen.of.as_deref())?;
         Nested::of_kind(&given, Setup { of: chosen.of.as_deref(), ..setup }).map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn kinds_go_by_the_names_of_tc_and_ns3() {
+        let cases = [
+            ("fq_codel", "fq-codel"),
+            ("FQ-CoDel", "fq-codel"),
+            ("FqCoDelQueueDisc", "fq-codel"),
+            ("fq_pie", "fq-pie"),
+            ("pfifo", "tail-drop"),
+            ("bfifo", "tail-drop"),
+            ("SFB", "sfb"),
+            ("cake_mq", "cake"),
+            ("DualPI2", "dualpi2"),
+            ("tbf", "shaper"),
+            ("prio", "priority"),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(kind(name).map(|spec| spec.kind), Some(expected), "{name}");
+        }
+    }
+
+    #[test]
+    fn no_name_is_that_of_two_kinds() {
+        let names: Vec<&str> = kinds().flat_map(|spec| core::iter::once(spec.kind).chain(spec.aliases.iter().copied())).collect();
+        for (number, name) in names.iter().enumerate() {
+            let clash = names[..number].iter().find(|other| goodqueue_spec::is_same_name(name, other));
+            assert_eq!(clash, None, "{name}");
+        }
+        assert!(NEAR.iter().all(|(name, near)| kind(name).is_none() && kind(near).is_some()));
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_nearest() {
+        let say = |name: &str| find(name).expect_err("unknown").to_string();
+        assert_eq!(say("codle"), "`codle` is not a queue algorithm of this version; did you mean `codel`?");
+        assert_eq!(
+            say("FqCodelQueueDsc"),
+            "`FqCodelQueueDsc` is not a queue algorithm of this version; did you mean `fq-codel`?"
+        );
+        assert_eq!(say("pfifo_fast"), "`pfifo_fast` is not a queue algorithm of this version; did you mean `priority`?");
+        assert!(say("banana").ends_with("; `gq list aqm` names those there are"));
+        assert!(say(&"x".repeat(100_000)).len() < 200);
     }
 }

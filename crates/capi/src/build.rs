@@ -2,7 +2,7 @@
 
 use crate::host::Held;
 use crate::{GQ_NONE, GqLink, GqParam};
-use goodqueue_aqm::sched::{kind, kinds};
+use goodqueue_aqm::sched::find;
 use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, Param, Size, Unit, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng};
 use goodqueue_units::{Bytes, Duration, Packets, Rate};
@@ -53,10 +53,7 @@ pub unsafe fn queue(
 }
 
 fn known(name: &str) -> Result<&'static KindSpec, String> {
-    kind(name).ok_or_else(|| {
-        let known: Vec<&str> = kinds().map(|spec| spec.kind).collect();
-        format!("kind: `{name}` is not known: allowed {}", known.join(", "))
-    })
+    find(name).map_err(|unknown| format!("kind: {unknown}"))
 }
 
 /// Refuses sizes that no link has. Fair queues count them down turn by turn, which must end soon.

@@ -38,7 +38,9 @@ fn message_on(link: &GqLink, kind: &[u8], param: Option<(&str, f64, Option<&str>
 
 #[test]
 fn what_cannot_be_made_is_explained() {
-    assert!(message("cordial", None).starts_with("kind: `cordial` is not known: allowed tail-drop, codel"));
+    assert!(
+        message("cordial", None).starts_with("kind: `cordial` is not a queue algorithm of this version; `gq list aqm` names")
+    );
     assert_eq!(message("codel", Some(("aim", 1.0, None))), "aim: `codel` has no such parameter");
     assert_eq!(message("codel", Some(("target", 60.0, None))), "target: 60 s is out of range: allowed 1 us to 10 s");
     assert_eq!(message("codel", Some(("target", f64::NAN, None))), "target: NaN is not a number from 0 on");

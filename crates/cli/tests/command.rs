@@ -189,7 +189,17 @@ fn bad_usage_and_input_exit_with_two() {
         (&["compare", "--rate", "10mbit", "--duration", "0s"], "error: --duration: "),
         (&["compare", "--trace", "nope.down"], "error: --trace: "),
         (&["compare", "--aqm", "codel"], "--rate"),
-        (&["list", "aqm", "nope"], "error: `nope` is not known: allowed tail-drop"),
+        (&["list", "aqm", "codle"], "error: `codle` is not a queue algorithm of this version; did you mean `codel`?"),
+        (&["list", "cc", "cubik"], "error: `cubik` is not known; did you mean `cubic`?"),
+        (
+            &["compare", "--rate", "10mbit", "--aqm", "codel:targte=5ms"],
+            "error: --aqm: `codel` has no parameter `targte`; did you mean `target`?",
+        ),
+        (
+            &["compare", "--rate", "10mbit", "--aqm", "fair:flows=8:pie:targt=5ms"],
+            "--aqm: `pie` has no parameter `targt`; did you mean `target`?",
+        ),
+        (&["list", "aqm", "nope"], "error: `nope` is not a queue algorithm of this version; `gq list aqm` names"),
     ];
     for (arguments, message) in cases {
         let (code, out, err) = run(dir.path(), arguments);
@@ -205,7 +215,11 @@ fn bad_usage_and_input_exit_with_two() {
 fn lists_are_made_from_the_code() {
     let dir = tempfile::tempdir().unwrap();
     let (code, out, _) = run(dir.path(), &["list", "aqm"]);
-    assert!(code == 0 && out.contains("codel: ") && out.contains("default 5 ms"), "{out}");
+    assert!(code == 0 && out.lines().count() == goodqueue_aqm::sched::kinds().count(), "{out}");
+    let (code, out, _) = run(dir.path(), &["list", "aqm", "CoDel"]);
+    assert!(code == 0 && out.starts_with("codel: ") && out.contains("default 5 ms"), "{out}");
+    let (code, out, _) = run(dir.path(), &["list", "aqm", "fq_codel"]);
+    assert!(code == 0 && out.starts_with("fq-codel: ") && out.contains("also called: FqCoDelQueueDisc"), "{out}");
     for what in ["aqm", "cc", "traffic", "metric"] {
         let (code, out, _) = run(dir.path(), &["list", what, "--json"]);
         let items: Value = serde_json::from_str(&out).expect("JSON");

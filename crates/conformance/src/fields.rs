@@ -11,10 +11,7 @@ pub type Queue = (&'static KindSpec, Vec<(&'static str, Value)>);
 
 /// Finds the kind `name` and checks each of its parameters.
 pub fn queue(name: &str, params: &BTreeMap<String, Json>) -> Result<Queue, String> {
-    let kind = sched::kind(name).ok_or_else(|| {
-        let known: Vec<&str> = sched::kinds().map(|spec| spec.kind).collect();
-        format!("kind: `{name}` is not known: allowed {}", known.join(", "))
-    })?;
+    let kind = sched::find(name).map_err(|unknown| format!("kind: {unknown}"))?;
     let params = params.iter().map(|(name, json)| {
         let param = kind.params.iter().find(|param| param.name == name);
         let param = param.ok_or_else(|| format!("params.{name}: `{}` has no such parameter", kind.kind))?;

@@ -33,7 +33,7 @@ fn what_is_wrong_is_named() {
     let cases = [
         ("/vector", json!(2), "v: vector: is 2, but this program reads version 1"),
         ("/origin", json!(" "), "origin: is empty"),
-        ("/kind", json!("cordial"), "kind: `cordial` is not known: allowed tail-drop, "),
+        ("/kind", json!("cordial"), "kind: `cordial` is not a queue algorithm of this version; `gq list aqm` names"),
         ("/params", json!({"aim": 1}), "params.aim: `codel` has no such parameter"),
         ("/params", json!({"target": "5 ms"}), "params.target: `\"5 ms\"` is not a time in ns"),
         ("/params", json!({"target": 60_000_000_000u64}), "params.target: 60 s is out of range: allowed 1 us to 10 s"),

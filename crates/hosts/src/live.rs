@@ -13,7 +13,7 @@ use goodqueue_units::{Instant, Rng};
 /// One direction of a link. Steps of its rate count from `start`.
 #[must_use]
 pub fn line(link: &Link, direction: &Direction, start: Instant) -> Line {
-    Line { rate: direction.rate.from_start(start), delay: direction.delay, overhead: link.overhead }
+    Line { rate: direction.rate.from_start(start), delay: direction.delay, framing: link.framing }
 }
 
 /// The limit of a direction's queue.
@@ -37,7 +37,7 @@ pub fn queue<P: Packet>(link: &Link, direction: &Direction, rng: Rng) -> Result<
         rate: Some(direction.nominal_rate()),
         delay: direction.delay,
         mtu: link.mtu,
-        overhead: link.overhead,
+        overhead: link.overhead(),
         limit: limit(direction),
     };
     let built = match &direction.queue {

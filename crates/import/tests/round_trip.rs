@@ -87,7 +87,7 @@ fn every_kind_that_tc_has_comes_back() {
                 assert_eq!((qa.ecn, qa.limit), (qb.ecn, qb.limit), "{script}\n{text}");
                 assert_eq!(a.nominal_rate(), b.nominal_rate(), "{script}\n{text}");
             }
-            assert_eq!(first.main_link().overhead, second.main_link().overhead, "{script}\n{text}");
+            assert_eq!(first.main_link().overhead(), second.main_link().overhead(), "{script}\n{text}");
             // What came from a router goes back to it as it was: a shaper keeps its rate.
             let again = target::tc::script(&Setup::new(&second, None, Shaping::Percent(95.0)).unwrap(), &place()).unwrap();
             let commands = |script: &str| -> Vec<String> {
@@ -146,7 +146,7 @@ class htb 1:1 root leaf 10: prio 0 rate 9500Kbit ceil 9500Kbit burst 1600b cburs
     let link = scenario.main_link();
     assert_eq!(link.down.nominal_rate().as_bit_s(), 47_500_000);
     assert_eq!(link.up.nominal_rate().as_bit_s(), 9_500_000);
-    assert_eq!(link.overhead.get(), 18);
+    assert_eq!(link.overhead().get(), 18);
     let (down, up) = (link.down.queue.as_ref().unwrap(), link.up.queue.as_ref().unwrap());
     assert_eq!((down.kind.kind, up.kind.kind), ("cake", "fq-codel"));
     assert!(text.contains(r#"queue_up = { kind = "fq-codel", ecn = true }"#), "{text}");

@@ -7,7 +7,7 @@
 use crate::limits::MOST_JITTER;
 use crate::plan::{AccessEnds, Heading, Link, Part, Point, Queue, Scenario, Step, Traffic};
 use goodqueue_sim::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, Recording, SharedHost, WorldSpec};
-use goodqueue_units::{Bytes, Duration, Instant, Rng};
+use goodqueue_units::{Bytes, Duration, Framing, Instant, Rng};
 
 /// The world of one replication of a point, with the seed [`seed_of`].
 ///
@@ -85,7 +85,7 @@ fn one_way(link: &Link, heading: Heading) -> LinkSpec {
         rate: direction.rate.clone(),
         delay: direction.delay,
         jitter: Duration::ZERO,
-        overhead: link.overhead,
+        framing: link.framing,
         mtu: link.mtu,
         queue,
         loss: direction.loss,
@@ -225,7 +225,7 @@ fn access_wire(plan: &Scenario, traffic: &Traffic, name: String, extra: Duration
         rate: RateSpec::Constant(plan.access.rate),
         delay: plan.access.delay + extra,
         jitter: plan.access.jitter.unwrap_or_else(|| one_packet.min(MOST_JITTER)),
-        overhead: Bytes::ZERO,
+        framing: Framing::NONE,
         mtu: traffic.mtu,
         queue: QueueSpec::Unlimited,
         loss: 0.0,

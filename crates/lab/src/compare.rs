@@ -8,6 +8,7 @@ use crate::limits::{FASTEST, LONGEST, LONGEST_DELAY};
 use crate::quantity::{self, Limits};
 use goodqueue_aqm::sched;
 use goodqueue_aqm::spec::{Chosen, KindSpec};
+use goodqueue_spec::nearest;
 use goodqueue_units::{Duration, Rate};
 use std::fmt::Write as _;
 
@@ -232,7 +233,10 @@ impl Comparison {
         let mut tables: Vec<(&str, Option<&'static KindSpec>, String)> = Vec::new();
         for part in text.split(':').map(str::trim) {
             match (part.split_once('='), tables.last_mut()) {
-                (Some((key, value)), Some((.., table))) => {
+                (Some((key, value)), Some((kind, spec, table))) => {
+                    if let Some(fault) = spec.and_then(|spec| unknown_key(key.trim(), kind, spec)) {
+                        return refuse(fault);
+                    }
                     let _ = write!(table, ", {} = {}", quoted(key.trim()), value_of(value.trim()));
                 }
                 (None, outer) if !part.is_empty() && outer.as_ref().is_none_or(|(_, spec, _)| is_over_another(*spec)) => {
@@ -254,6 +258,20 @@ impl Comparison {
         let inner = tables.iter().skip(1).rev().fold(String::new(), |inner, (.., table)| format!(", of = {table}{inner} }}"));
         Ok(format!("{}{inner}{ecn} }}", tables[0].2))
     }
+}
+
+/// What is wrong with a key that `spec`, written as `kind`, does not have.
+fn unknown_key(key: &str, kind: &str, spec: &KindSpec) -> Option<String> {
+    const OF_EVERY_QUEUE: [&str; 2] = ["ecn", "limit"];
+    let known = || spec.params.iter().filter(|param| !param.unit.is_another()).map(|param| param.name).chain(OF_EVERY_QUEUE);
+    if known().any(|name| name == key) {
+        return None;
+    }
+    let help = match nearest(key, known()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("it has {}", known().collect::<Vec<_>>().join(", ")),
+    };
+    Some(format!("`{kind}` has no parameter `{}`; {help}", quantity::excerpt(key)))
 }
 
 fn is_over_another(spec: Option<&KindSpec>) -> bool {

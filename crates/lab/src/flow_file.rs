@@ -15,8 +15,8 @@
 
 use crate::files::{open, why};
 use crate::quantity::{self, Limits, QuantityError, excerpt};
-use crate::suggest::nearest;
 use goodqueue_sim::Transfer;
+use goodqueue_spec::nearest;
 use goodqueue_tcp::cc::kinds;
 use goodqueue_units::{Bytes, Duration};
 use std::collections::BTreeMap;
@@ -341,7 +341,7 @@ fn cells(line: &str) -> Result<Vec<Cell<'_>>, Located> {
 }
 
 fn control((at, name): Cell<'_>) -> Result<&'static str, Located> {
-    kinds().iter().find(|spec| spec.kind == name).map(|spec| spec.kind).ok_or_else(|| {
+    kinds().iter().find(|spec| spec.is_called(name)).map(|spec| spec.kind).ok_or_else(|| {
         let known: Vec<&str> = kinds().iter().map(|spec| spec.kind).collect();
         let help = nearest(name, known.iter().copied()).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         (at, format!("control: `{}` is not a congestion control: allowed {}{help}", excerpt(name), known.join(", ")))

@@ -21,7 +21,6 @@ pub mod report;
 pub mod runner;
 pub mod schema;
 pub mod statistics;
-mod suggest;
 pub mod summary;
 pub mod sweep;
 pub mod trace_file;

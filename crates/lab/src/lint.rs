@@ -2,7 +2,7 @@
 
 use crate::plan::{Direction, Heading, Link, Part, Point, Queue, Scenario, Step, Traffic};
 use goodqueue_aqm::EcnPolicy;
-use goodqueue_aqm::spec::{Marking, Role, Unit, Value};
+use goodqueue_aqm::spec::{Chosen, Marking, Role, Unit, Value};
 use goodqueue_sim::{Datagrams, RateSpec, SessionSpec, SourceSpec};
 use goodqueue_tcp::{AckPolicy, Data, EcnMode};
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate};
@@ -163,7 +163,7 @@ impl<'a> Lint<'a> {
             self.warn(self.key(step, "rate"), message, "lower the rate, or take the other link for the bottleneck");
         }
         let offered: Option<f64> =
-            self.groups(step).map(|(group, part)| self.offered_bit_s(group, part, self.link(step).overhead)).sum();
+            self.groups(step).map(|(group, part)| self.offered_bit_s(group, part, self.link(step).overhead())).sum();
         if let Some(offered) = offered
             && offered < rate.as_bit_s() as f64
         {
@@ -269,7 +269,7 @@ impl<'a> Lint<'a> {
                 let message = "ecn is asked for, but `jobs` marks by projection only";
                 self.warn(format!("{key}.ecn"), message, "add projection = true to the queue");
             }
-            EcnPolicy::Mark if !any => {
+            EcnPolicy::Mark if !any && is_asked_to_mark(queue) => {
                 self.warn(format!("{key}.ecn"), "ecn is asked for, but no sender uses it", "add ecn = true to the traffic");
             }
             EcnPolicy::Drop if marks_only(queue) => {
@@ -280,7 +280,7 @@ impl<'a> Lint<'a> {
                 let message = "it only marks: without ecn it does nothing";
                 self.warn(format!("{key}.projection"), message, "add ecn = true to the queue and to the traffic");
             }
-            EcnPolicy::Drop if any => {
+            EcnPolicy::Drop if any && queue.marks() => {
                 let message = "senders use ecn, but this queue does not mark";
                 self.warn(format!("{key}.ecn"), message, "add ecn = true to the queue");
             }
@@ -308,7 +308,7 @@ impl<'a> Lint<'a> {
                     }
                 }
                 Value::Duration(target) if ["target", "threshold"].contains(&param.name) && param.unit == Unit::Duration => {
-                    self.target(field, target, rate.transmission_time(mtu + self.link(step).overhead), (rate, held));
+                    self.target(field, target, rate.transmission_time(mtu + self.link(step).overhead()), (rate, held));
                 }
                 _ => {}
             }
@@ -344,7 +344,7 @@ impl<'a> Lint<'a> {
         let rate = self.direction(step).nominal_rate();
         // Datagrams that fit through leave no queue behind.
         let fills = |group: &Traffic, part: &Part| {
-            let offered = self.offered_bit_s(group, part, self.link(step).overhead);
+            let offered = self.offered_bit_s(group, part, self.link(step).overhead());
             part.source.tcp().is_some() || offered.is_none_or(|offered| offered >= rate.as_bit_s() as f64)
         };
         let slowest = |(group, part): &(&Traffic, &Part)| {
@@ -364,7 +364,7 @@ impl<'a> Lint<'a> {
         for (heading, back) in [(Heading::Down, Heading::Up), (Heading::Up, Heading::Down)] {
             let (step, back) = (Step { link, heading }, Step { link, heading: back });
             let rate = self.direction(step).nominal_rate().as_bit_s() as f64;
-            let overhead = self.link(step).overhead;
+            let overhead = self.link(step).overhead();
             let comes_back = |(_, part): &(&Traffic, &Part)| part.path.reverse.contains(&back);
             let needed = self.groups(step).filter(comes_back).filter_map(|(_, part)| {
                 let (sender, receiver, header) = part.source.tcp()?;
@@ -392,6 +392,12 @@ fn held(queue: &Queue, mtu: Bytes) -> Option<Bytes> {
     let by_packets = queue.limit.packets.get().saturating_mul(mtu.get());
     let held = by_packets.min(queue.limit.bytes.get());
     (held != u64::MAX).then_some(Bytes::new(held))
+}
+
+/// Whether the file asks for marks, as against a kind that marks unless told otherwise.
+fn is_asked_to_mark(queue: &Queue) -> bool {
+    let chosen = Chosen { kind: queue.kind, params: queue.params.clone(), of: queue.of.clone().map(Box::new) };
+    !chosen.marks_unasked() || queue.params.iter().any(|(name, _)| *name == "ecn")
 }
 
 /// Whether the algorithm in front of the only queue never drops.

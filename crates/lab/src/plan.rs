@@ -3,6 +3,7 @@
 //! A [`Plan`] is a file with its overrides; [`Plan::points`] expands its `[sweep]` into one [`Point`] for each combination.
 //! Everything wrong is reported with file, line, column, field, value and allowed range; unknown keys are errors.
 
+mod called;
 mod datagrams;
 mod link;
 mod params;
@@ -68,7 +69,8 @@ pub type OwnKinds = Vec<Arc<dyn OwnKind>>;
 /// One combination of the sweep's values.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// The swept keys and their values here, in the order of the file; empty without a sweep.
+    /// The swept keys and their values here, in the order of the file, queues and controls by their
+    /// kinds' own names; empty without a sweep.
     pub set: Vec<(String, serde_json::Value)>,
     /// The settings.
     pub plan: Scenario,
@@ -178,7 +180,9 @@ impl Plan {
         let expansion = self.expansion();
         let choice = expansion.choice(number);
         let plan = scenario::resolve(&expansion.tree(&choice)?, &stem(self.source.name()), &self.known)?;
-        Ok(Point { set: expansion.set(&choice), plan })
+        let mut set = expansion.set(&choice);
+        called::by_own_names(&mut set, &plan, &self.known);
+        Ok(Point { set, plan })
     }
 
     /// The swept keys and their values at a point.

@@ -1,5 +1,6 @@
-//! The pages `docs/algorithms/<kind>.md` and their pictures, made from the header of each algorithm's file, its parameter table, the
-//! hand-written notes beside them and one short scenario.
+//! The pages `docs/algorithms/<kind>.md`, their pictures and `docs/defaults.md`, made from the
+//! header of each algorithm's file, its parameter table, the hand-written notes beside them and one
+//! short scenario.
 //!
 //! When they are stale: `cargo test -p goodqueue-lab --test algorithm_pages -- --ignored` (`make docs`).
 
@@ -23,6 +24,7 @@ fn folder() -> PathBuf {
 fn pages() -> BTreeMap<String, String> {
     let mut pages: BTreeMap<_, _> = sched::kinds().map(|spec| (format!("{}.md", spec.kind), page::of(spec, &folder()))).collect();
     pages.insert("README.md".to_owned(), page::index());
+    pages.insert("../defaults.md".to_owned(), page::defaults());
     pages
 }
 

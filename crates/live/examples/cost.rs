@@ -13,7 +13,7 @@ use goodqueue_live::frame::FlowKey;
 use goodqueue_live::pool::{Frame, Pool};
 use goodqueue_live::port::{Drained, Port, PortCounters, Received};
 use goodqueue_live::{Line, LivePacket, RateSpec};
-use goodqueue_units::{Bytes, Duration, Instant, Rate};
+use goodqueue_units::{Bytes, Duration, Framing, Instant, Rate};
 use std::io;
 
 /// Frames a round.
@@ -80,7 +80,8 @@ fn queue(name: &str) -> Result<AnyQdisc<LivePacket>, String> {
 
 /// Nanoseconds a frame, of frames that arrive `gap` apart.
 fn measure(name: &str, gap: Duration) -> Result<f64, String> {
-    let line = Line { rate: RateSpec::Constant(Rate::gbit(1000)), delay: Duration::ZERO, overhead: Bytes::new(14) };
+    let line =
+        Line { rate: RateSpec::Constant(Rate::gbit(1000)), delay: Duration::ZERO, framing: Framing::header(Bytes::new(14)) };
     let settings = Settings { down: line.clone(), up: line, buffers: 16_384, buffer_size: 2048, flow_key: FlowKey(1) };
     let ports = (Source { left: 0, frame: frame(), gap }, Source::default());
     let mut forwarder = Forwarder::new(&settings, ports, (queue(name)?, queue("tail-drop")?));

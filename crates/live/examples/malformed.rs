@@ -11,7 +11,7 @@ use goodqueue_live::frame::FlowKey;
 use goodqueue_live::port::fuzz::Fuzz;
 use goodqueue_live::port::memory::{MemoryPort, Nothing};
 use goodqueue_live::{Line, LivePacket, RateSpec};
-use goodqueue_units::{Bytes, Duration, Instant, Rate};
+use goodqueue_units::{Bytes, Duration, Framing, Instant, Rate};
 
 #[path = "../tests/support/virtual_time.rs"]
 mod virtual_time;
@@ -20,12 +20,12 @@ fn main() -> Result<(), String> {
     let count = std::env::args().nth(1).map_or(Ok(1_000_000), |text| text.parse::<u64>());
     let count = count.map_err(|error| format!("the number of frames: {error}"))?;
     let rate = Rate::mbit(100);
-    let line = Line { rate: RateSpec::Constant(rate), delay: Duration::ms(2), overhead: Bytes::new(14) };
+    let line = Line { rate: RateSpec::Constant(rate), delay: Duration::ms(2), framing: Framing::header(Bytes::new(14)) };
     let facts = LinkFacts {
         rate: Some(rate),
         delay: line.delay,
         mtu: Bytes::new(1500),
-        overhead: line.overhead,
+        overhead: line.framing.overhead,
         limit: Limit::packets(200),
     };
     let queue = |name: &str| {

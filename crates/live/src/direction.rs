@@ -14,7 +14,7 @@ use crate::pool::{Frame, Pool};
 use crate::record::{Event, EventKind, Recorder};
 use goodqueue_aqm::{AnyQdisc, Departure, Dropped, Packet, Qdisc, QueueView, Reason, Sink};
 use goodqueue_line::{RateCursor, RateSpec};
-use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
+use goodqueue_units::{Bytes, Duration, Framing, Instant, Packets, Rate};
 
 /// Settings of one direction.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,8 +23,8 @@ pub struct Line {
     pub rate: RateSpec,
     /// Propagation delay after transmission.
     pub delay: Duration,
-    /// Framing bytes per packet on the line, besides its IP length.
-    pub overhead: Bytes,
+    /// What the line adds to each packet, besides its IP length.
+    pub framing: Framing,
 }
 
 /// A frame in the transmitter, which has left the queue: its headers are no longer needed.
@@ -45,7 +45,7 @@ pub struct Direction<Q> {
     /// When the rate changes next; [`Instant::MAX`] for a constant one.
     change: Instant,
     delay: Duration,
-    overhead: Bytes,
+    framing: Framing,
     /// All events up to this time have been processed.
     served: Instant,
     /// When the transmitter looks for a packet; [`Instant::MAX`] while it is idle.
@@ -98,7 +98,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
             change: rate.next_change(Instant::ZERO),
             rate,
             delay: line.delay,
-            overhead: line.overhead,
+            framing: line.framing,
             served: Instant::ZERO,
             service: Instant::MAX,
             busy_until: Instant::ZERO,
@@ -287,7 +287,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
     fn departed(&mut self, now: Instant, departure: &Departure<LivePacket>, pool: &mut Pool) -> Transit {
         let packet = &departure.packet;
         let frame = packet.carry_out(pool);
-        let left = packet.len() + self.overhead;
+        let left = self.framing.wire(packet.len());
         self.meter.departed(departure.sojourn(now), left);
         self.flows.add(packet, pool);
         if let Some(recorder) = &mut self.recorder {

@@ -9,7 +9,7 @@ use crate::direction::Line;
 use crate::record::{Event, EventKind};
 use goodqueue_aqm::{Dropped, FlowHash, Packet, Qdisc, Reason, Sink};
 use goodqueue_line::RateCursor;
-use goodqueue_units::{Bytes, Class, Duration, Ecn, Instant, Packets, Rate};
+use goodqueue_units::{Bytes, Class, Duration, Ecn, Framing, Instant, Packets, Rate};
 use std::fmt;
 
 /// A recorded packet.
@@ -69,7 +69,7 @@ impl Sink<ReplayPacket> for Verdicts {
 pub struct ReplayLine {
     rate: RateCursor,
     nominal: Rate,
-    overhead: Bytes,
+    framing: Framing,
 }
 
 impl ReplayLine {
@@ -79,7 +79,7 @@ impl ReplayLine {
     pub fn new(settings: &Line) -> Option<Self> {
         let rate = RateCursor::new(&settings.rate);
         let nominal = settings.rate.nominal();
-        (!rate.is_recorded()).then_some(Self { rate, nominal, overhead: settings.overhead })
+        (!rate.is_recorded()).then_some(Self { rate, nominal, framing: settings.framing })
     }
 
     fn change(&mut self, at: Instant, rate: Rate) {
@@ -171,7 +171,7 @@ pub fn replay<Q: Qdisc<ReplayPacket>>(mut queue: Q, mut line: ReplayLine, record
         }
         busy_until = queue.dequeue(next, &mut verdicts).map(|departure| {
             verdicts.add(&departure.packet, EventKind::Departed);
-            line.rate.end_of(next, departure.packet.len + line.overhead)
+            line.rate.end_of(next, line.framing.wire(departure.packet.len))
         });
     }
 }

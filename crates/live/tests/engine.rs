@@ -10,7 +10,7 @@ use goodqueue_live::port::fault::{Faults, FaultyPort};
 use goodqueue_live::port::memory::{Kept, Listed, MemoryPort, Nothing};
 use goodqueue_live::record::EventKind;
 use goodqueue_live::{Opportunities, RateSpec};
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Probability, Rate, Rng};
+use goodqueue_units::{Bytes, Duration, Ecn, Framing, Instant, Packets, Probability, Rate, Rng};
 use std::sync::Arc;
 use support::*;
 
@@ -150,12 +150,12 @@ fn steps_and_recorded_rates() {
     };
     // 1250 bytes: 1 ms at 10 Mbit/s, nothing for 50 ms, then 10 ms each.
     let steps = RateSpec::Steps(vec![(ms(0), RATE), (ms(100), Rate::ZERO), (ms(150), Rate::mbit(1))]);
-    let out = unlimited(&Line { rate: steps, delay: Duration::ZERO, overhead: OVERHEAD });
+    let out = unlimited(&Line { rate: steps, delay: Duration::ZERO, framing: Framing::header(OVERHEAD) });
     assert_eq!((out[99], out[100], out[101]), (100_000, 160_000, 170_000));
     // Half a packet every 2 ms.
     let at = vec![(Duration::ms(2), Bytes::new(625))];
     let trace = RateSpec::Recorded(Arc::new(Opportunities::new(at, Duration::ms(2)).unwrap()));
-    let out = unlimited(&Line { rate: trace, delay: Duration::ms(1), overhead: OVERHEAD });
+    let out = unlimited(&Line { rate: trace, delay: Duration::ms(1), framing: Framing::header(OVERHEAD) });
     assert_eq!(out[..3], [5_000, 9_000, 13_000]);
 }
 
@@ -194,7 +194,8 @@ fn a_change_of_queue_or_rate_loses_nothing() {
 fn a_line_that_was_down_goes_on_where_it_stopped() {
     let frames: Vec<_> = (0..10).map(|n| (Instant::from_nanos(n), udp(1, 1236, 0))).collect();
     let down_for_good = RateSpec::Steps(vec![(ms(0), RATE), (ms(3), Rate::ZERO)]);
-    let mut live = live(&Line { rate: down_for_good, delay: Duration::ZERO, overhead: OVERHEAD }, frames, "tail-drop");
+    let mut live =
+        live(&Line { rate: down_for_good, delay: Duration::ZERO, framing: Framing::header(OVERHEAD) }, frames, "tail-drop");
     virtual_time::run(&mut live, ms(100)).unwrap();
     assert_eq!(live.ports().1.drain.0.len(), 3);
     live.direction_mut(Way::Down).set_rate(RATE);

@@ -158,8 +158,9 @@ impl Drive<'_> {
         if let Server::Asked { next, .. } = &mut self.server {
             *next += 1;
         } else {
-            let sending =
-                departure.as_ref().map(|leaving| self.driven.rate.transmission_time(leaving.packet.len() + self.driven.overhead));
+            let sending = departure
+                .as_ref()
+                .map(|leaving| self.driven.rate.transmission_time(self.driven.framing.wire(leaving.packet.len())));
             self.driven.service = sending.map_or(Instant::MAX, |span| now + span);
         }
         let Some(departure) = departure else { return };

@@ -5,7 +5,7 @@ use crate::plan::Plan;
 use goodqueue_aqm::spec::LinkFacts;
 use goodqueue_aqm::{AnyQdisc, Class, Counters, Dropped, Ecn, EcnPolicy, FlowHash, Packet, Qdisc, Reason, Rng, Sink, Tally};
 use goodqueue_lab::plan::Heading;
-use goodqueue_units::{Bytes, Duration, Instant, Rate};
+use goodqueue_units::{Bytes, Duration, Framing, Instant, Rate};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -83,12 +83,14 @@ impl Sink<Held> for Log {
 /// A queue and its transmitter.
 #[pyclass(name = "Qdisc", module = "goodqueue._core")]
 pub struct Driven {
+    /// Its kind, with what it puts to work.
+    name: String,
     pub queue: AnyQdisc<Held>,
     pub now: Instant,
     /// The number of the next packet.
     pub next: u64,
     pub rate: Rate,
-    pub overhead: Bytes,
+    pub framing: Framing,
     /// Time at which the transmitter is free again; `MAX` while it waits for a packet.
     pub service: Instant,
     pub is_own: bool,
@@ -106,7 +108,7 @@ impl Driven {
         let queue = direction.queue.as_ref().ok_or_else(|| PyRuntimeError::new_err("a link without a queue"))?;
         let rate = direction.nominal_rate();
         let facts =
-            LinkFacts { rate: Some(rate), delay: direction.delay, mtu: link.mtu, overhead: link.overhead, limit: queue.limit };
+            LinkFacts { rate: Some(rate), delay: direction.delay, mtu: link.mtu, overhead: link.overhead(), limit: queue.limit };
         let (rng, ecn): (Rng, EcnPolicy) = (Rng::new(seed), queue.ecn);
         let built = match &queue.own {
             Some(own) => AnyQdisc::build_own(&**own, &facts, ecn, rng),
@@ -114,15 +116,21 @@ impl Driven {
         };
         plan.trouble.raise()?;
         Ok(Self {
+            name: queue.name(),
             queue: built.map_err(|error| PyValueError::new_err(error.to_string()))?,
             now: Instant::ZERO,
             next: 0,
             rate,
-            overhead: link.overhead,
+            framing: link.framing,
             service: Instant::MAX,
             is_own: queue.own.is_some(),
             trouble: plan.trouble.clone(),
         })
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
     }
 
     /// Offers a packet and returns the events that followed.

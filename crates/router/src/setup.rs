@@ -100,6 +100,11 @@ fn side(link: &Link, heading: Heading, key: &str, shaping: Shaping) -> Result<Op
     let Some(queue) = &direction.queue else { return Ok(None) };
     let place = format!("link.{}.{key}", link.name);
     let line = direction.nominal_rate();
+    if !link.framing.mpu.is_zero() || link.framing.cells != goodqueue_units::Cells::None {
+        return Err(
+            Refusal::plain("`mpu` and `cells` of the link cannot be said: export has links with a header".to_owned()).at(&place)
+        );
+    }
     let mut side = Side {
         place,
         line,
@@ -109,7 +114,7 @@ fn side(link: &Link, heading: Heading, key: &str, shaping: Shaping) -> Result<Op
         marks: queue.ecn == EcnPolicy::Mark,
         limit: queue.limit,
         mtu: link.mtu,
-        overhead: Some(link.overhead.get()).filter(|overhead| *overhead > 0),
+        overhead: Some(link.overhead().get()).filter(|overhead| *overhead > 0),
         notes: Vec::new(),
     };
     let own = side.take_shaper(queue)?;
@@ -124,7 +129,7 @@ impl Side {
             return Ok(None);
         }
         let given = Given::new(&queue.kind.base, &queue.params).map_err(|error| Refusal::plain(error.to_string()))?;
-        for param in ["peak", "mtu"] {
+        for param in ["peak", "mtu", "framing", "overhead", "mpu", "cells"] {
             if given.is_given(param) {
                 let what = format!("`{param}` of shaper cannot be said: export has shapers of one rate");
                 return Err(

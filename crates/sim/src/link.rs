@@ -6,14 +6,14 @@ use crate::packet::SimPacket;
 use crate::probe::{EventRecorder, LinkProbe, sojourn_line, wire_bytes};
 use goodqueue_aqm::{AnyQdisc, Departure, Limit, NoSink, Qdisc, QueueView};
 use goodqueue_line::RateCursor;
-use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate, Rng};
+use goodqueue_units::{Bytes, Duration, Framing, Instant, Packets, Rate, Rng};
 
 /// What many wires have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct WireClass {
     pub(crate) rate: Rate,
     pub(crate) delay: Duration,
-    pub(crate) overhead: Bytes,
+    pub(crate) framing: Framing,
     pub(crate) jitter: Duration,
     /// Transmission time of two packets of the size that [`packet_time`](Self::packet_time) uses.
     pub(crate) two_packets: Duration,
@@ -28,16 +28,16 @@ pub(crate) struct WireClass {
 const SMALL: u16 = 256;
 
 impl WireClass {
-    pub(crate) fn new(rate: Rate, delay: Duration, overhead: Bytes, jitter: Duration) -> Self {
+    pub(crate) fn new(rate: Rate, delay: Duration, framing: Framing, jitter: Duration) -> Self {
         let most_late = jitter.as_nanos().min(u64::from(u32::MAX)) as u32;
         // Sizes that no packet of their kind has: nothing was sent yet.
         let last = [(u16::MAX, Duration::ZERO), (0, Duration::ZERO)];
-        Self { rate, delay, overhead, jitter, two_packets: Duration::ZERO, most_late, last }
+        Self { rate, delay, framing, jitter, two_packets: Duration::ZERO, most_late, last }
     }
 
     /// Whether both carry packets alike, whatever they have sent so far.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        let facts = |class: &Self| (class.rate, class.delay, class.overhead, class.jitter);
+        let facts = |class: &Self| (class.rate, class.delay, class.framing, class.jitter);
         facts(self) == facts(other)
     }
 
@@ -58,7 +58,7 @@ impl WireClass {
     #[cold]
     #[inline(never)]
     fn transmission_time_cold(&mut self, ip_len: u16) -> Duration {
-        let time = self.rate.transmission_time(Bytes::new(u64::from(ip_len)) + self.overhead);
+        let time = self.rate.transmission_time(self.framing.wire(Bytes::new(u64::from(ip_len))));
         self.last[usize::from(ip_len >= SMALL)] = (ip_len, time);
         self.two_packets = self.packet_time() * 2;
         time
@@ -135,7 +135,7 @@ pub(crate) struct Link {
     pub(crate) qdisc: AnyQdisc<SimPacket>,
     pub(crate) rate: RateCursor,
     pub(crate) delay: Duration,
-    pub(crate) overhead: Bytes,
+    pub(crate) framing: Framing,
     /// End of the transmission in progress.
     pub(crate) busy_until: Instant,
     /// The queue has not yet been told that the transmitter found it empty.
@@ -233,7 +233,7 @@ impl Link {
     /// Records a packet of `group` whose transmission starts now.
     #[inline(always)]
     pub(crate) fn record_start(&mut self, now: Instant, departure: &Departure<SimPacket>, group: u16) {
-        let size = wire_bytes(&departure.packet, self.overhead).get();
+        let size = wire_bytes(&departure.packet, self.framing).get();
         let line = sojourn_line(group, departure.packet.is_reverse());
         self.probe.departed(now, line, departure.sojourn(now), size);
     }
@@ -242,6 +242,6 @@ impl Link {
     #[inline(always)]
     pub(crate) fn record_end(&mut self, packet: &SimPacket, group: u16, end: Instant) {
         let line = sojourn_line(group, packet.is_reverse());
-        self.probe.transmitted(end, line, wire_bytes(packet, self.overhead).get());
+        self.probe.transmitted(end, line, wire_bytes(packet, self.framing).get());
     }
 }

@@ -9,7 +9,7 @@ use crate::watch::Watch;
 use crate::world::Ticket;
 use goodqueue_aqm::{Counters, Dropped, Packet, QueueView, Reason, Sink};
 use goodqueue_trace::{PacketEvent, PacketEventKind, TimeCounts, empty_histogram};
-use goodqueue_units::{Bytes, Duration, Instant};
+use goodqueue_units::{Bytes, Duration, Framing, Instant};
 
 /// The time average of the backlog: the sum of backlog times duration between changes.
 #[derive(Clone, Debug, Default)]
@@ -303,6 +303,6 @@ impl Sink<SimPacket> for EventRecorder {
 
 /// Bytes of a packet on the link, framing included.
 #[inline]
-pub(crate) fn wire_bytes(packet: &SimPacket, overhead: Bytes) -> Bytes {
-    packet.len() + overhead
+pub(crate) fn wire_bytes(packet: &SimPacket, framing: Framing) -> Bytes {
+    framing.wire(packet.len())
 }

@@ -7,7 +7,7 @@ use goodqueue_aqm::spec::{Chosen, KindSpec, Value};
 use goodqueue_aqm::{EcnPolicy, Limit};
 use goodqueue_line::RateSpec;
 use goodqueue_tcp::{CcConfig, ReceiverConfig, SenderConfig};
-use goodqueue_units::{Bytes, Class, Duration, Instant, Rate};
+use goodqueue_units::{Bytes, Class, Duration, Framing, Instant, Rate};
 use std::sync::Arc;
 
 /// Index into [`WorldSpec::links`].
@@ -66,8 +66,8 @@ pub struct LinkSpec {
     /// Only for links without queue. Real hosts are irregular; perfectly regular ones would lock
     /// into phase with a bottleneck of commensurable rate (Floyd and Jacobson 1991).
     pub jitter: Duration,
-    /// Framing bytes added to each packet on this link.
-    pub overhead: Bytes,
+    /// What this link adds to each packet.
+    pub framing: Framing,
     /// Largest packet without framing.
     pub mtu: Bytes,
     /// The queue in front of the transmitter.
@@ -91,7 +91,7 @@ impl LinkSpec {
             burst: Bytes::ZERO,
             delay,
             jitter: Duration::ZERO,
-            overhead: Bytes::ZERO,
+            framing: Framing::NONE,
             mtu: Bytes::new(1500),
             queue: QueueSpec::Unlimited,
             loss: 0.0,

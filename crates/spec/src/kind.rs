@@ -1,13 +1,14 @@
 //! Named things with parameters.
 
-use crate::Param;
+use crate::{Param, is_same_name};
 
 /// One thing that files name, with its parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     /// The name in files and on the command line, for instance `fq-codel`.
     pub kind: &'static str,
-    /// Names that other programs have for it and files may use, for instance `fq_codel`.
+    /// Names that tc, kernels and simulators have for it, for instance `FqCoDelQueueDisc`; files
+    /// may use them. Spellings that [`is_same_name`] does not tell apart need not be listed.
     pub aliases: &'static [&'static str],
     /// The name that people use, for instance `FQ-CoDel`.
     pub title: &'static str,
@@ -29,9 +30,9 @@ impl Kind {
         self.params.iter().find(|param| param.name == name)
     }
 
-    /// Whether `name` is its name or one of its aliases.
+    /// Whether `name` is its name or one of its aliases, in any spelling ([`is_same_name`]).
     #[must_use]
     pub fn is_called(&self, name: &str) -> bool {
-        self.kind == name || self.aliases.contains(&name)
+        is_same_name(self.kind, name) || self.aliases.iter().any(|alias| is_same_name(alias, name))
     }
 }

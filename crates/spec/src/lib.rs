@@ -29,6 +29,7 @@ extern crate std;
 
 mod given;
 mod kind;
+mod names;
 mod param;
 pub mod quantity;
 mod read;
@@ -36,5 +37,6 @@ mod value;
 
 pub use given::{Given, ParamError};
 pub use kind::Kind;
+pub use names::{find, is_same_name, nearest};
 pub use param::{Default, Param, Role, contains, pick};
 pub use value::{Size, Unit, Value};

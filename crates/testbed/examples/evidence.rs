@@ -7,7 +7,7 @@ use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched};
 use goodqueue_live::measure::Quantiles;
 use goodqueue_live::{Line, LivePacket, RateSpec};
 use goodqueue_testbed::experiment::{Arrivals, Experiment, Flow, Segments, Source, Timestamps, Way, run};
-use goodqueue_units::{Bytes, Duration, Ecn, Rate};
+use goodqueue_units::{Bytes, Duration, Ecn, Framing, Rate};
 use std::sync::atomic::AtomicBool;
 
 const OVERHEAD: Bytes = Bytes::new(14);
@@ -35,7 +35,7 @@ fn cell(text: &str) -> Result<String, String> {
         rate if rate == Rate::gbit(1) => Duration::ms(5),
         _ => Duration::ms(10),
     };
-    let line = Line { rate: RateSpec::Constant(rate), delay, overhead: OVERHEAD };
+    let line = Line { rate: RateSpec::Constant(rate), delay, framing: Framing::header(OVERHEAD) };
     let back = Line { rate: RateSpec::Constant(Rate::gbit(100)), ..line.clone() };
     let bdp = rate.bytes_in(delay * 2).get();
     let (limit, limit_back) = (Limit::bytes((4 * bdp).max(30_000)), Limit::packets(10_000));

@@ -16,7 +16,7 @@ use goodqueue_live::port::packet::PacketPort;
 use goodqueue_live::port::xdp::XdpPort;
 use goodqueue_live::{Line, LivePacket, RateSpec};
 use goodqueue_testbed::bench::Bench;
-use goodqueue_units::{Bytes, Duration, Rate};
+use goodqueue_units::{Bytes, Duration, Framing, Rate};
 use std::io;
 
 /// Frames a round, fewer than a receive ring has room for.
@@ -125,7 +125,8 @@ fn measure(kind: &str, name: &str, bytes: usize) -> Result<String, String> {
     };
     let ports = bench.middle.within(|| Ok((open(Bench::PORT_A)?, open(Bench::PORT_B)?))).map_err(text)?;
     let left = bench.left.within(|| PacketPort::open(Bench::LEFT, clock)).map_err(text)?;
-    let line = Line { rate: RateSpec::Constant(Rate::gbit(1000)), delay: Duration::ZERO, overhead: Bytes::new(14) };
+    let line =
+        Line { rate: RateSpec::Constant(Rate::gbit(1000)), delay: Duration::ZERO, framing: Framing::header(Bytes::new(14)) };
     let settings = Settings { down: line.clone(), up: line, buffers: 16_384, buffer_size: 2048, flow_key: FlowKey(1) };
     let bridge: Bridge = Forwarder::new(&settings, ports, (queue(name)?, queue("tail-drop")?));
     let mut rig = Rig { left, bridge, pool: Pool::new(256, 2048), clock };

@@ -5,7 +5,7 @@ use goodqueue_live::{Line, LivePacket, RateSpec};
 use goodqueue_testbed::bench::Bench;
 use goodqueue_testbed::experiment::{self, Arrivals, Experiment, Flow, Measured, Segments, Source, Timestamps, Way};
 use goodqueue_trace::ProbesOutcome;
-use goodqueue_units::{Bytes, Duration, Ecn, Rate};
+use goodqueue_units::{Bytes, Duration, Ecn, Framing, Rate};
 use std::sync::atomic::AtomicBool;
 
 const RATE: Rate = Rate::mbit(10);
@@ -28,7 +28,7 @@ fn queue(limit: Limit) -> AnyQdisc<LivePacket> {
 /// A second over 10 Mbit/s and 5 ms each way, behind queues of so many packets; nothing, which is said, where this cannot be.
 fn run(flows: Vec<Flow>, packets: u64) -> Option<Measured> {
     Bench::new().inspect_err(|reason| println!("skipped: {reason}")).ok()?;
-    let line = Line { rate: RateSpec::Constant(RATE), delay: DELAY, overhead: Bytes::ZERO };
+    let line = Line { rate: RateSpec::Constant(RATE), delay: DELAY, framing: Framing::NONE };
     let limit = Limit::packets(packets);
     let experiment = Experiment {
         down: line.clone(),

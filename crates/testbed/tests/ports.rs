@@ -18,7 +18,7 @@ use goodqueue_live::segments;
 use goodqueue_live::spool::{Overrun, Spool};
 use goodqueue_live::{Line, RateSpec};
 use goodqueue_testbed::bench::Bench;
-use goodqueue_units::{Bytes, Duration, Instant, Rate};
+use goodqueue_units::{Bytes, Duration, Framing, Instant, Rate};
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -31,7 +31,7 @@ fn bench() -> Option<Bench> {
 }
 
 fn line(rate: Rate) -> Line {
-    Line { rate: RateSpec::Constant(rate), delay: Duration::ms(2), overhead: Bytes::new(14) }
+    Line { rate: RateSpec::Constant(rate), delay: Duration::ms(2), framing: Framing::header(Bytes::new(14)) }
 }
 
 fn queue<P: Packet>(name: &str, rate: Rate) -> AnyQdisc<P> {

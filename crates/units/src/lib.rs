@@ -9,6 +9,7 @@
 mod bytes;
 mod class;
 mod ecn;
+mod framing;
 mod probability;
 mod rate;
 mod rng;
@@ -17,6 +18,7 @@ mod time;
 pub use bytes::{Bytes, Packets};
 pub use class::Class;
 pub use ecn::Ecn;
+pub use framing::{Cells, Framing};
 pub use probability::{Probability, ProbabilityError};
 pub use rate::Rate;
 pub use rng::Rng;

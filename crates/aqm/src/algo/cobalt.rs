@@ -349,7 +349,7 @@ impl Algorithm for Cobalt {
     const KINDS: &'static [KindSpec] = &[KindSpec {
         base: Kind {
             kind: "cobalt",
-            aliases: &[],
+            aliases: &["CobaltQueueDisc"],
             title: "COBALT",
             summary: "CoDel whose memory fades, with a drop probability that overflows raise and idle times lower",
             params: &[TARGET, INTERVAL, P_INC, P_DEC, ARITHMETIC],

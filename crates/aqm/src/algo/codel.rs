@@ -277,7 +277,7 @@ impl Algorithm for CoDel {
     const KINDS: &'static [KindSpec] = &[KindSpec {
         base: Kind {
             kind: "codel",
-            aliases: &[],
+            aliases: &["CoDelQueueDisc"],
             title: "CoDel",
             summary: "Controls the minimum sojourn time over an interval",
             params: &[TARGET, INTERVAL, CE_THRESHOLD, REENTRY, ARITHMETIC],

@@ -10,7 +10,8 @@
 //! to 8.5 (de-randomisation). A burst of up to `max_burst` passes without signals after the
 //! controller wakes or rests.
 //!
-//! *Parameters*: see `KINDS`. The defaults are those of RFC 8033 §4 and §5. With
+//! *Parameters*: see `KINDS`. The defaults are those of Linux, which are RFC 8033's without its
+//! optional rest (`active_inactive`, §5.3). With
 //! `arithmetic = linux` only the parameters that Linux has are accepted.
 //!
 //! *Deviations*: the burst test comes before the sum of the de-randomisation, so the sum does not
@@ -402,7 +403,7 @@ impl Algorithm for Pie {
     const KINDS: &'static [KindSpec] = &[KindSpec {
         base: Kind {
             kind: "pie",
-            aliases: &[],
+            aliases: &["PieQueueDisc"],
             title: "PIE",
             summary: "Controls queue delay by a drop probability that a proportional-integral law adapts",
             params: &[
@@ -433,8 +434,7 @@ impl Algorithm for Pie {
         if Arithmetic::of(given) == Arithmetic::Linux {
             return LinuxPieParams::build(given, link).map(|params| Self::linux(LinuxPie::new(params)));
         }
-        let active_inactive = given.switch("active_inactive").unwrap_or(true);
-        Ok(Self::new(PieParams { active_inactive, ..PieParams::build(given, link)? }))
+        Ok(Self::new(PieParams::build(given, link)?))
     }
 }
 

@@ -21,7 +21,7 @@
 use super::Algorithm;
 use super::pie::Pie;
 use crate::sched::finish;
-use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
+use crate::spec::{Default, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Value, contains};
 use crate::steering::{Policy, Steered, inner_values, steered_params};
 use goodqueue_units::Duration;
 
@@ -31,8 +31,25 @@ pub type PieAs = Steered<Pie>;
 /// Native setpoint: that of GSP and CoDel with an interval of 100 ms.
 const NATIVE: Duration = Duration::us(2500);
 
+/// PIE's parameters, with the rest of RFC 8033 as in the paper: while nobody sends the probability
+/// is forgotten, so that the setpoint can rise again.
+const WITHIN: [Param; 14] = {
+    let pie = Pie::KINDS[0].base.params;
+    let mut all = [pie[0]; 14];
+    let mut place = 0;
+    while place < all.len() {
+        all[place] = pie[place];
+        if contains(&[REST], pie[place].name) {
+            all[place].default = Default::Value(Value::Switch(true));
+        }
+        place += 1;
+    }
+    all
+};
+const REST: &str = "active_inactive";
+
 const PARAMS: [Param; 24] =
-    steered_params(Pie::KINDS[0].base.params, &["target", "estimator", "dq_threshold", "arithmetic"], "2.5 ms");
+    steered_params(&WITHIN, &["target", "estimator", "dq_threshold", "arithmetic"], "2.5 ms");
 
 impl Algorithm for PieAs {
     const KINDS: &'static [KindSpec] = &[KindSpec {
@@ -52,7 +69,10 @@ impl Algorithm for PieAs {
 
     fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let spec = &Pie::KINDS[0];
-        let values = inner_values(given, spec);
+        let mut values = inner_values(given, spec);
+        if !given.is_given(REST) {
+            values.push((REST, Value::Switch(true)));
+        }
         let policy = Policy::build(given, link, NATIVE)?;
         finish(Pie::build(&Given::new(spec, &values)?, link), |inner| Self::new(inner, policy, link.rate, link.mtu))
     }

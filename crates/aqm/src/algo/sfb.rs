@@ -73,8 +73,8 @@ impl Default for SfbParams {
         Self {
             bin_size: 20,
             max: 25,
-            d1: 0.001,
-            d2: 1.0 / 6000.0,
+            d1: STEP_UP,
+            d2: STEP_DOWN,
             penalty_rate: 10.0,
             penalty_burst: 20.0,
             rehash: Duration::secs(600),
@@ -362,6 +362,11 @@ impl Aqm for Sfb {
     }
 }
 
+/// Step up that tc gives the discipline, in units of 1/65535.
+const STEP_UP: f64 = 33.0 / 65535.0;
+/// Step down that tc gives it.
+const STEP_DOWN: f64 = 3.0 / 65535.0;
+
 const fn number(name: &'static str, unit: Unit, default: f64, range: (f64, f64), doc: &'static str) -> Param {
     Param::new(name, unit, ParamDefault::Value(Value::Number(default))).within(range.0, range.1).about(doc).from_source("Linux")
 }
@@ -387,11 +392,11 @@ impl Algorithm for Sfb {
                     (1.0, 65535.0),
                     "waiting packets in all bins of a flow from which its packets are dropped",
                 ),
-                number("d1", Unit::Ratio, 0.001, (1e-6, 1.0), "step up of a bin's probability"),
+                number("d1", Unit::Ratio, STEP_UP, (1e-6, 1.0), "step up of a bin's probability"),
                 number(
                     "d2",
                     Unit::Ratio,
-                    1.0 / 6000.0,
+                    STEP_DOWN,
                     (1e-6, 1.0),
                     "step down of a bin's probability, at an arrival that finds it empty",
                 ),

@@ -22,16 +22,21 @@
 //! `diffserv8` and `precedence` 256 and 7/8 of the tin before. Linux has no switch for `ecn`: it
 //! always marks.
 //!
-//! *Deviations*: there is no shaper; put `cake` into one. Tins are therefore served by weight
-//! alone, as in Linux without a rate, and have no bandwidth threshold; COBALT and the quantum still
-//! use the rate of the link. With `arithmetic = linux` the verdicts are those of Linux packet by
-//! packet: its COBALT, and shares in 1/65536, for which even the turn of a single queue is a random
-//! number of bytes. A class is the upper three bits of a DSCP and goes where Linux puts the class
-//! selector; in `diffserv3` class 5 goes to voice, because of EF. A fractional turn is rounded up
-//! or down at random without the bias of Linux's 16 bits. A queue shared by several flows counts
-//! for the hosts of the flow that created it. A host is looked up by its busy queues, whether bulk
-//! or not. With `ingress`, all drops of a departure are charged at once. Only pure acknowledgements
-//! remove others.
+//! With a `rate` it shapes in deficit mode, as Linux does: each packet moves the time of the next
+//! on by its own, framing included, and a tin goes first while it keeps to its part
+//! of the rate. COBALT and the quantum of a tin then follow that part.
+//!
+//! *Deviations*: without a `rate` tins are served by weight alone, as in Linux, but COBALT and the
+//! quantum use the rate of the link, which Linux does not know. There is no `autorate-ingress`.
+//! Addresses are those of the hosts, so that `nat` has nothing to look up, and packets come one by
+//! one, so that `split_gso` has nothing to split. `memlimit` counts packet bytes. With `arithmetic
+//! = linux` the verdicts are those of Linux packet by packet: its COBALT, and shares in 1/65536,
+//! for which even the turn of a single queue is a random number of bytes. A class is the upper
+//! three bits of a DSCP and goes where Linux puts the class selector; in `diffserv3` class 5 goes
+//! to voice, because of EF. A fractional turn is rounded up or down at random without the bias of
+//! Linux's 16 bits. A queue shared by several flows counts for the hosts of the flow that created
+//! it. A host is looked up by its busy queues, whether bulk or not. With `ingress`, all drops of a
+//! departure are charged at once. Only pure acknowledgements remove others.
 //!
 //! *Limits*: each dropped packet costs a search of all queues for the longest. An acknowledgement
 //! may scan its whole queue.
@@ -44,24 +49,26 @@ use crate::arithmetic::{Arithmetic, LinuxDraws};
 use crate::books::EcnPolicy;
 use crate::counters::Counters;
 use crate::pool;
-use crate::qdisc::{Departure, Packet, Qdisc, Sink};
+use crate::qdisc::{Departure, Dropped, Packet, Qdisc, Sink};
 use crate::queue::Limit;
 use crate::sched::{Scheduler, Setup};
 use crate::sched::flow_table::{DropFrom, FlowTable, MOST_BYTES, ShownBacklog};
 use crate::spec::{Given, KindSpec, ParamError};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use goodqueue_units::{Bytes, Instant, Packets, Rate, Rng};
+use goodqueue_units::{Framing, Instant, Packets, Rate, Rng};
 
 mod ack_filter;
 mod hosts;
 mod params;
+mod shaping;
 mod shares;
 mod tin;
 
 pub use ack_filter::AckFilter;
 pub use params::{CakeParams, Isolation, Tins};
 use params::KIND;
+use shaping::Shaping;
 use shares::Shares;
 use tin::{Seat, Tin, Turn};
 
@@ -117,6 +124,32 @@ pub struct Cake<P> {
     params: CakeParams,
     limit: Limit,
     shares: Shares,
+    /// Its own shaper, where it has a rate.
+    shaping: Option<Box<Shaping>>,
+}
+
+/// Counts dropped packets as they are on the wire, and charges them to the shaper.
+struct Toll<'a, P> {
+    sink: &'a mut dyn Sink<P>,
+    framing: Framing,
+    shaping: Option<&'a mut Shaping>,
+    tin: usize,
+    now: Instant,
+    bytes: u64,
+}
+
+impl<P: Packet> Sink<P> for Toll<'_, P> {
+    fn dropped(&mut self, packet: P, drop: Dropped) {
+        let len = self.framing.wire(packet.len()).get();
+        self.bytes += len;
+        if let Some(shaping) = &mut self.shaping {
+            shaping.charge(self.tin, len, self.now, true);
+        }
+        self.sink.dropped(packet, drop);
+    }
+    fn marked(&mut self, packet: &P, reason: Reason) {
+        self.sink.marked(packet, reason);
+    }
 }
 
 impl<P: Packet> Cake<P> {
@@ -132,10 +165,12 @@ impl<P: Packet> Cake<P> {
         let shares = Shares::new(params.quantum(None));
         let tins = weights.iter().enumerate();
         let tins = tins.map(|(number, &weight)| Tin::new(number as u32 * per_tin, per_tin, weight, params.isolation)).collect();
-        let bytes = limit.bytes.min(MOST_BYTES);
+        let bytes = limit.bytes.min(params.memlimit).min(MOST_BYTES);
         let limit = Limit { packets: limit.packets.min(Packets::new(pool::MOST)), bytes };
         let seats = alloc::vec![Seat::NONE; count as usize];
-        let mut cake = Self { table, seats, tins, current: 0, params, limit, shares };
+        let shaping = params.rate.map(|rate| Box::new(Shaping::new(&params.tins.rates(rate))));
+        let mut cake = Self { table, seats, tins, current: 0, params, limit, shares, shaping };
+        cake.set_tin_rates();
         cake.draw_salts();
         cake
     }
@@ -143,7 +178,9 @@ impl<P: Packet> Cake<P> {
     /// Applies the settings that a host gives every queue: ECN policy, random stream and framing.
     #[must_use]
     pub fn with_setup(mut self, setup: Setup<'_>) -> Self {
-        self.table.books.set_up(setup.ecn, setup.rng, setup.link.overhead);
+        let overhead = self.params.framing.added(setup.link.mtu);
+        self.table.books.set_up(setup.ecn, setup.rng, overhead);
+        self.set_tin_rates();
         self.draw_salts();
         self
     }
@@ -154,6 +191,37 @@ impl<P: Packet> Cake<P> {
         let mut salts = Rng::new(first);
         self.shares.linux = (self.params.cobalt.arithmetic == Arithmetic::Linux).then(|| LinuxDraws::from(first));
         self.tins.iter_mut().for_each(|tin| tin.salt(&mut salts));
+    }
+
+    /// With a shaper COBALT and quantum of each tin follow its part of the rate.
+    fn set_tin_rates(&mut self) {
+        let Some(rate) = self.params.rate else { return };
+        for (tin, rate) in self.tins.iter_mut().zip(self.params.tins.rates(rate)) {
+            tin.quantum = self.params.quantum(Some(rate));
+            self.table.books.set_link_rate(Some(rate));
+            for index in tin.queues() {
+                self.table.flows[index].aqm.on_rate_change(&mut self.table.books.env(Instant::ZERO));
+            }
+        }
+    }
+
+    /// Drops from the longest queue until the limits hold.
+    #[cold]
+    fn shed(&mut self, now: Instant, sink: &mut dyn Sink<P>) {
+        while self.is_over_limit() {
+            let longest = self.table.fattest();
+            let tin = longest / self.params.flows.max(1) as usize;
+            let before = self.table.total.packets.get();
+            if let Some(shaping) = self.shaping.as_deref_mut().filter(|_| self.params.ingress) {
+                let mut toll = Toll { sink: &mut *sink, framing: self.params.framing, shaping: Some(shaping), tin, now, bytes: 0 };
+                self.table.evict(longest, DropFrom::Head, 1, 0, now, &mut toll);
+            } else {
+                self.table.evict(longest, DropFrom::Head, 1, 0, now, &mut *sink);
+            }
+            if let Some(shaping) = &mut self.shaping {
+                shaping.count(tin, before, self.table.total.packets.get());
+            }
+        }
     }
 
     fn is_over_limit(&self) -> bool {
@@ -195,7 +263,13 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
     #[inline(never)]
     fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
         self.table.books.arrive(&packet);
-        let tin = &mut self.tins[self.params.tins.of(packet.class())];
+        let number = self.params.tins.of(packet.class());
+        let tin = &mut self.tins[number];
+        let before = self.table.total.packets.get();
+        if let Some(shaping) = &mut self.shaping {
+            shaping.arrive(number, now, before == 0);
+            self.shares.quantum = tin.quantum;
+        }
         let (flow, hosts) = (packet.flow(), packet.hosts());
         let bucket = tin.queue_of(&self.table.flows, self.params.isolation.key(flow, hosts));
         let index = bucket as usize;
@@ -210,22 +284,42 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
         if let Some(ack) = ack
             && let Some(place) = self.params.ack_filter.redundant(self.table.waiting(index), flow, &ack)
         {
-            self.table.withdraw(index, place, Reason::Redundant, sink);
+            if let Some(shaping) = self.shaping.as_deref_mut().filter(|_| self.params.ingress) {
+                let framing = self.params.framing;
+                let mut toll = Toll { sink: &mut *sink, framing, shaping: Some(shaping), tin: number, now, bytes: 0 };
+                self.table.withdraw(index, place, Reason::Redundant, &mut toll);
+            } else {
+                self.table.withdraw(index, place, Reason::Redundant, sink);
+            }
         }
         tin.join(&mut self.table, &mut self.seats, bucket, hosts, &mut self.shares);
-        while self.is_over_limit() {
-            let longest = self.table.fattest();
-            self.table.evict(longest, DropFrom::Head, 1, 0, now, sink);
+        if let Some(shaping) = &mut self.shaping {
+            shaping.count(number, before, self.table.total.packets.get());
+        }
+        if self.is_over_limit() {
+            self.shed(now, sink);
         }
     }
 
     #[inline(never)]
     fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
-        let Self { table, seats, tins, current, params, shares, .. } = self;
+        let Self { table, seats, tins, current, params, shares, shaping, .. } = self;
         let mut serves_decaying = true;
         while !table.total.packets.is_zero() {
-            *current = choose(tins, *current);
+            *current = match shaping {
+                None => choose(tins, *current),
+                Some(shaping) => {
+                    shaping.held = shaping.holds_until(now);
+                    if shaping.held.is_some() {
+                        return None;
+                    }
+                    shaping.choose(now, tins.iter().map(Tin::is_active))
+                }
+            };
             let tin = &mut tins[*current];
+            if shaping.is_some() {
+                shares.quantum = tin.quantum;
+            }
             while let Some(bucket) = tin.next(serves_decaying) {
                 serves_decaying = false;
                 let index = bucket as usize;
@@ -241,17 +335,25 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
                 if flow.is_empty() {
                     flow.aqm.on_idle(now);
                 } else {
-                    let before = table.total;
+                    let before = table.total.packets.get();
                     exchange_draws(shares, table, index);
-                    let departure = table.take(index, now, sink);
+                    let (departure, tolls) = if params.ingress {
+                        let shaping = shaping.as_deref_mut();
+                        let mut toll = Toll { sink: &mut *sink, framing: params.framing, shaping, tin: *current, now, bytes: 0 };
+                        (table.take(index, now, &mut toll), toll.bytes)
+                    } else {
+                        (table.take(index, now, sink), 0)
+                    };
                     exchange_draws(shares, table, index);
+                    if let Some(shaping) = shaping {
+                        shaping.count(*current, before, table.total.packets.get());
+                    }
                     if let Some(sent) = &departure {
-                        let framed = |bytes: Bytes, packets: u64| (bytes.get() + table.books.overhead.get() * packets) as i64;
-                        let charge = if params.ingress {
-                            framed(before.backlog - table.total.backlog, (before.packets - table.total.packets).get())
-                        } else {
-                            framed(sent.packet.len(), 1)
-                        };
+                        let len = params.framing.wire(sent.packet.len()).get();
+                        if let Some(shaping) = shaping {
+                            shaping.charge(*current, len, now, false);
+                        }
+                        let charge = (tolls + len) as i64;
                         table.flows[index].turn.deficit -= charge;
                         tin.deficit -= charge;
                         return departure;
@@ -260,8 +362,8 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
                 let flow = &mut table.flows[index];
                 tin.leave(&mut flow.turn, seats, bucket, flow.aqm.0.is_at_rest(now));
                 // The tin is not charged for that: it is still the one to serve, if there is
-                // anything.
-                if table.total.packets.is_zero() || !tin.is_active() {
+                // anything. A shaper may have been, for drops.
+                if shaping.is_some() || table.total.packets.is_zero() || !tin.is_active() {
                     break;
                 }
             }
@@ -269,15 +371,22 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
         None
     }
 
-    /// COBALT has no updates.
+    /// COBALT has no updates: when packets that the shaper held back may go.
     #[inline]
     fn next_timer(&self) -> Option<Instant> {
-        None
+        self.shaping.as_ref().and_then(|shaping| shaping.held)
     }
 
-    fn handle_timer(&mut self, _: Instant) {}
+    fn handle_timer(&mut self, now: Instant) {
+        if let Some(shaping) = &mut self.shaping {
+            shaping.held = shaping.held.filter(|due| *due > now);
+        }
+    }
 
     fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {
+        if self.shaping.is_some() {
+            return;
+        }
         self.table.set_link_rate(now, rate);
         if rate.is_none_or(|rate| !rate.is_zero()) {
             self.shares.quantum = self.params.quantum(rate);

@@ -12,10 +12,9 @@
 //! *Parameters*: see `KINDS`.
 //! *Deviations*: `memory_limit` counts packet bytes, as there is no other memory to count. A new
 //! hash salt takes effect when the queue is empty, so that no flow is reordered. After a batch,
-//! dropping continues while a limit in bytes is still exceeded. A quantum counts packet bytes
-//! without framing: with the 1514 bytes of the RFC the first turn of a flow is two packets of 1500
-//! bytes; in Linux, which counts the 14 bytes of Ethernet, it is one. `quantum = "1500 B"` makes it
-//! one here, too.
+//! dropping continues while a limit in bytes is still exceeded. A turn counts packets as Linux
+//! does, with the 14 bytes of their Ethernet header (`header`), so that a quantum of 1514 bytes is
+//! one full packet; all other sizes here are those of packets without framing.
 //! *Limits*: two flows in one queue share it; with `hash = "set-associative"` that happens only
 //! when all eight queues of a set are busy. The random numbers of all flows' algorithms come from
 //! one stream.
@@ -69,6 +68,8 @@ pub struct FairQueueParams {
     pub flows: u32,
     /// What the flows share.
     pub share: Share,
+    /// Bytes that a packet counts in a turn besides its own.
+    pub header: Bytes,
     /// Limit over all flows, besides the queue's own.
     pub memory_limit: Bytes,
     /// Who loses when the limit is exceeded.
@@ -82,12 +83,13 @@ pub struct FairQueueParams {
 }
 
 impl Default for FairQueueParams {
-    /// 1024 flows, turns of 1514 bytes, 32 MiB, 64 packets of the fattest flow, no renewal (RFC
-    /// 8290 §5.2, Linux), the flow's own backlog.
+    /// 1024 flows, turns of one packet of 1500 bytes with its Ethernet header, 32 MiB, 64 packets
+    /// of the fattest flow, no renewal (RFC 8290 §5.2, Linux), the flow's own backlog.
     fn default() -> Self {
         Self {
             flows: 1024,
-            share: Share::Bytes(Bytes::new(1514)),
+            share: Share::Bytes(Bytes::new(1500) + ETHERNET),
+            header: ETHERNET,
             memory_limit: Bytes::new(32 << 20),
             victim: Victim::Fattest { batch: 64 },
             hashing: Hashing::Direct,
@@ -96,6 +98,10 @@ impl Default for FairQueueParams {
         }
     }
 }
+
+/// Header of an Ethernet frame, without preamble and checksum: what the length of a packet counts
+/// in Linux's queues.
+pub(crate) const ETHERNET: Bytes = Bytes::new(14);
 
 const NONE: u32 = u32::MAX;
 
@@ -160,6 +166,8 @@ pub struct FairQueue<P, A> {
     limit: Limit,
     /// Credit of a turn.
     quantum: i64,
+    /// What a packet uses up besides its own bytes.
+    header: i64,
     /// A turn lasts until the credit is used up, or else for one packet.
     by_bytes: bool,
     victim: Victim,
@@ -189,6 +197,7 @@ impl<P: Packet, A: Aqm + Clone> FairQueue<P, A> {
             old: Round::EMPTY,
             limit: Limit { packets: limit.packets.min(Packets::new(pool::MOST)), bytes },
             quantum,
+            header: params.header.get().min(MOST_BYTES.get()) as i64,
             by_bytes,
             victim: params.victim,
             classifier,
@@ -331,7 +340,7 @@ impl<P: Packet, A: Aqm> Qdisc<P> for FairQueue<P, A> {
             }
             if let Some(departure) = self.table.take(index, now, sink) {
                 if self.by_bytes {
-                    self.table.flows[index].turn.deficit -= departure.packet.len().get() as i64;
+                    self.table.flows[index].turn.deficit -= departure.packet.len().get() as i64 + self.header;
                 } else {
                     self.end_turn(bucket, is_new);
                 }

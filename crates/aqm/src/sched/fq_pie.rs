@@ -23,7 +23,7 @@
 //!
 //! *Source*: Linux sch_fq_pie; RFC 8033; RFC 8290 §4.
 
-use super::fair_queue::kinds::{FLOWS, HASH, MEMORY_LIMIT, PERTURBATION, QUANTUM};
+use super::fair_queue::kinds::{FLOWS, HASH, HEADER, MEMORY_LIMIT, PERTURBATION, QUANTUM};
 use super::fair_queue::{FairQueue, FairQueueParams, Victim};
 use crate::algo::pie::linux::{LinuxPie, LinuxPieParams};
 use crate::algo::pie::{Pie, PieParams, params as pie};
@@ -36,12 +36,13 @@ use alloc::boxed::Box;
 const KIND: KindSpec = KindSpec {
     base: Kind {
         kind: "fq-pie",
-        aliases: &["fq_pie"],
+        aliases: &["FqPieQueueDisc"],
         title: "FQ-PIE",
         summary: "Fair queueing by deficit round robin, PIE on each flow",
         params: &[
             FLOWS,
             QUANTUM,
+            HEADER,
             MEMORY_LIMIT,
             Param::off("fat_flow_drop")
                 .about("without room drop from the fattest flow, as fq-codel does, in place of the arriving packet")

@@ -137,7 +137,7 @@ const BANDS: f64 = 3.0;
 const KIND: KindSpec = KindSpec {
     base: Kind {
         kind: "priority",
-        aliases: &[],
+        aliases: &["prio", "PrioQueueDisc"],
         title: "Strict priority",
         summary: "Strict priority between queues, chosen by the packet's class",
         params: &[

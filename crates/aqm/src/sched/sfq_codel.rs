@@ -21,14 +21,14 @@
 //!
 //! *Source*: Nichols 2013; Nichols and Jacobson 2012.
 
-use super::fair_queue::kinds::{FLOWS, QUANTUM, choice};
+use super::fair_queue::kinds::{FLOWS, choice};
 use super::fair_queue::{FairQueue, FairQueueParams, Share, Victim};
 use super::{Scheduler, Setup};
 use super::flow_table::{MOST_BYTES, ShownBacklog};
 use crate::algo::codel::{self, CoDel};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Verdict};
 use crate::qdisc::Packet;
-use crate::spec::{Family, Given, Kind, KindSpec, Marking, ParamError};
+use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError, Size};
 use goodqueue_units::{Instant, Packets};
 
 const KIND: KindSpec = KindSpec {
@@ -46,7 +46,10 @@ const KIND: KindSpec = KindSpec {
                 "what flows share: packets, one a turn, or bytes, `quantum` a turn",
                 "Nichols 2013",
             ),
-            QUANTUM,
+            Param::size("quantum", Size::Bytes(1514.0))
+                .within(1.0, 1e9)
+                .about("bytes a flow may send in its turn, framing not counted")
+                .from_source("RFC 8290 §5.2.3"),
             codel::TARGET,
             codel::INTERVAL,
         ],

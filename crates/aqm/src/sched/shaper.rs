@@ -25,12 +25,13 @@
 
 use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
+use crate::framing;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::sched::priority::PriorityKind;
 use crate::sched::{Inner, Scheduler, Setup, finish};
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit};
 use alloc::boxed::Box;
-use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
+use goodqueue_units::{Bytes, Duration, Framing, Instant, Rate, Rng};
 
 /// The shaper's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +46,8 @@ pub struct ShaperParams {
     pub mtu: Bytes,
     /// The largest packet, framing included.
     pub largest: Bytes,
-    /// Framing bytes per packet.
-    pub overhead: Bytes,
+    /// What each packet counts besides its own bytes.
+    pub framing: Framing,
 }
 
 /// Tokens of one bucket. A token is the right to send one bit for a billionth: at a rate of `r`
@@ -109,7 +110,7 @@ pub struct Shaper<Q> {
     sustained: Bucket,
     peak: Option<Bucket>,
     rate: Rate,
-    overhead: Bytes,
+    framing: Framing,
     /// When the buckets will have enough tokens.
     ready_at: Instant,
     /// True until the host has been called at `ready_at` or later.
@@ -125,7 +126,7 @@ impl<Q> Shaper<Q> {
             sustained: Bucket::new(params.rate, params.burst, params.largest),
             peak: params.peak.map(|peak| Bucket::new(peak, params.mtu, params.largest)),
             rate: params.rate,
-            overhead: params.overhead,
+            framing: params.framing,
             ready_at: Instant::ZERO,
             is_armed: false,
         }
@@ -150,7 +151,7 @@ impl<Q> Shaper<Q> {
 
     #[inline]
     fn pay(&mut self, now: Instant, len: Bytes) {
-        let amount = tokens(len + self.overhead);
+        let amount = tokens(self.framing.wire(len));
         self.sustained.take(now, amount);
         self.ready_at = self.sustained.ready_at();
         if let Some(peak) = &mut self.peak {
@@ -222,7 +223,7 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Shaper<Q> {
 const KIND: KindSpec = KindSpec {
     base: Kind {
         kind: "shaper",
-        aliases: &[],
+        aliases: &["tbf", "TbfQueueDisc"],
         title: "Shaper",
         summary: "Lets the packets of a queue go no faster than a rate, but for bounded bursts",
         params: &[
@@ -245,6 +246,10 @@ const KIND: KindSpec = KindSpec {
                 .within(1.0, MOST_BURST)
                 .about("bytes that may leave at once at the peak rate, framing included")
                 .from_source("RFC 2212"),
+            framing::FRAMING,
+            framing::OVERHEAD,
+            framing::MPU,
+            framing::CELLS,
         ],
         source: "RFC 2212",
     },
@@ -262,7 +267,8 @@ impl ShaperParams {
     /// or the peak is below the rate.
     pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let refuse = |param, message| Err(ParamError { param, message });
-        let largest = link.mtu + link.overhead;
+        let framing = framing::build(given, link)?;
+        let largest = framing.wire(link.mtu);
         let Some(rate) = given.rate("rate").or(link.rate).filter(|rate| !rate.is_zero()) else {
             return refuse("rate", "must be given, as the link's is unknown or zero".into());
         };
@@ -279,7 +285,7 @@ impl ShaperParams {
         if let Some(peak) = peak.filter(|peak| *peak < rate) {
             return refuse("peak", alloc::format!("{peak} is below the rate, {rate}"));
         }
-        Ok(Self { rate, burst, peak, mtu, largest, overhead: link.overhead })
+        Ok(Self { rate, burst, peak, mtu, largest, framing })
     }
 
     /// What the queue within is to know of the link.

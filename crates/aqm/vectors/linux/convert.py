@@ -32,24 +32,24 @@ CODEL = {"kind": "codel", "params": {"arithmetic": "linux"}, "link": link(999), 
 FQ_CODEL = {"kind": "fq-codel", "ecn": True, "link": link(10_239), "reasons": HEAD}
 # Asked for 15 ms, this kernel's timer fires every 16: it is set anew, in whole jiffies of 1 ms, after it has fired.
 PIE = {"kind": "pie", "params": {"arithmetic": "linux", "t_update": 16 * MS}, "timer": 16 * MS, "link": link(999), "seed": 1, "reasons": ARRIVAL}
-FQ_PIE = {**PIE, "kind": "fq-pie", "link": link(10_239)}
+FQ_PIE = {**PIE, "kind": "fq-pie", "params": {**PIE["params"], "header": 0}, "link": link(10_239)}
 RED = {"kind": "red", "link": link(10**9, 400_000), "seed": 1, "reasons": ARRIVAL,
        "params": {"arithmetic": "linux", "min_th": 15000, "max_th": 45000, "max_p": 0.1, "w_q": 0.125}}
 CHOKE = {"kind": "choke", "link": link(4000), "seed": 1,
          "params": {"arithmetic": "linux", "min_th": {"packets": 30}, "max_th": {"packets": 90}, "max_p": 0.02, "w_q": 0.0625}}
-# The steps that tc gives it.
 SFB = {"kind": "sfb", "link": link(1000), "seed": 1, "ecn": True, "salted": True,
-       "params": {"arithmetic": "linux", "d1": 33 / 65535, "d2": 3 / 65535}}
+       "params": {"arithmetic": "linux"}}
 CAKE = {"kind": "cake", "link": {**link(10**6), "rate": None}, "seed": 1, "ecn": True}
 CAKE_FLOWS = {"arithmetic": "linux", "isolation": "flows", "tins": "besteffort"}
+CAKE_SHAPED = {**CAKE, "shaped": True, "operations": 9_000}
 # What is packed says nothing of acknowledgements: these are written out.
 CAKE_ACKS = {**CAKE, "acks": True, "operations": 700}
 
 RECORDINGS = {
     "codel-drops": {**CODEL, "ecn": False},
     "codel-marks": {**CODEL, "ecn": True},
-    "fq-codel-1-flow": {**FQ_CODEL, "params": {"arithmetic": "linux", "flows": 1}},
-    "fq-codel-8-flows": {**FQ_CODEL, "params": {"arithmetic": "linux"}},
+    "fq-codel-1-flow": {**FQ_CODEL, "params": {"arithmetic": "linux", "header": 0, "flows": 1}},
+    "fq-codel-8-flows": {**FQ_CODEL, "params": {"arithmetic": "linux", "header": 0}},
     "pie-drops": {**PIE, "ecn": False},
     "pie-marks": {**PIE, "ecn": True},
     "fq-pie-1-flow": {**FQ_PIE, "ecn": False},
@@ -68,8 +68,13 @@ RECORDINGS = {
     "cake-tins": {**CAKE, "params": {"arithmetic": "linux", "isolation": "triple-isolate", "tins": "diffserv3"}},
     "cake-marks": {**CAKE, "params": {"arithmetic": "linux", "isolation": "dual-srchost", "tins": "diffserv4"}},
     # tbf asks at half the rate of its shaper, which so hardly ever holds a packet back; but quantum and COBALT's target follow that rate.
-    "cake-rate": {**CAKE, "shaped": True, "operations": 9_000, "link": {**link(10**6), "rate": 20_000_000},
-                  "params": {"arithmetic": "linux", "isolation": "triple-isolate", "tins": "besteffort"}},
+    "cake-rate": {**CAKE, "shaped": True, "operations": 9_000,
+                  "params": {"arithmetic": "linux", "rate": 20_000_000, "isolation": "triple-isolate", "tins": "besteffort"}},
+    # Slower than tbf, so that the shaper has the last word.
+    "cake-shaped": {**CAKE_SHAPED, "params": {"arithmetic": "linux", "rate": 8_000_000, "tins": "diffserv4"}},
+    # Told of framing, cake counts from the IP packet on: 30 bytes, of which 14 are in the recorded length.
+    "cake-framing": {**CAKE_SHAPED, "params": {"arithmetic": "linux", "rate": 8_000_000, "tins": "besteffort", "overhead": 16, "cells": "ptm"}},
+    "cake-ingress": {**CAKE_SHAPED, "params": {"arithmetic": "linux", "rate": 8_000_000, "tins": "besteffort", "ingress": True}},
     # Its limit counts the kernel's buffers, which for these frames have 2304 bytes each.
     "cake-limit": {**CAKE, "operations": 13_000, "link": {**link(345_600 // 2304), "rate": None}, "reasons": {"drop_on_arrival": "over-limit"},
                    "params": {"arithmetic": "linux", "isolation": "flowblind", "tins": "besteffort"}},

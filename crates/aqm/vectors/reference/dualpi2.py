@@ -141,6 +141,7 @@ def main():
     facts = link(10_000_000, 10 * MS, 200, 10**9)
     small = link(10_000_000, 10 * MS, 10**9, 60_000)
     both = (NOT_ECT, ECT0, ECT1, ECT1)
+    rfc = {"rtt_max": 100 * MS, "min_th": 800 * US, "range": 400 * US, "th_len": 1}
     quick = {"target": 4 * MS, "rtt_max": 20 * MS}
     cases = {
         "defaults": (facts, True, {}, {"phases": (1.3, 0.9, 0.3)}),
@@ -157,7 +158,7 @@ def main():
         model = DualPi2(ecn, link_facts, rng, **params)
         chosen = {"sizes": (300, 1500), "codepoints": both, "phases": (1.5, 1.1, 0.4), **load}
         operations = play(model, script(seed, 900, service=1_200_000, phase=150, **chosen))
-        write(name, "RFC 9332 appendix A in reference/dualpi2.py", "dualpi2", params, ecn, link_facts, rng, operations)
+        write(name, "RFC 9332 appendix A in reference/dualpi2.py", "dualpi2", {**rfc, **params}, ecn, link_facts, rng, operations)
 
 
 if __name__ == "__main__":

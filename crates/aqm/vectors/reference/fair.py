@@ -147,8 +147,8 @@ def main():
         model = Fair(facts, rng, lambda: kinds[kind](ecn, facts, rng, given), **params)
         load = {"sizes": (300, 1500), "phases": (1.5, 1.15, 1.3, 0.4), **load}
         operations = play(model, script(2900 + seed, 700, service=1_200_000, stall=0.002, **load))
-        write(name, "RFC 8290 §4 over other models in reference/fair.py", "fair", params, ecn, facts, rng, operations,
-              {"kind": kind, "params": given})
+        write(name, "RFC 8290 §4 over other models in reference/fair.py", "fair", {"quantum": 1514, "header": 0, **params}, ecn, facts, rng, operations,
+              {"kind": kind, "params": {"active_inactive": True, **given} if kind == "pie" else given})
 
 
 if __name__ == "__main__":

@@ -122,7 +122,7 @@ def main():
         memory = settings.pop("memory_limit", 32 << 20)
         model = FqCodel(ecn, limit, memory, rng, target=2 * MS, interval=20 * MS, **settings)
         operations = play(model, script(seed, 600, service=MS, stall=0.001, **load))
-        given = {"target": 2 * MS, "interval": 20 * MS, **params}
+        given = {"target": 2 * MS, "interval": 20 * MS, "quantum": 1514, "header": 0, **params}
         write(name, "RFC 8290 §4 in reference/fq_codel.py", "fq-codel", given, ecn, facts, rng, operations)
 
 

@@ -155,7 +155,7 @@ def main():
         model = FqPie(ecn, facts, rng, **params)
         load = {"sizes": (300, 1500), "phases": (1.5, 1.15, 1.3, 0.4), "phase": 200, **load}
         operations = play(model, script(1000 + seed, 800, service=1_200_000, **load))
-        write(name, "Linux sch_fq_pie and RFC 8033 in reference/fq_pie.py", "fq-pie", params, ecn, facts, rng, operations)
+        write(name, "Linux sch_fq_pie and RFC 8033 in reference/fq_pie.py", "fq-pie", {"quantum": 1514, "header": 0, **params}, ecn, facts, rng, operations)
 
 
 if __name__ == "__main__":

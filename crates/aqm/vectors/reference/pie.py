@@ -128,7 +128,7 @@ def main():
         model = Pie(ecn, link_facts, rng, **params)
         operations = play(model, script(seed, 1000, service=1_200_000, sizes=(300, 1500), phase=250,
                                         **{"phases": (1.5, 1.15, 1.3, 0.5), **load}))
-        write(name, "RFC 8033 in reference/pie.py", "pie", params, ecn, link_facts, rng, operations)
+        write(name, "RFC 8033 in reference/pie.py", "pie", {"active_inactive": True, **params}, ecn, link_facts, rng, operations)
 
 
 if __name__ == "__main__":

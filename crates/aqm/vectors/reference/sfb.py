@@ -128,7 +128,7 @@ def main():
         load = {"sizes": (300, 1500), "phases": (1.4, 0.9, 1.2, 0.3), **load}
         operations = play(model, script(950 + seed, 600, service=1_200_000, phase=150, **load))
         origin = "Feng, Kandlur, Saha and Shin 2001 and Linux sch_sfb in reference/sfb.py"
-        write(name, origin, "sfb", params, may_mark, facts, rng, operations)
+        write(name, origin, "sfb", {"d1": 0.001, "d2": 1 / 6000, **params}, may_mark, facts, rng, operations)
         assert model.swaps > 3 or "rehash" not in params or params["rehash"] == 0, name
 
 

@@ -10,7 +10,8 @@ use goodqueue_lab::schema::access::ACCESS;
 use goodqueue_lab::schema::link::LINK;
 use goodqueue_lab::schema::scenario::SCENARIO;
 use goodqueue_lab::schema::traffic::{KINDS, TrafficSpec};
-use goodqueue_spec::{Kind, Param};
+use goodqueue_spec::quantity::excerpt;
+use goodqueue_spec::{Kind, Param, is_same_name, nearest};
 use goodqueue_tcp::cc;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -50,6 +51,9 @@ enum What {
 #[derive(Serialize)]
 struct Item {
     name: String,
+    /// Other names that are accepted.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    aliases: &'static [&'static str],
     summary: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     facts: Vec<(&'static str, String)>,
@@ -84,19 +88,30 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         What::Metric => metrics(),
     };
     if let Some(name) = &arguments.name {
-        let known = items.iter().map(|item| item.name.clone()).collect::<Vec<_>>().join(", ");
-        items.retain(|item| item.name == *name);
-        if items.is_empty() {
-            return Err(Failure::Input(format!("`{name}` is not known: allowed {known}")));
-        }
+        items = named(items, name, arguments.what)?;
     }
     let text = if arguments.json {
         let json = serde_json::to_string_pretty(&items).map_err(std::io::Error::from)?;
         format!("{json}\n")
     } else {
-        listing(&items)
+        listing(&items, arguments.name.is_none())
     };
     Ok(print(&text)?)
+}
+
+/// The item called `name`.
+fn named(items: Vec<Item>, name: &str, what: What) -> Result<Vec<Item>, Failure> {
+    if let What::Aqm = what {
+        sched::find(name).map_err(|unknown| Failure::Input(unknown.to_string()))?;
+    }
+    let near = nearest(name, items.iter().map(|item| item.name.as_str()));
+    let help = match near {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None => format!(": allowed {}", items.iter().map(|item| item.name.as_str()).collect::<Vec<_>>().join(", ")),
+    };
+    let called = |item: &Item| is_same_name(&item.name, name) || item.aliases.iter().any(|alias| is_same_name(alias, name));
+    let unknown = || Failure::Input(format!("`{}` is not known{help}", excerpt(name)));
+    items.into_iter().find(called).map(|item| vec![item]).ok_or_else(unknown)
 }
 
 fn aqm(spec: &KindSpec) -> Item {
@@ -115,6 +130,7 @@ fn item(kind: &Kind, mut facts: Vec<(&'static str, String)>) -> Item {
     }
     Item {
         name: kind.kind.to_owned(),
+        aliases: kind.aliases,
         summary: kind.summary.to_owned(),
         facts,
         parameters: kind.params.iter().map(parameter).collect(),
@@ -140,6 +156,7 @@ fn traffic(spec: &'static TrafficSpec) -> Item {
 fn metrics() -> Vec<Item> {
     let of = |place: &'static str, about: &Description| Item {
         name: format!("{place}.{}", about.name),
+        aliases: &[],
         summary: about.doc.to_owned(),
         facts: vec![("unit", about.quantity.unit().to_owned())],
         parameters: Vec::new(),
@@ -151,34 +168,35 @@ fn metrics() -> Vec<Item> {
     links.chain(groups).chain(flows).chain(fairness).collect()
 }
 
-/// Items one below the other; those without parameters on a line each.
-fn listing(items: &[Item]) -> String {
-    let mut text = String::new();
-    let brief = items.iter().all(|item| item.parameters.is_empty());
+/// Several items on a line each; one with all that is known of it.
+fn listing(items: &[Item], is_all: bool) -> String {
+    let is_brief = is_all && items.len() > 1;
+    if is_brief { items.iter().map(|item| brief(item, items)).collect() } else { items.iter().map(details).collect() }
+}
+
+/// The name, what is said of things without parameters, and the summary.
+fn brief(item: &Item, items: &[Item]) -> String {
     let widest = items.iter().map(|item| item.name.len()).max().unwrap_or(0);
-    for item in items {
-        if brief {
-            let facts: Vec<&str> = item.facts.iter().map(|(_, fact)| fact.as_str()).collect();
-            let _ = writeln!(text, "{:widest$}  [{}] {}", item.name, facts.join(", "), item.summary);
-            continue;
-        }
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        let _ = writeln!(text, "{}: {}", item.name, item.summary);
-        for (name, fact) in &item.facts {
-            let _ = writeln!(text, "    {name}: {fact}");
-        }
-        let names = item.parameters.iter().map(|param| param.name.len()).max().unwrap_or(0);
-        for param in &item.parameters {
-            let range = param.range.as_ref().map_or_else(String::new, |[low, high]| format!(", {low} to {high}"));
-            let source = param.source.map_or_else(String::new, |source| format!(" [{source}]"));
-            let _ = writeln!(
-                text,
-                "    {:names$}  {} (default {}; {}{range}){source}",
-                param.name, param.doc, param.default, param.unit
-            );
-        }
+    let facts: Vec<&str> = item.facts.iter().map(|(_, fact)| fact.as_str()).collect();
+    let is_plain = items.iter().all(|item| item.parameters.is_empty());
+    let facts = if is_plain { format!("[{}] ", facts.join(", ")) } else { String::new() };
+    format!("{:widest$}  {facts}{}\n", item.name, item.summary)
+}
+
+fn details(item: &Item) -> String {
+    let mut text = format!("{}: {}\n", item.name, item.summary);
+    if !item.aliases.is_empty() {
+        let _ = writeln!(text, "    also called: {}", item.aliases.join(", "));
+    }
+    for (name, fact) in &item.facts {
+        let _ = writeln!(text, "    {name}: {fact}");
+    }
+    let names = item.parameters.iter().map(|param| param.name.len()).max().unwrap_or(0);
+    for param in &item.parameters {
+        let range = param.range.as_ref().map_or_else(String::new, |[low, high]| format!(", {low} to {high}"));
+        let source = param.source.map_or_else(String::new, |source| format!(" [{source}]"));
+        let _ =
+            writeln!(text, "    {:names$}  {} (default {}; {}{range}){source}", param.name, param.doc, param.default, param.unit);
     }
     text
 }

@@ -97,7 +97,7 @@ fn fastest(link: &Link) -> Rate {
 
 fn check_link(link: &Link) -> Result<(), Refusal> {
     // Ends are names for paths, of which one link has a single one.
-    let Link { name, ends: _, one_way, mtu, overhead: _, down, up } = link;
+    let Link { name, ends: _, one_way, mtu, framing: _, down, up } = link;
     let refuse = |key: &str, why: &str| Err(Refusal::of_link(name, key, why));
     if *mtu != MTU {
         return refuse("mtu", "is 1500 B on the live host");

@@ -113,3 +113,14 @@ fn values_keep_their_type() {
         assert_eq!(value_of(text), toml);
     }
 }
+
+#[test]
+fn names_of_tc_are_shown_as_the_kinds_own() {
+    let plan = plan(&comparison(&["pfifo", "bfifo:limit=45000", "FQ-CoDel"]));
+    let points = plan.points().expect("points");
+    let sets: Vec<_> = points.iter().map(|point| point.set.as_slice()).collect();
+    let names = Labels::new(&sets, "").names;
+    assert_eq!(names, ["tail-drop limit=18 packets", "tail-drop limit=45000 B", "fq-codel"]);
+    let limits: Vec<_> = points.iter().map(|point| point.plan.main_link().down.queue.as_ref().expect("a queue").limit).collect();
+    assert_eq!((limits[0], limits[1]), (goodqueue_aqm::Limit::packets(18), goodqueue_aqm::Limit::bytes(45_000)));
+}

@@ -10,11 +10,11 @@ use super::tree::{Entry, Node, Value};
 use crate::diagnostic::Fault;
 use crate::limits::{FASTEST, LONGEST};
 use crate::quantity::{self, Limits};
-use crate::schema::link::{DOWN, DirectionKeys, LINK, UP};
+use crate::schema::link::{DOWN, DirectionKeys, LARGEST_FRAMING, LINK, UP};
 use goodqueue_aqm::spec::{LinkFacts, Size};
 use goodqueue_sim::RateSpec;
 use goodqueue_spec::Given;
-use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
+use goodqueue_units::{Bytes, Cells, Duration, Framing, Instant, Packets, Rate};
 
 const MOST_STEPS: usize = 100_000;
 
@@ -31,8 +31,8 @@ pub struct Link {
     pub one_way: bool,
     /// Largest packet without framing.
     pub mtu: Bytes,
-    /// Framing bytes per packet.
-    pub overhead: Bytes,
+    /// What it adds to each packet.
+    pub framing: Framing,
     /// The direction that the file describes.
     pub down: Direction,
     /// The return direction.
@@ -40,6 +40,12 @@ pub struct Link {
 }
 
 impl Link {
+    /// Bytes that it adds to a full packet.
+    #[must_use]
+    pub fn overhead(&self) -> Bytes {
+        self.framing.added(self.mtu)
+    }
+
     /// One of its directions.
     #[must_use]
     pub fn direction(&self, heading: Heading) -> &Direction {
@@ -91,7 +97,7 @@ pub(super) struct Draft<'a> {
     pub(super) one_way: bool,
     pub(super) mtu: Bytes,
     pub(super) table: Table<'a>,
-    overhead: Bytes,
+    framing: Framing,
     down: DirectionDraft,
     up: DirectionDraft,
 }
@@ -177,12 +183,31 @@ fn read_link<'a>(table: Table<'a>, name: &str, known: &Known) -> Option<Draft<'a
     if one_way && let Some(key) = UP.names().into_iter().find(|key| table.get(key).is_some()) {
         table.fault(key, "describes a direction that a one-way link does not have".to_owned(), None);
     }
-    let (Some(down), Some(up), Some(ends)) = (down, up, ends) else {
+    let framing = read_framing(&table, &given);
+    let (Some(down), Some(up), Some(ends), Some(framing)) = (down, up, ends, framing) else {
         table.finish(&format!("[link.{name}]"));
         return None;
     };
-    let (mtu, overhead) = (given.whole_bytes("mtu")?, given.whole_bytes("overhead")?);
-    Some(Draft { name: name.to_owned(), ends, one_way, mtu, overhead, down, up, table })
+    let mtu = given.whole_bytes("mtu")?;
+    Some(Draft { name: name.to_owned(), ends, one_way, mtu, framing, down, up, table })
+}
+
+/// What the link adds to each packet; `None` when a fault was found.
+fn read_framing(table: &Table<'_>, given: &Given<'_>) -> Option<Framing> {
+    let read = |field: Field<'_>| match &field.node.value {
+        Value::String(text) if text.trim_start().starts_with(|letter: char| letter.is_ascii_alphabetic()) => {
+            Framing::named(text).map_err(|word| reader::not_one_of(field, word, &Framing::KEYWORDS.map(|(name, _)| name)))
+        }
+        _ => reader::bytes(Limits::new(Bytes::ZERO, Bytes::new(LARGEST_FRAMING as u64)))(field).map(Framing::header),
+    };
+    let is_given = table.get("overhead").is_some();
+    let named = table.optional("overhead", read).or_else(|| (!is_given).then_some(Framing::NONE))?;
+    let cells = given.choice("cells").and_then(|word| Cells::WORDS.iter().find(|(name, _)| *name == word));
+    Some(Framing {
+        mpu: given.whole_bytes("mpu").unwrap_or(named.mpu),
+        cells: cells.map_or(named.cells, |(_, cells)| *cells),
+        ..named
+    })
 }
 
 impl DirectionDraft {
@@ -246,7 +271,8 @@ impl Draft<'_> {
 
     /// Works out buffers and lets algorithms check their parameters. `None` when a fault was found.
     pub(super) fn finish(self, demand: Demand) -> Option<Link> {
-        let Self { name, ends, one_way, mtu, overhead, table, down, up } = self;
+        let Self { name, ends, one_way, mtu, framing, table, down, up } = self;
+        let overhead = framing.added(mtu);
         let facts = |draft: &DirectionDraft| LinkFacts {
             rate: Some(draft.rate.nominal()),
             delay: draft.delay,
@@ -262,7 +288,7 @@ impl Draft<'_> {
             .and_then(|down| Some((down, up.finish(&table, "flow_control_up", &up_facts, demand.base_rtt, need_up)?)));
         table.finish(&format!("[link.{name}]"));
         let (down, up) = finished?;
-        Some(Link { name, ends, one_way, mtu, overhead, down, up })
+        Some(Link { name, ends, one_way, mtu, framing, down, up })
     }
 }
 

@@ -6,7 +6,6 @@ use super::tree::Value as Node;
 use crate::diagnostic::Fault;
 use crate::quantity::{self, excerpt};
 pub(super) use crate::quantity::{durations, limits};
-use crate::suggest::nearest;
 use goodqueue_spec::{Given, Kind, Param, Unit, Value};
 use goodqueue_units::{Bytes, Duration, Rate};
 use std::ops::Deref;
@@ -121,11 +120,8 @@ pub(super) fn find<K: Deref<Target = Kind>>(
     what: &str,
     list: &str,
 ) -> Result<&'static K, Fault> {
-    known.clone().find(|kind| kind.is_called(name)).ok_or_else(|| {
-        let help = match nearest(name, known.map(|kind| kind.kind)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => list.to_owned(),
-        };
+    goodqueue_spec::find(name, known).map_err(|near| {
+        let help = near.map_or_else(|| list.to_owned(), |near| format!("did you mean `{near}`?"));
         field.fault(format!("`{}` is not a {what} of this version", excerpt(name)), Some(help))
     })
 }

@@ -6,6 +6,7 @@ use super::reader::{self, Field, Table};
 use super::tree::{Node, Value as Tree};
 use crate::diagnostic::{Fault, Origin};
 use crate::quantity;
+use goodqueue_aqm::algo::tail_drop::Counting;
 use goodqueue_aqm::own::OwnKind;
 use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, ParamError, Size, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, SimplePacket, algo, sched};
@@ -69,6 +70,8 @@ pub(super) struct Draft {
     ecn: EcnPolicy,
     /// The limit, with the key it stands under and where.
     limit: Option<(quantity::Buffer, String, Origin)>,
+    /// What the limit counts, where the name of the kind says so.
+    counting: Option<Counting>,
     /// Is there a `queue` or a `buffer` at all?
     given: bool,
     node: Option<Node>,
@@ -89,8 +92,8 @@ impl Draft {
         let node = link.get(names.queue).cloned();
         let buffer_given = link.get(names.buffer).is_some();
         let buffer = link.optional(names.buffer, with_place);
-        let Described { chosen, ecn, limit } = match &node {
-            None => Described::plain(sched::kind("tail-drop")?),
+        let Described { chosen, ecn, limit, counting } = match &node {
+            None => Described::plain(sched::kind("tail-drop")?, None),
             Some(node) => read_queue(link, node, &path, known)?,
         };
         if buffer_given && buffer.is_none() {
@@ -98,7 +101,7 @@ impl Draft {
         }
         let given = node.is_some() || buffer_given;
         let own = known.own(chosen.kind.kind).cloned();
-        Some(Self { names, chosen, own, ecn, limit: limit.or(buffer), given, node, path })
+        Some(Self { names, chosen, own, ecn, limit: limit.or(buffer), counting, given, node, path })
     }
 
     /// Works out the limit and lets the algorithm check its parameters against the link.
@@ -118,6 +121,7 @@ impl Draft {
             return None;
         };
         let limit = limit_of(*buffer, facts, base_rtt);
+        let limit = self.counting.map_or(limit, |counting| counting.count(limit, facts.mtu));
         let too_small = limit.packets < Packets::new(1) || limit.bytes < facts.mtu;
         let unlimited = (Limit::NONE.packets, Limit::NONE.bytes);
         let too_large = (limit.packets != unlimited.0 && limit.packets.get() > MOST_PACKETS)
@@ -169,12 +173,13 @@ struct Described {
     chosen: Chosen,
     ecn: EcnPolicy,
     limit: Option<(quantity::Buffer, String, Origin)>,
+    counting: Option<Counting>,
 }
 
 impl Described {
-    fn plain(kind: &'static KindSpec) -> Self {
+    fn plain(kind: &'static KindSpec, counting: Option<Counting>) -> Self {
         let chosen = Chosen::new(kind, Vec::new());
-        Self { ecn: policy(None, &chosen), chosen, limit: None }
+        Self { ecn: policy(None, &chosen), chosen, limit: None, counting }
     }
 }
 
@@ -188,22 +193,25 @@ fn read_queue(link: &Table<'_>, node: &Node, path: &str, known: &Known) -> Optio
             faults.add(Fault::at(&node.origin, &format!("{path}.of"), "is missing".to_owned(), Some(name_inner(kind))));
             return None;
         }
-        return Some(Described::plain(kind));
+        return Some(Described::plain(kind, Counting::of(name)));
     }
     if !matches!(node.value, Tree::Table(_)) {
         faults.add(Field { node, path }.expected("a name like \"codel\" or a table like { kind = \"codel\" }"));
         return None;
     }
     let table = Table::open(node, path, faults)?;
-    let kind = table.required("kind", NAME_IT, |field| find_first(field, reader::text(field)?, known))?;
+    let (kind, counting) = table.required("kind", NAME_IT, |field| {
+        let name = reader::text(field)?;
+        find_first(field, name, known).map(|kind| (kind, Counting::of(name)))
+    })?;
     let ecn = table.optional("ecn", reader::switch);
-    let limit = table.optional("limit", with_place);
+    let limit = table.optional("limit", |field| read_limit(field, counting));
     let whole = limit.is_some() == node.entry("limit").is_some() && ecn.is_some() == node.entry("ecn").is_some();
     let of = read_inner(&table, kind);
     let params = params::read_given(&table, kind.params);
     table.finish(&format!("`{}`", kind.kind));
     let chosen = Chosen { kind, params: params?, of: of? };
-    Some(Described { ecn: policy(ecn, &chosen), chosen, limit }).filter(|_| whole)
+    Some(Described { ecn: policy(ecn, &chosen), chosen, limit, counting }).filter(|_| whole)
 }
 
 /// What the file says of marking, else what the kind does unasked.
@@ -267,13 +275,25 @@ fn with_place(field: Field<'_>) -> Result<(quantity::Buffer, String, Origin), Fa
     Ok((reader::buffer(field)?, field.path.to_owned(), field.node.origin.clone()))
 }
 
+/// A limit; by a name that says what it counts, as tc's do, it may be a bare number.
+fn read_limit(field: Field<'_>, counting: Option<Counting>) -> Result<(quantity::Buffer, String, Origin), Fault> {
+    let (Some(counting), Tree::Integer(number @ 1..)) = (counting, &field.node.value) else {
+        return with_place(field);
+    };
+    let size = match counting {
+        Counting::Packets => Size::Packets(*number as f64),
+        Counting::Bytes => Size::Bytes(*number as f64),
+    };
+    Ok((quantity::Buffer::Size(size), field.path.to_owned(), field.node.origin.clone()))
+}
+
 /// The outermost kind may be one of the program's own.
 fn find_first(field: Field<'_>, name: &str, known: &Known) -> Result<&'static KindSpec, Fault> {
     known.own(name).map_or_else(|| find_kind(field, name), |own| Ok(own.spec()))
 }
 
 fn find_kind(field: Field<'_>, name: &str) -> Result<&'static KindSpec, Fault> {
-    find(field, name, sched::kinds())
+    sched::find(name).map_err(|unknown| field.fault(unknown.message(), Some(unknown.help())))
 }
 
 /// A kind that judges the packets of one queue, as against one of several queues.
@@ -283,14 +303,6 @@ fn find_algorithm(field: Field<'_>, name: &str) -> Result<&'static KindSpec, Fau
         let message = format!("`{name}` is a discipline of several queues, not the algorithm of one");
         return Err(field.fault(message, Some(SEE_LIST.to_owned())));
     }
-    find(field, name, known)
-}
-
-fn find(
-    field: Field<'_>,
-    name: &str,
-    known: impl Iterator<Item = &'static KindSpec> + Clone,
-) -> Result<&'static KindSpec, Fault> {
     params::find(field, name, known, "queue algorithm", SEE_LIST)
 }
 

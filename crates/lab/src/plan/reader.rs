@@ -3,7 +3,7 @@
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Fault, Origin};
 use crate::quantity::{self, Limits, QuantityError, excerpt};
-use crate::suggest::nearest;
+use goodqueue_spec::nearest;
 use goodqueue_units::{Bytes, Duration, Rate};
 use std::cell::RefCell;
 

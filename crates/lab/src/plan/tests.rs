@@ -59,7 +59,7 @@ fn the_example_of_the_format_means_what_it_says() {
     assert_eq!(points[1].set, [("link.bottleneck.queue.c_max".to_owned(), serde_json::json!(1.05))]);
     let scenario = &points[1].plan;
     assert_eq!((scenario.warmup, scenario.duration), (Duration::secs(10), Duration::secs(100)));
-    assert_eq!(scenario.links[0].overhead, Bytes::new(7));
+    assert_eq!(scenario.links[0].overhead(), Bytes::new(7));
     let queue = scenario.links[0].down.queue.as_ref().expect("a queue");
     assert_eq!(queue.kind.kind, "cp-aqm");
     assert_eq!(queue.params, [("threshold", Value::Size(Size::Packets(5.0))), ("c_max", Value::Number(1.05))]);

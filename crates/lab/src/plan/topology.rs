@@ -7,7 +7,7 @@ use super::tree::{Node, Value};
 use crate::diagnostic::Fault;
 use crate::flow_file::ListedPath;
 use crate::quantity::excerpt;
-use crate::suggest::nearest;
+use goodqueue_spec::nearest;
 use goodqueue_units::{Bytes, Duration};
 use std::collections::VecDeque;
 

@@ -15,10 +15,16 @@ pub const LINK: Kind = Kind {
             .within(0.0, LONGEST_DELAY_S)
             .about("one-way propagation delay")
             .for_instance("\"5 ms\""),
-        Param::bytes("overhead", Bytes::ZERO)
-            .within(0.0, 10_000.0)
-            .about("framing added to each packet on this link")
-            .for_instance("\"7 B\""),
+        Param::new("overhead", OVERHEAD, Default::Value(Value::Bytes(Bytes::ZERO)))
+            .about("framing added to each packet on this link: bytes, or keywords of tc-cake with their least size and cells")
+            .for_instance("\"pppoe-ptm ether-vlan\""),
+        Param::auto("mpu", Unit::Bytes, "that of the overhead's keywords")
+            .within(0.0, LARGEST_FRAMING)
+            .about("least size of a packet on this link, overhead included")
+            .for_instance("\"64 B\""),
+        Param::auto("cells", Unit::Choice(&["none", "atm", "ptm"]), "those of the overhead's keywords")
+            .about("cells that packets are sent in: 53 bytes for 48 (atm), 65 for 64 (ptm)")
+            .for_instance("\"atm\""),
         // From a TCP header with options and some data to the largest IP packet.
         Param::bytes("mtu", Bytes::new(1_500)).within(128.0, 65_535.0).about("largest IP packet").for_instance("\"9000 B\""),
         Param::auto("buffer", Unit::Buffer, "required, or limit in queue")
@@ -44,6 +50,9 @@ pub const LINK: Kind = Kind {
     ..Kind::PLAIN
 };
 
+/// Most bytes of framing.
+pub(crate) const LARGEST_FRAMING: f64 = 10_000.0;
+const OVERHEAD: Unit = Unit::Form("size, or keywords like pppoe-ptm");
 const RATE: Unit = Unit::Form("rate, or { steps = … } or { trace = \"FILE\" }");
 const TAIL_DROP: Default = Default::Value(Value::Choice("tail-drop"));
 

@@ -2,6 +2,7 @@
 
 use super::header::{self, SECTIONS};
 use super::picture;
+use goodqueue_aqm::deployed::{self, Deployed, Here};
 use goodqueue_aqm::sched;
 use goodqueue_aqm::spec::{Family, KindSpec, Param};
 use std::fmt::Write as _;
@@ -22,6 +23,13 @@ pub fn of(spec: &KindSpec, folder: &Path) -> String {
         (false, _) => "only drops, even packets that are ECN-capable",
     };
     let _ = writeln!(page, "In short: {}; {ecn}. From: {}.\n", spec.signal, spec.source);
+    if !spec.aliases.is_empty() {
+        let names: Vec<String> = spec.aliases.iter().map(|name| format!("`{name}`")).collect();
+        let _ = writeln!(page, "Also called: {}, in any spelling of upper and lower case, `_` and `-`.\n", names.join(", "));
+    }
+    if let Some(deployed) = deployed::of(spec.kind) {
+        let _ = writeln!(page, "Compared with {}: [defaults](../defaults.md#{}).\n", deployed.discipline, spec.kind);
+    }
     for name in SECTIONS {
         let text = header.sections.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str());
         match (name, text) {
@@ -74,6 +82,39 @@ fn row(page: &mut String, param: &Param) {
     let cells = [&param.doc.to_owned(), &param.unit.to_string(), &param.default_text(), &range, &param.source.to_owned()];
     let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
     let _ = writeln!(page, "| `{}` | {} |", param.name, cells.join(" | "));
+}
+
+/// The page `docs/defaults.md`.
+pub fn defaults() -> String {
+    let mut page = "# Defaults\n\n\
+        <!-- Made by crates/lab/tests/algorithm_pages.rs: `make docs` writes it again. -->\n\n\
+        A queue without parameters does what `tc qdisc add` of its name makes Linux do; where Linux has no such discipline, what ns-3 does. The tables\n\
+        list every setting of those with its default there and what it is here; a test compares both. `crates/aqm/tests/deployed.rs` plays\n\
+        recordings of Linux to the kinds with these defaults and their own arithmetic, `crates/aqm/tests/vectors.rs` with Linux's, verdict by verdict.\n\n\
+        One difference holds for all: the limit of a queue is the buffer of the link unless the scenario gives it a `limit`, so that queues are\n\
+        compared at one buffer. Kinds that neither Linux nor ns-3 has follow their papers: "
+        .to_owned();
+    let others: Vec<String> =
+        sched::kinds().filter(|spec| deployed::of(spec.kind).is_none()).map(|spec| format!("`{}`", spec.kind)).collect();
+    let _ = writeln!(page, "{}.", others.join(", "));
+    for Deployed { ours: kind, discipline, settings } in deployed::DEPLOYED {
+        let _ = writeln!(page, "\n## {kind}\n\n[`{kind}`](algorithms/{kind}.md) beside {discipline}:\n");
+        page.push_str("| there | default | here |\n|---|---|---|\n");
+        for setting in *settings {
+            let here = match setting.here {
+                Here::Same(param) => format!("`{param}`: the same"),
+                Here::Other(param, why) => format!("`{param}`: {}; {why}", default_of(kind, param)),
+                Here::None(why) => why.to_owned(),
+            };
+            let value = setting.value.strip_prefix("automatic: ").unwrap_or(setting.value);
+            let _ = writeln!(page, "| {} | {value} | {here} |", setting.name);
+        }
+    }
+    page
+}
+
+fn default_of(kind: &str, param: &str) -> String {
+    sched::kind(kind).and_then(|spec| spec.param(param)).map_or_else(|| "false".to_owned(), Param::default_text)
 }
 
 /// The list of all pages.

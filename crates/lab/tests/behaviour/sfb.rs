@@ -26,7 +26,7 @@ rate = "5 Mbit/s"
 start = "5 s"
 
 [sweep]
-"link.bottleneck.queue" = [{ kind = "red", ecn = true }, { kind = "blue", ecn = true }, { kind = "sfb", ecn = true }]
+"link.bottleneck.queue" = [{ kind = "red", ecn = true }, { kind = "blue", ecn = true }, { kind = "sfb", ecn = true, d1 = 0.001, d2 = 0.0001666 }]
 "traffic.1.rate" = ["5 Mbit/s", "20 Mbit/s"]
 "#;
 

@@ -53,7 +53,7 @@ fn the_link_is_used_with_few_flows_and_many() {
           { kind = "codel-as", mem_delta = "10 s", mem_rate = "5 s" },
           { kind = "codel", target = "2.5 ms", interval = "50 ms" },
           { kind = "pie-as", mem_delta = "10 s", mem_rate = "5 s" },
-          { kind = "pie", target = "2.5 ms" },
+          { kind = "pie", active_inactive = true, target = "2.5 ms" },
           { kind = "tail-drop", limit = "30 ms" },
         ]
         "traffic.0.flows" = [2, 36]"#;

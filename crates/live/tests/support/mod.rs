@@ -12,7 +12,7 @@ use goodqueue_live::port::memory::{Kept, Listed, MemoryPort, Nothing};
 use goodqueue_live::record::{Event, Reader, Recorder};
 use goodqueue_live::spool::{Overrun, Spool};
 use goodqueue_live::{Line, RateSpec};
-use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate, Rng};
+use goodqueue_units::{Bytes, Duration, Framing, Instant, Packets, Rate, Rng};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
@@ -44,7 +44,7 @@ pub fn ms(n: u64) -> Instant {
 pub const OVERHEAD: Bytes = Bytes::new(14);
 
 pub fn line(rate: Rate, delay: Duration) -> Line {
-    Line { rate: RateSpec::Constant(rate), delay, overhead: OVERHEAD }
+    Line { rate: RateSpec::Constant(rate), delay, framing: Framing::header(OVERHEAD) }
 }
 
 /// A queue by name, lively enough to act within a second, for packets of any type.

@@ -15,7 +15,8 @@ const FORMS: &[Form] = &[
 
 const FQ_CODEL: &[Word] = &[
     only("flows", Fixed::Number(1024.0)),
-    only("quantum", Fixed::Bytes(1514)),
+    only("quantum", Fixed::Automatic),
+    only("header", Fixed::Bytes(14)),
     only("memory_limit", Fixed::Bytes(32 << 20)),
     only("drop_batch", Fixed::Number(64.0)),
     only("perturbation", Fixed::Automatic),
@@ -41,5 +42,14 @@ const CAKE: &[Word] = &[
     only("flows", Fixed::Number(1024.0)),
     only("quantum", Fixed::Automatic),
     only("ingress", Fixed::Switch(false)),
+    only("rate", Fixed::Automatic),
+    only("autorate", Fixed::Switch(false)),
+    only("framing", Fixed::Choice("link")),
+    only("overhead", Fixed::Automatic),
+    only("mpu", Fixed::Automatic),
+    only("cells", Fixed::Automatic),
+    only("memlimit", Fixed::Automatic),
+    only("nat", Fixed::Switch(false)),
+    only("split_gso", Fixed::Switch(true)),
     model("arithmetic"),
 ];

@@ -41,6 +41,7 @@ const CODEL: &[Word] = &[
 const FQ_CODEL: &[Word] = &[
     key("flows", "Flows", Write::Number),
     key("quantum", "QuantumBytes", Write::Bytes),
+    only("header", Fixed::Bytes(14)),
     key("memory_limit", "MemoryLimitBytes", Write::Bytes),
     only("drop_batch", Fixed::Number(64.0)),
     only("perturbation", Fixed::Automatic),
@@ -73,7 +74,8 @@ const PIE: &[Word] = &[
 
 const FQ_PIE: &[Word] = &[
     only("flows", Fixed::Number(1024.0)),
-    only("quantum", Fixed::Bytes(1514)),
+    only("quantum", Fixed::Automatic),
+    only("header", Fixed::Bytes(14)),
     only("memory_limit", Fixed::Bytes(32 << 20)),
     only("fat_flow_drop", Fixed::Switch(false)),
     only("perturbation", Fixed::Automatic),
@@ -96,8 +98,8 @@ const FQ_PIE: &[Word] = &[
 const SFB: &[Word] = &[
     only("bin_size", Fixed::Number(20.0)),
     only("max", Fixed::Number(25.0)),
-    only("d1", Fixed::Number(0.001)),
-    only("d2", Fixed::Number(1.0 / 6000.0)),
+    only("d1", Fixed::Number(33.0 / 65535.0)),
+    only("d2", Fixed::Number(3.0 / 65535.0)),
     only("penalty_rate", Fixed::Number(10.0)),
     only("penalty_burst", Fixed::Number(20.0)),
     only("rehash", Fixed::Micros(600_000_000)),
@@ -143,5 +145,14 @@ const CAKE: &[Word] = &[
     only("flows", Fixed::Number(1024.0)),
     only("quantum", Fixed::Automatic),
     only("ingress", Fixed::Switch(false)),
+    only("rate", Fixed::Automatic),
+    only("autorate", Fixed::Switch(false)),
+    only("framing", Fixed::Choice("link")),
+    only("overhead", Fixed::Automatic),
+    only("mpu", Fixed::Automatic),
+    only("cells", Fixed::Automatic),
+    only("memlimit", Fixed::Automatic),
+    only("nat", Fixed::Switch(false)),
+    only("split_gso", Fixed::Switch(true)),
     model("arithmetic"),
 ];

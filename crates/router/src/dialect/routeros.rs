@@ -42,6 +42,7 @@ const CODEL: &[Word] = &[
 const FQ_CODEL: &[Word] = &[
     key("flows", "fq-codel-flows", Write::Number),
     key("quantum", "fq-codel-quantum", Write::Bytes),
+    only("header", Fixed::Bytes(14)),
     key("memory_limit", "fq-codel-memlimit", Write::Bytes),
     only("drop_batch", Fixed::Number(64.0)),
     only("perturbation", Fixed::Automatic),
@@ -92,5 +93,14 @@ const CAKE: &[Word] = &[
     only("flows", Fixed::Number(1024.0)),
     only("quantum", Fixed::Automatic),
     only("ingress", Fixed::Switch(false)),
+    only("rate", Fixed::Automatic),
+    only("autorate", Fixed::Switch(false)),
+    only("framing", Fixed::Choice("link")),
+    only("overhead", Fixed::Automatic),
+    only("mpu", Fixed::Automatic),
+    only("cells", Fixed::Automatic),
+    only("memlimit", Fixed::Automatic),
+    only("nat", Fixed::Switch(false)),
+    only("split_gso", Fixed::Switch(true)),
     model("arithmetic"),
 ];

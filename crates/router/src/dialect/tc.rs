@@ -44,6 +44,7 @@ const CODEL: &[Word] = &[
 const FQ_CODEL: &[Word] = &[
     key("flows", "flows", Write::Number),
     key("quantum", "quantum", Write::Bytes),
+    only("header", Fixed::Bytes(14)),
     key("memory_limit", "memory_limit", Write::Bytes),
     key("drop_batch", "drop_batch", Write::Number),
     only("perturbation", Fixed::Automatic),
@@ -83,6 +84,7 @@ const PIE: &[Word] = &[
 const FQ_PIE: &[Word] = &[
     key("flows", "flows", Write::Number),
     key("quantum", "quantum", Write::Bytes),
+    only("header", Fixed::Bytes(14)),
     key("memory_limit", "memory_limit", Write::Bytes),
     only("fat_flow_drop", Fixed::Switch(false)),
     only("perturbation", Fixed::Automatic),
@@ -151,6 +153,15 @@ const CAKE: &[Word] = &[
     only("flows", Fixed::Number(1024.0)),
     only("quantum", Fixed::Automatic),
     word("ingress", How::Switch { on: "ingress", off: "egress" }),
+    only("rate", Fixed::Automatic),
+    only("autorate", Fixed::Switch(false)),
+    only("framing", Fixed::Choice("link")),
+    only("overhead", Fixed::Automatic),
+    only("mpu", Fixed::Automatic),
+    only("cells", Fixed::Automatic),
+    only("memlimit", Fixed::Automatic),
+    only("nat", Fixed::Switch(false)),
+    only("split_gso", Fixed::Switch(true)),
     model("arithmetic"),
 ];
 

@@ -351,7 +351,7 @@ impl Network {
             return;
         };
         let packet = &taken.departure.packet;
-        let end = link.rate.end_of(now, wire_bytes(packet, link.overhead));
+        let end = link.rate.end_of(now, wire_bytes(packet, link.framing));
         link.busy_until = end;
         let group = self.routes[packet.flow.id()].group.get();
         link.record_start(now, &taken.departure, group);
@@ -375,7 +375,7 @@ impl Network {
     pub(super) fn restart_stuck_transmission(&mut self, now: Instant, id: LinkId) {
         let link = &mut self.links[id];
         let Some((packet, _)) = link.transit.take() else { return };
-        let end = link.rate.end_of(now, wire_bytes(&packet, link.overhead));
+        let end = link.rate.end_of(now, wire_bytes(&packet, link.framing));
         link.busy_until = end;
         if end == Instant::MAX {
             link.transit = Some((packet, Bytes::ZERO));
@@ -404,7 +404,7 @@ impl Network {
                     let packet = taken.departure.packet;
                     link.record_start(now, &taken.departure, self.routes[packet.flow.id()].group.get());
                     recorder.departed(&packet, taken.departure.sojourn(now));
-                    (packet, wire_bytes(&packet, link.overhead))
+                    (packet, wire_bytes(&packet, link.framing))
                 }
             };
             let sent = left.min(budget);

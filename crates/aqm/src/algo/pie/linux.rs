@@ -68,7 +68,7 @@ impl LinuxPieParams {
     pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         linux_has_only(
             given,
-            &["target", "t_update", "alpha", "beta", "flows", "quantum", "memory_limit", "perturbation", "hash"],
+            &["target", "t_update", "alpha", "beta", "flows", "quantum", "header", "memory_limit", "perturbation", "hash"],
         )?;
         let sixteenths = |param: &'static str| {
             let number = given.number(param).unwrap_or_default();

@@ -113,7 +113,7 @@ pub(crate) const ESTIMATOR: Param = Param::choice("estimator", &["timestamp", "d
 pub(crate) const DERANDOMIZE: Param = switch("derandomize", true, "space signals evenly", "RFC 8033 §5.4");
 pub(crate) const CAP_DROP: Param = switch("cap_drop", true, "bound the steps up of the probability", "RFC 8033 §5.5");
 pub(crate) const ACTIVE_INACTIVE: Param =
-    switch("active_inactive", true, "rest while less than a third of the limit waits", "RFC 8033 §5.3");
+    switch("active_inactive", false, "rest while less than a third of the limit waits", "RFC 8033 §5.3");
 pub(crate) const BYTES: Param = switch("bytes", false, "scale the probability by packet size", "Linux");
 
 impl PieParams {
@@ -133,6 +133,7 @@ impl PieParams {
             estimator: if departure_rate { Estimator::DepartureRate } else { Estimator::Timestamp },
             derandomize: given.switch("derandomize").unwrap_or(defaults.derandomize),
             cap_drop: given.switch("cap_drop").unwrap_or(defaults.cap_drop),
+            active_inactive: given.listed("active_inactive").and_then(|name| given.switch(name)) == Some(true),
             bytes: given.switch("bytes").unwrap_or(defaults.bytes),
             ..defaults
         })

@@ -340,7 +340,7 @@ pub(super) const KINDS: &[KindSpec] = &[
     KindSpec {
         base: Kind {
             kind: "red",
-            aliases: &[],
+            aliases: &["RedQueueDisc"],
             title: "RED",
             summary: "Signals at random by the averaged queue length",
             params: &RED,
@@ -354,7 +354,7 @@ pub(super) const KINDS: &[KindSpec] = &[
     KindSpec {
         base: Kind {
             kind: "ared",
-            aliases: &[],
+            aliases: &["adaptive-red"],
             title: "ARED",
             summary: "RED whose max_p follows the averaged queue length",
             params: &ARED,

@@ -56,7 +56,7 @@ fn a_flow_may_hold_max_packets_and_no_more() {
 /// an empty one.
 #[test]
 fn probabilities_rise_in_full_bins_and_fall_in_empty_ones() {
-    let mut host = Host::new(SfbParams::default());
+    let mut host = Host::new(SfbParams { d1: 0.001, d2: 1.0 / 6000.0, ..SfbParams::default() });
     (0..25).for_each(|_| assert_eq!(host.arrive(7, Ecn::NotEct), Verdict::Pass));
     let p = |host: &Host| host.sfb.tables[0].bins.iter().flatten().map(|bin| bin.probability).fold(0.0, f64::max);
     assert!((p(&host) - 0.005).abs() < 1e-12, "the 21st to 25th found 20 or more: {}", p(&host));

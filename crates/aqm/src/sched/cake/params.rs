@@ -4,8 +4,11 @@ use super::ack_filter::AckFilter;
 use crate::algo::cobalt::{self, CobaltParams};
 use crate::aqm::{FlowHash, Hosts};
 use crate::arithmetic::ARITHMETIC;
+use crate::framing;
 use crate::spec::{Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
-use goodqueue_units::{Class, Rate};
+use alloc::vec;
+use alloc::vec::Vec;
+use goodqueue_units::{Bytes, Class, Framing, Rate};
 
 /// The entities that share the link, and those with separate queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,6 +102,21 @@ impl Tins {
         }
     }
 
+    /// The part of `rate` that each tin may use before others go first.
+    pub(super) fn rates(self, rate: Rate) -> Vec<Rate> {
+        let bytes_s = rate.as_bit_s() / 8;
+        let part = |shift: u32| Rate::bit_s((bytes_s >> shift).saturating_mul(8));
+        match self {
+            Self::BestEffort => vec![part(0)],
+            Self::Three => vec![part(0), part(4), part(2)],
+            Self::Four => vec![part(0), part(4), part(1), part(2)],
+            Self::Precedence | Self::Eight => {
+                let sevenths = |before: &u64| Some(before.saturating_mul(7) >> 3);
+                core::iter::successors(Some(bytes_s), sevenths).take(8).map(|part| Rate::bit_s(part.saturating_mul(8))).collect()
+            }
+        }
+    }
+
     /// The tin of a class.
     #[inline]
     pub(super) const fn of(self, class: Class) -> usize {
@@ -131,6 +149,12 @@ pub struct CakeParams {
     /// Packets have crossed the bottleneck before: drops are charged to their queue, and delays
     /// that many bulk queues cause are accepted.
     pub ingress: bool,
+    /// Rate of its own shaper; `None`: unlimited.
+    pub rate: Option<Rate>,
+    /// What each packet counts besides its own bytes.
+    pub framing: Framing,
+    /// Most bytes in all queues.
+    pub memlimit: Bytes,
 }
 
 impl Default for CakeParams {
@@ -144,6 +168,9 @@ impl Default for CakeParams {
             flows: 1024,
             quantum: None,
             ingress: false,
+            rate: None,
+            framing: Framing::NONE,
+            memlimit: Bytes::MAX,
         }
     }
 }
@@ -157,8 +184,17 @@ impl CakeParams {
     /// The settings of kind `cake`.
     ///
     /// # Errors
-    /// When COBALT's target is longer than its interval.
+    /// When COBALT's target is longer than its interval, or what Linux estimates or splits is asked
+    /// for.
     pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+        if given.switch("autorate") == Some(true) {
+            let message = "allowed false: the rate is not estimated from arrivals; give `rate`".into();
+            return Err(ParamError { param: "autorate", message });
+        }
+        if given.switch("split_gso") == Some(false) {
+            let message = "allowed true: packets come one by one, so none stays joined".into();
+            return Err(ParamError { param: "split_gso", message });
+        }
         let filters = [("off", AckFilter::Off), ("on", AckFilter::Normal), ("aggressive", AckFilter::Aggressive)];
         Ok(Self {
             cobalt: CobaltParams::build(given, link)?,
@@ -168,6 +204,9 @@ impl CakeParams {
             flows: given.number("flows").map_or(1024, |flows| flows as u32),
             quantum: given.bytes("quantum", link.mtu, link.rate)?.map(|quantum| quantum.get() as i64),
             ingress: given.switch("ingress") == Some(true),
+            rate: given.rate("rate"),
+            framing: framing::build(given, link)?,
+            memlimit: given.bytes("memlimit", link.mtu, link.rate)?.unwrap_or(Bytes::MAX),
         })
     }
 
@@ -194,7 +233,7 @@ const ISOLATIONS: &[&str] =
 pub(super) const KIND: KindSpec = KindSpec {
     base: Kind {
         kind: "cake",
-        aliases: &[],
+        aliases: &["cake_mq"],
         title: "CAKE",
         summary: "Fair between hosts and between their flows, COBALT on each queue, tins for classes, thinning of acknowledgements",
         params: &[
@@ -217,6 +256,21 @@ pub(super) const KIND: KindSpec = KindSpec {
                 .about("credit of a queue's turn")
                 .from_source("Linux"),
             switch("ingress", false, "charge drops to their queue, and accept the delay of two packets for each bulk queue"),
+            Param::auto("rate", Unit::Rate, "unlimited")
+                .within(512.0, 1e13)
+                .about("rate of its own shaper, framing included (`bandwidth` of tc)")
+                .from_source("Linux"),
+            switch("autorate", false, "estimate the rate from arrivals: not done here, so that it cannot be on"),
+            framing::FRAMING,
+            framing::OVERHEAD,
+            framing::MPU,
+            framing::CELLS,
+            Param::auto("memlimit", Unit::Size, "the limit of the queue")
+                .within(1.0, 1e12)
+                .about("most packet bytes in all queues, besides the limit")
+                .from_source("Linux"),
+            switch("nat", false, "look up the hosts behind NAT: there is none here, so that it changes nothing"),
+            switch("split_gso", true, "count the packets of an offload one by one: they come so, and it cannot be off"),
             ARITHMETIC,
         ],
         source: "Linux sch_cake; Hoeiland-Joergensen, Taht and Morton 2018",

@@ -4,7 +4,7 @@ use super::*;
 use crate::ack::{PureAck, SackRange};
 use crate::aqm::{FlowHash, HostHash, Hosts};
 use crate::{NoSink, SimplePacket};
-use goodqueue_units::{Class, Duration, Ecn};
+use goodqueue_units::{Bytes, Class, Duration, Ecn};
 use std::vec::Vec;
 
 /// A packet that says where it belongs.
@@ -221,4 +221,29 @@ fn a_packet_larger_than_the_limit_is_refused() {
     queue.enqueue(Instant::from_nanos(1), SimplePacket::new(1501), &mut NoSink);
     queue.enqueue(Instant::from_nanos(1), SimplePacket::new(1500), &mut NoSink);
     assert_eq!((queue.counters().overflow().packets, queue.view().packets), (Packets::new(1), Packets::new(1)));
+}
+
+#[test]
+fn its_shaper_lets_packets_go_at_the_rate_framing_included() {
+    let framing = Framing::named("pppoe-ptm").expect("a keyword");
+    let params = CakeParams { rate: Some(Rate::mbit(8)), framing, ..CakeParams::default() };
+    let mut queue = Cake::new(params, Limit::NONE);
+    let at = |nanos: u64| Instant::from_nanos(1_000_000_000 + nanos);
+    (0..3).for_each(|_| queue.enqueue(at(0), Letter { len: 1000, ..letter(1, (1, 2)) }, &mut NoSink));
+    assert!(queue.dequeue(at(0), &mut NoSink).is_some());
+    assert_eq!(queue.next_timer(), None, "nobody asked in vain");
+    // 1000 bytes and 30 of header in PTM are 1047 bytes: a microsecond each.
+    assert!(queue.dequeue(at(1_046_999), &mut NoSink).is_none());
+    assert_eq!(queue.next_timer(), Some(at(1_047_000)));
+    queue.handle_timer(at(1_047_000));
+    assert_eq!(queue.next_timer(), None);
+    assert!(queue.dequeue(at(1_047_000), &mut NoSink).is_some());
+    assert_eq!(queue.view().packets, Packets::new(1));
+}
+
+#[test]
+fn its_memory_limit_is_kept_besides_the_limit() {
+    let mut queue = Cake::new(CakeParams { memlimit: Bytes::new(2500), ..CakeParams::default() }, Limit::packets(10));
+    (0..5).for_each(|_| queue.enqueue(Instant::ZERO, Letter { len: 1000, ..letter(1, (1, 2)) }, &mut NoSink));
+    assert_eq!(queue.view().packets, Packets::new(2));
 }

@@ -130,6 +130,8 @@ pub(super) struct Tin {
     pub(super) deficit: i64,
     /// Bytes of a turn among tins.
     pub(super) weight: i64,
+    /// Credit of a queue's turn, where it follows the tin's part of a shaper's rate.
+    pub(super) quantum: i64,
     classifier: Classifier,
     sources: Option<Hosts>,
     destinations: Option<Hosts>,
@@ -148,6 +150,7 @@ impl Tin {
             decaying: 0,
             deficit: 0,
             weight,
+            quantum: 0,
             classifier: Classifier::new(count, Hashing::SetAssociative, None, &mut Rng::new(0)),
             sources: isolation.is_fair_to_sources().then(|| Hosts::new(count)),
             destinations: isolation.is_fair_to_destinations().then(|| Hosts::new(count)),

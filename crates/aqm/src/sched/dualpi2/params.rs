@@ -47,14 +47,26 @@ pub struct DualPi2Params {
 }
 
 impl Default for DualPi2Params {
-    /// RFC 9332 appendix A.1 with packets of 1500 bytes; Linux's scheduler.
+    /// Linux's, with packets of 1500 bytes.
     fn default() -> Self {
-        Self::with(Duration::ms(15), Duration::ms(100), None, Bytes::new(1500))
+        Self::linux(None, Bytes::new(1500))
     }
 }
 
+/// Gains of Linux, in 1/s: its settings are in units of 1/256.
+const ALPHA: f64 = 41.0 / 256.0;
+const BETA: f64 = 819.0 / 256.0;
+
 impl DualPi2Params {
-    /// The RFC's settings for a target and the longest round-trip time expected.
+    /// Linux's settings for its target of 15 ms; it rounds the RFC's for a round-trip time of 100
+    /// ms.
+    #[must_use]
+    pub fn linux(t_update: Option<Duration>, mtu: Bytes) -> Self {
+        let t_update = t_update.unwrap_or(Duration::ms(16));
+        Self { alpha: ALPHA, beta: BETA, ..Self::with(Duration::ms(15), Duration::ms(100), Some(t_update), mtu) }
+    }
+
+    /// The RFC's gains for a target and the longest round-trip time expected.
     #[must_use]
     pub fn with(target: Duration, rtt_max: Duration, t_update: Option<Duration>, mtu: Bytes) -> Self {
         let t_update = t_update.unwrap_or_else(|| target.min(rtt_max.div(3)));
@@ -65,9 +77,9 @@ impl DualPi2Params {
             alpha: 0.1 * t_update.as_secs_f64() / (rtt * rtt),
             beta: 0.3 / rtt,
             k: 2.0,
-            min_th: Duration::us(800),
-            range: Duration::us(400),
-            th_len: Packets::new(1),
+            min_th: Duration::ms(1),
+            range: Duration::ZERO,
+            th_len: Packets::ZERO,
             scheduler: Order::WeightedRoundRobin { classic: WHOLE / 10 },
             mtu,
             spared: mtu + mtu,
@@ -94,7 +106,12 @@ impl DualPi2Params {
     /// When a parameter of the scheduler is given that the other scheduler has.
     pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let span = |name| given.duration(name).unwrap_or_default();
-        let defaults = Self::with(span("target"), span("rtt_max"), given.duration("t_update"), link.mtu);
+        let t_update = given.duration("t_update");
+        let defaults = if given.is_given("target") || given.is_given("rtt_max") {
+            Self::with(span("target"), span("rtt_max"), t_update, link.mtu)
+        } else {
+            Self::linux(t_update, link.mtu)
+        };
         let th_len = given.number("th_len").map_or(defaults.th_len, |packets| Packets::new(packets as u64));
         let is_shifted = given.choice("scheduler") == Some("time-shifted");
         let unused = if is_shifted { "classic_weight" } else { "tshift" };
@@ -121,6 +138,7 @@ impl DualPi2Params {
 }
 
 const RFC: &str = "RFC 9332 appendix A.1";
+const LINUX: &str = "Linux sch_dualpi2";
 
 const fn duration(name: &'static str, default: Duration, range: (f64, f64), doc: &'static str, source: &'static str) -> Param {
     Param::duration(name, default).within(range.0, range.1).about(doc).from_source(source)
@@ -146,23 +164,23 @@ const LONG: (f64, f64) = (1e-6, 100.0);
 pub(super) const KIND: KindSpec = KindSpec {
     base: Kind {
         kind: "dualpi2",
-        aliases: &[],
+        aliases: &["dualq"],
         title: "DualPI2",
         summary: "Two queues with coupled signals: low delay for scalable (L4S) senders beside classic ones",
         params: &[
             Param::on("ecn").about("mark; without, all packets go to the classic queue").from_source(RFC),
             duration("target", Duration::ms(15), LONG, "delay to settle at", RFC),
-            duration("rtt_max", Duration::ms(100), (1e-5, 100.0), "longest round-trip time expected; sets the gains", RFC),
-            Param::auto("t_update", Unit::Duration, "the smaller of target and rtt_max / 3")
+            duration("rtt_max", Duration::ms(100), (1e-5, 100.0), "longest round-trip time expected; it and target set the gains where one of them is given", RFC),
+            Param::auto("t_update", Unit::Duration, "16 ms; with target or rtt_max given the smaller of target and rtt_max / 3")
                 .within(LONG.0, LONG.1)
                 .about("time between updates of the probability")
-                .from_source(RFC),
-            gain("alpha", "0.1 t_update / rtt_max^2", "gain on the distance to the target, in 1/s"),
-            gain("beta", "0.3 / rtt_max", "gain on the change of the delay, in 1/s"),
+                .from_source(LINUX),
+            gain("alpha", "41/256; with target or rtt_max given 0.1 t_update / rtt_max^2", "gain on the distance to the target, in 1/s"),
+            gain("beta", "819/256; with target or rtt_max given 0.3 / rtt_max", "gain on the change of the delay, in 1/s"),
             number("k", Unit::Number, 2.0, (0.01, 100.0), "coupling of L4S marks to the root of classic signals", RFC),
-            duration("min_th", Duration::us(800), (0.0, 10.0), "sojourn time up to which L4S packets are not marked for it", RFC),
-            duration("range", Duration::us(400), (0.0, 10.0), "this much later all are; 0 is a step", RFC),
-            number("th_len", Unit::Count, 1.0, (0.0, 1e6), "but only with more packets than this behind", RFC),
+            duration("min_th", Duration::ms(1), (0.0, 10.0), "sojourn time up to which L4S packets are not marked for it", LINUX),
+            duration("range", Duration::ZERO, (0.0, 10.0), "this much later all are; 0 is a step", LINUX),
+            number("th_len", Unit::Count, 0.0, (0.0, 1e6), "but only with more packets than this behind", LINUX),
             Param::choice("scheduler", &["wrr", "time-shifted"], "wrr")
                 .about("which queue goes next: weighted round robin, or the older head with L4S packets made older")
                 .from_source("Linux; RFC 9332 appendix A.1"),

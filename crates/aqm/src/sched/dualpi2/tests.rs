@@ -58,8 +58,9 @@ fn gains_are_those_of_the_rfc() {
     // RFC 9332 appendix A.1 rounds these to 0.16 and 3.2.
     let params = DualPi2Params::with(Duration::ms(15), Duration::ms(100), Some(Duration::ms(16)), Bytes::new(1500));
     assert!((params.alpha - 0.16).abs() < 1e-12 && (params.beta - 3.0).abs() < 1e-12);
-    assert_eq!(DualPi2Params::default().t_update, Duration::ms(15));
-    assert_eq!(DualPi2Params::default().p_classic_max(), 0.25);
+    let linux = DualPi2Params::default();
+    assert_eq!((linux.t_update, linux.alpha, linux.beta), (Duration::ms(16), 0.160_156_25, 3.199_218_75));
+    assert_eq!(linux.p_classic_max(), 0.25);
     let short = DualPi2Params::with(Duration::ms(15), Duration::ms(30), None, Bytes::new(1500));
     assert_eq!(short.t_update, Duration::ms(10));
 }
@@ -91,14 +92,16 @@ fn overload_turns_marks_into_drops() {
 
 #[test]
 fn l4s_packets_climb_a_ramp_unless_one_packet_at_most_waits_behind() {
-    let law = queue().law;
+    let (min_th, range) = (Duration::us(800), Duration::us(400));
+    let ramp = DualPi2Params { min_th, range, th_len: Packets::new(1), ..DualPi2Params::default() };
+    let law = DualPi2::<SimplePacket>::new(ramp, Limit::NONE).law;
     for (micros, expected) in [(0, 0.0), (800, 0.0), (1000, 0.5), (1200, 1.0), (5000, 1.0)] {
         assert_eq!(law.ramp(Duration::us(micros)), expected);
     }
     let step = Law { params: DualPi2Params { min_th: Duration::ms(1), range: Duration::ZERO, ..law.params }, ..law };
     assert_eq!((step.ramp(Duration::ms(1)), step.ramp(Duration::us(1001))), (0.0, 1.0));
 
-    let (mut queue, mut seen) = (queue(), Seen::default());
+    let (mut queue, mut seen) = (DualPi2::new(ramp, Limit::NONE), Seen::default());
     (0..4).for_each(|id| queue.enqueue(at(0), packet(id, Ecn::Ect1), &mut seen));
     (0..4).for_each(|_| assert!(queue.dequeue(at(2000), &mut seen).is_some()));
     // Probability 1 adds up to more than 1 with the second packet; from the third on no more than
@@ -169,11 +172,11 @@ fn updates_stop_when_nothing_is_left_to_forget() {
     assert_eq!(queue.next_timer(), None);
     queue.enqueue(at(0), packet(0, Ecn::Ect0), &mut crate::NoSink);
     let first = queue.next_timer().expect("awake");
-    assert!(first <= at(15_000));
+    assert!(first <= at(16_000));
     let mut now = first + Duration::ms(150);
     queue.handle_timer(now);
     assert!(queue.probability() > 0.0);
-    let grid = |tick: Instant| tick.since(first).as_nanos() % 15_000_000;
+    let grid = |tick: Instant| tick.since(first).as_nanos() % 16_000_000;
     assert_eq!(queue.next_timer().map(grid), Some(0), "a late update runs once, and the next is in step again");
     let _ = queue.dequeue(now, &mut crate::NoSink);
     let mut updates = 0;

@@ -1,10 +1,11 @@
 //! The kinds of fair queue that a file can name, and the scheduler's settings from their
 //! parameters.
 
-use super::{FairQueue, FairQueueParams, Hashing, Share, ShownBacklog, Victim};
+use super::{ETHERNET, FairQueue, FairQueueParams, Hashing, Share, ShownBacklog, Victim};
 use crate::algo::codel::{self, CoDel};
 use crate::algo::{Algorithm, AnyAqm};
 use crate::arithmetic::ARITHMETIC;
+use crate::books::EcnPolicy;
 use crate::qdisc::Packet;
 use crate::sched::{Scheduler, Setup, finish};
 use crate::spec::{
@@ -26,10 +27,14 @@ pub(crate) const FLOWS: Param = Param::count("flows", 1024.0)
     .within(1.0, 65536.0)
     .about("queues that packets are hashed into")
     .from_source("RFC 8290 §5.2.4");
-pub(crate) const QUANTUM: Param = Param::size("quantum", Size::Bytes(1514.0))
+pub(crate) const QUANTUM: Param = Param::auto("quantum", Unit::Size, "one MTU and the header")
     .within(1.0, 1e9)
     .about("bytes a flow may send in its turn")
-    .from_source("RFC 8290 §5.2.3");
+    .from_source("Linux; RFC 8290 §5.2.3");
+pub(crate) const HEADER: Param = Param::size("header", Size::Bytes(ETHERNET.get() as f64))
+    .within(0.0, 1e4)
+    .about("what a packet counts in a turn besides its own bytes: its Ethernet header; 0 where lengths include it")
+    .from_source("Linux");
 pub(crate) const MEMORY_LIMIT: Param = Param::size("memory_limit", Size::Bytes((32u32 << 20) as f64))
     .within(1.0, i32::MAX as f64)
     .about("bytes that all flows together may hold")
@@ -67,12 +72,14 @@ pub struct FqCoDelKind;
 const FQ_CODEL: KindSpec = KindSpec {
     base: Kind {
         kind: "fq-codel",
-        aliases: &["fq_codel"],
+        aliases: &["FqCoDelQueueDisc"],
         title: "FQ-CoDel",
         summary: "Fair queueing by deficit round robin, CoDel on each flow",
         params: &[
+            Param::on("ecn").about("mark; without, signals drop").from_source("Linux"),
             FLOWS,
             QUANTUM,
+            HEADER,
             MEMORY_LIMIT,
             DROP_BATCH,
             PERTURBATION,
@@ -99,7 +106,8 @@ impl Scheduler for FqCoDelKind {
     fn build<P: Packet>(given: &Given<'_>, setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError> {
         let codel = CoDel::build(given, setup.link)?;
         let params = FairQueueParams::build(given, setup.link)?;
-        Ok(FairQueue::new(codel, setup.link.limit, params).with_setup(setup))
+        let ecn = if given.switch("ecn") == Some(false) { EcnPolicy::Drop } else { setup.ecn };
+        Ok(FairQueue::new(codel, setup.link.limit, params).with_setup(Setup { ecn, ..setup }))
     }
 }
 
@@ -113,7 +121,7 @@ const FAIR: KindSpec = KindSpec {
         aliases: &[],
         title: "Fair queueing",
         summary: "Fair queueing by deficit round robin over the algorithm named in `of`",
-        params: &[OF, FLOWS, QUANTUM, MEMORY_LIMIT, DROP_BATCH, PERTURBATION, HASH],
+        params: &[OF, FLOWS, QUANTUM, HEADER, MEMORY_LIMIT, DROP_BATCH, PERTURBATION, HASH],
         source: "RFC 8290 §4",
     },
     family: Family::FlowQueueing,
@@ -139,7 +147,7 @@ impl Scheduler for FairKind {
 
 impl FairQueueParams {
     /// The scheduler's part of the parameters of a kind that has these of them: `flows`, `quantum`,
-    /// `memory_limit`, `drop_batch`, `perturbation`, `hash` and `guard`.
+    /// `header`, `memory_limit`, `drop_batch`, `perturbation`, `hash` and `guard`.
     ///
     /// # Errors
     /// When a size is given as a time and the link's rate is unknown.
@@ -148,9 +156,11 @@ impl FairQueueParams {
         let count = |name| given.listed(name).and_then(|name| given.number(name)).map(|n| n as u32);
         let word = |name| given.listed(name).and_then(|name| given.choice(name));
         let bytes = |name| given.listed(name).map_or(Ok(None), |name| given.bytes(name, link.mtu, link.rate));
+        let header = bytes("header")?.unwrap_or_default();
         Ok(Self {
             flows: count("flows").unwrap_or(defaults.flows),
-            share: bytes("quantum")?.map_or(defaults.share, Share::Bytes),
+            share: Share::Bytes(bytes("quantum")?.unwrap_or(link.mtu + header)),
+            header,
             memory_limit: bytes("memory_limit")?.unwrap_or(defaults.memory_limit),
             victim: count("drop_batch").map_or(defaults.victim, |batch| Victim::Fattest { batch }),
             hashing: if word("hash") == Some("set-associative") { Hashing::SetAssociative } else { Hashing::Direct },

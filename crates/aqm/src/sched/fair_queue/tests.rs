@@ -69,7 +69,7 @@ fn every_number_of_queues_is_filled_evenly() {
 }
 
 #[test]
-fn flows_share_bytes_not_packets() {
+fn flows_share_bytes_of_frames_not_packets() {
     let mut queue = plain(Limit::NONE, FairQueueParams::default());
     let flows = separate_flows(&queue, 2);
     for _ in 0..3_000 {
@@ -79,7 +79,7 @@ fn flows_share_bytes_not_packets() {
     let mut sent = [0u64; 2];
     for _ in 0..1_000 {
         let out = queue.dequeue(Instant::ZERO, &mut NoSink).expect("both flows wait").packet;
-        sent[usize::from(out.flow == flows[1])] += u64::from(out.len);
+        sent[usize::from(out.flow == flows[1])] += u64::from(out.len) + 14;
     }
     assert!(sent[0].abs_diff(sent[1]) <= 2 * 1514, "{sent:?}");
 }
@@ -97,8 +97,7 @@ fn a_new_flow_goes_first_and_only_once() {
         }
         order.push(queue.dequeue(Instant::ZERO, &mut NoSink).expect("packets wait").packet.flow == flows[1]);
     }
-    // A first credit of 1514 bytes lets two packets of 1500 go and leaves so little that each later
-    // turn is one packet.
+    // Each turn is one packet of 1500 bytes with its header, the first as well.
     assert_eq!(order, [false, false, true, true, false, true]);
 }
 

@@ -7,7 +7,7 @@ use std::vec::Vec;
 const FULL: Bytes = Bytes::new(1500);
 
 fn params(rate: Rate, burst: u64) -> ShaperParams {
-    ShaperParams { rate, burst: Bytes::new(burst), peak: None, mtu: FULL, largest: FULL, overhead: Bytes::ZERO }
+    ShaperParams { rate, burst: Bytes::new(burst), peak: None, mtu: FULL, largest: FULL, framing: Framing::NONE }
 }
 
 fn shaper(params: ShaperParams) -> Shaper<ManagedQueue<SimplePacket, TailDrop>> {
@@ -61,7 +61,7 @@ fn peak_rate_spreads_a_burst() {
 
 #[test]
 fn framing_counts() {
-    let settings = ShaperParams { overhead: Bytes::new(500), largest: Bytes::new(2000), ..params(Rate::mbit(16), 2000) };
+    let settings = ShaperParams { framing: Framing::header(Bytes::new(500)), largest: Bytes::new(2000), ..params(Rate::mbit(16), 2000) };
     let out = departures(&mut shaper(settings), &[(at(0), 1500); 3], at(10_000));
     assert_eq!(out.iter().map(|departure| departure.0).collect::<Vec<_>>(), [0, 1000, 2000].map(at));
 }

@@ -225,7 +225,7 @@ fn qdisc(device: &str, link: &Link, direction: &Direction, half: &HalfTotals) ->
         "options": {
             "rate": rate.as_bit_s() / 8,
             "delay": micros(delay.as_secs_f64()),
-            "overhead": link.overhead.get(),
+            "overhead": link.overhead().get(),
         },
         "bytes": counters.departed.bytes.get(),
         "packets": counters.departed.packets.get(),

@@ -71,7 +71,7 @@ pub(super) fn add_wire(
     if rate.is_zero() {
         return fault(&link.name, "a link without queue needs a rate above zero");
     }
-    let class = WireClass::new(rate, link.delay, link.overhead, link.jitter);
+    let class = WireClass::new(rate, link.delay, link.framing, link.jitter);
     // Hosts are mostly alike and neighbours in the list, so the search starts at the latest class.
     let known = classes.as_slice().iter().rposition(|known| known.is_like(&class));
     let index = known.unwrap_or(classes.len());
@@ -102,7 +102,7 @@ fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u3
         qdisc,
         rate: RateCursor::with_burst(&link.rate, link.burst),
         delay: link.delay,
-        overhead: link.overhead,
+        framing: link.framing,
         busy_until: Instant::ZERO,
         idle_notice_pending: false,
         transit: None,
@@ -120,7 +120,8 @@ pub(in crate::world) fn discipline(
     rate: Rate,
     stream: Rng,
 ) -> Result<(AnyQdisc<SimPacket>, Option<Duration>), WorldError> {
-    let facts = |limit| LinkFacts { rate: Some(rate), delay: link.delay, mtu: link.mtu, overhead: link.overhead, limit };
+    let facts =
+        |limit| LinkFacts { rate: Some(rate), delay: link.delay, mtu: link.mtu, overhead: link.framing.added(link.mtu), limit };
     let refuse = |error: ParamError| WorldError { subject: link.name.clone(), message: error.to_string() };
     let (kind, params, of, ecn, limit) = match &link.queue {
         QueueSpec::Discipline { kind, params, of, ecn, limit } => (*kind, params.as_slice(), of.as_ref(), *ecn, *limit),

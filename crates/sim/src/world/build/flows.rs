@@ -247,7 +247,8 @@ fn ideal(spec: &WorldSpec, flow: &FlowSpec) -> Option<Ideal> {
         let link = &spec.links[*number as usize];
         let rate = RateCursor::with_burst(&link.rate, link.burst);
         let known = link.rate.nominal();
-        let here = Narrow { rate, extra: (header + link.overhead).get(), lead: first + delay(&flow.forward[..place]) };
+        let here =
+            Narrow { rate, extra: (header + link.framing.added(link.mtu)).get(), lead: first + delay(&flow.forward[..place]) };
         if matches!(link.rate, RateSpec::Steps(_)) {
             narrow.push(here);
         } else if steady.as_ref().is_none_or(|(least, _)| known < *least) {
