@@ -63,4 +63,4 @@ pub use cc::{AnyCc, CcError, CongestionControl, kinds};
 pub use config::{AckPolicy, CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SackReports, SenderConfig, SlowStartExit};
 pub use receiver::Receiver;
 pub use segment::{Flags, SackBlock, Segment};
-pub use sender::{Ending, Sender, SenderStatistics, Transmit};
+pub use sender::{Ending, Sender, SenderStatistics, Tally, Transmit};

@@ -306,7 +306,7 @@ impl Scoreboard {
         self.leave_flight(record, out);
         if record.has(AMBIGUOUS) {
             out.ambiguous = true;
-            if echoed < at {
+            if echoed != 0 && echoed < at {
                 // The original arrived before the copy was even sent.
                 return;
             }

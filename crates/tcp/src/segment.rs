@@ -109,7 +109,7 @@ impl Segment {
     /// which is not less.
     #[inline]
     #[must_use]
-    pub(crate) const fn offer(bytes: u64) -> (u16, u64) {
+    pub const fn offer(bytes: u64) -> (u16, u64) {
         let steps = bytes.div_ceil(Self::OFFER_STEP);
         let doubled = (u64::BITS - steps.leading_zeros()).saturating_sub(Self::OFFER_BITS);
         let kept = steps.div_ceil(1 << doubled);

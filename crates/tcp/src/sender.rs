@@ -85,6 +85,23 @@ pub struct SenderStatistics {
     pub undone: u64,
 }
 
+/// What a sender believes of its segments, for those who look inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tally {
+    /// Where it stands.
+    pub state: State,
+    /// Segments sent and not acknowledged cumulatively.
+    pub outstanding: u32,
+    /// Of those, reported selectively; without SACK, duplicate acknowledgements.
+    pub sacked: u32,
+    /// Of those, believed lost.
+    pub lost: u32,
+    /// Of those, sent again, with that copy believed in flight.
+    pub retransmitted: u32,
+    /// Segments delivered since the beginning.
+    pub delivered: u64,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Closed,
@@ -389,6 +406,19 @@ impl Sender {
     #[must_use]
     pub const fn statistics(&self) -> &SenderStatistics {
         &self.statistics
+    }
+
+    /// What it believes of its segments.
+    #[must_use]
+    pub const fn tally(&self) -> Tally {
+        Tally {
+            state: self.state,
+            outstanding: self.board.outstanding(),
+            sacked: self.board.sacked(),
+            lost: self.board.lost(),
+            retransmitted: self.board.retransmitted(),
+            delivered: self.delivered,
+        }
     }
 
     /// The present window; during a reduction it is on its way to the control's window.

@@ -50,9 +50,9 @@ impl Undo {
     }
 
     /// Whether the acknowledgement echoes something sent before the first retransmission, or there
-    /// was none.
+    /// was none. Without timestamps it echoes zero.
     fn original_arrived(&self, echoed: u64) -> bool {
-        self.first_repeat_at.is_none_or(|first| echoed < first)
+        self.first_repeat_at.is_none_or(|first| echoed != 0 && echoed < first)
     }
 
     fn all_repeats_were_spurious(&self) -> bool {
