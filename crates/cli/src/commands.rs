@@ -15,6 +15,7 @@ pub mod guest;
 pub mod import;
 pub mod list;
 pub mod man;
+pub mod packetdrill;
 pub mod recommend;
 #[cfg(target_os = "linux")]
 pub mod replay;

@@ -77,6 +77,8 @@ enum Command {
     Man(commands::man::Arguments),
     /// Print version, commit, platform and licence.
     Version,
+    /// Hold the sender and the receiver to scripts of packetdrill.
+    Packetdrill(commands::packetdrill::Arguments),
 }
 
 /// Carries out a command and gives its exit code. `arguments` are those after the program's name.
@@ -122,6 +124,7 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
                 let licence = env!("CARGO_PKG_LICENSE");
                 Ok(output::print(&format!("gq {VERSION_AND_COMMIT}\n{machine} {os}\nlicence {licence}\n"))?)
             }
+            Command::Packetdrill(arguments) => commands::packetdrill::run(&arguments),
         }
     };
     match std::panic::catch_unwind(run) {

@@ -33,6 +33,8 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     // What a router is told follows from a scenario; what it says becomes one.
     ("router", &["units", "line", "aqm", "lab"]),
     ("import", &["units", "aqm", "lab", "router"]),
+    // `spec` and `tcp` for its adapter, a feature.
+    ("packetdrill", &["units", "spec", "tcp"]),
     ("figure", &[]),
     ("gallery", &["units", "aqm", "trace", "sim", "lab", "figure"]),
     ("hosts", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab"]),
@@ -59,6 +61,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "gallery",
             "web",
             "conformance",
+            "packetdrill",
         ],
     ),
     ("conformance", &["units", "aqm"]),

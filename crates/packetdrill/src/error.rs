@@ -1,0 +1,34 @@
+//! What is wrong with the text of a script.
+
+use std::fmt;
+
+/// A place in a script: line and column, both counted from one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Line.
+    pub line: u32,
+    /// Column, in characters.
+    pub column: u32,
+}
+
+/// A script that cannot be read: the first fault and its place.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {message}")]
+pub struct ScriptError {
+    /// Where it is.
+    pub place: Place,
+    /// What is wrong, in one line.
+    pub message: String,
+}
+
+impl ScriptError {
+    pub(crate) fn new(place: Place, message: impl Into<String>) -> Self {
+        Self { place, message: message.into() }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
