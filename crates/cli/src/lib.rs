@@ -71,14 +71,14 @@ enum Command {
     Serve(commands::serve::Arguments),
     /// Hold the queues of gq, or of another program, to recorded verdicts.
     Conformance(commands::conformance::Arguments),
+    /// Hold the sender and the receiver to scripts of packetdrill.
+    Packetdrill(commands::packetdrill::Arguments),
     /// Print what a shell needs to complete the words of gq.
     Completions(commands::completions::Arguments),
     /// Print or write manual pages.
     Man(commands::man::Arguments),
     /// Print version, commit, platform and licence.
     Version,
-    /// Hold the sender and the receiver to scripts of packetdrill.
-    Packetdrill(commands::packetdrill::Arguments),
 }
 
 /// Carries out a command and gives its exit code. `arguments` are those after the program's name.
