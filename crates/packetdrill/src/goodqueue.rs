@@ -15,6 +15,7 @@
 mod accurate_ecn;
 mod calls;
 mod connection;
+mod ends;
 mod header;
 mod host;
 mod info;

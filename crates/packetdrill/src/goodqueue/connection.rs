@@ -1,17 +1,14 @@
 //! One connection: handshake, sequence numbers, a sender and a receiver.
 
 use super::accurate_ecn::{self, FIRST_COUNT};
+use super::ends::{asks, granted, receiver, sender};
 use super::header::{self, Offer, WINDOW_SCALE};
 use super::host::{Host, Kind};
 use super::stream::{Nagle, Stream};
 use crate::packet::{Packet, TcpFlags, TcpOption};
 use crate::stack::NotModelled;
-use goodqueue_spec::Value;
-use goodqueue_tcp::{
-    CcConfig, Data, EcnMode, Ending, Flags, LossDetection, Receiver, ReceiverConfig, SackBlock, SackReports, Segment, Sender,
-    SenderConfig, Transmit,
-};
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rng};
+use goodqueue_tcp::{Ending, Flags, Receiver, SackBlock, Segment, Sender, Transmit};
+use goodqueue_units::{Bytes, Duration, Ecn, Instant};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The initial sequence number; scripts count from it.
@@ -577,47 +574,4 @@ impl Connection {
         }
         Ok(())
     }
-}
-
-/// The flags of a SYN that asks for this kind of ECN.
-fn asks(ecn: Kind) -> Flags {
-    match ecn {
-        Kind::Off => Flags::SYN,
-        Kind::Classic => Flags::SYN.with(Flags::ECE).with(Flags::CWR),
-        Kind::Accurate => Flags::SYN.with(Flags::ECE).with(Flags::CWR).with(Flags::AE),
-    }
-}
-
-/// The flags of an answer that grants this kind of ECN.
-fn granted(ecn: Kind) -> Flags {
-    match ecn {
-        Kind::Off => Flags::default(),
-        Kind::Classic => Flags::ECE,
-        Kind::Accurate => Flags::ECE.with(Flags::AE),
-    }
-}
-
-fn sender(host: &Host, mss: u16, sack: bool, ecn: Kind) -> Result<Sender, NotModelled> {
-    let params = if host.hystart || host.control != "cubic" { Vec::new() } else { vec![("hystart", Value::Switch(false))] };
-    let config = SenderConfig {
-        mss: Bytes::new(u64::from(mss)),
-        cc: CcConfig { kind: host.control, params },
-        loss_detection: if sack { LossDetection::Rack } else { LossDetection::Duplicates },
-        ecn: match ecn {
-            Kind::Off => EcnMode::Off,
-            Kind::Classic => EcnMode::Classic,
-            Kind::Accurate => EcnMode::Accurate,
-        },
-        slow_start_exit: host.slow_start_exit,
-        initial_window: host.initial_window,
-        offload: host.offload,
-        data: Data::Messages,
-        ..SenderConfig::default()
-    };
-    Sender::new(&config, Rng::new(1)).map_err(|error| NotModelled(error.to_string()))
-}
-
-fn receiver(mss: u16, sack: bool) -> Receiver {
-    let reports = if sack { SackReports::Compressed } else { SackReports::Off };
-    Receiver::new(&ReceiverConfig { mss: Bytes::new(u64::from(mss)), sack: reports, ..ReceiverConfig::default() })
 }
