@@ -152,3 +152,21 @@ fn a_result_is_a_table_of_figures() {
     assert_eq!(places.len(), 4, "{table}");
     assert!(places[2].starts_with("1,\"{\"\"kind\"\":\"\"codel\"\",\"\"target\"\":\"\"20 ms\"\"}\""), "{table}");
 }
+
+/// As `gq recommend --scenario` writes it: the provider's line with a plain buffer, and the router.
+const RECOMMENDED: &str = "goodqueue = 1\nduration = \"2 s\"\n[link.line]\nfrom = \"isp\"\nto = \"router\"\nrate = \"50 Mbit/s\"\n\
+                           delay = \"10 ms\"\nbuffer = \"100 ms\"\n[link.router]\nfrom = \"router\"\nto = \"home\"\nrate = \"1 Gbit/s\"\n\
+                           delay = \"0 s\"\nbuffer = \"10240 packets\"\nbuffer_up = \"10240 packets\"\n\
+                           queue = { kind = \"shaper\", rate = \"45 Mbit/s\", of = \"fq-codel\" }\n\
+                           queue_up = { kind = \"shaper\", rate = \"9 Mbit/s\", of = \"cake\" }\n\
+                           [[traffic]]\nkind = \"bulk\"\npath = [\"isp\", \"home\"]\n";
+
+#[test]
+fn the_queues_of_a_recommendation_are_those_of_its_router() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("r.toml"), RECOMMENDED).unwrap();
+    let (code, out, err) = run(dir.path(), &["export", "tc", "r.toml", "--dev", "eth0"]);
+    assert_eq!(code, 0, "{err}");
+    // A shaper keeps its rate: the margin is in it.
+    assert!(out.contains("htb rate 45mbit ceil 45mbit") && out.contains("cake bandwidth 9mbit"), "{out}");
+}

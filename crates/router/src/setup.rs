@@ -79,7 +79,7 @@ impl Setup {
     /// When the scenario has no link of that name, or no queue to set.
     pub fn new(scenario: &Scenario, link: Option<&str>, shaping: Shaping) -> Result<Self, Refusal> {
         let link = match link {
-            None => scenario.main_link(),
+            None => usual_link(scenario),
             Some(name) => scenario.links.iter().find(|link| link.name == name).ok_or_else(|| {
                 let names: Vec<&str> = scenario.links.iter().map(|link| link.name.as_str()).collect();
                 Refusal::plain(format!("`{name}` is no link of the scenario: allowed {}", names.join(", ")))
@@ -93,6 +93,17 @@ impl Setup {
         let name = scenario.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         Ok(Self { name, down, up })
     }
+}
+
+/// The link that a router stands at: the first with a shaper, else the first with queue management,
+/// else the first.
+fn usual_link(scenario: &Scenario) -> &Link {
+    let has = |wanted: fn(&Queue) -> bool| {
+        let directions = |link: &&Link| [&link.down, &link.up].into_iter().any(|way| way.queue.as_ref().is_some_and(wanted));
+        scenario.links.iter().find(directions)
+    };
+    let shaper = has(|queue| queue.kind.kind == "shaper");
+    shaper.or_else(|| has(|queue| queue.kind.kind != "tail-drop")).unwrap_or_else(|| scenario.main_link())
 }
 
 fn side(link: &Link, heading: Heading, key: &str, shaping: Shaping) -> Result<Option<Side>, Refusal> {
