@@ -27,6 +27,8 @@ struct gq_sched {
 	/* Queues from before the last changes in which packets wait, the oldest first. */
 	struct gq_engine *retired;
 	u32 retired_count;
+	/* Queues that failed, until nobody reads their settings any more. */
+	struct gq_engine *dead;
 	/* All packets that wait. */
 	struct sk_buff_head waiting;
 	/* The first of them that are in no queue of the library. */
@@ -59,6 +61,7 @@ bool gq_run_apart(struct gq_engine *engine, struct GqkCall *call, struct gq_guar
 /* The library failed: from now on the packets are in no queue of its. */
 void gq_fail_open(struct Qdisc *sch, const char *message);
 void gq_engine_free(struct gq_engine *engine);
+void gq_engines_free(struct gq_engine *first);
 
 int gq_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack);
 int gq_dump(struct Qdisc *sch, struct sk_buff *skb);

@@ -211,7 +211,7 @@ out:
 int gq_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
 {
 	struct gq_sched *g = qdisc_priv(sch);
-	struct gq_engine *engine, *before, **last;
+	struct gq_engine *engine, *before, *dead, **last;
 
 	if (g->retired_count >= MOST_RETIRED) {
 		NL_SET_ERR_MSG(extack, "goodqueue: packets from before earlier changes still wait: try again later");
@@ -230,9 +230,12 @@ int gq_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *ext
 		before = NULL;
 	}
 	g->engine = engine;
+	dead = g->dead;
+	g->dead = NULL;
 	sch->limit = engine->limit;
 	sch_tree_unlock(sch);
 	gq_engine_free(before);
+	gq_engines_free(dead);
 	return 0;
 }
 

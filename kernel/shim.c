@@ -178,19 +178,33 @@ void gq_engine_free(struct gq_engine *engine)
 	kfree(engine);
 }
 
+void gq_engines_free(struct gq_engine *first)
+{
+	struct gq_engine *engine;
+
+	while ((engine = first)) {
+		first = engine->next;
+		gq_engine_free(engine);
+	}
+}
+
 void gq_fail_open(struct Qdisc *sch, const char *message)
 {
 	struct gq_sched *g = qdisc_priv(sch);
-	struct gq_engine *engine;
+	struct gq_engine **last;
 
 	net_err_ratelimited("goodqueue: %s: %s; the queue goes on as a FIFO of %d packets\n",
 			    qdisc_dev(sch)->name, message, FIFO_LIMIT);
-	gq_engine_free(g->engine);
+	/* A change of settings may be reading those of the queue right now. */
+	for (last = &g->dead; *last; last = &(*last)->next)
+		;
+	*last = g->engine;
+	if (g->engine)
+		g->engine->next = g->retired;
+	else
+		*last = g->retired;
 	g->engine = NULL;
-	while ((engine = g->retired)) {
-		g->retired = engine->next;
-		gq_engine_free(engine);
-	}
+	g->retired = NULL;
 	g->retired_count = 0;
 	g->loose = skb_queue_len(&g->waiting);
 	g->failures++;
@@ -356,16 +370,13 @@ static int gq_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack
 static void gq_reset(struct Qdisc *sch)
 {
 	struct gq_sched *g = qdisc_priv(sch);
-	struct gq_engine *engine;
 	struct sk_buff *skb;
 
 	qdisc_watchdog_cancel(&g->watchdog);
 	while ((skb = __skb_dequeue(&g->waiting)))
 		rtnl_kfree_skbs(skb, skb);
-	while ((engine = g->retired)) {
-		g->retired = engine->next;
-		gq_engine_free(engine);
-	}
+	gq_engines_free(g->retired);
+	g->retired = NULL;
 	g->retired_count = 0;
 	g->loose = 0;
 	g->backlog = 0;
@@ -387,14 +398,11 @@ static void gq_reset(struct Qdisc *sch)
 static void gq_destroy(struct Qdisc *sch)
 {
 	struct gq_sched *g = qdisc_priv(sch);
-	struct gq_engine *engine;
 
 	qdisc_watchdog_cancel(&g->watchdog);
 	__skb_queue_purge(&g->waiting);
-	while ((engine = g->retired)) {
-		g->retired = engine->next;
-		gq_engine_free(engine);
-	}
+	gq_engines_free(g->retired);
+	gq_engines_free(g->dead);
 	gq_engine_free(g->engine);
 }
 

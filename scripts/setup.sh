@@ -116,8 +116,11 @@ setup_kernel() {
     # The compiler must come with the source of its library.
     file "/usr/lib/rustlib/src/rust/library" rustc-web rust-web-src
     # For the running kernel, or else for the one that the test boots.
-    if [ ! -e "/lib/modules/$(uname -r)/build" ] && ! system_package "linux-headers-$(uname -r)" 2>/dev/null; then
-        file "/lib/modules/*/build" linux-headers-cloud-amd64
+    local headers
+    headers="linux-headers-$(uname -r)"
+    if [ ! -e "/lib/modules/$(uname -r)/build" ]; then
+        apt-cache show "$headers" >/dev/null 2>&1 || headers=linux-headers-cloud-amd64
+        file "/lib/modules/*/build" "$headers"
     fi
 }
 

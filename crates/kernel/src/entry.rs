@@ -100,8 +100,8 @@ pub struct Queue {
 }
 
 impl Queue {
-    fn make(before: Option<&Self>, text: &[u8], device: &GqkDevice) -> Result<Box<Self>, String> {
-        let settings = Settings::read(before.map(|queue| &queue.settings), text)?;
+    fn make(before: Option<&Settings>, text: &[u8], device: &GqkDevice) -> Result<Box<Self>, String> {
+        let settings = Settings::read(before, text)?;
         let plan = settings.plan(device)?;
         let mut queue = Box::new(Self { line: None, ahead: Duration::ZERO, settings, plan });
         // In the place where it will stay: stacks of kernels are small.
@@ -213,8 +213,14 @@ fn reset(queue: &mut Queue, call: &mut GqkCall) {
 
 #[inline(never)]
 fn make(call: &mut GqkCall) {
-    // SAFETY: a queue or null; `length` bytes, as the caller promises.
-    let (before, text) = unsafe { (call.queue.as_ref(), bytes(call.read, call.length)) };
+    let before = NonNull::new(call.queue).map(|queue| {
+        // SAFETY: a queue, as the caller promises.
+        let settings = unsafe { &raw const (*queue.as_ptr()).settings };
+        // SAFETY: they never change; packets may be at work with the rest of the queue.
+        unsafe { &*settings }
+    });
+    // SAFETY: `length` bytes, as the caller promises.
+    let text = unsafe { bytes(call.read, call.length) };
     match Queue::make(before, text, &call.device) {
         Ok(queue) => {
             call.waiting = queue.plan.link.limit.packets.get();
