@@ -10,6 +10,7 @@ pub mod doctor;
 #[cfg(target_os = "linux")]
 pub mod exec;
 pub mod export;
+pub mod gate;
 #[cfg(target_os = "linux")]
 pub mod guest;
 pub mod import;

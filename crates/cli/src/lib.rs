@@ -33,6 +33,8 @@ enum Command {
     Recommend(Box<commands::recommend::Arguments>),
     /// Run a scenario file with its sweep and replications.
     Run(commands::run::Arguments),
+    /// A run against stored results: exits with 1 when something has become significantly worse.
+    Gate(commands::gate::Arguments),
     /// Run every point of a scenario's sweep, one file each; resumes where it was stopped.
     Sweep(commands::sweep::Arguments),
     /// Run the published studies of the gallery anew: which statements hold, and every figure.
@@ -96,6 +98,7 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
             Command::Compare(arguments) => commands::compare::run(&arguments),
             Command::Recommend(arguments) => commands::recommend::run(&arguments),
             Command::Run(arguments) => commands::run::run(&arguments),
+            Command::Gate(arguments) => commands::gate::run(&arguments),
             Command::Sweep(arguments) => commands::sweep::run(&arguments),
             Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
             Command::Check(arguments) => commands::check::run(&arguments),

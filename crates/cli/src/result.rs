@@ -2,7 +2,7 @@
 
 mod files;
 mod place;
-mod tables;
+pub mod tables;
 
 use crate::failure::Failure;
 use crate::output::{print, print_text, say};

@@ -8,6 +8,7 @@ pub mod error;
 pub mod experience;
 pub mod files;
 pub mod flow_file;
+pub mod gate;
 pub mod headline;
 pub mod hosts;
 mod limits;

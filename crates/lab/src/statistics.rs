@@ -25,14 +25,8 @@ impl Figure {
             return Self::default();
         }
         let mean = mean(&samples);
-        let ci95 = (n > 1).then(|| {
-            // Two passes: the textbook sum of squares loses all precision when the spread is small
-            // relative to the mean.
-            let squares: f64 = samples.iter().map(|value| (value - mean) * (value - mean)).sum();
-            let deviation = (squares / (n - 1) as f64).sqrt();
-            student_t_975(n as u32 - 1) * deviation / (n as f64).sqrt()
-        });
-        Self { mean: Some(mean), ci95: ci95.filter(|half| half.is_finite()), n: n as u32 }
+        let ci95 = half_width(&samples, mean, student_t_975);
+        Self { mean: Some(mean), ci95, n: n as u32 }
     }
 
     /// Difference to an independent figure, with Welch's interval if both have an interval; `None`
@@ -58,6 +52,32 @@ impl Figure {
     pub fn excludes_zero(&self) -> Option<bool> {
         Some(self.mean?.abs() > self.ci95?)
     }
+}
+
+/// Mean of finite samples and the half-width of its interval of this confidence (Student t), which
+/// needs two of them; `None` without samples.
+#[must_use]
+pub fn mean_and_interval(samples: &[f64], confidence: f64) -> Option<(f64, Option<f64>)> {
+    if samples.is_empty() {
+        return None;
+    }
+    let mean = mean(samples);
+    Some((mean, half_width(samples, mean, |degrees| student_t(degrees, confidence))))
+}
+
+/// Half-width of the interval around the mean, with the quantile for some degrees of freedom;
+/// `None` with fewer than two samples, or if it is not finite.
+fn half_width(samples: &[f64], mean: f64, quantile: impl Fn(u32) -> f64) -> Option<f64> {
+    let n = samples.len();
+    if n < 2 {
+        return None;
+    }
+    // Two passes: the textbook sum of squares loses all precision when the spread is small relative
+    // to the mean.
+    let squares: f64 = samples.iter().map(|value| (value - mean) * (value - mean)).sum();
+    let deviation = (squares / (n - 1) as f64).sqrt();
+    let half = quantile(n as u32 - 1) * deviation / (n as f64).sqrt();
+    Some(half).filter(|half| half.is_finite())
 }
 
 fn mean(samples: &[f64]) -> f64 {
@@ -97,15 +117,23 @@ pub fn student_t_975(degrees: u32) -> f64 {
     if degrees > 100 {
         return expansion;
     }
-    // For small nu, solve P(|T| < t) = 0.95 for the angle theta = atan(t / sqrt(nu)), in which the
+    student_t(degrees, 0.95)
+}
+
+/// The value that the size of a Student t variable with `degrees` degrees of freedom, at least 1,
+/// exceeds with probability 1 - `confidence`.
+#[must_use]
+pub fn student_t(degrees: u32, confidence: f64) -> f64 {
+    let degrees = degrees.max(1);
+    // Solves P(|T| < t) = confidence for the angle theta = atan(t / sqrt(nu)), in which the
     // probability is a finite sum that rises steadily from 0 at 0 to 1 at pi / 2.
     let (mut low, mut high) = (0.0, PI / 2.0);
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
-        if probability_within(middle, degrees) < 0.95 { low = middle } else { high = middle }
+        if probability_within(middle, degrees) < confidence { low = middle } else { high = middle }
     }
     let theta = 0.5 * (low + high);
-    nu.sqrt() * libm::tan(theta)
+    f64::from(degrees).sqrt() * libm::tan(theta)
 }
 
 /// P(|T| < sqrt(nu) tan theta) for a whole number of degrees of freedom (Abramowitz and Stegun
@@ -150,6 +178,18 @@ mod tests {
             let got = student_t_975(degrees);
             assert!((got - expected).abs() < 5e-5_f64.max(expected * 4e-6), "{degrees}: {got} but {expected} in print");
         }
+    }
+
+    #[test]
+    fn quantiles_for_other_confidences_match_the_tables() {
+        // Two-sided 99 % and 99.9 %, to the digits in print.
+        for (degrees, confidence, expected) in [(4, 0.99, 4.604), (10, 0.999, 4.587), (200, 0.99, 2.601)] {
+            let got = student_t(degrees, confidence);
+            assert!((got - expected).abs() < 5.1e-4, "{degrees}, {confidence}: {got} but {expected} in print");
+        }
+        let (mean, half) = mean_and_interval(&[1.0, 2.0, 3.0, 4.0, 5.0], 0.99).expect("samples");
+        assert_eq!(mean, 3.0);
+        assert!((half.expect("two samples") - 4.604 * 0.5_f64.sqrt()).abs() < 5e-4);
     }
 
     #[test]

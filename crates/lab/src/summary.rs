@@ -37,6 +37,12 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// The file's content as a value, for the report.
+    #[must_use]
+    pub fn to_value(&self) -> serde_json::Value {
+        serde_json::to_value(self).expect("plain values with string keys always serialise")
+    }
+
     /// The file's text: indented, one final line feed, the same bytes for the same values.
     #[must_use]
     pub fn to_json(&self) -> String {

@@ -183,7 +183,7 @@ fn finish_report(finished: &Finished<'_>, folder: &Folder) -> Result<(), RecordE
 }
 
 fn write_report(path: &Path, finished: &Finished<'_>) -> Result<(), RecordError> {
-    let summary = serde_json::to_value(finished.summary).expect("plain values with string keys always serialise");
+    let summary = finished.summary.to_value();
     let results = finished.report.points.iter().zip(finished.points).zip(&finished.labels.names);
     let points = results
         .filter(|((result, _), _)| result.summary.is_some())

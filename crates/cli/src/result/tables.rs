@@ -161,10 +161,15 @@ fn unit_among(one: &PrintedFigure, all: &[PrintedFigure]) -> (&'static str, f64)
     }
     let beside = all.iter().filter(|other| other.printed.head == one.printed.head);
     let figures: Vec<Figure> = beside.flat_map(|other| other.figures.iter().copied()).collect();
-    match one.about.quantity {
-        Quantity::Time => time_unit_of(&figures),
-        Quantity::Rate => unit_of(&figures, RATES, 1000.0),
-        Quantity::Bytes => unit_of(&figures, BYTES, 10_000.0),
+    unit_that_suits(one.about.quantity, &figures)
+}
+
+/// The unit in which figures of a quantity are read easily, and how many the SI unit has of it.
+pub fn unit_that_suits(quantity: Quantity, figures: &[Figure]) -> (&'static str, f64) {
+    match quantity {
+        Quantity::Time => time_unit_of(figures),
+        Quantity::Rate => unit_of(figures, RATES, 1000.0),
+        Quantity::Bytes => unit_of(figures, BYTES, 10_000.0),
         Quantity::Packets => ("packets", 1.0),
         Quantity::Ratio => ("%", 100.0),
         Quantity::Number => ("1", 1.0),

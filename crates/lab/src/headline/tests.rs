@@ -35,6 +35,8 @@ fn point(runs: &[(f64, f64, &[Got<'_>])]) -> PointResult {
         number: number as u32,
         links: vec![link(LINK, *used, *p95)],
         experience: got.iter().map(group).collect(),
+        groups: Vec::new(),
+        jain: Vec::new(),
         goodput_bit_s: 0.0,
     };
     let runs = runs.iter().enumerate().map(run).collect();

@@ -4,7 +4,7 @@ use crate::distributions::Distributions;
 use crate::error::RunFailure;
 use crate::experience::GroupExperience;
 use crate::hosts::Validity;
-use crate::metrics::{LinkFigures, RunFigures};
+use crate::metrics::{GroupFigures, LinkFigures, RunFigures};
 use crate::plan::{Plan, Point};
 use crate::provenance::Provenance;
 use crate::report::Cdf;
@@ -99,6 +99,11 @@ pub struct Replication {
     pub links: Vec<LinkFigures>,
     /// What its groups got.
     pub experience: Vec<GroupExperience>,
+    /// Figures of its groups of flows.
+    pub groups: Vec<GroupFigures>,
+    /// Figures of fairness between all flows, in the order of
+    /// [`JAIN_METRICS`](crate::metrics::JAIN_METRICS).
+    pub jain: Vec<Option<f64>>,
     /// Data delivered once a second, all flows together.
     pub goodput_bit_s: f64,
 }
@@ -145,6 +150,8 @@ impl PointRuns {
 impl Replication {
     fn of(point: &Point, (number, figures): (u32, RunFigures)) -> Self {
         let goodput_bit_s = figures.flows.iter().filter_map(|flow| flow.goodput_bit_s).sum();
-        Self { number, experience: GroupExperience::of(point, &figures), links: figures.links, goodput_bit_s }
+        let experience = GroupExperience::of(point, &figures);
+        let RunFigures { links, groups, jain, .. } = figures;
+        Self { number, links, experience, groups, jain, goodput_bit_s }
     }
 }
