@@ -38,6 +38,6 @@ pub use spec::{
 };
 pub use watch::Interval;
 pub use world::{
-    Change, Continue, Fate, FlowView, GroupView, Held, LinkView, OpenWorld, OutsidePacket, OutsideWorld, PacketLog, Progress,
-    Ticket, View, World, WorldError,
+    Change, Continue, Fate, FlowView, GroupView, Held, LinkView, OpenWorld, OutsideDatagram, OutsidePacket, OutsideWorld,
+    PacketLog, Progress, Reported, Ticket, View, World, WorldError,
 };

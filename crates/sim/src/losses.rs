@@ -18,6 +18,8 @@ pub(crate) enum Numbering {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowSignals {
     numbering: Numbering,
+    /// Its packets carry tickets of an owner outside, who wants to know of their loss.
+    pub(crate) has_tickets: bool,
     pub(crate) dropped: u64,
     pub(crate) marked: u64,
     /// Runs of losses: lost packets that follow one another in the flow.
@@ -33,6 +35,11 @@ pub(crate) struct FlowSignals {
 impl FlowSignals {
     pub(crate) fn new(numbering: Numbering) -> Self {
         Self { numbering, ..Self::default() }
+    }
+
+    /// Of a flow whose packets carry tickets.
+    pub(crate) fn with_tickets(numbering: Numbering) -> Self {
+        Self { has_tickets: true, ..Self::new(numbering) }
     }
 
     /// Whether a packet is one of those that are also counted when they are sent.

@@ -111,8 +111,7 @@ impl SimPacket {
         self.segment.flags.has(Flags::ACK)
     }
 
-    /// The ticket of a packet of a host outside; `None` for packets of simulated hosts in a world
-    /// with such hosts.
+    /// The ticket of a packet of a host outside. Meaningless for packets of simulated hosts.
     ///
     /// It travels in the segment's delay field: a packet has no room for another field, and only
     /// simulated senders, which never see this packet, read that one.

@@ -240,7 +240,9 @@ impl EventRecorder {
 
     /// `packet` will never arrive.
     pub(crate) fn record_loss(&mut self, packet: &SimPacket) {
-        if let Some(lost) = &mut self.lost {
+        if let Some(lost) = &mut self.lost
+            && self.flows[packet.flow.id()].has_tickets
+        {
             lost.extend(packet.ticket());
         }
     }

@@ -47,7 +47,7 @@ use network::{Network, Slot};
 use std::fmt;
 
 pub use open::{Change, FlowView, GroupView, Held, LinkView, OpenWorld, PacketLog, View};
-pub use outside::{Fate, OutsidePacket, OutsideWorld, Ticket};
+pub use outside::{Fate, OutsideDatagram, OutsidePacket, OutsideWorld, Reported, Ticket};
 
 /// A specification that cannot be simulated.
 #[derive(Clone, Debug, PartialEq)]

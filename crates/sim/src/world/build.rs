@@ -7,6 +7,7 @@ mod growth;
 use super::hosts::Hosts;
 use super::measure::Figures;
 use super::network::Network;
+use super::outside::Content;
 use super::path::Element;
 use super::{Control, World, WorldError};
 use crate::ids::{IdVec, LaneId, LinkId, WireClassId};
@@ -37,10 +38,24 @@ pub(super) fn fault<T>(subject: impl Into<String>, message: impl Into<String>) -
 }
 
 /// Where the ends of TCP connections are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TcpEnds {
     Simulated,
     Outside,
+    /// Those of flows of these groups outside, where they exchange datagrams of any kind; all others
+    /// simulated.
+    Foreign(Vec<u32>),
+}
+
+impl TcpEnds {
+    /// Where those of a flow of this group are, and what the network knows of its packets.
+    fn of(&self, group: u32) -> Option<Content> {
+        match self {
+            Self::Simulated => None,
+            Self::Outside => Some(Content::Segments),
+            Self::Foreign(groups) => groups.contains(&group).then_some(Content::Datagrams),
+        }
+    }
 }
 
 /// What building a world has worked out, for those who add to the world later.

@@ -3,7 +3,10 @@
 //!
 //! Links, queues, delays and UDP sources are those of every world. The driver asks for the time of
 //! the next event, lets it happen, and injects packets in between: both sides share one clock.
+//! Either all TCP hosts are outside, and the world sees their segments, or those of some groups of
+//! flows are, which exchange [datagrams](OutsideDatagram) that the world cannot look into.
 
+mod datagrams;
 mod transfers;
 
 use self::transfers::Unfolded;
@@ -11,6 +14,7 @@ use super::path::Host;
 use super::{Continue, Progress, World, WorldError, build, measure};
 use crate::agenda::Until;
 use crate::ids::{FlowId, OutsideId};
+use crate::losses::Numbering;
 use crate::outcome::Outcome;
 use crate::packet::{DsField, FlowLabel, SimPacket};
 use crate::spec::{SessionSpec, WorldSpec};
@@ -68,9 +72,30 @@ struct Timed {
     ambiguous: bool,
 }
 
+pub use datagrams::{OutsideDatagram, Reported};
+
+/// What the network knows of the packets of a flow whose ends are outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// TCP segments, of which it takes goodput, round-trip times and retransmissions.
+    Segments,
+    /// Datagrams, of which it knows the size only.
+    Datagrams,
+}
+
+impl Content {
+    pub(super) const fn numbering(self) -> Numbering {
+        match self {
+            Self::Segments => Numbering::Bytes,
+            Self::Datagrams => Numbering::Packets,
+        }
+    }
+}
+
 /// What the network sees of one flow.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct OutsideFlow {
+    content: Content,
     /// One above the last byte sent.
     highest: u64,
     /// Bytes that the sink has acknowledged.
@@ -80,11 +105,25 @@ pub(super) struct OutsideFlow {
     /// Size of a limited transfer.
     size: Option<u64>,
     under_way: VecDeque<Timed>,
+    /// Numbers of datagrams, by direction.
+    datagrams: [u64; 2],
+    /// Its owner reports what it has delivered, so that bytes of datagrams do not count.
+    is_reported: bool,
 }
 
 impl OutsideFlow {
-    pub(super) fn new(size: Option<u64>) -> Self {
-        Self { size, ..Self::default() }
+    pub(super) const fn new(content: Content, size: Option<u64>) -> Self {
+        Self {
+            content,
+            highest: 0,
+            delivered_bytes: 0,
+            sent: 0,
+            retransmitted: 0,
+            size,
+            under_way: VecDeque::new(),
+            datagrams: [0; 2],
+            is_reported: false,
+        }
     }
 
     fn sent_segment(&mut self, now: Instant, segment: &Segment) {
@@ -251,7 +290,9 @@ impl World {
     #[cold]
     pub(super) fn deliver_outside(&mut self, outside: OutsideId, packet: &SimPacket) {
         let flow = packet.flow.id();
-        if packet.is_reverse() {
+        if self.hosts.outside[outside].content == Content::Datagrams {
+            self.count_datagram(outside, packet);
+        } else if packet.is_reverse() {
             let number = packet.segment.number;
             let ends = &mut self.hosts.outside[outside];
             let complete = ends.size.is_some_and(|size| number >= size);

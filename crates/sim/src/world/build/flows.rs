@@ -1,6 +1,6 @@
 //! Flows of a specification: their hosts, routes, lanes, weights and sessions.
 
-use super::{BuildState, Feeder, LaneKey, LaneOrigin, SOURCE_STREAM, TcpEnds, fault};
+use super::{BuildState, Feeder, LaneKey, LaneOrigin, SOURCE_STREAM, fault};
 use crate::call::Listener;
 use crate::completions::{Ideal, Narrow};
 use crate::ids::{FlowId, GroupId, Id};
@@ -13,7 +13,7 @@ use crate::traffic::{SMALLEST_PACKET, UdpSource};
 use crate::world::hosts::Flow;
 use crate::world::measure::FlowReading;
 use crate::world::network::Network;
-use crate::world::outside::OutsideFlow;
+use crate::world::outside::{Content, OutsideFlow};
 use crate::world::path::{Element, Heading, Hop, Host, Route};
 use crate::world::sessions::{SessionPath, WeightedQueues};
 use crate::world::{World, WorldError};
@@ -29,7 +29,7 @@ impl World {
     pub(super) fn add_flow(&mut self, spec: &WorldSpec, state: &mut BuildState, flow: &FlowSpec) -> Result<(), WorldError> {
         let number = self.hosts.flows.next_id();
         check(spec, flow)?;
-        let (host, header) = self.add_host(spec, number, flow, state.ends)?;
+        let (host, header) = self.add_host(spec, number, flow, state.ends.of(flow.group))?;
         let group = GroupId::at(flow.group as usize);
         self.hosts.flows.push(Flow {
             group,
@@ -69,16 +69,23 @@ impl World {
 
     /// Adds the hosts of a flow. Returns them and the bytes of their headers. A session follows
     /// when its routes are known.
-    fn add_host(&mut self, spec: &WorldSpec, number: FlowId, flow: &FlowSpec, ends: TcpEnds) -> Result<(Host, u16), WorldError> {
+    fn add_host(
+        &mut self,
+        spec: &WorldSpec,
+        number: FlowId,
+        flow: &FlowSpec,
+        outside: Option<Content>,
+    ) -> Result<(Host, u16), WorldError> {
         let hosts = &mut self.hosts;
         let rng = Rng::stream(spec.seed, SOURCE_STREAM + u64::from(number.get()));
-        if let (TcpEnds::Outside, Some((sender, _, header))) = (ends, flow.source.tcp()) {
+        if let (Some(content), Some((sender, _, header))) = (outside, flow.source.tcp()) {
             let size = match (&flow.source, sender.data) {
                 (SourceSpec::Session { .. }, _) => return fault(name(spec, flow), "the ends of sessions cannot be outside"),
                 (_, Data::Bytes(size)) => Some(size.get()),
                 _ => None,
             };
-            return Ok((Host::Outside(hosts.outside.push(OutsideFlow::new(size))), header.get() as u16));
+            self.net.recorder.flows[number] = FlowSignals::with_tickets(content.numbering());
+            return Ok((Host::Outside(hosts.outside.push(OutsideFlow::new(content, size))), header.get() as u16));
         }
         Ok(match &flow.source {
             SourceSpec::Session { header, .. } => (Host::Session(hosts.sessions.next_id()), header.get() as u16),

@@ -88,7 +88,7 @@ fn what_does_not_fit_is_reported_lost() {
 
 #[test]
 fn acknowledgements_of_what_was_sent_twice_say_no_time() {
-    let mut ends = OutsideFlow::new(None);
+    let mut ends = OutsideFlow::new(Content::Segments, None);
     let at = |ms| Instant::ZERO + Duration::ms(ms);
     for (ms, number) in [(0, 0), (1, 1000), (2, 2000), (9, 1000)] {
         ends.sent_segment(at(ms), &Segment { number, payload: 1000, ..Segment::default() });
@@ -184,4 +184,69 @@ fn transfers_begin_when_the_simulators_do() {
     assert_eq!(outcome.groups[0].transfers.as_ref().map(|transfers| transfers.begun), Some(listed.len() as u64));
     let first = outcome.packets.iter().map(|event| event.at).min().expect("packets");
     assert!(first >= listed[0] && first.since(listed[0]) < Duration::ms(1), "{first:?} and {:?}", listed[0]);
+}
+
+/// The world of [`spec`] with a second group, whose flow stays simulated.
+fn beside_our_own() -> WorldSpec {
+    let mut spec = spec();
+    spec.groups.push("ours".to_owned());
+    spec.flows.push(FlowSpec { group: 1, ..FlowSpec::new(vec![0], vec![1], SourceSpec::bulk("cubic")) });
+    spec
+}
+
+fn datagram(is_reverse: bool, of: u32) -> OutsideDatagram {
+    OutsideDatagram { flow: 0, is_reverse, ip_len: 1200, ecn: Ecn::Ect0, ticket: ticket(of) }
+}
+
+#[test]
+fn datagrams_travel_beside_simulated_connections() {
+    let mut world = OutsideWorld::with_datagrams(&beside_our_own(), &[0]).expect("a world");
+    let (mut fates, mut put) = (Vec::new(), 0);
+    while world.next() <= world.end() {
+        world.step();
+        if world.now() >= Instant::ZERO + Duration::ms(u64::from(put) * 10) && put < 50 {
+            // More at once than the queue has room for, there and back in turn.
+            for number in put + 1..=put + 5 {
+                world.put_datagram(world.now(), datagram(put % 10 == 5, number));
+            }
+            put += 5;
+        }
+        world.fates(&mut fates);
+    }
+    assert_eq!(fates.len(), 50, "a fate for each of ours, and none for packets of simulated hosts");
+    let lost = fates.iter().filter(|fate| matches!(fate, Fate::Lost { .. })).count() as u64;
+    let outcome = world.finish(Continue::Yes);
+    let (foreign, ours) = (&outcome.flows[0], &outcome.flows[1]);
+    // Only the way there has a queue that drops.
+    assert_eq!((foreign.sent_packets, foreign.dropped_packets), (25, Some(lost)));
+    assert_eq!(foreign.delivered_bytes, (25 - lost) * 1200);
+    assert!(lost > 0 && ours.delivered_bytes > 1_000_000, "{lost} lost, {} delivered", ours.delivered_bytes);
+}
+
+#[test]
+fn what_ends_report_takes_the_place_of_bytes_on_the_line() {
+    let mut limited = beside_our_own();
+    let SourceSpec::Tcp { sender, .. } = &mut limited.flows[0].source else { panic!("TCP") };
+    sender.data = goodqueue_tcp::Data::Bytes(Bytes::new(1000));
+    let mut world = OutsideWorld::with_datagrams(&limited, &[0]).expect("a world");
+    let at = Instant::ZERO + Duration::ms(40);
+    while world.next() <= at {
+        world.step();
+    }
+    world.put_datagram(at, datagram(false, 1));
+    let reported = Reported { delivered_bytes: Some(1000), retransmitted_packets: 3, is_complete: true };
+    world.report(at, 0, Reported { is_complete: false, ..reported });
+    while world.step() {}
+    world.report(world.now(), 0, reported);
+    world.report_rtt(0, Duration::ms(33));
+    let (end, outcome) = (world.now(), world.finish(Continue::Yes));
+    let flow = &outcome.flows[0];
+    assert_eq!((flow.delivered_bytes, flow.retransmitted_packets), (1000, 3));
+    assert_eq!(flow.completion, Some(end.since(Instant::ZERO)));
+    assert_eq!(outcome.groups[0].transfers.as_ref().map(|transfers| transfers.complete), Some(1));
+    assert!((outcome.groups[0].rtt.max() as f64 * 1e-6 - 33.0).abs() < 0.1);
+    let mut spec = beside_our_own();
+    spec.flows[0].source = with_session().flows[0].source.clone();
+    let error = OutsideWorld::with_datagrams(&spec, &[0]).err().expect("a session is no plain flow");
+    assert_eq!(error.to_string(), "bulk[0]: only plain TCP flows can have their ends outside");
 }

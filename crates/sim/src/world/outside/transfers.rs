@@ -68,6 +68,14 @@ impl Unfolded {
         Ok(Self { spec: WorldSpec { flows, ..spec.clone() }, origin, whole })
     }
 
+    /// The specification as it is.
+    pub(super) fn identity(spec: &WorldSpec) -> Self {
+        let origin = (0..).zip(&spec.flows).map(|(number, _)| (number, false)).collect();
+        // Each is replaced by that of the same flow.
+        let whole = vec![FlowOutcome::default(); spec.flows.len()];
+        Self { spec: spec.clone(), origin, whole }
+    }
+
     pub(super) fn origins(&self) -> Vec<u32> {
         self.origin.iter().map(|(number, _)| *number).collect()
     }

@@ -1,0 +1,144 @@
+//! Flows whose ends outside exchange datagrams, beside flows whose ends are simulated.
+
+use super::transfers::Unfolded;
+use super::{OutsideWorld, Ticket};
+use crate::ids::{FlowId, OutsideId};
+use crate::packet::{DsField, FlowLabel, SimPacket};
+use crate::spec::{SourceSpec, WorldSpec};
+use crate::world::path::Host;
+use crate::world::{World, WorldError, build};
+use goodqueue_tcp::{Flags, Segment};
+use goodqueue_units::{Duration, Ecn, Instant};
+
+/// A datagram of a host outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutsideDatagram {
+    /// The flow of the specification to which it belongs.
+    pub flow: u32,
+    /// Whether it travels from sink to source.
+    pub is_reverse: bool,
+    /// IP length in bytes.
+    pub ip_len: u16,
+    /// Its ECN codepoint.
+    pub ecn: Ecn,
+    /// Its owner's number for it.
+    pub ticket: Ticket,
+}
+
+/// What the ends of a flow say of it so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reported {
+    /// Payload that the sink has delivered to its application, each byte once; `None` counts the IP
+    /// lengths of the datagrams that arrive there.
+    pub delivered_bytes: Option<u64>,
+    /// Packets sent for data that had been sent before.
+    pub retransmitted_packets: u64,
+    /// Whether the flow has done all it had to do.
+    pub is_complete: bool,
+}
+
+impl OutsideWorld {
+    /// Builds the world of a specification in which the ends of TCP flows of these groups are outside
+    /// and exchange datagrams; all other hosts are simulated.
+    ///
+    /// # Errors
+    /// When a link, queue, route or simulated sender cannot be built, or a flow of these groups is no
+    /// plain TCP flow.
+    pub fn with_datagrams(spec: &WorldSpec, groups: &[u32]) -> Result<Self, WorldError> {
+        for flow in spec.flows.iter().filter(|flow| groups.contains(&flow.group)) {
+            if !matches!(flow.source, SourceSpec::Tcp { .. }) {
+                let name = spec.groups.get(flow.group as usize).map_or("?", String::as_str);
+                return build::fault(format!("{name}[{}]", flow.index), "only plain TCP flows can have their ends outside");
+            }
+        }
+        let (mut world, _) = build::world(spec, build::TcpEnds::Foreign(groups.to_vec()))?;
+        world.net.recorder.lost = Some(Vec::new());
+        Ok(Self { world, unfolded: Unfolded::identity(spec) })
+    }
+
+    /// Injects a datagram at `now`, which is neither before the last event nor after the next one.
+    pub fn put_datagram(&mut self, now: Instant, datagram: OutsideDatagram) {
+        let world = &mut self.world;
+        debug_assert!(now >= world.clock.now && now <= world.net.agenda.next().0, "between the last event and the next");
+        world.clock.now = now;
+        world.inject_datagram(datagram);
+    }
+
+    /// Takes what the ends of a flow say, at `now`: goodput and completion follow from it.
+    pub fn report(&mut self, now: Instant, flow: u32, reported: Reported) {
+        let world = &mut self.world;
+        let flow = FlowId::new(flow);
+        let Some(Host::Outside(outside)) = world.net.routes.get(flow).map(|route| route.host) else { return };
+        let ends = &mut world.hosts.outside[outside];
+        if let Some(bytes) = reported.delivered_bytes {
+            ends.is_reported = true;
+            ends.delivered_bytes = ends.delivered_bytes.max(bytes);
+        }
+        ends.retransmitted = ends.retransmitted.max(reported.retransmitted_packets);
+        if reported.is_complete && world.hosts.flows[flow].completed_at.is_none() {
+            world.hosts.flows[flow].completed_at = Some(now);
+            world.set_flow_active(flow, false);
+        }
+    }
+
+    /// Adds a round-trip time that the source of a flow has measured.
+    pub fn report_rtt(&mut self, flow: u32, rtt: Duration) {
+        let world = &mut self.world;
+        if world.figures.measuring
+            && let Some(route) = world.net.routes.get(FlowId::new(flow))
+        {
+            world.figures.group_rtt[route.group].add(rtt);
+        }
+    }
+
+    /// The log of packet events since the last call; empty unless the specification asks for one.
+    pub fn take_packets(&mut self) -> Vec<goodqueue_trace::PacketEvent> {
+        self.world.take_packets()
+    }
+}
+
+impl World {
+    fn inject_datagram(&mut self, datagram: OutsideDatagram) {
+        let OutsideDatagram { flow, is_reverse, ip_len, ecn, ticket } = datagram;
+        let flow = FlowId::new(flow);
+        let Some(route) = self.net.routes.get(flow) else {
+            debug_assert!(false, "a flow of the specification");
+            return;
+        };
+        let Host::Outside(outside) = route.host else {
+            debug_assert!(false, "a flow with ends outside");
+            return;
+        };
+        let ends = &mut self.hosts.outside[outside];
+        let number = &mut ends.datagrams[usize::from(is_reverse)];
+        let segment = Segment {
+            number: *number,
+            timestamp: self.clock.now,
+            // With FIN no queue takes a datagram on the way back for an acknowledgement that the next
+            // one makes superfluous.
+            flags: if is_reverse { Flags::ACK.with(Flags::FIN) } else { Flags::default() },
+            ..Segment::default()
+        };
+        *number += 1;
+        ends.sent += u64::from(!is_reverse);
+        self.net.entered += 1;
+        let segment = SimPacket::ticketed(segment, ticket);
+        let (flow, ds) = (FlowLabel::new(flow, route.mark), DsField::new(route.class, ecn));
+        self.enter_or_deliver(&SimPacket { segment, flow, ip_len, ds, hop: 0 });
+    }
+
+    /// A datagram has reached an end that is outside.
+    pub(super) fn count_datagram(&mut self, outside: OutsideId, packet: &SimPacket) {
+        if packet.is_reverse() {
+            return;
+        }
+        let ends = &mut self.hosts.outside[outside];
+        if !ends.is_reported {
+            ends.delivered_bytes += u64::from(packet.ip_len);
+        }
+        if self.figures.measuring {
+            let group = self.net.routes[packet.flow.id()].group;
+            self.figures.add_one_way_delay(group, self.clock.now.since(packet.segment.timestamp));
+        }
+    }
+}
