@@ -15,7 +15,8 @@ use goodqueue_lab::headline::Headline;
 use goodqueue_lab::hosts::{Refusal, ScenarioHost};
 use goodqueue_lab::lint;
 use goodqueue_lab::plan::{Plan, Point};
-use goodqueue_lab::record::{check_target, write_file};
+use goodqueue_lab::qlog::QlogFiles;
+use goodqueue_lab::record::{Recorder, check_target, write_file};
 use goodqueue_lab::runner::{self, RunOptions, RunReport};
 use goodqueue_lab::summary::Summary;
 pub use place::RESULTS;
@@ -72,7 +73,16 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     let mut files = Files::create(job)?;
     let stop = interrupt::stop_flag();
     let bar = Progress::new(points.len() * options.replications as usize);
-    let report = runner::run_on(job.host, &points, &options, &stop, &mut |part| bar.set(part), files.recorder());
+    let mut progress = |part| bar.set(part);
+    let mut run = |recorder: &mut dyn Recorder| runner::run_on(job.host, &points, &options, &stop, &mut progress, recorder);
+    let (report, qlog) = match &job.settings.qlog {
+        None => (run(files.recorder()), None),
+        Some(folder) => {
+            let in_folder = |error| Failure::Input(format!("--qlog {error}"));
+            let mut qlog = QlogFiles::new(folder, &points, files.recorder()).map_err(in_folder)?;
+            (run(&mut qlog), Some((qlog.finish(), folder)))
+        }
+    };
     let wall_s = bar.finish();
     if !report.complete {
         warnings.push(missing_runs(&report, points.len() * options.replications as usize));
@@ -94,6 +104,9 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     }
     written?;
     printed?;
+    if let Some((written, folder)) = qlog {
+        say(&format!("{} qlog files in {}", written?, folder.display()));
+    }
     verdict(&report, points.len() * options.replications as usize)
 }
 
@@ -117,7 +130,7 @@ fn options(job: &Job<'_>, points: &[Point]) -> Result<RunOptions, Failure> {
         replications: job.plan.replications(),
         recorded: settings.recorded()?,
         sample_every,
-        packets: settings.packets,
+        packets: settings.packets || settings.qlog.is_some(),
         drawn_points: if settings.no_report { 0 } else { MOST_DRAWN },
     })
 }

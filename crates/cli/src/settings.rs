@@ -24,6 +24,9 @@ pub struct RunSettings {
     /// Record every packet event of the recorded runs in packets.parquet
     #[arg(long)]
     pub packets: bool,
+    /// Write a qlog file for each flow of the recorded runs into this folder
+    #[arg(long, value_name = "DIR")]
+    pub qlog: Option<PathBuf>,
     /// Which runs to record in series.parquet
     #[arg(long, value_enum, default_value_t = Record::First)]
     pub record: Record,
@@ -81,6 +84,9 @@ impl RunSettings {
         match self.record {
             Record::Nothing if self.packets => {
                 Err(Failure::Input("--packets records the runs that --record names, which is nothing".to_owned()))
+            }
+            Record::Nothing if self.qlog.is_some() => {
+                Err(Failure::Input("--qlog writes the runs that --record names, which is nothing".to_owned()))
             }
             Record::Nothing => Ok(Recorded::Nothing),
             Record::First => Ok(Recorded::First),

@@ -17,6 +17,7 @@ pub mod metrics;
 pub mod mix;
 pub mod plan;
 pub mod provenance;
+pub mod qlog;
 pub mod record;
 pub mod report;
 pub mod runner;

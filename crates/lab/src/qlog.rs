@@ -1,0 +1,190 @@
+//! qlog files of recorded runs: one for each flow, as JSON text sequences.
+//!
+//! The form is that of draft-ietf-quic-qlog-main-schema-14 (sequential files) with events of
+//! draft-ietf-quic-qlog-quic-events-13. The vantage point is the network: a packet is *received* when it
+//! arrives at a queue, *sent* when its transmission begins, *dropped* by the queue. Sampled values of the
+//! flow's sender are `recovery_metrics_updated`. Marks and times in the queue are in a schema of our own,
+//! since the drafts have no words for them.
+
+use crate::build;
+use crate::error::RecordError;
+use crate::plan::Point;
+use crate::record::{RecordedRun, Recorder, write_one_of_many};
+use goodqueue_sim::{Series, SeriesColumn};
+use goodqueue_trace::{PacketEvent, PacketEventKind};
+use goodqueue_units::Instant;
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// Flows of a run that get a file, as many as are sampled.
+const MOST_FLOWS: usize = 64;
+
+/// The schema of sequential files.
+const FILE_SCHEMA: &str = "urn:ietf:params:qlog:file:sequential";
+/// The schemas of the events: QUIC's of the drafts, and ours.
+const EVENT_SCHEMAS: [&str; 2] = ["urn:ietf:params:qlog:events:quic-13", "urn:goodqueue:qlog:events:queue"];
+
+/// Writes a qlog file for each flow of each recorded run, and passes the runs on to another recorder.
+pub struct QlogFiles<'a> {
+    folder: PathBuf,
+    /// By point: group and number of each flow.
+    flows: Vec<Vec<(String, u32)>>,
+    inner: &'a mut dyn Recorder,
+    written: usize,
+    failure: Option<RecordError>,
+}
+
+impl<'a> QlogFiles<'a> {
+    /// Files in `folder`, which is made.
+    ///
+    /// # Errors
+    /// [`RecordError::Unusable`] when it cannot be made.
+    pub fn new(folder: &Path, points: &[Point], inner: &'a mut dyn Recorder) -> Result<Self, RecordError> {
+        let unusable = |source| RecordError::Unusable { path: folder.to_owned(), source };
+        std::fs::create_dir_all(folder).map_err(unusable)?;
+        let names = |point: &Point| {
+            let world = build::world(point, 0);
+            let name = |flow: &goodqueue_sim::FlowSpec| (world.groups[flow.group as usize].clone(), flow.index);
+            world.flows.iter().take(MOST_FLOWS).map(name).collect()
+        };
+        let flows = points.iter().map(names).collect();
+        Ok(Self { folder: folder.to_owned(), flows, inner, written: 0, failure: None })
+    }
+
+    /// The number of files written.
+    ///
+    /// # Errors
+    /// The first file that could not be written.
+    pub fn finish(self) -> Result<usize, RecordError> {
+        self.failure.map_or(Ok(self.written), Err)
+    }
+
+    fn write(&mut self, run: &RecordedRun<'_>) -> Result<(), RecordError> {
+        let flows = &self.flows[run.point];
+        let mut packets: Vec<Vec<&PacketEvent>> = vec![Vec::new(); flows.len()];
+        for event in run.packets {
+            if let Some(of_flow) = packets.get_mut(event.flow as usize) {
+                of_flow.push(event);
+            }
+        }
+        for ((group, index), packets) in flows.iter().zip(packets) {
+            let subject = format!("flow:{group}:{index}");
+            let series = run.series.iter().find(|series| series.subject == subject);
+            let title = format!("{group}[{index}]");
+            let text = file(&title, run.links, &packets, series);
+            let safe: String = group.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '_' }).collect();
+            let name = format!("{}-{}-{safe}-{index}.sqlog", run.point, run.replication);
+            write_one_of_many(&self.folder.join(name), text.as_bytes())?;
+            self.written += 1;
+        }
+        Ok(())
+    }
+}
+
+impl Recorder for QlogFiles<'_> {
+    fn record(&mut self, run: RecordedRun<'_>) {
+        if self.failure.is_none() {
+            self.failure = self.write(&run).err();
+        }
+        self.inner.record(run);
+    }
+}
+
+/// The text of a file: a header, then events in the order of time; at one instant packets come first.
+fn file(title: &str, links: &[String], packets: &[&PacketEvent], series: Option<&Series>) -> String {
+    let mut text = String::new();
+    append(&mut text, &header(title));
+    let mut samples = series.into_iter().flat_map(samples).peekable();
+    for packet in packets {
+        while let Some((at, metrics)) = samples.next_if(|(at, _)| *at < packet.at) {
+            append(&mut text, &event(at, "quic:recovery_metrics_updated", metrics));
+        }
+        append(&mut text, &packet_event(packet, links));
+    }
+    for (at, metrics) in samples {
+        append(&mut text, &event(at, "quic:recovery_metrics_updated", metrics));
+    }
+    text
+}
+
+/// One record of a JSON text sequence (RFC 7464).
+fn append(text: &mut String, record: &Value) {
+    text.push('\u{1e}');
+    text.push_str(&record.to_string());
+    text.push('\n');
+}
+
+fn header(title: &str) -> Value {
+    json!({
+        "file_schema": FILE_SCHEMA,
+        "serialization_format": "application/qlog+json-seq",
+        "title": title,
+        "trace": {
+            "title": title,
+            "vantage_point": { "name": "queue", "type": "network", "flow": "server" },
+            "event_schemas": EVENT_SCHEMAS,
+            "common_fields": {
+                "group_id": title,
+                "time_format": "relative_to_epoch",
+                "reference_time": { "clock_type": "monotonic", "epoch": "unknown" },
+            },
+        },
+    })
+}
+
+/// Times are milliseconds since the start of the simulation.
+fn event(at: Instant, name: &str, data: Value) -> Value {
+    json!({ "time": at.as_nanos() as f64 * 1e-6, "name": name, "data": data })
+}
+
+fn packet_event(packet: &PacketEvent, links: &[String]) -> Value {
+    let mut data = json!({
+        "header": { "packet_type": "1RTT", "packet_number": packet.number },
+        "raw": { "length": packet.len },
+        "link": links.get(packet.link as usize),
+    });
+    let mut add = |key: &str, value: Value| {
+        if let Value::Object(data) = &mut data {
+            data.insert(key.to_owned(), value);
+        }
+    };
+    let name = match packet.kind {
+        PacketEventKind::Enqueued => "quic:packet_received",
+        PacketEventKind::Departed { sojourn } => {
+            add("sojourn_ms", json!(sojourn.as_nanos() as f64 * 1e-6));
+            "quic:packet_sent"
+        }
+        PacketEventKind::Dropped { reason, sojourn } => {
+            add("sojourn_ms", json!(sojourn.as_nanos() as f64 * 1e-6));
+            add("trigger", json!("general"));
+            add("details", json!({ "reason": reason.name() }));
+            "quic:packet_dropped"
+        }
+        PacketEventKind::Marked { reason } => {
+            add("reason", json!(reason.name()));
+            "goodqueue:packet_marked"
+        }
+    };
+    event(packet.at, name, data)
+}
+
+/// The samples of a sender, those of which nothing is known left out.
+fn samples(series: &Series) -> impl Iterator<Item = (Instant, Value)> + '_ {
+    /// Columns, their names in qlog, and how many of qlog's units our unit has.
+    const METRICS: [(&str, &str, f64); 3] =
+        [("cwnd_bytes", "congestion_window", 1.0), ("in_flight_bytes", "bytes_in_flight", 1.0), ("srtt_s", "smoothed_rtt", 1e3)];
+    series.times.iter().enumerate().filter_map(|(at, time)| {
+        let mut data = Map::new();
+        for (column, name, scale) in METRICS {
+            let values = series.columns.iter().find(|known: &&SeriesColumn| known.name == column);
+            let value = values.and_then(|values| values.values.get(at)).filter(|value| value.is_finite());
+            if let Some(value) = value {
+                data.insert(name.to_owned(), json!(value * scale));
+            }
+        }
+        (!data.is_empty()).then(|| (*time, Value::Object(data)))
+    })
+}
+
+#[cfg(test)]
+mod tests;
