@@ -35,6 +35,8 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("import", &["units", "aqm", "lab", "router"]),
     // `spec` and `tcp` for its adapter, a feature.
     ("packetdrill", &["units", "spec", "tcp"]),
+    // Programs outside of this workspace use it.
+    ("net", &["units", "tcp", "sim", "lab"]),
     ("figure", &[]),
     ("gallery", &["units", "aqm", "trace", "sim", "lab", "figure"]),
     ("hosts", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab"]),

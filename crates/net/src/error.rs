@@ -1,0 +1,122 @@
+//! Errors of runs with endpoints.
+
+use crate::limits::{LARGEST_PAYLOAD, MOST_AT_AN_INSTANT, MOST_SEGMENTS, MOST_UNDER_WAY};
+use goodqueue_lab::error::{RecordError, RunFailure};
+use goodqueue_lab::hosts::Refusal;
+use goodqueue_lab::plan::PlanError;
+use goodqueue_sim::WorldError;
+use goodqueue_units::Instant;
+use std::fmt;
+
+/// Why a run with endpoints failed.
+#[derive(Debug, thiserror::Error)]
+pub enum NetError {
+    /// The scenario is wrong.
+    #[error("{0}")]
+    Plan(Box<PlanError>),
+    /// The world cannot be built.
+    #[error("{0}")]
+    World(#[from] WorldError),
+    /// The scenario lacks what endpoints are attached to.
+    #[error(transparent)]
+    Refused(Refusal),
+    /// No group of the world has this name.
+    #[error("the world has no group `{name}`: it has {known}")]
+    NoGroup {
+        /// The name asked for.
+        name: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// The endpoints of a flow could not be made.
+    #[error("{flow}: {message}")]
+    Making {
+        /// `group[index]`.
+        flow: String,
+        /// The reason.
+        message: String,
+    },
+    /// An endpoint did what it must not.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
+    /// One of several runs failed.
+    #[error(transparent)]
+    Run(#[from] RunFailure),
+    /// Results cannot be written.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+}
+
+impl From<PlanError> for NetError {
+    fn from(error: PlanError) -> Self {
+        Self::Plan(Box::new(error))
+    }
+}
+
+/// An end of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    /// The end that begins.
+    Source,
+    /// The other end.
+    Sink,
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Source => "source",
+            Self::Sink => "sink",
+        })
+    }
+}
+
+/// An endpoint that did what it must not.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{flow}, {side}, at {:.9} s: {fault}", at.as_secs_f64())]
+pub struct EndpointError {
+    /// `group[index]`.
+    pub flow: String,
+    /// Which end of it.
+    pub side: Side,
+    /// Simulated time.
+    pub at: Instant,
+    /// What it did.
+    pub fault: Fault,
+}
+
+/// What an endpoint must not do.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Fault {
+    /// A datagram that UDP cannot carry.
+    #[error("sends a datagram of {0} bytes: the largest has {LARGEST_PAYLOAD}")]
+    TooLarge(usize),
+    /// A buffer with too many datagrams, or with datagrams of no length.
+    #[error(
+        "sends {bytes} bytes in segments of {segment_size}: allowed 1 to {MOST_SEGMENTS} segments of 1 to {LARGEST_PAYLOAD} bytes"
+    )]
+    Segments {
+        /// Bytes in the buffer.
+        bytes: usize,
+        /// Length of one.
+        segment_size: usize,
+    },
+    /// A datagram with a time in the past.
+    #[error("sends {:.9} s in the past", .0.as_secs_f64())]
+    Past(goodqueue_units::Duration),
+    /// It does not become idle.
+    #[error("does not become idle: {MOST_AT_AN_INSTANT} calls at one instant, and its next timeout is not later")]
+    Spins,
+    /// It sends without end at one instant.
+    #[error("sends more than {MOST_AT_AN_INSTANT} datagrams at one instant")]
+    Floods,
+    /// It has too much under way.
+    #[error("has {0} bytes under way: allowed {MOST_UNDER_WAY}")]
+    UnderWay(usize),
+    /// A source that did nothing until the end.
+    #[error("has sent nothing since the flow's start, and waits for no timeout")]
+    Silent,
+    /// It panicked.
+    #[error("panicked: {0}")]
+    Panicked(String),
+}
