@@ -43,7 +43,8 @@ fn folder() -> tempfile::TempDir {
     dir
 }
 
-/// Makes the stored results of the folder those of other settings, as if the algorithm had changed since.
+/// Makes the stored results of the folder those of other settings, as if the algorithm had changed
+/// since.
 fn pretend(folder: &Path, setting: &str) {
     let baseline = fs::read_to_string(folder.join("base.toml")).expect("a baseline");
     let hash = |text: &str| text.lines().find(|line| line.starts_with("scenario_sha256")).expect("a hash").to_owned();

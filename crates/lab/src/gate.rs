@@ -101,8 +101,8 @@ pub struct Measured {
     pub values: Vec<Option<f64>>,
 }
 
-/// The chosen figures of finished points, whose names are `names`. Those that no replication defines
-/// are left out.
+/// The chosen figures of finished points, whose names are `names`. Those that no replication
+/// defines are left out.
 #[must_use]
 pub fn measured(points: &[PointResult], names: &[String], choice: &Choice) -> Vec<Measured> {
     let mut found = Vec::new();
@@ -207,8 +207,8 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Compares figures with those of `baseline` that `choice` has. A figure that is worse by no more
-    /// than `margin`, a part of its value in the baseline, is no regression.
+    /// Compares figures with those of `baseline` that `choice` has. A figure that is worse by no
+    /// more than `margin`, a part of its value in the baseline, is no regression.
     ///
     /// # Errors
     /// A chosen figure that the baseline does not have.
@@ -311,8 +311,8 @@ impl Row {
         Self { point: stored.point.clone(), of: stored.of.clone(), about: stored.about, before, now, difference, verdict }
     }
 
-    /// Size of the difference as a part of the value in the baseline; infinite for a figure that was
-    /// zero or is lost.
+    /// Size of the difference as a part of the value in the baseline; infinite for a figure that
+    /// was zero or is lost.
     fn relative(&self) -> f64 {
         match (self.difference, self.before.mean) {
             (Some((difference, _)), Some(before)) if before != 0.0 && self.verdict != Verdict::Lost => {

@@ -1,10 +1,10 @@
 //! qlog files of recorded runs: one for each flow, as JSON text sequences.
 //!
 //! The form is that of draft-ietf-quic-qlog-main-schema-14 (sequential files) with events of
-//! draft-ietf-quic-qlog-quic-events-13. The vantage point is the network: a packet is *received* when it
-//! arrives at a queue, *sent* when its transmission begins, *dropped* by the queue. Sampled values of the
-//! flow's sender are `recovery_metrics_updated`. Marks and times in the queue are in a schema of our own,
-//! since the drafts have no words for them.
+//! draft-ietf-quic-qlog-quic-events-13. The vantage point is the network: a packet is *received*
+//! when it arrives at a queue, *sent* when its transmission begins, *dropped* by the queue. Sampled
+//! values of the flow's sender are `recovery_metrics_updated`. Marks and times in the queue are in
+//! a schema of our own, since the drafts have no words for them.
 
 use crate::build;
 use crate::error::RecordError;
@@ -24,7 +24,8 @@ const FILE_SCHEMA: &str = "urn:ietf:params:qlog:file:sequential";
 /// The schemas of the events: QUIC's of the drafts, and ours.
 const EVENT_SCHEMAS: [&str; 2] = ["urn:ietf:params:qlog:events:quic-13", "urn:goodqueue:qlog:events:queue"];
 
-/// Writes a qlog file for each flow of each recorded run, and passes the runs on to another recorder.
+/// Writes a qlog file for each flow of each recorded run, and passes the runs on to another
+/// recorder.
 pub struct QlogFiles<'a> {
     folder: PathBuf,
     /// By point: group and number of each flow.
@@ -90,7 +91,8 @@ impl Recorder for QlogFiles<'_> {
     }
 }
 
-/// The text of a file: a header, then events in the order of time; at one instant packets come first.
+/// The text of a file: a header, then events in the order of time; at one instant packets come
+/// first.
 fn file(title: &str, links: &[String], packets: &[&PacketEvent], series: Option<&Series>) -> String {
     let mut text = String::new();
     append(&mut text, &header(title));

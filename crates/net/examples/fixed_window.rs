@@ -1,5 +1,5 @@
-//! A protocol of thirty lines beside a CUBIC flow: a sender that keeps a fixed number of packets under way, and a receiver that
-//! returns the number of each.
+//! A protocol of thirty lines beside a CUBIC flow: a sender that keeps a fixed number of packets
+//! under way, and a receiver that returns the number of each.
 //!
 //! `cargo run -p goodqueue-net --example fixed_window`
 
@@ -25,7 +25,8 @@ cc = "cubic"
 "link.line.queue" = ["tail-drop", "codel", "fq-codel"]
 "#;
 
-/// Sends `room` packets of 1200 bytes, and one more for each that the other end returns; a lost one is never missed.
+/// Sends `room` packets of 1200 bytes, and one more for each that the other end returns; a lost one
+/// is never missed.
 struct Sender {
     room: u32,
 }

@@ -17,8 +17,8 @@ pub struct Datagram<'a> {
 pub struct Transmit {
     /// Their ECN codepoint.
     pub ecn: Ecn,
-    /// Length of each datagram but the last, for several in one buffer (segmentation offload); `None`
-    /// for one datagram.
+    /// Length of each datagram but the last, for several in one buffer (segmentation offload);
+    /// `None` for one datagram.
     pub segment_size: Option<usize>,
     /// When they leave; `None`: now. Datagrams of an endpoint leave in the order in which they were
     /// written.
@@ -47,8 +47,8 @@ pub struct Recovery {
 /// datagrams.
 ///
 /// The network calls [`handle`](Self::handle) for each datagram that arrives and
-/// [`handle_timeout`](Self::handle_timeout) when the time of [`poll_timeout`](Self::poll_timeout) has
-/// come. After each of these, and once at the flow's start, it calls
+/// [`handle_timeout`](Self::handle_timeout) when the time of [`poll_timeout`](Self::poll_timeout)
+/// has come. After each of these, and once at the flow's start, it calls
 /// [`poll_transmit`](Self::poll_transmit) until there is nothing more, and then `poll_timeout`.
 pub trait Endpoint {
     /// A datagram has arrived.
@@ -61,8 +61,8 @@ pub trait Endpoint {
     /// When it wants to be called next if nothing arrives; `None` for never.
     fn poll_timeout(&mut self) -> Option<Instant>;
 
-    /// The time of [`poll_timeout`](Self::poll_timeout) has come. Endpoints that look at the clock in
-    /// `poll_transmit` need not do anything.
+    /// The time of [`poll_timeout`](Self::poll_timeout) has come. Endpoints that look at the clock
+    /// in `poll_transmit` need not do anything.
     fn handle_timeout(&mut self, now: Instant) {
         let _ = now;
     }
@@ -73,8 +73,8 @@ pub trait Endpoint {
         None
     }
 
-    /// Whether the flow has done all it had to do, as far as this end knows: it is complete when either
-    /// end says so.
+    /// Whether the flow has done all it had to do, as far as this end knows: it is complete when
+    /// either end says so.
     fn is_complete(&self) -> bool {
         false
     }

@@ -35,8 +35,8 @@ impl<'a> Experiment<'a> {
         Self { plan, jobs: 1, qlog: None, attached: Vec::new() }
     }
 
-    /// Puts endpoints that `make` makes at the ends of each flow of the traffic called `name`. It is called
-    /// once for each flow of each run.
+    /// Puts endpoints that `make` makes at the ends of each flow of the traffic called `name`. It
+    /// is called once for each flow of each run.
     #[must_use]
     pub fn attach(
         mut self,
@@ -47,13 +47,15 @@ impl<'a> Experiment<'a> {
         self
     }
 
-    /// Runs at the same time, each in a thread of its own; 1 unless set. Results do not depend on it.
+    /// Runs at the same time, each in a thread of its own; 1 unless set. Results do not depend on
+    /// it.
     #[must_use]
     pub fn jobs(self, jobs: usize) -> Self {
         Self { jobs: jobs.max(1), ..self }
     }
 
-    /// Writes a qlog file for each flow of the first replications into this folder, our own flows included.
+    /// Writes a qlog file for each flow of the first replications into this folder, our own flows
+    /// included.
     #[must_use]
     pub fn qlog(self, folder: &Path) -> Self {
         Self { qlog: Some(folder.to_owned()), ..self }
@@ -80,8 +82,8 @@ impl<'a> Experiment<'a> {
         self.carry_out(&points, Recorded::Nothing, &mut NoRecorder)
     }
 
-    /// The same, and writes the folder of a result: `summary.json`, `scenario.toml`, `series.parquet` of the first replications
-    /// and `report.html`, as `gq run` does.
+    /// The same, and writes the folder of a result: `summary.json`, `scenario.toml`,
+    /// `series.parquet` of the first replications and `report.html`, as `gq run` does.
     ///
     /// # Errors
     /// As [`Self::run`], and when the folder cannot be written.

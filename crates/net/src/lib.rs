@@ -1,8 +1,9 @@
 //! The network of a scenario file for transports that do no input or output of their own.
 //!
 //! Links, queues, recorded rates and cross traffic are those of a scenario; the ends of some of its
-//! flows are [`Endpoint`]s of the program: a QUIC stack, a protocol under development, a model. Time
-//! is virtual, everything runs in one thread without sockets, and equal seeds give equal bytes.
+//! flows are [`Endpoint`]s of the program: a QUIC stack, a protocol under development, a model.
+//! Time is virtual, everything runs in one thread without sockets, and equal seeds give equal
+//! bytes.
 //!
 //! A group of `bulk` traffic of the scenario names the place of these flows: their number, starts,
 //! path, class and size. [`Experiment::attach`] puts endpoints there in place of our TCP. Without
@@ -36,17 +37,18 @@
 //! let report =
 //!     Experiment::new(&plan).attach("mine", |_| Ok(Ends::new(PingPong(1), PingPong(0)))).run()?;
 //! let point = report.points[0].summary.as_ref().ok_or("no run finished")?;
-//! let [mine, cross] = [0, 1].map(|group: usize| point.groups[group].1.figures.figure("goodput_bit_s").mean);
+//! let goodput = |group: usize| point.groups[group].1.figures.figure("goodput_bit_s").mean;
+//! let (mine, cross) = (goodput(0), goodput(1));
 //! assert!(mine < Some(400_000.0) && cross > Some(8e6));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # What an endpoint must do
 //!
-//! [`Endpoint`] describes the calls. An endpoint that sends impossible sizes, sends in the past, never
-//! becomes idle at one instant, keeps too much under way or panics ends the run with an [`EndpointError`]
-//! that names it and the time; memory stays bounded. An endpoint that does not return from a call cannot
-//! be stopped, as there is one thread.
+//! [`Endpoint`] describes the calls. An endpoint that sends impossible sizes, sends in the past,
+//! never becomes idle at one instant, keeps too much under way or panics ends the run with an
+//! [`EndpointError`] that names it and the time; memory stays bounded. An endpoint that does not
+//! return from a call cannot be stopped, as there is one thread.
 #![forbid(unsafe_code)]
 
 mod drive;

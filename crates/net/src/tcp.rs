@@ -1,9 +1,9 @@
-//! Byte streams over our TCP, for programs that need one: an application protocol in the network of a
-//! scenario, with the congestion control that the scenario names.
+//! Byte streams over our TCP, for programs that need one: an application protocol in the network of
+//! a scenario, with the congestion control that the scenario names.
 //!
 //! A connection is two one-way connections of [`goodqueue_tcp`], which both ends open at the flow's
-//! start. A datagram has a header of 24 bytes, and 8 more for each reported block, so that with IPv4
-//! and UDP its length is that of a TCP segment with timestamps.
+//! start. A datagram has a header of 24 bytes, and 8 more for each reported block, so that with
+//! IPv4 and UDP its length is that of a TCP segment with timestamps.
 
 mod codec;
 mod stream;
@@ -18,8 +18,8 @@ use stream::{Incoming, Outgoing};
 
 /// An application at one end of a connection.
 pub trait Program {
-    /// Reads and writes what it wants to; called at the flow's start, whenever something has arrived or
-    /// been sent, and at the time that it returns.
+    /// Reads and writes what it wants to; called at the flow's start, whenever something has
+    /// arrived or been sent, and at the time that it returns.
     fn run(&mut self, now: Instant, stream: &mut Stream) -> Option<Instant>;
 
     /// Whether it has done all it had to do.

@@ -92,7 +92,8 @@ fn endpoints_share_the_line_with_our_tcp() {
     let report = Experiment::new(&plan).attach("mine", |flow| Ok(ends(flow))).run().expect("a run");
     let groups = &report.points[0].summary.as_ref().expect("finished").groups;
     let goodput = |group: usize| groups[group].1.figures.figure("goodput_bit_s").mean.expect("defined");
-    // Three senders of 700 bytes each 5 ms in the mean, some of which CoDel drops; the rest is for CUBIC.
+    // Three senders of 700 bytes each 5 ms in the mean, some of which CoDel drops; the rest is for
+    // CUBIC.
     assert!((2.4e6..3.5e6).contains(&goodput(0)), "{}", goodput(0));
     assert!((1e6..2.4e6).contains(&goodput(1)), "{}", goodput(1));
 }

@@ -1,5 +1,6 @@
-// An end of a connection of quinn-proto, and of the stacks of its family, which have the same types: each
-// module that includes this file names its crate `proto`, and has the few functions that differ.
+// An end of a connection of quinn-proto, and of the stacks of its family, which have the same
+// types: each module that includes this file names its crate `proto`, and has the few functions
+// that differ.
 
 use crate::keys::Keys;
 use crate::work::{ENDLESS, REQUEST, Work};

@@ -1,7 +1,7 @@
 //! TLS keys made on the spot.
 //!
-//! Keys are random, their lengths are not (Ed25519): runs with equal seeds send packets of equal sizes
-//! at equal times.
+//! Keys are random, their lengths are not (Ed25519): runs with equal seeds send packets of equal
+//! sizes at equal times.
 
 use std::error::Error;
 use std::sync::Arc;

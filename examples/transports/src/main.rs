@@ -1,6 +1,8 @@
-//! QUIC stacks of others, unmodified, and our TCP over the same queues: goodput, share, delay, and the time of 100 kB.
+//! QUIC stacks of others, unmodified, and our TCP over the same queues: goodput, share, delay, and
+//! the time of 100 kB.
 //!
-//! `transports [--quick] [--out FILE]` prints a page in Markdown, or writes it. `--quick` measures one queue on one line.
+//! `transports [--quick] [--out FILE]` prints a page in Markdown, or writes it. `--quick` measures
+//! one queue on one line.
 
 mod keys;
 mod noq;

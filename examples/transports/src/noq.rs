@@ -30,7 +30,12 @@ fn receive(
     endpoint.handle(now, peer().into(), ecn, payload, answer)
 }
 
-fn transmit(connection: &mut Connection, now: std::time::Instant, segments: NonZeroUsize, buffer: &mut Vec<u8>) -> Option<proto::Transmit> {
+fn transmit(
+    connection: &mut Connection,
+    now: std::time::Instant,
+    segments: NonZeroUsize,
+    buffer: &mut Vec<u8>,
+) -> Option<proto::Transmit> {
     connection.poll_transmit(now, segments, buffer)
 }
 

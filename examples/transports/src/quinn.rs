@@ -1,4 +1,5 @@
-//! quinn-proto, by the Quinn project: sans-I/O, time is an argument of every call, randomness of a seed.
+//! quinn-proto, by the Quinn project: sans-I/O, time is an argument of every call, randomness of a
+//! seed.
 
 use quinn_proto as proto;
 use std::num::NonZeroUsize;
@@ -30,7 +31,12 @@ fn receive(
     endpoint.handle(now, peer(), None, ecn, payload, answer)
 }
 
-fn transmit(connection: &mut Connection, now: std::time::Instant, segments: NonZeroUsize, buffer: &mut Vec<u8>) -> Option<proto::Transmit> {
+fn transmit(
+    connection: &mut Connection,
+    now: std::time::Instant,
+    segments: NonZeroUsize,
+    buffer: &mut Vec<u8>,
+) -> Option<proto::Transmit> {
     connection.poll_transmit(now, segments.get(), buffer)
 }
 

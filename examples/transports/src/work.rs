@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 pub enum Work {
     /// Data without end, or as much as the scenario gives the flow.
     Download,
-    /// Responses of this size over one connection, each request this long after the response before.
+    /// Responses of this size over one connection, each request this long after the response
+    /// before.
     Requests {
         /// Bytes of a response.
         size: u64,

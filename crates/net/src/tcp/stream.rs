@@ -72,7 +72,8 @@ impl Outgoing {
         self.mss
     }
 
-    /// The length of the next message, if there is one and what was `written` to the sender has left.
+    /// The length of the next message, if there is one and what was `written` to the sender has
+    /// left.
     pub(super) fn next_message(&mut self, stream: &mut Stream, written: u64) -> Option<(u64, Ending)> {
         if self.sent < written || self.has_closed {
             return None;

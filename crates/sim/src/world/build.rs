@@ -42,8 +42,8 @@ pub(super) fn fault<T>(subject: impl Into<String>, message: impl Into<String>) -
 pub(super) enum TcpEnds {
     Simulated,
     Outside,
-    /// Those of flows of these groups outside, where they exchange datagrams of any kind; all others
-    /// simulated.
+    /// Those of flows of these groups outside, where they exchange datagrams of any kind; all
+    /// others simulated.
     Foreign(Vec<u32>),
 }
 

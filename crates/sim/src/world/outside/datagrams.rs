@@ -38,12 +38,12 @@ pub struct Reported {
 }
 
 impl OutsideWorld {
-    /// Builds the world of a specification in which the ends of TCP flows of these groups are outside
-    /// and exchange datagrams; all other hosts are simulated.
+    /// Builds the world of a specification in which the ends of TCP flows of these groups are
+    /// outside and exchange datagrams; all other hosts are simulated.
     ///
     /// # Errors
-    /// When a link, queue, route or simulated sender cannot be built, or a flow of these groups is no
-    /// plain TCP flow.
+    /// When a link, queue, route or simulated sender cannot be built, or a flow of these groups is
+    /// no plain TCP flow.
     pub fn with_datagrams(spec: &WorldSpec, groups: &[u32]) -> Result<Self, WorldError> {
         for flow in spec.flows.iter().filter(|flow| groups.contains(&flow.group)) {
             if !matches!(flow.source, SourceSpec::Tcp { .. }) {
@@ -114,8 +114,8 @@ impl World {
         let segment = Segment {
             number: *number,
             timestamp: self.clock.now,
-            // With FIN no queue takes a datagram on the way back for an acknowledgement that the next
-            // one makes superfluous.
+            // With FIN no queue takes a datagram on the way back for an acknowledgement that the
+            // next one makes superfluous.
             flags: if is_reverse { Flags::ACK.with(Flags::FIN) } else { Flags::default() },
             ..Segment::default()
         };
