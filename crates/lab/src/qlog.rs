@@ -84,7 +84,8 @@ impl<'a> QlogFiles<'a> {
 
 impl Recorder for QlogFiles<'_> {
     fn record(&mut self, run: RecordedRun<'_>) {
-        if self.failure.is_none() {
+        let is_recorded = !run.packets.is_empty() || !run.series.is_empty();
+        if is_recorded && self.failure.is_none() {
             self.failure = self.write(&run).err();
         }
         self.inner.record(run);

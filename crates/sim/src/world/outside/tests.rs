@@ -204,7 +204,7 @@ fn datagrams_travel_beside_simulated_connections() {
     let (mut fates, mut put) = (Vec::new(), 0);
     while world.next() <= world.end() {
         world.step();
-        if world.now() >= Instant::ZERO + Duration::ms(u64::from(put) * 10) && put < 50 {
+        if world.now() >= Instant::ZERO + Duration::ms(100 + u64::from(put) * 10) && put < 50 {
             // More at once than the queue has room for, there and back in turn.
             for number in put + 1..=put + 5 {
                 world.put_datagram(world.now(), datagram(put % 10 == 5, number));
@@ -220,7 +220,7 @@ fn datagrams_travel_beside_simulated_connections() {
     // Only the way there has a queue that drops.
     assert_eq!((foreign.sent_packets, foreign.dropped_packets), (25, Some(lost)));
     assert_eq!(foreign.delivered_bytes, (25 - lost) * 1200);
-    assert!(lost > 0 && ours.delivered_bytes > 1_000_000, "{lost} lost, {} delivered", ours.delivered_bytes);
+    assert!(lost > 0 && ours.delivered_bytes > 100_000, "{lost} lost, {} delivered", ours.delivered_bytes);
 }
 
 #[test]
