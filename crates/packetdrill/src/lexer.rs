@@ -104,8 +104,8 @@ impl<'a> Lexer<'a> {
                 self.take(blank);
             } else if rest.starts_with("//") {
                 self.take(rest.find('\n').unwrap_or(rest.len()));
-            } else if rest.starts_with("/*") {
-                let end = rest[2..].find("*/").ok_or_else(|| self.fault("the comment `/*` has no `*/`"))?;
+            } else if let Some(inside) = rest.strip_prefix("/*") {
+                let end = inside.find("*/").ok_or_else(|| self.fault("the comment `/*` has no `*/`"))?;
                 self.take(end + 4);
             } else {
                 return Ok(());
@@ -125,8 +125,8 @@ impl<'a> Lexer<'a> {
             self.take(3);
             return Ok(Token::Ellipsis);
         }
-        if rest.starts_with("%{") {
-            let end = rest[2..].find("}%").ok_or_else(|| self.fault("the code `%{` has no `}%`"))?;
+        if let Some(inside) = rest.strip_prefix("%{") {
+            let end = inside.find("}%").ok_or_else(|| self.fault("the code `%{` has no `}%`"))?;
             return Ok(Token::Code(&self.take(end + 4)[2..end + 2]));
         }
         if rest.starts_with("--") && second == '-' && rest[2..].starts_with(|c: char| c.is_ascii_alphabetic()) {

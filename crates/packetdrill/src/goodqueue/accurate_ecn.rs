@@ -19,5 +19,5 @@ pub(super) const fn reflection(of: Ecn) -> u8 {
 /// Whether a SYN-ACK with these bits agrees to accurate ECN. One combination is reserved and
 /// agrees, too (RFC 9768 §3.1.2).
 pub(super) const fn agrees(bits: u8) -> bool {
-    matches!(bits, 0b010 | 0b011 | 0b100 | 0b101 | 0b110)
+    matches!(bits, 0b010..=0b110)
 }
