@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from goodqueue import _core, traffic
 from goodqueue.exceptions import ArrivalError, Fault, GoodqueueError, RunError, RunFailure, ScenarioError, SweepError
-from goodqueue.results import Result, Table
+from goodqueue.results import Headline, Result, Table
 from goodqueue.running import compare, run
 from goodqueue.scenario import Access, Control, Link, Queue, Scenario
 from goodqueue.sweeping import Range, Sweep, latin_hypercube, sobol, sweep
@@ -21,6 +21,7 @@ __all__ = [
     "Control",
     "Fault",
     "GoodqueueError",
+    "Headline",
     "Link",
     "Queue",
     "Range",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,37 @@ import polars as pl
 from goodqueue import _core
 from goodqueue.exceptions import RunFailure
 
-__all__ = ["Result", "Table"]
+__all__ = ["Headline", "Result", "Table"]
 
 Table = _core.Table
 """Columns that any library with Arrow's C interface takes over without copying: ``polars.DataFrame(table)``,
 ``pyarrow.table(table)``, ``duckdb.from_arrow(pyarrow.table(table))``."""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The answer of a result in words, as every table and page shows it."""
+
+    text: str
+    """The sentences."""
+    best: str | None
+    """Label of the best point, or the best queue over several settings; ``None`` when nothing is ranked."""
+    not_significantly_different: tuple[str, ...]
+    """Labels of those that are not significantly worse for anybody on the line."""
+    policy: str
+    """The policy in words."""
+    outside_policy: tuple[str, ...]
+    """Labels of points that do not satisfy it."""
+
+
+def _figures(got: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, dict[str, float | None]]]:
+    """Figures with their dotted names."""
+    for key, value in got.items():
+        if isinstance(value, Mapping):
+            if "ci95" in value:
+                yield prefix + key, {"mean": value["mean"], "ci95": value["ci95"]}
+            else:
+                yield from _figures(value, f"{prefix}{key}.")
 
 
 class Result:
@@ -42,6 +69,27 @@ class Result:
         """The summary, schema ``goodqueue.summary/1``."""
         parsed: Mapping[str, Any] = json.loads(self.to_json())
         return parsed
+
+    @cached_property
+    def headline(self) -> Headline:
+        """The answer: which queue is best for the people on the line (docs/answers.md has the rule)."""
+        return Headline(**{name: tuple(given) if isinstance(given, list) else given for name, given in self.summary["headline"].items()})
+
+    @cached_property
+    def experience(self) -> pl.DataFrame:
+        """What each group got, one figure a row.
+
+        Columns are ``point``, ``label``, ``group``, ``activity`` (``call``, ``ping``, ``bulk``, …), ``figure``, ``mean`` and ``ci95``.
+        """
+        numbers = self.groups.select("point", "label").unique(maintain_order=True)
+        rows = [
+            {"point": point, "label": label, "group": group, "activity": got["activity"], "figure": name, **values}
+            for (point, label), summary in zip(numbers.iter_rows(), self.summary["points"], strict=True)
+            for group, got in summary.get("experience", {}).items()
+            for name, values in _figures(got)
+        ]
+        columns = {"point": pl.UInt32, "label": pl.String, "group": pl.String, "activity": pl.String, "figure": pl.String}
+        return pl.DataFrame(rows, schema={**columns, "mean": pl.Float64, "ci95": pl.Float64})
 
     def save(self, path: str | Path) -> None:
         """Write the summary to a file."""

@@ -103,13 +103,18 @@ def run(
 def compare(
     *,
     rate: str | None = None,
+    rate_up: str | None = None,
     trace: str | os.PathLike[str] | None = None,
     trace_up: str | os.PathLike[str] | None = None,
     rtt: str = "20ms",
     buffer: str = "4bdp",
-    flows: int = 4,
-    cc: str = "cubic",
-    aqm: Sequence[str] | None = None,
+    buffer_up: str | None = None,
+    traffic: str | os.PathLike[str] | None = None,
+    flows: int | None = None,
+    flows_up: int | None = None,
+    cc: str | Sequence[str] = "cubic",
+    aqm: str | Sequence[str] | None = None,
+    aqm_up: str | Sequence[str] = (),
     ecn: bool = False,
     warmup: str = "5s",
     duration: str = "30s",
@@ -126,19 +131,28 @@ def compare(
     Parameters
     ----------
     rate
-        Rate of the bottleneck, for instance ``"10 Mbit/s"``; this or ``trace`` is needed.
+        Rate of the bottleneck, for instance ``"10 Mbit/s"``, or down and up as ``"50/10mbit"``; this or ``trace`` is needed.
+    rate_up
+        Rate of the way back, which has a buffer of its own and uploads then.
     trace, trace_up
         Recorded rate of the bottleneck and of the way back: mahimahi files of delivery opportunities.
     rtt
         Round-trip time without queueing.
     buffer
         Buffer of the bottleneck.
-    flows
-        Bulk flows.
+    buffer_up
+        Buffer of the way back; the same when not given.
+    traffic
+        Name of a mix (``gq list mix``), or path of a file with ``[[traffic]]`` tables; bulk flows, a call and a ping when not
+        given. Groups that would take too much of the line are left out with a warning.
+    flows, flows_up
+        Bulk flows of each congestion control, down and up; the mix's own numbers when not given.
     cc
-        Their congestion control, as ``"KIND"`` or ``"KIND:PARAMETER=VALUE:…"``.
+        Congestion control, as ``"KIND"`` or ``"KIND:PARAMETER=VALUE:…"``; of several, each has bulk flows of its own.
     aqm
         Queues, each as ``"KIND"`` or ``"KIND:PARAMETER=VALUE:…"``; a usual choice when not given.
+    aqm_up
+        Queues of the way back, each of which is compared with each of ``aqm``; the same in both directions when not given.
     ecn
         Mark instead of drop where queues can?
     warmup, duration
@@ -164,18 +178,22 @@ def compare(
     >>> result.links["label"].to_list()
     ['tail-drop', 'codel']
     """
-    if isinstance(aqm, str):
-        aqm = [aqm]
+    aqm, aqm_up, cc = ([given] if isinstance(given, str) else given for given in (aqm, aqm_up, cc))
     where = {"trace": trace, "trace_up": trace_up}
     paths = {name: None if path is None else str(Path(path).absolute()) for name, path in where.items()}
     plan = _core.comparison(
         rate=rate,
+        rate_up=rate_up,
         **paths,
         rtt=rtt,
         buffer=buffer,
+        buffer_up=buffer_up,
+        traffic=_traffic(traffic),
         flows=flows,
+        flows_up=flows_up,
         cc=cc,
         aqm=aqm,
+        aqm_up=aqm_up,
         ecn=ecn,
         warmup=warmup,
         duration=duration,
@@ -183,6 +201,14 @@ def compare(
         seed=seed,
     )
     return _run(plan, jobs, record=record, sample=sample, packets=packets, progress=progress)
+
+
+def _traffic(given: str | os.PathLike[str] | None) -> tuple[bool, str] | None:
+    """Whether it is the text of a file rather than the name of a mix, and which."""
+    if given is None:
+        return None
+    path = Path(given)
+    return (True, path.read_text(encoding="utf-8")) if path.is_file() else (False, os.fspath(given))
 
 
 def processors() -> int:

@@ -54,6 +54,27 @@ def test_comparisons_have_the_bytes_of_the_command(tmp_path: Path) -> None:
     assert result.to_json() == expected
 
 
+def test_the_answer_is_that_of_the_command_and_names_what_the_call_got() -> None:
+    result = compare(rate="20/5mbit", rtt="20ms", aqm=["tail-drop", "fq-codel"], duration="4s", replications=2, record="nothing")
+    headline = result.headline
+    assert headline.text == result.summary["headline"]["text"]
+    assert headline.best == "fq-codel"
+    assert "the call and the ping" in headline.text
+    mos = result.experience.filter((pl.col("group") == "call") & (pl.col("figure") == "mos")).sort("mean")
+    assert mos["label"].to_list()[-1] == "fq-codel"
+    assert set(result.groups["group"]) == {"bulk", "uploads", "call", "ping"}
+
+
+def test_traffic_is_a_mix_or_a_file(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text('[[traffic]]\nname = "mine"\nkind = "video"\n')
+    quick = {"aqm": "codel", "duration": "1s", "replications": 1, "record": "nothing"}
+    assert set(compare(rate="10mbit", traffic=own, **quick).groups["group"]) == {"mine"}  # type: ignore[arg-type]
+    assert set(compare(rate="10mbit", traffic="bulk", **quick).groups["group"]) == {"bulk"}  # type: ignore[arg-type]
+    with pytest.warns(UserWarning, match="`call` is left out"):
+        compare(rate="1mbit", **quick)  # type: ignore[arg-type]
+
+
 def test_tables_say_what_the_summary_says(swept: Result) -> None:
     summary = swept.summary
     assert swept.complete
@@ -152,6 +173,9 @@ def test_a_value_that_holds_itself_is_refused() -> None:
         ({"rate": "10mbit", "buffer": "much"}, "buffer"),
         ({"rate": "10mbit", "trace": "x"}, "rate"),
         ({"trace": "nowhere"}, "trace"),
+        ({"rate": "10mbit", "rate_up": "fast"}, "rate_up"),
+        ({"rate": "10mbit", "aqm_up": ["codel"]}, "aqm_up"),
+        ({"rate": "10mbit", "traffic": "nonesuch"}, "traffic"),
     ],
 )
 def test_wrong_comparisons_name_the_argument(arguments: dict[str, object], field: str) -> None:

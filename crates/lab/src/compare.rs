@@ -5,6 +5,7 @@ mod labels;
 pub use labels::{Labels, Split};
 
 use crate::limits::{FASTEST, LONGEST, LONGEST_DELAY};
+use crate::mix::{self, Mix};
 use crate::quantity::{self, Limits};
 use goodqueue_aqm::sched;
 use goodqueue_aqm::spec::{Chosen, KindSpec};
@@ -21,20 +22,28 @@ const WARMUPS: Limits<Duration> = Limits::new(Duration::ZERO, LONGEST);
 /// read; only those from which others are derived are checked here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
-    /// Rate of the bottleneck, or a recording of it.
+    /// Rates of the bottleneck, or recordings of it.
     pub line: Line,
     /// Round-trip time without queueing.
     pub rtt: String,
     /// Buffer of the bottleneck.
     pub buffer: String,
-    /// Bulk flows.
-    pub flows: u32,
-    /// Their congestion control, `kind` or `kind:parameter=value:parameter=value`.
-    pub cc: String,
+    /// Buffer of the return direction; the same when not given.
+    pub buffer_up: Option<String>,
+    /// What goes over it.
+    pub traffic: Load,
+    /// Bulk flows of each control; the mix's own number when not given.
+    pub flows: Option<u32>,
+    /// Bulk flows of each control upwards, on lines with a rate of their own in that direction.
+    pub flows_up: Option<u32>,
+    /// Congestion controls, each `kind` or `kind:parameter=value:parameter=value`: the bulk flows of each are a group.
+    pub cc: Vec<String>,
     /// Queues to compare, each `kind` or `kind:parameter=value:parameter=value`. A kind that
     /// contains another algorithm is followed by that algorithm and its parameters:
     /// `fair:flows=64:pie:target=10ms`.
     pub aqm: Vec<String>,
+    /// Queues of the return direction, each of which is compared with each of the others; empty: the same in both directions.
+    pub aqm_up: Vec<String>,
     /// Whether queues drop, or mark where they can.
     pub signal: Signal,
     /// Time before measuring begins.
@@ -50,8 +59,13 @@ pub struct Comparison {
 /// The bottleneck's rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// A constant rate, the same in both directions.
-    Rate(String),
+    /// A constant rate.
+    Rate {
+        /// Direction of the data.
+        down: String,
+        /// Return direction; `None`: the same, and never the bottleneck.
+        up: Option<String>,
+    },
     /// Recorded delivery opportunities, as paths of files.
     Trace {
         /// Direction of the data.
@@ -59,6 +73,60 @@ pub enum Line {
         /// Return direction; `None` if it is never the bottleneck.
         up: Option<String>,
     },
+}
+
+impl Line {
+    /// From one rate or two with a slash between them, down and up, of which only the last needs a unit: `50/10mbit`. `up` is the
+    /// rate of the return direction where it is given apart.
+    ///
+    /// # Errors
+    /// When both forms are used at once.
+    pub fn rates(text: &str, up: Option<&str>) -> Result<Self, ComparisonError> {
+        let Some((down, second)) = slash(text) else {
+            return Ok(Self::Rate { down: text.to_owned(), up: up.map(str::to_owned) });
+        };
+        if up.is_some() {
+            let message = format!("is given, and `{text}` has a rate of that direction as well");
+            return Err(ComparisonError { option: "--rate-up", message });
+        }
+        let unit = second.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ' '));
+        let has_unit = down.contains(|c: char| c.is_ascii_alphabetic());
+        let down = if has_unit { down.to_owned() } else { format!("{down}{unit}") };
+        Ok(Self::Rate { down, up: Some(second.to_owned()) })
+    }
+}
+
+/// The two parts of `50/10mbit`, of which the second begins with a number; `Mbit/s` has no such part.
+fn slash(text: &str) -> Option<(&str, &str)> {
+    let at = text
+        .match_indices('/')
+        .map(|(at, _)| at)
+        .find(|at| text[at + 1..].trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '.'))?;
+    Some((text[..at].trim(), text[at + 1..].trim()))
+}
+
+/// What goes over the line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// A mix of [`mix::MIXES`], by its name.
+    Mix(String),
+    /// `[[traffic]]` tables as TOML text.
+    Toml(String),
+}
+
+impl Default for Load {
+    fn default() -> Self {
+        Self::Mix(mix::USUAL.to_owned())
+    }
+}
+
+/// A scenario made from a comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// As TOML text.
+    pub toml: String,
+    /// What of the mix was left out.
+    pub left_out: Vec<mix::LeftOut>,
 }
 
 /// How queues tell senders to slow down.
@@ -87,50 +155,39 @@ impl Comparison {
     /// The line and its traffic in a few words.
     fn title(&self) -> String {
         let line = match &self.line {
-            Line::Rate(rate) => rate.as_str(),
-            Line::Trace { down, .. } => down.rsplit('/').next().unwrap_or(down),
+            Line::Rate { down, up: None } => rate_text(down),
+            Line::Rate { down, up: Some(up) } => format!("{} down, {} up", rate_text(down), rate_text(up)),
+            Line::Trace { down, .. } => down.rsplit('/').next().unwrap_or(down).to_owned(),
         };
-        let flows = if self.flows == 1 { "flow" } else { "flows" };
-        format!("{line}, RTT {}, buffer {}, {} {} {flows}", self.rtt, self.buffer, self.flows, self.cc)
+        let flows = match self.flows {
+            Some(1) => format!(", 1 {} flow", self.cc.join(" and ")),
+            Some(flows) => format!(", {flows} {} flows", self.cc.join(" and ")),
+            None => String::new(),
+        };
+        let traffic = match &self.traffic {
+            Load::Mix(name) if name == mix::USUAL => String::new(),
+            Load::Mix(name) => format!(", {name}"),
+            Load::Toml(_) => ", own traffic".to_owned(),
+        };
+        format!("{line}, RTT {}, buffer {}{flows}{traffic}", spaced(&self.rtt), spaced(&self.buffer))
     }
 
-    /// The scenario as TOML text.
+    /// The scenario, and what of its mix was left out.
     ///
     /// # Errors
-    /// When a quantity that others are worked out from cannot be read, or no queue is named.
-    pub fn scenario(&self) -> Result<String, ComparisonError> {
-        let refuse = |option, error: quantity::QuantityError| ComparisonError {
-            option,
-            message: match error.help {
-                Some(help) => format!("{}; {help}", error.message),
-                None => error.message,
-            },
-        };
+    /// When a quantity that others are worked out from cannot be read, no queue is named, or the traffic is unknown.
+    pub fn scenario(&self) -> Result<Made, ComparisonError> {
         let rtt = quantity::duration_within(&self.rtt, RTTS).map_err(|error| refuse("--rtt", error))?;
         let warmup = quantity::duration_within(&self.warmup, WARMUPS).map_err(|error| refuse("--warmup", error))?;
-        let (rate, access) = match &self.line {
-            Line::Rate(text) => {
-                let rate = quantity::rate_within(text, RATES).map_err(|error| refuse("--rate", error))?;
-                (format!("rate = {}\n", quoted(text)), Rate::bit_s(rate.as_bit_s().saturating_mul(10)).max(Rate::gbit(1)))
-            }
-            Line::Trace { down, up } => {
-                let mut lines = format!("rate = {{ trace = {} }}\n", quoted(down));
-                if let Some(up) = up {
-                    let _ = writeln!(lines, "rate_up = {{ trace = {} }}", quoted(up));
-                    let _ = writeln!(lines, "buffer_up = {}", quoted(&self.buffer));
-                }
-                (lines, Rate::gbit(1))
-            }
-        };
-        let queues = self.queues()?;
+        let rates = self.rates()?;
         // Flows that start together stay synchronised for long, so their starts are spread, but
         // well within the warm-up.
         let spread = Duration::ns((warmup.as_nanos() / 2).min(5_000_000_000));
         let back = Duration::ns(rtt.as_nanos() / 2);
         let there = rtt.saturating_sub(back);
-        let title = quoted(&self.title());
-        let Self { buffer, flows, duration, warmup, replications, seed, .. } = self;
-        Ok(format!(
+        let access = rates.down.map_or(Rate::gbit(1), |rate| Rate::bit_s(rate.as_bit_s().saturating_mul(10)).max(Rate::gbit(1)));
+        let traffic = self.traffic(&rates, spread)?;
+        let mut toml = format!(
             "# Made by gq compare.\n\
              goodqueue = 1\n\
              name = {title}\n\
@@ -139,87 +196,157 @@ impl Comparison {
              replications = {replications}\n\
              seed = {seed}\n\n\
              [access]\n\
-             rate = \"{access} bit/s\"\n\
+             rate = \"{access}\"\n\
              delay = \"0 s\"\n\n\
              [link.bottleneck]\n\
              {rate}\
-             delay = \"{there} ns\"\n\
-             delay_up = \"{back} ns\"\n\
-             buffer = {buffer}\n\n\
-             [[traffic]]\n\
-             kind = \"bulk\"\n\
-             cc = {cc}\n\
-             flows = {flows}\n\
-             start = \"uniform 0 s .. {spread} ns\"\n\
-             {ecn}\n\
-             [sweep]\n\
-             \"link.bottleneck.queue\" = [\n{queues}]\n",
-            access = access.as_bit_s(),
-            there = there.as_nanos(),
-            back = back.as_nanos(),
-            spread = spread.as_nanos(),
-            buffer = quoted(buffer),
-            cc = self.control()?,
-            warmup = quoted(warmup),
-            duration = quoted(duration),
-            ecn = if self.signal == Signal::Mark { "ecn = true\n" } else { "" },
-        ))
+             delay = \"{there}\"\n\
+             delay_up = \"{back}\"\n\
+             buffer = {buffer}\n",
+            title = quoted(&self.title()),
+            warmup = quoted(&self.warmup),
+            duration = quoted(&self.duration),
+            replications = self.replications,
+            seed = self.seed,
+            rate = rates.toml,
+            buffer = quoted(&self.buffer),
+        );
+        if rates.has_up {
+            let _ = writeln!(toml, "buffer_up = {}", quoted(self.buffer_up.as_deref().unwrap_or(&self.buffer)));
+        } else if let Some((option, _)) = [
+            ("--buffer-up", self.buffer_up.is_some()),
+            ("--aqm-up", !self.aqm_up.is_empty()),
+            ("--flows-up", self.flows_up.is_some()),
+        ]
+        .into_iter()
+        .find(|(_, given)| *given)
+        {
+            let message = "the return direction has no rate of its own: give it one with --rate-up or --trace-up".to_owned();
+            return Err(ComparisonError { option, message });
+        }
+        toml.push_str(&traffic.toml);
+        toml.push_str(&self.sweep(rates.has_up)?);
+        Ok(Made { toml, left_out: traffic.left_out })
+    }
+
+    /// Rates of both directions.
+    fn rates(&self) -> Result<Rates, ComparisonError> {
+        match &self.line {
+            Line::Rate { down, up } => {
+                let read = |option, text: &str| quantity::rate_within(text, RATES).map_err(|error| refuse(option, error));
+                let rate = read("--rate", down)?;
+                let mut toml = format!("rate = {}\n", quoted(down));
+                let mut up_rate = None;
+                if let Some(up) = up {
+                    up_rate = Some(read("--rate-up", up)?);
+                    let _ = writeln!(toml, "rate_up = {}", quoted(up));
+                }
+                Ok(Rates { down: Some(rate), up: up_rate, has_up: up.is_some(), toml })
+            }
+            Line::Trace { down, up } => {
+                let mut toml = format!("rate = {{ trace = {} }}\n", quoted(down));
+                if let Some(up) = up {
+                    let _ = writeln!(toml, "rate_up = {{ trace = {} }}", quoted(up));
+                }
+                // What cannot be read is refused where the scenario is read.
+                let mean =
+                    |path: &String| crate::trace_file::load(std::path::Path::new(path)).ok().map(|trace| trace.mean_rate());
+                let up_rate = up.as_ref().and_then(mean);
+                Ok(Rates { down: mean(down), up: up_rate, has_up: up.is_some(), toml })
+            }
+        }
+    }
+
+    /// The groups of flows.
+    fn traffic(&self, rates: &Rates, spread: Duration) -> Result<mix::Traffic, ComparisonError> {
+        let name = match &self.traffic {
+            Load::Mix(name) => name,
+            Load::Toml(text) => return own_traffic(text),
+        };
+        let Some(mix) = Mix::named(name) else {
+            let known: Vec<&str> = mix::MIXES.iter().map(|mix| mix.name).collect();
+            let message =
+                format!("`{name}` is neither a mix nor a file: allowed {}, or a file with [[traffic]] tables", known.join(", "));
+            return Err(ComparisonError { option: "--traffic", message });
+        };
+        if self.cc.is_empty() {
+            return Err(ComparisonError { option: "--cc", message: "names no congestion control".to_owned() });
+        }
+        let controls: Result<Vec<(String, String)>, _> =
+            self.cc.iter().map(|text| Ok((text.trim().to_owned(), control(text)?))).collect();
+        let start = quoted(&format!("uniform 0 s .. {spread}"));
+        let line = mix::Line {
+            down: rates.down,
+            up: if rates.has_up { rates.up.or(rates.down) } else { None },
+            flows: self.flows,
+            flows_up: self.flows_up,
+            controls: &controls?,
+            tcp: if self.signal == Signal::Mark { "ecn = true\n" } else { "" },
+            start: &start,
+            path: &[],
+        };
+        Ok(mix.on(&line))
+    }
+
+    /// The queues: of both directions the same, or each with each.
+    fn sweep(&self, has_up: bool) -> Result<String, ComparisonError> {
+        let tables = |option, list: &[String]| -> Result<Vec<String>, ComparisonError> {
+            let tables: Result<Vec<String>, _> = list.iter().map(|text| Self::queue_table(text, self.signal)).collect();
+            tables.map_err(|error| ComparisonError { option, ..error })
+        };
+        let (down, up) = (tables("--aqm", &self.aqm)?, tables("--aqm-up", &self.aqm_up)?);
+        if down.is_empty() {
+            return Err(ComparisonError { option: "--aqm", message: "names no queue".to_owned() });
+        }
+        let mut toml = String::new();
+        let list = |key: &str, tables: &[String]| {
+            let lines: String = tables.iter().map(|table| format!("    {table},\n")).collect();
+            format!("\"link.bottleneck.{key}\" = [\n{lines}]\n")
+        };
+        match (has_up, up.as_slice()) {
+            (false, _) => toml.push_str(&format!("\n[sweep]\n{}", list("queue", &down))),
+            (true, []) => {
+                for queue in &down {
+                    let _ = write!(
+                        toml,
+                        "\n[[sweep]]\n\"link.bottleneck.queue\" = {queue}\n\"link.bottleneck.queue_up\" = {queue}\n"
+                    );
+                }
+            }
+            (true, up) => toml.push_str(&format!("\n[sweep]\n{}{}", list("queue", &down), list("queue_up", up))),
+        }
+        Ok(toml)
     }
 
     /// The option that set a value of the scenario, for messages.
     #[must_use]
     pub fn option_of(field: &str) -> Option<&'static str> {
         const OPTIONS: &[(&str, &str)] = &[
+            ("link.bottleneck.queue_up", "--aqm-up"),
             ("link.bottleneck.queue", "--aqm"),
             ("sweep", "--aqm"),
-            ("link.bottleneck.rate_up", "--trace-up"),
+            ("link.bottleneck.rate_up.trace", "--trace-up"),
+            ("link.bottleneck.rate_up", "--rate-up"),
             ("link.bottleneck.rate.trace", "--trace"),
             ("link.bottleneck.rate", "--rate"),
             ("access.rate", "--rate"),
             ("link.bottleneck.delay", "--rtt"),
+            ("link.bottleneck.buffer_up", "--buffer-up"),
             ("link.bottleneck.buffer", "--buffer"),
-            ("traffic.0.cc", "--cc"),
-            ("traffic.0.flows", "--flows"),
-            ("traffic", "--flows"),
             ("warmup", "--warmup"),
             ("duration", "--duration"),
             ("replications", "--replications"),
             ("seed", "--seed"),
         ];
-        OPTIONS.iter().find(|(prefix, _)| field.starts_with(prefix)).map(|(_, option)| *option)
-    }
-
-    fn queues(&self) -> Result<String, ComparisonError> {
-        let mut lines = String::new();
-        for text in &self.aqm {
-            let _ = writeln!(lines, "    {},", self.queue(text)?);
-        }
-        if lines.is_empty() {
-            return Err(ComparisonError { option: "--aqm", message: "names no queue".to_owned() });
-        }
-        Ok(lines)
-    }
-
-    /// The congestion control in TOML: a name, or a table with its parameters.
-    fn control(&self) -> Result<String, ComparisonError> {
-        let (kind, parameters) = match self.cc.split_once(':') {
-            None => return Ok(quoted(&self.cc)),
-            Some((kind, parameters)) => (kind, parameters),
-        };
-        let mut table = format!("{{ kind = {}", quoted(kind.trim()));
-        for part in parameters.split(':') {
-            let Some((key, value)) = part.split_once('=') else {
-                let message = format!("`{}` in `{}` is not parameter=value", part.trim(), self.cc);
-                return Err(ComparisonError { option: "--cc", message });
-            };
-            let _ = write!(table, ", {} = {}", quoted(key.trim()), value_of(value.trim()));
-        }
-        table.push_str(" }");
-        Ok(table)
-    }
-
-    fn queue(&self, text: &str) -> Result<String, ComparisonError> {
-        Self::queue_table(text, self.signal)
+        let traffic = field.strip_prefix("traffic").map(|rest| {
+            let key = rest.split('.').nth(2).unwrap_or_default();
+            match key {
+                "cc" => "--cc",
+                "flows" => "--flows",
+                _ => "--traffic",
+            }
+        });
+        traffic.or_else(|| OPTIONS.iter().find(|(prefix, _)| field.starts_with(prefix)).map(|(_, option)| *option))
     }
 
     /// One queue, written as in [`Comparison::aqm`], as a TOML table.
@@ -272,6 +399,69 @@ fn unknown_key(key: &str, kind: &str, spec: &KindSpec) -> Option<String> {
         None => format!("it has {}", known().collect::<Vec<_>>().join(", ")),
     };
     Some(format!("`{kind}` has no parameter `{}`; {help}", quantity::excerpt(key)))
+}
+
+/// Rates of the line, and how the scenario has them.
+struct Rates {
+    /// Of the data's direction; `None` for a recording that cannot be read.
+    down: Option<Rate>,
+    /// Of the return direction.
+    up: Option<Rate>,
+    /// Whether the return direction is described.
+    has_up: bool,
+    toml: String,
+}
+
+fn refuse(option: &'static str, error: quantity::QuantityError) -> ComparisonError {
+    ComparisonError { option, message: error.to_string() }
+}
+
+/// Tables of a file of somebody's own, which must hold nothing else.
+fn own_traffic(text: &str) -> Result<mix::Traffic, ComparisonError> {
+    let refuse = |message| Err(ComparisonError { option: "--traffic", message });
+    let table = match toml::de::DeTable::parse(text) {
+        Ok(table) => table,
+        Err(error) => return refuse(format!("is not TOML: {}", error.message())),
+    };
+    if let Some((key, _)) = table.get_ref().iter().find(|(key, _)| key.get_ref() != "traffic") {
+        return refuse(format!("has the key `{}`: allowed [[traffic]] tables only", quantity::excerpt(key.get_ref())));
+    }
+    match table.get_ref().is_empty() {
+        true => refuse("has no [[traffic]] table".to_owned()),
+        false => Ok(mix::Traffic { toml: format!("\n{}\n", text.trim()), left_out: Vec::new() }),
+    }
+}
+
+/// A rate as people read it, as far as it can be read.
+fn rate_text(text: &str) -> String {
+    quantity::rate(text).map_or_else(|_| text.to_owned(), |rate| rate.to_string())
+}
+
+/// `200ms` as `200 ms`.
+fn spaced(text: &str) -> String {
+    let unit = text.find(|c: char| c.is_ascii_alphabetic());
+    match unit {
+        Some(at) if at > 0 && text[..at].ends_with(|c: char| c.is_ascii_digit()) => format!("{} {}", &text[..at], &text[at..]),
+        _ => text.to_owned(),
+    }
+}
+
+/// A congestion control in TOML: a name, or a table with its parameters.
+fn control(text: &str) -> Result<String, ComparisonError> {
+    let (kind, parameters) = match text.split_once(':') {
+        None => return Ok(quoted(text.trim())),
+        Some((kind, parameters)) => (kind, parameters),
+    };
+    let mut table = format!("{{ kind = {}", quoted(kind.trim()));
+    for part in parameters.split(':') {
+        let Some((key, value)) = part.split_once('=') else {
+            let message = format!("`{}` in `{text}` is not parameter=value", part.trim());
+            return Err(ComparisonError { option: "--cc", message });
+        };
+        let _ = write!(table, ", {} = {}", quoted(key.trim()), value_of(value.trim()));
+    }
+    table.push_str(" }");
+    Ok(table)
 }
 
 fn is_over_another(spec: Option<&KindSpec>) -> bool {

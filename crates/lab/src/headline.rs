@@ -303,6 +303,7 @@ impl<'a> Ranking<'a> {
         };
         let mut costs: Vec<(String, f64, String)> = best.choices.iter().filter_map(worst).collect();
         costs.sort_by(|a, b| b.1.total_cmp(&a.1));
+        // Queues that are always the same in both directions have no other with one of them alone.
         let [most, .., least] = costs.as_slice() else { return None };
         let printed = key.about.printed.map_or(String::new(), |printed| format!(" {} {}", printed.head, printed.part));
         let what = format!("{}{printed}", key.activity().map_or("link", Activity::name));

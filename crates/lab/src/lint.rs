@@ -284,6 +284,10 @@ impl<'a> Lint<'a> {
                 let message = "senders use ecn, but this queue does not mark";
                 self.warn(format!("{key}.ecn"), message, "add ecn = true to the queue");
             }
+            EcnPolicy::Drop if any => {
+                let message = format!("senders use ecn, but `{}` cannot mark", queue.name());
+                self.warn(key, message, "its drops are what they get");
+            }
             _ => {}
         }
     }

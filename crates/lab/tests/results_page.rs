@@ -1,11 +1,13 @@
-//! The tables of figures in `docs/results.md`, and the same descriptions for tests of the web pages, are made from the lists of
+//! The tables of figures in `docs/results.md`, of mixes and policies in `docs/answers.md`, and the same descriptions for tests of the web pages, are made from the lists of
 //! metrics. This test holds them to the lists; `make docs` rewrites them:
 //! `cargo test -p goodqueue-lab --test results_page -- --ignored`.
 
 use goodqueue_lab::experience::{Activity, Margin};
+use goodqueue_lab::headline::POLICY_KEYS;
 use goodqueue_lab::metrics::{
     Better, Description, FLOW_METRICS, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Presence, Quantity, descriptions,
 };
+use goodqueue_lab::mix::MIXES;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,8 +52,28 @@ fn experience() -> String {
     text
 }
 
-/// The page with regenerated tables.
-fn page(mut page: String) -> String {
+/// The mixes of traffic.
+fn mixes() -> String {
+    let mut text = "| mix | groups | source |\n|---|---|---|\n".to_owned();
+    for mix in MIXES {
+        let groups: Vec<String> =
+            mix.parts.iter().map(|part| format!("`{}`: {} ({})", part.name, part.about, part.flows)).collect();
+        let _ = writeln!(text, "| `{}` | {} | {} |", mix.name, groups.join("; "), mix.source);
+    }
+    text
+}
+
+/// The keys of `--policy`.
+fn policy() -> String {
+    let mut text = "| key | bound |\n|---|---|\n".to_owned();
+    for (key, about) in POLICY_KEYS {
+        let _ = writeln!(text, "| `{key}` | {about} |");
+    }
+    text
+}
+
+/// The page on results with regenerated tables.
+fn results(page: String) -> String {
     let groups =
         |presence: Presence| GROUP_METRICS.iter().map(|metric| &metric.about).filter(move |about| about.presence == presence);
     let tables = [
@@ -62,20 +84,26 @@ fn page(mut page: String) -> String {
         ("flows", table(FLOW_METRICS.iter().map(|metric| &metric.about))),
         ("fairness", table(JAIN_METRICS.iter().map(|metric| &metric.about))),
     ];
+    with_tables(page, &tables)
+}
+
+/// A page with these tables between their markers.
+fn with_tables(mut page: String, tables: &[(&str, String)]) -> String {
     for (name, table) in tables {
         let (begin, end) = (format!("<!-- figures: {name} -->\n"), "<!-- end -->\n");
-        let from = page.find(&begin).unwrap_or_else(|| panic!("docs/results.md lacks {begin}")) + begin.len();
-        let to = from + page[from..].find(end).unwrap_or_else(|| panic!("docs/results.md lacks the end of {begin}"));
-        page.replace_range(from..to, &table);
+        let from = page.find(&begin).unwrap_or_else(|| panic!("the page lacks {begin}")) + begin.len();
+        let to = from + page[from..].find(end).unwrap_or_else(|| panic!("the page lacks the end of {begin}"));
+        page.replace_range(from..to, table);
     }
     page
 }
 
-fn made() -> [(PathBuf, String); 2] {
-    let results = root().join("docs/results.md");
-    let written = fs::read_to_string(&results).expect("docs/results.md");
+fn made() -> [(PathBuf, String); 3] {
+    let [on_results, on_answers] = ["docs/results.md", "docs/answers.md"].map(|path| root().join(path));
+    let [written, answers] = [&on_results, &on_answers].map(|path| fs::read_to_string(path).expect("a page"));
+    let answers = with_tables(answers, &[("mixes", mixes()), ("policy", policy())]);
     let json = serde_json::to_string_pretty(&descriptions()).expect("plain values") + "\n";
-    [(results, page(written)), (root().join("web/test/metrics.json"), json)]
+    [(on_results, results(written)), (on_answers, answers), (root().join("web/test/metrics.json"), json)]
 }
 
 #[test]
@@ -87,7 +115,7 @@ fn tables_are_what_the_lists_say() {
 }
 
 #[test]
-#[ignore = "writes docs/results.md and web/test/metrics.json"]
+#[ignore = "writes docs/results.md, docs/answers.md and web/test/metrics.json"]
 fn write() {
     for (path, made) in made() {
         fs::write(&path, made).expect("a writable file");

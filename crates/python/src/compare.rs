@@ -2,9 +2,11 @@
 
 use crate::error::{FaultFacts, with_faults};
 use crate::plan::Plan;
-use goodqueue_lab::compare::{Comparison, Line, Signal};
+use goodqueue_lab::compare::{Comparison, Line, Load, Signal};
 use goodqueue_lab::plan::{self, Fault};
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
+use std::ffi::CString;
 use std::path::Path;
 
 /// Name that stands for the file in messages.
@@ -13,18 +15,24 @@ const WHERE: &str = "compare()";
 /// Builds the scenario as `gq compare` does. Faults name the arguments, since users never see the
 /// lines of the scenario.
 #[pyfunction]
-#[pyo3(signature = (*, rate, trace, trace_up, rtt, buffer, flows, cc, aqm, ecn, warmup, duration, replications, seed))]
+#[pyo3(signature = (*, rate, rate_up, trace, trace_up, rtt, buffer, buffer_up, traffic, flows, flows_up, cc, aqm, aqm_up, ecn, warmup,
+    duration, replications, seed))]
 #[allow(clippy::too_many_arguments, reason = "one for each option of the command, by name")]
 pub fn comparison(
     py: Python<'_>,
     rate: Option<String>,
+    rate_up: Option<String>,
     trace: Option<String>,
     trace_up: Option<String>,
     rtt: String,
     buffer: String,
-    flows: u32,
-    cc: String,
+    buffer_up: Option<String>,
+    traffic: Option<(bool, String)>,
+    flows: Option<u32>,
+    flows_up: Option<u32>,
+    cc: Vec<String>,
     aqm: Option<Vec<String>>,
+    aqm_up: Vec<String>,
     ecn: bool,
     warmup: String,
     duration: String,
@@ -36,7 +44,10 @@ pub fn comparison(
         with_faults(py, &format!("{WHERE}: {field}: {message}"), vec![fault])
     };
     let line = match (rate, trace, trace_up) {
-        (Some(rate), None, None) => Line::Rate(rate),
+        (Some(rate), None, None) => {
+            Line::rates(&rate, rate_up.as_deref()).map_err(|error| refuse(&argument(error.option), &error.message))?
+        }
+        (None, ..) if rate_up.is_some() => return Err(refuse("rate_up", "needs a rate: give trace_up for a recording")),
         (None, Some(down), up) => Line::Trace { down, up },
         (Some(_), ..) => return Err(refuse("rate", "is given beside a recording of it")),
         (None, None, _) => return Err(refuse("rate", "is missing: give a rate or a trace")),
@@ -44,9 +55,34 @@ pub fn comparison(
     let usual = || Comparison::USUAL.iter().map(|kind| (*kind).to_owned()).collect();
     let signal = if ecn { Signal::Mark } else { Signal::Drop };
     let aqm = aqm.unwrap_or_else(usual);
-    let comparison = Comparison { line, rtt, buffer, flows, cc, aqm, signal, warmup, duration, replications, seed };
-    let text = comparison.scenario().map_err(|error| refuse(&argument(error.option), &error.message))?;
-    let read = plan::Plan::parse("scenario made from the options", &text, Path::new(""));
+    let traffic = match traffic {
+        None => Load::default(),
+        Some((false, name)) => Load::Mix(name),
+        Some((true, text)) => Load::Toml(text),
+    };
+    let comparison = Comparison {
+        line,
+        rtt,
+        buffer,
+        buffer_up,
+        traffic,
+        flows,
+        flows_up,
+        cc,
+        aqm,
+        aqm_up,
+        signal,
+        warmup,
+        duration,
+        replications,
+        seed,
+    };
+    let made = comparison.scenario().map_err(|error| refuse(&argument(error.option), &error.message))?;
+    for group in &made.left_out {
+        let message = CString::new(format!("{WHERE}: {group}")).unwrap_or_default();
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)?;
+    }
+    let read = plan::Plan::parse("scenario made from the options", &made.toml, Path::new(""));
     read.map(Plan::from).map_err(|error| {
         let facts = |fault: &Fault| {
             let name = Comparison::option_of(fault.field()).map_or_else(|| fault.field().to_owned(), argument);

@@ -1,22 +1,31 @@
 //! `gq compare`: queues on one line, side by side, without a file.
 
 use crate::failure::Failure;
+use crate::output::say;
 use crate::result::{self, Job};
 use crate::settings::RunSettings;
 use clap::{ArgGroup, Args};
-use goodqueue_lab::compare::{Comparison, Line, Signal};
+use goodqueue_lab::compare::{Comparison, Line, Load, Signal};
 use goodqueue_lab::hosts::Simulator;
+use goodqueue_lab::mix::{self, Mix};
 use goodqueue_lab::plan::{Fault, Plan, PlanError};
+use std::fs;
 use std::path::Path;
 
 /// Arguments of `gq compare`.
 #[derive(Args)]
 #[command(group(ArgGroup::new("line").required(true).args(["rate", "trace"])))]
-#[command(after_help = "Example: gq compare --rate 10mbit --rtt 20ms --buffer 1bdp --flows 16 --aqm codel,pie,cp-aqm")]
+#[command(after_help = "Examples:
+  gq compare --rate 10mbit --rtt 20ms --buffer 1bdp --flows 16 --aqm codel,pie,cp-aqm
+  gq compare --rate 50/10mbit --buffer-up 500ms --aqm fq-codel,cake --traffic home
+  gq compare --rate 20mbit --cc cubic,bbr")]
 pub struct Arguments {
-    /// Rate of the bottleneck, for instance 10mbit
+    /// Rate of the bottleneck, for instance 10mbit; or down and up, for instance 50/10mbit
     #[arg(long)]
     rate: Option<String>,
+    /// Rate of the way back, which has a buffer of its own and uploads then
+    #[arg(long, value_name = "RATE", requires = "rate")]
+    rate_up: Option<String>,
     /// Recorded rate of the bottleneck: a mahimahi file of delivery opportunities
     #[arg(long, value_name = "FILE")]
     trace: Option<String>,
@@ -29,15 +38,27 @@ pub struct Arguments {
     /// Buffer of the bottleneck, for instance 1bdp, 100packets, 45kB or 50ms
     #[arg(long, value_name = "AMOUNT", default_value = "4bdp")]
     buffer: String,
-    /// Bulk flows
-    #[arg(long, value_name = "N", default_value_t = 4)]
-    flows: u32,
-    /// Their congestion control, as KIND or KIND:PARAMETER=VALUE:…, see gq list cc
-    #[arg(long, value_name = "CC", default_value = "cubic")]
-    cc: String,
+    /// Buffer of the way back [default: as --buffer]
+    #[arg(long, value_name = "AMOUNT")]
+    buffer_up: Option<String>,
+    /// What goes over the line: a mix, see gq list mix, or a file with [[traffic]] tables
+    #[arg(long, value_name = "MIX|FILE", default_value = mix::USUAL)]
+    traffic: String,
+    /// Bulk flows of each congestion control [default: the mix's, 4 mostly]
+    #[arg(long, value_name = "N")]
+    flows: Option<u32>,
+    /// The same upwards [default: the mix's, 1 mostly]
+    #[arg(long, value_name = "N")]
+    flows_up: Option<u32>,
+    /// Congestion control, as KIND or KIND:PARAMETER=VALUE:…, see gq list cc; of several, each has bulk flows of its own
+    #[arg(long, value_name = "CC,…", value_delimiter = ',', default_value = "cubic")]
+    cc: Vec<String>,
     /// Queues, see gq list aqm; parameters follow a colon: codel:target=10ms, fair:pie
     #[arg(long, value_name = "AQM,…", value_delimiter = ',', default_values = Comparison::USUAL)]
     aqm: Vec<String>,
+    /// Queues of the way back, each with each of --aqm [default: the same in both directions]
+    #[arg(long, value_name = "AQM,…", value_delimiter = ',')]
+    aqm_up: Vec<String>,
     /// Mark instead of drop where queues can
     #[arg(long)]
     ecn: bool,
@@ -60,7 +81,7 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let line = match (&arguments.rate, &arguments.trace) {
-        (Some(rate), _) => Line::Rate(rate.clone()),
+        (Some(rate), _) => Line::rates(rate, arguments.rate_up.as_deref()).map_err(|error| Failure::Input(error.to_string()))?,
         (None, Some(down)) => Line::Trace { down: absolute(down), up: arguments.trace_up.as_deref().map(absolute) },
         (None, None) => return Err(Failure::Input("one of --rate and --trace is needed".to_owned())),
     };
@@ -68,17 +89,25 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         line,
         rtt: arguments.rtt.clone(),
         buffer: arguments.buffer.clone(),
+        buffer_up: arguments.buffer_up.clone(),
+        traffic: load(&arguments.traffic)?,
         flows: arguments.flows,
+        flows_up: arguments.flows_up,
         cc: arguments.cc.clone(),
         aqm: arguments.aqm.clone(),
+        aqm_up: arguments.aqm_up.clone(),
         signal: if arguments.ecn { Signal::Mark } else { Signal::Drop },
         warmup: arguments.warmup.clone(),
         duration: arguments.duration.clone(),
         replications: arguments.replications,
         seed: arguments.seed,
     };
-    let text = comparison.scenario().map_err(|error| Failure::Input(error.to_string()))?;
+    let made = comparison.scenario().map_err(|error| Failure::Input(error.to_string()))?;
+    let text = made.toml;
     let plan = Plan::parse("scenario made from the options", &text, Path::new("")).map_err(|error| refuse(&error))?;
+    for group in &made.left_out {
+        say(&format!("note: {group}"));
+    }
     result::produce(&Job {
         plan: &plan,
         scenario_text: &text,
@@ -87,6 +116,22 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         settings: &arguments.settings,
         host: &Simulator,
     })
+}
+
+/// Larger files of traffic are not read.
+const LARGEST_FILE: u64 = 1 << 20;
+
+/// A mix by its name, or the tables of a file.
+fn load(text: &str) -> Result<Load, Failure> {
+    let refuse = |why: String| Failure::Input(format!("--traffic: {text}: {why}"));
+    if Mix::named(text).is_some() {
+        return Ok(Load::Mix(text.to_owned()));
+    }
+    let Ok(facts) = fs::metadata(text) else { return Ok(Load::Mix(text.to_owned())) };
+    if !facts.is_file() || facts.len() > LARGEST_FILE {
+        return Err(refuse(format!("is not a regular file of at most {LARGEST_FILE} bytes")));
+    }
+    fs::read_to_string(text).map(Load::Toml).map_err(|error| refuse(error.to_string()))
 }
 
 /// The options at fault: nobody has seen the lines of a scenario that was made from them.

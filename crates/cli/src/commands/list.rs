@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use goodqueue_aqm::sched;
 use goodqueue_aqm::spec::{KindSpec, Marking};
 use goodqueue_lab::metrics::{Description, FLOW_METRICS, GROUP_METRICS, JAIN_METRICS, LINK_METRICS};
+use goodqueue_lab::mix::{MIXES, Mix, Part};
 use goodqueue_lab::schema::access::ACCESS;
 use goodqueue_lab::schema::link::LINK;
 use goodqueue_lab::schema::scenario::SCENARIO;
@@ -43,6 +44,8 @@ enum What {
     Link,
     /// Keys of the links of the hosts
     Access,
+    /// Mixes of traffic for gq compare
+    Mix,
     /// Figures in results
     Metric,
 }
@@ -85,6 +88,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         What::Scenario => vec![item(&SCENARIO, Vec::new())],
         What::Link => vec![item(&LINK, Vec::new())],
         What::Access => vec![item(&ACCESS, Vec::new())],
+        What::Mix => MIXES.iter().map(mix).collect(),
         What::Metric => metrics(),
     };
     if let Some(name) = &arguments.name {
@@ -151,6 +155,24 @@ fn parameter(param: &Param) -> Parameter {
 
 fn traffic(spec: &'static TrafficSpec) -> Item {
     Item { parameters: spec.keys().map(parameter).collect(), ..item(spec, Vec::new()) }
+}
+
+fn mix(mix: &'static Mix) -> Item {
+    let group = |part: &'static Part| Parameter {
+        name: part.name,
+        unit: "flows".to_owned(),
+        default: part.flows.to_string(),
+        range: None,
+        example: None,
+        doc: part.about.to_owned(),
+        source: None,
+    };
+    Item {
+        name: mix.name.to_owned(),
+        summary: mix.summary.to_owned(),
+        facts: vec![("source", mix.source.to_owned())],
+        parameters: mix.parts.iter().map(group).collect(),
+    }
 }
 
 fn metrics() -> Vec<Item> {

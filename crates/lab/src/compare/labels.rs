@@ -71,6 +71,7 @@ fn split(set: &Set, sets: &[&Set]) -> Split {
         (down, up) if down.is_empty() && up.is_empty() => None,
         (down, up) if up.is_empty() => Some(down),
         (down, up) if down.is_empty() => Some(format!("{up} up")),
+        (down, up) if down == up && is_paired(sets) => Some(down),
         (down, up) => Some(format!("{down} down + {up} up")),
     };
     let others = set.iter().filter(|(key, _)| !is_queue(key));
@@ -79,6 +80,14 @@ fn split(set: &Set, sets: &[&Set]) -> Split {
         .collect::<Vec<_>>()
         .join(", ");
     Split { queue, choices, setting }
+}
+
+/// Whether every point has the same queue in both directions.
+fn is_paired(sets: &[&Set]) -> bool {
+    let of = |set: &Set, up: bool| {
+        set.iter().filter(|(key, _)| is_queue(key) && is_up(key) == up).map(|(_, value)| value.clone()).collect::<Vec<_>>()
+    };
+    sets.iter().all(|set| of(set, false) == of(set, true))
 }
 
 /// The last part of a key, or the complete key where two swept keys share the last part.
@@ -200,6 +209,8 @@ mod tests {
             vec![("link.dsl.queue", json!("pie")), ("link.dsl.queue_up", json!({"kind": "codel", "target": "9 ms"}))],
         ];
         assert_eq!(names(&sets), ["pie down + cake up", "pie down + codel target=5 ms up", "pie down + codel target=9 ms up"]);
+        let same = |kind| vec![("link.dsl.queue", json!(kind)), ("link.dsl.queue_up", json!(kind))];
+        assert_eq!(names(&[same("pie"), same("cake")]), ["pie", "cake"]);
         assert_eq!(names(&[vec![("link.dsl.queue_up", json!("cake")), ("traffic.0.flows", json!(4))]]), ["cake up, flows=4"]);
     }
 }

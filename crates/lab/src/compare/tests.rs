@@ -4,12 +4,16 @@ use std::path::Path;
 
 fn comparison(aqm: &[&str]) -> Comparison {
     Comparison {
-        line: Line::Rate("10mbit".to_owned()),
+        line: Line::Rate { down: "10mbit".to_owned(), up: None },
         rtt: "21 ms".to_owned(),
         buffer: "1bdp".to_owned(),
-        flows: 16,
-        cc: "cubic".to_owned(),
+        buffer_up: None,
+        traffic: Load::default(),
+        flows: Some(16),
+        flows_up: None,
+        cc: vec!["cubic".to_owned()],
         aqm: aqm.iter().map(|&name| name.to_owned()).collect(),
+        aqm_up: Vec::new(),
         signal: Signal::Drop,
         warmup: "5 s".to_owned(),
         duration: "30 s".to_owned(),
@@ -19,7 +23,7 @@ fn comparison(aqm: &[&str]) -> Comparison {
 }
 
 fn plan(comparison: &Comparison) -> Plan {
-    let text = comparison.scenario().expect("a scenario");
+    let text = comparison.scenario().expect("a scenario").toml;
     Plan::parse("compare", &text, Path::new("")).unwrap_or_else(|error| panic!("{}\n{text}", error.text()))
 }
 
@@ -47,14 +51,14 @@ fn parameters_follow_the_kind() {
 
 #[test]
 fn a_control_may_have_parameters_too() {
-    let old = Comparison { cc: "cubic:beta=0.8:hystart=false".to_owned(), ..comparison(&["codel"]) };
+    let old = Comparison { cc: vec!["cubic:beta=0.8:hystart=false".to_owned()], ..comparison(&["codel"]) };
     let points = plan(&old).points().expect("good points");
     let goodqueue_sim::SourceSpec::Tcp { sender, .. } = &points[0].plan.traffic[0].main.source else { panic!("bulk is TCP") };
     assert_eq!(
         sender.cc.params,
         [("beta", goodqueue_aqm::spec::Value::Number(0.8)), ("hystart", goodqueue_aqm::spec::Value::Switch(false)),]
     );
-    let wrong = Comparison { cc: "cubic:beta".to_owned(), ..comparison(&["codel"]) };
+    let wrong = Comparison { cc: vec!["cubic:beta".to_owned()], ..comparison(&["codel"]) };
     assert_eq!(wrong.scenario().expect_err("wrong").to_string(), "--cc: `beta` in `cubic:beta` is not parameter=value");
 }
 
@@ -84,7 +88,7 @@ fn queues_may_stand_within_queues() {
 
 #[test]
 fn marking_is_asked_of_senders_and_of_queues_that_can() {
-    let text = Comparison { signal: Signal::Mark, ..comparison(&["tail-drop", "codel"]) }.scenario().expect("a scenario");
+    let text = Comparison { signal: Signal::Mark, ..comparison(&["tail-drop", "codel"]) }.scenario().expect("a scenario").toml;
     assert!(text.contains("{ kind = \"tail-drop\" }") && text.contains("{ kind = \"codel\", ecn = true }"), "{text}");
     assert!(text.contains("\necn = true\n"));
 }
@@ -93,7 +97,10 @@ fn marking_is_asked_of_senders_and_of_queues_that_can() {
 fn what_cannot_be_worked_out_names_its_option() {
     let fails = |comparison: Comparison| comparison.scenario().expect_err("wrong").to_string();
     assert!(fails(Comparison { rtt: "soon".to_owned(), ..comparison(&["codel"]) }).starts_with("--rtt: "));
-    assert!(fails(Comparison { line: Line::Rate("10".to_owned()), ..comparison(&["codel"]) }).starts_with("--rate: "));
+    assert!(
+        fails(Comparison { line: Line::Rate { down: "10".to_owned(), up: None }, ..comparison(&["codel"]) })
+            .starts_with("--rate: ")
+    );
     assert!(fails(comparison(&[])).starts_with("--aqm: "));
     assert_eq!(fails(comparison(&["fair"])), "--aqm: `fair` needs the algorithm it is over: write for instance fair:pie");
     assert_eq!(fails(comparison(&["fair:pie:red"])), "--aqm: `red` in `fair:pie:red` is not parameter=value");
@@ -102,7 +109,8 @@ fn what_cannot_be_worked_out_names_its_option() {
 
 #[test]
 fn hostile_text_stays_a_value() {
-    let text = Comparison { cc: "x\"\nflows = 9 # \\".to_owned(), ..comparison(&["codel"]) }.scenario().expect("a scenario");
+    let text = Comparison { cc: vec!["x\"\nflows = 9 # \\".to_owned()], ..comparison(&["codel"]) };
+    let text = text.scenario().expect("a scenario").toml;
     let error = Plan::parse("compare", &text, Path::new("")).expect_err("no such control").text();
     assert!(error.contains("traffic.0.cc"), "{error}");
 }
@@ -123,4 +131,87 @@ fn names_of_tc_are_shown_as_the_kinds_own() {
     assert_eq!(names, ["tail-drop limit=18 packets", "tail-drop limit=45000 B", "fq-codel"]);
     let limits: Vec<_> = points.iter().map(|point| point.plan.main_link().down.queue.as_ref().expect("a queue").limit).collect();
     assert_eq!((limits[0], limits[1]), (goodqueue_aqm::Limit::packets(18), goodqueue_aqm::Limit::bytes(45_000)));
+}
+
+#[test]
+fn two_rates_load_both_directions() {
+    for line in
+        [Line::rates("50/10mbit", None), Line::rates("50mbit", Some("10mbit")), Line::rates("50 Mbit/s / 10 Mbit/s", None)]
+    {
+        let two = Comparison { line: line.expect("two rates"), ..comparison(&["codel", "pie"]) };
+        let points = plan(&two).points().expect("good points");
+        assert_eq!(points.len(), 2, "the same queue in both directions");
+        let link = &points[1].plan.links[0];
+        assert_eq!((link.down.nominal_rate(), link.up.nominal_rate()), (Rate::mbit(50), Rate::mbit(10)));
+        let kinds = [&link.down, &link.up].map(|direction| direction.queue.as_ref().expect("a queue").kind.kind);
+        assert_eq!(kinds, ["pie", "pie"]);
+        let up: Vec<&str> = points[0]
+            .plan
+            .traffic
+            .iter()
+            .filter(|group| {
+                group.parts().any(|part| part.path.forward.iter().any(|step| step.heading == crate::plan::Heading::Up))
+            })
+            .map(|group| group.name.as_str())
+            .collect();
+        assert_eq!(up, ["uploads", "call"]);
+    }
+    let wrong = Line::rates("50/10mbit", Some("5mbit")).expect_err("twice").to_string();
+    assert_eq!(wrong, "--rate-up: is given, and `50/10mbit` has a rate of that direction as well");
+    let each = Comparison {
+        line: Line::rates("50/10mbit", None).expect("two rates"),
+        aqm_up: vec!["cake".to_owned(), "tail-drop".to_owned()],
+        buffer_up: Some("500ms".to_owned()),
+        ..comparison(&["codel", "pie"])
+    };
+    assert_eq!(plan(&each).points().expect("good points").len(), 4);
+    let lost =
+        Comparison { aqm_up: vec!["cake".to_owned()], ..comparison(&["codel"]) }.scenario().expect_err("one way").to_string();
+    assert!(lost.starts_with("--aqm-up: the return direction has no rate of its own"), "{lost}");
+}
+
+#[test]
+fn every_mix_makes_a_scenario_on_slow_and_fast_lines() {
+    for mix in mix::MIXES {
+        for line in ["64kbit", "20mbit", "50/10mbit", "10gbit"] {
+            let line = Line::rates(line, None).expect("a rate");
+            let traffic = Load::Mix(mix.name.to_owned());
+            let made = Comparison { line, traffic, flows: None, ..comparison(&["codel"]) };
+            assert!(!plan(&made).points().expect("good points").is_empty(), "{}", mix.name);
+        }
+    }
+}
+
+#[test]
+fn bulk_flows_of_several_controls_are_groups_called_by_them() {
+    let two = Comparison { cc: vec!["cubic".to_owned(), "bbr".to_owned()], ..comparison(&["codel"]) };
+    let points = plan(&two).points().expect("good points");
+    let names: Vec<&str> = points[0].plan.traffic.iter().map(|group| group.name.as_str()).collect();
+    assert_eq!(names, ["cubic", "bbr", "call", "ping"]);
+}
+
+#[test]
+fn own_traffic_is_tables_of_traffic_and_nothing_else() {
+    let with = |text: &str| Comparison { traffic: Load::Toml(text.to_owned()), ..comparison(&["codel"]) };
+    let points = plan(&with("[[traffic]]\nkind = \"video\"\n")).points().expect("good points");
+    assert_eq!(points[0].plan.traffic[0].name, "video");
+    let fails = |text: &str| with(text).scenario().expect_err("wrong").to_string();
+    assert_eq!(fails("seed = 3"), "--traffic: has the key `seed`: allowed [[traffic]] tables only");
+    assert_eq!(fails(""), "--traffic: has no [[traffic]] table");
+    assert!(fails("[[traffic]").starts_with("--traffic: is not TOML: "));
+    let unknown = Comparison { traffic: Load::Mix("hom".to_owned()), ..comparison(&["codel"]) }.scenario().expect_err("unknown");
+    assert!(unknown.to_string().starts_with("--traffic: `hom` is neither a mix nor a file: allowed bulk, call-and-ping, home,"));
+}
+
+#[test]
+fn the_file_has_units_that_people_read() {
+    let toml = comparison(&["codel"]).scenario().expect("a scenario").toml;
+    for line in [
+        "delay = \"10.5 ms\"",
+        "rate = \"1 Gbit/s\"",
+        "start = \"uniform 0 s .. 2.5 s\"",
+        "name = \"10 Mbit/s, RTT 21 ms, buffer 1 bdp, 16 cubic flows\"",
+    ] {
+        assert!(toml.contains(line), "{line} is not in\n{toml}");
+    }
 }

@@ -40,6 +40,7 @@ fn with_interval(mean: f64, half: Option<f64>, decimals: usize) -> String {
 }
 
 /// A figure with its unit and interval, as people read it.
+#[must_use]
 pub fn figure(about: &Description, figure: Figure) -> String {
     let Some(mean) = figure.mean else { return "nothing".to_owned() };
     let (scale, unit, decimals) = match about.quantity {
@@ -59,12 +60,14 @@ pub fn figure(about: &Description, figure: Figure) -> String {
     format!("{} {unit}", with_interval(mean * scale, figure.ci95.map(|half| half * scale), decimals)).trim_end().to_owned()
 }
 
-/// `98.4 %`.
+/// A share as `12.3 %`.
+#[must_use]
 pub fn percent(part: f64) -> String {
     format!("{:.1} %", part * 100.0)
 }
 
 /// `a`, `a and b`, `a, b and c`.
+#[must_use]
 pub fn list(names: &[String]) -> String {
     match names {
         [] => String::new(),

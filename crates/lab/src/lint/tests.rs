@@ -26,6 +26,20 @@ fn nothing_to_say_about_a_good_scenario() {
 }
 
 #[test]
+fn a_queue_that_marks_by_default_is_no_request_for_ecn() {
+    for queue in ["{ kind = \"cake\" }", "\"cake\""] {
+        assert_eq!(warned(&GOOD.replace("{ kind = \"codel\" }", queue)), Vec::<String>::new(), "{queue}");
+    }
+}
+
+#[test]
+fn a_queue_that_cannot_mark_is_named_as_that() {
+    let text =
+        GOOD.replace("{ kind = \"codel\" }", "\"tail-drop\"").replace("kind = \"bulk\"\n", "kind = \"bulk\"\necn = true\n");
+    assert_eq!(warned(&text), ["link.b.queue: senders use ecn, but `tail-drop` cannot mark; its drops are what they get"]);
+}
+
+#[test]
 fn each_oddity_is_named() {
     let cases = [
         (
