@@ -269,6 +269,9 @@ impl Comparison {
                 format!("`{name}` is neither a mix nor a file: allowed {}, or a file with [[traffic]] tables", known.join(", "));
             return Err(ComparisonError { option: "--traffic", message });
         };
+        if self.flows == Some(0) {
+            return Err(ComparisonError { option: "--flows", message: "`0` is out of range: allowed from 1".to_owned() });
+        }
         if self.cc.is_empty() {
             return Err(ComparisonError { option: "--cc", message: "names no congestion control".to_owned() });
         }

@@ -320,6 +320,9 @@ impl Part {
 
     fn write(&self, line: &Line<'_>, traffic: &mut Traffic) {
         let flows = self.flows(line);
+        if flows == 0 {
+            return;
+        }
         let direction = match (self.sends, line.up) {
             (Sends::Up, None) => return,
             (Sends::Up, Some(_)) => "direction = \"up\"\n",
