@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn what_is_too_small_to_be_measured_is_no_zero() {
         let column = Column::figures_from(Some(1e-6), "sojourn", "p50 ms", 0, 1e3, [figure(0.0, Some(0.0)), figure(0.002, None)]);
-        assert_eq!(column.cells, ["<0.001", "2.00"]);
+        assert_eq!(column.cells, ["<0.001", "2.000"]);
     }
 
     fn column(head: &str, rank: u8) -> Column {

@@ -176,7 +176,8 @@ fn every_mix_makes_a_scenario_on_slow_and_fast_lines() {
         for line in ["64kbit", "20mbit", "50/10mbit", "10gbit"] {
             let line = Line::rates(line, None).expect("a rate");
             let traffic = Load::Mix(mix.name.to_owned());
-            let made = Comparison { line, traffic, flows: None, ..comparison(&["codel"]) };
+            let buffer = "30 packets".to_owned();
+            let made = Comparison { line, traffic, buffer, flows: None, ..comparison(&["codel"]) };
             assert!(!plan(&made).points().expect("good points").is_empty(), "{}", mix.name);
         }
     }
