@@ -45,7 +45,7 @@ static void usage(void)
 	fprintf(stderr,
 		"Usage: ... goodqueue kind KIND [ limit AMOUNT ] [ ecn | noecn ] [ NAME VALUE ]...\n"
 		"KIND is one of `gq list aqm`; fair:pie is fair queueing over PIE.\n"
-		"NAME is link, delay, overhead, seed or a parameter of KIND; of.NAME is one of what KIND is over.\n"
+		"NAME is link, delay, link_overhead, seed or a parameter of KIND; of.NAME is one of what KIND is over.\n"
 		"AMOUNT is 1000, 64kB, or 100ms if the rate of the line is given as `link RATE`.\n");
 }
 

@@ -34,7 +34,9 @@ pub(crate) const HOST: [Param; 7] = [
     Param::auto("ecn", Unit::Switch, "as the kind does").about("mark ECN-capable packets instead of dropping them"),
     Param::auto("link", Unit::Rate, "unknown").within(1_000.0, 1e12).about("rate of the line, which some kinds must know"),
     Param::duration("delay", Duration::ZERO).within(0.0, 10.0).about("one-way delay of the line, for automatic settings"),
-    Param::auto("overhead", Unit::Bytes, "that of the device").within(0.0, 10_000.0).about("framing of each packet on the line"),
+    Param::auto("link_overhead", Unit::Bytes, "that of the device")
+        .within(0.0, 10_000.0)
+        .about("framing of each packet on the line"),
     Param::auto("seed", Unit::Count, "random").within(0.0, 9_007_199_254_740_992.0).about("of the queue's random numbers"),
 ];
 
@@ -99,7 +101,7 @@ impl Settings {
             Some(Value::Duration(delay)) => delay,
             _ => Duration::ZERO,
         };
-        let overhead = match of_host("overhead")? {
+        let overhead = match of_host("link_overhead")? {
             Some(Value::Bytes(overhead)) => overhead,
             _ => Bytes::new(u64::from(device.overhead)),
         };

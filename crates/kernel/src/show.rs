@@ -81,7 +81,7 @@ pub(crate) fn settings(plan: &Plan, words: &mut Words<'_>) {
     if !link.delay.is_zero() {
         words.pair(0, "delay", Packed(Value::Duration(link.delay)));
     }
-    words.pair(0, "overhead", Packed(Value::Bytes(link.overhead)));
+    words.pair(0, "link_overhead", Packed(Value::Bytes(link.overhead)));
     let (mut level, mut depth): (Option<&Chosen>, _) = (Some(chosen), 0);
     while let Some(Chosen { kind, params, of }) = level {
         for param in settable(kind) {
@@ -194,7 +194,10 @@ mod tests {
     #[test]
     fn settings_are_shown_as_they_are_written() {
         let text = shown(&plan(b"kind=fair:codel\0of.target=7ms\0link=10mbit\0"));
-        assert!(text.starts_with("kind=fair:codel limit=1000packets ecn=false link=10Mbit/s overhead=14B flows=1024 "), "{text}");
+        assert!(
+            text.starts_with("kind=fair:codel limit=1000packets ecn=false link=10Mbit/s link_overhead=14B flows=1024 "),
+            "{text}"
+        );
         assert!(text.contains(" of.target=7ms of.interval=100ms "), "{text}");
     }
 
