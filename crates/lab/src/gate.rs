@@ -70,7 +70,7 @@ impl Choice {
             let mut known: Vec<&str> = gated().map(|about| about.name).collect();
             known.sort_unstable();
             known.dedup();
-            let message = match crate::suggest::nearest(name, known.iter().copied()) {
+            let message = match goodqueue_spec::nearest(name, known.iter().copied()) {
                 Some(close) => format!("there is no figure `{name}` of which one direction is better; did you mean `{close}`?"),
                 None => format!("there is no figure `{name}` of which one direction is better: allowed {}", known.join(", ")),
             };
