@@ -57,6 +57,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "linux",
             "lab",
             "hosts",
+            "recommend",
             "router",
             "import",
             "figure",
