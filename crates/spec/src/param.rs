@@ -1,5 +1,6 @@
 //! One parameter: its description, and the check of a value against it.
 
+use crate::quantity::excerpt;
 use crate::{ParamError, Size, Unit, Value};
 use alloc::string::String;
 use goodqueue_units::{Bytes, Duration, Rate};
@@ -176,6 +177,18 @@ impl Param {
     /// # Errors
     /// Names the parameter, the value and what is allowed.
     pub fn check(&self, value: Value) -> Result<(), ParamError> {
+        self.check_shown(value, |number| self.show(number))
+    }
+
+    /// As [`Self::check`], for a value that was read from `written`, which messages show.
+    ///
+    /// # Errors
+    /// Names the parameter, what was written, and what is allowed.
+    pub fn check_written(&self, value: Value, written: &str) -> Result<(), ParamError> {
+        self.check_shown(value, |_| alloc::format!("`{}`", excerpt(written)))
+    }
+
+    fn check_shown(&self, value: Value, shown: impl Fn(f64) -> String) -> Result<(), ParamError> {
         let (low, high) = self.range;
         let fault = |message| Err(ParamError { param: self.name, message });
         let number = match (self.unit, value) {
@@ -192,16 +205,11 @@ impl Param {
             (unit, value) => return fault(alloc::format!("{value:?} is not a {unit:?}")),
         };
         if self.unit == Unit::Count && number != libm::trunc(number) {
-            return fault(alloc::format!("{number} is not a whole number"));
+            return fault(alloc::format!("{} is not a whole number", shown(number)));
         }
         // NaN lies in no range.
         if !(low..=high).contains(&number) {
-            return fault(alloc::format!(
-                "{} is out of range: allowed {} to {}",
-                self.show(number),
-                self.show(low),
-                self.show(high)
-            ));
+            return fault(alloc::format!("{} is out of range: allowed {} to {}", shown(number), self.show(low), self.show(high)));
         }
         Ok(())
     }

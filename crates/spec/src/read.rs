@@ -34,7 +34,7 @@ impl Param {
             }
         };
         let value = quantity.map_err(|error| refuse(error.to_string()))?;
-        self.check(value)?;
+        self.check_written(value, text)?;
         Ok(value)
     }
 }
@@ -75,11 +75,15 @@ mod tests {
         assert!(refusal(&target, "2").starts_with("target: `2` has no unit"));
         let size = Param::size("threshold", Size::Packets(5.0)).within(1.0, 100.0);
         assert_eq!(size.read("7packets"), Ok(Value::Size(Size::Packets(7.0))));
-        assert_eq!(refusal(&size, "700 packets"), "threshold: 700 is out of range: allowed 1 to 100");
+        assert_eq!(refusal(&size, "700 packets"), "threshold: `700 packets` is out of range: allowed 1 to 100");
         assert_eq!(Param::bytes("quantum", Bytes::new(1514)).read("300B"), Ok(Value::Bytes(Bytes::new(300))));
         assert_eq!(Param::rate("rate", Rate::mbit(1)).read("10mbit"), Ok(Value::Rate(Rate::mbit(10))));
         assert_eq!(Param::ratio("beta", 0.5).read("5%"), Ok(Value::Number(0.05)));
-        assert_eq!(refusal(&Param::count("flows", 1.0).within(1.0, 9.0), "1.5"), "flows: 1.5 is not a whole number");
+        assert_eq!(refusal(&Param::count("flows", 1.0).within(1.0, 9.0), "1.5"), "flows: `1.5` is not a whole number");
+        assert_eq!(
+            refusal(&Param::ratio("loss", 0.0).within(0.0, 0.99), "100 %"),
+            "loss: `100 %` is out of range: allowed 0 to 0.99"
+        );
         assert_eq!(Param::number("c_max", 1.2).read("1.5"), Ok(Value::Number(1.5)));
     }
 
