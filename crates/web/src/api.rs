@@ -5,6 +5,7 @@ use crate::bridge::Monitor;
 use crate::failure::Failure;
 use crate::gallery::Gallery;
 use crate::guard::{self, Guard};
+use crate::hosts::Hosts;
 use crate::kinds;
 use crate::limits::Limits;
 use crate::presets;
@@ -35,6 +36,7 @@ pub struct Desk {
     pub limits: Limits,
     pub shelf: Shelf,
     pub registry: Arc<Registry>,
+    pub hosts: Hosts,
     pub runs: Runs,
     pub gallery: Gallery,
     pub monitor: Option<Monitor>,
@@ -85,6 +87,7 @@ async fn hello(State(desk): Shared) -> Response {
         "load": { "running": running, "waiting": waiting },
         "presets": presets::all(),
         "traces": desk.shelf.built_in(),
+        "hosts": desk.hosts.shown(),
         "bridge": desk.monitor.is_some(),
     });
     if desk.guard.open {
@@ -176,8 +179,17 @@ async fn open_session(State(desk): Shared, headers: HeaderMap, request: Request)
     let speed = speed(request.speed)?;
     let entry = apart(move || {
         let paused = request.paused;
+        let place = desk.hosts.find(request.on.as_deref())?;
         let scenario = Scenario::new(&request, desk.shelf.recordings(), &desk.limits)?;
-        desk.registry.open(scenario, speed, paused)
+        if let Some(place) = &place {
+            place.check(&scenario)?;
+            let given = [("speed", speed.is_some()), ("paused", paused)].into_iter().find(|(_, given)| *given);
+            if let Some((field, _)) = given {
+                let message = format!("{field}: a run on {} goes at its own pace from the start", place.host.name());
+                return Err(Failure::unprocessable(message).with("field", field));
+            }
+        }
+        desk.registry.open(scenario, place, speed, paused)
     });
     Ok((StatusCode::CREATED, axum::Json(json!({ "id": entry.await?.id }))).into_response())
 }

@@ -13,6 +13,7 @@ mod explain;
 mod failure;
 mod gallery;
 mod guard;
+mod hosts;
 mod kinds;
 mod limits;
 mod lock;
@@ -29,5 +30,6 @@ mod stream;
 mod token;
 mod turns;
 
+pub use hosts::Offer;
 pub use limits::Limits;
 pub use server::{Options, Server, ServerError};

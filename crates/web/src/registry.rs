@@ -2,6 +2,7 @@
 
 use crate::clock;
 use crate::failure::Failure;
+use crate::hosts::Place;
 use crate::limits::Limits;
 use crate::lock::locked;
 use crate::memory::Memory;
@@ -64,10 +65,12 @@ impl Entry {
     pub async fn order(&self, control: Control) -> Result<(), Failure> {
         let over = || Failure::new(StatusCode::CONFLICT, "the session has ended: nothing in it can be changed any more");
         let (answer, outcome) = oneshot::channel();
-        if matches!(control, Control::Stop) {
+        let is_stop = matches!(control, Control::Stop);
+        self.orders.send(Order { control, answer }).map_err(|_| over())?;
+        if is_stop {
+            // After the order, so that whoever is stopped by this finds the order to answer.
             self.halt.store(true, Ordering::Relaxed);
         }
-        self.orders.send(Order { control, answer }).map_err(|_| over())?;
         match tokio::time::timeout(ORDER, outcome).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_)) => Err(over()),
@@ -104,7 +107,13 @@ impl Registry {
     }
 
     /// Begins a session, or has it wait for a place.
-    pub fn open(self: &Arc<Self>, scenario: Scenario, speed: Option<f64>, paused: bool) -> Result<Arc<Entry>, Failure> {
+    pub fn open(
+        self: &Arc<Self>,
+        scenario: Scenario,
+        place: Option<Place>,
+        speed: Option<f64>,
+        paused: bool,
+    ) -> Result<Arc<Entry>, Failure> {
         let mut state = locked(&self.state);
         if self.ending.load(Ordering::Relaxed) {
             return Err(Failure::new(StatusCode::SERVICE_UNAVAILABLE, "the server ends"));
@@ -133,6 +142,7 @@ impl Registry {
         });
         let work = Work {
             scenario,
+            place,
             speed,
             paused,
             limits: self.limits,

@@ -29,6 +29,8 @@ pub struct Request {
     pub speed: Option<f64>,
     #[serde(default)]
     pub paused: bool,
+    /// The host it runs on; the simulator unless given.
+    pub on: Option<String>,
 }
 
 /// One queue to compare.

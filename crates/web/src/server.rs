@@ -4,6 +4,7 @@ use crate::api::{self, Desk};
 use crate::bridge::Monitor;
 use crate::gallery::Gallery;
 use crate::guard::{Bridge, Guard};
+use crate::hosts::{Hosts, Offer};
 use crate::limits::Limits;
 use crate::patience::Patient;
 use crate::recordings::Shelf;
@@ -37,6 +38,8 @@ pub struct Options {
     pub gallery: Option<PathBuf>,
     /// Control socket of a bridge.
     pub bridge: Option<PathBuf>,
+    /// Hosts beside the simulator.
+    pub hosts: Vec<Offer>,
     /// How much strangers may use.
     pub limits: Limits,
 }
@@ -105,6 +108,7 @@ impl Server {
             limits: options.limits,
             shelf: Shelf::new(options.limits.uploads),
             registry: Arc::clone(&registry),
+            hosts: Hosts::new(options.hosts),
             runs: Runs(options.runs),
             gallery: Gallery(options.gallery),
             monitor: options.bridge.map(Monitor::start),

@@ -4,6 +4,7 @@
 //! changes come between two frames, so that all variants change at the same instant.
 
 mod calls;
+mod elsewhere;
 mod orders;
 mod packets;
 mod rates;
@@ -12,6 +13,7 @@ mod variant;
 
 use crate::clock;
 use crate::failure::Failure;
+use crate::hosts::Place;
 use crate::limits::Limits;
 use crate::memory::{Exhausted, Memory, Share};
 use crate::scenario::{Scenario, state_bytes};
@@ -54,6 +56,8 @@ pub struct Order {
 /// Everything a session's thread works with.
 pub struct Work {
     pub scenario: Scenario,
+    /// Where it runs; `None` in the simulator, watched as it goes.
+    pub place: Option<Place>,
     pub speed: Option<f64>,
     pub paused: bool,
     pub limits: Limits,
@@ -94,7 +98,11 @@ const LOOK_AROUND: Wall = Wall::from_millis(200);
 pub fn run(work: Work) -> Option<Leavings> {
     let publisher = Arc::clone(&work.publisher);
     // A panic in one world is a mistake in this program; it must not take the other sessions with it.
-    match catch_unwind(AssertUnwindSafe(|| Session::new(work).map(Session::go_on))) {
+    let go = || match work.place.clone() {
+        None => Session::new(work).map(Session::go_on),
+        Some(place) => elsewhere::run(work, &place),
+    };
+    match catch_unwind(AssertUnwindSafe(go)) {
         Ok(Ok(result)) => result,
         Ok(Err(failure)) => {
             failed(&publisher, failure.message());
@@ -169,33 +177,9 @@ impl Session {
             readers: 0,
             work,
         };
-        session.tell_about();
+        session.work.publisher.publish("about", &about(&session.work.scenario, end));
         session.tell_state("");
         Ok(session)
-    }
-
-    fn tell_about(&self) {
-        let scenario = &self.work.scenario;
-        let plan = &scenario.variants[0].point.plan;
-        let groups =
-            plan.traffic.iter().enumerate().map(
-                |(number, group)| json!({ "name": group.name, "kind": scenario.traffic_kind(number), "flows": group.flows }),
-            );
-        let groups: Vec<Value> = groups.collect();
-        let variants: Vec<Value> = scenario
-            .variants
-            .iter()
-            .map(|variant| json!({ "label": variant.label, "kind": kind_of(&variant.point, &scenario.link) }))
-            .collect();
-        let about = json!({
-            "link": scenario.link,
-            "links": plan.links.iter().map(|link| &link.name).collect::<Vec<_>>(),
-            "groups": groups,
-            "duration": variant::time(self.end),
-            "warmup": plan.warmup.as_secs_f64(),
-            "variants": variants,
-        });
-        self.work.publisher.publish("about", &about);
     }
 
     fn state(&self) -> &'static str {
@@ -384,6 +368,30 @@ impl Session {
             self.packets_begin = true;
         }
     }
+}
+
+/// What a page is told of a session at its start.
+fn about(scenario: &Scenario, end: Instant) -> Value {
+    let plan = &scenario.variants[0].point.plan;
+    let groups = plan
+        .traffic
+        .iter()
+        .enumerate()
+        .map(|(number, group)| json!({ "name": group.name, "kind": scenario.traffic_kind(number), "flows": group.flows }));
+    let groups: Vec<Value> = groups.collect();
+    let variants: Vec<Value> = scenario
+        .variants
+        .iter()
+        .map(|variant| json!({ "label": variant.label, "kind": kind_of(&variant.point, &scenario.link) }))
+        .collect();
+    json!({
+        "link": scenario.link,
+        "links": plan.links.iter().map(|link| &link.name).collect::<Vec<_>>(),
+        "groups": groups,
+        "duration": variant::time(end),
+        "warmup": plan.warmup.as_secs_f64(),
+        "variants": variants,
+    })
 }
 
 fn kind_of(point: &Point, link: &str) -> String {

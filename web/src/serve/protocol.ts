@@ -28,6 +28,8 @@ export interface Hello {
   readonly presets: readonly { readonly id: string; readonly title: string; readonly scenario_toml: string }[];
   readonly traces?: readonly Trace[];
   readonly bridge?: boolean;
+  /** Where scenarios can run; `missing` says why one cannot be had. */
+  readonly hosts?: readonly { readonly name: string; readonly missing: string | null }[];
 }
 
 /** A parameter of an algorithm, a congestion control or a kind of traffic. */

@@ -3,13 +3,15 @@
 use super::reproduce;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::say;
+use crate::output::{itself, say};
 use crate::result;
 use clap::Args;
-use goodqueue_web::{Limits, Options, Server};
+use goodqueue_hosts::{HostName, Process, Settings, Voids};
+use goodqueue_web::{Limits, Offer, Options, Server};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 /// Arguments of `gq serve`.
 #[derive(Args)]
@@ -52,6 +54,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         runs: given_or_usual(arguments.runs.as_ref(), result::RESULTS),
         gallery: given_or_usual(arguments.gallery_results.as_ref(), reproduce::OUT),
         bridge: arguments.bridge.clone(),
+        hosts: hosts(),
         limits: Limits { sessions, ..defaults },
     };
     let stop = interrupt::stop_flag();
@@ -71,6 +74,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// The folder that was given, or the one that the commands write to, if it is there.
 fn given_or_usual(given: Option<&PathBuf>, usual: &str) -> Option<PathBuf> {
     given.cloned().or_else(|| Some(PathBuf::from(usual)).filter(|folder| folder.is_dir()))
+}
+
+/// The hosts beside the simulator, each ready or with the reason why not. The server's threads
+/// share this process, so none of them may change it as a whole.
+fn hosts() -> Vec<Offer> {
+    let settings = Settings { itself: itself().to_vec(), process: Process::Foreign, voids: Voids::default(), say };
+    let offer = |name: HostName| {
+        let ready = name.open(&settings).map_err(|unavailable| unavailable.why);
+        let ready = ready.and_then(|host| host.prepare().map(|()| Arc::from(host)));
+        Offer { name: name.name(), host: ready }
+    };
+    HostName::ALL.into_iter().filter(|name| *name != HostName::Sim).map(offer).collect()
 }
 
 fn check_folder(option: &str, folder: &Path) -> Result<(), Failure> {

@@ -2,9 +2,10 @@
 
 use super::{Session, kind_of};
 use crate::scenario::Scenario;
+use crate::stream::Publisher;
 use goodqueue_lab::compare::Labels;
 use goodqueue_lab::headline::{Headline, Policy};
-use goodqueue_lab::hosts::{ScenarioHost as _, Simulator};
+use goodqueue_lab::hosts::{self, ScenarioHost as _, Simulator};
 use goodqueue_lab::plan::Point;
 use goodqueue_lab::provenance::Provenance;
 use goodqueue_lab::report::{self, ReportInput, ReportPoint};
@@ -28,38 +29,50 @@ impl Session {
         let finished: Vec<Option<(PointResult, u64)>> =
             self.variants.into_iter().enumerate().map(|(number, variant)| variant.finish(&scenario, number)).collect();
         let Some(finished) = finished.into_iter().collect::<Option<Vec<_>>>() else {
-            let verdict = "It was stopped before measuring began, so there is nothing to say.";
-            publisher.publish("done", &json!({ "verdict": verdict, "fingerprint": "", "fingerprints": [], "changed": changed }));
+            publish_nothing(&publisher, changed);
             return None;
         };
         let (points, fingerprints): (Vec<PointResult>, Vec<u64>) = finished.into_iter().unzip();
-        let one = |fingerprint: &u64| Provenance::new(String::new(), [*fingerprint]).fingerprint;
-        let each: Vec<String> = fingerprints.iter().map(one).collect();
         let report = RunReport { points, complete, fingerprints, ..RunReport::begun(Simulator.name()) };
-        let outcome = Reckoning {
-            scenario: &scenario,
-            report: &report,
-            changed,
-            warmup_s: warmup_s(&scenario),
-            until_s: super::variant::time(self.now),
-        };
-        let headline = outcome.headline();
-        let (verdict, whole) =
-            (outcome.verdict(&headline), Provenance::new(String::new(), report.fingerprints.iter().copied()).fingerprint);
-        let plan = scenario.plan().ok();
-        let summary = plan.as_ref().map(|plan| Summary { headline: Some(headline), ..report.summary(plan) });
-        let figures = summary.as_ref().and_then(|summary| serde_json::to_value(summary).ok());
-        let done = json!({
-            "verdict": verdict,
-            "fingerprint": whole,
-            "fingerprints": each,
-            "changed": changed,
-            "measured_s": [outcome.warmup_s, outcome.until_s],
-            "summary": figures,
-        });
-        publisher.publish("done", &done);
-        outcome.leavings(&verdict, plan?.name(), summary?.to_json(), &figures?)
+        publish(&scenario, &report, changed, super::variant::time(self.now), &publisher)
     }
+}
+
+/// Says that a session has ended without a result.
+pub(super) fn publish_nothing(publisher: &Publisher, changed: bool) {
+    let verdict = "It was stopped before measuring began, so there is nothing to say.";
+    publisher.publish("done", &json!({ "verdict": verdict, "fingerprint": "", "fingerprints": [], "changed": changed }));
+}
+
+/// Says what came out of a session that has ended, and gives its files.
+pub(super) fn publish(
+    scenario: &Scenario,
+    report: &RunReport,
+    changed: bool,
+    until_s: f64,
+    publisher: &Publisher,
+) -> Option<Leavings> {
+    let one = |fingerprint: &u64| Provenance::new(String::new(), [*fingerprint]).fingerprint;
+    let each: Vec<String> = report.fingerprints.iter().map(one).collect();
+    let outcome = Reckoning { scenario, report, changed, warmup_s: warmup_s(scenario), until_s };
+    let headline = outcome.headline();
+    let (verdict, whole) =
+        (outcome.verdict(&headline), Provenance::new(String::new(), report.fingerprints.iter().copied()).fingerprint);
+    let plan = scenario.plan().ok();
+    let summary = plan.as_ref().map(|plan| Summary { headline: Some(headline), ..report.summary(plan) });
+    let figures = summary.as_ref().and_then(|summary| serde_json::to_value(summary).ok());
+    let done = json!({
+        "verdict": verdict,
+        "fingerprint": whole,
+        "fingerprints": each,
+        "changed": changed,
+        "measured_s": [outcome.warmup_s, outcome.until_s],
+        "summary": figures,
+        "host": report.host,
+        "validity": report.attempts,
+    });
+    publisher.publish("done", &done);
+    outcome.leavings(&verdict, plan?.name(), summary?.to_json(), &figures?)
 }
 
 fn warmup_s(scenario: &Scenario) -> f64 {
@@ -89,6 +102,10 @@ impl Reckoning<'_> {
 
     fn verdict(&self, headline: &Headline) -> String {
         let mut words = headline.text.clone();
+        if !self.report.attempts.is_empty() {
+            words.push(' ');
+            words.push_str(&hosts::sentence(&self.report.attempts));
+        }
         if self.changed {
             words.push_str(" Things were changed on the way, so no file repeats this run.");
         }

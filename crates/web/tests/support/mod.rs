@@ -8,7 +8,15 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 pub fn options(limits: Limits) -> Options {
-    Options { listen: ([127, 0, 0, 1], 0).into(), names: Vec::new(), runs: None, gallery: None, bridge: None, limits }
+    Options {
+        listen: ([127, 0, 0, 1], 0).into(),
+        names: Vec::new(),
+        runs: None,
+        gallery: None,
+        bridge: None,
+        hosts: Vec::new(),
+        limits,
+    }
 }
 
 pub fn server(limits: Limits) -> Server {
