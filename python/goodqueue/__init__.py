@@ -6,7 +6,16 @@ Start with :class:`Scenario` and :func:`run`, or with :func:`compare` for queues
 from __future__ import annotations
 
 from goodqueue import _core, traffic
-from goodqueue.exceptions import ArrivalError, Fault, GoodqueueError, RunError, RunFailure, ScenarioError, SweepError
+from goodqueue.exceptions import (
+    ArrivalError,
+    Fault,
+    GoodqueueError,
+    HostError,
+    RunError,
+    RunFailure,
+    ScenarioError,
+    SweepError,
+)
 from goodqueue.results import Headline, Result, Table
 from goodqueue.running import compare, run
 from goodqueue.scenario import Access, Control, Link, Queue, Scenario
@@ -22,6 +31,7 @@ __all__ = [
     "Fault",
     "GoodqueueError",
     "Headline",
+    "HostError",
     "Link",
     "Queue",
     "Range",

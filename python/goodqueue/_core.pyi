@@ -119,6 +119,8 @@ class Table:
 
 class Report:
     @property
+    def host(self) -> str: ...
+    @property
     def summary_json(self) -> str: ...
     @property
     def complete(self) -> bool: ...
@@ -131,6 +133,8 @@ class Report:
 def run(
     plan: Plan,
     *,
+    on: str,
+    itself: Sequence[str],
     jobs: int,
     record: str,
     sample: str | None,

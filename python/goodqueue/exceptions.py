@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from goodqueue.results import Result
 
-__all__ = ["ArrivalError", "Fault", "GoodqueueError", "RunError", "RunFailure", "ScenarioError", "SweepError"]
+__all__ = [
+    "ArrivalError",
+    "Fault",
+    "GoodqueueError",
+    "HostError",
+    "RunError",
+    "RunFailure",
+    "ScenarioError",
+    "SweepError",
+]
 
 
 class GoodqueueError(Exception):
@@ -99,6 +108,10 @@ class RunError(GoodqueueError, RuntimeError):
         super().__init__(text)
         self.failures: tuple[RunFailure, ...] = tuple(failures)
         self.result = result
+
+
+class HostError(GoodqueueError, RuntimeError):
+    """A host that this machine cannot provide; the text names it and says why."""
 
 
 class ArrivalError(GoodqueueError, ValueError):

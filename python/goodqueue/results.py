@@ -101,7 +101,8 @@ class Result:
         Parameters
         ----------
         name
-            ``points``, ``links``, ``groups``, ``flows``, ``fairness``, ``cdf``, ``series`` or ``packets``.
+            ``points``, ``links``, ``groups``, ``flows``, ``fairness``, ``cdf``, ``series``, ``packets`` or
+            ``validity``.
         """
         return self._report.table(name)
 
@@ -157,6 +158,22 @@ class Result:
     def packets(self) -> pl.DataFrame:
         """Packet events of the recorded runs; empty unless they were asked for."""
         return self._frame("packets")
+
+    @cached_property
+    def validity(self) -> pl.DataFrame:
+        """How far each attempt at a run in real time can be trusted; empty but for the host ``live``.
+
+        ``void`` says why nothing can be concluded from an attempt and is null for a good one; ``counted`` is true for
+        those whose figures are in the result. Of each direction there are the times by which packets were handed over
+        late (``down_late_p99_s``, …), how many were late by more than a millisecond (``down_stalled``), and how many
+        were lost outside of the queue (``down_lost_outside``).
+        """
+        return self._frame("validity")
+
+    @property
+    def host(self) -> str:
+        """Where it ran: ``"sim"``, ``"linux"`` or ``"live"``."""
+        return self._report.host
 
     @property
     def complete(self) -> bool:

@@ -1,8 +1,9 @@
-"""Running scenarios in the simulator."""
+"""Running scenarios: in the simulator, and where this machine allows it with real kernels."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -18,11 +19,16 @@ from goodqueue.scenario import Algorithms, Scenario, described
 __all__ = ["compare", "run"]
 
 Record: TypeAlias = Literal["nothing", "first", "all"]
+Host: TypeAlias = Literal["sim", "linux", "live"]
+
+GQ = [sys.executable, "-m", "goodqueue"]
+"""The command that starts ``gq`` once more; guests of the host ``linux`` begin with it."""
 
 
 def run(
     scenario: Scenario | str | os.PathLike[str],
     *,
+    on: Host = "sim",
     set: Mapping[str, Value] | None = None,
     seed: int | None = None,
     replications: int | None = None,
@@ -33,15 +39,19 @@ def run(
     algorithms: Algorithms | None = None,
     progress: Progress = None,
 ) -> Result:
-    """Run every point and replication of a scenario in the simulator.
+    """Run every point and replication of a scenario.
 
-    The interpreter's lock is free meanwhile; an interrupt ends the run. The result depends on the scenario alone, not
-    on ``jobs`` or the machine, and its summary has the bytes that ``gq run`` writes.
+    The interpreter's lock is free meanwhile; an interrupt ends the run. In the simulator the result depends on the
+    scenario alone, not on ``jobs`` or the machine, and its summary has the bytes that ``gq run`` writes.
 
     Parameters
     ----------
     scenario
         A scenario, or the path of a scenario file.
+    on
+        Where it runs: ``"sim"``, the simulator; ``"linux"``, TCP of a guest kernel in virtual time, which ``make
+        linux`` has built; or ``"live"``, TCP of this machine's kernel in real time, which needs root and is not
+        repeatable (:attr:`Result.validity`). The last two need Linux.
     set
         Dotted keys and their values on top of it, as ``gq run --set``: ``{"link.bottleneck.rate": "5 Mbit/s"}``.
     seed, replications
@@ -65,7 +75,9 @@ def run(
     Raises
     ------
     ScenarioError
-        When the scenario or an argument is wrong.
+        When the scenario or an argument is wrong, or the host cannot honour a key of any point, which its fault names.
+    HostError
+        When this machine cannot provide the host.
     RunError
         When runs failed; it has the result of the others.
 
@@ -93,6 +105,7 @@ def run(
     return _run(
         plan.with_overrides(pairs) if pairs else plan,
         jobs,
+        on=on,
         record=record,
         sample=sample,
         packets=packets,
@@ -226,11 +239,27 @@ def checked_jobs(jobs: int | None) -> int:
 
 
 def _run(
-    plan: _core.Plan, jobs: int | None, *, record: str, sample: str | None, packets: bool, progress: Progress
+    plan: _core.Plan,
+    jobs: int | None,
+    *,
+    record: str,
+    sample: str | None,
+    packets: bool,
+    progress: Progress,
+    on: Host = "sim",
 ) -> Result:
     runs = plan.point_count * plan.replications
     with shown(progress, "1 run" if runs == 1 else f"{runs} runs") as told:
-        report = _core.run(plan, jobs=checked_jobs(jobs), record=record, sample=sample, packets=packets, progress=told)
+        report = _core.run(
+            plan,
+            on=on,
+            itself=GQ,
+            jobs=checked_jobs(jobs),
+            record=record,
+            sample=sample,
+            packets=packets,
+            progress=told,
+        )
     result = Result(report)
     if result.failures:
         raise _failed(result, runs)

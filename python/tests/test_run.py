@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from goodqueue import Bulk, Link, Queue, Result, Scenario, ScenarioError, compare, run
+from goodqueue import Bulk, HostError, Link, Page, Queue, Result, RunError, Scenario, ScenarioError, compare, run
 
 ROOT = Path(__file__).parents[2]
 GQ = [sys.executable, "-m", "goodqueue"]
@@ -251,3 +251,49 @@ def test_the_command_is_the_same_command(tmp_path: Path) -> None:
     wrong = subprocess.run([script, "run", "nowhere.toml"], check=False, capture_output=True, text=True, cwd=tmp_path)
     assert wrong.returncode == 2
     assert "nowhere.toml: no such file" in wrong.stderr
+
+
+def test_a_host_refuses_what_it_cannot_honour_by_key_at_every_point() -> None:
+    with pytest.raises(ScenarioError) as caught:
+        run(small(), on="moon")  # type: ignore[arg-type]
+    assert (caught.value.faults[0].field, "allowed sim, linux, live" in str(caught.value)) == ("on", True)
+    if sys.platform != "linux":
+        with pytest.raises(HostError):
+            run(small(), on="live")
+        return
+    scenario = small(sweep={"link.bottleneck.loss": [0.0, 0.01]})
+    with pytest.raises(ScenarioError) as caught:
+        run(scenario, on="live")
+    assert caught.value.faults[0].field == "link.bottleneck.loss"
+    assert "(at link.bottleneck.loss = 0.01)" in str(caught.value)
+    with pytest.raises(ScenarioError, match="packets"):
+        run(small(), on="live", packets=True)
+    with pytest.raises(ScenarioError, match="kind"):
+        run(small(traffic=[Page()]), on="live")
+
+
+def test_results_know_their_host_and_the_simulator_has_no_attempts(swept: Result) -> None:
+    assert (swept.host, len(swept.validity)) == ("sim", 0)
+    assert {"void", "counted", "down_late_p99_s", "up_lost_outside"} <= set(swept.validity.columns)
+
+
+def test_kernel_senders_in_real_time_say_how_far_they_can_be_trusted() -> None:
+    try:
+        result = run(small(duration="1 s"), on="live")
+    except HostError as error:
+        pytest.skip(f"no runs in real time here: {error}")
+    except RunError as error:
+        # A busy machine: every attempt is void, and each says why.
+        assert "void in 3 attempts" in str(error) and error.result is not None
+        result = error.result
+    assert result.host == result.summary["host"] == "live"
+    assert len(result.validity) >= 1
+    assert result.validity["counted"].sum() == (1 if result.complete else 0)
+
+
+def test_kernel_senders_in_virtual_time_repeat_themselves() -> None:
+    try:
+        first = run(small(), on="linux")
+    except HostError as error:
+        pytest.skip(f"no guest kernel here: {error}")
+    assert first.host == "linux" and first.to_json() == run(small(), on="linux").to_json()

@@ -25,6 +25,11 @@ pub fn with_faults(py: Python<'_>, text: &str, faults: Vec<FaultFacts>) -> PyErr
     raise(py, "ScenarioError", (text, faults))
 }
 
+/// `goodqueue.HostError`.
+pub fn host_error(py: Python<'_>, text: &str) -> PyErr {
+    raise(py, "HostError", (text,))
+}
+
 /// `goodqueue.SweepError`.
 pub fn sweep_error(py: Python<'_>, error: &SweepError) -> PyErr {
     raise(py, "SweepError", (error.to_string(),))

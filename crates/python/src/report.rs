@@ -79,6 +79,7 @@ impl Report {
             "fairness" => one(tables::fairness(&summaries, &self.labels)),
             "cdf" => one(tables::cdf(&self.report.points, &self.labels)),
             "series" => tables::series(&self.kept, &self.labels),
+            "validity" => one(tables::validity(&self.report.attempts, &self.points, &self.labels)),
             "packets" => tables::packets(&self.kept, &self.labels),
             _ => return None,
         })
@@ -91,6 +92,12 @@ impl Report {
     #[getter]
     fn summary_json(&self) -> String {
         self.summary.to_json()
+    }
+
+    /// Where it ran.
+    #[getter]
+    fn host(&self) -> &'static str {
+        self.report.host
     }
 
     /// Whether every run finished.

@@ -1,32 +1,40 @@
 //! Runs a plan without the interpreter's lock; signals of the interpreter stop it.
 
-use crate::error::{scenario_error, with_faults};
+use crate::error::{host_error, scenario_error, with_faults};
 use crate::plan::Plan;
 use crate::report::{Kept, Report};
-use goodqueue_lab::hosts::{HostRun, Refusal, ScenarioHost, Simulator, Task};
+use goodqueue_hosts::{HostName, Process, Settings, Voids};
+use goodqueue_lab::hosts::{HostRun, Packets, Refusal, Samples, ScenarioHost, Task};
 use goodqueue_lab::plan::Point;
 use goodqueue_lab::quantity::{self, Limits};
-use goodqueue_lab::runner::{self, Recorded, RunOptions, shortest_sampling_period};
+use goodqueue_lab::runner::{self, Recorded, RunOptions, label, shortest_sampling_period};
 use goodqueue_units::Duration;
 use pyo3::prelude::*;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration as WallDuration, Instant};
 
 /// Time between two checks of the interpreter's signals and calls of `progress`.
 const LOOK_EVERY: WallDuration = WallDuration::from_millis(50);
 
-/// Runs all points and replications. `progress` is called with the finished share, in [0, 1].
+/// Runs all points and replications on a host. `itself` is the command that starts `gq`.
+/// `progress` is called with the finished share, in [0, 1].
 #[pyfunction]
-#[pyo3(signature = (plan, *, jobs, record, sample, packets, progress))]
+#[pyo3(signature = (plan, *, on, itself, jobs, record, sample, packets, progress))]
+#[allow(clippy::too_many_arguments, reason = "one for each argument of Python's function")]
 pub fn run(
     py: Python<'_>,
     plan: &Plan,
+    on: &str,
+    itself: Vec<OsString>,
     jobs: usize,
     record: &str,
     sample: Option<&str>,
     packets: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Report> {
+    let name = HostName::read(on).map_err(|why| refuse(py, "on", &format!("`{on}`: {why}")))?;
     let points = py.detach(|| plan.plan.points()).map_err(|error| scenario_error(py, &error))?;
     let recorded = match record {
         "nothing" if packets => return Err(refuse(py, "packets", "records the runs that record names, which is nothing")),
@@ -44,6 +52,8 @@ pub fn run(
         packets,
         drawn_points: points.len(),
     };
+    let host = open(py, name, itself, plan.has_own)?;
+    check(py, &*host, &points, &options)?;
     let stop = AtomicBool::new(false);
     let mut watch = Watch::new(&stop, progress);
     let mut kept = Kept::default();
@@ -53,18 +63,39 @@ pub fn run(
         }
         watch.look(part);
     };
-    let host: &dyn ScenarioHost = if plan.has_own { &Attached(&Simulator) } else { &Simulator };
-    let report = py.detach(|| runner::run_on(host, &points, &options, &stop, &mut look, &mut kept));
+    let report = py.detach(|| runner::run_on(&*host, &points, &options, &stop, &mut look, &mut kept));
     plan.trouble.raise()?;
     watch.finish()?;
     Ok(py.detach(|| Report::new(&plan.plan, points, report, kept)))
 }
 
+/// The host of this name, in a process that belongs to the interpreter.
+fn open(py: Python<'_>, name: HostName, itself: Vec<OsString>, has_own: bool) -> PyResult<Box<dyn ScenarioHost + Send>> {
+    let settings = Settings { itself, process: Process::Foreign, voids: Voids::default(), say: |_| {} };
+    let host = name.open(&settings).map_err(|unavailable| host_error(py, &format!("run(): on: {unavailable}")))?;
+    Ok(if has_own { Box::new(Attached(host)) } else { host })
+}
+
+/// Refuses what the host cannot run or record, then gets it ready.
+fn check(py: Python<'_>, host: &dyn ScenarioHost, points: &[Point], options: &RunOptions) -> PyResult<()> {
+    let name = host.name();
+    let refused = |Refusal { key, why }: Refusal, place: &str| {
+        let text = format!("run(): on: {name}: {key}: {why}{place}");
+        with_faults(py, &text, vec![("run()".to_owned(), None, None, key, format!("on {name}: {why}{place}"), None)])
+    };
+    host.check_recording(options.samples(0), options.packets(0)).map_err(|refusal| refused(refusal, ""))?;
+    for point in points {
+        let place = if point.set.is_empty() { String::new() } else { format!(" (at {})", label(&point.set)) };
+        host.check(point).map_err(|refusal| refused(refusal, &place))?;
+    }
+    py.detach(|| host.prepare()).map_err(|why| host_error(py, &format!("run(): on: {name}: {why}")))
+}
+
 /// A host whose threads are attached to the interpreter for their whole duration; otherwise the
 /// thread state would be created and destroyed for each packet of an algorithm in Python.
-struct Attached<'a>(&'a dyn ScenarioHost);
+struct Attached(Box<dyn ScenarioHost + Send>);
 
-impl ScenarioHost for Attached<'_> {
+impl ScenarioHost for Attached {
     fn name(&self) -> &'static str {
         self.0.name()
     }
@@ -73,8 +104,24 @@ impl ScenarioHost for Attached<'_> {
         self.0.check(point)
     }
 
+    fn check_recording(&self, samples: Samples, packets: Packets) -> Result<(), Refusal> {
+        self.0.check_recording(samples, packets)
+    }
+
+    fn prepare(&self) -> Result<(), String> {
+        self.0.prepare()
+    }
+
     fn jobs(&self, wanted: usize) -> usize {
         self.0.jobs(wanted)
+    }
+
+    fn is_reproducible(&self) -> bool {
+        self.0.is_reproducible()
+    }
+
+    fn notes(&self) -> BTreeMap<String, String> {
+        self.0.notes()
     }
 
     fn on_thread(&self, work: &mut (dyn FnMut() + Send)) {

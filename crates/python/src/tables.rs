@@ -3,9 +3,11 @@
 
 use crate::report::KeptRun;
 use arrow_array::builder::{Float64Builder, StringBuilder, UInt32Builder, UInt64Builder};
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use goodqueue_lab::runner::{PointResult, shown};
+use goodqueue_lab::hosts::{Lateness, Validity};
+use goodqueue_lab::plan::Point;
+use goodqueue_lab::runner::{PointResult, label, shown};
 use goodqueue_lab::statistics::Figure;
 use goodqueue_lab::summary::{Figures, PointSummary};
 use goodqueue_trace::PacketEventKind;
@@ -109,6 +111,43 @@ pub fn flows(points: &Points<'_>, labels: &[String]) -> Made {
         column("goodput_bit_s", goodput(|figure| figure.mean), true),
         column("goodput_bit_s_ci95", goodput(|figure| figure.ci95), true),
         column("n", UInt32Array::from_iter_values(rows.iter().map(|row| row.1.goodput_bit_s.n)), false),
+    ]);
+    batch(columns)
+}
+
+/// One row per attempt at a run in real time.
+pub fn validity(attempts: &[Validity], points: &[Point], labels: &[String]) -> Made {
+    let number = |attempt: &Validity| points.iter().position(|point| label(&point.set) == attempt.set).unwrap_or(0) as u32;
+    let numbers: Vec<u32> = attempts.iter().map(number).collect();
+    let mut columns = keys(&numbers, labels);
+    columns.extend([
+        column("replication", UInt32Array::from_iter_values(attempts.iter().map(|attempt| attempt.replication)), false),
+        column("attempt", UInt32Array::from_iter_values(attempts.iter().map(|attempt| attempt.attempt)), false),
+        column("void", attempts.iter().map(|attempt| attempt.void.as_deref()).collect::<StringArray>(), true),
+        column("counted", BooleanArray::from_iter(attempts.iter().map(|attempt| Some(attempt.counted))), false),
+    ]);
+    for (way, of) in [("down", (|attempt| &attempt.down) as fn(&Validity) -> &Lateness), ("up", |attempt| &attempt.up)] {
+        let times: [(&str, fn(&Lateness) -> f64); 4] = [
+            ("late_p50_s", |late| late.late_p50_s),
+            ("late_p99_s", |late| late.late_p99_s),
+            ("late_p999_s", |late| late.late_p999_s),
+            ("late_max_s", |late| late.late_max_s),
+        ];
+        let counts: [(&str, fn(&Lateness) -> u64); 2] =
+            [("stalled", |late| late.stalled), ("lost_outside", |late| late.lost_outside)];
+        for (name, value) in times {
+            let values = Float64Array::from_iter_values(attempts.iter().map(|attempt| value(of(attempt))));
+            columns.push(column(&format!("{way}_{name}"), values, false));
+        }
+        for (name, value) in counts {
+            let values = UInt64Array::from_iter_values(attempts.iter().map(|attempt| value(of(attempt))));
+            columns.push(column(&format!("{way}_{name}"), values, false));
+        }
+    }
+    columns.extend([
+        column("stolen_s", Float64Array::from_iter_values(attempts.iter().map(|attempt| attempt.stolen_s)), false),
+        column("real_time", BooleanArray::from_iter(attempts.iter().map(|attempt| Some(attempt.real_time))), false),
+        column("offloads", StringArray::from_iter_values(attempts.iter().map(|attempt| attempt.offloads)), false),
     ]);
     batch(columns)
 }

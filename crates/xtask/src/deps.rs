@@ -39,10 +39,10 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("net", &["units", "tcp", "sim", "lab"]),
     ("figure", &[]),
     ("gallery", &["units", "aqm", "trace", "sim", "lab", "figure"]),
-    ("hosts", &["units", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab"]),
+    ("hosts", &["units", "spec", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab"]),
     ("web", &["units", "spec", "aqm", "tcp", "trace", "sim", "lab"]),
     ("recommend", &["units", "aqm", "lab"]),
-    ("python", &["units", "aqm", "trace", "sim", "lab", "cli"]),
+    ("python", &["units", "aqm", "trace", "sim", "lab", "hosts", "cli"]),
     (
         "cli",
         &[
