@@ -311,13 +311,14 @@ fn at(blocks: &[Block], corner: usize) -> Vec<Block> {
     blocks.iter().filter(|block| block.corner == corner).cloned().collect()
 }
 
-/// For each figure that decides, the corner at which another candidate is better by most of its margins; corners where none is
-/// better by a margin are left out.
+/// For each figure that decides, the corner at which another candidate is better by most of its
+/// margins; corners where none is better by a margin are left out.
 fn regret(keys: &[Key], corners: &[Corner], best: &Tried, all: &[&Tried]) -> Vec<Regret> {
     let worst = |key: &Key| {
         let at_corner = |corner: usize| {
             let own = key.figure(&at(&best.blocks, corner)).mean?;
-            // Candidates that were dropped early have fewer seeds; the choice is held against them with the same ones.
+            // Candidates that were dropped early have fewer seeds; the choice is held against them
+            // with the same ones.
             let margins = |one: &Tried| {
                 let (theirs, own) = (at(&one.blocks, corner), at(&best.blocks, corner));
                 let margin = key.margin.around(key.figure(&theirs).mean?).max(f64::MIN_POSITIVE);
@@ -344,8 +345,8 @@ fn regret(keys: &[Key], corners: &[Corner], best: &Tried, all: &[&Tried]) -> Vec
     keys.iter().filter_map(worst).collect()
 }
 
-/// The unknown quantity whose value would change the choice by most: for each of its values the candidates are ranked at the
-/// corners that have it.
+/// The unknown quantity whose value would change the choice by most: for each of its values the
+/// candidates are ranked at the corners that have it.
 fn measurement(line: &Line, keys: &[Key], corners: &[Corner], best: &Tried, all: &[Tried]) -> Option<Measurement> {
     let gain = |factor: Factor| {
         let side = |high: bool| {
@@ -355,7 +356,8 @@ fn measurement(line: &Line, keys: &[Key], corners: &[Corner], best: &Tried, all:
             let lists: Vec<Vec<Block>> = all.iter().map(keep).collect();
             let order = rank(keys, &lists.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
             let own = keep(best);
-            // Margins by which the best of this side leads the choice, in the first figure in which it does.
+            // Margins by which the best of this side leads the choice, in the first figure in which
+            // it does.
             let lead = keys.iter().map(|key| {
                 let behind = key.behind(&own, &lists[order.best]);
                 let margin = key.margin.around(key.figure(&lists[order.best]).mean.unwrap_or(0.0));

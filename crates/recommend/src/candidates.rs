@@ -94,7 +94,8 @@ pub struct Candidate {
     pub down: Choice,
     /// The queue from the user.
     pub up: Choice,
-    /// The shaped rate over the measured one, in (0, 1); `None`: nothing on the router, packets wait in the modem.
+    /// The shaped rate over the measured one, in (0, 1); `None`: nothing on the router, packets
+    /// wait in the modem.
     pub shaped: Option<f64>,
 }
 
@@ -139,8 +140,9 @@ const CAKE_RTT: Duration = Duration::ms(100);
 
 /// Settings of a kind that are usual for such a line, its defaults first.
 ///
-/// CoDel's target is at least one and a half full packets at the slower rate (RFC 8289 §5.2.2 has one MTU, sqm-scripts one and a half). Cake's
-/// `interval` is the longest round-trip time expected and its `target` a twentieth of that, as its `rtt` sets them (`man tc-cake`).
+/// CoDel's target is at least one and a half full packets at the slower rate (RFC 8289 §5.2.2 has
+/// one MTU, sqm-scripts one and a half). Cake's `interval` is the longest round-trip time expected
+/// and its `target` a twentieth of that, as its `rtt` sets them (`man tc-cake`).
 #[must_use]
 pub fn variants(kind: &'static str, line: &Line) -> Vec<Choice> {
     let mut choices = vec![Choice::plain(kind)];

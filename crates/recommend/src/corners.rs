@@ -128,9 +128,10 @@ impl Line {
         Factor::ALL.into_iter().filter(varies).collect()
     }
 
-    /// The corners: every combination of up to three unknown factors. A fourth and a fifth follow from the others in a
-    /// fractional factorial design (2^(4-1) with d = abc, 2^(5-2) with e = ab too), in which every factor is at each of its
-    /// values in half of the corners, so that its own effect can still be told.
+    /// The corners: every combination of up to three unknown factors. A fourth and a fifth follow
+    /// from the others in a fractional factorial design (2^(4-1) with d = abc, 2^(5-2) with e = ab
+    /// too), in which every factor is at each of its values in half of the corners, so that its own
+    /// effect can still be told.
     #[must_use]
     pub fn corners(&self) -> Vec<Corner> {
         let unknown = self.unknown();
@@ -147,7 +148,8 @@ impl Line {
         (0..1 << crossed).map(corner).collect()
     }
 
-    /// The corner at which these factors, in the order of [`Factor::ALL`], are at their high values.
+    /// The corner at which these factors, in the order of [`Factor::ALL`], are at their high
+    /// values.
     fn corner(&self, high: [bool; 5]) -> Corner {
         let [rtt, rate, flows, buffer, control] = high;
         Corner {

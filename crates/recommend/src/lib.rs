@@ -1,9 +1,11 @@
 //! Which queue, which settings and which shaped rate suit a line that is known only roughly.
 //!
-//! A [`Question`] says what is known of the line ([`Line`]), what people do on it, and which [`Hardware`] the router is. [`recommend`]
-//! tries queues, settings and shaped rates at the corners of what is unknown, all with the same random numbers, drops candidates
-//! as soon as they are significantly worse ([`race`]), and answers with a [`Recommendation`]: the choice, what each group gets
-//! under it, what is as good, what stays open, its worst corner, and which measurement would change it.
+//! A [`Question`] says what is known of the line ([`Line`]), what people do on it, and which
+//! [`Hardware`] the router is. [`recommend`] tries queues, settings and shaped rates at the corners
+//! of what is unknown, all with the same random numbers, drops candidates as soon as they are
+//! significantly worse ([`race`]), and answers with a [`Recommendation`]: the choice, what each
+//! group gets under it, what is as good, what stays open, its worst corner, and which measurement
+//! would change it.
 
 pub mod answer;
 pub mod candidates;
@@ -50,7 +52,8 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// Shares of the measured rate to shape to, the largest first: the rules of thumb say 85, 90 or 95 %.
+    /// Shares of the measured rate to shape to, the largest first: the rules of thumb say 85, 90 or
+    /// 95 %.
     const fn shares(self) -> &'static [f64] {
         match self {
             Self::Quick => &[0.95, 0.9, 0.85],
@@ -58,8 +61,8 @@ impl Effort {
         }
     }
 
-    /// Rounds of seeds; each adds one block per corner. Where there are few corners there are more rounds, so that intervals are of
-    /// eight blocks at least.
+    /// Rounds of seeds; each adds one block per corner. Where there are few corners there are more
+    /// rounds, so that intervals are of eight blocks at least.
     fn rounds(self, corners: usize) -> u32 {
         let blocks: u32 = match self {
             Self::Quick => 8,

@@ -1,4 +1,5 @@
-//! Comparing candidates over blocks: a block is one corner with one seed, in which all candidates use the same random numbers.
+//! Comparing candidates over blocks: a block is one corner with one seed, in which all candidates
+//! use the same random numbers.
 
 use goodqueue_lab::experience::{Activity, ExperienceMetric, GroupExperience, Margin, advantage};
 use goodqueue_lab::metrics::Description;
@@ -50,8 +51,8 @@ enum Source {
 const GOODPUT_MARGIN: Margin = Margin::Relative(0.02);
 
 impl Key {
-    /// The keys of the groups of a block: what interactive groups get in the order of [`Activity::ALL`], then the goodput of bulk
-    /// flows.
+    /// The keys of the groups of a block: what interactive groups get in the order of
+    /// [`Activity::ALL`], then the goodput of bulk flows.
     #[must_use]
     pub fn all(groups: &[GroupExperience]) -> Vec<Self> {
         let occurs = |activity: &Activity| groups.iter().any(|group| group.activity == *activity);
@@ -136,9 +137,10 @@ pub struct Order {
     pub open: Vec<usize>,
 }
 
-/// Ranks candidates by their blocks, key by key: those significantly worse than the best of a key are out, those that seem worse without
-/// significance stay open, and only the others are compared by the next key. What is left is as good for everybody; the first of
-/// it in the list is named, since the list has the most widely deployed first.
+/// Ranks candidates by their blocks, key by key: those significantly worse than the best of a key
+/// are out, those that seem worse without significance stay open, and only the others are compared
+/// by the next key. What is left is as good for everybody; the first of it in the list is named,
+/// since the list has the most widely deployed first.
 ///
 /// Returns `None` without candidates.
 #[must_use]
@@ -191,7 +193,8 @@ mod tests {
         let good = blocks(&[(4.3, 9.0e6), (4.31, 9.1e6), (4.3, 9.0e6)]);
         let faster = blocks(&[(4.28, 9.6e6), (4.29, 9.5e6), (4.28, 9.6e6)]);
         let ruined = blocks(&[(3.1, 9.9e6), (3.0, 9.9e6), (3.2, 9.9e6)]);
-        // The margin of an opinion score is a tenth, so the second is as good for the call and faster.
+        // The margin of an opinion score is a tenth, so the second is as good for the call and
+        // faster.
         assert_eq!(order(&[good, faster, ruined]), Order { best: 1, as_good: vec![], open: vec![] });
     }
 

@@ -1,13 +1,13 @@
-//! The network in which candidates are tried, as a scenario: the provider's line with its own buffers, and the router with the queue
-//! in question between it and the home.
+//! The network in which candidates are tried, as a scenario: the provider's line with its own
+//! buffers, and the router with the queue in question between it and the home.
 //!
 //! ```text
 //!  servers ──▶ isp ═══ line: measured rate, plain buffer ═══ router ─── shaper over the queue ─── home
 //! ```
 //!
-//! Towards the user packets meet the provider's buffer first and the router's shaper behind it; from the user it is the other way
-//! round. A shaped rate above what the line carries at a time therefore fills the provider's or the modem's buffer, as it does
-//! in a house.
+//! Towards the user packets meet the provider's buffer first and the router's shaper behind it;
+//! from the user it is the other way round. A shaped rate above what the line carries at a time
+//! therefore fills the provider's or the modem's buffer, as it does in a house.
 
 use crate::candidates::{Candidate, Choice};
 use crate::corners::{Corner, Line};
@@ -34,8 +34,8 @@ pub struct Length {
 }
 
 impl Length {
-    /// For lines of these rates and round-trip times: `packets` of 1500 bytes at the faster rate, from five to `longest`, and fifty
-    /// round trips at least.
+    /// For lines of these rates and round-trip times: `packets` of 1500 bytes at the faster rate,
+    /// from five to `longest`, and fifty round trips at least.
     #[must_use]
     pub fn of(line: &Line, packets: u64, longest: Duration) -> Self {
         let faster = line.down.max(line.up).as_bit_s().max(1);

@@ -16,10 +16,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Kinds that go on from the first race into the second, at most.
 const MOST_KINDS: usize = 3;
 
-/// Answers a question. `progress` is told the finished part of the work, in [0, 1]; `stop` ends it early with what is known then.
+/// Answers a question. `progress` is told the finished part of the work, in [0, 1]; `stop` ends it
+/// early with what is known then.
 ///
-/// # Errors
-/// When a scenario cannot be simulated, or it was stopped before the first round had ended.
+/// # Errors When a scenario cannot be simulated, or it was stopped before the first round had
+/// ended.
 pub fn recommend(question: &Question, stop: &AtomicBool, progress: &mut dyn FnMut(f64)) -> Result<Recommendation, Refused> {
     let (packets, longest) = question.effort.length();
     let search = Search {
@@ -157,7 +158,8 @@ impl Search<'_> {
         all.iter().find_map(|tried| tried.blocks.first()).map_or_else(Vec::new, |block| Key::all(&block.groups))
     }
 
-    /// The order of those that are left and satisfy the policy; places in `all`. Where none satisfies it, all are ranked.
+    /// The order of those that are left and satisfy the policy; places in `all`. Where none
+    /// satisfies it, all are ranked.
     fn order(&self, all: &[Tried]) -> Option<Order> {
         let left: Vec<usize> =
             (0..all.len()).filter(|place| all[*place].dropped.is_none() && !all[*place].blocks.is_empty()).collect();

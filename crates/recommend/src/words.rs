@@ -72,7 +72,8 @@ pub fn words(key: &Key) -> String {
     if printed.part.is_empty() { printed.head.to_owned() } else { format!("{} {}", printed.head, printed.part) }
 }
 
-/// The mean, with its interval on a line that is known and with its range over the corners on any other.
+/// The mean, with its interval on a line that is known and with its range over the corners on any
+/// other.
 #[must_use]
 pub fn value(key: &Key, blocks: &[Block]) -> String {
     let plain = |mean: f64| figure(key.about, Figure { mean: Some(mean), ci95: None, n: 1 });

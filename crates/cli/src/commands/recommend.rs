@@ -1,4 +1,5 @@
-//! `gq recommend`: which queue, which settings and which shaped rate for a line that is known only roughly.
+//! `gq recommend`: which queue, which settings and which shaped rate for a line that is known only
+//! roughly.
 
 use crate::failure::Failure;
 use crate::interrupt;

@@ -123,8 +123,8 @@ fn more_than_one_link_is_refused() {
     assert!(refused(&scenario).is_some_and(|refusal| refusal.starts_with("link: ")));
 }
 
-/// What the live host makes of `key`, described by `param`, in a scenario that has its example; `None` where no scenario with
-/// one link can have it.
+/// What the live host makes of `key`, described by `param`, in a scenario that has its example;
+/// `None` where no scenario with one link can have it.
 fn made_of(param: &Param, scenario: impl Fn(&str) -> String) -> Option<Result<(), Refusal>> {
     let line = format!("{} = {}", param.name, param.written()?);
     let plan = Plan::parse("test", &scenario(&line), Path::new("")).ok()?;
