@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 ENTRY = "gqk_work"
-LIMITS = {"enqueue": 1152, "dequeue": 1152, "reset": 1152, "write": 4096, "make": 14336}
+LIMITS = {"enqueue": 1408, "dequeue": 1408, "reset": 1408, "write": 4096, "make": 14336}
 WITH_PANIC = 4096
 TOPS = re.compile(r"^goodqueue_kernel::entry::(enqueue|dequeue|reset|make|write)\b")
 # A successor of a queue is not made here, as the module keeps the queues from before a change; nor is

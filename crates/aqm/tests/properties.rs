@@ -105,9 +105,10 @@ proptest! {
  | AnyQdisc::SfqCoDel(_) | AnyQdisc::Fair(_) | AnyQdisc::NfqCoDel(_) | AnyQdisc::FqPie(_) => Order::FifoPerFlow,
                 _ => Order::FifoPerFlowAndCodepoint,
             };
-            let is_shaped = made.0.kind == "shaper" || made.0.is_over_another() && made.2.kind.kind == "shaper";
+            let shapes = |kind: &KindSpec| matches!(kind.kind, "shaper" | "cake");
+            let holds_back = shapes(made.0) || made.0.is_over_another() && shapes(made.2.kind);
             let queue = CheckedQueue::new(queue, policy, order);
-            let mut queue = if is_shaped { queue.that_holds_back() } else { queue };
+            let mut queue = if holds_back { queue.that_holds_back() } else { queue };
             queue.run(operations);
         }
     }

@@ -177,7 +177,7 @@ fn bad_usage_and_input_exit_with_two() {
         (&["run", "small.toml", "--out", "file"], "error: --out file: cannot hold results: is not a directory\n"),
         (&["compare", "--rate", "10"], "error: --rate: `10` has no unit"),
         (&["compare", "--rate", "10mbit", "--aqm", "codell"], "error: --aqm: `codell` is not a queue algorithm of this version"),
-        (&["compare", "--rate", "10mbit", "--aqm", "codel:target=1 year"], "error: --aqm: `1 year`"),
+        (&["compare", "--rate", "10mbit", "--aqm", "codel:target=1 year"], "error: --aqm: target: `1 year`"),
         (&["compare", "--rate", "10mbit", "--aqm", "fair"], "error: --aqm: `fair` needs the algorithm it is over"),
         (
             &["compare", "--rate", "10mbit", "--aqm", "fair:fq-codel"],
@@ -238,7 +238,7 @@ fn completions_and_manual_pages_know_every_command() {
     let (code, out, _) = run(dir.path(), &["man", "compare"]);
     assert!(code == 0 && out.contains(".TH gq-compare 1") && out.contains("buffer"), "{out}");
     let (code, _, error) = run(dir.path(), &["man", "comprae"]);
-    assert!(code == 2 && error.contains("gq has no command `comprae`: allowed compare, run"), "{error}");
+    assert!(code == 2 && error.contains("gq has no command `comprae`: allowed compare, recommend, run"), "{error}");
     let (code, ..) = run(dir.path(), &["man", "--out", "pages"]);
     let pages = std::fs::read_dir(dir.path().join("pages")).unwrap().count();
     let (_, help, _) = run(dir.path(), &["--help"]);

@@ -149,7 +149,7 @@ class htb 1:1 root leaf 10: prio 0 rate 9500Kbit ceil 9500Kbit burst 1600b cburs
     assert_eq!(link.overhead().get(), 18);
     let (down, up) = (link.down.queue.as_ref().unwrap(), link.up.queue.as_ref().unwrap());
     assert_eq!((down.kind.kind, up.kind.kind), ("cake", "fq-codel"));
-    assert!(text.contains(r#"queue_up = { kind = "fq-codel", ecn = true }"#), "{text}");
+    assert!(text.contains(r#"queue_up = { kind = "fq-codel", quantum = "1514 B", ecn = true }"#), "{text}");
     assert!(
         text.contains(
             r#"queue = { kind = "cake", isolation = "dual-dsthost", tins = "besteffort", ingress = true, ecn = true }"#

@@ -2,8 +2,9 @@
 //! and which do not satisfy the policy. Every page, table and program shows these sentences as they are made here.
 //!
 //! Candidates are the queues that satisfy the [`Policy`]. Those that are significantly worse in what the first interactive group
-//! gets are out, then those worse in the next figure, in the order of [`Activity::ALL`]; what remains cannot be told apart by
-//! anybody on the line, and the one with the least delay of the link is named. Without interactive groups that delay decides.
+//! gets are out, then those worse in the next figure, in the order of [`Activity::ALL`]; what remains is
+//! equally good for everybody on the line, and the one that comes closest to the best value of every figure is named. Without
+//! interactive groups the delay of the link decides.
 
 mod candidate;
 mod policy;
@@ -128,13 +129,27 @@ impl<'a> Ranking<'a> {
             let Some(best) = key.best(&left) else { return Err(outside) };
             left.retain(|one| one.is(best) || !one.is_worse(best, key));
         }
-        let Some(best) = self.waiting.best(&left) else { return Err(outside) };
+        let Some(best) = self.named(&left) else { return Err(outside) };
         let equals = match pairs(best, &inside) {
             // Without intervals no difference is significant.
             0 | 1 => inside.iter().copied().filter(|one| !one.is(best)).collect(),
             _ => left.into_iter().filter(|one| !one.is(best)).collect(),
         };
         Ok(Outcome { best, equals, outside, others: inside.len() - 1 })
+    }
+
+    /// The one of equally good ones that is named: its distances to the best value of each interactive
+    /// figure, in margins, have the least sum; of equal sums the one with the least delay of the link.
+    fn named<'b>(&self, left: &[&'b Candidate<'a>]) -> Option<&'b Candidate<'a>> {
+        let distance = |one: &Candidate<'_>, key: &Key<'_>| {
+            let best = key.best(left)?.figure(key).mean?;
+            let behind = advantage(key.about, best, one.figure(key).mean?);
+            Some(behind / key.margin.around(best).max(f64::MIN_POSITIVE))
+        };
+        let sum = |one: &Candidate<'_>| self.interactive.iter().filter_map(|key| distance(one, key)).sum::<f64>();
+        let least = left.iter().map(|one| sum(one)).min_by(f64::total_cmp)?;
+        let nearest: Vec<&Candidate<'a>> = left.iter().copied().filter(|one| sum(one) <= least).collect();
+        self.waiting.best(&nearest)
     }
 
     /// Queues under the same load.

@@ -185,7 +185,7 @@ fn samples(series: &Series) -> impl Iterator<Item = (Instant, Value)> + '_ {
                 data.insert(name.to_owned(), json!(value * scale));
             }
         }
-        (!data.is_empty()).then(|| (*time, Value::Object(data)))
+        (!data.is_empty()).then_some((*time, Value::Object(data)))
     })
 }
 

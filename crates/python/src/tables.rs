@@ -115,6 +115,9 @@ pub fn flows(points: &Points<'_>, labels: &[String]) -> Made {
     batch(columns)
 }
 
+/// A column's name and the figure in it.
+type Late<T> = (&'static str, fn(&Lateness) -> T);
+
 /// One row per attempt at a run in real time.
 pub fn validity(attempts: &[Validity], points: &[Point], labels: &[String]) -> Made {
     let number = |attempt: &Validity| points.iter().position(|point| label(&point.set) == attempt.set).unwrap_or(0) as u32;
@@ -127,13 +130,13 @@ pub fn validity(attempts: &[Validity], points: &[Point], labels: &[String]) -> M
         column("counted", BooleanArray::from_iter(attempts.iter().map(|attempt| Some(attempt.counted))), false),
     ]);
     for (way, of) in [("down", (|attempt| &attempt.down) as fn(&Validity) -> &Lateness), ("up", |attempt| &attempt.up)] {
-        let times: [(&str, fn(&Lateness) -> f64); 4] = [
+        let times: [Late<f64>; 4] = [
             ("late_p50_s", |late| late.late_p50_s),
             ("late_p99_s", |late| late.late_p99_s),
             ("late_p999_s", |late| late.late_p999_s),
             ("late_max_s", |late| late.late_max_s),
         ];
-        let counts: [(&str, fn(&Lateness) -> u64); 2] =
+        let counts: [Late<u64>; 2] =
             [("stalled", |late| late.stalled), ("lost_outside", |late| late.lost_outside)];
         for (name, value) in times {
             let values = Float64Array::from_iter_values(attempts.iter().map(|attempt| value(of(attempt))));

@@ -386,7 +386,7 @@ impl Aqm for Pie {
             if self.params.active_inactive && !self.is_wakeful(queue.backlog, queue.packets) {
                 self.fall_asleep();
             }
-            self.dozing = self.params.dozes && self.active && new.is_zero() && head.is_none();
+            self.dozing = self.active && new.is_zero() && head.is_none();
         }
         self.note_leniency();
     }
@@ -479,7 +479,7 @@ mod tests {
 
     #[test]
     fn a_dozing_queue_asks_for_no_updates_and_keeps_its_grid() {
-        let mut pie = Pie::new(PieParams { dozes: true, ..PieParams::default() });
+        let mut pie = Pie::new(PieParams::default());
         let mut rng = goodqueue_units::Rng::new(1);
         let mut arrive = |pie: &mut Pie, now| {
             let packet = PacketView {

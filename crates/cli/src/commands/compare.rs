@@ -139,7 +139,8 @@ fn refuse(error: &PlanError) -> Failure {
     let line = |fault: &Fault| {
         let place = Comparison::option_of(fault.field()).map_or_else(|| fault.place(), str::to_owned);
         let help = fault.suggestion().map_or_else(String::new, |help| format!("; {help}"));
-        let parameter = fault.field().strip_prefix("link.bottleneck.queue.").map_or_else(String::new, |name| format!("{name}: "));
+        let parameter = fault.field().strip_prefix("link.bottleneck.queue.").filter(|name| *name != "kind");
+        let parameter = parameter.map_or_else(String::new, |name| format!("{name}: "));
         format!("{place}: {parameter}{}{help}", fault.message())
     };
     Failure::Input(error.faults().map(line).collect::<Vec<_>>().join("\nerror: "))
