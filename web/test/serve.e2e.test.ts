@@ -104,6 +104,8 @@ describe.skipIf(!hasGq)("gq serve", () => {
 
   it("says beside a setting that it has no effect, and what would give it one", async () => {
     const page = await visit();
+    // CoDel and PIE drop by default, FQ-CoDel marks.
+    await page.locator("#queue-2").selectOption("pie");
     await page.locator("#queue-1-ecn").check();
     await page.locator('[data-place="queue-1"] .beside').getByText("no sender uses it").waitFor();
     expect(await page.locator("#queue-0-ecn").isDisabled()).toBe(true);
