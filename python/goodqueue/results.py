@@ -73,13 +73,21 @@ class Result:
     @cached_property
     def headline(self) -> Headline:
         """The answer: which queue is best for the people on the line (docs/answers.md has the rule)."""
-        return Headline(**{name: tuple(given) if isinstance(given, list) else given for name, given in self.summary["headline"].items()})
+        given = self.summary["headline"]
+        return Headline(
+            text=given["text"],
+            best=given["best"],
+            not_significantly_different=tuple(given["not_significantly_different"]),
+            policy=given["policy"],
+            outside_policy=tuple(given["outside_policy"]),
+        )
 
     @cached_property
     def experience(self) -> pl.DataFrame:
-        """What each group got, one figure a row.
+        """What each group got, one figure per row.
 
-        Columns are ``point``, ``label``, ``group``, ``activity`` (``call``, ``ping``, ``bulk``, …), ``figure``, ``mean`` and ``ci95``.
+        Columns are ``point``, ``label``, ``group``, ``activity`` (``call``, ``ping``, ``bulk``, …), ``figure``,
+        ``mean`` and ``ci95``.
         """
         numbers = self.groups.select("point", "label").unique(maintain_order=True)
         rows = [
@@ -88,7 +96,13 @@ class Result:
             for group, got in summary.get("experience", {}).items()
             for name, values in _figures(got)
         ]
-        columns = {"point": pl.UInt32, "label": pl.String, "group": pl.String, "activity": pl.String, "figure": pl.String}
+        columns = {
+            "point": pl.UInt32,
+            "label": pl.String,
+            "group": pl.String,
+            "activity": pl.String,
+            "figure": pl.String,
+        }
         return pl.DataFrame(rows, schema={**columns, "mean": pl.Float64, "ci95": pl.Float64})
 
     def save(self, path: str | Path) -> None:

@@ -144,7 +144,8 @@ def compare(
     Parameters
     ----------
     rate
-        Rate of the bottleneck, for instance ``"10 Mbit/s"``, or down and up as ``"50/10mbit"``; this or ``trace`` is needed.
+        Rate of the bottleneck, for instance ``"10 Mbit/s"``, or down and up as ``"50/10mbit"``; this or ``trace`` is
+        needed.
     rate_up
         Rate of the way back, which has a buffer of its own and uploads then.
     trace, trace_up
@@ -156,8 +157,8 @@ def compare(
     buffer_up
         Buffer of the way back; the same when not given.
     traffic
-        Name of a mix (``gq list mix``), or path of a file with ``[[traffic]]`` tables; bulk flows, a call and a ping when not
-        given. Groups that would take too much of the line are left out with a warning.
+        Name of a mix (``gq list mix``), or path of a file with ``[[traffic]]`` tables; bulk flows, a call and a ping
+        when not given. Groups that would take too much of the line are left out with a warning.
     flows, flows_up
         Bulk flows of each congestion control, down and up; the mix's own numbers when not given.
     cc
@@ -165,7 +166,8 @@ def compare(
     aqm
         Queues, each as ``"KIND"`` or ``"KIND:PARAMETER=VALUE:…"``; a usual choice when not given.
     aqm_up
-        Queues of the way back, each of which is compared with each of ``aqm``; the same in both directions when not given.
+        Queues of the way back, each of which is compared with each of ``aqm``; the same in both directions when not
+        given.
     ecn
         Mark instead of drop where queues can?
     warmup, duration
@@ -191,7 +193,10 @@ def compare(
     >>> result.links["label"].to_list()
     ['tail-drop', 'codel']
     """
-    aqm, aqm_up, cc = ([given] if isinstance(given, str) else given for given in (aqm, aqm_up, cc))
+
+    def listed(given: str | Sequence[str]) -> Sequence[str]:
+        return [given] if isinstance(given, str) else given
+
     where = {"trace": trace, "trace_up": trace_up}
     paths = {name: None if path is None else str(Path(path).absolute()) for name, path in where.items()}
     plan = _core.comparison(
@@ -204,9 +209,9 @@ def compare(
         traffic=_traffic(traffic),
         flows=flows,
         flows_up=flows_up,
-        cc=cc,
-        aqm=aqm,
-        aqm_up=aqm_up,
+        cc=listed(cc),
+        aqm=None if aqm is None else listed(aqm),
+        aqm_up=listed(aqm_up),
         ecn=ecn,
         warmup=warmup,
         duration=duration,

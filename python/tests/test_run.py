@@ -55,7 +55,9 @@ def test_comparisons_have_the_bytes_of_the_command(tmp_path: Path) -> None:
 
 
 def test_the_answer_is_that_of_the_command_and_names_what_the_call_got() -> None:
-    result = compare(rate="20/5mbit", rtt="20ms", aqm=["tail-drop", "fq-codel"], duration="4s", replications=2, record="nothing")
+    result = compare(
+        rate="20/5mbit", rtt="20ms", aqm=["tail-drop", "fq-codel"], duration="4s", replications=2, record="nothing"
+    )
     headline = result.headline
     assert headline.text == result.summary["headline"]["text"]
     assert headline.best == "fq-codel"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Sums up what the guest said: judge.py LOG TRANSCRIPT. Fails unless all went well to the end."""
+
 import json
 import sys
 
@@ -28,7 +29,9 @@ def main():
     said = [line.removeprefix("console ").rstrip() for line in lines if line.startswith("console ")]
     for place, line in enumerate(wanted):
         if place >= len(said) or said[place] != line:
-            failed.append(f"docs/on-a-router.md says\n    {line}\n  and the guest\n    {said[place] if place < len(said) else 'nothing'}")
+            failed.append(
+                f"docs/on-a-router.md says\n    {line}\n  and the guest\n    {said[place] if place < len(said) else 'nothing'}"
+            )
             break
     else:
         passed += bool(wanted)

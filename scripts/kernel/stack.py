@@ -11,6 +11,7 @@ Calls through pointers: those of core::fmt reach what is formatted and what it i
 three deep (a message, a range in it, a number in that); all others reach reports of drops and marks, and
 closures. A panic leaves the library for good and is counted apart, on top of each chain: 4 kB.
 """
+
 import re
 import struct
 import subprocess
@@ -29,7 +30,9 @@ FORMATS = re.compile(r"core::fmt|num::imp::flt2dec")
 ITEMS = re.compile(r"^core::fmt::(write|builders)|^<core::fmt::builders")
 WRITERS = re.compile(r"as core::fmt::Write>::write_(str|char)")
 GAUGES = re.compile(r"gauges|statistics")
-PANICS = re.compile(r"panic|rust_begin_unwind|handle_error|handle_alloc|unwrap_failed|expect_failed|slice_.*fail|capacity_overflow")
+PANICS = re.compile(
+    r"panic|rust_begin_unwind|handle_error|handle_alloc|unwrap_failed|expect_failed|slice_.*fail|capacity_overflow"
+)
 NESTED = 3
 # Return address and what gqk_enter() keeps.
 CALL = 8

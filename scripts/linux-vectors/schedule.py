@@ -8,6 +8,7 @@ FLOWS `acks`: two flows of acknowledgements, sent in busy and in quiet times bes
 Other FLOWS are numbers with commas between; packets are of each as often, or of one so many times as often as `NUMBERxTIMES` says. Behind a slash there
 may be the length of all packets.
 """
+
 import random
 import sys
 
@@ -54,7 +55,12 @@ def acknowledgements():
         late = draw.random() < 0.03
         ranges += [(0, 0)] * (3 - len(ranges))
         length = 52 + (4 + 8 * sum(end > 0 for _, end in ranges) if ranges[0][1] else 0)
-        words = [number - 1448 * late, at // 1_000_000 + 1000 - late, state["echo"], *(edge for both in ranges for edge in both)]
+        words = [
+            number - 1448 * late,
+            at // 1_000_000 + 1000 - late,
+            state["echo"],
+            *(edge for both in ranges for edge in both),
+        ]
         yield at, length, flow, words
 
 
