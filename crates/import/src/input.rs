@@ -25,7 +25,7 @@ impl Input {
     /// Reads a file, or standard input when it is called `-`. Files packed by gzip are unpacked.
     ///
     /// # Errors
-    /// When it cannot be read, is no file, or is larger than [`MOST_BYTES`], packed or unpacked.
+    /// When it cannot be read, is no file, or is larger than 256 MiB, packed or unpacked.
     pub fn load(path: &Path) -> Result<Self, ImportError> {
         let name = path.display().to_string();
         let fault = |message: String| ImportError { file: name.clone(), message };
@@ -45,7 +45,7 @@ impl Input {
         Self::read(&name, file)
     }
 
-    /// Reads at most [`MOST_BYTES`] and unpacks them.
+    /// Reads at most 256 MiB and unpacks them.
     ///
     /// # Errors
     /// As [`Input::load`].

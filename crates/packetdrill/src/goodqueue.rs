@@ -5,7 +5,7 @@
 //! in which Linux writes them, sequence numbers, one connection at a time. What is judged is the
 //! sender (slow start, loss recovery, timers, ECN) and the receiver (acknowledgements, SACK, ECN).
 //!
-//! The sender counts segments, all of one size; a script writes bytes. [`stream`] maps one to the
+//! The sender counts segments, all of one size; a script writes bytes. `stream` maps one to the
 //! other, so a short segment takes a number like any other, and so does FIN.
 //!
 //! What neither the adapter nor the crate models is refused: fast open, urgent data, RST, closed

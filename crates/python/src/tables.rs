@@ -136,8 +136,7 @@ pub fn validity(attempts: &[Validity], points: &[Point], labels: &[String]) -> M
             ("late_p999_s", |late| late.late_p999_s),
             ("late_max_s", |late| late.late_max_s),
         ];
-        let counts: [Late<u64>; 2] =
-            [("stalled", |late| late.stalled), ("lost_outside", |late| late.lost_outside)];
+        let counts: [Late<u64>; 2] = [("stalled", |late| late.stalled), ("lost_outside", |late| late.lost_outside)];
         for (name, value) in times {
             let values = Float64Array::from_iter_values(attempts.iter().map(|attempt| value(of(attempt))));
             columns.push(column(&format!("{way}_{name}"), values, false));
