@@ -1,4 +1,5 @@
-//! Tells the crate which commit it is built from, and which sources: works without git and outside a repository too.
+//! Tells the crate which commit it is built from, and which sources: works without git and outside
+//! a repository too.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,7 +27,8 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// FNV-1a over names and contents of the deciding sources, or nothing where they are not side by side (a packaged crate).
+/// FNV-1a over names and contents of the deciding sources, or nothing where they are not side by
+/// side (a packaged crate).
 fn sources() -> Option<String> {
     let mut all = Vec::new();
     for name in DECIDING {
@@ -48,7 +50,8 @@ fn sources() -> Option<String> {
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    // A folder unpacked inside someone else's repository must not take that one's commit for its own.
+    // A folder unpacked inside someone else's repository must not take that one's commit for its
+    // own.
     let ours = git(&["ls-files", "--error-unmatch", "build.rs"]).is_some();
     let commit = ours.then(|| git(&["rev-parse", "--short=12", "HEAD"])).flatten();
     if let (true, Some(head)) = (ours, git(&["rev-parse", "--git-path", "logs/HEAD"])) {

@@ -1,4 +1,5 @@
-//! Takes the built pages in `assets/app` into the program, as they are when this runs: they may be built anew while the compiler is at work.
+//! Takes the built pages in `assets/app` into the program, as they are when this runs: they may be
+//! built anew while the compiler is at work.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

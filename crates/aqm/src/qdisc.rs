@@ -118,8 +118,8 @@ pub trait Qdisc<P: Packet> {
         let _ = (flow, weight);
     }
 
-    /// Takes memory for `packets` packets in each of its queues, and for all of its flows, so that no
-    /// call asks for memory later while no more than those wait. For hosts that cannot ask for
+    /// Takes memory for `packets` packets in each of its queues, and for all of its flows, so that
+    /// no call asks for memory later while no more than those wait. For hosts that cannot ask for
     /// memory while packets pass. The default takes none.
     fn reserve(&mut self, packets: usize) {
         let _ = packets;

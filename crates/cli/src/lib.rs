@@ -1,4 +1,5 @@
-//! `gq`: queue experiments from the command line, as a library for programs that offer the same command.
+//! `gq`: queue experiments from the command line, as a library for programs that offer the same
+//! command.
 #![forbid(unsafe_code)]
 
 mod commands;
@@ -16,7 +17,8 @@ use failure::Failure;
 use goodqueue_lab::provenance::VERSION_AND_COMMIT;
 use std::ffi::OsString;
 
-/// Active queue management, measured: run scenarios, compare algorithms, see what a queue does to delay.
+/// Active queue management, measured: run scenarios, compare algorithms, see what a queue does to
+/// delay.
 #[derive(Parser)]
 #[command(name = "gq", version = VERSION_AND_COMMIT, max_term_width = 120, arg_required_else_help = true)]
 #[command(after_help = "Exit codes: 0 success, 1 a run failed or was interrupted, 2 bad usage or input.")]
@@ -85,8 +87,9 @@ enum Command {
 
 /// Carries out a command and gives its exit code. `arguments` are those after the program's name.
 ///
-/// `itself` is how this process is started again with other arguments: a program and what comes before them.
-/// Prints to standard output and standard error, and handles interrupts: this is the whole of a process's work, not a part of it.
+/// `itself` is how this process is started again with other arguments: a program and what comes
+/// before them. Prints to standard output and standard error, and handles interrupts: this is the
+/// whole of a process's work, not a part of it.
 pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
     failure::install_panic_hook();
     output::remember_itself(itself);
@@ -138,7 +141,8 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
     }
 }
 
-/// `--rate -3mbit` as `--rate=-3mbit`: what begins with a minus and a digit is a value, which the option refuses with its own words, and no option.
+/// `--rate -3mbit` as `--rate=-3mbit`: what begins with a minus and a digit is a value, which the
+/// option refuses with its own words, and no option.
 fn with_negative_values(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut joined: Vec<OsString> = Vec::new();
     for argument in arguments {

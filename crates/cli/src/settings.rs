@@ -33,7 +33,8 @@ pub struct RunSettings {
     /// Time between two samples, for instance 10ms [default: about 2500 samples a run]
     #[arg(long, value_name = "TIME")]
     pub sample: Option<String>,
-    /// What a queue must do to be ranked, for instance of_best=0.9,target_max=30ms [default: 95 % of the best utilization]
+    /// What a queue must do to be ranked, for instance of_best=0.9,target_max=30ms [default: 95 %
+    /// of the best utilization]
     #[arg(long, value_name = "KEY=VALUE,…")]
     pub policy: Option<String>,
     /// Write no report.html

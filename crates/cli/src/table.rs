@@ -64,8 +64,8 @@ pub struct Text {
     pub bold: Vec<usize>,
 }
 
-/// Writes a table not wider than `width`, in which the rows that `is_bold` names stand out. Returns the heads of columns that found
-/// no room.
+/// Writes a table not wider than `width`, in which the rows that `is_bold` names stand out. Returns
+/// the heads of columns that found no room.
 pub fn write(to: &mut Text, names: &Column, columns: &[Column], width: usize, is_bold: &dyn Fn(usize) -> bool) -> Vec<String> {
     let Text { plain: text, bold } = to;
     let name_width = names.width().min((width / NAME_PART).max(8));

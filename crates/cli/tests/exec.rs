@@ -75,7 +75,8 @@ fn programs_talk_across_the_line_in_virtual_time() {
     assert!(one.status.success(), "{text}{error}");
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines[0], "100000 bytes");
-    // 100 kB take at least 0.4 s at 2 Mbit/s, after half a second of warm-up and a second of getting ready.
+    // 100 kB take at least 0.4 s at 2 Mbit/s, after half a second of warm-up and a second of
+    // getting ready.
     let seconds: u64 = lines[1].parse().expect("seconds");
     assert!((1..=5).contains(&seconds), "{seconds} s");
     assert!(error.contains("the client ended at"), "{error}");

@@ -62,7 +62,8 @@ fn a_wrong_measure_ends_with_two_before_anything_runs() {
     }
 }
 
-/// A chain of operators as deep as it is long overflowed the stack; doubling a value took all memory.
+/// A chain of operators as deep as it is long overflowed the stack; doubling a value took all
+/// memory.
 #[test]
 fn a_hostile_measure_is_refused() {
     let long = format!("1{}", "+1".repeat(20_000));

@@ -1,4 +1,5 @@
-//! `gq sweep`: the summary that `gq run` gives, going on, points that fail, other sweeps, a full disk.
+//! `gq sweep`: the summary that `gq run` gives, going on, points that fail, other sweeps, a full
+//! disk.
 
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -50,11 +50,13 @@ fn wait_until_running(child: &mut Child) {
     let begun = Instant::now();
     let used = |id: u32| {
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        // User time in clock ticks of 10 ms is the 14th field, the 12th after the name in parentheses.
+        // User time in clock ticks of 10 ms is the 14th field, the 12th after the name in
+        // parentheses.
         let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace().nth(11);
         fields.and_then(|ticks| ticks.parse::<u64>().ok()).unwrap_or(0)
     };
-    // One second of simulated time takes far less than 1.5 seconds of processor time, even unoptimised.
+    // One second of simulated time takes far less than 1.5 seconds of processor time, even
+    // unoptimised.
     while used(child.id()) < 150 {
         assert!(child.try_wait().expect("it can be asked").is_none(), "it ended by itself");
         assert!(begun.elapsed() < Duration::from_secs(60), "it does no work");

@@ -1,8 +1,9 @@
 //! From one point of a plan to a simulated world.
 //!
-//! A flow's packets go from its host over an access link, the links of its group's path, and an access link to the other host; and the same on
-//! the way back. With one link that is a dumbbell. Access links belong to one flow each and never drop; directions of links that the file
-//! gives a queue are what results report; others are FIFOs without limit that only delay.
+//! A flow's packets go from its host over an access link, the links of its group's path, and an
+//! access link to the other host; and the same on the way back. With one link that is a dumbbell.
+//! Access links belong to one flow each and never drop; directions of links that the file gives a
+//! queue are what results report; others are FIFOs without limit that only delay.
 
 use crate::limits::MOST_JITTER;
 use crate::plan::{AccessEnds, Heading, Link, Part, Point, Queue, Scenario, Step, Traffic};
@@ -33,9 +34,10 @@ pub fn world(point: &Point, replication: u32) -> WorldSpec {
     world
 }
 
-/// So many more flows of a group, for a world that was built from `plan` and has come to `now`: what
-/// [`goodqueue_sim::Change::Flows`] takes. They begin as far apart as the plan has it for the group, the first of them now. Where a flow of the
-/// group has several parts each is a flow of its own.
+/// So many more flows of a group, for a world that was built from `plan` and has come to `now`:
+/// what [`goodqueue_sim::Change::Flows`] takes. They begin as far apart as the plan has it for the
+/// group, the first of them now. Where a flow of the group has several parts each is a flow of its
+/// own.
 #[must_use]
 pub fn more_flows(plan: &Scenario, world: &WorldSpec, group: usize, count: u32, now: Instant) -> (Vec<LinkSpec>, Vec<FlowSpec>) {
     let mut grown = world.clone();
@@ -95,7 +97,8 @@ fn one_way(link: &Link, heading: Heading) -> LinkSpec {
     }
 }
 
-/// The random streams of the flows of one replication, which all hosts draw from: a flow starts at the same time on each.
+/// The random streams of the flows of one replication, which all hosts draw from: a flow starts at
+/// the same time on each.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowStreams {
     seed: u64,
@@ -113,7 +116,8 @@ impl FlowStreams {
         Self { seed }
     }
 
-    /// One purpose of one flow, by group and number within it, so that another flow elsewhere shifts nothing.
+    /// One purpose of one flow, by group and number within it, so that another flow elsewhere
+    /// shifts nothing.
     const fn stream(self, purpose: u64, group: u32, index: u32) -> Rng {
         Rng::stream(self.seed ^ purpose, (group as u64) << 32 | index as u64)
     }
@@ -139,8 +143,8 @@ impl FlowStreams {
 
 /// The root of all randomness of one replication.
 ///
-/// It follows from the plan's seed and the replication alone, so that points of a sweep see common random numbers:
-/// differences between algorithms are not differences between draws.
+/// It follows from the plan's seed and the replication alone, so that points of a sweep see common
+/// random numbers: differences between algorithms are not differences between draws.
 #[must_use]
 pub fn seed_of(plan: &Scenario, replication: u32) -> u64 {
     Rng::stream(plan.seed, u64::from(replication)).next_u64()
@@ -216,8 +220,8 @@ fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, leg: &Leg
     });
 }
 
-/// Hosts hand packets to their link with a jitter, so that sources of equal rate do not lock into phase with each other and
-/// with the bottleneck.
+/// Hosts hand packets to their link with a jitter, so that sources of equal rate do not lock into
+/// phase with each other and with the bottleneck.
 fn access_wire(plan: &Scenario, traffic: &Traffic, name: String, extra: Duration) -> LinkSpec {
     let one_packet = plan.access.rate.transmission_time(traffic.mtu);
     LinkSpec {

@@ -36,13 +36,15 @@ pub struct Comparison {
     pub flows: Option<u32>,
     /// Bulk flows of each control upwards, on lines with a rate of their own in that direction.
     pub flows_up: Option<u32>,
-    /// Congestion controls, each `kind` or `kind:parameter=value:parameter=value`: the bulk flows of each are a group.
+    /// Congestion controls, each `kind` or `kind:parameter=value:parameter=value`: the bulk flows
+    /// of each are a group.
     pub cc: Vec<String>,
     /// Queues to compare, each `kind` or `kind:parameter=value:parameter=value`. A kind that
     /// contains another algorithm is followed by that algorithm and its parameters:
     /// `fair:flows=64:pie:target=10ms`.
     pub aqm: Vec<String>,
-    /// Queues of the return direction, each of which is compared with each of the others; empty: the same in both directions.
+    /// Queues of the return direction, each of which is compared with each of the others; empty:
+    /// the same in both directions.
     pub aqm_up: Vec<String>,
     /// Whether queues drop, or mark where they can.
     pub signal: Signal,
@@ -76,8 +78,8 @@ pub enum Line {
 }
 
 impl Line {
-    /// From one rate or two with a slash between them, down and up, of which only the last needs a unit: `50/10mbit`. `up` is the
-    /// rate of the return direction where it is given apart.
+    /// From one rate or two with a slash between them, down and up, of which only the last needs a
+    /// unit: `50/10mbit`. `up` is the rate of the return direction where it is given apart.
     ///
     /// # Errors
     /// When both forms are used at once.
@@ -96,7 +98,8 @@ impl Line {
     }
 }
 
-/// The two parts of `50/10mbit`, of which the second begins with a number; `Mbit/s` has no such part.
+/// The two parts of `50/10mbit`, of which the second begins with a number; `Mbit/s` has no such
+/// part.
 fn slash(text: &str) -> Option<(&str, &str)> {
     let at = text
         .match_indices('/')
@@ -175,7 +178,8 @@ impl Comparison {
     /// The scenario, and what of its mix was left out.
     ///
     /// # Errors
-    /// When a quantity that others are worked out from cannot be read, no queue is named, or the traffic is unknown.
+    /// When a quantity that others are worked out from cannot be read, no queue is named, or the
+    /// traffic is unknown.
     pub fn scenario(&self) -> Result<Made, ComparisonError> {
         let rtt = quantity::duration_within(&self.rtt, RTTS).map_err(|error| refuse("--rtt", error))?;
         let warmup = quantity::duration_within(&self.warmup, WARMUPS).map_err(|error| refuse("--warmup", error))?;

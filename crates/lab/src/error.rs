@@ -1,4 +1,5 @@
-//! What can go wrong while running and recording. What is wrong in a scenario is a [`crate::plan::PlanError`].
+//! What can go wrong while running and recording. What is wrong in a scenario is a
+//! [`crate::plan::PlanError`].
 
 use std::io;
 use std::path::PathBuf;

@@ -1,8 +1,9 @@
-//! What the people on a line get, by what they do: the figures of a call, a game, a page, a video, a transfer, and which of them
-//! decide between queues.
+//! What the people on a line get, by what they do: the figures of a call, a game, a page, a video,
+//! a transfer, and which of them decide between queues.
 //!
-//! A figure here is one of a group ([`GROUP_METRICS`]) or of a link under a name of its own. [`Activity::metrics`] is the only list:
-//! `summary.json`, tables, documents and the ranking of queues are made from it.
+//! A figure here is one of a group ([`GROUP_METRICS`]) or of a link under a name of its own.
+//! [`Activity::metrics`] is the only list: `summary.json`, tables, documents and the ranking of
+//! queues are made from it.
 
 use crate::metrics::{Better, Description, GROUP_METRICS, Metric, Quantity, RunFigures, When};
 use crate::metrics::{Printed, PrintedUnit};
@@ -185,7 +186,8 @@ const fn by_size(name: &'static str, size: &'static str) -> ExperienceMetric {
 }
 
 const CALL: &[ExperienceMetric] = &[
-    // A tenth is the last digit that opinion scores are given with (ITU-T P.800); our choice as what counts.
+    // A tenth is the last digit that opinion scores are given with (ITU-T P.800); our choice as
+    // what counts.
     ExperienceMetric::of("voip.mos", "MOS", "").named("mos").deciding(Margin::Absolute(0.1)),
     one_way("one_way_delay_s.p50", "p50"),
     one_way("one_way_delay_s.p95", "p95"),

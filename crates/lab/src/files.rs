@@ -1,4 +1,5 @@
-//! Files that scenarios name, opened with care: paths are relative to the scenario's folder, and each is read once.
+//! Files that scenarios name, opened with care: paths are relative to the scenario's folder, and
+//! each is read once.
 
 use crate::flow_file::{self, FlowFileError, FlowList};
 use crate::quantity::excerpt;

@@ -1,10 +1,12 @@
-//! The answer to a comparison of queues in a few sentences: which queue is best for the people on the line, which ones are as good,
-//! and which do not satisfy the policy. Every page, table and program shows these sentences as they are made here.
+//! The answer to a comparison of queues in a few sentences: which queue is best for the people on
+//! the line, which ones are as good, and which do not satisfy the policy. Every page, table and
+//! program shows these sentences as they are made here.
 //!
-//! Candidates are the queues that satisfy the [`Policy`]. Those that are significantly worse in what the first interactive group
-//! gets are out, then those worse in the next figure, in the order of [`Activity::ALL`]; what remains is
-//! equally good for everybody on the line, and the one that comes closest to the best value of every figure is named. Without
-//! interactive groups the delay of the link decides.
+//! Candidates are the queues that satisfy the [`Policy`]. Those that are significantly worse in
+//! what the first interactive group gets are out, then those worse in the next figure, in the order
+//! of [`Activity::ALL`]; what remains is equally good for everybody on the line, and the one that
+//! comes closest to the best value of every figure is named. Without interactive groups the delay
+//! of the link decides.
 
 mod candidate;
 mod policy;
@@ -26,8 +28,8 @@ use words::{count, figure, list, percent, time};
 pub struct Headline {
     /// In words.
     pub text: String,
-    /// Label of the best point, or the best queue over several settings; `None` where nothing is ranked or nothing satisfies the
-    /// policy.
+    /// Label of the best point, or the best queue over several settings; `None` where nothing is
+    /// ranked or nothing satisfies the policy.
     pub best: Option<String>,
     /// Labels of those that are not significantly worse for anybody on the line.
     pub not_significantly_different: Vec<String>,
@@ -65,7 +67,8 @@ impl Headline {
         Self::new(&points.iter().collect::<Vec<_>>(), results, labels, link, policy)
     }
 
-    /// Of these points and their results, which have the labels, at `link` and its return direction.
+    /// Of these points and their results, which have the labels, at `link` and its return
+    /// direction.
     #[must_use]
     pub fn new(points: &[&Point], results: &[PointResult], labels: &Labels, link: &str, policy: &Policy) -> Self {
         let choices: Vec<Vec<(String, String)>> = labels.splits.iter().map(|split| split.choices.clone()).collect();
@@ -138,8 +141,9 @@ impl<'a> Ranking<'a> {
         Ok(Outcome { best, equals, outside, others: inside.len() - 1 })
     }
 
-    /// The one of equally good ones that is named: its distances to the best value of each interactive
-    /// figure, in margins, have the least sum; of equal sums the one with the least delay of the link.
+    /// The one of equally good ones that is named: its distances to the best value of each
+    /// interactive figure, in margins, have the least sum; of equal sums the one with the least
+    /// delay of the link.
     fn named<'b>(&self, left: &[&'b Candidate<'a>]) -> Option<&'b Candidate<'a>> {
         let distance = |one: &Candidate<'_>, key: &Key<'_>| {
             let best = key.best(left)?.figure(key).mean?;
@@ -347,7 +351,8 @@ impl<'a> Ranking<'a> {
         format!("At {link}, 95 % of {whose} waited at most {sojourn}{used}{got}{certainty}.")
     }
 
-    /// The range over points that differ in more than their queue: their loads differ, so none of them is better than another.
+    /// The range over points that differ in more than their queue: their loads differ, so none of
+    /// them is better than another.
     fn range(&self) -> String {
         let all: Vec<&Candidate<'a>> = self.candidates.iter().collect();
         let key = self.interactive.first().unwrap_or(&self.waiting);

@@ -1,4 +1,5 @@
-//! What is allowed but probably not meant: settings under which the queue is never put to work, or figures say little.
+//! What is allowed but probably not meant: settings under which the queue is never put to work, or
+//! figures say little.
 
 use crate::plan::{Direction, Heading, Link, Part, Point, Queue, Scenario, Step, Traffic};
 use goodqueue_aqm::EcnPolicy;
@@ -190,7 +191,8 @@ impl<'a> Lint<'a> {
         after.copied().find(|other| hides(&other))
     }
 
-    /// Is there a slower link behind an algorithm, so that the queue forms where it does not see it?
+    /// Is there a slower link behind an algorithm, so that the queue forms where it does not see
+    /// it?
     fn hidden(&mut self, step: Step, direction: &Direction, queue: &Queue) {
         if direction.flow_control.is_some() {
             let mut before =
@@ -215,7 +217,8 @@ impl<'a> Lint<'a> {
         }
     }
 
-    /// The most a part of a group can put on the wire on average; `None`: as much as there is room for.
+    /// The most a part of a group can put on the wire on average; `None`: as much as there is room
+    /// for.
     fn offered_bit_s(&self, group: &Traffic, part: &Part, overhead: Bytes) -> Option<f64> {
         if let Some(Datagrams { mean_bit_s, packet_size, .. }) = part.source.datagrams() {
             let on_wire = (packet_size + overhead).get() as f64 / packet_size.get().max(1) as f64;

@@ -1,4 +1,5 @@
-//! From what one run measured to its figures. A figure is a [`Metric`]: a function and what is to be said of it.
+//! From what one run measured to its figures. A figure is a [`Metric`]: a function and what is to
+//! be said of it.
 
 mod describe;
 mod fairness;
@@ -80,7 +81,8 @@ pub struct LinkFigures {
     pub name: String,
     /// Values in the order of [`LINK_METRICS`].
     pub values: Vec<Option<f64>>,
-    /// Of the bits sent, the share of each group, in the order of the groups; undefined when nothing was sent.
+    /// Of the bits sent, the share of each group, in the order of the groups; undefined when
+    /// nothing was sent.
     pub group_share: Vec<Option<f64>>,
 }
 
@@ -142,7 +144,8 @@ impl LinkFigures {
         Self { name: link.name.clone(), values, group_share }
     }
 
-    /// The value of one of [`LINK_METRICS`]; `None` when it is not defined in this run or there is no such figure.
+    /// The value of one of [`LINK_METRICS`]; `None` when it is not defined in this run or there is
+    /// no such figure.
     #[must_use]
     pub fn value(&self, metric: &str) -> Option<f64> {
         let place = LINK_METRICS.iter().position(|known| known.about.name == metric)?;
@@ -151,7 +154,8 @@ impl LinkFigures {
 }
 
 impl GroupFigures {
-    /// The value of one of [`GROUP_METRICS`]; `None` when it is not defined in this run or there is no such figure.
+    /// The value of one of [`GROUP_METRICS`]; `None` when it is not defined in this run or there is
+    /// no such figure.
     #[must_use]
     pub fn value(&self, metric: &str) -> Option<f64> {
         let place = GROUP_METRICS.iter().position(|known| known.about.name == metric)?;
@@ -183,8 +187,8 @@ fn finite(value: Option<f64>) -> Option<f64> {
 /// Percentiles of times below this are not told from zero, in seconds.
 pub const LEAST_TIME_S: f64 = 1e-6;
 
-/// The `q` quantile by nearest rank, in seconds; zero within the histogram's first bucket, which holds all that is shorter than half
-/// a microsecond; `None` for an empty histogram.
+/// The `q` quantile by nearest rank, in seconds; zero within the histogram's first bucket, which
+/// holds all that is shorter than half a microsecond; `None` for an empty histogram.
 fn quantile_s(histogram: &SojournHistogram, q: f64) -> Option<f64> {
     let value = |nanos: u64| if histogram.lowest_equivalent(nanos) == 0 { 0.0 } else { nanos as f64 / 1e9 };
     (!histogram.is_empty()).then(|| value(histogram.value_at_quantile(q)))

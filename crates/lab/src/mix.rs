@@ -61,7 +61,8 @@ pub enum Sends {
     Down,
     /// Data over TCP, upwards: only on lines with a rate of their own in that direction.
     Up,
-    /// Packets at a constant rate per flow, upwards as well where that direction has a rate of its own.
+    /// Packets at a constant rate per flow, upwards as well where that direction has a rate of its
+    /// own.
     Both(Rate),
     /// The same, downwards only.
     Constant(Rate),
@@ -74,7 +75,8 @@ pub enum Sends {
     },
 }
 
-/// Constant-rate parts that would take more of the line than this are left out: our choice of "a few per cent".
+/// Constant-rate parts that would take more of the line than this are left out: our choice of "a
+/// few per cent".
 pub const MOST_OF_LINE: f64 = 0.05;
 /// More flows would tell nothing new and take long.
 const MOST_FLOWS: u64 = 1_000;
@@ -254,7 +256,8 @@ pub struct Line<'a> {
     pub tcp: &'a str,
     /// When flows start, in TOML.
     pub start: &'a str,
-    /// The nodes that the data of every group passes, in networks of several links; empty on a single link.
+    /// The nodes that the data of every group passes, in networks of several links; empty on a
+    /// single link.
     pub path: &'a [&'a str],
 }
 

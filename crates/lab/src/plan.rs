@@ -1,7 +1,8 @@
 //! Scenario files: from TOML text to typed, checked settings.
 //!
-//! A [`Plan`] is a file with its overrides; [`Plan::points`] expands its `[sweep]` into one [`Point`] for each combination.
-//! Everything wrong is reported with file, line, column, field, value and allowed range; unknown keys are errors.
+//! A [`Plan`] is a file with its overrides; [`Plan::points`] expands its `[sweep]` into one
+//! [`Point`] for each combination. Everything wrong is reported with file, line, column, field,
+//! value and allowed range; unknown keys are errors.
 
 mod called;
 mod datagrams;
@@ -130,8 +131,9 @@ impl Plan {
         Self::build(Source::file(source_name, text), Shelf::Given(recordings), Vec::new(), Vec::new())
     }
 
-    /// The same plan with these dotted keys set, after all earlier overrides. A value is TOML where it is TOML and a plain
-    /// text otherwise: `5`, `true`, `10 Mbit/s`, `{ kind = "codel" }`. An override of a swept key takes it out of the sweep.
+    /// The same plan with these dotted keys set, after all earlier overrides. A value is TOML where
+    /// it is TOML and a plain text otherwise: `5`, `true`, `10 Mbit/s`, `{ kind = "codel" }`. An
+    /// override of a swept key takes it out of the sweep.
     ///
     /// # Errors
     /// When a key or value is wrong.
@@ -164,7 +166,8 @@ impl Plan {
         Ok(Self { source, shelf, overrides, root, axes, layout, late, known, first })
     }
 
-    /// Every combination of the sweep's values, the last axis changing fastest; one point without a sweep.
+    /// Every combination of the sweep's values, the last axis changing fastest; one point without a
+    /// sweep.
     ///
     /// # Errors
     /// When values that are good one by one do not go together.
@@ -172,7 +175,8 @@ impl Plan {
         (0..self.point_count()).map(|number| self.point(number)).collect()
     }
 
-    /// One of the points, counted from zero in the order of [`Self::points`]; numbers beyond the last begin again.
+    /// One of the points, counted from zero in the order of [`Self::points`]; numbers beyond the
+    /// last begin again.
     ///
     /// # Errors
     /// When values that are good one by one do not go together.
@@ -192,7 +196,8 @@ impl Plan {
         expansion.set(&expansion.choice(number))
     }
 
-    /// All settings of a point in the fixed form that [`Self::canonical_text`] has; empty when they cannot be put together.
+    /// All settings of a point in the fixed form that [`Self::canonical_text`] has; empty when they
+    /// cannot be put together.
     #[must_use]
     pub fn settings_text(&self, number: usize) -> String {
         let expansion = self.expansion();
@@ -263,7 +268,8 @@ impl Plan {
         &self.overrides
     }
 
-    /// All settings in one fixed form, overrides included: equal settings, equal text, however they are written.
+    /// All settings in one fixed form, overrides included: equal settings, equal text, however they
+    /// are written.
     #[must_use]
     pub fn canonical_text(&self) -> String {
         let mut text = String::from("goodqueue.plan/1\n");
@@ -295,14 +301,15 @@ impl Plan {
         text
     }
 
-    /// SHA-256 of the canonical text and of all recordings and lists of flows it names, as 64 hexadecimal digits.
+    /// SHA-256 of the canonical text and of all recordings and lists of flows it names, as 64
+    /// hexadecimal digits.
     #[must_use]
     pub fn sha256(&self) -> String {
         self.hash_of(&self.canonical_text())
     }
 
-    /// SHA-256 of all settings of a point, replications and seed among them, and of all recordings the plan names. Points that other
-    /// values of the sweep are added to keep theirs.
+    /// SHA-256 of all settings of a point, replications and seed among them, and of all recordings
+    /// the plan names. Points that other values of the sweep are added to keep theirs.
     #[must_use]
     pub fn point_sha256(&self, number: usize) -> String {
         self.hash_of(&format!("goodqueue.point/1\n{}", self.settings_text(number)))
@@ -357,7 +364,8 @@ fn read_file(path: &Path) -> Result<String, PlanError> {
         return Err(fault("is a named pipe, which may never end: expected a scenario file".to_owned()));
     }
     let mut bytes = Vec::new();
-    // A pipe is welcome here, so the bound is on what is read and not on the size the file says it has.
+    // A pipe is welcome here, so the bound is on what is read and not on the size the file says it
+    // has.
     let file = std::fs::File::open(path).map_err(|error| unreadable(&error))?;
     file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
     if bytes.len() as u64 > LARGEST_FILE {

@@ -6,8 +6,9 @@ use serde::Serialize;
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Commit this was built from; `unknown` outside a repository.
 pub const COMMIT: &str = env!("GOODQUEUE_COMMIT");
-/// Hash of the sources that decide what a run gives (16 hexadecimal digits); the commit where they were not at hand. A commit that
-/// changes only pages, or the drawing of figures, leaves it as it was.
+/// Hash of the sources that decide what a run gives (16 hexadecimal digits); the commit where they
+/// were not at hand. A commit that changes only pages, or the drawing of figures, leaves it as it
+/// was.
 pub const SOURCES: &str = env!("GOODQUEUE_SOURCES");
 
 /// Both, for a person.
@@ -53,7 +54,8 @@ mod tests {
     fn the_order_of_runs_counts() {
         assert_ne!(combine([1, 2]), combine([2, 1]));
         assert_ne!(combine([0]), combine([0, 0]));
-        // FNV-1a of eight zero bytes, computed by hand from the definition: offset times prime to the eighth power.
+        // FNV-1a of eight zero bytes, computed by hand from the definition: offset times prime to
+        // the eighth power.
         let expected = (0..8).fold(0xcbf2_9ce4_8422_2325_u64, |hash, _| hash.wrapping_mul(0x100_0000_01b3));
         assert_eq!(combine([0]), expected);
     }

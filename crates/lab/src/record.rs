@@ -1,4 +1,5 @@
-//! Results on disk: a folder of files, each written under a temporary name and renamed when it is whole.
+//! Results on disk: a folder of files, each written under a temporary name and renamed when it is
+//! whole.
 
 mod earlier;
 mod folder;
@@ -32,7 +33,8 @@ pub struct RecordedRun<'a> {
 
 /// Takes what runs record, in the order of points and replications, whatever order they finish in.
 pub trait Recorder {
-    /// One run. Failures are kept and reported when the recorder is finished, so that no run is lost to a full disk.
+    /// One run. Failures are kept and reported when the recorder is finished, so that no run is
+    /// lost to a full disk.
     fn record(&mut self, run: RecordedRun<'_>);
 }
 

@@ -1,7 +1,9 @@
-//! Points times replications, in parallel, with results that do not depend on how many workers there are.
+//! Points times replications, in parallel, with results that do not depend on how many workers
+//! there are.
 //!
-//! Worlds are independent and single-threaded, so a worker takes the next run in the order of points and replications, reduces
-//! its outcome to figures, and hands them to one collector, which puts them back into that order.
+//! Worlds are independent and single-threaded, so a worker takes the next run in the order of
+//! points and replications, reduces its outcome to figures, and hands them to one collector, which
+//! puts them back into that order.
 
 mod report;
 
@@ -59,7 +61,8 @@ pub struct RunOptions {
     pub sample_every: Option<Duration>,
     /// Keep packet events of recorded runs?
     pub packets: bool,
-    /// Keep what a report draws: series of the first replication and distributions of sojourn times, for so many points.
+    /// Keep what a report draws: series of the first replication and distributions of sojourn
+    /// times, for so many points.
     pub drawn_points: usize,
 }
 
@@ -94,8 +97,8 @@ pub fn run(
 
 /// Runs every replication of every point on `host`.
 ///
-/// `stop` ends it early: runs under way stop at their next check and are given up, finished ones are kept. `progress` is told
-/// the finished part of the work, in [0, 1], a few times a second.
+/// `stop` ends it early: runs under way stop at their next check and are given up, finished ones
+/// are kept. `progress` is told the finished part of the work, in [0, 1], a few times a second.
 pub fn run_on(
     host: &dyn ScenarioHost,
     points: &[Point],
@@ -140,7 +143,8 @@ pub fn run_on(
     collector.finish()
 }
 
-/// Does the world of a point build? Figures of the plan are checked when it is read; this finds what only building can.
+/// Does the world of a point build? Figures of the plan are checked when it is read; this finds
+/// what only building can.
 ///
 /// # Errors
 /// The failure that every run of this point would have.
@@ -196,8 +200,9 @@ pub struct SingleRun {
     pub series: Vec<Series>,
 }
 
-/// One replication of a point, for callers that divide the work themselves; the same as [`run`] makes of it. `None` when `stop` ended
-/// it. `sampled` asks for series, with this time between samples or one that gives about 2500 of them.
+/// One replication of a point, for callers that divide the work themselves; the same as [`run`]
+/// makes of it. `None` when `stop` ended it. `sampled` asks for series, with this time between
+/// samples or one that gives about 2500 of them.
 ///
 /// # Errors
 /// What keeps its world from being built, or the message of a panic.
@@ -223,7 +228,8 @@ pub fn run_single(
     }
 }
 
-/// Carries out a run. A panic in one is a mistake in this program; it must not take the results of the others with it.
+/// Carries out a run. A panic in one is a mistake in this program; it must not take the results of
+/// the others with it.
 fn guarded(host: &dyn ScenarioHost, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> HostRun {
     catch_unwind(AssertUnwindSafe(|| host.run(task, progress)))
         .unwrap_or_else(|panic| Ended::Failed(panic_message(&*panic)).into())

@@ -1,4 +1,5 @@
-//! `summary.json`, schema [`SCHEMA`]: every figure of every point over its replications, in a fixed order.
+//! `summary.json`, schema [`SCHEMA`]: every figure of every point over its replications, in a fixed
+//! order.
 
 use crate::experience::{Activity, GroupExperience};
 use crate::headline::Headline;
@@ -27,7 +28,8 @@ pub struct Summary {
     pub replications: u32,
     /// False when runs are missing, because they were interrupted or failed.
     pub complete: bool,
-    /// The answer in words; `None` where points are kept apart from each other, as sweeps keep them.
+    /// The answer in words; `None` where points are kept apart from each other, as sweeps keep
+    /// them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headline: Option<Headline>,
     /// What made this result.
@@ -132,8 +134,8 @@ impl Figures {
 }
 
 impl PointSummary {
-    /// The figures over `runs`, which are replications of one point and so have the same links, groups and flows; `None`
-    /// without runs.
+    /// The figures over `runs`, which are replications of one point and so have the same links,
+    /// groups and flows; `None` without runs.
     #[must_use]
     pub fn of(set: Vec<(String, serde_json::Value)>, runs: &[RunFigures]) -> Option<Self> {
         let first = runs.first()?;
@@ -190,7 +192,8 @@ fn as_map<S: Serializer, V: Serialize>(pairs: &[(String, V)], serializer: S) -> 
 }
 
 impl Figures {
-    /// All figures there are, by their names in full: those of some kinds of traffic only where their section has one.
+    /// All figures there are, by their names in full: those of some kinds of traffic only where
+    /// their section has one.
     fn present(&self) -> Vec<(String, Figure)> {
         let section = |name: &'static str| name.split('.').next();
         let defined = |key| self.figures.iter().any(|(about, figure)| section(about.name) == key && figure.n > 0);

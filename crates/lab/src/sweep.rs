@@ -1,8 +1,10 @@
-//! Sweeps that survive: one file for each finished point, under its name only when it is whole. A sweep that was stopped, killed or
-//! ran out of disk goes on where it was and ends with the same bytes as one that was not.
+//! Sweeps that survive: one file for each finished point, under its name only when it is whole. A
+//! sweep that was stopped, killed or ran out of disk goes on where it was and ends with the same
+//! bytes as one that was not.
 //!
-//! A folder holds `sweep.json` (what is swept, and by which version), `scenario.toml`, `points/NNNNNN.parquet`, `failed/NNNNNN.json` for
-//! points that gave an error, and at the end `summary.json`, the same that running all points at once gives.
+//! A folder holds `sweep.json` (what is swept, and by which version), `scenario.toml`,
+//! `points/NNNNNN.parquet`, `failed/NNNNNN.json` for points that gave an error, and at the end
+//! `summary.json`, the same that running all points at once gives.
 
 mod columns;
 mod folder;
@@ -120,8 +122,8 @@ pub fn file_stem(number: usize) -> String {
     format!("{number:06}")
 }
 
-/// Runs all replications of one point, one after the other, and makes the bytes of its file. A function of plan and number alone,
-/// whoever calls it.
+/// Runs all replications of one point, one after the other, and makes the bytes of its file. A
+/// function of plan and number alone, whoever calls it.
 #[must_use]
 pub fn run_point(plan: &Plan, sha256: &str, number: usize, stop: &AtomicBool) -> PointOutcome {
     let point = match plan.point(number) {

@@ -1,5 +1,6 @@
-//! What goodqueue says to wrong input. The page `docs/bad-input.md` is made from this table, and holds the exact messages;
-//! after a change that is meant, write it anew with `cargo test -p goodqueue-lab --test bad_input -- --ignored`.
+//! What goodqueue says to wrong input. The page `docs/bad-input.md` is made from this table, and
+//! holds the exact messages; after a change that is meant, write it anew with
+//! `cargo test -p goodqueue-lab --test bad_input -- --ignored`.
 
 use goodqueue_lab::plan::Plan;
 use std::fmt::Write as _;
@@ -241,7 +242,8 @@ const WRONG_LINES: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// A network with nothing wrong: a ring of four nodes, and one beyond it that only a one-way link leads to.
+/// A network with nothing wrong: a ring of four nodes, and one beyond it that only a one-way link
+/// leads to.
 const NETWORK: &str = r#"goodqueue = 1
 duration = "20 s"
 

@@ -1,5 +1,5 @@
-//! Closed loops: each algorithm in front of real senders. A short scenario, its figures kept as a table, and what the algorithm's authors
-//! claim asserted of them.
+//! Closed loops: each algorithm in front of real senders. A short scenario, its figures kept as a
+//! table, and what the algorithm's authors claim asserted of them.
 
 mod behaviour {
     #[allow(dead_code, reason = "each test takes what it needs")]

@@ -152,7 +152,8 @@ fn both_directions_of_a_link_follow_recordings_of_their_own() {
     }
 }
 
-/// Transfers of a list take the ways that the list says, under its controls, and their completion is measured.
+/// Transfers of a list take the ways that the list says, under its controls, and their completion
+/// is measured.
 #[test]
 fn a_list_of_flows_is_played_over_its_paths() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("flow-list-{}", std::process::id()));

@@ -52,8 +52,8 @@ fn replace(text: &mut String, [begin, end]: &[String; 2], by: &str) {
     text.replace_range(start..end, by);
 }
 
-/// The page with each table between its markers made again. Kinds of traffic that have no section of their own stand in the last
-/// one.
+/// The page with each table between its markers made again. Kinds of traffic that have no section
+/// of their own stand in the last one.
 fn made_again(text: &str) -> String {
     let mut text = text.to_owned();
     let others = ["<!-- other kinds: `make docs` writes them again -->\n".to_owned(), "<!-- end of other kinds -->".to_owned()];

@@ -9,7 +9,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// All scenario files in these folders, sorted. A gallery's `expected.toml` holds results and is no scenario.
+/// All scenario files in these folders, sorted. A gallery's `expected.toml` holds results and is no
+/// scenario.
 fn shipped() -> Vec<PathBuf> {
     let mut folders = vec![root().join("examples/scenarios")];
     folders.extend(fs::read_dir(root().join("gallery")).expect("gallery").map(|entry| entry.expect("an entry").path()));

@@ -1,4 +1,5 @@
-//! What a run with guests costs: real and processor time for each second of virtual time, and packets a second of either.
+//! What a run with guests costs: real and processor time for each second of virtual time, and
+//! packets a second of either.
 //!
 //! `cargo run --release -p goodqueue-linux --example wall_time -- FLOWS MBIT_S SECONDS [CONTROL] [SEED] [LIMIT_PACKETS] [RTT_MS]`
 
@@ -79,7 +80,8 @@ fn processor_seconds() -> f64 {
     std::fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(ticks).sum::<f64>() / TICKS
 }
 
-/// Flows over one tail-drop queue, starting 10 ms apart; the first fifth of the time is not measured. A limit of zero means one bandwidth-delay product.
+/// Flows over one tail-drop queue, starting 10 ms apart; the first fifth of the time is not
+/// measured. A limit of zero means one bandwidth-delay product.
 fn spec(flows: u32, rate: Rate, seconds: u64, control: &'static str, seed: u64, limit: u64, rtt_ms: u64) -> WorldSpec {
     let bdp = rate.as_bit_s() * rtt_ms / 8_000 / 1500;
     let limit = if limit == 0 { bdp.max(4) } else { limit };

@@ -1,4 +1,5 @@
-//! Whole runs with guests, where the guest kernel is (`make linux`); skipped elsewhere. This program is its own guest, so it has its own `main`.
+//! Whole runs with guests, where the guest kernel is (`make linux`); skipped elsewhere. This
+//! program is its own guest, so it has its own `main`.
 
 #![allow(clippy::disallowed_methods, reason = "waits for processes, with a bound in real time")]
 

@@ -42,8 +42,9 @@ impl Trouble {
     }
 }
 
-/// What an algorithm decides about a packet: `PASS` lets it through; `SIGNAL` sets CE on an ECN-capable packet and drops any other;
-/// `MARK` sets CE on an ECN-capable packet and lets any other through; `DROP` drops it.
+/// What an algorithm decides about a packet: `PASS` lets it through; `SIGNAL` sets CE on an
+/// ECN-capable packet and drops any other; `MARK` sets CE on an ECN-capable packet and lets any
+/// other through; `DROP` drops it.
 #[pyclass(name = "Verdict", module = "goodqueue.aqm", eq, eq_int, frozen, hash, from_py_object)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(clippy::upper_case_acronyms, reason = "constants of Python are written so")]
@@ -124,7 +125,8 @@ impl Packet {
     }
 }
 
-/// What an algorithm is shown of its queue. One object for all calls; it says how things stand in the call.
+/// What an algorithm is shown of its queue. One object for all calls; it says how things stand in
+/// the call.
 #[pyclass(name = "QueueState", module = "goodqueue.aqm")]
 pub struct QueueState {
     now: Instant,

@@ -1,6 +1,8 @@
-//! Whole worlds: bottleneck packets a second for the cases of `bench/peers`, and growth with the number of flows.
+//! Whole worlds: bottleneck packets a second for the cases of `bench/peers`, and growth with the
+//! number of flows.
 //!
-//! `cargo bench -p goodqueue-sim`. The counter is packets that left the bottleneck, warm-up included.
+//! `cargo bench -p goodqueue-sim`. The counter is packets that left the bottleneck, warm-up
+//! included.
 
 #[path = "../tests/support/mod.rs"]
 mod support;

@@ -1,6 +1,7 @@
 //! What the engine alone costs: many Poisson sources through one bottleneck, no TCP.
 //!
-//! `cargo run --release --example engine_cost -- SOURCES KIND SECONDS` prints packets through the bottleneck; time it from outside.
+//! `cargo run --release --example engine_cost -- SOURCES KIND SECONDS` prints packets through the
+//! bottleneck; time it from outside.
 
 #[path = "../tests/support/mod.rs"]
 mod support;

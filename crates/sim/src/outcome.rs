@@ -85,7 +85,8 @@ pub struct FlowOutcome {
     /// Packets of this flow that were marked, in the forward direction; `None` where the host
     /// cannot tell.
     pub marked_packets: Option<u64>,
-    /// Time from start to the last byte's acknowledgement, for flows with limited data that finished.
+    /// Time from start to the last byte's acknowledgement, for flows with limited data that
+    /// finished.
     pub completion: Option<Duration>,
     /// Retransmission timeouts; `None` where the host does not see them.
     pub timeouts: Option<u64>,

@@ -310,7 +310,8 @@ pub enum SourceSpec {
         length: u32,
         /// Time from one packet of a train to the next.
         gap: Duration,
-        /// Time from the beginning of a train to that of the next, at least that of `length - 1` gaps.
+        /// Time from the beginning of a train to that of the next, at least that of `length - 1`
+        /// gaps.
         interval: Duration,
         /// IP length.
         packet_size: Bytes,

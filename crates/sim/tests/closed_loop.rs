@@ -15,16 +15,18 @@ fn bulk_run(link: LinkSpec, cc: &'static str, flows: usize, seconds: u64) -> Out
     run(&dumbbell(link, vec![bulk(cc); flows], Duration::secs(5), Duration::secs(10), Duration::secs(seconds)))
 }
 
-/// One Reno flow over a buffer smaller than a BDP: its window swings between half of and the whole of BDP + buffer, which
-/// leaves the link idle for a computable share of the time. The closed form knows no recovery, during which the window does not
-/// grow for a round trip of each cycle of some sixty: utilization within 2 points of it.
+/// One Reno flow over a buffer smaller than a BDP: its window swings between half of and the whole
+/// of BDP + buffer, which leaves the link idle for a computable share of the time. The closed form
+/// knows no recovery, during which the window does not grow for a round trip of each cycle of some
+/// sixty: utilization within 2 points of it.
 #[test]
 fn saw_tooth_of_one_reno_flow() {
     let outcome = bulk_run(tail_drop(Rate::mbit(10), Duration::ms(50), 30), "reno", 1, 1000);
     let bdp = 10e6 * 0.1004 / 12_000.0;
     let top = bdp + 30.0 + 1.0;
     let bottom = top / 2.0;
-    // One packet a round trip: rounds below the BDP take one base RTT, rounds above it window / BDP.
+    // One packet a round trip: rounds below the BDP take one base RTT, rounds above it window /
+    // BDP.
     let below = bdp - bottom;
     let idle = below * (1.0 - (bottom + bdp) / 2.0 / bdp);
     let above = (top - bdp) * (top + bdp) / 2.0 / bdp;
@@ -43,8 +45,8 @@ fn mean_window(cc: &'static str, p: f64, one_way: Duration, seconds: u64) -> f64
     segments / 4.0 / seconds as f64 * rtt
 }
 
-/// Mean window = sqrt(3 / (2 p)) for periodic losses (Mathis 1997); independent losses move the constant by up to 7 %
-/// (sqrt(2 / p) * gamma factors, Ott 1996). Within 12 %.
+/// Mean window = sqrt(3 / (2 p)) for periodic losses (Mathis 1997); independent losses move the
+/// constant by up to 7 % (sqrt(2 / p) * gamma factors, Ott 1996). Within 12 %.
 #[test]
 fn square_root_law_of_reno() {
     for (p, seconds) in [(1e-3, 400), (2e-4, 1000)] {
@@ -54,8 +56,8 @@ fn square_root_law_of_reno() {
     }
 }
 
-/// RFC 9438 §5.1: mean window = (C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4), for periodic losses; within 20 %
-/// under independent ones.
+/// RFC 9438 §5.1: mean window = (C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4), for periodic
+/// losses; within 20 % under independent ones.
 #[test]
 fn response_function_of_cubic() {
     let p = 1e-4;
@@ -65,7 +67,8 @@ fn response_function_of_cubic() {
     assert!((measured / expected - 1.0).abs() < 0.2, "p {p}: {measured} against {expected}");
 }
 
-/// Sixteen flows of either kind keep a 30-packet buffer full enough never to idle, and share the link.
+/// Sixteen flows of either kind keep a 30-packet buffer full enough never to idle, and share the
+/// link.
 #[test]
 fn many_flows_fill_the_link_and_share_it() {
     for cc in ["reno", "cubic"] {

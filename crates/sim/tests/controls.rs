@@ -1,4 +1,5 @@
-//! Every congestion control alone, in pairs, and in pairs of unequal round-trip time. The tables are snapshots; what is known of them is asserted.
+//! Every congestion control alone, in pairs, and in pairs of unequal round-trip time. The tables
+//! are snapshots; what is known of them is asserted.
 
 mod support;
 
@@ -71,7 +72,8 @@ fn windows_of_one_flow() {
     insta::assert_snapshot!(table);
 }
 
-/// One flow; then two of one kind, the second ten seconds later, over the two minutes after the first.
+/// One flow; then two of one kind, the second ten seconds later, over the two minutes after the
+/// first.
 #[test]
 fn alone_and_in_pairs() {
     let mut table = String::from("control    alone: utilization %  queue  loss %   pair: utilization %   Jain");
@@ -90,7 +92,8 @@ fn alone_and_in_pairs() {
     insta::assert_snapshot!(table);
 }
 
-/// Goodput of a flow with a short round trip over that of one with a long one, over the same bottleneck.
+/// Goodput of a flow with a short round trip over that of one with a long one, over the same
+/// bottleneck.
 fn ratio(cc: &'static str, rate: Rate, short_ms: u64, long_ms: u64, seconds: u64) -> f64 {
     let bdp = (rate.as_bit_s() as f64 * long_ms as f64 * 1e-3 / 12_000.0) as u64;
     let link = link_for(cc, rate, Duration::us(short_ms * 500 - 200), bdp.max(20));
@@ -104,8 +107,9 @@ fn ratio(cc: &'static str, rate: Rate, short_ms: u64, long_ms: u64, seconds: u64
     shares[0] / shares[1]
 }
 
-/// Window controls favour the short round trip, by less than its inverse square (Lakshman and Madhow 1997), since the queue is common to both; CUBIC and
-/// above all H-TCP, which scales its growth, by less. BBR favours the long one, whose window is larger.
+/// Window controls favour the short round trip, by less than its inverse square (Lakshman and
+/// Madhow 1997), since the queue is common to both; CUBIC and above all H-TCP, which scales its
+/// growth, by less. BBR favours the long one, whose window is larger.
 #[test]
 fn pairs_of_unequal_round_trip_time() {
     let mut table = String::from("control    20 ms over 80 ms");

@@ -1,4 +1,5 @@
-//! Probes that the far end sends back: their round-trip times and losses against what follows by hand.
+//! Probes that the far end sends back: their round-trip times and losses against what follows by
+//! hand.
 
 mod support;
 
@@ -22,7 +23,8 @@ fn burst(at: Instant, forward: u32, back: u32) -> FlowSpec {
     FlowSpec { group: 1, start: at, stop: Some(at + Duration::us(75)), ..FlowSpec::new(vec![forward], vec![back], source) }
 }
 
-/// 10 Mbit/s and 20 ms each way, behind a queue of this kind in both directions, with a probe each `interval` from `start` on.
+/// 10 Mbit/s and 20 ms each way, behind a queue of this kind in both directions, with a probe each
+/// `interval` from `start` on.
 fn line(kind: QueueSpec, start: Instant, interval: Duration, others: Vec<FlowSpec>, duration: Duration) -> WorldSpec {
     let link = LinkSpec::wire("line", Rate::mbit(10), Duration::ms(20)).behind(kind.clone());
     let mut flows = vec![FlowSpec { start, ..FlowSpec::new(vec![0], vec![1], echo(interval)) }];
@@ -58,7 +60,8 @@ fn over_an_empty_line_a_probe_takes_propagation_and_transmission() {
 
 #[test]
 fn a_queue_adds_what_it_holds() {
-    // The last of ten packets of 1.2 ms is sent at 12 ms, and the probe has come at 1 ms. The next one, a second later, meets nothing.
+    // The last of ten packets of 1.2 ms is sent at 12 ms, and the probe has come at 1 ms. The next
+    // one, a second later, meets nothing.
     let outcome = run(&line(tail_drop(100), at(1000), Duration::secs(1), vec![burst(at(0), 0, 1)], Duration::ms(1500)));
     assert_eq!(outcome.flows[1].sent_packets, 10);
     assert_eq!(outcome.groups[0].rtt.len(), 2);
@@ -72,7 +75,8 @@ fn a_queue_adds_what_it_holds() {
 
 #[test]
 fn losses_of_both_directions_count_and_what_is_on_its_way_does_not() {
-    // A queue of five is full when the first probe comes, and full again the other way when the answer to the second one does.
+    // A queue of five is full when the first probe comes, and full again the other way when the
+    // answer to the second one does.
     let bursts = vec![burst(at(0), 0, 1), burst(at(1_020_500), 1, 0)];
     let outcome = run(&line(tail_drop(5), at(1000), Duration::secs(1), bursts, Duration::us(4_010_000)));
     let flow = &outcome.flows[0];
@@ -86,7 +90,8 @@ fn lossy_wires_lose_the_share_that_chance_says() {
     let mut spec = line(tail_drop(100), at(0), Duration::ms(10), Vec::new(), Duration::secs(200));
     spec.links.iter_mut().for_each(|link| link.loss = 0.1);
     let flow = &run(&spec).flows[0];
-    // One in ten there, one in ten of the others back: 19 %, with a standard deviation of 0.28 points in 20,000.
+    // One in ten there, one in ten of the others back: 19 %, with a standard deviation of 0.28
+    // points in 20,000.
     let lost = flow.dropped_packets.unwrap_or(0) as f64 / flow.sent_packets as f64;
     assert!((lost - 0.19).abs() < 0.01, "{lost}");
 }
@@ -167,7 +172,8 @@ fn a_queue_of_its_own_keeps_a_probe_from_waiting_behind_others() {
         run(&spec).groups[1].rtt.value_at_quantile(0.95) as f64 * 1e-6
     };
     let (shared, own) = (p95("tail-drop"), p95("fq-codel"));
-    // Twice 10.2 ms of propagation; at most the rest of a packet of 1.2 ms, and those of a new flow's first rounds, are before it.
+    // Twice 10.2 ms of propagation; at most the rest of a packet of 1.2 ms, and those of a new
+    // flow's first rounds, are before it.
     assert!((20.4..24.0).contains(&own), "{own} ms");
     // A hundred packets take 120 ms.
     assert!((100.0..145.0).contains(&shared), "{shared} ms");
@@ -201,7 +207,8 @@ fn probes_carry_their_codepoint_both_ways() {
 
 #[test]
 fn no_queue_takes_an_answer_for_an_acknowledgement() {
-    // One answer a millisecond for a line that takes six: a filter of acknowledgements would thin them out, and drop nothing else.
+    // One answer a millisecond for a line that takes six: a filter of acknowledgements would thin
+    // them out, and drop nothing else.
     let mut spec = line(tail_drop(1000), at(0), Duration::ms(1), Vec::new(), Duration::secs(2));
     spec.flows[0].stop = Some(at(100_000));
     spec.links[1].rate = goodqueue_sim::RateSpec::Constant(Rate::kbit(100));

@@ -9,7 +9,8 @@ use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate};
 use std::sync::Arc;
 use support::{bottleneck, dumbbell, queue, run};
 
-/// Packets of 1000 bytes, faster than a link on which one opportunity per second carries 1500 bytes.
+/// Packets of 1000 bytes, faster than a link on which one opportunity per second carries 1500
+/// bytes.
 fn recorded(duration: Duration) -> WorldSpec {
     let source = SourceSpec::Cbr { rate: Rate::mbit(1), packet_size: Bytes::new(1000), ecn: Ecn::NotEct };
     let mut link = bottleneck(Rate::mbit(1), Duration::ms(10), queue("tail-drop", Limit::packets(10)));

@@ -1,5 +1,5 @@
-//! The same specification gives the same bits: in debug and release builds, on every machine, for ever. A change of a
-//! fingerprint is a change of results and needs a line in the changelog.
+//! The same specification gives the same bits: in debug and release builds, on every machine, for
+//! ever. A change of a fingerprint is a change of results and needs a line in the changelog.
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! Worlds that are looked at and changed while they run: looking changes nothing, and changes have the same effect whatever the steps.
+//! Worlds that are looked at and changed while they run: looking changes nothing, and changes have
+//! the same effect whatever the steps.
 
 mod support;
 

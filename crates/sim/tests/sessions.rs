@@ -89,8 +89,9 @@ fn every_byte_of_a_short_transfer_is_delivered_and_none_is_padding() {
 
 #[test]
 fn transfers_that_overlap_each_have_their_connection() {
-    // A megabyte every half second is 16 Mbit/s, more than the link carries: more and more are open. The times are random, since a handshake
-    // repeated every second would meet the full queue of transfers that begin every second for ever.
+    // A megabyte every half second is 16 Mbit/s, more than the link carries: more and more are
+    // open. The times are random, since a handshake repeated every second would meet the full queue
+    // of transfers that begin every second for ever.
     let outcome = run(&alone(short(1_000_000, Duration::ms(500), Arrivals::Poisson), 60));
     let transfers = transfers(&outcome);
     assert!((90..150).contains(&transfers.begun), "{} begun", transfers.begun);
@@ -111,7 +112,8 @@ fn pauses_lie_between_bulk_transfers_and_connections_can_be_kept() {
     // A megabyte takes nearly a second, a pause one and a half.
     let (complete, _) = typical_ms(1_000_001, ConnectionUse::Fresh);
     assert!((20..32).contains(&complete), "{complete} complete");
-    // What fits into the initial window takes two round trips on a new connection and one on an open one.
+    // What fits into the initial window takes two round trips on a new connection and one on an
+    // open one.
     let (_, fresh) = typical_ms(14_000, ConnectionUse::Fresh);
     let (_, kept) = typical_ms(14_000, ConnectionUse::Kept);
     assert!((20.0..21.0).contains(&(fresh - kept)), "fresh {fresh} ms, kept {kept} ms");
@@ -122,7 +124,8 @@ fn a_page_of_one_object_takes_two_round_trips() {
     let outcome = run(&alone(page(1, 6), 100));
     let transfers = transfers(&outcome);
     assert!(transfers.page_load.len() > 80, "{} pages", transfers.page_load.len());
-    // Handshake, request and response: two round trips of 20.4 ms, and the object's transmission, up to a second for the largest.
+    // Handshake, request and response: two round trips of 20.4 ms, and the object's transmission,
+    // up to a second for the largest.
     let fastest = transfers.page_load.min() as f64 / 1e6;
     assert!((42.0..44.0).contains(&fastest), "{fastest} ms");
     assert_eq!(transfers.page_load.len(), transfers.complete);
@@ -209,7 +212,8 @@ fn calls_are_heard_with_their_delays_and_losses() {
     let heard = busy.groups[0].calls[0];
     assert!(heard.lost > 0 && heard.longest_loss_run >= 1, "{heard:?}");
     assert!((0.115..0.135).contains(&heard.delay_p50.as_secs_f64()), "{}", heard.delay_p50);
-    // What queues dropped is what the listener misses, but for the last ones, which nothing has followed yet.
+    // What queues dropped is what the listener misses, but for the last ones, which nothing has
+    // followed yet.
     let (flow, missed) = (&busy.flows[0], heard.lost);
     let dropped = flow.dropped_packets.expect("the simulator counts them");
     assert!((missed..missed + 2).contains(&dropped), "{dropped} dropped, {missed} missed");

@@ -1,4 +1,5 @@
-//! Congestion control: how much may be in flight. Finding losses is the sender's business, reacting to them is a control's.
+//! Congestion control: how much may be in flight. Finding losses is the sender's business, reacting
+//! to them is a control's.
 
 mod hystart;
 mod hystart_plus_plus;
@@ -20,7 +21,8 @@ pub use hystart_plus_plus::HystartPlusPlus;
 pub enum Growth {
     /// Data was acknowledged in order and the window was in use.
     Allowed,
-    /// A reduction is in progress, nothing was acknowledged in order, or the window was not used up.
+    /// A reduction is in progress, nothing was acknowledged in order, or the window was not used
+    /// up.
     Held,
 }
 
@@ -62,7 +64,8 @@ pub struct Sent {
     pub silence: Duration,
 }
 
-/// One acknowledgement of something new. Segment numbers count from the first data segment of the connection.
+/// One acknowledgement of something new. Segment numbers count from the first data segment of the
+/// connection.
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample {
     /// When it arrived.
@@ -83,17 +86,19 @@ pub struct AckSample {
     pub nxt: u64,
     /// Segments in flight, this acknowledgement counted.
     pub in_flight: u32,
-    /// Segments it newly reports as delivered with a mark. With classic feedback (RFC 3168), which cannot tell, all it delivers while marks are
-    /// echoed, and at least one.
+    /// Segments it newly reports as delivered with a mark. With classic feedback (RFC 3168), which
+    /// cannot tell, all it delivers while marks are echoed, and at least one.
     pub marked: u32,
     /// Where the sender stands after it.
     pub state: State,
 }
 
-/// What an acknowledgement tells beyond [`AckSample`], for controls that model the path or count marks.
+/// What an acknowledgement tells beyond [`AckSample`], for controls that model the path or count
+/// marks.
 #[derive(Clone, Copy, Debug)]
 pub struct Detail {
-    /// How fast the network delivered what was just reported; `None` when this acknowledgement does not tell.
+    /// How fast the network delivered what was just reported; `None` when this acknowledgement does
+    /// not tell.
     pub rate: Option<RateSample>,
     /// Segments it newly revealed as lost.
     pub lost: u32,
@@ -103,11 +108,13 @@ pub struct Detail {
     pub delivered_in_all: u64,
     /// Losses found since the connection began, those of retransmissions included.
     pub lost_in_all: u64,
-    /// Time from sender to receiver as timestamps tell it: between two clocks it has a constant offset.
+    /// Time from sender to receiver as timestamps tell it: between two clocks it has a constant
+    /// offset.
     pub one_way_delay: Duration,
     /// The next segment does not leave before, under pacing.
     pub next_release: Instant,
-    /// The receiver may have held this acknowledgement back: its round-trip time is not to be trusted as a minimum.
+    /// The receiver may have held this acknowledgement back: its round-trip time is not to be
+    /// trusted as a minimum.
     pub held_back: bool,
 }
 
@@ -176,31 +183,37 @@ pub enum Response {
     Repeat,
 }
 
-/// A congestion control. Windows are whole numbers of segments of the size given when built, expressed in bytes.
+/// A congestion control. Windows are whole numbers of segments of the size given when built,
+/// expressed in bytes.
 #[allow(unused_variables, reason = "defaults ignore what they are given")]
 pub trait CongestionControl {
     /// The handshake is done.
     fn on_established(&mut self, event: &Established);
     /// A segment leaves, and nothing else is in flight.
     fn on_sent(&mut self, sent: &Sent) {}
-    /// Something was delivered. Controls that need a [`Detail`] are told by [`on_detailed_ack`](Self::on_detailed_ack) instead.
+    /// Something was delivered. Controls that need a [`Detail`] are told by
+    /// [`on_detailed_ack`](Self::on_detailed_ack) instead.
     fn on_ack(&mut self, sample: &AckSample);
-    /// An acknowledgement arrived, for controls whose [`Needs`] ask for details: also when it delivers nothing.
+    /// An acknowledgement arrived, for controls whose [`Needs`] ask for details: also when it
+    /// delivers nothing.
     fn on_detailed_ack(&mut self, sample: &AckSample, detail: &Detail) {
         if sample.delivered > 0 {
             self.on_ack(sample);
         }
     }
-    /// A segment is believed lost, for controls whose [`Needs`] ask for details; told before the acknowledgement that reveals it.
+    /// A segment is believed lost, for controls whose [`Needs`] ask for details; told before the
+    /// acknowledgement that reveals it.
     fn on_segment_lost(&mut self, lost: &LostSegment) {}
-    /// Sending starts again after a time with nothing to send and nothing in flight, for controls whose [`Needs`] ask for details.
+    /// Sending starts again after a time with nothing to send and nothing in flight, for controls
+    /// whose [`Needs`] ask for details.
     fn on_restart(&mut self, now: Instant) {}
-    /// Segments were delivered with marks: told before [`on_ecn`](Self::on_ecn), so that the answer knows of them. [`on_ack`](Self::on_ack) with the same
-    /// marks follows in any case.
+    /// Segments were delivered with marks: told before [`on_ecn`](Self::on_ecn), so that the answer
+    /// knows of them. [`on_ack`](Self::on_ack) with the same marks follows in any case.
     fn on_marks(&mut self, marks: &Marks) {}
     /// Losses were found in a window not yet reduced: choose the window to approach.
     fn on_loss(&mut self, loss: &Congestion);
-    /// Losses were found while an echo is being answered, `window` segments so far: a new window to approach, for controls that answer both.
+    /// Losses were found while an echo is being answered, `window` segments so far: a new window to
+    /// approach, for controls that answer both.
     fn on_loss_after_ecn(&mut self, window: u32) -> Option<u32> {
         None
     }
@@ -220,7 +233,8 @@ pub trait CongestionControl {
     fn in_slow_start(&self) -> bool {
         self.cwnd() < self.ssthresh()
     }
-    /// At which rate payload may leave; `None` lets segments go as the window opens. Asked only of controls whose [`Needs`] ask for details.
+    /// At which rate payload may leave; `None` lets segments go as the window opens. Asked only of
+    /// controls whose [`Needs`] ask for details.
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
@@ -228,7 +242,8 @@ pub trait CongestionControl {
     fn pacing_burst(&self) -> u32 {
         1
     }
-    /// Does it send less than the path takes, on purpose? What is delivered then does not show the path's rate.
+    /// Does it send less than the path takes, on purpose? What is delivered then does not show the
+    /// path's rate.
     fn holds_back(&self) -> bool {
         false
     }
@@ -260,7 +275,8 @@ pub enum Start {
     Own,
 }
 
-/// How much a control wants to know of each acknowledgement. Details cost the sender time and memory.
+/// How much a control wants to know of each acknowledgement. Details cost the sender time and
+/// memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
     /// [`CongestionControl::on_ack`].
@@ -306,7 +322,8 @@ impl Setup<'_> {
     /// The number given for `name`, else its default.
     ///
     /// # Panics
-    /// When the control lists no such parameter: a mistake in its own file, caught by its first test.
+    /// When the control lists no such parameter: a mistake in its own file, caught by its first
+    /// test.
     #[must_use]
     pub fn param(&self, name: &str) -> f64 {
         self.given.number(name).expect("a control asks for numbers it lists")
@@ -411,7 +428,8 @@ macro_rules! controls {
     ($($module:ident :: $Type:ident $($boxed:ident)?),+ $(,)?) => {
         $(pub mod $module;)+
 
-        /// Any congestion control, chosen at run time: one `match` a hook. Large states stand in a box, so that senders with small ones stay small.
+        /// Any congestion control, chosen at run time: one `match` a hook. Large states stand in a
+        /// box, so that senders with small ones stay small.
         #[derive(Clone, Debug)]
         pub enum AnyCc {
             $(#[doc = concat!("See [`", stringify!($module), "`].")] $Type(controls!(@stored $module::$Type $($boxed)?)),)+
@@ -508,7 +526,8 @@ controls! {
     ledbat::Ledbat boxed,
 }
 
-/// Names of controls that Linux has and this crate does not: settings may name them for senders that are kernels.
+/// Names of controls that Linux has and this crate does not: settings may name them for senders
+/// that are kernels.
 pub const KERNEL_KINDS: &[&str] = &[
     "kernel:bic",
     "kernel:cdg",

@@ -21,7 +21,8 @@ pub enum LossDetection {
     Rack,
     /// By counting: SACK-based recovery with three duplicates (RFC 6675).
     Rfc6675,
-    /// By duplicate acknowledgements alone, one loss a round trip: New Reno without SACK (RFC 6582).
+    /// By duplicate acknowledgements alone, one loss a round trip: New Reno without SACK (RFC
+    /// 6582).
     Duplicates,
 }
 
@@ -96,18 +97,22 @@ pub struct SenderConfig {
     pub ecn: EcnMode,
     /// Initial window in segments (RFC 6928: 10).
     pub initial_window: u32,
-    /// Smallest retransmission timeout (Linux 200 ms; RFC 6298 1 s); it expires at the next turn of the timers' wheel.
+    /// Smallest retransmission timeout (Linux 200 ms; RFC 6298 1 s); it expires at the next turn of
+    /// the timers' wheel.
     pub rto_min: Duration,
-    /// The window the receiver offers, always the same; `Bytes::MAX`: what its acknowledgements say.
+    /// The window the receiver offers, always the same; `Bytes::MAX`: what its acknowledgements
+    /// say.
     pub max_window: Bytes,
-    /// Segmentation offload: segments leave in pieces, each of which ends with PSH. `None`: the control's own habit, on for those of Linux.
+    /// Segmentation offload: segments leave in pieces, each of which ends with PSH. `None`: the
+    /// control's own habit, on for those of Linux.
     pub offload: Option<bool>,
     /// What there is to send.
     pub data: Data,
 }
 
 impl SenderConfig {
-    /// How the connection will ask for ECN: [`ecn`](Self::ecn) with the control's own habit filled in.
+    /// How the connection will ask for ECN: [`ecn`](Self::ecn) with the control's own habit filled
+    /// in.
     #[must_use]
     pub fn ecn_mode(&self) -> EcnMode {
         self.ecn.resolve(crate::cc::needs(self.cc.kind).map_or(EcnMode::Off, |needs| needs.ecn))
@@ -117,8 +122,8 @@ impl SenderConfig {
 /// When a receiver acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPolicy {
-    /// Every second full segment or after a timer, at once when out of order (RFC 5681 §4.2), with Linux's quick
-    /// acknowledgements at the start of a connection.
+    /// Every second full segment or after a timer, at once when out of order (RFC 5681 §4.2), with
+    /// Linux's quick acknowledgements at the start of a connection.
     Delayed,
     /// Every segment at once.
     EveryPacket,
@@ -132,12 +137,14 @@ pub enum AckPolicy {
 /// What a receiver says of data beyond a gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SackReports {
-    /// Each such segment is reported at once a few times, then several together, as Linux has done since 4.18.
+    /// Each such segment is reported at once a few times, then several together, as Linux has done
+    /// since 4.18.
     #[default]
     Compressed,
     /// Each is reported at once (RFC 2018).
     Plain,
-    /// Nothing but that the acknowledgement repeats: no SACK. Wants senders with [`LossDetection::Duplicates`].
+    /// Nothing but that the acknowledgement repeats: no SACK. Wants senders with
+    /// [`LossDetection::Duplicates`].
     Off,
 }
 

@@ -1,10 +1,12 @@
 //! Pacing: when the next segment may leave.
 //!
-//! A segment of `n` bytes payload moves the release of the next one by `n / rate`. A segment that leaves later than it might have shortens the next
-//! gap by its lateness, by half at most, so that late timers do not slow a flow down. The first ten segments of a connection are not held back.
-//! A control may ask for *bursts*: so many segments leave at one release, as those do that a sender hands to its network card in one piece, and the
-//! gap after them is that of all. A burst ends early where the window or the data does.
-//! *Source*: Linux 6.12 (fair queue scheduler and internal pacing).
+//! A segment of `n` bytes payload moves the release of the next one by `n / rate`. A segment that
+//! leaves later than it might have shortens the next gap by its lateness, by half at most, so that
+//! late timers do not slow a flow down. The first ten segments of a connection are not held back. A
+//! control may ask for *bursts*: so many segments leave at one release, as those do that a sender
+//! hands to its network card in one piece, and the gap after them is that of all. A burst ends
+//! early where the window or the data does. *Source*: Linux 6.12 (fair queue scheduler and internal
+//! pacing).
 
 use goodqueue_units::{Bytes, Rate};
 

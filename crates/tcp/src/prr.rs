@@ -1,8 +1,9 @@
 //! Proportional rate reduction: during a reduction, how much may be sent for what was delivered.
 //!
-//! Above the target, sending is the target's share of what is delivered; below it, sending catches up with deliveries, one segment faster on
-//! acknowledgements that advance without new losses. Window at the start of the reduction serves as `RecoverFS`, as in Linux.
-//! *Source*: RFC 6937; RFC 9937's choice of the bound per acknowledgement, as in Linux 6.12.
+//! Above the target, sending is the target's share of what is delivered; below it, sending catches
+//! up with deliveries, one segment faster on acknowledgements that advance without new losses.
+//! Window at the start of the reduction serves as `RecoverFS`, as in Linux. *Source*: RFC 6937; RFC
+//! 9937's choice of the bound per acknowledgement, as in Linux 6.12.
 
 /// One reduction, in segments.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,7 +37,8 @@ impl Prr {
         self.sent += 1;
     }
 
-    /// The window after an acknowledgement that newly delivered `delivered > 0` segments and left `in_flight`.
+    /// The window after an acknowledgement that newly delivered `delivered > 0` segments and left
+    /// `in_flight`.
     pub(crate) fn window(&mut self, delivered: u32, in_flight: u32, ack: Ack) -> u32 {
         self.delivered += delivered;
         let ahead = i64::from(self.delivered) - i64::from(self.sent);

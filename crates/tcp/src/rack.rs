@@ -1,6 +1,8 @@
-//! RACK: the latest delivered segment, whether the network reorders, and how long to wait for stragglers.
+//! RACK: the latest delivered segment, whether the network reorders, and how long to wait for
+//! stragglers.
 //!
-//! *Source*: RFC 8985 §6.2; Linux 6.12: no waiting during recovery, or with three segments delivered out of order, while reordering was never seen.
+//! *Source*: RFC 8985 §6.2; Linux 6.12: no waiting during recovery, or with three segments
+//! delivered out of order, while reordering was never seen.
 
 use crate::scoreboard::{Delivery, LastDelivered};
 
@@ -40,7 +42,8 @@ impl Rack {
         self.reordering_seen |= delivery.reordered;
         let Some((sent_at, number, ambiguous)) = delivery.latest else { return };
         let rtt = now - sent_at;
-        // A copy cannot have been delivered in less than the smallest round-trip time: the original was.
+        // A copy cannot have been delivered in less than the smallest round-trip time: the original
+        // was.
         if ambiguous && rtt < min_rtt {
             return;
         }
@@ -63,7 +66,8 @@ impl Rack {
         }
     }
 
-    /// An original filled a hole below something delivered earlier, although it was repeated meanwhile.
+    /// An original filled a hole below something delivered earlier, although it was repeated
+    /// meanwhile.
     pub(crate) fn on_late_original(&mut self) {
         self.reordering_seen = true;
     }
@@ -73,8 +77,9 @@ impl Rack {
         self.duplicate_seen = true;
     }
 
-    /// Widens the reordering window, at most once a round trip. `delivered` counts all segments delivered so far, `prior` those
-    /// delivered when the segment just delivered was sent, about one window ago.
+    /// Widens the reordering window, at most once a round trip. `delivered` counts all segments
+    /// delivered so far, `prior` those delivered when the segment just delivered was sent, about
+    /// one window ago.
     #[inline]
     pub(crate) fn adapt(&mut self, delivered: u64, prior: u64) {
         if self.duplicate_seen {

@@ -1,7 +1,8 @@
 //! Round-trip time: smoothed value, deviation, retransmission timeout, windowed minimum.
 //!
-//! The estimator is RFC 6298's with two habits of Linux: the deviation used is the largest of the last round trip and never below the
-//! smallest timeout, so `rto = srtt + max(4 rttvar, rto_min)`; and a falling round-trip time widens the deviation only slowly. Times are nanoseconds.
+//! The estimator is RFC 6298's with two habits of Linux: the deviation used is the largest of the
+//! last round trip and never below the smallest timeout, so `rto = srtt + max(4 rttvar, rto_min)`;
+//! and a falling round-trip time widens the deviation only slowly. Times are nanoseconds.
 
 use goodqueue_units::Duration;
 
@@ -153,7 +154,8 @@ impl WindowedMin {
         self.age(sample);
     }
 
-    /// Drops the best when it leaves the window, and takes a fresh second or third best from each later quarter and half.
+    /// Drops the best when it leaves the window, and takes a fresh second or third best from each
+    /// later quarter and half.
     fn age(&mut self, sample: (u64, u64)) {
         let since = sample.0 - self.best[0].0;
         if since > MINIMUM_WINDOW {
@@ -208,7 +210,8 @@ mod tests {
         }
         up.sample(180 * MS, 2001, 2010);
         down.sample(20 * MS, 2001, 2010);
-        // RFC 6298 would take a quarter of 80 ms, four times, in both directions; Linux takes an eighth of that when it falls.
+        // RFC 6298 would take a quarter of 80 ms, four times, in both directions; Linux takes an
+        // eighth of that when it falls.
         assert_eq!(up.rto() / MS, 110 + 80);
         assert_eq!(down.rto() / MS, 90 + 10);
     }

@@ -1,7 +1,8 @@
 //! Delivery rate: how fast the network delivered, measured once an acknowledgement.
 //!
-//! Each segment remembers, at its last sending, how much had been delivered and when. When it is delivered itself, the segments delivered in between,
-//! divided by the time, are the rate; the time is the longer of the time taken to send them and the time taken to acknowledge them, since
+//! Each segment remembers, at its last sending, how much had been delivered and when. When it is
+//! delivered itself, the segments delivered in between, divided by the time, are the rate; the time
+//! is the longer of the time taken to send them and the time taken to acknowledge them, since
 //! either may be compressed. Samples taken while the application had too little to send are marked.
 //! *Source*: draft-ietf-ccwg-bbr §4.1; Cheng et al.: delivery rate estimation (2022); Linux 6.12.
 
@@ -17,7 +18,8 @@ const FIRST_CAPACITY: usize = 64;
 pub struct RateSample {
     /// Segments delivered from the sending of the segment delivered last to its acknowledgement.
     pub delivered: u64,
-    /// The time they took; `None` when shorter than the smallest round-trip time, which no true delivery is.
+    /// The time they took; `None` when shorter than the smallest round-trip time, which no true
+    /// delivery is.
     pub interval: Option<Duration>,
     /// Segments delivered in all when that segment was sent.
     pub prior_delivered: u64,
@@ -56,7 +58,8 @@ pub(crate) struct Sampler {
     delivered_at: u64,
     /// When the segment delivered last was sent.
     first_sent_at: u64,
-    /// Samples are limited by the application until more than this is delivered; zero when they are not.
+    /// Samples are limited by the application until more than this is delivered; zero when they are
+    /// not.
     limited_until: u64,
 }
 
@@ -76,13 +79,15 @@ impl Sampler {
         number as usize & (self.stamps.len() - 1)
     }
 
-    /// Nothing is outstanding and a segment is about to leave: the network delivers nothing before it, so time starts now.
+    /// Nothing is outstanding and a segment is about to leave: the network delivers nothing before
+    /// it, so time starts now.
     pub(crate) const fn begin(&mut self, now: u64) {
         self.first_sent_at = now;
         self.delivered_at = now;
     }
 
-    /// A segment leaves, for the first time or again. `una` is the oldest outstanding segment, `in_flight` counts this one.
+    /// A segment leaves, for the first time or again. `una` is the oldest outstanding segment,
+    /// `in_flight` counts this one.
     pub(crate) fn on_sent(&mut self, number: u64, una: u64, totals: Totals, in_flight: u32) {
         while (number - una) as usize >= self.stamps.len() {
             self.grow(una, number);
@@ -163,7 +168,8 @@ mod tests {
 
     #[test]
     fn the_longer_of_sending_and_acknowledging_counts() {
-        // Ten segments sent in one instant, acknowledged one a millisecond after a round trip of 50 ms.
+        // Ten segments sent in one instant, acknowledged one a millisecond after a round trip of 50
+        // ms.
         let mut sampler = Sampler::default();
         sampler.begin(0);
         for number in 0..10 {
@@ -179,7 +185,8 @@ mod tests {
         // One round trip later the first of the second ten tells one a millisecond, not a burst.
         let sample = sampler.on_delivery(100 * MS, &delivered(1, 50 * MS, 10), totals(11), 50 * MS).unwrap();
         assert_eq!((sample.delivered, sample.interval), (10, Some(Duration::ms(50))));
-        // Acknowledged in one instant: the time they took to send counts, from the sending of the last one delivered before.
+        // Acknowledged in one instant: the time they took to send counts, from the sending of the
+        // last one delivered before.
         let sample = sampler.on_delivery(101 * MS, &delivered(9, 59 * MS, 19), totals(20), 10 * MS).unwrap();
         assert_eq!((sample.delivered, sample.interval), (10, Some(Duration::ms(59))));
     }

@@ -1,7 +1,10 @@
-//! What a queue costs a port: frames that wait in a receive ring are passed on, once by the port alone and once through a queue without a
-//! bound on its rate. `cargo run --release -p goodqueue-testbed --example forwarding`. Needs root, or a user namespace (AF_XDP: root).
+//! What a queue costs a port: frames that wait in a receive ring are passed on, once by the port
+//! alone and once through a queue without a bound on its rate.
+//! `cargo run --release -p goodqueue-testbed --example forwarding`. Needs root, or a user namespace
+//! (AF_XDP: root).
 //!
-//! Both ways take turns on the same frames and ports, so that a machine that is busy with other things is so for both.
+//! Both ways take turns on the same frames and ports, so that a machine that is busy with other
+//! things is so for both.
 
 use goodqueue_aqm::spec::LinkFacts;
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched};
@@ -25,7 +28,8 @@ const ROUNDS: usize = 200;
 /// A round that takes longer has lost frames.
 const LONG: Duration = Duration::secs(2);
 
-/// From one flow's sender to nobody: the right end has another address, so its kernel drops the frame at once.
+/// From one flow's sender to nobody: the right end has another address, so its kernel drops the
+/// frame at once.
 fn frame(bytes: usize) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 0, 0x99, 2, 0, 0, 0, 0, 0x11, 0x08, 0];
     let (ip, udp) = ((bytes - 14) as u16, (bytes - 34) as u16);

@@ -5,7 +5,8 @@ use goodqueue_live::sys::ethtool::{Offload, Offloads, Switch};
 use std::io;
 use std::net::Ipv4Addr;
 
-/// What the ends' kernels may leave to a network card. Between namespaces there is none, so it would be left undone.
+/// What the ends' kernels may leave to a network card. Between namespaces there is none, so it
+/// would be left undone.
 const OFFLOADS: [Offload; 4] = [Offload::Tso, Offload::Gso, Offload::Gro, Offload::TxChecksum];
 
 /// Three networks in a row.
@@ -34,7 +35,8 @@ impl Bench {
     /// The right end's address.
     pub const RIGHT_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
 
-    /// Builds it: links up, addresses set, offloads off, no IPv6 of the ends' own, nothing remembered between connections.
+    /// Builds it: links up, addresses set, offloads off, no IPv6 of the ends' own, nothing
+    /// remembered between connections.
     ///
     /// # Errors
     /// When the kernel refuses, or there is no `ip` program.
@@ -42,7 +44,8 @@ impl Bench {
         Self::build(Segments::Single)
     }
 
-    /// The same with the ends' offloads as the kernel has them: TCP leaves joined frames with partial checksums.
+    /// The same with the ends' offloads as the kernel has them: TCP leaves joined frames with
+    /// partial checksums.
     ///
     /// # Errors
     /// As those of [`Bench::new`].

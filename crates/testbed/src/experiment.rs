@@ -156,11 +156,13 @@ pub struct Measured {
     pub samples: Samples,
     /// Was real-time scheduling granted?
     pub real_time: bool,
-    /// What a hypervisor said it took from this machine's processors in the measured part, of all of them together.
+    /// What a hypervisor said it took from this machine's processors in the measured part, of all
+    /// of them together.
     pub stolen: Duration,
 }
 
-/// A run is void when this quantile of the lateness is more than this part of the base round-trip time.
+/// A run is void when this quantile of the lateness is more than this part of the base round-trip
+/// time.
 const STALL_PART: f64 = 0.05;
 const VOID_QUANTILE: f64 = 0.999;
 /// Reports, and samples of senders, come so often.
@@ -184,7 +186,8 @@ impl Measured {
         None
     }
 
-    /// For choosing among void runs: what was lost outside of the queue, and how late one packet in a thousand was.
+    /// For choosing among void runs: what was lost outside of the queue, and how late one packet in
+    /// a thousand was.
     #[must_use]
     pub fn later(&self) -> (u64, Duration) {
         let late = self.down.late(VOID_QUANTILE).max(self.up.late(VOID_QUANTILE));

@@ -1,4 +1,5 @@
-//! Network namespaces without names: each lives as long as somebody holds it, so none is ever left behind.
+//! Network namespaces without names: each lives as long as somebody holds it, so none is ever left
+//! behind.
 
 use goodqueue_live::sys::namespace;
 use std::fs::File;

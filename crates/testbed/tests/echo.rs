@@ -1,4 +1,5 @@
-//! Probes that real sockets send back through the live queue. Where the kernel allows no namespaces, each test says so and ends.
+//! Probes that real sockets send back through the live queue. Where the kernel allows no
+//! namespaces, each test says so and ends.
 
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched, spec::LinkFacts};
 use goodqueue_live::{Line, LivePacket, RateSpec};
@@ -25,7 +26,8 @@ fn queue(limit: Limit) -> AnyQdisc<LivePacket> {
     AnyQdisc::build(kind, &[], &facts, EcnPolicy::Drop, Rng::new(1)).expect("a queue")
 }
 
-/// A second over 10 Mbit/s and 5 ms each way, behind queues of so many packets; nothing, which is said, where this cannot be.
+/// A second over 10 Mbit/s and 5 ms each way, behind queues of so many packets; nothing, which is
+/// said, where this cannot be.
 fn run(flows: Vec<Flow>, packets: u64) -> Option<Measured> {
     Bench::new().inspect_err(|reason| println!("skipped: {reason}")).ok()?;
     let line = Line { rate: RateSpec::Constant(RATE), delay: DELAY, framing: Framing::NONE };

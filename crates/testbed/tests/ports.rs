@@ -1,4 +1,5 @@
-//! The port of real interfaces, between namespaces of the tests' own. Where the kernel allows none, each test says so and ends.
+//! The port of real interfaces, between namespaces of the tests' own. Where the kernel allows none,
+//! each test says so and ends.
 
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Packet, Rng, sched, spec::LinkFacts};
 use goodqueue_live::clock::{Clock, MonotonicClock};
@@ -155,7 +156,8 @@ fn joined_frames_pass_in_segments_and_every_byte_is_right() {
     if bench().is_none() {
         return;
     }
-    // CoDel may have nothing to mark in a transfer this short; one that fills the line is above a phantom queue's rate for sure.
+    // CoDel may have nothing to mark in a transfer this short; one that fills the line is above a
+    // phantom queue's rate for sure.
     for (ecn, kind) in [("0", "codel"), ("1", "phantom-queue")] {
         let bench = Bench::with_offloads().expect("another bench");
         for end in [&bench.left, &bench.right] {
@@ -209,7 +211,8 @@ impl Write for SharedFile {
 fn tags_pass_unchanged() {
     let Some(bench) = bench() else { return };
     let clock = MonotonicClock::start();
-    // The right end listens to its interface as it is; a tagged frame is sent from the left the same way.
+    // The right end listens to its interface as it is; a tagged frame is sent from the left the
+    // same way.
     let open = |place: &goodqueue_testbed::namespace::Namespace, name: &str| {
         place.within(|| PacketPort::open(name, clock)).expect("an end's port")
     };
@@ -323,7 +326,8 @@ fn survives_an_outage(bench: &Bench, bridge: Bridge, clock: MonotonicClock) {
             left.send_to(b"lost", (Bench::RIGHT_ADDRESS, 9)).expect("it is sent");
         }
         bench.middle.ip(&format!("link set {} up", Bench::PORT_B)).expect("it comes up");
-        // Each takes the line's delay at least, and an outage is noticed within the time of all three.
+        // Each takes the line's delay at least, and an outage is noticed within the time of all
+        // three.
         settle(bench);
         settle(bench);
         settle(bench);
@@ -342,7 +346,8 @@ fn an_interface_that_disappears_ends_the_bridge_with_its_name() {
 }
 
 fn ends_with_the_name(bench: Bench, mut bridge: Bridge, clock: MonotonicClock) {
-    // The cable is pulled: the far end's network is gone, and the veth pair with it. The near end's must stay: its pair would go, too.
+    // The cable is pulled: the far end's network is gone, and the veth pair with it. The near end's
+    // must stay: its pair would go, too.
     let Bench { left: _left, middle: _middle, right } = bench;
     right.ip(&format!("link del {}", Bench::RIGHT)).expect("the pair is deleted");
     drop(right);

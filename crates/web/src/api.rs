@@ -104,7 +104,8 @@ async fn all_kinds() -> Response {
     axum::Json(kinds::all()).into_response()
 }
 
-/// So much of a body that is too large is read and forgotten, so that whoever sends it hears the answer.
+/// So much of a body that is too large is read and forgotten, so that whoever sends it hears the
+/// answer.
 const FORGOTTEN: usize = 32 << 20;
 
 /// The whole body, if it is small enough and comes in time.

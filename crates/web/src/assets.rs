@@ -7,7 +7,8 @@ use bytes::Bytes;
 /// Names below the root, and what is in them.
 const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/app.rs"));
 
-/// The page itself, or one of its files. Names are compared with the list above: no path is ever made from one.
+/// The page itself, or one of its files. Names are compared with the list above: no path is ever
+/// made from one.
 pub fn serve(name: &str) -> Option<Response> {
     let name = if name.is_empty() { "index.html" } else { name };
     let (_, content) = FILES.iter().find(|(known, _)| *known == name)?;
@@ -45,7 +46,8 @@ mod tests {
         }
     }
 
-    /// Report and app are built together; a test beside the report holds what it was built from against `web/` (`make web`).
+    /// Report and app are built together; a test beside the report holds what it was built from
+    /// against `web/` (`make web`).
     #[test]
     fn the_page_is_of_the_same_build_as_the_report() {
         let template = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab/assets/report.html");

@@ -1,6 +1,8 @@
-//! The monitor: what a running `gq bridge` says on its control socket, once a second, for as many pages as care.
+//! The monitor: what a running `gq bridge` says on its control socket, once a second, for as many
+//! pages as care.
 //!
-//! The bridge may end and start again: then the socket is opened anew, and pages are told that it was gone and is back.
+//! The bridge may end and start again: then the socket is opened anew, and pages are told that it
+//! was gone and is back.
 
 use crate::failure::Failure;
 use crate::stream::Publisher;

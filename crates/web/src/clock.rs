@@ -1,4 +1,5 @@
-//! The one place where this crate asks the machine for the time: it says how far simulations are to go, never what happens in them.
+//! The one place where this crate asks the machine for the time: it says how far simulations are to
+//! go, never what happens in them.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 

@@ -1,7 +1,7 @@
 //! Why a packet was dropped or marked, in words.
 //!
-//! An algorithm's gauges right after its decision, and how long the packet has waited, are all that is known here; what follows from them is said
-//! and nothing else.
+//! An algorithm's gauges right after its decision, and how long the packet has waited, are all that
+//! is known here; what follows from them is said and nothing else.
 
 use goodqueue_aqm::Reason;
 use goodqueue_aqm::spec::{Chosen, KindSpec, Value};

@@ -46,7 +46,8 @@ const CONTENT_SECURITY: HeaderValue = HeaderValue::from_static(
     "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
 
-/// A report is a page of its own with its script in it: it runs in a sandbox of no origin, from where nothing here can be reached.
+/// A report is a page of its own with its script in it: it runs in a sandbox of no origin, from
+/// where nothing here can be reached.
 pub const REPORT_SECURITY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:; font-src data:; base-uri 'none'; \
      form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts allow-downloads",
@@ -87,7 +88,8 @@ impl Guard {
             ));
         }
         let reads = matches!(*method, Method::GET | Method::HEAD);
-        // A cookie is sent by the browser whoever asks; it counts only when the page that asks is known to be ours.
+        // A cookie is sent by the browser whoever asks; it counts only when the page that asks is
+        // known to be ours.
         if !(reads || by_header || by_cookie && same) {
             return Err(Failure::new(StatusCode::FORBIDDEN, "X-Goodqueue-Token: the token is missing or wrong"));
         }

@@ -1,8 +1,10 @@
-//! `gq serve`: simulations watched and changed while they run, finished runs, the gallery and the live bridge, for a browser.
+//! `gq serve`: simulations watched and changed while they run, finished runs, the gallery and the
+//! live bridge, for a browser.
 //!
-//! A request passes `guard` (who may ask at all), then `api` (what is asked). A simulation is a `session`: a thread of its own that
-//! advances up to four worlds side by side and publishes what they show; a page that does not keep up is let go, the simulation never
-//! waits. `docs/serve.md` tells how it is used.
+//! A request passes `guard` (who may ask at all), then `api` (what is asked). A simulation is a
+//! `session`: a thread of its own that advances up to four worlds side by side and publishes what
+//! they show; a page that does not keep up is let go, the simulation never waits. `docs/serve.md`
+//! tells how it is used.
 #![forbid(unsafe_code)]
 
 mod api;

@@ -1,4 +1,5 @@
-//! All sessions: those that run, those that wait for a place, and what is left of those that have ended.
+//! All sessions: those that run, those that wait for a place, and what is left of those that have
+//! ended.
 
 use crate::clock;
 use crate::failure::Failure;

@@ -1,6 +1,7 @@
 //! Results on disk: folders that `gq run` and `gq compare` have written.
 //!
-//! A result goes by a name made from its folder's; which file is read follows from the list of folders there are, never from a request.
+//! A result goes by a name made from its folder's; which file is read follows from the list of
+//! folders there are, never from a request.
 
 use crate::failure::Failure;
 use axum::http::StatusCode;

@@ -234,7 +234,8 @@ fn links(point: &Point) -> Vec<String> {
     point.plan.links.iter().map(|link| link.name.clone()).collect()
 }
 
-/// What lint and the limits say of a scenario; of a sweep, of its first points, as many as a session has variants.
+/// What lint and the limits say of a scenario; of a sweep, of its first points, as many as a
+/// session has variants.
 pub fn check(text: &str, recordings: Arc<Recordings>, limits: &Limits) -> Result<Value, Failure> {
     let plan = Plan::parse_with_recordings(NAME, text, recordings)?;
     // Each warning with the points it is true of.

@@ -1,7 +1,9 @@
-//! A session: a thread that advances up to four worlds side by side, shows what happens, and takes orders.
+//! A session: a thread that advances up to four worlds side by side, shows what happens, and takes
+//! orders.
 //!
-//! Wall time enters here and only here: it says how far to go, never what happens. The worlds are advanced to the same simulated times, and
-//! changes come between two frames, so that all variants change at the same instant.
+//! Wall time enters here and only here: it says how far to go, never what happens. The worlds are
+//! advanced to the same simulated times, and changes come between two frames, so that all variants
+//! change at the same instant.
 
 mod calls;
 mod elsewhere;
@@ -76,7 +78,8 @@ pub struct Work {
 const FRAME: Wall = Wall::from_nanos(1_000_000_000 / 60);
 /// What of a frame's time computing may take when it goes as fast as it can.
 const BUSY: Wall = Wall::from_millis(12);
-/// Frames at once when it goes as fast as it can: a reader that draws 60 a second must not fall behind.
+/// Frames at once when it goes as fast as it can: a reader that draws 60 a second must not fall
+/// behind.
 const MOST_AT_ONCE: usize = 4;
 /// Frames that a whole run is shown in at least, however fast it goes.
 const LEAST_FRAMES: f64 = 300.0;
@@ -97,7 +100,8 @@ const LOOK_AROUND: Wall = Wall::from_millis(200);
 /// Runs a session to its end.
 pub fn run(work: Work) -> Option<Leavings> {
     let publisher = Arc::clone(&work.publisher);
-    // A panic in one world is a mistake in this program; it must not take the other sessions with it.
+    // A panic in one world is a mistake in this program; it must not take the other sessions with
+    // it.
     let go = || match work.place.clone() {
         None => Session::new(work).map(Session::go_on),
         Some(place) => elsewhere::run(work, &place),
@@ -228,7 +232,8 @@ impl Session {
             self.advance_for_a_frame(until, begun);
             self.show();
             for _ in 1..MOST_AT_ONCE {
-                // What goes as fast as it can is shown in more frames than the screen has, so that no chart is coarse.
+                // What goes as fast as it can is shown in more frames than the screen has, so that
+                // no chart is coarse.
                 if self.speed.is_some() || self.stopped || self.now >= self.end || clock::since(begun) >= BUSY {
                     break;
                 }
@@ -285,8 +290,8 @@ impl Session {
         }
     }
 
-    /// As much simulated time a stride as can be computed in the time for one.
-    /// Waiting for a turn is no computing: it would make strides the shorter the more sessions wait.
+    /// As much simulated time a stride as can be computed in the time for one. Waiting for a turn
+    /// is no computing: it would make strides the shorter the more sessions wait.
     fn adapt(&mut self) {
         let spent = std::mem::take(&mut self.computed);
         let factor = (BUSY.as_secs_f64() / spent.as_secs_f64().max(1e-4)).clamp(0.25, 2.0);
@@ -350,7 +355,8 @@ impl Session {
         self.readers = readers;
         if self.is_slow() {
             let mut shown: Vec<_> = self.variants.iter_mut().map(Variant::take_shown).collect();
-            // Who has just come, or is not told of everything, is told what waits now, with what has just happened already in it.
+            // Who has just come, or is not told of everything, is told what waits now, with what
+            // has just happened already in it.
             let too_many = shown.iter().any(|events| events.len() > MOST_SHOWN);
             let mut packets = json!({});
             if too_many || self.packets_begin {

@@ -140,8 +140,8 @@ fn features() -> Result<Step> {
     if tally.passed == 0 { Err("no test of the feature ran".to_owned()) } else { Ok(Step::Done) }
 }
 
-/// Builds the library of the queue discipline for a kernel. Needs a compiler that comes with the source
-/// of its library.
+/// Builds the library of the queue discipline for a kernel. Needs a compiler that comes with the
+/// source of its library.
 fn kernel() -> Result<Step> {
     const SOURCE: &str = "/usr/lib/rustlib/src/rust/library";
     if !std::path::Path::new(SOURCE).exists() || cfg!(not(target_arch = "x86_64")) {

@@ -1,7 +1,7 @@
 //! The form of comments: lines of at most 100 columns, and doc comments that are no questions.
 //!
-//! `crates/xtask/comments.txt` counts, per folder, the comments that were written before these rules
-//! and break them. A count may fall and must not rise; a folder without a row allows none.
+//! `crates/xtask/comments.txt` counts, per folder, the comments that were written before these
+//! rules and break them. A count may fall and must not rise; a folder without a row allows none.
 
 use crate::{Result, sources, tool};
 use std::collections::BTreeMap;

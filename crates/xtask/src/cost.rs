@@ -1,7 +1,7 @@
 //! Cost of a packet for every kind of queue: instructions, counted by valgrind, and nanoseconds.
 //!
-//! `--check` compares instructions with the table `docs/cost.md` and fails when one has grown. Times
-//! depend on the machine and inform only.
+//! `--check` compares instructions with the table `docs/cost.md` and fails when one has grown.
+//! Times depend on the machine and inform only.
 
 use crate::{Result, tool};
 use std::fmt::Write as _;
@@ -90,8 +90,8 @@ fn collected(text: &str) -> Option<f64> {
     rest.trim_start_matches([' ', ':']).split_whitespace().next()?.parse().ok()
 }
 
-/// Times every row once in each round and keeps the least: disturbances by other programs last longer
-/// than one row.
+/// Times every row once in each round and keeps the least: disturbances by other programs last
+/// longer than one row.
 fn add_times(program: &str, rows: &mut [Row]) -> Result {
     for _ in 0..ROUNDS {
         for row in &mut *rows {

@@ -1,9 +1,9 @@
 //! Which crate may depend on which.
 //!
-//! The arrows point from the edges (command line, web, Python) to the core (`units`) and never
-//! turn back. `aqm` and `tcp` do not know each other; `sim` knows no files, threads or clocks. The table is exact: an arrow that is not in it fails, and so does a permission that
-//! nothing uses or a row of a crate that does not exist. Each crate has a row in
-//! `docs/architecture.md`, too.
+//! The arrows point from the edges (command line, web, Python) to the core (`units`) and never turn
+//! back. `aqm` and `tcp` do not know each other; `sim` knows no files, threads or clocks. The table
+//! is exact: an arrow that is not in it fails, and so does a permission that nothing uses or a row
+//! of a crate that does not exist. Each crate has a row in `docs/architecture.md`, too.
 
 use crate::{Result, tool};
 use serde_json::Value;

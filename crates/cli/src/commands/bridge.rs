@@ -252,8 +252,8 @@ fn start(
     };
     let pcap = arguments.pcap.as_deref().map(|path| file("--pcap", path)).transpose()?;
     let record = arguments.record.as_deref().map(|path| file("--record", path)).transpose()?;
-    // The kernel keeps privileges by thread: the one that becomes a real-time thread does so first, then both give up theirs, and only
-    // then are others started.
+    // The kernel keeps privileges by thread: the one that becomes a real-time thread does so first,
+    // then both give up theirs, and only then are others started.
     let (thread, give) = start_thread(arguments.real_time)?;
     give_up_privileges()?;
 

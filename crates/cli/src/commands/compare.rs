@@ -50,7 +50,8 @@ pub struct Arguments {
     /// The same upwards [default: the mix's, 1 mostly]
     #[arg(long, value_name = "N")]
     flows_up: Option<u32>,
-    /// Congestion control, as KIND or KIND:PARAMETER=VALUE:…, see gq list cc; of several, each has bulk flows of its own
+    /// Congestion control, as KIND or KIND:PARAMETER=VALUE:…, see gq list cc; of several, each has
+    /// bulk flows of its own
     #[arg(long, value_name = "CC,…", value_delimiter = ',', default_value = "cubic")]
     cc: Vec<String>,
     /// Queues, see gq list aqm; parameters follow a colon: codel:target=10ms, fair:pie
@@ -146,7 +147,8 @@ fn refuse(error: &PlanError) -> Failure {
     Failure::Input(error.faults().map(line).collect::<Vec<_>>().join("\nerror: "))
 }
 
-/// The scenario is written to the folder of results, from where a relative path would not lead to the recording.
+/// The scenario is written to the folder of results, from where a relative path would not lead to
+/// the recording.
 fn absolute(path: &str) -> String {
     std::path::absolute(path).map_or_else(|_| path.to_owned(), |path| path.display().to_string())
 }

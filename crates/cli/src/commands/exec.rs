@@ -24,7 +24,8 @@ pub struct Arguments {
     /// What runs at the senders' side from the start, in a shell; the client knows it as `server`
     #[arg(long, value_name = "COMMAND", default_value = "true")]
     server: String,
-    /// What runs at the receivers' side from the end of the warm-up on, in a shell; its end ends the run
+    /// What runs at the receivers' side from the end of the warm-up on, in a shell; its end ends
+    /// the run
     #[arg(long, value_name = "COMMAND")]
     client: String,
     /// The kernel's congestion control for programs that choose none

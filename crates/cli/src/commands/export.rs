@@ -46,7 +46,8 @@ pub struct Arguments {
     /// Point of the scenario's sweep, counted from 0
     #[arg(long, value_name = "N")]
     point: Option<usize>,
-    /// Link, where the scenario has several [default: the first with a shaper, else with queue management]
+    /// Link, where the scenario has several [default: the first with a shaper, else with queue
+    /// management]
     #[arg(long, value_name = "NAME")]
     link: Option<String>,
     /// File to write, instead of standard output

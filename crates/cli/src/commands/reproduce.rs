@@ -126,14 +126,16 @@ fn lay_out(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Checks the paper's expressions against its scenarios as the files have them, before anything runs.
+/// Checks the paper's expressions against its scenarios as the files have them, before anything
+/// runs.
 fn check(paper: &Paper, mode: Mode) -> Result<(), Failure> {
     let load = |spec| Experiment::load(paper, spec, mode, &[]);
     let experiments: Vec<Experiment> = paper.experiments.iter().map(load).collect::<Result<_, _>>()?;
     Ok(catalogue::check(paper, &experiments).map_err(GalleryError::from)?)
 }
 
-/// Rows whose measure turned out to be wrong in itself. Everything that was measured is written by then.
+/// Rows whose measure turned out to be wrong in itself. Everything that was measured is written by
+/// then.
 fn mistakes(all: &[PaperResults]) -> Result<(), Failure> {
     let rows = all.iter().flat_map(|results| &results.rows);
     let mistakes: Vec<String> = rows.filter_map(|(_, evaluated)| Some(evaluated.mistake.as_ref()?.to_string())).collect();

@@ -25,7 +25,8 @@ pub struct Arguments {
     /// Only serve: open no browser
     #[arg(long)]
     no_open: bool,
-    /// Show results of gq run and gq compare from this folder [default: ./results where there is one]
+    /// Show results of gq run and gq compare from this folder [default: ./results where there is
+    /// one]
     #[arg(long, value_name = "DIR")]
     runs: Option<PathBuf>,
     /// Show results of gq reproduce from this folder [default: ./out/gallery where there is one]

@@ -40,7 +40,8 @@ pub struct Arguments {
     /// In real time: a void run is repeated until it was tried so often [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     attempts: Option<u32>,
-    /// In real time: of a run that is void in all attempts, count the least late one, marked as void, instead of failing
+    /// In real time: of a run that is void in all attempts, count the least late one, marked as
+    /// void, instead of failing
     #[arg(long)]
     keep_void: bool,
 }

@@ -17,7 +17,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Runs that took less than this are sooner carried out again than a disk has been waited for three times.
+/// Runs that took less than this are sooner carried out again than a disk has been waited for three
+/// times.
 const SOON_S: f64 = 1.0;
 
 /// Folder within that of a result, for one that lacks runs and must not replace it.

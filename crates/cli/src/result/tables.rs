@@ -1,5 +1,6 @@
-//! The printed result: one table for each link, one for each group of flows, and what it means. Rows are in the same order
-//! everywhere, those of one setting together, so that what is compared stands in one column.
+//! The printed result: one table for each link, one for each group of flows, and what it means.
+//! Rows are in the same order everywhere, those of one setting together, so that what is compared
+//! stands in one column.
 
 use super::Finished;
 use crate::table::{self, Column, Text};

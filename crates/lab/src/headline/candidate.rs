@@ -1,4 +1,5 @@
-//! What is compared: points with their replications, and the figures that decide between them, in their order.
+//! What is compared: points with their replications, and the figures that decide between them, in
+//! their order.
 
 use super::policy::Policy;
 use super::words::{figure, percent, time};
@@ -10,7 +11,8 @@ use crate::statistics::Figure;
 pub(super) const SOJOURN: &str = "sojourn_s.p95";
 const SOJOURN_MEAN: &str = "sojourn_s.mean";
 const UTILIZATION: &str = "utilization";
-/// A link that no queue keeps this busy is not the bottleneck, so nothing is asked of it. Our choice.
+/// A link that no queue keeps this busy is not the bottleneck, so nothing is asked of it. Our
+/// choice.
 const BUSY: f64 = 0.5;
 
 /// One point with its finished replications.
@@ -52,8 +54,8 @@ impl Candidate<'_> {
         self.runs.iter().filter(|run| other.runs.iter().any(|theirs| theirs.number == run.number)).count()
     }
 
-    /// How much better `other` is than this one by `key`, paired by replication: both used the same random numbers, so their common
-    /// spread cancels out.
+    /// How much better `other` is than this one by `key`, paired by replication: both used the same
+    /// random numbers, so their common spread cancels out.
     fn behind(&self, other: &Self, key: &Key<'_>) -> Figure {
         Figure::of(self.runs.iter().filter_map(|run| {
             let theirs = other.runs.iter().find(|theirs| theirs.number == run.number)?;
@@ -61,8 +63,8 @@ impl Candidate<'_> {
         }))
     }
 
-    /// Whether this one is worse than `best` by `key`, by more than its margin, with the interval of the paired differences; by the
-    /// means alone where one replication gives no interval.
+    /// Whether this one is worse than `best` by `key`, by more than its margin, with the interval
+    /// of the paired differences; by the means alone where one replication gives no interval.
     pub fn is_worse(&self, best: &Self, key: &Key<'_>) -> bool {
         let (Some(best_mean), Some(_)) = (best.figure(key).mean, self.figure(key).mean) else {
             // Nothing arrived here, and something there.
@@ -149,7 +151,8 @@ impl<'a> Key<'a> {
     }
 }
 
-/// Why a candidate does not satisfy the policy among others in the same setting, in words; `None` when it does.
+/// Why a candidate does not satisfy the policy among others in the same setting, in words; `None`
+/// when it does.
 pub(super) fn refused(one: &Candidate<'_>, among: &[&Candidate<'_>], links: &[&str], policy: &Policy) -> Option<String> {
     let used = |one: &Candidate<'_>, link: &str| one.link(link, UTILIZATION).mean;
     for link in links {

@@ -5,8 +5,8 @@ use crate::quantity::{self, Limits, QuantityError};
 use goodqueue_units::Duration;
 use std::fmt;
 
-/// What a queue must do before it is ranked by what people get. The names of bounds are those of steered queues where they mean
-/// the same.
+/// What a queue must do before it is ranked by what people get. The names of bounds are those of
+/// steered queues where they mean the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policy {
     /// Least utilization, as a share of the best queue's.
@@ -15,7 +15,8 @@ pub struct Policy {
     pub u_low: Option<f64>,
     /// Most mean time in the queue.
     pub target_max: Option<Duration>,
-    /// A group starves under a queue that gives it less than this share of what the queue that is best for it does; zero: none can.
+    /// A group starves under a queue that gives it less than this share of what the queue that is
+    /// best for it does; zero: none can.
     pub starved: f64,
 }
 
@@ -40,7 +41,8 @@ pub const POLICY_KEYS: &[(&str, &str)] = &[
 ];
 
 impl Policy {
-    /// From `key=value` pairs with commas or colons between them, as in `of_best=0.9,target_max=30ms`.
+    /// From `key=value` pairs with commas or colons between them, as in
+    /// `of_best=0.9,target_max=30ms`.
     ///
     /// # Errors
     /// When a key is unknown or given twice, or a value is not allowed.

@@ -1,11 +1,12 @@
-//! What a figure is called, what it means, and how tables show it: data beside the function that computes it.
+//! What a figure is called, what it means, and how tables show it: data beside the function that
+//! computes it.
 
 use serde::Serialize;
 
 /// A figure: its description and the function that computes it.
 ///
-/// Results, tables, the report, `gq list metric` and `docs/results.md` are made from lists of these, so a figure that is in a
-/// list is everywhere.
+/// Results, tables, the report, `gq list metric` and `docs/results.md` are made from lists of
+/// these, so a figure that is in a list is everywhere.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric<F> {
     /// What it is.
@@ -38,7 +39,8 @@ pub struct Description {
 }
 
 impl Description {
-    /// Whether it is a percentile, by its name: such a figure is no finer than the histogram it is read from.
+    /// Whether it is a percentile, by its name: such a figure is no finer than the histogram it is
+    /// read from.
     #[must_use]
     pub fn is_percentile(&self) -> bool {
         let last = self.name.rsplit('.').next().unwrap_or(self.name);
@@ -98,8 +100,8 @@ impl Quantity {
 pub enum Presence {
     /// Always.
     Always,
-    /// When some figure of its section, the part of the name before the first dot, is defined: figures of some kinds of
-    /// traffic only.
+    /// When some figure of its section, the part of the name before the first dot, is defined:
+    /// figures of some kinds of traffic only.
     WithSection,
 }
 

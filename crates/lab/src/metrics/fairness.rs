@@ -8,7 +8,8 @@ use goodqueue_units::Duration;
 /// A figure of one flow over a measured part of this length.
 pub type FlowMetric = Metric<fn(&FlowOutcome, Duration) -> Option<f64>>;
 
-/// A figure of fairness between flows, of which each gives one value; `None` where one flow's is not known.
+/// A figure of fairness between flows, of which each gives one value; `None` where one flow's is
+/// not known.
 pub type FairnessMetric = Metric<fn(&[FlowOutcome]) -> Option<f64>>;
 
 const fn of_flow(
@@ -73,9 +74,11 @@ fn load(flows: &[FlowOutcome]) -> impl Iterator<Item = &FlowOutcome> {
     flows.iter().filter(|flow| !flow.is_probe)
 }
 
-/// Jain's index of (drops of the flow / all drops) / (packets of the flow / all packets) over flows that sent something.
+/// Jain's index of (drops of the flow / all drops) / (packets of the flow / all packets) over flows
+/// that sent something.
 pub(super) fn drop_share(flows: &[FlowOutcome]) -> Option<f64> {
-    // Jain's index does not change when all shares are multiplied by the same number, so the two totals cancel out.
+    // Jain's index does not change when all shares are multiplied by the same number, so the two
+    // totals cancel out.
     let active = load(flows).filter(|flow| flow.sent_packets > 0);
     let shares: Option<Vec<f64>> = active.map(|flow| Some(flow.dropped_packets? as f64 / flow.sent_packets as f64)).collect();
     jain(shares?)

@@ -9,7 +9,8 @@ use derive::{jain_among, mean, mean_s};
 use goodqueue_sim::{CallOutcome, FlowOutcome, GroupOutcome};
 use goodqueue_units::Duration;
 
-/// Mean opinion score of a call of which something arrived, from 1 to 4.5: the E-model of ITU-T G.107.
+/// Mean opinion score of a call of which something arrived, from 1 to 4.5: the E-model of ITU-T
+/// G.107.
 #[must_use]
 pub fn opinion_score(call: &CallOutcome) -> f64 {
     voice::mos(voice::r_factor(call))

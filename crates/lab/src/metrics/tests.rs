@@ -9,7 +9,8 @@ fn a_link_by_hand() {
     let outcome = sample::outcome(1);
     let figures = RunFigures::of(&outcome, Duration::secs(10));
     let link = |name| figures.links[0].value(name);
-    // 8 100 packets sent out of 8 192 that arrived; 20 overflowed, 60 were dropped early; 12 still wait.
+    // 8 100 packets sent out of 8 192 that arrived; 20 overflowed, 60 were dropped early; 12 still
+    // wait.
     assert_eq!(link("utilization"), Some(0.972));
     assert_eq!(link("throughput_bit_s"), Some(9.72e6));
     assert_eq!(link("drop_ratio"), Some(80.0 / 8192.0));

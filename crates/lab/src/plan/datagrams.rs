@@ -26,7 +26,8 @@ enum Pattern {
 }
 
 impl Draft {
-    /// A group of `kind` with these own keys; `None` when a required one is missing, which is reported already.
+    /// A group of `kind` with these own keys; `None` when a required one is missing, which is
+    /// reported already.
     pub(super) fn new(kind: UdpKind, own: &Given<'_>, settings: &Given<'_>) -> Option<Self> {
         let interval = || own.duration("interval");
         let count = |name| own.number(name).map(|number| number as u32);
@@ -63,7 +64,8 @@ impl Draft {
         matches!(self.pattern, Pattern::Echo { .. })
     }
 
-    /// What the sender sends, and what its other end would. `None` when packets do not fit the path.
+    /// What the sender sends, and what its other end would. `None` when packets do not fit the
+    /// path.
     pub(super) fn finish(self, table: &Table<'_>, mtu: Bytes) -> Option<(SourceSpec, SourceSpec)> {
         let Self { pattern, packet_size, ecn } = self;
         let packet_size = packet_size.unwrap_or(mtu);

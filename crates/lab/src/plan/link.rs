@@ -72,7 +72,8 @@ pub struct Direction {
     pub rate: RateSpec,
     /// One-way propagation delay.
     pub delay: Duration,
-    /// What waits in front of the transmitter; `None`: a FIFO without limit, not reported in results.
+    /// What waits in front of the transmitter; `None`: a FIFO without limit, not reported in
+    /// results.
     pub queue: Option<Queue>,
     /// Probability that a packet is lost on the wire, in [0, 1).
     pub loss: f64,
@@ -83,7 +84,8 @@ pub struct Direction {
 }
 
 impl Direction {
-    /// The rate that buffers and algorithms are sized by: the constant one, the first step, or the mean of a recording.
+    /// The rate that buffers and algorithms are sized by: the constant one, the first step, or the
+    /// mean of a recording.
     #[must_use]
     pub fn nominal_rate(&self) -> Rate {
         self.rate.nominal()

@@ -1,4 +1,5 @@
-//! Parameters as their descriptions say: one reader for queues, controls, traffic, links and all other tables.
+//! Parameters as their descriptions say: one reader for queues, controls, traffic, links and all
+//! other tables.
 
 use super::reader::{self, Field, Table};
 use super::scenario::Timing;
@@ -10,7 +11,8 @@ use goodqueue_spec::{Given, Kind, Param, Unit, Value};
 use goodqueue_units::{Bytes, Duration, Rate};
 use std::ops::Deref;
 
-/// The given ones of `params`, each checked; `None` when one is wrong. What they put to work is not read here.
+/// The given ones of `params`, each checked; `None` when one is wrong. What they put to work is not
+/// read here.
 pub(super) fn read_given(table: &Table<'_>, params: &'static [Param]) -> Option<Vec<(&'static str, Value)>> {
     let mut is_sound = true;
     let mut values = Vec::new();
@@ -33,8 +35,8 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Reads those keys of `table` that `kind` describes; what is wrong or missing is reported, and has its default. Keys with a form
-    /// of their own are left to the caller.
+    /// Reads those keys of `table` that `kind` describes; what is wrong or missing is reported, and
+    /// has its default. Keys with a form of their own are left to the caller.
     pub(super) fn read(table: &Table<'_>, kind: &'static Kind) -> Self {
         let mut values = Vec::new();
         for param in kind.params {
@@ -67,7 +69,8 @@ pub(super) fn what_to_write(param: &Param) -> String {
     format!("write the {}, for instance {} = {}", param.doc, param.name, param.example)
 }
 
-/// A time of `kind` that may be drawn; its default when it is not given or wrong, which is reported.
+/// A time of `kind` that may be drawn; its default when it is not given or wrong, which is
+/// reported.
 pub(super) fn timing(table: &Table<'_>, kind: &'static Kind, name: &'static str) -> Timing {
     let param = kind.param(name).expect("tables ask for keys they list");
     table.optional(param.name, Timing::read(durations(param))).unwrap_or(match param.default_value() {
@@ -112,7 +115,8 @@ fn count(param: &Param, field: Field<'_>) -> Result<f64, Fault> {
     }
 }
 
-/// The kind called `name`; `what` says what it would be one of, and `list` what to do when no name is near.
+/// The kind called `name`; `what` says what it would be one of, and `list` what to do when no name
+/// is near.
 pub(super) fn find<K: Deref<Target = Kind>>(
     field: Field<'_>,
     name: &str,

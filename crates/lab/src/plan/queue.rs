@@ -157,7 +157,8 @@ impl Draft {
         built.map_err(|error| self.refuse(link, table, path, error)).ok().map(|_| ())
     }
 
-    /// A fault at the parameter in `table`, which stands at `path`, or at the table where the parameter has its default.
+    /// A fault at the parameter in `table`, which stands at `path`, or at the table where the
+    /// parameter has its default.
     fn refuse(&self, link: &Table<'_>, table: Option<&Node>, path: &str, error: ParamError) {
         let Some(node) = table else {
             link.fault(self.names.queue, error.message, None);
@@ -225,8 +226,8 @@ fn name_inner(kind: &KindSpec) -> String {
     format!("name the algorithm it is over, for instance {{ kind = \"{}\", of = {{ kind = \"pie\" }} }}", kind.kind)
 }
 
-/// Reads the algorithm or queue that a queue puts to work: `of = "pie"` or `of = { kind = "pie", … }`. The outer `None` means a fault
-/// was found.
+/// Reads the algorithm or queue that a queue puts to work: `of = "pie"` or
+/// `of = { kind = "pie", … }`. The outer `None` means a fault was found.
 fn read_inner(queue: &Table<'_>, outer: &'static KindSpec) -> Option<Option<Box<Chosen>>> {
     if !outer.is_over_another() {
         return Some(None);

@@ -1,4 +1,5 @@
-//! Typed reading of tables: every getter marks its key as known, and whatever is left over is an unknown key.
+//! Typed reading of tables: every getter marks its key as known, and whatever is left over is an
+//! unknown key.
 
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Fault, Origin};

@@ -1,4 +1,5 @@
-//! One point of a plan: typed settings with every default filled in, and how they are read from the tree.
+//! One point of a plan: typed settings with every default filled in, and how they are read from the
+//! tree.
 
 use super::Known;
 use super::link::{self, Demand, Link};
@@ -29,7 +30,8 @@ pub struct Scenario {
     pub replications: u32,
     /// Root of all randomness.
     pub seed: u64,
-    /// The links between nodes, in the order of the file; at least one. Alone it is the bottleneck of a dumbbell.
+    /// The links between nodes, in the order of the file; at least one. Alone it is the bottleneck
+    /// of a dumbbell.
     pub links: Vec<Link>,
     /// What lies between hosts and the nodes.
     pub access: Access,
@@ -37,14 +39,16 @@ pub struct Scenario {
     pub traffic: Vec<Traffic>,
 }
 
-/// The links between hosts and the first and last node of their path, one for each flow, direction and end.
+/// The links between hosts and the first and last node of their path, one for each flow, direction
+/// and end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// Transmission rate.
     pub rate: Rate,
     /// One-way propagation delay of each.
     pub delay: Duration,
-    /// Random extra delay of each packet, uniform from zero to this; `None`: the sending time of one full packet.
+    /// Random extra delay of each packet, uniform from zero to this; `None`: the sending time of
+    /// one full packet.
     pub jitter: Option<Duration>,
     /// At which ends they are.
     pub ends: AccessEnds,
@@ -77,7 +81,8 @@ pub enum Timing {
     Fixed(Duration),
     /// Uniform between the two.
     Uniform(Duration, Duration),
-    /// Between the two, the middle the likeliest: the sum of two equal uniform draws, such as the delays at both ends of a path.
+    /// Between the two, the middle the likeliest: the sum of two equal uniform draws, such as the
+    /// delays at both ends of a path.
     Triangular(Duration, Duration),
 }
 
@@ -179,7 +184,8 @@ fn read(root: &Node, default_name: &str, known: &Known, faults: &Faults) -> Opti
     })
 }
 
-/// Finds each group's path over the links, then finishes both: buffers need the paths' round-trip times, packets their MTU.
+/// Finds each group's path over the links, then finishes both: buffers need the paths' round-trip
+/// times, packets their MTU.
 fn connect(
     links: Option<Vec<link::Draft<'_>>>,
     access: Access,
@@ -253,7 +259,8 @@ impl Scenario {
         &self.links[0]
     }
 
-    /// The round-trip time of a group's flows without queueing or transmission, the largest of them.
+    /// The round-trip time of a group's flows without queueing or transmission, the largest of
+    /// them.
     #[must_use]
     pub fn rtt_of(&self, group: &Traffic) -> Duration {
         let delay = |step: &Step| self.links[step.link].direction(step.heading).delay;

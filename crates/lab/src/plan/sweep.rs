@@ -117,7 +117,8 @@ fn axis(entry: &Entry, path: &str) -> Result<Axis, Fault> {
     Ok(Axis { key, values: values.clone() })
 }
 
-/// An axis must not wipe out what an earlier one set, and the grid must be of a size that can be run.
+/// An axis must not wipe out what an earlier one set, and the grid must be of a size that can be
+/// run.
 pub(super) fn check_order(axes: &[Axis], layout: Layout) -> Result<(), Fault> {
     for (number, axis) in axes.iter().enumerate() {
         let field = format!("sweep.{}", axis.key.text());
@@ -193,8 +194,8 @@ impl<'a> Expansion<'a> {
         choice
     }
 
-    /// Every value of every axis once, all other axes at their first value. Values of a list stand for no more than themselves, so
-    /// its points are looked at when their turn comes.
+    /// Every value of every axis once, all other axes at their first value. Values of a list stand
+    /// for no more than themselves, so its points are looked at when their turn comes.
     pub(super) fn one_at_a_time(&self) -> impl Iterator<Item = Vec<usize>> + use<'a> {
         let axes = if self.layout == Layout::List { &[] } else { self.axes };
         let sizes: Vec<usize> = axes.iter().map(|axis| axis.values.len()).collect();

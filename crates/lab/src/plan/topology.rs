@@ -25,7 +25,8 @@ pub struct Step {
 pub struct Path {
     /// From sender to receiver.
     pub forward: Vec<Step>,
-    /// From receiver to sender; empty when a link of the path is one-way and nothing has to come back.
+    /// From receiver to sender; empty when a link of the path is one-way and nothing has to come
+    /// back.
     pub reverse: Vec<Step>,
 }
 
@@ -50,7 +51,8 @@ pub(super) struct Graph<'a, 'b> {
 const PATH_HELP: &str = "write the nodes from sender to receiver, for instance path = [\"a\", \"b\"]";
 
 impl<'a, 'b> Graph<'a, 'b> {
-    /// The graph of all links. Faults (missing ends, a link back to its own start, two links between the same nodes) are reported where they stand.
+    /// The graph of all links. Faults (missing ends, a link back to its own start, two links
+    /// between the same nodes) are reported where they stand.
     pub(super) fn new(links: &'a [link::Draft<'b>]) -> Option<Self> {
         let mut graph = Graph { links, nodes: Vec::new(), neighbours: Vec::new() };
         if let [only] = links
@@ -153,7 +155,8 @@ impl<'a, 'b> Graph<'a, 'b> {
         group.table.required(key, PATH_HELP, |field| self.read_way(field))
     }
 
-    /// A path of a list of flows: as in a scenario file, but the message says where in the other file it stands.
+    /// A path of a list of flows: as in a scenario file, but the message says where in the other
+    /// file it stands.
     fn listed_way(&self, group: &traffic::Draft<'_>, listed: &ListedPath) -> Option<Way> {
         if self.nodes.is_empty() {
             let help = "give the link both ends: from = \"a\", to = \"b\"";

@@ -40,11 +40,13 @@ pub struct Traffic {
     pub class: Class,
     /// How much of a link each flow is to get beside others, where the queue weighs flows.
     pub weight: f64,
-    /// The host that all the group's flows end at on the near side of the bottleneck: where it leads to.
+    /// The host that all the group's flows end at on the near side of the bottleneck: where it
+    /// leads to.
     pub host: Option<HostNumber>,
     /// What each flow does.
     pub main: Part,
-    /// What else it does at the same time, each as a flow of its own: what its other end sends, or what a list has for other paths and controls.
+    /// What else it does at the same time, each as a flow of its own: what its other end sends, or
+    /// what a list has for other paths and controls.
     pub others: Vec<Part>,
 }
 
@@ -252,7 +254,8 @@ fn read_name(table: &Table<'_>, kind: &str, others: &[Draft<'_>]) -> String {
     given.or_else(|| (!taken(kind)).then(|| kind.to_owned())).or_else(numbered).unwrap_or_default()
 }
 
-/// What a list has for each control and path, with the group's settings where it has none of its own.
+/// What a list has for each control and path, with the group's settings where it has none of its
+/// own.
 fn listed(list: &FlowList, settings: &sender::Draft) -> Vec<Listed> {
     let parts = list.parts.iter().map(|part| Listed {
         path: part.path.clone(),
@@ -284,7 +287,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Fills in sizes that follow the MTU of each of its [`Self::paths`], and ends reading. `None` when the group or a link has a fault.
+    /// Fills in sizes that follow the MTU of each of its [`Self::paths`], and ends reading. `None`
+    /// when the group or a link has a fault.
     pub(super) fn finish(self, ways: Option<Vec<Carrier>>) -> Option<Traffic> {
         let mtu = ways.iter().flatten().map(|(_, mtu)| *mtu).min();
         let parts = ways.and_then(|ways| self.source.parts(&self.table, self.heading, self.both_ways, ways));

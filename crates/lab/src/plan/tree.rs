@@ -1,4 +1,5 @@
-//! The scenario as a tree of values that know where they were written, whether in the file or in a `--set`.
+//! The scenario as a tree of values that know where they were written, whether in the file or in a
+//! `--set`.
 
 use crate::diagnostic::{Fault, Origin, Source};
 use crate::quantity::excerpt;
@@ -21,7 +22,8 @@ pub(crate) struct Node {
 pub(crate) enum Value {
     Bool(bool),
     Integer(i64),
-    /// A whole number that does not fit, as written: no setting takes it, and the one it stands at says what it takes.
+    /// A whole number that does not fit, as written: no setting takes it, and the one it stands at
+    /// says what it takes.
     HugeInteger(String),
     Float(f64),
     String(String),
@@ -46,7 +48,8 @@ impl Node {
         Self::from_toml(source, 0, table.span(), &DeValue::Table(table.into_inner()))
     }
 
-    /// Reads one value as it stands after `=` in a `--set`: TOML where it is TOML, a plain word or phrase otherwise.
+    /// Reads one value as it stands after `=` in a `--set`: TOML where it is TOML, a plain word or
+    /// phrase otherwise.
     pub(crate) fn argument(source: &Source, value_at: usize) -> Result<Self, Fault> {
         let text = &source.text()[value_at..];
         let span = value_at..source.text().len();
@@ -131,8 +134,9 @@ impl Node {
         }
     }
 
-    /// Puts `node` where the dotted `key` says, making tables on the way. A shorthand such as `queue = "codel"` becomes its
-    /// long form `{ kind = "codel" }` when something inside it is set.
+    /// Puts `node` where the dotted `key` says, making tables on the way. A shorthand such as
+    /// `queue = "codel"` becomes its long form `{ kind = "codel" }` when something inside it is
+    /// set.
     pub(crate) fn set(&mut self, key: &DottedKey, node: Node) -> Result<(), Fault> {
         self.set_parts(&key.parts, key, node)
     }
@@ -197,7 +201,8 @@ impl Node {
         }
     }
 
-    /// Writes the value in one fixed form: keys sorted, no comments, no blanks. Equal settings, equal text.
+    /// Writes the value in one fixed form: keys sorted, no comments, no blanks. Equal settings,
+    /// equal text.
     pub(crate) fn write_canonical(&self, out: &mut String) {
         // Writing to a String cannot fail.
         let _ = match &self.value {

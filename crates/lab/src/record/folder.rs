@@ -51,8 +51,8 @@ impl Folder {
         Ok(path)
     }
 
-    /// The same without waiting for the disk, for what is sooner made again: when the machine loses power soon after, the content may be gone
-    /// although the file has its name.
+    /// The same without waiting for the disk, for what is sooner made again: when the machine loses
+    /// power soon after, the content may be gone although the file has its name.
     ///
     /// # Errors
     /// As [`write`](Self::write).
@@ -62,7 +62,8 @@ impl Folder {
         Ok(path)
     }
 
-    /// Removes what an earlier result left under this name, so that the folder holds one result and not parts of two.
+    /// Removes what an earlier result left under this name, so that the folder holds one result and
+    /// not parts of two.
     ///
     /// # Errors
     /// When it is there and cannot be removed.
@@ -75,8 +76,8 @@ impl Folder {
     }
 }
 
-/// Writes a whole file: under a temporary name beside it, then renamed, so that `path` never holds half of it. What is no
-/// plain file, such as a pipe or a device, is written to directly.
+/// Writes a whole file: under a temporary name beside it, then renamed, so that `path` never holds
+/// half of it. What is no plain file, such as a pipe or a device, is written to directly.
 ///
 /// # Errors
 /// When it cannot be written; the temporary file is removed.
@@ -84,8 +85,8 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
     put_file(path, bytes, File::sync_all)
 }
 
-/// The same without waiting for the disk, for one of many files whose reader notices a damaged one: when the machine loses power
-/// soon after, its content may be gone although it has its name.
+/// The same without waiting for the disk, for one of many files whose reader notices a damaged one:
+/// when the machine loses power soon after, its content may be gone although it has its name.
 ///
 /// # Errors
 /// As [`write_file`].

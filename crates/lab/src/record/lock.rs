@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Name of the file that is locked.
 pub(super) const NAME: &str = ".goodqueue-lock.tmp";
-/// A file that its holder removes at the moment it is opened here has to be opened again; more often
-/// than this is no coincidence.
+/// A file that its holder removes at the moment it is opened here has to be opened again; more
+/// often than this is no coincidence.
 const MOST_TRIES: usize = 100;
 /// Longest description of a holder, in characters.
 const LONGEST: usize = 160;
@@ -74,8 +74,8 @@ fn held() -> MutexGuard<'static, Vec<(PathBuf, Weak<FolderLock>)>> {
 }
 
 impl Drop for FolderLock {
-    /// Removes the file while it is locked. Whoever opened it before finds that it is gone and makes a
-    /// new one.
+    /// Removes the file while it is locked. Whoever opened it before finds that it is gone and
+    /// makes a new one.
     fn drop(&mut self) {
         let _held = held();
         let _ = fs::remove_file(&self.path);

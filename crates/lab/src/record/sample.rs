@@ -8,7 +8,8 @@ fn tally(packets: u64) -> Tally {
     Tally { packets: Packets::new(packets), bytes: Bytes::new(packets * 1500) }
 }
 
-/// Ten seconds of a 10 Mbit/s link under two bulk flows and a silent one; `run` shifts some of the figures.
+/// Ten seconds of a 10 Mbit/s link under two bulk flows and a silent one; `run` shifts some of the
+/// figures.
 pub(crate) fn outcome(run: u64) -> Outcome {
     let mut counters = Counters::default();
     (counters.arrived, counters.departed) = (tally(8192), tally(8100));

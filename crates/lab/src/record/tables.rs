@@ -1,4 +1,5 @@
-//! `series.parquet` and `packets.parquet`: long tables, one row for each sampled value or packet event.
+//! `series.parquet` and `packets.parquet`: long tables, one row for each sampled value or packet
+//! event.
 
 use super::folder::{Folder, temporary_name};
 use super::{RecordedRun, Recorder};
@@ -158,7 +159,8 @@ fn add_packets(columns: &mut [Column], run: &RecordedRun<'_>, packets: &[PacketE
     }
 }
 
-/// Values of one column of the row group being collected. Optional columns have one level for each row: 1 where there is a value.
+/// Values of one column of the row group being collected. Optional columns have one level for each
+/// row: 1 where there is a value.
 enum Column {
     Int32(Vec<i32>),
     Int64(Vec<i64>),

@@ -68,7 +68,8 @@ pub struct TrafficSpec {
     pub ways: Ways,
     /// Whether it reads a file beside the scenario, which pages without files cannot offer.
     pub needs_file: bool,
-    /// Whether it stands for something that most lines carry, so that lists have it among the first.
+    /// Whether it stands for something that most lines carry, so that lists have it among the
+    /// first.
     pub usual: bool,
 }
 

@@ -242,7 +242,8 @@ pub struct PointFile {
     pub fingerprints: Vec<u64>,
 }
 
-/// Reads a file back; `None` when it is not the file of this point of this sweep by this version, or is broken.
+/// Reads a file back; `None` when it is not the file of this point of this sweep by this version,
+/// or is broken.
 pub fn read(path: &Path, sha256: &str, number: usize) -> Option<PointFile> {
     read_bytes(fs::read(path).ok()?, sha256, number)
 }

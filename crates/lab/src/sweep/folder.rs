@@ -1,4 +1,5 @@
-//! A sweep's folder on this machine: what is missing, workers that make it, and the summary at the end.
+//! A sweep's folder on this machine: what is missing, workers that make it, and the summary at the
+//! end.
 
 use super::columns::PointFile;
 use super::pretty::pretty;
@@ -110,8 +111,8 @@ impl Sweep {
 
     /// Runs every missing point, `jobs` at a time, then writes the summary of all that are there.
     ///
-    /// `stop` ends it early and keeps what is finished; it is also set when a file cannot be written. `progress` is told the finished
-    /// part of all points, a few times a second.
+    /// `stop` ends it early and keeps what is finished; it is also set when a file cannot be
+    /// written. `progress` is told the finished part of all points, a few times a second.
     ///
     /// # Errors
     /// When a file cannot be written. What is finished stays.
@@ -160,7 +161,8 @@ impl Sweep {
         Ok(SweepEnd { points, found, finished, failed })
     }
 
-    /// Writes `summary.json` from the points that are there. Memory does not grow with them, but for eight bytes a run.
+    /// Writes `summary.json` from the points that are there. Memory does not grow with them, but
+    /// for eight bytes a run.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -183,8 +185,8 @@ impl Sweep {
     }
 }
 
-/// Writes the summary of the points that `read` gives, which is asked twice for each. Memory does not grow with them, but for eight
-/// bytes a run.
+/// Writes the summary of the points that `read` gives, which is asked twice for each. Memory does
+/// not grow with them, but for eight bytes a run.
 ///
 /// # Errors
 /// When `out` takes no more.

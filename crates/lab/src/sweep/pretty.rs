@@ -1,7 +1,8 @@
-//! JSON written again with line breaks, as `serde_json` writes it: text in, text out, so that no key changes its place and no number its
-//! digits.
+//! JSON written again with line breaks, as `serde_json` writes it: text in, text out, so that no
+//! key changes its place and no number its digits.
 
-/// `compact` JSON, which has no blanks outside of texts, with two blanks more a level; `level` is that of the value itself.
+/// `compact` JSON, which has no blanks outside of texts, with two blanks more a level; `level` is
+/// that of the value itself.
 pub fn pretty(compact: &str, mut level: usize) -> String {
     let mut out = String::with_capacity(compact.len() * 2);
     let mut in_text = false;

@@ -1,4 +1,5 @@
-//! Kunniyur and Srikant: the link is used as much as `gamma` says, with a short queue and next to no losses.
+//! Kunniyur and Srikant: the link is used as much as `gamma` says, with a short queue and next to
+//! no losses.
 
 use super::lab::{run, table};
 

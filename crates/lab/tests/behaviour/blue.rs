@@ -1,5 +1,5 @@
-//! Feng et al.: with marking, BLUE finds the one probability at which the buffer neither overflows nor runs empty, where tail drop
-//! loses one packet in twelve.
+//! Feng et al.: with marking, BLUE finds the one probability at which the buffer neither overflows
+//! nor runs empty, where tail drop loses one packet in twelve.
 
 use super::lab::{run, table};
 

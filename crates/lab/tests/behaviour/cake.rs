@@ -1,5 +1,5 @@
-//! Hoeiland-Joergensen, Taht and Morton: hosts share as equals whatever the number of their flows, and thinning acknowledgements out lets
-//! downloads pass a slow way back.
+//! Hoeiland-Joergensen, Taht and Morton: hosts share as equals whatever the number of their flows,
+//! and thinning acknowledgements out lets downloads pass a slow way back.
 
 use super::lab::{Run, run, table};
 
@@ -85,7 +85,8 @@ fn downloads_pass_a_slow_way_back_when_acknowledgements_are_thinned_out() {
     let [off, on, aggressive] = runs.as_slice() else { panic!("three filters") };
     for thinned in [on, aggressive] {
         assert!(mbit(thinned) > mbit(off), "{shown}");
-        // Acknowledgements no longer wait for each other: little more than the path's 20 ms is left.
+        // Acknowledgements no longer wait for each other: little more than the path's 20 ms is
+        // left.
         assert!(thinned.group(0, "rtt_s.mean") < 0.4 * off.group(0, "rtt_s.mean"), "{shown}");
     }
 }

@@ -1,5 +1,6 @@
-//! Pan, Prabhakar and Psounis: beside 32 TCP connections a flood that RED lets take nearly everything gets about a quarter; Tang, Wang and
-//! Low: at most 1 / (e + 1), and the less the more it sends.
+//! Pan, Prabhakar and Psounis: beside 32 TCP connections a flood that RED lets take nearly
+//! everything gets about a quarter; Tang, Wang and Low: at most 1 / (e + 1), and the less the more
+//! it sends.
 
 use super::lab::{Run, run, table};
 

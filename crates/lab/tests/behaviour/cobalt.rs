@@ -1,5 +1,5 @@
-//! Hoeiland-Joergensen, Taht and Morton: COBALT holds senders that listen as CoDel does, and BLUE drains what CoDel cannot when they do
-//! not.
+//! Hoeiland-Joergensen, Taht and Morton: COBALT holds senders that listen as CoDel does, and BLUE
+//! drains what CoDel cannot when they do not.
 
 use super::lab::{Run, run, table};
 
@@ -59,6 +59,7 @@ fn a_flood_fills_the_buffer_of_codel_and_not_of_cobalt() {
     assert!(codel.link("drops.overflow") > 0.0 && codel.link("sojourn_s.p95") > 0.2, "{shown}");
     assert!(cobalt.link("sojourn_s.mean") < 0.1 * codel.link("sojourn_s.mean"), "{shown}");
     assert!(cobalt.link("utilization") > 0.95, "{shown}");
-    // Capacity for two thirds of the load: the drop probability settles near the third that is too much.
+    // Capacity for two thirds of the load: the drop probability settles near the third that is too
+    // much.
     assert!((0.25..0.45).contains(&cobalt.mean("gauge:drop_probability", 10.0..25.0)), "{shown}");
 }

@@ -1,5 +1,5 @@
-//! Nichols and Jacobson: one target for every rate, without a parameter to set; the queue that stands before tail drop does not build up, and
-//! the link stays in use.
+//! Nichols and Jacobson: one target for every rate, without a parameter to set; the queue that
+//! stands before tail drop does not build up, and the link stays in use.
 
 use super::lab::{run, table};
 

@@ -1,5 +1,6 @@
-//! CP-AQM on links of changing rate: sizes given as times hold the delay where sizes in bytes let it grow, and tokens earned by departures
-//! hold the queue where no one knows the rate of the moment. (The paper holds the rate constant; these rules are ours.)
+//! CP-AQM on links of changing rate: sizes given as times hold the delay where sizes in bytes let
+//! it grow, and tokens earned by departures hold the queue where no one knows the rate of the
+//! moment. (The paper holds the rate constant; these rules are ours.)
 
 use super::lab::{Run, run, table};
 
@@ -46,7 +47,8 @@ fn sizes_in_time_hold_the_delay_when_the_rate_changes() {
     insta::assert_snapshot!(shown);
     let [_, bytes, time, departures] = runs.as_slice() else { panic!("four queues") };
     let growth = |run: &Run| delay(run, 1) / delay(run, 0);
-    // A quarter of the rate: the delay of a queue held in bytes is about four times as long, that of one held in time is not.
+    // A quarter of the rate: the delay of a queue held in bytes is about four times as long, that
+    // of one held in time is not.
     assert!(growth(bytes) > 2.0, "{shown}");
     for run in [time, departures] {
         assert!(growth(run) < 2.0 && delay(run, 1) < 36.0, "{shown}");

@@ -1,5 +1,5 @@
-//! White and Pan (RFC 8034): an upstream buffer of a cable modem holds about the latency target where tail drop holds all of itself, at
-//! next to no loss of throughput.
+//! White and Pan (RFC 8034): an upstream buffer of a cable modem holds about the latency target
+//! where tail drop holds all of itself, at next to no loss of throughput.
 
 use super::lab::{run, table};
 

@@ -1,5 +1,5 @@
-//! De Schepper, Briscoe and White: a coupled dual queue keeps scalable senders below a millisecond or so of queueing, and lets them and classic ones
-//! share the link as equals.
+//! De Schepper, Briscoe and White: a coupled dual queue keeps scalable senders below a millisecond
+//! or so of queueing, and lets them and classic ones share the link as equals.
 
 use super::lab::{Run, run, table};
 
@@ -73,7 +73,8 @@ fn flows_of_both_kinds_share_as_equals_and_l4s_packets_hardly_wait() {
         let classic = run.group(CLASSIC, "sojourn_s.mean");
         assert!((0.005..0.025).contains(&classic), "{shown}");
     }
-    // In one queue all packets wait alike, and senders that answer marks gently push those that answer losses aside.
+    // In one queue all packets wait alike, and senders that answer marks gently push those that
+    // answer losses aside.
     assert!(alone.group(L4S, "sojourn_s.mean") > 5e-3 && alone.goodput(L4S) > 3.0 * alone.goodput(CLASSIC), "{shown}");
 }
 
@@ -88,7 +89,8 @@ fn marks_follow_the_root_of_the_losses_at_every_rate() {
         for ((base, classic), coupled) in base.iter().zip(&classic).zip(&coupled) {
             assert_eq!((*classic, *coupled), (base * base, (2.0 * base).min(1.0)));
         }
-        // Packets of each kind are signalled with the probability of their kind; the L4S queue's own ramp adds to the first.
+        // Packets of each kind are signalled with the probability of their kind; the L4S queue's
+        // own ramp adds to the first.
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let (marked, lost) = (run.group(L4S, "mark_ratio"), run.group(CLASSIC, "loss_ratio"));
         assert!(marked > 0.8 * mean(&coupled), "{} {marked} {}\n{shown}", run.label, mean(&coupled));

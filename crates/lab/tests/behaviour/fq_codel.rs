@@ -1,5 +1,5 @@
-//! RFC 8290: sparse flows hardly wait, and flows share the link equally whatever their round-trip times; over any algorithm, as the rounds see
-//! to both.
+//! RFC 8290: sparse flows hardly wait, and flows share the link equally whatever their round-trip
+//! times; over any algorithm, as the rounds see to both.
 
 use super::lab::{run, table};
 
@@ -46,7 +46,8 @@ fn sparse_flows_hardly_wait_and_the_others_share() {
         ],
     );
     insta::assert_snapshot!(shown);
-    // A turn of each bulk flow is two packets of 1.2 ms here; a packet on the line is not part of the wait.
+    // A turn of each bulk flow is two packets of 1.2 ms here; a packet on the line is not part of
+    // the wait.
     let one_round = 4.0 * 2.0 * 1.2e-3;
     for run in &runs[1..] {
         assert!(run.group(0, "sojourn_s.p95") < one_round && run.group(0, "loss_ratio") == 0.0, "{shown}");

@@ -1,5 +1,5 @@
-//! FQ-PIE: each flow's delay is its own affair, so a sparse flow waits for a packet or two where PIE makes it wait for the target;
-//! and flows share equally whatever their round-trip times.
+//! FQ-PIE: each flow's delay is its own affair, so a sparse flow waits for a packet or two where
+//! PIE makes it wait for the target; and flows share equally whatever their round-trip times.
 
 use super::lab::{Run, run, table};
 

@@ -1,5 +1,5 @@
-//! Lautenschlaeger and Francini: hitting flows one at a time takes the common sawtooth out of many flows, so that a small part of
-//! the buffer does; with many flows the interval must adapt.
+//! Lautenschlaeger and Francini: hitting flows one at a time takes the common sawtooth out of many
+//! flows, so that a small part of the buffer does; with many flows the interval must adapt.
 
 use super::lab::{Run, run, table};
 

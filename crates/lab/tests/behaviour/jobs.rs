@@ -1,10 +1,11 @@
-//! JoBS: delays and losses of classes stand in the promised relation, bounds hold, and the projection keeps ECN senders from overflow
-//! (Liebeherr and Christin 2001; Koo, Ahn and Chung §4.2).
+//! JoBS: delays and losses of classes stand in the promised relation, bounds hold, and the
+//! projection keeps ECN senders from overflow (Liebeherr and Christin 2001; Koo, Ahn and Chung
+//! §4.2).
 
 use super::lab::{Run, run, table};
 
-/// Four classes of Poisson packets of 800 bytes, `rate` Mbit/s each, on 10 Mbit/s; the group's number is its class. Sizes are fixed since losses are
-/// promised in bytes and reported in packets.
+/// Four classes of Poisson packets of 800 bytes, `rate` Mbit/s each, on 10 Mbit/s; the group's
+/// number is its class. Sizes are fixed since losses are promised in bytes and reported in packets.
 fn four_classes(rate: f64, buffer: &str, queues: &str) -> Vec<Run> {
     let group = |class| {
         format!(
@@ -70,7 +71,8 @@ fn losses_stand_in_the_relation_of_their_shares() {
         let ratio = loss(shares, class) / loss(shares, class + 1);
         assert!((ratio / 2.0 - 1.0).abs() < 0.1, "class {class} loses {ratio} times as much as the next\n{shown}");
     }
-    // Without a rate of their own the bounded classes fill the buffer, and the others have nothing left to lose.
+    // Without a rate of their own the bounded classes fill the buffer, and the others have nothing
+    // left to lose.
     assert!(loss(bounds, 2) < 0.055 && loss(bounds, 3) == 0.0, "{shown}");
     assert!((loss(bounds, 0) / loss(bounds, 1) - 1.0).abs() < 0.1, "{shown}");
 }

@@ -1,5 +1,5 @@
-//! nfqCoDel: shares follow weights, and with adaptive parameters each flow also fills its share (Kushwaha and Gupta 2018, table 3);
-//! packet sizes do not matter (table 5).
+//! nfqCoDel: shares follow weights, and with adaptive parameters each flow also fills its share
+//! (Kushwaha and Gupta 2018, table 3); packet sizes do not matter (table 5).
 
 use super::lab::{Run, run, table};
 
@@ -68,10 +68,12 @@ fn shares_follow_weights() {
         assert!((share * 7.0 / weight - 1.0).abs() < 0.1, "weight {weight} gets {share}\n{shown}");
     }
     assert!(fair(adaptive) > 0.995 && fair(fq_codel) < 0.9, "{shown}");
-    // A target of 5 ms leaves a flow whose rate is its own too little to get over its back-off; one of 35 ms at weight 4 does not.
+    // A target of 5 ms leaves a flow whose rate is its own too little to get over its back-off; one
+    // of 35 ms at weight 4 does not.
     let used = |run: &Run| run.link("utilization");
     assert!(used(adaptive) > 0.995 && used(fixed) < 0.99, "{shown}");
-    // Counted in milliseconds the adaptive parameters are the fixed ones within 1 %; a run's use of the link differs by more from chance.
+    // Counted in milliseconds the adaptive parameters are the fixed ones within 1 %; a run's use of
+    // the link differs by more from chance.
     assert!((used(fixed) - used(millis)).abs() < 0.02 && (fair(fixed) - fair(millis)).abs() < 0.01, "{shown}");
 }
 

@@ -1,5 +1,6 @@
-//! Alizadeh et al.: marks from a queue that is not there leave some of the link unused and the real queue all but empty. How much stays
-//! unused depends on the senders: Reno halves at a mark and leaves more than `gamma` asks for.
+//! Alizadeh et al.: marks from a queue that is not there leave some of the link unused and the real
+//! queue all but empty. How much stays unused depends on the senders: Reno halves at a mark and
+//! leaves more than `gamma` asks for.
 
 use super::lab::{run, table};
 

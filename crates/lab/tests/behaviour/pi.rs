@@ -1,4 +1,5 @@
-//! Hollot et al.: the queue settles at its reference whatever the number of flows; the gains must go with the link's rate.
+//! Hollot et al.: the queue settles at its reference whatever the number of flows; the gains must
+//! go with the link's rate.
 
 use super::lab::{Run, run, table};
 
@@ -43,7 +44,8 @@ fn the_queue_settles_at_its_reference_whatever_the_number_of_flows() {
     }
 }
 
-/// The rate falls to a quarter at 60 s. Gains designed for the first rate are 64 times too small for the second one.
+/// The rate falls to a quarter at 60 s. Gains designed for the first rate are 64 times too small
+/// for the second one.
 const STEP: &str = r#"
 goodqueue = 1
 warmup = "20 s"

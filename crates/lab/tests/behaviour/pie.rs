@@ -1,5 +1,6 @@
-//! Pan et al. 2013 §V: on 10 Mbit/s with a round trip of 100 ms the delay settles about the target under light and heavy load, 5 to 50 flows. The
-//! same flows on a link four times as fast stand in the table too, where five of them swing to three times the target: seen, not claimed.
+//! Pan et al. 2013 §V: on 10 Mbit/s with a round trip of 100 ms the delay settles about the target
+//! under light and heavy load, 5 to 50 flows. The same flows on a link four times as fast stand in
+//! the table too, where five of them swing to three times the target: seen, not claimed.
 
 use super::lab::{run, table};
 

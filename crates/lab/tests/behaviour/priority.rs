@@ -2,8 +2,9 @@
 
 use super::lab::{run, table};
 
-/// Poisson packets of exponential size: with offered loads of `rho` above and up to a class, and a mean residual service `w0`, a
-/// packet of that class waits `w0 / ((1 - rho above) * (1 - rho up to it))` on average.
+/// Poisson packets of exponential size: with offered loads of `rho` above and up to a class, and a
+/// mean residual service `w0`, a packet of that class waits
+/// `w0 / ((1 - rho above) * (1 - rho up to it))` on average.
 #[test]
 fn mean_waits_are_those_of_cobham() {
     let runs = run(r#"
@@ -61,7 +62,8 @@ fn mean_waits_are_those_of_cobham() {
     }
 }
 
-/// A voice-like flow beside bulk transfers: in its own band it waits for no more than the packet in transmission.
+/// A voice-like flow beside bulk transfers: in its own band it waits for no more than the packet in
+/// transmission.
 #[test]
 fn an_urgent_flow_waits_for_one_packet_at_most() {
     let runs = run(r#"

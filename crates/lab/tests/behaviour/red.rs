@@ -1,5 +1,6 @@
-//! Floyd, Gummadi and Shenker: with a fixed slope the average queue depends on the load; adapted it stays between the thresholds whatever
-//! the load. Then the older adaptation on crossings, and hard drops above the upper threshold.
+//! Floyd, Gummadi and Shenker: with a fixed slope the average queue depends on the load; adapted it
+//! stays between the thresholds whatever the load. Then the older adaptation on crossings, and hard
+//! drops above the upper threshold.
 
 use super::lab::{Run, run, table};
 
@@ -79,7 +80,8 @@ ecn = true
 ]
 "#;
 
-/// RFC 3168 §7: a queue that only marks fills up under traffic that does not listen; dropping above `max_th` holds it there.
+/// RFC 3168 §7: a queue that only marks fills up under traffic that does not listen; dropping above
+/// `max_th` holds it there.
 #[test]
 fn hard_drops_hold_traffic_that_ignores_marks() {
     let runs = run(OVERLOAD);

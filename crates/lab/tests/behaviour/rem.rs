@@ -1,5 +1,5 @@
-//! Athuraliya et al.: the queue settles at its target and the link stays full whatever the number of users; more of them only raise the
-//! price, and with it the share of marks.
+//! Athuraliya et al.: the queue settles at its target and the link stays full whatever the number
+//! of users; more of them only raise the price, and with it the share of marks.
 
 use super::lab::{run, table};
 

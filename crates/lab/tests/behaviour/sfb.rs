@@ -1,5 +1,5 @@
-//! Feng, Kandlur, Saha and Shin: a flow that does not respond is found among many that do and held back; those that do share the rest of
-//! the link.
+//! Feng, Kandlur, Saha and Shin: a flow that does not respond is found among many that do and held
+//! back; those that do share the rest of the link.
 
 use super::lab::{Run, run, table};
 

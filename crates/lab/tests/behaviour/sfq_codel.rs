@@ -1,5 +1,6 @@
-//! sfqCoDel: rounds of packets give the flow with the larger ones more, rounds of bytes and FQ-CoDel share equally; all keep
-//! CoDel's delay (Nichols 2013; the nfqCoDel study's flows of 1000 and 500 bytes).
+//! sfqCoDel: rounds of packets give the flow with the larger ones more, rounds of bytes and
+//! FQ-CoDel share equally; all keep CoDel's delay (Nichols 2013; the nfqCoDel study's flows of 1000
+//! and 500 bytes).
 
 use super::lab::{run, table};
 

@@ -1,4 +1,5 @@
-//! A shaper in front of a faster link makes of it the link that it names: throughput to the packet, and the delay its queue asks for.
+//! A shaper in front of a faster link makes of it the link that it names: throughput to the packet,
+//! and the delay its queue asks for.
 
 use super::lab::{Run, run, table};
 

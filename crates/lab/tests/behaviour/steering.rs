@@ -1,5 +1,6 @@
-//! Bless, Hock and Zitterbart: a steered queue uses the link as its policy says, with few flows and many, and has no more delay than that
-//! takes. Their set-ups with a hundredth of the rate and shorter: 100 Mbit/s, a base RTT of 50 ms, CUBIC.
+//! Bless, Hock and Zitterbart: a steered queue uses the link as its policy says, with few flows and
+//! many, and has no more delay than that takes. Their set-ups with a hundredth of the rate and
+//! shorter: 100 Mbit/s, a base RTT of 50 ms, CUBIC.
 
 use super::lab::{Run, run, table};
 
@@ -42,8 +43,9 @@ fn figures(runs: &[Run]) -> String {
     )
 }
 
-/// The policy's 99 % (the study's runs: within one) whatever the number of flows, where a fixed setpoint loses throughput with two; no
-/// less than the same algorithm unsteered; more flows, less delay.
+/// The policy's 99 % (the study's runs: within one) whatever the number of flows, where a fixed
+/// setpoint loses throughput with two; no less than the same algorithm unsteered; more flows, less
+/// delay.
 #[test]
 fn the_link_is_used_with_few_flows_and_many() {
     let sweep = r#"
@@ -73,13 +75,15 @@ fn the_link_is_used_with_few_flows_and_many() {
     for fixed in [gsp, codel] {
         assert!(gsp_as[0].link("utilization") > fixed[0].link("utilization") + 0.01, "{shown}");
     }
-    // With two flows PIE signals now and then, by chance, so steering it takes longer than this run.
+    // With two flows PIE signals now and then, by chance, so steering it takes longer than this
+    // run.
     for run in gsp_as.iter().chain(codel_as).chain(&pie_as[1..]) {
         assert!(run.link("utilization") > 0.98, "{shown}");
     }
 }
 
-/// With a ceiling of 95 % and at most 2.5 ms: 94 to 95 % used (the study's runs: within 0.7), by low setpoints and the virtual queue.
+/// With a ceiling of 95 % and at most 2.5 ms: 94 to 95 % used (the study's runs: within 0.7), by
+/// low setpoints and the virtual queue.
 #[test]
 fn a_ceiling_keeps_the_link_just_below_full() {
     let policy = r#"u_low = 0.94, u_target = 0.95, target_max = "2.5 ms", mem_delta = "10 s", mem_rate = "5 s""#;
@@ -112,8 +116,8 @@ fn a_ceiling_keeps_the_link_just_below_full() {
     }
 }
 
-/// 34 flows join two for 40 s: the setpoint goes down; once they are gone nothing is learnt until the queue is back, and then it
-/// goes up again.
+/// 34 flows join two for 40 s: the setpoint goes down; once they are gone nothing is learnt until
+/// the queue is back, and then it goes up again.
 #[test]
 fn the_setpoint_follows_the_number_of_flows() {
     let traffic = bulk(2, "uniform 0 s .. 2 s", "") + &bulk(34, "uniform 60 s .. 61 s", "stop = \"100 s\"");
@@ -141,8 +145,9 @@ fn the_setpoint_follows_the_number_of_flows() {
     }
 }
 
-/// Load that does not respond: half the link's rate, which is no bottleneck, and more than the algorithms inside can signal
-/// away, so that they do not converge. The setpoint stands still. (PIE does converge on such load.)
+/// Load that does not respond: half the link's rate, which is no bottleneck, and more than the
+/// algorithms inside can signal away, so that they do not converge. The setpoint stands still. (PIE
+/// does converge on such load.)
 #[test]
 fn load_that_does_not_respond_moves_nothing() {
     for (kinds, rate) in [(r#"["gsp-as", "codel-as", "pie-as"]"#, 50), (r#"["gsp-as", "codel-as"]"#, 120)] {

@@ -220,7 +220,8 @@ impl States {
         }
     }
 
-    /// Adds what only the guests know. `origin` gives the flow of the result that a flow belongs to.
+    /// Adds what only the guests know. `origin` gives the flow of the result that a flow belongs
+    /// to.
     pub(super) fn add_to(self, mut outcome: Outcome, origin: &[u32]) -> Outcome {
         for (place, (number, _)) in self.flows.iter().enumerate() {
             if let Some(flow) = origin.get(*number as usize).and_then(|origin| outcome.flows.get_mut(*origin as usize)) {

@@ -7,14 +7,16 @@ use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// While this is there, the processes of a child live; they are killed when it is dropped, or this process dies in whatever way.
+/// While this is there, the processes of a child live; they are killed when it is dropped, or this
+/// process dies in whatever way.
 #[derive(Debug)]
 pub struct Tether {
     _ours: PipeWriter,
 }
 
-/// Makes the child die with the thread that starts it, in a process group of its own, at fixed addresses, with these descriptors open as
-/// numbers 3, 4, …. What else belongs to the group dies with the tether.
+/// Makes the child die with the thread that starts it, in a process group of its own, at fixed
+/// addresses, with these descriptors open as numbers 3, 4, …. What else belongs to the group dies
+/// with the tether.
 ///
 /// # Errors
 /// When there are no more descriptors.
@@ -23,7 +25,8 @@ pub fn bind(command: &mut Command, descriptors: Vec<libc::c_int>) -> io::Result<
     let parent = unsafe { libc::getpid() };
     let (theirs, ours) = io::pipe()?;
     command.process_group(0);
-    // SAFETY: between fork and exec only calls that are safe after a fork are made; nothing is allocated or locked.
+    // SAFETY: between fork and exec only calls that are safe after a fork are made; nothing is
+    // allocated or locked.
     unsafe {
         command.pre_exec(move || {
             checked(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
@@ -47,13 +50,15 @@ pub fn bind(command: &mut Command, descriptors: Vec<libc::c_int>) -> io::Result<
     Ok(Tether { _ours: ours })
 }
 
-/// Starts a process that waits for the end of a pipe and then kills the group of the one that calls this. A kernel that boots has helpers which
-/// it stops; were it killed then, they would stay for ever.
+/// Starts a process that waits for the end of a pipe and then kills the group of the one that calls
+/// this. A kernel that boots has helpers which it stops; were it killed then, they would stay for
+/// ever.
 ///
 /// # Safety
 /// To be called between fork and exec: makes only calls that are safe there.
 unsafe fn start_keeper(pipe: libc::c_int) -> io::Result<()> {
-    // SAFETY: none of the calls takes pointers but to locals; the keeper and its parent end with _exit.
+    // SAFETY: none of the calls takes pointers but to locals; the keeper and its parent end with
+    // _exit.
     unsafe {
         let group = libc::getpid();
         let between = checked(libc::fork())?;
@@ -106,7 +111,8 @@ pub fn kill_group(leader: u32) {
 /// # Errors
 /// When the kernel refuses.
 pub fn processors() -> io::Result<Vec<usize>> {
-    // SAFETY: a set is plain old data for which all zeros are valid, exclusively borrowed for the call; numbers asked for are within it.
+    // SAFETY: a set is plain old data for which all zeros are valid, exclusively borrowed for the
+    // call; numbers asked for are within it.
     unsafe {
         let mut set: libc::cpu_set_t = zeroed();
         checked(libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set))?;

@@ -15,7 +15,8 @@ pub const MOST: usize = 8;
 /// # Errors
 /// When there is no room.
 pub fn memory_file(len: u64) -> io::Result<File> {
-    // SAFETY: the name is a constant string; the descriptor it returns is new and owned by nobody else.
+    // SAFETY: the name is a constant string; the descriptor it returns is new and owned by nobody
+    // else.
     let file = unsafe {
         let fd = checked(libc::memfd_create(c"goodqueue".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING))?;
         File::from(OwnedFd::from_raw_fd(fd))
@@ -57,8 +58,8 @@ pub fn send(socket: &UnixStream, bytes: &[u8], descriptors: &[RawFd]) -> io::Res
     message.msg_iovlen = 1;
     if !descriptors.is_empty() {
         message.msg_control = (&raw mut control).cast();
-        // SAFETY: arithmetic on lengths; then the first header lies at the start of `control`, which is aligned for it and has
-        // room for MOST descriptors behind it.
+        // SAFETY: arithmetic on lengths; then the first header lies at the start of `control`,
+        // which is aligned for it and has room for MOST descriptors behind it.
         unsafe {
             message.msg_controllen = libc::CMSG_SPACE(payload as u32) as _;
             let header = libc::CMSG_FIRSTHDR(&raw const message);
@@ -77,7 +78,8 @@ pub fn send(socket: &UnixStream, bytes: &[u8], descriptors: &[RawFd]) -> io::Res
     }
 }
 
-/// Receives up to `bytes.len()` bytes, and descriptors that come with them: how many bytes, and these.
+/// Receives up to `bytes.len()` bytes, and descriptors that come with them: how many bytes, and
+/// these.
 ///
 /// # Errors
 /// When the socket has one, or more descriptors came than there is room for.
@@ -93,8 +95,8 @@ pub fn receive(socket: &UnixStream, bytes: &mut [u8]) -> io::Result<(usize, Vec<
     let got = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC) };
     let got = usize::try_from(got).map_err(|_| io::Error::last_os_error())?;
     let mut descriptors = Vec::new();
-    // SAFETY: the kernel has filled `control` with well-formed headers of the length it has set; descriptors in them are new and
-    // owned by nobody else.
+    // SAFETY: the kernel has filled `control` with well-formed headers of the length it has set;
+    // descriptors in them are new and owned by nobody else.
     unsafe {
         let mut header = libc::CMSG_FIRSTHDR(&raw const message);
         while !header.is_null() {

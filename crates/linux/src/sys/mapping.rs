@@ -6,7 +6,8 @@ use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
-/// A shared mapping of a file. Everything in it is read and written as atomics, since the other side may do so at any time.
+/// A shared mapping of a file. Everything in it is read and written as atomics, since the other
+/// side may do so at any time.
 #[derive(Debug)]
 pub struct Mapping {
     start: NonNull<u8>,
@@ -17,7 +18,8 @@ pub struct Mapping {
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// Maps the first `len` bytes of `file`, which must be that long: touching what is not there would end this process.
+    /// Maps the first `len` bytes of `file`, which must be that long: touching what is not there
+    /// would end this process.
     ///
     /// # Errors
     /// When the file is shorter, or the kernel refuses.
@@ -46,7 +48,8 @@ impl Mapping {
     /// A 16-bit number at an even place within the mapping.
     #[must_use]
     pub fn u16(&self, at: usize) -> &AtomicU16 {
-        // SAFETY: within the mapping and aligned, which `place` asserts (mappings begin at pages); only ever used as an atomic.
+        // SAFETY: within the mapping and aligned, which `place` asserts (mappings begin at pages);
+        // only ever used as an atomic.
         unsafe { AtomicU16::from_ptr(self.place(at, 2).cast()) }
     }
 
@@ -67,7 +70,8 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made by `new` with this address and length, and no borrow of it is left.
+        // SAFETY: the mapping was made by `new` with this address and length, and no borrow of it
+        // is left.
         let result = unsafe { libc::munmap(self.start.as_ptr().cast(), self.len) };
         debug_assert!(result == 0, "the mapping can be undone");
     }

@@ -32,7 +32,8 @@ pub fn mount_over(file: &CStr, at: &CStr) -> io::Result<()> {
 /// # Errors
 /// When it is none.
 pub fn make_raw(terminal: BorrowedFd<'_>) -> io::Result<()> {
-    // SAFETY: the structure is plain old data for which all zeros are valid, exclusively borrowed for each call.
+    // SAFETY: the structure is plain old data for which all zeros are valid, exclusively borrowed
+    // for each call.
     unsafe {
         let mut settings: libc::termios = zeroed();
         checked(libc::tcgetattr(terminal.as_raw_fd(), &raw mut settings))?;
@@ -124,7 +125,8 @@ pub fn set_up(name: &[u8], own: Station, neighbour: Station) -> io::Result<()> {
 /// # Errors
 /// When there are no more descriptors.
 pub fn tcp_socket() -> io::Result<OwnedFd> {
-    // SAFETY: the call takes no pointers; the descriptor it returns is new and owned by nobody else.
+    // SAFETY: the call takes no pointers; the descriptor it returns is new and owned by nobody
+    // else.
     unsafe {
         let fd = checked(libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK, 0))?;
         Ok(OwnedFd::from_raw_fd(fd))
@@ -199,7 +201,8 @@ pub fn connect(socket: BorrowedFd<'_>, address: Ipv4Addr, port: u16) -> io::Resu
 /// # Errors
 /// When the kernel refuses.
 pub fn accept(socket: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
-    // SAFETY: null is allowed for both pointers; the descriptor it returns is new and owned by nobody else.
+    // SAFETY: null is allowed for both pointers; the descriptor it returns is new and owned by
+    // nobody else.
     unsafe {
         match checked(libc::accept4(socket.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut(), libc::SOCK_CLOEXEC)) {
             Ok(fd) => Ok(Some(OwnedFd::from_raw_fd(fd))),
@@ -219,13 +222,15 @@ pub fn send(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<Option<usize>> {
     done(sent)
 }
 
-/// Takes all that arrives and throws it away, until the other end has no more or the connection breaks.
+/// Takes all that arrives and throws it away, until the other end has no more or the connection
+/// breaks.
 pub fn discard(socket: BorrowedFd<'_>) {
     /// As much as a call takes.
     const MOST: usize = 1 << 30;
     loop {
-        // A call that waits for all of it comes back once in a gigabyte, not for each packet; the connection is read as promptly as ever.
-        // SAFETY: with MSG_TRUNC TCP writes nothing, so a null pointer is allowed (tcp(7)).
+        // A call that waits for all of it comes back once in a gigabyte, not for each packet; the
+        // connection is read as promptly as ever. SAFETY: with MSG_TRUNC TCP writes nothing, so a
+        // null pointer is allowed (tcp(7)).
         let got = unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), MOST, libc::MSG_TRUNC | libc::MSG_WAITALL) };
         if got == 0 || (got < 0 && io::Error::last_os_error().kind() != io::ErrorKind::Interrupted) {
             return;
@@ -252,7 +257,8 @@ pub fn finish(socket: BorrowedFd<'_>) -> io::Result<()> {
 /// Have both ends closed?
 #[must_use]
 pub fn is_closed(socket: BorrowedFd<'_>) -> bool {
-    /// What sockets of past connections are in (`tcp_states.h`); those that wait for late packets are no sockets any more.
+    /// What sockets of past connections are in (`tcp_states.h`); those that wait for late packets
+    /// are no sockets any more.
     const CLOSED: u8 = 7;
     information(socket).is_ok_and(|bytes| bytes[0] == CLOSED)
 }
@@ -323,7 +329,8 @@ impl Poller {
     /// # Errors
     /// When the kernel refuses.
     pub fn new() -> io::Result<Self> {
-        // SAFETY: the calls take no pointers; descriptors they return are new and owned by nobody else.
+        // SAFETY: the calls take no pointers; descriptors they return are new and owned by nobody
+        // else.
         let poller = unsafe {
             let epoll = OwnedFd::from_raw_fd(checked(libc::epoll_create1(libc::EPOLL_CLOEXEC))?);
             let flags = libc::TFD_CLOEXEC | libc::TFD_NONBLOCK;
@@ -381,7 +388,8 @@ impl Poller {
             let token = event.u64;
             if token == TIMER {
                 let mut expired = [0_u8; 8];
-                // SAFETY: pointer and length describe `expired`; that it may be read in vain is no harm.
+                // SAFETY: pointer and length describe `expired`; that it may be read in vain is no
+                // harm.
                 unsafe { libc::read(self.timer.as_raw_fd(), expired.as_mut_ptr().cast(), expired.len()) };
             }
             tokens.push(token);

@@ -20,7 +20,8 @@ pub fn bottleneck(rate: Rate, delay: Duration, queue: QueueSpec) -> LinkSpec {
     LinkSpec::wire("bottleneck", rate, delay).behind(queue)
 }
 
-/// Every source behind its own access link, one bottleneck, the same delay back. Flows start spread over `spread`.
+/// Every source behind its own access link, one bottleneck, the same delay back. Flows start spread
+/// over `spread`.
 pub fn dumbbell(link: LinkSpec, sources: Vec<SourceSpec>, spread: Duration, warmup: Duration, duration: Duration) -> WorldSpec {
     let mut back = link.clone();
     back.name = "return".into();

@@ -9,8 +9,9 @@ use std::time::Duration as Wall;
 /// Headers of IPv4 and UDP.
 pub(super) const UDP_HEADERS: u32 = 28;
 
-/// Calls `send` as long as the flow offers data, at once and then after each gap. A thread that comes late sends what is due in a burst; in the mean the
-/// rate is right. What finds the socket full is not sent, as with any source that does not wait.
+/// Calls `send` as long as the flow offers data, at once and then after each gap. A thread that
+/// comes late sends what is due in a burst; in the mean the rate is right. What finds the socket
+/// full is not sent, as with any source that does not wait.
 pub(super) fn each_due(
     flow: &Flow,
     stop: &Stop,

@@ -1,4 +1,5 @@
-//! Probes that the far end sends back: one thread sends them, one takes the answers, and one at the far end is the echo.
+//! Probes that the far end sends back: one thread sends them, one takes the answers, and one at the
+//! far end is the echo.
 
 use super::datagrams::{UDP_HEADERS, each_datagram, each_due};
 use super::flows::{LOOK, Shared, Stop, locked};

@@ -46,7 +46,8 @@ impl Gaps {
                     self.left -= 1;
                     return self.gap_s;
                 }
-                // As in the simulator: a burst holds at least one packet; what is left of a packet's time is carried to the next burst.
+                // As in the simulator: a burst holds at least one packet; what is left of a
+                // packet's time is carried to the next burst.
                 let burst_s = self.exponential(mean_on.as_secs_f64()) + self.carry_s;
                 let packets = ((burst_s / self.gap_s) as u64).max(1);
                 self.carry_s = (burst_s - packets as f64 * self.gap_s).max(0.0);

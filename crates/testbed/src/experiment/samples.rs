@@ -18,8 +18,9 @@ pub type Columns = Vec<(String, Vec<f64>)>;
 pub struct Samples {
     /// When, since the start.
     pub times: Vec<Duration>,
-    /// The direction from left to right, and the other: packets and bytes that wait, mean time in the queue and rate since the sample before,
-    /// packets dropped and marked since the start, and the algorithm's state.
+    /// The direction from left to right, and the other: packets and bytes that wait, mean time in
+    /// the queue and rate since the sample before, packets dropped and marked since the start, and
+    /// the algorithm's state.
     pub halves: [Columns; 2],
     /// The first 64 flows; of UDP there is only what arrived.
     pub flows: Vec<Columns>,

@@ -5,7 +5,8 @@ use goodqueue_sim::{CallOutcome, Content, OpenWorld};
 use goodqueue_units::{Duration, Instant};
 use serde_json::{Value, json};
 
-/// Simulated time that calls are judged over: 50 packets of a call, 30 or more of a game. Shorter ones would make an opinion of single packets.
+/// Simulated time that calls are judged over: 50 packets of a call, 30 or more of a game. Shorter
+/// ones would make an opinion of single packets.
 const STRETCH: Duration = Duration::secs(1);
 
 /// The latest complete stretch of each group.
@@ -22,7 +23,8 @@ impl Calls {
         Self { since: world.now(), groups: vec![Value::Null; world.spec().groups.len()] }
     }
 
-    /// What each group got in the latest complete stretch; null for groups without calls, and where nothing arrived.
+    /// What each group got in the latest complete stretch; null for groups without calls, and where
+    /// nothing arrived.
     pub fn look(&mut self, world: &mut OpenWorld) -> &[Value] {
         let now = world.now();
         if now.since(self.since) >= STRETCH {

@@ -130,7 +130,8 @@ impl Session {
             }
             None => (0..self.variants.len()).collect(),
         };
-        // All are checked before one is changed. Asked of all, it concerns those that have such a parameter.
+        // All are checked before one is changed. Asked of all, it concerns those that have such a
+        // parameter.
         let mut changed = scenario.clone();
         let mut queues = Vec::new();
         let mut last = None;

@@ -38,7 +38,8 @@ pub struct Waiting {
     id: u64,
 }
 
-/// Stands for a packet that nobody has seen arrive, which does not happen; exact as a number of JavaScript.
+/// Stands for a packet that nobody has seen arrive, which does not happen; exact as a number of
+/// JavaScript.
 const STRANGER: u64 = (1 << 53) - 1;
 
 /// What makes packets alike: a copy sent again is told apart by order alone.
@@ -94,7 +95,8 @@ impl Packets {
         }
     }
 
-    /// Takes in events that have just happened, and shows them; `world` is as it was right after them.
+    /// Takes in events that have just happened, and shows them; `world` is as it was right after
+    /// them.
     pub fn show(&mut self, events: &[PacketEvent], link: u32, queue: &Queue, world: &OpenWorld, shown: &mut Vec<Shown>) {
         for event in events.iter().filter(|event| event.link == link) {
             let id = self.take(event);

@@ -1,7 +1,8 @@
 //! Rates over a stretch of simulated time that is long enough for them to mean something.
 //!
-//! At slow speed a frame covers less than a packet's transmission: what was sent in it, divided by its length, would be nothing or many times
-//! the link's rate. So rates are reckoned over several frames then, and stay as they are in between.
+//! At slow speed a frame covers less than a packet's transmission: what was sent in it, divided by
+//! its length, would be nothing or many times the link's rate. So rates are reckoned over several
+//! frames then, and stay as they are in between.
 
 /// Simulated seconds that a rate is reckoned over at least.
 const STRETCH_S: f64 = 0.05;
@@ -49,7 +50,8 @@ impl Reckoner {
         if self.span_s > 0.0 && (self.span_s >= STRETCH_S || !self.begun) {
             self.shown = Rates {
                 throughput: self.sent_bits / self.span_s,
-                // Packets count when their transmission begins, so that a short stretch may have more than fits into it.
+                // Packets count when their transmission begins, so that a short stretch may have
+                // more than fits into it.
                 utilization: (self.capacity_bits > 0.0).then(|| (self.sent_bits / self.capacity_bits).min(1.0)),
                 groups: self.per_second(&frame.groups, &self.groups),
                 flows: self.per_second(&frame.flows, &self.flows),

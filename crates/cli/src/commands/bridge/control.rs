@@ -1,7 +1,8 @@
 //! Talking to a running bridge: a socket for its owner, and metrics for a collector.
 //!
-//! The socket takes one command a line and answers each with one line of JSON: `stats`, `rate down 20mbit`, `delay up 5ms`,
-//! `aqm down codel:target=10ms`, `policy down utilization>=0.99, delay<=30ms`. Changes lose no packet that waits.
+//! The socket takes one command a line and answers each with one line of JSON: `stats`,
+//! `rate down 20mbit`, `delay up 5ms`, `aqm down codel:target=10ms`,
+//! `policy down utilization>=0.99, delay<=30ms`. Changes lose no packet that waits.
 
 use super::settings::{DEFAULT_AQM, DEFAULT_DELAY, LineSettings};
 use super::{Failure, Shown, Totals, queue_seed, show};
@@ -53,7 +54,8 @@ impl Drop for SocketFile {
     }
 }
 
-/// Opens the control socket, for its owner only. One that a killed bridge has left behind is replaced.
+/// Opens the control socket, for its owner only. One that a killed bridge has left behind is
+/// replaced.
 pub fn open_socket(path: &Path) -> Result<(UnixListener, SocketFile), Failure> {
     let wrong = |what: &dyn std::fmt::Display| Failure::Input(format!("--control {}: {what}", path.display()));
     if let Ok(facts) = std::fs::symlink_metadata(path) {

@@ -1,5 +1,5 @@
-//! The process that outlives the bridge, whatever happens to that: it puts offloads back, and with `--fail-open` joins the interfaces
-//! when the bridge has died or stands still.
+//! The process that outlives the bridge, whatever happens to that: it puts offloads back, and with
+//! `--fail-open` joins the interfaces when the bridge has died or stands still.
 
 use super::OffloadPolicy;
 use crate::failure::Failure;
@@ -169,7 +169,8 @@ enum Gone {
     StoodStill,
 }
 
-/// Waits until the bridge is gone, puts things back, and joins the interfaces if that was asked for.
+/// Waits until the bridge is gone, puts things back, and joins the interfaces if that was asked
+/// for.
 pub fn run(arguments: &KeeperArguments) -> Result<(), Failure> {
     // Signals of the terminal are for the bridge.
     let signals = Signals::hold().map_err(|error| Failure::Run(format!("signals cannot be held: {error}")))?;
@@ -221,12 +222,14 @@ fn put_back(switched: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where the process that has joined an interface can be reached; seen within the network namespace alone.
+/// Where the process that has joined an interface can be reached; seen within the network namespace
+/// alone.
 fn address(interface: &str) -> io::Result<SocketAddr> {
     SocketAddr::from_abstract_name(format!("goodqueue/joined/{interface}"))
 }
 
-/// When another process has joined this interface to one: tells it that its time is over, and waits until it has let go.
+/// When another process has joined this interface to one: tells it that its time is over, and waits
+/// until it has let go.
 fn ask_to_let_go(interface: &str) {
     let Ok(mut stream) = address(interface).and_then(|address| UnixStream::connect_addr(&address)) else { return };
     // It says nothing, and closes the connection when it has.

@@ -9,7 +9,8 @@ use serde::Deserialize;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The line between the interfaces. Everything as people write it; a file holds the same under the same names.
+/// The line between the interfaces. Everything as people write it; a file holds the same under the
+/// same names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
 pub struct LineSettings {
@@ -22,13 +23,15 @@ pub struct LineSettings {
     /// Recorded rate from IN to OUT instead: a mahimahi file
     #[arg(long, value_name = "FILE", conflicts_with = "rate")]
     pub trace: Option<String>,
-    /// Queue from IN to OUT, see gq list aqm; parameters follow a colon: codel:target=10ms [default: fq-codel]
+    /// Queue from IN to OUT, see gq list aqm; parameters follow a colon: codel:target=10ms
+    /// [default: fq-codel]
     #[arg(long, value_name = "AQM")]
     pub aqm: Option<String>,
     /// Queue from OUT to IN [default: the same]
     #[arg(long, value_name = "AQM")]
     pub aqm_up: Option<String>,
-    /// What a steered queue (gsp-as, codel-as, pie-as) is held to, for instance 'utilization>=0.99, delay<=30ms'
+    /// What a steered queue (gsp-as, codel-as, pie-as) is held to, for instance 'utilization>=0.99,
+    /// delay<=30ms'
     #[arg(long, value_name = "POLICY")]
     pub policy: Option<String>,
     /// Drop even where queues can mark
@@ -46,7 +49,8 @@ pub struct LineSettings {
     /// Delay from OUT to IN [default: the same]
     #[arg(long, value_name = "TIME")]
     pub delay_up: Option<String>,
-    /// Bytes that each packet takes on the line beside its IP length [default: 14B, the Ethernet header]
+    /// Bytes that each packet takes on the line beside its IP length [default: 14B, the Ethernet
+    /// header]
     #[arg(long, value_name = "BYTES")]
     pub overhead: Option<String>,
     /// Root of all randomness [default: 1]

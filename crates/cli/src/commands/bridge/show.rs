@@ -1,4 +1,5 @@
-//! What a running bridge prints: a table line by line, or JSON with the names that `tc -s -j qdisc` uses.
+//! What a running bridge prints: a table line by line, or JSON with the names that `tc -s -j qdisc`
+//! uses.
 
 use crate::failure::Failure;
 use crate::output::{print, say};
@@ -82,7 +83,8 @@ impl HalfTotals {
         self.last = half.clone();
     }
 
-    /// Frames that were lost outside of the queue: with any, the result is not that of the queue alone.
+    /// Frames that were lost outside of the queue: with any, the result is not that of the queue
+    /// alone.
     fn lost_outside(&self) -> u64 {
         let port = &self.last.port;
         port.ring_overflows + port.no_buffer + port.oversize
@@ -267,7 +269,8 @@ fn qdisc(device: &str, link: &Link, direction: &Direction, half: &HalfTotals) ->
     value
 }
 
-/// The whole run in a few lines on standard error, and whether its figures are to be trusted; as JSON on standard output.
+/// The whole run in a few lines on standard error, and whether its figures are to be trusted; as
+/// JSON on standard output.
 pub fn print_end(shown: &Shown, totals: &Totals) -> Result<(), Failure> {
     if shown.json {
         print(&format!("{}\n", qdiscs(shown, totals)))?;

@@ -34,8 +34,8 @@ const fn compared(metric: &'static str, name: &'static str, unit: &'static str, 
     Compared { metric, name, unit, scale, bound }
 }
 
-/// Utilization within 2 points, the median sojourn time within 0.5 ms or 10 %, drops within a factor of 1.5; the others for
-/// information.
+/// Utilization within 2 points, the median sojourn time within 0.5 ms or 10 %, drops within a
+/// factor of 1.5; the others for information.
 const OF_LINKS: &[Compared] = &[
     compared("utilization", "utilization", "%", 100.0, Bound::Absolute(0.02)),
     compared("sojourn_s.p50", "sojourn p50", "ms", 1e3, Bound::Either(0.5e-3, 0.1)),
@@ -46,8 +46,9 @@ const OF_LINKS: &[Compared] = &[
     compared("mark_ratio", "marked", "%", 100.0, Bound::None),
 ];
 
-/// The median round trip of probes within 0.5 ms or 10 %, as the median sojourn time that it is made of; how it is distributed beyond that, and what
-/// was lost of a few probes a second, for information.
+/// The median round trip of probes within 0.5 ms or 10 %, as the median sojourn time that it is
+/// made of; how it is distributed beyond that, and what was lost of a few probes a second, for
+/// information.
 const OF_PROBES: &[Compared] = &[
     compared("rtt_s.p50", "RTT p50", "ms", 1e3, Bound::Either(0.5e-3, 0.1)),
     compared("rtt_s.mean", "RTT mean", "ms", 1e3, Bound::None),
@@ -76,7 +77,8 @@ pub enum Verdict {
     Unasked,
     /// Closer than allowed.
     Agrees,
-    /// Too far apart, but the interval of the difference reaches to what is allowed: more replications would tell.
+    /// Too far apart, but the interval of the difference reaches to what is allowed: more
+    /// replications would tell.
     Unclear,
     /// Too far apart.
     Differs,

@@ -1,12 +1,17 @@
-//! What a call would sound like: the E-model of ITU-T G.107, with its default values for everything that a network does not change.
+//! What a call would sound like: the E-model of ITU-T G.107, with its default values for everything
+//! that a network does not change.
 //!
-//! `R = 93.2 - Id - Ie,eff`. *Delay*: `Id = 25 ((1 + X^6)^(1/6) - 3 (1 + (X/3)^6)^(1/6) + 2)` with `X = log2(Ta / 100 ms)`, zero up to `Ta` = 100 ms (G.107 §7.4, for
-//! an echo-free connection). *Loss*: `Ie,eff = Ie + (95 - Ie) Ppl / (Ppl / BurstR + Bpl)` with `Ppl` in per cent (G.107 §7.5). The codec is G.711 with packet loss
-//! concealment: `Ie` = 0, `Bpl` = 25.1 (G.113 appendix I). *Score*: `MOS = 1 + 0.035 R + R (R - 60) (100 - R) 7e-6` between R = 0 and 100 (G.107 annex B).
+//! `R = 93.2 - Id - Ie,eff`. *Delay*: `Id = 25 ((1 + X^6)^(1/6) - 3 (1 + (X/3)^6)^(1/6) + 2)` with
+//! `X = log2(Ta / 100 ms)`, zero up to `Ta` = 100 ms (G.107 §7.4, for an echo-free connection).
+//! *Loss*: `Ie,eff = Ie + (95 - Ie) Ppl / (Ppl / BurstR + Bpl)` with `Ppl` in per cent (G.107
+//! §7.5). The codec is G.711 with packet loss concealment: `Ie` = 0, `Bpl` = 25.1 (G.113 appendix
+//! I). *Score*: `MOS = 1 + 0.035 R + R (R - 60) (100 - R) 7e-6` between R = 0 and 100 (G.107 annex
+//! B).
 //!
-//! The listener's de-jitter buffer is taken to adapt well: it plays each packet as late as 99 % of them arrive, so `Ta` is the 99th percentile of the
-//! one-way delay and the time one packet's speech takes to speak, and the one packet in a hundred that comes later counts as lost (our choice).
-//! Source: ITU-T G.107 (2015), G.113 (2007).
+//! The listener's de-jitter buffer is taken to adapt well: it plays each packet as late as 99 % of
+//! them arrive, so `Ta` is the 99th percentile of the one-way delay and the time one packet's
+//! speech takes to speak, and the one packet in a hundred that comes later counts as lost (our
+//! choice). Source: ITU-T G.107 (2015), G.113 (2007).
 
 use goodqueue_aqm::math::{log2, pow};
 use goodqueue_sim::CallOutcome;
@@ -82,7 +87,8 @@ mod tests {
 
     #[test]
     fn delay_takes_what_the_standard_says() {
-        // Figures of ITU-T G.114's curve: about 0.2 at 150 ms (X = 0.585), 23 at 400 ms, where X = 2: 25 (65^(1/6) - 3 (1 + 64/729)^(1/6) + 2).
+        // Figures of ITU-T G.114's curve: about 0.2 at 150 ms (X = 0.585), 23 at 400 ms, where X =
+        // 2: 25 (65^(1/6) - 3 (1 + 64/729)^(1/6) + 2).
         assert!(delay_impairment(0.150) < 0.3);
         let at_400 = 25.0 * (2.005_175 - 3.0 * 1.014_115 + 2.0);
         assert!((delay_impairment(0.4) - at_400).abs() < 0.01, "{} {at_400}", delay_impairment(0.4));
