@@ -81,6 +81,8 @@ build olddefconfig
 # An option that the source does not know is dropped without a word.
 while read -r option; do
     case "$option" in
+    # From 6.12.117 on, consoles on file descriptors are not an option but always there.
+    CONFIG_FD_CHAN=y) grep -qx 'config FD_CHAN' "$tree/arch/um/drivers/Kconfig" || continue ;;&
     CONFIG_*) grep -qxF "$option" "$tree/.config" && continue ;;
     '# CONFIG_'*' is not set')
         name=${option#\# }

@@ -60,9 +60,32 @@ fn wrong_options_are_named_with_what_is_allowed() {
         ("--down 1mbit --up 1mbit --cc cubic,bbr,reno", "--cc: `cubic,bbr,reno` names 3 controls: allowed one or two"),
         ("--down 1mbit --up 1mbit --varies 95%", "--varies: `95%` is out of range: allowed 0 % to 90 %"),
         ("--down 1mbit --up 1mbit --policy x=1", "--policy: `x` is not known: allowed of_best"),
+        ("--down 1mbit --up 1mbit --check sim", "--check sim: the answer is from the simulator already: allowed linux, live"),
+        ("--down 1mbit --up 1mbit --check bsd", "--check bsd: there is no such host: allowed"),
         ("--down 1mbit", "--up"),
     ] {
         let (code, _, error) = recommend(dir.path(), arguments);
         assert!(code == 2 && error.contains(said), "{arguments}: {error}");
     }
+}
+
+/// Needs the guest kernel (`make linux`).
+#[test]
+fn kernel_senders_check_an_answer() {
+    let dir = tempfile::tempdir().unwrap();
+    let (code, out, error) = recommend(dir.path(), &format!("{KNOWN} --check linux --json -"));
+    if code == 2 && error.contains("make linux") {
+        eprintln!("skipped: {error}");
+        return;
+    }
+    assert_eq!(code, 0, "{error}");
+    let answer: Value = serde_json::from_str(&out).unwrap();
+    let check = &answer["check"];
+    assert_eq!((&check["host"], &check["candidates"][0]), (&Value::from("linux"), &answer["choice"]["label"]));
+    assert_eq!(check["satisfies_policy"], true, "{check}");
+    let ping = check["figures"].as_array().unwrap().iter().find(|held| held["metric"] == "rtt_s.p95").expect("a ping");
+    assert!(ping["checked"]["mean"].as_f64().unwrap() < 0.1, "{ping}");
+    // What a kernel cannot send is refused before anything runs.
+    let (code, _, error) = recommend(dir.path(), "--down 4mbit --up 2mbit --check linux");
+    assert!(code == 2 && error.contains("--check linux: traffic `"), "{error}");
 }

@@ -2,6 +2,7 @@
 
 use crate::Question;
 use crate::candidates::{Candidate, Choice};
+use crate::check::Check;
 use crate::corners::{Corner, Factor, Line};
 use crate::race::{Block, Key, Order, Standing, rank};
 use goodqueue_lab::experience::{Activity, advantage};
@@ -89,9 +90,25 @@ pub struct Setup {
     pub experience: Map<String, Value>,
     /// Utilization of the line in each direction.
     pub utilization: [Figure; 2],
+    /// What was tried.
+    #[serde(skip)]
+    pub candidate: Candidate,
     /// What it gave at each corner with each seed.
     #[serde(skip)]
     pub blocks: Vec<Block>,
+}
+
+/// A figure by which candidates were compared.
+#[derive(Clone, Debug, Serialize)]
+pub struct Deciding {
+    /// Whose figure it is.
+    pub activity: &'static str,
+    /// The figure.
+    pub metric: &'static str,
+    /// What it is called in sentences.
+    pub words: String,
+    /// What it measures: `time`, `rate`, `ratio`, `number`.
+    pub quantity: &'static str,
 }
 
 /// The worst corner of the choice by one figure.
@@ -141,6 +158,10 @@ pub struct Measurement {
     pub factor: Factor,
     /// What to measure.
     pub measure: &'static str,
+    /// Its low value.
+    pub low: String,
+    /// Its high value.
+    pub high: String,
     /// The choice if the quantity is at its low value.
     pub if_low: String,
     /// The choice if it is at its high value.
@@ -162,6 +183,8 @@ pub struct Recommendation {
     pub shape_percent: Option<f64>,
     /// What people get under the choice.
     pub experience: Map<String, Value>,
+    /// The figures by which candidates were compared, in their order.
+    pub deciding: Vec<Deciding>,
     /// The same line with nothing set up.
     pub without: Setup,
     /// Candidates that are as good for everybody on the line.
@@ -188,6 +211,11 @@ pub struct Recommendation {
     pub seed: u64,
     /// The line with the choice at its first corner, as a scenario file.
     pub scenario: String,
+    /// The answer on another host; `None` unless it was asked for.
+    pub check: Option<Check>,
+    /// All candidates with what they gave, in the order of the search.
+    #[serde(skip)]
+    pub tried: Vec<Tried>,
     /// The sentences of the text.
     #[serde(skip)]
     pub sentences: Vec<String>,
@@ -234,6 +262,7 @@ pub(crate) fn answer(question: &Question, corners: &[Corner], found: Found) -> R
         shape_percent: choice.shape_percent,
         experience: choice.experience.clone(),
         choice,
+        deciding: keys.iter().map(deciding).collect(),
         without: setup(question, &nothing),
         alternatives,
         undetermined,
@@ -247,6 +276,8 @@ pub(crate) fn answer(question: &Question, corners: &[Corner], found: Found) -> R
         runs,
         seed: question.seed,
         scenario,
+        check: None,
+        tried: everybody.into_iter().cloned().collect(),
         sentences: Vec::new(),
         keys: keys.clone(),
     };
@@ -267,8 +298,14 @@ fn setup(question: &Question, tried: &Tried) -> Setup {
         rate_up_bit_s: rate(question.line.up),
         experience: experience(&tried.blocks),
         utilization: [0, 1].map(|direction| Figure::of(tried.blocks.iter().map(|block| block.utilization[direction]))),
+        candidate: tried.candidate.clone(),
         blocks: tried.blocks.clone(),
     }
+}
+
+fn deciding(key: &Key) -> Deciding {
+    let Key { activity, about, .. } = key;
+    Deciding { activity: activity.name(), metric: about.name, words: crate::words::words(key), quantity: about.quantity.name() }
 }
 
 fn queue(choice: &Choice) -> Value {
@@ -368,7 +405,12 @@ fn measurement(line: &Line, keys: &[Key], corners: &[Corner], best: &Tried, all:
         };
         let ((low, if_low), (high, if_high)) = (side(false)?, side(true)?);
         let gain = low.max(high);
-        (gain > 1.0 && if_low != if_high).then(|| (gain, Measurement { factor, measure: factor.measurement(), if_low, if_high }))
+        if gain <= 1.0 || if_low == if_high {
+            return None;
+        }
+        let value = |high: bool| corners.iter().find(|corner| corner.is_high(factor) == high).map(|corner| corner.value(factor));
+        let (low, high) = (value(false)?, value(true)?);
+        Some((gain, Measurement { factor, measure: factor.measurement(), low, high, if_low, if_high }))
     };
     let gains = line.unknown().into_iter().filter_map(gain);
     gains.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, measurement)| measurement)

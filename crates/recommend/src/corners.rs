@@ -104,6 +104,18 @@ impl Corner {
     pub fn is_high(&self, factor: Factor) -> bool {
         Factor::ALL.iter().position(|known| *known == factor).is_some_and(|place| self.high[place])
     }
+
+    /// What this factor is here.
+    #[must_use]
+    pub fn value(&self, factor: Factor) -> String {
+        match factor {
+            Factor::Rtt => self.rtt.to_string(),
+            Factor::Rate => format!("{:.0} % of the measured one", self.rate * 100.0),
+            Factor::Flows => self.flows.to_string(),
+            Factor::Buffer => self.buffer.to_string(),
+            Factor::Control => self.control.to_owned(),
+        }
+    }
 }
 
 impl fmt::Display for Corner {

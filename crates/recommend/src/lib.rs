@@ -8,7 +8,9 @@
 //! would change it.
 
 pub mod answer;
+pub mod ask;
 pub mod candidates;
+pub mod check;
 pub mod corners;
 pub mod race;
 pub mod scenario;
@@ -16,6 +18,7 @@ mod search;
 pub mod words;
 
 pub use answer::Recommendation;
+pub use ask::Asked;
 pub use candidates::Hardware;
 pub use corners::{Line, Range};
 pub use search::recommend;
@@ -63,7 +66,7 @@ impl Effort {
 
     /// Rounds of seeds; each adds one block per corner. Where there are few corners there are more
     /// rounds, so that intervals are of eight blocks at least.
-    fn rounds(self, corners: usize) -> u32 {
+    pub(crate) fn rounds(self, corners: usize) -> u32 {
         let blocks: u32 = match self {
             Self::Quick => 8,
             Self::Thorough => 64,
@@ -86,6 +89,9 @@ pub enum Refused {
     /// A candidate's scenario cannot be simulated.
     #[error("{0}")]
     Scenario(String),
+    /// The host of the check cannot run the scenario.
+    #[error("{0}")]
+    Host(String),
     /// It was stopped before the first round had ended.
     #[error("stopped before the first round had ended")]
     Stopped,

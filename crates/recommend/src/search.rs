@@ -6,6 +6,7 @@ use crate::corners::Corner;
 use crate::race::{Block, Key, Order, rank};
 use crate::scenario::{self, LINE, Length, ROUTER};
 use crate::{Question, Refused};
+use goodqueue_lab::hosts::{ScenarioHost, Simulator};
 use goodqueue_lab::plan::{Plan, Point};
 use goodqueue_lab::record::NoRecorder;
 use goodqueue_lab::runner::{self, Recorded, Replication, RunOptions};
@@ -22,13 +23,7 @@ const MOST_KINDS: usize = 3;
 /// # Errors When a scenario cannot be simulated, or it was stopped before the first round had
 /// ended.
 pub fn recommend(question: &Question, stop: &AtomicBool, progress: &mut dyn FnMut(f64)) -> Result<Recommendation, Refused> {
-    let (packets, longest) = question.effort.length();
-    let search = Search {
-        question,
-        corners: question.line.corners(),
-        length: Length::of(&question.line, packets, Duration::secs(longest)),
-        stop,
-    };
+    let search = Search::new(question, &Simulator, stop);
     let mut nothing = vec![Tried::new(Candidate::NOTHING)];
     search.round(&mut nothing, 0, &mut |_| {})?;
     let mut all = search.first_candidates();
@@ -49,14 +44,30 @@ pub fn recommend(question: &Question, stop: &AtomicBool, progress: &mut dyn FnMu
     Ok(answer::answer(question, &search.corners, found))
 }
 
-struct Search<'a> {
+/// Candidates at the corners of a question, run on one host.
+pub(crate) struct Search<'a> {
     question: &'a Question,
-    corners: Vec<Corner>,
+    host: &'a dyn ScenarioHost,
+    pub corners: Vec<Corner>,
     length: Length,
     stop: &'a AtomicBool,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    pub fn new(question: &'a Question, host: &'a dyn ScenarioHost, stop: &'a AtomicBool) -> Self {
+        let (packets, longest) = question.effort.length();
+        let length = Length::of(&question.line, packets, Duration::secs(longest));
+        Self { question, host, corners: question.line.corners(), length, stop }
+    }
+
+    /// Refuses what the host cannot run of a candidate at any corner.
+    pub fn refuse(&self, candidate: &Candidate) -> Result<(), Refused> {
+        self.corners.iter().try_for_each(|corner| {
+            let point = self.point(candidate, corner, 0)?;
+            self.host.check(&point).map_err(|refusal| Refused::Host(format!("{}: {refusal}", self.host.name())))
+        })
+    }
+
     /// Every kind with its usual settings at every share, the same in both directions.
     fn first_candidates(&self) -> Vec<Tried> {
         let Question { hardware, effort, .. } = self.question;
@@ -114,7 +125,7 @@ impl Search<'_> {
     }
 
     /// Adds the blocks of one seed to every candidate that is left and has none of it.
-    fn round(&self, all: &mut [Tried], round: u32, progress: &mut dyn FnMut(f64)) -> Result<(), Refused> {
+    pub fn round(&self, all: &mut [Tried], round: u32, progress: &mut dyn FnMut(f64)) -> Result<(), Refused> {
         let wanted: Vec<usize> = (0..all.len()).filter(|place| all[*place].wants(round, self.corners.len())).collect();
         let points: Vec<Point> = wanted
             .iter()
@@ -128,7 +139,7 @@ impl Search<'_> {
             packets: false,
             drawn_points: 0,
         };
-        let report = runner::run(&points, &options, self.stop, progress, &mut NoRecorder);
+        let report = runner::run_on(self.host, &points, &options, self.stop, progress, &mut NoRecorder);
         if let Some(failure) = report.failures.first() {
             return Err(Refused::Scenario(failure.message.clone()));
         }

@@ -43,8 +43,8 @@ pub fn sentences(answer: &Recommendation, keys: &[Key], best: &Tried, nothing: &
     }
     if let Some(next) = &answer.measure_next {
         sentences.push(format!(
-            "One measurement would change the answer: {}. If it is low, {}; if it is high, {}.",
-            next.measure, next.if_low, next.if_high
+            "One measurement would change the answer: {}. If it is {}, {}; if it is {}, {}.",
+            next.measure, next.low, next.if_low, next.high, next.if_high
         ));
     } else if !line.unknown().is_empty() {
         sentences.push("No single further measurement would change the choice.".to_owned());

@@ -41,7 +41,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("gallery", &["units", "aqm", "trace", "sim", "lab", "figure"]),
     ("hosts", &["units", "spec", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab"]),
     ("web", &["units", "spec", "aqm", "tcp", "trace", "sim", "lab"]),
-    ("recommend", &["units", "aqm", "lab"]),
+    ("recommend", &["units", "aqm", "tcp", "lab"]),
     ("python", &["units", "aqm", "trace", "sim", "lab", "hosts", "cli"]),
     (
         "cli",

@@ -2,20 +2,18 @@
 //! roughly.
 
 use crate::failure::Failure;
+use crate::host;
 use crate::interrupt;
 use crate::output;
 use crate::progress::Progress;
 use crate::table::{self, Column, Text};
 use clap::Args;
-use goodqueue_lab::headline::Policy;
+use goodqueue_hosts::{HostName, Voids};
+use goodqueue_lab::hosts::ScenarioHost;
 use goodqueue_lab::metrics::{PrintedUnit, Quantity};
-use goodqueue_lab::mix::{MIXES, Mix};
-use goodqueue_lab::quantity::{self, Limits, QuantityError};
 use goodqueue_recommend::answer::Setup;
 use goodqueue_recommend::race::Key;
-use goodqueue_recommend::words;
-use goodqueue_recommend::{Effort, Hardware, Line, Question, Range, Recommendation, recommend};
-use goodqueue_units::{Duration, Rate};
+use goodqueue_recommend::{Asked, Effort, Question, Recommendation, Refused, check, recommend, words};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -53,6 +51,10 @@ pub struct Arguments {
     /// What a candidate must do before it is ranked, for instance of_best=0.9
     #[arg(long, value_name = "KEY=VALUE,…", default_value = "of_best=0.8")]
     policy: String,
+    /// Check the answer with other senders: linux, guest kernels in virtual time; or live, this
+    /// machine's own kernel in real time
+    #[arg(long, value_name = "HOST")]
+    check: Option<String>,
     /// More shaped rates, more settings, longer runs and more of them
     #[arg(long)]
     thorough: bool,
@@ -70,21 +72,22 @@ pub struct Arguments {
     scenario: Option<PathBuf>,
 }
 
-/// Rates a line may have here: below the least, not even a probe a second fits.
-const RATES: Limits<Rate> = Limits::new(Rate::kbit(16), Rate::gbit(100));
-const RTTS: Limits<Duration> = Limits::new(Duration::us(100), Duration::secs(5));
-const BUFFERS: Limits<Duration> = Limits::new(Duration::ms(1), Duration::secs(20));
-const MOST_FLOWS: u32 = 1_000;
-const MOST_VARIATION: f64 = 0.9;
-
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let question = question(arguments)?;
+    let host = arguments.check.as_deref().map(|name| checker(name, &question)).transpose()?;
     let stop = interrupt::stop_flag();
+    let failed = |error: Refused| Failure::Run(error.to_string());
     let bar = Progress::new(1);
     let answer = recommend(&question, &stop, &mut |part| bar.set(part));
     let seconds = bar.finish();
-    let answer = answer.map_err(|error| Failure::Run(error.to_string()))?;
+    let mut answer = answer.map_err(failed)?;
+    if let Some(host) = &host {
+        let bar = Progress::new(1);
+        let checked = check::check(&question, &mut answer, &**host, &stop, &mut |part| bar.set(part));
+        bar.finish();
+        checked.map_err(failed)?;
+    }
     if let Some(path) = &arguments.scenario {
         write(path, &answer.scenario)?;
     }
@@ -107,83 +110,35 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// The question that the options ask.
 fn question(arguments: &Arguments) -> Result<Question, Failure> {
-    let refuse = |option: &str| {
-        let option = option.to_owned();
-        move |error: QuantityError| Failure::Input(format!("{option}: {error}"))
-    };
-    let rate = |option: &str, text: &str| quantity::rate_within(text, RATES).map_err(refuse(option));
-    let line = Line {
-        down: rate("--down", &arguments.down)?,
-        up: rate("--up", &arguments.up)?,
-        varies: variation(&arguments.varies)?,
-        rtt: range("--rtt", &arguments.rtt, |text| quantity::duration_within(text, RTTS).map_err(refuse("--rtt")))?,
-        buffer: range("--buffer", &arguments.buffer, |text| {
-            quantity::duration_within(text, BUFFERS).map_err(refuse("--buffer"))
-        })?,
-        flows: range("--flows", &arguments.flows, flows)?,
-        control: controls(&arguments.cc)?,
-    };
-    let hardware =
-        Hardware::named(&arguments.hardware).ok_or_else(|| unknown("--hardware", &arguments.hardware, Hardware::names()))?;
-    let policy = Policy::parse(&arguments.policy).map_err(|error| Failure::Input(format!("--policy: {error}")))?;
     let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    Ok(Question {
-        line,
-        mix: Mix::named(&arguments.mix).ok_or_else(|| unknown("--mix", &arguments.mix, MIXES.iter().map(|mix| mix.name)))?,
-        hardware,
-        policy,
+    let asked = Asked {
+        down: &arguments.down,
+        up: &arguments.up,
+        varies: &arguments.varies,
+        rtt: &arguments.rtt,
+        buffer: &arguments.buffer,
+        flows: &arguments.flows,
+        cc: &arguments.cc,
+        mix: &arguments.mix,
+        hardware: &arguments.hardware,
+        policy: &arguments.policy,
         effort: if arguments.thorough { Effort::Thorough } else { Effort::Quick },
         seed: arguments.seed,
         jobs: arguments.jobs.map_or_else(processors, |jobs| jobs as usize),
-    })
-}
-
-fn unknown(option: &str, given: &str, known: impl Iterator<Item = &'static str>) -> Failure {
-    let known: Vec<&str> = known.collect();
-    Failure::Input(format!("{option}: `{}` is not known: allowed {}", quantity::excerpt(given), known.join(", ")))
-}
-
-fn variation(text: &str) -> Result<f64, Failure> {
-    let part = quantity::ratio(text).map_err(|error| Failure::Input(format!("--varies: {error}")))?;
-    if part <= MOST_VARIATION {
-        return Ok(part);
-    }
-    let most = MOST_VARIATION * 100.0;
-    Err(Failure::Input(format!("--varies: `{}` is out of range: allowed 0 % to {most} %", quantity::excerpt(text))))
-}
-
-/// One value, or two with `..` between them, the smaller one first.
-fn range<T: PartialOrd + Copy>(option: &str, text: &str, read: impl Fn(&str) -> Result<T, Failure>) -> Result<Range<T>, Failure> {
-    let Some((low, high)) = text.split_once("..") else {
-        let value = read(text.trim())?;
-        return Ok(Range { low: value, high: value });
     };
-    let (low, high) = (read(low.trim())?, read(high.trim())?);
-    if low > high {
-        let text = quantity::excerpt(text);
-        return Err(Failure::Input(format!("{option}: `{text}` ends below its beginning: write the smaller value first")));
-    }
-    Ok(Range { low, high })
+    asked.question().map_err(|error| Failure::Input(format!("--{error}")))
 }
 
-fn flows(text: &str) -> Result<u32, Failure> {
-    text.parse().ok().filter(|flows| (1..=MOST_FLOWS).contains(flows)).ok_or_else(|| {
-        Failure::Input(format!("--flows: `{}` is not a number of flows: allowed 1 to {MOST_FLOWS}", quantity::excerpt(text)))
-    })
-}
-
-/// One control, or two for its range.
-fn controls(text: &str) -> Result<Range<&'static str>, Failure> {
-    let names: Vec<&str> = text.split(',').map(str::trim).collect();
-    let known = || goodqueue_tcp::kinds().iter().map(|spec| spec.kind);
-    let find = |name: &str| known().find(|kind| *kind == name).ok_or_else(|| unknown("--cc", name, known()));
-    match names.as_slice() {
-        [one] => find(one).map(|one| Range { low: one, high: one }),
-        [one, other] => Ok(Range { low: find(one)?, high: find(other)? }),
-        _ => {
-            Err(Failure::Input(format!("--cc: `{}` names {} controls: allowed one or two", quantity::excerpt(text), names.len())))
-        }
+/// The host that checks the answer.
+fn checker(name: &str, question: &Question) -> Result<Box<dyn ScenarioHost + Send>, Failure> {
+    let read = HostName::read(name).map_err(|why| Failure::Input(format!("--check {name}: {why}")))?;
+    if read == HostName::Sim {
+        return Err(Failure::Input("--check sim: the answer is from the simulator already: allowed linux, live".to_owned()));
     }
+    let host = host::open("--check", read, Voids::default())?;
+    check::refuse(question, &*host).map_err(|refusal| Failure::Input(format!("--check {refusal}")))?;
+    host.prepare().map_err(|why| Failure::Run(format!("--check {name}: {why}")))?;
+    Ok(host)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
@@ -194,6 +149,9 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 fn shown(answer: &Recommendation, width: usize) -> Text {
     let mut text = Text::default();
     for sentence in &answer.sentences {
+        let _ = writeln!(text.plain, "{}", table::wrapped(sentence, width));
+    }
+    for sentence in answer.check.iter().flat_map(|check| &check.sentences) {
         let _ = writeln!(text.plain, "{}", table::wrapped(sentence, width));
     }
     text.plain.push('\n');

@@ -1,0 +1,306 @@
+//! The answer on another host: the choice and what else was tried, at the same corners with the
+//! same seeds, with senders that are not the simulator's.
+
+use crate::answer::{Recommendation, Tried, satisfying};
+use crate::candidates::Candidate;
+use crate::race::{Block, Key, Standing};
+use crate::search::Search;
+use crate::words;
+use crate::{Question, Refused};
+use goodqueue_lab::headline::words::{figure, list};
+use goodqueue_lab::hosts::ScenarioHost;
+use goodqueue_lab::statistics::Figure;
+use serde::Serialize;
+use std::sync::atomic::AtomicBool;
+
+/// What the other host says of an answer.
+#[derive(Clone, Debug, Serialize)]
+pub struct Check {
+    /// Name of the host.
+    pub host: &'static str,
+    /// Runs that were made there.
+    pub runs: usize,
+    /// Candidates that ran there, the choice first.
+    pub candidates: Vec<String>,
+    /// What people get under the choice there, by each figure that decides.
+    pub figures: Vec<Held>,
+    /// Whether the choice satisfies the policy there.
+    pub satisfies_policy: bool,
+    /// Candidates that are significantly better there.
+    pub better: Vec<Better>,
+    /// The check in words.
+    #[serde(skip)]
+    pub sentences: Vec<String>,
+}
+
+/// A figure of the choice on both hosts.
+#[derive(Clone, Debug, Serialize)]
+pub struct Held {
+    /// Whose figure it is.
+    pub activity: &'static str,
+    /// The figure.
+    pub metric: &'static str,
+    /// What the answer says.
+    pub simulated: Figure,
+    /// What the other host gives.
+    pub checked: Figure,
+    /// The second minus the first, corner by corner and seed by seed.
+    pub difference: Figure,
+    /// How they agree.
+    pub agreement: Agreement,
+}
+
+/// How a figure on another host agrees with the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Agreement {
+    /// It lies in the answer's 95 % interval.
+    Interval,
+    /// It lies outside, but the difference is too small to count for anybody.
+    Margin,
+    /// It differs by more than that.
+    Differs,
+}
+
+/// A candidate that is significantly better on the other host.
+#[derive(Clone, Debug, Serialize)]
+pub struct Better {
+    /// Which one.
+    pub label: String,
+    /// Whose figure is better.
+    pub activity: &'static str,
+    /// The figure.
+    pub metric: &'static str,
+    /// The choice's mean there.
+    pub choice: Figure,
+    /// The other's mean there.
+    pub other: Figure,
+}
+
+/// Refuses a question whose scenarios `host` cannot run, before anything has run.
+///
+/// # Errors
+/// The key that it cannot honour, and why.
+pub fn refuse(question: &Question, host: &dyn ScenarioHost) -> Result<(), Refused> {
+    let stop = AtomicBool::new(false);
+    Search::new(question, host, &stop).refuse(&Candidate::NOTHING)
+}
+
+/// Runs the choice, its queues at the other shaped rates, the best of every other pair of kinds and
+/// the bare line on `host`, and adds to `answer` what comes of it.
+///
+/// # Errors
+/// When `host` cannot run a scenario, or it was stopped before the first round had ended.
+pub fn check(
+    question: &Question,
+    answer: &mut Recommendation,
+    host: &dyn ScenarioHost,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(f64),
+) -> Result<(), Refused> {
+    let search = Search::new(question, host, stop);
+    let mut all: Vec<Tried> = challenged(answer).into_iter().map(Tried::new).collect();
+    all.iter().try_for_each(|one| search.refuse(&one.candidate))?;
+    let rounds = question.effort.rounds(search.corners.len());
+    for round in 0..rounds {
+        search.round(&mut all, round, &mut |part| progress((f64::from(round) + part) / f64::from(rounds)))?;
+    }
+    progress(1.0);
+    answer.check = Some(checked(question, answer, host.name(), &all));
+    Ok(())
+}
+
+/// Whom the check runs, the choice first and the bare line last.
+fn challenged(answer: &Recommendation) -> Vec<Candidate> {
+    let choice = &answer.choice.candidate;
+    let mut all = vec![choice.clone()];
+    let same_queues = |one: &&Tried| one.candidate.down == choice.down && one.candidate.up == choice.up;
+    let shares = answer.tried.iter().filter(same_queues).map(|one| &one.candidate);
+    all.extend(shares.filter(|one| *one != choice).cloned());
+    let kinds = |one: &Candidate| (one.down.kind, one.up.kind);
+    // Those that went furthest first; the sort is stable, so the list's order decides among equals.
+    let mut furthest: Vec<&Tried> = answer.tried.iter().collect();
+    furthest.sort_by_key(|one| std::cmp::Reverse(one.dropped.unwrap_or(u32::MAX)));
+    for one in furthest {
+        if !all.iter().any(|known| kinds(known) == kinds(&one.candidate)) {
+            all.push(one.candidate.clone());
+        }
+    }
+    all.push(Candidate::NOTHING);
+    all
+}
+
+fn checked(question: &Question, answer: &Recommendation, host: &'static str, all: &[Tried]) -> Check {
+    let keys = &answer.keys;
+    let choice = &all[0];
+    let figures: Vec<Held> = keys.iter().map(|key| held(key, &answer.choice.blocks, &choice.blocks)).collect();
+    let satisfies = satisfying(&question.policy, &all.iter().collect::<Vec<_>>());
+    let rivals = all.iter().zip(&satisfies).skip(1).filter(|(_, satisfies)| **satisfies);
+    let better: Vec<(&Key, Better)> = rivals.filter_map(|(one, _)| better(keys, one, choice)).collect();
+    let mut check = Check {
+        host,
+        runs: all.iter().map(|one| one.blocks.len()).sum(),
+        candidates: all.iter().map(|one| one.candidate.to_string()).collect(),
+        figures,
+        satisfies_policy: satisfies[0],
+        sentences: Vec::new(),
+        better: better.iter().map(|(_, one)| one.clone()).collect(),
+    };
+    check.sentences = sentences(&check, keys, &better);
+    check
+}
+
+fn held(key: &Key, simulated: &[Block], checked: &[Block]) -> Held {
+    let (own, theirs) = (key.figure(simulated), key.figure(checked));
+    // Both hosts run the corners in one order, round by round, so equal places are equal blocks.
+    let pairs = simulated.iter().zip(checked);
+    let difference = Figure::of(pairs.map(|(own, theirs)| Some(key.value(theirs)? - key.value(own)?)));
+    let agreement = match (own.mean, theirs.mean) {
+        (Some(mean), Some(there)) if (there - mean).abs() <= own.ci95.unwrap_or(0.0) => Agreement::Interval,
+        (Some(mean), Some(there)) if (there - mean).abs() <= key.margin.around(mean) => Agreement::Margin,
+        (None, None) => Agreement::Interval,
+        (Some(_) | None, Some(_)) | (Some(_), None) => Agreement::Differs,
+    };
+    let (activity, metric) = (key.activity.name(), key.about.name);
+    Held { activity, metric, simulated: own, checked: theirs, difference, agreement }
+}
+
+/// The figure by which `one` is significantly better than the choice: the first in their order by
+/// which the two differ at all.
+fn better<'a>(keys: &'a [Key], one: &Tried, choice: &Tried) -> Option<(&'a Key, Better)> {
+    for key in keys {
+        if key.standing(&choice.blocks, &one.blocks) == Standing::Worse {
+            let better = Better {
+                label: one.candidate.to_string(),
+                activity: key.activity.name(),
+                metric: key.about.name,
+                choice: key.figure(&choice.blocks),
+                other: key.figure(&one.blocks),
+            };
+            return Some((key, better));
+        }
+        if key.standing(&one.blocks, &choice.blocks) == Standing::Worse {
+            return None;
+        }
+    }
+    None
+}
+
+fn sentences(check: &Check, keys: &[Key], better: &[(&Key, Better)]) -> Vec<String> {
+    let one = |(key, held): (&Key, &Held)| {
+        let plain = |of: Figure| figure(key.about, Figure { ci95: None, ..of });
+        let judged = match held.agreement {
+            Agreement::Interval => "within the interval",
+            Agreement::Margin => "too little to count",
+            Agreement::Differs => "differs",
+        };
+        let (there, here) = (plain(held.checked), figure(key.about, held.simulated));
+        format!("{} {} {there} instead of {here} ({judged})", held.activity, words::words(key))
+    };
+    let figures: Vec<String> = keys.iter().zip(&check.figures).map(one).collect();
+    let mut sentences = vec![format!("Checked on {} in {} runs: {}.", check.host, check.runs, list(&figures))];
+    if !check.satisfies_policy {
+        sentences.push(format!("On {} the choice does not satisfy the policy.", check.host));
+    }
+    for (key, one) in better {
+        let (head, other, own) = (words::words(key), figure(key.about, one.other), figure(key.about, one.choice));
+        sentences.push(format!("There {} is significantly better: {} {head} {other} instead of {own}.", one.label, one.activity));
+    }
+    if better.is_empty() {
+        let others = check.candidates.len() - 1;
+        sentences.push(format!("None of the {others} other candidates that ran there is significantly better."));
+    }
+    sentences
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::candidates::{Choice, Hardware};
+    use crate::corners::{Line, Range};
+    use crate::{Effort, recommend};
+    use goodqueue_lab::headline::Policy;
+    use goodqueue_lab::hosts::{Refusal, Simulator, Task};
+    use goodqueue_lab::mix::Mix;
+    use goodqueue_lab::plan::Point;
+    use goodqueue_units::{Duration, Rate};
+
+    fn question() -> Question {
+        let line = Line {
+            down: Rate::mbit(2),
+            up: Rate::mbit(1),
+            varies: 0.0,
+            rtt: Range::exactly(Duration::ms(20)),
+            buffer: Range::exactly(Duration::ms(300)),
+            flows: Range::exactly(1),
+            control: Range { low: "cubic", high: "reno" },
+        };
+        Question {
+            line,
+            mix: Mix::named("call-and-ping").expect("a mix"),
+            hardware: Hardware::OpenWrt,
+            policy: Policy::parse("of_best=0.8").expect("a policy"),
+            effort: Effort::Quick,
+            seed: 1,
+            jobs: 2,
+        }
+    }
+
+    /// The simulator under another name, which refuses one congestion control.
+    struct Other(&'static str);
+
+    impl ScenarioHost for Other {
+        fn name(&self) -> &'static str {
+            "other"
+        }
+
+        fn check(&self, point: &Point) -> Result<(), Refusal> {
+            let has = format!("{:?}", point.plan).contains(self.0);
+            if has { Err(Refusal::of_traffic("bulk", "cc", "not here")) } else { Ok(()) }
+        }
+
+        fn run(&self, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> goodqueue_lab::hosts::HostRun {
+            Simulator.run(task, progress)
+        }
+    }
+
+    #[test]
+    fn the_same_simulator_confirms_its_answer() {
+        let (question, stop) = (question(), AtomicBool::new(false));
+        let mut answer = recommend(&question, &stop, &mut |_| {}).expect("an answer");
+        check(&question, &mut answer, &Other("no such text"), &stop, &mut |_| {}).expect("a check");
+        let check = answer.check.expect("a check");
+        assert_eq!((check.host, &check.candidates[0]), ("other", &answer.choice.label));
+        assert_eq!(check.candidates.last().map(String::as_str), Some("nothing"));
+        for kind in ["cake", "fq-codel"] {
+            assert!(check.candidates.iter().any(|label| label.starts_with(kind)), "{:?}", check.candidates);
+        }
+        assert!(check.satisfies_policy && check.better.is_empty(), "{:?}", check.better);
+        for held in &check.figures {
+            assert_eq!((held.agreement, held.difference.mean), (Agreement::Interval, Some(0.0)), "{held:?}");
+        }
+        assert!(check.sentences[0].starts_with("Checked on other in "), "{:?}", check.sentences);
+    }
+
+    #[test]
+    fn a_host_that_cannot_run_a_corner_is_named_with_the_key() {
+        let error = refuse(&question(), &Other("reno")).expect_err("it refuses reno");
+        assert_eq!(error.to_string(), "other: traffic `bulk`: cc: not here");
+        assert_eq!(refuse(&question(), &Other("vegas")), Ok(()));
+    }
+
+    #[test]
+    fn one_that_is_better_by_the_first_figure_that_differs_is_named() {
+        let (question, stop) = (question(), AtomicBool::new(false));
+        let search = Search::new(&question, &Simulator, &stop);
+        let good = Candidate::both(&Choice::plain("cake"), 0.9);
+        let mut all = [Candidate::NOTHING, good].map(Tried::new);
+        for round in 0..4 {
+            search.round(&mut all, round, &mut |_| {}).expect("it runs");
+        }
+        let keys = Key::all(&all[0].blocks[0].groups);
+        let found = better(&keys, &all[1], &all[0]).expect("shaping helps").1;
+        assert_eq!((found.label.as_str(), found.activity), ("cake at 90 %", "ping"));
+        assert!(better(&keys, &all[0], &all[1]).is_none());
+    }
+}
