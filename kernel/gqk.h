@@ -143,7 +143,7 @@ struct GqkCall {
    */
   uint64_t now;
   /*
-   When the queue wants to be called again at the latest; `GQK_NEVER`: not before something
+   When the queue is to be called again at the latest; `GQK_NEVER`: not before something
    arrives.
    */
   uint64_t next;

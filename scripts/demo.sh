@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compares queue algorithms on two lines, a home line and a phone. Each comparison prints a table and
-# writes a report for the browser.
+# Compares queue algorithms on two lines, a home line and a phone. Each comparison prints a table
+# and writes a report for the browser.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 gq="${CARGO_TARGET_DIR:-target}/release/gq"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Rewrites the generated pages of docs/. Each is made by an ignored test, next to the test that fails
-# when the page is stale.
+# Rewrites the generated pages of docs/. Each is made by an ignored test, next to the test that
+# fails when the page is stale.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo test --quiet -p goodqueue-lab --test bad_input -- --ignored

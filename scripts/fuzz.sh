@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Feeds arbitrary input to every reader: each cargo-fuzz target for MINUTES (default 1), with our own
-# scenarios as the corpus.
+# Feeds arbitrary input to every reader: each cargo-fuzz target for MINUTES (default 1), with our
+# own scenarios as the corpus.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 minutes="${MINUTES:-1}"

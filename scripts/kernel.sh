@@ -6,8 +6,9 @@
 #   stack      the library, and the sums of its stack frames
 #   install    puts module and plugin where modprobe and tc look for them (root)
 #   uninstall  takes them away
-# KDIR=FOLDER is the build folder of the kernel that the module is for: that of the running kernel, or
-# else the newest whose headers are installed. PROVOKE=1 makes a module for tests, which panics on DSCP 62.
+# KDIR=FOLDER is the build folder of the kernel that the module is for: that of the running kernel,
+# or else the newest whose headers are installed. PROVOKE=1 makes a module for tests, which panics
+# on DSCP 62.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -32,8 +33,8 @@ headers() {
     fi
 }
 
-# Code for a kernel: no relocation that the module loader refuses, calls through pointers and returns
-# by the kernel's thunks, no unwind tables.
+# Code for a kernel: no relocation that the module loader refuses, calls through pointers and
+# returns by the kernel's thunks, no unwind tables.
 flags=(
     -Crelocation-model=static -Ccode-model=kernel -Cforce-unwind-tables=no
     -Zplt=yes -Zfunction-sections=no -Zdirect-access-external-data=yes

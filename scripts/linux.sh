@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the guest kernel of `gq run --on linux`, User-Mode Linux, in a folder outside of this one. The
-# source is the newest package of one series in Debian's archive. Does nothing when the folder already
-# holds a kernel of this recipe. LINUX_VERSION=VERSION takes that version of the package;
+# Builds the guest kernel of `gq run --on linux`, User-Mode Linux, in a folder outside of this one.
+# The source is the newest package of one series in Debian's archive. Does nothing when the folder
+# already holds a kernel of this recipe. LINUX_VERSION=VERSION takes that version of the package;
 # LINUX_SOURCE=FILE takes a linux-source-*.tar.xz that is already here.
 set -euo pipefail
 cd "$(dirname "$0")"

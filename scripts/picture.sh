@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Takes the pictures of README and docs/serve.md in the system's Chromium: the top of the demo's report
-# (run `make demo` first), the playground and the packet view of `gq serve`.
+# Takes the pictures of README and docs/serve.md in the system's Chromium: the top of the demo's
+# report (run `make demo` first), the playground and the packet view of `gq serve`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)

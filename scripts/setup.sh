@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, and only that: setup.sh build | python | test | linux | kernel | test-kernel
+# Installs what is missing, and only that:
+# setup.sh build | python | test | linux | kernel | test-kernel
 #   build   a C linker and Rust, enough for `make demo`
 #   python  also a venv, .venv, with what the Python package is built and tested with
 #   test    also Node's packages for the front end and a Chromium for its browser tests
@@ -70,15 +71,16 @@ setup_test() {
     want node nodejs "the front end's tests"
     want python3 python3 "the checks written in Python"
     if command -v npm >/dev/null; then
-        # npm writes this file when it is done; it is older than the lock file after a change of packages.
+        # npm writes this file when it is done; it is older than the lock file after a change of
+        # packages.
         if [ ! -e web/node_modules/.package-lock.json ] || [ web/package-lock.json -nt web/node_modules/.package-lock.json ]; then
             echo "setup: installing the front end's packages"
             npm --prefix web ci --no-audit --no-fund --loglevel=error
         fi
         command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || want chromium chromium "browser tests"
     fi
-    # Building for a target without std proves that the core crates need none; CI builds them for this
-    # machine where the target is missing.
+    # Building for a target without std proves that the core crates need none; CI builds them for
+    # this machine where the target is missing.
     if command -v rustup >/dev/null && ! rustup target list --installed | grep -q '^thumbv7em-none-eabi$'; then
         timeout 60 rustup target add thumbv7em-none-eabi >/dev/null 2>&1 || true
     fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the front end: types, unit tests, whether the committed pages are what the sources make, and in
-# a real browser the report, the app and `gq serve`. What cannot run here is skipped by name.
+# Checks the front end: types, unit tests, whether the committed pages are what the sources make,
+# and in a real browser the report, the app and `gq serve`. What cannot run here is skipped by name.
 set -euo pipefail
 cd "$(dirname "$0")/../web"
 if ! command -v npm >/dev/null || [ ! -d node_modules ]; then

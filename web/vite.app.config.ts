@@ -6,7 +6,8 @@ import { sourcesHash } from "./build/sources.ts";
 const root = import.meta.dirname;
 const out = resolve(root, "dist/app");
 
-// The app of `gq serve`: files of their own under hashed names, since a server is there to give them.
+// The app of `gq serve`: files of their own under hashed names, since a server is there to give
+// them.
 export default defineConfig({
   root,
   base: "./",

@@ -22,7 +22,8 @@ export default defineConfig({
   ],
   build: {
     target: "es2022",
-    // The page is read from a file, where nothing can be fetched: fonts go into the style sheet, one script, no preloading.
+    // The page is read from a file, where nothing can be fetched: fonts go into the style sheet,
+    // one script, no preloading.
     assetsInlineLimit: Number.MAX_SAFE_INTEGER,
     cssCodeSplit: false,
     modulePreload: false,

@@ -169,7 +169,7 @@ def measure(case, options):
 
 def rows(results, *, first):
     counted = any(result.instructions for result in results)
-    more = " instructions a packet |" if counted else ""
+    more = " instructions per packet |" if counted else ""
     lines = [f"| {first} | what | packets | CPU seconds | million packets a CPU-second | memory, MB |{more}", "|---|---|--:|--:|--:|--:|" + ("--:|" if counted else "")]
     for result in results:
         speed = result.packets / result.cpu_s / 1e6

@@ -16,7 +16,7 @@ QUEUES = ("tail-drop 0.25", "tail-drop 1", "tail-drop 4", "codel", "pie", "fq-co
 TIMES = {1: (10, 50), 10: (5, 25), 100: (5, 15)}
 
 FIGURES = (
-    "utilisation_pct",
+    "utilization_pct",
     "queue_packets",
     "sojourn_p95_ms",
     "dropped_pct",
@@ -53,7 +53,8 @@ class Cell:
             return "cp-8-kernel.toml", common | {"link.bottleneck.queue.c_max": self.queue.split()[1]}
         kind, *part = self.queue.split()
         bdp = self.mbit * self.rtt_ms * 1000 / 8 / 1500
-        # A buffer of less than two packets limits a flow to one segment per timeout; queues with an algorithm get enough room.
+        # A buffer of less than two packets limits a flow to one segment per timeout; queues with an
+        # algorithm get enough room.
         packets = max(2, round(float(part[0]) * bdp)) if part else max(50, round(4 * bdp))
         marks = ", ecn = true" if self.cc == "dctcp" and kind != "tail-drop" else ""
         warmup, lasts = TIMES[self.mbit]

@@ -43,7 +43,7 @@ class Compared:
         # Seed 0 stands for the mean of three.
         self.runs = "mean of 3" if 0 in linux else len(linux)
         self.sim, self.linux = list(sim.values()), list(linux.values())
-        use, queue, drops = (self.figure(name) for name in ("utilisation_pct", "queue_packets", "dropped_pct"))
+        use, queue, drops = (self.figure(name) for name in ("utilization_pct", "queue_packets", "dropped_pct"))
         small = max(drops[0], drops[1]) < 0.05
         self.verdicts = {
             "utilization": judge(use, 1.0),
@@ -136,7 +136,7 @@ def leanings(cells):
     """Bias of the simulator: signed differences, over all cells and by each coordinate."""
     # Offsets for ratios of numbers that may be zero: half a packet and a twentieth of a point.
     ways = [
-        lambda one: one.means("utilisation_pct")[0] - one.means("utilisation_pct")[1],
+        lambda one: one.means("utilization_pct")[0] - one.means("utilization_pct")[1],
         lambda one: 100 * math.log((one.means("queue_packets")[0] + 0.5) / (one.means("queue_packets")[1] + 0.5)),
         lambda one: 100 * math.log((one.means("dropped_pct")[0] + 0.05) / (one.means("dropped_pct")[1] + 0.05)),
     ]
@@ -178,7 +178,7 @@ def row(one):
     ours = " ".join(f"{sim:.0f}" for sim in (one.means(f"cwnd_p{part}")[0] for part in (10, 50, 90)))
     return [
         cell.rtt_ms, cell.flows, cell.cc, cell.queue, one.runs,
-        pair(one.figure("utilisation_pct"), 1), pair(one.figure("queue_packets"), 1), pair(one.means("sojourn_p95_ms"), 1),
+        pair(one.figure("utilization_pct"), 1), pair(one.figure("queue_packets"), 1), pair(one.means("sojourn_p95_ms"), 1),
         pair(one.figure("dropped_pct")), pair(one.means("marked_pct")) if cell.cc == "dctcp" else "", pair(one.means("resent_pct")),
         f"{ours} / {windows}", one.beyond() or "none",
     ]
@@ -199,7 +199,7 @@ def study(title, text, cells):
     table(heads, [
         [
             *(place := (one.cell.queue, one.cell.cc, one.cell.flows, one.cell.rtt_ms)), PRINTED.get(place, ""), one.runs,
-            pair(one.figure("utilisation_pct")), pair(one.figure("queue_packets")), pair(one.figure("dropped_pct")), one.beyond() or "none",
+            pair(one.figure("utilization_pct")), pair(one.figure("queue_packets")), pair(one.figure("dropped_pct")), one.beyond() or "none",
         ]
         for one in cells
     ])

@@ -1,6 +1,7 @@
 """Printed values of Menth and Veith 2018 for the points that a real kernel runs, too (gallery/cp-aqm/expected.toml)."""
 
-# By queue (tail drop, or CP-AQM with a threshold of five packets and this c_max), control, flows and round-trip time in ms.
+# By queue (tail drop, or CP-AQM with a threshold of five packets and this c_max), control, flows
+# and round-trip time in ms.
 PRINTED = {
     ("tail-drop", "reno", 1, 10): "queue 20",
     ("tail-drop", "reno", 1, 100): "utilization 92.7 %",

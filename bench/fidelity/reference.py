@@ -30,7 +30,7 @@ QUEUES = {
     "pie": "pie noecn",
     "red": "red limit 400000 min 7500 max 22500 avpkt 1500 burst 7 probability 0.1 bandwidth 10mbit",
 }
-COLUMNS = ("utilisation_pct", "mean_queue_packets", "loss_pct", "backlog_over_rate_ms")
+COLUMNS = ("utilization_pct", "mean_queue_packets", "loss_pct", "backlog_over_rate_ms")
 
 
 def realise(cell, number, tool):
@@ -85,7 +85,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder, (HERE / "linux-6.12.csv").open() as old:
         tool = pathlib.Path(folder) / "tool"
         subprocess.run(["gcc", "-O2", "-Wall", "-Werror", "-o", tool, HERE / "kernel/tool.c"], check=True)
-        names = "cc,one_way_delay,flows,queue,seeds,utilisation_pct,utilisation_range,mean_queue_packets,mean_queue_range,backlog_over_rate_ms,loss_pct,loss_range"
+        names = "cc,one_way_delay,flows,queue,seeds,utilization_pct,utilization_range,mean_queue_packets,mean_queue_range,backlog_over_rate_ms,loss_pct,loss_range"
         print(names)
         cells = [cell for cell in csv.DictReader(old) if options.only in ",".join(cell.values())]
         numbers = range(1, options.realisations + 1)

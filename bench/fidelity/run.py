@@ -18,10 +18,12 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 
-# The kernel's settings in our terms. Its RED has no gentle part, counts frames' bytes (7500 and 22500 are 7431 and 22292 of ours) and
-# the packet in service with them (the shaper of Linux only peeks at it; ours takes it out, so 1500 bytes less), and derives its weight from the
-# burst (7 packets: 1/4); its FQ-CoDel's quantum is one full frame, ours one full packet (with 1514 bytes for packets of 1500 each new flow
-# would send two before the others); its tail-drop limit counts the packet in service, ours does not.
+# The kernel's settings in our terms. Its RED has no gentle part, counts frames' bytes (7500 and
+# 22500 are 7431 and 22292 of ours) and the packet in service with them (the shaper of Linux only
+# peeks at it; ours takes it out, so 1500 bytes less), and derives its weight from the burst (7
+# packets: 1/4); its FQ-CoDel's quantum is one full frame, ours one full packet (with 1514 bytes for
+# packets of 1500 each new flow would send two before the others); its tail-drop limit counts the
+# packet in service, ours does not.
 QUEUES = {
     "tail-drop": 'buffer = "29 packets"\nqueue = { kind = "tail-drop" }',
     "codel": 'buffer = "1000 packets"\nqueue = { kind = "codel", ecn = false, arithmetic = "linux" }',
@@ -83,7 +85,7 @@ def simulate(gq, cell, seeds, folder):
     link = json.loads(out.stdout)["points"][0]["links"]["bottleneck"]
     utilization = link["utilization"]["mean"]
     return {
-        "utilisation_pct": utilization * 100,
+        "utilization_pct": utilization * 100,
         # The kernel counts the packet in service as waiting.
         "mean_queue_packets": link["queue_packets"]["mean"] + utilization,
         "loss_pct": link["drop_ratio"]["mean"] * 100,
@@ -92,7 +94,7 @@ def simulate(gq, cell, seeds, folder):
 
 def judge(ours, theirs):
     near = {
-        "utilization": abs(ours["utilisation_pct"] - theirs["utilisation_pct"]) <= 1,
+        "utilization": abs(ours["utilization_pct"] - theirs["utilization_pct"]) <= 1,
         "queue": abs(ours["mean_queue_packets"] - theirs["mean_queue_packets"])
         <= max(1, 0.1 * theirs["mean_queue_packets"]),
         "loss": ours["loss_pct"] == theirs["loss_pct"]

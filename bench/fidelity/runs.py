@@ -30,7 +30,7 @@ COLUMNS = [field.name for field in dataclasses.fields(Cell)] + ["seed", *FIGURES
 def keep(runs, cell, seed, figures):
     """Appends a line in one piece, also when several of us run."""
     line = io.StringIO()
-    rounded = (f"{figures[name]:.4g}" if name != "utilisation_pct" else f"{figures[name]:.2f}" for name in FIGURES)
+    rounded = (f"{figures[name]:.4g}" if name != "utilization_pct" else f"{figures[name]:.2f}" for name in FIGURES)
     csv.writer(line, lineterminator="\n").writerow([*dataclasses.astuple(cell), seed, *rounded])
     with runs.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -57,7 +57,8 @@ def main():
         sys.exit("runs.py: the simulator's runs need a file of their own: --runs FILE")
     done = stored(options.runs)
     if options.on == "sim":
-        # Three at least: they cost little, and their spread says what one run of the kernel is worth.
+        # Three at least: they cost little, and their spread says what one run of the kernel is
+        # worth.
         wanted = [(cell, seed) for cell, seeds in stored(KERNEL).items() for seed in {*seeds, *(() if 0 in seeds else options.seeds)}]
         wanted.sort(key=lambda one: one[1])
     else:

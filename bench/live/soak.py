@@ -45,7 +45,8 @@ class Network:
             left, middle, right = self.names
             for place, end, port, address in [(left, "left", "port-a", LEFT), (right, "right", "port-b", RIGHT)]:
                 ip("-n", place, "link", "add", end, "type", "veth", "peer", "name", port, "netns", middle)
-                # One segment per frame: a sender on the same machine would otherwise pass joined segments.
+                # One segment per frame: a sender on the same machine would otherwise pass joined
+                # segments.
                 ip("-n", place, "link", "set", end, "gso_max_segs", "1", "up")
                 ip("-n", middle, "link", "set", port, "up")
                 ip("-n", place, "addr", "add", f"{address}/24", "dev", end)

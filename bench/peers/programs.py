@@ -166,7 +166,8 @@ class Ns3(Peer):
             subprocess.run([sys.executable, "-m", "venv", str(self.venv)], check=True)
             subprocess.run([str(self.venv / "bin/pip"), "install", "-q", NS3_WHEEL], check=True)
         (package,) = self.venv.glob("lib/python*/site-packages/ns3")
-        # The wheel was built with logs and asserts, and its headers must be read with the same switches.
+        # The wheel was built with logs and asserts, and its headers must be read with the same
+        # switches.
         switches = ["-std=c++23", "-O2", "-DNS3_LOG_ENABLE", "-DNS3_ASSERT_ENABLE", "-DNS3_BUILD_PROFILE_RELEASE"]
         libraries = [f"-L{package}/lib64", "-Wl,--no-as-needed", f"-Wl,-rpath,{package}/lib64"]
         libraries += [f"-lns{NS3_VERSION}-{module}" for module in NS3_MODULES]

@@ -1,4 +1,4 @@
-"""Packets a second through `goodqueue.aqm.Qdisc.drive`: python bench/python/drive.py"""
+"""Packets per second through `goodqueue.aqm.Qdisc.drive`: python bench/python/drive.py"""
 
 import time
 
@@ -15,4 +15,4 @@ for kind in ("tail-drop", "codel", "pie", "fq-codel"):
     queue = Qdisc(kind, rate="10 Mbit/s")
     began = time.perf_counter()
     queue.drive(times, 1500, flow=flows, ecn=codepoints)
-    print(f"{kind:10} {COUNT / (time.perf_counter() - began) / 1e6:.2f} million packets a second")
+    print(f"{kind:10} {COUNT / (time.perf_counter() - began) / 1e6:.2f} million packets per second")

@@ -41,7 +41,8 @@ def start_cluster(folder):
     """A scheduler and two workers of one thread, as processes."""
     file = Path(folder) / "scheduler.json"
     command = [sys.executable, "-m"]
-    # The profiler of Dask's workers looks at all threads a hundred times a second, which would be measured too.
+    # The profiler of Dask's workers looks at all threads a hundred times per second, which would be
+    # measured too.
     environment = os.environ | {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment}
     where = ["--no-dashboard", "--scheduler-file", str(file), "--host", "127.0.0.1"]
@@ -63,7 +64,7 @@ def start_cluster(folder):
 
 
 def run_points(plan, numbers):
-    """Wall and processor seconds a point."""
+    """Wall and processor seconds per point."""
     wall, used = time.perf_counter(), cpu()
     for number in numbers:
         _core.run_point(plan, plan.sha256, number)
@@ -77,7 +78,7 @@ def run_beside(plan, numbers, start, results):
 
 
 def run_side_by_side(plan, numbers):
-    """Two processes at once, each with all of `numbers`: the mean of wall and processor seconds a point."""
+    """Two processes at once, each with all of `numbers`: the mean of wall and processor seconds per point."""
     context = multiprocessing.get_context("fork")
     start, results = context.Barrier(JOBS), context.Queue()
     processes = [context.Process(target=run_beside, args=(plan, numbers, start, results)) for _ in range(JOBS)]
@@ -92,7 +93,7 @@ def run_side_by_side(plan, numbers):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("points", type=int, nargs="?", default=2000, help="how many (2000)")
-    parser.add_argument("--seconds", type=int, default=20, help="simulated seconds a point (20)")
+    parser.add_argument("--seconds", type=int, default=20, help="simulated seconds per point (20)")
     parser.add_argument("--dask", action="store_true", help="two Dask workers over TCP in place of two threads")
     arguments = parser.parse_args()
     count = arguments.points
@@ -108,9 +109,9 @@ def main():
 
     sample = range(0, count, max(1, count // SAMPLE))
     alone, alone_cpu = run_points(scenario.plan, sample)
-    print(f"alone: {alone * 1e3:.2f} ms a point, {alone_cpu * 1e3:.2f} ms of processor")
+    print(f"alone: {alone * 1e3:.2f} ms per point, {alone_cpu * 1e3:.2f} ms of processor")
     beside, beside_cpu = run_side_by_side(scenario.plan, sample)
-    print(f"two processes at once: {beside * 1e3:.2f} ms a point, {beside_cpu * 1e3:.2f} ms of processor")
+    print(f"two processes at once: {beside * 1e3:.2f} ms per point, {beside_cpu * 1e3:.2f} ms of processor")
 
     memory = []
 

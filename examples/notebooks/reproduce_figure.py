@@ -55,7 +55,8 @@ def _(quick, run, scenario):
 
 @app.cell
 def _(pl, result):
-    # The swept values of each point stand in `points`; a load is a table there, so its name is taken out of the text.
+    # The swept values of each point stand in `points`; a load is a table there, so its name is
+    # taken out of the text.
     loads = result.points.with_columns(
         load=pl.col("traffic.0").str.extract(r'"name":"([^"]+)"'),
         delay_ms=pl.col("link.bottleneck.delay").str.strip_suffix(" ms").cast(pl.Float64),
@@ -79,7 +80,8 @@ def _(figures, plt):
 
 @app.cell
 def _(figures, mo, pl):
-    # What must hold whatever the seed: constant load above the line's rate fills the buffer of 30 packets and the line.
+    # What must hold whatever the seed: constant load above the line's rate fills the buffer of 30
+    # packets and the line.
     flood = figures.filter(pl.col("load") == "cbr")
     assert flood["queue_packets"].min() > 28
     assert flood["utilization"].min() > 0.999

@@ -45,7 +45,7 @@ def sweep(arguments: Sequence[str]) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("interrupted: the same command goes on from here", file=sys.stderr)
+        print("interrupted: the same command resumes", file=sys.stderr)
         return 1
     before = f", {found} of them from before" if found else ""
     print(f"{finished} of {plan.point_count} points finished{before}")

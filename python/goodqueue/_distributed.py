@@ -101,7 +101,7 @@ def run(
             if missing < before:
                 until = time.monotonic() + PATIENCE_S
             elif time.monotonic() > until:
-                raise SweepError(f"{client}: no scheduler: {error}; the same call goes on from here") from error
+                raise SweepError(f"{client}: no scheduler: {error}; the same call resumes") from error
             time.sleep(0.5)
 
 
@@ -136,7 +136,8 @@ class _Handout:
             raise LostScheduler(f"the scheduler does not answer: {error}") from error
         try:
             self._hand_out()
-            # It ends when nothing is out any more, and everything that waits is handed out before that.
+            # It ends when nothing is out any more, and everything that waits is handed out before
+            # that.
             for future, result in self.done:
                 self._take(self.out.pop(future), result)
                 self._hand_out()
@@ -149,7 +150,7 @@ class _Handout:
         try:
             self._fill_window()
         except (OSError, TimeoutError) as error:
-            raise LostScheduler(f"the scheduler is gone: {error}; the same call goes on from here") from error
+            raise LostScheduler(f"the scheduler is gone: {error}; the same call resumes") from error
 
     def _fill_window(self) -> None:
         if time.monotonic() - self.looked > _LOOK_EVERY_S:
@@ -178,7 +179,8 @@ class _Handout:
         return next((i for i, number in enumerate(islice(self.waiting, most)) if number in self.tries), most)
 
     def _take(self, numbers: list[int], result: Any) -> None:
-        # What came counts, not the future's status: that changes when the worker that had the result dies in between.
+        # What came counts, not the future's status: that changes when the worker that had the
+        # result dies in between.
         match result:
             case (list() as ran, float() as seconds):
                 for number, (finished, data) in zip(numbers, ran, strict=True):
@@ -189,7 +191,7 @@ class _Handout:
             case (_, BaseException() as error, _):
                 self._mishap(numbers, error)
             case _:
-                raise LostScheduler("the scheduler is gone or dropped the sweep; the same call goes on from here")
+                raise LostScheduler("the scheduler is gone or dropped the sweep; the same call resumes")
         if self.progress is not None:
             self.progress((self.finished + self.failed) / self.plan.point_count)
 

@@ -32,7 +32,7 @@ def is_url(place: str) -> bool:
 
 
 def opened(plan: _core.Plan, place: str) -> Folder:
-    """Begin a sweep in a place, or go on with the one that is there."""
+    """Begin a sweep in a place, or resume the one that is there."""
     return Remote(plan, place) if is_url(place) else _core.SweepFolder(plan, place)
 
 

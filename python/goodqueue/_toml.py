@@ -44,7 +44,8 @@ def value(given: object, path: str, depth: int = 0) -> str:
             if len(given) > _LONGEST:
                 raise _error(path, f"has {len(given)} items: allowed up to {_LONGEST}")
             return "[" + ", ".join(value(v, f"{path}.{n}", depth + 1) for n, v in enumerate(given)) + "]"
-    # Numbers of numpy and the like know how to become Python's own; arrays of one item must not pass for numbers.
+    # Numbers of numpy and the like know how to become Python's own; arrays of one item must not
+    # pass for numbers.
     if getattr(given, "ndim", None) == 0 and callable(plain := getattr(given, "item", None)):
         own = plain()
         if isinstance(own, bool | int | float | str):

@@ -176,7 +176,8 @@ class Qdisc:
         if ecn is not None:
             table["ecn"] = ecn
         link = Link(rate=rate, delay=delay, buffer=limit, queue=table, mtu=mtu, overhead=overhead)
-        # The engine sizes and checks queues as parts of scenarios; nothing of this one is run but its queue.
+        # The engine sizes and checks queues as parts of scenarios; nothing of this one is run but
+        # its queue.
         traffic = [Cbr(rate="1 kbit/s", packet_size="100 B")]
         try:
             plan = Scenario(duration="1 s", link=link, traffic=traffic, algorithms=algorithms).plan
@@ -403,7 +404,7 @@ def _whole(name: str, given: Any) -> Any:
 
 
 def _placed(column: Any, code: str) -> Any:
-    """An empty array may lie anywhere in memory, but the engine wants even those where numbers may lie."""
+    """An empty array may lie anywhere in memory, but the engine requires even those to be aligned."""
     return column if len(column) else memoryview(array(code, [0]))[:0]
 
 

@@ -57,7 +57,7 @@ class ScenarioError(GoodqueueError, ValueError):
     Parameters
     ----------
     text
-        All faults, one a line, in the words of ``gq check``.
+        All faults, one per line, in the words of ``gq check``.
     faults
         The same as values.
     """
@@ -119,4 +119,4 @@ class ArrivalError(GoodqueueError, ValueError):
 
 
 class SweepError(GoodqueueError, RuntimeError):
-    """A sweep cannot go on: its folder holds another one, or a file cannot be written. What is finished stays."""
+    """A sweep cannot begin or resume: its folder holds another one, or a file cannot be written. Finished points are kept."""

@@ -66,7 +66,7 @@ def _metric(frame: pl.DataFrame, metric: str) -> str:
 def time_series(
     result: Result, name: str = "queue_packets", *, subject: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw a sampled value over time, one line a point, from the first recorded replication.
+    """Draw a sampled value over time, one line per point, from the first recorded replication.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def time_series(
 
 
 def cdf(result: Result, *, link: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the distribution of sojourn times at a link, one line a point, over all replications.
+    """Draw the distribution of sojourn times at a link, one line per point, over all replications.
 
     Parameters
     ----------

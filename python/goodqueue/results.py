@@ -161,7 +161,7 @@ class Result:
 
     @cached_property
     def series(self) -> pl.DataFrame:
-        """Sampled values of the recorded runs, one a row.
+        """Sampled values of the recorded runs, one per row.
 
         Columns are ``subject`` (``link:NAME``, ``flow:GROUP:NUMBER``), ``name`` (what was sampled), ``time_s`` and
         ``value``.

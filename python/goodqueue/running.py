@@ -62,7 +62,7 @@ def run(
         Which runs are sampled for :attr:`Result.series`: ``"nothing"``, the ``"first"`` replication of each point or
         ``"all"``.
     sample
-        Time between two samples, for instance ``"10 ms"``; about 2500 samples a run when not given.
+        Time between two samples, for instance ``"10 ms"``; about 2500 samples per run when not given.
     packets
         Keep every packet event of the recorded runs for :attr:`Result.packets`?
     algorithms

@@ -157,7 +157,8 @@ def sobol(ranges: Mapping[str, Range], *, points: int) -> Design:
 
 
 _BITS = 32
-# Degree and coefficients of the primitive polynomial, and first direction numbers; the first dimension needs none.
+# Degree and coefficients of the primitive polynomial, and first direction numbers; the first
+# dimension needs none.
 _DIRECTIONS: Sequence[tuple[int, int, Sequence[int]]] = (
     (0, 0, ()),
     (1, 0, (1,)),
@@ -225,7 +226,7 @@ class Sweep:
         return self._read("summary.json").decode()
 
     def scan(self) -> pl.LazyFrame:
-        """All figures of all points, one a row, read when they are asked for.
+        """All figures of all points, one per row, read when they are asked for.
 
         Columns are ``point``, one for each swept key, ``part`` (link, group, fairness, flow), ``subject``, ``index``
         (of a flow), ``metric``, ``unit``, ``mean``, ``ci95`` and ``n``.
@@ -263,11 +264,11 @@ def sweep(
     client: Client | str | None = None,
     progress: Progress = None,
 ) -> Sweep:
-    """Run every point of a scenario's sweep into a folder, going on where an earlier call was stopped.
+    """Run every point of a scenario's sweep into a folder, resuming an earlier call that was stopped.
 
     Each finished point is a file of its own, under its name only when it is whole. All points see the same random
-    numbers. A sweep that was stopped or killed ends with the same bytes as one that was not. Points that fail are
-    recorded with their errors (:meth:`Sweep.failures`), the others go on; the next call tries them again.
+    numbers. A sweep that was stopped or killed ends with the same bytes as an uninterrupted one. Points that fail are
+    recorded with their errors (:meth:`Sweep.failures`) and do not stop the others; the next call tries them again.
 
     Parameters
     ----------

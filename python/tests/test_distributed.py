@@ -225,7 +225,7 @@ def test_a_lost_scheduler_is_told(tmp_path: Path) -> None:
             def kill(_: float) -> None:
                 made.scheduler.kill()
 
-            with pytest.raises(SweepError, match="goes on from here"):
+            with pytest.raises(SweepError, match="the same call resumes"):
                 sweep(slow(), tmp_path / "there", client=client, progress=kill)
     finally:
         made.close()

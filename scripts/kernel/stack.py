@@ -21,8 +21,8 @@ ENTRY = "gqk_work"
 LIMITS = {"enqueue": 1408, "dequeue": 1408, "reset": 1408, "write": 4096, "make": 14336}
 WITH_PANIC = 4096
 TOPS = re.compile(r"^goodqueue_kernel::entry::(enqueue|dequeue|reset|make|write)\b")
-# A successor of a queue is not made here, as the module keeps the queues from before a change; nor is
-# an algorithm of a program's own.
+# A successor of a queue is not made here, as the module keeps the queues from before a change; nor
+# is an algorithm of a program's own.
 # Nor is anything written as {:#?}.
 NEVER = re.compile(r"^<goodqueue_aqm::(sched::succession::Succession|own::Own)|PadAdapter")
 MADE = re.compile(r"AnyQdisc<.*>>::(succeed|build_own)")
@@ -103,8 +103,8 @@ def calls(path):
             continue
         relocated = re.search(r"\sR_X86_64_\w+\s+(.+)$", line)
         if relocated:
-            # What stands in the instruction is not where it goes. Other distances from a symbol than
-            # this one are jumps within a function that is in two parts.
+            # What stands in the instruction is not where it goes. Other distances from a symbol
+            # than this one are jumps within a function that is in two parts.
             match = re.match(r"^(\S+)-0x4$", relocated.group(1))
             if target is not None and match:
                 name = match.group(1)

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The first process of the guest that records: a line of 10 Mbit/s from in0 to out0, with the recorder and the discipline under it.
+# The first process of the guest that records: a line of 10 Mbit/s from in0 to out0, with the
+# recorder and the discipline under it.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys

@@ -42,8 +42,8 @@ edit arch/x86/um/os-Linux/registers.c 'processor state of any size' \
     's/ptrace(PTRACE_SETREGSET, pid, NT_X86_XSTATE, /gq_set_xstate(pid, /'
 prepend arch/x86/um/os-Linux/registers.c <"$ours/xstate.c"
 
-# A discipline that records what another one does, and a generator for the disciplines' random numbers
-# whose draws it can record.
+# A discipline that records what another one does, and a generator for the disciplines' random
+# numbers whose draws it can record.
 cp "$ours/draws.c" "$tree/net/sched/gq_draws.c"
 cp "$ours/record.c" "$tree/net/sched/gq_record.c"
 echo 'obj-y += gq_draws.o gq_record.o' >>"$tree/net/sched/Makefile"

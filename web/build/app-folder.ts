@@ -1,4 +1,5 @@
-// The app of `gq serve` as a folder: its page is called index.html, it stays small, and `cargo build` finds it.
+// The app of `gq serve` as a folder: its page is called index.html, it stays small, and `cargo
+// build` finds it.
 
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";

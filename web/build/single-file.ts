@@ -1,4 +1,5 @@
-// Puts the built script and style into the page itself, so that the page is one file that fetches nothing.
+// Puts the built script and style into the page itself, so that the page is one file that fetches
+// nothing.
 
 import type { Plugin } from "vite";
 

@@ -1,4 +1,5 @@
-// A made-up result in the shape that crates/lab embeds, for tests of the page. Never shipped, and no figure in it means anything.
+// A made-up result in the shape that crates/lab embeds, for tests of the page. Never shipped, and
+// no figure in it means anything.
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";

@@ -1,5 +1,6 @@
-// How fluently a run is drawn and whether memory grows: four queues, sixteen flows, real time. LOAD_SECONDS says how long to look
-// (ten minutes: 600); without it, this is skipped. With GQ the real server is asked, else the stand-in.
+// How fluently a run is drawn and whether memory grows: four queues, sixteen flows, real time.
+// LOAD_SECONDS says how long to look (ten minutes: 600); without it, this is skipped. With GQ the
+// real server is asked, else the stand-in.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { resolve } from "node:path";
@@ -66,10 +67,11 @@ describe.skipIf(SECONDS === 0)("a long run", () => {
       const after = await heap(devtools);
       const milliseconds = (1000 * spent) / frames.screen;
       process.stdout.write(
-        `first paint ${Math.round(painted)} ms; ${(frames.screen / SECONDS).toFixed(1)} frames a second, longest gap ${Math.round(frames.gap)} ms, ` +
+        `first paint ${Math.round(painted)} ms; ${(frames.screen / SECONDS).toFixed(1)} frames per second, longest gap ${Math.round(frames.gap)} ms, ` +
           `${milliseconds.toFixed(1)} ms of processor time a frame; heap ${megabytes(before)} then ${megabytes(after)} MB\n`,
       );
-      // Whole-run stretches are full within minutes; until then, their arrays are there already. What may grow is bounded.
+      // Whole-run stretches are full within minutes; until then, their arrays are there already.
+      // What may grow is bounded.
       expect(after).toBeLessThan(before * 1.25 + 4e6);
       expect(frames.screen / SECONDS).toBeGreaterThan(10);
       await page.close();

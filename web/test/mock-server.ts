@@ -1,5 +1,5 @@
-// A stand-in for `gq serve` that answers as agreed, with made-up queues: for looking at pages without building Rust.
-// It simulates nothing; tests of behaviour run against the real server.
+// A stand-in for `gq serve` that answers as agreed, with made-up queues: for looking at pages
+// without building Rust. It simulates nothing; tests of behaviour run against the real server.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { readFileSync } from "node:fs";
@@ -65,7 +65,7 @@ interface MockSession {
   timer?: ReturnType<typeof setInterval>;
 }
 
-/** Starts it; `frames` a second are sent while a run goes on. */
+/** Starts it; `frames` a second are sent during a run. */
 export async function startMock(folder: string, frames = 60): Promise<{ url: string; close: () => Promise<void> }> {
   const sessions = new Map<string, MockSession>();
   const server = createServer((request, response) => {

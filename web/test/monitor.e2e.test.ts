@@ -1,5 +1,5 @@
-// The monitor beside a real `gq bridge` between two networks of this machine. GQ names the program; without it, without root or without
-// network namespaces these tests are skipped by name.
+// The monitor beside a real `gq bridge` between two networks of this machine. GQ names the program;
+// without it, without root or without network namespaces these tests are skipped by name.
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -133,7 +133,7 @@ describe.skipIf(!isPossible)("the monitor of a bridge", () => {
     expect(complaints.splice(0).filter((text) => !text.includes("422"))).toEqual([]);
   });
 
-  it("says when the bridge is gone, and goes on when it is back", async () => {
+  it("says when the bridge is gone, and resumes when it is back", async () => {
     expect(await bridge?.end()).toBe(0);
     await expect.poll(status, { timeout: 20_000 }).toContain("The bridge is gone");
     bridge = await startBridge();

@@ -1,5 +1,5 @@
-// How the app's pages look and whom they let in: light and dark, wide and narrow, with a stand-in for the server that also
-// has a gallery and a bridge. Pictures go to test/out.
+// How the app's pages look and whom they let in: light and dark, wide and narrow, with a stand-in
+// for the server that also has a gallery and a bridge. Pictures go to test/out.
 
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";

@@ -1,4 +1,5 @@
-// Takes the pictures of the documentation from the real `gq serve` (scripts/picture.sh). PICTURES names the folder; without it, this is skipped.
+// Takes the pictures of the documentation from the real `gq serve` (scripts/picture.sh). PICTURES
+// names the folder; without it, this is skipped.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { resolve } from "node:path";

@@ -1,4 +1,5 @@
-// The built report in a real browser. `GOODQUEUE_REPORT=FILE` checks a report that `gq` wrote instead of the fixture.
+// The built report in a real browser. `GOODQUEUE_REPORT=FILE` checks a report that `gq` wrote
+// instead of the fixture.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";

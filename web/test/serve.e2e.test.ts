@@ -1,4 +1,5 @@
-// The playground against the real `gq serve`. GQ names the program; without one these tests are skipped by name.
+// The playground against the real `gq serve`. GQ names the program; without one these tests are
+// skipped by name.
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";

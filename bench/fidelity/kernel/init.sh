@@ -1,5 +1,6 @@
 #!/bin/sh
-# First program of the guest of ../reference.py. The kernel's working directory holds this file, the tool and the job.
+# First program of the guest of ../reference.py. The kernel's working directory holds this file, the
+# tool and the job.
 # A - R - N - B: the link is R's way to N, N adds the delay in each direction.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 mount -t proc proc /proc

@@ -49,7 +49,7 @@ fn run(name: &str, flows: u32, packets: u32) -> Result<(), String> {
         best = best.min(start.elapsed().as_nanos() as f64 / f64::from(batch));
         left -= batch;
     }
-    println!("{best:.1} ns a packet, {} departed", standing.queue().counters().departed.packets);
+    println!("{best:.1} ns per packet, {} departed", standing.queue().counters().departed.packets);
     Ok(())
 }
 

@@ -227,7 +227,7 @@ pub trait Aqm {
     #[inline]
     fn on_rate_change(&mut self, env: &mut Env<'_>) {}
 
-    /// When [`Aqm::on_update`] wants to be called next; `None` for algorithms without a timer. May
+    /// When [`Aqm::on_update`] is to be called next; `None` for algorithms without a timer. May
     /// change after any hook.
     #[inline]
     fn next_update(&self) -> Option<Instant> {

@@ -50,7 +50,7 @@ pub(crate) struct LinuxDraws {
 impl LinuxDraws {
     const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
-    /// Draws that go on after `number`, which is the next one.
+    /// Draws from `number` on, which is the next one.
     pub(crate) const fn from(number: u64) -> Self {
         Self { state: Some(unmix(number).wrapping_sub(Self::GAMMA)) }
     }

@@ -1,7 +1,7 @@
 //! Algorithms that the list of [`crate::algo`] does not have: a program's own, for prototypes and
 //! bindings of other languages.
 //!
-//! They stand behind a pointer, and so cost an indirect call a hook. [`crate::AnyAqm`] does not
+//! They stand behind a pointer, and so cost an indirect call per hook. [`crate::AnyAqm`] does not
 //! know of them: a queue under a listed algorithm pays nothing for their sake.
 
 use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Verdict};

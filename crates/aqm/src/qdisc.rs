@@ -95,7 +95,7 @@ pub trait Qdisc<P: Packet> {
     /// [`Qdisc::handle_timer`], and may ask at any other time.
     fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>>;
 
-    /// When [`Qdisc::handle_timer`] wants to be called: the earliest of its algorithms' updates and
+    /// When [`Qdisc::handle_timer`] is to be called: the earliest of its algorithms' updates and
     /// its own releases. May change after any other call.
     fn next_timer(&self) -> Option<Instant>;
 

@@ -168,7 +168,7 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
         &self.aqm
     }
 
-    /// The algorithm wants an arriving packet compared with waiting ones: queues it or drops it,
+    /// Compares an arriving packet with waiting ones for the algorithm: queues it or drops it,
     /// and another one if need be.
     #[cold]
     fn compare(&mut self, now: Instant, mut packet: P, queue: QueueView, sink: &mut dyn Sink<P>) {

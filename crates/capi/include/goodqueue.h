@@ -272,7 +272,7 @@ bool gq_dequeue(struct GqQueue *queue,
                 const struct GqSink *sink);
 
 /*
- When [`gq_handle_timer`] wants to be called; `GQ_NONE`: never. May change with every other call.
+ When [`gq_handle_timer`] is to be called; `GQ_NONE`: never. May change with every other call.
 
  # Safety
  `queue` came from [`gq_queue_new`].

@@ -235,7 +235,7 @@ pub unsafe extern "C" fn gq_dequeue(queue: *mut GqQueue, now: u64, out: *mut GqD
     true
 }
 
-/// When [`gq_handle_timer`] wants to be called; `GQ_NONE`: never. May change with every other call.
+/// When [`gq_handle_timer`] is to be called; `GQ_NONE`: never. May change with every other call.
 ///
 /// # Safety
 /// `queue` came from [`gq_queue_new`].

@@ -1,4 +1,4 @@
-//! A bar on standard error while work goes on, if anyone is there to see it.
+//! A progress bar on standard error during work, if that is a terminal.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};

@@ -170,7 +170,7 @@ fn missing_runs(report: &RunReport, total: usize) -> String {
     format!("This result is incomplete: {} of {total} runs finished.", report.fingerprints.len())
 }
 
-/// Did everything run?
+/// Fails unless every run finished.
 fn verdict(report: &RunReport, total: usize) -> Result<(), Failure> {
     let finished = report.fingerprints.len();
     match report.failures.as_slice() {

@@ -30,7 +30,7 @@ pub struct RunSettings {
     /// Which runs to record in series.parquet
     #[arg(long, value_enum, default_value_t = Record::First)]
     pub record: Record,
-    /// Time between two samples, for instance 10ms [default: about 2500 samples a run]
+    /// Time between two samples, for instance 10ms [default: about 2500 samples per run]
     #[arg(long, value_name = "TIME")]
     pub sample: Option<String>,
     /// What a queue must do to be ranked, for instance of_best=0.9,target_max=30ms [default: 95 %
@@ -69,7 +69,7 @@ impl RunSettings {
         self.jobs.map_or_else(processors, |jobs| jobs as usize)
     }
 
-    /// Should the summary go to standard output?
+    /// Whether the summary goes to standard output.
     pub fn json_to_stdout(&self) -> bool {
         self.json.as_ref().is_some_and(|path| path.as_os_str() == "-")
     }

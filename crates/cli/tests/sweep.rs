@@ -1,4 +1,4 @@
-//! `gq sweep`: the summary that `gq run` gives, going on, points that fail, other sweeps, a full
+//! `gq sweep`: the summary that `gq run` gives, resuming, points that fail, other sweeps, a full
 //! disk.
 
 use serde_json::Value;

@@ -67,7 +67,7 @@ pub struct Axis {
 pub struct AxisValue {
     /// For a person: a name, or the text as written.
     pub text: String,
-    /// In SI units (seconds, bits a second, bytes), where it is a quantity.
+    /// In SI units (seconds, bits per second, bytes), where it is a quantity.
     pub number: Option<f64>,
 }
 

@@ -81,7 +81,7 @@ impl SourceFile {
         FileFault::at(&self.name, &self.text, span, field, message)
     }
 
-    /// A fault within an expression that stands in a string of the file.
+    /// A fault within an expression in a string of the file.
     #[must_use]
     pub fn fault_in(&self, text: &toml::Spanned<String>, error: &ExprError, field: &str) -> FileFault {
         let span = text.span();

@@ -101,7 +101,7 @@ fn no_failures(failures: &&[String]) -> bool {
 
 impl PaperResults {
     /// The text of `results.json`: the same bytes for the same settings and commit, whatever else
-    /// was going on.
+    /// was running.
     #[must_use]
     pub fn to_json(&self) -> String {
         let file = ResultsFile {

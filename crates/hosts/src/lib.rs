@@ -64,7 +64,7 @@ pub struct Settings {
     pub process: Process,
     /// What becomes of void runs.
     pub voids: Voids,
-    /// Takes messages for a person while runs go on.
+    /// Takes messages for a person during runs.
     pub say: fn(&str),
 }
 

@@ -7,11 +7,11 @@ use std::fmt::{self, Write as _};
 /// Where a figure came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The file says it.
+    /// It is in the file.
     Measured(String),
     /// It follows from figures of the file, as described.
     Estimated(String),
-    /// Nothing in the file says it.
+    /// It is not in the file.
     Assumed(String),
 }
 
@@ -36,7 +36,7 @@ pub struct Cited {
 }
 
 impl Cited {
-    /// A quantity, which stands in quotes.
+    /// A quantity, which is written in quotes.
     pub fn quantity(value: impl fmt::Display, origin: Origin) -> Self {
         Self { value: quoted(&value.to_string()), origin }
     }

@@ -58,7 +58,7 @@ pub struct GqkCall {
     pub queue: *mut Queue,
     /// Nanoseconds of a clock that never runs backwards.
     pub now: u64,
-    /// When the queue wants to be called again at the latest; `GQK_NEVER`: not before something
+    /// When the queue is to be called again at the latest; `GQK_NEVER`: not before something
     /// arrives.
     pub next: u64,
     /// Packets that wait in the queue after the call; after `GQK_MAKE`, the most that may.

@@ -5,8 +5,8 @@
 //! simulator. `kernel/gqk.h` is made from this crate.
 //!
 //! One function, [`gqk_work`], is all that the module calls, so that there is one place where a
-//! panic is caught: the panic handler leaves the library for good and the module goes on as a FIFO
-//! queue with the packets it has, as it keeps a list of them.
+//! panic is caught: the panic handler leaves the library for good and the module continues as a
+//! FIFO queue with the packets it has, as it keeps a list of them.
 //!
 //! A queue lives in one [`Arena`] that the module takes from the kernel when the queue is made.
 //! Nothing here asks the kernel for memory, and packets need none:

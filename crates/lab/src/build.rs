@@ -61,7 +61,7 @@ fn link_id(step: Step) -> LinkId {
     step.link as LinkId * 2 + LinkId::from(step.heading == Heading::Up)
 }
 
-/// A plan's queue as the simulator wants it.
+/// A plan's queue as the simulator takes it.
 #[must_use]
 pub fn discipline(queue: &Queue) -> QueueSpec {
     if let Queue { own: Some(kind), ecn, limit, .. } = queue {

@@ -341,7 +341,8 @@ pub struct GroupExperience {
     pub activity: Activity,
     /// Values in the order of [`Activity::metrics`]; `None` where a figure is not defined.
     pub values: Vec<Option<f64>>,
-    /// Data delivered once a second, all flows of the group together, whatever it does.
+    /// Data delivered per second, each byte counted once, all flows of the group together, whatever
+    /// it does.
     pub goodput_bit_s: Option<f64>,
 }
 

@@ -121,7 +121,7 @@ impl<'a> Lint<'a> {
         }
     }
 
-    /// Does a list go on after the end of the run?
+    /// Remarks on a list that has entries after the end of the run.
     fn listed_too_late(&mut self, number: usize, group: &Traffic) {
         let lists = group.parts().filter_map(|part| match &part.source {
             SourceSpec::Session { model: SessionSpec::List { transfers }, .. } => Some(transfers),
@@ -137,7 +137,7 @@ impl<'a> Lint<'a> {
         }
     }
 
-    /// Can this direction ever be the bottleneck?
+    /// Remarks on a direction that can never be the bottleneck.
     fn load(&mut self, step: Step, direction: &Direction) {
         let nominal = direction.nominal_rate();
         let rate = direction.queue.as_ref().and_then(shaped).map_or(nominal, |shaped| shaped.min(nominal));
@@ -191,8 +191,8 @@ impl<'a> Lint<'a> {
         after.copied().find(|other| hides(&other))
     }
 
-    /// Is there a slower link behind an algorithm, so that the queue forms where it does not see
-    /// it?
+    /// Remarks on a slower link behind an algorithm: the queue then forms where the algorithm does
+    /// not see it.
     fn hidden(&mut self, step: Step, direction: &Direction, queue: &Queue) {
         if direction.flow_control.is_some() {
             let mut before =

@@ -37,7 +37,7 @@ pub enum Recorded {
 }
 
 impl Recorded {
-    /// Is this replication of a point among them?
+    /// Whether this replication of a point is among them.
     #[must_use]
     pub const fn includes(self, replication: u32) -> bool {
         match self {
@@ -57,9 +57,9 @@ pub struct RunOptions {
     pub replications: u32,
     /// Which runs are recorded.
     pub recorded: Recorded,
-    /// Time between two samples; `None` chooses one that gives about 2500 samples a run.
+    /// Time between two samples; `None` chooses one that gives about 2500 samples per run.
     pub sample_every: Option<Duration>,
-    /// Keep packet events of recorded runs?
+    /// Whether packet events of recorded runs are kept.
     pub packets: bool,
     /// Keep what a report draws: series of the first replication and distributions of sojourn
     /// times, for so many points.
@@ -98,7 +98,7 @@ pub fn run(
 /// Runs every replication of every point on `host`.
 ///
 /// `stop` ends it early: runs under way stop at their next check and are given up, finished ones
-/// are kept. `progress` is told the finished part of the work, in [0, 1], a few times a second.
+/// are kept. `progress` is told the finished part of the work, in [0, 1], a few times per second.
 pub fn run_on(
     host: &dyn ScenarioHost,
     points: &[Point],
@@ -143,8 +143,8 @@ pub fn run_on(
     collector.finish()
 }
 
-/// Does the world of a point build? Figures of the plan are checked when it is read; this finds
-/// what only building can.
+/// Builds the world of a point and discards it. The plan's figures are checked when it is read;
+/// this finds what only building can.
 ///
 /// # Errors
 /// The failure that every run of this point would have.

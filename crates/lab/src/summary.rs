@@ -108,7 +108,7 @@ pub struct FlowSummary {
     pub group: String,
     /// Number within its group.
     pub index: u32,
-    /// Data delivered once a second.
+    /// Data delivered per second, each byte counted once.
     pub goodput_bit_s: Figure,
 }
 

@@ -1,6 +1,6 @@
-//! Sweeps that survive: one file for each finished point, under its name only when it is whole. A
-//! sweep that was stopped, killed or ran out of disk goes on where it was and ends with the same
-//! bytes as one that was not.
+//! Sweeps that can be resumed: one file per finished point, under its name only when it is whole. A
+//! sweep that was stopped, was killed or ran out of disk resumes and ends with the same bytes as an
+//! uninterrupted one.
 //!
 //! A folder holds `sweep.json` (what is swept, and by which version), `scenario.toml`,
 //! `points/NNNNNN.parquet`, `failed/NNNNNN.json` for points that gave an error, and at the end
@@ -28,7 +28,7 @@ pub const SWEEP_SCHEMA: &str = "goodqueue.sweep/1";
 /// Name and version of the format of files of failed points.
 pub const FAILED_SCHEMA: &str = "goodqueue.failed-point/1";
 
-/// What keeps a sweep from going on. What is finished stays.
+/// Why a sweep cannot begin or resume. Finished points are kept.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// The folder or a file in it.

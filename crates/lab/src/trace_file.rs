@@ -145,7 +145,7 @@ impl TraceDraft {
     fn finish(mut self) -> Result<Opportunities, String> {
         match self.opportunities.last_mut() {
             Some((_, bytes)) => *bytes += self.at_zero,
-            None if self.at_zero.is_zero() => return Err("is empty: expected one whole number a line".to_owned()),
+            None if self.at_zero.is_zero() => return Err("is empty: expected one whole number per line".to_owned()),
             None => return Err("has only zeros: the last line is the recording's length and must be above 0".to_owned()),
         }
         let bits: u64 = self.opportunities.iter().map(|(_, bytes)| bytes.bits()).sum();

@@ -259,7 +259,7 @@ kind = "bulk"
 path = ["a", "b"]
 "#;
 
-/// What stands instead of its path.
+/// What is printed instead of its path.
 const WRONG_PATHS: &[&str] = &[
     "",
     "path = \"a\"",

@@ -1,7 +1,8 @@
 //! What a run with guests costs: real and processor time for each second of virtual time, and
 //! packets a second of either.
 //!
-//! `cargo run --release -p goodqueue-linux --example wall_time -- FLOWS MBIT_S SECONDS [CONTROL] [SEED] [LIMIT_PACKETS] [RTT_MS]`
+//! `cargo run --release -p goodqueue-linux --example wall_time -- FLOWS MBIT_S SECONDS [CONTROL]
+//! [SEED] [LIMIT_PACKETS] [RTT_MS]`
 
 #![allow(clippy::disallowed_methods, reason = "measures real time")]
 

@@ -29,7 +29,7 @@ mod place {
 }
 /// Capability: this client uses the shared memory.
 const TIME_SHARE: u32 = 1;
-/// Flag: this client wants to run at the time in its entry.
+/// Flag: this client is to run at the time in its entry.
 const WANTS_TO_RUN: u32 = 1;
 
 /// Later than any time: what guests use for "never".
@@ -168,7 +168,7 @@ impl Calendar {
         self.memory.u16(place::RUNNING).store(id, Ordering::Release);
     }
 
-    /// When a guest wants to run; [`NEVER`] if it does not.
+    /// When a guest is to run; [`NEVER`] if it is not.
     #[must_use]
     pub fn request(&self, guest: usize) -> u64 {
         if self.memory.u32(self.entry(guest, place::FLAGS)).load(Ordering::Acquire) & WANTS_TO_RUN == 0 {

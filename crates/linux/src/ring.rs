@@ -172,7 +172,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Whether the guest wants to be notified of returned chains.
+    /// Whether the guest asks for notifications of returned chains.
     ///
     /// # Errors
     /// When the ring is not within the shared memory.

@@ -162,7 +162,7 @@ fn children(of: u32) -> Vec<String> {
     text.split_whitespace().map(ToOwned::to_owned).collect()
 }
 
-/// Is a process there, and not only its number?
+/// Whether a process runs; the number of one that has ended does not count.
 fn lives(process: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.starts_with(" Z") && !rest.starts_with(" X"))

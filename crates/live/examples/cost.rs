@@ -16,7 +16,7 @@ use goodqueue_live::{Line, LivePacket, RateSpec};
 use goodqueue_units::{Bytes, Duration, Framing, Instant, Rate};
 use std::io;
 
-/// Frames a round.
+/// Frames per round.
 const FRAMES: usize = 2000;
 const ROUNDS: usize = 400;
 const BYTES: usize = 64;
@@ -78,7 +78,7 @@ fn queue(name: &str) -> Result<AnyQdisc<LivePacket>, String> {
     AnyQdisc::build(spec, &[], &facts, EcnPolicy::Drop, Rng::new(1)).map_err(|error| error.to_string())
 }
 
-/// Nanoseconds a frame, of frames that arrive `gap` apart.
+/// Nanoseconds per frame, of frames that arrive `gap` apart.
 fn measure(name: &str, gap: Duration) -> Result<f64, String> {
     let line =
         Line { rate: RateSpec::Constant(Rate::gbit(1000)), delay: Duration::ZERO, framing: Framing::header(Bytes::new(14)) };

@@ -11,7 +11,7 @@
 //!    the simulator makes.
 //! 4. [`Forwarder`]: two ports and two directions, driven by a [`clock`].
 //! 5. `drive`, on Linux: the loop of a real thread; [`monitor`]: what it tells others, and what
-//!    others ask of it. `splice`: what stands in when that thread has died.
+//!    others ask of it. `splice`: what forwards when that thread has died.
 //! 6. [`record`] and [`replay`]: everything a queue saw and decided, and the same once more without
 //!    a network.
 //!

@@ -9,9 +9,9 @@
 //! receiver's kernel has as little work as the sender's.
 //!
 //! A segment's headers follow from those of the frame as a card would make them (Linux
-//! `tcp_gso_segment`; RFC 3168 §6.1.2 for CWR): sequence number and IPv4 identification go on, FIN
-//! and PSH belong to the last segment, CWR to the first. Checksums stay partial: the field holds
-//! the sum of the pseudo-header, and whoever needs the whole one computes it.
+//! `tcp_gso_segment`; RFC 3168 §6.1.2 for CWR): sequence number and IPv4 identification advance,
+//! FIN and PSH belong to the last segment, CWR to the first. Checksums stay partial: the field
+//! holds the sum of the pseudo-header, and whoever needs the whole one computes it.
 
 use crate::frame::checksum::{fold, sum};
 use crate::frame::{self, Network};
@@ -47,7 +47,7 @@ pub struct Joined {
     pub size: u16,
 }
 
-/// What the kernel says beside a frame, and wants to be told (`struct virtio_net_hdr`, virtio 1.2
+/// What the kernel says beside a frame, and needs to be told (`struct virtio_net_hdr`, virtio 1.2
 /// §5.1.6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offload {

@@ -21,7 +21,7 @@ fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
-/// An interface's name as the kernel wants it; `None` when it cannot be one.
+/// An interface's name as the kernel takes it; `None` when it cannot be one.
 fn interface_name(name: &str) -> Option<[libc::c_char; libc::IFNAMSIZ]> {
     let mut field = [0; libc::IFNAMSIZ];
     let fits =

@@ -58,7 +58,7 @@ pub trait Endpoint {
     /// send now.
     fn poll_transmit(&mut self, now: Instant, buffer: &mut Vec<u8>) -> Option<Transmit>;
 
-    /// When it wants to be called next if nothing arrives; `None` for never.
+    /// When it is to be called next if nothing arrives; `None` for never.
     fn poll_timeout(&mut self) -> Option<Instant>;
 
     /// The time of [`poll_timeout`](Self::poll_timeout) has come. Endpoints that look at the clock

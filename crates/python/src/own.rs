@@ -105,7 +105,7 @@ impl Packet {
             Ecn::Ce => intern!(py, "ce"),
         }
     }
-    /// May the queue mark it?
+    /// Whether the queue may mark it.
     #[getter]
     fn is_ecn_capable(&self) -> bool {
         self.view.ecn.is_capable()

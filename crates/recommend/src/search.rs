@@ -14,7 +14,7 @@ use goodqueue_units::Duration;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Kinds that go on from the first race into the second, at most.
+/// Most kinds that advance from the first race to the second.
 const MOST_KINDS: usize = 3;
 
 /// Answers a question. `progress` is told the finished part of the work, in [0, 1]; `stop` ends it

@@ -161,7 +161,7 @@ pub struct Phrase {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}{what}{}", nearest.as_ref().map_or_else(String::new, |nearest| format!("; the nearest it has is {nearest}")))]
 pub struct Refusal {
-    /// Where it stands in the scenario, with a colon; empty when unknown.
+    /// Its place in the scenario, with a colon; empty when unknown.
     pub place: String,
     /// What cannot be said.
     pub what: String,

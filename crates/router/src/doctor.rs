@@ -1,4 +1,4 @@
-//! Whether the queue management of a host is exercised at all: what stands in its way, and the
+//! Whether the queue management of a host is exercised at all: what prevents it, and the
 //! command that mends it.
 //!
 //! [`examine`] reads files of `/proc` and `/sys` and the output of `tc` and `ethtool` through a

@@ -21,7 +21,7 @@ pub struct Setup {
 /// One direction of a line.
 #[derive(Clone, Debug)]
 pub struct Side {
-    /// Where its queue stands in the scenario.
+    /// The place of its queue in the scenario.
     pub place: String,
     /// The rate in the scenario, framing included.
     pub line: Rate,

@@ -1,4 +1,4 @@
-//! Whole worlds: bottleneck packets a second for the cases of `bench/peers`, and growth with the
+//! Whole worlds: bottleneck packets per second for the cases of `bench/peers`, and growth with the
 //! number of flows.
 //!
 //! `cargo bench -p goodqueue-sim`. The counter is packets that left the bottleneck, warm-up

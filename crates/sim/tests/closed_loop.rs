@@ -25,7 +25,7 @@ fn saw_tooth_of_one_reno_flow() {
     let bdp = 10e6 * 0.1004 / 12_000.0;
     let top = bdp + 30.0 + 1.0;
     let bottom = top / 2.0;
-    // One packet a round trip: rounds below the BDP take one base RTT, rounds above it window /
+    // One packet per round trip: rounds below the BDP take one base RTT, rounds above it window /
     // BDP.
     let below = bdp - bottom;
     let idle = below * (1.0 - (bottom + bdp) / 2.0 / bdp);

@@ -13,7 +13,7 @@ use support::{bottleneck, bulk, dumbbell, loss, queue, run, utilization};
 
 const MSS: f64 = 1448.0;
 
-/// Do its marks need a shallow threshold?
+/// Whether the control needs marks from a shallow threshold.
 fn is_scalable(cc: &str) -> bool {
     matches!(cc, "dctcp" | "prague")
 }
@@ -47,7 +47,7 @@ fn jain(shares: &[f64]) -> f64 {
     sum * sum / (shares.len() as f64 * shares.iter().map(|share| share * share).sum::<f64>())
 }
 
-/// The window of one flow in segments, twice a second, half a second to twenty.
+/// The window of one flow in segments, twice per second, half a second to twenty.
 #[test]
 fn windows_of_one_flow() {
     let mut columns: Vec<Vec<u64>> = Vec::new();

@@ -16,7 +16,7 @@ use goodqueue_spec::{Given, Kind, ParamError};
 use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
 pub use hystart_plus_plus::HystartPlusPlus;
 
-/// May the window grow on this acknowledgement?
+/// Whether the window may grow on this acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
     /// Data was acknowledged in order and the window was in use.
@@ -72,7 +72,7 @@ pub struct AckSample {
     pub now: Instant,
     /// Segments it newly reports as delivered, cumulatively or selectively.
     pub delivered: u32,
-    /// May the window grow?
+    /// Whether the window may grow.
     pub growth: Growth,
     /// Round-trip time of the segment sent last among them; `None` when it was retransmitted.
     pub rtt: Option<Duration>,
@@ -133,7 +133,7 @@ pub struct LostSegment {
     pub lost_since: u64,
     /// Segments delivered in all when it was sent.
     pub prior_delivered: u64,
-    /// Did the application have too little to send then?
+    /// Whether the application had too little to send then.
     pub app_limited: bool,
 }
 
@@ -150,7 +150,7 @@ pub struct Marks {
     pub nxt: u64,
 }
 
-/// A window lost something (once a window), or echoed congestion (once a window).
+/// A window lost something (once per window), or echoed congestion (once per window).
 #[derive(Clone, Copy, Debug)]
 pub struct Congestion {
     /// When it was noticed.
@@ -170,7 +170,7 @@ pub struct Timeout {
     pub in_flight: u32,
     /// Next segment never sent so far.
     pub nxt: u64,
-    /// Has this window been reduced already?
+    /// Whether this window has been reduced already.
     pub response: Response,
 }
 
@@ -229,7 +229,7 @@ pub trait CongestionControl {
     fn cwnd(&self) -> Bytes;
     /// The slow-start threshold; [`Bytes::MAX`] before the first reduction.
     fn ssthresh(&self) -> Bytes;
-    /// Is the window below the threshold?
+    /// Whether the window is below the threshold.
     fn in_slow_start(&self) -> bool {
         self.cwnd() < self.ssthresh()
     }
@@ -242,8 +242,8 @@ pub trait CongestionControl {
     fn pacing_burst(&self) -> u32 {
         1
     }
-    /// Does it send less than the path takes, on purpose? What is delivered then does not show the
-    /// path's rate.
+    /// Whether it deliberately sends less than the path takes. What is delivered then does not show
+    /// the path's rate.
     fn holds_back(&self) -> bool {
         false
     }
@@ -252,7 +252,7 @@ pub trait CongestionControl {
 /// What a control asks of the sender beyond the events every control gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// How much it wants to know of each acknowledgement.
+    /// How much it needs to know of each acknowledgement.
     pub feedback: Feedback,
     /// Who reduces the window.
     pub reduction: Reduction,
@@ -262,7 +262,7 @@ pub struct Needs {
     pub start: Start,
     /// Windows that the send buffer is made for.
     pub send_buffer: u32,
-    /// Do its hosts have segmentation offload?
+    /// Whether its hosts have segmentation offload.
     pub offload: bool,
 }
 
@@ -275,7 +275,7 @@ pub enum Start {
     Own,
 }
 
-/// How much a control wants to know of each acknowledgement. Details cost the sender time and
+/// How much a control needs to know of each acknowledgement. Details cost the sender time and
 /// memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {

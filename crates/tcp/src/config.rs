@@ -48,7 +48,7 @@ pub enum EcnMode {
     On,
     /// All packets are Not-ECT.
     Off,
-    /// Data is sent as ECT(0), and ECE is answered once a window (RFC 3168).
+    /// Data is sent as ECT(0), and ECE is answered once per window (RFC 3168).
     Classic,
     /// All packets are ECT(0), and each packet's mark is mirrored in ECE (RFC 8257).
     Mirror,

@@ -14,7 +14,7 @@ pub(crate) struct Prr {
     sent: u32,
 }
 
-/// Is it safe to catch up faster?
+/// Whether it is safe to catch up faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ack {
     /// Advances the cumulative acknowledgement and reveals no new loss.

@@ -77,7 +77,7 @@ impl Rack {
         self.duplicate_seen = true;
     }
 
-    /// Widens the reordering window, at most once a round trip. `delivered` counts all segments
+    /// Widens the reordering window, at most once per round trip. `delivered` counts all segments
     /// delivered so far, `prior` those delivered when the segment just delivered was sent, about
     /// one window ago.
     #[inline]

@@ -1,4 +1,4 @@
-//! Delivery rate: how fast the network delivered, measured once an acknowledgement.
+//! Delivery rate: how fast the network delivered, measured once per acknowledgement.
 //!
 //! Each segment remembers, at its last sending, how much had been delivered and when. When it is
 //! delivered itself, the segments delivered in between, divided by the time, are the rate; the time
@@ -27,7 +27,7 @@ pub struct RateSample {
     pub in_flight_when_sent: u32,
     /// Losses found since it was sent.
     pub lost_since: u64,
-    /// Had the application too little to send at some time in between?
+    /// Whether the application had too little to send at some time in between.
     pub app_limited: bool,
 }
 

@@ -1,5 +1,6 @@
 //! Rate, lateness and goodput of real TCP through the live queue, at several rates:
-//! `cargo run --release -p goodqueue-testbed --example evidence -- [RATE in Mbit/s:QUEUE:CONTROL[:FLOWS[:joined]]]…`.
+//! `cargo run --release -p goodqueue-testbed --example evidence --
+//! [RATE in Mbit/s:QUEUE:CONTROL[:FLOWS[:joined]]]…`.
 //! Needs root, or a user namespace. With `joined` the ends send frames of up to 64 KiB, which are
 //! judged segment by segment.
 

@@ -22,7 +22,7 @@ use goodqueue_testbed::bench::Bench;
 use goodqueue_units::{Bytes, Duration, Framing, Rate};
 use std::io;
 
-/// Frames a round, fewer than a receive ring has room for.
+/// Frames per round, fewer than a receive ring has room for.
 const FRAMES: usize = 2000;
 const ROUNDS: usize = 200;
 /// A round that takes longer has lost frames.

@@ -112,7 +112,7 @@ pub struct Experiment {
     pub limits: (goodqueue_aqm::Limit, goodqueue_aqm::Limit),
     /// All flows.
     pub flows: Vec<Flow>,
-    /// Do TCP flows ask for ECN?
+    /// Whether TCP flows ask for ECN.
     pub ecn: bool,
     /// Whether TCP segments carry timestamps.
     pub timestamps: Timestamps,
@@ -154,7 +154,7 @@ pub struct Measured {
     pub flows: Vec<FlowMeasured>,
     /// Values over time.
     pub samples: Samples,
-    /// Was real-time scheduling granted?
+    /// Whether real-time scheduling was granted.
     pub real_time: bool,
     /// What a hypervisor said it took from this machine's processors in the measured part, of all
     /// of them together.

@@ -65,7 +65,7 @@ fn xdp_bridge(bench: &Bench, name: &str, rate: Rate) -> Option<Bridge> {
     Some(between(ports, name, rate))
 }
 
-/// Runs the bridge on its thread while `work` goes on; gives it back at the end.
+/// Runs the bridge on its thread during `work`; returns it at the end.
 fn while_bridged<T: Send>(mut bridge: Bridge, clock: MonotonicClock, work: impl FnOnce() -> T) -> (T, Bridge, io::Result<()>) {
     let (stop, beat) = (AtomicBool::new(false), AtomicU64::new(0));
     let (mut reporter, _monitor): (Reporter, _) = connection();
@@ -332,7 +332,7 @@ fn survives_an_outage(bench: &Bench, bridge: Bridge, clock: MonotonicClock) {
         settle(bench);
         settle(bench);
     });
-    outcome.expect("the bridge goes on");
+    outcome.expect("the bridge continues");
     assert!(bridge.conserves());
     assert!(bridge.port_counters().1.outages >= 1, "{:?}", bridge.port_counters().1);
 }

@@ -89,7 +89,7 @@ impl TimeCounts {
         self.octaves().flat_map(|(_, counts)| counts).sum()
     }
 
-    /// Was nothing counted?
+    /// Whether nothing was counted.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.used == 0

@@ -1,4 +1,4 @@
-//! The monitor: what a running `gq bridge` says on its control socket, once a second, for as many
+//! The monitor: what a running `gq bridge` says on its control socket, once per second, for as many
 //! pages as care.
 //!
 //! The bridge may end and start again: then the socket is opened anew, and pages are told that it

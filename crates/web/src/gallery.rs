@@ -69,7 +69,7 @@ fn paper(folder: &Path) -> Option<Value> {
     }))
 }
 
-/// Where a figure stands in the paper, from the name of its file: `fig-1a` is `Fig 1(a)`.
+/// The place of a figure in the paper, from the name of its file: `fig-1a` is `Fig 1(a)`.
 fn place_of(stem: &str) -> String {
     let Some(rest) = stem.strip_prefix("fig-") else { return stem.replace(['-', '_'], " ") };
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();

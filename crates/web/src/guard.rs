@@ -62,7 +62,7 @@ impl Guard {
         Self { token, loopback, open, port: address.port(), names }
     }
 
-    /// May a request with these headers pass?
+    /// Refuses a request whose headers do not allow it to pass.
     fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), Failure> {
         let host = single(headers, &header::HOST).ok_or_else(|| Failure::bad_request("one header Host is needed"))?;
         if !self.is_ours(host) {
@@ -96,7 +96,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Is it we whom a request names as its host?
+    /// Whether the host that a request names is this server.
     fn is_ours(&self, host: &str) -> bool {
         let (name, port) = match host.rsplit_once(':') {
             Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()),

@@ -25,7 +25,7 @@ pub struct Request {
     /// The link that gets the variants' queues.
     pub link: Option<String>,
     pub seed: Option<u64>,
-    /// Simulated seconds a second; none: as fast as it goes.
+    /// Simulated seconds per second; none: as fast as it goes.
     pub speed: Option<f64>,
     #[serde(default)]
     pub paused: bool,
@@ -268,7 +268,7 @@ pub fn warnings(point: &Point) -> Vec<Warning> {
     lint::warnings(point).into_iter().filter(|warning| warning.field != "replications").collect()
 }
 
-/// Is it small enough for a server?
+/// Refuses a scenario that is too large for a server.
 fn check_limits(point: &Point, limits: &Limits) -> Result<(), Failure> {
     let too_much =
         |field: String, message: String| Err(Failure::unprocessable(format!("{field}: {message}")).with("field", field));

@@ -62,7 +62,7 @@ impl Publisher {
         self.sender.receiver_count()
     }
 
-    /// A response that goes on until the publisher is gone, or its reader does not keep up. Who
+    /// A response that lasts until the publisher is gone, or its reader does not keep up. Who
     /// takes nothing for as long as `patience` is let go.
     pub fn response(&self, patience: Duration) -> Response {
         let receiver = self.sender.subscribe();

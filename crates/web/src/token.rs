@@ -18,7 +18,7 @@ impl Token {
         &self.0
     }
 
-    /// Is it `given`? Takes the same time whatever is wrong with it.
+    /// Whether the token is `given`. Takes the same time whatever is wrong with it.
     pub fn is(&self, given: &str) -> bool {
         let (ours, theirs) = (self.0.as_bytes(), given.as_bytes());
         ours.len() == theirs.len() && ours.iter().zip(theirs).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0

@@ -1,4 +1,4 @@
-//! Sessions that want all of the machine: each ends or is refused, and the others go on.
+//! Sessions that want all of the machine: each ends or is refused, and the others continue.
 
 #![allow(clippy::disallowed_methods, reason = "these tests are of a server, which keeps time; no result depends on it")]
 

@@ -22,7 +22,7 @@ const STEPS: &[Named] = &[
     Named { name: "cite", what: "every RFC named is in SOURCES.bib", run: || sources::cite().map(|()| Step::Done) },
     Named {
         name: "comments",
-        what: "no wider comments, no more questions in them",
+        what: "no comment wider than 100 columns, no question in a doc comment",
         run: || comments::check().map(|()| Step::Done),
     },
     Named { name: "files", what: "long files are named", run: || sources::files().map(|()| Step::Done) },

@@ -1,19 +1,12 @@
 //! The form of comments: lines of at most 100 columns, and doc comments that are no questions.
-//!
-//! `crates/xtask/comments.txt` counts, per folder, the comments that were written before these
-//! rules and break them. A count may fall and must not rise; a folder without a row allows none.
 
-use crate::{Result, sources, tool};
-use std::collections::BTreeMap;
+use crate::{Result, sources};
 use std::fmt::Write as _;
 
 /// Columns of a comment line, its indentation included.
 const WIDEST: usize = 100;
 
-/// The recorded counts, relative to the workspace's root.
-const RECORD: &str = "crates/xtask/comments.txt";
-
-/// What breaks a rule in one folder.
+/// What breaks a rule.
 #[derive(Debug, Default)]
 struct Breaches {
     /// Places of comment lines that are too wide.
@@ -22,83 +15,23 @@ struct Breaches {
     questions: Vec<String>,
 }
 
-/// The counts that one folder must not exceed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Ceiling {
-    wide: usize,
-    questions: usize,
-}
-
-impl Breaches {
-    fn count(&self) -> Ceiling {
-        Ceiling { wide: self.wide.len(), questions: self.questions.len() }
-    }
-}
-
-/// Compares the comments with the recorded counts.
+/// Fails with the places of comments that break a rule.
 pub fn check() -> Result {
-    let path = tool::root().join(RECORD);
-    let text = std::fs::read_to_string(&path).map_err(|e| format!("{RECORD}: {e}"))?;
-    let ceilings = parse(&text)?;
-    let found = survey()?;
-    let faults = faults(&found, &ceilings);
-    if !faults.is_empty() {
-        return Err(faults.join("\n"));
-    }
-    let sum = |pick: fn(&Breaches) -> usize| found.values().map(pick).sum::<usize>();
-    println!("comments: {} lines of more than {WIDEST} columns", sum(|b| b.wide.len()));
-    println!("comments: {} doc comments that begin with a question", sum(|b| b.questions.len()));
-    if found.iter().any(|(folder, breaches)| breaches.count() != ceilings.get(folder).copied().unwrap_or_default())
-        || ceilings.keys().any(|folder| !found.contains_key(folder))
-    {
-        println!("comments: fewer than recorded; `cargo xtask comments --write` lowers the record");
-    }
-    Ok(())
-}
-
-/// Writes the present counts to the record; refuses to raise one.
-pub fn write() -> Result {
-    let path = tool::root().join(RECORD);
-    let found = survey()?;
-    if path.exists() {
-        let text = std::fs::read_to_string(&path).map_err(|e| format!("{RECORD}: {e}"))?;
-        let faults = faults(&found, &parse(&text)?);
-        if !faults.is_empty() {
-            return Err(faults.join("\n"));
-        }
-    }
-    std::fs::write(&path, render(&found)).map_err(|e| format!("{RECORD}: {e}"))
-}
-
-fn faults(found: &BTreeMap<String, Breaches>, ceilings: &BTreeMap<String, Ceiling>) -> Vec<String> {
-    let mut faults = Vec::new();
-    for (folder, breaches) in found {
-        let ceiling = ceilings.get(folder).copied().unwrap_or_default();
-        let kinds = [
-            (&breaches.wide, ceiling.wide, format!("comment lines of more than {WIDEST} columns")),
-            (&breaches.questions, ceiling.questions, "doc comments that begin with a question".to_owned()),
-        ];
-        for (places, allowed, what) in kinds {
-            if places.len() > allowed {
-                let (count, places) = (places.len(), places.join("\n  "));
-                faults.push(format!("{folder}: {count} {what}, {allowed} recorded; the new ones are among\n  {places}"));
-            }
-        }
-    }
-    faults
-}
-
-fn survey() -> Result<BTreeMap<String, Breaches>> {
-    let mut found: BTreeMap<String, Breaches> = BTreeMap::new();
+    let mut found = Breaches::default();
     for (path, text) in sources::read(&["rs", "ts", "py", "sh"])? {
         let breaches = inspect(&path, &text);
-        if !breaches.wide.is_empty() || !breaches.questions.is_empty() {
-            let folder = found.entry(sources::folder(&path)).or_default();
-            folder.wide.extend(breaches.wide);
-            folder.questions.extend(breaches.questions);
-        }
+        found.wide.extend(breaches.wide);
+        found.questions.extend(breaches.questions);
     }
-    Ok(found)
+    let faults: Vec<String> = [
+        (found.wide, format!("comment lines have more than {WIDEST} columns")),
+        (found.questions, "doc comments begin with a question".to_owned()),
+    ]
+    .into_iter()
+    .filter(|(places, _)| !places.is_empty())
+    .map(|(places, what)| format!("{} {what}:\n  {}", places.len(), places.join("\n  ")))
+    .collect();
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
 }
 
 fn inspect(path: &str, text: &str) -> Breaches {
@@ -184,31 +117,6 @@ fn asks(paragraph: &str) -> bool {
     false
 }
 
-fn parse(text: &str) -> Result<BTreeMap<String, Ceiling>> {
-    let mut ceilings = BTreeMap::new();
-    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.starts_with('#')) {
-        let fault = || format!("{RECORD}:{}: expected `FOLDER WIDE QUESTIONS`, found `{line}`", number + 1);
-        let [folder, wide, questions] = line.split_whitespace().collect::<Vec<_>>()[..] else { return Err(fault()) };
-        let ceiling = Ceiling { wide: wide.parse().map_err(|_| fault())?, questions: questions.parse().map_err(|_| fault())? };
-        if ceilings.insert(folder.to_owned(), ceiling).is_some() {
-            return Err(format!("{RECORD}:{}: `{folder}` appears twice", number + 1));
-        }
-    }
-    Ok(ceilings)
-}
-
-fn render(found: &BTreeMap<String, Breaches>) -> String {
-    let mut text = format!(
-        "# Comment lines of more than {WIDEST} columns and doc comments that begin with a question, by folder.\n\
-         # They may become fewer and not more: cargo xtask comments; --write records fewer.\n"
-    );
-    for (folder, breaches) in found {
-        let Ceiling { wide, questions } = breaches.count();
-        let _ = writeln!(text, "{folder} {wide} {questions}");
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,26 +142,5 @@ mod tests {
         assert_eq!(questions("//! States.\n//!\n//! Does it?\n"), [""; 0]);
         assert_eq!(questions("// Is it?\n/// The operator `a ? b` of `c`.\n"), [""; 0]);
         assert_eq!(questions("fn a() {}\n/// Until when?"), ["a.rs:2"]);
-    }
-
-    #[test]
-    fn counts_must_not_rise() {
-        let found = |wide: usize| {
-            let wide = (0..wide).map(|n| format!("p:{n}")).collect();
-            BTreeMap::from([("crates/a".to_owned(), Breaches { wide, questions: Vec::new() })])
-        };
-        let ceilings = parse("# words\ncrates/a 2 0\n").unwrap();
-        assert_eq!(faults(&found(2), &ceilings), [""; 0]);
-        assert_eq!(faults(&found(1), &ceilings), [""; 0]);
-        assert!(faults(&found(3), &ceilings)[0].starts_with("crates/a: 3 comment lines"));
-        assert_eq!(faults(&found(1), &BTreeMap::new()).len(), 1, "a folder without a row has no room");
-        assert_eq!(parse(&render(&found(3))).unwrap()["crates/a"], Ceiling { wide: 3, questions: 0 });
-    }
-
-    #[test]
-    fn a_damaged_record_is_named_by_line() {
-        assert!(parse("crates/a 2\n").is_err_and(|e| e.contains("comments.txt:1: expected")));
-        assert!(parse("crates/a 2 x\n").is_err_and(|e| e.contains("found `crates/a 2 x`")));
-        assert!(parse("a 1 1\na 1 1\n").is_err_and(|e| e.contains("twice")));
     }
 }

@@ -18,7 +18,7 @@ type Table = Readonly<Record<string, Json>>;
 
 /** Reads what `summary.json` says; `labels` name its points where the summary does not. */
 export function readSummary(summary: Table, labels: readonly string[]): Summary {
-  if (summary["schema"] !== "goodqueue.summary/1") throw new Error(`this page reads goodqueue.summary/1, and the file says ${String(summary["schema"])}`);
+  if (summary["schema"] !== "goodqueue.summary/1") throw new Error(`this page reads goodqueue.summary/1, and the file is ${String(summary["schema"])}`);
   const points = (Array.isArray(summary["points"]) ? summary["points"] : []) as readonly Table[];
   const named = points.map((point, at) => nameOf((point["set"] ?? {}) as Table, labels[at]));
   const title = String(summary["scenario"] ?? "run");

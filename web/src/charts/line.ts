@@ -213,7 +213,7 @@ export class LineChart implements Chart {
     this.#plot = new uPlot(this.#uplotOptions(width), this.#aligned(), this.#host);
   }
 
-  /** The lines over one common list of x, which is how uPlot wants them. */
+  /** The lines over one common list of x, which is how uPlot takes them. */
   #aligned(): uPlot.AlignedData {
     const { lines } = this.#options;
     const calm = (this.#calm ?? []).map((y, at) => ({ x: lines[at]?.x ?? [], y }));

@@ -1,4 +1,4 @@
-// Lines that grow while a run goes on, drawn by uPlot from a bounded history. They follow the
+// Lines that grow during a run, drawn by uPlot from a bounded history. They follow the
 // newest moment, until a part is chosen.
 
 import uPlot from "uplot";

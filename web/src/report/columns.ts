@@ -1,4 +1,5 @@
-// The columns of the tables. What a figure is called, means and counts comes with the data; this is how tables read it.
+// The columns of the tables. What a figure is called, means and counts comes with the data; this is
+// how tables read it.
 
 import type { Quantity } from "../units.ts";
 import type { ActivityMetrics, Figure, Metric, Metrics, Point, Result } from "./data.ts";

@@ -41,7 +41,7 @@ export function distributionChart(what: Distributed, points: readonly Point[], o
     height: 350,
     window,
   });
-  // Slices of the axis say little here; quantiles are what a reader wants.
+  // Slices of the axis say little here; quantiles are what a reader looks for.
   return Object.assign(chart, { digest: () => quantileTable(lines) });
 }
 

@@ -1,4 +1,4 @@
-// What each flow got: one row a point, one dot a flow.
+// What each flow got: one row per point, one dot per flow.
 
 import { MarksChart, type Box, type Target } from "../charts/marks.ts";
 import type { Plot, Shape } from "../charts/svg.ts";

@@ -5,7 +5,7 @@ export const GLOSSARY: readonly (readonly [term: string, meaning: string])[] = [
   ["Bad queue, standing queue", "Backlog that stays longer than a round trip. It adds delay and no throughput."],
   ["BDP", "Bandwidth-delay product: link rate times base round-trip time. One BDP in flight just fills the link."],
   ["Congestion window (cwnd)", "How many bytes a sender may have in flight."],
-  ["Drop, mark", "A dropped packet is discarded; a marked one goes on with its ECN field set to “congestion experienced”. The ratio is over packets that arrived (marks: over those that can be marked)."],
+  ["Drop, mark", "A dropped packet is discarded; a marked one is forwarded with its ECN field set to “congestion experienced”. The ratio is over packets that arrived (marks: over those that can be marked)."],
   ["ECN", "Explicit Congestion Notification: the sender learns of congestion by a mark instead of a loss."],
   ["Fingerprint", "A hash of every event of the run. Equal fingerprints: the same run, bit by bit."],
   ["Gauge", "A value inside an algorithm, such as its drop probability, sampled while it runs."],

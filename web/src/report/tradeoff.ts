@@ -61,7 +61,8 @@ export function tradeoffChart(points: readonly Point[], link: string, delay: Del
 function delayRange(dots: readonly Dot[], scale: "linear" | "log"): Range {
   const values = dots.flatMap(({ delay }) => [delay.mean - (delay.ci95 ?? 0), delay.mean + (delay.ci95 ?? 0)]);
   if (scale === "linear") return { min: 0, max: Math.max(1e-6, extent(values).max) * 1.12 };
-  // A wide interval that nearly reaches zero must not squeeze everything else: it is cut at the axis.
+  // A wide interval that nearly reaches zero must not squeeze everything else: it is cut at the
+  // axis.
   const { min, max } = extent(dots.map(({ delay }) => delay.mean).filter((mean) => mean > 0));
   return { min: min / 2, max: max * 1.9 };
 }

@@ -266,7 +266,7 @@ impl Algorithm for Pi {
                     .about("length to settle at")
                     .from_source(NS2)
                     .as_threshold(),
-                Param::number("w", 170.0).within(0.1, 1e5).about("samples a second").from_source(NS2),
+                Param::number("w", 170.0).within(0.1, 1e5).about("samples per second").from_source(NS2),
                 automatic(
                     "a",
                     Unit::Number,

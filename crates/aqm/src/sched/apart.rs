@@ -2,8 +2,8 @@
 //!
 //! A compiler inlines what is called from one place. If a priority's bands and the queue of a plain
 //! link were of one type, neither would be inlined, and every link would pay for a scheduler that
-//! few have, with a tenth more instructions a packet. So packets within others carry another type,
-//! and nothing else.
+//! few have, with a tenth more instructions per packet. So packets within others carry another
+//! type, and nothing else.
 
 use crate::ack::PureAck;
 use crate::aqm::{FlowHash, Hosts, QueueView, Reason};

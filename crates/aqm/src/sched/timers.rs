@@ -8,7 +8,7 @@ use core::cmp::Reverse;
 use goodqueue_units::Instant;
 use ring::{Ring, bucket};
 
-/// Which flow's algorithm wants its update when. Entries are replaced lazily: an outdated one may
+/// The times of flows' updates. Entries are replaced lazily: an outdated one may
 /// wake the owner early, which by contract changes nothing. Empty, and free of cost, for algorithms
 /// without timers.
 ///
@@ -24,7 +24,7 @@ pub(super) struct Timers {
 }
 
 impl Timers {
-    /// Flow `flow` wants its update at `due`, `None` for never.
+    /// Sets the update of flow `flow` to `due`, `None` for never.
     #[inline]
     pub(super) fn note(&mut self, flow: u32, due: Option<Instant>) {
         if let Some(due) = due {

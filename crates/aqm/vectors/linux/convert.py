@@ -26,11 +26,12 @@ def link(limit_packets, limit_bytes=10**9):
 ARRIVAL = {"drop_on_arrival": "early", "mark_on_arrival": "early"}
 HEAD = {"drop_on_arrival": "overflow", "on_departure": "head"}
 
-# tbf takes a packet out of codel, fq_codel, pie, fq_pie and cake when the one before ends and holds it ready, in the discipline's books still, so
-# that one place less is left.
+# tbf takes a packet out of codel, fq_codel, pie, fq_pie and cake when the one before ends and holds
+# it ready, in the discipline's books still, so that one place less is left.
 CODEL = {"kind": "codel", "params": {"arithmetic": "linux"}, "link": link(999), "reasons": HEAD}
 FQ_CODEL = {"kind": "fq-codel", "ecn": True, "link": link(10_239), "reasons": HEAD}
-# Asked for 15 ms, this kernel's timer fires every 16: it is set anew, in whole jiffies of 1 ms, after it has fired.
+# Asked for 15 ms, this kernel's timer fires every 16: it is set anew, in whole jiffies of 1 ms,
+# after it has fired.
 PIE = {"kind": "pie", "params": {"arithmetic": "linux", "t_update": 16 * MS}, "timer": 16 * MS, "link": link(999), "seed": 1, "reasons": ARRIVAL}
 FQ_PIE = {**PIE, "kind": "fq-pie", "params": {**PIE["params"], "header": 0}, "link": link(10_239)}
 RED = {"kind": "red", "link": link(10**9, 400_000), "seed": 1, "reasons": ARRIVAL,
@@ -67,12 +68,14 @@ RECORDINGS = {
     "cake-hosts": {**CAKE, "params": {"arithmetic": "linux", "isolation": "triple-isolate", "tins": "besteffort"}},
     "cake-tins": {**CAKE, "params": {"arithmetic": "linux", "isolation": "triple-isolate", "tins": "diffserv3"}},
     "cake-marks": {**CAKE, "params": {"arithmetic": "linux", "isolation": "dual-srchost", "tins": "diffserv4"}},
-    # tbf asks at half the rate of its shaper, which so hardly ever holds a packet back; but quantum and COBALT's target follow that rate.
+    # tbf asks at half the rate of its shaper, which so hardly ever holds a packet back; but quantum
+    # and COBALT's target follow that rate.
     "cake-rate": {**CAKE, "shaped": True, "operations": 9_000,
                   "params": {"arithmetic": "linux", "rate": 20_000_000, "isolation": "triple-isolate", "tins": "besteffort"}},
     # Slower than tbf, so that the shaper has the last word.
     "cake-shaped": {**CAKE_SHAPED, "params": {"arithmetic": "linux", "rate": 8_000_000, "tins": "diffserv4"}},
-    # Told of framing, cake counts from the IP packet on: 30 bytes, of which 14 are in the recorded length.
+    # Told of framing, cake counts from the IP packet on: 30 bytes, of which 14 are in the recorded
+    # length.
     "cake-framing": {**CAKE_SHAPED, "params": {"arithmetic": "linux", "rate": 8_000_000, "tins": "besteffort", "overhead": 16, "cells": "ptm"}},
     "cake-ingress": {**CAKE_SHAPED, "params": {"arithmetic": "linux", "rate": 8_000_000, "tins": "besteffort", "ingress": True}},
     # Its limit counts the kernel's buffers, which for these frames have 2304 bytes each.

@@ -10,7 +10,7 @@ MS = 1_000_000
 
 
 class CobaltState:
-    """The control law; one a queue."""
+    """The control law; one per queue."""
 
     def __init__(self, rng, target=5 * MS, interval=100 * MS, p_inc=1 / 256, p_dec=1 / 4096, mtu=1500, overhead=0):
         self.rng, self.mtu, self.overhead = rng, mtu, overhead

@@ -10,7 +10,7 @@ MS = 1_000_000
 
 
 class CodelState:
-    """The control loop over any `pop()` and `backlog()`; one a queue."""
+    """The control loop over any `pop()` and `backlog()`; one per queue."""
 
     def __init__(self, target=5 * MS, interval=100 * MS, mtu=1500, ce_threshold=math.inf, reentry="rfc8289"):
         self.target, self.interval, self.mtu = target, interval, mtu
@@ -43,7 +43,8 @@ class CodelState:
             if not ok:
                 self.dropping = False
             while self.dropping and now >= self.drop_next:
-                # The code for ns-2 counts a drop only once the next packet turns out to be late, too.
+                # The code for ns-2 counts a drop only once the next packet turns out to be late,
+                # too.
                 self.count += self.reentry != "ns2" or model.is_ect(packet)
                 if model.mark(packet, "head"):
                     self.drop_next = self.law(self.drop_next)

@@ -41,7 +41,8 @@ class Priority(Model):
         return events
 
     def enqueue(self, now, packet):
-        # Of eight classes the higher are the more urgent; the lowest shares no band with others if there are enough.
+        # Of eight classes the higher are the more urgent; the lowest shares no band with others if
+        # there are enough.
         klass = packet.flow % 8
         wanted = len(self.bands) - 1 - klass
         self.bands[max(0, wanted)].enqueue(now, packet)

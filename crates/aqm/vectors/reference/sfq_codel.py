@@ -65,7 +65,8 @@ class SfqCodel(Model):
             packet = bin.codel.dequeue(self, lambda: bin.queue.popleft() if bin.queue else None,
                                        lambda: self.guarded_backlog(bin), now)
             if packet is None:
-                # Drops have emptied it: off the schedule, or once round behind the others so that it cannot starve them.
+                # Drops have emptied it: off the schedule, or once round behind the others so that
+                # it cannot starve them.
                 turn.popleft()
                 if turn is self.fresh and self.ring:
                     self.ring.append(bin)

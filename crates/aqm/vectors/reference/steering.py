@@ -40,7 +40,7 @@ class TdrmUtemaCpa:
 
 
 class Steering:
-    """State and steps of the outer loop; rates in bytes a second, times in ns."""
+    """State and steps of the outer loop; rates in bytes per second, times in ns."""
 
     def __init__(self, facts, native, *, u_low=0.99, u_target=1.0, target_max=30 * MS, thresh_min=200 * US, alpha_up=2.0,
                  thresh_min_up=None, thresh_down_min=200 * US, gamma=2.0, down_step=0.75, thresh_vq=None, g_vq=0.5,

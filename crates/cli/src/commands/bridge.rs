@@ -135,7 +135,7 @@ const REPORT_EVERY: Duration = Duration::secs(1);
 const MOST_SPIN: Duration = Duration::us(100);
 
 impl Arguments {
-    /// The line and interfaces, options before what the file says.
+    /// The line and interfaces; options take precedence over the file.
     fn resolve(&self) -> Result<(LineSettings, String, String), Failure> {
         let file = self.config.as_deref().map(Config::read).transpose()?.unwrap_or_default();
         let Config { interfaces, line } = file;

@@ -27,7 +27,7 @@ pub const OUT: &str = "out/gallery";
 
 /// Arguments of `gq reproduce`.
 #[derive(Args)]
-#[command(after_help = "What is finished stays: the same command goes on where it was stopped.")]
+#[command(after_help = "Finished points are kept: the same command resumes.")]
 pub struct Arguments {
     /// A paper of the gallery (cp-aqm, steering, codel, survey, nfq-codel, beyond), or all
     #[arg(value_name = "PAPER|all")]
@@ -247,7 +247,7 @@ fn incomplete(all: &[PaperResults]) -> Failure {
         Some(failure) => Failure::Run(format!("runs failed; the first: {failure}")),
         None => {
             let missing = points().filter(|data| data.is_none()).count();
-            Failure::Run(format!("interrupted: {missing} points are missing; the same command goes on from here"))
+            Failure::Run(format!("interrupted: {missing} points are missing; the same command resumes"))
         }
     }
 }

@@ -1,5 +1,4 @@
-//! `gq sweep`: every point of a scenario's sweep, one file each, going on where an earlier one was
-//! stopped.
+//! `gq sweep`: every point of a scenario's sweep, one file each; a stopped sweep resumes.
 
 use crate::commands::run::Overrides;
 use crate::failure::Failure;
@@ -13,7 +12,7 @@ use std::path::PathBuf;
 
 /// Arguments of `gq sweep`.
 #[derive(Args)]
-#[command(after_help = "What is finished stays: the same command goes on where it was stopped, and ends with the same bytes.")]
+#[command(after_help = "Finished points are kept: the same command resumes a stopped sweep and ends with the same bytes.")]
 pub struct Arguments {
     /// The scenario
     #[arg(value_name = "SCENARIO.toml")]
@@ -56,7 +55,7 @@ fn verdict(end: &SweepEnd, out: &std::path::Path) -> Result<(), Failure> {
         SweepEnd { failed: 1, .. } => Err(Failure::Run(format!("1 point failed: see {}", failed.display()))),
         SweepEnd { failed: many @ 2.., .. } => Err(Failure::Run(format!("{many} points failed: see {}", failed.display()))),
         end if end.is_complete() => Ok(()),
-        _ => Err(Failure::Run("interrupted: the same command goes on from here".to_owned())),
+        _ => Err(Failure::Run("interrupted: the same command resumes".to_owned())),
     }
 }
 

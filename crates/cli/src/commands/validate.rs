@@ -148,7 +148,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     verdict([("sim", &sim), (against.name(), &real)], comparison.differ())
 }
 
-/// Did everything run, and is it close enough?
+/// Fails unless everything ran and the figures are close enough.
 fn verdict(reports: [(&str, &RunReport); 2], differ: usize) -> Result<(), Failure> {
     for (name, report) in reports {
         if let Some(first) = report.failures.first() {

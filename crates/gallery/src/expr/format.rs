@@ -168,7 +168,7 @@ fn broken(items: &[Expr], closure: Option<&Closure>, indent: usize) -> String {
     format!("{}\n{}", lines.join(","), spaces(indent))
 }
 
-/// Whether a closure in it has bindings, which go on lines of their own.
+/// Whether a closure in it has bindings, which are written on lines of their own.
 fn has_block(expr: &Expr) -> bool {
     let own = match &expr.node {
         Node::Call(_, _, Some(closure)) => matches!(closure.body.node, Node::Let(..)),

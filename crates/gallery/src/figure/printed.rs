@@ -1,5 +1,5 @@
 //! Values that the study prints, as reference values of a figure: taken from the rows, so that each
-//! number stands in one place.
+//! number is in one place.
 //!
 //! A row says something about single points of a figure when its measure is a figure of points,
 //! scaled or shifted by numbers, or the least or greatest of them: `min(pick('cp-1', #{load:

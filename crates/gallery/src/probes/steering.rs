@@ -17,7 +17,7 @@ const POLICY: Policy = Policy::new(Duration::us(2500));
 /// How long the traffic lasts, and how many there are: each has a few raises.
 const SPAN: Duration = Duration::secs(200);
 const SOURCES: u64 = 8;
-/// The link's rate in bytes a second.
+/// The link's rate in bytes per second.
 const FULL: f64 = 12.5e6;
 
 pub(super) const PROBES: &[Probe] = &[

@@ -2,8 +2,8 @@
 //! refused by name.
 //!
 //! Every setting of a scenario is taken apart here without `..`, and every enum is matched without
-//! `_`. A setting that is added to scenarios therefore does not compile until this file says what
-//! the live host makes of it.
+//! `_`. A setting that is added to scenarios therefore does not compile until it is decided here
+//! what the live host makes of it.
 
 use super::{limit, line};
 use goodqueue_lab::build::FlowStreams;

@@ -36,7 +36,7 @@ pub(super) const FLOW_GOODPUT: FlowMetric = of_flow(
     "goodput_bit_s",
     Quantity::Rate,
     "Goodput",
-    "data delivered once a second, over the whole measured part; UDP counts IP packets, an echo those of its answers",
+    "data delivered per second, each byte counted once, over the whole measured part; UDP counts IP packets, an echo those of its answers",
     |flow, span| (!span.is_zero()).then(|| flow.delivered_bytes as f64 * 8.0 / span.as_secs_f64()),
 )
 .higher_is_better();

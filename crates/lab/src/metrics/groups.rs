@@ -49,7 +49,7 @@ pub const GROUP_METRICS: &[GroupMetric] = &[
         "goodput_bit_s",
         Quantity::Rate,
         "Goodput, all flows",
-        "data delivered once a second, all flows of the group together; UDP counts IP packets, an echo those of \
+        "data delivered per second, each byte counted once, all flows of the group together; UDP counts IP packets, an echo those of \
          its answers",
         |group| group.per_second(8.0 * group.sum(|flow| flow.delivered_bytes) as f64),
     )

@@ -27,7 +27,7 @@ pub struct Link {
     pub name: String,
     /// The nodes it leads from and to; `None` for a single link that names none.
     pub ends: Option<[String; 2]>,
-    /// Has it only the direction that the file describes?
+    /// Whether the link has only the direction that the file describes.
     pub one_way: bool,
     /// Largest packet without framing.
     pub mtu: Bytes,
@@ -236,9 +236,9 @@ impl DirectionDraft {
 pub(super) struct Demand {
     /// Longest round-trip time of the paths that cross it, without queueing and transmission.
     pub(super) base_rtt: Duration,
-    /// Does data go up?
+    /// Whether data goes up.
     pub(super) data_up: bool,
-    /// Is it the only link? Then it is the bottleneck, and needs a buffer.
+    /// Whether this is the only link, which then is the bottleneck and needs a buffer.
     pub(super) only: bool,
 }
 

@@ -37,7 +37,7 @@ impl Queue {
         self.kind.name_over(self.of.as_ref())
     }
 
-    /// Can it mark?
+    /// Whether the queue can mark.
     #[must_use]
     pub fn marks(&self) -> bool {
         self.kind.marks_over(self.of.as_ref())
@@ -72,7 +72,7 @@ pub(super) struct Draft {
     limit: Option<(quantity::Buffer, String, Origin)>,
     /// What the limit counts, where the name of the kind says so.
     counting: Option<Counting>,
-    /// Is there a `queue` or a `buffer` at all?
+    /// Whether the file gives a `queue` or a `buffer`.
     given: bool,
     node: Option<Node>,
     path: String,
@@ -169,7 +169,7 @@ impl Draft {
     }
 }
 
-/// What a file says of a queue.
+/// A queue's settings in a file.
 struct Described {
     chosen: Chosen,
     ecn: EcnPolicy,
@@ -215,7 +215,7 @@ fn read_queue(link: &Table<'_>, node: &Node, path: &str, known: &Known) -> Optio
     Some(Described { ecn: policy(ecn, &chosen), chosen, limit, counting }).filter(|_| whole)
 }
 
-/// What the file says of marking, else what the kind does unasked.
+/// The file's setting of marking, else the kind's default.
 fn policy(ecn: Option<bool>, chosen: &Chosen) -> EcnPolicy {
     if ecn.unwrap_or_else(|| chosen.marks_unasked()) { EcnPolicy::Mark } else { EcnPolicy::Drop }
 }

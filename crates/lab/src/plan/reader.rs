@@ -8,7 +8,7 @@ use goodqueue_spec::nearest;
 use goodqueue_units::{Bytes, Duration, Rate};
 use std::cell::RefCell;
 
-/// The faults found so far. Reading goes on after a fault, so that one look shows all of them.
+/// The faults found so far. Reading continues after a fault, so that one look shows all of them.
 #[derive(Debug, Default)]
 pub(crate) struct Faults(RefCell<Vec<Fault>>);
 

@@ -20,7 +20,7 @@ use goodqueue_units::{Duration, Instant, Rate, Rng};
 pub struct Scenario {
     /// What the scenario is called.
     pub name: String,
-    /// What it is about, if the file says so.
+    /// What it is about, if the file has a description.
     pub description: Option<String>,
     /// Time before measuring begins.
     pub warmup: Duration,

@@ -269,7 +269,7 @@ fn listed(list: &FlowList, settings: &sender::Draft) -> Vec<Listed> {
 pub(super) type Carrier = (Path, Bytes);
 
 impl Draft<'_> {
-    /// Must anything come back to the senders?
+    /// Whether anything must come back to the senders.
     pub(super) fn needs_return(&self) -> bool {
         self.both_ways
             || match &self.source {

@@ -270,7 +270,7 @@ impl DottedKey {
         self.parts.join(".")
     }
 
-    /// Does this key name something inside (or the same as) what `other` names?
+    /// Whether this key names the same as `other`, or something inside it.
     pub(crate) fn is_within(&self, other: &Self) -> bool {
         let same = |(mine, theirs): (&String, &String)| mine == theirs || mine == EVERY || theirs == EVERY;
         self.parts.len() >= other.parts.len() && self.parts.iter().zip(&other.parts).all(same)

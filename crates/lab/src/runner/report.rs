@@ -22,7 +22,7 @@ pub struct RunReport {
     pub points: Vec<PointResult>,
     /// Runs that failed, in order.
     pub failures: Vec<RunFailure>,
-    /// Did every run finish?
+    /// Whether every run finished.
     pub complete: bool,
     /// Fingerprints of finished runs, in order.
     pub fingerprints: Vec<u64>,
@@ -104,7 +104,7 @@ pub struct Replication {
     /// Figures of fairness between all flows, in the order of
     /// [`JAIN_METRICS`](crate::metrics::JAIN_METRICS).
     pub jain: Vec<Option<f64>>,
-    /// Data delivered once a second, all flows together.
+    /// Data delivered per second, each byte counted once, all flows together.
     pub goodput_bit_s: f64,
 }
 

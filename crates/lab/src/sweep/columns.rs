@@ -234,7 +234,7 @@ fn text<'a>(group: &mut Group<'_>, values: impl Iterator<Item = &'a str>) -> Par
     column.close()
 }
 
-/// What a finished point's file says of itself.
+/// What a finished point's file records of itself.
 pub struct PointFile {
     /// Its point of `summary.json`, without blanks.
     pub summary: String,

@@ -31,7 +31,7 @@ pub struct Sweep {
 pub struct SweepEnd {
     /// All its points.
     pub points: usize,
-    /// Points that were there before.
+    /// Points that were finished before.
     pub found: usize,
     /// Points that are there now.
     pub finished: usize,
@@ -40,7 +40,7 @@ pub struct SweepEnd {
 }
 
 impl SweepEnd {
-    /// Is every point there?
+    /// Whether every point is there.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.finished == self.points
@@ -48,7 +48,7 @@ impl SweepEnd {
 }
 
 impl Sweep {
-    /// Begins a sweep in a folder, or goes on with the one that is there.
+    /// Begins a sweep in a folder, or resumes the one that is there.
     ///
     /// # Errors
     /// When the folder cannot be used, or holds another sweep or one by another version.
@@ -112,7 +112,7 @@ impl Sweep {
     /// Runs every missing point, `jobs` at a time, then writes the summary of all that are there.
     ///
     /// `stop` ends it early and keeps what is finished; it is also set when a file cannot be
-    /// written. `progress` is told the finished part of all points, a few times a second.
+    /// written. `progress` is told the finished part of all points, a few times per second.
     ///
     /// # Errors
     /// When a file cannot be written. What is finished stays.
@@ -162,7 +162,7 @@ impl Sweep {
     }
 
     /// Writes `summary.json` from the points that are there. Memory does not grow with them, but
-    /// for eight bytes a run.
+    /// for eight bytes per run.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -186,7 +186,7 @@ impl Sweep {
 }
 
 /// Writes the summary of the points that `read` gives, which is asked twice for each. Memory does
-/// not grow with them, but for eight bytes a run.
+/// not grow with them, but for eight bytes per run.
 ///
 /// # Errors
 /// When `out` takes no more.
@@ -215,7 +215,7 @@ pub fn write_summary(plan: &Plan, read: &mut dyn FnMut(usize) -> Option<PointFil
     out.write_all(after.as_bytes())
 }
 
-/// What keeps `ours` from going on in a place whose `sweep.json` says `theirs`.
+/// Why `ours` cannot resume in a place whose `sweep.json` is `theirs`.
 #[must_use]
 pub fn differs(path: PathBuf, theirs: &str, ours: &str) -> SweepError {
     let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();

@@ -101,10 +101,10 @@ impl Run {
     }
 }
 
-/// A column of a table: its heading, and what stands in it.
+/// A column of a table: its heading and its content.
 pub type Column<'a> = (&'a str, &'a dyn Fn(&Run) -> f64);
 
-/// One line a run, values to four digits.
+/// One line per run, values to four digits.
 pub fn table(runs: &[Run], columns: &[Column<'_>]) -> String {
     let width = runs.iter().map(|run| run.label.chars().count()).max().unwrap_or(0);
     let heads: String = columns.iter().map(|(head, _)| format!(" {head:>12}")).collect();

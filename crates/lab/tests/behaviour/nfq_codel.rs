@@ -101,7 +101,7 @@ fn packet_sizes_do_not_matter() {
         mss = "448 B"
     "#);
     let [run] = runs.as_slice() else { panic!("one point") };
-    // Shares of the link: goodput and headers, 1000 and 500 bytes a packet.
+    // Shares of the link: goodput and headers, 1000 and 500 bytes per packet.
     let ratio = run.goodput(0) * 1000.0 / 948.0 / (run.goodput(1) * 500.0 / 448.0);
     assert!((0.95..1.05).contains(&ratio), "{ratio}");
 }

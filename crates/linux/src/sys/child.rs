@@ -88,7 +88,7 @@ unsafe fn start_keeper(pipe: libc::c_int) -> io::Result<()> {
     }
 }
 
-/// Is there a process of this number?
+/// Whether a process of this number exists.
 #[must_use]
 pub fn is_alive(process: u32) -> bool {
     // SAFETY: the call takes no pointers, and signal 0 is none.

@@ -254,7 +254,7 @@ pub fn finish(socket: BorrowedFd<'_>) -> io::Result<()> {
     checked(unsafe { libc::shutdown(socket.as_raw_fd(), libc::SHUT_WR) }).map(|_| ())
 }
 
-/// Have both ends closed?
+/// Whether both ends have closed.
 #[must_use]
 pub fn is_closed(socket: BorrowedFd<'_>) -> bool {
     /// What sockets of past connections are in (`tcp_states.h`); those that wait for late packets

@@ -13,7 +13,7 @@ const MAP_TYPE_XSKMAP: u32 = 17;
 const PROG_TYPE_XDP: u32 = 6;
 const ATTACH_XDP: u32 = 37;
 const HELPER_REDIRECT_MAP: i32 = 51;
-/// What the program answers where the map has no socket: the kernel goes on with the frame.
+/// What the program answers where the map has no socket: the kernel processes the frame further.
 const XDP_PASS: i32 = 2;
 /// Offset in the context of the receive queue's index.
 const RX_QUEUE_INDEX: i16 = 16;
@@ -95,7 +95,7 @@ const fn redirect(map: i32) -> [u64; 6] {
 /// A call of `bpf` with `attributes`, as long as they are; the kernel takes the rest for zero.
 ///
 /// # Safety
-/// Addresses within `attributes` must be those of live memory as the command wants it.
+/// Addresses within `attributes` must be those of live memory in the form of the command.
 unsafe fn call<T>(command: libc::c_int, attributes: &T) -> io::Result<libc::c_int> {
     // SAFETY: pointer and length describe `attributes`, which outlives the call; the rest is the
     // caller's promise.

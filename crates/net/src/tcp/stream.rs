@@ -25,7 +25,7 @@ impl Stream {
         self.outgoing.extend_from_slice(bytes);
     }
 
-    /// Ends the stream after what was written; reading goes on.
+    /// Ends the stream after what was written; reading remains possible.
     pub const fn close(&mut self) {
         self.is_closing = true;
     }

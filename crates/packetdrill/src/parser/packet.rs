@@ -259,7 +259,7 @@ impl Parser<'_> {
     }
 }
 
-/// What stands in brackets after the direction.
+/// What is in brackets after the direction.
 enum IpInfo {
     Ecn(Option<EcnCheck>),
     /// Something that is not compared.

@@ -395,7 +395,7 @@ impl World {
 
 /// Senders and sources send, and timers fire.
 impl World {
-    /// Sends what the sender wants to send now and its own access link takes, and sets its timer.
+    /// Sends what the sender may send now and its own access link takes, and sets its timer.
     #[inline(always)]
     fn poll_sender(&mut self, tcp: TcpId, flow: FlowId) {
         let now = self.clock.now;

@@ -142,7 +142,7 @@ impl Control for Ledbat {
                     .about("queueing delay to keep; RFC 7928 asks for 5 ms"),
                 Param::number("gain", 1.0)
                     .within(0.01, 100.0)
-                    .about("segments a round trip of growth in an empty queue; RFC 7928 asks for 10"),
+                    .about("segments per round trip of growth in an empty queue; RFC 7928 asks for 10"),
                 Param::number("allowed_increase", 1.0)
                     .within(0.0, 1_000.0)
                     .about("how far the window may exceed what is in flight, in segments"),

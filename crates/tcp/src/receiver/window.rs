@@ -24,7 +24,7 @@ const NEVER: u64 = u64::MAX;
 /// The state that every segment reads, in bytes and nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
-    /// When the round trip going on ends.
+    /// When the present round trip ends.
     due: u64,
     /// One above the last byte that the sender may send.
     edge: u64,
@@ -38,7 +38,7 @@ pub(super) struct Window {
 pub(super) struct Reading {
     /// Bytes read in the busiest round trip so far.
     most: u64,
-    /// Where the round trip going on began.
+    /// Where the present round trip began.
     from: u64,
     /// The round-trip time less the way here, in nanoseconds.
     way_back: u64,

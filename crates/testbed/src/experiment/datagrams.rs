@@ -43,7 +43,7 @@ pub(super) fn each_datagram(socket: &UdpSocket, stop: &Stop, mut take: impl FnMu
     }
 }
 
-/// Has the kernel no room to send this in? The number is ENOBUFS.
+/// Whether the kernel has no room for this datagram (ENOBUFS).
 fn is_no_room(error: &io::Error) -> bool {
     error.raw_os_error() == Some(105)
 }

@@ -34,7 +34,7 @@ impl Stop {
         self.told.notify_all();
     }
 
-    /// Waits so long; is it over?
+    /// Waits for this time. Returns whether the experiment is over.
     #[must_use]
     pub fn within(&self, span: Wall) -> bool {
         let over = locked(&self.over);
@@ -178,7 +178,7 @@ pub(super) fn offered(flow: &Flow) -> Wall {
     flow.stop.map_or(Wall::MAX, |stop| Wall::from_nanos(stop.saturating_sub(flow.start).as_nanos()))
 }
 
-/// Is it time to look again, rather than an error?
+/// Whether the call only has to be repeated later, which is no error.
 pub(super) fn is_pause(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
@@ -321,7 +321,7 @@ impl Live {
         self.0.iter().map(one).collect()
     }
 
-    /// Has one failed?
+    /// The error of one that has failed.
     pub(super) fn check(&self) -> io::Result<()> {
         let failure = self.0.iter().enumerate().find_map(|(flow, shared)| Some((flow, locked(&shared.failure).clone()?)));
         failure.map_or(Ok(()), |(flow, why)| Err(io::Error::other(format!("flow {flow}: {why}"))))

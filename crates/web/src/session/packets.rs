@@ -23,7 +23,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Is it a drop or a mark?
+    /// Whether the event is a drop or a mark.
     pub fn is_signal(&self) -> bool {
         matches!(self.what, "drop" | "mark")
     }

@@ -48,7 +48,7 @@ export interface Play {
   readonly scenario: Scenario;
   readonly variants: readonly Variant[];
   readonly seed: number;
-  /** Simulated seconds a second; `null`: as fast as it goes. */
+  /** Simulated seconds per second; `null`: as fast as it goes. */
   readonly speed: number | null;
 }
 

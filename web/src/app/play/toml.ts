@@ -129,7 +129,7 @@ function withoutSweep(text: string): string {
   return `${lines.join("\n").trimEnd()}\n`;
 }
 
-/** The form's fields, if it has one for each thing the file says. */
+/** The form's fields, if it has one for each setting of the file. */
 function fieldsFrom(file: Table): Scenario | undefined {
   const known = new Set(["goodqueue", "name", "warmup", "duration", "replications", "seed", "access", "link", "traffic", "sweep"]);
   const access = table(file["access"]);

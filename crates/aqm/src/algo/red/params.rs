@@ -302,7 +302,7 @@ const fn params(adaptive: &'static str) -> [Param; 22] {
         number("max_p", Unit::Ratio, 0.1, (1e-9, 1.0), "probability at max_th, at first if adaptive"),
         automatic("w_q", Unit::Number, "by auto_w_q", (1e-9, 1.0), "weight of a sample in the average"),
         choice("auto_w_q", &["rtt", "second", "tenth"], "rtt", "what an automatic w_q is about", NS2),
-        switch("gentle", true, "go on from max_p to 1 at twice max_th, rather than at once", NS2),
+        switch("gentle", true, "rise from max_p to 1 at twice max_th, rather than at once", NS2),
         switch("bytes", false, "scale probability and spacing by packet size", "Floyd and Jacobson 1993"),
         switch("queue_in_bytes", false, "average bytes rather than packets", "Floyd and Jacobson 1993"),
         Param::size("mean_pktsize", Size::Bytes(500.0))

@@ -18,7 +18,7 @@ pub(super) struct Room {
 #[derive(Clone, Copy, Debug)]
 struct Follow {
     flow: FlowHash,
-    /// Segments a round trip, smoothed; `None` in the first.
+    /// Segments per round trip, smoothed; `None` in the first.
     window: Option<f64>,
     /// Segments in the round trip that began at `since`.
     count: u32,
@@ -33,8 +33,8 @@ struct Follow {
 pub(super) struct Projection {
     params: ProjectionParams,
     flows: Vec<Follow>,
-    /// Bytes a round trip of flows that are not followed, smoothed; of the round trip that began at
-    /// `since`.
+    /// Bytes per round trip of flows that are not followed, smoothed; of the round trip that began
+    /// at `since`.
     others: Option<f64>,
     other_bytes: u64,
     since: Instant,
@@ -145,7 +145,7 @@ impl Projection {
         sum
     }
 
-    /// Segments a round trip of all flows that are followed.
+    /// Segments per round trip of all flows that are followed.
     pub(super) fn windows(&self) -> f64 {
         self.flows.iter().filter_map(|known| known.window).sum()
     }
@@ -164,7 +164,7 @@ mod tests {
         Room { backlog, limit, link: 100e3 }
     }
 
-    /// Ten segments of 1000 bytes a round trip on a link that takes as many: after another round
+    /// Ten segments of 1000 bytes per round trip on a link that takes as many: after another round
     /// trip half a segment more waits.
     #[test]
     fn a_window_grows_by_a_segment_a_round_trip() {
@@ -176,7 +176,7 @@ mod tests {
         assert!(!ahead.arrival(now(100), FlowHash(1), Bytes::new(1000), true, room(5_000.0, 5_501.0)));
         assert!((ahead.highest(now(100), room(5_000.0, 1e9)) - 5_500.0).abs() < 1e-9);
         assert!(ahead.arrival(now(110), FlowHash(1), Bytes::new(1000), true, room(5_000.0, 5_499.0)));
-        assert!(!ahead.arrival(now(120), FlowHash(1), Bytes::new(1000), true, room(5_000.0, 5_499.0)), "once a round trip");
+        assert!(!ahead.arrival(now(120), FlowHash(1), Bytes::new(1000), true, room(5_000.0, 5_499.0)), "once per round trip");
     }
 
     #[test]

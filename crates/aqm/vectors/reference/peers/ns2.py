@@ -152,7 +152,8 @@ def reds():
     automatic = {"q_weight_": -2, "thresh_": 0, "maxthresh_": 0}
     red("automatic", 7, {"min_th": None, "max_th": None, "w_q": None, "auto_w_q": "tenth", "gentle": True, "wait": True},
         automatic | {"gentle_": True, "wait_": True}, loads=(2, 1.2, 1.5), count=1200)
-    # ns-2 asks for more than an interval between adaptations, ours for as much: none is exactly that long here.
+    # ns-2 asks for more than an interval between adaptations, ours for as much: none is exactly
+    # that long here.
     high, theirs_high = {"min_th": {"packets": 15}, "max_th": {"packets": 45}}, {"thresh_": 15, "maxthresh_": 45}
     red("adaptive", 8, high | {"alpha": 0.02, "interval": 49_950_000},
         theirs_high | {"adaptive_": 1, "alpha_": 0.02, "beta_": 0.9, "interval_": 0.04995}, kind="ared", loads=(1.6, 1.1, 1.3), count=1200)

@@ -269,7 +269,7 @@ fn join(names: [&str; 2], gone: Gone, signals: &Signals) -> Result<(), Failure> 
     };
     let counters = splice.counters();
     drop((splice, listeners));
-    // Only now does the one who asked go on.
+    // Only now may the caller proceed.
     drop(asked);
     say(&format!("{a} and {b} are no longer joined: {} frames passed, {} were lost", counters.passed, counters.lost));
     outcome

@@ -20,7 +20,7 @@ pub struct Shown {
     pub interfaces: [String; 2],
     /// The line.
     pub link: Link,
-    /// JSON rather than a table?
+    /// Whether to print JSON instead of a table.
     pub json: bool,
 }
 
@@ -48,7 +48,7 @@ struct Step {
     counters: Counters,
     /// Times in the queue of the packets that left within it.
     sojourn: Quantiles,
-    /// The flows that sent most within it, the largest first, with their bits a second.
+    /// The flows that sent most within it, the largest first, with their bits per second.
     flows: Vec<(String, f64)>,
 }
 

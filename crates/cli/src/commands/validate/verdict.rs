@@ -70,7 +70,7 @@ const OF_GROUPS: &[Compared] = &[
     compared("one_way_delay_s.p95", "one way p95", "ms", 1e3, Bound::None),
 ];
 
-/// Are two figures close enough?
+/// Whether two figures are close enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Nothing is asked of it.

@@ -39,7 +39,7 @@ fn reno_friendly_growth_is_alpha_until_the_old_window_and_then_one() {
     for _ in 0..12 {
         script.round();
     }
-    assert!((28..=30).contains(&script.window()), "one a round beyond 20: {}", script.window());
+    assert!((28..=30).contains(&script.window()), "one per round beyond 20: {}", script.window());
 }
 
 #[test]
