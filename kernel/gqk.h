@@ -73,7 +73,7 @@ struct GqkArena;
 struct GqkQueue;
 
 /*
- What a queue needs to know of a packet. It stands in the packet itself, in the part of
+ What a queue needs to know of a packet. It lies in the packet itself, in the part of
  `struct sk_buff` that belongs to the queue in which it waits; so a queue holds nothing but where
  that is.
  */
