@@ -93,7 +93,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, folder
   const body = request.method === "GET" ? "" : await read(request);
   const [, , , id = "", what = ""] = pathname.split("/");
   const session = sessions.get(id);
-  if (pathname === "/api/hello") return json(200, { version: "0.0.0", token: "mock", limits: { upload_bytes: 1_000_000 }, presets: [], traces: [{ id: "builtin:cellular.down", name: "cellular", mean_rate_bit_s: 1e7, seconds: 120 }], bridge: true });
+  if (pathname === "/api/hello") return json(200, { version: "0.0.0", token: "mock", limits: { upload_bytes: 1_000_000 }, presets: [], traces: [{ id: "builtin:cellular.down", name: "cellular", mean_rate_bit_s: 1e7, seconds: 120 }], bridge: true, hosts: [{ name: "sim", missing: null }, { name: "linux", missing: "there is no guest kernel" }, { name: "live", missing: null }] });
   if (pathname === "/api/kinds") return json(200, KINDS);
   if (pathname === "/api/metrics") return json(200, metricsFixture());
   if (pathname === "/api/check") return /nonsense/.test(body) ? json(422, { error: { message: "unknown key `nonsense`", line: 3, column: 1 } }) : json(200, { warnings: [], links: ["bottleneck"], groups: ["bulk"] });
@@ -103,7 +103,8 @@ async function answer(request: IncomingMessage, response: ServerResponse, folder
   if (pathname === "/api/bridge/stream") return bridge(response);
   if (pathname === "/api/bridge/control") return json(200, {});
   if (pathname === "/api/sessions" && request.method === "POST") {
-    const { variants, speed, scenario_toml: scenario } = JSON.parse(body) as NewSession;
+    const { variants, speed, scenario_toml: scenario, on } = JSON.parse(body) as NewSession;
+    if (on !== undefined) return refuse(422, `on ${on}: traffic \`voip\`: kind: is not supported`);
     const name = `s${sessions.size + 1}`;
     sessions.set(name, { scenario, labels: variants.map(({ label }) => label), kinds: variants.map(({ queue }) => queue.kind), t: 0, isPlaying: true, duration: /^duration = "3000 s"/m.test(scenario) ? 3000 : DURATION, speed, rate: 16e6, flows: Math.max(2, [...scenario.matchAll(/^flows = (\d+)/gm)].reduce((sum, [, flows]) => sum + Number(flows), 0)), changed: false, ids: variants.map(() => 0), queues: variants.map(() => []), drops: variants.map(() => 0), send: () => undefined });
     return json(201, { id: name });

@@ -70,6 +70,24 @@ describe.each([
     if (name === "narrow") await page.getByText("Settings", { exact: true }).first().click();
   });
 
+  it("offers hosts, and tells a refusal as any other error", async () => {
+    const settings = page.getByText("Settings", { exact: true }).first();
+    if (name === "narrow") await settings.click();
+    await page.locator("#more-run summary").click();
+    expect(await page.locator("#host option").allTextContents()).toEqual(["the simulator", "guest kernels, virtual time (missing here)", "this machine's kernel, real time"]);
+    await page.locator("#host").selectOption("linux");
+    expect(await page.locator("#more-run").textContent()).toContain("there is no guest kernel");
+    await page.locator("#host").selectOption("live");
+    expect(await page.locator("#more-run summary").textContent()).toContain("(live)");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.locator(".problem", { hasText: "traffic `voip`: kind" }).waitFor();
+    // The browser itself notes the refused request.
+    expect(complaints.splice(0).filter((complaint) => !complaint.includes("422"))).toEqual([]);
+    await page.locator("#host").selectOption("sim");
+    await page.locator("#more-run summary").click();
+    if (name === "narrow") await settings.click();
+  });
+
   it("shows a run", async () => {
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await page.getByRole("button", { name: "Halve the rate" }).click();

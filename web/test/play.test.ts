@@ -8,7 +8,7 @@ import { EXPERIMENTS } from "../src/app/play/experiments.ts";
 import { kindOf } from "../src/app/play/files.ts";
 import { bothRates, canonical, groupNames, labelsOf, mainKeys, newTraffic, type Play, START, valueOf, withSetting } from "../src/app/play/model.ts";
 import { PacketQueue, placesFor } from "../src/app/play/packets.ts";
-import { fileToml, playFrom, playOf, scenarioToml, Unreadable } from "../src/app/play/toml.ts";
+import { fileToml, playFrom, playOf, scenarioToml, sessionOf, Unreadable } from "../src/app/play/toml.ts";
 import { nearestSpeed, SPEEDS, speedInWords } from "../src/app/play/transport.ts";
 import { pack, unpack } from "../src/app/share.ts";
 import { inWords, refusalIn } from "../src/serve/api.ts";
@@ -27,6 +27,7 @@ const PLAY: Play = {
   variants: [{ kind: "codel", settings: { target: "10 ms", ecn: true } }, { kind: "fair", settings: { flows: 256, of: { kind: "pie", target: "5 ms" } } }],
   seed: 7,
   speed: null,
+  host: "live",
 };
 
 describe("experiments", () => {
@@ -153,8 +154,8 @@ describe("what is said of a figure", () => {
 
 describe("scenario files", () => {
   it("come back as the same settings", () => {
-    expect(playFrom(fileToml(PLAY), "x.toml", START)).toEqual({ ...PLAY, speed: START.speed });
-    expect(playFrom(fileToml({ ...PLAY, variants: PLAY.variants.slice(0, 1) }), "x.toml", START)).toEqual({ ...PLAY, variants: PLAY.variants.slice(0, 1), speed: START.speed });
+    expect(playFrom(fileToml(PLAY), "x.toml", START)).toEqual({ ...PLAY, speed: START.speed, host: START.host });
+    expect(playFrom(fileToml({ ...PLAY, variants: PLAY.variants.slice(0, 1) }), "x.toml", START)).toEqual({ ...PLAY, variants: PLAY.variants.slice(0, 1), speed: START.speed, host: START.host });
   });
 
   it("have the first queue at the link and all of them in the sweep", () => {
@@ -195,7 +196,7 @@ describe("state in the address", () => {
 
   it("of another shape gives the start", () => {
     expect(playOf(null)).toEqual(START);
-    expect(playOf({ scenario: { form: "fields", link: 3 }, variants: [1, {}], seed: -1, speed: "x" })).toEqual(START);
+    expect(playOf({ scenario: { form: "fields", link: 3 }, variants: [1, {}], seed: -1, speed: "x", host: "<b>" })).toEqual(START);
   });
 
   it("does not unpack into more than a playground", async () => {
@@ -283,6 +284,21 @@ describe("packets", () => {
       const { columns, rows } = placesFor(600, 110, count);
       expect(columns * rows).toBeGreaterThanOrEqual(Math.min(count, 2640));
     }
+  });
+});
+
+describe("hosts", () => {
+  it("are named in the request for a run, which has no speed elsewhere than in the simulator", () => {
+    const request = sessionOf({ ...PLAY, speed: 5 });
+    expect(request).toMatchObject({ on: "live", speed: null, paused: false, link: "bottleneck", seed: 7 });
+    expect(request.variants.map(({ queue }) => queue.kind)).toEqual(["codel", "fair"]);
+    const simulated = sessionOf({ ...PLAY, speed: 5, host: "sim" });
+    expect(simulated).toMatchObject({ speed: 5 });
+    expect("on" in simulated).toBe(false);
+  });
+
+  it("stay as they are when a file is opened", () => {
+    expect(playFrom(fileToml(PLAY), "a.toml", PLAY).host).toBe("live");
   });
 });
 

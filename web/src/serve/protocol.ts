@@ -82,6 +82,8 @@ export interface NewSession {
   /** The link that gets the variants' queues; the first one with a buffer when it is missing. */
   readonly link?: string;
   readonly seed: number;
+  /** The host; the simulator unless given. Others take no speed. */
+  readonly on?: string;
   /** Simulated seconds per second; `null` for unlimited speed. */
   readonly speed: number | null;
   readonly paused: boolean;

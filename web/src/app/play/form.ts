@@ -3,16 +3,17 @@
 import { sign } from "../../charts/sign.ts";
 import { h } from "../../dom.ts";
 import { looksFor } from "../../palette.ts";
-import type { Kind, Kinds, Trace, Warning } from "../../serve/protocol.ts";
+import type { Hello, Kind, Kinds, Trace, Warning } from "../../serve/protocol.ts";
 import { isDeliberate, type Place, placesOf, remark } from "./beside.ts";
 import { EXPERIMENTS } from "./experiments.ts";
-import { bothRates, isTcp, LINES, type LinkSettings, mainKeys, MOST_GROUPS, MOST_VARIANTS, newTraffic, NO_UP, type Play, type Scenario, START, type TrafficSettings, type UpSettings, type Variant, withSetting } from "./model.ts";
+import { bothRates, isTcp, LINES, type LinkSettings, mainKeys, MOST_GROUPS, MOST_VARIANTS, newTraffic, NO_UP, type Play, type Scenario, SIM, START, type TrafficSettings, type UpSettings, type Variant, withSetting } from "./model.ts";
 import { parameterFields, parameterInput } from "./parameter-fields.ts";
 import { LINK } from "./toml.ts";
 
 /** What the form needs to know and whom it tells. */
 export interface FormOptions {
   readonly kinds: Kinds;
+  readonly hosts: NonNullable<Hello["hosts"]>;
   readonly traces: () => readonly Trace[];
   readonly presets: readonly { readonly id: string; readonly title: string; readonly scenario_toml: string }[];
   readonly get: () => Play;
@@ -27,6 +28,9 @@ export interface FormOptions {
 const USUAL_QUEUES = ["tail-drop", "codel", "fq-codel", "pie", "cp-aqm", "gsp"];
 /** Keys of traffic that have a field of their own. */
 const OWN_KEYS = ["cc", "flows", "name", "path", "return_path"];
+
+/** Hosts in words. */
+const HOSTS: Readonly<Record<string, string>> = { [SIM]: "the simulator", linux: "guest kernels, virtual time", live: "this machine's kernel, real time" };
 
 type Fields = Extract<Scenario, { form: "fields" }>;
 
@@ -165,7 +169,7 @@ export class Form {
       return;
     }
     const experiment = EXPERIMENTS.find((one) => `experiment:${one.id}` === id);
-    if (experiment) this.#options.adopt({ ...experiment.play, seed: this.#options.get().seed });
+    if (experiment) this.#options.adopt({ ...experiment.play, seed: this.#options.get().seed, host: this.#options.get().host });
     const line = LINES.find((one) => one.id === id);
     if (line) this.#rebuild((play) => withLink(play, line.link));
   }
@@ -254,7 +258,17 @@ export class Form {
     const { scenario } = play;
     const seed = h("input", { id: "seed", class: "input", type: "number", min: 0, step: 1, value: play.seed, onchange: () => this.#set((now) => ({ ...now, seed: Math.max(0, Math.round(Number(seed.value) || 0)) })) });
     const times = scenario.form === "fields" ? [row("warmup", "Warm-up", text("warmup", scenario.warmup, (warmup) => this.#setFields({ warmup }))), row("duration", "Measured for", text("duration", scenario.duration, (duration) => this.#setFields({ duration })))] : [];
-    return h("details", { id: "more-run" }, h("summary", {}, "Duration and seed"), h("div", { class: "more" }, ...times, row("seed", "Seed", seed, "the same seed gives the same run")));
+    const title = `Duration, seed and host${play.host === SIM ? "" : ` (${play.host})`}`;
+    return h("details", { id: "more-run" }, h("summary", {}, title), h("div", { class: "more" }, ...times, row("seed", "Seed", seed, "the same seed gives the same run"), this.#host(play)));
+  }
+
+  /** What runs the scenario. A host that is missing here can be chosen: the server says why it refuses. */
+  #host({ host }: Play): HTMLElement {
+    const select = h("select", { id: "host", class: "select", onchange: () => this.#rebuild((play) => ({ ...play, host: select.value })) });
+    const known = [{ name: SIM, missing: null }, ...this.#options.hosts.filter(({ name }) => name !== SIM)];
+    const offered = known.some(({ name }) => name === host) ? known : [...known, { name: host, missing: null }];
+    select.append(...offered.map(({ name, missing }) => h("option", { value: name, selected: name === host }, `${HOSTS[name] ?? name}${missing === null ? "" : " (missing here)"}`)));
+    return row("host", "Runs on", select, known.find(({ name }) => name === host)?.missing ?? (host === SIM ? "" : "shows its figures at the end"));
   }
 }
 

@@ -50,7 +50,12 @@ export interface Play {
   readonly seed: number;
   /** Simulated seconds per second; `null`: as fast as it goes. */
   readonly speed: number | null;
+  /** The host by its name, as in `gq run --on`. */
+  readonly host: string;
 }
+
+/** The host whose runs can be watched and changed. */
+export const SIM = "sim";
 
 export const NO_UP: UpSettings = { rate: "", buffer: "", queue: "" };
 
@@ -89,6 +94,7 @@ export const START: Play = {
   ],
   seed: 1,
   speed: 5,
+  host: SIM,
 };
 
 /** The queue's table as a scenario has it. */

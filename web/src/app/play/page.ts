@@ -17,11 +17,11 @@ import { acceptDrops, fileButton, kindOf } from "./files.ts";
 import { type Experiment, experimentCards } from "./experiments.ts";
 import { flowLegend, flowName } from "./flow-legend.ts";
 import { Form } from "./form.ts";
-import { canonical, labelsOf, type Play, queueOf, START } from "./model.ts";
+import { canonical, labelsOf, type Play, SIM, START } from "./model.ts";
 import { Now } from "./now.ts";
 import { PacketView } from "./packet-view.ts";
 import { MOST_FLOWS, Session, type Watcher } from "./session.ts";
-import { fileToml, LINK, playFrom, playOf, scenarioToml, Unreadable } from "./toml.ts";
+import { fileToml, playFrom, playOf, sessionOf, Unreadable } from "./toml.ts";
 import { PACKET_SPEED, speedInWords, Transport } from "./transport.ts";
 
 type View = "charts" | "packets";
@@ -61,14 +61,16 @@ export class PlayPage implements Page, Watcher {
   #span: Span = null;
   #isShown = false;
   #isStarting = false;
+  /** Host of the present session. */
+  #host = SIM;
   #ownAddress = "";
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(context: Context) {
     this.#context = context;
     const { kinds, hello } = context;
-    this.#form = new Form({ kinds, presets: hello.presets, traces: () => [...(hello.traces ?? []), ...this.#uploads], get: () => this.#play, set: (play) => this.#set(play), adopt: (play) => this.#adopt(play), load: (toml, name) => this.#load(toml, name) });
-    this.#transport = new Transport({ speed: this.#play.speed, onRun: () => void this.#run(), onPlay: (isPlaying) => this.#control({ do: isPlaying ? "play" : "pause" }), onStep: (seconds) => this.#control({ do: "step", seconds }), onSpeed: (speed) => this.#setSpeed(speed) });
+    this.#form = new Form({ kinds, hosts: hello.hosts ?? [], presets: hello.presets, traces: () => [...(hello.traces ?? []), ...this.#uploads], get: () => this.#play, set: (play) => this.#set(play), adopt: (play) => this.#adopt(play), load: (toml, name) => this.#load(toml, name) });
+    this.#transport = new Transport({ speed: this.#play.speed, onRun: () => void this.#run(), onPlay: (isPlaying) => this.#control({ do: isPlaying ? "play" : "pause" }), onStop: () => this.#control({ do: "stop" }), onStep: (seconds) => this.#control({ do: "step", seconds }), onSpeed: (speed) => this.#setSpeed(speed) });
     this.#changes = new Changes(kinds, (control) => this.#control(control));
     this.#problem = h("div", { class: "problem", role: "alert", hidden: true });
     this.#cautions = h("div", { class: "cautions", role: "note", hidden: true });
@@ -213,13 +215,10 @@ export class PlayPage implements Page, Watcher {
     this.#transport.setState(undefined, true);
     this.#complain("");
     const play = this.#play;
-    const labels = labelsOf(play.variants);
-    const link = play.scenario.form === "text" ? play.scenario.link : LINK;
-    const variants = play.variants.map((variant, at) => ({ label: labels[at] ?? variant.kind, queue: queueOf(variant) }));
     this.#end();
     try {
-      const session = await Session.start(this.#context.api, { scenario_toml: scenarioToml(play), variants, link, seed: play.seed, speed: play.speed, paused: false }, this);
-      this.#begin(session, play, labels);
+      const session = await Session.start(this.#context.api, sessionOf(play), this);
+      this.#begin(session, play, labelsOf(play.variants));
     } catch (error) {
       this.#complain(inWords(error));
       this.#transport.setState(undefined, false);
@@ -241,6 +240,7 @@ export class PlayPage implements Page, Watcher {
 
   #begin(session: Session, play: Play, labels: readonly string[]): void {
     this.#session = session;
+    this.#host = play.host;
     this.#labels = labels;
     const kinds = play.variants.map(({ kind }) => kind);
     const looks = looksFor(kinds);
@@ -260,6 +260,11 @@ export class PlayPage implements Page, Watcher {
   }
 
   #showView(): void {
+    if (this.#host !== SIM) {
+      this.#viewTools.hidden = true;
+      this.#stage.replaceChildren(h("p", { class: "hint" }, `A run on ${this.#host} goes at its own pace and shows its figures at the end.`));
+      return;
+    }
     const isPackets = this.#view === "packets";
     const view = segmented("Charts", [{ value: "charts", label: "Charts" }, { value: "packets", label: "Packets" }], this.#view, (value) => this.#chooseView(value === "packets" ? "packets" : "charts"));
     const span = segmented("Time span", SPANS, SPANS.find((one) => one.span === this.#span)?.value ?? "all", (value) => {
@@ -293,7 +298,7 @@ export class PlayPage implements Page, Watcher {
 
   #setSpeed(speed: number | null): void {
     this.#set({ ...this.#play, speed });
-    if (this.#session && !this.#session.isOver) this.#control({ do: "speed", value: speed });
+    if (this.#session && !this.#session.isOver && this.#host === SIM) this.#control({ do: "speed", value: speed });
   }
 
   #control(control: Control): void {
@@ -335,9 +340,9 @@ export class PlayPage implements Page, Watcher {
   }
 
   onState(state: SessionState): void {
-    this.#transport.setState(state, false);
+    this.#transport.setState(state, false, this.#host === SIM);
     this.#transport.setTime(state.t, state.duration);
-    this.#changes.setEnabled(state.state === "running" || state.state === "paused");
+    this.#changes.setEnabled(this.#host === SIM && (state.state === "running" || state.state === "paused"));
     if (state.state === "running") announce("Running.");
     if (state.state === "paused") announce(`Paused at ${Math.round(state.t * 1000) / 1000} seconds.`);
     this.#complain(troubleIn(state));
@@ -351,8 +356,8 @@ export class PlayPage implements Page, Watcher {
 
   onDone(done: Done): void {
     announce(`Done. ${done.verdict}`);
-    // The verdict itself mentions changes.
-    const remark = done.changed ? "" : `The same scenario and seed give the same packets anywhere: fingerprint ${done.fingerprint}.`;
+    // The verdict itself mentions changes; elsewhere the kernel has a part in the packets.
+    const remark = done.changed || this.#host !== SIM ? "" : `The same scenario and seed give the same packets anywhere: fingerprint ${done.fingerprint}.`;
     const report = this.#session && h("a", { href: `api/sessions/${encodeURIComponent(this.#session.id)}/report.html`, target: "_blank", rel: "noopener", class: "button" }, "Open the report");
     const twins = equalsIn(done.fingerprints ?? []).map((group) => h("p", { class: "hint" }, `The same packets under ${group.map((at) => this.#labels[at] ?? "").join(" and ")}: their curves coincide.`));
     this.#verdict.replaceChildren(h("p", { class: "sentence" }, done.verdict), ...twins, remark === "" ? "" : h("p", { class: "hint" }, remark), h("p", { class: "verdict-links" }, report ?? ""));

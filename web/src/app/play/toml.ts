@@ -2,13 +2,22 @@
 // they say.
 
 import { parse, TomlError } from "smol-toml";
-import type { Value } from "../../serve/protocol.ts";
-import { groupNames, type LinkSettings, MOST_GROUPS, MOST_VARIANTS, NO_UP, type Play, queueOf, type RateSetting, type Scenario, type Settings, START, type TrafficSettings, type UpSettings, type Variant } from "./model.ts";
+import type { NewSession, Value } from "../../serve/protocol.ts";
+import { groupNames, labelsOf, type LinkSettings, MOST_GROUPS, MOST_VARIANTS, NO_UP, type Play, queueOf, type RateSetting, type Scenario, type Settings, SIM, START, type TrafficSettings, type UpSettings, type Variant } from "./model.ts";
 
 /** The link's name in scenarios that the form writes. */
 export const LINK = "bottleneck";
 
 type Table = Readonly<Record<string, unknown>>;
+
+/** The request for a run of these settings on their host. */
+export function sessionOf(play: Play): NewSession {
+  const { scenario, seed, speed, host } = play;
+  const labels = labelsOf(play.variants);
+  const variants = play.variants.map((variant, at) => ({ label: labels[at] ?? variant.kind, queue: queueOf(variant) }));
+  const session = { scenario_toml: scenarioToml(play), variants, link: scenario.form === "text" ? scenario.link : LINK, seed, paused: false };
+  return host === SIM ? { ...session, speed } : { ...session, on: host, speed: null };
+}
 
 /** The scenario of the form, or its text; the queue is the first variant's. */
 export function scenarioToml({ scenario, variants, seed }: Play): string {
@@ -92,7 +101,7 @@ export function playFrom(text: string, name: string, before: Play): Play {
   const own = queuesIn([table(links[main])["queue"] ?? "tail-drop"]);
   const variants = (swept.length > 0 ? swept : own).slice(0, MOST_VARIANTS);
   const seed = typeof file["seed"] === "number" ? file["seed"] : before.seed;
-  return { scenario: fieldsFrom(file) ?? { form: "text", text: withoutSweep(text), name, link: main }, variants, seed, speed: before.speed };
+  return { scenario: fieldsFrom(file) ?? { form: "text", text: withoutSweep(text), name, link: main }, variants, seed, speed: before.speed, host: before.host };
 }
 
 function read(text: string): Table {
@@ -204,12 +213,13 @@ function table(value: unknown): Table {
 /** Interprets arbitrary data as settings of the playground; invalid parts get their initial
  *  values. */
 export function playOf(data: unknown): Play {
-  const { scenario, variants, seed, speed } = table(data);
+  const { scenario, variants, seed, speed, host } = table(data);
   return {
     scenario: scenarioOf(table(scenario)),
     variants: variantsOf(variants),
     seed: typeof seed === "number" && Number.isSafeInteger(seed) && seed >= 0 ? seed : START.seed,
     speed: speed === null || (typeof speed === "number" && speed > 0) ? speed : START.speed,
+    host: typeof host === "string" && /^[a-z]{1,16}$/.test(host) ? host : START.host,
   };
 }
 

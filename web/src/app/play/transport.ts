@@ -21,6 +21,7 @@ export interface TransportOptions {
   readonly speed: number | null;
   readonly onRun: () => void;
   readonly onPlay: (isPlaying: boolean) => void;
+  readonly onStop: () => void;
   readonly onStep: (seconds: number) => void;
   readonly onSpeed: (speed: number | null) => void;
 }
@@ -48,11 +49,12 @@ export class Transport {
   readonly #clock: HTMLElement;
   readonly #bar: HTMLElement;
   #isRunning = false;
+  #isSteerable = true;
   #shownClock = "";
 
   constructor(options: TransportOptions) {
     this.#run = h("button", { type: "button", id: "run", class: "button primary", onclick: options.onRun }, "Run");
-    this.#play = h("button", { type: "button", id: "play", class: "button", disabled: true, onclick: () => options.onPlay(!this.#isRunning) }, "Pause");
+    this.#play = h("button", { type: "button", id: "play", class: "button", disabled: true, onclick: () => (this.#isSteerable ? options.onPlay(!this.#isRunning) : options.onStop()) }, "Pause");
     const length = h("select", { class: "select", "aria-label": "Length of a step" }, ...STEPS.map((step) => h("option", { value: step.value, selected: step.value === 0.1 }, step.label)));
     this.#step = h("button", { type: "button", id: "step", class: "button", disabled: true, onclick: () => options.onStep(Number(length.value)) }, "Step");
     this.#slider = h("input", { type: "range", id: "speed", min: 0, max: SPEEDS.length - 1, step: 1, value: nearestSpeed(options.speed), oninput: () => this.#tellSpeed(), onchange: () => options.onSpeed(this.#chosen()) });
@@ -76,17 +78,19 @@ export class Transport {
     this.#tellSpeed();
   }
 
-  /** Enables the buttons that apply in this state. */
-  setState(state: SessionState | undefined, isStarting: boolean): void {
-    const isOver = !state || !["running", "paused"].includes(state.state);
+  /** Enables the buttons that apply in this state; a run that is not steerable can only be stopped. */
+  setState(state: SessionState | undefined, isStarting: boolean, isSteerable = true): void {
+    const isOver = !state || !["running", "paused", ...(isSteerable ? [] : ["queued"])].includes(state.state);
+    this.#isSteerable = isSteerable;
     this.#isRunning = state?.state === "running";
     this.#run.textContent = isStarting ? "Starting…" : state ? "Run again" : "Run";
     // Disabling a button would lose the keyboard focus.
     this.#run.setAttribute("aria-disabled", String(isStarting));
     this.#run.classList.toggle("primary", isOver);
     this.#play.disabled = isOver;
-    this.#play.textContent = state?.state === "paused" ? "Continue" : "Pause";
-    this.#step.disabled = isOver;
+    this.#play.textContent = !isSteerable ? "Stop" : state?.state === "paused" ? "Continue" : "Pause";
+    this.#step.disabled = isOver || !isSteerable;
+    this.#slider.disabled = !isSteerable && !isOver;
   }
 
   setTime(t: number, duration: number): void {
