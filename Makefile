@@ -1,7 +1,7 @@
 # The commands of this project. Each is one line into cargo, npm or a script.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux linux-vectors kernel test-kernel transports
+.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux linux-vectors kernel test-kernel transports site
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -82,6 +82,10 @@ web: ## build the front end; the report's template goes to crates/lab/assets
 docs: ## write the generated pages again; build the library documentation into target/doc
 	@scripts/docs.sh
 	cargo doc --workspace --no-deps
+
+site: ## build the pages of docs/ as a site that needs no server: site/index.html
+	@scripts/setup.sh site
+	@scripts/site.sh
 
 picture: demo ## take the pictures of README and docs/serve.md
 	@scripts/picture.sh

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Installs what is missing, and only that:
-# setup.sh build | python | test | linux | kernel | test-kernel
+# setup.sh build | python | test | linux | kernel | test-kernel | site
 #   build   a C linker and Rust, enough for `make demo`
 #   python  also a venv, .venv, with what the Python package is built and tested with
 #   test    also Node's packages for the front end and a Chromium for its browser tests
 #   kernel  what the queue discipline is built with; test-kernel: and tried with
+#   site    a venv, target/site/venv, with what the site is built with
 #   linux   what the guest kernel is built and its queue disciplines are recorded with
 # System packages come from apt-get where it exists and we are root; elsewhere a message lists them.
 set -euo pipefail
@@ -135,6 +136,18 @@ setup_test_kernel() {
     file "/lib/modules/*-cloud-amd64/build" linux-headers-cloud-amd64
 }
 
+setup_site() {
+    need python3 python3
+    local venv="${CARGO_TARGET_DIR:-target}/site/venv"
+    # The copy of the list is written when everything in it is there.
+    cmp -s scripts/site/requirements.txt "$venv/.goodqueue-requirements" && return 0
+    python3 -c 'import ensurepip' 2>/dev/null || system_package python3-venv || true
+    echo "setup: installing what the site is built with"
+    python3 -m venv "$venv"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r scripts/site/requirements.txt
+    cp scripts/site/requirements.txt "$venv/.goodqueue-requirements"
+}
+
 case "${1:-}" in
 build) setup_build ;;
 python) setup_python ;;
@@ -142,8 +155,9 @@ test) setup_test ;;
 linux) setup_linux ;;
 kernel) setup_kernel ;;
 test-kernel) setup_test_kernel ;;
+site) setup_site ;;
 *)
-    echo "usage: setup.sh build | python | test | linux | kernel | test-kernel" >&2
+    echo "usage: setup.sh build | python | test | linux | kernel | test-kernel | site" >&2
     exit 2
     ;;
 esac
