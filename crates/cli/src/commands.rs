@@ -7,6 +7,7 @@ pub mod compare;
 pub mod completions;
 pub mod conformance;
 pub mod doctor;
+pub mod evaluate;
 #[cfg(target_os = "linux")]
 pub mod exec;
 pub mod export;

@@ -33,6 +33,8 @@ enum Command {
     Compare(Box<commands::compare::Arguments>),
     /// Find the queue, settings and shaped rate for a line that is known only roughly.
     Recommend(Box<commands::recommend::Arguments>),
+    /// Judge a queue by RFC 7928, or a congestion control by RFC 9743.
+    Evaluate(commands::evaluate::Arguments),
     /// Run a scenario file with its sweep and replications.
     Run(commands::run::Arguments),
     /// A run against stored results: exits with 1 when something has become significantly worse.
@@ -100,6 +102,7 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
         match command {
             Command::Compare(arguments) => commands::compare::run(&arguments),
             Command::Recommend(arguments) => commands::recommend::run(&arguments),
+            Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
             Command::Run(arguments) => commands::run::run(&arguments),
             Command::Gate(arguments) => commands::gate::run(&arguments),
             Command::Sweep(arguments) => commands::sweep::run(&arguments),

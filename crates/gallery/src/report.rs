@@ -16,8 +16,10 @@ use goodqueue_lab::provenance::VERSION_AND_COMMIT;
 use std::fmt::Write;
 use toml::Spanned;
 
-const STYLE: &str = include_str!("report/style.css");
-const SCRIPT: &str = include_str!("report/script.js");
+/// The style of reports.
+pub const STYLE: &str = include_str!("report/style.css");
+/// What a pointer does on figures of reports.
+pub const SCRIPT: &str = include_str!("report/script.js");
 
 /// What a paper's part of the page shows beside its rows.
 #[derive(Debug, Default)]

@@ -453,8 +453,12 @@ fn spaced(text: &str) -> String {
     }
 }
 
-/// A congestion control in TOML: a name, or a table with its parameters.
-fn control(text: &str) -> Result<String, ComparisonError> {
+/// A congestion control, `kind` or `kind:parameter=value:…`, in TOML: a name, or a table with its
+/// parameters.
+///
+/// # Errors
+/// When a parameter has no value. Names and values are checked when the scenario is read.
+pub fn control(text: &str) -> Result<String, ComparisonError> {
     let (kind, parameters) = match text.split_once(':') {
         None => return Ok(quoted(text.trim())),
         Some((kind, parameters)) => (kind, parameters),

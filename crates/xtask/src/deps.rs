@@ -39,6 +39,8 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("net", &["units", "tcp", "sim", "lab"]),
     ("figure", &[]),
     ("gallery", &["units", "aqm", "trace", "sim", "lab", "figure"]),
+    // Others' evaluations run as the gallery's studies do.
+    ("evaluate", &["units", "aqm", "lab", "gallery", "figure"]),
     ("hosts", &["units", "spec", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab"]),
     ("web", &["units", "spec", "aqm", "tcp", "trace", "sim", "lab"]),
     ("recommend", &["units", "aqm", "tcp", "lab"]),
@@ -58,6 +60,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "lab",
             "hosts",
             "recommend",
+            "evaluate",
             "router",
             "import",
             "figure",

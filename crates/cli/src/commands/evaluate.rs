@@ -1,0 +1,217 @@
+//! `gq evaluate`: a queue by RFC 7928, or a congestion control by RFC 9743.
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::output::{self, print, say};
+use crate::progress::Progress;
+use crate::table::{self, Column, Text};
+use clap::Args;
+use goodqueue_evaluate::evaluation::{Evaluation, FamilyResult};
+use goodqueue_evaluate::{Question, Subject, Suite, markdown, report, rfc7928, rfc9743, run_count};
+use goodqueue_gallery::experiment::Mode;
+use goodqueue_lab::compare::quoted;
+use goodqueue_lab::headline::words::count;
+use goodqueue_lab::record::{Folder, check_target, write_file};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// Arguments of `gq evaluate`.
+#[derive(Args)]
+#[command(
+    after_help = "What is finished stays: the same command goes on where it was stopped. Example: gq evaluate --aqm codel:target=10ms"
+)]
+pub struct Arguments {
+    /// Queues to judge by RFC 7928, each kind[:parameter=value…] or a scenario file with a queue
+    #[arg(long, value_name = "KIND|FILE,…", value_delimiter = ',', required_unless_present = "cc")]
+    aqm: Vec<String>,
+    /// Congestion controls to judge by RFC 9743, likewise
+    #[arg(long, value_name = "KIND|FILE,…", value_delimiter = ',', conflicts_with = "aqm")]
+    cc: Vec<String>,
+    /// What to compare with besides the baseline (tail-drop, cubic)
+    /// [default: codel,pie,fq-codel, or reno,bbr3]
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
+    against: Option<Vec<String>>,
+    /// Fewer replications and shorter runs of the same points; the default
+    #[arg(long, conflicts_with = "full")]
+    quick: bool,
+    /// Longer runs, and more of them
+    #[arg(long)]
+    full: bool,
+    /// Only these families, by their names in the report's addresses; may be repeated
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    family: Vec<String>,
+    /// Root of all randomness, instead of the scenarios'
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Runs at the same time [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    jobs: Option<u32>,
+    /// Folder for the results
+    #[arg(long, value_name = "DIR", default_value = "out/evaluate")]
+    out: PathBuf,
+    /// Also write scorecard and tables as a page of Markdown
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+    /// Write evaluation.json to standard output instead of the tables
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let question = question(arguments)?;
+    if let Some(path) = &arguments.markdown {
+        check_target(path).map_err(|error| Failure::Input(format!("--markdown {error}")))?;
+    }
+    let out = Folder::create(&arguments.out)?;
+    write_scenarios(&question, &out)?;
+    let stop = interrupt::stop_flag();
+    let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let jobs = arguments.jobs.map_or_else(processors, |jobs| jobs as usize);
+    let bar = Progress::new(run_count(&question)?);
+    let ended = goodqueue_evaluate::run(&question, out.path(), jobs, &stop, &mut |progress| bar.set(progress.part));
+    let seconds = bar.finish();
+    let end = ended?;
+    let evaluation = end.evaluation;
+    let command = command_line();
+    out.write("evaluation.json", evaluation.to_json().as_bytes())?;
+    out.write("report.html", report::html(&evaluation, &command).as_bytes())?;
+    if let Some(path) = &arguments.markdown {
+        write_file(path, markdown::markdown(&evaluation, &command).as_bytes())?;
+    }
+    match arguments.json {
+        true => print(&evaluation.to_json())?,
+        false => output::print_text(&shown(&evaluation, output::width()))?,
+    }
+    let before = if end.reused > 0 { format!(", {} from before", count(end.reused, "point")) } else { String::new() };
+    let points = count(end.run, "point");
+    say(&format!("{points} in {seconds:.1} s{before}; results in {0}, the report is {0}/report.html", out.path().display()));
+    if evaluation.complete { Ok(()) } else { Err(incomplete(&evaluation)) }
+}
+
+fn question(arguments: &Arguments) -> Result<Question, Failure> {
+    let (suite, judged): (&'static Suite, &[String]) = match arguments.cc.as_slice() {
+        [] => (&rfc7928::SUITE, arguments.aqm.as_slice()),
+        controls => (&rfc9743::SUITE, controls),
+    };
+    let read = |text: &str| Subject::read(suite.judges, text, &Vec::new()).map_err(|error| Failure::Input(error.to_string()));
+    let mut subjects: Vec<Subject> = Vec::new();
+    for text in judged {
+        let subject = read(text)?;
+        if subjects.iter().any(|known| known.is_same(&subject)) {
+            return Err(Failure::Input(format!("{} {text}: is named twice", suite.judges.option())));
+        }
+        subjects.push(subject);
+    }
+    let under_test = subjects.len();
+    let others: Vec<&str> = match &arguments.against {
+        Some(others) => others.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).collect(),
+        None => suite.usual.to_vec(),
+    };
+    for text in others.into_iter().chain([suite.baseline]) {
+        let subject =
+            read(text).map_err(|failure| Failure::Input(failure.text().replacen(suite.judges.option(), "--against", 1)))?;
+        if !subjects.iter().any(|known| known.is_same(&subject)) {
+            subjects.push(subject);
+        }
+    }
+    let baseline = read(suite.baseline)?;
+    let baseline = subjects.iter().position(|subject| subject.is_same(&baseline)).unwrap_or(0);
+    for id in &arguments.family {
+        if !suite.families.iter().any(|family| family.id == id) {
+            let known: Vec<&str> = suite.families.iter().map(|family| family.id).collect();
+            return Err(Failure::Input(format!("--family {id}: is not there: allowed {}", known.join(", "))));
+        }
+    }
+    Ok(Question {
+        suite,
+        subjects,
+        under_test,
+        baseline,
+        mode: if arguments.full { Mode::Full } else { Mode::Quick },
+        families: arguments.family.clone(),
+        seed: arguments.seed,
+        own: Vec::new(),
+    })
+}
+
+/// The scenario files, which the report's commands name.
+fn write_scenarios(question: &Question, out: &Folder) -> Result<(), Failure> {
+    let folder = Folder::create(&out.path().join("scenarios"))?;
+    for family in question.families() {
+        folder.write_in_passing(&format!("{}.toml", family.id), family.scenario.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// The command as it was typed, for a shell.
+fn command_line() -> String {
+    let word = |word: &String| {
+        let is_plain = word.chars().all(|letter| letter.is_ascii_alphanumeric() || "=.-_/:,".contains(letter));
+        if is_plain { word.clone() } else { quoted(word) }
+    };
+    output::command_line().iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// A table for each family, and the scorecard.
+fn shown(evaluation: &Evaluation, width: usize) -> Text {
+    let mut text = Text::default();
+    for result in &evaluation.families {
+        family(&mut text, evaluation, result, width);
+    }
+    let _ = writeln!(text.plain, "Scorecard\n{}\n", table::wrapped(&markdown::rule(evaluation), width));
+    let rows: Vec<_> =
+        evaluation.scorecard.iter().zip(&evaluation.subjects).filter(|(_, subject)| !subject.is_baseline).collect();
+    let column = |head: &str, cells: Vec<String>| Column { head: head.to_owned(), unit: String::new(), cells, rank: 0 };
+    let names = column(evaluation.suite.judges.name(), rows.iter().map(|(score, _)| score.subject.clone()).collect());
+    let aspects = evaluation.scorecard.first().map_or(0, |score| score.aspects.len());
+    let columns: Vec<Column> = (0..aspects)
+        .map(|at| {
+            let cells = rows.iter().map(|(score, _)| markdown::tally(score.aspects[at].1)).collect();
+            column(evaluation.scorecard[0].aspects[at].0.name(), cells)
+        })
+        .collect();
+    table::write(&mut text, &names, &columns, width, &|row| rows[row].1.under_test);
+    text
+}
+
+fn family(text: &mut Text, evaluation: &Evaluation, result: &FamilyResult, width: usize) {
+    let _ = writeln!(text.plain, "§{} {}", result.family.section, result.family.title);
+    for point in &result.points {
+        let case = [point.placement, point.point].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+        if !case.is_empty() {
+            let _ = writeln!(text.plain, "{case}");
+        }
+        let lines: Vec<_> = point.lines.iter().filter(|line| line.not_applicable.is_none()).collect();
+        let cells = lines.iter().map(|line| line.subject.clone()).collect();
+        let names = Column { head: String::new(), unit: String::new(), cells, rank: 0 };
+        let column = |(at, measure): (usize, &goodqueue_evaluate::measure::Measure)| Column {
+            head: measure.head.to_owned(),
+            unit: measure.scale().unit.to_owned(),
+            cells: lines.iter().map(|line| table::cell(line.values[at].figure, measure.scale().factor)).collect(),
+            rank: u8::try_from(at).unwrap_or(u8::MAX),
+        };
+        let columns: Vec<Column> = result.measures.iter().enumerate().map(column).collect();
+        let under_test =
+            |row: usize| evaluation.subjects.iter().any(|subject| subject.under_test && subject.name == lines[row].subject);
+        let left_out = table::write(text, &names, &columns, width, &under_test);
+        if !left_out.is_empty() {
+            let _ = writeln!(text.plain, "(no room for {}; the report has all columns)", left_out.join(", "));
+        }
+        for line in point.lines.iter().filter(|line| line.not_applicable.is_some()) {
+            let _ = writeln!(text.plain, "{}: does not apply: {}", line.subject, line.not_applicable.as_deref().unwrap_or(""));
+        }
+    }
+    text.plain.push('\n');
+}
+
+fn incomplete(evaluation: &Evaluation) -> Failure {
+    let lines = || evaluation.families.iter().flat_map(|family| &family.points).flat_map(|point| &point.lines);
+    match lines().flat_map(|line| &line.failures).next() {
+        Some(failure) => Failure::Run(format!("runs failed; the first: {failure}")),
+        None => {
+            let missing = lines().filter(|line| line.not_applicable.is_none() && line.fingerprints.is_empty()).count();
+            Failure::Run(format!("interrupted: {missing} points are missing; the same command goes on from here"))
+        }
+    }
+}
