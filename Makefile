@@ -1,7 +1,7 @@
 # The commands of this project. Each is one line into cargo, npm or a script.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux linux-vectors kernel test-kernel transports site
+.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux recommendations linux-vectors kernel test-kernel transports site
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -53,6 +53,10 @@ bench-peers: ## the same work in goodqueue, ns-2 and ns-3 (installs both; an hou
 linux: ## build the guest kernel of `gq run --on linux` into the cache folder (10 minutes, once)
 	@scripts/setup.sh linux
 	@scripts/linux.sh
+
+recommendations: ## ten lines with gq recommend, checked with kernel senders: docs/recommendations.md (an hour; needs `make linux`)
+	cargo build --release --bin gq
+	python3 scripts/recommendations.py
 
 linux-vectors: ## record the guest kernel's queue disciplines into crates/aqm/vectors/linux (a minute; needs `make linux`)
 	@scripts/setup.sh linux

@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""Writes docs/recommendations.md: what gq recommend answers for ten lines, and what kernel senders say of it.
+
+recommendations.py [GQ] [--only NAME,...] [--again]
+
+Answers are kept in out/recommendations, so that an interrupted run goes on; --again makes them anew. The checks need the
+guest kernel (make linux).
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs/recommendations.md"
+KEPT = ROOT / "out/recommendations"
+
+# Name, what it is, options of the line, why the check is of another line or left out, and the
+# options of that line.
+LINES = [
+    ("dsl", "DSL 16/1", "--down 16mbit --up 1mbit --rtt 30ms --buffer 300ms --flows 1..4", None, None),
+    ("vdsl", "VDSL 50/10", "--down 50mbit --up 10mbit --rtt 20ms..60ms --buffer 200ms --flows 4", None, None),
+    (
+        "cable",
+        "cable 500/50",
+        "--down 500mbit --up 50mbit --rtt 20ms --buffer 150ms --flows 2..8 --cc cubic",
+        None,
+        None,
+    ),
+    (
+        "lte",
+        "LTE 40/10, ±40 %",
+        "--down 40mbit --up 10mbit --varies 40% --rtt 50ms --buffer 500ms --flows 2",
+        None,
+        None,
+    ),
+    (
+        "leo",
+        "LEO satellites 150/15, ±30 %",
+        "--down 150mbit --up 15mbit --varies 30% --rtt 40ms --buffer 200ms --flows 4",
+        None,
+        None,
+    ),
+    (
+        "geo",
+        "GEO satellite 50/3",
+        "--down 50mbit --up 3mbit --rtt 600ms --buffer 500ms --flows 1..4 --cc cubic",
+        None,
+        None,
+    ),
+    ("slow", "64 kbit/s uplink", "--down 1mbit --up 64kbit --rtt 100ms --buffer 1s --flows 1..2", None, None),
+    (
+        "fibre",
+        "fibre 1 Gbit/s",
+        "--down 1gbit --up 1gbit --rtt 10ms..40ms --buffer 50ms --flows 8 --cc cubic",
+        "at a tenth of the rate: at 1 Gbit/s guest kernels would take about a minute per run",
+        "--down 100mbit --up 100mbit --rtt 10ms..40ms --buffer 50ms --flows 8 --cc cubic",
+    ),
+    (
+        "wifi",
+        "Wi-Fi bridge 200 Mbit/s, ±50 %",
+        "--down 200mbit --up 200mbit --varies 50% --rtt 20ms --buffer 200ms --flows 4 --cc cubic",
+        None,
+        None,
+    ),
+    (
+        "isp",
+        "ISP access 10 Gbit/s",
+        "--down 10gbit --up 10gbit --rtt 30ms --buffer 50ms --flows 32 --cc cubic --mix isp-access --hardware libreqos",
+        "not checked: a run would take about ten minutes, and most of the mix are sessions, which guests do not have",
+        None,
+    ),
+]
+
+NONE = "\N{EN DASH}"
+
+HEAD = """# Ten lines, their recommendations, and kernel senders
+
+Made by `scripts/recommendations.py`. [recommend.md](recommend.md) describes the command. A recommendation is an answer for the
+line as its options describe it, not for each line of that name. Groups of the mix that would take more than 5 % of a line are left
+out, so the slow uplinks have no call. Rows that fail stay as they are.
+"""
+
+
+def run(gq, name, options):
+    """The answer for a line, and the seconds it took; kept in a file."""
+    kept = KEPT / f"{name}.json"
+    if kept.exists():
+        answer = json.loads(kept.read_text())
+        if answer["asked"] == options:
+            return answer
+    print(f"{name}: gq recommend {options}", file=sys.stderr, flush=True)
+    began = time.monotonic()
+    made = subprocess.run(
+        [gq, "recommend", *options.split(), "--json", "-"], stdout=subprocess.PIPE, text=True, check=False
+    )
+    if made.returncode:
+        sys.exit(f"{name}: gq recommend ended with {made.returncode}")
+    answer = json.loads(made.stdout)
+    answer |= {"asked": options, "took_s": time.monotonic() - began}
+    KEPT.mkdir(parents=True, exist_ok=True)
+    kept.write_text(json.dumps(answer))
+    return answer
+
+
+def number(value):
+    """Three significant digits, without an exponent."""
+    if value == 0:
+        return "0"
+    digits = max(0, 3 - len(str(int(abs(value)))))
+    return f"{value:.{digits}f}"
+
+
+def figure(about, of):
+    """A figure with its interval and unit, as people read it; `about` is an entry of `deciding`."""
+    mean, half = of["mean"], of["ci95"]
+    if mean is None:
+        return NONE
+    match about["quantity"]:
+        case "time":
+            scale, unit = (1e3, " ms") if abs(mean) < 1 else (1.0, " s")
+        case "rate":
+            scale, unit = 1e-6, " Mbit/s"
+        case "ratio":
+            scale, unit = 100.0, " %"
+        case _:
+            scale, unit = 1.0, ""
+    interval = f" ± {number(half * scale)}" if half is not None else ""
+    return f"{number(mean * scale)}{interval}{unit}"
+
+
+def said(about):
+    return f"{about['activity']} {about['words']}"
+
+
+def row(*cells):
+    return "| " + " | ".join(cells) + " |"
+
+
+def page(answers, checks):
+    out = [HEAD, "## The answers", "", "`gq recommend` with these options; the mix is `home` where none is named."]
+    out += ["Time is wall time on two cores of a machine that was busy otherwise, so an upper bound.", ""]
+    out += [row("line", "options", "choice", "as good", "undetermined", "runs", "time"), "|---" * 7 + "|"]
+    for name, title, options, *_ in LINES:
+        answer = answers.get(name)
+        if answer is None:
+            out.append(row(title, f"`{options}`", "not run", NONE, NONE, NONE, NONE))
+            continue
+        others = [", ".join(one["label"] for one in answer[key]) or NONE for key in ("alternatives", "undetermined")]
+        out.append(
+            row(
+                title,
+                f"`{options}`",
+                answer["choice"]["label"],
+                *others,
+                str(answer["runs"]),
+                f"{answer['took_s']:.0f} s",
+            )
+        )
+    out += [
+        "",
+        "What people get under the choice, and with nothing set up. Means over the corners with 95 % intervals.",
+        "",
+    ]
+    out += [row("line", "figure", "under the choice", "with nothing set up"), "|---" * 4 + "|"]
+    for name, title, *_ in LINES:
+        answer = answers.get(name)
+        if answer is None:
+            continue
+        setups = (answer["choice"], answer["without"])
+        for place, about in enumerate(one for one in answer["deciding"] if one["activity"] != "bulk"):
+            both = [setup["experience"].get(about["activity"], {}).get(about["metric"]) for setup in setups]
+            cells = [figure(about, of) if of else NONE for of in both]
+            out.append(row("" if place else title, said(about), *cells))
+        for place, direction in enumerate(("down", "up")):
+            cells = [figure({"quantity": "ratio"}, setup["utilization"][place]) for setup in setups]
+            out.append(row("", f"utilization {direction}", *cells))
+    out += ["", "## Checked with kernel senders", ""]
+    out += [
+        "Kernel senders have no sessions (pages, video), so these are recommendations for the mix `call-and-ping` on the same lines:",
+        "`gq recommend OPTIONS --mix call-and-ping --hardware openwrt --check linux`. The choice, its queues at the other shaped rates,",
+        "the best of every other kind of queue, and the bare line run with TCP of guest kernels at the same corners with the same seeds.",
+        "*interval*: the figure lies in the interval of the answer. *margin*: outside, but the difference is too small to count for",
+        "anybody (recommend.md has the margins). **differs**: by more than that. A line whose check was not made, or did not end, is",
+        "called not checked. Intervals are over corners and seeds together, so they are wide where corners differ much.",
+        "",
+        row("line", "choice", "figure", "simulated", "kernel senders", "agreement", "better with kernel senders"),
+        "|---" * 7 + "|",
+    ]
+    for name, title, _, reason, instead in LINES:
+        answer = checks.get(name)
+        if answer is None:
+            out.append(row(title, NONE, NONE, NONE, NONE, "not checked" if instead or reason is None else reason, NONE))
+            continue
+        title = f"{title} ({reason})" if reason else title
+        check = answer["check"]
+        abouts = {(one["activity"], one["metric"]): one for one in answer["deciding"]}
+        beaten = []
+        for one in check["better"]:
+            about = abouts[one["activity"], one["metric"]]
+            other, own = figure(about, one["other"]), figure(about, one["choice"])
+            beaten.append(f"**{one['label']}**: {said(about)} {other} instead of {own}")
+        better = "; ".join(beaten) or f"none of {len(check['candidates']) - 1}"
+        if not check["satisfies_policy"]:
+            better += "; **the choice does not satisfy the policy**"
+        for place, held in enumerate(check["figures"]):
+            about = abouts[held["activity"], held["metric"]]
+            agreement = f"**{held['agreement']}**" if held["agreement"] == "differs" else held["agreement"]
+            cells = [said(about), *(figure(about, held[of]) for of in ("simulated", "checked")), agreement]
+            named = ["", "", *cells, ""] if place else [title, answer["choice"]["label"], *cells, better]
+            out.append(row(*named))
+    return "\n".join(out) + "\n"
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument(
+        "gq", nargs="?", default=str(Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/gq")
+    )
+    arguments.add_argument(
+        "--only", metavar="NAME,...", help="these lines alone; the page has what is kept of the others"
+    )
+    arguments.add_argument("--again", action="store_true", help="makes all answers anew")
+    chosen = arguments.parse_args()
+    names = [name for name, *_ in LINES]
+    wanted = chosen.only.split(",") if chosen.only else names
+    if unknown := [name for name in wanted if name not in names]:
+        arguments.error(f"--only: `{unknown[0]}` is not known: allowed {', '.join(names)}")
+    if chosen.again:
+        for kept in KEPT.glob("*.json"):
+            if kept.stem.removesuffix(".check") in wanted:
+                kept.unlink()
+    answers, checks = {}, {}
+    for name, _, options, reason, instead in LINES:
+        checked = f"{instead or options} --mix call-and-ping --hardware openwrt --check linux"
+        skipped = reason is not None and instead is None
+        if name in wanted:
+            answers[name] = run(chosen.gq, name, options)
+            if not skipped:
+                checks[name] = run(chosen.gq, f"{name}.check", checked)
+            continue
+        for kept, file in ((answers, name), (checks, f"{name}.check")):
+            if (KEPT / f"{file}.json").exists():
+                kept[name] = json.loads((KEPT / f"{file}.json").read_text())
+    PAGE.write_text(page(answers, checks))
+    print(f"wrote {PAGE}")
+
+
+if __name__ == "__main__":
+    main()
