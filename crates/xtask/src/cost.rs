@@ -154,6 +154,8 @@ fn page(rows: &[Row]) -> String {
          fastest ten thousand packets of ten times half a million, seconds apart; a dash means counted, but not timed.\n\n\
          `cake` over 100 flows is expensive: up to 64 of them go to one host and share its turn, so that a packet takes some seventy turns of twenty\n\
          bytes, each rounded by a random number as in Linux; turns cannot be skipped without skipping random numbers.\n\n\
+         `fair:pie` keeps the probability of each of its queues up to date, 66 times per second while anything waits there: as in Linux, PIE does not rest\n\
+         (RFC 8033 §5.3) unless it is told to. `cake` counts each packet as it is on the wire and asks whether it shapes, also where it does neither.\n\n\
          | queue | flows | instructions | ns |\n|---|---|---|---|\n",
         MOST_GROWTH * 100.0,
         machine()
