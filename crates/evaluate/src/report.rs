@@ -37,10 +37,10 @@ pub fn html(evaluation: &Evaluation, command: &str) -> String {
 
 fn front(text: &mut String, evaluation: &Evaluation, command: &str) {
     let state = if evaluation.complete { "" } else { " <b>Not all runs finished: what is missing is shown as a dash.</b>" };
-    let _ = write!(
+    let _ = writeln!(
         text,
         "<p class=\"by\">{} ({}), {} mode, by goodqueue {} ({}), sources {}: {} runs{}, {:.0} s of processor time.{state} Made by \
-         <code>{}</code>; all values: <a href=\"evaluation.json\">evaluation.json</a>.</p>\n",
+         <code>{}</code>; all values: <a href=\"evaluation.json\">evaluation.json</a>.</p>",
         evaluation.document,
         escape(evaluation.suite.title),
         evaluation.mode,
