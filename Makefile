@@ -1,7 +1,7 @@
 # The commands of this project. Each is one line into cargo, npm or a script.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux recommendations linux-vectors kernel test-kernel transports site
+.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux recommendations linux-vectors kernel test-kernel judged transports site
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -69,6 +69,11 @@ kernel: ## build the queue discipline for the kernel of this machine: docs/on-a-
 test-kernel: ## try the queue discipline in a Debian kernel under qemu: every kind, wrong lines, removal under load
 	@scripts/setup.sh test-kernel
 	@KDIR=$$(ls -d /lib/modules/*-cloud-amd64/build | sort -V | tail -1) OUT=$${CARGO_TARGET_DIR:-target}/kernel/test scripts/kernel.sh test
+
+judged: ## what suites and guidelines of others say: docs/judged.md and the scorecards (SUITES=DIR with clones of the suites)
+	@scripts/setup.sh build
+	cargo build --release --bin gq
+	python3 -B scripts/judged.py "$${CARGO_TARGET_DIR:-target}/release/gq" "$(or $(SUITES),suites)" out/judged
 
 transports: ## QUIC stacks of others beside our TCP over the same queues: examples/transports/RESULTS.md
 	cd examples/transports && cargo run --release --locked -- --out RESULTS.md

@@ -1,0 +1,122 @@
+"""Writes docs/judged.md, docs/scorecard.md and docs/scorecard-cc.md: what suites and guidelines that others wrote say of goodqueue.
+
+    python3 scripts/judged.py GQ SUITES OUT
+
+GQ is the command, SUITES a folder with clones of the suites that scripts/judged.toml names, OUT a folder for results of `gq evaluate`.
+"""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+QUEUES = "codel,pie,fq-codel,fq-pie,cake,cobalt,red,cp-aqm,gsp,dualpi2"
+CONTROLS = "reno,bbr,bbr3,prague"
+VERDICTS = ["passes", "fails", "does-not-apply", "unreadable"]
+BASE = Path(__file__).resolve().parent.parent
+
+
+def results(gq: str, files: list[Path]) -> list[dict]:
+    """Verdicts of `gq packetdrill` over these scripts, in parts that a command line holds."""
+    found = []
+    for first in range(0, len(files), 200):
+        part = [str(file) for file in files[first : first + 200]]
+        done = subprocess.run([gq, "packetdrill", "--json", *part], capture_output=True, text=True, check=False)
+        found += json.loads(done.stdout)
+    return found
+
+
+def version(folder: Path, known: str) -> str:
+    """The commit of a clone, or the one that is known where it is no clone."""
+    done = subprocess.run(["git", "-C", str(folder), "rev-parse", "--short=7", "HEAD"], capture_output=True, text=True, check=False)
+    is_clone = (folder / ".git").exists() and done.returncode == 0
+    return done.stdout.strip() if is_clone else known
+
+
+def suites(gq: str, root: Path) -> tuple[list[str], list[str], list[str]]:
+    """Rows of the table, rows of failures, and names of suites that are not there."""
+    data = tomllib.loads((BASE / "scripts/judged.toml").read_text())
+    rows, failures, missing = [], [], []
+    for suite in data["suite"]:
+        folder = root / suite["folder"]
+        if not folder.is_dir():
+            missing.append(suite["name"])
+            continue
+        begin = folder / suite["scripts"]
+        files = [file for file in sorted(begin.rglob("*.pkt")) if not set(file.parts) & set(suite["without"])]
+        found = results(gq, files)
+        counts = [sum(one["verdict"] == verdict for one in found) for verdict in VERDICTS]
+        name = f"[{suite['name']}]({suite['url']})"
+        cells = [name, version(folder, suite["version"]), suite["licence"], len(found), *counts]
+        rows.append("| " + " | ".join(str(cell) for cell in cells) + " |")
+        for one in (one for one in found if one["verdict"] == "fails"):
+            script = Path(one["script"])
+            mechanism = data["mechanism"].get(script.stem, "not established")
+            difference = f"line {one['line']}: `{one['got']}` instead of `{one['expected']}`".replace("|", "\\|")
+            failures.append(f"| {suite['name'].split('/')[0]} | `{script.stem}` | {difference} | {mechanism} |")
+    return rows, failures, missing
+
+
+def evaluate(gq: str, out: Path, option: str, subjects: str, page: str) -> dict:
+    """Runs `gq evaluate` over many subjects, at low priority, and writes its page."""
+    command = ["evaluate", option, subjects, "--against", ",", "--out", str(out), "--markdown", str(BASE / "docs" / page)]
+    subprocess.run(["nice", "-n", "5", gq, *command], stdout=subprocess.DEVNULL, check=True)
+    text = (BASE / "docs" / page).read_text()
+    # Where the results lie says nothing about them.
+    text = text.replace(f" --out {out} --markdown {BASE / 'docs' / page}", f" --markdown docs/{page}")
+    (BASE / "docs" / page).write_text(text)
+    return json.loads((out / "evaluation.json").read_text())
+
+
+def guideline(found: dict, page: str) -> str:
+    families, subjects = len(found["families"]), len(found["subjects"])
+    return (
+        f"| [{found['document']}]({page}) | {families} | {subjects} | {found['runs']} | {found['cpu_s']:.0f} s "
+        f"| {found['cpu_s'] / subjects:.0f} s |"
+    )
+
+
+def main() -> None:
+    gq, root, out = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+    rows, failures, missing = suites(gq, root)
+    queues = evaluate(gq, out / "aqm", "--aqm", QUEUES, "scorecard.md")
+    controls = evaluate(gq, out / "cc", "--cc", CONTROLS, "scorecard-cc.md")
+    lines = [
+        "# Judged by others",
+        "",
+        f"Made by `make judged` of goodqueue {queues['version']} ({queues['commit']}) on {os.cpu_count()} processors "
+        f"({platform.machine()}). Do not edit.",
+        "",
+        "## Suites",
+        "",
+        "Scripts of packetdrill against goodqueue's sender and receiver ([packetdrill.md](packetdrill.md)). What needs something that is not modelled",
+        "does not apply; it is never a pass.",
+        "",
+        "| suite | version | licence | run | pass | fail | do not apply | cannot be read |",
+        "|---|---|---|---|---|---|---|---|",
+        *rows,
+        "",
+    ]
+    if missing:
+        lines += [f"Not run here: {', '.join(missing)}.", ""]
+    if failures:
+        lines += ["## What fails, and why", "", "| suite | script | first difference | mechanism |", "|---|---|---|---|", *failures, ""]
+    lines += [
+        "## Guidelines",
+        "",
+        "`gq evaluate` ([evaluate.md](evaluate.md)) in quick mode. Guidelines name tests and no thresholds: nothing passes or fails.",
+        "",
+        "| guideline | families | subjects | runs | processor time | each subject |",
+        "|---|---|---|---|---|---|",
+        guideline(queues, "scorecard.md"),
+        guideline(controls, "scorecard-cc.md"),
+        "",
+    ]
+    (BASE / "docs/judged.md").write_text("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
