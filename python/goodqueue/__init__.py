@@ -1,6 +1,7 @@
 """Active queue management, measured: scenarios, a packet-level simulator and the queue algorithms, from Python.
 
-Start with :class:`Scenario` and :func:`run`, or with :func:`compare` for queues on one line.
+Start with :class:`Scenario` and :func:`run`, with :func:`compare` for queues on one line, or with
+:func:`recommend` for what to set up on it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from goodqueue.exceptions import (
     ScenarioError,
     SweepError,
 )
+from goodqueue.recommending import Recommendation, Setup, Undetermined, recommend
 from goodqueue.results import Headline, Result, Table
 from goodqueue.running import compare, run
 from goodqueue.scenario import Access, Control, Link, Queue, Scenario
@@ -35,16 +37,20 @@ __all__ = [
     "Link",
     "Queue",
     "Range",
+    "Recommendation",
     "Result",
     "RunError",
     "RunFailure",
     "Scenario",
     "ScenarioError",
+    "Setup",
     "Sweep",
     "SweepError",
     "Table",
+    "Undetermined",
     "compare",
     "latin_hypercube",
+    "recommend",
     "run",
     "sobol",
     "sweep",

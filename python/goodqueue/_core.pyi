@@ -178,3 +178,22 @@ def comparison(
     replications: int,
     seed: int,
 ) -> Plan: ...
+def recommendation(
+    *,
+    down: str,
+    up: str,
+    varies: str,
+    rtt: str,
+    buffer: str,
+    flows: str,
+    cc: str,
+    mix: str,
+    hardware: str,
+    policy: str,
+    effort: str,
+    on: str | None,
+    itself: Sequence[str],
+    seed: int,
+    jobs: int,
+    progress: Callable[[float], object] | None,
+) -> str: ...

@@ -30,6 +30,11 @@ pub fn host_error(py: Python<'_>, text: &str) -> PyErr {
     raise(py, "HostError", (text,))
 }
 
+/// `goodqueue.RunError` without a result.
+pub fn run_error(py: Python<'_>, text: &str) -> PyErr {
+    raise(py, "RunError", (text,))
+}
+
 /// `goodqueue.SweepError`.
 pub fn sweep_error(py: Python<'_>, error: &SweepError) -> PyErr {
     raise(py, "SweepError", (error.to_string(),))

@@ -7,6 +7,7 @@ mod error;
 mod own;
 mod plan;
 mod qdisc;
+mod recommend;
 mod report;
 mod run;
 mod sweep;
@@ -33,6 +34,8 @@ mod _core {
     use super::plan::Plan;
     #[pymodule_export]
     use super::qdisc::Driven;
+    #[pymodule_export]
+    use super::recommend::recommendation;
     #[pymodule_export]
     use super::report::Report;
     #[pymodule_export]

@@ -44,7 +44,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("hosts", &["units", "spec", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab"]),
     ("web", &["units", "spec", "aqm", "tcp", "trace", "sim", "lab"]),
     ("recommend", &["units", "aqm", "tcp", "lab"]),
-    ("python", &["units", "aqm", "trace", "sim", "lab", "hosts", "cli"]),
+    ("python", &["units", "aqm", "trace", "sim", "lab", "hosts", "recommend", "cli"]),
     (
         "cli",
         &[

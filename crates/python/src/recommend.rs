@@ -1,0 +1,81 @@
+//! Recommendations for a line, as `gq recommend` makes them.
+
+use crate::error::{host_error, run_error, with_faults};
+use crate::run::Watch;
+use goodqueue_hosts::{HostName, Process, Settings, Voids};
+use goodqueue_lab::hosts::ScenarioHost;
+use goodqueue_recommend::{Asked, Effort, Question, Refused, check, recommend as search};
+use pyo3::prelude::*;
+use std::ffi::OsString;
+use std::sync::atomic::AtomicBool;
+
+/// Name that stands for the file in messages.
+const WHERE: &str = "recommend()";
+
+/// The recommendation as JSON, schema `goodqueue.recommendation/1`. `on` names the host that checks
+/// it, `itself` is the command that starts `gq`. `progress` is called with the finished share, in
+/// [0, 1], of the search and then of the check.
+#[pyfunction]
+#[pyo3(signature = (*, down, up, varies, rtt, buffer, flows, cc, mix, hardware, policy, effort, on, itself, seed, jobs, progress))]
+#[allow(clippy::too_many_arguments, reason = "one for each option of the command, by name")]
+pub fn recommendation(
+    py: Python<'_>,
+    down: &str,
+    up: &str,
+    varies: &str,
+    rtt: &str,
+    buffer: &str,
+    flows: &str,
+    cc: &str,
+    mix: &str,
+    hardware: &str,
+    policy: &str,
+    effort: &str,
+    on: Option<&str>,
+    itself: Vec<OsString>,
+    seed: u64,
+    jobs: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let effort = match effort {
+        "quick" => Effort::Quick,
+        "thorough" => Effort::Thorough,
+        other => return Err(refuse(py, "effort", &format!("`{other}` is not known: allowed quick, thorough"))),
+    };
+    let asked = Asked { down, up, varies, rtt, buffer, flows, cc, mix, hardware, policy, effort, seed, jobs };
+    let question = asked.question().map_err(|error| refuse(py, error.option, &error.why))?;
+    let host = on.map(|name| checker(py, name, itself, &question)).transpose()?;
+    let stop = AtomicBool::new(false);
+    let mut watch = Watch::new(&stop, progress);
+    let answer = py.detach(|| {
+        let mut answer = search(&question, &stop, &mut |part| watch.look(part))?;
+        if let Some(host) = &host {
+            check::check(&question, &mut answer, &**host, &stop, &mut |part| watch.look(part))?;
+        }
+        Ok::<_, Refused>(answer)
+    });
+    // What the interpreter stopped is raised in place of having been stopped.
+    watch.finish()?;
+    let answer = answer.map_err(|error| run_error(py, &format!("{WHERE}: {error}")))?;
+    serde_json::to_string_pretty(&answer).map_err(|error| run_error(py, &format!("{WHERE}: {error}")))
+}
+
+/// The host that checks the answer, ready.
+fn checker(py: Python<'_>, name: &str, itself: Vec<OsString>, question: &Question) -> PyResult<Box<dyn ScenarioHost + Send>> {
+    let read = match HostName::read(name) {
+        Ok(HostName::Sim) => Err("the answer is from the simulator already: allowed linux, live".to_owned()),
+        read => read,
+    };
+    let host = read.map_err(|why| refuse(py, "check", &format!("`{name}`: {why}")))?;
+    let settings = Settings { itself, process: Process::Foreign, voids: Voids::default(), say: |_| {} };
+    let host = host.open(&settings).map_err(|unavailable| host_error(py, &format!("{WHERE}: check: {unavailable}")))?;
+    check::refuse(question, &*host).map_err(|refusal| refuse(py, "check", &refusal.to_string()))?;
+    py.detach(|| host.prepare()).map_err(|why| host_error(py, &format!("{WHERE}: check: {name}: {why}")))?;
+    Ok(host)
+}
+
+/// Error for an argument that is wrong.
+fn refuse(py: Python<'_>, argument: &str, message: &str) -> PyErr {
+    let fault = (WHERE.to_owned(), None, None, argument.to_owned(), message.to_owned(), None);
+    with_faults(py, &format!("{WHERE}: {argument}: {message}"), vec![fault])
+}
