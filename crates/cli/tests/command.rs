@@ -181,7 +181,7 @@ fn bad_usage_and_input_exit_with_two() {
         (&["compare", "--rate", "10mbit", "--aqm", "fair"], "error: --aqm: `fair` needs the algorithm it is over"),
         (
             &["compare", "--rate", "10mbit", "--aqm", "fair:fq-codel"],
-            "error: --aqm: `fq-codel` is a discipline of several queues",
+            "error: --aqm: of.kind: `fq-codel` is a discipline of several queues",
         ),
         (&["compare", "--rate", "10mbit", "--cc", "tahoe"], "error: --cc: `tahoe`"),
         (&["compare", "--rate", "10mbit", "--buffer", "lots"], "error: --buffer: `lots`"),

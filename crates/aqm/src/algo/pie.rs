@@ -113,6 +113,12 @@ pub struct Pie {
 }
 
 impl Pie {
+    /// The same, with updates also while the queue is empty and at rest: for a caller whose virtual
+    /// queue goes on then.
+    pub(crate) fn without_dozing(self) -> Self {
+        Self { params: PieParams { dozes: false, ..self.params }, ..self }
+    }
+
     /// Creates a PIE with these settings, before its first packet.
     #[must_use]
     pub fn new(params: PieParams) -> Self {
@@ -386,7 +392,7 @@ impl Aqm for Pie {
             if self.params.active_inactive && !self.is_wakeful(queue.backlog, queue.packets) {
                 self.fall_asleep();
             }
-            self.dozing = self.active && new.is_zero() && head.is_none();
+            self.dozing = self.params.dozes && self.active && new.is_zero() && head.is_none();
         }
         self.note_leniency();
     }
@@ -434,7 +440,7 @@ impl Algorithm for Pie {
         if Arithmetic::of(given) == Arithmetic::Linux {
             return LinuxPieParams::build(given, link).map(|params| Self::linux(LinuxPie::new(params)));
         }
-        Ok(Self::new(PieParams::build(given, link)?))
+        Ok(Self::new(PieParams { dozes: true, ..PieParams::build(given, link)? }))
     }
 }
 
@@ -479,7 +485,7 @@ mod tests {
 
     #[test]
     fn a_dozing_queue_asks_for_no_updates_and_keeps_its_grid() {
-        let mut pie = Pie::new(PieParams::default());
+        let mut pie = Pie::new(PieParams { dozes: true, ..PieParams::default() });
         let mut rng = goodqueue_units::Rng::new(1);
         let mut arrive = |pie: &mut Pie, now| {
             let packet = PacketView {

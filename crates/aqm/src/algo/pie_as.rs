@@ -74,6 +74,7 @@ impl Algorithm for PieAs {
             values.push((REST, Value::Switch(true)));
         }
         let policy = Policy::build(given, link, NATIVE)?;
-        finish(Pie::build(&Given::new(spec, &values)?, link), |inner| Self::new(inner, policy, link.rate, link.mtu))
+        let pie = Pie::build(&Given::new(spec, &values)?, link).map(Pie::without_dozing);
+        finish(pie, |inner| Self::new(inner, policy, link.rate, link.mtu))
     }
 }

@@ -85,7 +85,7 @@ impl Scheduler for FqPieKind {
         let pie = if is_linux {
             Pie::linux(LinuxPie::of_flow(LinuxPieParams::build(given, setup.link)?))
         } else {
-            Pie::new(PieParams::build(given, setup.link)?)
+            Pie::new(PieParams { dozes: true, ..PieParams::build(given, setup.link)? })
         };
         let drops_fattest = !is_linux && given.switch("fat_flow_drop") == Some(true);
         let victim = if drops_fattest { params.victim } else { Victim::Arriving };

@@ -10,6 +10,8 @@ DQ_THRESHOLD = 1 << 14
 
 
 class Pie(Model):
+    dozes = True
+
     def __init__(self, ecn, facts, rng, *, estimator="timestamp", target=15 * MS, t_update=15 * MS, derandomize=True,
                  cap_drop=True, active_inactive=True, max_burst=150 * MS, mark_ecnth=0.1):
         super().__init__(ecn, facts["limit_packets"], facts["limit_bytes"])
@@ -18,7 +20,7 @@ class Pie(Model):
         self.max_burst, self.mark_ecnth, self.mean = max_burst, mark_ecnth, facts["mtu"]
         self.p = self.accu = self.qdelay_old = 0
         self.burst = max_burst
-        self.active = not active_inactive
+        self.active, self.dozing = not active_inactive, False
         self.in_meas, self.meas_start, self.dq_count, self.avg_dq_time = False, 0, 0, 0.0
         self.tick, self.last_sojourn = None, None
         self.queue, self.bytes = deque(), 0
@@ -46,6 +48,10 @@ class Pie(Model):
             return
         if self.tick is None:
             self.tick = now + math.floor(self.t_update * self.rng.uniform() + 0.5)
+        if self.dozing:
+            self.dozing = False
+            while self.tick <= now:
+                self.tick += self.t_update
         if self.active and self.burst == 0 and self.drop_early():
             self.accu = 0
             if not (self.p < self.mark_ecnth and self.mark(packet, "early")):
@@ -82,7 +88,7 @@ class Pie(Model):
             self.in_meas, self.meas_start, self.dq_count = True, now, 0
 
     def next_timer(self):
-        return self.tick if self.active else None
+        return self.tick if self.active and not self.dozing else None
 
     def delay(self, now):
         if not self.queue:
@@ -112,6 +118,8 @@ class Pie(Model):
             self.burst = self.max_burst
             if self.active_inactive and not self.wakeful(len(self.queue), self.bytes):
                 self.active, self.in_meas = False, False
+            # Nothing can change until a packet arrives.
+            self.dozing = self.dozes and self.active and not self.queue and qdelay == 0
 
 
 def main():

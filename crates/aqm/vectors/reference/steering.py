@@ -389,6 +389,9 @@ class CodelAs(Counting, Model):
 
 
 class PieAs(Counting, Pie):
+    # Its virtual queue goes on while the real one is empty.
+    dozes = False
+
     def __init__(self, ecn, facts, rng, *, t_update=15 * MS, max_burst=150 * MS, active_inactive=True, mark_ecnth=0.1, **policy):
         super().__init__(ecn, facts, rng, t_update=t_update, max_burst=max_burst, active_inactive=active_inactive,
                          mark_ecnth=mark_ecnth)

@@ -26,6 +26,9 @@ pub struct PieParams {
     pub cap_drop: bool,
     /// Whether the controller rests while the queue is short.
     pub active_inactive: bool,
+    /// Whether updates that would change nothing are skipped for an empty queue at rest; not where
+    /// the caller keeps a virtual queue that goes on while the real one is empty.
+    pub dozes: bool,
     /// Whether the probability scales with packet size.
     pub bytes: bool,
     /// Delay to settle at.
@@ -64,6 +67,7 @@ impl Default for PieParams {
             derandomize: true,
             cap_drop: true,
             active_inactive: false,
+            dozes: false,
             bytes: false,
             limit: Limit::NONE,
         }
