@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the site into site/. Fails on a broken link or anchor, and on a page that docs/README.md does
-# not name.
+# Builds the site into site/. Fails on a broken link or anchor, and on a page that docs/README.md
+# does not name.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work="${CARGO_TARGET_DIR:-target}/site"

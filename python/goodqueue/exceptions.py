@@ -119,4 +119,7 @@ class ArrivalError(GoodqueueError, ValueError):
 
 
 class SweepError(GoodqueueError, RuntimeError):
-    """A sweep cannot begin or resume: its folder holds another one, or a file cannot be written. Finished points are kept."""
+    """A sweep cannot begin or resume: its folder holds another one, or a file cannot be written.
+
+    Finished points are kept.
+    """
