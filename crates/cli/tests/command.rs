@@ -238,7 +238,7 @@ fn completions_and_manual_pages_know_every_command() {
     let (code, out, _) = run(dir.path(), &["man", "compare"]);
     assert!(code == 0 && out.contains(".TH gq-compare 1") && out.contains("buffer"), "{out}");
     let (code, _, error) = run(dir.path(), &["man", "comprae"]);
-    assert!(code == 2 && error.contains("gq has no command `comprae`: allowed compare, recommend, run"), "{error}");
+    assert!(code == 2 && error.contains("gq has no command `comprae`: allowed compare, recommend, evaluate, run"), "{error}");
     let (code, ..) = run(dir.path(), &["man", "--out", "pages"]);
     let pages = std::fs::read_dir(dir.path().join("pages")).unwrap().count();
     let (_, help, _) = run(dir.path(), &["--help"]);

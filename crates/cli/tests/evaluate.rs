@@ -81,7 +81,7 @@ fn a_control_is_judged_against_cubic() {
 #[test]
 fn a_scenario_file_names_the_queue() {
     let dir = tempfile::tempdir().unwrap();
-    let text = "goodqueue = 1\nduration = \"1 s\"\n[link.l]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"1 bdp\"\n\
+    let text = "goodqueue = 1\nduration = \"1 s\"\n[link.l]\nrate = \"1 Mbit/s\"\ndelay = \"20 ms\"\nbuffer = \"1 bdp\"\n\
                 queue = { kind = \"pie\", target = \"3 ms\" }\n[[traffic]]\nkind = \"bulk\"\n";
     fs::write(dir.path().join("mine.toml"), text).unwrap();
     let (code, out, error) = evaluate(dir.path(), "--aqm mine.toml --against , --family aggressive --json");
