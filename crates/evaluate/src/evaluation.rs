@@ -130,7 +130,7 @@ pub struct Measured {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {
-    /// Better, with 95 % confidence and by more than [`LEAST_PART`].
+    /// Better, with 95 % confidence and by more than 2 % of the baseline.
     Better,
     /// Neither.
     Level,
