@@ -3,7 +3,7 @@
 
     bench/live/soak.py [--gq PATH] [--minutes 30] [--rate 5mbit] [--csv FILE]
 
-Needs root and the `ip` program. Creates three network namespaces and removes them afterwards. Fails if memory or
+Needs root and the `ip` program. Creates three network namespaces and removes them afterward. Fails if memory or
 descriptors grow after the first fifth of the time, if a packet is lost outside of the queue, or if the transfer is corrupted.
 """
 import argparse

@@ -172,7 +172,7 @@ class _Handout:
         self.done.update(futures)
 
     def _next_size(self) -> int:
-        """Points of the next task: what took a worker down goes alone, and towards the end tasks become short."""
+        """Points of the next task: what took a worker down goes alone, and toward the end tasks become short."""
         if self.waiting[0] in self.tries:
             return 1
         most = max(1, min(self.each, len(self.waiting) // (self.threads * AHEAD)))

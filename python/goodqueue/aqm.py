@@ -71,7 +71,7 @@ class Algorithm:
         """When :meth:`on_update` is to be called next, in seconds; asked for after each hook."""
 
     def on_update(self, queue: QueueState) -> None:
-        """Do what is due at the time :meth:`next_update` named; afterwards that must name a later one or ``None``."""
+        """Do what is due at the time :meth:`next_update` named; afterward that must name a later one or ``None``."""
 
     def gauges(self) -> Mapping[str, float]:
         """State worth plotting, always the same names: they are sampled into :attr:`Result.series`."""

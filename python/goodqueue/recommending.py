@@ -24,19 +24,19 @@ class Setup:
     label: str
     """What it is called, for instance ``"cake at 90 %"``."""
     down: Mapping[str, Any]
-    """The queue towards the user, with the keys of a scenario's."""
+    """The queue toward the user, with the keys of a scenario's."""
     up: Mapping[str, Any]
     """The queue from the user."""
     shape_percent: float | None
     """The shaped rate in per cent of the measured one; ``None`` where nothing is shaped."""
     rate_down_bit_s: int | None
-    """The shaped rate towards the user."""
+    """The shaped rate toward the user."""
     rate_up_bit_s: int | None
     """The shaped rate from the user."""
     experience: Mapping[str, Mapping[str, Mapping[str, Any]]]
     """Activity and figure, each with ``mean``, ``ci95`` and ``n`` over corners and seeds."""
     utilization: Sequence[Mapping[str, Any]]
-    """Utilization of the line, towards the user and from the user."""
+    """Utilization of the line, toward the user and from the user."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def recommend(
     Parameters
     ----------
     down, up
-        Measured rates towards the user and from the user, for instance ``"50 Mbit/s"``.
+        Measured rates toward the user and from the user, for instance ``"50 Mbit/s"``.
     varies
         Part by which the rate at a time may lie above or below the measured one.
     rtt

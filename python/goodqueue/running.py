@@ -75,7 +75,7 @@ def run(
     Raises
     ------
     ScenarioError
-        When the scenario or an argument is wrong, or the host cannot honour a key of any point, which its fault names.
+        When the scenario or an argument is wrong, or the host cannot honor a key of any point, which its fault names.
     HostError
         When this machine cannot provide the host.
     RunError

@@ -75,7 +75,7 @@ pub enum Reason {
     Head,
     /// A token bucket had too few tokens.
     Policer,
-    /// A flow was recognised as unresponsive and held back.
+    /// A flow was recognized as unresponsive and held back.
     Penalty,
     /// A fair queue dropped from its fattest flow because all flows together exceeded the limit.
     OverLimit,

@@ -36,7 +36,7 @@ pub trait Scheduler {
     /// disciplines share one enum, which is as large as its largest variant.
     type Queue<P>;
 
-    /// Builds the discipline. Its link's rate is set afterwards.
+    /// Builds the discipline. Its link's rate is set afterward.
     ///
     /// # Errors
     /// When parameters contradict each other or the link; single values are already checked

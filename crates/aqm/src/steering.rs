@@ -1,6 +1,6 @@
 //! Steering: an outer loop that moves the setpoint of an algorithm so that a policy holds.
 //!
-//! *Signal*: the behaviour of the queue between two signals of the algorithm inside: how low its
+//! *Signal*: the behavior of the queue between two signals of the algorithm inside: how low its
 //! sojourn time falls, whether it runs empty, and how many bytes the link accepts; evaluated
 //! whenever a signal is due.
 //!

@@ -83,7 +83,7 @@ enum Command {
     Completions(commands::completions::Arguments),
     /// Print or write manual pages.
     Man(commands::man::Arguments),
-    /// Print version, commit, platform and licence.
+    /// Print version, commit, platform and license.
     Version,
 }
 
@@ -130,8 +130,8 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
             Command::Man(arguments) => commands::man::run(&arguments, Cli::command()),
             Command::Version => {
                 let (os, machine) = (std::env::consts::OS, std::env::consts::ARCH);
-                let licence = env!("CARGO_PKG_LICENSE");
-                Ok(output::print(&format!("gq {VERSION_AND_COMMIT}\n{machine} {os}\nlicence {licence}\n"))?)
+                let license = env!("CARGO_PKG_LICENSE");
+                Ok(output::print(&format!("gq {VERSION_AND_COMMIT}\n{machine} {os}\nlicense {license}\n"))?)
             }
             Command::Packetdrill(arguments) => commands::packetdrill::run(&arguments),
         }

@@ -414,7 +414,7 @@ const FAMILIES: &[Family] = &[
         title: "Mild congestion in both directions",
         section: "9.2",
         level: Level::May,
-        asks: "Data and acknowledgements share queues: the scheme towards the receivers only, then both ways; what small packets \
+        asks: "Data and acknowledgements share queues: the scheme toward the receivers only, then both ways; what small packets \
                lose.",
         scenario: include_str!("../scenarios/rfc7928/bidirectional.toml"),
         quick: None,

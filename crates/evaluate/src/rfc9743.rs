@@ -46,7 +46,7 @@ pub static SUITE: Suite = Suite {
         ("6.2", "tunnels", "scenarios have no encapsulation"),
         ("7.2", "circuit breakers", "scenarios have none"),
         ("7.3", "a change of the least delay", "delays of links are constant; jitter is varied instead"),
-        ("7.4", "constrained nodes", "processors of hosts are not modelled"),
+        ("7.4", "constrained nodes", "processors of hosts are not modeled"),
         ("7.6", "misbehaving nodes", "every receiver is honest"),
         ("7.7", "reordering", "links keep the order of packets"),
         ("7.10", "multipath", "a connection has one path"),

@@ -2,8 +2,8 @@
 //! columns, and its probes.
 //!
 //! The figures of a run depend on its links and groups. Which there are is read from a run of the
-//! point cut down to a few milliseconds, so a misspelt figure is found before hours of runs and not
-//! after them.
+//! point cut down to a few milliseconds, so a misspelled figure is found before hours of runs and
+//! not after them.
 
 use crate::error::FileFault;
 use crate::experiment::{Axis, AxisValue, Experiment};
@@ -22,7 +22,7 @@ use std::sync::atomic::AtomicBool;
 /// Length of the run that shows which figures a point has.
 const GLIMPSE: Duration = Duration::ms(2);
 /// Length of a second run, for figures that are there only once something happened: a transfer
-/// begun, a queue signalled.
+/// begun, a queue signaled.
 const LONGER_GLIMPSE: Duration = Duration::secs(2);
 const MOST_LONGER_GLIMPSES: usize = 8;
 

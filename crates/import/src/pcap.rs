@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 pub struct Captured {
     /// The line.
     pub draft: Draft,
-    /// Transfers towards clients as a flow list: beginning and size of each.
+    /// Transfers toward clients as a flow list: beginning and size of each.
     pub list: String,
 }
 
@@ -27,7 +27,7 @@ const WINDOW: usize = 10;
 /// A line from a recording of packets. With `list`, the name of the flow list, its transfers are
 /// the traffic.
 ///
-/// Down is towards those that opened connections.
+/// Down is toward those that opened connections.
 ///
 /// # Errors
 /// When the file is no recording of packets, has none of IP, or has times out of range.
@@ -80,8 +80,8 @@ pub fn import(input: &Input, list: Option<&str>) -> Result<Captured, ImportError
         burst: None,
     };
     let (first, second) = match (down, up) {
-        (Some(down), up) => (way(down, "towards clients"), up.map(|up| way(up, "towards servers"))),
-        (None, Some(up)) => (way(up, "towards servers"), None),
+        (Some(down), up) => (way(down, "toward clients"), up.map(|up| way(up, "toward servers"))),
+        (None, Some(up)) => (way(up, "toward servers"), None),
         (None, None) => return Err(input.fault("has too few bytes for a rate: allowed 1 kbit/s and more")),
     };
     let draft = Draft {

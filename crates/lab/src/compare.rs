@@ -34,7 +34,7 @@ pub struct Comparison {
     pub traffic: Load,
     /// Bulk flows of each control; the mix's own number when not given.
     pub flows: Option<u32>,
-    /// Bulk flows of each control upwards, on lines with a rate of their own in that direction.
+    /// Bulk flows of each control upward, on lines with a rate of their own in that direction.
     pub flows_up: Option<u32>,
     /// Congestion controls, each `kind` or `kind:parameter=value:parameter=value`: the bulk flows
     /// of each are a group.
@@ -184,7 +184,7 @@ impl Comparison {
         let rtt = quantity::duration_within(&self.rtt, RTTS).map_err(|error| refuse("--rtt", error))?;
         let warmup = quantity::duration_within(&self.warmup, WARMUPS).map_err(|error| refuse("--warmup", error))?;
         let rates = self.rates()?;
-        // Flows that start together stay synchronised for long, so their starts are spread, but
+        // Flows that start together stay synchronized for long, so their starts are spread, but
         // well within the warm-up.
         let spread = Duration::ns((warmup.as_nanos() / 2).min(5_000_000_000));
         let back = Duration::ns(rtt.as_nanos() / 2);

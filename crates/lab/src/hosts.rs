@@ -18,7 +18,7 @@ pub trait ScenarioHost: Sync {
     /// Its name in commands and results: `sim`, `linux` or `live`.
     fn name(&self) -> &'static str;
 
-    /// Refuses the first key of a point that cannot be honoured here.
+    /// Refuses the first key of a point that cannot be honored here.
     ///
     /// # Errors
     /// The key by name, and the reason.
@@ -196,7 +196,7 @@ impl ScenarioHost for Simulator {
     }
 }
 
-/// A key of a scenario that a host cannot honour, and why.
+/// A key of a scenario that a host cannot honor, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The key by its name in scenarios, for instance `link.bottleneck.burst` or ``traffic `bulk`:

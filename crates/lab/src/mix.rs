@@ -37,7 +37,7 @@ pub struct Part {
 pub enum Flows {
     /// So many, unless the number of bulk flows is asked for.
     Bulk(u32),
-    /// The same of flows upwards.
+    /// The same of flows upward.
     BulkUp(u32),
     /// So many.
     Fixed(u32),
@@ -57,14 +57,14 @@ impl fmt::Display for Flows {
 /// What a part puts on the line, and which way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sends {
-    /// Data over TCP, downwards.
+    /// Data over TCP, downward.
     Down,
-    /// Data over TCP, upwards: only on lines with a rate of their own in that direction.
+    /// Data over TCP, upward: only on lines with a rate of their own in that direction.
     Up,
-    /// Packets at a constant rate per flow, upwards as well where that direction has a rate of its
+    /// Packets at a constant rate per flow, upward as well where that direction has a rate of its
     /// own.
     Both(Rate),
-    /// The same, downwards only.
+    /// The same, downward only.
     Constant(Rate),
     /// Transfers that together offer this share of the line.
     Offered {
@@ -246,9 +246,9 @@ pub struct Line<'a> {
     pub down: Option<Rate>,
     /// Rate of the return direction, where it has one of its own.
     pub up: Option<Rate>,
-    /// Bulk flows of each control downwards, where a number is asked for.
+    /// Bulk flows of each control downward, where a number is asked for.
     pub flows: Option<u32>,
-    /// Bulk flows of each control upwards, where a number is asked for.
+    /// Bulk flows of each control upward, where a number is asked for.
     pub flows_up: Option<u32>,
     /// Congestion controls in TOML with their names; one group of bulk flows each.
     pub controls: &'a [(String, String)],

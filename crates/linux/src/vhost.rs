@@ -169,7 +169,7 @@ impl Device {
     /// Handles a message.
     ///
     /// # Errors
-    /// When the guest asks for something invalid; the card is unusable afterwards.
+    /// When the guest asks for something invalid; the card is unusable afterward.
     pub fn handle(&mut self, header: Header, body: &[u8], descriptors: Vec<OwnedFd>) -> Result<Answer, VhostFault> {
         let Header { request, flags, .. } = header;
         let mut body = Body { request, rest: body };

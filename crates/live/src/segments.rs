@@ -1,11 +1,11 @@
 //! TCP segments that an offload joined to one frame: judged one by one, and joined again where
-//! neighbours survive.
+//! neighbors survive.
 //!
 //! A Linux sender hands its network card frames of up to 64 KiB and leaves it to the card to cut
 //! them into segments, with `gso_size` bytes of payload each, and to compute their checksums. Here
 //! such a frame stays in one buffer. The queue holds a record for every segment of it, which differ
 //! in their number alone; the buffer is free again when the last of them is gone. What leaves
-//! together is sent as one frame again: neighbours of one frame with the same mark, so that the
+//! together is sent as one frame again: neighbors of one frame with the same mark, so that the
 //! receiver's kernel has as little work as the sender's.
 //!
 //! A segment's headers follow from those of the frame as a card would make them (Linux
@@ -173,7 +173,7 @@ pub fn run_of(frames: &[Frame], pool: &Pool) -> usize {
     frames.iter().enumerate().take_while(follows).count()
 }
 
-/// The headers of one or several neighbouring segments, and where their payload is in the buffer.
+/// The headers of one or several neighboring segments, and where their payload is in the buffer.
 #[derive(Debug)]
 pub struct Outgoing {
     /// The header for the kernel.

@@ -198,7 +198,7 @@ fn without_a_queue_the_wire_sees_what_a_card_would_have_sent() {
         match pause {
             None => assert_eq!(out.len(), expected.len(), "each segment leaves at its own time"),
             // A round ends within a frame now and then.
-            Some(pause) if pause >= Duration::ms(30) => assert!((60..64).contains(&out.len()), "neighbours are joined again"),
+            Some(pause) if pause >= Duration::ms(30) => assert!((60..64).contains(&out.len()), "neighbors are joined again"),
             Some(_) => assert!(out.len() < expected.len()),
         }
     }

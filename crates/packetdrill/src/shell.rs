@@ -106,7 +106,7 @@ fn written(words: &[&str]) -> Option<Vec<Setting>> {
 }
 
 /// `tc qdisc replace dev tun0 root KIND …`; other lines of `tc` say nothing about TCP's own
-/// behaviour.
+/// behavior.
 fn queue_discipline(words: &[&str]) -> Option<Vec<Setting>> {
     if !words.contains(&"qdisc") {
         return None;

@@ -36,7 +36,7 @@ pub trait Stack {
     /// Takes a segment from the network.
     ///
     /// # Errors
-    /// When an answer to it is not modelled.
+    /// When an answer to it is not modeled.
     fn handle_packet(&mut self, now: Instant, packet: &Packet) -> Result<(), NotModelled>;
 
     /// The next segment to send now.
@@ -48,7 +48,7 @@ pub trait Stack {
     /// Handles the time of [`next_timeout`](Self::next_timeout).
     ///
     /// # Errors
-    /// When what the timer does is not modelled.
+    /// When what the timer does is not modeled.
     fn handle_timeout(&mut self, now: Instant) -> Result<(), NotModelled>;
 
     /// A field of Linux's `tcp_info`, such as `tcpi_snd_cwnd`, of the connection in use, in its

@@ -76,13 +76,13 @@ pub fn satisfying(policy: &Policy, all: &[&Tried]) -> Vec<bool> {
 pub struct Setup {
     /// What it is called.
     pub label: String,
-    /// The queue towards the user, as a scenario's.
+    /// The queue toward the user, as a scenario's.
     pub down: Value,
     /// The queue from the user, as a scenario's.
     pub up: Value,
     /// The shaped rate in per cent of the measured one; `None` where nothing is shaped.
     pub shape_percent: Option<f64>,
-    /// The shaped rate towards the user in bit/s.
+    /// The shaped rate toward the user in bit/s.
     pub rate_down_bit_s: Option<u64>,
     /// The shaped rate from the user in bit/s.
     pub rate_up_bit_s: Option<u64>,

@@ -11,7 +11,7 @@ use goodqueue_units::{Duration, Rate};
 /// The options of a question, as text.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
-    /// Measured rate towards the user.
+    /// Measured rate toward the user.
     pub down: &'a str,
     /// Measured rate from the user.
     pub up: &'a str,

@@ -90,7 +90,7 @@ impl fmt::Display for Choice {
 /// What is tried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// The queue towards the user.
+    /// The queue toward the user.
     pub down: Choice,
     /// The queue from the user.
     pub up: Choice,

@@ -80,7 +80,7 @@ pub struct Better {
 /// Refuses a question whose scenarios `host` cannot run, before anything has run.
 ///
 /// # Errors
-/// The key that it cannot honour, and why.
+/// The key that it cannot honor, and why.
 pub fn refuse(question: &Question, host: &dyn ScenarioHost) -> Result<(), Refused> {
     let stop = AtomicBool::new(false);
     Search::new(question, host, &stop).refuse(&Candidate::NOTHING)

@@ -32,7 +32,7 @@ impl<T: Copy + PartialEq> Range<T> {
 /// What is known of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// Measured rate towards the user.
+    /// Measured rate toward the user.
     pub down: Rate,
     /// Measured rate from the user.
     pub up: Rate,

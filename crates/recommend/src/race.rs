@@ -12,9 +12,9 @@ pub struct Block {
     pub corner: usize,
     /// What each group got.
     pub groups: Vec<GroupExperience>,
-    /// Utilization of the line, towards the user and from the user.
+    /// Utilization of the line, toward the user and from the user.
     pub utilization: [Option<f64>; 2],
-    /// Mean time in the router's queue, towards the user and from the user.
+    /// Mean time in the router's queue, toward the user and from the user.
     pub waited_s: [Option<f64>; 2],
 }
 

@@ -1,6 +1,6 @@
 //! Packets on their way: queues ordered by arrival time.
 //!
-//! All packets that leave one transmitter towards ends of equal distance share a lane, and so do
+//! All packets that leave one transmitter toward ends of equal distance share a lane, and so do
 //! the access links of equal rate and delay. Arrival times within a lane are nearly sorted: a
 //! packet is inserted from the tail of a ring in a few steps, and ten thousand flows need no more
 //! slots in the event queue than ten.

@@ -87,7 +87,7 @@ impl FlowSignals {
 }
 
 /// Loss events at one link: losses less than `gap` apart belong to one event. The share of flows
-/// that take part in one is the global synchronisation ratio (RFC 7928, section 2.4).
+/// that take part in one is the global synchronization ratio (RFC 7928, section 2.4).
 #[derive(Clone, Debug)]
 pub(crate) struct LossEvents {
     gap: Duration,

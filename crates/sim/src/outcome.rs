@@ -54,7 +54,7 @@ pub struct LinkOutcome {
     /// Loss events: losses less than the shortest round-trip time apart are one. `None` where the
     /// host does not see single losses.
     pub loss_events: Option<u64>,
-    /// Mean share of the active flows that lost something in a loss event (global synchronisation
+    /// Mean share of the active flows that lost something in a loss event (global synchronization
     /// ratio, RFC 7928, section 2.4); `None` without losses.
     pub loss_synchronization: Option<f64>,
     /// Changes of its rate in the measured part; `None` where the host does not count them.

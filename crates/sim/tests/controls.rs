@@ -107,9 +107,9 @@ fn ratio(cc: &'static str, rate: Rate, short_ms: u64, long_ms: u64, seconds: u64
     shares[0] / shares[1]
 }
 
-/// Window controls favour the short round trip, by less than its inverse square (Lakshman and
+/// Window controls favor the short round trip, by less than its inverse square (Lakshman and
 /// Madhow 1997), since the queue is common to both; CUBIC and above all H-TCP, which scales its
-/// growth, by less. BBR favours the long one, whose window is larger.
+/// growth, by less. BBR favors the long one, whose window is larger.
 #[test]
 fn pairs_of_unequal_round_trip_time() {
     let mut table = String::from("control    20 ms over 80 ms");
@@ -125,7 +125,7 @@ fn pairs_of_unequal_round_trip_time() {
     insta::assert_snapshot!(table);
 }
 
-/// Below 25 ms Prague shares as if all round trips were that long; DCTCP favours the short one.
+/// Below 25 ms Prague shares as if all round trips were that long; DCTCP favors the short one.
 #[test]
 fn prague_does_not_mind_short_round_trips() {
     let ratio = |cc| ratio(cc, Rate::mbit(40), 6, 24, 60);

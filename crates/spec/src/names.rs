@@ -47,7 +47,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, name)| name)
 }
 
-/// Optimal string alignment distance: insertions, deletions, replacements and swaps of neighbours.
+/// Optimal string alignment distance: insertions, deletions, replacements and swaps of neighbors.
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut before_last: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();

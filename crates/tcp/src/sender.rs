@@ -14,7 +14,7 @@
 //! Where the RFCs leave room it follows Linux 6.12: one timer for retransmission, loss probe (TLP)
 //! and reordering (RACK); reductions by PRR; reductions are undone when timestamps, duplicate
 //! reports or F-RTO show them to be mistaken; windows are counted in segments; segments leave in
-//! pieces; buffers and PSH. Not modelled: send buffers that hold data back, the metrics cache
+//! pieces; buffers and PSH. Not modeled: send buffers that hold data back, the metrics cache
 //! between connections, the decay of an unused window.
 
 mod acks;

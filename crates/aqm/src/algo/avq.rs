@@ -4,7 +4,7 @@
 //! *Signal*: overflow of the virtual queue, on arrival.
 //!
 //! *Law*: the virtual queue drains at the virtual capacity `Cv`. An arriving packet of `b` bytes
-//! that does not fit into the virtual buffer is signalled and does not enter the virtual queue.
+//! that does not fit into the virtual buffer is signaled and does not enter the virtual queue.
 //! `dCv/dt = alpha (gamma C - arrivals)`, implemented as a token bucket: `Cv = max(0, min(C, Cv +
 //! alpha gamma C dt) - alpha b)`.
 //!
@@ -18,7 +18,7 @@
 //! it neither drains nor adapts.
 //!
 //! *Limits*: needs the rate of the link and a queue with a limit. Adapts over `1 / alpha` seconds.
-//! A packet larger than the virtual buffer is always signalled. `alpha` times the packet size must
+//! A packet larger than the virtual buffer is always signaled. `alpha` times the packet size must
 //! not exceed the first virtual capacity.
 //!
 //! *Source*: Kunniyur and Srikant 2001; ns-2.35 for the defaults and for not counting dropped

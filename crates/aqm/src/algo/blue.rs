@@ -4,7 +4,7 @@
 //! *Signal*: overflow, or a backlog above `threshold`; and an empty queue. Acts on arrival.
 //!
 //! *Law*: `p` rises by `d1` on congestion and falls by `d2` on idleness. At least `freeze_time`
-//! passes between two changes in either direction. An arriving packet that fits is signalled with
+//! passes between two changes in either direction. An arriving packet that fits is signaled with
 //! probability `p`.
 //!
 //! *Parameters*: see `KINDS`. A `freeze_time` of 10 to 500 ms is usual; `p` falls ten times more
@@ -16,7 +16,7 @@
 //! queue empty. When a fair queue drops from the queue of a flow, this counts as congestion of that
 //! flow.
 //!
-//! *Limits*: needs 50 freeze times (5 s) to go from no signals to signalling everything. A burst of
+//! *Limits*: needs 50 freeze times (5 s) to go from no signals to signaling everything. A burst of
 //! overflows counts once. Authors of later schemes report poor results with these defaults. The
 //! rate of the link matters only for a `threshold` given as a time.
 //!

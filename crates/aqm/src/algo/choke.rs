@@ -8,7 +8,7 @@
 //! being equally likely; if it belongs to the flow of the arriving packet, both are dropped.
 //! Otherwise RED decides: up to `max_th` it signals at random with a probability that rises to
 //! `max_p`, spaced evenly by the number of packets since the last signal; above `max_th` every
-//! packet is signalled. The more of the queue a flow fills, the more often its packets meet each
+//! packet is signaled. The more of the queue a flow fills, the more often its packets meet each
 //! other.
 //!
 //! *Parameters*: see `KINDS`. Those that the plain form of [`super::red`] has keep the (automatic)
@@ -44,7 +44,7 @@ use linux::{LinuxChoke, LinuxChokeParams};
 /// How ECN-capable packets are treated above `max_th`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AboveMax {
-    /// Signalled like others.
+    /// Signaled like others.
     #[default]
     Signal,
     /// Dropped.

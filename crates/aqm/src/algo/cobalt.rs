@@ -5,7 +5,7 @@
 //!
 //! *Law*: a packet is over target when its sojourn time exceeds each of: `target`, four sending
 //! times of one MTU, and two such times for each busy flow that shares the link. While packets are
-//! over target, one is signalled every `interval / sqrt(count)`, and `count` rises with each
+//! over target, one is signaled every `interval / sqrt(count)`, and `count` rises with each
 //! signal; otherwise `count` falls at the same pace, by one step per `interval / sqrt(count)`. An
 //! overflow makes the next departure a signal at once and raises a drop probability by `p_inc`; a
 //! departure that finds the queue empty lowers it by `p_dec`; each at most once per `target`. Any
@@ -17,7 +17,7 @@
 //!
 //! *Deviations*: probabilities and the square root use floating point; Linux has fixed point and an
 //! iteration. While the rate is unknown there is no sending time to compare with; then nothing is
-//! signalled while one MTU or less waits, as in CoDel. A link that is down counts with its last
+//! signaled while one MTU or less waits, as in CoDel. A link that is down counts with its last
 //! rate. Hosts do not ask an empty queue for packets, so while the queue is empty the drop
 //! probability falls by one step per target; in Linux it does not change as long as the device is
 //! silent. The last step of a departure uses the schedule as just updated; Linux uses the one from

@@ -134,7 +134,7 @@ impl CoDel {
         now >= self.first_above_time
     }
 
-    /// True if the head is to be signalled: the conditions of `dequeue` (§5.5).
+    /// True if the head is to be signaled: the conditions of `dequeue` (§5.5).
     #[inline(always)]
     fn judge(&mut self, now: Instant, sojourn: Duration, queue: QueueView) -> bool {
         if !self.ok_to_signal(now, sojourn, queue) {
@@ -169,7 +169,7 @@ impl CoDel {
         if is_mark {
             self.drop_next = self.control_law(self.drop_next);
         } else {
-            // §5.5 reschedules only if the next head may be signalled too, which is not known yet.
+            // §5.5 reschedules only if the next head may be signaled too, which is not known yet.
             self.reschedule = true;
         }
     }

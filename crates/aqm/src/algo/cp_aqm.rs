@@ -5,7 +5,7 @@
 //! *Law*: at a backlog of `x` bytes, a packet of `len` bytes on the wire costs `len * c(x)` tokens,
 //! where `c(x) = 0` for `x < threshold` and `c(x) = 1 + (x - threshold) / (capacity - threshold) *
 //! (c_max - 1)` from there on. Tokens arrive at the rate of the link times `rate_factor`, up to
-//! `bucket`. A packet that cannot be paid for is signalled and takes no tokens.
+//! `bucket`. A packet that cannot be paid for is signaled and takes no tokens.
 //!
 //! *Parameters*: see `KINDS`. `capacity` is the limit of the queue in bytes, or its limit in
 //! packets times the MTU, unless a smaller one is given. `bucket` is by default 1.5 capacities in
@@ -18,7 +18,7 @@
 //! in percent; capacity, threshold and bucket are recomputed if they were given as times (a
 //! capacity never exceeds the limit of the queue), and so is a bucket of default size. The paper
 //! leaves links of changing rate for later. Where the momentary rate is unknown, as on a recorded
-//! or a radio link, tokens earned by time would be too many in a fade and too few afterwards. With
+//! or a radio link, tokens earned by time would be too many in a fade and too few afterward. With
 //! `tokens = "departures"` each departing packet earns its wire bytes times `rate_factor` instead,
 //! and an idle queue earns at the known rate, if there is one.
 //!

@@ -1,10 +1,10 @@
 //! GSP (Global Synchronization Protection): signals one packet above a threshold, then none for an
-//! interval, so that flows are signalled one at a time.
+//! interval, so that flows are signaled one at a time.
 //!
 //! *Signal*: the sojourn time of the latest departure (zero while nothing waits), or the backlog;
 //! acts on arrival.
 //!
-//! *Law*: an arriving packet is signalled when the queue is above `threshold` and the last signal
+//! *Law*: an arriving packet is signaled when the queue is above `threshold` and the last signal
 //! is more than one `interval` ago. Basic GSP keeps `interval = preset_interval`. Adaptive GSP
 //! weighs time above the threshold against time below, `cum = clamp(cum + alpha * above - below, 0,
 //! max_time)`, and shortens the interval: `interval = preset_interval / (1 + cum / tau)`. After an
@@ -57,7 +57,7 @@ pub struct Adaptation {
 /// Settings of GSP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GspParams {
-    /// Threshold above which packets are signalled.
+    /// Threshold above which packets are signaled.
     pub threshold: Threshold,
     /// Longest time without signals after a signal.
     pub preset_interval: Duration,
@@ -107,11 +107,11 @@ enum Room {
 #[derive(Clone, Debug)]
 pub struct Gsp {
     params: GspParams,
-    /// Delay above which packets are signalled; `MAX` when the backlog is measured.
+    /// Delay above which packets are signaled; `MAX` when the backlog is measured.
     most_delay: Duration,
-    /// Backlog above which packets are signalled; `MAX` when the delay is measured.
+    /// Backlog above which packets are signaled; `MAX` when the delay is measured.
     most_backlog: Bytes,
-    /// Time until which nothing is signalled.
+    /// Time until which nothing is signaled.
     quiet_until: Instant,
     /// Surplus of time above the threshold, in ns, without `span`.
     surplus: f64,
@@ -388,7 +388,7 @@ impl Algorithm for Gsp {
             params: &[
                 Param::auto("threshold", Unit::Size, "preset_interval / 40")
                     .within(0.0, 1e12)
-                    .about("above it packets are signalled: a time, or any amount of queue with measure = \"backlog\"")
+                    .about("above it packets are signaled: a time, or any amount of queue with measure = \"backlog\"")
                     .from_source("steering study §IV")
                     .as_threshold(),
                 Param::choice("measure", &["delay", "backlog"], "delay")

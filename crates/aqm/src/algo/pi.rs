@@ -3,7 +3,7 @@
 //! *Signal*: the queue length, sampled `w` times per second; acts on arrival.
 //!
 //! *Law*: each sample does `p += a (q - q_ref) - b (q_old - q_ref)`, kept within 0 and 1; an
-//! arriving packet is signalled with probability `p`. With a link capacity of `C` packets per
+//! arriving packet is signaled with probability `p`. With a link capacity of `C` packets per
 //! second, at least `flows` (N) TCP flows and round trips of at most `rtt` (R), the gains follow
 //! from a linear model of TCP. Its slow pole is `z = 2 N / (R^2 C)`; the zero of the controller
 //! cancels it, and the loop gain is one at `omega = z`, or at `crossover / R`:

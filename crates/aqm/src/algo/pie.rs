@@ -5,16 +5,16 @@
 //!
 //! *Law*: `p += scale(p) * (alpha * (delay - target) + beta * (delay - last delay))`, where `scale`
 //! shrinks the step while `p` is small; steps up are capped at 0.02 from `p >= 0.1`; `p *= 0.98`
-//! while the delay is negligible. A packet is signalled with probability `p`, but never before the
+//! while the delay is negligible. A packet is signaled with probability `p`, but never before the
 //! probabilities of the packets since the last signal add up to 0.85, and always once they add up
-//! to 8.5 (de-randomisation). A burst of up to `max_burst` passes without signals after the
+//! to 8.5 (de-randomization). A burst of up to `max_burst` passes without signals after the
 //! controller wakes or rests.
 //!
 //! *Parameters*: see `KINDS`. The defaults are those of Linux, which are RFC 8033's without its
 //! optional rest (`active_inactive`, §5.3). With
 //! `arithmetic = linux` only the parameters that Linux has are accepted.
 //!
-//! *Deviations*: the burst test comes before the sum of the de-randomisation, so the sum does not
+//! *Deviations*: the burst test comes before the sum of the de-randomization, so the sum does not
 //! grow while bursts are allowed (as in Linux). The tests for rest and for the burst allowance run
 //! with the updates, as their inputs do not change in between. The controller rests only while less
 //! than a third of the limit waits, as it would wake at once otherwise. With `active_inactive` off,
@@ -92,7 +92,7 @@ pub struct Pie {
     tick: Instant,
     /// Sojourn time of the latest departure since the last update; `MAX` without one.
     last_sojourn: Duration,
-    /// Whether nothing can be signalled until the next update: the delay and `p` are small, or a
+    /// Whether nothing can be signaled until the next update: the delay and `p` are small, or a
     /// burst is allowed.
     lenient: bool,
     active: bool,
@@ -106,7 +106,7 @@ pub struct Pie {
     params: PieParams,
     wake: Limit,
     accu: f64,
-    /// Backlog up to which nothing is signalled.
+    /// Backlog up to which nothing is signaled.
     spared: Bytes,
     per_mean_size: f64,
     meter: Meter,
@@ -243,7 +243,7 @@ impl Pie {
     }
 }
 
-/// Scale of a step while `p` is small (RFC 8033 §5.1, extended downwards).
+/// Scale of a step while `p` is small (RFC 8033 §5.1, extended downward).
 fn auto_tune(p: f64) -> f64 {
     match p {
         p if p < 1e-6 => 1.0 / 2048.0,

@@ -3,7 +3,7 @@
 //! *Signal*: an exponentially weighted average of the queue length at arrivals; acts on arrival.
 //!
 //! *Law*: `avg = (1 - w_q) avg + w_q q`, decayed over idle times as if small packets had passed.
-//! From `min_th` on, packets are signalled with a probability that rises to `max_p` at `max_th`,
+//! From `min_th` on, packets are signaled with a probability that rises to `max_p` at `max_th`,
 //! and then to 1 at twice `max_th` (`gentle`) or at once. Spacing by the number of packets since
 //! the last signal turns geometric gaps into even ones; with `wait`, gaps are at least
 //! `1 / probability`. Adaptive RED moves `max_p` so that the average stays in the middle fifth
@@ -33,7 +33,7 @@
 //! [`linux`]): integers, no gentle line, no `wait`, and a new random number only after a signal.
 //!
 //! *Limits*: with `use_mark_p`, ECN-capable packets are dropped once the probability reaches
-//! `mark_p`. Nothing is signalled while one packet waits.
+//! `mark_p`. Nothing is signaled while one packet waits.
 //!
 //! *Source*: Floyd and Jacobson 1993; Feng et al. 1999; Floyd, Gummadi and Shenker 2001; RFC 3168
 //! §7; ns-2.35 for the defaults and automatic settings.
@@ -62,7 +62,7 @@ pub(super) enum Zone {
 /// Settings of RED that may be automatic: thresholds in packets, or in bytes with `queue_in_bytes`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InForce {
-    /// Average from which packets are signalled.
+    /// Average from which packets are signaled.
     pub min_th: f64,
     /// Average at which the probability is `max_p`.
     pub max_th: f64,
@@ -308,8 +308,8 @@ impl Aqm for Red {
         }
     }
 
-    /// The average counts every arrival. A packet that would have been signalled counts as
-    /// signalled by the drop.
+    /// The average counts every arrival. A packet that would have been signaled counts as
+    /// signaled by the drop.
     fn on_overflow(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) {
         let _forced_anyway = self.on_arrival(env, packet, queue);
     }

@@ -6,7 +6,7 @@
 //!
 //! *Law*: `price += gamma (x + alpha (q - b_star) - c)`, never below zero. `x` counts the packets
 //! that arrived in this period, dropped ones included, `c` those that the link could send in it,
-//! and `q` those that wait. A packet is signalled with probability `1 - phi^-price`, so that the
+//! and `q` those that wait. A packet is signaled with probability `1 - phi^-price`, so that the
 //! probability of passing several queues depends on the sum of their prices.
 //!
 //! *Parameters*: see `KINDS`. The defaults are those of ns-2. `inw` is the weight of this period's

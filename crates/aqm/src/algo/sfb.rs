@@ -9,7 +9,7 @@
 //! counts and the smallest of the 8 probabilities then decide: from `max` waiting packets on the
 //! packet is dropped. At probability 1 the flow is unresponsive, and all such flows together pass
 //! at `penalty_rate` packets per second with bursts of `penalty_burst`. Otherwise the packet is
-//! signalled with probability `p`, and dropped even if ECN-capable with probability `2 (p - 1/2)`
+//! signaled with probability `p`, and dropped even if ECN-capable with probability `2 (p - 1/2)`
 //! if that is positive. Two flows rarely share all their bins; to end such a collision the salt is
 //! renewed every `rehash`, and during the last `warmup` before that unresponsive flows raise the
 //! probabilities of the next table, too.

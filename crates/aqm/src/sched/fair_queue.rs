@@ -1,4 +1,4 @@
-//! Flow queueing: one queue and one algorithm per flow, served by deficit round robin that favours
+//! Flow queueing: one queue and one algorithm per flow, served by deficit round robin that favors
 //! new flows (DRR++).
 //!
 //! *Signal*: that of the algorithm, separately for each flow; and the limit over all flows

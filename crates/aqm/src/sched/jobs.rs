@@ -20,8 +20,8 @@
 //! *Parameters*: see `KINDS`. Class 0 is the least urgent. The defaults are those of ns-2; the
 //! projection is off.
 //!
-//! *Deviations*: this is the feedback rule of ns-2.35 and not the optimisation of the report; its
-//! gain differs from that of the report. Shares replace factors between neighbouring classes. Where
+//! *Deviations*: this is the feedback rule of ns-2.35 and not the optimization of the report; its
+//! gain differs from that of the report. Shares replace factors between neighboring classes. Where
 //! every loss bound forbids a drop, the class with the most room loses, which ns-2 intends but does
 //! not achieve. A packet that is already late for its bound is dropped from the head, as dropping
 //! the newest would not help it. Drops stop within one byte of enough. The load is that of the

@@ -5,7 +5,7 @@
 //! *Law*: packets are hashed into `flows` queues that take turns of one packet each, new queues
 //! before the others; with `round = "bytes"` they are served by the deficit round robin of
 //! [`super::fair_queue`]. CoDel is that of its authors' code for ns-2: an episode within eight
-//! intervals of the last resumes two below its count, and nothing is signalled while no more than
+//! intervals of the last resumes two below its count, and nothing is signaled while no more than
 //! one MTU waits over all flows, or nothing more in the flow itself. A full buffer drops the newest
 //! packet of the flow with the most packets.
 //!

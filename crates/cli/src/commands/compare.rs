@@ -47,7 +47,7 @@ pub struct Arguments {
     /// Bulk flows of each congestion control [default: the mix's, 4 mostly]
     #[arg(long, value_name = "N")]
     flows: Option<u32>,
-    /// The same upwards [default: the mix's, 1 mostly]
+    /// The same upward [default: the mix's, 1 mostly]
     #[arg(long, value_name = "N")]
     flows_up: Option<u32>,
     /// Congestion control, as KIND or KIND:PARAMETER=VALUE:…, see gq list cc; of several, each has

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 #[command(after_help = "Example: gq recommend --down 50mbit --up 10mbit --rtt 20ms..120ms --hardware openwrt --json answer.json")]
 pub struct Arguments {
-    /// Measured rate towards you, for instance 50mbit
+    /// Measured rate toward you, for instance 50mbit
     #[arg(long, value_name = "RATE")]
     down: String,
     /// Measured rate from you

@@ -104,7 +104,7 @@ fn paired(name: &str, arguments: &[Value]) -> Outcome {
     finite(if name == "spearman" { statistics::spearman(&x, &y)? } else { statistics::slope(&x, &y)? })
 }
 
-/// Number of neighbours that go the wrong way by more than a slack.
+/// Number of neighbors that go the wrong way by more than a slack.
 fn inversions(arguments: &[Value]) -> Outcome {
     let [list, Value::Number(slack), Value::Text(direction)] = arguments else {
         return Err(Fault::Type("expected an array, a slack and 'up' or 'down'".to_owned()));

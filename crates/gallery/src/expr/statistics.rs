@@ -21,7 +21,7 @@ pub(super) fn deviation(values: &[f64]) -> Result<f64, Fault> {
     Ok((squares / (values.len() - 1) as f64).sqrt())
 }
 
-/// The `q` quantile, between neighbours by proportion.
+/// The `q` quantile, between neighbors by proportion.
 pub(super) fn quantile(values: &[f64], q: f64) -> Result<f64, Fault> {
     if values.is_empty() {
         return Err(no_value("of no values"));

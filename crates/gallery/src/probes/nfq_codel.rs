@@ -41,18 +41,18 @@ fn signals_at(weight: f64, sojourn: Duration) -> bool {
     false
 }
 
-/// The shortest standing delay that is signalled: the target.
+/// The shortest standing delay that is signaled: the target.
 fn adaptive_target(weight: f64) -> Duration {
-    let (mut quiet, mut signalled) = (0, Duration::secs(1).as_nanos());
-    while signalled - quiet > 1 {
-        let middle = quiet + (signalled - quiet) / 2;
+    let (mut quiet, mut signaled) = (0, Duration::secs(1).as_nanos());
+    while signaled - quiet > 1 {
+        let middle = quiet + (signaled - quiet) / 2;
         if signals_at(weight, Duration::ns(middle)) {
-            signalled = middle;
+            signaled = middle;
         } else {
             quiet = middle;
         }
     }
-    Duration::ns(signalled)
+    Duration::ns(signaled)
 }
 
 /// Never signals.

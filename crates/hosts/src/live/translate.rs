@@ -63,7 +63,7 @@ struct Connections {
 /// Translates a point.
 ///
 /// # Errors
-/// The first key that the live host cannot honour.
+/// The first key that the live host cannot honor.
 pub fn translate(point: &Point) -> Result<Translated<'_>, Refusal> {
     let Scenario { name: _, description: _, warmup, duration, replications: _, seed: _, links, access, traffic } = &point.plan;
     let [link] = &links[..] else {

@@ -18,7 +18,7 @@ pub(super) struct Flows {
     /// Time of the first packet.
     first: Option<f64>,
     last: f64,
-    /// Bytes in each tenth of a second, towards clients and towards servers.
+    /// Bytes in each tenth of a second, toward clients and toward servers.
     bins: [Vec<u64>; 2],
     /// By client and server.
     connections: BTreeMap<(End, End), Connection>,
@@ -28,9 +28,9 @@ pub(super) struct Flows {
 /// One connection of TCP, or ports of UDP.
 #[derive(Clone, Copy, Default)]
 struct Connection {
-    /// Seconds from the first packet to the first data towards the client.
+    /// Seconds from the first packet to the first data toward the client.
     start: Option<f64>,
-    /// Data towards the client.
+    /// Data toward the client.
     data: u64,
     /// When the opening segment passed, and whether its answer came after.
     opened: Option<f64>,
@@ -57,7 +57,7 @@ impl Flows {
         self.last
     }
 
-    /// Bytes in each tenth of a second: 0 towards clients, 1 towards servers.
+    /// Bytes in each tenth of a second: 0 toward clients, 1 toward servers.
     pub(super) fn bins(&self, heading: usize) -> &[u64] {
         &self.bins[heading]
     }
@@ -105,7 +105,7 @@ impl Flows {
         self.connections.values().filter_map(of).collect()
     }
 
-    /// Beginning in seconds and bytes of what went towards each client, in the order of time.
+    /// Beginning in seconds and bytes of what went toward each client, in the order of time.
     pub(super) fn transfers(&self) -> Vec<(f64, u64)> {
         let mut all: Vec<(f64, u64)> =
             self.connections.values().filter_map(|one| Some((one.start?, one.data)).filter(|(_, data)| *data > 0)).collect();

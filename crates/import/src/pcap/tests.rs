@@ -67,7 +67,7 @@ fn pcapng(frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
     bytes
 }
 
-/// A handshake of 30 ms, a request, and 2.5 s of 10 Mbit/s towards the client.
+/// A handshake of 30 ms, a request, and 2.5 s of 10 Mbit/s toward the client.
 fn download() -> Vec<(u64, Vec<u8>)> {
     let mut frames = vec![
         (0, frame(true, 2, 0, None)),

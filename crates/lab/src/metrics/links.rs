@@ -147,7 +147,7 @@ pub const LINK_METRICS: &[LinkMetric] = &[
     metric(
         "signal_ratio",
         Quantity::Ratio,
-        "Signalled",
+        "Signaled",
         "packets marked or dropped by the algorithm's decision divided by packets that arrived",
         |link, _| {
             let counters = &link.counters;
@@ -178,7 +178,7 @@ pub const LINK_METRICS: &[LinkMetric] = &[
         "loss_synchronization",
         Quantity::Ratio,
         "Lose together",
-        "mean share of the active flows that lost something in a loss event (global synchronisation, RFC 7928); undefined without \
+        "mean share of the active flows that lost something in a loss event (global synchronization, RFC 7928); undefined without \
          losses",
         |link, _| link.loss_synchronization,
     )

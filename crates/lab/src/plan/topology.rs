@@ -45,7 +45,7 @@ pub(super) struct Graph<'a, 'b> {
     links: &'a [link::Draft<'b>],
     nodes: Vec<&'a str>,
     /// For each node: the node at the other end, and how to get there.
-    neighbours: Vec<Vec<(usize, Step)>>,
+    neighbors: Vec<Vec<(usize, Step)>>,
 }
 
 const PATH_HELP: &str = "write the nodes from sender to receiver, for instance path = [\"a\", \"b\"]";
@@ -54,7 +54,7 @@ impl<'a, 'b> Graph<'a, 'b> {
     /// The graph of all links. Faults (missing ends, a link back to its own start, two links
     /// between the same nodes) are reported where they stand.
     pub(super) fn new(links: &'a [link::Draft<'b>]) -> Option<Self> {
-        let mut graph = Graph { links, nodes: Vec::new(), neighbours: Vec::new() };
+        let mut graph = Graph { links, nodes: Vec::new(), neighbors: Vec::new() };
         if let [only] = links
             && only.ends.is_none()
         {
@@ -90,9 +90,9 @@ impl<'a, 'b> Graph<'a, 'b> {
             return false;
         }
         let (from, to) = (self.node(from), self.node(to));
-        self.neighbours[from].push((to, Step { link: number, heading: Heading::Down }));
+        self.neighbors[from].push((to, Step { link: number, heading: Heading::Down }));
         if !link.one_way {
-            self.neighbours[to].push((from, Step { link: number, heading: Heading::Up }));
+            self.neighbors[to].push((from, Step { link: number, heading: Heading::Up }));
         }
         true
     }
@@ -100,7 +100,7 @@ impl<'a, 'b> Graph<'a, 'b> {
     fn node(&mut self, name: &'a str) -> usize {
         self.nodes.iter().position(|known| *known == name).unwrap_or_else(|| {
             self.nodes.push(name);
-            self.neighbours.push(Vec::new());
+            self.neighbors.push(Vec::new());
             self.nodes.len() - 1
         })
     }
@@ -232,7 +232,7 @@ impl<'a, 'b> Graph<'a, 'b> {
         (distance[from], ways[from]) = (0, 1);
         let mut waiting = VecDeque::from([from]);
         while let Some(node) = waiting.pop_front() {
-            for &(next, step) in &self.neighbours[node] {
+            for &(next, step) in &self.neighbors[node] {
                 if distance[next] == usize::MAX {
                     distance[next] = distance[node] + 1;
                     reached[next] = Some((node, step));

@@ -37,12 +37,12 @@ pub fn of(spec: &KindSpec, folder: &Path) -> String {
             (_, None) => {}
             (_, Some(text)) => {
                 let title = if name == "Deviations" { "Deviations from the source" } else { name };
-                let _ = writeln!(page, "## {title}\n\n{}\n", capitalised(text));
+                let _ = writeln!(page, "## {title}\n\n{}\n", capitalized(text));
             }
         }
     }
     for (name, text) in &header.modules {
-        let _ = writeln!(page, "## {}\n\n{text}\n", capitalised(name));
+        let _ = writeln!(page, "## {}\n\n{text}\n", capitalized(name));
     }
     if let Ok(notes) = fs::read_to_string(folder.join("notes").join(format!("{}.md", spec.kind))) {
         let _ = writeln!(page, "## Notes\n\n{}\n", below(notes.trim()));
@@ -68,7 +68,7 @@ fn parameters(page: &mut String, spec: &KindSpec, text: Option<&str>) {
     // The table has replaced what a header says by pointing at it.
     let text = text.map(|text| text.strip_prefix("see `KINDS`.").unwrap_or(text).trim_start());
     if let Some(text) = text.filter(|text| !text.is_empty()) {
-        let _ = writeln!(page, "{}\n", capitalised(text));
+        let _ = writeln!(page, "{}\n", capitalized(text));
     }
 }
 
@@ -122,7 +122,7 @@ pub fn index() -> String {
     let mut page = "# Queue algorithms\n\n\
         <!-- Made by crates/lab/tests/algorithm_pages.rs: `make docs` writes it again. -->\n\n\
         One page per algorithm, generated from the code: the measured signal, the law, the parameters, deviations from the source, limits, a\n\
-        picture of its behaviour on a link whose rate changes, and notes on its use. `gq list aqm` prints the parameters.\n\
+        picture of its behavior on a link whose rate changes, and notes on its use. `gq list aqm` prints the parameters.\n\
         [conformance.md](../conformance.md) lists the evidence for each algorithm, [cost.md](../cost.md) its cost per packet, and\n\
         [adding-an-algorithm.md](../adding-an-algorithm.md) explains how to add one.\n"
         .to_owned();
@@ -163,7 +163,7 @@ const fn title(family: Family) -> &'static str {
     }
 }
 
-fn capitalised(text: &str) -> String {
+fn capitalized(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + characters.as_str())
 }

@@ -89,7 +89,7 @@ fn marks_follow_the_root_of_the_losses_at_every_rate() {
         for ((base, classic), coupled) in base.iter().zip(&classic).zip(&coupled) {
             assert_eq!((*classic, *coupled), (base * base, (2.0 * base).min(1.0)));
         }
-        // Packets of each kind are signalled with the probability of their kind; the L4S queue's
+        // Packets of each kind are signaled with the probability of their kind; the L4S queue's
         // own ramp adds to the first.
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let (marked, lost) = (run.group(L4S, "mark_ratio"), run.group(CLASSIC, "loss_ratio"));

@@ -116,7 +116,7 @@ fn a_ceiling_keeps_the_link_just_below_full() {
     }
 }
 
-/// 34 flows join two for 40 s: the setpoint goes down; once they are gone nothing is learnt until
+/// 34 flows join two for 40 s: the setpoint goes down; once they are gone nothing is learned until
 /// the queue is back, and then it goes up again.
 #[test]
 fn the_setpoint_follows_the_number_of_flows() {

@@ -82,11 +82,11 @@ fn control(socket: BorrowedFd<'_>, request: libc::c_ulong, argument: *mut libc::
     checked(unsafe { libc::ioctl(socket.as_raw_fd(), request as _, argument) }).map(|_| ())
 }
 
-/// Sets an interface up: addresses, and the neighbour's, so that nobody has to ask for them.
+/// Sets an interface up: addresses, and the neighbor's, so that nobody has to ask for them.
 ///
 /// # Errors
 /// When the kernel refuses.
-pub fn set_up(name: &[u8], own: Station, neighbour: Station) -> io::Result<()> {
+pub fn set_up(name: &[u8], own: Station, neighbor: Station) -> io::Result<()> {
     use std::os::fd::AsFd;
     let socket = tcp_socket()?;
     // SAFETY: plain old data for which all zeros are valid.
@@ -111,8 +111,8 @@ pub fn set_up(name: &[u8], own: Station, neighbour: Station) -> io::Result<()> {
     }
     // SAFETY: plain old data for which all zeros are valid.
     let mut entry: libc::arpreq = unsafe { zeroed() };
-    entry.arp_pa = general(internet(neighbour.address, 0));
-    entry.arp_ha = hardware(neighbour.hardware);
+    entry.arp_pa = general(internet(neighbor.address, 0));
+    entry.arp_ha = hardware(neighbor.hardware);
     entry.arp_flags = libc::ATF_PERM | libc::ATF_COM;
     for (to, from) in entry.arp_dev.iter_mut().take(libc::IFNAMSIZ - 1).zip(name) {
         *to = *from as libc::c_char;

@@ -29,7 +29,7 @@ pub(super) struct Host {
     pub(super) route_mss: u16,
     /// Loss probes are off in the script.
     pub(super) refuses_probes: bool,
-    /// The script uses the byte counters of accurate ECN, which are not modelled.
+    /// The script uses the byte counters of accurate ECN, which are not modeled.
     pub(super) counts_bytes: bool,
 }
 

@@ -105,7 +105,7 @@ fn finding(dev: &str, here: &[&Discipline], all: &[Discipline]) -> Result<Option
         let Some(next) = child(queue, here, all, &mut shaper) else { break };
         queue = next;
     }
-    let mut finding = recognise(dev, queue)?;
+    let mut finding = recognize(dev, queue)?;
     finding.rate = shaper.rate;
     finding.burst = shaper.burst;
     finding.overhead = shaper.overhead;
@@ -209,7 +209,7 @@ impl Shaper {
     }
 }
 
-fn recognise(dev: &str, found: &Discipline) -> Result<Finding, String> {
+fn recognize(dev: &str, found: &Discipline) -> Result<Finding, String> {
     let word = match found.kind.as_str() {
         "pfifo_fast" => "pfifo",
         // Without one below it, tbf has a byte limit of its own.

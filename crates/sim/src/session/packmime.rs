@@ -168,7 +168,7 @@ struct SlowNormal {
 
 impl SlowNormal {
     fn new(d: f64, noise: f64, terms: usize) -> Self {
-        // Hosking's numbers have variance 1 and correlation d / (1 - d) with their neighbours; each
+        // Hosking's numbers have variance 1 and correlation d / (1 - d) with their neighbors; each
         // output adds two of them.
         let scale = sqrt((1.0 - noise) / (2.0 + 2.0 * d / (1.0 - d)));
         Self {

@@ -4,7 +4,7 @@
 //! requests, which travel in the opposite direction. A stream has a place for the two ends of a
 //! connection; a new connection takes the place of the previous one. Packets of successive
 //! connections carry different flow numbers, so that queues see different flows, and packets of an
-//! older connection that are still under way are recognised and vanish on arrival. A stream uses
+//! older connection that are still under way are recognized and vanish on arrival. A stream uses
 //! four flow numbers in turn: four connections later no packet of the first is left, since each
 //! connection needs round trips on the same path.
 

@@ -248,7 +248,7 @@ impl Bbr {
         }
     }
 
-    /// Grows towards the target by the delivered segments; shrinks to it only once the pipe is
+    /// Grows toward the target by the delivered segments; shrinks to it only once the pipe is
     /// known to be full.
     fn approach(&mut self, delivered: u32, delivered_in_all: u64) {
         let bandwidth = self.bandwidth();

@@ -7,7 +7,7 @@
 //! `K = cbrt((W_max - cwnd_epoch) / C)`; `target = clamp(W(t + srtt), cwnd, 1.5 cwnd)`,
 //! `cwnd += (target - cwnd) / cwnd` per segment delivered. `W_est` grows by `alpha / cwnd` per
 //! segment, with `alpha = 3 (1 - beta) / (1 + beta)` until it reaches the window before the
-//! reduction and 1 afterwards; `cwnd = W_est` while `W(t) < W_est`. Reduction:
+//! reduction and 1 afterward; `cwnd = W_est` while `W(t) < W_est`. Reduction:
 //! `ssthresh = max(beta flight, 2)`; `W_max = cwnd`, or `cwnd (1 + beta) / 2` when that is below
 //! the previous one. After a timeout, and after slow start ended without a loss, `K = 0` and
 //! `W_max = cwnd`.

@@ -18,7 +18,7 @@
 //! *Deviations* from the paper, following Linux: whole numbers, so `f` is rounded down before and
 //! after scaling and is never below one (at short round-trip times growth stays at that of Reno for
 //! longer); `alpha` is recomputed only when the window grows, so the first growth after a reduction
-//! still uses the old one; an acknowledgement that grows the window does not count towards the next
+//! still uses the old one; an acknowledgement that grows the window does not count toward the next
 //! growth; undoing a spurious reduction restores the window and the time since congestion, but not
 //! `RTT_max`. Times are in milliseconds, round-trip times rounded up, as in a kernel with 1000
 //! ticks per second.
@@ -59,7 +59,7 @@ pub struct Htcp {
     /// Segments acknowledged cumulatively in the open state that growth has not counted yet; one
     /// after each growth.
     acked: u32,
-    /// Segments counted towards the next growth.
+    /// Segments counted toward the next growth.
     count: u32,
     rtt_min: u64,
     rtt_max: u64,

@@ -16,7 +16,7 @@
 //! *Deviations* from the reference implementation: a timeout sets the threshold to half the window;
 //! the fallback for classic queues behind ECT(1) is left out, as it is off there; segments leave
 //! one by one instead of in bursts of up to a quarter of a millisecond, since no offload is
-//! modelled.
+//! modeled.
 //!
 //! *Limits*: needs a queue that marks ECT(1) at a shallow threshold. With classic feedback it
 //! halves like Reno; without ECN it is a paced Reno.

@@ -7,7 +7,7 @@
 //! due within a millisecond, unless it is a third of the window, all remaining data, or the rest of
 //! one of the application's buffers.
 //! *Source*: Linux 6.12 (`tcp_write_xmit`, `tcp_tso_autosize`, `tcp_tso_should_defer`). Not
-//! modelled: retransmissions in pieces.
+//! modeled: retransmissions in pieces.
 
 use super::Sender;
 use crate::cc::{CongestionControl, State};

@@ -5,7 +5,7 @@
 //! matched leaves a hole, unless it was the head, and no longer counts in the average. A comparison
 //! draws an index `(r * places) >> 32` with a 32-bit random number `r`, up to three times while it
 //! finds a hole, and then takes the head. At or below `min_th` nothing happens, above `max_th`
-//! every packet is signalled; in between the law is that of RED.
+//! every packet is signaled; in between the law is that of RED.
 
 use super::AboveMax;
 use crate::aqm::{Comparison, Env, PacketView, QueueView, Reason, Verdict};
@@ -20,7 +20,7 @@ const MOST_TRIES: u32 = 3;
 pub struct LinuxChokeParams {
     /// Average above which packets are compared.
     pub min_th: u64,
-    /// Average above which every packet is signalled.
+    /// Average above which every packet is signaled.
     pub max_th: u64,
     /// Probability reached at `max_th`, times 2^32.
     pub max_p: u32,

@@ -2,7 +2,7 @@
 //! that also stores the time of the last packet.
 //!
 //! `1 / sqrt(count)` is a 32-bit number: exact for counts below 16; from 16 on, each change of
-//! `count` applies one Newton step to the previous value. In a queue that was never signalled it is
+//! `count` applies one Newton step to the previous value. In a queue that was never signaled it is
 //! zero, so that the first signal does not wait for an interval. While `count` is zero, each
 //! departure moves the schedule one interval ahead; otherwise, if the schedule from before the
 //! episode lies in the past, it moves to now. Therefore the first signal after a pause comes at

@@ -23,7 +23,7 @@ impl InverseRoot {
         if count == 1 { Self::ONE } else { self.refine(count) }
     }
 
-    /// One Newton step towards the root for `count`: `r (3 - count r^2) / 2`, in 32-bit fixed
+    /// One Newton step toward the root for `count`: `r (3 - count r^2) / 2`, in 32-bit fixed
     /// point. It may wrap around after a jump of `count`, as it does in Linux.
     const fn refine(self, count: u32) -> Self {
         let root = (self.0 as u64) << 16;

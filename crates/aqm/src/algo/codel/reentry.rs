@@ -47,7 +47,7 @@ impl Reentry {
         }
     }
 
-    /// True if a drop counts only once the next head may be signalled, too.
+    /// True if a drop counts only once the next head may be signaled, too.
     pub(super) fn counts_late(self) -> bool {
         self == Self::Ns2
     }

@@ -12,8 +12,8 @@
 //! 3. With `p` at zero and both delays below half the target, the burst allowance is reset to
 //!    150 ms. Departures use it up by the time between them; updates do not.
 //!
-//! Each packet that may be signalled adds `p` to a sum. Below 0.85 nothing happens; from 8.5 on the
-//! packet is signalled; in between a 56-bit random number decides. A random signal clears the sum,
+//! Each packet that may be signaled adds `p` to a sum. Below 0.85 nothing happens; from 8.5 on the
+//! packet is signaled; in between a 56-bit random number decides. A random signal clears the sum,
 //! and so does a drop; a forced mark does not. ECN-capable packets are marked up to `p = 0.1`.
 //!
 //! The packet in transmission counts in the backlog until the link asks for the next one, as it
@@ -55,7 +55,7 @@ pub struct LinuxPieParams {
     pub alpha: u32,
     /// Gain on the change of the delay, in sixteenths of 1/s.
     pub beta: u32,
-    /// Nothing is signalled while less than two packets of this size wait.
+    /// Nothing is signaled while less than two packets of this size wait.
     pub mtu: Bytes,
 }
 

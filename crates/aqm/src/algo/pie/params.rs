@@ -43,7 +43,7 @@ pub struct PieParams {
     pub beta: f64,
     /// Probability from which ECN-capable packets are dropped, too.
     pub mark_ecnth: f64,
-    /// Mean packet size. Nothing is signalled while two such packets or less wait.
+    /// Mean packet size. Nothing is signaled while two such packets or less wait.
     pub mean_pktsize: Bytes,
     /// Bytes in one measurement of the departure rate.
     pub dq_threshold: Bytes,
@@ -108,7 +108,7 @@ pub(crate) const DQ_THRESHOLD: Param = Param::size("dq_threshold", Size::Bytes(1
     .about("bytes in one measurement of the departure rate")
     .from_source("RFC 8033 §5.2");
 pub(crate) const ESTIMATOR: Param = Param::choice("estimator", &["timestamp", "departure-rate"], "timestamp")
-    .about("how the queue delay is learnt")
+    .about("how the queue delay is learned")
     .from_source("RFC 8033 §5.2");
 pub(crate) const DERANDOMIZE: Param = switch("derandomize", true, "space signals evenly", "RFC 8033 §5.4");
 pub(crate) const CAP_DROP: Param = switch("cap_drop", true, "bound the steps up of the probability", "RFC 8033 §5.5");

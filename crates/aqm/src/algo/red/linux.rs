@@ -2,7 +2,7 @@
 //!
 //! The average counts bytes and has `log` fractional bits, where `log` is the binary logarithm of
 //! `1 / w_q`. Every arrival updates it first. Below `min_th` nothing happens; from `max_th` on
-//! every packet is signalled, or dropped with `harddrop`. In between, the `count` of packets since
+//! every packet is signaled, or dropped with `harddrop`. In between, the `count` of packets since
 //! the last signal grows until `(average - min_th) count` reaches a threshold that is drawn after
 //! each signal: a 32-bit random number divided by `max_p 2^32 / (max_th - min_th)`.
 //!
@@ -17,9 +17,9 @@ use goodqueue_units::Bytes;
 /// Settings of RED in Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinuxRedParams {
-    /// Average from which packets are signalled.
+    /// Average from which packets are signaled.
     pub min_th: Bytes,
-    /// Average from which every packet is signalled.
+    /// Average from which every packet is signaled.
     pub max_th: Bytes,
     /// Probability reached at `max_th`, times 2^32.
     pub max_p: u32,

@@ -47,7 +47,7 @@ impl WeightRule {
 /// Settings of RED. Sizes that are `None` are automatic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RedParams {
-    /// Average from which packets are signalled.
+    /// Average from which packets are signaled.
     pub min_th: Option<Size>,
     /// Average at which the probability is `max_p`.
     pub max_th: Option<Size>,
@@ -296,7 +296,7 @@ const fn params(adaptive: &'static str) -> [Param; 22] {
             Unit::Size,
             "max(5, targetdelay ptc / 2) packets",
             (0.0, 1e12),
-            "average from which packets are signalled",
+            "average from which packets are signaled",
         ),
         automatic("max_th", Unit::Size, "3 min_th", (0.0, 1e12), "average at which the probability is max_p"),
         number("max_p", Unit::Ratio, 0.1, (1e-9, 1.0), "probability at max_th, at first if adaptive"),

@@ -129,7 +129,7 @@ fn hard_drops_begin_at_max_th() {
     assert_eq!(verdict_at(max_th, soft), Verdict::Signal(Reason::Early));
 }
 
-/// Floyd and Jacobson 1993: from `max_th` on every arriving packet is signalled, whatever its size.
+/// Floyd and Jacobson 1993: from `max_th` on every arriving packet is signaled, whatever its size.
 #[test]
 fn certainty_does_not_depend_on_packet_size() {
     let bytes = RedParams { bytes: true, gentle: false, use_mark_p: false, ..params() };

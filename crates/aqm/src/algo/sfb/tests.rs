@@ -93,7 +93,7 @@ fn a_flow_that_does_not_respond_is_held_to_a_trickle() {
     assert_eq!((0..100).filter(|_| host.arrive(7, Ecn::Ect0) == Verdict::Pass).count(), 20);
 }
 
-/// At p = 0.75 a quarter passes, half is dropped whatever its codepoint, a quarter is signalled.
+/// At p = 0.75 a quarter passes, half is dropped whatever its codepoint, a quarter is signaled.
 #[test]
 fn above_one_half_ecn_capable_packets_are_dropped_too() {
     let mut host = Host::new(SfbParams { bin_size: 65535, max: 65535, d2: 1e-6, ..SfbParams::default() });

@@ -39,8 +39,8 @@ impl Turn {
     pub(super) const IDLE: Self = Self { deficit: 0, place: Place::Idle };
 }
 
-/// A queue's neighbours in its line, and its hosts. Apart from the queues: to move one in a line
-/// takes its neighbours' links, and of a thousand queues these fit the nearest cache.
+/// A queue's neighbors in its line, and its hosts. Apart from the queues: to move one in a line
+/// takes its neighbors' links, and of a thousand queues these fit the nearest cache.
 #[derive(Clone, Debug)]
 pub(super) struct Seat {
     next: u32,

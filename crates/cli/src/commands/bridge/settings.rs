@@ -233,7 +233,7 @@ fn policy_parameters(policy: &str) -> Result<String, Failure> {
             .into_iter()
             .find_map(|bound| part.split_once(bound).map(|(name, value)| (name.trim(), bound, value.trim())))
             .ok_or_else(|| wrong(part))?;
-        let name = if name == "utilisation" { "utilization" } else { name };
+        let name = if name == "utilization" { "utilization" } else { name };
         let known = BOUNDS.iter().find(|(its, way, _)| (*its, *way) == (name, bound));
         let (_, _, parameter) = known.ok_or_else(|| wrong(part))?;
         if name == "delay" {

@@ -25,7 +25,7 @@ fn of_traffic(keys: &str) -> String {
     format!("{HEAD}{LINK_TABLE}[[traffic]]\nname = \"t\"\n{keys}\n")
 }
 
-/// Every key that the live host cannot honour, and the name under which it is refused.
+/// Every key that the live host cannot honor, and the name under which it is refused.
 #[test]
 fn what_cannot_be_honoured_is_refused_by_name() {
     let of_access = |key: &str| format!("{HEAD}{LINK_TABLE}[access]\n{key}\n[[traffic]]\nkind = \"bulk\"\n");
@@ -133,9 +133,9 @@ fn made_of(param: &Param, scenario: impl Fn(&str) -> String) -> Option<Result<()
 
 #[test]
 fn each_described_key_is_honoured_or_refused_by_its_own_name() {
-    let mut honoured = Vec::new();
+    let mut honored = Vec::new();
     let mut judge = |made: Option<Result<(), Refusal>>, key: String| match made {
-        Some(Ok(())) => honoured.push(key),
+        Some(Ok(())) => honored.push(key),
         Some(Err(refusal)) => assert_eq!(refusal.key, key, "{refusal}"),
         None => {}
     };
@@ -159,7 +159,7 @@ fn each_described_key_is_honoured_or_refused_by_its_own_name() {
             judge(made_of(param, scenario), format!("traffic `{}`: {}", spec.kind, param.name));
         }
     }
-    let of_bulk: Vec<&str> = honoured.iter().filter_map(|key| key.strip_prefix("traffic `bulk`: ")).collect();
+    let of_bulk: Vec<&str> = honored.iter().filter_map(|key| key.strip_prefix("traffic `bulk`: ")).collect();
     let all = ["cc", "ecn", "timestamps", "name", "flows", "start", "stop", "direction", "rtt_shared_by", "class", "weight"];
     assert_eq!(of_bulk, all);
 }

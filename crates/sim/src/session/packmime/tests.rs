@@ -93,7 +93,7 @@ fn the_slow_numbers_have_variance_one_and_the_right_correlation() {
         products += sequence[1..].windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>();
         count += 298.0;
     }
-    // With correlations r1 and r2 of the differenced part, that of its neighbouring sums is (1 + 2
+    // With correlations r1 and r2 of the differenced part, that of its neighboring sums is (1 + 2
     // r1 + r2) / (2 + 2 r1).
     let r1 = d / (1.0 - d);
     let r2 = r1 * (1.0 + d) / (2.0 - d);

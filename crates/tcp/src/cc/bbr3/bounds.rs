@@ -64,7 +64,7 @@ impl Bounds {
         }
     }
 
-    /// Lowers the short-term bounds towards what the path delivered, after a round trip with
+    /// Lowers the short-term bounds toward what the path delivered, after a round trip with
     /// losses.
     fn lower(&mut self, max_bandwidth: f64, cwnd: f64, beta: f64) {
         if self.bw_short == f64::INFINITY {
