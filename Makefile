@@ -1,7 +1,7 @@
 # The commands of this project. Each is one line into cargo, npm or a script.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux recommendations linux-vectors kernel test-kernel judged transports site
+.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux recommendations linux-vectors kernel test-kernel judged transports site pages
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -95,6 +95,13 @@ docs: ## write the generated pages again; build the library documentation into t
 site: ## build the pages of docs/ as a site that needs no server: site/index.html
 	@scripts/setup.sh site
 	@scripts/site.sh
+	@python3 -B scripts/prose/check.py --readability
 
-picture: demo ## take the pictures of README and docs/serve.md
+pages: ## check the words of all pages, their links, and the code on them
+	@scripts/setup.sh test
+	cargo build --bin gq
+	@scripts/check-pages.sh
+
+picture: demo ## draw the picture of README, and take those of docs/serve.md
+	cargo test --quiet -p goodqueue-lab --test front_picture -- --ignored
 	@scripts/picture.sh

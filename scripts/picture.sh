@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Takes the pictures of README and docs/serve.md in the system's Chromium: the top of the demo's
+# Takes the pictures of docs/report.md and docs/serve.md in the system's Chromium: the top of the demo's
 # report (run `make demo` first), the playground and the packet view of `gq serve`.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -2,9 +2,10 @@
 
 Pages keep their places in the repository, so that links between them hold on the site as they do in
 the repository. The navigation is docs/README.md: a chapter per heading, a page per row of its tables;
-the algorithms are the chapters of docs/algorithms/README.md. Fails on a page below docs/ that no row
-names, and on a link to a file that does not exist; mkdocs itself fails on links between pages and on
-their anchors.
+the algorithms are the chapters of docs/algorithms/README.md. A link whose text is the name of a page
+gets the page's title instead, and prompts of Python are taken away, so that code can be copied. Fails on
+a page below docs/ that no row names, and on a link to a file that does not exist; mkdocs itself fails
+on links between pages and on their anchors. With `--check` writes nothing, and checks anchors itself.
 """
 
 import json
@@ -91,8 +92,37 @@ def navigation():
     return tree, seen
 
 
-def stage(page: Path, folder: Path, pages: set[Path]) -> None:
-    """Copies a page and the files that it links; a link to a folder becomes plain text."""
+def without_prompts(block: re.Match[str]) -> str:
+    """An example of Python that can be copied: what it prints becomes a block of its own."""
+    parts: list[tuple[str, list[str]]] = []
+    for line in block[1].splitlines():
+        is_code = line.startswith(">>> ") or line.startswith("...")
+        language = "python" if is_code else "text"
+        if not parts or parts[-1][0] != language:
+            parts.append((language, []))
+        parts[-1][1].append(line[4:] if is_code else line)
+    texts = [(language, "\n".join(lines).strip("\n")) for language, lines in parts]
+    return "\n\n".join(f"```{language}\n{text}\n```" for language, text in texts if text)
+
+
+def slug(heading: str) -> str:
+    """The anchor of a heading, as the site and GitHub make it."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").replace("*", "")
+    return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", "-")
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page."""
+    text = (ROOT / page).read_text()
+    found = [slug(line.lstrip("#")) for line, is_text in prose(text) if is_text and line.startswith("#")]
+    return {name if count == 0 else f"{name}_{count}" for number, name in enumerate(found) for count in [found[:number].count(name)]}
+
+
+def stage(page: Path, folder: Path | None, pages: set[Path]) -> None:
+    """Copies a page and the files that it links, if there is a folder; checks its links.
+
+    A link to a folder becomes plain text.
+    """
 
     def mend(match: re.Match[str]) -> str:
         image, text, address = match.groups()
@@ -103,18 +133,25 @@ def stage(page: Path, folder: Path, pages: set[Path]) -> None:
             faults.append(f"{page}: links {address}, which does not exist")
         elif (ROOT / found).is_dir():
             return text
-        elif found not in pages:
-            if found.suffix == ".md":
+        elif found.suffix == ".md":
+            if found not in pages:
                 extra.append(found)
-            else:
-                (folder / found).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(ROOT / found, folder / found)
+            _, _, anchor = address.partition("#")
+            if anchor and anchor not in anchors(found):
+                faults.append(f"{page}: links {address}, but {found} has no such heading")
+            if text.removeprefix("docs/") in (found.name, found.stem, str(found)):
+                text = title(found)
+        elif folder is not None:
+            (folder / found).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / found, folder / found)
         return f"{image}[{text}]({address})"
 
     extra: list[Path] = []
     lines = [LINK.sub(mend, line) if is_text else line for line, is_text in prose((ROOT / page).read_text())]
-    (folder / page).parent.mkdir(parents=True, exist_ok=True)
-    (folder / page).write_text("\n".join(lines))
+    if folder is not None:
+        text = re.sub(r"^```python\n(>>> .*?)^```$", without_prompts, "\n".join(lines), flags=re.DOTALL | re.MULTILINE)
+        (folder / page).parent.mkdir(parents=True, exist_ok=True)
+        (folder / page).write_text(text)
     for more in extra:
         if more not in pages:
             pages.add(more)
@@ -123,11 +160,12 @@ def stage(page: Path, folder: Path, pages: set[Path]) -> None:
 
 def main() -> int:
     if len(sys.argv) != 2:
-        print("usage: stage.py FOLDER", file=sys.stderr)
+        print("usage: stage.py FOLDER | --check", file=sys.stderr)
         return 2
-    folder = Path(sys.argv[1]).resolve()
-    source = folder / "pages"
-    shutil.rmtree(source, ignore_errors=True)
+    folder = None if sys.argv[1] == "--check" else Path(sys.argv[1]).resolve()
+    source = None if folder is None else folder / "pages"
+    if source is not None:
+        shutil.rmtree(source, ignore_errors=True)
     tree, pages = navigation()
     pages |= {Path("README.md"), INDEX}
     for page in sorted((ROOT / "docs").rglob("*.md")):
@@ -136,16 +174,20 @@ def main() -> int:
             faults.append(f"{page}: no table of {INDEX} names it")
     for page in sorted(pages):
         stage(page, source, pages)
-    settings = {
-        "INHERIT": str(ROOT / "scripts/site/mkdocs.yml"),
-        "docs_dir": str(source),
-        "site_dir": str(ROOT / "site"),
-        "nav": tree,
-    }
-    # JSON is YAML.
-    (folder / "mkdocs.yml").write_text(json.dumps(settings, indent=1))
+    if folder is not None and source is not None:
+        shutil.copyfile(Path(__file__).with_name("site.css"), source / "site.css")
+        settings = {
+            "INHERIT": str(ROOT / "scripts/site/mkdocs.yml"),
+            "docs_dir": str(source),
+            "site_dir": str(ROOT / "site"),
+            "nav": tree,
+        }
+        # JSON is YAML.
+        (folder / "mkdocs.yml").write_text(json.dumps(settings, indent=1))
     for fault in faults:
         print(f"site: {fault}", file=sys.stderr)
+    if folder is None:
+        print(f"site: {len(pages)} pages, {len(faults)} faults of links and navigation")
     return 1 if faults else 0
 
 

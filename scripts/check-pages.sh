@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Checks the pages: words, spelling, links, navigation, and the code on them. What cannot run here
+# is skipped by name.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+if ! python3 -c 'import tomllib' 2>/dev/null; then
+    echo "skipped: the checks of the pages (Python 3.11 or later is missing)"
+    exit 0
+fi
+python3 -B scripts/prose/check.py
+python3 -B scripts/site/stage.py --check
+if [ -x .venv/bin/codespell ]; then
+    git ls-files '*.md' | xargs .venv/bin/codespell --ignore-words scripts/prose/names.txt
+    echo "codespell: no misspelled word"
+else
+    echo "skipped: misspelled words (codespell is missing; scripts/setup.sh test installs it)"
+fi
+gq="${GQ:-${CARGO_TARGET_DIR:-target}/debug/gq}"
+python=()
+if [ -x .venv/bin/python ] && .venv/bin/python -c 'import goodqueue' 2>/dev/null; then python=(.venv/bin/python); fi
+if [ -x "$gq" ]; then
+    python3 -B scripts/prose/blocks.py "$gq" "${python[@]}"
+else
+    echo "skipped: the code on the pages ($gq is missing; cargo build --bin gq makes it)"
+fi
