@@ -50,14 +50,9 @@ impl WireClass {
     #[inline(always)]
     fn transmission_time(&mut self, ip_len: u16) -> Duration {
         let (len, time) = self.last[usize::from(ip_len >= SMALL)];
-        if len == ip_len { time } else { self.transmission_time_cold(ip_len) }
-    }
-
-    /// The transmission time of a size other than the last one, which it becomes.
-    // Out of line, so that the division's registers do not burden the usual case.
-    #[cold]
-    #[inline(never)]
-    fn transmission_time_cold(&mut self, ip_len: u16) -> Duration {
+        if len == ip_len {
+            return time;
+        }
         let time = self.rate.transmission_time(self.framing.wire(Bytes::new(u64::from(ip_len))));
         self.last[usize::from(ip_len >= SMALL)] = (ip_len, time);
         self.two_packets = self.packet_time() * 2;

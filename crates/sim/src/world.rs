@@ -21,9 +21,8 @@
 //! | it leaves the transmitter, unless it is lost | `Network::leave_link`, then `leave_hop` |
 //! | it reaches its end | `World::deliver`, then `deliver_to_receiver` and others |
 //!
-//! A suffix tells twins apart that exist for speed: `_cold` is the out-of-line twin for rare
-//! callers or rare cases, `_inlined` the copy for one hot caller. `docs/simulator.md` has the
-//! measured gain of those for tail drop.
+//! The suffix `_cold` names the out-of-line twin of a function that exists twice for speed, for
+//! rare callers or rare cases. `docs/simulator.md` has the measured gain of each.
 
 mod build;
 mod hosts;

@@ -162,6 +162,9 @@ pub(super) struct Route {
     pub(super) reverse: u8,
 }
 
+/// Keeps routes small: one is read per packet.
+const _: () = assert!(size_of::<Route>() <= 28);
+
 impl Route {
     /// First hop and number of hops of one direction.
     #[inline]

@@ -187,7 +187,7 @@ impl Network {
             events += 1;
             if slot == arrival {
                 let packet = self.take_arrived(deferred.lane);
-                self.enqueue_inlined(at, LINK, packet);
+                self.enqueue(at, LINK, packet);
             } else if slot == service {
                 self.service_event(at, LINK);
             } else {
