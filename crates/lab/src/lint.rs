@@ -7,6 +7,7 @@ use goodqueue_aqm::spec::{Chosen, Marking, Role, Unit, Value};
 use goodqueue_sim::{Datagrams, RateSpec, SessionSpec, SourceSpec};
 use goodqueue_tcp::{AckPolicy, Data, EcnMode};
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Something that is probably not meant.
@@ -40,6 +41,7 @@ pub fn warnings(point: &Point) -> Vec<Warning> {
                 lint.hidden(step, direction, queue);
                 lint.buffer(step, direction, queue);
                 lint.ecn(step, queue);
+                lint.unanswered(step, queue);
                 lint.parameters(step, direction, queue);
             } else {
                 lint.endless(step);
@@ -292,6 +294,26 @@ impl<'a> Lint<'a> {
                 self.warn(key, message, "its drops are what they get");
             }
             _ => {}
+        }
+    }
+
+    /// Remarks on senders that no mark slows, at a queue that marks.
+    fn unanswered(&mut self, step: Step, queue: &Queue) {
+        if queue.ecn != EcnPolicy::Mark || !queue.marks() {
+            return;
+        }
+        let deaf = |(group, part): (&Traffic, &Part)| {
+            let (sender, ..) = part.source.tcp()?;
+            sender.ignores_marks().then(|| (group.name.clone(), sender.cc.kind))
+        };
+        let found: BTreeMap<_, _> = self.groups(step).filter_map(deaf).collect();
+        for (name, control) in found {
+            let message = format!("`{control}` ({name}) does not respond to marks, so this queue does not slow it");
+            self.warn(
+                format!("{}.ecn", self.key(step, "queue")),
+                message,
+                "take ecn = true out of that traffic: it is dropped then",
+            );
         }
     }
 

@@ -1,5 +1,6 @@
 //! Settings of senders and receivers. Every default is Linux's where Linux has one, else the RFC's.
 
+use crate::cc::MarkResponse;
 use alloc::vec::Vec;
 use goodqueue_spec::Value;
 use goodqueue_units::{Bytes, Duration};
@@ -116,6 +117,13 @@ impl SenderConfig {
     #[must_use]
     pub fn ecn_mode(&self) -> EcnMode {
         self.ecn.resolve(crate::cc::needs(self.cc.kind).map_or(EcnMode::Off, |needs| needs.ecn))
+    }
+
+    /// Whether the connection asks for ECN although its control does nothing about marks.
+    #[must_use]
+    pub fn ignores_marks(&self) -> bool {
+        let ignored = crate::cc::needs(self.cc.kind).is_some_and(|needs| needs.marks == MarkResponse::Ignores);
+        ignored && self.ecn_mode() != EcnMode::Off
     }
 }
 

@@ -40,6 +40,17 @@ fn a_queue_that_cannot_mark_is_named_as_that() {
 }
 
 #[test]
+fn a_sender_that_no_mark_slows_is_named() {
+    let text = GOOD.replace("kind = \"codel\" }", "kind = \"codel\", ecn = true }");
+    for (control, named) in [("bbr3", true), ("bbr", true), ("cubic", false)] {
+        let text = text.replace("kind = \"bulk\"\n", &format!("kind = \"bulk\"\necn = true\ncc = \"{control}\"\n"));
+        let found = warned(&text);
+        assert_eq!(found.iter().any(|warning| warning.contains("does not respond to marks")), named, "{control}: {found:?}");
+        assert_eq!(found.len(), usize::from(named), "{control}: {found:?}");
+    }
+}
+
+#[test]
 fn each_oddity_is_named() {
     let cases = [
         (
