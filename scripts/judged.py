@@ -104,6 +104,24 @@ def main() -> None:
         lines += [f"Not run here: {', '.join(missing)}.", ""]
     if failures:
         lines += ["## What fails, and why", "", "| suite | script | first difference | mechanism |", "|---|---|---|---|", *failures, ""]
+    done = subprocess.run([gq, "bbr-cases", "--json"], capture_output=True, text=True, check=False)
+    cases = json.loads(done.stdout)
+    lines += [
+        "## The BBR draft's test cases",
+        "",
+        "`gq bbr-cases` ([evaluate.md](evaluate.md#the-bbr-drafts-test-cases)): the 22 example test cases of draft-ietf-ccwg-bbr (4ce5e87).",
+        "",
+        "| control | run | pass | fail | do not apply |",
+        "|---|---|---|---|---|",
+    ]
+    for control in dict.fromkeys(case["control"] for case in cases):
+        own = [case["verdict"] for case in cases if case["control"] == control]
+        lines.append(f"| `{control}` | {len(own)} | {own.count('passes')} | {own.count('fails')} | {own.count('does not apply')} |")
+    lines.append("")
+    reasons = tomllib.loads((BASE / "scripts/judged.toml").read_text())["bbr"]
+    for case in (case for case in cases if case["verdict"] == "fails"):
+        why = reasons.get(f"{case['control']}: {case['case']}", "not established")
+        lines += [f"`{case['control']}`, {case['case']}: {case['why']}. {why}", ""]
     lines += [
         "## Guidelines",
         "",

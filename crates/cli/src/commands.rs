@@ -1,5 +1,6 @@
 //! One module for each command: its arguments, and what it does with them.
 
+pub mod bbr_cases;
 #[cfg(target_os = "linux")]
 pub mod bridge;
 pub mod check;

@@ -77,6 +77,8 @@ enum Command {
     Serve(commands::serve::Arguments),
     /// Hold the queues of gq, or of another program, to recorded verdicts.
     Conformance(commands::conformance::Arguments),
+    /// Hold BBR to the example test cases of its draft.
+    BbrCases(commands::bbr_cases::Arguments),
     /// Hold the sender and the receiver to scripts of packetdrill.
     Packetdrill(commands::packetdrill::Arguments),
     /// Print what a shell needs to complete the words of gq.
@@ -133,6 +135,7 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
                 let license = env!("CARGO_PKG_LICENSE");
                 Ok(output::print(&format!("gq {VERSION_AND_COMMIT}\n{machine} {os}\nlicense {license}\n"))?)
             }
+            Command::BbrCases(arguments) => commands::bbr_cases::run(&arguments),
             Command::Packetdrill(arguments) => commands::packetdrill::run(&arguments),
         }
     };

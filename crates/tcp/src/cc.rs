@@ -3,6 +3,7 @@
 
 mod hystart;
 mod hystart_plus_plus;
+mod model;
 mod slow_start;
 mod window;
 
@@ -15,6 +16,7 @@ use core::ops::Deref;
 use goodqueue_spec::{Given, Kind, ParamError};
 use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
 pub use hystart_plus_plus::HystartPlusPlus;
+pub use model::{ModelPhase, PathModel};
 
 /// Whether the window may grow on this acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,6 +115,9 @@ pub struct Detail {
     pub one_way_delay: Duration,
     /// The next segment does not leave before, under pacing.
     pub next_release: Instant,
+    /// The window was used up at some time of the last round trip, whether or not this
+    /// acknowledgement lets it grow: `C.is_cwnd_limited` of the BBR draft.
+    pub window_limited: bool,
     /// The receiver may have held this acknowledgement back: its round-trip time is not to be
     /// trusted as a minimum.
     pub held_back: bool,
@@ -247,6 +252,10 @@ pub trait CongestionControl {
     fn holds_back(&self) -> bool {
         false
     }
+    /// What it believes of its path, for controls that model it.
+    fn path_model(&self) -> Option<PathModel> {
+        None
+    }
 }
 
 /// What a control asks of the sender beyond the events every control gets.
@@ -258,12 +267,25 @@ pub struct Needs {
     pub reduction: Reduction,
     /// Its own kind of ECN.
     pub ecn: EcnMode,
+    /// What it does about marks.
+    pub marks: MarkResponse,
+    /// Whether it has a [`PathModel`].
+    pub models_path: bool,
     /// How it starts.
     pub start: Start,
     /// Windows that the send buffer is made for.
     pub send_buffer: u32,
     /// Whether its hosts have segmentation offload.
     pub offload: bool,
+}
+
+/// What a control does about packets that arrive marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkResponse {
+    /// It sends less.
+    Reduces,
+    /// It sends on as before: a queue that marks instead of dropping does not slow it.
+    Ignores,
 }
 
 /// How a control starts.
@@ -300,6 +322,8 @@ impl Needs {
         feedback: Feedback::Plain,
         reduction: Reduction::Gradual,
         ecn: EcnMode::Off,
+        marks: MarkResponse::Reduces,
+        models_path: false,
         start: Start::Slow,
         send_buffer: 2,
         offload: true,
@@ -508,6 +532,9 @@ macro_rules! controls {
             }
             fn holds_back(&self) -> bool {
                 match self { $(Self::$Type(cc) => cc.holds_back(),)+ }
+            }
+            fn path_model(&self) -> Option<PathModel> {
+                match self { $(Self::$Type(cc) => cc.path_model(),)+ }
             }
         }
     };

@@ -59,7 +59,7 @@ mod segment;
 mod segmentation;
 mod sender;
 
-pub use cc::{AnyCc, CcError, CongestionControl, kinds};
+pub use cc::{AnyCc, CcError, CongestionControl, ModelPhase, PathModel, kinds};
 pub use config::{AckPolicy, CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SackReports, SenderConfig, SlowStartExit};
 pub use receiver::Receiver;
 pub use segment::{Flags, SackBlock, Segment};

@@ -28,7 +28,7 @@ mod timers;
 mod transmit;
 mod writer;
 
-use crate::cc::{self, AnyCc, CcError, CongestionControl, Established, Feedback, Reduction, State};
+use crate::cc::{self, AnyCc, CcError, CongestionControl, Established, Feedback, PathModel, Reduction, State};
 use crate::config::{Data, EcnMode, LossDetection, SenderConfig};
 use crate::prr::Prr;
 use crate::rack::Rack;
@@ -450,6 +450,12 @@ impl Sender {
     #[must_use]
     pub fn pacing_rate(&self) -> Option<Rate> {
         self.instruments.as_ref().and_then(|_| self.cc.pacing_rate())
+    }
+
+    /// What the control believes of its path, if it models it.
+    #[must_use]
+    pub fn path_model(&self) -> Option<PathModel> {
+        self.cc.path_model()
     }
 
     fn establish(&mut self, now: Instant, segment: &Segment) {

@@ -40,7 +40,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("figure", &[]),
     ("gallery", &["units", "aqm", "trace", "sim", "lab", "figure"]),
     // Others' evaluations run as the gallery's studies do.
-    ("evaluate", &["units", "aqm", "lab", "gallery", "figure"]),
+    ("evaluate", &["units", "tcp", "aqm", "lab", "gallery", "figure"]),
     ("hosts", &["units", "spec", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab"]),
     ("web", &["units", "spec", "aqm", "tcp", "trace", "sim", "lab"]),
     ("recommend", &["units", "aqm", "tcp", "lab"]),

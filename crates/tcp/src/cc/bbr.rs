@@ -21,8 +21,9 @@
 //! of clock ticks. With segmentation offload, segments leave in the pieces that Linux forms: one
 //! millisecond at the pacing rate, at least two segments from 1.2 Mbit/s on.
 //!
-//! *Limits*: flows that start later share unevenly until all probe their round-trip time together;
-//! queues shorter than a BDP lose many packets.
+//! *Limits*: a queue that marks instead of dropping does not slow it. Flows that start later share
+//! unevenly until all probe their round-trip time together; queues shorter than a BDP lose many
+//! packets.
 //!
 //! *Source*: Cardwell et al.: BBR: congestion-based congestion control (2016); Linux 6.12.
 
@@ -36,7 +37,7 @@ mod probe_rtt;
 mod startup;
 
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established, Feedback, Needs};
-use super::{LostSegment, RateSample, Reduction, Response, Setup, Start, State, Timeout};
+use super::{LostSegment, MarkResponse, ModelPhase, PathModel, RateSample, Reduction, Response, Setup, Start, State, Timeout};
 use aggregation::Aggregation;
 use goodqueue_spec::{Kind, Param};
 use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
@@ -293,6 +294,8 @@ impl Control for Bbr {
         needs: Needs {
             feedback: Feedback::Detailed,
             reduction: Reduction::Own,
+            marks: MarkResponse::Ignores,
+            models_path: true,
             start: Start::Own,
             send_buffer: 3,
             ..Needs::PLAIN
@@ -431,5 +434,32 @@ impl CongestionControl for Bbr {
 
     fn holds_back(&self) -> bool {
         self.held_back
+    }
+
+    fn path_model(&self) -> Option<PathModel> {
+        let bandwidth = self.bandwidth();
+        Some(PathModel {
+            phase: match self.mode {
+                Mode::Startup => ModelPhase::Startup,
+                Mode::Drain => ModelPhase::Drain,
+                Mode::ProbeBw(_) if self.pacing_gain > 1.0 => ModelPhase::Up,
+                Mode::ProbeBw(_) if self.pacing_gain < 1.0 => ModelPhase::Down,
+                Mode::ProbeBw(_) => ModelPhase::Cruise,
+                Mode::ProbeRtt(_) => ModelPhase::ProbeRtt,
+            },
+            pacing_gain: self.pacing_gain,
+            cwnd_gain: self.cwnd_gain,
+            max_bandwidth: self.path.max_bandwidth(),
+            bandwidth_short: self.policer.rate(),
+            min_rtt: self.path.min_rtt,
+            wanted: f64::from(self.in_flight_at(bandwidth, 1.0)),
+            inflight_short: None,
+            inflight_long: None,
+            with_headroom: None,
+            extra_acked: f64::from(self.aggregation.allowance(bandwidth)),
+            rounds: self.path.rounds,
+            plateau_rounds: self.full.rounds(),
+            has_been_full: self.full.is_reached(),
+        })
     }
 }

@@ -23,8 +23,9 @@
 //! draft is still changing: its latest text probes the round-trip time every 10 s (set
 //! `probe_rtt_interval` for that). The window during such a probe is fixed at its start, as there.
 //!
-//! *Limits*: with fewer than 50 segments in flight every loss while probing exceeds 2 %. Random
-//! loss below 2 % still reduces the rate in each round trip between two probes.
+//! *Limits*: a queue that marks instead of dropping does not slow it, so that it takes the share of
+//! flows that respond. With fewer than 50 segments in flight every loss while probing exceeds 2 %.
+//! Random loss below 2 % still reduces the rate in each round trip between two probes.
 //!
 //! *Source*: draft-ietf-ccwg-bbr.
 
@@ -38,7 +39,7 @@ mod window;
 
 use super::bbr::filter::WindowedMax;
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established, Feedback};
-use super::{LostSegment, Needs, Reduction, Setup, Start, State, Timeout};
+use super::{LostSegment, MarkResponse, ModelPhase, Needs, PathModel, Reduction, Setup, Start, State, Timeout};
 use bounds::{Bounds, Undo};
 use goodqueue_spec::{Kind, Param};
 use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
@@ -168,6 +169,8 @@ impl Control for Bbr3 {
         needs: Needs {
             feedback: Feedback::Detailed,
             reduction: Reduction::Own,
+            marks: MarkResponse::Ignores,
+            models_path: true,
             start: Start::Own,
             send_buffer: 3,
             ..Needs::PLAIN
@@ -307,5 +310,34 @@ impl CongestionControl for Bbr3 {
 
     fn holds_back(&self) -> bool {
         self.held_back
+    }
+
+    fn path_model(&self) -> Option<PathModel> {
+        let bound = |bound: f64| bound.is_finite().then_some(bound);
+        let (pacing_gain, cwnd_gain) = self.gains();
+        Some(PathModel {
+            phase: match self.phase {
+                Phase::Startup => ModelPhase::Startup,
+                Phase::Drain { .. } => ModelPhase::Drain,
+                Phase::Down => ModelPhase::Down,
+                Phase::Cruise => ModelPhase::Cruise,
+                Phase::Refill => ModelPhase::Refill,
+                Phase::Up => ModelPhase::Up,
+                Phase::ProbeRtt(_) => ModelPhase::ProbeRtt,
+            },
+            pacing_gain,
+            cwnd_gain,
+            max_bandwidth: self.path.max_bandwidth(),
+            bandwidth_short: bound(self.bounds.bw_short),
+            min_rtt: self.path.min_rtt,
+            wanted: self.in_flight_at(1.0),
+            inflight_short: bound(self.bounds.inflight_short),
+            inflight_long: bound(self.bounds.inflight_long),
+            with_headroom: bound(self.with_headroom()),
+            extra_acked: self.extra_acked.get(),
+            rounds: self.path.rounds,
+            plateau_rounds: self.full.rounds(),
+            has_been_full: self.full.reached,
+        })
     }
 }

@@ -75,6 +75,7 @@ impl Script {
             lost_in_all: 0,
             one_way_delay: self.rtt.div(2),
             next_release: self.now,
+            window_limited: true,
             held_back: false,
         };
         self.cc.on_detailed_ack(sample, &detail);

@@ -142,6 +142,7 @@ impl Sender {
             lost_in_all: totals.lost,
             one_way_delay: Duration::ns(u64::from(segment.delay) * Segment::DELAY_UNIT.as_nanos()),
             next_release: Instant::from_nanos(self.next_release()),
+            window_limited: self.cwnd_limited,
             held_back: sample.delivered == 1
                 && facts.advanced
                 && sample.una == self.end

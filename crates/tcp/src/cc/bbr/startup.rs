@@ -15,6 +15,11 @@ pub(super) struct FullPipe {
 }
 
 impl FullPipe {
+    /// Round trips without much growth.
+    pub(super) const fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
     pub(super) const fn is_reached(&self) -> bool {
         self.reached
     }

@@ -64,6 +64,12 @@ impl Bounds {
         }
     }
 
+    /// Sets the long-term bound, in whole segments as windows are: a window at a bound with a
+    /// fraction would never count as one that the bound limits, and the bound would never rise.
+    pub(super) fn bound_long(&mut self, volume: f64) {
+        self.inflight_long = libm::floor(volume);
+    }
+
     /// Lowers the short-term bounds toward what the path delivered, after a round trip with
     /// losses.
     fn lower(&mut self, max_bandwidth: f64, cwnd: f64, beta: f64) {
@@ -153,7 +159,7 @@ impl Bbr3 {
         self.probing.too_high = true;
         self.probing.is_sample = false;
         if !seen.app_limited {
-            self.bounds.inflight_long = seen.tx_in_flight.max(self.target_inflight() * self.params.beta);
+            self.bounds.bound_long(seen.tx_in_flight.max(self.target_inflight() * self.params.beta));
         }
         if self.phase == Phase::Up {
             self.undo.left = Some(Phase::Up);

@@ -14,11 +14,14 @@ pub(super) struct Measured {
     pub(super) tx_in_flight: f64,
     pub(super) lost: f64,
     pub(super) app_limited: bool,
+    /// Whether the window was used up.
+    pub(super) window_limited: bool,
 }
 
 impl Measured {
     pub(super) fn of(detail: &Detail) -> Self {
-        let Some(rate) = &detail.rate else { return Self::default() };
+        let window_limited = detail.window_limited;
+        let Some(rate) = &detail.rate else { return Self { window_limited, ..Self::default() } };
         let volume = rate.delivered as f64;
         Self {
             bandwidth: rate.interval.map_or(0.0, |interval| volume / interval.as_secs_f64()),
@@ -27,6 +30,7 @@ impl Measured {
             tx_in_flight: f64::from(rate.in_flight_when_sent),
             lost: rate.lost_since as f64,
             app_limited: rate.app_limited,
+            window_limited,
         }
     }
 }

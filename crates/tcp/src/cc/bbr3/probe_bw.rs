@@ -3,7 +3,7 @@
 
 use super::path::Measured;
 use super::{Bbr3, Phase};
-use crate::cc::{AckSample, Growth};
+use crate::cc::AckSample;
 use goodqueue_units::{Duration, Instant};
 
 /// Most round trips between probes: what Reno needs for a loss cycle at 25 Mbit/s and 30 ms.
@@ -154,7 +154,7 @@ impl Bbr3 {
             self.probing.precautionary = true;
             return true;
         }
-        if sample.growth == Growth::Allowed && f64::from(self.cwnd) >= long {
+        if seen.window_limited && f64::from(self.cwnd) >= long {
             // The bound limits the bandwidth, so a plateau would mean nothing.
             self.full.restart(seen.bandwidth);
             return false;
@@ -178,8 +178,8 @@ impl Bbr3 {
         self.probing.acked_per_segment = (f64::from(self.cwnd) / growth).max(1.0);
     }
 
-    fn probe_upward(&mut self, sample: &AckSample) {
-        if sample.growth == Growth::Held || f64::from(self.cwnd) < self.bounds.inflight_long {
+    fn probe_upward(&mut self, seen: &Measured, sample: &AckSample) {
+        if !seen.window_limited || f64::from(self.cwnd) < self.bounds.inflight_long {
             return;
         }
         self.probing.up_acked += f64::from(sample.delivered);
@@ -213,7 +213,7 @@ impl Bbr3 {
         if !self.is_too_high(seen) && self.bounds.inflight_long < f64::INFINITY {
             self.bounds.inflight_long = self.bounds.inflight_long.max(seen.tx_in_flight);
             if self.phase == Phase::Up {
-                self.probe_upward(sample);
+                self.probe_upward(seen, sample);
             }
         }
         false

@@ -21,6 +21,11 @@ pub(super) struct FullPipe {
 }
 
 impl FullPipe {
+    /// Round trips without much growth.
+    pub(super) const fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
     pub(super) const fn restart(&mut self, bandwidth: f64) {
         self.bandwidth = bandwidth;
         self.rounds = 0;
@@ -65,7 +70,7 @@ impl Bbr3 {
             if exit && self.is_too_high(seen) {
                 self.undo.left = Some(Phase::Startup);
                 self.full.reached = true;
-                self.bounds.inflight_long = self.bdp(1.0).max(self.bounds.inflight_latest);
+                self.bounds.bound_long(self.bdp(1.0).max(self.bounds.inflight_latest));
             }
             self.was_recovering = standing == State::Recovery;
         }

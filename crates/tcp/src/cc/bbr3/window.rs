@@ -35,7 +35,7 @@ impl Bbr3 {
         self.with_budget(self.bdp(gain))
     }
 
-    fn gains(&self) -> (f64, f64) {
+    pub(super) fn gains(&self) -> (f64, f64) {
         let params = &self.params;
         match self.phase {
             Phase::Startup => (params.startup_gain, params.cwnd_gain),
