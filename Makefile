@@ -1,7 +1,7 @@
 # The commands of this project. Each is one line into cargo, npm or a script.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux recommendations linux-vectors kernel test-kernel judged transports site pages
+.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux recommendations linux-vectors kernel test-kernel judged transports site look pages
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -97,11 +97,18 @@ site: ## build the pages of docs/ as a site that needs no server: site/index.htm
 	@scripts/site.sh
 	@python3 -B scripts/prose/check.py --readability
 
+look: ## the site in a browser, every page light and dark, wide and narrow: pictures in target/site/pictures (5 minutes)
+	@scripts/setup.sh site
+	@scripts/setup.sh test
+	@LOOK=all scripts/site.sh
+
 pages: ## check the words of all pages, their links, and the code on them
 	@scripts/setup.sh test
 	cargo build --bin gq
 	@scripts/check-pages.sh
 
-picture: demo ## draw the picture of README, and take those of docs/serve.md
+picture: ## draw the picture of README, and take those of docs/report.md and docs/serve.md
+	@scripts/setup.sh test
+	cargo build --release --bin gq
 	cargo test --quiet -p goodqueue-lab --test front_picture -- --ignored
 	@scripts/picture.sh

@@ -87,6 +87,7 @@ def main() -> None:
     lines = [
         "# Judged by others",
         "",
+        "This page shows how goodqueue does in test suites and guidelines that other projects wrote.\n\n"
         f"Made by `make judged` of goodqueue {queues['version']} ({queues['commit']}) on {os.cpu_count()} processors "
         f"({platform.machine()}). Do not edit.",
         "",

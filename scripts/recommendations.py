@@ -80,7 +80,7 @@ NONE = "\N{EN DASH}"
 
 HEAD = """# Ten lines, their recommendations, and kernel senders
 
-Made by `scripts/recommendations.py`. [recommend.md](recommend.md) describes the command. A recommendation is an answer for the
+This page lists what [`gq recommend`](recommend.md) answers for ten lines, with checks by kernel senders. It is made by `scripts/recommendations.py`. A recommendation is an answer for the
 line as its options describe it, not for each line of that name. Groups of the mix that would take more than 5 % of a line are left
 out, so the slow uplinks have no call. Rows that fail stay as they are.
 """

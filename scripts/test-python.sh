@@ -13,7 +13,7 @@ VIRTUAL_ENV="$PWD/.venv" PATH="$PWD/$venv:$PATH" "$venv/maturin" develop --quiet
 "$venv/python" -B scripts/python-classes.py "$venv/gq" --check
 "$venv/python" -B scripts/web-kinds.py "$venv/gq" --check
 "$venv/python" -B scripts/python-reference.py --check
-checked=(python scripts/python-classes.py scripts/web-kinds.py scripts/python-reference.py examples/notebooks bench/python)
+checked=(python scripts/python-classes.py scripts/web-kinds.py scripts/python-reference.py examples/notebooks bench/python scripts/prose scripts/site)
 "$venv/ruff" check --quiet "${checked[@]}"
 "$venv/ruff" format --quiet --check "${checked[@]}"
 "$venv/mypy"

@@ -17,6 +17,8 @@ from printed import PRINTED
 
 HEAD = """# The simulator's senders compared with a real kernel's
 
+This page compares the TCP senders of the simulator with those of Linux, behind the same queues in virtual time.
+
 Made by `bench/fidelity/grid.py` from runs that `bench/fidelity/runs.py` makes: the same scenario, the same queue code and the same links, once with this
 simulator's senders and once with those of Linux 6.12 in virtual time ([linux.md](linux.md)). The kernel's runs are stored in
 `bench/fidelity/kernel-senders.csv`, with more figures than shown here; the simulator's are rerun for each version of this page.

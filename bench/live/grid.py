@@ -137,6 +137,8 @@ class Runner:
 
 HEAD = """# The simulator compared with a real kernel in real time
 
+This page compares the simulator with kernel senders in real time, behind the same queue code on the same line.
+
 Made by `bench/live/grid.py` from `gq validate`: each cell five times in the simulator and five times with the senders and receivers of {kernel} on this
 machine, across the same queue code and the same line ([running-live.md](running-live.md)). {measured} Tail drop holds one bandwidth-delay
 product, the others 1000 packets. Each figure is simulator / kernel, or simulator / kernel of guests in virtual time ([linux.md](linux.md)), without delays of the machine /

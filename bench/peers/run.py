@@ -208,7 +208,7 @@ Programs:
 {versions}
 
 Reading it: the simulators have different TCPs, so results agree in kind and not in digits. ns-3 measures a shorter part where
-the column says so; speed hardly depends on that. ns-3 counts two bytes of framing a packet as utilization.
+the column gives one; speed hardly depends on that. ns-3 counts two bytes of framing per packet as utilization.
 """
 
 

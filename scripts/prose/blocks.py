@@ -13,14 +13,12 @@
 What is not run is counted by its reason. Fails on the first wrong block of each page.
 """
 
-import os
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,7 +51,10 @@ REASONS = {
     "doctor": "depends on the machine",
 }
 
-BLOCK = re.compile(r"(?:<!-- file: (?P<file>\S+) -->\n\n?)?^(?P<indent> *)```(?P<language>[a-z]*)[^\n]*\n(?P<text>.*?)^ *```$", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(
+    r"(?:<!-- file: (?P<file>\S+) -->\n\n?)?^(?P<indent> *)```(?P<language>[a-z]*)[^\n]*\n(?P<text>.*?)^ *```$",
+    re.DOTALL | re.MULTILINE,
+)
 INLINE = re.compile(r"`(gq [a-z][^`\n]*)`")
 
 
@@ -68,16 +69,21 @@ class Pages:
         self.gq, self.python = gq, python
         self.counts: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
+        self.known: dict[str, set[str] | None] = {}
 
     def call(self, words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
         """Runs `gq`."""
-        return subprocess.run([self.gq, *words], cwd=folder, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+        return subprocess.run(
+            [self.gq, *words], cwd=folder, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL
+        )
 
-    @cache
     def options(self, command: str) -> set[str] | None:
         """The options of a command; none where there is no such command."""
-        done = subprocess.run([self.gq, command, "--help"], capture_output=True, text=True)
-        return set(re.findall(r"(?<![\w-])(--[a-z][a-z-]*)", done.stdout)) if done.returncode == 0 else None
+        if command not in self.known:
+            done = subprocess.run([self.gq, command, "--help"], capture_output=True, text=True)
+            options = set(re.findall(r"(?<![\w-])(--[a-z][a-z-]*)", done.stdout))
+            self.known[command] = options if done.returncode == 0 else None
+        return self.known[command]
 
     def check_options(self, line: str) -> None:
         """Fails where a line has a command or an option that `gq` has not."""
@@ -126,7 +132,7 @@ class Pages:
         with tempfile.TemporaryDirectory() as path:
             folder = Path(path)
             for place in ("examples", "gallery", "crates", "docs"):
-                os.symlink(ROOT / place, folder / place)
+                (folder / place).symlink_to(ROOT / place)
             blocks = list(BLOCK.finditer(text))
             scripts = []
             for number, block in enumerate(blocks):
@@ -142,7 +148,9 @@ class Pages:
                     for line in lines:
                         fails = after.startswith("error: ") and runs and line is runs[-1]
                         self.line(line, folder, after.strip() if fails else None)
-                elif language == "toml" and body.lstrip().startswith(("goodqueue = 1", "#")) and "goodqueue = 1" in body:
+                elif (
+                    language == "toml" and body.lstrip().startswith(("goodqueue = 1", "#")) and "goodqueue = 1" in body
+                ):
                     (folder / "block.toml").write_text(body)
                     done = self.call(["check", "block.toml"], folder)
                     if done.returncode != 0:
@@ -159,7 +167,9 @@ class Pages:
             elif scripts:
                 script = folder / "page.py"
                 script.write_text("import matplotlib\nmatplotlib.use('Agg')\n" + "\n".join(scripts))
-                done = subprocess.run([self.python, str(script)], cwd=folder, capture_output=True, text=True, timeout=300)
+                done = subprocess.run(
+                    [self.python, str(script)], cwd=folder, capture_output=True, text=True, timeout=300
+                )
                 if done.returncode != 0:
                     raise Fault(f"python: {done.stderr.strip()[-600:]}")
                 self.counts["python blocks run"] += len(scripts)

@@ -14,17 +14,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = Path(__file__).with_name("words.toml")
-# Records of changes are history: they say what was said then.
-EXEMPT = {"CHANGELOG.md"}
+# Records of changes are history, and the glossary lists words that are not used.
+EXEMPT = {"CHANGELOG.md", "GLOSSARY.md"}
 
 FENCE = re.compile(r"^\s*(```|~~~)")
 BLANKED = [
-    re.compile(r"<!--.*?-->"),
-    re.compile(r"`+[^`]*`+"),
+    re.compile(r"<!--.*?-->", re.DOTALL),
+    # A code span may be broken between lines, but does not end a paragraph.
+    re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n\s*\n).)+?(?<!`)\1(?!`)", re.DOTALL),
     re.compile(r"(?<=\])\([^)\s]*\)"),
     re.compile(r"https?://\S+"),
     # Words of others, quoted.
-    re.compile(r"\"[^\"]*\""),
+    re.compile(r"\"[^\"\n]*\""),
 ]
 
 
@@ -40,25 +41,25 @@ def prose(text: str) -> list[str]:
     lines = []
     is_code = False
     for line in text.split("\n"):
-        if FENCE.match(line):
-            is_code = not is_code
-            lines.append("")
-        elif is_code or line.startswith("    "):
-            lines.append("")
-        else:
-            for pattern in BLANKED:
-                line = pattern.sub(lambda found: " " * len(found.group()), line)
-            lines.append(line)
-    return lines
+        is_fence = bool(FENCE.match(line))
+        is_code ^= is_fence
+        lines.append("" if is_fence or is_code or line.startswith("    ") else line)
+    text = "\n".join(lines)
+    for pattern in BLANKED:
+        text = pattern.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
+    return text.split("\n")
 
 
 def faults(name: str, text: str, rules: list[dict]) -> list[str]:
     """What one page has to mend, one line each."""
     found = []
     for number, line in enumerate(prose(text), 1):
+        is_row = line.startswith("|")
         for rule in rules:
+            if is_row and not rule.get("tables", True):
+                continue
             for match in rule["find"].finditer(line):
-                found.append(f"{name}:{number}:{match.start() + 1}: \"{match.group()}\": write {rule['say']}")
+                found.append(f'{name}:{number}:{match.start() + 1}: "{match.group()}": write {rule["say"]}')
     return found
 
 
@@ -70,7 +71,7 @@ def readability(text: str) -> tuple[int, float, float] | None:
     words, characters, sentences = 0, 0, 0
     for block in blocks:
         for sentence in re.split(r"(?<=[.!?:;])\s+", block):
-            found = re.findall(r"[A-Za-z][A-Za-z'’-]*", sentence)
+            found = re.findall(r"[A-Za-z][A-Za-z'-]*", sentence)
             if len(found) > 1:
                 sentences += 1
                 words += len(found)
@@ -84,7 +85,9 @@ def main() -> int:
     arguments = sys.argv[1:]
     wants_figures = "--readability" in arguments
     files = [Path(name).resolve() for name in arguments if name != "--readability"] or pages()
-    texts = {str(file.relative_to(ROOT)) if file.is_relative_to(ROOT) else str(file): file.read_text() for file in files}
+    texts = {
+        str(file.relative_to(ROOT)) if file.is_relative_to(ROOT) else str(file): file.read_text() for file in files
+    }
     if wants_figures:
         print("grade  words/sentence  words  page")
         figures = {name: readability(text) for name, text in texts.items()}

@@ -4,7 +4,7 @@ Pages keep their places in the repository, so that links between them hold on th
 the repository. The navigation is docs/README.md: a chapter per heading, a page per row of its tables;
 the algorithms are the chapters of docs/algorithms/README.md. A link whose text is the name of a page
 gets the page's title instead, and prompts of Python are taken away, so that code can be copied. Fails on
-a page below docs/ that no row names, and on a link to a file that does not exist; mkdocs itself fails
+a page that no row names, and on a link to a file that does not exist; mkdocs itself fails
 on links between pages and on their anchors. With `--check` writes nothing, and checks anchors itself.
 """
 
@@ -83,7 +83,7 @@ def navigation():
                 families = [{"Overview": str(page)}]
                 for family, members in rows(ALGORITHMS):
                     seen.update(members)
-                    families.append({family: [{title(member): str(member)} for member in members]})
+                    families.append({family: [{title(member).split(":")[0]: str(member)} for member in members]})
                 entries.append({"Algorithms": families})
             else:
                 entries.append({title(page): str(page)})
@@ -115,7 +115,11 @@ def anchors(page: Path) -> set[str]:
     """The anchors of a page."""
     text = (ROOT / page).read_text()
     found = [slug(line.lstrip("#")) for line, is_text in prose(text) if is_text and line.startswith("#")]
-    return {name if count == 0 else f"{name}_{count}" for number, name in enumerate(found) for count in [found[:number].count(name)]}
+    return {
+        name if count == 0 else f"{name}_{count}"
+        for number, name in enumerate(found)
+        for count in [found[:number].count(name)]
+    }
 
 
 def stage(page: Path, folder: Path | None, pages: set[Path]) -> None:
@@ -172,8 +176,10 @@ def main() -> int:
         page = page.relative_to(ROOT)
         if page not in pages and PARTS not in page.parents:
             faults.append(f"{page}: no table of {INDEX} names it")
+    listed = set(pages)
     for page in sorted(pages):
         stage(page, source, pages)
+    faults.extend(f"{page}: is linked, but no table of {INDEX} names it" for page in sorted(pages - listed))
     if folder is not None and source is not None:
         shutil.copyfile(Path(__file__).with_name("site.css"), source / "site.css")
         settings = {
