@@ -2,10 +2,11 @@
 //!
 //! The page itself is written in TypeScript under `web/` and built into a template, stored in
 //! `assets/report.html` so that `cargo build` needs no Node (`make web` rebuilds it). This module
-//! inserts the data of one result into the template: `data` decides what is embedded, this file
-//! encodes and writes it.
+//! inserts the data of one result into the template: `data` decides what is embedded, `json` encodes
+//! it, this file writes it.
 
 mod data;
+mod json;
 mod thin;
 
 #[cfg(test)]
@@ -93,12 +94,7 @@ impl Cdf {
 /// The complete page.
 #[must_use]
 pub fn render(input: &ReportInput<'_>) -> String {
-    let data = serde_json::to_string(&ReportData::new(input)).expect("plain values with string keys always serialise");
-    let data = escape_json_for_script(&data);
-    let title = escape_text(input.title);
-    let (before_title, rest) = TEMPLATE.split_once(TITLE_SLOT).expect("a test checks that the template has its slots");
-    let (before_data, after_data) = rest.split_once(DATA_SLOT).expect("a test checks that the template has its slots");
-    [before_title, &title, before_data, &data, after_data].concat()
+    String::from_utf8(page(input)).expect("the template, the title and JSON are text")
 }
 
 /// Writes the page to `path`: first under a temporary name in the same folder, then renamed, so
@@ -107,25 +103,16 @@ pub fn render(input: &ReportInput<'_>) -> String {
 /// # Errors
 /// When the file cannot be written or renamed; the temporary file is removed.
 pub fn write(path: &Path, input: &ReportInput<'_>) -> Result<(), RecordError> {
-    write_file(path, render(input).as_bytes())
+    write_file(path, &page(input))
 }
 
-/// JSON that can be placed inside a `<script>` element: `<`, `>` and `&` occur only within strings,
-/// where an escape is equivalent, so no string can end the element or open a comment; the two line
-/// separators are escaped for old parsers.
-fn escape_json_for_script(json: &str) -> String {
-    let mut escaped = String::with_capacity(json.len() + json.len() / 64);
-    for character in json.chars() {
-        match character {
-            '<' => escaped.push_str("\\u003c"),
-            '>' => escaped.push_str("\\u003e"),
-            '&' => escaped.push_str("\\u0026"),
-            '\u{2028}' => escaped.push_str("\\u2028"),
-            '\u{2029}' => escaped.push_str("\\u2029"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
+fn page(input: &ReportInput<'_>) -> Vec<u8> {
+    let (before_title, rest) = TEMPLATE.split_once(TITLE_SLOT).expect("a test checks that the template has its slots");
+    let (before_data, after_data) = rest.split_once(DATA_SLOT).expect("a test checks that the template has its slots");
+    let mut page = [before_title, &escape_text(input.title), before_data].concat().into_bytes();
+    json::append(&mut page, &ReportData::new(input)).expect("plain values with string keys always serialise");
+    page.extend_from_slice(after_data.as_bytes());
+    page
 }
 
 /// Text that can be placed between two HTML tags.

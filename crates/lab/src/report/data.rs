@@ -1,12 +1,13 @@
 //! The data embedded in a report: the result, reduced to what a screen can show and an e-mail can
 //! carry.
 
-use super::thin::{Buckets, round, thin_cdf};
+use super::thin::{Buckets, thin_cdf};
 use super::{Cdf, ReportInput};
 use crate::metrics::{self, Descriptions};
 use goodqueue_sim::{Series, SeriesColumn};
-use serde::Serialize;
-use serde_json::{Map, Value};
+use goodqueue_units::Instant;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 /// The version of the embedded data; `web/src/report/data.ts` reads it.
 const SCHEMA: &str = "goodqueue.report/1";
@@ -21,7 +22,7 @@ const CDF_POINTS: usize = 600;
 /// Most flows of one point whose goodput is stored individually.
 const FLOWS: usize = 4_096;
 
-/// The embedded data.
+/// The embedded data. What is not a number becomes `null`, and every other has six digits.
 #[derive(Debug, Serialize)]
 pub(super) struct ReportData<'a> {
     schema: &'static str,
@@ -41,10 +42,10 @@ pub(super) struct ReportData<'a> {
     measured_s: Option<(f64, f64)>,
     /// What was omitted from the page, one sentence each.
     notes: Vec<String>,
-    /// The summary with rounded numbers and without its flows, which are in `points`.
+    /// The summary without its flows, which are in `points`.
     summary: Value,
     /// Sampling times in seconds, shared by all series.
-    axes: Vec<Vec<Option<f64>>>,
+    axes: Vec<Vec<f64>>,
     points: Vec<PointData<'a>>,
 }
 
@@ -73,8 +74,8 @@ struct FlowTable {
     groups: Vec<String>,
     group: Vec<usize>,
     index: Vec<u64>,
-    goodput_bit_s: Vec<Option<f64>>,
-    ci95: Vec<Option<f64>>,
+    goodput_bit_s: Vec<f64>,
+    ci95: Vec<f64>,
     /// Number of flows, stored or not.
     total: usize,
 }
@@ -82,15 +83,15 @@ struct FlowTable {
 #[derive(Debug, Serialize)]
 struct CdfData<'a> {
     link: &'a str,
-    sojourn_s: Vec<Option<f64>>,
-    quantile: Vec<Option<f64>>,
+    sojourn_s: Vec<f64>,
+    quantile: Vec<f64>,
 }
 
 #[derive(Debug, Serialize)]
 struct RttCdfData<'a> {
     group: &'a str,
-    rtt_s: Vec<Option<f64>>,
-    quantile: Vec<Option<f64>>,
+    rtt_s: Vec<f64>,
+    quantile: Vec<f64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -106,10 +107,30 @@ struct SeriesData<'a> {
 struct ColumnData<'a> {
     name: &'a str,
     /// The lowest and the highest sample of each bucket, or all samples.
-    values: Vec<Option<f64>>,
-    /// The mean of each bucket, one per pair of values; empty if all samples are stored.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    means: Vec<Option<f64>>,
+    values: Extremes<'a>,
+    /// The mean of each bucket, one per pair of values; none if all samples are stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    means: Option<Means<'a>>,
+}
+
+/// The extremes of samples, worked out while they are written.
+#[derive(Debug)]
+struct Extremes<'a>(Buckets, &'a [f64]);
+
+impl Serialize for Extremes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.extremes(self.1))
+    }
+}
+
+/// The means of samples, worked out while they are written.
+#[derive(Debug)]
+struct Means<'a>(Buckets, &'a [f64]);
+
+impl Serialize for Means<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.means(self.1))
+    }
 }
 
 impl<'a> ReportData<'a> {
@@ -117,7 +138,6 @@ impl<'a> ReportData<'a> {
         let mut summary = input.summary.clone();
         let mut notes = Vec::new();
         let tables = take_flows(&mut summary, &mut notes);
-        round_all(&mut summary);
 
         let plan = FlowLines::new(input);
         notes.extend(plan.note());
@@ -150,7 +170,7 @@ impl<'a> ReportData<'a> {
             measured_s: input.measured_s,
             notes,
             summary,
-            axes: axes.0,
+            axes: axes.in_seconds(),
             points,
         }
     }
@@ -221,28 +241,31 @@ impl FlowLines {
 
 /// The distinct time axes of all series; most series share one.
 #[derive(Default)]
-struct Axes(Vec<Vec<Option<f64>>>);
+struct Axes<'a>(Vec<(Buckets, &'a [Instant])>);
 
-impl Axes {
-    fn index_of(&mut self, axis: Vec<Option<f64>>) -> usize {
-        self.0.iter().position(|known| *known == axis).unwrap_or_else(|| {
-            self.0.push(axis);
+impl<'a> Axes<'a> {
+    fn index_of(&mut self, buckets: Buckets, times: &'a [Instant]) -> usize {
+        self.0.iter().position(|known| *known == (buckets, times)).unwrap_or_else(|| {
+            self.0.push((buckets, times));
             self.0.len() - 1
         })
     }
+
+    fn in_seconds(&self) -> Vec<Vec<f64>> {
+        self.0.iter().map(|(buckets, times)| buckets.times(times).map(|time| time.as_secs_f64()).collect()).collect()
+    }
 }
 
-fn series_data<'a>(series: &'a Series, limit: usize, axes: &mut Axes) -> SeriesData<'a> {
+fn series_data<'a>(series: &'a Series, limit: usize, axes: &mut Axes<'a>) -> SeriesData<'a> {
     let buckets = Buckets::new(series.times.len(), limit);
-    let times: Vec<f64> = series.times.iter().map(|time| time.as_secs_f64()).collect();
     let column = |column: &'a SeriesColumn| ColumnData {
         name: &column.name,
-        values: round_each(&buckets.extremes(&column.values)),
-        means: round_each(&buckets.means(&column.values)),
+        values: Extremes(buckets, &column.values),
+        means: (!buckets.keep_all()).then_some(Means(buckets, &column.values)),
     };
     SeriesData {
         subject: &series.subject,
-        axis: axes.index_of(round_each(&buckets.times(&times))),
+        axis: axes.index_of(buckets, &series.times),
         samples_a_pair: buckets.samples_a_bucket(),
         columns: series.columns.iter().map(column).collect(),
     }
@@ -259,13 +282,9 @@ fn rtt_cdf_data(cdf: &Cdf) -> RttCdfData<'_> {
 }
 
 /// Times and quantiles.
-fn thinned(cdf: &Cdf) -> [Vec<Option<f64>>; 2] {
-    let (times, quantiles): (Vec<f64>, Vec<f64>) = thin_cdf(&cdf.points, CDF_POINTS).into_iter().unzip();
-    [times, quantiles].map(|values| round_each(&values))
-}
-
-fn round_each(values: &[f64]) -> Vec<Option<f64>> {
-    values.iter().map(|&value| round(value)).collect()
+fn thinned(cdf: &Cdf) -> [Vec<f64>; 2] {
+    let (times, quantiles) = thin_cdf(&cdf.points, CDF_POINTS).into_iter().unzip();
+    [times, quantiles]
 }
 
 /// Moves the list of flows from each point of the summary into a table.
@@ -306,26 +325,8 @@ fn flow_table(mut flows: Vec<Value>) -> FlowTable {
         });
         table.group.push(number);
         table.index.push(flow["index"].as_u64().unwrap_or(0));
-        table.goodput_bit_s.push(flow["goodput_bit_s"]["mean"].as_f64().and_then(round));
-        table.ci95.push(flow["goodput_bit_s"]["ci95"].as_f64().and_then(round));
+        table.goodput_bit_s.push(flow["goodput_bit_s"]["mean"].as_f64().unwrap_or(f64::NAN));
+        table.ci95.push(flow["goodput_bit_s"]["ci95"].as_f64().unwrap_or(f64::NAN));
     }
     table
-}
-
-/// Rounds every fractional number; whole numbers, such as seeds and counts, stay exact.
-fn round_all(value: &mut Value) {
-    match value {
-        Value::Number(number) if number.is_f64() => {
-            *value = number.as_f64().and_then(round).and_then(serde_json::Number::from_f64).map_or(Value::Null, Value::Number);
-        }
-        Value::Array(items) => items.iter_mut().for_each(round_all),
-        Value::Object(fields) => round_fields(fields),
-        _ => {}
-    }
-}
-
-fn round_fields(fields: &mut Map<String, Value>) {
-    for (_, value) in fields.iter_mut() {
-        round_all(value);
-    }
 }

@@ -1,14 +1,4 @@
-//! Shortening long series without losing their peaks, and numbers without losing their meaning.
-
-/// `value` with six significant digits; `None` if it is not finite.
-pub(super) fn round(value: f64) -> Option<f64> {
-    if !value.is_finite() {
-        return None;
-    }
-    // Printing and parsing rounds to the nearest decimal number; multiplication by powers of ten
-    // does not.
-    Some(format!("{value:.5e}").parse().unwrap_or(value))
-}
+//! Shortening long series without losing their peaks.
 
 /// Groups `samples` samples into buckets of `width`, each drawn with two points (one, if the last
 /// bucket contains a single sample).
@@ -26,29 +16,25 @@ impl Buckets {
         Self { samples, width: if samples <= limit.max(2) { 0 } else { samples.div_ceil(pairs) } }
     }
 
+    /// Whether every sample is kept.
+    pub(super) fn keep_all(self) -> bool {
+        self.width == 0
+    }
+
     /// The times of the points: those of the first and of the middle sample of each bucket.
-    pub(super) fn times(self, times: &[f64]) -> Vec<f64> {
-        if self.width == 0 {
-            return times.to_vec();
-        }
-        let pair = |bucket: &[f64]| [bucket[0], bucket[bucket.len() / 2]];
-        times.chunks(self.width).flat_map(|bucket| pair(bucket).into_iter().take(bucket.len())).collect()
+    pub(super) fn times<T: Copy>(self, times: &[T]) -> impl Iterator<Item = T> {
+        let pair = |bucket: &[T]| [bucket[0], bucket[bucket.len() / 2]];
+        times.chunks(self.width.max(1)).flat_map(move |bucket| pair(bucket).into_iter().take(bucket.len()))
     }
 
     /// The smallest and the largest value of each bucket, in the order in which they occurred.
-    pub(super) fn extremes(self, values: &[f64]) -> Vec<f64> {
-        if self.width == 0 {
-            return values.to_vec();
-        }
-        values.chunks(self.width).flat_map(|bucket| extremes(bucket).into_iter().take(bucket.len())).collect()
+    pub(super) fn extremes(self, values: &[f64]) -> impl Iterator<Item = f64> {
+        values.chunks(self.width.max(1)).flat_map(|bucket| extremes(bucket).into_iter().take(bucket.len()))
     }
 
-    /// The mean of each bucket's finite samples; empty if every sample is kept.
-    pub(super) fn means(self, values: &[f64]) -> Vec<f64> {
-        if self.width == 0 {
-            return Vec::new();
-        }
-        values.chunks(self.width).map(mean).collect()
+    /// The mean of each bucket's finite samples.
+    pub(super) fn means(self, values: &[f64]) -> impl Iterator<Item = f64> {
+        values.chunks(self.width.max(1)).map(mean)
     }
 
     /// Samples behind one pair of points, 1 if nothing was omitted.
