@@ -194,7 +194,7 @@ impl World {
             }
         }
         if let Some(period) = spec.recording.sample_every.filter(|period| !period.is_zero()) {
-            self.prepare_series();
+            self.prepare_series(period);
             self.add_event(Instant::ZERO + period, Control::Sample);
         } else {
             self.figures.recording.sample_every = None;

@@ -163,21 +163,25 @@ impl World {
     }
 
     /// Prepares the series: one for each observed link, one for each sampled TCP flow.
-    pub(super) fn prepare_series(&mut self) {
+    pub(super) fn prepare_series(&mut self, period: Duration) {
+        /// Longer series make room for themselves.
+        const MOST_AT_ONCE: u64 = 4_096;
+        let span = self.clock.end.since(self.clock.now);
+        let samples = (span.as_nanos() / period.as_nanos().max(1)).min(MOST_AT_ONCE) as usize;
         for link in self.net.links.iter().filter(|link| link.probe.observed.is_some()) {
             let mut names: Vec<String> = ["queue_packets", "queue_bytes", "sojourn_s", "throughput_bit_s", "drops", "marks"]
                 .iter()
                 .map(ToString::to_string)
                 .collect();
             link.qdisc.gauges(&mut |name, _| names.push(format!("gauge:{name}")));
-            self.figures.series.push(new_series(format!("link:{}", link.probe.name), names));
+            self.figures.series.push(new_series(format!("link:{}", link.probe.name), names, samples));
         }
         for (flow, facts) in self.hosts.flows.pairs() {
             if matches!(facts.host, Host::Tcp(_)) && self.figures.sampled.len() < MAX_SAMPLED_FLOWS {
                 self.figures.sampled.push(SampledFlow { flow, delivered: 0 });
                 let names = ["cwnd_bytes", "in_flight_bytes", "srtt_s", "goodput_bit_s"];
                 let subject = format!("flow:{}:{}", self.figures.group_names[facts.group], facts.index);
-                self.figures.series.push(new_series(subject, names.iter().map(ToString::to_string).collect()));
+                self.figures.series.push(new_series(subject, names.iter().map(ToString::to_string).collect(), samples));
             }
         }
     }
@@ -327,9 +331,10 @@ impl World {
     }
 }
 
-fn new_series(subject: String, names: Vec<String>) -> Series {
-    let columns = names.into_iter().map(|name| SeriesColumn { name, values: Vec::new() }).collect();
-    Series { subject, times: Vec::new(), columns }
+/// A series with room for so many samples.
+fn new_series(subject: String, names: Vec<String>, samples: usize) -> Series {
+    let columns = names.into_iter().map(|name| SeriesColumn { name, values: Vec::with_capacity(samples) }).collect();
+    Series { subject, times: Vec::with_capacity(samples), columns }
 }
 
 fn push(line: &mut Series, now: Instant, values: &[f64]) {

@@ -1,7 +1,9 @@
 use super::*;
 use crate::record::sample;
 use goodqueue_aqm::Reason;
-use goodqueue_units::Instant;
+use goodqueue_sim::{Series, SeriesColumn};
+use goodqueue_trace::{PacketEvent, PacketEventKind};
+use goodqueue_units::{Duration, Instant};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 
@@ -49,6 +51,51 @@ fn what_is_written_is_read_back() {
     assert!(rows[3].get_double(9).is_err() && rows[0].get_string(8).is_err());
     drop(folder);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "no temporary file is left");
+}
+
+#[test]
+fn series_of_all_lengths_and_times_are_read_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = Folder::create(dir.path()).unwrap();
+    let mut tables = Tables::create(&folder, TableKinds::Series, &[]).unwrap();
+    let mut expected = Vec::new();
+    let mut rng = goodqueue_units::Rng::new(1);
+    for point in 0..40_usize {
+        let len = [1, 7, 8, 9, 300, 9_000][point % 6];
+        let step = Duration::ms(1 + point as u64 % 3);
+        let times: Vec<Instant> = (0..len).map(|at| Instant::ZERO + step * at).collect();
+        // Some never, some always, some now and then without a value.
+        let gaps = [0.0, 1.0, 0.3][point % 3];
+        let mut column = |name: &str| SeriesColumn {
+            name: name.to_owned(),
+            values: times.iter().map(|_| if rng.fires(gaps) { f64::NAN } else { rng.uniform() - 0.5 }).collect(),
+        };
+        let columns = vec![column("sojourn_s"), column("cwnd_bytes")];
+        let series = [Series { subject: format!("flow:bulk:{}", point % 5), times, columns }];
+        for column in &series[0].columns {
+            for (time, value) in series[0].times.iter().zip(&column.values) {
+                expected.push((point, series[0].subject.clone(), column.name.clone(), time.as_secs_f64(), *value));
+            }
+        }
+        tables.record(RecordedRun { point, replication: 3, links: &[], series: &series, packets: &[] });
+    }
+    tables.finish(&folder).unwrap();
+
+    let reader = SerializedFileReader::new(File::open(dir.path().join("series.parquet")).unwrap()).unwrap();
+    let column = reader.metadata().row_group(0).column(5);
+    assert!(column.statistics().and_then(|facts| facts.null_count_opt()).is_some_and(|nulls| nulls > 0));
+    let rows = reader.get_row_iter(None).unwrap().map(Result::unwrap);
+    let mut read = 0;
+    for (row, (point, subject, name, time, value)) in rows.zip(&expected) {
+        assert_eq!((row.get_uint(0).unwrap() as usize, row.get_uint(1).unwrap()), (*point, 3));
+        assert_eq!((row.get_string(2).unwrap(), row.get_string(3).unwrap()), (subject, name));
+        assert_eq!(row.get_double(4).unwrap(), *time);
+        assert_eq!(row.get_double(5).ok(), value.is_finite().then_some(*value));
+        read += 1;
+    }
+    assert_eq!(read, expected.len());
+    let written: i64 = reader.metadata().row_groups().iter().map(|group| group.num_rows()).sum();
+    assert_eq!(written as usize, expected.len());
 }
 
 #[test]
