@@ -143,19 +143,20 @@ impl Lane {
         self.first.wrapping_add(number) & (self.ring.len() - 1)
     }
 
-    /// Adds a packet that arrives at `at`, which is not past, as packet of hop `hop`. Returns
-    /// whether it is now the first.
+    /// Adds the packet of `make` that arrives at `at`, which is not past, as packet of hop `hop`.
+    /// Returns whether it is now the first.
+    // Made in its place: whether from its parts or from another place, it is moved once.
     #[inline(always)]
     #[must_use]
-    pub(crate) fn push(&mut self, at: Instant, packet: SimPacket, hop: u8) -> bool {
+    pub(crate) fn push(&mut self, at: Instant, hop: u8, make: impl Fn() -> SimPacket) -> bool {
         if self.len == self.ring.len() {
             self.grow();
         }
         if at < self.last {
-            return self.insert(at, packet, hop);
+            return self.insert(at, make(), hop);
         }
         let place = self.place(self.len);
-        self.ring[place] = Arrival { at, packet: SimPacket { hop, ..packet } };
+        self.ring[place] = Arrival { at, packet: SimPacket { hop, ..make() } };
         self.len += 1;
         self.last = at;
         self.len == 1
@@ -235,18 +236,23 @@ impl Lane {
         self.last = Instant::MAX;
     }
 
-    /// Takes the first packet. Returns it and the arrival time of the next one ([`Instant::MAX`] if
-    /// none is left). Only for a lane with a packet.
+    /// The first packet. Only for a lane with a packet.
     #[inline(always)]
-    pub(crate) fn pop(&mut self) -> (SimPacket, Instant) {
+    pub(crate) fn first(&self) -> &SimPacket {
         debug_assert!(self.len > 0, "a lane with a time in the agenda has a packet");
-        let packet = self.ring[self.place(0)].packet;
+        &self.ring[self.place(0)].packet
+    }
+
+    /// Lets the first packet go. Returns the arrival time of the next one ([`Instant::MAX`] if none
+    /// is left). Only for a lane with a packet.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self) -> Instant {
         self.first = self.place(1);
         self.len -= 1;
         if self.len == 0 && self.overflow.is_some() {
             self.refill();
         }
-        (packet, self.first_at())
+        self.first_at()
     }
 
     /// Moves the heap's first packets into the empty ring.

@@ -195,15 +195,17 @@ impl Link {
     }
 
     /// Tells the queue, before a packet arrives, that the transmitter has found it empty.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn deliver_idle_notice(&mut self, now: Instant) {
-        if self.idle_notice_pending {
-            self.idle_notice_pending = false;
-            if self.busy_until <= now {
-                let none = self.qdisc.dequeue(self.busy_until, &mut NoSink);
-                debug_assert!(none.is_none(), "the queue was empty");
-            }
+        if std::mem::take(&mut self.idle_notice_pending) && self.busy_until <= now {
+            self.notice_idleness();
         }
+    }
+
+    #[inline(never)]
+    fn notice_idleness(&mut self) {
+        let none = self.qdisc.dequeue(self.busy_until, &mut NoSink);
+        debug_assert!(none.is_none(), "the queue was empty");
     }
 
     /// The time of the queue's own timer.

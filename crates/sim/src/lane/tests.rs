@@ -30,7 +30,7 @@ impl Checked {
     fn push(&mut self, at: u64) {
         let place = self.sorted.partition_point(|other| other.0 <= at);
         self.sorted.insert(place, (at, self.entered));
-        assert_eq!(self.lane.push(Instant::from_nanos(at), packet(self.entered), 0), place == 0);
+        assert_eq!(self.lane.push(Instant::from_nanos(at), 0, || packet(self.entered)), place == 0);
         self.entered += 1;
         assert_eq!(self.lane.len(), self.sorted.len());
     }
@@ -39,7 +39,8 @@ impl Checked {
         let (at, number) = self.sorted.remove(0);
         assert_eq!(self.lane.first_at().as_nanos(), at);
         self.now = at;
-        let (packet, next) = self.lane.pop();
+        let packet = *self.lane.first();
+        let next = self.lane.advance();
         assert_eq!(packet.segment.number, number);
         assert_eq!(next, self.sorted.first().map_or(Instant::MAX, |other| Instant::from_nanos(other.0)));
         assert_eq!(self.lane.len(), self.sorted.len());
@@ -91,11 +92,11 @@ fn work(hosts: u64) -> u64 {
     let mut lane = Lane::new();
     for host in 0..hosts {
         for number in 0..10 {
-            let _ = lane.push(Instant::from_nanos(1_000 + 100 * number), packet(host * 10 + number), 0);
+            let _ = lane.push(Instant::from_nanos(1_000 + 100 * number), 0, || packet(host * 10 + number));
         }
     }
     for _ in 0..10 * hosts {
-        lane.pop();
+        lane.advance();
     }
     lane.moved as u64 + COMPARISONS.with(Cell::get)
 }

@@ -433,7 +433,7 @@ impl World {
             let ds = DsField::new(route.class, out.ecn);
             let at = wire.exit_time(class, now, ip_len);
             net.entered += 1;
-            if lane.push(at, SimPacket { segment: out.segment, flow, ip_len, ds, hop: 0 }, 1) {
+            if lane.push(at, 1, || SimPacket { segment: out.segment, flow, ip_len, ds, hop: 0 }) {
                 net.agenda.set(net.slots.lane(hop.lane), at + lane.deferral);
             }
             let backlog = wire.busy_until.since(now);

@@ -11,9 +11,9 @@ use crate::ids::{FlowId, HopId, Id, IdVec, LaneId, LinkId, SlotId, WireClassId, 
 use crate::lane::Lane;
 use crate::link::{Link, Wire, WireClass};
 use crate::packet::{DsField, FlowLabel, SimPacket};
-use crate::probe::{EventRecorder, wire_bytes};
+use crate::probe::{EventRecorder, sojourn_line, wire_bytes};
 use deferred::Deferred;
-use goodqueue_aqm::Qdisc;
+use goodqueue_aqm::{AnyQdisc, Qdisc};
 use goodqueue_tcp::Segment;
 use goodqueue_units::{Bytes, Ecn, Instant, Rate};
 
@@ -174,8 +174,10 @@ impl Network {
     /// Takes the first packet of a lane, which has reached the lane's end.
     #[inline(always)]
     pub(super) fn take_arrived(&mut self, lane: LaneId) -> SimPacket {
-        let (packet, next) = self.lanes[lane].pop();
-        self.agenda.set(self.slots.lane(lane), next);
+        let lane_slot = self.slots.lane(lane);
+        let lane = &mut self.lanes[lane];
+        let packet = *lane.first();
+        self.agenda.set(lane_slot, lane.advance());
         packet
     }
 
@@ -207,7 +209,7 @@ impl Network {
             behind += 1;
         }
         let ring = &mut self.lanes[lane];
-        if ring.push(exit, *packet, behind) {
+        if ring.push(exit, behind, || *packet) {
             self.agenda.set(self.slots.lane(lane), exit + ring.deferral);
         }
     }
@@ -347,11 +349,13 @@ impl Network {
             return;
         };
         let packet = &taken.departure.packet;
-        let end = link.rate.end_of(now, wire_bytes(packet, link.framing));
+        let bytes = wire_bytes(packet, link.framing);
+        let end = link.rate.end_of(now, bytes);
         link.busy_until = end;
         let group = self.routes[packet.flow.id()].group.get();
-        link.record_start(now, &taken.departure, group);
-        link.record_end(packet, group, end);
+        let line = sojourn_line(group, packet.is_reverse());
+        link.probe.departed(now, line, taken.departure.sojourn(now), bytes.get());
+        link.probe.transmitted(end, line, bytes.get());
         recorder.departed(packet, taken.departure.sojourn(now));
         if end == Instant::MAX {
             // The link stays down for ever: the packet is stuck in the transmitter.
@@ -421,7 +425,9 @@ impl Network {
     /// Sets the event of a queue's own timer.
     #[inline(always)]
     pub(super) fn arm_queue_timer(&mut self, now: Instant, id: LinkId) {
-        if self.links[id].qdisc.is_timeless() {
+        // Tail drop first: that is one comparison.
+        let link = &self.links[id];
+        if matches!(link.qdisc, AnyQdisc::TailDrop(_)) || link.qdisc.is_timeless() {
             return;
         }
         let slot = self.slots.queue_timer(id);

@@ -225,7 +225,8 @@ impl Network {
             if at > now || at == Instant::MAX {
                 return crossed;
             }
-            let (packet, _) = self.lanes[lane].pop();
+            let packet = *self.lanes[lane].first();
+            self.lanes[lane].advance();
             let hop = self.routes[packet.flow.id()].hop(Heading::of(packet.is_reverse()), packet.hop);
             self.cross_wire(&packet, hop, at);
             crossed += 1;
