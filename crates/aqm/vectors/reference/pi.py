@@ -70,6 +70,8 @@ class Pi(Model):
 
 def main():
     plain = link(10_000_000, 10 * MS, 90, 10**9)
+    # The default gains are those of a deep queue: in a shallow one hardly any probability builds up.
+    deep = link(10_000_000, 10 * MS, 600, 10**9)
     framed = link(10_000_000, 10 * MS, 10**9, 120_000, overhead=40)
     brisk = {"a": 4e-3, "b": 3.9e-3, "w": 160, "q_ref": {"packets": 20}}
     brisk_settings = {"gains": (4e-3, 3.9e-3), "w": 160, "q_ref": 20}
@@ -78,7 +80,7 @@ def main():
     by_flows = {"flows": 4, "rtt": 60 * MS, "q_ref": {"packets": 15}}
     fast = {"flows": 3, "rtt": 50 * MS, "crossover": 0.8, "w": 100, "q_ref": {"time": 20 * MS}}
     cases = {
-        "defaults": (plain, False, {}, {}, {"phases": (2.5, 1.5), "steps": 2500}),
+        "defaults": (deep, False, {}, {}, {"phases": (2.5, 1.5), "steps": 600}),
         "drops": (plain, False, brisk, brisk_settings, load),
         "marks": (plain, True, brisk, brisk_settings, {**load, "codepoints": (NOT_ECT, ECT0, ECT1, CE)}),
         "bytes": (framed, True, brisk | {"bytes": True, "queue_in_bytes": True, "mean_pktsize": 900, "q_ref": {"bytes": 27000}},

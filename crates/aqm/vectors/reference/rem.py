@@ -78,12 +78,14 @@ def main():
     # The gains are a hundredfold of the defaults, so that a price grows within a second.
     lively = {"gamma": 0.1}
     plain = link(8_000_000, 10 * MS, 80, 10**9)
+    # The default gains are those of a deep queue: in a shallow one hardly any price builds up.
+    deep = link(8_000_000, 10 * MS, 600, 10**9)
     framed = link(8_000_000, 10 * MS, 10**9, 90_000, overhead=38)
     uneven = (300, 1500)
     steady = {"phases": (1.3, 1.1, 0.5, 1.6), "sizes": (1000,)}
     cases = {
         "drops": (plain, False, lively, lively, steady),
-        "defaults": (plain, False, {}, {}, {"phases": (2.5, 1.2), "steps": 1600, "sizes": (1000,)}),
+        "defaults": (deep, False, {}, {}, {"phases": (2.5, 1.5), "steps": 600, "sizes": (1000,)}),
         "marks": (plain, True, lively, lively, {**steady, "codepoints": (NOT_ECT, ECT0, ECT1, CE)}),
         "marks-only": (plain, True, lively | {"legacy": True}, lively | {"mode": "marks only"}, {**steady, "codepoints": (NOT_ECT, ECT0)}),
         "bytes": (framed, False, lively | {"bytes": True, "b_star": {"bytes": 15000}, "mean_pktsize": 900},
