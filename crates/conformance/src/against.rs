@@ -1,8 +1,10 @@
 //! Replays vectors against another program: one line of JSON each way, on its standard input and
 //! output.
 
+use crate::fault::{Fault, Silence};
+use crate::operation::Event;
 use crate::replay::{Difference, Mismatch, Outcome, agree};
-use crate::vector::{Event, Vector};
+use crate::vector::Vector;
 use serde_json::{Value as Json, json};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -78,23 +80,20 @@ impl Program {
         match running.hear(self.patience).and_then(|line| readiness(&line)) {
             Ok(Readiness::Ready) => {}
             Ok(Readiness::Skip(why)) => return Ok(Verdict::Skipped(why)),
-            Err(why) => return Ok(Verdict::Broken { answered: 0, why }),
+            Err(silence) => return Ok(Verdict::Broken { answered: 0, why: silence.to_string() }),
         }
         running.send(vector.steps.iter().map(|step| step.operation.line() + "\n").collect());
         let mut outcome = Outcome { operations: vector.steps.len(), identical: 0, first: None };
         for (index, step) in vector.steps.iter().enumerate() {
             let line = match running.hear(self.patience) {
                 Ok(line) => line,
-                Err(why) => return Ok(broken(&outcome, index, &why)),
+                Err(silence) => return Ok(broken(&outcome, index, &silence.to_string())),
             };
-            let found = match serde_json::from_str(&line).map_err(|error| error.to_string()).and_then(|json| Event::list(&json)) {
+            let found = match serde_json::from_str(&line).map_err(Fault::from).and_then(|json| Event::list(&json)) {
                 Ok(found) => found,
-                Err(why) => {
-                    return Ok(broken(
-                        &outcome,
-                        index,
-                        &format!("its answer to {} is {}: {why}", step.operation.line(), excerpt(&line)),
-                    ));
+                Err(fault) => {
+                    let why = format!("its answer to {} is {}: {fault}", step.operation.line(), excerpt(&line));
+                    return Ok(broken(&outcome, index, &why));
                 }
             };
             let mismatch =
@@ -146,14 +145,14 @@ impl Running {
     }
 
     /// Next line of its answer, or why there is none.
-    fn hear(&mut self, patience: Duration) -> Result<String, String> {
+    fn hear(&mut self, patience: Duration) -> Result<String, Silence> {
         match self.answers.recv_timeout(patience) {
             Ok(Ok(line)) => Ok(line),
-            Ok(Err(error)) => Err(format!("its answer cannot be read: {error}")),
-            Err(RecvTimeoutError::Timeout) => Err(format!("no answer within {patience:?}")),
+            Ok(Err(error)) => Err(error.into()),
+            Err(RecvTimeoutError::Timeout) => Err(Silence::Late(patience)),
             Err(RecvTimeoutError::Disconnected) => {
                 let _ = self.child.kill();
-                Err(self.child.wait().map_or_else(|error| error.to_string(), |status| format!("it ended ({status})")))
+                Err(self.child.wait().map_or_else(Silence::Lost, Silence::Ended))
             }
         }
     }
@@ -198,12 +197,12 @@ enum Readiness {
     Skip(String),
 }
 
-fn readiness(line: &str) -> Result<Readiness, String> {
+fn readiness(line: &str) -> Result<Readiness, Silence> {
     let json: Json = serde_json::from_str(line).unwrap_or_default();
     match (&json["ready"], &json["skip"]) {
         (Json::Bool(true), Json::Null) => Ok(Readiness::Ready),
         (Json::Null, Json::String(why)) => Ok(Readiness::Skip(why.clone())),
-        _ => Err(format!("its answer to the head is {}: expected {{\"ready\":true}} or {{\"skip\":\"why\"}}", excerpt(line))),
+        _ => Err(Silence::NotReady(excerpt(line))),
     }
 }
 

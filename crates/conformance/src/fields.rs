@@ -1,5 +1,6 @@
 //! JSON values as typed fields, with messages that name the fault.
 
+use crate::fault::Fault;
 use goodqueue_aqm::sched;
 use goodqueue_aqm::spec::{KindSpec, Param, Size, Unit, Value};
 use goodqueue_units::{Duration, Instant, Rate};
@@ -10,16 +11,17 @@ use std::collections::BTreeMap;
 pub type Queue = (&'static KindSpec, Vec<(&'static str, Value)>);
 
 /// Finds the kind `name` and checks each of its parameters.
-pub fn queue(name: &str, params: &BTreeMap<String, Json>) -> Result<Queue, String> {
-    let kind = sched::find(name).map_err(|unknown| format!("kind: {unknown}"))?;
+pub fn queue(name: &str, params: &BTreeMap<String, Json>) -> Result<Queue, Fault> {
+    let kind = sched::find(name).map_err(Fault::Kind)?;
     let params = params.iter().map(|(name, json)| {
         let param = kind.params.iter().find(|param| param.name == name);
-        let param = param.ok_or_else(|| format!("params.{name}: `{}` has no such parameter", kind.kind))?;
-        let value = value(param, json).ok_or_else(|| format!("params.{name}: `{json}` is not {}", expected(param.unit)))?;
-        param.check(value).map_err(|error| format!("params.{error}"))?;
+        let fault = |why: String| Fault::Param { name: name.clone(), why };
+        let param = param.ok_or_else(|| fault(format!("`{}` has no such parameter", kind.kind)))?;
+        let value = value(param, json).ok_or_else(|| fault(format!("`{json}` is not {}", expected(param.unit))))?;
+        param.check(value).map_err(|error| fault(error.message))?;
         Ok((param.name, value))
     });
-    Ok((kind, params.collect::<Result<_, String>>()?))
+    Ok((kind, params.collect::<Result<_, Fault>>()?))
 }
 
 fn value(param: &Param, json: &Json) -> Option<Value> {
@@ -62,10 +64,10 @@ fn expected(unit: Unit) -> String {
 }
 
 /// A random number in the notation of the files: `0x` and sixteen digits.
-pub fn hexadecimal(text: &str) -> Result<u64, String> {
+pub fn hexadecimal(text: &str) -> Result<u64, Fault> {
     let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 16);
     let number = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
-    number.ok_or_else(|| format!("random: `{text}` is not 0x and sixteen hexadecimal digits"))
+    number.ok_or_else(|| Fault::field("random", format!("`{text}` is not 0x and sixteen hexadecimal digits")))
 }
 
 /// The fields of a JSON list, read one by one.
@@ -75,8 +77,8 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    pub fn of(json: &'a Json, what: &'static str) -> Result<Self, String> {
-        let left = json.as_array().ok_or_else(|| format!("`{json}` is not {what}: a list was expected"))?;
+    pub fn of(json: &'a Json, what: &'static str) -> Result<Self, Fault> {
+        let left = json.as_array().ok_or_else(|| Fault::not_a(json, format!("{what}: a list was expected")))?;
         Ok(Self { left, what })
     }
 
@@ -84,31 +86,32 @@ impl<'a> Fields<'a> {
         self.left.len()
     }
 
-    pub fn next(&mut self, name: &str) -> Result<&'a Json, String> {
-        let (first, left) = self.left.split_first().ok_or_else(|| format!("{} lacks its {name}", self.what))?;
+    pub fn next(&mut self, name: &str) -> Result<&'a Json, Fault> {
+        let first = self.left.split_first();
+        let (first, left) = first.ok_or_else(|| Fault::Lacks { what: self.what, field: name.to_owned() })?;
         self.left = left;
         Ok(first)
     }
 
-    pub fn word(&mut self, name: &str) -> Result<&'a str, String> {
+    pub fn word(&mut self, name: &str) -> Result<&'a str, Fault> {
         let json = self.next(name)?;
-        json.as_str().ok_or_else(|| format!("{name}: `{json}` is not a word"))
+        json.as_str().ok_or_else(|| Fault::field(name, format!("`{json}` is not a word")))
     }
 
     /// A whole number up to `most`.
-    pub fn number<N: TryFrom<u64> + Copy + Into<u64>>(&mut self, name: &str, most: N) -> Result<N, String> {
+    pub fn number<N: TryFrom<u64> + Copy + Into<u64>>(&mut self, name: &str, most: N) -> Result<N, Fault> {
         let json = self.next(name)?;
         let number = json.as_u64().filter(|&number| number <= most.into());
         let number = number.and_then(|number| N::try_from(number).ok());
-        number.ok_or_else(|| format!("{name}: `{json}` is not a whole number from 0 to {}", most.into()))
+        number.ok_or_else(|| Fault::field(name, format!("`{json}` is not a whole number from 0 to {}", most.into())))
     }
 
-    pub fn instant(&mut self) -> Result<Instant, String> {
+    pub fn instant(&mut self) -> Result<Instant, Fault> {
         self.number("time", u64::MAX).map(Instant::from_nanos)
     }
 
     /// A whole number or null.
-    pub fn optional(&mut self, name: &str) -> Result<Option<u64>, String> {
+    pub fn optional(&mut self, name: &str) -> Result<Option<u64>, Fault> {
         if self.left.first().is_some_and(Json::is_null) {
             self.next(name)?;
             return Ok(None);
@@ -116,10 +119,10 @@ impl<'a> Fields<'a> {
         self.number(name, u64::MAX).map(Some)
     }
 
-    pub fn end(self) -> Result<(), String> {
+    pub fn end(self) -> Result<(), Fault> {
         match self.left.first() {
             None => Ok(()),
-            Some(extra) => Err(format!("`{extra}` is one field too many for {}", self.what)),
+            Some(extra) => Err(Fault::TooMany { extra: extra.to_string(), what: self.what }),
         }
     }
 }

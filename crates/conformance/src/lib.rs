@@ -9,11 +9,18 @@
 #![forbid(unsafe_code)]
 
 pub mod against;
+mod fault;
 mod fields;
 pub mod library;
+mod operation;
 mod packed;
 mod replay;
 mod vector;
 
+pub use fault::Fault;
+pub use operation::{Event, Operation, Step, What};
 pub use replay::{Difference, Outcome, replay};
-pub use vector::{Event, Generator, Operation, Step, Vector, VectorError, What};
+pub use vector::{Generator, Vector, VectorError};
+
+/// Version of the file format that this crate reads.
+pub const VERSION: u32 = 1;

@@ -1,5 +1,6 @@
 //! The vectors that come with goodqueue, and vectors in a folder.
 
+use crate::fault::Fault;
 use crate::vector::{Vector, VectorError};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -31,7 +32,8 @@ impl Source {
             Text::Here(text) => Vector::parse(&self.name, text),
             Text::File(path) => {
                 let text = fs::read_to_string(path);
-                let text = text.map_err(|error| VectorError { name: path.display().to_string(), message: error.to_string() })?;
+                let text = text
+                    .map_err(|error| VectorError { name: path.display().to_string(), fault: Fault::File(error.to_string()) })?;
                 Vector::parse(&self.name, &text)
             }
         }

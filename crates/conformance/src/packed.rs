@@ -10,7 +10,8 @@
 //! letters, the second follows the sign and names the flow. A departure that finds the queue empty
 //! ends in `=`.
 
-use crate::vector::{Event, Operation, Step, What};
+use crate::fault::Fault;
+use crate::operation::{Event, Operation, Step, What};
 use goodqueue_units::{Duration, Ecn, Instant};
 use serde::Deserialize;
 use std::collections::{BTreeMap, VecDeque};
@@ -41,7 +42,7 @@ struct Reasons {
 
 impl Packed {
     /// Unpacks the operations.
-    pub fn steps(&self) -> Result<Vec<Step>, String> {
+    pub fn steps(&self) -> Result<Vec<Step>, Fault> {
         let by_flow = self.classes.keys().any(|letters| letters.len() > 1);
         let mut reader =
             Reader { packed: self, by_flow, now: Instant::from_nanos(self.start), waiting: BTreeMap::new(), next: 0 };
@@ -49,7 +50,9 @@ impl Packed {
         let mut rest = text.as_str();
         let mut steps = Vec::new();
         while !rest.is_empty() {
-            let (step, after) = reader.step(rest).map_err(|error| format!("packed operation {}: {error}", steps.len()))?;
+            let wrong =
+                |fault| Fault::Operation { index: steps.len(), shown: " of the packed ones".to_owned(), fault: Box::new(fault) };
+            let (step, after) = reader.step(rest).map_err(wrong)?;
             steps.push(step);
             rest = after;
         }
@@ -71,15 +74,16 @@ fn split(text: &str, belongs: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at(text.find(|c| !belongs(c)).unwrap_or(text.len()))
 }
 
+/// A number of base 36.
+fn base_36(digits: &str) -> Result<u64, Fault> {
+    u64::from_str_radix(digits, 36).map_err(|error| Fault::not_a(digits, format!("a number: {error}")))
+}
+
 impl Reader<'_> {
-    fn step<'t>(&mut self, text: &'t str) -> Result<(Step, &'t str), String> {
+    fn step<'t>(&mut self, text: &'t str) -> Result<(Step, &'t str), Fault> {
         let (digits, rest) = split(text, |c| c.is_ascii_digit() || c.is_ascii_lowercase());
-        let steps = if digits.is_empty() {
-            0
-        } else {
-            u64::from_str_radix(digits, 36).map_err(|error| format!("`{digits}`: {error}"))?
-        };
-        let span = steps.checked_mul(self.packed.unit).ok_or_else(|| format!("`{digits}` is too long a time"))?;
+        let steps = if digits.is_empty() { 0 } else { base_36(digits)? };
+        let span = steps.checked_mul(self.packed.unit).ok_or_else(|| Fault::not_a(digits, "a time: it is too long"))?;
         self.now += Duration::ns(span);
         let at = self.now;
         if let Some(rest) = rest.strip_prefix('~') {
@@ -90,22 +94,22 @@ impl Reader<'_> {
         if letters.is_empty() { self.departure(rest) } else { self.arrival(letters, &rest[letters.len()..]) }
     }
 
-    fn arrival<'t>(&mut self, letters: &str, rest: &'t str) -> Result<(Step, &'t str), String> {
-        let class = self.packed.classes.get(letters).ok_or_else(|| format!("`{letters}` is not one of the classes"))?;
+    fn arrival<'t>(&mut self, letters: &str, rest: &'t str) -> Result<(Step, &'t str), Fault> {
+        let class = self.packed.classes.get(letters).ok_or_else(|| Fault::not_a(letters, "one of the classes"))?;
         let [len, flow, codepoint] = *class;
         let ecn = u8::try_from(codepoint).ok().filter(|&bits| bits < 4).map(Ecn::from_bits);
-        let ecn = ecn.ok_or_else(|| format!("`{codepoint}` is not a codepoint"))?;
+        let ecn = ecn.ok_or_else(|| Fault::not_a(codepoint, "a codepoint"))?;
         let packet = self.next;
         self.next += 1;
         let flow_letter = if self.by_flow { letters.chars().last() } else { None };
         let reasons = &self.packed.reasons;
         let (mut events, mut rest) = (Vec::new(), rest);
         while let Some(after) = rest.strip_prefix('{') {
-            let (digits, after) = after.split_once('}').ok_or("a `{` lacks its `}`")?;
-            let before = u64::from_str_radix(digits, 36).map_err(|error| format!("`{digits}`: {error}"))?;
-            let other = packet.checked_sub(before).ok_or_else(|| format!("`{digits}` packets before there was none"))?;
+            let (digits, after) = after.split_once('}').ok_or(Fault::Form("a `{` lacks its `}`"))?;
+            let before = base_36(digits)?;
+            let other = packet.checked_sub(before).ok_or_else(|| Fault::not_a(digits, "a number of packets that came before"))?;
             let line = self.waiting.values_mut().find(|line| line.contains(&other));
-            line.ok_or_else(|| format!("packet {other} does not wait"))?.retain(|number| *number != other);
+            line.ok_or(Fault::Packet { packet: other, why: "does not wait" })?.retain(|number| *number != other);
             events.push(Event { what: What::Drop, packet: other, reason: reasons.drop_on_arrival.clone() });
             rest = after;
         }
@@ -124,23 +128,23 @@ impl Reader<'_> {
         Ok((Step { operation: Operation::Enqueue { at: self.now, len, flow, ecn, ack: None }, events }, rest))
     }
 
-    fn departure<'t>(&mut self, mut rest: &'t str) -> Result<(Step, &'t str), String> {
+    fn departure<'t>(&mut self, mut rest: &'t str) -> Result<(Step, &'t str), Fault> {
         let mut events = Vec::new();
         let operation = Operation::Dequeue { at: self.now };
         loop {
-            let sign = rest.chars().next().ok_or("the text ends within a departure")?;
+            let sign = rest.chars().next().ok_or(Fault::Form("the text ends within a departure"))?;
             rest = &rest[sign.len_utf8()..];
             let what = match sign {
                 '=' => return Ok((Step { operation, events }, rest)),
                 '-' => What::Drop,
                 '!' => What::Mark,
                 '>' => What::Depart,
-                other => return Err(format!("`{other}` is not a sign: allowed - ! > =")),
+                other => return Err(Fault::not_a(other, "a sign: allowed - ! > =")),
             };
             let flow = if self.by_flow { rest.chars().next() } else { None };
             rest = &rest[flow.map_or(0, char::len_utf8)..];
             let line = self.waiting.entry(flow).or_default();
-            let packet = *line.front().ok_or("a packet is named where none waits")?;
+            let packet = *line.front().ok_or(Fault::Form("a packet is named where none waits"))?;
             if what != What::Mark {
                 line.pop_front();
             }
@@ -205,12 +209,12 @@ mod tests {
             ("CC", "`CC` is not one of the classes"),
             ("AA1", "the text ends within a departure"),
             ("1>A", "a packet is named where none waits"),
-            ("AA{1}", "`1` packets before there was none"),
+            ("AA{1}", "`1` is not a number of packets that came before"),
             ("AA/AA{1}", "packet 0 does not wait"),
             ("?", "`?` is not a sign: allowed - ! > ="),
-            ("zzzzzzzzzzzzzzzAA", "packed operation 0: `zzzzzzzzzzzzzzz`: number too large"),
+            ("zzzzzzzzzzzzzzzAA", "operation 0 of the packed ones: `zzzzzzzzzzzzzzz` is not a number: number too large"),
         ] {
-            let found = packed(&[line]).steps().expect_err("refused");
+            let found = packed(&[line]).steps().expect_err("refused").to_string();
             assert!(found.contains(message), "said `{found}`, not `{message}`");
         }
     }

@@ -1,6 +1,8 @@
 //! Replays a vector on our own queues.
 
-use crate::vector::{Event, Generator, Operation, Step, Vector, What};
+use crate::fault::Fault;
+use crate::operation::{Event, Operation, Step, What};
+use crate::vector::{Generator, Vector};
 use goodqueue_aqm::{AnyQdisc, Dropped, EcnPolicy, FlowHash, Hosts, Packet, PureAck, Qdisc, Reason, Rng, SimplePacket, Sink};
 use goodqueue_units::{Bytes, Class, Ecn, Instant};
 use std::fmt;
@@ -54,7 +56,7 @@ pub enum Mismatch {
 /// # Errors
 /// When the parameters contradict each other or the link, or the random numbers are not those of
 /// the seed.
-pub fn replay(vector: &Vector) -> Result<Outcome, String> {
+pub fn replay(vector: &Vector) -> Result<Outcome, Fault> {
     let mut queue = build(vector)?;
     let mut draws = Draws::new(vector);
     let mut outcome = Outcome { operations: vector.steps.len(), identical: 0, first: None };
@@ -101,16 +103,16 @@ pub(crate) fn agree(expected: &[Event], found: &[Event]) -> bool {
     expected.len() == found.len() && expected.iter().zip(found).all(|(one, two)| one.agrees(two))
 }
 
-fn build(vector: &Vector) -> Result<AnyQdisc<Offered>, String> {
+fn build(vector: &Vector) -> Result<AnyQdisc<Offered>, Fault> {
     if vector.generator != Generator::Xoshiro && vector.inner.is_some() {
-        return Err("generator: only xoshiro256++ is for kinds of several queues".to_owned());
+        return Err(Fault::field("generator", "only xoshiro256++ is for kinds of several queues"));
     }
     let mut rng = Rng::new(vector.seed);
     let of_seed = if vector.generator == Generator::Listed { &[] } else { vector.random.as_slice() };
     for (place, number) in of_seed.iter().enumerate() {
         let own = rng.next_u64();
         if own != *number {
-            return Err(format!("random: number {place} is {number:#018x}, but the seed gives {own:#018x}"));
+            return Err(Fault::field("random", format!("number {place} is {number:#018x}, but the seed gives {own:#018x}")));
         }
     }
     let policy = if vector.ecn { EcnPolicy::Mark } else { EcnPolicy::Drop };
@@ -122,7 +124,7 @@ fn build(vector: &Vector) -> Result<AnyQdisc<Offered>, String> {
     };
     let facts = vector.link.facts();
     let built = AnyQdisc::build_over(vector.kind, &vector.params, vector.inner.as_ref(), &facts, policy, rng);
-    let mut queue = built.map_err(|error| error.to_string())?;
+    let mut queue = built.map_err(Fault::Queue)?;
     for (flow, weight) in vector.weights.iter().enumerate() {
         queue.set_weight(FlowHash(flow as u32), *weight);
     }
