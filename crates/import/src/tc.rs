@@ -3,7 +3,7 @@
 use crate::draft::halves;
 use crate::{Cited, Draft, ImportError, Input, Origin, Way};
 use goodqueue_aqm::spec::{Size, Value};
-use goodqueue_lab::compare::quoted;
+use goodqueue_lab::toml_text::quoted;
 use goodqueue_router::tc::{self, Finding, Held};
 use goodqueue_units::{Duration, Rate};
 
@@ -16,12 +16,12 @@ const UNSHAPED: Rate = Rate::gbit(1);
 /// When the file is not what `tc` prints, an interface has a queue that gq lacks, or it is not
 /// clear which interface is meant.
 pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
-    let all = tc::read(input.text()?).map_err(|fault| input.fault(fault))?;
+    let all = tc::read(input.text()?).map_err(|error| input.fault(error.to_string()))?;
     let wanted: Vec<_> = all
         .into_iter()
         .filter(|found| dev.is_none_or(|dev| found.dev == dev || found.dev.is_empty() || is_ifb(&found.dev)))
         .collect();
-    let findings = tc::findings(&wanted).map_err(|fault| input.fault(fault))?;
+    let findings = tc::findings(&wanted).map_err(|error| input.fault(error.to_string()))?;
     let (beside, interfaces): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(|finding| is_ifb(&finding.dev));
     let shaped: Vec<&&Finding> = interfaces.iter().filter(|finding| finding.rate.is_some()).collect();
     let leaving = match (interfaces.as_slice(), shaped.as_slice()) {

@@ -164,7 +164,7 @@ fn wrong_lines_get_one_message() {
     let message = |text: &str| tc::import(&Input::read("x", text.as_bytes()).unwrap(), None).unwrap_err().to_string();
     assert_eq!(message(""), "x: has no queue: expected what tc -s -j qdisc show prints, or lines of tc");
     assert!(message("[{").starts_with("x: is not JSON: "));
-    assert_eq!(message("[{}]"), "x: line 1: a queue discipline has no kind");
+    assert_eq!(message("[{}]"), "x: line 1: a kind is missing");
     assert_eq!(message("tc qdisc add dev eth0 root"), "x: line 1: a kind is missing");
     assert_eq!(message("tc qdisc add dev eth0 root codel limit"), "x: line 1: limit: a value is missing");
     assert_eq!(message("tc qdisc add dev eth0 root codel limit -5"), "x: codel : limit: `-5` is not a value of it");

@@ -7,7 +7,6 @@
 
 pub mod libreqos;
 pub mod networkd;
-pub(crate) mod red;
 pub mod routeros;
 pub mod tc;
 mod words;
@@ -306,7 +305,7 @@ impl Dialect {
             (How::Model, _) | (_, None) => {}
             (How::Key(key, write), Some(value)) => {
                 let text = write.text(self.style, value, wanted.mtu, wanted.rate);
-                let (text, note) = text.map_err(|nearest| unsayable(value, nearest))?;
+                let (text, note) = text.map_err(|nearest| unsayable(value, nearest.0))?;
                 phrase.settings.push((key, text));
                 phrase.notes.extend(note.map(|note| format!("{key}: {note}.")));
             }

@@ -97,6 +97,28 @@ pub struct Diagnosis {
     pub mend: Vec<String>,
 }
 
+/// Why nothing can be looked at.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoFacts {
+    /// The host is none of Linux.
+    #[error("there is no /sys/class/net: gq doctor is for Linux")]
+    NoLinux,
+    /// There is no interface of that name.
+    #[error("`{shown}` is no interface of this host: allowed {known}")]
+    NoInterface {
+        /// The name.
+        shown: String,
+        /// The names there are.
+        known: String,
+    },
+    /// No interface was named, and no route says which one.
+    #[error("no default route says which interface: name one with --dev: {known}")]
+    NoRoute {
+        /// The names there are.
+        known: String,
+    },
+}
+
 /// Everything that was looked at on one interface, problems first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
@@ -110,7 +132,7 @@ pub struct Report {
 ///
 /// # Errors
 /// When there is no such interface, or none to choose.
-pub fn examine(host: &dyn Host, dev: Option<&str>) -> Result<Report, String> {
+pub fn examine(host: &dyn Host, dev: Option<&str>) -> Result<Report, NoFacts> {
     let facts = Facts::gather(host, dev)?;
     let mut findings = checks::all(&facts);
     findings.sort_by_key(|finding| finding.weight);

@@ -53,6 +53,14 @@ pub enum Shaping {
     None,
 }
 
+/// A share of a rate that no shaper can have.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("{percent} is out of range: allowed above 0 to 100")]
+pub struct NoShare {
+    /// What was asked for.
+    percent: f64,
+}
+
 impl Shaping {
     /// The margin when none is asked for. Packets wait where the line is slowest, so a router must
     /// be a little slower than the modem. 95 % of the measured rate is the usual advice for lines
@@ -63,12 +71,12 @@ impl Shaping {
     ///
     /// # Errors
     /// When it is not above 0 and at most 100.
-    pub fn percent(percent: f64) -> Result<Self, String> {
+    pub fn percent(percent: f64) -> Result<Self, NoShare> {
         // NaN is in no range.
         if percent > 0.0 && percent <= 100.0 {
             return Ok(Self::Percent(percent));
         }
-        Err(format!("{percent} is out of range: allowed above 0 to 100"))
+        Err(NoShare { percent })
     }
 }
 
@@ -152,7 +160,7 @@ impl Side {
             given.size("burst").and_then(|burst| burst.bytes(self.mtu, Some(self.line))).filter(|burst| !burst.is_zero());
         self.chosen = match queue.of.clone() {
             Some(of) => of,
-            None => Chosen::new(crate::dialect::kind("tail-drop"), Vec::new()),
+            None => Chosen::new(goodqueue_aqm::sched::TAIL_DROP, Vec::new()),
         };
         Ok(Some(given.rate("rate").unwrap_or(self.line)))
     }

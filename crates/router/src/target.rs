@@ -28,12 +28,20 @@ pub struct Interface(String);
 /// Longest name of an interface in Linux (`IFNAMSIZ` less the end of the string).
 const LONGEST_NAME: usize = 15;
 
+/// A name that no interface has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{shown}` is not an interface: allowed 1 to {LONGEST_NAME} letters, digits and any of . _ - @ :")]
+pub struct NoInterface {
+    /// The name, cut to a readable length.
+    shown: String,
+}
+
 impl Interface {
     /// Checks a name.
     ///
     /// # Errors
-    /// What is wrong with it.
-    pub fn new(name: &str) -> Result<Self, String> {
+    /// When it is none that Linux takes, or one that would need quotes.
+    pub fn new(name: &str) -> Result<Self, NoInterface> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '@' | ':');
         let is_name =
             !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(is_plain) && !name.starts_with(['-', '.']);
@@ -41,7 +49,7 @@ impl Interface {
             return Ok(Self(name.to_owned()));
         }
         let shown: String = name.chars().take(40).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-        Err(format!("`{shown}` is not an interface: allowed 1 to {LONGEST_NAME} letters, digits and any of . _ - @ :"))
+        Err(NoInterface { shown })
     }
 
     /// The name.

@@ -4,9 +4,11 @@
 //! command lines of `tc`, all in one file. [`Discipline`]s are joined to [`Finding`]s, one for each
 //! interface: a rate, and a queue in our words.
 
+mod error;
 mod find;
 mod lines;
 
+pub use error::TcError;
 pub(crate) use find::major;
 pub use find::{Finding, Held, findings};
 pub use lines::read;

@@ -13,6 +13,7 @@ use goodqueue_router::setup::{Setup, Shaping};
 use goodqueue_router::target::libreqos::Address;
 use goodqueue_router::target::{self, Interface, Place};
 use serde::Deserialize;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `gq export`.
@@ -122,8 +123,8 @@ fn put(arguments: &Arguments, text: &str) -> Result<(), Failure> {
     Ok(write_file(path, text.as_bytes())?)
 }
 
-fn option(name: &'static str) -> impl Fn(String) -> Failure {
-    move |message| Failure::Input(format!("{name}: {message}"))
+fn option<E: Display>(name: &'static str) -> impl Fn(E) -> Failure {
+    move |error| Failure::Input(format!("{name}: {error}"))
 }
 
 fn place(arguments: &Arguments) -> Result<Place, Failure> {

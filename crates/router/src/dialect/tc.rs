@@ -1,11 +1,13 @@
 //! What Linux's `tc` can say: kernel 6.12 and iproute2 of the same age.
 
-use super::red::RED;
+pub(crate) mod red;
+
 use super::words::{ECN, key, model, only, word};
 use super::write::in_whole_units;
 use super::{Dialect, Fixed, Form, Hold, How, Marks, Style, Word, Write};
 use goodqueue_aqm::spec::{Given, Value};
 use goodqueue_units::{Bytes, Duration, Rate};
+use red::RED;
 
 /// The words of `tc qdisc`.
 pub const TC: Dialect = Dialect { title: "tc", style: &STYLE, forms: FORMS };

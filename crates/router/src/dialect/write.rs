@@ -37,12 +37,16 @@ pub enum Write {
     Whole(f64),
 }
 
+/// What a target has in place of a value that has no form there, in our words.
+#[derive(Debug)]
+pub(super) struct Nearest(pub(super) String);
+
 impl Write {
     /// The value in the target's style, with a note when something was rounded.
     ///
     /// # Errors
-    /// The nearest value in our words, when this one has no form there.
-    pub(super) fn text(self, style: &Style, value: Value, mtu: Bytes, rate: Rate) -> Result<(String, Option<String>), String> {
+    /// When the value has no form there.
+    pub(super) fn text(self, style: &Style, value: Value, mtu: Bytes, rate: Rate) -> Result<(String, Option<String>), Nearest> {
         let plain = |text| Ok((text, None));
         match (self, value) {
             (Self::Time, Value::Duration(span)) => {
@@ -67,9 +71,13 @@ impl Write {
             (Self::Whole(factor), Value::Number(number)) => {
                 let scaled = number * factor;
                 let whole = scaled.round();
-                if (scaled - whole).abs() < 1e-9 { plain(format!("{whole}")) } else { Err(format!("{}", whole / factor)) }
+                if (scaled - whole).abs() < 1e-9 {
+                    plain(format!("{whole}"))
+                } else {
+                    Err(Nearest(format!("{}", whole / factor)))
+                }
             }
-            (_, value) => Err(format!("something else than {value}")),
+            (_, value) => Err(Nearest(format!("something else than {value}"))),
         }
     }
 }

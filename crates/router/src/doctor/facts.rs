@@ -1,6 +1,6 @@
 //! What is known of a host and one of its interfaces.
 
-use super::Host;
+use super::{Host, NoFacts};
 use crate::tc::{self, Discipline, Finding, Role};
 use goodqueue_units::Rate;
 use serde_json::Value;
@@ -66,17 +66,17 @@ pub struct Redirection {
 const OFFLOADS: [&str; 3] = ["tcp-segmentation-offload", "generic-segmentation-offload", "generic-receive-offload"];
 
 impl Facts {
-    pub(super) fn gather(host: &dyn Host, dev: Option<&str>) -> Result<Self, String> {
+    pub(super) fn gather(host: &dyn Host, dev: Option<&str>) -> Result<Self, NoFacts> {
         let names = host.names("/sys/class/net");
         if names.is_empty() {
-            return Err("there is no /sys/class/net: gq doctor is for Linux".to_owned());
+            return Err(NoFacts::NoLinux);
         }
         let dev = match dev {
             Some(dev) if names.iter().any(|name| name == dev) => dev.to_owned(),
-            Some(dev) => return Err(format!("`{}` is no interface of this host: allowed {}", plain(dev), names.join(", "))),
+            Some(dev) => return Err(NoFacts::NoInterface { shown: plain(dev), known: names.join(", ") }),
             None => default_route(host)
                 .filter(|dev| names.contains(dev))
-                .ok_or_else(|| format!("no default route says which interface: name one with --dev: {}", names.join(", ")))?,
+                .ok_or_else(|| NoFacts::NoRoute { known: names.join(", ") })?,
         };
         let file = |name: &str| host.file(&format!("/sys/class/net/{dev}/{name}")).map(|text| text.trim().to_owned());
         let number = |name: &str| file(name).and_then(|text| text.parse::<u64>().ok());

@@ -32,12 +32,20 @@ pub struct Address {
     prefix: Option<u8>,
 }
 
-impl std::str::FromStr for Address {
-    type Err = String;
+/// A text that is no address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{shown}` is not an address: write for instance 100.64.0.2 or fdd7:b724::/56")]
+pub struct NoAddress {
+    /// The text, cut to a readable length.
+    shown: String,
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl std::str::FromStr for Address {
+    type Err = NoAddress;
+
+    fn from_str(text: &str) -> Result<Self, NoAddress> {
         let shown: String = text.chars().take(60).filter(|c| !c.is_control()).collect();
-        let fault = || format!("`{shown}` is not an address: write for instance 100.64.0.2 or fdd7:b724::/56");
+        let fault = || NoAddress { shown: shown.clone() };
         let (ip, prefix) = match text.split_once('/') {
             None => (text, None),
             Some((ip, prefix)) => (ip, Some(prefix.parse::<u8>().map_err(|_| fault())?)),

@@ -1,6 +1,6 @@
 //! What hangs together on each interface: a shaper's rate and a queue in our words.
 
-use super::{Discipline, Role, Setting};
+use super::{Discipline, Role, Setting, TcError};
 use crate::dialect::tc::TC;
 use crate::dialect::{Form, Hold, How, Marks, Word, Write, kind};
 use goodqueue_aqm::spec::{Default, KindSpec, Size, Value};
@@ -74,7 +74,7 @@ const MARK_UNTOLD: &[&str] = &["fq_codel", "cake", "sfb", "dualpi2"];
 ///
 /// # Errors
 /// The first interface whose queue we have no words for.
-pub fn findings(all: &[Discipline]) -> Result<Vec<Finding>, String> {
+pub fn findings(all: &[Discipline]) -> Result<Vec<Finding>, TcError> {
     let mut devices: Vec<&str> = Vec::new();
     for found in all.iter().filter(|found| found.role == Role::Qdisc) {
         if !devices.contains(&found.dev.as_str()) {
@@ -89,7 +89,7 @@ pub fn findings(all: &[Discipline]) -> Result<Vec<Finding>, String> {
     Ok(findings)
 }
 
-fn finding(dev: &str, here: &[&Discipline], all: &[Discipline]) -> Result<Option<Finding>, String> {
+fn finding(dev: &str, here: &[&Discipline], all: &[Discipline]) -> Result<Option<Finding>, TcError> {
     let is_root = |found: &&&Discipline| {
         found.role == Role::Qdisc && found.parent.is_none() && !matches!(found.kind.as_str(), "ingress" | "clsact" | "noqueue")
     };
@@ -209,7 +209,7 @@ impl Shaper {
     }
 }
 
-fn recognize(dev: &str, found: &Discipline) -> Result<Finding, String> {
+fn recognize(dev: &str, found: &Discipline) -> Result<Finding, TcError> {
     let word = match found.kind.as_str() {
         "pfifo_fast" => "pfifo",
         // Without one below it, tbf has a byte limit of its own.
@@ -219,7 +219,7 @@ fn recognize(dev: &str, found: &Discipline) -> Result<Finding, String> {
     };
     let Some(form) = TC.forms.iter().find(|form| form.word == word) else {
         let known: Vec<&str> = TC.forms.iter().map(|form| form.word).collect();
-        return Err(format!("`{}` at {dev} is not a queue that gq has: allowed {}", shown(&found.kind), known.join(", ")));
+        return Err(TcError::Unknown { kind: shown(&found.kind), dev: dev.to_owned(), known: known.join(", ") });
     };
     let ours = kind(form.kind);
     let mut finding = Finding {
@@ -304,8 +304,8 @@ const ELSEWHERE: &[&str] = &[
 
 impl Finding {
     /// Takes over one option. `false` when a scenario has no place for it.
-    fn understand(&mut self, form: &'static Form, found: &Discipline, key: &str, setting: &Setting) -> Result<bool, String> {
-        let wrong = || format!("{}: {key}: `{}` is not a value of it", self_source(found), shown(&setting.text()));
+    fn understand(&mut self, form: &'static Form, found: &Discipline, key: &str, setting: &Setting) -> Result<bool, TcError> {
+        let wrong = || TcError::Value { owner: self_source(found), key: key.to_owned(), value: shown(&setting.text()) };
         match form.limit {
             Hold::Packets(limit) if limit == key => {
                 let packets = setting.number().filter(|number| (1.0..=1e9).contains(number)).ok_or_else(wrong)?;
@@ -349,7 +349,7 @@ impl Finding {
         // The kernel prints the logarithm; a command has the burst that it follows from.
         let told = || {
             let (min, burst, packet) = (bytes("min")?, found.option("burst")?.number()?, bytes("avpkt")?);
-            crate::dialect::red::weight_log(min, burst as u32, packet.max(1.0))
+            crate::dialect::tc::red::weight_log(min, burst as u32, packet.max(1.0))
         };
         let log = found.option("ewma").and_then(Setting::number).map(|log| log as u32).or_else(told);
         if let Some(log) = log.filter(|log| (1..32).contains(log)) {

@@ -1,10 +1,10 @@
 //! JSON, text and command lines of `tc`.
 
-use super::{Discipline, Role, Setting};
+use super::{Discipline, Role, Setting, TcError};
 use serde_json::Value;
 
 /// More lines than this are not a host's.
-const MOST: usize = 10_000;
+pub(super) const MOST: usize = 10_000;
 
 /// Options that stand alone, over all kinds; every other word of a line is followed by a value.
 const FLAGS: &[&str] = &[
@@ -82,7 +82,7 @@ const FLAGS: &[&str] = &[
 ///
 /// # Errors
 /// What is wrong, with the number of the line.
-pub fn read(text: &str) -> Result<Vec<Discipline>, String> {
+pub fn read(text: &str) -> Result<Vec<Discipline>, TcError> {
     let mut found = Vec::new();
     let mut rest = text;
     let mut line_number = 1;
@@ -92,31 +92,31 @@ pub fn read(text: &str) -> Result<Vec<Discipline>, String> {
         rest = start;
         if rest.starts_with('[') {
             let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
-            let value = stream.next().unwrap_or(Ok(Value::Null)).map_err(|error| format!("is not JSON: {error}"))?;
+            let value = stream.next().unwrap_or(Ok(Value::Null)).map_err(|error| TcError::Json(error.to_string()))?;
             let end = stream.byte_offset();
             line_number += rest[..end].matches('\n').count();
             rest = &rest[end..];
             for item in value.as_array().into_iter().flatten() {
-                found.push(from_json(item).map_err(|fault| format!("line {line_number}: {fault}"))?);
+                found.push(from_json(item).map_err(TcError::in_line(line_number))?);
             }
         } else {
             let line = rest.lines().next().unwrap_or_default();
             rest = &rest[line.len()..];
-            found.extend(from_line(line).map_err(|fault| format!("line {line_number}: {fault}"))?);
+            found.extend(from_line(line).map_err(TcError::in_line(line_number))?);
         }
         if found.len() > MOST {
-            return Err(format!("has too many queues: allowed up to {MOST}"));
+            return Err(TcError::TooMany);
         }
     }
     Ok(found)
 }
 
-fn from_json(item: &Value) -> Result<Discipline, String> {
+fn from_json(item: &Value) -> Result<Discipline, TcError> {
     let text = |key: &str| item[key].as_str().map(str::to_owned);
     let (role, kind) = match (text("kind"), text("class")) {
         (Some(kind), _) => (Role::Qdisc, kind),
         (None, Some(kind)) => (Role::Class, kind),
-        (None, None) => return Err("a queue discipline has no kind".to_owned()),
+        (None, None) => return Err(TcError::NoKind),
     };
     let mut options = Vec::new();
     let listed = item["options"].as_object();
@@ -157,7 +157,7 @@ fn option(kind: &str, key: &str, value: &Value) -> Option<(String, Setting)> {
 }
 
 /// A line of text or a command; `None` for all other lines.
-fn from_line(line: &str) -> Result<Option<Discipline>, String> {
+fn from_line(line: &str) -> Result<Option<Discipline>, TcError> {
     // A shell's redirections and what follows in the line are not tc's.
     let line = line.split(" 2>").next().unwrap_or_default();
     let line = line.split(['#', ';', '|', '&', '>']).next().unwrap_or_default();
@@ -189,11 +189,11 @@ fn from_line(line: &str) -> Result<Option<Discipline>, String> {
     Ok(Some(found))
 }
 
-fn command(role: Role, words: &[&str]) -> Result<Discipline, String> {
+fn command(role: Role, words: &[&str]) -> Result<Discipline, TcError> {
     let mut read = Reader { words, at: 0 };
     let mut found = Discipline::plain(role, "", "", false);
     read.place(&mut found)?;
-    found.kind = read.next().ok_or("a kind is missing")?.to_owned();
+    found.kind = read.next().ok_or(TcError::NoKind)?.to_owned();
     read.options(&mut found)?;
     Ok(found)
 }
@@ -217,12 +217,12 @@ impl<'a> Reader<'a> {
         word
     }
 
-    fn value(&mut self, key: &str) -> Result<&'a str, String> {
-        self.next().ok_or_else(|| format!("{key}: a value is missing"))
+    fn value(&mut self, key: &str) -> Result<&'a str, TcError> {
+        self.next().ok_or_else(|| TcError::NoValue { key: key.to_owned() })
     }
 
     /// Where it stands, up to the first word that says something else.
-    fn place(&mut self, found: &mut Discipline) -> Result<(), String> {
+    fn place(&mut self, found: &mut Discipline) -> Result<(), TcError> {
         while let Some(&word) = self.words.get(self.at) {
             match word {
                 "dev" => {
@@ -253,7 +253,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `stab overhead 8 mpu 64 linklayer atm`, whose words could be those of a kind.
-    fn stab(&mut self, found: &mut Discipline) -> Result<(), String> {
+    fn stab(&mut self, found: &mut Discipline) -> Result<(), TcError> {
         while let Some(&word) = self.words.get(self.at) {
             if !matches!(word, "overhead" | "mpu" | "linklayer" | "mtu" | "tsize") {
                 return Ok(());
@@ -265,7 +265,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn options(&mut self, found: &mut Discipline) -> Result<(), String> {
+    fn options(&mut self, found: &mut Discipline) -> Result<(), TcError> {
         while let Some(word) = self.next() {
             // Behind `ingress` tc prints a ruler.
             if word.starts_with("--") {

@@ -1,9 +1,9 @@
 //! RED in `tc`'s words: thresholds and limit in bytes, and a burst from which `tc` works out the
 //! weight of a sample.
 
-use super::words::{key, model, only, word};
-use super::{Fixed, How, Refusal, Wanted, Word, Write};
-use goodqueue_aqm::algo::red::{Facts, InForce, Red, RedParams};
+use crate::dialect::words::{key, model, only, word};
+use crate::dialect::{Fixed, How, Refusal, Wanted, Word, Write};
+use goodqueue_aqm::algo::red::{Facts, InForce, Red, RedParams, power};
 use goodqueue_aqm::spec::{Given, LinkFacts};
 use goodqueue_units::Duration;
 
@@ -64,7 +64,7 @@ fn thresholds(given: &Given<'_>, wanted: &Wanted<'_>) -> Result<Vec<(&'static st
         ("max", format!("{}", max.round())),
         ("avpkt", wanted.mtu.get().to_string()),
         ("burst", burst.to_string()),
-        ("bandwidth", (super::tc::STYLE.rate)(wanted.rate)),
+        ("bandwidth", (super::STYLE.rate)(wanted.rate)),
     ])
 }
 
@@ -99,19 +99,6 @@ pub(crate) fn weight_log(min: f64, burst: u32, packet: f64) -> Option<u32> {
         weight /= 2.0;
     }
     None
-}
-
-/// `base` to a whole power.
-fn power(mut base: f64, mut exponent: u32) -> f64 {
-    let mut result = 1.0;
-    while exponent > 0 {
-        if exponent & 1 == 1 {
-            result *= base;
-        }
-        base *= base;
-        exponent >>= 1;
-    }
-    result
 }
 
 #[cfg(test)]

@@ -1,0 +1,58 @@
+//! What is wrong with words of `tc`.
+
+use super::lines::MOST;
+use thiserror::Error;
+
+/// Why words of `tc` cannot be taken over.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TcError {
+    /// A part that begins as JSON is none.
+    #[error("is not JSON: {0}")]
+    Json(String),
+    /// A line is wrong.
+    #[error("line {number}: {fault}")]
+    Line {
+        /// Its number, from 1 on.
+        number: usize,
+        /// What is wrong with it.
+        fault: Box<Self>,
+    },
+    /// More queues than any host has.
+    #[error("has too many queues: allowed up to {MOST}")]
+    TooMany,
+    /// A queue discipline that does not say what it is.
+    #[error("a kind is missing")]
+    NoKind,
+    /// A key at the end of a line.
+    #[error("{key}: a value is missing")]
+    NoValue {
+        /// The key.
+        key: String,
+    },
+    /// A queue discipline that is no kind of ours.
+    #[error("`{kind}` at {dev} is not a queue that gq has: allowed {known}")]
+    Unknown {
+        /// What `tc` calls it.
+        kind: String,
+        /// Its interface.
+        dev: String,
+        /// The names that we know.
+        known: String,
+    },
+    /// A value that its key cannot have.
+    #[error("{owner}: {key}: `{value}` is not a value of it")]
+    Value {
+        /// The queue discipline.
+        owner: String,
+        /// The key.
+        key: String,
+        /// The value.
+        value: String,
+    },
+}
+
+impl TcError {
+    pub(super) fn in_line(number: usize) -> impl Fn(Self) -> Self {
+        move |fault| Self::Line { number, fault: Box::new(fault) }
+    }
+}
