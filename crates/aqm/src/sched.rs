@@ -209,6 +209,9 @@ pub fn kinds() -> impl Iterator<Item = &'static KindSpec> + Clone {
     algo::KINDS.iter().flat_map(|kinds| kinds.iter()).chain(SCHEDULERS)
 }
 
+/// The kind of queues for which none is named.
+pub const TAIL_DROP: &KindSpec = &<TailDrop as Algorithm>::KINDS[0];
+
 /// The description of the kind `name`, if there is one. Aliases and other spellings of a name count
 /// ([`Kind::is_called`](crate::spec::Kind::is_called)).
 #[must_use]

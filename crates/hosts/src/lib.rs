@@ -85,6 +85,19 @@ impl fmt::Display for Unavailable {
 
 impl std::error::Error for Unavailable {}
 
+/// A name that no host has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoSuchHost;
+
+impl fmt::Display for NoSuchHost {
+    /// Says which names there are.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no such host: allowed {}", HostName::ALL.map(HostName::name).join(", "))
+    }
+}
+
+impl std::error::Error for NoSuchHost {}
+
 impl HostName {
     /// All of them, the one that needs nothing first.
     pub const ALL: [Self; 3] = [Self::Sim, Self::Linux, Self::Live];
@@ -102,10 +115,10 @@ impl HostName {
     /// The host of this name.
     ///
     /// # Errors
-    /// Which names there are.
-    pub fn read(name: &str) -> Result<Self, String> {
+    /// When no host has it.
+    pub fn read(name: &str) -> Result<Self, NoSuchHost> {
         let found = Self::ALL.into_iter().find(|host| host.name() == name);
-        found.ok_or_else(|| format!("there is no such host: allowed {}", Self::ALL.map(Self::name).join(", ")))
+        found.ok_or(NoSuchHost)
     }
 
     /// The host itself. It has not prepared anything yet.
@@ -119,7 +132,7 @@ impl HostName {
             #[cfg(target_os = "linux")]
             Self::Linux => match linux::Linux::find(&settings.itself) {
                 Ok(host) => Ok(Box::new(host)),
-                Err(why) => Err(Unavailable { host: self, why }),
+                Err(missing) => Err(Unavailable { host: self, why: missing.to_string() }),
             },
             #[cfg(target_os = "linux")]
             Self::Live => Ok(Box::new(live::host::Live::new(settings))),
@@ -129,5 +142,7 @@ impl HostName {
     }
 }
 
+#[cfg(all(test, target_os = "linux"))]
+mod described;
 #[cfg(test)]
 mod tests;

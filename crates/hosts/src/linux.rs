@@ -2,9 +2,9 @@
 //! queues.
 
 use goodqueue_lab::build;
-use goodqueue_lab::hosts::{HostRun, Refusal, ScenarioHost, Task};
+use goodqueue_lab::hosts::{HostFailure, HostRun, Refusal, ScenarioHost, Task};
 use goodqueue_lab::plan::Point;
-use goodqueue_linux::{Hosts, Kernel, LinuxError, Programs};
+use goodqueue_linux::{Hosts, Kernel, LONGEST_PACKET, LinuxError, NoKernel, Programs};
 use goodqueue_sim::{Continue, Outcome, Progress, WorldSpec};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -21,8 +21,8 @@ impl Linux {
     /// Finds the guest kernel. `itself` is how this program is started as `gq`.
     ///
     /// # Errors
-    /// A one-line message when there is none.
-    pub fn find(itself: &[OsString]) -> Result<Self, String> {
+    /// When there is none.
+    pub fn find(itself: &[OsString]) -> Result<Self, NoKernel> {
         let program = itself.iter().cloned().chain([OsString::from("linux-guest")]).collect();
         Ok(Self { kernel: Kernel::find()?, program })
     }
@@ -58,8 +58,11 @@ impl ScenarioHost for Linux {
 
     fn check(&self, point: &Point) -> Result<(), Refusal> {
         // What a kernel cannot do follows from settings, which are the same in all replications.
-        goodqueue_linux::check(&build::world(point, 0), &self.kernel)
-            .map_err(|refused| Refusal { key: refused.key, why: refused.why })
+        let world = build::world(point, 0);
+        goodqueue_linux::check(&world, &self.kernel).map_err(|refused| {
+            let long = too_long(point, &world).filter(|_| refused.key.ends_with(": mss"));
+            long.unwrap_or(Refusal { key: refused.key, why: refused.why })
+        })
     }
 
     fn notes(&self) -> BTreeMap<String, String> {
@@ -68,8 +71,72 @@ impl ScenarioHost for Linux {
 
     fn run(&self, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> HostRun {
         let simulate = |spec: &WorldSpec, progress: &mut dyn FnMut(Progress) -> Continue| {
-            goodqueue_linux::run(spec, self.hosts(), progress).map_err(|error| error.to_string())
+            goodqueue_linux::run(spec, self.hosts(), progress).map_err(|error| HostFailure::machine(&error))
         };
         task.run_world(progress, simulate).into()
+    }
+}
+
+/// Refuses the link whose packets are longer than the guests' cards take, where segments fill them:
+/// nobody has said `mss` then.
+fn too_long(point: &Point, world: &WorldSpec) -> Option<Refusal> {
+    let fills =
+        |mtu| world.flows.iter().filter_map(|flow| flow.source.tcp()).any(|(sender, _, header)| sender.mss + header == mtu);
+    let link = point.plan.links.iter().find(|link| link.mtu > LONGEST_PACKET && fills(link.mtu))?;
+    Some(Refusal::of_link(&link.name, "mtu", format!("packets of more than {LONGEST_PACKET} do not pass the guests' cards")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::described::{self, of_traffic};
+    use goodqueue_lab::plan::Plan;
+    use goodqueue_lab::schema::traffic::KINDS;
+    use std::path::{Path, PathBuf};
+
+    /// The host with a kernel that is only a record: it checks, and runs nothing.
+    fn host() -> Linux {
+        let record = "controls = \"reno cubic bbr dctcp\"\n".to_owned();
+        Linux { kernel: Kernel { program: PathBuf::new(), record }, program: Vec::new() }
+    }
+
+    fn refused(scenario: &str) -> Option<String> {
+        let plan = Plan::parse("test", scenario, Path::new("")).unwrap_or_else(|error| panic!("{error}\n{scenario}"));
+        host().check(&plan.points().expect("one point")[0]).err().map(|refusal| refusal.to_string())
+    }
+
+    #[test]
+    fn what_guests_cannot_have_is_refused_by_name() {
+        let cases = [
+            ("cc = { kind = \"cubic\", beta = 0.5 }", "cc"),
+            ("cc = \"ledbat\"", "cc"),
+            ("sack = false", "sack"),
+            ("sack = \"plain\"", "sack"),
+            ("gso = false", "gso"),
+            ("initial_window = 4", "initial_window"),
+            ("ack = \"every-packet\"", "ack"),
+            ("ack = { every = 20 }", "ack"),
+            ("max_ack_delay = \"100 ms\"", "max_ack_delay"),
+            ("loss_detection = \"rfc6675\"", "loss_detection"),
+            ("slow_start_exit = \"loss-only\"", "slow_start_exit"),
+            ("ecn = \"accurate\"", "ecn"),
+            ("header = \"60 B\"", "header"),
+        ];
+        for (line, key) in cases {
+            let refusal =
+                refused(&of_traffic(&format!("kind = \"bulk\"\n{line}"))).unwrap_or_else(|| panic!("not refused: {line}"));
+            assert!(refusal.starts_with(&format!("traffic `t`: {key}: ")), "{refusal} instead of {key}");
+        }
+    }
+
+    #[test]
+    fn each_described_key_is_honoured_or_refused_by_its_own_name() {
+        let sessions = ["bulk-with-pauses", "web", "page", "video"];
+        let kinds: Vec<&str> = KINDS.iter().map(|spec| spec.kind).filter(|kind| !sessions.contains(kind)).collect();
+        let honored = described::honored(&kinds, |point| host().check(point));
+        let of_link = honored.iter().filter(|key| key.starts_with("link.l.")).count();
+        assert!(of_link > 10, "links are the simulator's: {honored:?}");
+        assert!(["ack", "max_ack_delay"].iter().all(|key| !honored.contains(&format!("traffic `bulk`: {key}"))));
+        assert!(["size", "cc", "ecn", "mss", "rto_min"].iter().all(|key| honored.contains(&format!("traffic `bulk`: {key}"))));
     }
 }

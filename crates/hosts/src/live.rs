@@ -4,8 +4,8 @@ pub mod host;
 mod outcome;
 mod translate;
 
-use goodqueue_aqm::spec::LinkFacts;
-use goodqueue_aqm::{AnyQdisc, Limit, Packet};
+use goodqueue_aqm::spec::{LinkFacts, ParamError};
+use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Packet, sched};
 use goodqueue_lab::plan::{Direction, Link, Queue};
 use goodqueue_live::Line;
 use goodqueue_units::{Instant, Rng};
@@ -32,7 +32,7 @@ pub fn name(direction: &Direction) -> String {
 ///
 /// # Errors
 /// What the algorithm refuses of its parameters.
-pub fn queue<P: Packet>(link: &Link, direction: &Direction, rng: Rng) -> Result<AnyQdisc<P>, String> {
+pub fn queue<P: Packet>(link: &Link, direction: &Direction, rng: Rng) -> Result<AnyQdisc<P>, ParamError> {
     let facts = LinkFacts {
         rate: Some(direction.nominal_rate()),
         delay: direction.delay,
@@ -40,12 +40,8 @@ pub fn queue<P: Packet>(link: &Link, direction: &Direction, rng: Rng) -> Result<
         overhead: link.overhead(),
         limit: limit(direction),
     };
-    let built = match &direction.queue {
+    match &direction.queue {
         Some(Queue { kind, params, of, ecn, .. }) => AnyQdisc::build_over(kind, params, of.as_ref(), &facts, *ecn, rng),
-        None => {
-            let kind = goodqueue_aqm::sched::kind("tail-drop").ok_or_else(|| "there is no tail-drop".to_owned())?;
-            AnyQdisc::build(kind, &[], &facts, goodqueue_aqm::EcnPolicy::Drop, rng)
-        }
-    };
-    built.map_err(|error| error.to_string())
+        None => AnyQdisc::build(sched::TAIL_DROP, &[], &facts, EcnPolicy::Drop, rng),
+    }
 }

@@ -86,7 +86,7 @@ fn processor_seconds() -> f64 {
 fn spec(flows: u32, rate: Rate, seconds: u64, control: &'static str, seed: u64, limit: u64, rtt_ms: u64) -> WorldSpec {
     let bdp = rate.as_bit_s() * rtt_ms / 8_000 / 1500;
     let limit = if limit == 0 { bdp.max(4) } else { limit };
-    let kind = goodqueue_aqm::sched::kind("tail-drop").expect("tail-drop is always built in");
+    let kind = goodqueue_aqm::sched::TAIL_DROP;
     let line = LinkSpec::wire("line", rate, Duration::us(rtt_ms * 500)).behind(QueueSpec::plain(kind, Limit::packets(limit)));
     let flow = |index| FlowSpec {
         index,

@@ -1,9 +1,10 @@
 //! Errors of runs with guests.
 
+use crate::memory::MemoryFault;
 use crate::ring::RingFault;
-use crate::vhost::VhostFault;
 use goodqueue_sim::WorldError;
 use std::io;
+use std::path::PathBuf;
 use thiserror::Error;
 
 /// Why a run with guests failed.
@@ -72,6 +73,45 @@ pub enum GuestFault {
     /// A connection to it failed.
     #[error("{0}")]
     Io(#[from] io::Error),
+}
+
+/// Errors of a message from a network card.
+#[derive(Debug, Error)]
+pub enum VhostFault {
+    /// It violates the protocol.
+    #[error("message {request}: {what}")]
+    Message {
+        /// Number of the message in the protocol.
+        request: u32,
+        /// The violation.
+        what: &'static str,
+    },
+    /// It asks for something invalid.
+    #[error(transparent)]
+    Ring(#[from] RingFault),
+    /// Its memory is not accessible.
+    #[error("its memory: {0}")]
+    Memory(#[from] io::Error),
+}
+
+impl From<MemoryFault> for VhostFault {
+    fn from(fault: MemoryFault) -> Self {
+        Self::Ring(fault.into())
+    }
+}
+
+/// Why there is no guest kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NoKernel {
+    /// The environment names no folder that could hold it.
+    #[error("the guest kernel is missing: neither XDG_CACHE_HOME nor HOME says where it could be")]
+    Nowhere,
+    /// It was not built.
+    #[error("the guest kernel is missing: run `make linux` in goodqueue's sources (it would be {})", .program.display())]
+    Missing {
+        /// Where it would be.
+        program: PathBuf,
+    },
 }
 
 /// A setting that guests cannot have, and why.

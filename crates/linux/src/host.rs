@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use programs::{Programs, Said as ProgramSaid};
-pub use translate::check;
+pub use translate::{LONGEST_PACKET, check};
 
 /// Wall clock of the guests at boot: a round number, the same in every run.
 const WALL_CLOCK: u64 = 1_700_000_000_000_000_000;

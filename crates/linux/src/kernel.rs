@@ -1,5 +1,6 @@
 //! Location and origin of the guest kernel.
 
+use crate::error::NoKernel;
 use std::path::{Path, PathBuf};
 
 /// The guest kernel that `make linux` has built.
@@ -15,23 +16,23 @@ impl Kernel {
     /// Looks in the folder of `make linux`.
     ///
     /// # Errors
-    /// A one-line message when there is none.
-    pub fn find() -> Result<Self, String> {
-        let folder = cache().ok_or("the guest kernel is missing: neither XDG_CACHE_HOME nor HOME says where it could be")?;
+    /// When there is none.
+    pub fn find() -> Result<Self, NoKernel> {
+        let folder = cache().ok_or(NoKernel::Nowhere)?;
         Self::in_folder(&folder)
     }
 
     /// Looks in a folder.
     ///
     /// # Errors
-    /// A one-line message when there is none.
-    pub fn in_folder(folder: &Path) -> Result<Self, String> {
+    /// When there is none.
+    pub fn in_folder(folder: &Path) -> Result<Self, NoKernel> {
         let program = folder.join("vmlinux");
         let record = std::fs::read_to_string(folder.join("record.toml")).ok().filter(|_| program.is_file());
-        let record = record.ok_or_else(|| {
-            format!("the guest kernel is missing: run `make linux` in goodqueue's sources (it would be {})", program.display())
-        })?;
-        Ok(Self { program, record })
+        match record {
+            Some(record) => Ok(Self { program, record }),
+            None => Err(NoKernel::Missing { program }),
+        }
     }
 
     /// One value of the record.
@@ -77,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_missing_kernel_is_one_line() {
-        let message = Kernel::in_folder(Path::new("/nowhere")).unwrap_err();
+        let message = Kernel::in_folder(Path::new("/nowhere")).unwrap_err().to_string();
         assert!(message.contains("make linux") && message.lines().count() == 1, "{message}");
     }
 }

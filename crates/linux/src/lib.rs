@@ -23,6 +23,6 @@ mod silence;
 mod sys;
 pub mod vhost;
 
-pub use error::{LinuxError, Unsupported};
-pub use host::{Hosts, ProgramSaid, Programs, check, execute, run};
+pub use error::{LinuxError, NoKernel, Unsupported};
+pub use host::{Hosts, LONGEST_PACKET, ProgramSaid, Programs, check, execute, run};
 pub use kernel::Kernel;

@@ -5,14 +5,13 @@
 //! (in-band notifications), since only then is their order in virtual time defined. Without
 //! checksum and segmentation offloads every frame is a packet as on the wire.
 
-use crate::memory::{GuestMemory, MemoryFault, RegionSpec};
-use crate::ring::{Queue, RingFault};
+use crate::error::VhostFault;
+use crate::memory::{GuestMemory, RegionSpec};
+use crate::ring::Queue;
 use crate::silence;
 use std::fs::File;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use thiserror::Error;
 
 /// Length of a message's header.
 pub const HEADER: usize = 12;
@@ -32,31 +31,6 @@ const PROTOCOL_FEATURES: u64 = 1 << 3 | 1 << 5 | 1 << 14;
 pub const RECEIVE: usize = 0;
 /// Index of the queue to which it sends.
 pub const TRANSMIT: usize = 1;
-
-/// Errors of a message.
-#[derive(Debug, Error)]
-pub enum VhostFault {
-    /// It violates the protocol.
-    #[error("message {request}: {what}")]
-    Message {
-        /// Number of the message in the protocol.
-        request: u32,
-        /// The violation.
-        what: &'static str,
-    },
-    /// It asks for something invalid.
-    #[error(transparent)]
-    Ring(#[from] RingFault),
-    /// Its memory is not accessible.
-    #[error("its memory: {0}")]
-    Memory(#[from] io::Error),
-}
-
-impl From<MemoryFault> for VhostFault {
-    fn from(fault: MemoryFault) -> Self {
-        Self::Ring(fault.into())
-    }
-}
 
 /// Header of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

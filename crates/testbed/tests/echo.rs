@@ -22,7 +22,7 @@ fn echo(way: Way) -> Flow {
 
 fn queue(limit: Limit) -> AnyQdisc<LivePacket> {
     let facts = LinkFacts { rate: Some(RATE), delay: DELAY, mtu: Bytes::new(1500), overhead: Bytes::ZERO, limit };
-    let kind = sched::kind("tail-drop").expect("a kind");
+    let kind = sched::TAIL_DROP;
     AnyQdisc::build(kind, &[], &facts, EcnPolicy::Drop, Rng::new(1)).expect("a queue")
 }
 

@@ -7,7 +7,7 @@ use super::translate::translate;
 use crate::{Process, Rest, Settings, Voids};
 use goodqueue_aqm::Rng;
 use goodqueue_lab::build::{FlowStreams, seed_of};
-use goodqueue_lab::hosts::{Ended, HostRun, Lateness, Packets, Refusal, Samples, ScenarioHost, Task, Validity};
+use goodqueue_lab::hosts::{Ended, HostFailure, HostRun, Lateness, Packets, Refusal, Samples, ScenarioHost, Task, Validity};
 use goodqueue_lab::plan::Point;
 use goodqueue_lab::runner::label;
 use goodqueue_live::sys::namespace;
@@ -38,14 +38,14 @@ impl Live {
         let point = task.point;
         let segments = match translate(point) {
             Ok(translated) => translated.segments(),
-            Err(refusal) => return Ended::Failed(refusal.to_string()),
+            Err(refusal) => return failed(&refusal),
         };
         let mut least_late: Option<(usize, Measured)> = None;
         for attempt in 1..=self.voids.attempts {
             let measured = match once(task) {
                 Ok(Some(measured)) => measured,
                 Ok(None) => return Ended::Stopped,
-                Err(message) => return Ended::Failed(message),
+                Err(failure) => return Ended::Failed(failure),
             };
             let validity = validity(task, attempt, &measured, segments);
             let void = validity.void.clone();
@@ -57,7 +57,7 @@ impl Live {
             };
             let is_last = attempt == self.voids.attempts;
             if is_last && self.voids.rest == Rest::Fails {
-                return Ended::Failed(format!("void in {attempt} attempts, at last because {why}"));
+                return failed(&format_args!("void in {attempt} attempts, at last because {why}"));
             }
             let again = if is_last { "" } else { " and runs again" };
             (self.say)(&format!("replication {} is void{again}: {why}", task.replication));
@@ -65,7 +65,7 @@ impl Live {
                 least_late = Some((number, measured));
             }
         }
-        let Some((number, measured)) = least_late else { return Ended::Failed("no attempt was allowed".to_owned()) };
+        let Some((number, measured)) = least_late else { return failed(&"no attempt was allowed") };
         attempts[number].counted = true;
         finished(task, &measured)
     }
@@ -89,19 +89,22 @@ impl ScenarioHost for Live {
         }
     }
 
-    fn prepare(&self) -> Result<(), String> {
+    fn prepare(&self) -> Result<(), HostFailure> {
         if namespace::is_root() {
-            return Namespace::new().map(drop).map_err(|error| format!("cannot make networks of its own: {error}"));
+            return Namespace::new()
+                .map(drop)
+                .map_err(|error| HostFailure::Machine(format!("cannot make networks of its own: {error}")));
         }
         match self.process {
             Process::Own => {
-                let refused = |error| format!("needs root, or a kernel that lets users make networks: {error}");
+                let refused =
+                    |error| HostFailure::Machine(format!("needs root, or a kernel that lets users make networks: {error}"));
                 namespace::become_root().map_err(refused)
             }
             Process::Foreign => {
-                Err("needs root to make networks of its own; as another user start this program by `unshare -Urn`, \
-                                     or use gq run --on live"
-                    .to_owned())
+                let why = "needs root to make networks of its own; as another user start this program by `unshare -Urn`, \
+                           or use gq run --on live";
+                Err(HostFailure::machine(&why))
             }
         }
     }
@@ -122,22 +125,28 @@ impl ScenarioHost for Live {
     }
 }
 
-fn once(task: &Task<'_>) -> Result<Option<Measured>, String> {
+fn failed(why: &dyn std::fmt::Display) -> Ended {
+    Ended::Failed(HostFailure::machine(why))
+}
+
+fn once(task: &Task<'_>) -> Result<Option<Measured>, HostFailure> {
     let plan = &task.point.plan;
     let link = &plan.links[0];
     let seed = seed_of(plan, task.replication);
-    let translated = translate(task.point).map_err(|refusal| refusal.to_string())?;
+    let translated = translate(task.point).map_err(|refusal| HostFailure::machine(&refusal))?;
     let sample_every = match task.samples {
         Samples::Off | Samples::Usual => None,
         Samples::Every(period) => Some(period),
     };
     let experiment = translated.experiment(FlowStreams::new(seed), sample_every);
-    let queues = (queue(link, &link.down, Rng::stream(seed, 1))?, queue(link, &link.up, Rng::stream(seed, 2))?);
+    let made =
+        |direction, stream| queue(link, direction, Rng::stream(seed, stream)).map_err(|error| HostFailure::machine(&error));
+    let queues = (made(&link.down, 1)?, made(&link.up, 2)?);
     experiment::run(&experiment, queues, task.stop).map_err(|error| match error.kind() {
         std::io::ErrorKind::PermissionDenied => {
-            format!("{error}: networks need root; as another user: unshare -Urn gq run --on live …")
+            HostFailure::Machine(format!("{error}: networks need root; as another user: unshare -Urn gq run --on live …"))
         }
-        _ => error.to_string(),
+        _ => HostFailure::machine(&error),
     })
 }
 

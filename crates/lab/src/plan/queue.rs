@@ -93,7 +93,7 @@ impl Draft {
         let buffer_given = link.get(names.buffer).is_some();
         let buffer = link.optional(names.buffer, with_place);
         let Described { chosen, ecn, limit, counting } = match &node {
-            None => Described::plain(sched::kind("tail-drop")?, None),
+            None => Described::plain(sched::TAIL_DROP, None),
             Some(node) => read_queue(link, node, &path, known)?,
         };
         if buffer_given && buffer.is_none() {

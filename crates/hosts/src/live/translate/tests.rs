@@ -1,28 +1,12 @@
 use super::*;
+use crate::described::{self, HEAD, LINK_TABLE, of_link, of_traffic};
 use goodqueue_lab::plan::Plan;
-use goodqueue_lab::schema::access::ACCESS;
-use goodqueue_lab::schema::link::LINK;
-use goodqueue_lab::schema::traffic::KINDS;
-use goodqueue_spec::Param;
 use std::path::Path;
-
-const HEAD: &str = "goodqueue = 1\nduration = \"1 s\"\n";
-const LINK_TABLE: &str = "[link.l]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"1 bdp\"\nbuffer_up = \"100 packets\"\n";
-const LINK_LINES: [&str; 4] =
-    ["rate = \"10 Mbit/s\"\n", "delay = \"5 ms\"\n", "buffer = \"1 bdp\"\n", "buffer_up = \"100 packets\"\n"];
 
 fn refused(scenario: &str) -> Option<String> {
     let plan = Plan::parse("test", scenario, Path::new("")).unwrap_or_else(|error| panic!("{error}\n{scenario}"));
     let points = plan.points().expect("one point");
     translate(&points[0]).err().map(|refusal| refusal.to_string())
-}
-
-fn of_link(key: &str) -> String {
-    format!("{HEAD}{LINK_TABLE}{key}\n[[traffic]]\nkind = \"bulk\"\n")
-}
-
-fn of_traffic(keys: &str) -> String {
-    format!("{HEAD}{LINK_TABLE}[[traffic]]\nname = \"t\"\n{keys}\n")
 }
 
 /// Every key that the live host cannot honor, and the name under which it is refused.
@@ -123,42 +107,9 @@ fn more_than_one_link_is_refused() {
     assert!(refused(&scenario).is_some_and(|refusal| refusal.starts_with("link: ")));
 }
 
-/// What the live host makes of `key`, described by `param`, in a scenario that has its example;
-/// `None` where no scenario with one link can have it.
-fn made_of(param: &Param, scenario: impl Fn(&str) -> String) -> Option<Result<(), Refusal>> {
-    let line = format!("{} = {}", param.name, param.written()?);
-    let plan = Plan::parse("test", &scenario(&line), Path::new("")).ok()?;
-    Some(translate(&plan.points().ok()?[0]).map(drop))
-}
-
 #[test]
 fn each_described_key_is_honoured_or_refused_by_its_own_name() {
-    let mut honored = Vec::new();
-    let mut judge = |made: Option<Result<(), Refusal>>, key: String| match made {
-        Some(Ok(())) => honored.push(key),
-        Some(Err(refusal)) => assert_eq!(refusal.key, key, "{refusal}"),
-        None => {}
-    };
-    let needed = |params: &[Param], given: &str| -> String {
-        let others = params.iter().filter(|param| param.is_required() && param.name != given);
-        others.map(|param| format!("{} = {}\n", param.name, param.example)).collect()
-    };
-    for param in LINK.params {
-        let others: String = LINK_LINES.iter().filter(|line| !line.starts_with(&format!("{} =", param.name))).copied().collect();
-        let scenario = |line: &str| format!("{HEAD}[link.l]\n{others}{line}\n[[traffic]]\nkind = \"bulk\"\n");
-        judge(made_of(param, scenario), format!("link.l.{}", param.name));
-    }
-    for param in ACCESS.params {
-        let scenario = |line: &str| format!("{HEAD}{LINK_TABLE}[access]\n{line}\n[[traffic]]\nkind = \"bulk\"\n");
-        judge(made_of(param, scenario), format!("access.{}", param.name));
-    }
-    for spec in KINDS.iter().filter(|spec| ["bulk", "cbr", "poisson", "on-off", "echo"].contains(&spec.kind)) {
-        for param in spec.keys() {
-            let others = needed(spec.base.params, param.name);
-            let scenario = |line: &str| format!("{HEAD}{LINK_TABLE}[[traffic]]\nkind = \"{}\"\n{others}{line}\n", spec.kind);
-            judge(made_of(param, scenario), format!("traffic `{}`: {}", spec.kind, param.name));
-        }
-    }
+    let honored = described::honored(&["bulk", "cbr", "poisson", "on-off", "echo"], |point| translate(point).map(drop));
     let of_bulk: Vec<&str> = honored.iter().filter_map(|key| key.strip_prefix("traffic `bulk`: ")).collect();
     let all = ["cc", "ecn", "timestamps", "name", "flows", "start", "stop", "direction", "rtt_shared_by", "class", "weight"];
     assert_eq!(of_bulk, all);

@@ -125,12 +125,7 @@ pub(in crate::world) fn discipline(
     let refuse = |error: ParamError| WorldError { subject: link.name.clone(), message: error.to_string() };
     let (kind, params, of, ecn, limit) = match &link.queue {
         QueueSpec::Discipline { kind, params, of, ecn, limit } => (*kind, params.as_slice(), of.as_ref(), *ecn, *limit),
-        QueueSpec::Unlimited => {
-            let Some(tail_drop) = goodqueue_aqm::sched::kind("tail-drop") else {
-                return fault(&link.name, "tail-drop is not built in");
-            };
-            (tail_drop, &[][..], None, goodqueue_aqm::EcnPolicy::Drop, Limit::NONE)
-        }
+        QueueSpec::Unlimited => (goodqueue_aqm::sched::TAIL_DROP, &[][..], None, goodqueue_aqm::EcnPolicy::Drop, Limit::NONE),
         QueueSpec::Own { kind, ecn, limit } => {
             let queue = AnyQdisc::build_own(&**kind, &facts(*limit), *ecn, stream).map_err(refuse)?;
             return Ok((queue, None));

@@ -6,7 +6,7 @@ use goodqueue_units::{Bytes, Rate};
 
 /// 12 Mbit/s, so that 1500 bytes take a millisecond, 5 ms each way, and room for three packets.
 fn spec() -> WorldSpec {
-    let queue = QueueSpec::plain(goodqueue_aqm::sched::kind("tail-drop").expect("built in"), Limit::packets(3));
+    let queue = QueueSpec::plain(goodqueue_aqm::sched::TAIL_DROP, Limit::packets(3));
     let line = LinkSpec::wire("line", Rate::mbit(12), Duration::ms(5)).behind(queue);
     WorldSpec::line(line, vec![FlowSpec::new(vec![0], vec![1], SourceSpec::bulk("cubic"))])
 }
