@@ -1,7 +1,7 @@
 //! Figures of all points, comparisons with the baseline, and the scorecard: `evaluation.json`.
 
 use crate::measure::{Aspect, Measure, Scale};
-use crate::run::{Question, Slot};
+use crate::question::{Question, Slot};
 use crate::suite::{Family, Suite};
 use goodqueue_gallery::report::command;
 use goodqueue_lab::metrics::Better;
@@ -283,7 +283,7 @@ fn line(question: &Question, family: &Family, slot: &Slot, point: usize) -> Line
     };
     let measured = match &slot.measured {
         Ok(measured) => measured,
-        Err(reason) => return Line { not_applicable: Some(reason.clone()), ..line },
+        Err(reason) => return Line { not_applicable: Some(reason.to_string()), ..line },
     };
     line.scenario_sha256 = measured.experiment.plan.point_sha256(point);
     line.command = command(&measured.experiment, point);

@@ -11,6 +11,7 @@ pub mod ellipse;
 pub mod evaluation;
 pub mod markdown;
 pub mod measure;
+mod question;
 pub mod report;
 pub mod rfc7928;
 pub mod rfc9743;
@@ -19,6 +20,7 @@ pub mod subject;
 pub mod suite;
 
 pub use evaluation::Evaluation;
-pub use run::{Question, RunEnd, run, run_count};
+pub use question::Question;
+pub use run::{RunEnd, run, run_count};
 pub use subject::{Subject, SubjectError};
 pub use suite::{Family, Suite};

@@ -1,37 +1,13 @@
 //! From a question to measured points.
 
 use crate::evaluation::{self, Evaluation};
-use crate::subject::Subject;
-use crate::suite::{Family, Suite};
+use crate::question::{Planned, Question, Slot};
 use goodqueue_gallery::error::GalleryError;
-use goodqueue_gallery::experiment::{Experiment, Mode};
 use goodqueue_gallery::run::{self, RunProgress};
-use goodqueue_gallery::samples::Measured;
 use goodqueue_gallery::store::Store;
-use goodqueue_lab::plan::{OwnKinds, Plan, PlanError};
+use goodqueue_lab::plan::PlanError;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-
-/// What is to be evaluated.
-#[derive(Debug)]
-pub struct Question {
-    /// By what.
-    pub suite: &'static Suite,
-    /// The subjects, those under test first.
-    pub subjects: Vec<Subject>,
-    /// How many of them are under test.
-    pub under_test: usize,
-    /// Which of them the others are compared with.
-    pub baseline: usize,
-    /// How much is run.
-    pub mode: Mode,
-    /// Families to run; empty: all.
-    pub families: Vec<String>,
-    /// Root of all randomness; `None`: the scenarios' own.
-    pub seed: Option<u64>,
-    /// Algorithms of the program's own that subjects may name.
-    pub own: OwnKinds,
-}
 
 /// What came of it.
 #[derive(Debug)]
@@ -42,77 +18,6 @@ pub struct RunEnd {
     pub reused: usize,
     /// Points run now.
     pub run: usize,
-}
-
-/// A subject in one placement of one family.
-pub(crate) struct Slot {
-    pub(crate) family: &'static Family,
-    pub(crate) placement: usize,
-    pub(crate) subject: usize,
-    /// Its points, or why it does not take part.
-    pub(crate) measured: Result<Measured, String>,
-}
-
-impl Question {
-    /// The families that are asked for, in the suite's order.
-    pub fn families(&self) -> impl Iterator<Item = &'static Family> + '_ {
-        self.suite.families.iter().filter(|family| self.families.is_empty() || self.families.iter().any(|id| id == family.id))
-    }
-
-    /// All experiments, and the subjects that do not take part in some.
-    fn experiments(&self) -> Result<Vec<Planned>, PlanError> {
-        let mut all = Vec::new();
-        for family in self.families() {
-            let mut settings = family.settings(self.suite, self.mode);
-            settings.extend(self.seed.map(|seed| ("seed".to_owned(), seed.to_string())));
-            let name = format!("{}.toml", family.id);
-            let plan = Plan::parse_knowing(&name, family.scenario, Path::new(""), self.own.clone())?;
-            for (placement, place) in family.placements.iter().enumerate() {
-                for (number, subject) in self.subjects.iter().enumerate() {
-                    let set = |text: String| {
-                        let keys = place.keys.iter().map(|key| ((*key).to_owned(), text.clone()));
-                        let overrides: Vec<(String, String)> = settings.iter().cloned().chain(keys).collect();
-                        self.experiment(family, placement, subject, &plan, overrides)
-                    };
-                    let what = match subject.in_form(place.form) {
-                        Ok(text) => Ok(set(text)?),
-                        Err(reason) => Err(reason),
-                    };
-                    all.push(Planned { family, placement, subject: number, what });
-                }
-            }
-        }
-        Ok(all)
-    }
-
-    fn experiment(
-        &self,
-        family: &Family,
-        placement: usize,
-        subject: &Subject,
-        plan: &Plan,
-        overrides: Vec<(String, String)>,
-    ) -> Result<Experiment, PlanError> {
-        let plan = plan.with_overrides(&overrides)?;
-        Ok(Experiment {
-            paper: self.suite.id.to_owned(),
-            id: format!("{}-{placement}-{}", family.id, subject.slug()),
-            about: family.title.to_owned(),
-            file: format!("scenarios/{}.toml", family.id),
-            overrides,
-            points: plan.points()?,
-            plan,
-            axes: Vec::new(),
-            series: family.sample.map(Some),
-        })
-    }
-}
-
-struct Planned {
-    family: &'static Family,
-    placement: usize,
-    subject: usize,
-    what: Result<Experiment, String>,
 }
 
 /// How many runs a question takes.
@@ -144,7 +49,7 @@ pub fn run(
     let mut places = Vec::new();
     let mut experiments = Vec::new();
     for Planned { family, placement, subject, what } in planned {
-        places.push((family, placement, subject, what.as_ref().err().cloned()));
+        places.push((family, placement, subject, what.as_ref().err().copied()));
         experiments.extend(what.ok());
     }
     let end = run::run(experiments, &Store::new(out, question.mode), jobs, stop, progress)?;

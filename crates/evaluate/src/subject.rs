@@ -25,6 +25,23 @@ pub struct Subject {
 #[error("{0}")]
 pub struct SubjectError(String);
 
+/// Why a subject cannot stand in a placement of a suite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoForm {
+    /// It is to mark.
+    #[error("cannot mark")]
+    NoMarks,
+    /// It is to hold a given delay.
+    #[error("has no setpoint")]
+    NoSetpoint,
+    /// It is to stand within fair queueing, which kinds of the program's own cannot.
+    #[error("is of the program's own kinds")]
+    OwnKind,
+    /// The same, but it divides the line by itself.
+    #[error("schedules by itself")]
+    Schedules,
+}
+
 /// Parameters that are the delay or backlog that a queue is to hold, the first that a kind has.
 const SETPOINTS: [&str; 4] = ["target", "threshold", "q_ref", "targetdelay"];
 
@@ -110,14 +127,14 @@ impl Subject {
     /// In a form, as a scenario has it.
     ///
     /// # Errors
-    /// Why it has no such form.
-    pub fn in_form(&self, form: Form) -> Result<String, String> {
+    /// When it has no such form.
+    pub fn in_form(&self, form: Form) -> Result<String, NoForm> {
         match form {
             Form::Plain => Ok(self.toml()),
             Form::Marking => {
                 let mut table = self.table();
                 if !marks(&table) {
-                    return Err("cannot mark".to_owned());
+                    return Err(NoForm::NoMarks);
                 }
                 table.insert("ecn".to_owned(), Value::Boolean(true));
                 Ok(Value::Table(table).to_string())
@@ -126,14 +143,14 @@ impl Subject {
             Form::Setpoint(time) => {
                 let mut table = self.table();
                 let has = |name: &&&str| kind_of(&table).is_some_and(|kind| kind.params.iter().any(|param| param.name == **name));
-                let Some(name) = SETPOINTS.iter().find(has) else { return Err("has no setpoint".to_owned()) };
+                let Some(name) = SETPOINTS.iter().find(has) else { return Err(NoForm::NoSetpoint) };
                 table.insert((*name).to_owned(), Value::String(time.to_owned()));
                 Ok(Value::Table(table).to_string())
             }
         }
     }
 
-    fn within_fair_queueing(&self) -> Result<String, String> {
+    fn within_fair_queueing(&self) -> Result<String, NoForm> {
         let mut inner = self.table();
         let schedules = |family| match family {
             Family::FlowQueueing | Family::DualQueue | Family::Classes | Family::Wrapper => true,
@@ -148,8 +165,8 @@ impl Subject {
             | Family::Own => false,
         };
         match kind_of(&inner) {
-            None => return Err("is of the program's own kinds".to_owned()),
-            Some(kind) if schedules(kind.family) => return Err("schedules by itself".to_owned()),
+            None => return Err(NoForm::OwnKind),
+            Some(kind) if schedules(kind.family) => return Err(NoForm::Schedules),
             Some(_) => {}
         }
         let mut outer = Table::from_iter([("kind".to_owned(), Value::String("fair".to_owned()))]);
@@ -215,10 +232,10 @@ mod tests {
         assert_eq!(codel.in_form(Form::Setpoint("2 ms")).unwrap(), r#"{ kind = "codel", target = "2 ms" }"#);
         assert_eq!(codel.in_form(Form::Fair).unwrap(), r#"{ kind = "fair", of = { kind = "codel", target = "10ms" } }"#);
         let refused = |text: &str, form| queue(text).unwrap().in_form(form).unwrap_err();
-        assert_eq!(refused("tail-drop", Form::Marking), "cannot mark");
-        assert_eq!(refused("fair:tail-drop", Form::Marking), "cannot mark");
-        assert_eq!(refused("fq-codel", Form::Fair), "schedules by itself");
-        assert_eq!(refused("tail-drop", Form::Setpoint("2 ms")), "has no setpoint");
+        assert_eq!(refused("tail-drop", Form::Marking), NoForm::NoMarks);
+        assert_eq!(refused("fair:tail-drop", Form::Marking), NoForm::NoMarks);
+        assert_eq!(refused("fq-codel", Form::Fair), NoForm::Schedules);
+        assert_eq!(refused("tail-drop", Form::Setpoint("2 ms")), NoForm::NoSetpoint);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Curves, bars, boxes and reference values of one panel.
 
+use crate::ink::{Area, escape, line};
 use crate::palette::{DASHES, HUES, Look, Mark};
 use crate::scale::Scale;
-use crate::svg::{Area, escape, line};
 use crate::{Figure, Panel, Point, Reference, Series, Shape};
 use std::fmt::Write;
 

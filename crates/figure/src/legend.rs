@@ -1,7 +1,7 @@
 //! Legend: names of curves with their looks, in as many lines as they need.
 
 use crate::draw::{colour, dashes, mark};
-use crate::svg::{line, words};
+use crate::ink::{line, words};
 use crate::{Figure, Shape};
 use std::fmt::Write;
 

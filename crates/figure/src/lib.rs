@@ -11,15 +11,16 @@
 //! raster back ends that take longer to build than `gq`'s own crates.
 
 mod draw;
+mod ink;
 mod legend;
 mod number;
 pub mod palette;
 mod scale;
 mod svg;
 
+pub use ink::escape;
 pub use number::short;
 pub use palette::{Hue, Look};
-pub use svg::escape;
 
 /// One figure.
 #[derive(Clone, Debug, PartialEq)]

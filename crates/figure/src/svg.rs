@@ -1,6 +1,7 @@
 //! Layout of a figure: panels, axes and texts.
 
 use crate::draw::Plot;
+use crate::ink::{Area, escape, line, words};
 use crate::legend::Legend;
 use crate::palette::{self, Colour, HUES};
 use crate::scale::Scale;
@@ -13,21 +14,6 @@ const TITLE: f64 = 30.0;
 const TICKS: f64 = 22.0;
 const LABEL: f64 = 22.0;
 const GAP: f64 = 8.0;
-
-/// Text as it may stand in XML.
-#[must_use]
-pub fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-/// A place on paper: left, right, top and bottom.
-#[derive(Clone, Copy)]
-pub(crate) struct Area {
-    pub(crate) left: f64,
-    pub(crate) right: f64,
-    pub(crate) top: f64,
-    pub(crate) bottom: f64,
-}
 
 pub(crate) fn figure(figure: &Figure, theme: Theme, font: Font) -> String {
     let columns = figure.size.columns.clamp(1, figure.panels.len().max(1));
@@ -84,15 +70,6 @@ fn style(theme: Theme) -> String {
             format!("{light}@media(prefers-color-scheme:dark){{{dark}}}")
         }
     }
-}
-
-pub(crate) fn line(text: &mut String, class: &str, from: (f64, f64), to: (f64, f64), more: &str) {
-    // Writing to a String cannot fail.
-    let _ = writeln!(text, "<path class=\"{class}\" d=\"M{:.1} {:.1}L{:.1} {:.1}\"{more}/>", from.0, from.1, to.0, to.1);
-}
-
-pub(crate) fn words(text: &mut String, at: (f64, f64), anchor: &str, more: &str, what: &str) {
-    let _ = writeln!(text, "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\"{more}>{}</text>", at.0, at.1, escape(what));
 }
 
 fn with_unit(axis: &Axis) -> String {

@@ -9,6 +9,7 @@ pub(crate) use host::near;
 pub use host::{PointsHost, View};
 
 use crate::experiment::Experiment;
+use goodqueue_lab::hosts::HostFailure;
 use goodqueue_lab::metrics::RunFigures;
 use goodqueue_lab::runner::SingleRun;
 use goodqueue_lab::summary::PointSummary;
@@ -72,7 +73,7 @@ pub struct SampledSeries {
 /// A run with the processor time it took.
 pub struct TimedRun {
     /// What it gave, or why it failed.
-    pub run: Result<SingleRun, String>,
+    pub run: Result<SingleRun, HostFailure>,
     /// Seconds.
     pub cpu_s: f64,
 }
@@ -90,7 +91,7 @@ impl PointData {
                     figures.push(run.figures);
                     series.push(sampled(&run.series));
                 }
-                Err(message) => failures.push(format!("replication {number}: {message}")),
+                Err(failure) => failures.push(format!("replication {number}: {failure}")),
             }
         }
         if series.iter().all(BTreeMap::is_empty) {

@@ -1,6 +1,6 @@
 //! A scenario in the making: figures with their origins, and the file written from them.
 
-use goodqueue_lab::compare::quoted;
+use goodqueue_lab::toml_text::quoted;
 use goodqueue_units::{Duration, Rate};
 use std::fmt::{self, Write as _};
 

@@ -8,7 +8,7 @@ use crate::draft::{buffer, halves};
 use crate::steps::median;
 use crate::{Cited, Draft, ImportError, Input, Origin, Way};
 use flows::Flows;
-use goodqueue_lab::compare::quoted;
+use goodqueue_lab::toml_text::quoted;
 use goodqueue_units::{Duration, Rate};
 use std::fmt::Write as _;
 

@@ -2,7 +2,7 @@
 
 use crate::draft::halves;
 use crate::{Cited, Draft, ImportError, Input, Origin, Way};
-use goodqueue_lab::compare::quoted;
+use goodqueue_lab::toml_text::quoted;
 use goodqueue_lab::trace_file;
 use goodqueue_units::{Duration, Rate};
 

@@ -52,7 +52,12 @@ pub fn more_flows(plan: &Scenario, world: &WorldSpec, group: usize, count: u32, 
 fn add_parts(world: &mut WorldSpec, plan: &Scenario, group: usize, index: u32, apart: u32, start: Start) {
     let traffic = &plan.traffic[group];
     for (number, part) in (0..).zip(traffic.parts()) {
-        add_flow(world, plan, traffic, &Leg { group: group as u32, index: index + number * apart, drawn: index, start, part });
+        add_flow(
+            world,
+            plan,
+            traffic,
+            &FlowPlacement { group: group as u32, index: index + number * apart, drawn: index, start, part },
+        );
     }
 }
 
@@ -151,7 +156,7 @@ pub fn seed_of(plan: &Scenario, replication: u32) -> u64 {
 }
 
 /// One flow of a group: those of one part come before those of the next.
-struct Leg<'a> {
+struct FlowPlacement<'a> {
     group: u32,
     index: u32,
     /// All parts of a flow draw as this number.
@@ -169,12 +174,12 @@ enum Start {
     From(Instant),
 }
 
-fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, leg: &Leg<'_>) {
-    let &Leg { group, index, drawn, part: Part { source, path, heading }, .. } = leg;
+fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, placement: &FlowPlacement<'_>) {
+    let &FlowPlacement { group, index, drawn, part: Part { source, path, heading }, .. } = placement;
     let streams = FlowStreams::new(world.seed);
     // All parts are between the same two hosts and begin together.
     let planned = traffic.start.draw(&mut streams.start(group, drawn));
-    let start = match leg.start {
+    let start = match placement.start {
         Start::Drawn => Instant::ZERO + planned,
         Start::From(now) => now + planned.saturating_sub(traffic.start.earliest()),
     };

@@ -7,6 +7,7 @@ pub use labels::{Labels, Split};
 use crate::limits::{FASTEST, LONGEST, LONGEST_DELAY};
 use crate::mix::{self, Mix};
 use crate::quantity::{self, Limits};
+use crate::toml_text::quoted;
 use goodqueue_aqm::sched;
 use goodqueue_aqm::spec::{Chosen, KindSpec};
 use goodqueue_spec::nearest;
@@ -484,23 +485,6 @@ fn chosen(tables: &[(&str, Option<&'static KindSpec>, String)]) -> Option<Chosen
     let (&(_, spec, _), within) = tables.split_first()?;
     let of = if within.is_empty() { None } else { Some(Box::new(chosen(within)?)) };
     Some(Chosen { of, ..Chosen::new(spec?, Vec::new()) })
-}
-
-/// A TOML string with the content `text`.
-#[must_use]
-pub fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for character in text.chars() {
-        match character {
-            '"' | '\\' => quoted.extend(['\\', character]),
-            _ if character.is_control() => {
-                let _ = write!(quoted, "\\u{:04X}", character as u32);
-            }
-            _ => quoted.push(character),
-        }
-    }
-    quoted.push('"');
-    quoted
 }
 
 /// A parameter value in TOML: true, false and numbers as they are, anything else as a string.

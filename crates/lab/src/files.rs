@@ -1,44 +1,15 @@
-//! Files that scenarios name, opened with care: paths are relative to the scenario's folder, and
-//! each is read once.
+//! Files that scenarios name: paths are relative to the scenario's folder, and each is read once.
 
-use crate::flow_file::{self, FlowFileError, FlowList};
+use crate::flow_file::{self, FlowList};
+use crate::input::FileError;
 use crate::quantity::excerpt;
-use crate::trace_file::{self, TraceError};
+use crate::trace_file;
 use goodqueue_sim::Opportunities;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufReader, ErrorKind, Read, Take};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Opens a regular file of at most `largest` bytes.
-pub(crate) fn open(path: &Path, largest: u64) -> Result<BufReader<Take<File>>, String> {
-    let facts = std::fs::metadata(path).map_err(|error| why(&error))?;
-    // Reading a directory fails late and reading a pipe may never end.
-    if facts.is_dir() {
-        return Err("is a directory".to_owned());
-    }
-    if !facts.is_file() {
-        return Err("is not a regular file".to_owned());
-    }
-    if facts.len() > largest {
-        return Err(format!("has {} bytes: allowed up to {largest}", facts.len()));
-    }
-    let file = File::open(path).map_err(|error| why(&error))?;
-    // The file may grow while it is read.
-    Ok(BufReader::new(file.take(largest)))
-}
-
-/// What went wrong with a file, for a person.
-pub(crate) fn why(error: &std::io::Error) -> String {
-    match error.kind() {
-        ErrorKind::NotFound => "no such file".to_owned(),
-        ErrorKind::PermissionDenied => "may not be read: permission denied".to_owned(),
-        _ => format!("cannot be read: {error}"),
-    }
-}
-
-type Loaded<T, E> = Mutex<BTreeMap<PathBuf, Result<Arc<T>, E>>>;
+type Loaded<T> = Mutex<BTreeMap<PathBuf, Result<Arc<T>, FileError>>>;
 
 /// Recordings by the names that a scenario has for them.
 pub type Recordings = BTreeMap<String, Arc<Opportunities>>;
@@ -56,8 +27,8 @@ pub(crate) enum Shelf {
 #[derive(Debug)]
 pub(crate) struct FileStore {
     shelf: Shelf,
-    traces: Loaded<Opportunities, TraceError>,
-    flow_lists: Loaded<FlowList, FlowFileError>,
+    traces: Loaded<Opportunities>,
+    flow_lists: Loaded<FlowList>,
 }
 
 impl FileStore {
@@ -67,27 +38,28 @@ impl FileStore {
     }
 
     /// The recording in a file.
-    pub(crate) fn trace(&self, written: &str) -> Result<Arc<Opportunities>, TraceError> {
+    pub(crate) fn trace(&self, written: &str) -> Result<Arc<Opportunities>, FileError> {
         if let Shelf::Given(recordings) = &self.shelf
             && let Some(known) = recordings.get(written)
         {
             return lock(&self.traces).entry(PathBuf::from(written)).or_insert_with(|| Ok(Arc::clone(known))).clone();
         }
-        let path = self.path(written).map_err(|message| TraceError::whole(&excerpt(written), message))?;
+        let path = self.path(written)?;
         lock(&self.traces).entry(path.clone()).or_insert_with(|| trace_file::load(&path).map(Arc::new)).clone()
     }
 
     /// The list of flows in a file.
-    pub(crate) fn flow_list(&self, written: &str) -> Result<Arc<FlowList>, FlowFileError> {
-        let path = self.path(written).map_err(|message| FlowFileError::whole(&excerpt(written), message))?;
+    pub(crate) fn flow_list(&self, written: &str) -> Result<Arc<FlowList>, FileError> {
+        let path = self.path(written)?;
         lock(&self.flow_lists).entry(path.clone()).or_insert_with(|| flow_file::load(&path).map(Arc::new)).clone()
     }
 
-    fn path(&self, written: &str) -> Result<PathBuf, String> {
+    fn path(&self, written: &str) -> Result<PathBuf, FileError> {
+        let refuse = |message| Err(FileError::whole(&excerpt(written), message));
         match &self.shelf {
             Shelf::Folder(base) => Ok(base.join(written)),
-            Shelf::Given(recordings) if recordings.is_empty() => Err("files may not be read here".to_owned()),
-            Shelf::Given(_) => Err("there is no such recording here, and files may not be read".to_owned()),
+            Shelf::Given(recordings) if recordings.is_empty() => refuse("files may not be read here"),
+            Shelf::Given(_) => refuse("there is no such recording here, and files may not be read"),
         }
     }
 
@@ -107,7 +79,7 @@ fn lock<T>(loaded: &Mutex<T>) -> MutexGuard<'_, T> {
     loaded.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn good<T, E>(loaded: &Loaded<T, E>) -> Vec<Arc<T>> {
+fn good<T>(loaded: &Loaded<T>) -> Vec<Arc<T>> {
     lock(loaded).values().filter_map(|each| each.as_ref().ok().cloned()).collect()
 }
 

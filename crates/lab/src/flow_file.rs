@@ -13,14 +13,13 @@
 //!
 //! Files are read line by line with bounds on everything, so no file can exhaust memory.
 
-use crate::files::{open, why};
+use crate::input::{FileError, Place, open, why};
 use crate::quantity::{self, Limits, QuantityError, excerpt};
 use goodqueue_sim::Transfer;
 use goodqueue_spec::nearest;
 use goodqueue_tcp::cc::kinds;
 use goodqueue_units::{Bytes, Duration};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io::{BufRead, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -42,40 +41,6 @@ const SIZE: usize = 1;
 const CONTROL: usize = 2;
 const PATH: usize = 3;
 const CONTROL_KEY: &str = "cc";
-
-/// A file that is not a valid list of flows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FlowFileError {
-    file: String,
-    place: Option<(u64, usize)>,
-    message: String,
-}
-
-impl FlowFileError {
-    /// An error of the file as a whole.
-    pub(crate) fn whole(file: &str, message: String) -> Self {
-        Self { file: file.to_owned(), place: None, message }
-    }
-
-    /// Line and column, counted from one, columns in characters; `None` when the file as a whole is
-    /// meant.
-    #[must_use]
-    pub fn place(&self) -> Option<(u64, usize)> {
-        self.place
-    }
-}
-
-impl fmt::Display for FlowFileError {
-    /// `file:line:column: what is wrong`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.place {
-            None => write!(f, "{}: {}", self.file, self.message),
-            Some((line, column)) => write!(f, "{}:{line}:{column}: {}", self.file, self.message),
-        }
-    }
-}
-
-impl std::error::Error for FlowFileError {}
 
 /// A list of flows, sorted by control and path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,21 +107,19 @@ impl FlowList {
 ///
 /// # Errors
 /// When the file cannot be read or is no list of flows; the error names file, line and column.
-pub fn load(path: &Path) -> Result<FlowList, FlowFileError> {
-    let shown = path.display().to_string();
-    let input = open(path, LARGEST_FILE).map_err(|message| FlowFileError::whole(&shown, message))?;
-    read(&shown, input)
+pub fn load(path: &Path) -> Result<FlowList, FileError> {
+    read(&path.display().to_string(), open(path, LARGEST_FILE)?)
 }
 
 /// Reads a list of flows from bytes; `name` stands for the file in errors.
 ///
 /// # Errors
 /// When the bytes are no list of flows; the error names line and column.
-pub fn read(name: &str, mut input: impl BufRead) -> Result<FlowList, FlowFileError> {
+pub fn read(name: &str, mut input: impl BufRead) -> Result<FlowList, FileError> {
     let mut draft = Draft::default();
     let mut line = Vec::new();
     for number in 1.. {
-        let fault = |(column, message)| FlowFileError { file: name.to_owned(), place: Some((number, column)), message };
+        let fault = |(column, message): Located| FileError::at(name, Place::Cell(number, column), message);
         line.clear();
         let got = input.by_ref().take(LONGEST_LINE as u64 + 2).read_until(b'\n', &mut line);
         if got.map_err(|error| fault((1, why(&error))))? == 0 {
@@ -164,7 +127,7 @@ pub fn read(name: &str, mut input: impl BufRead) -> Result<FlowList, FlowFileErr
         }
         draft.add_line(name, number, &line).map_err(fault)?;
     }
-    draft.finish().map_err(|message| FlowFileError::whole(name, message))
+    draft.finish().map_err(|message| FileError::whole(name, message))
 }
 
 /// A message and the character of the line that it refers to, counted from one.

@@ -57,12 +57,22 @@ pub enum Choice {
     Named(Vec<String>),
 }
 
+/// A name of no figure that a gate could judge.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no figure `{name}` of which one direction is better{help}")]
+pub struct NoSuchFigure {
+    /// The name.
+    pub name: String,
+    /// The nearest name, or all of them.
+    help: String,
+}
+
 impl Choice {
     /// The named ones; the main ones if there are no names.
     ///
     /// # Errors
     /// A name that is no figure, or whose figure has no better direction.
-    pub fn of(names: &[String]) -> Result<Self, String> {
+    pub fn of(names: &[String]) -> Result<Self, NoSuchFigure> {
         for name in names {
             if gated().any(|about| about.name == name) {
                 continue;
@@ -70,11 +80,11 @@ impl Choice {
             let mut known: Vec<&str> = gated().map(|about| about.name).collect();
             known.sort_unstable();
             known.dedup();
-            let message = match goodqueue_spec::nearest(name, known.iter().copied()) {
-                Some(close) => format!("there is no figure `{name}` of which one direction is better; did you mean `{close}`?"),
-                None => format!("there is no figure `{name}` of which one direction is better: allowed {}", known.join(", ")),
+            let help = match goodqueue_spec::nearest(name, known.iter().copied()) {
+                Some(close) => format!("; did you mean `{close}`?"),
+                None => format!(": allowed {}", known.join(", ")),
             };
-            return Err(message);
+            return Err(NoSuchFigure { name: name.clone(), help });
         }
         Ok(if names.is_empty() { Self::Main } else { Self::Named(names.to_vec()) })
     }

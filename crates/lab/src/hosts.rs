@@ -4,7 +4,7 @@ mod validity;
 
 use crate::build;
 use crate::plan::Point;
-use goodqueue_sim::{Continue, Outcome, Progress, Recording, World, WorldSpec};
+use goodqueue_sim::{Continue, Outcome, Progress, Recording, World, WorldError, WorldSpec};
 use goodqueue_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -36,8 +36,8 @@ pub trait ScenarioHost: Sync {
     /// process may do.
     ///
     /// # Errors
-    /// One line that says what this machine refuses.
-    fn prepare(&self) -> Result<(), String> {
+    /// What this machine refuses.
+    fn prepare(&self) -> Result<(), HostFailure> {
         Ok(())
     }
 
@@ -128,7 +128,29 @@ pub enum Ended {
     /// Before its end, because it was told to stop.
     Stopped,
     /// Without an outcome, for this reason.
-    Failed(String),
+    Failed(HostFailure),
+}
+
+/// Why a host cannot get ready, or has no outcome for a run.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum HostFailure {
+    /// The world of a scenario cannot be built.
+    #[error("{0}")]
+    World(#[from] WorldError),
+    /// The machine, its kernel or what runs on it refuses something, in one line.
+    #[error("{0}")]
+    Machine(String),
+    /// A mistake in this program ended the run.
+    #[error("{0}")]
+    Panic(String),
+}
+
+impl HostFailure {
+    /// The failure of a host's own parts.
+    #[must_use]
+    pub fn machine(error: &dyn fmt::Display) -> Self {
+        Self::Machine(error.to_string())
+    }
 }
 
 impl From<Ended> for HostRun {
@@ -149,7 +171,7 @@ impl Task<'_> {
     pub fn run_world(
         &self,
         progress: &mut dyn FnMut(f64),
-        simulate: impl FnOnce(&WorldSpec, &mut dyn FnMut(Progress) -> Continue) -> Result<Outcome, String>,
+        simulate: impl FnOnce(&WorldSpec, &mut dyn FnMut(Progress) -> Continue) -> Result<Outcome, HostFailure>,
     ) -> Ended {
         let mut spec = build::world(self.point, self.replication);
         spec.recording = self.recording(spec.warmup + spec.duration);
@@ -160,7 +182,7 @@ impl Task<'_> {
         match outcome {
             Ok(outcome) if outcome.complete => Ended::Finished { outcome: Box::new(outcome), measured: spec.duration },
             Ok(_) => Ended::Stopped,
-            Err(message) => Ended::Failed(message),
+            Err(failure) => Ended::Failed(failure),
         }
     }
 
@@ -189,9 +211,7 @@ impl ScenarioHost for Simulator {
     }
 
     fn run(&self, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> HostRun {
-        let simulate = |spec: &WorldSpec, progress: &mut dyn FnMut(Progress) -> Continue| {
-            World::new(spec).map(|world| world.run(progress)).map_err(|error| error.to_string())
-        };
+        let simulate = |spec: &WorldSpec, progress: &mut dyn FnMut(Progress) -> Continue| Ok(World::new(spec)?.run(progress));
         task.run_world(progress, simulate).into()
     }
 }

@@ -1,6 +1,7 @@
 //! Scenarios, replications, metrics and results.
 
 pub mod build;
+pub mod columns;
 pub mod compare;
 pub mod diagnostic;
 pub mod distributions;
@@ -11,6 +12,7 @@ pub mod flow_file;
 pub mod gate;
 pub mod headline;
 pub mod hosts;
+pub mod input;
 mod limits;
 pub mod lint;
 pub mod metrics;
@@ -25,6 +27,7 @@ pub mod schema;
 pub mod statistics;
 pub mod summary;
 pub mod sweep;
+pub mod toml_text;
 pub mod trace_file;
 
 pub use goodqueue_spec::quantity;

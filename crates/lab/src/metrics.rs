@@ -6,56 +6,14 @@ mod fairness;
 mod groups;
 mod links;
 
-use crate::experience::Activity;
 use goodqueue_aqm::Tally;
 use goodqueue_sim::{FlowOutcome, LinkOutcome, Outcome, SojournHistogram};
 use goodqueue_units::Duration;
-use serde::Serialize;
 
 pub use describe::{Better, ColumnData, Description, Metric, Presence, Printed, PrintedUnit, Quantity, Shown, When};
 pub use fairness::{FLOW_METRICS, FairnessMetric, FlowMetric, JAIN_METRICS};
 pub use groups::{GROUP_METRICS, Group, GroupMetric, opinion_score};
 pub use links::{LINK_METRICS, LinkMetric};
-
-/// The columns of the report's tables, in their order: of links, of groups and of fairness.
-#[derive(Clone, Debug, Serialize)]
-pub struct Descriptions {
-    links: Vec<ColumnData>,
-    groups: Vec<ColumnData>,
-    jain: Vec<ColumnData>,
-    /// What groups get, by what they do.
-    experience: Vec<ActivityData>,
-}
-
-/// The figures of an activity.
-#[derive(Clone, Debug, Serialize)]
-struct ActivityData {
-    activity: &'static str,
-    /// Whether its figures decide between queues.
-    interactive: bool,
-    figures: Vec<ColumnData>,
-}
-
-/// What pages are told of all figures that they show.
-#[must_use]
-pub fn descriptions() -> Descriptions {
-    Descriptions {
-        links: LINK_METRICS.iter().map(|metric| ColumnData::from(&metric.about)).collect(),
-        groups: GROUP_METRICS.iter().map(|metric| ColumnData::from(&metric.about)).collect(),
-        jain: JAIN_METRICS.iter().map(|metric| ColumnData::from(&metric.about)).collect(),
-        experience: Activity::ALL.into_iter().map(ActivityData::from).collect(),
-    }
-}
-
-impl From<Activity> for ActivityData {
-    fn from(activity: Activity) -> Self {
-        Self {
-            activity: activity.name(),
-            interactive: activity.is_interactive(),
-            figures: activity.metrics().iter().map(|metric| ColumnData::from(&metric.about)).collect(),
-        }
-    }
-}
 
 /// The figures of one run: small, whatever the run's length. `None` where a figure is not defined.
 #[derive(Clone, Debug, PartialEq)]
@@ -192,12 +150,6 @@ pub const LEAST_TIME_S: f64 = 1e-6;
 fn quantile_s(histogram: &SojournHistogram, q: f64) -> Option<f64> {
     let value = |nanos: u64| if histogram.lowest_equivalent(nanos) == 0 { 0.0 } else { nanos as f64 / 1e9 };
     (!histogram.is_empty()).then(|| value(histogram.value_at_quantile(q)))
-}
-
-/// The ⌈percent/100 · n⌉-th smallest of sorted values.
-fn nearest_rank(sorted: &[Duration], percent: usize) -> Option<Duration> {
-    let rank = (percent * sorted.len()).div_ceil(100);
-    sorted.get(rank.max(1) - 1).copied()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Named mixes of traffic, each with where its parts come from, as `[[traffic]]` tables for a line.
 
-use crate::compare::quoted;
+use crate::toml_text::quoted;
 use goodqueue_units::{Duration, Rate};
 use std::fmt::{self, Write as _};
 

@@ -8,22 +8,25 @@ mod called;
 mod datagrams;
 mod link;
 mod params;
+mod path;
 mod queue;
 mod reader;
 mod scenario;
 mod sender;
 mod session;
 mod sweep;
+mod timing;
 mod topology;
 mod traffic;
 mod tree;
 
 pub use crate::diagnostic::{Fault, PlanError};
 pub use link::{Direction, Link};
+pub use path::{Heading, Path as TrafficPath, Step};
 pub use queue::Queue;
-pub use scenario::{Access, AccessEnds, Scenario, Timing};
-pub use topology::{Path as TrafficPath, Step};
-pub use traffic::{Heading, Part, Traffic};
+pub use scenario::{Access, AccessEnds, Scenario};
+pub use timing::Timing;
+pub use traffic::{Part, Traffic};
 
 use crate::diagnostic::{Origin, Source};
 use crate::files::{FileStore, Recordings, Shelf};

@@ -11,7 +11,7 @@ pub use report::{PointResult, Replication, RunReport};
 
 use crate::build;
 use crate::error::RunFailure;
-use crate::hosts::{Ended, HostRun, Packets, Samples, ScenarioHost, Simulator, Task, Validity};
+use crate::hosts::{Ended, HostFailure, HostRun, Packets, Samples, ScenarioHost, Simulator, Task, Validity};
 use crate::metrics::RunFigures;
 use crate::plan::{Heading, Point, Scenario};
 use crate::record::{RecordedRun, Recorder};
@@ -205,14 +205,14 @@ pub struct SingleRun {
 /// samples or one that gives about 2500 of them.
 ///
 /// # Errors
-/// What keeps its world from being built, or the message of a panic.
+/// What keeps its world from being built, or a mistake in this program.
 pub fn run_single(
     point: &Point,
     replication: u32,
     sampled: Option<Option<Duration>>,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(f64),
-) -> Option<Result<SingleRun, String>> {
+) -> Option<Result<SingleRun, HostFailure>> {
     let samples = match sampled {
         None => Samples::Off,
         Some(None) => Samples::Usual,
@@ -224,7 +224,7 @@ pub fn run_single(
             Some(Ok(SingleRun { figures: RunFigures::of(&outcome, measured), series: outcome.series }))
         }
         Ended::Stopped => None,
-        Ended::Failed(message) => Some(Err(message)),
+        Ended::Failed(failure) => Some(Err(failure)),
     }
 }
 
@@ -232,7 +232,7 @@ pub fn run_single(
 /// the others with it.
 fn guarded(host: &dyn ScenarioHost, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> HostRun {
     catch_unwind(AssertUnwindSafe(|| host.run(task, progress)))
-        .unwrap_or_else(|panic| Ended::Failed(panic_message(&*panic)).into())
+        .unwrap_or_else(|panic| Ended::Failed(HostFailure::Panic(panic_message(&*panic))).into())
 }
 
 struct Shared<'a> {
@@ -254,7 +254,7 @@ struct RunResult {
 enum RunEnd {
     Finished(Box<Finished>),
     Stopped,
-    Failed(String),
+    Failed(HostFailure),
 }
 
 impl Shared<'_> {
@@ -289,7 +289,7 @@ impl Shared<'_> {
                 RunEnd::Finished(Box::new(Finished::of(*outcome, measured, place < self.options.drawn_points)))
             }
             Ended::Stopped => RunEnd::Stopped,
-            Ended::Failed(message) => RunEnd::Failed(message),
+            Ended::Failed(failure) => RunEnd::Failed(failure),
         };
         RunResult { end, attempts }
     }
@@ -338,9 +338,9 @@ impl<'a> Collector<'a> {
         self.report.attempts.extend(attempts);
         match end {
             RunEnd::Finished(finished) => self.finished(point, replication, *finished),
-            RunEnd::Failed(message) => {
+            RunEnd::Failed(failure) => {
                 let place = label(&self.points[point].set);
-                self.report.failures.push(RunFailure { place, replication, message });
+                self.report.failures.push(RunFailure { place, replication, message: failure.to_string() });
                 self.report.complete = false;
             }
             RunEnd::Stopped => self.report.complete = false,

@@ -6,11 +6,10 @@
 //!
 //! Files are read line by line with bounds on everything, so no file can exhaust memory.
 
-use crate::files::{open, why};
+use crate::input::{FileError, Place, open, why};
 use crate::quantity::excerpt;
 use goodqueue_sim::Opportunities;
 use goodqueue_units::{Bytes, Duration};
-use std::fmt;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
@@ -25,59 +24,23 @@ const LATEST_MS: u64 = 86_400_000;
 /// Different times; each takes 24 bytes of memory.
 const MOST_TIMES: usize = 10_000_000;
 
-/// A file that is not a valid recording.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TraceError {
-    path: String,
-    /// Counted from one; zero: the file as a whole.
-    line: u64,
-    message: String,
-}
-
-impl TraceError {
-    /// An error of the file as a whole.
-    pub(crate) fn whole(file: &str, message: String) -> Self {
-        Self { path: file.to_owned(), line: 0, message }
-    }
-
-    /// The line, counted from one; `None` when the file as a whole is meant.
-    #[must_use]
-    pub fn line(&self) -> Option<u64> {
-        (self.line > 0).then_some(self.line)
-    }
-}
-
-impl fmt::Display for TraceError {
-    /// `file:line: what is wrong`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            0 => write!(f, "{}: {}", self.path, self.message),
-            line => write!(f, "{}:{line}: {}", self.path, self.message),
-        }
-    }
-}
-
-impl std::error::Error for TraceError {}
-
 /// Reads a recording from a file.
 ///
 /// # Errors
 /// When the file cannot be read or is no recording; the error names file and line.
-pub fn load(path: &Path) -> Result<Opportunities, TraceError> {
-    let shown = path.display().to_string();
-    let input = open(path, LARGEST_FILE).map_err(|message| TraceError::whole(&shown, message))?;
-    read(&shown, input)
+pub fn load(path: &Path) -> Result<Opportunities, FileError> {
+    read(&path.display().to_string(), open(path, LARGEST_FILE)?)
 }
 
 /// Reads a recording from bytes; `name` stands for the file in errors.
 ///
 /// # Errors
 /// When the bytes are no recording; the error names the line.
-pub fn read(name: &str, mut input: impl BufRead) -> Result<Opportunities, TraceError> {
+pub fn read(name: &str, mut input: impl BufRead) -> Result<Opportunities, FileError> {
     let mut draft = TraceDraft::default();
     let mut line = Vec::with_capacity(LONGEST_LINE + 1);
     for number in 1.. {
-        let fault = |message: String| TraceError { path: name.to_owned(), line: number, message };
+        let fault = |message: String| FileError::at(name, Place::Line(number), message);
         line.clear();
         let got = input.by_ref().take(LONGEST_LINE as u64 + 1).read_until(b'\n', &mut line);
         if got.map_err(|error| fault(why(&error)))? == 0 {
@@ -94,7 +57,7 @@ pub fn read(name: &str, mut input: impl BufRead) -> Result<Opportunities, TraceE
         }
         draft.add(millisecond(&line).map_err(fault)?).map_err(fault)?;
     }
-    draft.finish().map_err(|message| TraceError::whole(name, message))
+    draft.finish().map_err(|message| FileError::whole(name, message))
 }
 
 /// The time on one line.

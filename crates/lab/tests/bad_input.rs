@@ -516,7 +516,7 @@ fn a_recording_of_one_endless_line_is_refused_without_reading_it() {
     // 100 MB of digits in one line, as a file without blocks.
     fs::File::create(&file).and_then(|file| file.set_len(100_000_000)).expect("a sparse file");
     let error = goodqueue_lab::trace_file::load(&file).expect_err("no recording");
-    assert_eq!(error.line(), Some(1));
+    assert_eq!(error.place(), goodqueue_lab::input::Place::Line(1));
     fs::File::create(&file).and_then(|file| file.set_len(300 << 20)).expect("a sparse file");
     let error = goodqueue_lab::trace_file::load(&file).expect_err("too large");
     assert!(error.to_string().ends_with("has 314572800 bytes: allowed up to 268435456"), "{error}");

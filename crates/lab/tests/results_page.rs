@@ -3,11 +3,10 @@
 //! holds them to the lists; `make docs` rewrites them:
 //! `cargo test -p goodqueue-lab --test results_page -- --ignored`.
 
+use goodqueue_lab::columns::descriptions;
 use goodqueue_lab::experience::{Activity, Margin};
 use goodqueue_lab::headline::POLICY_KEYS;
-use goodqueue_lab::metrics::{
-    Better, Description, FLOW_METRICS, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Presence, Quantity, descriptions,
-};
+use goodqueue_lab::metrics::{Better, Description, FLOW_METRICS, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Presence, Quantity};
 use goodqueue_lab::mix::MIXES;
 use std::fmt::Write as _;
 use std::fs;

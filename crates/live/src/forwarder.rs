@@ -62,7 +62,7 @@ impl FrameCounters {
 
 /// One direction with its counters.
 #[derive(Debug)]
-struct Half<Q> {
+struct CountedDirection<Q> {
     direction: Direction<Q>,
     frames: FrameCounters,
     /// The port takes nothing at the moment.
@@ -83,8 +83,8 @@ pub enum Way {
 pub struct Forwarder<A, B, Q> {
     port_a: A,
     port_b: B,
-    down: Half<Q>,
-    up: Half<Q>,
+    down: CountedDirection<Q>,
+    up: CountedDirection<Q>,
     pool: Pool,
     key: FlowKey,
     batch: Vec<Received>,
@@ -93,7 +93,7 @@ pub struct Forwarder<A, B, Q> {
 impl<A: Port, B: Port, Q: Qdisc<LivePacket>> Forwarder<A, B, Q> {
     /// A forwarder between two ports, with these queues.
     pub fn new(settings: &Settings, ports: (A, B), queues: (Q, Q)) -> Self {
-        let half = |line: &Line, queue| Half {
+        let half = |line: &Line, queue| CountedDirection {
             direction: Direction::new(line, queue),
             frames: FrameCounters::default(),
             blocked: false,
@@ -145,7 +145,7 @@ impl<A: Port, B: Port, Q: Qdisc<LivePacket>> Forwarder<A, B, Q> {
         }
     }
 
-    const fn half(&self, way: Way) -> &Half<Q> {
+    const fn half(&self, way: Way) -> &CountedDirection<Q> {
         match way {
             Way::Down => &self.down,
             Way::Up => &self.up,
@@ -184,12 +184,12 @@ impl<A: Port, B: Port, Q: Qdisc<LivePacket>> Forwarder<A, B, Q> {
     /// frames in flight.
     #[must_use]
     pub fn conserves(&self) -> bool {
-        let held: usize = [&self.down, &self.up].map(Half::held).into_iter().sum();
-        [&self.down, &self.up].into_iter().all(Half::conserves) && self.pool.frames() == held
+        let held: usize = [&self.down, &self.up].map(CountedDirection::held).into_iter().sum();
+        [&self.down, &self.up].into_iter().all(CountedDirection::conserves) && self.pool.frames() == held
     }
 }
 
-impl<Q: Qdisc<LivePacket>> Half<Q> {
+impl<Q: Qdisc<LivePacket>> CountedDirection<Q> {
     /// Takes a batch of frames from `port` in the order of their stamps, each after everything that
     /// was due before it.
     fn take_in<P: Port>(

@@ -9,6 +9,7 @@ pub mod memory;
 pub mod packet;
 pub mod pcap;
 #[cfg(target_os = "linux")]
+mod tap;
 pub mod xdp;
 
 use crate::pool::{Frame, Pool};

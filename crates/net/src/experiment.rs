@@ -5,7 +5,7 @@ use crate::error::NetError;
 use crate::network::{Make, Network};
 use goodqueue_lab::compare::Labels;
 use goodqueue_lab::headline::{Headline, Policy};
-use goodqueue_lab::hosts::{HostRun, Refusal, ScenarioHost, Task};
+use goodqueue_lab::hosts::{HostFailure, HostRun, Refusal, ScenarioHost, Task};
 use goodqueue_lab::lint;
 use goodqueue_lab::plan::{Plan, Point, Queue};
 use goodqueue_lab::qlog::QlogFiles;
@@ -189,6 +189,7 @@ impl ScenarioHost for Experiment<'_> {
     }
 
     fn run(&self, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> HostRun {
-        task.run_world(progress, |spec, progress| self.simulate(spec, progress).map_err(|error| error.to_string())).into()
+        task.run_world(progress, |spec, progress| self.simulate(spec, progress).map_err(|error| HostFailure::machine(&error)))
+            .into()
     }
 }

@@ -4,6 +4,7 @@
 mod compare;
 mod drive;
 mod error;
+mod kept;
 mod own;
 mod plan;
 mod qdisc;

@@ -64,7 +64,7 @@ pub fn recommendation(
 fn checker(py: Python<'_>, name: &str, itself: Vec<OsString>, question: &Question) -> PyResult<Box<dyn ScenarioHost + Send>> {
     let read = match HostName::read(name) {
         Ok(HostName::Sim) => Err("the answer is from the simulator already: allowed linux, live".to_owned()),
-        read => read,
+        read => read.map_err(|unknown| unknown.to_string()),
     };
     let host = read.map_err(|why| refuse(py, "check", &format!("`{name}`: {why}")))?;
     let settings = Settings { itself, process: Process::Foreign, voids: Voids::default(), say: |_| {} };

@@ -1,5 +1,6 @@
 //! Results of a run: the summary as a string, and tables.
 
+use crate::kept::KeptRun;
 use crate::table::Table;
 use crate::tables;
 use arrow_array::RecordBatch;
@@ -7,35 +8,10 @@ use arrow_schema::{ArrowError, SchemaRef};
 use goodqueue_lab::compare::Labels;
 use goodqueue_lab::headline::{Headline, Policy};
 use goodqueue_lab::plan::{Plan, Point};
-use goodqueue_lab::record::{RecordedRun, Recorder};
 use goodqueue_lab::runner::RunReport;
 use goodqueue_lab::summary::Summary;
-use goodqueue_sim::Series;
-use goodqueue_trace::PacketEvent;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
-
-/// Recorded data of one run.
-pub struct KeptRun {
-    pub point: usize,
-    pub replication: u32,
-    pub links: Vec<String>,
-    pub series: Vec<Series>,
-    pub packets: Vec<PacketEvent>,
-}
-
-/// Keeps in memory what runs record.
-#[derive(Default)]
-pub struct Kept(pub Vec<KeptRun>);
-
-impl Recorder for Kept {
-    fn record(&mut self, run: RecordedRun<'_>) {
-        let RecordedRun { point, replication, links, series, packets } = run;
-        // The report of the runner already has the series of the first replication.
-        let series = if replication == 0 { Vec::new() } else { series.to_vec() };
-        self.0.push(KeptRun { point, replication, links: links.to_vec(), series, packets: packets.to_vec() });
-    }
-}
 
 /// Result of running a plan.
 #[pyclass(frozen, module = "goodqueue._core")]

@@ -1,10 +1,11 @@
 //! Runs a plan without the interpreter's lock; signals of the interpreter stop it.
 
 use crate::error::{host_error, scenario_error, with_faults};
+use crate::kept::Kept;
 use crate::plan::Plan;
-use crate::report::{Kept, Report};
+use crate::report::Report;
 use goodqueue_hosts::{HostName, Process, Settings, Voids};
-use goodqueue_lab::hosts::{HostRun, Packets, Refusal, Samples, ScenarioHost, Task};
+use goodqueue_lab::hosts::{HostFailure, HostRun, Packets, Refusal, Samples, ScenarioHost, Task};
 use goodqueue_lab::plan::Point;
 use goodqueue_lab::quantity::{self, Limits};
 use goodqueue_lab::runner::{self, Recorded, RunOptions, label, shortest_sampling_period};
@@ -108,7 +109,7 @@ impl ScenarioHost for Attached {
         self.0.check_recording(samples, packets)
     }
 
-    fn prepare(&self) -> Result<(), String> {
+    fn prepare(&self) -> Result<(), HostFailure> {
         self.0.prepare()
     }
 

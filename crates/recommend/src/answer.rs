@@ -1,12 +1,15 @@
 //! The answer: the choice, what people get under it, and how sure it is.
 
+pub mod checked;
+pub mod words;
+
+use self::checked::Check;
 use crate::Question;
 use crate::candidates::{Candidate, Choice};
-use crate::check::Check;
 use crate::corners::{Corner, Factor, Line};
 use crate::race::{Block, Key, Order, Standing, rank};
 use goodqueue_lab::experience::{Activity, advantage};
-use goodqueue_lab::headline::{Policy, words};
+use goodqueue_lab::headline::{Policy, words as plain};
 use goodqueue_lab::statistics::Figure;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -281,7 +284,7 @@ pub(crate) fn answer(question: &Question, corners: &[Corner], found: Found) -> R
         sentences: Vec::new(),
         keys: keys.clone(),
     };
-    recommendation.sentences = crate::words::sentences(&recommendation, &keys, best, &nothing, &question.line);
+    recommendation.sentences = words::sentences(&recommendation, &keys, best, &nothing, &question.line);
     recommendation.text = recommendation.sentences.join(" ");
     recommendation
 }
@@ -305,7 +308,7 @@ fn setup(question: &Question, tried: &Tried) -> Setup {
 
 fn deciding(key: &Key) -> Deciding {
     let Key { activity, about, .. } = key;
-    Deciding { activity: activity.name(), metric: about.name, words: crate::words::words(key), quantity: about.quantity.name() }
+    Deciding { activity: activity.name(), metric: about.name, words: words::words(key), quantity: about.quantity.name() }
 }
 
 fn queue(choice: &Choice) -> Value {
@@ -339,7 +342,7 @@ fn open(question: &Question, keys: &[Key], one: &Tried, best: &Tried) -> Option<
     let key = keys.iter().find(|key| key.standing(&one.blocks, &best.blocks) == Standing::Open)?;
     Some(Open {
         setup: setup(question, one),
-        metric: format!("{} {}", key.activity.name(), crate::words::words(key)),
+        metric: format!("{} {}", key.activity.name(), words::words(key)),
         behind: key.behind(&one.blocks, &best.blocks),
     })
 }
@@ -374,9 +377,9 @@ fn regret(keys: &[Key], corners: &[Corner], best: &Tried, all: &[&Tried]) -> Vec
             best: top,
             best_is: who.candidate.to_string(),
             significant: key.standing(&at(&best.blocks, corner), &at(&who.blocks, corner)) == Standing::Worse,
-            words: crate::words::words(key),
-            choice_said: words::figure(key.about, key.figure(&at(&best.blocks, corner))),
-            best_said: words::figure(key.about, key.figure(&at(&who.blocks, corner))),
+            words: words::words(key),
+            choice_said: plain::figure(key.about, key.figure(&at(&best.blocks, corner))),
+            best_said: plain::figure(key.about, key.figure(&at(&who.blocks, corner))),
         })
     };
     keys.iter().filter_map(worst).collect()

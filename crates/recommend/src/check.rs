@@ -1,81 +1,16 @@
 //! The answer on another host: the choice and what else was tried, at the same corners with the
 //! same seeds, with senders that are not the simulator's.
 
-use crate::answer::{Recommendation, Tried, satisfying};
+use crate::answer::checked::{Agreement, Better, Check, Held};
+use crate::answer::{Recommendation, Tried, satisfying, words};
 use crate::candidates::Candidate;
 use crate::race::{Block, Key, Standing};
 use crate::search::Search;
-use crate::words;
 use crate::{Question, Refused};
 use goodqueue_lab::headline::words::{figure, list};
 use goodqueue_lab::hosts::ScenarioHost;
 use goodqueue_lab::statistics::Figure;
-use serde::Serialize;
 use std::sync::atomic::AtomicBool;
-
-/// What the other host says of an answer.
-#[derive(Clone, Debug, Serialize)]
-pub struct Check {
-    /// Name of the host.
-    pub host: &'static str,
-    /// Runs that were made there.
-    pub runs: usize,
-    /// Candidates that ran there, the choice first.
-    pub candidates: Vec<String>,
-    /// What people get under the choice there, by each figure that decides.
-    pub figures: Vec<Held>,
-    /// Whether the choice satisfies the policy there.
-    pub satisfies_policy: bool,
-    /// Candidates that are significantly better there.
-    pub better: Vec<Better>,
-    /// The check in words.
-    #[serde(skip)]
-    pub sentences: Vec<String>,
-}
-
-/// A figure of the choice on both hosts.
-#[derive(Clone, Debug, Serialize)]
-pub struct Held {
-    /// Whose figure it is.
-    pub activity: &'static str,
-    /// The figure.
-    pub metric: &'static str,
-    /// What the answer says.
-    pub simulated: Figure,
-    /// What the other host gives.
-    pub checked: Figure,
-    /// The second minus the first, corner by corner and seed by seed.
-    pub difference: Figure,
-    /// How they agree.
-    pub agreement: Agreement,
-}
-
-/// How a figure on another host agrees with the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Agreement {
-    /// It lies in the answer's 95 % interval.
-    Interval,
-    /// It lies outside, but the difference is too small to count for anybody.
-    Margin,
-    /// It differs by more than that.
-    Differs,
-}
-
-/// A candidate that is significantly better on the other host.
-#[derive(Clone, Debug, Serialize)]
-pub struct Better {
-    /// Which one.
-    pub label: String,
-    /// Whose figure is better.
-    pub activity: &'static str,
-    /// The figure.
-    pub metric: &'static str,
-    /// The choice's mean there.
-    pub choice: Figure,
-    /// The other's mean there.
-    pub other: Figure,
-}
 
 /// Refuses a question whose scenarios `host` cannot run, before anything has run.
 ///

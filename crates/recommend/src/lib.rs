@@ -15,7 +15,6 @@ pub mod corners;
 pub mod race;
 pub mod scenario;
 mod search;
-pub mod words;
 
 pub use answer::Recommendation;
 pub use ask::Asked;

@@ -11,8 +11,8 @@
 
 use crate::candidates::{Candidate, Choice};
 use crate::corners::{Corner, Line};
-use goodqueue_lab::compare::quoted;
 use goodqueue_lab::mix::{self, Mix, Traffic};
+use goodqueue_lab::toml_text::quoted;
 use goodqueue_units::{Duration, Rate};
 use std::fmt::Write as _;
 

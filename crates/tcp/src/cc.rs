@@ -7,7 +7,7 @@ mod model;
 mod slow_start;
 mod window;
 
-use crate::config::{CcConfig, EcnMode, SlowStartExit};
+use crate::config::{CcConfig, EcnMode, SenderConfig, SlowStartExit};
 pub use crate::sample::RateSample;
 use alloc::boxed::Box;
 use alloc::format;
@@ -580,6 +580,22 @@ pub fn kinds() -> &'static [ControlSpec] {
 #[must_use]
 pub fn needs(kind: &str) -> Option<Needs> {
     SPECS.iter().find(|spec| spec.kind == kind).map(|spec| spec.needs)
+}
+
+impl SenderConfig {
+    /// How the connection will ask for ECN: [`ecn`](Self::ecn) with the control's own habit filled
+    /// in.
+    #[must_use]
+    pub fn ecn_mode(&self) -> EcnMode {
+        self.ecn.resolve(needs(self.cc.kind).map_or(EcnMode::Off, |needs| needs.ecn))
+    }
+
+    /// Whether the connection asks for ECN although its control does nothing about marks.
+    #[must_use]
+    pub fn ignores_marks(&self) -> bool {
+        let ignored = needs(self.cc.kind).is_some_and(|needs| needs.marks == MarkResponse::Ignores);
+        ignored && self.ecn_mode() != EcnMode::Off
+    }
 }
 
 impl AnyCc {

@@ -1,6 +1,5 @@
 //! Settings of senders and receivers. Every default is Linux's where Linux has one, else the RFC's.
 
-use crate::cc::MarkResponse;
 use alloc::vec::Vec;
 use goodqueue_spec::Value;
 use goodqueue_units::{Bytes, Duration};
@@ -109,22 +108,6 @@ pub struct SenderConfig {
     pub offload: Option<bool>,
     /// What there is to send.
     pub data: Data,
-}
-
-impl SenderConfig {
-    /// How the connection will ask for ECN: [`ecn`](Self::ecn) with the control's own habit filled
-    /// in.
-    #[must_use]
-    pub fn ecn_mode(&self) -> EcnMode {
-        self.ecn.resolve(crate::cc::needs(self.cc.kind).map_or(EcnMode::Off, |needs| needs.ecn))
-    }
-
-    /// Whether the connection asks for ECN although its control does nothing about marks.
-    #[must_use]
-    pub fn ignores_marks(&self) -> bool {
-        let ignored = crate::cc::needs(self.cc.kind).is_some_and(|needs| needs.marks == MarkResponse::Ignores);
-        ignored && self.ecn_mode() != EcnMode::Off
-    }
 }
 
 /// When a receiver acknowledges.

@@ -61,6 +61,29 @@ pub struct Transmit {
     pub retransmission: bool,
 }
 
+/// Properties of an acknowledgement beyond the segments it delivers.
+#[derive(Clone, Copy, Debug)]
+struct AckFacts {
+    /// It moves the cumulative acknowledgement.
+    advanced: bool,
+    /// It newly reports segments selectively.
+    sacked: bool,
+    /// It neither advances nor reports a duplicate.
+    duplicate: bool,
+    /// It echoes congestion.
+    ece: bool,
+    /// Segments that it reports as delivered with a mark.
+    marked: u32,
+    /// It delivers a segment that was sent once, from below the recovery point.
+    original: bool,
+    /// The timestamp that it echoes.
+    echoed: u64,
+    /// First segment not acknowledged before it.
+    prior_una: u64,
+    /// Segments in flight before it.
+    prior_in_flight: u32,
+}
+
 /// Counters of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]

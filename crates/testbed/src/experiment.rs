@@ -4,7 +4,10 @@ mod datagrams;
 mod echo;
 mod flows;
 mod gaps;
+mod prober;
 mod samples;
+mod shared;
+mod waiting;
 
 use crate::bench::Bench;
 pub use crate::bench::Segments;
@@ -24,11 +27,12 @@ use goodqueue_units::{Duration, Ecn, Instant, Rate, Rng};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-pub use flows::{FlowMeasured, Stop};
+pub use flows::FlowMeasured;
 use flows::{Live, Traffic};
 pub use gaps::Arrivals;
 use samples::Sampler;
 pub use samples::{Columns, Samples};
+pub use waiting::Stop;
 
 /// Which way a flow's data goes.
 pub use goodqueue_live::forwarder::Way;

@@ -97,7 +97,7 @@ async fn hello(State(desk): Shared) -> Response {
 }
 
 async fn all_metrics() -> Response {
-    axum::Json(goodqueue_lab::metrics::descriptions()).into_response()
+    axum::Json(goodqueue_lab::columns::descriptions()).into_response()
 }
 
 async fn all_kinds() -> Response {

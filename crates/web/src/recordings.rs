@@ -3,7 +3,9 @@
 use crate::failure::Failure;
 use crate::lock::locked;
 use crate::token::Token;
-use goodqueue_lab::{files::Recordings, trace_file};
+use goodqueue_lab::files::Recordings;
+use goodqueue_lab::input::Place;
+use goodqueue_lab::trace_file;
 use goodqueue_sim::Opportunities;
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -66,9 +68,9 @@ impl Shelf {
     pub fn add(&self, text: &[u8]) -> Result<Shown, Failure> {
         let trace = trace_file::read("upload", text).map_err(|error| {
             let failure = Failure::unprocessable(error.to_string());
-            match error.line() {
-                Some(line) => failure.with("line", line),
-                None => failure,
+            match error.place() {
+                Place::Line(line) | Place::Cell(line, _) => failure.with("line", line),
+                Place::Whole => failure,
             }
         })?;
         let token =

@@ -1,6 +1,6 @@
 //! Everything that must pass before a change lands; steps that find faults soonest come first.
 
-use crate::{Result, comments, deps, sources, tool};
+use crate::{Result, comments, cycles, deps, sources, tool};
 
 /// How a step ended.
 enum Step {
@@ -19,6 +19,7 @@ struct Named {
 const STEPS: &[Named] = &[
     Named { name: "fmt", what: "cargo fmt --check", run: || tool_step("cargo", &["fmt", "--all", "--check"]) },
     Named { name: "deps", what: "who depends on whom", run: || deps::run().map(|()| Step::Done) },
+    Named { name: "cycles", what: "no circles of files without a reason", run: || cycles::check().map(|()| Step::Done) },
     Named { name: "cite", what: "every RFC named is in SOURCES.bib", run: || sources::cite().map(|()| Step::Done) },
     Named {
         name: "comments",

@@ -3,6 +3,7 @@
 mod ci;
 mod comments;
 mod cost;
+mod cycles;
 mod deps;
 mod sources;
 mod tool;
@@ -19,6 +20,7 @@ usage: cargo xtask COMMAND
            --only STEP[,STEP…] or --skip STEP[,STEP…] choose; --list names the steps
   deps     check who depends on whom against the table in crates/xtask/src/deps.rs
   cite     check that every RFC the code names is in SOURCES.bib
+  cycles   check that no files of a crate use each other in a circle without a reason
   comments check the width of comments, and that doc comments do not ask
   cost     instructions and nanoseconds of a packet for every kind of queue; --write makes docs/cost.md, --check compares with it
   files    name the source files of more than 600 lines
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         "ci" => ci::run(rest),
         "deps" => none(rest).and_then(|()| deps::run()),
         "cost" => cost::run(rest),
+        "cycles" => none(rest).and_then(|()| cycles::check()),
         "comments" => none(rest).and_then(|()| comments::check()),
         "cite" => none(rest).and_then(|()| sources::cite()),
         "files" => none(rest).and_then(|()| sources::files()),

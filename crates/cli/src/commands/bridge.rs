@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::output::say;
 use clap::{Args, ValueEnum};
 use config::Config;
-use control::{Desk, locked};
+use control::{ControlState, locked};
 use goodqueue_aqm::Rng;
 use goodqueue_hosts::live;
 use goodqueue_lab::plan::{Direction, Link};
@@ -200,7 +200,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         link.up.nominal_rate(),
     ));
     let shown = Shown { interfaces: [inside, outside], link, json: arguments.json };
-    let desk = Arc::new(Desk {
+    let desk = Arc::new(ControlState {
         shown: Mutex::new(shown),
         totals: Mutex::new(Totals::default()),
         settings: Mutex::new(line),
@@ -335,8 +335,10 @@ fn queue_seed(settings: &LineSettings, way: Way) -> u64 {
 }
 
 fn build(link: &Link, settings: &LineSettings, ports: (InterfacePort, InterfacePort), longest: u32) -> Result<Bridge, Failure> {
-    let queue =
-        |direction: &Direction, way| live::queue(link, direction, Rng::new(queue_seed(settings, way))).map_err(Failure::Input);
+    let queue = |direction: &Direction, way| {
+        let made = live::queue(link, direction, Rng::new(queue_seed(settings, way)));
+        made.map_err(|error| Failure::Input(error.to_string()))
+    };
     let down = live::line(link, &link.down, Instant::ZERO);
     let up = live::line(link, &link.up, Instant::ZERO);
     let buffers = buffers_for(&down, live::limit(&link.down)) + buffers_for(&up, live::limit(&link.up));
@@ -373,7 +375,7 @@ enum Ended {
 /// Shows reports until the end is asked for or comes by itself.
 fn watch(
     arguments: &Arguments,
-    desk: &Desk,
+    desk: &ControlState,
     running: &Running,
     signals: &Signals,
     stats: Option<Duration>,
@@ -416,7 +418,7 @@ fn watch(
 }
 
 /// Reads the file again and changes what is different, without losing a packet.
-fn reload(arguments: &Arguments, desk: &Desk) {
+fn reload(arguments: &Arguments, desk: &ControlState) {
     if arguments.config.is_none() {
         say("SIGHUP: there is no --config to read again");
         return;
@@ -435,7 +437,8 @@ fn reload(arguments: &Arguments, desk: &Desk) {
             }
             // A queue that stays as it was keeps its state.
             if settings.queue_of(way) != before.queue_of(way) {
-                let queue = live::queue(&link, direction, Rng::new(queue_seed(&settings, way))).map_err(Failure::Input)?;
+                let queue = live::queue(&link, direction, Rng::new(queue_seed(&settings, way)));
+                let queue = queue.map_err(|error| Failure::Input(error.to_string()))?;
                 orders.push(monitor::Command::Queue(way, Box::new(queue)));
             }
             for order in orders {

@@ -9,9 +9,9 @@ use clap::Args;
 use goodqueue_evaluate::evaluation::{Evaluation, FamilyResult};
 use goodqueue_evaluate::{Question, Subject, Suite, markdown, report, rfc7928, rfc9743, run_count};
 use goodqueue_gallery::experiment::Mode;
-use goodqueue_lab::compare::quoted;
 use goodqueue_lab::headline::words::count;
 use goodqueue_lab::record::{Folder, check_target, write_file};
+use goodqueue_lab::toml_text::quoted;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 

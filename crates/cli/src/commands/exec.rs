@@ -48,7 +48,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             format!("gq exec runs one point, and {} has {}: set what is swept", arguments.scenario.display(), points.len());
         return Err(Failure::Input(message));
     };
-    let linux = Linux::find(itself()).map_err(Failure::Input)?;
+    let linux = Linux::find(itself()).map_err(|missing| Failure::Input(missing.to_string()))?;
     host::check("--on", &linux, &points)?;
     if !linux.controls().contains(&arguments.cc.as_str()) {
         let known = linux.controls().join(", ");

@@ -83,7 +83,7 @@ fn hosts() -> Vec<Offer> {
     let settings = Settings { itself: itself().to_vec(), process: Process::Foreign, voids: Voids::default(), say };
     let offer = |name: HostName| {
         let ready = name.open(&settings).map_err(|unavailable| unavailable.why);
-        let ready = ready.and_then(|host| host.prepare().map(|()| Arc::from(host)));
+        let ready = ready.and_then(|host| host.prepare().map(|()| Arc::from(host)).map_err(|failure| failure.to_string()));
         Offer { name: name.name(), host: ready }
     };
     HostName::ALL.into_iter().filter(|name| *name != HostName::Sim).map(offer).collect()

@@ -1,6 +1,6 @@
 //! The files of a result.
 
-use super::place;
+use super::place::{self, NAMES};
 use super::{Finished, Job, MOST_REPORTED};
 use crate::failure::Failure;
 use crate::output::{command_line, say};
@@ -17,14 +17,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Folder within that of a result, for one that lacks runs and must not replace it.
+const INCOMPLETE: &str = "incomplete";
+
 /// Runs that took less than this are sooner carried out again than a disk has been waited for three
 /// times.
 const SOON_S: f64 = 1.0;
-
-/// Folder within that of a result, for one that lacks runs and must not replace it.
-const INCOMPLETE: &str = "incomplete";
-/// Everything that a result may consist of.
-pub const NAMES: [&str; 6] = ["summary.json", "scenario.toml", "run.json", "series.parquet", "packets.parquet", "report.html"];
 
 /// The files of a result while it is made.
 pub struct Files {

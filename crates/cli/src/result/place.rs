@@ -7,6 +7,9 @@ use goodqueue_lab::error::RecordError;
 use goodqueue_lab::record::{Earlier, Folder};
 use std::path::{Path, PathBuf};
 
+/// Everything that a result may consist of.
+pub const NAMES: [&str; 6] = ["summary.json", "scenario.toml", "run.json", "series.parquet", "packets.parquet", "report.html"];
+
 /// The folder of results, unless another one is asked for.
 pub const RESULTS: &str = "results";
 
@@ -72,7 +75,7 @@ fn numbered(path: &Path) -> impl Iterator<Item = PathBuf> {
 
 /// Refuses a folder in which the name of a file is taken by something that cannot be replaced.
 fn check(folder: Folder) -> Result<Folder, Failure> {
-    let taken = super::files::NAMES.into_iter().map(|name| folder.path().join(name)).find(|path| path.is_dir());
+    let taken = NAMES.into_iter().map(|name| folder.path().join(name)).find(|path| path.is_dir());
     match taken {
         None => Ok(folder),
         Some(path) => Err(Failure::Input(format!("--out {}: cannot be written: is a directory", path.display()))),

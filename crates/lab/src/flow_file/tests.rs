@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-fn parse(text: &str) -> Result<FlowList, FlowFileError> {
+fn parse(text: &str) -> Result<FlowList, FileError> {
     read("flows.csv", text.as_bytes())
 }
 
@@ -61,9 +61,9 @@ fn comments_blank_lines_quotes_and_marks_of_byte_order_are_taken() {
 #[test]
 fn errors_name_line_column_value_and_range() {
     assert_eq!(error("start,size\n1 s, 0 B\n"), "flows.csv:2:6: size: `0 B` is out of range: allowed 1 B to 1000000000000000 B");
-    assert_eq!(parse("start,size\n1 s, 0 B\n").expect_err("wrong").place(), Some((2, 6)));
+    assert_eq!(parse("start,size\n1 s, 0 B\n").expect_err("wrong").place(), Place::Cell(2, 6));
     assert_eq!(error("# ä\nstart,grüße\n").split(": ").next(), Some("flows.csv:2:7"), "columns count characters");
-    assert_eq!(parse("").expect_err("empty").place(), None);
+    assert_eq!(parse("").expect_err("empty").place(), Place::Whole);
 }
 
 #[test]

@@ -2,9 +2,9 @@
 //! review.
 
 use super::{Measured, description};
-use crate::compare::quoted;
 use crate::plan::Plan;
 use crate::provenance::VERSION_AND_COMMIT;
+use crate::toml_text::quoted;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

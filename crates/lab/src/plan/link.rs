@@ -2,10 +2,9 @@
 
 use super::Known;
 use super::params::Keys;
+use super::path::{Heading, Path};
 use super::queue::{self, Queue};
 use super::reader::{self, Field, Table};
-use super::topology::Path;
-use super::traffic::Heading;
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::Fault;
 use crate::limits::{FASTEST, LONGEST};

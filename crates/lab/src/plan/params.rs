@@ -2,7 +2,7 @@
 //! other tables.
 
 use super::reader::{self, Field, Table};
-use super::scenario::Timing;
+use super::timing::Timing;
 use super::tree::Value as Node;
 use crate::diagnostic::Fault;
 use crate::quantity::{self, excerpt};

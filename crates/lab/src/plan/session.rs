@@ -2,7 +2,7 @@
 
 use super::params;
 use super::reader::{self, Field, Table};
-use super::scenario::Timing;
+use super::timing::Timing;
 use super::tree::Value;
 use crate::diagnostic::Fault;
 use crate::limits::FASTEST;

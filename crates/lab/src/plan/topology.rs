@@ -1,8 +1,9 @@
 //! Which way packets go: nodes joined by links, and the path of each group of flows.
 
 use super::link;
+use super::path::{Heading, Path, Step};
 use super::reader::{self, Field};
-use super::traffic::{self, Heading};
+use super::traffic;
 use super::tree::{Node, Value};
 use crate::diagnostic::Fault;
 use crate::flow_file::ListedPath;
@@ -10,32 +11,6 @@ use crate::quantity::excerpt;
 use goodqueue_spec::nearest;
 use goodqueue_units::{Bytes, Duration};
 use std::collections::VecDeque;
-
-/// One link of a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// Index into [`super::Scenario::links`].
-    pub link: usize,
-    /// In which direction it is crossed.
-    pub heading: Heading,
-}
-
-/// The links that a group's flows cross between their access links.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Path {
-    /// From sender to receiver.
-    pub forward: Vec<Step>,
-    /// From receiver to sender; empty when a link of the path is one-way and nothing has to come
-    /// back.
-    pub reverse: Vec<Step>,
-}
-
-impl Path {
-    /// Both directions.
-    pub fn steps(&self) -> impl Iterator<Item = &Step> {
-        self.forward.iter().chain(&self.reverse)
-    }
-}
 
 /// More links than this on one way are a mistake.
 const MOST_STEPS: usize = 200;

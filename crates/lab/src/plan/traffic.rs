@@ -2,11 +2,11 @@
 
 use super::datagrams;
 use super::params::{self, Keys};
+use super::path::{Heading, Path};
 use super::reader::{self, Field, Table};
-use super::scenario::Timing;
 use super::sender;
 use super::session;
-use super::topology::Path;
+use super::timing::Timing;
 use super::tree::Value;
 use crate::diagnostic::Fault;
 use crate::files::FileStore;
@@ -65,26 +65,6 @@ impl Traffic {
     /// Everything that each flow does.
     pub fn parts(&self) -> impl Iterator<Item = &Part> {
         std::iter::once(&self.main).chain(&self.others)
-    }
-}
-
-/// Which way data goes across a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heading {
-    /// As the link is described.
-    Down,
-    /// The return direction.
-    Up,
-}
-
-impl Heading {
-    /// The other direction.
-    #[must_use]
-    pub fn opposite(self) -> Self {
-        match self {
-            Self::Down => Self::Up,
-            Self::Up => Self::Down,
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::thin::{Buckets, thin_cdf};
 use super::{Cdf, ReportInput};
-use crate::metrics::{self, Descriptions};
+use crate::columns::{self, Descriptions};
 use goodqueue_sim::{Series, SeriesColumn};
 use goodqueue_units::Instant;
 use serde::{Serialize, Serializer};
@@ -165,7 +165,7 @@ impl<'a> ReportData<'a> {
             provenance: input.provenance,
             seed: input.summary.get("seed").map(Value::to_string).unwrap_or_default(),
             kinds: kinds(input),
-            metrics: metrics::descriptions(),
+            metrics: columns::descriptions(),
             main_link: input.main_link,
             measured_s: input.measured_s,
             notes,

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-fn parse(text: &str) -> Result<Opportunities, TraceError> {
+fn parse(text: &str) -> Result<Opportunities, FileError> {
     read("link.down", text.as_bytes())
 }
 
@@ -33,8 +33,8 @@ fn the_last_line_break_is_optional_and_may_be_of_either_kind() {
 fn an_error_names_the_line() {
     let error = parse("1\n2\nthree\n").expect_err("wrong");
     assert_eq!(error.to_string(), "link.down:3: `three` is not a whole number of milliseconds");
-    assert_eq!(error.line(), Some(3));
-    assert_eq!(parse("").expect_err("empty").line(), None);
+    assert_eq!(error.place(), Place::Line(3));
+    assert_eq!(parse("").expect_err("empty").place(), Place::Whole);
 }
 
 #[test]

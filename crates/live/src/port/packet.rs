@@ -5,7 +5,7 @@
 //! joins what leaves together again ([`segments`]); others lose such frames and count them, since a
 //! queue would take them for one packet.
 
-use super::interface::{Presence, SharedCapture, Tap};
+use super::tap::{Presence, SharedCapture, Tap};
 use super::{Drained, Port, PortCounters, Received};
 use crate::clock::MonotonicClock;
 use crate::frame;

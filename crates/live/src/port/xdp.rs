@@ -2,7 +2,7 @@
 //! work for each frame than a packet socket, tags left in place, but no time stamps of the
 //! kernel's, so that a frame counts as arrived when this thread sees it.
 
-use super::interface::{Presence, SharedCapture, Tap};
+use super::tap::{Presence, SharedCapture, Tap};
 use super::{Drained, Port, PortCounters, Received};
 use crate::frame;
 use crate::pool::{Frame, Pool};

@@ -1,35 +1,12 @@
 //! Processing of acknowledgements: what they deliver, measure and change.
 
 use super::timers::Use;
-use super::{NO_SEGMENT, Phase, ProbeContent, Sender};
+use super::{AckFacts, NO_SEGMENT, Phase, ProbeContent, Sender};
 use crate::cc::{AckSample, CongestionControl, Growth, Marks, State};
 use crate::prr::Ack;
 use crate::scoreboard::{Delivery, Verdict};
 use crate::segment::{Flags, Segment};
 use goodqueue_units::{Duration, Instant};
-
-/// Properties of an acknowledgement beyond the segments it delivers.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct AckFacts {
-    /// It moves the cumulative acknowledgement.
-    pub(super) advanced: bool,
-    /// It newly reports segments selectively.
-    pub(super) sacked: bool,
-    /// It neither advances nor reports a duplicate.
-    pub(super) duplicate: bool,
-    /// It echoes congestion.
-    pub(super) ece: bool,
-    /// Segments that it reports as delivered with a mark.
-    pub(super) marked: u32,
-    /// It delivers a segment that was sent once, from below the recovery point.
-    pub(super) original: bool,
-    /// The timestamp that it echoes.
-    pub(super) echoed: u64,
-    /// First segment not acknowledged before it.
-    pub(super) prior_una: u64,
-    /// Segments in flight before it.
-    pub(super) prior_in_flight: u32,
-}
 
 /// Round-trip times of one acknowledgement in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,9 +1,8 @@
 //! Reactions to losses: entering and leaving reductions, deciding about each acknowledgement,
 //! undoing mistakes.
 
-use super::acks::AckFacts;
 use super::echo::Echo;
-use super::{NO_SEGMENT, ProbeContent, RecoveryStep, Sender};
+use super::{AckFacts, NO_SEGMENT, ProbeContent, RecoveryStep, Sender};
 use crate::cc::{Congestion, CongestionControl, State};
 use crate::config::LossDetection;
 use crate::prr::Prr;

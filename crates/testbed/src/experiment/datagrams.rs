@@ -1,7 +1,7 @@
 //! What all UDP flows do alike: send when it is time, and take what comes.
 
 use super::Flow;
-use super::flows::{Deadline, Stop, is_pause, offered};
+use super::waiting::{Deadline, Stop, is_pause, offered};
 use std::io;
 use std::net::UdpSocket;
 use std::time::Duration as Wall;

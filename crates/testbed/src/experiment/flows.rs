@@ -1,47 +1,22 @@
 //! Senders and receivers: ordinary sockets of this kernel, each pair on threads of its own.
 
 use super::datagrams::{UDP_HEADERS, each_datagram, each_due};
-use super::echo::{self, Prober};
+use super::echo;
 use super::gaps::Gaps;
+use super::prober::Prober;
+use super::shared::Shared;
+use super::waiting::{Deadline, LOOK, Stop, is_pause, locked, offered};
 use super::{Flow, Source, Way};
 use crate::bench::Bench;
-use goodqueue_live::clock::{Clock, MonotonicClock};
 use goodqueue_live::sys::tcp;
 use goodqueue_trace::{ProbesOutcome, TimeCounts};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::Scope;
 use std::time::Duration as Wall;
-
-/// Says once to many that it is over.
-#[derive(Debug, Default)]
-pub struct Stop {
-    over: Mutex<bool>,
-    told: Condvar,
-}
-
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Stop {
-    /// It is over.
-    pub fn now(&self) {
-        *locked(&self.over) = true;
-        self.told.notify_all();
-    }
-
-    /// Waits for this time. Returns whether the experiment is over.
-    #[must_use]
-    pub fn within(&self, span: Wall) -> bool {
-        let over = locked(&self.over);
-        let waited = self.told.wait_timeout_while(over, span, |over| !*over);
-        waited.map_or(true, |(over, _)| *over)
-    }
-}
 
 /// What a flow did.
 #[derive(Clone, Debug)]
@@ -76,18 +51,6 @@ impl FlowMeasured {
     }
 }
 
-/// One flow's sockets and counts.
-#[derive(Debug)]
-pub(super) struct Shared {
-    pub(super) delivered: AtomicU64,
-    pub(super) sent: AtomicU64,
-    stream: Mutex<Option<TcpStream>>,
-    rtt: Mutex<TimeCounts>,
-    failure: Mutex<Option<String>>,
-    /// Of an echo.
-    pub(super) prober: Option<Prober>,
-}
-
 /// Flows that have receivers but do not send yet.
 pub(super) struct Traffic {
     flows: Vec<(Flow, Ends, Arc<Shared>)>,
@@ -103,8 +66,6 @@ enum Ends {
 pub(super) struct Live(Vec<Arc<Shared>>);
 
 const FIRST_PORT: u16 = 10_000;
-/// Threads look so often whether it is over.
-pub(super) const LOOK: Wall = Wall::from_millis(100);
 const CONNECT: Wall = Wall::from_secs(20);
 
 impl Traffic {
@@ -171,16 +132,6 @@ impl Traffic {
         }
         Ok(Live(live))
     }
-}
-
-/// How long a flow offers data, from its start.
-pub(super) fn offered(flow: &Flow) -> Wall {
-    flow.stop.map_or(Wall::MAX, |stop| Wall::from_nanos(stop.saturating_sub(flow.start).as_nanos()))
-}
-
-/// Whether the call only has to be repeated later, which is no error.
-pub(super) fn is_pause(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
 #[expect(clippy::too_many_arguments, reason = "what one thread needs, once")]
@@ -264,28 +215,6 @@ fn udp_flow<'scope>(
     )
 }
 
-/// A point in time.
-pub(super) struct Deadline {
-    clock: MonotonicClock,
-    end: Wall,
-}
-
-impl Deadline {
-    pub(super) fn after(span: Wall) -> Self {
-        Self { clock: MonotonicClock::start(), end: span }
-    }
-
-    /// Time since it was made.
-    pub(super) fn passed(&mut self) -> Wall {
-        Wall::from_nanos(self.clock.now().as_nanos())
-    }
-
-    fn is_past(&self) -> bool {
-        let mut clock = self.clock;
-        Wall::from_nanos(clock.now().as_nanos()) >= self.end
-    }
-}
-
 impl Live {
     /// What all flows did so far; round-trip times and probes since the last call.
     pub(super) fn read(&self) -> Vec<FlowMeasured> {
@@ -325,18 +254,5 @@ impl Live {
     pub(super) fn check(&self) -> io::Result<()> {
         let failure = self.0.iter().enumerate().find_map(|(flow, shared)| Some((flow, locked(&shared.failure).clone()?)));
         failure.map_or(Ok(()), |(flow, why)| Err(io::Error::other(format!("flow {flow}: {why}"))))
-    }
-}
-
-impl Shared {
-    fn new(source: &Source) -> Self {
-        Self {
-            prober: if let Source::Echo { interval, .. } = source { Some(Prober::new(*interval)) } else { None },
-            delivered: AtomicU64::new(0),
-            sent: AtomicU64::new(0),
-            stream: Mutex::new(None),
-            rtt: Mutex::new(TimeCounts::new()),
-            failure: Mutex::new(None),
-        }
     }
 }

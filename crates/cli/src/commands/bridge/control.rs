@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration as Wall;
 
 /// What those who ask see and change.
-pub struct Desk {
+pub struct ControlState {
     /// What is shown of the line, as it is now.
     pub shown: Mutex<Shown>,
     /// The latest figures.
@@ -79,7 +79,7 @@ pub fn open_metrics(address: &str) -> Result<TcpListener, Failure> {
 }
 
 /// Answers on the control socket, one after the other, until the program ends.
-pub fn serve(listener: UnixListener, desk: Arc<Desk>) -> Result<(), Failure> {
+pub fn serve(listener: UnixListener, desk: Arc<ControlState>) -> Result<(), Failure> {
     thread("control", move || {
         for stream in listener.incoming().flatten() {
             // Who breaks off has had enough.
@@ -89,7 +89,7 @@ pub fn serve(listener: UnixListener, desk: Arc<Desk>) -> Result<(), Failure> {
 }
 
 /// Answers requests for metrics, one after the other, until the program ends.
-pub fn serve_metrics(listener: TcpListener, desk: Arc<Desk>) -> Result<(), Failure> {
+pub fn serve_metrics(listener: TcpListener, desk: Arc<ControlState>) -> Result<(), Failure> {
     thread("metrics", move || {
         for mut stream in listener.incoming().flatten() {
             let text = show::metrics(&locked(&desk.shown), &locked(&desk.totals));
@@ -116,7 +116,7 @@ fn thread(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), Failur
     started.map(|_| ()).map_err(|error| Failure::Run(format!("no thread can be started: {error}")))
 }
 
-fn talk(stream: &UnixStream, desk: &Desk) -> io::Result<()> {
+fn talk(stream: &UnixStream, desk: &ControlState) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut input = BufReader::new(stream);
@@ -134,7 +134,7 @@ fn talk(stream: &UnixStream, desk: &Desk) -> io::Result<()> {
 }
 
 /// Both directions, with the settings that can be changed in the words that change them.
-fn stats(desk: &Desk) -> Value {
+fn stats(desk: &ControlState) -> Value {
     let mut qdiscs = show::qdiscs(&locked(&desk.shown), &locked(&desk.totals));
     let settings = locked(&desk.settings);
     for (number, way) in [Way::Down, Way::Up].into_iter().enumerate() {
@@ -145,7 +145,7 @@ fn stats(desk: &Desk) -> Value {
 }
 
 /// Carries out one command.
-pub fn obey(line: &str, desk: &Desk) -> Result<Value, String> {
+pub fn obey(line: &str, desk: &ControlState) -> Result<Value, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (what, way, value) = match words[..] {
         ["stats"] => return Ok(stats(desk)),
@@ -194,7 +194,10 @@ pub fn obey(line: &str, desk: &Desk) -> Result<Value, String> {
     let command = match what {
         "rate" => Command::Rate(way, direction.nominal_rate()),
         "delay" => Command::Delay(way, direction.delay),
-        _ => Command::Queue(way, Box::new(live::queue(&link, direction, Rng::new(queue_seed(&changed, way)))?)),
+        _ => {
+            let queue = live::queue(&link, direction, Rng::new(queue_seed(&changed, way)));
+            Command::Queue(way, Box::new(queue.map_err(|error| error.to_string())?))
+        }
     };
     let (rate, delay): (Rate, Duration) = (direction.nominal_rate(), direction.delay);
     let answer = json!({
@@ -212,13 +215,13 @@ mod tests {
     use super::*;
     use std::sync::mpsc::{Receiver, sync_channel};
 
-    fn desk() -> (Desk, Receiver<Command>) {
+    fn desk() -> (ControlState, Receiver<Command>) {
         let settings = LineSettings { rate: Some("10mbit".into()), ..LineSettings::default() };
         let link = settings.link().unwrap();
         let shown = Shown { interfaces: ["a".into(), "b".into()], link, json: false };
         let (commands, orders) = sync_channel(4);
         let totals = Mutex::new(Totals::default());
-        (Desk { shown: Mutex::new(shown), totals, settings: Mutex::new(settings), commands }, orders)
+        (ControlState { shown: Mutex::new(shown), totals, settings: Mutex::new(settings), commands }, orders)
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! What a bridge is asked for, from the command line or a file, and the plan made of it.
 
 use crate::failure::Failure;
-use goodqueue_lab::compare::{Comparison, Signal, quoted};
+use goodqueue_lab::compare::{Comparison, Signal};
 use goodqueue_lab::plan::{Fault, Link, Plan};
 use goodqueue_lab::quantity;
+use goodqueue_lab::toml_text::quoted;
 use goodqueue_live::forwarder::Way;
 use serde::Deserialize;
 use std::fmt::Write as _;

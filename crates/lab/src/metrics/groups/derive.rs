@@ -1,9 +1,10 @@
 //! How figures of a group come from what its flows did.
 
-use super::super::{nearest_rank, quantile_s, ratio};
+use super::super::{quantile_s, ratio};
 use super::{Group, voice};
 use crate::statistics::jain;
 use goodqueue_sim::{CallOutcome, Content, FlowOutcome, GroupOutcome, SojournHistogram, TransferOutcome, VideoOutcome};
+use goodqueue_trace::nearest_rank;
 use goodqueue_units::Duration;
 
 /// Jain's index of the goodputs of two flows or more.
