@@ -2,7 +2,7 @@
 
 use crate::spec::{Given, Param, ParamError};
 use alloc::vec::Vec;
-use goodqueue_units::Rng;
+use goodqueue_units::{Rng, mix};
 
 /// In whose numbers an algorithm is worked out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,13 +71,6 @@ impl LinuxDraws {
         self.state = Some(state);
         mix(state)
     }
-}
-
-/// The finaliser of splitmix64.
-const fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 /// What `mix` makes `z` of: each of its steps is undone by shifts and by the inverse factor modulo

@@ -1,10 +1,13 @@
 //! Results folders: one writer at a time, and no result that is replaced by another or by less.
 #![cfg(target_os = "linux")]
 
+mod support;
+
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use support::{gq, scenario};
 
 const SHORT: &str = r#"goodqueue = 1
 name = "short"
@@ -24,12 +27,6 @@ flows = 2
 /// Two points, of which the second takes for ever.
 const ENDLESS: &str = "\n[sweep]\nduration = [\"1 s\", \"1000000 s\"]\n";
 
-fn gq(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gq"));
-    command.args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
 /// Exit code and standard error.
 fn run(folder: &Path, arguments: &[&str]) -> (i32, String) {
     ended(gq(folder, arguments).output().expect("it runs"))
@@ -37,12 +34,6 @@ fn run(folder: &Path, arguments: &[&str]) -> (i32, String) {
 
 fn ended(output: Output) -> (i32, String) {
     (output.status.code().expect("it exits by itself"), String::from_utf8(output.stderr).expect("UTF-8"))
-}
-
-fn scenario(text: &str) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    fs::write(dir.path().join("s.toml"), text).expect("the scenario is written");
-    dir
 }
 
 fn summary(path: &Path) -> Value {

@@ -1,8 +1,10 @@
 //! `gq gate`: storing results, the same results again, a regression, and what is refused.
 
+mod support;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use support::run as gq;
 
 const SCENARIO: &str = r#"goodqueue = 1
 name = "home"
@@ -19,15 +21,6 @@ buffer = "60 packets"
 kind = "bulk"
 flows = 2
 "#;
-
-/// Exit code, standard output, standard error.
-fn gq(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gq"));
-    command.args(arguments).current_dir(folder).stdin(Stdio::null());
-    let Output { status, stdout, stderr } = command.output().expect("the command starts");
-    let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
-    (status.code().expect("it exits by itself"), text(stdout), text(stderr))
-}
 
 fn gate(folder: &Path, more: &[&str]) -> (i32, String, String) {
     gq(folder, &[&["gate", "home.toml", "--baseline", "base.toml"], more].concat())

@@ -1,17 +1,10 @@
 //! `gq import`, `gq export` and `gq doctor` as a user meets them, and the page that leads from one
 //! to the other.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+mod support;
 
-fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gq"));
-    command.args(arguments).current_dir(folder).stdin(Stdio::null());
-    let Output { status, stdout, stderr } = command.output().expect("the command starts");
-    let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
-    (status.code().expect("it exits by itself"), text(stdout), text(stderr))
-}
+use std::fs;
+use support::run;
 
 const PAGE: &str = include_str!("../../../docs/from-a-speed-test.md");
 

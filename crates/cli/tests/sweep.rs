@@ -1,11 +1,14 @@
 //! `gq sweep`: the summary that `gq run` gives, resuming, points that fail, other sweeps, a full
 //! disk.
 
+mod support;
+
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
+use support::run as gq;
 
 const SCENARIO: &str = r#"goodqueue = 1
 name = "swept"
@@ -25,15 +28,6 @@ kind = "bulk"
 "link.bottleneck.queue" = ["tail-drop", "codel"]
 "traffic.0.flows" = [1, 2]
 "#;
-
-/// Exit code, standard output, standard error.
-fn gq(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gq"));
-    command.args(arguments).current_dir(folder).stdin(Stdio::null());
-    let Output { status, stdout, stderr } = command.output().expect("the command starts");
-    let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
-    (status.code().expect("it exits by itself"), text(stdout), text(stderr))
-}
 
 fn folder(scenario: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a temporary folder");

@@ -2,12 +2,14 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_methods, reason = "a clock bounds how long a test waits for another process")]
 
+mod support;
+
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use support::{gq, scenario};
 
 /// Runs of unequal length: the first is over at once, the others take long.
 const LONG: &str = r#"goodqueue = 1
@@ -27,18 +29,6 @@ flows = 4
 [sweep]
 duration = ["1 s", "1000000 s"]
 "#;
-
-fn gq(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gq"));
-    command.args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
-fn scenario(text: &str) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    fs::write(dir.path().join("s.toml"), text).expect("the scenario is written");
-    dir
-}
 
 fn interrupt(child: &Child) {
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill starts");

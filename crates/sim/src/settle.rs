@@ -7,6 +7,7 @@
 //! of the steady state's. A phase that ends before it has settled counts with its length, and as
 //! censored.
 
+use goodqueue_trace::nearest_rank;
 use goodqueue_units::{Duration, Instant};
 
 /// Sojourn times are looked at in bins this long.
@@ -166,11 +167,6 @@ fn median(bins: &[&Bin], at: usize) -> Option<u32> {
 fn mean_bytes(bins: &[&Bin], at: usize) -> f64 {
     let window = &bins[(at + 1).saturating_sub(MEAN_BINS)..=at];
     window.iter().map(|bin| bin.sent_bytes).sum::<u64>() as f64 / window.len() as f64
-}
-
-fn nearest_rank(sorted: &[u32], percent: usize) -> Option<u32> {
-    let rank = (percent * sorted.len()).div_ceil(100);
-    sorted.get(rank.max(1) - 1).copied()
 }
 
 /// The first bin from which on it is good for [`HOLD_BINS`].

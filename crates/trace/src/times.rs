@@ -148,6 +148,13 @@ pub fn empty_histogram() -> TimeHistogram {
     histogram
 }
 
+/// The ⌈percent/100 · n⌉-th smallest of sorted values.
+#[must_use]
+pub fn nearest_rank<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
+    let rank = (percent * sorted.len()).div_ceil(100);
+    sorted.get(rank.max(1) - 1).copied()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,5 +21,5 @@ pub use ecn::Ecn;
 pub use framing::{Cells, Framing};
 pub use probability::{Probability, ProbabilityError};
 pub use rate::Rate;
-pub use rng::Rng;
+pub use rng::{Rng, mix};
 pub use time::{Duration, Instant};

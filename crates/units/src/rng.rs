@@ -12,7 +12,9 @@ pub struct Rng {
 
 const GOLDEN_GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
-const fn mix(mut z: u64) -> u64 {
+/// The finaliser of splitmix64 (Steele, Lea and Flood 2014).
+#[must_use]
+pub const fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)

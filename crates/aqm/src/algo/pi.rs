@@ -31,9 +31,7 @@ mod design;
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{
-    Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value,
-};
+use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit};
 use crate::tick::Tick;
 pub use design::{Gains, PiDesign};
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
@@ -249,8 +247,7 @@ const fn automatic(name: &'static str, unit: Unit, rule: &'static str, range: (f
 }
 
 const fn switch(name: &'static str, doc: &'static str) -> Param {
-    let default = ParamDefault::Value(Value::Switch(false));
-    Param::new(name, Unit::Switch, default).about(doc).from_source(NS2)
+    Param::off(name).about(doc).from_source(NS2)
 }
 
 impl Algorithm for Pi {

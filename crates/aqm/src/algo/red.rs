@@ -279,7 +279,8 @@ impl Red {
 
 /// `base` to a whole power by squaring: bit-identical on all platforms, with at most 48
 /// multiplications for the powers used here.
-fn power(mut base: f64, mut exponent: u32) -> f64 {
+#[must_use]
+pub fn power(mut base: f64, mut exponent: u32) -> f64 {
     let mut result = 1.0;
     while exponent > 0 {
         if exponent & 1 == 1 {

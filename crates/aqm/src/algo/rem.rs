@@ -31,9 +31,7 @@
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::math::{expm1, log};
-use crate::spec::{
-    Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value,
-};
+use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size};
 use crate::tick::Tick;
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
 
@@ -244,8 +242,7 @@ const fn size(name: &'static str, default: Size, range: (f64, f64), doc: &'stati
 }
 
 const fn switch(name: &'static str, doc: &'static str) -> Param {
-    let default = ParamDefault::Value(Value::Switch(false));
-    Param::new(name, Unit::Switch, default).about(doc).from_source(NS2)
+    Param::off(name).about(doc).from_source(NS2)
 }
 
 impl Algorithm for Rem {

@@ -75,8 +75,7 @@ impl Default for PieParams {
 }
 
 const fn switch(name: &'static str, on: bool, doc: &'static str, source: &'static str) -> Param {
-    let default = ParamDefault::Value(Value::Switch(on));
-    Param::new(name, Unit::Switch, default).about(doc).from_source(source)
+    if on { Param::on(name) } else { Param::off(name) }.about(doc).from_source(source)
 }
 
 const fn duration(name: &'static str, default: Duration, doc: &'static str) -> Param {

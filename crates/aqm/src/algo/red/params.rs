@@ -2,9 +2,7 @@
 
 use crate::arithmetic::ARITHMETIC;
 use crate::math::exp;
-use crate::spec::{
-    Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value,
-};
+use crate::spec::{Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value};
 use goodqueue_units::{Bytes, Duration, Rate};
 
 /// Whether and how `max_p` follows the average.
@@ -270,8 +268,7 @@ const fn automatic(name: &'static str, unit: Unit, rule: &'static str, range: (f
 }
 
 const fn switch(name: &'static str, on: bool, doc: &'static str, source: &'static str) -> Param {
-    let default = ParamDefault::Value(Value::Switch(on));
-    Param::new(name, Unit::Switch, default).about(doc).from_source(source)
+    if on { Param::on(name) } else { Param::off(name) }.about(doc).from_source(source)
 }
 
 const fn choice(
@@ -281,8 +278,7 @@ const fn choice(
     doc: &'static str,
     source: &'static str,
 ) -> Param {
-    let default = ParamDefault::Value(Value::Choice(default));
-    Param::new(name, Unit::Choice(words), default).about(doc).from_source(source)
+    Param::choice(name, words, default).about(doc).from_source(source)
 }
 
 const fn span(name: &'static str, default: Duration, range: (f64, f64), doc: &'static str) -> Param {

@@ -8,9 +8,7 @@ use crate::arithmetic::ARITHMETIC;
 use crate::books::EcnPolicy;
 use crate::qdisc::Packet;
 use crate::sched::{Scheduler, Setup, finish};
-use crate::spec::{
-    Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value,
-};
+use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit};
 
 pub(crate) const fn choice(
     name: &'static str,
@@ -19,8 +17,7 @@ pub(crate) const fn choice(
     doc: &'static str,
     source: &'static str,
 ) -> Param {
-    let default = ParamDefault::Value(Value::Choice(default));
-    Param::new(name, Unit::Choice(words), default).about(doc).from_source(source)
+    Param::choice(name, words, default).about(doc).from_source(source)
 }
 
 pub(crate) const FLOWS: Param = Param::count("flows", 1024.0)
