@@ -89,6 +89,12 @@ pub const LINK_METRICS: &[LinkMetric] = &[
     )
     .at_once()
     .printed("sojourn", "mean", 2),
+    sojourn(
+        "sojourn_s.p05",
+        "p05",
+        "time in the queue that 95 % of the packets exceeded: what a standing queue adds to every delay",
+        |link, _| quantile_s(&link.sojourn, 0.05),
+    ),
     sojourn("sojourn_s.p25", "p25", "time in the queue that a quarter of the packets did not exceed", |link, _| {
         quantile_s(&link.sojourn, 0.25)
     }),

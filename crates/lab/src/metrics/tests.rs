@@ -2,6 +2,7 @@ use super::fairness::drop_share;
 use super::*;
 use crate::record::sample;
 use goodqueue_aqm::Counters;
+use goodqueue_trace::nearest_rank;
 use goodqueue_units::Bytes;
 
 #[test]
@@ -20,8 +21,13 @@ fn a_link_by_hand() {
     assert_eq!(link("mark_ratio"), None, "no packet was ECN-capable");
     assert_eq!(link("signal_ratio"), Some(60.0 / 8192.0));
     // 100 samples of 1 ms, 2 ms, … 100 ms.
-    for (name, expected) in [("sojourn_s.p25", 0.025), ("sojourn_s.p50", 0.05), ("sojourn_s.p95", 0.095), ("sojourn_s.max", 0.1)]
-    {
+    for (name, expected) in [
+        ("sojourn_s.p05", 0.005),
+        ("sojourn_s.p25", 0.025),
+        ("sojourn_s.p50", 0.05),
+        ("sojourn_s.p95", 0.095),
+        ("sojourn_s.max", 0.1),
+    ] {
         let got = link(name).unwrap();
         assert!((got / expected - 1.0).abs() < 1e-3, "{name} {got}");
     }
@@ -127,7 +133,7 @@ fn nearest_rank_is_the_smallest_value_that_is_enough() {
     assert_eq!(nearest_rank(&spans, 50), Some(Duration::secs(10)));
     assert_eq!(nearest_rank(&spans, 95), Some(Duration::secs(19)));
     assert_eq!(nearest_rank(&spans[..1], 95), Some(Duration::secs(1)));
-    assert_eq!(nearest_rank(&[], 95), None);
+    assert_eq!(nearest_rank::<Duration>(&[], 95), None);
 }
 
 #[test]
