@@ -58,6 +58,7 @@ mod scoreboard;
 mod segment;
 mod segmentation;
 mod sender;
+mod windowed;
 
 pub use cc::{AnyCc, CcError, CongestionControl, ModelPhase, PathModel, kinds};
 pub use config::{AckPolicy, CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SackReports, SenderConfig, SlowStartExit};

@@ -4,6 +4,7 @@
 //! last round trip and never below the smallest timeout, so `rto = srtt + max(4 rttvar, rto_min)`;
 //! and a falling round-trip time widens the deviation only slowly. Times are nanoseconds.
 
+use crate::windowed::Windowed;
 use goodqueue_units::Duration;
 
 const LARGEST_RTO: u64 = 120_000_000_000;
@@ -25,7 +26,7 @@ pub(crate) struct Rtt {
     round_end: u64,
     rto: u64,
     rto_min: u64,
-    minimum: WindowedMin,
+    minimum: Windowed<u64>,
 }
 
 impl Rtt {
@@ -39,7 +40,7 @@ impl Rtt {
             round_end: 0,
             rto: FIRST_RTO.max(rto_min),
             rto_min,
-            minimum: WindowedMin::default(),
+            minimum: Windowed::default(),
         }
     }
 
@@ -87,7 +88,11 @@ impl Rtt {
     /// Takes a sample for the minimum alone.
     #[inline]
     pub(crate) fn sample_minimum(&mut self, now: u64, rtt: u64) {
-        self.minimum.insert(now, rtt.max(1));
+        let rtt = rtt.max(1);
+        // Larger than all three while the window is young: nothing to learn.
+        if self.minimum.could_take(MINIMUM_WINDOW, now, rtt, smallest) {
+            self.take_minimum(now, rtt);
+        }
     }
 
     /// The first timeout again: the handshake went through without a sample.
@@ -98,6 +103,10 @@ impl Rtt {
     /// Doubles the timeout after it expired.
     pub(crate) fn back_off(&mut self) {
         self.rto = (self.rto * 2).min(LARGEST_RTO);
+    }
+
+    fn take_minimum(&mut self, now: u64, rtt: u64) {
+        self.minimum.insert(MINIMUM_WINDOW, now, rtt, smallest);
     }
 
     /// Zero before the first sample.
@@ -119,57 +128,13 @@ impl Rtt {
     /// The smallest sample of the last five minutes; zero before the first.
     #[inline]
     pub(crate) const fn min(&self) -> u64 {
-        self.minimum.best[0].1
+        self.minimum.get()
     }
 }
 
-/// The minimum over a sliding window from three samples: the best, and the best after each of them.
-#[derive(Clone, Copy, Debug, Default)]
-struct WindowedMin {
-    /// Time and value, best first; all zero before the first sample.
-    best: [(u64, u64); 3],
-}
-
-impl WindowedMin {
-    #[inline]
-    fn insert(&mut self, now: u64, value: u64) {
-        // Larger than all three while the window is young: nothing to learn.
-        if value <= self.best[2].1 || now - self.best[0].0 > MINIMUM_WINDOW / 4 || self.best[0].1 == 0 {
-            self.take(now, value);
-        }
-    }
-
-    fn take(&mut self, now: u64, value: u64) {
-        let sample = (now, value);
-        if value <= self.best[0].1 || self.best[0].1 == 0 || now - self.best[2].0 > MINIMUM_WINDOW {
-            self.best = [sample; 3];
-            return;
-        }
-        if value <= self.best[1].1 {
-            self.best[1] = sample;
-            self.best[2] = sample;
-        } else if value <= self.best[2].1 {
-            self.best[2] = sample;
-        }
-        self.age(sample);
-    }
-
-    /// Drops the best when it leaves the window, and takes a fresh second or third best from each
-    /// later quarter and half.
-    fn age(&mut self, sample: (u64, u64)) {
-        let since = sample.0 - self.best[0].0;
-        if since > MINIMUM_WINDOW {
-            self.best = [self.best[1], self.best[2], sample];
-            if sample.0 - self.best[0].0 > MINIMUM_WINDOW {
-                self.best = [self.best[1], self.best[2], sample];
-            }
-        } else if self.best[1].0 == self.best[0].0 && since > MINIMUM_WINDOW / 4 {
-            self.best[1] = sample;
-            self.best[2] = sample;
-        } else if self.best[2].0 == self.best[1].0 && since > MINIMUM_WINDOW / 2 {
-            self.best[2] = sample;
-        }
-    }
+/// The smallest value wins; zero is none.
+fn smallest(new: u64, old: u64) -> bool {
+    new <= old || old == 0
 }
 
 #[cfg(test)]

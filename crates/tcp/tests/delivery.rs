@@ -2,12 +2,16 @@
 
 mod pipe;
 
+use goodqueue_tcp::cc::kinds;
 use goodqueue_tcp::{AckPolicy, CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SackReports, SenderConfig};
 use goodqueue_units::{Bytes, Duration, Rng};
 use pipe::{Fate, Pipe};
 use proptest::prelude::*;
 
-const KINDS: [&str; 10] = ["reno", "cubic", "cubic-rfc", "htcp", "compound", "dctcp", "prague", "bbr", "bbr3", "ledbat"];
+/// Every control that there is.
+fn kind(number: usize) -> &'static str {
+    kinds()[number].kind
+}
 
 fn config(kind: &'static str, detection: LossDetection, segments: u64) -> SenderConfig {
     SenderConfig {
@@ -21,7 +25,7 @@ fn config(kind: &'static str, detection: LossDetection, segments: u64) -> Sender
 #[test]
 fn a_transfer_without_losses_takes_about_its_round_trips() {
     // LEDBAT has no slow start.
-    for kind in KINDS.into_iter().filter(|&kind| kind != "ledbat") {
+    for kind in kinds().iter().map(|spec| spec.kind).filter(|&kind| kind != "ledbat") {
         let mut pipe = Pipe::new(&config(kind, LossDetection::Rack, 100), &ReceiverConfig::default());
         pipe.finish(Duration::ms(200));
         assert_eq!(pipe.receiver.delivered_bytes(), 144_800);
@@ -58,7 +62,7 @@ proptest! {
     #[test]
     fn random_loss_reordering_and_duplication_never_stop_a_transfer(
         seed in any::<u64>(),
-        kind in 0..KINDS.len(),
+        number in 0..kinds().len(),
         detection in 0..DETECTIONS.len(),
         loss in 0.0f64..0.3,
         ack_loss in 0.0f64..0.3,
@@ -77,7 +81,7 @@ proptest! {
         let sender = SenderConfig {
             ecn: EcnMode::Classic,
             max_window: Bytes::new(max_window),
-            ..config(KINDS[kind], detection, segments)
+            ..config(kind(number), detection, segments)
         };
         let mut pipe = Pipe::new(&sender, &receiver)
             .with_fate(move |_, _| {

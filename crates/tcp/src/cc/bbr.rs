@@ -29,7 +29,6 @@
 
 mod aggregation;
 mod drain;
-pub(in crate::cc) mod filter;
 mod path;
 mod policer;
 mod probe_bw;

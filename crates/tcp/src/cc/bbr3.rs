@@ -37,7 +37,7 @@ mod probe_rtt;
 mod startup;
 mod window;
 
-use super::bbr::filter::WindowedMax;
+use crate::windowed::{Windowed, largest};
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established, Feedback};
 use super::{LostSegment, MarkResponse, ModelPhase, Needs, PathModel, Reduction, Setup, Start, State, Timeout};
 use bounds::{Bounds, Undo};
@@ -69,7 +69,7 @@ pub struct Bbr3 {
     undo: Undo,
     /// Bandwidth in use: that of the path, bounded.
     bandwidth: f64,
-    extra_acked: WindowedMax,
+    extra_acked: Windowed<f64>,
     aggregation_began_at: Instant,
     aggregated: f64,
     delivered_in_all: u64,
@@ -127,7 +127,7 @@ impl Bbr3 {
         self.aggregated += f64::from(sample.delivered);
         let extra = (self.aggregated - expected).min(f64::from(self.cwnd));
         let window = if self.full.reached { AGGREGATION_ROUNDS } else { 1 };
-        self.extra_acked.insert(window, self.path.rounds, extra);
+        self.extra_acked.insert(window, self.path.rounds, extra, largest);
     }
 }
 
@@ -206,7 +206,7 @@ impl Control for Bbr3 {
             probing: Probing::new(),
             undo: Undo::NOTHING,
             bandwidth: 0.0,
-            extra_acked: WindowedMax::default(),
+            extra_acked: Windowed::default(),
             aggregation_began_at: Instant::ZERO,
             aggregated: 0.0,
             delivered_in_all: 0,

@@ -1,13 +1,13 @@
 //! Model of the path: delivery rate, round-trip time without queue, and the count of round trips.
 
-use super::filter::WindowedMax;
 use crate::cc::{AckSample, Detail, RateSample};
+use crate::windowed::{Windowed, largest};
 use goodqueue_units::{Duration, Instant};
 
 /// Model of the path. Bandwidth is in segments per second.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
-    bandwidth: WindowedMax,
+    bandwidth: Windowed<f64>,
     bandwidth_window: u64,
     /// Round trips so far. Each lasts until everything in flight at its start is delivered.
     pub(super) rounds: u64,
@@ -24,7 +24,7 @@ pub(super) struct Path {
 impl Path {
     pub(super) fn new(bandwidth_window: u64, min_rtt_window: Duration) -> Self {
         Self {
-            bandwidth: WindowedMax::default(),
+            bandwidth: Windowed::default(),
             bandwidth_window,
             rounds: 0,
             round_end: 0,
@@ -60,7 +60,7 @@ impl Path {
     pub(super) fn take_bandwidth(&mut self, rate: &RateSample, interval: Duration) {
         let bandwidth = rate.delivered as f64 / interval.as_secs_f64();
         if !rate.app_limited || bandwidth >= self.max_bandwidth() {
-            self.bandwidth.insert(self.bandwidth_window, self.rounds, bandwidth);
+            self.bandwidth.insert(self.bandwidth_window, self.rounds, bandwidth, largest);
         }
     }
 
