@@ -211,7 +211,9 @@ impl ScenarioHost for Simulator {
     }
 
     fn run(&self, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> HostRun {
-        let simulate = |spec: &WorldSpec, progress: &mut dyn FnMut(Progress) -> Continue| Ok(World::new(spec)?.run(progress));
+        let simulate = |spec: &WorldSpec, progress: &mut dyn FnMut(Progress) -> Continue| {
+            World::new(spec).map(|world| world.run(progress)).map_err(HostFailure::from)
+        };
         task.run_world(progress, simulate).into()
     }
 }

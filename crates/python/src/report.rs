@@ -1,6 +1,6 @@
 //! Results of a run: the summary as a string, and tables.
 
-use crate::kept::KeptRun;
+use crate::kept::{Kept, KeptRun};
 use crate::table::Table;
 use crate::tables;
 use arrow_array::RecordBatch;

@@ -11,9 +11,9 @@ use clap::Args;
 use goodqueue_hosts::{HostName, Voids};
 use goodqueue_lab::hosts::ScenarioHost;
 use goodqueue_lab::metrics::{PrintedUnit, Quantity};
-use goodqueue_recommend::answer::Setup;
+use goodqueue_recommend::answer::{Setup, words};
 use goodqueue_recommend::race::Key;
-use goodqueue_recommend::{Asked, Effort, Question, Recommendation, Refused, check, recommend, words};
+use goodqueue_recommend::{Asked, Effort, Question, Recommendation, Refused, check, recommend};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 

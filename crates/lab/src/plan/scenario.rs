@@ -5,16 +5,16 @@ use super::Known;
 use super::link::{self, Demand, Link};
 use super::params::Keys;
 use super::path::{Heading, Path, Step};
-use super::reader::{self, Faults, Field, Table};
+use super::reader::{self, Faults, Table};
 use super::topology::Graph;
 use super::traffic::{self, Traffic};
 use super::tree::{Node, Value};
 use crate::diagnostic::{Fault, PlanError};
-use crate::quantity::{self, Limits};
+use crate::quantity::Limits;
 use crate::schema::access::ACCESS;
 use crate::schema::scenario::SCENARIO;
 use goodqueue_spec::Given;
-use goodqueue_units::{Duration, Instant, Rate, Rng};
+use goodqueue_units::{Duration, Instant, Rate};
 
 /// The settings of one point.
 #[derive(Clone, Debug)]

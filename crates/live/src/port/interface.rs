@@ -5,7 +5,7 @@ pub use super::tap::SharedCapture;
 use super::xdp::XdpPort;
 use super::{Drained, Port, PortCounters, Received};
 use crate::pool::{Frame, Pool};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::Instant;
 use std::io;
 use std::os::fd::BorrowedFd;
 

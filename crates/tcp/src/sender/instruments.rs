@@ -1,7 +1,7 @@
 //! State that only controls with detailed feedback need: delivery rates, losses one by one, pacing.
 
+use super::AckFacts;
 use super::Sender;
-use super::acks::AckFacts;
 use crate::cc::{AckSample, CongestionControl, Detail, LostSegment};
 use crate::pacing::Pacer;
 use crate::sample::{RateSample, Sampler, Totals};

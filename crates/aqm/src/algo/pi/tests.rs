@@ -1,4 +1,5 @@
 use super::*;
+use crate::spec::Value;
 use goodqueue_units::{Packets, Rng};
 
 fn queue(packets: u64) -> QueueView {
