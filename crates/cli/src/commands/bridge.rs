@@ -200,7 +200,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         link.up.nominal_rate(),
     ));
     let shown = Shown { interfaces: [inside, outside], link, json: arguments.json };
-    let desk = Arc::new(ControlState {
+    let state = Arc::new(ControlState {
         shown: Mutex::new(shown),
         totals: Mutex::new(Totals::default()),
         settings: Mutex::new(line),
@@ -209,19 +209,19 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut socket_file = None;
     if let Some((listener, file)) = socket {
         socket_file = Some(file);
-        control::serve(listener, Arc::clone(&desk))?;
+        control::serve(listener, Arc::clone(&state))?;
     }
     if let Some(listener) = metrics {
-        control::serve_metrics(listener, Arc::clone(&desk))?;
+        control::serve_metrics(listener, Arc::clone(&state))?;
     }
-    let ended = watch(arguments, &desk, &running, &signals, stats, duration);
+    let ended = watch(arguments, &state, &running, &signals, stats, duration);
     let outcome = finish(running);
     // One that has failed leaves its interfaces to the keeper.
     if ended == Ended::Asked || !arguments.fail_open {
         keeper.end();
     }
     drop(socket_file);
-    show::print_end(&locked(&desk.shown), &locked(&desk.totals))?;
+    show::print_end(&locked(&state.shown), &locked(&state.totals))?;
     outcome
 }
 
@@ -375,7 +375,7 @@ enum Ended {
 /// Shows reports until the end is asked for or comes by itself.
 fn watch(
     arguments: &Arguments,
-    desk: &ControlState,
+    state: &ControlState,
     running: &Running,
     signals: &Signals,
     stats: Option<Duration>,
@@ -384,15 +384,15 @@ fn watch(
     let ended = loop {
         match signals.next(Duration::ms(50)) {
             Some(Signal::Stop) => break Ended::Asked,
-            Some(Signal::Reload) => reload(arguments, desk),
+            Some(Signal::Reload) => reload(arguments, state),
             None => {}
         }
         match running.monitor.next(std::time::Duration::ZERO) {
             Ok(Some(report)) => {
                 let at = report.at;
-                let mut totals = locked(&desk.totals);
+                let mut totals = locked(&state.totals);
                 totals.add(&report);
-                if stats.is_some() && show::print_report(&locked(&desk.shown), &totals, &report).is_err() {
+                if stats.is_some() && show::print_report(&locked(&state.shown), &totals, &report).is_err() {
                     break Ended::Asked;
                 }
                 drop(totals);
@@ -411,21 +411,21 @@ fn watch(
     running.stop.store(true, Ordering::Relaxed);
     while let Ok(report) = running.monitor.next(std::time::Duration::from_secs(1)) {
         let Some(report) = report else { break };
-        locked(&desk.totals).add(&report);
+        locked(&state.totals).add(&report);
         running.monitor.give_back(report);
     }
     ended
 }
 
 /// Reads the file again and changes what is different, without losing a packet.
-fn reload(arguments: &Arguments, desk: &ControlState) {
+fn reload(arguments: &Arguments, state: &ControlState) {
     if arguments.config.is_none() {
         say("SIGHUP: there is no --config to read again");
         return;
     }
     let changed = || -> Result<(), Failure> {
         let (settings, ..) = arguments.resolve()?;
-        let before = locked(&desk.settings).clone();
+        let before = locked(&state.settings).clone();
         if (&settings.trace, &settings.overhead) != (&before.trace, &before.overhead) {
             return Err(Failure::Input("trace and overhead need a new start".to_owned()));
         }
@@ -442,11 +442,11 @@ fn reload(arguments: &Arguments, desk: &ControlState) {
                 orders.push(monitor::Command::Queue(way, Box::new(queue)));
             }
             for order in orders {
-                desk.commands.send(order).map_err(|_| Failure::Run("the bridge has ended".to_owned()))?;
+                state.commands.send(order).map_err(|_| Failure::Run("the bridge has ended".to_owned()))?;
             }
         }
-        locked(&desk.shown).link = link;
-        *locked(&desk.settings) = settings;
+        locked(&state.shown).link = link;
+        *locked(&state.settings) = settings;
         Ok(())
     };
     match changed() {

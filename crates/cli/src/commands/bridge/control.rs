@@ -79,20 +79,20 @@ pub fn open_metrics(address: &str) -> Result<TcpListener, Failure> {
 }
 
 /// Answers on the control socket, one after the other, until the program ends.
-pub fn serve(listener: UnixListener, desk: Arc<ControlState>) -> Result<(), Failure> {
+pub fn serve(listener: UnixListener, state: Arc<ControlState>) -> Result<(), Failure> {
     thread("control", move || {
         for stream in listener.incoming().flatten() {
             // Who breaks off has had enough.
-            let _ = talk(&stream, &desk);
+            let _ = talk(&stream, &state);
         }
     })
 }
 
 /// Answers requests for metrics, one after the other, until the program ends.
-pub fn serve_metrics(listener: TcpListener, desk: Arc<ControlState>) -> Result<(), Failure> {
+pub fn serve_metrics(listener: TcpListener, state: Arc<ControlState>) -> Result<(), Failure> {
     thread("metrics", move || {
         for mut stream in listener.incoming().flatten() {
-            let text = show::metrics(&locked(&desk.shown), &locked(&desk.totals));
+            let text = show::metrics(&locked(&state.shown), &locked(&state.totals));
             let mut answer = || -> io::Result<()> {
                 stream.set_read_timeout(Some(PATIENCE))?;
                 stream.set_write_timeout(Some(PATIENCE))?;
@@ -116,7 +116,7 @@ fn thread(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), Failur
     started.map(|_| ()).map_err(|error| Failure::Run(format!("no thread can be started: {error}")))
 }
 
-fn talk(stream: &UnixStream, desk: &ControlState) -> io::Result<()> {
+fn talk(stream: &UnixStream, state: &ControlState) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut input = BufReader::new(stream);
@@ -125,7 +125,7 @@ fn talk(stream: &UnixStream, desk: &ControlState) -> io::Result<()> {
         if input.by_ref().take(LONGEST_LINE).read_line(&mut line)? == 0 {
             return Ok(());
         }
-        let answer = match obey(line.trim(), desk) {
+        let answer = match obey(line.trim(), state) {
             Ok(answer) => answer,
             Err(why) => json!({ "error": why }),
         };
@@ -134,9 +134,9 @@ fn talk(stream: &UnixStream, desk: &ControlState) -> io::Result<()> {
 }
 
 /// Both directions, with the settings that can be changed in the words that change them.
-fn stats(desk: &ControlState) -> Value {
-    let mut qdiscs = show::qdiscs(&locked(&desk.shown), &locked(&desk.totals));
-    let settings = locked(&desk.settings);
+fn stats(state: &ControlState) -> Value {
+    let mut qdiscs = show::qdiscs(&locked(&state.shown), &locked(&state.totals));
+    let settings = locked(&state.settings);
     for (number, way) in [Way::Down, Way::Up].into_iter().enumerate() {
         qdiscs[number]["options"]["aqm"] = json!(settings.aqm_of(way));
         qdiscs[number]["options"]["policy"] = json!(settings.policy_of(way));
@@ -145,10 +145,10 @@ fn stats(desk: &ControlState) -> Value {
 }
 
 /// Carries out one command.
-pub fn obey(line: &str, desk: &ControlState) -> Result<Value, String> {
+pub fn obey(line: &str, state: &ControlState) -> Result<Value, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (what, way, value) = match words[..] {
-        ["stats"] => return Ok(stats(desk)),
+        ["stats"] => return Ok(stats(state)),
         [what @ ("rate" | "delay" | "aqm"), "down", value] => (what, Way::Down, value.to_owned()),
         [what @ ("rate" | "delay" | "aqm"), "up", value] => (what, Way::Up, value.to_owned()),
         // Bounds may be written with spaces.
@@ -158,7 +158,7 @@ pub fn obey(line: &str, desk: &ControlState) -> Result<Value, String> {
     };
     let value = value.as_str();
     let down = way == Way::Down;
-    let mut changed = locked(&desk.settings).clone();
+    let mut changed = locked(&state.settings).clone();
     let given = Some(value.to_owned());
     // What the other direction had only because this one had it, it keeps.
     match what {
@@ -204,9 +204,9 @@ pub fn obey(line: &str, desk: &ControlState) -> Result<Value, String> {
         "aqm": live::name(direction), "rate": rate.as_bit_s(), "delay_us": delay.as_nanos() / 1000,
         "direction": if down { "down" } else { "up" },
     });
-    desk.commands.send(command).map_err(|_| "the bridge has ended".to_owned())?;
-    locked(&desk.shown).link = link;
-    *locked(&desk.settings) = changed;
+    state.commands.send(command).map_err(|_| "the bridge has ended".to_owned())?;
+    locked(&state.shown).link = link;
+    *locked(&state.settings) = changed;
     Ok(answer)
 }
 
@@ -215,7 +215,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc::{Receiver, sync_channel};
 
-    fn desk() -> (ControlState, Receiver<Command>) {
+    fn state() -> (ControlState, Receiver<Command>) {
         let settings = LineSettings { rate: Some("10mbit".into()), ..LineSettings::default() };
         let link = settings.link().unwrap();
         let shown = Shown { interfaces: ["a".into(), "b".into()], link, json: false };
@@ -226,35 +226,35 @@ mod tests {
 
     #[test]
     fn a_change_concerns_one_direction() {
-        let (desk, orders) = desk();
-        let answer = obey("rate down 20mbit", &desk).unwrap();
+        let (state, orders) = state();
+        let answer = obey("rate down 20mbit", &state).unwrap();
         assert_eq!((&answer["rate"], &answer["direction"]), (&json!(20_000_000), &json!("down")));
         assert!(matches!(orders.try_recv(), Ok(Command::Rate(Way::Down, rate)) if rate == Rate::mbit(20)));
-        assert_eq!(locked(&desk.settings).rate_up.as_deref(), Some("10mbit"), "the way back stays as it was");
-        obey("aqm down codel", &desk).unwrap();
+        assert_eq!(locked(&state.settings).rate_up.as_deref(), Some("10mbit"), "the way back stays as it was");
+        obey("aqm down codel", &state).unwrap();
         assert!(matches!(orders.try_recv(), Ok(Command::Queue(Way::Down, _))));
-        assert_eq!(live::name(&locked(&desk.shown).link.up), "fq-codel", "what is there by default stays, too");
-        obey("delay down 5ms", &desk).unwrap();
+        assert_eq!(live::name(&locked(&state.shown).link.up), "fq-codel", "what is there by default stays, too");
+        obey("delay down 5ms", &state).unwrap();
         assert!(matches!(orders.try_recv(), Ok(Command::Delay(Way::Down, _))));
-        assert_eq!(locked(&desk.shown).link.up.delay, Duration::ZERO);
-        obey("aqm up pie:target=20ms", &desk).unwrap();
+        assert_eq!(locked(&state.shown).link.up.delay, Duration::ZERO);
+        obey("aqm up pie:target=20ms", &state).unwrap();
         assert!(matches!(orders.try_recv(), Ok(Command::Queue(Way::Up, _))));
-        assert_eq!(live::name(&locked(&desk.shown).link.up), "pie");
+        assert_eq!(live::name(&locked(&state.shown).link.up), "pie");
     }
 
     #[test]
     fn a_policy_is_for_steered_queues() {
-        let (desk, orders) = desk();
-        assert!(obey("policy down delay<=20ms", &desk).is_err_and(|why| why.contains("steered")));
-        obey("aqm down gsp-as", &desk).unwrap();
-        obey("policy down utilization>=0.95, delay <= 20ms", &desk).unwrap();
+        let (state, orders) = state();
+        assert!(obey("policy down delay<=20ms", &state).is_err_and(|why| why.contains("steered")));
+        obey("aqm down gsp-as", &state).unwrap();
+        obey("policy down utilization>=0.95, delay <= 20ms", &state).unwrap();
         let replaced = orders.try_iter().filter(|order| matches!(order, Command::Queue(Way::Down, _))).count();
-        assert_eq!((replaced, locked(&desk.settings).aqm.as_deref()), (2, Some("gsp-as:u_low=0.95:target_max=20ms")));
+        assert_eq!((replaced, locked(&state.settings).aqm.as_deref()), (2, Some("gsp-as:u_low=0.95:target_max=20ms")));
     }
 
     #[test]
     fn mistakes_change_nothing() {
-        let (desk, orders) = desk();
+        let (state, orders) = state();
         for line in [
             "",
             "rate down",
@@ -266,10 +266,10 @@ mod tests {
             "delay up 5",
             "aqm up codel:target=1year",
         ] {
-            assert!(obey(line, &desk).is_err(), "{line}");
+            assert!(obey(line, &state).is_err(), "{line}");
         }
         assert!(orders.try_recv().is_err());
-        assert_eq!(locked(&desk.settings).rate_up, None);
+        assert_eq!(locked(&state.settings).rate_up, None);
     }
 
     #[test]
@@ -290,8 +290,8 @@ mod tests {
 
     #[test]
     fn statistics_are_named_as_those_of_tc() {
-        let (desk, _orders) = desk();
-        let stats = obey("stats", &desk).unwrap();
+        let (state, _orders) = state();
+        let stats = obey("stats", &state).unwrap();
         let options = &stats[0]["options"];
         assert_eq!((&options["aqm"], &options["policy"], &options["delay"]), (&json!("fq-codel"), &Value::Null, &json!(0)));
         let names = ["kind", "handle", "options", "bytes", "packets", "drops", "overlimits", "requeues", "backlog", "qlen"];
@@ -301,8 +301,8 @@ mod tests {
 
     #[test]
     fn metrics_are_well_formed() {
-        let (desk, _orders) = desk();
-        let text = show::metrics(&locked(&desk.shown), &locked(&desk.totals));
+        let (state, _orders) = state();
+        let text = show::metrics(&locked(&state.shown), &locked(&state.totals));
         assert!(text.ends_with("# EOF\n"));
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let (name, value) = line.rsplit_once(' ').expect("a name and a value");
