@@ -1,4 +1,4 @@
-"""Writes web/src/families.ts, the family of each queue kind, from what `gq list aqm` says: web-kinds.py GQ [--check]."""
+"""Writes web/src/families.ts, the families of queues and their colours, from what `gq list aqm` says: web-kinds.py GQ [--check]."""
 
 from __future__ import annotations
 
@@ -9,15 +9,22 @@ from pathlib import Path
 
 TARGET = Path(__file__).parent.parent / "web/src/families.ts"
 
-HEAD = """// The family of each kind of queue. Made by scripts/web-kinds.py from the descriptions that
-// `gq list aqm` prints; do not edit.
+HEAD = """// The family of each kind of queue, and the colour of each family. Made by scripts/web-kinds.py from
+// the descriptions that `gq list aqm` prints; do not edit.
 
 """
 
 
 def render(kinds: list[dict[str, object]]) -> str:
-    lines = [f"  {json.dumps(item['name'])}: {json.dumps(dict(item['facts'])['family'])},\n" for item in kinds]
-    return HEAD + "export const FAMILY_OF: Readonly<Record<string, string>> = {\n" + "".join(lines) + "};\n"
+    facts = {item["name"]: dict(item["facts"]) for item in kinds}
+    families = {name: fact["family"] for name, fact in facts.items()}
+    colours = {fact["family"]: fact["colour in charts"] for fact in facts.values()}
+    return HEAD + record("FAMILY_OF", families) + "\n" + record("COLOUR_OF", colours)
+
+
+def record(name: str, entries: dict[str, str]) -> str:
+    lines = [f"  {json.dumps(key)}: {json.dumps(value)},\n" for key, value in entries.items()]
+    return f"export const {name}: Readonly<Record<string, string>> = {{\n" + "".join(lines) + "};\n"
 
 
 def main() -> int:

@@ -1,5 +1,5 @@
-// The family of each kind of queue. Made by scripts/web-kinds.py from the descriptions that
-// `gq list aqm` prints; do not edit.
+// The family of each kind of queue, and the colour of each family. Made by scripts/web-kinds.py from
+// the descriptions that `gq list aqm` prints; do not edit.
 
 export const FAMILY_OF: Readonly<Record<string, string>> = {
   "tail-drop": "tail-drop",
@@ -31,4 +31,19 @@ export const FAMILY_OF: Readonly<Record<string, string>> = {
   "jobs": "classes",
   "priority": "classes",
   "shaper": "wrapper",
+};
+
+export const COLOUR_OF: Readonly<Record<string, string>> = {
+  "tail-drop": "slate",
+  "codel": "blue",
+  "red": "red",
+  "pi": "orange",
+  "policing": "violet",
+  "threshold": "pink",
+  "blue": "violet",
+  "virtual-queue": "slate",
+  "flow-queueing": "green",
+  "dual-queue": "gold",
+  "classes": "gold",
+  "wrapper": "gold",
 };

@@ -1,6 +1,6 @@
 // How each algorithm looks: the same colour, dash and mark in every chart, table and page.
 
-import { FAMILY_OF } from "./families.ts";
+import { COLOUR_OF, FAMILY_OF } from "./families.ts";
 
 /** The colours of theme.css, by name. */
 export const HUES = ["slate", "blue", "orange", "green", "red", "violet", "gold", "pink"] as const;
@@ -20,21 +20,8 @@ export interface Look {
   readonly mark: Mark;
 }
 
-/** One family, one hue; the baseline is grey. */
-const HUE_OF: Readonly<Record<string, Hue>> = {
-  "tail-drop": "slate",
-  "virtual-queue": "slate",
-  codel: "blue",
-  "flow-queueing": "green",
-  pi: "orange",
-  red: "red",
-  policing: "violet",
-  blue: "violet",
-  threshold: "pink",
-  "dual-queue": "gold",
-  classes: "gold",
-  wrapper: "gold",
-};
+/** The hue of a family; the baseline is grey. */
+const hueOf = (family: string): Hue => HUES.find((hue) => hue === COLOUR_OF[family]) ?? "slate";
 
 /** Looks of one hue; the first six differ by their marks, all of them by dash and mark. */
 const MEMBERS = 12;
@@ -49,7 +36,7 @@ const LOOK_OF: ReadonlyMap<string, Look> = new Map(
   ((): [string, Look][] => {
     const users = new Map<Hue, number>();
     return Object.entries(FAMILY_OF).map(([kind, family]) => {
-      const hue = HUE_OF[family] ?? "slate";
+      const hue = hueOf(family);
       const member = users.get(hue) ?? 0;
       users.set(hue, member + 1);
       return [kind, look(hue, member)];

@@ -7,7 +7,7 @@ import { scoreInWords } from "../src/app/play/call-board.ts";
 import { EXPERIMENTS } from "../src/app/play/experiments.ts";
 import { kindOf } from "../src/app/play/files.ts";
 import { bothRates, canonical, groupNames, labelsOf, mainKeys, newTraffic, type Play, START, valueOf, withSetting } from "../src/app/play/model.ts";
-import { PacketQueue, placesFor } from "../src/app/play/packets.ts";
+import { PacketQueue, placeAt, placesFor } from "../src/app/play/packets.ts";
 import { fileToml, playFrom, playOf, scenarioToml, sessionOf, Unreadable } from "../src/app/play/toml.ts";
 import { nearestSpeed, SPEEDS, speedInWords } from "../src/app/play/transport.ts";
 import { pack, unpack } from "../src/app/share.ts";
@@ -260,6 +260,15 @@ describe("speeds", () => {
 });
 
 describe("packets", () => {
+  it("lie along one path, on which neighbours touch", () => {
+    const places = Array.from({ length: 12 }, (_, index) => placeAt(index, 5));
+    expect(places[0]).toEqual({ column: 0, row: 0 });
+    places.slice(1).forEach(({ column, row }, at) => {
+      const before = places[at] ?? { column: 0, row: 0 };
+      expect(Math.abs(column - before.column) + Math.abs(row - before.row)).toBe(1);
+    });
+  });
+
   const arrive = (id: number, flow = 0): { t: number; what: "arrive"; flow: number; size: number; id: number } => ({ t: id / 1000, what: "arrive", flow, size: 1500, id });
 
   it("wait, are marked, leave and fall", () => {

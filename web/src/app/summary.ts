@@ -20,7 +20,11 @@ type Table = Readonly<Record<string, Json>>;
 export function readSummary(summary: Table, labels: readonly string[]): Summary {
   if (summary["schema"] !== "goodqueue.summary/1") throw new Error(`this page reads goodqueue.summary/1, and the file is ${String(summary["schema"])}`);
   const points = (Array.isArray(summary["points"]) ? summary["points"] : []) as readonly Table[];
-  const named = points.map((point, at) => nameOf((point["set"] ?? {}) as Table, labels[at]));
+  const named = points.map((point, at) => {
+    const { label, kind } = nameOf((point["set"] ?? {}) as Table, labels[at]);
+    // Summaries of older versions do not tell the kind of queue.
+    return { label, kind: typeof point["queue"] === "string" ? point["queue"] : kind };
+  });
   const title = String(summary["scenario"] ?? "run");
   const links = Object.keys((points[0]?.["links"] ?? {}) as Table);
   const report = { schema: "goodqueue.report/1", title, summary, seed: String(summary["seed"] ?? ""), main_link: links[0] ?? "", points: named };

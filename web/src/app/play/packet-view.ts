@@ -9,7 +9,7 @@ import type { PacketEvent, Waiting } from "../../serve/protocol.ts";
 import { formatDecimals, formatQuantity, quantityOf } from "../../units.ts";
 import { gaugeName } from "./charts.ts";
 import { flowLook } from "./flow-legend.ts";
-import { type Leaving, PacketQueue, type Places, placesFor } from "./packets.ts";
+import { type Leaving, PacketQueue, placeAt, type Places, placesFor } from "./packets.ts";
 
 const HEIGHT = 132;
 /** Room at the right for the wire, and below for packets that fall. */
@@ -141,13 +141,15 @@ export class PacketView {
   #drawWaiting(context: CanvasRenderingContext2D, width: number): boolean {
     const places = placesFor(width - 4, HEIGHT - FLOOR - 4, this.#queue.waiting.size);
     const pace = this.#calm.matches ? 1 : 0.3;
+    this.#drawTurns(context, places, width);
     let isMoving = false;
     let index = 0;
     const shown = places.columns * places.rows;
     for (const packet of this.#queue.waiting.values()) {
       if (index >= shown) break;
       const target = placeOf(index, places, width);
-      const at = this.#positions.get(packet.id) ?? { x: Math.max(2, target.x - 40), y: target.y };
+      // New packets come from one place further back.
+      const at = this.#positions.get(packet.id) ?? placeOf(index + 1, places, width);
       at.x += (target.x - at.x) * pace;
       at.y += (target.y - at.y) * pace;
       if (Math.abs(target.x - at.x) + Math.abs(target.y - at.y) > 0.5) isMoving = true;
@@ -161,6 +163,23 @@ export class PacketView {
       context.fillText(`and ${rest} more behind`, 8, 16);
     }
     return isMoving;
+  }
+
+  /** Joins the ends of neighbouring rows where the path goes from one to the next. */
+  #drawTurns(context: CanvasRenderingContext2D, places: Places, width: number): void {
+    const rows = Math.min(places.rows, Math.ceil(this.#queue.waiting.size / places.columns));
+    context.strokeStyle = this.#ink.ink;
+    context.lineWidth = 1.5;
+    for (let row = 0; row + 1 < rows; row += 1) {
+      // The packets of even rows go to the left, away from the head.
+      const { x, y } = placeOf((row + 1) * places.columns - 1, places, width);
+      const edge = row % 2 === 0 ? x - 1.5 : x + places.cell - 0.5;
+      const half = places.cell / 2 - 1;
+      context.beginPath();
+      context.moveTo(edge, y - half);
+      context.lineTo(edge, y + half);
+      context.stroke();
+    }
   }
 
   #drawPacket(context: CanvasRenderingContext2D, x: number, y: number, cell: number, flow: number, size: number, isMarked: boolean): void {
@@ -227,6 +246,6 @@ export class PacketView {
 }
 
 function placeOf(index: number, { cell, columns }: Places, width: number): { x: number; y: number } {
-  const row = Math.floor(index / columns);
-  return { x: width - ((index % columns) + 1) * cell, y: HEIGHT - FLOOR - (row + 1) * cell };
+  const { column, row } = placeAt(index, columns);
+  return { x: width - (column + 1) * cell, y: HEIGHT - FLOOR - (row + 1) * cell };
 }

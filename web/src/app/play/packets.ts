@@ -83,8 +83,9 @@ export class PacketQueue {
   }
 }
 
-/** Positions of packets: the head at the right end of the lowest row, further packets to its
- *  left, then the rows above. */
+/** Positions of packets along one path: the head at the right end of the lowest row, further packets
+ *  to its left, then back to the right in the row above, and so on, so that neighbours in the queue
+ *  are neighbours in the picture. */
 export interface Places {
   readonly cell: number;
   readonly columns: number;
@@ -96,4 +97,11 @@ export function placesFor(width: number, height: number, count: number): Places 
   const sizes = [22, 18, 15, 12, 10, 8, 6, 5];
   const fit = (cell: number): Places => ({ cell, columns: Math.max(1, Math.floor(width / cell)), rows: Math.max(1, Math.floor(height / cell)) });
   return sizes.map(fit).find(({ columns, rows }) => columns * rows >= count) ?? fit(sizes[sizes.length - 1] ?? 5);
+}
+
+/** Column from the right and row from below of the packet at `index`. */
+export function placeAt(index: number, columns: number): { readonly column: number; readonly row: number } {
+  const row = Math.floor(index / columns);
+  const along = index % columns;
+  return { column: row % 2 === 0 ? along : columns - 1 - along, row };
 }
