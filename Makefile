@@ -17,7 +17,7 @@ quick: ## build gq for trying a change, in seconds after an edit: target/quick/g
 
 reproduce: ## run all studies of the gallery in quick mode; the report is out/gallery/report.html
 	@scripts/setup.sh build
-	cargo build --release -p goodqueue-cli --bin gq --features png
+	cargo build --release -p goodqueue-cli --bin gq --features print
 	$${CARGO_TARGET_DIR:-target}/release/gq reproduce all --markdown gallery/RESULTS.md
 
 test: ## everything that must pass before a change lands

@@ -19,6 +19,8 @@ pub(crate) struct Plot<'a> {
     pub(crate) up: &'a Scale,
     pub(crate) area: Area,
     pub(crate) clip: &'a str,
+    /// Factor on marks.
+    pub(crate) scale: f64,
 }
 
 /// Number of a look's colour in the classes of the style.
@@ -31,8 +33,8 @@ pub(crate) fn dashes(look: Look) -> String {
     if pattern.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{pattern}\"") }
 }
 
-/// A mark as a filled path around a place.
-pub(crate) fn mark(look: Look, (x, y): (f64, f64), class: &str, title: &str) -> String {
+/// A mark as a filled path around a place, of the size of a page's where `scale` is 1.
+pub(crate) fn mark(look: Look, (x, y): (f64, f64), scale: f64, class: &str, title: &str) -> String {
     let outline = match look.mark {
         Mark::Circle => "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z",
         Mark::Square => "m-2.7-2.7h5.4v5.4h-5.4z",
@@ -42,7 +44,11 @@ pub(crate) fn mark(look: Look, (x, y): (f64, f64), class: &str, title: &str) -> 
         Mark::Cross => "m-3.2-2.2l1-1l2.2 2.2l2.2-2.2l1 1l-2.2 2.2l2.2 2.2l-1 1l-2.2-2.2l-2.2 2.2l-1-1l2.2-2.2z",
     };
     let title = if title.is_empty() { String::new() } else { format!("<title>{}</title>", escape(title)) };
-    format!("<path class=\"{class}\" d=\"M{x:.1} {y:.1}{outline}\">{title}</path>\n")
+    if scale == 1.0 {
+        return format!("<path class=\"{class}\" d=\"M{x:.1} {y:.1}{outline}\">{title}</path>\n");
+    }
+    let place = format!("translate({x:.1} {y:.1}) scale({scale:.3})");
+    format!("<path class=\"{class}\" transform=\"{place}\" d=\"M0 0{outline}\">{title}</path>\n")
 }
 
 impl Plot<'_> {
@@ -73,16 +79,19 @@ impl Plot<'_> {
     }
 
     /// The place of each series among those that stand beside each other at a category, and how
-    /// many there are.
+    /// many there are. Series that share no category need no room beside each other.
     fn slots(&self) -> (Vec<usize>, usize) {
+        let stands = |series: &&Series| matches!(series.shape, Shape::Bars | Shape::Boxes);
+        let xs = || self.panel.series.iter().filter(stands).flat_map(|series| &series.points).map(|point| point.x);
+        let shares = xs().enumerate().any(|(at, x)| xs().skip(at + 1).any(|other| other == x));
         let mut count = 0;
         let place = |series: &Series| {
-            let place = count;
-            count += usize::from(matches!(series.shape, Shape::Bars | Shape::Boxes));
+            let place = if shares { count } else { 0 };
+            count += usize::from(stands(&series));
             place
         };
         let places = self.panel.series.iter().map(place).collect();
-        (places, count)
+        (places, if shares { count } else { count.min(1) })
     }
 
     fn place(&self, point: &Point) -> (f64, f64) {
@@ -127,7 +136,11 @@ impl Plot<'_> {
 
     fn marks(&self, text: &mut String, series: &Series, look: Look) {
         for point in series.points.iter().filter(|point| self.up.holds(point.y)) {
-            text.push_str(&mark(look, self.place(point), &format!("f{}", colour(look)), &point.words));
+            if let Some(across) = point.across {
+                self.whisker_across(text, look, self.up.place(point.y), across);
+                self.whisker(text, look, self.across.place(point.x), point);
+            }
+            text.push_str(&mark(look, self.place(point), self.scale, &format!("f{}", colour(look)), &point.words));
         }
     }
 
@@ -147,6 +160,13 @@ impl Plot<'_> {
         let (low, high) = (self.up.place(low), self.up.place(high));
         if (low - high).abs() > 1.0 {
             let _ = writeln!(text, "<path class=\"s{}\" d=\"M{:.1} {low:.1}h6m-3 0V{high:.1}m-3 0h6\"/>", colour(look), x - 3.0);
+        }
+    }
+
+    fn whisker_across(&self, text: &mut String, look: Look, y: f64, (low, high): (f64, f64)) {
+        let (low, high) = (self.across.place(low), self.across.place(high));
+        if (high - low).abs() > 1.0 {
+            let _ = writeln!(text, "<path class=\"s{}\" d=\"M{low:.1} {:.1}v6m0-3H{high:.1}m0-3v6\"/>", colour(look), y - 3.0);
         }
     }
 

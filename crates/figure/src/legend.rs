@@ -2,17 +2,18 @@
 
 use crate::draw::{colour, dashes, mark};
 use crate::ink::{line, words};
+use crate::layout::Layout;
 use crate::{Figure, Shape};
 use std::fmt::Write;
 
-const LINE: f64 = 18.0;
 /// Points that are closer than this are seen as one, as a part of the extent of all values.
 const INDISTINGUISHABLE: f64 = 0.002;
 
 /// Entries with their places.
 pub(crate) struct Legend {
     entries: Vec<Entry>,
-    lines: usize,
+    /// Height of all of it.
+    height: f64,
 }
 
 struct Entry {
@@ -24,7 +25,8 @@ struct Entry {
 }
 
 impl Legend {
-    pub(crate) fn of(figure: &Figure, left: f64, right: f64) -> Self {
+    pub(crate) fn of(figure: &Figure, layout: &Layout, width: f64) -> Self {
+        let (left, right) = (layout.legend_left(), width - layout.right);
         let mut named: Vec<(Option<usize>, String)> = Vec::new();
         for (number, curve) in figure.curves.iter().enumerate().filter(|(_, curve)| !curve.name.is_empty()) {
             let hidden = below(figure, number).map(|other| format!(" (coincides with {})", figure.curves[other].name));
@@ -36,8 +38,8 @@ impl Legend {
         let mut entries = Vec::new();
         let (mut x, mut at) = (left, 0);
         for (curve, name) in named {
-            // About the width of the letters at this size; a little too wide does no harm.
-            let wide = 40.0 + 6.7 * name.chars().count() as f64;
+            // A little too wide does no harm.
+            let wide = 40.0 * layout.scale() + layout.width_of(name.chars().count());
             if x + wide > right && x > left {
                 x = left;
                 at += 1;
@@ -46,18 +48,19 @@ impl Legend {
             x += wide;
         }
         let lines = if entries.is_empty() { 0 } else { at + 1 };
-        Self { entries, lines }
+        Self { entries, height: lines as f64 * layout.line + 8.0 * layout.scale() }
     }
 
     pub(crate) fn height(&self) -> f64 {
-        self.lines as f64 * LINE + 8.0
+        self.height
     }
 
-    pub(crate) fn draw(&self, text: &mut String, figure: &Figure, top: f64) {
+    pub(crate) fn draw(&self, text: &mut String, (figure, layout): (&Figure, &Layout), top: f64) {
+        let scale = layout.scale();
         for Entry { curve, name, x, line: at } in &self.entries {
-            let y = top + *at as f64 * LINE + 6.0;
+            let y = top + *at as f64 * layout.line + 6.0 * scale;
             match curve {
-                Some(curve) => key(text, figure, *curve, (*x, y)),
+                Some(curve) => key(text, (figure, layout), *curve, (*x, y)),
                 None => {
                     text.push_str("<g>\n");
                     line(text, "a", (x + 12.0, y - 7.0), (x + 12.0, y + 7.0), " stroke-width=\"9\" stroke-opacity=\".25\"");
@@ -69,14 +72,16 @@ impl Legend {
                     );
                 }
             }
-            words(text, (x + 29.0, y + 4.0), "start", " font-size=\"11\"", name);
+            let small = format!(" font-size=\"{}\"", layout.small);
+            words(text, (x + 29.0 * scale, y + 4.0 * scale), "start", &small, name);
             text.push_str("</g>\n");
         }
     }
 }
 
 /// The look of a curve, with its group left open for the name.
-fn key(text: &mut String, figure: &Figure, curve: usize, (x, y): (f64, f64)) {
+fn key(text: &mut String, (figure, layout): (&Figure, &Layout), curve: usize, (x, y): (f64, f64)) {
+    let (key, scale) = (layout.key, layout.scale());
     let look = figure.curves[curve].look;
     let shape =
         figure.panels.iter().flat_map(|panel| &panel.series).find(|series| series.curve == curve).map(|series| series.shape);
@@ -86,16 +91,17 @@ fn key(text: &mut String, figure: &Figure, curve: usize, (x, y): (f64, f64)) {
         Some(Shape::Bars | Shape::Boxes | Shape::Band) => {
             let _ = writeln!(
                 text,
-                "<rect class=\"{fill}\" fill-opacity=\".8\" x=\"{x:.1}\" y=\"{:.1}\" width=\"24\" height=\"10\"/>",
-                y - 5.0
+                "<rect class=\"{fill}\" fill-opacity=\".8\" x=\"{x:.1}\" y=\"{:.1}\" width=\"{key}\" height=\"{}\"/>",
+                y - 5.0 * scale,
+                10.0 * scale
             );
         }
         _ => {
             if shape != Some(Shape::Scatter) {
-                line(text, &stroke, (x, y), (x + 24.0, y), &format!(" stroke-width=\"2\"{}", dashes(look)));
+                line(text, &stroke, (x, y), (x + key, y), &format!(" stroke-width=\"2\"{}", dashes(look)));
             }
             if matches!(shape, Some(Shape::Marked | Shape::Scatter)) {
-                text.push_str(&mark(look, (x + 12.0, y), &fill, ""));
+                text.push_str(&mark(look, (x + key / 2.0, y), scale, &fill, ""));
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Charts as SVG: the figures of the gallery and the pictures of the algorithm pages.
 //!
 //! A [`Figure`] is data: panels with axes, series of points, reference values, and names of the
-//! curves. [`Figure::to_svg`] draws it for a [`Theme`]: a page that may be dark, or print. Widths
-//! are CSS pixels, 96 an inch.
+//! curves. [`Figure::to_svg`] draws it for a [`Theme`]: a page that may be dark, or print;
+//! [`Figure::to_paper`] for a column of a paper. Lengths are CSS pixels, 96 per inch.
 //!
 //! Own code and not a library, for four reasons. The files are committed and compared, so the same
 //! figure must give the same bytes on every machine. A figure on a page follows the page's colours
@@ -11,7 +11,9 @@
 //! raster back ends that take longer to build than `gq`'s own crates.
 
 mod draw;
+pub mod file;
 mod ink;
+mod layout;
 mod legend;
 mod number;
 pub mod palette;
@@ -19,6 +21,7 @@ mod scale;
 mod svg;
 
 pub use ink::escape;
+use layout::Layout;
 pub use number::short;
 pub use palette::{Hue, Look};
 
@@ -62,6 +65,17 @@ pub enum Font {
     Sans,
     /// As in papers.
     Serif,
+}
+
+/// Paper that a figure is drawn for: its size is that of a column, and its letters those of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Paper {
+    /// Names of fonts as in CSS, the preferred one first.
+    pub family: String,
+    /// Size of the titles of axes in CSS pixels, 4/3 of a point; ticks are a tenth smaller.
+    pub letters: f64,
+    /// Height of all in pixels; panels are as tall as they say where it is not given.
+    pub height: Option<f64>,
 }
 
 /// Name and look of a curve.
@@ -151,6 +165,8 @@ pub struct Point {
     pub y: f64,
     /// Ends of the interval or of the whiskers.
     pub interval: Option<(f64, f64)>,
+    /// Ends of the interval across, of marks alone.
+    pub across: Option<(f64, f64)>,
     /// First and third quartile, of boxes.
     pub quartiles: Option<(f64, f64)>,
     /// Words for a reader who points at it.
@@ -178,7 +194,15 @@ impl Figure {
     /// The figure as one SVG file.
     #[must_use]
     pub fn to_svg(&self, theme: Theme, font: Font) -> String {
-        svg::figure(self, theme, font)
+        svg::figure(self, &Layout::page(theme, font))
+    }
+
+    /// The figure as one SVG file for paper: no title but those of panels, and margins as small as
+    /// the letters allow; `None` if the height that is asked for leaves no room for the panels.
+    #[must_use]
+    pub fn to_paper(&self, paper: &Paper) -> Option<String> {
+        let layout = Layout::paper(paper);
+        svg::has_room(self, &layout).then(|| svg::figure(self, &layout))
     }
 }
 

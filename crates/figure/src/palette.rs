@@ -48,7 +48,11 @@ pub enum Mark {
     Cross,
 }
 
-const MARKS: [Mark; 6] = [Mark::Circle, Mark::Square, Mark::Diamond, Mark::Up, Mark::Down, Mark::Cross];
+/// How many dash patterns there are.
+pub const DASH_COUNT: usize = DASHES.len();
+
+/// The shapes of marks, in the order in which curves take them.
+pub const MARKS: [Mark; 6] = [Mark::Circle, Mark::Square, Mark::Diamond, Mark::Up, Mark::Down, Mark::Cross];
 
 /// Look of one curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +78,11 @@ impl Look {
         }
     }
 
+    /// Lengths of its dashes and gaps in pixels; none of a solid line.
+    pub fn dashes(self) -> impl Iterator<Item = f64> {
+        DASHES[self.dash % DASHES.len()].split_ascii_whitespace().filter_map(|length| length.parse().ok())
+    }
+
     /// A solid line of a hue.
     #[must_use]
     pub const fn solid(hue: Hue) -> Self {
@@ -82,16 +91,18 @@ impl Look {
 }
 
 impl Hue {
-    const fn name(self) -> &'static str {
+    /// Its name in the theme.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
-            Self::Blue => "series-blue",
-            Self::Orange => "series-orange",
-            Self::Green => "series-green",
-            Self::Violet => "series-violet",
-            Self::Red => "series-red",
-            Self::Gold => "series-gold",
-            Self::Pink => "series-pink",
-            Self::Slate => "series-slate",
+            Self::Blue => "blue",
+            Self::Orange => "orange",
+            Self::Green => "green",
+            Self::Violet => "violet",
+            Self::Red => "red",
+            Self::Gold => "gold",
+            Self::Pink => "pink",
+            Self::Slate => "slate",
         }
     }
 }
@@ -108,7 +119,7 @@ pub struct Colour {
 /// The colour of a curve.
 #[must_use]
 pub fn of(hue: Hue) -> Colour {
-    named(hue.name())
+    named(&format!("series-{}", hue.name()))
 }
 
 /// The variables of the theme as a rule of CSS, for pages that figures stand on.
@@ -133,9 +144,9 @@ mod tests {
 
     #[test]
     fn the_theme_has_every_colour() {
-        let names = HUES.iter().map(|hue| hue.name()).chain(["surface", "ink", "muted", "grid", "line-strong"]);
-        for name in names {
-            let Colour { light, dark } = named(name);
+        let hues = HUES.iter().map(|hue| (hue.name(), of(*hue)));
+        let names = ["surface", "ink", "muted", "grid", "line-strong"].map(|name| (name, named(name)));
+        for (name, Colour { light, dark }) in hues.chain(names) {
             assert!(light.starts_with('#') && dark.starts_with('#') && light != dark, "{name}: {light} {dark}");
         }
     }

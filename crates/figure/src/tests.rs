@@ -10,6 +10,7 @@ fn figure(shape: Shape) -> Figure {
         y: x * 2.0,
         interval: Some((x * 2.0 - 0.5, x * 2.0 + 0.5)),
         quartiles: Some((x * 2.0 - 0.2, x * 2.0 + 0.2)),
+        across: None,
         words: format!("reno at {x} ms"),
     };
     Figure {
@@ -36,7 +37,7 @@ const SHAPES: [Shape; 8] =
 fn every_shape_is_drawn_with_title_axes_and_legend() {
     for shape in SHAPES {
         let svg = figure(shape).to_svg(Theme::Page, Font::Sans);
-        assert!(svg.contains("A &lt; B &amp; C") && svg.contains("delay [ms]") && svg.contains("queue [packets]"), "{svg}");
+        assert!(svg.contains("A &lt; B &amp; C") && svg.contains("delay (ms)") && svg.contains("queue (packets)"), "{svg}");
         assert!(svg.contains(">reno</text>"));
         assert!(roxmltree::Document::parse(&svg).is_ok(), "{shape:?}");
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{shape:?}");

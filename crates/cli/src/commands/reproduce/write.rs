@@ -2,14 +2,18 @@
 
 use crate::failure::Failure;
 use crate::output::say;
+use goodqueue_figure::file::Fonts;
 use goodqueue_figure::{Font, Theme};
 use goodqueue_gallery::cost::ExperimentCost;
 use goodqueue_gallery::expr::Fault;
-use goodqueue_gallery::figure::{self, Fonts};
+use goodqueue_gallery::figure;
 use goodqueue_gallery::report::{self, Shown, ShownFigure};
 use goodqueue_gallery::results::PaperResults;
 use goodqueue_gallery::table;
 use goodqueue_lab::record::Folder;
+
+/// Pixels of a PNG per pixel of the drawing.
+const PIXELS: f32 = 2.0;
 
 /// Writes results, figures, tables and scenarios of each paper, and the report of all.
 pub fn write(
@@ -56,7 +60,7 @@ fn figures(
         if let (Ok(svg), Ok(drawing)) = (&svg, &drawing) {
             folder.write(&format!("fig-{id}.svg"), svg.as_bytes())?;
             if let Some(fonts) = fonts {
-                match figure::png(&drawing.to_svg(Theme::Print, Font::Sans), fonts) {
+                match fonts.png(&drawing.to_svg(Theme::Print, Font::Sans), PIXELS) {
                     Ok(bytes) => {
                         folder.write(&format!("fig-{id}.png"), &bytes)?;
                         has_png = true;

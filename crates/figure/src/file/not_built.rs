@@ -1,0 +1,39 @@
+//! Fonts of a program built without the feature `print`: there are none.
+
+use super::NoFile;
+
+/// Fonts to draw letters with; no value of this type exists here.
+#[derive(Clone, Debug)]
+pub enum Fonts {}
+
+impl Fonts {
+    /// Reports that nothing is drawn.
+    ///
+    /// # Errors
+    /// Always.
+    pub const fn of_machine() -> Result<Self, NoFile> {
+        Err(NoFile::NotBuilt)
+    }
+
+    /// It cannot be called.
+    #[must_use]
+    pub const fn has(&self, _family: &str) -> bool {
+        match *self {}
+    }
+
+    /// It cannot be called.
+    ///
+    /// # Errors
+    /// None.
+    pub const fn png(&self, _svg: &str, _scale: f32) -> Result<Vec<u8>, NoFile> {
+        match *self {}
+    }
+
+    /// It cannot be called.
+    ///
+    /// # Errors
+    /// None.
+    pub const fn pdf(&self, _svg: &str) -> Result<Vec<u8>, NoFile> {
+        match *self {}
+    }
+}
