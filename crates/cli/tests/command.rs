@@ -72,7 +72,10 @@ fn a_run_prints_a_table_and_writes_its_folder() {
     assert!(out.lines().all(|line| line.chars().count() <= 120), "{out}");
     assert!(err.ends_with("results in results/small\n"), "{err}");
     let results = dir.path().join("results/small");
-    assert_eq!(names(&results), ["report.html", "run.json", "scenario.toml", "series.parquet", "summary.json"]);
+    assert_eq!(
+        names(&results),
+        ["distributions.parquet", "report.html", "run.json", "scenario.toml", "series.parquet", "summary.json"]
+    );
     assert_eq!(fs::read_to_string(results.join("scenario.toml")).unwrap(), SCENARIO);
     let summary = summary(&results);
     assert_eq!((&summary["schema"], &summary["complete"]), (&"goodqueue.summary/1".into(), &true.into()));

@@ -100,7 +100,7 @@ fn a_folder_has_one_writer_at_a_time() {
     assert_eq!(code, 0, "{err}");
     let mut left: Vec<_> = fs::read_dir(place.join("r")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
-    assert_eq!(left, ["report.html", "run.json", "scenario.toml", "series.parquet", "summary.json"]);
+    assert_eq!(left, ["distributions.parquet", "report.html", "run.json", "scenario.toml", "series.parquet", "summary.json"]);
 }
 
 #[test]

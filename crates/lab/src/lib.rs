@@ -25,6 +25,7 @@ pub mod report;
 pub mod runner;
 pub mod schema;
 pub mod statistics;
+pub mod stored;
 pub mod summary;
 pub mod sweep;
 pub mod toml_text;

@@ -5,6 +5,7 @@ mod describe;
 mod fairness;
 mod groups;
 mod links;
+mod unit;
 
 use goodqueue_aqm::Tally;
 use goodqueue_sim::{FlowOutcome, LinkOutcome, Outcome, SojournHistogram};
@@ -14,6 +15,7 @@ pub use describe::{Better, ColumnData, Description, Metric, Presence, Printed, P
 pub use fairness::{FLOW_METRICS, FairnessMetric, FlowMetric, JAIN_METRICS};
 pub use groups::{GROUP_METRICS, Group, GroupMetric, opinion_score};
 pub use links::{LINK_METRICS, LinkMetric};
+pub use unit::unit_that_suits;
 
 /// The figures of one run: small, whatever the run's length. `None` where a figure is not defined.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,7 @@
 //! Results on disk: a folder of files, each written under a temporary name and renamed when it is
 //! whole.
 
+mod distributions;
 mod earlier;
 mod folder;
 mod lock;
@@ -8,6 +9,7 @@ mod lock;
 pub(crate) mod sample;
 mod tables;
 
+pub use distributions::{DISTRIBUTIONS_FILE, DISTRIBUTIONS_SCHEMA, DistributedPoint, Settled, write_distributions};
 pub use earlier::{Earlier, EarlierResult};
 pub(crate) use folder::temporary_name;
 pub use folder::{Folder, check_target, write_file, write_one_of_many};

@@ -1,10 +1,10 @@
 //! Means and confidence intervals over independent replications.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
 /// A figure over replications. Never contains NaN or infinity.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// Mean over the replications in which the figure is defined; `None` when there is none.
     pub mean: Option<f64>,

@@ -1,14 +1,19 @@
 //! `summary.json`, schema [`SCHEMA`]: every figure of every point over its replications, in a fixed
 //! order.
 
+mod read;
+
 use crate::experience::{Activity, GroupExperience};
 use crate::headline::Headline;
 use crate::metrics::{Description, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Metric, Presence, RunFigures};
-use crate::plan::Point;
+use crate::plan::{Point, Queue};
 use crate::provenance::Provenance;
 use crate::statistics::Figure;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
+
+pub(crate) use read::read;
+pub use read::Read;
 
 /// Name and version of the format.
 pub const SCHEMA: &str = "goodqueue.summary/1";
@@ -60,6 +65,13 @@ pub struct PointSummary {
     /// Swept keys and their values here.
     #[serde(serialize_with = "as_map")]
     pub set: Vec<(String, serde_json::Value)>,
+    /// The kind of queue at the main link, followed by a colon and the algorithm that it contains;
+    /// empty where it is not known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub queue: String,
+    /// Start and end of the measured part in seconds; `None` where they are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured_s: Option<(f64, f64)>,
     /// Observed links by name.
     #[serde(serialize_with = "as_map")]
     pub links: Vec<(String, Figures)>,
@@ -156,6 +168,8 @@ impl PointSummary {
         };
         Some(Self {
             set,
+            queue: String::new(),
+            measured_s: None,
             links: first.links.iter().enumerate().map(link).collect(),
             groups: first.groups.iter().enumerate().map(group).collect(),
             experience: Vec::new(),
@@ -164,7 +178,8 @@ impl PointSummary {
         })
     }
 
-    /// The same with what the groups got, which the settings of the point tell.
+    /// The same with what the settings of the point tell: its queue, the measured part, and what
+    /// the groups got.
     #[must_use]
     pub fn of_point(point: &Point, runs: &[RunFigures]) -> Option<Self> {
         let each: Vec<Vec<GroupExperience>> = runs.iter().map(|run| GroupExperience::of(point, run)).collect();
@@ -176,7 +191,10 @@ impl PointSummary {
             (group.group.clone(), ExperienceSummary { activity: group.activity, figures })
         };
         let experience = each.first()?.iter().enumerate().map(group).collect();
-        Some(Self { experience, ..Self::of(point.set.clone(), runs)? })
+        let plan = &point.plan;
+        let queue = plan.main_link().down.queue.as_ref().map_or_else(String::new, Queue::name);
+        let measured_s = Some((plan.warmup.as_secs_f64(), (plan.warmup + plan.duration).as_secs_f64()));
+        Some(Self { experience, queue, measured_s, ..Self::of(point.set.clone(), runs)? })
     }
 
     /// The figures of a link.

@@ -8,9 +8,11 @@ use goodqueue_lab::error::RecordError;
 use goodqueue_lab::hosts::Validity;
 use goodqueue_lab::plan::Queue;
 use goodqueue_lab::provenance::{COMMIT, VERSION};
-use goodqueue_lab::record::{Earlier, Folder, NoRecorder, Recorder, TableKinds, Tables};
+use goodqueue_lab::record::{
+    DISTRIBUTIONS_FILE, DistributedPoint, Earlier, Folder, NoRecorder, Recorder, Settled, TableKinds, Tables, write_distributions,
+};
 use goodqueue_lab::report::{self, ReportInput, ReportPoint};
-use goodqueue_lab::runner::Recorded;
+use goodqueue_lab::runner::{PointResult, Recorded};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -59,13 +61,7 @@ impl Files {
             None
         } else {
             let kinds = if settings.packets { TableKinds::SeriesAndPackets } else { TableKinds::Series };
-            let facts = [
-                ("scenario_sha256", job.plan.sha256()),
-                ("seed", job.plan.seed().to_string()),
-                ("version", VERSION.to_owned()),
-                ("commit", COMMIT.to_owned()),
-            ];
-            Some(Tables::create(&folder, kinds, &facts)?)
+            Some(Tables::create(&folder, kinds, &facts(job))?)
         };
         Ok(Self { folder, earlier, tables, nothing: NoRecorder })
     }
@@ -114,7 +110,8 @@ impl Files {
             ("scenario.toml", finished.job.scenario_text.to_owned()),
             ("run.json", run_file(finished)),
         ];
-        let write = if finished.wall_s < SOON_S { Folder::write_in_passing } else { Folder::write };
+        let is_soon_repeated = finished.wall_s < SOON_S;
+        let write = if is_soon_repeated { Folder::write_in_passing } else { Folder::write };
         let mut results: Vec<Result<(), RecordError>> = Vec::new();
         for (name, text) in &texts {
             let mut written = write(folder, name, text.as_bytes());
@@ -132,6 +129,7 @@ impl Files {
             results.push(written.map(drop));
         }
         results.push(self.finish_tables(folder));
+        results.push(finish_distributions(finished, folder, is_soon_repeated));
         results.push(finish_report(finished, folder));
         let errors: Vec<String> = results.into_iter().filter_map(Result::err).map(|error| error.to_string()).collect();
         if errors.is_empty() { Ok(()) } else { Err(Failure::Run(errors.join("\nerror: "))) }
@@ -166,6 +164,29 @@ fn remove_incomplete(folder: &Path) -> Result<(), Failure> {
     // A folder that holds more than results stays.
     let _ = fs::remove_dir(&path);
     Ok(())
+}
+
+/// What made a result, for the metadata of its tables.
+fn facts(job: &Job<'_>) -> [(&'static str, String); 4] {
+    [
+        ("scenario_sha256", job.plan.sha256()),
+        ("seed", job.plan.seed().to_string()),
+        ("version", VERSION.to_owned()),
+        ("commit", COMMIT.to_owned()),
+    ]
+}
+
+fn finish_distributions(finished: &Finished<'_>, folder: &Folder, is_soon_repeated: bool) -> Result<(), RecordError> {
+    folder.remove(DISTRIBUTIONS_FILE)?;
+    let points = finished.report.points.iter().zip(&finished.labels.names).enumerate();
+    let points: Vec<DistributedPoint<'_>> = points
+        .map(|(number, (point, label))| {
+            let PointResult { cdfs: sojourn, rtt_cdfs: round_trips, .. } = point;
+            DistributedPoint { number, label, sojourn, round_trips }
+        })
+        .collect();
+    let settled = if is_soon_repeated { Settled::InPassing } else { Settled::OnDisk };
+    write_distributions(folder, &facts(finished.job), &points, settled)
 }
 
 fn finish_report(finished: &Finished<'_>, folder: &Folder) -> Result<(), RecordError> {

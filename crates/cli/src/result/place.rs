@@ -4,11 +4,12 @@ use super::Job;
 use crate::failure::Failure;
 use crate::output::say;
 use goodqueue_lab::error::RecordError;
-use goodqueue_lab::record::{Earlier, Folder};
+use goodqueue_lab::record::{DISTRIBUTIONS_FILE, Earlier, Folder};
 use std::path::{Path, PathBuf};
 
 /// Everything that a result may consist of.
-pub const NAMES: [&str; 6] = ["summary.json", "scenario.toml", "run.json", "series.parquet", "packets.parquet", "report.html"];
+pub const NAMES: [&str; 7] =
+    ["summary.json", "scenario.toml", "run.json", "series.parquet", "packets.parquet", DISTRIBUTIONS_FILE, "report.html"];
 
 /// The folder of results, unless another one is asked for.
 pub const RESULTS: &str = "results";

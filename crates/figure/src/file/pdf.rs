@@ -244,7 +244,10 @@ mod tests {
         let svg = r#"<svg xmlns="http://www.w3.org/2000/svg" width="90" height="20"><text x="5" y="15" font-family="serif">AµA</text></svg>"#;
         let bytes = fonts.pdf(svg).unwrap();
         let text = String::from_utf8_lossy(&bytes);
-        assert!(text.contains("/ToUnicode") && text.contains("/CIDToGIDMap /Identity") || text.contains("/CIDFontType0"), "{text}");
+        assert!(
+            text.contains("/ToUnicode") && text.contains("/CIDToGIDMap /Identity") || text.contains("/CIDFontType0"),
+            "{text}"
+        );
         assert!(text.contains("<0041>") && text.contains("<00B5>"), "{text}");
         assert_eq!(bytes, fonts.pdf(svg).unwrap());
     }

@@ -1,13 +1,14 @@
 //! `series.parquet` and `packets.parquet`: long tables, one row for each sampled value or packet
 //! event.
 
+pub(super) mod columns;
 mod packets;
 mod series;
 
 use super::folder::{Folder, temporary_name};
 use super::{RecordedRun, Recorder};
 use crate::error::RecordError;
-use packets::PacketRows;
+use columns::ColumnRows;
 use parquet::basic::Compression;
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::metadata::KeyValue;
@@ -64,7 +65,7 @@ pub enum TableKinds {
 /// Both tables of a result while it is made.
 pub struct Tables {
     series: Table<SeriesRows>,
-    packets: Option<Table<PacketRows>>,
+    packets: Option<Table<ColumnRows>>,
 }
 
 impl Tables {
@@ -77,7 +78,7 @@ impl Tables {
         let packets = match kinds {
             TableKinds::Series => None,
             TableKinds::SeriesAndPackets => {
-                Some(Table::create(folder, "packets.parquet", PACKETS_SCHEMA, PACKETS_COLUMNS, facts, PacketRows::new)?)
+                Some(Table::create(folder, "packets.parquet", PACKETS_SCHEMA, PACKETS_COLUMNS, facts, ColumnRows::new)?)
             }
         };
         Ok(Self { series, packets })
@@ -124,10 +125,10 @@ impl Recorder for Tables {
         for series in run.series {
             self.series.rows(|rows| rows.add(&run, series));
         }
-        if let Some(packets) = &mut self.packets {
+        if let Some(table) = &mut self.packets {
             for chunk in run.packets.chunks(GROUP_ROWS) {
-                packets.rows(|rows| {
-                    rows.add(&run, chunk);
+                table.rows(|rows| {
+                    packets::add(rows, &run, chunk);
                     Ok(())
                 });
             }
@@ -139,7 +140,7 @@ impl Recorder for Tables {
 type RowGroup<'a> = SerializedRowGroupWriter<'a, File>;
 
 /// Rows that wait until there are enough for a row group.
-trait Rows {
+pub(super) trait Rows {
     /// How many.
     fn len(&self) -> usize;
 
@@ -148,7 +149,7 @@ trait Rows {
 }
 
 /// One file.
-struct Table<R> {
+pub(super) struct Table<R> {
     name: &'static str,
     temporary: PathBuf,
     /// `None` when it is complete, and after a failure.
@@ -158,7 +159,7 @@ struct Table<R> {
 }
 
 impl<R: Rows> Table<R> {
-    fn create(
+    pub(super) fn create(
         folder: &Folder,
         name: &'static str,
         schema: &str,
@@ -186,7 +187,7 @@ impl<R: Rows> Table<R> {
     }
 
     /// Adds rows.
-    fn rows(&mut self, add: impl FnOnce(&mut R) -> ParquetResult<()>) {
+    pub(super) fn rows(&mut self, add: impl FnOnce(&mut R) -> ParquetResult<()>) {
         if self.writer.is_none() {
             return;
         }
@@ -214,7 +215,7 @@ impl<R: Rows> Table<R> {
         self.failure.get_or_insert(error);
     }
 
-    fn seal(&mut self, settle: fn(&File) -> io::Result<()>) {
+    pub(super) fn seal(&mut self, settle: fn(&File) -> io::Result<()>) {
         self.flush();
         if let Some(writer) = self.writer.take()
             && let Err(error) = writer.into_inner().map_err(into_io).and_then(|file| settle(&file))
@@ -223,7 +224,7 @@ impl<R: Rows> Table<R> {
         }
     }
 
-    fn finish(mut self, folder: &Folder) -> Result<(), RecordError> {
+    pub(super) fn finish(mut self, folder: &Folder) -> Result<(), RecordError> {
         self.seal(File::sync_all);
         let path = folder.path().join(self.name);
         let renamed = self.failure.take().map_or_else(|| fs::rename(&self.temporary, &path), Err);

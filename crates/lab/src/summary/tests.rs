@@ -78,3 +78,14 @@ fn the_file_has_what_the_lists_of_metrics_have() {
         assert_eq!(keys, names);
     }
 }
+
+#[test]
+fn a_file_that_is_read_back_has_every_figure() {
+    let written = summary(3);
+    let got = read(&written.to_json()).expect("a summary");
+    assert_eq!((got.scenario.as_str(), got.host.as_str(), got.complete), ("home uplink", "sim", true));
+    let again = Summary { points: got.points, ..written.clone() };
+    assert_eq!(again.to_json(), written.to_json());
+    let later = written.to_json().replace("goodqueue.summary/1", "goodqueue.summary/2");
+    assert_eq!(read(&later).expect_err("another format"), "schema: is `goodqueue.summary/2`: allowed goodqueue.summary/1");
+}

@@ -39,7 +39,12 @@ const SAMPLE: Duration = Duration::ms(40);
 
 /// The setting `queue` of a kind's picture.
 fn queue(spec: &KindSpec) -> String {
-    if spec.is_over_another() { format!("{{ kind = \"{}\", of = \"codel\" }}", spec.kind) } else { format!("\"{}\"", spec.kind) }
+    match spec.kind {
+        // At the link's own rate it would have nothing to do.
+        "shaper" => "{ kind = \"shaper\", rate = \"16 Mbit/s\", of = \"codel\" }".to_owned(),
+        kind if spec.is_over_another() => format!("{{ kind = \"{kind}\", of = \"codel\" }}"),
+        kind => format!("\"{kind}\""),
+    }
 }
 
 /// What the picture shows, and how to make it.
@@ -47,7 +52,8 @@ pub fn caption(spec: &KindSpec) -> String {
     format!(
         "*Eight CUBIC flows over 20 Mbit/s with a base RTT of 40 ms; the rate is 5 Mbit/s from 8 to 16 s (`docs/algorithms/picture.toml`). \
          `queue = {}`, a buffer of 250 kB, defaults otherwise, senders without ECN. Top: sojourn time of departing packets on a \
-         logarithmic scale, dotted that of tail drop; strokes at the foot: dropped packets. Shaded: the slow link. Bottom: one gauge, internal state of the algorithm.*",
+         logarithmic scale, dotted that of tail drop; an empty queue is below its foot. Strokes at the foot: dropped packets. Shaded: the slow link. \
+         Bottom: one gauge, internal state of the algorithm.*",
         queue(spec)
     )
 }
@@ -75,6 +81,8 @@ fn column<'a>(series: &'a Series, name: &str) -> Option<&'a [f64]> {
 /// Size of the plots in pixels: the delay's and the gauge's.
 const WIDTH: f64 = 720.0;
 const HEIGHTS: (f64, f64) = (150.0, 70.0);
+/// The foot of the logarithmic scale: less than a packet takes at the fast rate.
+const LEAST_MS: f64 = 0.1;
 /// When the link is slow.
 const SLOW: (f64, f64) = (8.0, 16.0);
 
@@ -89,10 +97,10 @@ fn draw(kind: &str, series: &Series, reference: &Series) -> String {
     let mut panels = vec![Panel {
         x: time(label),
         y: Axis {
-            label: "queue delay".into(),
+            label: "sojourn time".into(),
             unit: "ms".into(),
             log: true,
-            min: Some(1.0),
+            min: Some(LEAST_MS),
             max: Some(1000.0),
             categories: None,
         },
@@ -107,9 +115,8 @@ fn draw(kind: &str, series: &Series, reference: &Series) -> String {
         curves.push(curve("", Hue::Green, 0));
         let highest = gauge.values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
         let max = if highest > 0.0 { None } else { Some(1.0) };
-        let name = gauge.name["gauge:".len()..].replace('_', " ");
         panels.push(Panel {
-            title: name,
+            title: format!("internal state: {}", words(&gauge.name)),
             x: time("time"),
             y: Axis { min: Some(0.0), max, ..Axis::default() },
             series: vec![line(3, Shape::Line, points(series, &gauge.values, 1.0))],
@@ -119,6 +126,17 @@ fn draw(kind: &str, series: &Series, reference: &Series) -> String {
     let size = Size { width: WIDTH, columns: 1 };
     let title = format!("{kind} on a changing link");
     Figure { id: kind.to_owned(), title, size, panels, curves }.to_svg(Theme::Page, Font::Sans)
+}
+
+/// A gauge's name with its unit: `gauge:tokens_bytes` is "tokens (bytes)".
+fn words(gauge: &str) -> String {
+    let name = gauge.trim_start_matches("gauge:");
+    let units = [("_bit_s", "bit/s"), ("_s", "s"), ("_bytes", "bytes"), ("_packets", "packets")];
+    let split = units.iter().find_map(|(ending, unit)| Some((name.strip_suffix(ending)?, *unit)));
+    match split {
+        Some((name, unit)) => format!("{} ({unit})", name.replace('_', " ")),
+        None => name.replace('_', " "),
+    }
 }
 
 fn curve(name: &str, hue: Hue, dash: usize) -> Curve {
