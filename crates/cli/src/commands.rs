@@ -19,6 +19,7 @@ pub mod import;
 pub mod list;
 pub mod man;
 pub mod packetdrill;
+pub mod plot;
 pub mod recommend;
 #[cfg(target_os = "linux")]
 pub mod replay;

@@ -47,6 +47,8 @@ enum Command {
     Check(commands::check::Arguments),
     /// A scenario's queues as tc lines or as the configuration of a router.
     Export(Box<commands::export::Arguments>),
+    /// A figure for a paper from a result: PDF, SVG or PNG.
+    Plot(commands::plot::Arguments),
     /// A scenario from a measurement: a speed test, a host's queues, a log, a recording.
     Import(commands::import::Arguments),
     /// Whether the queue management of this host is exercised, and what mends it.
@@ -111,6 +113,7 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
             Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
             Command::Check(arguments) => commands::check::run(&arguments),
             Command::Export(arguments) => commands::export::run(&arguments),
+            Command::Plot(arguments) => commands::plot::run(&arguments),
             Command::Doctor(arguments) => commands::doctor::run(&arguments),
             Command::Import(arguments) => commands::import::run(&arguments),
             Command::List(arguments) => commands::list::run(&arguments),

@@ -38,13 +38,15 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     // Programs outside of this workspace use it.
     ("net", &["units", "tcp", "sim", "lab"]),
     ("figure", &[]),
+    // Figures for papers from results.
+    ("plot", &["spec", "aqm", "lab", "figure"]),
     ("gallery", &["units", "aqm", "trace", "sim", "lab", "figure"]),
     // Others' evaluations run as the gallery's studies do.
     ("evaluate", &["units", "tcp", "aqm", "lab", "gallery", "figure"]),
     ("hosts", &["units", "spec", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab"]),
     ("web", &["units", "spec", "aqm", "tcp", "trace", "sim", "lab"]),
     ("recommend", &["units", "aqm", "tcp", "lab"]),
-    ("python", &["units", "aqm", "trace", "sim", "lab", "hosts", "recommend", "cli"]),
+    ("python", &["units", "aqm", "trace", "sim", "lab", "hosts", "recommend", "figure", "plot", "cli"]),
     (
         "cli",
         &[
@@ -64,6 +66,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "router",
             "import",
             "figure",
+            "plot",
             "gallery",
             "web",
             "conformance",

@@ -124,7 +124,9 @@ fn aqm(spec: &KindSpec) -> Item {
         Marking::Possible => "can mark (ecn = true)",
         Marking::Only => "marks only (ecn = true)",
     };
-    item(spec, vec![("family", spec.family.name().to_owned()), ("signal", spec.signal.to_owned()), ("ecn", marks.to_owned())])
+    let colour = goodqueue_plot::palette::hue(spec.family).name();
+    let facts = [("family", spec.family.name()), ("colour in charts", colour), ("signal", spec.signal), ("ecn", marks)];
+    item(spec, facts.map(|(name, fact)| (name, fact.to_owned())).to_vec())
 }
 
 /// What the description of a kind says, with what else is known of it.
