@@ -12,13 +12,15 @@ from goodqueue.exceptions import (
     Fault,
     GoodqueueError,
     HostError,
+    PlotError,
+    ResultError,
     RunError,
     RunFailure,
     ScenarioError,
     SweepError,
 )
 from goodqueue.recommending import Recommendation, Setup, Undetermined, recommend
-from goodqueue.results import Headline, Result, Table
+from goodqueue.results import Drawing, Headline, Result, Table
 from goodqueue.running import compare, run
 from goodqueue.scenario import Access, Control, Link, Queue, Scenario
 from goodqueue.sweeping import Range, Sweep, latin_hypercube, sobol, sweep
@@ -30,15 +32,18 @@ __all__ = [
     "Access",
     "ArrivalError",
     "Control",
+    "Drawing",
     "Fault",
     "GoodqueueError",
     "Headline",
     "HostError",
     "Link",
+    "PlotError",
     "Queue",
     "Range",
     "Recommendation",
     "Result",
+    "ResultError",
     "RunError",
     "RunFailure",
     "Scenario",

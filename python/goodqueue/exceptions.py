@@ -14,6 +14,8 @@ __all__ = [
     "Fault",
     "GoodqueueError",
     "HostError",
+    "PlotError",
+    "ResultError",
     "RunError",
     "RunFailure",
     "ScenarioError",
@@ -116,6 +118,30 @@ class HostError(GoodqueueError, RuntimeError):
 
 class ArrivalError(GoodqueueError, ValueError):
     """A packet or a time that was given to a queue of :mod:`goodqueue.aqm` is wrong."""
+
+
+class ResultError(GoodqueueError, ValueError):
+    """A folder holds no result, or one that cannot be read, or the result lacks what was asked of it."""
+
+
+class PlotError(GoodqueueError, ValueError):
+    """A figure cannot be drawn: a setting is wrong, or the result does not have what it needs.
+
+    Parameters
+    ----------
+    field
+        The setting, by its name in :meth:`goodqueue.Result.plot`; ``"result"`` when it is none of them.
+    message
+        What is wrong: the value and what is allowed.
+    """
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+        self.message = message
+
+    def __reduce__(self) -> tuple[type[PlotError], tuple[str, str]]:
+        return type(self), (self.field, self.message)
 
 
 class SweepError(GoodqueueError, RuntimeError):

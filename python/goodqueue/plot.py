@@ -1,27 +1,25 @@
 """Figures for papers (needs matplotlib): one function a kind of figure, with units, and intervals where there are some.
 
 Functions read a :class:`goodqueue.Result` and draw into ``ax``, or into a figure of their own, and give the axes back.
-Colours are those of Okabe and Ito, told apart with any colour vision; lines differ in their dashes too.
+A queue has the colour, dash and mark that it has in the report and in the figures of :meth:`goodqueue.Result.plot`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goodqueue import _core
 from goodqueue.results import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["PALETTE", "box", "cdf", "heat_map", "shares", "time_series", "trade_off"]
+__all__ = ["box", "cdf", "heat_map", "shares", "time_series", "trade_off"]
 
-PALETTE: Sequence[str] = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
-"""Colours in the order in which they are used."""
-
-_DASHES: Sequence[Any] = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (5, 5)))
+_MARKS = {"circle": "o", "square": "s", "diamond": "D", "up": "^", "down": "v", "cross": "x"}
 _UNITS = {"_bit_s": ("Mbit/s", 1e-6), "_s": ("ms", 1e3), "_bytes": ("kB", 1e-3), "_packets": ("packets", 1.0)}
 
 
@@ -31,8 +29,8 @@ def _scaled(name: str) -> tuple[str, float]:
     statistic = f", {statistic}" if statistic else ""
     for ending, (unit, factor) in _UNITS.items():
         if stem.endswith(ending):
-            return f"{stem.removesuffix(ending).replace('_', ' ')}{statistic} [{unit}]", factor
-    return f"{name.replace('_', ' ')} [1]", 1.0
+            return f"{stem.removesuffix(ending).replace('_', ' ')}{statistic} ({unit})", factor
+    return name.replace("_", " "), 1.0
 
 
 def _axes(ax: Axes | None) -> Axes:
@@ -43,8 +41,27 @@ def _axes(ax: Axes | None) -> Axes:
     return pyplot.subplots(layout="constrained")[1]
 
 
-def _style(number: int) -> dict[str, Any]:
-    return {"color": PALETTE[number % len(PALETTE)], "linestyle": _DASHES[number // 2 % len(_DASHES)]}
+@dataclass(frozen=True)
+class _Look:
+    """How a point of a result is drawn."""
+
+    colour: str
+    dashes: tuple[float, ...]
+    mark: str
+
+    @property
+    def line(self) -> dict[str, Any]:
+        # Lengths of dashes are pixels there, and widths of lines here.
+        return {"color": self.colour, "linestyle": (0, tuple(length * 0.75 for length in self.dashes)) if self.dashes else "-"}
+
+
+def _looks(result: Result) -> dict[str, _Look]:
+    """The look of each point, by its label."""
+    labels = result.points["label"].to_list()
+    queues = [point.get("queue", "") for point in result.summary["points"]]
+    queues += [""] * (len(labels) - len(queues))
+    looks = _core.looks(queues)
+    return {label: _Look(colour, tuple(dashes), _MARKS[mark]) for label, (colour, dashes, mark) in zip(labels, looks, strict=True)}
 
 
 def _link(result: Result, link: str | None) -> str:
@@ -87,9 +104,10 @@ def time_series(
     ax = _axes(ax)
     label, factor = _scaled(name)
     first = rows.filter(pl.col("replication") == pl.col("replication").min().over("point"))
-    for number, ((_, called), line) in enumerate(first.group_by("point", "label", maintain_order=True)):
-        ax.plot(line["time_s"], line["value"] * factor, label=str(called), linewidth=1, **_style(number))
-    ax.set(xlabel="time [s]", ylabel=label, ylim=(0, None))
+    looks = _looks(result)
+    for (_, called), line in first.group_by("point", "label", maintain_order=True):
+        ax.plot(line["time_s"], line["value"] * factor, label=str(called), linewidth=1, **looks[str(called)].line)
+    ax.set(xlabel="time (s)", ylabel=label, ylim=(0, None))
     ax.legend()
     return ax
 
@@ -108,9 +126,10 @@ def cdf(result: Result, *, link: str | None = None, ax: Axes | None = None) -> A
     """
     rows = result.cdf.filter(pl.col("link") == _link(result, link))
     ax = _axes(ax)
-    for number, ((_, called), line) in enumerate(rows.group_by("point", "label", maintain_order=True)):
-        ax.plot(line["sojourn_s"] * 1e3, line["share"], drawstyle="steps-post", label=str(called), **_style(number))
-    ax.set(xlabel="sojourn time [ms]", ylabel="share of packets [1]", ylim=(0, 1), xlim=(0, None))
+    looks = _looks(result)
+    for (_, called), line in rows.group_by("point", "label", maintain_order=True):
+        ax.plot(line["sojourn_s"] * 1e3, line["share"], drawstyle="steps-post", label=str(called), **looks[str(called)].line)
+    ax.set(xlabel="sojourn time (ms)", ylabel="share of packets", ylim=(0, 1), xlim=(0, None))
     ax.legend()
     return ax
 
@@ -135,9 +154,10 @@ def box(result: Result, *, link: str | None = None, ax: Axes | None = None) -> A
         boxes.append({**quantile, "label": str(called), "fliers": []})
     ax = _axes(ax)
     drawn = ax.bxp(boxes, showfliers=False, patch_artist=True, medianprops={"color": "black"})
-    for number, patch in enumerate(drawn["boxes"]):
-        patch.set_facecolor(PALETTE[number % len(PALETTE)])
-    ax.set(ylabel="sojourn time [ms], 5, 25, 50, 75, 95 %", ylim=(0, None))
+    looks = _looks(result)
+    for one, patch in zip(boxes, drawn["boxes"], strict=True):
+        patch.set_facecolor(looks[one["label"]].colour)
+    ax.set(ylabel="sojourn time (ms), 5, 25, 50, 75, 95 %", ylim=(0, None))
     ax.tick_params(axis="x", rotation=30)
     return ax
 
@@ -168,15 +188,16 @@ def trade_off(
     rows = result.links.filter(pl.col("link") == _link(result, link))
     (x_label, x_factor), (y_label, y_factor) = _scaled(_metric(rows, x)), _scaled(_metric(rows, y))
     ax = _axes(ax)
-    for number, row in enumerate(rows.iter_rows(named=True)):
+    looks = _looks(result)
+    for row in rows.iter_rows(named=True):
         if row[x] is None or row[y] is None:
             continue
-        colour = PALETTE[number % len(PALETTE)]
+        look = looks[row["label"]]
         place = (row[x] * x_factor, row[y] * y_factor)
-        ax.plot(*place, marker="o+x^vsD*"[number % 8], color=colour, linestyle="", label=row["label"])
+        ax.plot(*place, marker=look.mark, color=look.colour, linestyle="", label=row["label"])
         if row[f"{x}_ci95"] is not None and row[f"{y}_ci95"] is not None:
             width, height = 2 * row[f"{x}_ci95"] * x_factor, 2 * row[f"{y}_ci95"] * y_factor
-            ax.add_patch(Ellipse(place, width, height, facecolor=colour, alpha=0.25))
+            ax.add_patch(Ellipse(place, width, height, facecolor=look.colour, alpha=0.25))
     ax.set(xlabel=x_label, ylabel=y_label)
     ax.legend()
     return ax
@@ -238,17 +259,18 @@ def shares(result: Result, *, ax: Axes | None = None) -> Axes:
         Where to draw.
     """
     ax = _axes(ax)
+    looks = _looks(result)
     points = result.flows.partition_by("point", maintain_order=True)
     width = 0.8 / max(len(points), 1)
     for number, rows in enumerate(points):
         places = [place + (number - (len(points) - 1) / 2) * width for place in range(rows.height)]
         heights = (rows["goodput_bit_s"].fill_null(0) * 1e-6).to_list()
         half = (rows["goodput_bit_s_ci95"].fill_null(0) * 1e-6).to_list()
-        colour = PALETTE[number % len(PALETTE)]
-        ax.bar(places, heights, width, yerr=half, color=colour, label=rows["label"][0], capsize=2)
+        label = str(rows["label"][0])
+        ax.bar(places, heights, width, yerr=half, color=looks[label].colour, label=label, capsize=2)
     if points:
         names = [f"{group} {index}" for group, index in points[0].select("group", "index").rows()]
         ax.set_xticks(range(len(names)), names, rotation=30)
-    ax.set(xlabel="flow", ylabel="goodput [Mbit/s]", ylim=(0, None))
+    ax.set(xlabel="flow", ylabel="goodput (Mbit/s)", ylim=(0, None))
     ax.legend()
     return ax

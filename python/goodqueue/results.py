@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,9 @@ from typing import Any
 import polars as pl
 
 from goodqueue import _core
-from goodqueue.exceptions import RunFailure
+from goodqueue.exceptions import ResultError, RunFailure
 
-__all__ = ["Headline", "Result", "Table"]
+__all__ = ["Drawing", "Headline", "Result", "Table"]
 
 Table = _core.Table
 """Columns that any library with Arrow's C interface takes over without copying: ``polars.DataFrame(table)``,
@@ -37,6 +38,106 @@ class Headline:
     """Labels of points that do not satisfy it."""
 
 
+@dataclass(frozen=True)
+class Drawing:
+    """A figure for a paper, drawn by the same code as ``gq plot``; notebooks show it."""
+
+    svg: str
+    """The figure as SVG."""
+    _draw: Callable[[str], bytes] = field(repr=False, compare=False)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def to_bytes(self, format: str = "pdf") -> bytes:
+        """The figure as ``pdf``, ``svg`` or ``png`` (300 pixels per inch).
+
+        Parameters
+        ----------
+        format
+            Which of them.
+        """
+        return self._draw(format)
+
+    def save(self, path: str | Path) -> None:
+        """Write the figure to a file, in the format that its name ends in: ``.pdf``, ``.svg`` or ``.png``.
+
+        Parameters
+        ----------
+        path
+            The file; it is replaced.
+        """
+        path = Path(path)
+        path.write_bytes(self._draw(path.suffix.removeprefix(".").lower()))
+
+
+@dataclass(frozen=True)
+class _Folder:
+    """A result on disk: what its tables lack, from the files beside its summary."""
+
+    path: Path
+    stored: _core.Stored
+
+    def failures(self) -> tuple[RunFailure, ...]:
+        told = self._run().get("failures", [])
+        parts = (re.fullmatch(r"(.*), replication (\d+): (.*)", text, re.DOTALL) for text in told)
+        return tuple(RunFailure(part[1], int(part[2]), part[3]) for part in parts if part)
+
+    def frame(self, name: str) -> pl.DataFrame | None:
+        """A table that is a file of its own, or ``None`` for one of figures."""
+        if name == "validity" and self._run().get("validity"):
+            raise ResultError(f"{self.path}: how far runs in real time can be trusted is in run.json, not in a table")
+        if name == "cdf":
+            return self._cdf()
+        if name == "series":
+            columns = {"subject": pl.String, "name": pl.String, "time_s": pl.Float64, "value": pl.Float64}
+            return self._recorded("series.parquet", columns)
+        if name == "packets":
+            columns = {
+                "time_ns": pl.UInt64,
+                "link": pl.String,
+                "flow": pl.UInt32,
+                "number": pl.UInt64,
+                "len_bytes": pl.UInt32,
+                "event": pl.String,
+                "reason": pl.String,
+                "sojourn_s": pl.Float64,
+            }
+            return self._recorded("packets.parquet", columns)
+        return None
+
+    def _run(self) -> Mapping[str, Any]:
+        try:
+            parsed: Mapping[str, Any] = json.loads((self.path / "run.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise ResultError(f"{self.path / 'run.json'}: cannot be read: {error}") from None
+        return parsed
+
+    def _read(self, file: str, columns: Mapping[str, Any]) -> pl.DataFrame:
+        path = self.path / file
+        if not path.exists():
+            return pl.DataFrame(schema=columns)
+        try:
+            return pl.read_parquet(path).select(pl.col(name).cast(kind) for name, kind in columns.items())
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise ResultError(f"{path}: cannot be read: {error}") from None
+
+    def _recorded(self, file: str, columns: Mapping[str, Any]) -> pl.DataFrame:
+        names = pl.DataFrame({"label": self.stored.labels}).with_row_index("point")
+        rows = self._read(file, {"point": pl.UInt32, "replication": pl.UInt32, **columns})
+        joined = rows.join(names, on="point", how="left", maintain_order="left")
+        return joined.select("point", pl.col("label").fill_null(""), "replication", *columns)
+
+    def _cdf(self) -> pl.DataFrame:
+        texts = dict.fromkeys(("label", "subject", "name"), pl.String)
+        rows = self._read("distributions.parquet", {"point": pl.UInt32, **texts, "value": pl.Float64, "share": pl.Float64})
+        link = pl.col("subject").str.strip_prefix("link:").alias("link")
+        sojourn = rows.filter(pl.col("name") == "sojourn_s")
+        return sojourn.select("point", "label", link, pl.col("value").alias("sojourn_s"), "share")
+
+
 def _figures(got: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, dict[str, float | None]]]:
     """Figures with their dotted names."""
     for key, value in got.items():
@@ -57,8 +158,90 @@ class Result:
     :attr:`series` and :attr:`packets`.
     """
 
-    def __init__(self, report: _core.Report) -> None:
+    def __init__(self, report: _core.Report | _core.Stored, folder: _Folder | None = None) -> None:
         self._report = report
+        self._folder = folder
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Result:
+        """Read the result that ``gq run``, ``gq compare`` or ``gq sweep`` wrote to a folder.
+
+        It has the same tables as one from :func:`goodqueue.run`; those of what was not recorded are empty. Raises
+        :class:`goodqueue.ResultError` when the folder holds no result.
+
+        Parameters
+        ----------
+        folder
+            The folder, which holds ``summary.json``.
+        """
+        stored = _core.Stored.load(str(folder))
+        return cls(stored, _Folder(Path(folder), stored))
+
+    def plot(
+        self,
+        figure: str,
+        *,
+        width: str = "3.3in",
+        height: str | None = None,
+        font: str = "sans",
+        font_size: str = "8pt",
+        title: str | None = None,
+        link: str | None = None,
+        group: str | None = None,
+        metric: str | Sequence[str] = (),
+        only: str | Sequence[str] = (),
+        scale: str | None = None,
+    ) -> Drawing:
+        """Draw a figure for a paper, as ``gq plot`` does: the same bytes for the same result.
+
+        Colours and marks are those of the report, axes have units, and there is no title unless one is given. Raises
+        :class:`goodqueue.PlotError` when a setting is wrong or the result does not have what is asked for. For
+        figures that are further worked on, :mod:`goodqueue.plot` draws into axes of matplotlib.
+
+        Parameters
+        ----------
+        figure
+            ``"tradeoff"``, one metric against another; ``"cdf"``, distributions of times; ``"time"``, what was sampled
+            over time; ``"bars"``, one metric.
+        width, height
+            Lengths in ``in``, ``cm``, ``mm`` or ``pt``; the height as the width needs when not given.
+        font, font_size
+            ``"serif"``, ``"sans"`` or the name of a font, and the size of the letters at the axes.
+        title
+            Above the figure.
+        link
+            Of which link; the first when not given.
+        group
+            Of which group of flows, instead of a link.
+        metric
+            By its name in the summary, or for ``"time"`` in the series; two for ``"tradeoff"``, across and up.
+        only
+            Labels of the points to draw; all when none is given.
+        scale
+            ``"linear"`` or ``"log"``; as the values spread when not given.
+        """
+
+        def listed(names: str | Sequence[str]) -> list[str]:
+            return [names] if isinstance(names, str) else list(names)
+
+        settings: dict[str, str | list[str] | None] = {
+            "figure": figure,
+            "width": width,
+            "height": height,
+            "font": font,
+            "font_size": font_size,
+            "title": title,
+            "link": link,
+            "group": group,
+            "metric": listed(metric),
+            "only": listed(only),
+            "scale": scale,
+        }
+
+        def draw(format: str) -> bytes:
+            return _core.draw(self._report, {**settings, "format": format})
+
+        return Drawing(draw("svg").decode(), draw)
 
     def to_json(self) -> str:
         """The summary as ``gq`` writes it to ``summary.json``, byte for byte."""
@@ -109,7 +292,7 @@ class Result:
         """Write the summary to a file."""
         Path(path).write_text(self.to_json(), encoding="utf-8")
 
-    def table(self, name: str) -> _core.Table:
+    def table(self, name: str) -> _core.Table | pl.DataFrame:
         """One of the tables, for any library that takes Arrow data.
 
         Parameters
@@ -118,10 +301,12 @@ class Result:
             ``points``, ``links``, ``groups``, ``flows``, ``fairness``, ``cdf``, ``series``, ``packets`` or
             ``validity``.
         """
-        return self._report.table(name)
+        own = self._folder.frame(name) if self._folder else None
+        return self._report.table(name) if own is None else own
 
     def _frame(self, name: str) -> pl.DataFrame:
-        return pl.DataFrame(self.table(name))
+        table = self.table(name)
+        return table if isinstance(table, pl.DataFrame) else pl.DataFrame(table)
 
     def to_pandas(self, name: str) -> Any:
         """One of the tables for pandas (needs pandas and pyarrow)."""
@@ -197,6 +382,8 @@ class Result:
     @property
     def failures(self) -> tuple[RunFailure, ...]:
         """Each run that failed."""
+        if isinstance(self._report, _core.Stored):
+            return self._folder.failures() if self._folder else ()
         return tuple(RunFailure(*facts) for facts in self._report.failures)
 
     def __repr__(self) -> str:

@@ -35,7 +35,7 @@ LABELS = ["tail-drop, flows=2", "tail-drop, flows=4", "codel, flows=2", "codel, 
 def test_series_over_time(result: Result) -> None:
     ax = plot.time_series(result)
     assert names(ax) == LABELS
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("time [s]", "queue [packets]")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("time (s)", "queue (packets)")
     times, values = ax.lines[0].get_data()
     assert times[-1] == pytest.approx(4.0, abs=0.01)
     assert max(values) <= 50
@@ -69,7 +69,7 @@ def test_trade_off_has_an_ellipse_a_point(result: Result) -> None:
     assert names(ax) == LABELS
     assert len(ax.patches) == 4
     assert ax.patches[0].get_width() == pytest.approx(2e3 * result.links["sojourn_s.p95_ci95"][0])
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("sojourn, p95 [ms]", "utilization [1]")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("sojourn, p95 (ms)", "utilization")
     with pytest.raises(ValueError, match="metric: `speed` is not known"):
         plot.trade_off(result, "speed")
 
@@ -93,5 +93,9 @@ def test_shares(result: Result) -> None:
     assert bars[0].get_height() == pytest.approx(result.flows["goodput_bit_s"][0] * 1e-6)
 
 
-def test_colours_are_told_apart() -> None:
-    assert len(set(plot.PALETTE)) == len(plot.PALETTE) == 8
+def test_a_queue_has_the_colours_of_the_report(result: Result) -> None:
+    colours = [line.get_color() for line in plot.time_series(result).lines]
+    assert len({str(colour) for colour in colours[:2]}) == 1, "two points of one queue"
+    assert colours[0] != colours[2]
+    marks = [line.get_marker() for line in plot.trade_off(result).lines]
+    assert len(set(marks)) > 2

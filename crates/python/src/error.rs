@@ -2,6 +2,7 @@
 
 use goodqueue_lab::plan::{Fault, PlanError};
 use goodqueue_lab::sweep::SweepError;
+use goodqueue_plot::PlotError;
 use pyo3::BoundObject;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -38,6 +39,16 @@ pub fn run_error(py: Python<'_>, text: &str) -> PyErr {
 /// `goodqueue.SweepError`.
 pub fn sweep_error(py: Python<'_>, error: &SweepError) -> PyErr {
     raise(py, "SweepError", (error.to_string(),))
+}
+
+/// `goodqueue.ResultError`.
+pub fn result_error(py: Python<'_>, text: &str) -> PyErr {
+    raise(py, "ResultError", (text,))
+}
+
+/// `goodqueue.PlotError`.
+pub fn plot_error(py: Python<'_>, error: &PlotError) -> PyErr {
+    raise(py, "PlotError", (error.field.replace('-', "_"), error.message.as_str()))
 }
 
 /// `goodqueue.ArrivalError`.

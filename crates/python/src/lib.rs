@@ -7,10 +7,12 @@ mod error;
 mod kept;
 mod own;
 mod plan;
+mod plot;
 mod qdisc;
 mod recommend;
 mod report;
 mod run;
+mod stored;
 mod sweep;
 mod table;
 mod tables;
@@ -34,6 +36,8 @@ mod _core {
     #[pymodule_export]
     use super::plan::Plan;
     #[pymodule_export]
+    use super::plot::{draw, looks};
+    #[pymodule_export]
     use super::qdisc::Driven;
     #[pymodule_export]
     use super::recommend::recommendation;
@@ -41,6 +45,8 @@ mod _core {
     use super::report::Report;
     #[pymodule_export]
     use super::run::run;
+    #[pymodule_export]
+    use super::stored::StoredResult;
     #[pymodule_export]
     use super::sweep::{SweepFolder, another_sweep, failed_point, is_point, run_point, sweep, sweep_facts, sweep_summary};
     #[pymodule_export]

@@ -8,8 +8,12 @@ use arrow_schema::{ArrowError, SchemaRef};
 use goodqueue_lab::compare::Labels;
 use goodqueue_lab::headline::{Headline, Policy};
 use goodqueue_lab::plan::{Plan, Point};
-use goodqueue_lab::runner::RunReport;
-use goodqueue_lab::summary::Summary;
+use goodqueue_lab::record::{RecordedRun, Recorder};
+use goodqueue_lab::runner::{PointResult, RunReport};
+use goodqueue_lab::summary::{PointSummary, Summary};
+use goodqueue_plot::{Line, PlotError, Source, Subject};
+use goodqueue_sim::Series;
+use goodqueue_trace::PacketEvent;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 
@@ -17,7 +21,7 @@ use pyo3::prelude::*;
 #[pyclass(frozen, module = "goodqueue._core")]
 pub struct Report {
     summary: Summary,
-    labels: Vec<String>,
+    labels: Labels,
     points: Vec<Point>,
     report: RunReport,
     kept: Vec<KeptRun>,
@@ -30,7 +34,6 @@ impl Report {
         let labels = Labels::new(&sets, plan.name());
         let headline = Headline::of(&points, &report.points, &labels, &Policy::default());
         let summary = Summary { headline: Some(headline), ..report.summary(plan) };
-        let labels = labels.names;
         let mut kept = kept.0;
         for run in kept.iter_mut().filter(|run| run.replication == 0) {
             if let Some(point) = report.points.get_mut(run.point) {
@@ -40,25 +43,69 @@ impl Report {
         Self { summary, labels, points, report, kept }
     }
 
+    /// Points with a finished run, and their numbers; others have no summary.
+    fn finished(&self) -> impl Iterator<Item = (usize, &PointResult)> {
+        self.report.points.iter().enumerate().filter(|(_, point)| point.summary.is_some())
+    }
+
     fn batches(&self, name: &str) -> Option<Result<(SchemaRef, Vec<RecordBatch>), ArrowError>> {
         let one = |batch: Result<RecordBatch, ArrowError>| batch.map(|batch| (batch.schema(), vec![batch]));
         let sets: Vec<_> = self.points.iter().map(|point| point.set.as_slice()).collect();
-        // Points without any finished run have no summary.
-        let numbers: Vec<u32> =
-            (0..).zip(&self.report.points).filter(|(_, point)| point.summary.is_some()).map(|(number, _)| number).collect();
-        let summaries: Vec<_> = numbers.iter().copied().zip(&self.summary.points).collect();
+        let summaries: Vec<_> = self.finished().map(|(number, _)| number as u32).zip(&self.summary.points).collect();
         Some(match name {
-            "points" => one(tables::points(&sets, &self.labels)),
-            "links" => one(tables::links(&summaries, &self.labels)),
-            "groups" => one(tables::groups(&summaries, &self.labels)),
-            "flows" => one(tables::flows(&summaries, &self.labels)),
-            "fairness" => one(tables::fairness(&summaries, &self.labels)),
-            "cdf" => one(tables::cdf(&self.report.points, &self.labels)),
-            "series" => tables::series(&self.kept, &self.labels),
-            "validity" => one(tables::validity(&self.report.attempts, &self.points, &self.labels)),
-            "packets" => tables::packets(&self.kept, &self.labels),
+            "points" => one(tables::points(&sets, &self.labels.names)),
+            "links" => one(tables::links(&summaries, &self.labels.names)),
+            "groups" => one(tables::groups(&summaries, &self.labels.names)),
+            "flows" => one(tables::flows(&summaries, &self.labels.names)),
+            "fairness" => one(tables::fairness(&summaries, &self.labels.names)),
+            "cdf" => one(tables::cdf(&self.report.points, &self.labels.names)),
+            "series" => tables::series(&self.kept, &self.labels.names),
+            "validity" => one(tables::validity(&self.report.attempts, &self.points, &self.labels.names)),
+            "packets" => tables::packets(&self.kept, &self.labels.names),
             _ => return None,
         })
+    }
+}
+
+impl Source for Report {
+    fn points(&self) -> &[PointSummary] {
+        &self.summary.points
+    }
+
+    fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    fn distributions(&self, subject: &Subject) -> Result<Vec<Option<Line>>, PlotError> {
+        let of = |point: &PointResult| {
+            let (all, name) = match subject {
+                Subject::Link(name) => (&point.cdfs, name),
+                Subject::Group(name) => (&point.rtt_cdfs, name),
+            };
+            all.iter().find(|cdf| cdf.subject == *name).map(|cdf| cdf.points.clone())
+        };
+        Ok(self.finished().map(|(_, point)| of(point)).collect())
+    }
+
+    fn lines(&self, subject: &Subject, name: &str) -> Result<Vec<Vec<Line>>, PlotError> {
+        let line = |series: &Series| -> Option<Line> {
+            let column = series.columns.iter().find(|column| column.name == name)?;
+            Some(series.times.iter().map(|time| time.as_secs_f64()).zip(column.values.iter().copied()).collect())
+        };
+        let of = |number: usize| -> Vec<Line> {
+            let run = self.kept.iter().find(|run| run.point == number);
+            let series = run.into_iter().flat_map(|run| &run.series);
+            series.filter(|series| subject.is_of(&series.subject)).filter_map(line).collect()
+        };
+        Ok(self.finished().map(|(number, _)| of(number)).collect())
+    }
+
+    fn sampled(&self) -> Result<Vec<(String, String)>, PlotError> {
+        let all = self.kept.iter().flat_map(|run| &run.series);
+        let named = |series: &Series| -> Vec<(String, String)> {
+            series.columns.iter().map(|column| (series.subject.clone(), column.name.clone())).collect()
+        };
+        Ok(all.flat_map(named).collect())
     }
 }
 

@@ -1,0 +1,78 @@
+//! Results on disk.
+
+use crate::error::result_error;
+use crate::table::Table;
+use crate::tables;
+use goodqueue_lab::stored::Stored;
+use goodqueue_lab::summary::PointSummary;
+use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// A result of `gq run`, `gq compare` or `gq sweep`.
+#[pyclass(frozen, module = "goodqueue._core", name = "Stored")]
+pub struct StoredResult {
+    stored: Stored,
+}
+
+#[pymethods]
+impl StoredResult {
+    /// Reads the result in a folder.
+    #[staticmethod]
+    fn load(py: Python<'_>, folder: PathBuf) -> PyResult<Self> {
+        let stored = py.detach(|| Stored::load(&folder)).map_err(|error| result_error(py, &error.to_string()))?;
+        Ok(Self { stored })
+    }
+
+    /// Contents of `summary.json`.
+    #[getter]
+    fn summary_json(&self) -> &str {
+        self.stored.text()
+    }
+
+    /// Where it ran.
+    #[getter]
+    fn host(&self) -> &str {
+        self.stored.host()
+    }
+
+    /// Whether every run finished.
+    #[getter]
+    fn complete(&self) -> bool {
+        self.stored.is_complete()
+    }
+
+    /// Names of the points.
+    #[getter]
+    fn labels(&self) -> Vec<String> {
+        self.stored.labels().names.clone()
+    }
+
+    /// Returns one of the tables of figures by name.
+    fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
+        let labels = &self.stored.labels().names;
+        let points: Vec<(u32, &PointSummary)> = (0..).zip(self.stored.points()).collect();
+        let sets: Vec<_> = points.iter().map(|(_, point)| point.set.as_slice()).collect();
+        let made = py.detach(|| {
+            Some(match name {
+                "points" => tables::points(&sets, labels),
+                "links" => tables::links(&points, labels),
+                "groups" => tables::groups(&points, labels),
+                "flows" => tables::flows(&points, labels),
+                "fairness" => tables::fairness(&points, labels),
+                "validity" => tables::validity(&[], &[], labels),
+                _ => return None,
+            })
+        });
+        let made = made.ok_or_else(|| PyKeyError::new_err(format!("{name}: there is no such table")))?;
+        let batch = made.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        Ok(Table { schema: batch.schema(), batches: vec![batch] })
+    }
+}
+
+impl StoredResult {
+    /// The result, for figures.
+    pub const fn stored(&self) -> &Stored {
+        &self.stored
+    }
+}
