@@ -21,10 +21,11 @@ pub fn html(evaluation: &Evaluation, command: &str) -> String {
     let title = format!("{} by {}", judged.join(", "), evaluation.document);
     let mut text = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{0}</title>\n<style>{1}\n{STYLE}\n{MORE_STYLE}</style></head><body>\n<main>\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{0}</title>\n<style>{2}\n{1}\n{STYLE}\n{MORE_STYLE}</style></head><body>\n<main>\n\
          <h1>{0}</h1>\n",
         escape(&title),
-        palette::variables()
+        palette::variables(),
+        goodqueue_lab::report::font_face()
     );
     front(&mut text, evaluation, command);
     for family in &evaluation.families {

@@ -41,7 +41,7 @@ pub(crate) struct Layout {
 impl Layout {
     pub(crate) fn page(theme: Theme, font: Font) -> Self {
         let family = match font {
-            Font::Sans => "DejaVu Sans, Liberation Sans, Helvetica, Arial, sans-serif",
+            Font::Sans => "Inter, DejaVu Sans, Liberation Sans, Helvetica, Arial, sans-serif",
             Font::Serif => "DejaVu Serif, Liberation Serif, Times, serif",
         };
         Self {

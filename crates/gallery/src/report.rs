@@ -13,6 +13,7 @@ use crate::words;
 use goodqueue_figure::escape;
 use goodqueue_figure::palette;
 use goodqueue_lab::provenance::VERSION_AND_COMMIT;
+use goodqueue_lab::report::font_face;
 use std::fmt::Write;
 use toml::Spanned;
 
@@ -55,7 +56,8 @@ pub fn html(all: &[(PaperResults, Shown)], costs: &[ExperimentCost]) -> String {
     let mut text = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>The gallery: published studies reproduced</title>\n\
-         <style>{}\n{STYLE}</style></head><body>\n<main>\n",
+         <style>{}\n{}\n{STYLE}</style></head><body>\n<main>\n<p class=\"brand\">goodqueue</p>\n",
+        font_face(),
         palette::variables()
     );
     front(&mut text, all, costs);

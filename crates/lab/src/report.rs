@@ -97,6 +97,13 @@ pub fn render(input: &ReportInput<'_>) -> String {
     String::from_utf8(page(input)).expect("the template, the title and JSON are text")
 }
 
+/// The rule of CSS that brings the letters of the page, for other pages of the same look.
+#[must_use]
+pub fn font_face() -> &'static str {
+    let rest = TEMPLATE.find("@font-face{").map_or("", |begin| &TEMPLATE[begin..]);
+    rest.find('}').map_or("", |end| &rest[..=end])
+}
+
 /// Writes the page to `path`: first under a temporary name in the same folder, then renamed, so
 /// that `path` never contains an incomplete page.
 ///

@@ -311,3 +311,9 @@ fn file_appears_whole_or_not_at_all() {
     names.sort();
     assert_eq!(names, ["blocked.html", "report.html"]);
 }
+
+#[test]
+fn the_letters_of_the_page_are_one_rule() {
+    let rule = font_face();
+    assert!(rule.starts_with("@font-face{font-family:Inter;") && rule.ends_with('}') && rule.contains("woff2"));
+}
