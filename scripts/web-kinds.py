@@ -1,4 +1,4 @@
-"""Writes web/src/families.ts, the families of queues and their colours, from what `gq list aqm` says: web-kinds.py GQ [--check]."""
+"""Writes web/src/families.ts, the families of queues and their colors, from what `gq list aqm` says: web-kinds.py GQ [--check]."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 TARGET = Path(__file__).parent.parent / "web/src/families.ts"
 
-HEAD = """// The family of each kind of queue, and the colour of each family. Made by scripts/web-kinds.py from
+HEAD = """// The family of each kind of queue, and the color of each family. Made by scripts/web-kinds.py from
 // the descriptions that `gq list aqm` prints; do not edit.
 
 """
@@ -18,7 +18,7 @@ HEAD = """// The family of each kind of queue, and the colour of each family. Ma
 def render(kinds: list[dict[str, object]]) -> str:
     facts = {item["name"]: dict(item["facts"]) for item in kinds}
     families = {name: fact["family"] for name, fact in facts.items()}
-    colours = {fact["family"]: fact["colour in charts"] for fact in facts.values()}
+    colours = {fact["family"]: fact["color in charts"] for fact in facts.values()}
     return HEAD + record("FAMILY_OF", families) + "\n" + record("COLOUR_OF", colours)
 
 

@@ -1,7 +1,7 @@
 """Figures for papers (needs matplotlib): one function a kind of figure, with units, and intervals where there are some.
 
 Functions read a :class:`goodqueue.Result` and draw into ``ax``, or into a figure of their own, and give the axes back.
-A queue has the colour, dash and mark that it has in the report and in the figures of :meth:`goodqueue.Result.plot`.
+A queue has the color, dash and mark that it has in the report and in the figures of :meth:`goodqueue.Result.plot`.
 """
 
 from __future__ import annotations
@@ -249,7 +249,7 @@ def heat_map(
 
 
 def shares(result: Result, *, ax: Axes | None = None) -> Axes:
-    """Draw the goodput of each flow with its 95 % interval, one colour a point.
+    """Draw the goodput of each flow with its 95 % interval, one color per point.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-// The family of each kind of queue, and the colour of each family. Made by scripts/web-kinds.py from
+// The family of each kind of queue, and the color of each family. Made by scripts/web-kinds.py from
 // the descriptions that `gq list aqm` prints; do not edit.
 
 export const FAMILY_OF: Readonly<Record<string, string>> = {

@@ -260,7 +260,7 @@ describe("speeds", () => {
 });
 
 describe("packets", () => {
-  it("lie along one path, on which neighbours touch", () => {
+  it("lie along one path, on which neighbors touch", () => {
     const places = Array.from({ length: 12 }, (_, index) => placeAt(index, 5));
     expect(places[0]).toEqual({ column: 0, row: 0 });
     places.slice(1).forEach(({ column, row }, at) => {

@@ -1,4 +1,4 @@
-//! Looks of queues: the same colour, dash and mark as on pages (`web/src/palette.ts`, whose rule
+//! Looks of queues: the same color, dash and mark as on pages (`web/src/palette.ts`, whose rule
 //! this is; both are tested with `web/test/looks.json`).
 
 use goodqueue_aqm::spec::Family;
@@ -10,7 +10,7 @@ const MEMBERS: usize = 12;
 /// The hues in the order of pages.
 const HUES: [Hue; 8] = [Hue::Slate, Hue::Blue, Hue::Orange, Hue::Green, Hue::Red, Hue::Violet, Hue::Gold, Hue::Pink];
 
-/// The colour of a family; the baseline is grey.
+/// The color of a family; the baseline is gray.
 #[must_use]
 pub const fn hue(family: Family) -> Hue {
     match family {
@@ -43,9 +43,9 @@ fn own(kind: &str) -> Option<Look> {
 }
 
 /// Looks for a list of compared points, by the kinds of their queues; no two of them are alike while
-/// there are looks left. Points of a known kind have its colour, and later points of it differ by
-/// dash and mark. A kind that is not known gets a colour that no other one of the list has, if there
-/// is one. When one kind is alone (a sweep of its parameters), its points get all colours.
+/// there are looks left. Points of a known kind have its color, and later points of it differ by
+/// dash and mark. A kind that is not known gets a color that no other one of the list has, if there
+/// is one. When one kind is alone (a sweep of its parameters), its points get all colors.
 #[must_use]
 pub fn looks(kinds: &[&str]) -> Vec<Look> {
     let everything = || (0..MEMBERS).flat_map(|member| HUES.iter().map(move |hue| look(*hue, member)));

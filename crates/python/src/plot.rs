@@ -68,7 +68,7 @@ fn make(source: &dyn Source, settings: Settings) -> Result<Vec<u8>, PlotError> {
     sheet.file(goodqueue_plot::draw(source, &request)?)
 }
 
-/// Colour on light ground, dash pattern in pixels and mark of queues, by their kinds.
+/// Color on light ground, dash pattern in pixels and mark of queues, by their kinds.
 #[pyfunction]
 pub fn looks(kinds: Vec<String>) -> Vec<(&'static str, Vec<f64>, String)> {
     let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();

@@ -125,7 +125,7 @@ fn aqm(spec: &KindSpec) -> Item {
         Marking::Only => "marks only (ecn = true)",
     };
     let colour = goodqueue_plot::palette::hue(spec.family).name();
-    let facts = [("family", spec.family.name()), ("colour in charts", colour), ("signal", spec.signal), ("ecn", marks)];
+    let facts = [("family", spec.family.name()), ("color in charts", colour), ("signal", spec.signal), ("ecn", marks)];
     item(spec, facts.map(|(name, fact)| (name, fact.to_owned())).to_vec())
 }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Arguments of `gq plot`.
 #[derive(Args)]
 #[command(
-    after_help = "Colours and marks are those of the report. Axes are named by the figures they show, see gq list metric.\n\
+    after_help = "Colors and marks are those of the report. Axes are named by the figures they show, see gq list metric.\n\
                         Examples:\n  gq plot results/compare --figure tradeoff --format pdf --font serif\n  \
                         gq plot results/compare --figure bars --group voip --metric mos --width 84mm --out mos.svg"
 )]

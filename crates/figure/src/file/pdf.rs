@@ -210,7 +210,7 @@ impl Page {
     }
 }
 
-/// The colour of a paint; figures have no gradients.
+/// The color of a paint; figures have no gradients.
 fn rgb(paint: &Paint) -> Option<[f32; 3]> {
     let Paint::Color(colour) = paint else { return None };
     Some([colour.red, colour.green, colour.blue].map(|part| f32::from(part) / 255.0))

@@ -48,7 +48,7 @@ mod tests {
         };
         let tree = usvg::Tree::from_str(&figure.to_svg(Theme::Print, Font::Sans), &usvg::Options::default());
         let drawn = format!("{:?}", tree.expect("an SVG").root());
-        // The first colour of curves, #3762ca.
+        // The first color of curves, #3762ca.
         assert!(drawn.contains("red: 55, green: 98, blue: 202"), "{drawn}");
     }
 }

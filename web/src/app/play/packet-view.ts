@@ -165,7 +165,7 @@ export class PacketView {
     return isMoving;
   }
 
-  /** Joins the ends of neighbouring rows where the path goes from one to the next. */
+  /** Joins the ends of neighboring rows where the path goes from one to the next. */
   #drawTurns(context: CanvasRenderingContext2D, places: Places, width: number): void {
     const rows = Math.min(places.rows, Math.ceil(this.#queue.waiting.size / places.columns));
     context.strokeStyle = this.#ink.ink;

@@ -84,8 +84,8 @@ export class PacketQueue {
 }
 
 /** Positions of packets along one path: the head at the right end of the lowest row, further packets
- *  to its left, then back to the right in the row above, and so on, so that neighbours in the queue
- *  are neighbours in the picture. */
+ *  to its left, then back to the right in the row above, and so on, so that neighbors in the queue
+ *  are neighbors in the picture. */
 export interface Places {
   readonly cell: number;
   readonly columns: number;
