@@ -67,7 +67,10 @@ fn every_kind_of_figure_has_units_a_legend_and_no_title() {
         (&["--figure", "cdf", "--group", "echo"], ["Round-trip time (ms)", "Share of packets (%)"]),
         (&["--figure", "time"], ["Time (s)", "Sojourn time (ms)"]),
         (&["--figure", "time", "--metric", "queue_packets"], ["Time (s)", "Queue (packets)"]),
-        (&["--figure", "time", "--group", "bulk", "--metric", "cwnd_bytes"], ["Time (s)", "Congestion window, mean over flows (kB)"]),
+        (
+            &["--figure", "time", "--group", "bulk", "--metric", "cwnd_bytes"],
+            ["Time (s)", "Congestion window, mean over flows (kB)"],
+        ),
     ] {
         let svg = draw(arguments);
         let texts = texts(&svg);
@@ -87,7 +90,8 @@ fn every_kind_of_figure_has_units_a_legend_and_no_title() {
 #[test]
 fn a_figure_is_the_same_bytes_each_time_and_has_the_width_asked_for() {
     let dir = result();
-    let draw = |out: &str| told(dir.path(), &["plot", "r", "--figure", "tradeoff", "--width", "84mm", "--font", "serif", "--out", out]);
+    let draw =
+        |out: &str| told(dir.path(), &["plot", "r", "--figure", "tradeoff", "--width", "84mm", "--font", "serif", "--out", out]);
     assert_eq!(draw("a.svg"), (0, "figure in a.svg\n".to_owned()));
     assert_eq!(draw("b.svg").0, 0);
     let svg = fs::read_to_string(dir.path().join("a.svg")).unwrap();
@@ -122,10 +126,19 @@ fn what_is_wrong_is_said_in_one_line() {
         (&["r", "--figure", "cdf", "--font", "<b>"], "--font: `<b>` is not the name of a font"),
         (&["r", "--figure", "cdf", "--link", "bottle"], "--link: there is no link `bottle`"),
         (&["r", "--figure", "cdf", "--group", "bulk"], "--group: `bulk` has no distribution"),
-        (&["r", "--figure", "cdf", "--group", "bulk", "--link", "bottleneck"], "--group: a figure is of a link or of a group, not of both"),
+        (
+            &["r", "--figure", "cdf", "--group", "bulk", "--link", "bottleneck"],
+            "--group: a figure is of a link or of a group, not of both",
+        ),
         (&["r", "--figure", "cdf", "--metric", "sojourn_s"], "--metric: `sojourn_s`: the figure cdf has no metric to choose"),
-        (&["r", "--figure", "bars", "--metric", "sojourn_s.p96"], "--metric: there is no figure `sojourn_s.p96`; did you mean `sojourn_s.p95`?"),
-        (&["r", "--figure", "time", "--metric", "queue_packet"], "--metric: there is no sampled value `queue_packet`; did you mean `queue_packets`?"),
+        (
+            &["r", "--figure", "bars", "--metric", "sojourn_s.p96"],
+            "--metric: there is no figure `sojourn_s.p96`; did you mean `sojourn_s.p95`?",
+        ),
+        (
+            &["r", "--figure", "time", "--metric", "queue_packet"],
+            "--metric: there is no sampled value `queue_packet`; did you mean `queue_packets`?",
+        ),
         (&["r", "--figure", "cdf", "--only", "coddle"], "--only: there is no point `coddle`; did you mean `codel`?"),
         (&["r", "--figure", "bars", "--scale", "log"], "--scale: `log`: the length of a bar is its value"),
         (&["r", "--figure", "cdf", "--out", "no/where.svg"], "--out no/where.svg: cannot be written: there is no folder no"),

@@ -12,8 +12,8 @@ use crate::statistics::Figure;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-pub(crate) use read::read;
 pub use read::Read;
+pub(crate) use read::read;
 
 /// Name and version of the format.
 pub const SCHEMA: &str = "goodqueue.summary/1";

@@ -122,7 +122,9 @@ impl Request {
     pub(crate) fn without_metric(&self) -> Result<(), PlotError> {
         match self.metric.first() {
             None => Ok(()),
-            Some(name) => Err(PlotError::new("metric", format!("`{name}`: the figure {} has no metric to choose", self.kind.name()))),
+            Some(name) => {
+                Err(PlotError::new("metric", format!("`{name}`: the figure {} has no metric to choose", self.kind.name())))
+            }
         }
     }
 }

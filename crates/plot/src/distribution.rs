@@ -33,8 +33,16 @@ pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> R
     let least = lines.iter().flatten().filter_map(first).fold(f64::INFINITY, f64::min).max(LEAST_TIME_S);
     let min = if log { least.min(largest / 2.0) } else { 0.0 };
     let mut panel = empty_panel();
-    panel.x = Axis { label: label.to_owned(), unit: unit.to_owned(), log, min: Some(min * factor), max: Some(largest * factor), categories: None };
-    panel.y = Axis { label: "Share of packets".to_owned(), unit: "%".to_owned(), min: Some(0.0), max: Some(100.0), ..Axis::default() };
+    panel.x = Axis {
+        label: label.to_owned(),
+        unit: unit.to_owned(),
+        log,
+        min: Some(min * factor),
+        max: Some(largest * factor),
+        categories: None,
+    };
+    panel.y =
+        Axis { label: "Share of packets".to_owned(), unit: "%".to_owned(), min: Some(0.0), max: Some(100.0), ..Axis::default() };
     for (curve, line) in lines.iter().enumerate() {
         let Some(line) = line else { continue };
         let points = thinned(line).map(|(time, share)| Point { x: time * factor, y: share * 100.0, ..Point::default() });
@@ -53,7 +61,9 @@ fn missing(subject: &Subject) -> PlotError {
         ),
         Subject::Group(name) => PlotError::new(
             "group",
-            format!("`{name}` has no distribution: those of round trips are kept for groups of kind echo, by gq run and gq compare with a report"),
+            format!(
+                "`{name}` has no distribution: those of round trips are kept for groups of kind echo, by gq run and gq compare with a report"
+            ),
         ),
     }
 }

@@ -109,7 +109,10 @@ impl Sheet {
         let font = font.unwrap_or("sans");
         let is_named = |c: char| c.is_alphanumeric() || " -_.".contains(c);
         if font.trim().is_empty() || font.len() > 64 || !font.chars().all(is_named) {
-            return Err(PlotError::new("font", format!("`{font}` is not the name of a font: allowed sans, serif, or letters, digits and blanks")));
+            return Err(PlotError::new(
+                "font",
+                format!("`{font}` is not the name of a font: allowed sans, serif, or letters, digits and blanks"),
+            ));
         }
         Ok(Self {
             format,
@@ -143,7 +146,10 @@ impl Sheet {
         let fonts = || {
             let fonts = Fonts::of_machine().map_err(failed)?;
             if !["sans", "serif"].contains(&self.font.as_str()) && !fonts.has(&self.font) {
-                return Err(PlotError::new("font", format!("this machine has no font `{}`; fc-list shows those that it has", self.font)));
+                return Err(PlotError::new(
+                    "font",
+                    format!("this machine has no font `{}`; fc-list shows those that it has", self.font),
+                ));
             }
             Ok(fonts)
         };

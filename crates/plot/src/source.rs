@@ -51,7 +51,9 @@ impl Subject {
     pub fn is_of(&self, series: &str) -> bool {
         match self {
             Self::Link(name) => series.strip_prefix("link:") == Some(name),
-            Self::Group(name) => series.strip_prefix("flow:").and_then(|rest| rest.rsplit_once(':')).is_some_and(|(of, _)| of == name),
+            Self::Group(name) => {
+                series.strip_prefix("flow:").and_then(|rest| rest.rsplit_once(':')).is_some_and(|(of, _)| of == name)
+            }
         }
     }
 }

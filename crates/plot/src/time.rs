@@ -21,7 +21,8 @@ pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> R
         [_, more, ..] => return Err(PlotError::new("metric", format!("`{more}`: a figure over time shows one metric"))),
     };
     let mut all = source.lines(&subject, name)?;
-    let lines: Vec<Line> = shown.iter().map(|one| all.get_mut(one.place).map(|lines| mean(std::mem::take(lines))).unwrap_or_default()).collect();
+    let lines: Vec<Line> =
+        shown.iter().map(|one| all.get_mut(one.place).map(|lines| mean(std::mem::take(lines))).unwrap_or_default()).collect();
     if lines.iter().all(Vec::is_empty) {
         return Err(missing(source, &subject, name)?);
     }
@@ -54,8 +55,13 @@ fn missing(source: &dyn Source, subject: &Subject, name: &str) -> Result<PlotErr
     known.sort_unstable();
     known.dedup();
     Ok(match (sampled.is_empty(), subject) {
-        (true, _) => PlotError::new("figure", "time: the result has no series: they are written by gq run and gq compare, unless --record is nothing"),
-        (false, Subject::Group(group)) if known.is_empty() => PlotError::new("group", format!("`{group}`: nothing was sampled of its flows")),
+        (true, _) => PlotError::new(
+            "figure",
+            "time: the result has no series: they are written by gq run and gq compare, unless --record is nothing",
+        ),
+        (false, Subject::Group(group)) if known.is_empty() => {
+            PlotError::new("group", format!("`{group}`: nothing was sampled of its flows"))
+        }
         _ => unknown("metric", "sampled value", name, known),
     })
 }

@@ -8,7 +8,6 @@ use arrow_schema::{ArrowError, SchemaRef};
 use goodqueue_lab::compare::Labels;
 use goodqueue_lab::headline::{Headline, Policy};
 use goodqueue_lab::plan::{Plan, Point};
-use goodqueue_lab::record::{RecordedRun, Recorder};
 use goodqueue_lab::runner::{PointResult, RunReport};
 use goodqueue_lab::summary::{PointSummary, Summary};
 use goodqueue_plot::{Line, PlotError, Source, Subject};

@@ -24,11 +24,7 @@ pub(super) fn distributions(folder: &Path) -> Result<Vec<StoredDistribution>, St
         let point = (row[2].number()?, row[3].number()?);
         match found.last_mut().filter(|last| last.label == label && last.subject == subject) {
             Some(last) => last.points.push(point),
-            None => found.push(StoredDistribution {
-                label: label.to_owned(),
-                subject: subject.to_owned(),
-                points: vec![point],
-            }),
+            None => found.push(StoredDistribution { label: label.to_owned(), subject: subject.to_owned(), points: vec![point] }),
         }
         Some(())
     })?;
