@@ -76,14 +76,23 @@ export class RunsPage implements Page {
     }
     const chosen = [...this.#chosen];
     try {
-      const summaries = await Promise.all(chosen.map(async (one): Promise<Summary> => readSummary(JSON.parse(await this.#context.api.text(`api/runs/${encodeURIComponent(one)}/summary.json`)), this.#runs.runs.find((run) => run.id === one)?.points ?? [])));
+      const summaries = await Promise.all(chosen.map((one) => this.#read(one)));
       const metrics = await this.#context.api.metrics();
       if (chosen.join() === this.#chosen.join()) this.#show(summaries, metrics);
     } catch (error) {
       this.#compared.replaceChildren(h("p", { class: "problem", role: "alert" }, String(error instanceof Error ? error.message : error)));
     }
   }
+
+  async #read(id: string): Promise<Summary> {
+    const run = this.#runs.runs.find((one) => one.id === id);
+    const summary = readSummary(JSON.parse(await this.#context.api.text(`api/runs/${encodeURIComponent(id)}/summary.json`)), run?.points ?? []);
+    return run ? { ...summary, title: shortTitle(run.title) } : summary;
+  }
 }
+
+/** What tells a run from others of the same scenario: its folder, which stands last in its title. */
+const shortTitle = (title: string): string => title.slice(title.lastIndexOf(", ") + 1).trim();
 
 /** Names of this many points are told in the list. */
 const MOST_NAMES = 6;

@@ -77,8 +77,10 @@ interface Row {
 }
 
 function tradeoffFrame(all: readonly Row[], link: string, isPair: boolean): Frame {
-  // Dots have only their name, so the name includes the run.
-  const points = all.map(({ point, run }): Point => (isPair ? { ...point, label: `${point.label} · ${run}` } : point)).filter((point) => point.figure("links", link, "sojourn_s", "p95") !== undefined);
+  const here = all.filter(({ point }) => point.figure("links", link, "sojourn_s", "p95") !== undefined);
+  // Dots have only their name, so the name includes the run where both have the link.
+  const isShared = isPair && new Set(here.map(({ run }) => run)).size > 1;
+  const points = here.map(({ point, run }): Point => (isShared ? { ...point, label: `${point.label} · ${run}` } : point));
   const delays = points.map((point) => point.figure("links", link, "sojourn_s", "p95")?.mean ?? 0);
   const isSpreadOut = Math.min(...delays) > 0 && Math.max(...delays) > 6 * Math.min(...delays);
   const frame: Frame = new Frame({
