@@ -52,7 +52,10 @@ class _Look:
     @property
     def line(self) -> dict[str, Any]:
         # Lengths of dashes are pixels there, and widths of lines here.
-        return {"color": self.colour, "linestyle": (0, tuple(length * 0.75 for length in self.dashes)) if self.dashes else "-"}
+        return {
+            "color": self.colour,
+            "linestyle": (0, tuple(length * 0.75 for length in self.dashes)) if self.dashes else "-",
+        }
 
 
 def _looks(result: Result) -> dict[str, _Look]:
@@ -61,7 +64,10 @@ def _looks(result: Result) -> dict[str, _Look]:
     queues = [point.get("queue", "") for point in result.summary["points"]]
     queues += [""] * (len(labels) - len(queues))
     looks = _core.looks(queues)
-    return {label: _Look(colour, tuple(dashes), _MARKS[mark]) for label, (colour, dashes, mark) in zip(labels, looks, strict=True)}
+    return {
+        label: _Look(colour, tuple(dashes), _MARKS[mark])
+        for label, (colour, dashes, mark) in zip(labels, looks, strict=True)
+    }
 
 
 def _link(result: Result, link: str | None) -> str:
@@ -128,7 +134,9 @@ def cdf(result: Result, *, link: str | None = None, ax: Axes | None = None) -> A
     ax = _axes(ax)
     looks = _looks(result)
     for (_, called), line in rows.group_by("point", "label", maintain_order=True):
-        ax.plot(line["sojourn_s"] * 1e3, line["share"], drawstyle="steps-post", label=str(called), **looks[str(called)].line)
+        ax.plot(
+            line["sojourn_s"] * 1e3, line["share"], drawstyle="steps-post", label=str(called), **looks[str(called)].line
+        )
     ax.set(xlabel="sojourn time (ms)", ylabel="share of packets", ylim=(0, 1), xlim=(0, None))
     ax.legend()
     return ax

@@ -132,7 +132,9 @@ class _Folder:
 
     def _cdf(self) -> pl.DataFrame:
         texts = dict.fromkeys(("label", "subject", "name"), pl.String)
-        rows = self._read("distributions.parquet", {"point": pl.UInt32, **texts, "value": pl.Float64, "share": pl.Float64})
+        rows = self._read(
+            "distributions.parquet", {"point": pl.UInt32, **texts, "value": pl.Float64, "share": pl.Float64}
+        )
         link = pl.col("subject").str.strip_prefix("link:").alias("link")
         sojourn = rows.filter(pl.col("name") == "sojourn_s")
         return sojourn.select("point", "label", link, pl.col("value").alias("sojourn_s"), "share")
