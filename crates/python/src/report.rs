@@ -12,7 +12,6 @@ use goodqueue_lab::runner::{PointResult, RunReport};
 use goodqueue_lab::summary::{PointSummary, Summary};
 use goodqueue_plot::{Line, PlotError, Source, Subject};
 use goodqueue_sim::Series;
-use goodqueue_trace::PacketEvent;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 

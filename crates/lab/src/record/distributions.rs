@@ -64,14 +64,14 @@ pub fn write_distributions(
             let texts = [point.label, &format!("{of}:{}", cdf.subject), name].map(ByteArray::from);
             table.rows(|rows| {
                 rows.add(cdf.points.len(), |columns| {
-                for &(value, share) in &cdf.points {
-                    columns[0].int32(point.number as u32);
-                    for (column, text) in columns[1..4].iter_mut().zip(&texts) {
-                        column.text(text);
+                    for &(value, share) in &cdf.points {
+                        columns[0].int32(point.number as u32);
+                        for (column, text) in columns[1..4].iter_mut().zip(&texts) {
+                            column.text(text);
+                        }
+                        columns[4].double(Some(value));
+                        columns[5].double(Some(share));
                     }
-                    columns[4].double(Some(value));
-                    columns[5].double(Some(share));
-                }
                 });
                 Ok(())
             });

@@ -1,7 +1,7 @@
 //! What is written is what is read.
 
 use super::*;
-use crate::record::{DistributedPoint, Folder, RecordedRun, Recorder, TableKinds, Tables, write_distributions};
+use crate::record::{DistributedPoint, Folder, RecordedRun, Recorder, Settled, TableKinds, Tables, write_distributions};
 use crate::report::Cdf;
 use goodqueue_sim::{Series, SeriesColumn};
 use goodqueue_units::Instant;
@@ -30,7 +30,7 @@ fn series_and_distributions_come_back() {
 
     let cdf = Cdf { subject: "a".to_owned(), points: vec![(0.001, 0.5), (0.002, 1.0)] };
     let point = DistributedPoint { number: 0, label: "codel", sojourn: std::slice::from_ref(&cdf), round_trips: &[] };
-    write_distributions(&folder, &[], &[point]).unwrap();
+    write_distributions(&folder, &[], &[point], Settled::InPassing).unwrap();
     let got = tables::distributions(dir.path()).unwrap();
     let expected = StoredDistribution { label: "codel".to_owned(), subject: "link:a".to_owned(), points: cdf.points };
     assert_eq!(got, [expected]);
