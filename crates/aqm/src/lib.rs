@@ -42,7 +42,7 @@ mod arithmetic;
 mod books;
 mod counters;
 pub mod deployed;
-mod framing;
+pub mod framing;
 pub mod math;
 pub mod own;
 mod pool;

@@ -174,7 +174,7 @@ fn draft(input: &Input, format: &str, log: Log, why: &str) -> Result<Draft, Impo
         made_by: format!("gq import {format} from {}", input.name),
         notes: vec!["The rates are those of the controller, which may have been below what the line carried.".to_owned()],
         delay: halves(rtt, &origin),
-        overhead: None,
+        framing: None,
         down,
         up,
         fastest,

@@ -1,7 +1,7 @@
 //! A scenario in the making: figures with their origins, and the file written from them.
 
 use goodqueue_lab::toml_text::quoted;
-use goodqueue_units::{Duration, Rate};
+use goodqueue_units::{Cells, Duration, Framing, Rate};
 use std::fmt::{self, Write as _};
 
 /// Where a figure came from.
@@ -71,8 +71,8 @@ pub struct Draft {
     pub notes: Vec<String>,
     /// One-way delays, down and up.
     pub delay: [Cited; 2],
-    /// Bytes of framing for each packet.
-    pub overhead: Option<Cited>,
+    /// What each packet has around it on the line.
+    pub framing: Option<(Framing, Origin)>,
     /// The direction of downloads.
     pub down: Way,
     /// The other direction; `None` when nothing is known of it: then it is never the bottleneck.
@@ -146,8 +146,8 @@ impl Draft {
         let [there, back] = &self.delay;
         put(text, "rate", &self.down.rate);
         put(text, "delay", there);
-        if let Some(overhead) = &self.overhead {
-            put(text, "overhead", overhead);
+        if let Some((framing, origin)) = &self.framing {
+            put_framing(text, *framing, origin);
         }
         put(text, "buffer", &self.down.buffer);
         put(text, "queue", &self.down.queue);
@@ -167,6 +167,17 @@ impl Draft {
 
 fn put(text: &mut String, key: &str, cited: &Cited) {
     let _ = writeln!(text, "{:<40} # {}", format!("{key} = {}", cited.value), cited.origin);
+}
+
+fn put_framing(text: &mut String, framing: Framing, origin: &Origin) {
+    let cells = Cells::WORDS.iter().find(|(_, cells)| *cells == framing.cells && *cells != Cells::None);
+    put(text, "overhead", &Cited::quantity(format!("{} B", framing.overhead.get()), origin.clone()));
+    if !framing.mpu.is_zero() {
+        put(text, "mpu", &Cited::quantity(format!("{} B", framing.mpu.get()), origin.clone()));
+    }
+    if let Some((word, _)) = cells {
+        put(text, "cells", &Cited::quantity(word, origin.clone()));
+    }
 }
 
 /// Downloads and uploads that fill the line, and what suffers from them.

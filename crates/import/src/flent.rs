@@ -67,7 +67,7 @@ pub fn import(input: &Input) -> Result<Draft, ImportError> {
             "A test of the line does not tell which queue it has: the buffers hold for a queue without management.".to_owned(),
         ],
         delay,
-        overhead: None,
+        framing: None,
         down: first,
         up: second,
         fastest: rates.into_iter().flatten().max().unwrap_or(Rate::mbit(1)),

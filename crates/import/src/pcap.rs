@@ -89,7 +89,7 @@ pub fn import(input: &Input, list: Option<&str>) -> Result<Captured, ImportError
         made_by: format!("gq import pcap from {}", input.name),
         notes,
         delay,
-        overhead: None,
+        framing: None,
         down: first,
         up: second,
         fastest: down.into_iter().chain(up).max().unwrap_or(Rate::mbit(1)),

@@ -20,7 +20,7 @@ pub fn import(input: &Input, up: Option<&Input>) -> Result<Draft, ImportError> {
         made_by: format!("gq import mahimahi from {}", input.name),
         notes: vec!["The recording is read from where it lies: its path is relative to this file.".to_owned()],
         delay: halves(Duration::ms(40), &assumed),
-        overhead: None,
+        framing: None,
         down,
         up: up.map(|(way, _)| way),
         fastest,

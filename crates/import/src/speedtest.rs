@@ -64,7 +64,7 @@ pub fn import(input: &Input) -> Result<Draft, ImportError> {
         made_by: format!("gq import speedtest from {} ({})", input.name, test.tool),
         notes,
         delay,
-        overhead: None,
+        framing: None,
         down,
         up: Some(up),
         fastest,

@@ -56,16 +56,18 @@ fn draft(input: &Input, down: &Finding, up: Option<&Finding>) -> Draft {
     for finding in [Some(down), up].into_iter().flatten() {
         notes.extend(finding.notes.iter().map(|note| format!("{}: {note}", finding.dev)));
     }
-    let overhead = [Some(down), up].into_iter().flatten().find_map(|finding| Some((finding.overhead?, &finding.dev)));
+    let framings = || [Some(down), up].into_iter().flatten().filter_map(|finding| Some((finding.framing?, &finding.dev)));
+    let framing = framings().next();
+    if let Some((_, dev)) = framings().find(|(other, _)| framing.is_some_and(|(framing, _)| framing != *other)) {
+        notes.push(format!("{dev}: its shaper counts other framing; a link has the same in both directions."));
+    }
     let rate = |finding: &Finding| finding.rate.as_ref().map_or(UNSHAPED, |(rate, _)| *rate);
     Draft {
         name: format!("queues of {}", up.unwrap_or(down).dev),
         made_by: format!("gq import tc from {}", input.name),
         notes,
         delay: halves(Duration::ms(20), &assumed),
-        overhead: overhead.map(|(bytes, dev)| {
-            Cited::quantity(format!("{bytes} B"), Origin::Measured(format!("framing that the shaper of {dev} adds")))
-        }),
+        framing: framing.map(|(framing, dev)| (framing, Origin::Measured(format!("framing that the shaper of {dev} counts")))),
         down: way(down),
         up: up.map(way),
         fastest: up.map_or(Rate::ZERO, rate).max(rate(down)),
@@ -92,14 +94,10 @@ fn way(finding: &Finding) -> Way {
             Cited::quantity(text, Origin::Estimated(format!("what the kernel gives {} without a limit", finding.source)))
         }
     };
-    let burst = finding.burst.filter(|_| finding.rate.is_some());
-    Way {
-        rate,
-        buffer,
-        queue: Cited::toml(queue(finding), Origin::Measured(finding.source.clone())),
-        burst: burst
-            .map(|burst| Cited::quantity(format!("{} B", burst.get()), Origin::Measured("bucket of the shaper".to_owned()))),
-    }
+    let bucket = finding.burst.filter(|_| finding.rate.is_some());
+    let burst =
+        bucket.map(|burst| Cited::quantity(format!("{} B", burst.get()), Origin::Measured("bucket of the shaper".to_owned())));
+    Way { rate, buffer, queue: Cited::toml(queue(finding), Origin::Measured(finding.source.clone())), burst }
 }
 
 /// A queue in TOML.

@@ -6,6 +6,7 @@ use goodqueue_lab::plan::{Plan, Scenario};
 use goodqueue_router::dialect::Refusal;
 use goodqueue_router::setup::{Setup, Shaping};
 use goodqueue_router::target::{self, Interface, Place};
+use goodqueue_units::{Bytes, Cells, Framing};
 
 fn scenario(queue: &str, buffer: &str, overhead: &str) -> Scenario {
     let text = format!(
@@ -68,14 +69,19 @@ fn every_kind_that_tc_has_comes_back() {
         ),
         (r#"{ kind = "sfb", bin_size = 30, max = 40, d1 = 0.002, rehash = "100 s", ecn = true }"#, "1000 packets"),
         (r#"{ kind = "cake", isolation = "dual-srchost", tins = "besteffort", ack_filter = "on", ingress = true }"#, "4 MB"),
-        (r#"{ kind = "cake", interval = "40 ms", target = "2 ms" }"#, "4 MB"),
+        (r#"{ kind = "cake", interval = "40 ms", target = "2 ms", nat = true }"#, "4 MB"),
         (
             r#"{ kind = "dualpi2", target = "10 ms", min_th = "1 ms", range = "0 s", classic_weight = 0.2, t_update = "16 ms" }"#,
             "10000 packets",
         ),
     ] {
-        for overhead in ["0 B", "22 B"] {
+        for overhead in ["0 B", "22 B", "docsis", "pppoe-llcsnap", "ethernet ether-vlan", "pppoe-ptm"] {
             let first = scenario(queue, buffer, overhead);
+            if overhead == "pppoe-ptm" && !queue.contains("cake") {
+                let refusal = exported(&first).unwrap_err().to_string();
+                assert!(refusal.ends_with(" cannot be said in tc; the nearest it has is cake"), "{refusal}");
+                continue;
+            }
             let script = exported(&first).unwrap_or_else(|refusal| panic!("{queue}: {refusal}"));
             let (second, text) = imported(&script);
             for heading in [goodqueue_lab::plan::Heading::Down, goodqueue_lab::plan::Heading::Up] {
@@ -87,15 +93,13 @@ fn every_kind_that_tc_has_comes_back() {
                 assert_eq!((qa.ecn, qa.limit), (qb.ecn, qb.limit), "{script}\n{text}");
                 assert_eq!(a.nominal_rate(), b.nominal_rate(), "{script}\n{text}");
             }
-            assert_eq!(first.main_link().overhead(), second.main_link().overhead(), "{script}\n{text}");
+            assert_eq!(first.main_link().framing, second.main_link().framing, "{script}\n{text}");
             // What came from a router goes back to it as it was: a shaper keeps its rate.
             let again = target::tc::script(&Setup::new(&second, None, Shaping::Percent(95.0)).unwrap(), &place()).unwrap();
             let commands = |script: &str| -> Vec<String> {
                 script.lines().filter(|line| line.starts_with("tc ") && line.contains("eth0")).map(str::to_owned).collect()
             };
-            if !queue.contains("cake") {
-                assert_eq!(commands(&script), commands(&again));
-            }
+            assert_eq!(commands(&script), commands(&again));
         }
     }
 }
@@ -124,6 +128,14 @@ fn what_tc_lacks_is_refused_with_the_nearest() {
             r#"{ kind = "cake", ecn = false }"#,
             "link.dsl.queue_up: cake that drops in place of marking cannot be said in tc; the nearest it has is ecn = true",
         ),
+        (
+            r#"{ kind = "cake", rate = "9 Mbit/s", overhead = "300 B" }"#,
+            "link.dsl.queue_up: framing with overhead 300 B cannot be said of cake; the nearest it has is 256 B",
+        ),
+        (
+            r#"{ kind = "shaper", rate = "9 Mbit/s", of = { kind = "cake", rate = "8 Mbit/s" } }"#,
+            "link.dsl.queue: `rate` of cake within a shaper cannot be said: export has one shaper; the nearest it has is cake with rate",
+        ),
     ] {
         let found = exported(&scenario(queue, "1000 packets", "0 B")).unwrap_err();
         assert_eq!(found.to_string(), refusal);
@@ -146,17 +158,69 @@ class htb 1:1 root leaf 10: prio 0 rate 9500Kbit ceil 9500Kbit burst 1600b cburs
     let link = scenario.main_link();
     assert_eq!(link.down.nominal_rate().as_bit_s(), 47_500_000);
     assert_eq!(link.up.nominal_rate().as_bit_s(), 9_500_000);
-    assert_eq!(link.overhead().get(), 18);
+    assert_eq!(link.framing, Framing::named("docsis").unwrap());
     let (down, up) = (link.down.queue.as_ref().unwrap(), link.up.queue.as_ref().unwrap());
     assert_eq!((down.kind.kind, up.kind.kind), ("cake", "fq-codel"));
     assert!(text.contains(r#"queue_up = { kind = "fq-codel", quantum = "1514 B", ecn = true }"#), "{text}");
     assert!(
         text.contains(
-            r#"queue = { kind = "cake", isolation = "dual-dsthost", tins = "besteffort", ingress = true, ecn = true }"#
+            r#"queue = { kind = "cake", isolation = "dual-dsthost", tins = "besteffort", ingress = true, nat = true, ecn = true }"#
         ),
         "{text}"
     );
-    assert!(text.contains("# ifb4eth0: nat of cake is not in the scenario."), "{text}");
+}
+
+/// As iproute2 6.1 prints a table of sizes, with `-d` alone.
+#[test]
+fn tables_of_sizes_are_framing() {
+    let json = r#"[{"kind":"htb","handle":"1:","dev":"eth0","root":true,"refcnt":3,"options":{"r2q":10,"default":"0x1","ver":"3.17"},"stab":{"linklayer":"atm","overhead":26,"mpu":96,"mtu":2047,"tsize":512}},
+      {"kind":"fq_codel","handle":"10:","dev":"eth0","parent":"1:1","options":{"limit":10240,"flows":1024}}]"#;
+    let text = "qdisc htb 1: dev eth0 root refcnt 3 r2q 10 default 0x1 direct_packets_stat 0 ver 3.17 direct_qlen 1000\n \
+                linklayer atm overhead 26 mpu 96 mtu 2047 tsize 512 \n Sent 0 bytes 0 pkt (dropped 0, overlimits 0 requeues 0)\n\
+                qdisc fq_codel 10: dev eth0 parent 1:1 limit 10240p flows 1024\n";
+    for printed in [json, text] {
+        let framing = imported(printed).0.main_link().framing;
+        assert_eq!(framing, Framing { overhead: Bytes::new(40), mpu: Bytes::new(96), cells: Cells::Atm });
+    }
+    let keyword = "tc qdisc add dev eth0 root cake bandwidth 16mbit pppoe-ptm ether-vlan";
+    assert_eq!(imported(keyword).0.main_link().framing, Framing::named("pppoe-ptm ether-vlan").unwrap());
+    // Hostile numbers are no framing.
+    for wrong in ["1e300", "nan", "-5000", "99999999999"] {
+        let line = format!("tc qdisc add dev eth0 root cake bandwidth 16mbit overhead {wrong} mpu {wrong}");
+        let read = Input::read("x", line.as_bytes()).unwrap();
+        assert!(tc::import(&read, None).is_err() || imported(&line).0.main_link().framing.overhead.is_zero(), "{wrong}");
+    }
+}
+
+/// Own framing of a shaper in the scenario, and a bound on cake's memory.
+#[test]
+fn a_shaper_with_its_own_framing_comes_back() {
+    for (queue, shaped, framing) in [
+        (
+            r#"{ kind = "cake", rate = "9 Mbit/s", framing = "pppoe-ptm", memlimit = "1 MB" }"#,
+            9_000_000,
+            Framing::named("pppoe-ptm"),
+        ),
+        (
+            r#"{ kind = "shaper", rate = "8 Mbit/s", framing = "pppoa-llc", of = "fq-codel" }"#,
+            8_000_000,
+            Framing::named("pppoa-llc"),
+        ),
+        (
+            r#"{ kind = "shaper", rate = "8 Mbit/s", overhead = "18 B", mpu = "64 B", of = "cake" }"#,
+            8_000_000,
+            Framing::named("docsis"),
+        ),
+    ] {
+        let first = scenario(queue, "4 MB", "0 B");
+        let script = exported(&first).unwrap_or_else(|refusal| panic!("{queue}: {refusal}"));
+        let (second, text) = imported(&script);
+        let link = second.main_link();
+        assert_eq!((link.down.nominal_rate().as_bit_s(), Ok(link.framing)), (shaped, framing), "{script}\n{text}");
+        if queue.contains("memlimit") {
+            assert_eq!(link.down.queue.as_ref().unwrap().limit.bytes, Bytes::new(1_000_000), "{script}");
+        }
+    }
 }
 
 #[test]

@@ -106,7 +106,8 @@ pub enum How {
     Derived(fn(&Given<'_>) -> Option<Value>),
     /// Several keys that follow from several parameters at once.
     Together(Together),
-    /// Said with another parameter, or a matter of the simulation: nothing is said for it.
+    /// Said with another parameter or with the shaper, or a matter of the simulation: nothing is
+    /// said for it.
     Model,
 }
 

@@ -1,11 +1,12 @@
 //! What a scenario asks of a router: a rate and a queue for each direction.
 
+use crate::dialect::tc::{MARK_UNTOLD, TC};
 use crate::dialect::{Refusal, Wanted};
-use goodqueue_aqm::spec::{Chosen, Given};
-use goodqueue_aqm::{EcnPolicy, Limit};
+use goodqueue_aqm::spec::{Chosen, Given, LinkFacts, ParamError};
+use goodqueue_aqm::{EcnPolicy, Limit, framing};
 use goodqueue_lab::plan::{Direction, Heading, Link, Queue, Scenario};
 use goodqueue_line::RateSpec;
-use goodqueue_units::{Bytes, Rate};
+use goodqueue_units::{Bytes, Cells, Framing, Rate};
 
 /// Both directions of a line.
 #[derive(Clone, Debug)]
@@ -27,6 +28,8 @@ pub struct Side {
     pub line: Rate,
     /// The rate to send at; `None`: the interface's own.
     pub rate: Option<Rate>,
+    /// Whether the scenario has the shaper, so that nothing is known of the line behind it.
+    pub has_shaper: bool,
     /// Most bytes at once after a pause, where the scenario says so.
     pub burst: Option<Bytes>,
     /// The queue, without a shaper around it.
@@ -37,10 +40,27 @@ pub struct Side {
     pub limit: Limit,
     /// Largest IP packet.
     pub mtu: Bytes,
-    /// Bytes of framing that each IP packet has on the line; `None` where the scenario has none.
-    pub overhead: Option<u64>,
+    /// What each IP packet has around it on the line; `None` where the scenario has nothing.
+    pub framing: Option<Framing>,
     /// What the reader should know, in sentences.
     pub notes: Vec<String>,
+}
+
+/// Parameters of cake that are its shaper's, and its memory, which is its limit in targets.
+const SHAPING: [&str; 6] = ["rate", "framing", "overhead", "mpu", "cells", "memlimit"];
+
+/// Most bytes of `overhead` and `mpu` that cake takes.
+const CAKE_MOST: u64 = 256;
+
+/// Framing in cake's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CakeFraming {
+    /// Bytes for each IP packet.
+    pub overhead: u64,
+    /// Least size of a frame.
+    pub mpu: Option<u64>,
+    /// `atm` or `ptm`.
+    pub cells: Option<&'static str>,
 }
 
 /// How fast to send.
@@ -103,6 +123,17 @@ impl Setup {
     }
 }
 
+impl Setup {
+    /// Lets queues mark where Linux's discipline of that name does so untold, for scenarios that
+    /// decide everything else: without ECN-capable senders, marking changes nothing there.
+    pub fn mark_as_deployed(&mut self) {
+        for side in [&mut self.down, &mut self.up].into_iter().flatten() {
+            side.marks = TC.forms.iter().any(|form| form.kind == side.chosen.kind.kind && MARK_UNTOLD.contains(&form.word));
+            side.notes.push("No sender of the search uses ECN; whether the queue marks is Linux's default.".to_owned());
+        }
+    }
+}
+
 /// The link that a router stands at: the first with a shaper, else the first with queue management,
 /// else the first.
 fn usual_link(scenario: &Scenario) -> &Link {
@@ -119,54 +150,103 @@ fn side(link: &Link, heading: Heading, key: &str, shaping: Shaping) -> Result<Op
     let Some(queue) = &direction.queue else { return Ok(None) };
     let place = format!("link.{}.{key}", link.name);
     let line = direction.nominal_rate();
-    if !link.framing.mpu.is_zero() || link.framing.cells != goodqueue_units::Cells::None {
-        return Err(
-            Refusal::plain("`mpu` and `cells` of the link cannot be said: export has links with a header".to_owned()).at(&place)
-        );
-    }
     let mut side = Side {
         place,
         line,
         rate: None,
+        has_shaper: false,
         burst: None,
         chosen: Chosen { kind: queue.kind, params: queue.params.clone(), of: queue.of.clone().map(Box::new) },
         marks: queue.ecn == EcnPolicy::Mark,
         limit: queue.limit,
         mtu: link.mtu,
-        overhead: Some(link.overhead().get()).filter(|overhead| *overhead > 0),
+        framing: Some(link.framing).filter(|framing| *framing != Framing::NONE),
         notes: Vec::new(),
     };
-    let own = side.take_shaper(queue)?;
+    let own = side.take_shaper(link, direction)?;
     side.shape(direction, own, shaping);
     Ok(Some(side))
 }
 
 impl Side {
-    /// Takes a shaper off the queue; gives its rate.
-    fn take_shaper(&mut self, queue: &Queue) -> Result<Option<Rate>, Refusal> {
-        if queue.kind.kind != "shaper" {
-            return Ok(None);
-        }
-        let given = Given::new(&queue.kind.base, &queue.params).map_err(|error| Refusal::plain(error.to_string()))?;
-        for param in ["peak", "mtu", "framing", "overhead", "mpu", "cells"] {
-            if given.is_given(param) {
-                let what = format!("`{param}` of shaper cannot be said: export has shapers of one rate");
-                return Err(
-                    Refusal { nearest: Some("shaper with rate and burst".to_owned()), ..Refusal::plain(what) }.at(&self.place)
-                );
-            }
-        }
-        self.burst =
-            given.size("burst").and_then(|burst| burst.bytes(self.mtu, Some(self.line))).filter(|burst| !burst.is_zero());
-        self.chosen = match queue.of.clone() {
-            Some(of) => of,
-            None => Chosen::new(goodqueue_aqm::sched::TAIL_DROP, Vec::new()),
+    /// Takes a shaper off the queue, a token bucket's or cake's own; gives its rate.
+    fn take_shaper(&mut self, link: &Link, direction: &Direction) -> Result<Option<Rate>, Refusal> {
+        let facts = LinkFacts {
+            rate: Some(self.line),
+            delay: direction.delay,
+            mtu: link.mtu,
+            overhead: link.overhead(),
+            limit: Limit::NONE,
         };
-        Ok(Some(given.rate("rate").unwrap_or(self.line)))
+        let mut rate = None;
+        if self.chosen.kind.kind == "shaper" {
+            let shaper = self.chosen.clone();
+            let given = self.given(&shaper)?;
+            for param in ["peak", "mtu"] {
+                if given.is_given(param) {
+                    let what = format!("`{param}` of shaper cannot be said: export has shapers of one rate");
+                    let nearest = Some("shaper with rate and burst".to_owned());
+                    return Err(Refusal { nearest, ..Refusal::plain(what) }.at(&self.place));
+                }
+            }
+            self.burst =
+                given.size("burst").and_then(|burst| burst.bytes(self.mtu, Some(self.line))).filter(|burst| !burst.is_zero());
+            self.take_framing(&given, &facts)?;
+            rate = Some(given.rate("rate").unwrap_or(self.line));
+            self.chosen = match shaper.of.clone() {
+                Some(of) => *of,
+                None => Chosen::new(goodqueue_aqm::sched::TAIL_DROP, Vec::new()),
+            };
+        }
+        if self.chosen.kind.kind == "cake" {
+            let cake = self.chosen.clone();
+            let given = self.given(&cake)?;
+            if rate.is_some() && given.is_given("rate") {
+                let what = "`rate` of cake within a shaper cannot be said: export has one shaper".to_owned();
+                return Err(Refusal { nearest: Some("cake with rate".to_owned()), ..Refusal::plain(what) }.at(&self.place));
+            }
+            rate = rate.or(given.rate("rate"));
+            self.take_framing(&given, &facts)?;
+            let memory = given.bytes("memlimit", self.mtu, Some(self.line)).map_err(|error| self.wrong(&error))?;
+            if let Some(memory) = memory {
+                self.limit_memory(memory);
+            }
+            self.chosen.params.retain(|(name, _)| !SHAPING.contains(name));
+        }
+        Ok(rate)
+    }
+
+    fn given<'a>(&self, chosen: &'a Chosen) -> Result<Given<'a>, Refusal> {
+        Given::new(&chosen.kind.base, &chosen.params).map_err(|error| self.wrong(&error))
+    }
+
+    fn wrong(&self, error: &ParamError) -> Refusal {
+        Refusal::plain(error.to_string()).at(&self.place)
+    }
+
+    /// The framing that a shaper counts, where it is told one of its own.
+    fn take_framing(&mut self, given: &Given<'_>, facts: &LinkFacts) -> Result<(), Refusal> {
+        if !["framing", "overhead", "mpu", "cells"].into_iter().any(|param| given.is_given(param)) {
+            return Ok(());
+        }
+        let own = framing::build(given, facts).map_err(|error| self.wrong(&error))?;
+        self.framing = Some(own).filter(|own| *own != Framing::NONE);
+        Ok(())
+    }
+
+    /// Bounds the limit by cake's memory.
+    fn limit_memory(&mut self, memory: Bytes) {
+        let held = if self.limit.bytes == Limit::NONE.bytes {
+            Bytes::new(self.limit.packets.get().saturating_mul(self.mtu.get()))
+        } else {
+            self.limit.bytes
+        };
+        self.limit = Limit { packets: Limit::NONE.packets, bytes: held.min(memory) };
     }
 
     fn shape(&mut self, direction: &Direction, own: Option<Rate>, shaping: Shaping) {
         let is_shaper = own.is_some() || !direction.burst.is_zero();
+        self.has_shaper = is_shaper;
         if !direction.burst.is_zero() {
             self.burst = Some(direction.burst);
         }
@@ -185,6 +265,27 @@ impl Side {
         };
     }
 
+    /// What the shaper counts besides each IP packet, in the words that cake has for it in every
+    /// target: overhead, least size and cells, where they are not nothing.
+    ///
+    /// # Errors
+    /// When they are out of the range that cake's options have (`man tc-cake`).
+    pub(crate) fn cake_framing(&self) -> Result<Option<CakeFraming>, Refusal> {
+        let Some(framing) = self.framing else { return Ok(None) };
+        for (what, bytes) in [("overhead", framing.overhead), ("mpu", framing.mpu)] {
+            if bytes.get() > CAKE_MOST {
+                let what = format!("framing with {what} {bytes} cannot be said of cake");
+                return Err(Refusal { nearest: Some(format!("{CAKE_MOST} B")), ..Refusal::plain(what) }.at(&self.place));
+            }
+        }
+        let cells = match framing.cells {
+            Cells::None => None,
+            Cells::Atm => Some("atm"),
+            Cells::Ptm => Some("ptm"),
+        };
+        Ok(Some(CakeFraming { overhead: framing.overhead.get(), mpu: Some(framing.mpu.get()).filter(|mpu| *mpu > 0), cells }))
+    }
+
     /// The queue and what its numbers refer to, for a dialect.
     #[must_use]
     pub fn wanted(&self) -> Wanted<'_> {
@@ -197,7 +298,7 @@ impl Side {
     pub fn rates(&self) -> String {
         match self.rate {
             None => format!("{} line, not shaped", self.line),
-            Some(rate) if rate == self.line => format!("{} shaper", self.line),
+            Some(rate) if rate == self.line || self.has_shaper => format!("{rate} shaper"),
             Some(rate) => {
                 let percent = 100.0 * rate.as_bit_s() as f64 / self.line.as_bit_s().max(1) as f64;
                 format!("{} line, shaped to {rate} ({:.0} %)", self.line, percent)

@@ -57,9 +57,32 @@ fn tc_lines_of_cake_and_fq_codel_are_as_expected() {
     assert!(script.contains("root handle 1: stab overhead 8 linklayer ethernet htb default 1\n"), "{script}");
     assert!(script.contains("htb rate 9500kbit ceil 9500kbit burst 1600 cburst 1600 quantum 1514\n"), "{script}");
     assert!(script.contains("parent 1:1 handle 10: fq_codel limit 1000 flows 1024 "), "{script}");
+    for (framing, words) in [
+        ("pppoe-llcsnap", "stab overhead 26 linklayer atm htb"),
+        ("docsis", "stab mtu 2047 tsize 2048 mpu 64 overhead 4 linklayer ethernet htb"),
+    ] {
+        let script = target::tc::script(&setup(&queue("fq-codel"), framing, usual()), &place("eth0")).unwrap();
+        assert!(script.contains(words), "{script}");
+    }
+    for (framing, words) in
+        [("pppoe-ptm", " overhead 30 ptm\n"), ("docsis", " overhead 18 mpu 64\n"), ("conservative", " overhead 48 atm\n")]
+    {
+        let script = target::tc::script(&setup(&queue("cake"), framing, usual()), &place("eth0")).unwrap();
+        assert!(script.contains(words), "{script}");
+    }
     let plain = target::tc::script(&setup(&queue("fq-codel"), "0 B", Shaping::None), &place("eth0")).unwrap();
     assert!(plain.contains("tc qdisc add dev eth0 root handle 1: fq_codel limit 1000 "), "{plain}");
 }
+
+/// Framings of lines, and whether the router shapes.
+const FRAMINGS: &[(&str, Shaping)] = &[
+    ("0 B", Shaping::Percent(95.0)),
+    ("22 B", Shaping::Percent(95.0)),
+    ("docsis", Shaping::Percent(95.0)),
+    ("pppoe-llcsnap", Shaping::Percent(95.0)),
+    ("pppoe-ptm", Shaping::Percent(95.0)),
+    ("0 B", Shaping::None),
+];
 
 /// Tries the lines in a network namespace, where this kernel has the discipline.
 #[cfg(target_os = "linux")]
@@ -81,8 +104,11 @@ fn tc_takes_its_lines() {
     }
     let mut faults = Vec::new();
     for kind in KINDS {
-        for (overhead, shaping) in [("0 B", usual()), ("22 B", usual()), ("0 B", Shaping::None)] {
-            let script = target::tc::script(&setup(&queue(kind), overhead, shaping), &place("v0")).unwrap();
+        for (overhead, shaping) in FRAMINGS {
+            if *overhead == "pppoe-ptm" && *kind != "cake" {
+                continue;
+            }
+            let script = target::tc::script(&setup(&queue(kind), overhead, *shaping), &place("v0")).unwrap();
             for line in script.lines().filter(|line| line.starts_with("tc ") || line.starts_with("ip ")) {
                 let (good, why) = run(&format!("ip netns exec {space} sh -c '{line}'"));
                 // tc has read the line when the kernel says that it lacks the discipline.
@@ -172,6 +198,7 @@ fn networkd_reads(key: &str, value: &str) -> bool {
         _ if key.ends_with("Bytes") || key.ends_with("Limit") || matches!(key, "Flows" | "DefaultClass") => digits(value),
         "Rate" | "CeilRate" | "Bandwidth" => digits(value.trim_end_matches(['K', 'M', 'G'])),
         "ECN" | "NAT" | "Wash" | "SplitGSO" => matches!(value, "yes" | "no"),
+        "CompensationMode" => matches!(value, "none" | "atm" | "ptm"),
         "AckFilter" => matches!(value, "yes" | "no" | "aggressive"),
         "FlowIsolationMode" => {
             ["none", "src-host", "dst-host", "hosts", "flows", "dual-src-host", "dual-dst-host", "triple"].contains(&value)
@@ -189,8 +216,14 @@ fn networkd_reads(key: &str, value: &str) -> bool {
 #[test]
 fn files_of_networkd_have_its_sections_and_keys() {
     for kind in KINDS.iter().filter(|kind| !["dualpi2", "red", "ared"].contains(*kind)) {
-        for (overhead, shaping) in [("0 B", usual()), ("22 B", usual()), ("0 B", Shaping::None)] {
-            let text = target::networkd::files(&setup(&queue(kind), overhead, shaping), &place("eth0")).unwrap();
+        for (overhead, shaping) in FRAMINGS {
+            let files = target::networkd::files(&setup(&queue(kind), overhead, *shaping), &place("eth0"));
+            if *kind != "cake" && !overhead.ends_with(" B") {
+                let refusal = files.unwrap_err().to_string();
+                assert!(refusal.ends_with("cannot be said in networkd; the nearest it has is cake"), "{refusal}");
+                continue;
+            }
+            let text = files.unwrap();
             let mut keys: &[&str] = &[];
             for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
                 if let Some(section) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
@@ -206,6 +239,10 @@ fn files_of_networkd_have_its_sections_and_keys() {
             }
         }
     }
+    let dsl = target::networkd::files(&setup(&queue("cake"), "pppoe-ptm", usual()), &place("eth0")).unwrap();
+    assert!(dsl.contains("\nOverheadBytes=30\nCompensationMode=ptm\n"), "{dsl}");
+    let cable = target::networkd::files(&setup(&queue("cake"), "docsis", usual()), &place("eth0")).unwrap();
+    assert!(cable.contains("\nOverheadBytes=18\nMPUBytes=64\nCompensationMode=none\n"), "{cable}");
     let low = target::networkd::files(&setup(&queue("codel"), "4 B", usual()), &place("eth0")).unwrap_err();
     assert_eq!(
         low.to_string(),
@@ -228,19 +265,26 @@ fn sqm_reads(option: &str, value: &str) -> bool {
         "ingress_ecn" | "egress_ecn" => matches!(value, "ECN" | "NOECN"),
         "itarget" | "etarget" => value.strip_suffix("ms").is_some_and(digits),
         "iqdisc_opts" | "eqdisc_opts" => value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" -_.".contains(&byte)),
-        "linklayer" => matches!(value, "ethernet" | "none"),
+        "linklayer" => matches!(value, "ethernet" | "atm" | "none"),
+        "linklayer_advanced" => value == "1",
+        "tcMPU" | "tcTSIZE" => digits(value),
         _ => false,
     }
 }
 
 fn sqm(queue: &str) -> Result<String, Refusal> {
-    target::sqm::section(&setup(queue, "22 B", usual()), &place("eth0"))
+    sqm_over(queue, "22 B")
+}
+
+fn sqm_over(queue: &str, framing: &str) -> Result<String, Refusal> {
+    target::sqm::section(&setup(queue, framing, usual()), &place("eth0"))
 }
 
 #[test]
 fn a_section_of_sqm_has_its_options() {
-    for kind in ["cake", "fq-codel", "codel", "pie"] {
-        let text = sqm(&queue(kind)).unwrap();
+    let each = |kind| ["22 B", "docsis", "pppoe-llcsnap"].map(|framing| (kind, framing));
+    for (kind, framing) in ["cake", "fq-codel", "codel", "pie"].map(each).as_flattened() {
+        let text = sqm_over(&queue(kind), framing).unwrap();
         let mut seen = BTreeSet::new();
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             if line == "config queue 'eth0'" {
@@ -258,6 +302,22 @@ fn a_section_of_sqm_has_its_options() {
     assert!(cake.contains("option script 'layer_cake.qos'") && cake.contains("option overhead '22'"), "{cake}");
     let plain = sqm(r#"{ kind = "cake", tins = "besteffort" }"#).unwrap();
     assert!(plain.contains("option script 'piece_of_cake.qos'"), "{plain}");
+    for (kind, framing, options) in [
+        ("cake", "pppoe-ptm", &["linklayer 'ethernet'", "overhead '30'"][..]),
+        ("cake", "conservative", &["linklayer 'atm'", "overhead '48'"]),
+        ("fq-codel", "conservative", &["linklayer 'atm'", "overhead '34'"]),
+        ("fq-codel", "docsis", &["linklayer 'ethernet'", "overhead '4'", "tcMPU '64'", "tcTSIZE '2048'"]),
+    ] {
+        let text = sqm_over(&queue(kind), framing).unwrap();
+        for option in options {
+            assert!(text.contains(&format!("\toption {option}\n")), "{option}\n{text}");
+        }
+    }
+    // Words of cake's that sqm has no option for are handed on.
+    let dsl = sqm_over(&queue("cake"), "pppoe-ptm").unwrap();
+    assert!(dsl.contains(" ptm'\n"), "{dsl}");
+    let cable = sqm_over(&queue("cake"), "docsis").unwrap();
+    assert!(cable.contains(" mpu 64'\n"), "{cable}");
     let codel = sqm(&queue("codel")).unwrap();
     assert!(codel.contains("option etarget '5ms'") && codel.contains("option overhead '8'"), "{codel}");
 }
@@ -265,6 +325,9 @@ fn a_section_of_sqm_has_its_options() {
 #[test]
 fn sqm_refuses_what_its_scripts_do_not_set() {
     let message = |queue: &str| sqm(queue).unwrap_err().to_string();
+    let dsl = sqm_over(&queue("fq-codel"), "pppoe-ptm").unwrap_err().to_string();
+    let refused = "link.dsl.queue: framing in ptm cells around fq-codel cannot be said in sqm; the nearest it has is cake";
+    assert_eq!(dsl, refused);
     assert_eq!(message(&queue("sfb")), "link.dsl.queue_up: `sfb` cannot be said in sqm; the nearest it has is fq-codel");
     let text = "goodqueue = 1\nduration = \"10 s\"\n[link.l]\nrate = \"50 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"1 MB\"\nbuffer_up = \"1 MB\"\n\
                 queue = \"cake\"\nqueue_up = \"fq-codel\"\n[[traffic]]\nkind = \"bulk\"\n";
@@ -318,8 +381,9 @@ const ROUTEROS: &[(&str, &[&str])] = &[
 
 #[test]
 fn commands_of_routeros_have_its_properties() {
-    for kind in ["tail-drop", "codel", "fq-codel", "cake"] {
-        let text = target::routeros::commands(&setup(&queue(kind), "22 B", usual()), &place("ether1")).unwrap();
+    let each = |kind| ["22 B", "docsis", "pppoe-ptm"].map(|framing| (kind, framing));
+    for (kind, framing) in ["tail-drop", "codel", "fq-codel", "cake"].map(each).as_flattened() {
+        let text = target::routeros::commands(&setup(&queue(kind), framing, usual()), &place("ether1")).unwrap();
         let types: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("/queue type add ")).collect();
         assert_eq!(types.len(), 2, "{text}");
         for line in types {
@@ -332,6 +396,8 @@ fn commands_of_routeros_have_its_properties() {
         }
         assert!(text.contains("target=ether1 max-limit=47500k/9500k queue=gq-down/gq-up\n"), "{text}");
     }
+    let dsl = target::routeros::commands(&setup(&queue("cake"), "pppoe-ptm", usual()), &place("ether1")).unwrap();
+    assert!(dsl.contains(" cake-bandwidth=9500k cake-overhead=30 cake-atm=ptm\n"), "{dsl}");
     let refusal = target::routeros::commands(&setup(&queue("pie"), "0 B", usual()), &place("ether1")).unwrap_err();
     assert_eq!(refusal.to_string(), "link.dsl.queue: `pie` cannot be said in RouterOS; the nearest it has is codel");
 }

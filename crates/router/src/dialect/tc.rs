@@ -34,6 +34,9 @@ const FORMS: &[Form] = &[
     Form { kind: "dualpi2", word: "dualpi2", limit: Hold::Packets("limit"), marks: Marks::Always, words: DUALPI2 },
 ];
 
+/// Disciplines that mark when they are not told.
+pub(crate) const MARK_UNTOLD: &[&str] = &["fq_codel", "cake", "sfb", "dualpi2"];
+
 // Linux's CoDel begins an episode as RFC 8289 §5.5 does.
 const CODEL: &[Word] = &[
     key("target", "target", Write::Time),
@@ -155,14 +158,14 @@ const CAKE: &[Word] = &[
     only("flows", Fixed::Number(1024.0)),
     only("quantum", Fixed::Automatic),
     word("ingress", How::Switch { on: "ingress", off: "egress" }),
-    only("rate", Fixed::Automatic),
+    model("rate"),
     only("autorate", Fixed::Switch(false)),
-    only("framing", Fixed::Choice("link")),
-    only("overhead", Fixed::Automatic),
-    only("mpu", Fixed::Automatic),
-    only("cells", Fixed::Automatic),
-    only("memlimit", Fixed::Automatic),
-    only("nat", Fixed::Switch(false)),
+    model("framing"),
+    model("overhead"),
+    model("mpu"),
+    model("cells"),
+    model("memlimit"),
+    word("nat", How::Switch { on: "nat", off: "" }),
     only("split_gso", Fixed::Switch(true)),
     model("arithmetic"),
 ];

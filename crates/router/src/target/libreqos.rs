@@ -89,11 +89,14 @@ pub fn row(setup: &Setup, addresses: &[Address]) -> Result<Circuits, Refusal> {
     let (down, up) = (down?, up?);
     let phrases = [phrase(down)?, phrase(up)?];
     let kinds = [phrases[0].word, phrases[1].word];
-    let mut notes: Vec<String> = [down, up].into_iter().flat_map(|side| side.notes.iter().cloned()).collect();
-    for note in phrases.iter().flat_map(|phrase| &phrase.notes) {
+    let mut notes: Vec<String> = Vec::new();
+    for note in [down, up].into_iter().flat_map(|side| &side.notes).chain(phrases.iter().flat_map(|phrase| &phrase.notes)) {
         if !notes.contains(note) {
             notes.push(note.clone());
         }
+    }
+    if [down, up].into_iter().any(|side| side.framing.is_some()) {
+        notes.push("LibreQoS counts packets without the framing of the line: a lower --percent makes up for it.".to_owned());
     }
     let sqm = if kinds[0] == kinds[1] { kinds[0].to_owned() } else { kinds.join("/") };
     let listed = |wanted: fn(&IpAddr) -> bool| {

@@ -4,8 +4,8 @@ use super::tc::{ETHERNET_HEADER, burst};
 use super::{Interface, Place, Sides, at, heading_comment, redirect_commands};
 use crate::dialect::networkd::{NETWORKD, STYLE};
 use crate::dialect::{Phrase, Refusal};
-use crate::setup::{Setup, Side};
-use goodqueue_units::Rate;
+use crate::setup::{CakeFraming, Setup, Side};
+use goodqueue_units::{Framing, Rate};
 use std::fmt::Write as _;
 
 /// The files one below the other, each under a comment with its path.
@@ -26,7 +26,7 @@ pub fn files(setup: &Setup, place: &Place) -> Result<String, Refusal> {
             text,
             "# If {dev} has a .network file already, put the sections below [Match] into NAME.network.d/queue.conf."
         );
-        text.push_str(&at(side, network(dev, side, &phrase))?);
+        text.push_str(&network(dev, side, &phrase)?);
     }
     if let Some((name, side)) = sides.ingress {
         let phrase = at(side, NETWORKD.say(&side.wanted()))?;
@@ -36,7 +36,7 @@ pub fn files(setup: &Setup, place: &Place) -> Result<String, Refusal> {
             let _ = writeln!(text, "#   {line}");
         }
         let _ = write!(text, "# /etc/systemd/network/50-{ifb}.netdev\n[NetDev]\nName={ifb}\nKind=ifb\n\n");
-        text.push_str(&at(side, network(ifb, side, &phrase))?);
+        text.push_str(&network(ifb, side, &phrase)?);
     }
     Ok(text)
 }
@@ -46,7 +46,7 @@ fn network(dev: &Interface, side: &Side, phrase: &Phrase) -> Result<String, Refu
     let is_cake = phrase.word == "CAKE";
     let parent = match side.rate {
         Some(rate) if !is_cake => {
-            shaper(&mut text, side, rate)?;
+            at(side, shaper(&mut text, side, rate))?;
             "0001:0001"
         }
         Some(_) | None => "root",
@@ -56,8 +56,12 @@ fn network(dev: &Interface, side: &Side, phrase: &Phrase) -> Result<String, Refu
         if let Some(rate) = side.rate {
             let _ = writeln!(text, "Bandwidth={}", (STYLE.rate)(rate));
         }
-        if let Some(overhead) = side.overhead {
+        if let Some(CakeFraming { overhead, mpu, cells }) = side.cake_framing()? {
             let _ = writeln!(text, "OverheadBytes={overhead}");
+            if let Some(mpu) = mpu {
+                let _ = writeln!(text, "MPUBytes={mpu}");
+            }
+            let _ = writeln!(text, "CompensationMode={}", cells.unwrap_or("none"));
         }
     }
     for (key, value) in &phrase.settings {
@@ -74,10 +78,19 @@ fn shaper(text: &mut String, side: &Side, rate: Rate) -> Result<(), Refusal> {
          [HierarchyTokenBucketClass]\nParent=root\nClassId=0001:0001\nRate={rate_text}\nCeilRate={rate_text}\n\
          BufferBytes={burst}\nCeilBufferBytes={burst}\n"
     );
-    if let Some(overhead) = side.overhead {
+    if let Some(framing) = side.framing {
+        let refused = |what: String| Refusal { nearest: Some("cake".to_owned()), ..Refusal::plain(what) };
+        if framing != Framing::header(framing.overhead) {
+            return Err(refused(format!(
+                "framing with a least size or cells around {} cannot be said in networkd",
+                side.chosen.kind.kind
+            )));
+        }
+        let overhead = framing.overhead.get();
         let Some(more) = overhead.checked_sub(ETHERNET_HEADER) else {
-            let what = format!("framing of {overhead} B, less than Ethernet's {ETHERNET_HEADER} B, cannot be said in networkd");
-            return Err(Refusal { nearest: Some("cake".to_owned()), ..Refusal::plain(what) });
+            return Err(refused(format!(
+                "framing of {overhead} B, less than Ethernet's {ETHERNET_HEADER} B, cannot be said in networkd"
+            )));
         };
         let _ = writeln!(text, "OverheadBytes={more}");
     }

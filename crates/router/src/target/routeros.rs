@@ -3,7 +3,7 @@
 use super::{Place, Sides, at, heading_comment};
 use crate::dialect::routeros::{ROUTEROS, STYLE};
 use crate::dialect::{Phrase, Refusal};
-use crate::setup::{Setup, Side};
+use crate::setup::{CakeFraming, Setup, Side};
 use std::fmt::Write as _;
 
 /// The commands: a queue type for each direction, and what puts it to work.
@@ -19,10 +19,10 @@ pub fn commands(setup: &Setup, place: &Place) -> Result<String, Refusal> {
         let Some((name, side)) = side else { return Ok(None) };
         let phrase = at(side, ROUTEROS.say(&side.wanted()))?;
         text.push_str(&heading_comment(&format!("{name}, {moves} {dev}"), side, &phrase));
-        if side.overhead.is_some() && side.rate.is_some() {
+        if side.framing.is_some() && side.rate.is_some() && phrase.word != "cake" {
             text.push_str("#   RouterOS limits the rate of packets without their framing: a lower --percent makes up for it.\n");
         }
-        let _ = writeln!(text, "/queue type add name=gq-{name} {}", words(&phrase, side));
+        let _ = writeln!(text, "/queue type add name=gq-{name} {}", words(&phrase, side)?);
         let limit = side.rate.map_or_else(|| "0".to_owned(), STYLE.rate);
         Ok(Some([format!("gq-{name}"), limit]))
     };
@@ -55,13 +55,28 @@ fn unlimited() -> [String; 2] {
     ["default-small".to_owned(), "0".to_owned()]
 }
 
-fn words(phrase: &Phrase, side: &Side) -> String {
+/// The properties of a queue type. Only cake counts framing, and only with a rate of its own: it is
+/// that of the simple queue around it, which counts less for each packet and so never holds one
+/// back.
+fn words(phrase: &Phrase, side: &Side) -> Result<String, Refusal> {
     let mut text = format!("kind={}", phrase.word);
     for (key, value) in &phrase.settings {
         let _ = write!(text, " {key}={value}");
     }
-    if let (Some(overhead), "cake") = (side.overhead, phrase.word) {
-        let _ = write!(text, " cake-overhead={overhead}");
+    if phrase.word != "cake" {
+        return Ok(text);
     }
-    text
+    if let Some(CakeFraming { overhead, mpu, cells }) = side.cake_framing()? {
+        if let Some(rate) = side.rate {
+            let _ = write!(text, " cake-bandwidth={}", (STYLE.rate)(rate));
+        }
+        let _ = write!(text, " cake-overhead={overhead}");
+        if let Some(mpu) = mpu {
+            let _ = write!(text, " cake-mpu={mpu}");
+        }
+        if let Some(cells) = cells {
+            let _ = write!(text, " cake-atm={cells}");
+        }
+    }
+    Ok(text)
 }

@@ -1,11 +1,12 @@
 //! `/etc/config/sqm` of OpenWrt (sqm-scripts 1.6).
 
-use super::tc::{ETHERNET_HEADER, words};
+use super::tc::{Stab, TABLE, words};
 use super::{Place, Sides, at, heading_comment};
 use crate::dialect::tc::TC;
 use crate::dialect::{Phrase, Refusal};
 use crate::setup::{Setup, Side};
 use goodqueue_lab::plan::Heading;
+use goodqueue_units::Cells;
 use std::fmt::Write as _;
 
 /// Queues that the scripts put below their shaper.
@@ -24,6 +25,12 @@ pub fn section(setup: &Setup, place: &Place) -> Result<String, Refusal> {
     if let Some(other) = kinds.find(|said| said.phrase.word != first) {
         let what = format!("{first} down and {} up cannot be said in sqm: it has one queue for both", other.phrase.word);
         return Err(Refusal { nearest: Some(format!("{first} for both")), ..Refusal::plain(what) });
+    }
+    if let [Some(down), Some(up)] = both
+        && down.side.framing != up.side.framing
+    {
+        let what = "framings that differ down and up cannot be said in sqm: it has one for both".to_owned();
+        return Err(Refusal { nearest: Some("that of the link".to_owned()), ..Refusal::plain(what) });
     }
     let dev = &place.dev;
     let mut text = format!("# {}, by gq export sqm: a section of /etc/config/sqm.\n", setup.name);
@@ -61,14 +68,25 @@ pub fn section(setup: &Setup, place: &Place) -> Result<String, Refusal> {
             option(&format!("{letter}qdisc_opts"), &said.rest);
         }
     }
-    match both.into_iter().flatten().find_map(|said| said.side.overhead) {
-        // cake counts from the IP header, the other shapers from Ethernet's.
-        Some(overhead) => {
-            let more = if first == "cake" { overhead as i64 } else { overhead as i64 - ETHERNET_HEADER as i64 };
-            option("linklayer", "ethernet");
-            option("overhead", &more.to_string());
+    let Some(side) = both.into_iter().flatten().map(|said| said.side).find(|side| side.framing.is_some()) else {
+        option("linklayer", "none");
+        return Ok(text);
+    };
+    if first == "cake" {
+        let framing = side.framing.unwrap_or_default();
+        // The other words of cake's framing are among the options that the script hands on.
+        option("linklayer", if framing.cells == Cells::Atm { "atm" } else { "ethernet" });
+        option("overhead", &framing.overhead.get().to_string());
+    } else if let Some(stab) = Stab::of(side, "sqm")? {
+        option("linklayer", stab.linklayer);
+        option("overhead", &stab.overhead.to_string());
+        if stab.mpu > 0 {
+            option("linklayer_advanced", "1");
+            option("tcMPU", &stab.mpu.to_string());
+            if stab.is_exact_only_in_bytes() {
+                option("tcTSIZE", TABLE);
+            }
         }
-        None => option("linklayer", "none"),
     }
     Ok(text)
 }
@@ -109,6 +127,11 @@ fn said<'a>((name, side): (&'static str, &'a Side)) -> Result<Said<'a>, Refusal>
             "egress" => {}
             key => rest.settings.push((key, value.clone())),
         }
+    }
+    if is_cake && let Some(framing) = side.cake_framing()? {
+        // The script itself says `overhead` and `atm`.
+        rest.settings.extend(framing.mpu.map(|mpu| ("mpu", mpu.to_string())));
+        rest.settings.extend(framing.cells.filter(|cells| *cells == "ptm").map(|cells| (cells, String::new())));
     }
     let rest = words(&rest);
     let rest = rest.split_once(' ').map_or(String::new(), |(_, rest)| rest.to_owned());

@@ -1,10 +1,10 @@
 //! What hangs together on each interface: a shaper's rate and a queue in our words.
 
 use super::{Discipline, Role, Setting, TcError};
-use crate::dialect::tc::TC;
+use crate::dialect::tc::{MARK_UNTOLD, TC};
 use crate::dialect::{Form, Hold, How, Marks, Word, Write, kind};
 use goodqueue_aqm::spec::{Default, KindSpec, Size, Value};
-use goodqueue_units::{Bytes, Duration, Rate};
+use goodqueue_units::{Bytes, Cells, Duration, Framing, Rate};
 
 /// What an interface does.
 #[derive(Clone, Debug)]
@@ -15,8 +15,8 @@ pub struct Finding {
     pub rate: Option<(Rate, String)>,
     /// What the shaper may send at once.
     pub burst: Option<Bytes>,
-    /// Framing that the shaper adds to each IP packet.
-    pub overhead: Option<u64>,
+    /// Framing that the shaper counts for each IP packet.
+    pub framing: Option<Framing>,
     /// The queue's kind.
     pub kind: &'static KindSpec,
     /// Its parameters, where they differ from our defaults.
@@ -46,7 +46,15 @@ pub enum Held {
 const PASSING: &[&str] = &["htb", "tbf", "mq", "mqprio", "hfsc", "cake_mq"];
 
 /// Bytes of an Ethernet header, which Linux counts as part of a packet.
-const ETHERNET_HEADER: f64 = 14.0;
+const ETHERNET_HEADER: i64 = 14;
+
+/// More bytes than these are no framing.
+const MOST_FRAMING: i64 = 10_000;
+
+/// What Linux counts of a packet on Ethernet without being told.
+const LINUX_COUNTS: Framing = Framing::header(Bytes::new(ETHERNET_HEADER as u64));
+
+const FULL_PACKET: Bytes = Bytes::new(1_500);
 
 /// Memory of cake without `memlimit`, at rates up to 1.6 Gbit/s with a target of 5 ms
 /// (net/sched/sch_cake.c).
@@ -66,9 +74,6 @@ const DEFAULT_LIMITS: &[(&str, Size)] = &[
     ("bfifo", Size::Bytes(1_000.0 * 1_514.0)),
     ("sfb", Size::Packets(1_000.0)),
 ];
-
-/// Kinds that mark when they are not told.
-const MARK_UNTOLD: &[&str] = &["fq_codel", "cake", "sfb", "dualpi2"];
 
 /// One finding for each interface that has a queue we have words for.
 ///
@@ -108,7 +113,7 @@ fn finding(dev: &str, here: &[&Discipline], all: &[Discipline]) -> Result<Option
     let mut finding = recognize(dev, queue)?;
     finding.rate = shaper.rate;
     finding.burst = shaper.burst;
-    finding.overhead = shaper.overhead;
+    finding.framing = shaper.framing;
     finding.notes.extend(shaper.notes);
     Ok(Some(finding))
 }
@@ -170,12 +175,17 @@ fn minor(text: &str) -> u32 {
 struct Shaper {
     rate: Option<(Rate, String)>,
     burst: Option<Bytes>,
-    overhead: Option<u64>,
+    framing: Option<Framing>,
     notes: Vec<String>,
 }
 
 impl Shaper {
     fn take(&mut self, found: &Discipline) {
+        let framing = match found.kind.as_str() {
+            "cake" | "cake_mq" => cake_framing(found),
+            _ => stab_framing(found),
+        };
+        self.framing = framing.or(self.framing);
         let keys: &[&str] = match (found.kind.as_str(), found.role) {
             ("htb", Role::Class) => &["ceil", "rate"],
             ("tbf", Role::Qdisc) => &["rate"],
@@ -186,27 +196,59 @@ impl Shaper {
         if let Some((key, bits)) = said.filter(|(_, bits)| (1.0..=1e13).contains(bits)) {
             self.rate =
                 Some((Rate::bit_s(bits.round() as u64), format!("{key} of {} {} at {}", found.kind, found.handle, found.dev)));
-            if found.kind != "cake" {
+            self.burst = match found.kind.as_str() {
+                // After a pause cake sends one packet at once and then waits for as long as it takes.
+                "cake" | "cake_mq" => Some(self.framing.unwrap_or(LINUX_COUNTS).wire(FULL_PACKET)),
                 // tbf prints buckets as the time they last, in ticks, which costs a byte.
-                self.burst = found.option("burst").and_then(Setting::bytes).map(|bytes| Bytes::new(bytes.ceil() as u64));
-            }
-        }
-        let framing = |key: &str| found.option(key).and_then(Setting::number);
-        let overhead = match found.kind.as_str() {
-            "cake" | "cake_mq" if found.option("raw").is_none() => framing("overhead"),
-            _ => framing("stab overhead").map(|more| more + ETHERNET_HEADER),
-        };
-        if let Some(overhead) = overhead.filter(|overhead| (0.0..=10_000.0).contains(overhead)) {
-            self.overhead = Some(overhead as u64);
-        }
-        for cells in ["atm", "ptm"] {
-            let is_said =
-                found.option(cells).is_some() || found.option("stab linklayer").is_some_and(|word| word.text() == cells);
-            if is_said {
-                self.notes.push(format!("{} {} counts {cells} cells, which the scenario does not.", found.kind, found.handle));
-            }
+                _ => found.option("burst").and_then(Setting::bytes).map(|bytes| Bytes::new(bytes.ceil() as u64)),
+            };
         }
     }
+}
+
+/// What cake's options say of framing: keywords one after the other, then numbers; `None` where it
+/// counts packets as Linux does.
+fn cake_framing(found: &Discipline) -> Option<Framing> {
+    let keywords = Framing::KEYWORDS.map(|(name, _)| name);
+    let words: Vec<&str> = found
+        .options
+        .iter()
+        .filter(|(key, setting)| *setting == Setting::Flag && keywords.contains(&key.as_str()))
+        .map(|(key, _)| key.as_str())
+        .collect();
+    let bytes = |key: &str| number(found, key, 0);
+    let overhead = bytes("overhead");
+    if found.option("raw").is_some() || (words.is_empty() && overhead.is_none()) {
+        return None;
+    }
+    let mut framing = Framing::named(&words.join(" ")).unwrap_or_default();
+    framing.overhead = overhead.unwrap_or(framing.overhead);
+    framing.mpu = bytes("mpu").unwrap_or(framing.mpu);
+    for (word, cells) in Cells::WORDS {
+        if found.option(word).is_some() || (cells == Cells::None && found.option("noatm").is_some()) {
+            framing.cells = cells;
+        }
+    }
+    Some(framing)
+}
+
+/// What a table of sizes says: its overhead comes on top of an Ethernet header.
+fn stab_framing(found: &Discipline) -> Option<Framing> {
+    let overhead = number(found, "stab overhead", ETHERNET_HEADER);
+    let linklayer = found.option("stab linklayer").map(Setting::text);
+    let is_said = overhead.is_some() || found.option("stab mpu").is_some() || linklayer.is_some();
+    is_said.then(|| Framing {
+        overhead: overhead.unwrap_or(Bytes::new(ETHERNET_HEADER as u64)),
+        mpu: number(found, "stab mpu", 0).unwrap_or_default(),
+        cells: if matches!(linklayer.as_deref(), Some("atm" | "adsl")) { Cells::Atm } else { Cells::None },
+    })
+}
+
+/// A number of bytes of an option, with `more` on top.
+fn number(found: &Discipline, key: &str, more: i64) -> Option<Bytes> {
+    let bytes = found.option(key)?.number()?;
+    let sum = (bytes.is_finite() && bytes.abs() <= MOST_FRAMING as f64).then_some(bytes as i64 + more)?;
+    u64::try_from(sum).ok().map(Bytes::new)
 }
 
 fn recognize(dev: &str, found: &Discipline) -> Result<Finding, TcError> {
@@ -226,7 +268,7 @@ fn recognize(dev: &str, found: &Discipline) -> Result<Finding, TcError> {
         dev: dev.to_owned(),
         rate: None,
         burst: None,
-        overhead: None,
+        framing: None,
         kind: ours,
         params: Vec::new(),
         marks: !found.is_whole && MARK_UNTOLD.contains(&word) || form.marks == Marks::Always,
@@ -271,6 +313,7 @@ const ELSEWHERE: &[&str] = &[
     "unlimited",
     "overhead",
     "raw",
+    "mpu",
     "noatm",
     "atm",
     "ptm",
@@ -335,7 +378,8 @@ impl Finding {
                 return Ok(true);
             }
         }
-        Ok(ELSEWHERE.contains(&key))
+        let is_framing = *setting == Setting::Flag && Framing::KEYWORDS.iter().any(|(name, _)| *name == key);
+        Ok(is_framing || ELSEWHERE.contains(&key))
     }
 
     /// What `tc` was told of RED's thresholds and bursts.

@@ -1,12 +1,14 @@
 //! JSON, text and command lines of `tc`.
 
 use super::{Discipline, Role, Setting, TcError};
+use goodqueue_units::Framing;
 use serde_json::Value;
 
 /// More lines than this are not a host's.
 pub(super) const MOST: usize = 10_000;
 
-/// Options that stand alone, over all kinds; every other word of a line is followed by a value.
+/// Options that stand alone, over all kinds, besides the keywords of framing; every other word of a
+/// line is followed by a value.
 const FLAGS: &[&str] = &[
     "ecn",
     "noecn",
@@ -45,8 +47,6 @@ const FLAGS: &[&str] = &[
     "ptm",
     "atm",
     "noatm",
-    "conservative",
-    "raw",
     "ingress",
     "egress",
     "drop_on_overload",
@@ -63,19 +63,6 @@ const FLAGS: &[&str] = &[
     "oceanic",
     "satellite",
     "interplanetary",
-    "docsis",
-    "ethernet",
-    "ether-vlan",
-    "pppoe-ptm",
-    "bridged-ptm",
-    "pppoa-vcmux",
-    "pppoa-llc",
-    "pppoe-vcmux",
-    "pppoe-llcsnap",
-    "bridged-vcmux",
-    "bridged-llcsnap",
-    "ipoa-vcmux",
-    "ipoa-llcsnap",
 ];
 
 /// All disciplines and classes in a file.
@@ -102,6 +89,10 @@ pub fn read(text: &str) -> Result<Vec<Discipline>, TcError> {
         } else {
             let line = rest.lines().next().unwrap_or_default();
             rest = &rest[line.len()..];
+            if let (Some(last), true) = (found.last_mut(), line.starts_with("linklayer ")) {
+                sizes(last, line).map_err(TcError::in_line(line_number))?;
+                continue;
+            }
             found.extend(from_line(line).map_err(TcError::in_line(line_number))?);
         }
         if found.len() > MOST {
@@ -124,6 +115,10 @@ fn from_json(item: &Value) -> Result<Discipline, TcError> {
     let beside = listed.is_none().then(|| item.as_object()).flatten();
     for (key, value) in listed.into_iter().chain(beside).flatten() {
         options.extend(option(&kind, key, value));
+    }
+    // `-d` prints the table of sizes beside the options.
+    for (key, value) in item["stab"].as_object().into_iter().flatten() {
+        options.extend(option(&kind, key, value).map(|(key, setting)| (format!("stab {key}"), setting)));
     }
     Ok(Discipline {
         role,
@@ -187,6 +182,12 @@ fn from_line(line: &str) -> Result<Option<Discipline>, TcError> {
     read.place(&mut found)?;
     read.options(&mut found)?;
     Ok(Some(found))
+}
+
+/// The table of sizes, which `tc -d` prints in a line of its own below a discipline.
+fn sizes(found: &mut Discipline, line: &str) -> Result<(), TcError> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    Reader { words: &words, at: 0 }.stab(found)
 }
 
 fn command(role: Role, words: &[&str]) -> Result<Discipline, TcError> {
@@ -273,7 +274,8 @@ impl<'a> Reader<'a> {
             }
             let has_number = self.words.get(self.at).is_some_and(|next| next.starts_with(|c: char| c.is_ascii_digit()));
             // `flows` is a count of fq_codel and a mode of cake.
-            let is_flag = FLAGS.contains(&word) && !(word == "flows" && has_number);
+            let is_keyword = Framing::KEYWORDS.iter().any(|(name, _)| *name == word);
+            let is_flag = (is_keyword || FLAGS.contains(&word)) && !(word == "flows" && has_number);
             let setting = if is_flag { Setting::Flag } else { Setting::Text(self.value(word)?.to_owned()) };
             found.options.push((word.to_owned(), setting));
         }
