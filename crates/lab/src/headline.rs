@@ -10,6 +10,7 @@
 
 mod candidate;
 mod policy;
+mod settings;
 pub mod words;
 
 pub use policy::{POLICY_KEYS, Policy, PolicyError};
@@ -19,7 +20,7 @@ use crate::experience::{Activity, advantage};
 use crate::plan::{Heading, Point};
 use crate::runner::PointResult;
 use crate::statistics::Figure;
-use candidate::{Candidate, Key, SOJOURN, refused};
+use candidate::{Block, Candidate, Key, SOJOURN, refused};
 use serde::Serialize;
 use words::{count, figure, list, percent, time};
 
@@ -51,11 +52,14 @@ struct Ranking<'a> {
     activities: Vec<Activity>,
 }
 
+/// Those that do not satisfy the policy, with the reason.
+type Outside<'a, 'b> = Vec<(&'b Candidate<'a>, String)>;
+
 /// One setting's outcome.
 struct Outcome<'a, 'b> {
     best: &'b Candidate<'a>,
     equals: Vec<&'b Candidate<'a>>,
-    outside: Vec<(&'b Candidate<'a>, String)>,
+    outside: Outside<'a, 'b>,
     others: usize,
 }
 
@@ -85,7 +89,13 @@ impl Headline {
             .iter()
             .zip(&labels.names)
             .zip(labels.splits.iter().zip(&choices))
-            .map(|((point, name), (split, choices))| Candidate { name, setting: &split.setting, choices, runs: &point.runs })
+            .map(|((point, name), (split, choices))| Candidate {
+                name,
+                queue: split.queue.as_deref().unwrap_or(name),
+                setting: &split.setting,
+                choices,
+                blocks: point.runs.iter().map(|run| Block { number: run.number, runs: vec![run] }).collect(),
+            })
             .filter(|candidate| links.iter().any(|link| candidate.link(link, SOJOURN).mean.is_some()))
             .collect();
         let ranking = Ranking::new(candidates, links, policy);
@@ -103,7 +113,7 @@ impl<'a> Ranking<'a> {
     fn new(candidates: Vec<Candidate<'a>>, links: Vec<&'a str>, policy: &'a Policy) -> Self {
         let interactive = Key::interactive(&candidates);
         let waiting = Key::waiting(&links);
-        let groups = || candidates.iter().flat_map(|one| one.runs).flat_map(|run| &run.experience);
+        let groups = || candidates.iter().flat_map(Candidate::runs).flat_map(|run| &run.experience);
         let activities = Activity::ALL.into_iter().filter(|one| groups().any(|group| group.activity == *one)).collect();
         Self { candidates, policy, links, interactive, waiting, activities }
     }
@@ -121,11 +131,16 @@ impl<'a> Ranking<'a> {
         }
     }
 
-    /// Ranks candidates of one setting; `None` when none satisfies the policy.
-    fn rank<'b>(&self, all: &[&'b Candidate<'a>]) -> Result<Outcome<'a, 'b>, Vec<(&'b Candidate<'a>, String)>> {
-        let judged: Vec<_> = all.iter().map(|one| (*one, refused(one, all, &self.links, self.policy))).collect();
-        let outside: Vec<_> = judged.iter().filter_map(|(one, why)| Some((*one, why.clone()?))).collect();
-        let inside: Vec<&Candidate<'a>> = judged.iter().filter(|(_, why)| why.is_none()).map(|(one, _)| *one).collect();
+    /// Ranks candidates of one setting; those outside the policy when none satisfies it.
+    fn rank<'b>(&self, all: &[&'b Candidate<'a>]) -> Result<Outcome<'a, 'b>, Outside<'a, 'b>> {
+        let outside = |one: &&'b Candidate<'a>| Some((*one, refused(one, all, &self.links, self.policy)?));
+        self.rank_inside(all, all.iter().filter_map(outside).collect())
+    }
+
+    /// Ranks candidates but for those outside the policy.
+    fn rank_inside<'b>(&self, all: &[&'b Candidate<'a>], outside: Outside<'a, 'b>) -> Result<Outcome<'a, 'b>, Outside<'a, 'b>> {
+        let is_inside = |one: &&&'b Candidate<'a>| !outside.iter().any(|(other, _)| one.is(other));
+        let inside: Vec<&Candidate<'a>> = all.iter().filter(is_inside).copied().collect();
         let mut left = inside.clone();
         let last = self.interactive.is_empty().then_some(&self.waiting);
         for key in self.interactive.iter().chain(last) {
@@ -168,21 +183,9 @@ impl<'a> Ranking<'a> {
                 return said;
             }
         };
-        let Outcome { best, equals, outside, others } = outcome;
-        let mut text = format!("{}{}", self.praise(best), self.used(best));
-        let n = pairs(best, all);
-        let names: Vec<String> = equals.iter().map(label).collect();
-        if others == 0 {
-            text.push('.');
-        } else if n < 2 {
-            text.push_str("; one replication gives no confidence interval, so no difference is significant.");
-        } else if equals.is_empty() {
-            let rest = if others == 1 { "the other is" } else { "every other is" };
-            text.push_str(&format!("; {rest} significantly worse (paired 95 % intervals, {n} replications)."));
-        } else {
-            let names = list(&names);
-            text.push_str(&format!("; not significantly different: {names} (paired 95 % intervals, {n} replications)."));
-        }
+        let verdict = self.verdict(&outcome, all);
+        let Outcome { best, equals, outside, .. } = outcome;
+        let mut text = format!("{}{}{verdict}", self.praise(best), self.used(best));
         if let Some(matter) = self.what_matters_less(best, all, &equals) {
             text.push_str(&format!(" {matter}"));
         }
@@ -195,10 +198,29 @@ impl<'a> Ranking<'a> {
         Headline {
             text,
             best: Some(best.name.to_owned()),
-            not_significantly_different: names,
+            not_significantly_different: equals.iter().map(label).collect(),
             policy: String::new(),
             outside_policy: outside.iter().map(|(one, _)| label(one)).collect(),
         }
+    }
+
+    /// How the others stand to the best, to the end of the sentence.
+    fn verdict(&self, outcome: &Outcome<'_, '_>, all: &[&Candidate<'a>]) -> String {
+        let Outcome { best, equals, others, .. } = outcome;
+        let n = pairs(best, all);
+        let how = format!("(paired 95 % intervals, {n} replications)");
+        if *others == 0 {
+            return ".".to_owned();
+        }
+        if n < 2 {
+            return "; one replication gives no confidence interval, so no difference is significant.".to_owned();
+        }
+        if equals.is_empty() {
+            let rest = if *others == 1 { "the other is" } else { "every other is" };
+            return format!("; {rest} significantly worse {how}.");
+        }
+        let names: Vec<String> = equals.iter().map(|one| one.name.to_owned()).collect();
+        format!("; not significantly different: {} {how}.", list(&names))
     }
 
     /// What the best one is best in.
@@ -230,7 +252,7 @@ impl<'a> Ranking<'a> {
     }
 
     fn groups_of(&self, activity: Activity) -> usize {
-        let run = self.candidates.iter().flat_map(|one| one.runs).next();
+        let run = self.candidates.iter().flat_map(Candidate::runs).next();
         run.map_or(0, |run| run.experience.iter().filter(|group| group.activity == activity).count())
     }
 
@@ -303,10 +325,13 @@ impl<'a> Ranking<'a> {
             let mut others = all.iter().filter(|one| alike(one, key)).peekable();
             others.peek().is_some() && others.all(|one| equals.iter().any(|equal| equal.is(one)))
         };
-        let named = |choice: &(String, String)| direction(&choice.0).to_owned();
+        let keys: Vec<&str> = best.choices.iter().map(|(key, _)| key.as_str()).collect();
+        let named = |choice: &(String, String)| dimension(&choice.0, &keys);
         let idle: Vec<String> = best.choices.iter().filter(idle).map(named).collect();
         if !idle.is_empty() {
-            return Some(format!("The queue {} matters less: no choice there is significantly different.", list(&idle)));
+            let (verb, there) =
+                if idle.len() == 1 { ("matters", "no choice there is") } else { ("matter", "no choice of one of them is") };
+            return Some(format!("{} {verb} less: {there} significantly different.", capital(&list(&idle))));
         }
         let keys = || self.interactive.iter().chain([&self.waiting]);
         let key = keys().find(|key| all.iter().any(|one| one.is_worse(best, key)))?;
@@ -327,7 +352,7 @@ impl<'a> Ranking<'a> {
         let printed = key.about.printed.map_or(String::new(), |printed| format!(" {} {}", printed.head, printed.part));
         let what = format!("{}{printed}", key.activity().map_or("link", Activity::name));
         Some(format!(
-            "What matters most is the queue {}: its worst choice gives {} {}, the worst choice {} {}.",
+            "What matters most is {}: its worst choice gives {} {}, that of {} {}.",
             most.0,
             what.trim_end(),
             most.2,
@@ -337,7 +362,7 @@ impl<'a> Ranking<'a> {
     }
 
     fn about_one(&self, point: &Candidate<'_>, link: &str) -> String {
-        let n = point.runs.len();
+        let n = point.blocks.len();
         let certainty = if n == 1 {
             "; one replication gives no confidence interval".to_owned()
         } else {
@@ -373,73 +398,21 @@ impl<'a> Ranking<'a> {
         let shown = |one: &Candidate<'_>| figure(key.about, Figure { ci95: None, ..one.figure(key) });
         format!("{what} goes from {} ({}) to {} ({}){utilization}.", shown(least), least.name, shown(most), most.name)
     }
-
-    /// Queues under several loads: how often each is best, or as good.
-    fn over_settings(&self) -> Headline {
-        let mut settings: Vec<&str> = Vec::new();
-        for one in &self.candidates {
-            if !settings.contains(&one.setting) {
-                settings.push(one.setting);
-            }
-        }
-        let queue = |one: &Candidate<'_>| one.choices.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", ");
-        // Queue, settings in which it is best, and in which it is that or as good.
-        let mut wins: Vec<(String, usize, usize)> = Vec::new();
-        let mut outside: Vec<String> = Vec::new();
-        let mut unsatisfied = 0;
-        for setting in &settings {
-            let here: Vec<&Candidate<'_>> = self.candidates.iter().filter(|one| one.setting == *setting).collect();
-            let refused = match self.rank(&here) {
-                Ok(outcome) => {
-                    let mut add = |one: &Candidate<'_>, best: usize| {
-                        let name = queue(one);
-                        match wins.iter_mut().find(|(known, ..)| *known == name) {
-                            Some((_, wins, alike)) => (*wins, *alike) = (*wins + best, *alike + 1),
-                            None => wins.push((name, best, 1)),
-                        }
-                    };
-                    add(outcome.best, 1);
-                    outcome.equals.iter().for_each(|one| add(one, 0));
-                    outcome.outside
-                }
-                Err(refused) => {
-                    unsatisfied += 1;
-                    refused
-                }
-            };
-            outside.extend(refused.into_iter().map(|(one, _)| one.name.to_owned()));
-        }
-        wins.sort_by_key(|&(_, wins, alike)| (std::cmp::Reverse(alike), std::cmp::Reverse(wins)));
-        let total = settings.len();
-        let what = match self.interactive.is_empty() {
-            true => format!("the queueing delay of {}", self.packets()),
-            false => format!("what {} got", list(&self.interactive_names())),
-        };
-        let parts: Vec<String> =
-            wins.iter().map(|(name, wins, alike)| format!("{name} in {alike} (the best mean in {wins})")).collect();
-        let mut text = format!(
-            "Best or not significantly different from the best, by {what}, over {}: {}.",
-            count(total, "setting"),
-            list(&parts)
-        );
-        if unsatisfied > 0 {
-            text.push_str(&format!(" No queue satisfies the policy in {}.", count(unsatisfied, "setting")));
-        }
-        if !outside.is_empty() {
-            text.push_str(&format!(" Outside the policy ({}): {}.", self.policy, count(outside.len(), "point")));
-        }
-        let best = wins.first().map(|(name, ..)| name.clone());
-        let equal = |(name, _, alike): &&(String, usize, usize)| {
-            Some(name) != best.as_ref() && wins.first().is_some_and(|first| first.2 == *alike)
-        };
-        let equals = wins.iter().filter(equal).map(|(name, ..)| name.clone()).collect();
-        Headline { text, best, not_significantly_different: equals, policy: String::new(), outside_policy: outside }
-    }
 }
 
-/// Where the queue that a key sets stands.
-fn direction(key: &str) -> &'static str {
-    if key.contains(".queue_up") { "up" } else { "down" }
+/// What a swept key of a queue is called: `the queue up`, `target`, `target up`; without the
+/// direction where all are of one.
+fn dimension(key: &str, keys: &[&str]) -> String {
+    let is_up = |key: &str| key.contains(".queue_up");
+    let last = key.rsplit('.').next().unwrap_or(key);
+    let name = if matches!(last, "queue" | "queue_up") { "the queue" } else { last };
+    let way = if is_up(key) { "up" } else { "down" };
+    if keys.iter().all(|other| is_up(other) == is_up(key)) { name.to_owned() } else { format!("{name} {way}") }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// `name (why)` of each, as many as can be read.

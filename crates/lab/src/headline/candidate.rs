@@ -15,51 +15,90 @@ const UTILIZATION: &str = "utilization";
 /// choice.
 const BUSY: f64 = 0.5;
 
-/// One point with its finished replications.
-#[derive(Clone, Copy, Debug)]
+/// A queue with its finished replications: one point, or one combination of queues over several
+/// settings.
+#[derive(Clone, Debug)]
 pub(super) struct Candidate<'a> {
     /// Its name.
     pub name: &'a str,
+    /// The queue alone, of both directions where both are swept.
+    pub queue: &'a str,
     /// The settings that are no choice of a queue.
     pub setting: &'a str,
     /// The queues it chooses, by the key that sets them.
     pub choices: &'a [(String, String)],
-    /// Its finished replications.
-    pub runs: &'a [Replication],
+    /// Its finished replications, in their order.
+    pub blocks: Vec<Block<'a>>,
 }
 
-impl Candidate<'_> {
+/// One replication, in one setting or in each of several. Figures are means over these: all settings
+/// weigh the same, and the replications remain independent samples.
+#[derive(Clone, Debug)]
+pub(super) struct Block<'a> {
+    /// Number of the replication.
+    pub number: u32,
+    /// It in each setting.
+    pub runs: Vec<&'a Replication>,
+}
+
+impl Block<'_> {
+    /// Mean over the settings; `None` where one has none.
+    fn mean(&self, of: impl Fn(&Replication) -> Option<f64>) -> Option<f64> {
+        let values: Option<Vec<f64>> = self.runs.iter().map(|run| of(run)).collect();
+        values.filter(|values| !values.is_empty()).map(|values| values.iter().sum::<f64>() / values.len() as f64)
+    }
+}
+
+impl<'a> Candidate<'a> {
+    /// This queue over several settings: the replications that all of them have.
+    pub fn over(points: &[&Self]) -> Option<Self> {
+        let [first, rest @ ..] = points else { return None };
+        let of = |one: &Self, number: u32| one.blocks.iter().find(|block| block.number == number).map(|block| block.runs.clone());
+        let blocks = first.blocks.iter().filter_map(|block| {
+            let others: Option<Vec<_>> = rest.iter().map(|one| of(one, block.number)).collect();
+            let runs = block.runs.iter().copied().chain(others?.into_iter().flatten()).collect();
+            Some(Block { number: block.number, runs })
+        });
+        Some(Self { name: first.queue, setting: "", blocks: blocks.collect(), ..(*first).clone() })
+    }
+
     pub fn is(&self, other: &Self) -> bool {
-        std::ptr::eq(self.runs, other.runs) && self.name == other.name
+        std::ptr::eq(self, other)
+    }
+
+    /// Every run of it.
+    pub fn runs(&self) -> impl Iterator<Item = &'a Replication> {
+        self.blocks.iter().flat_map(|block| block.runs.iter().copied())
     }
 
     /// A figure of a link over the replications.
     pub fn link(&self, link: &str, metric: &str) -> Figure {
-        Figure::of(self.runs.iter().map(|run| of_link(run, link)?.value(metric)))
+        Figure::of(self.blocks.iter().map(|block| block.mean(|run| of_link(run, link)?.value(metric))))
     }
 
     /// A figure that decides, over the replications.
     pub fn figure(&self, key: &Key<'_>) -> Figure {
-        Figure::of(self.runs.iter().map(|run| key.value(run)))
+        Figure::of(self.blocks.iter().map(|block| block.mean(|run| key.value(run))))
     }
 
     /// The goodput of a group.
     fn goodput(&self, group: &str) -> Option<f64> {
         let of = |run: &Replication| run.experience.iter().find(|one| one.group == group)?.goodput_bit_s;
-        Figure::of(self.runs.iter().map(of)).mean
+        Figure::of(self.blocks.iter().map(|block| block.mean(of))).mean
     }
 
     /// Replications that both have.
     pub fn shared(&self, other: &Self) -> usize {
-        self.runs.iter().filter(|run| other.runs.iter().any(|theirs| theirs.number == run.number)).count()
+        self.blocks.iter().filter(|block| other.blocks.iter().any(|theirs| theirs.number == block.number)).count()
     }
 
     /// How much better `other` is than this one by `key`, paired by replication: both used the same
     /// random numbers, so their common spread cancels out.
     fn behind(&self, other: &Self, key: &Key<'_>) -> Figure {
-        Figure::of(self.runs.iter().filter_map(|run| {
-            let theirs = other.runs.iter().find(|theirs| theirs.number == run.number)?;
-            Some(Some(advantage(key.about, key.value(theirs)?, key.value(run)?)))
+        Figure::of(self.blocks.iter().filter_map(|block| {
+            let theirs = other.blocks.iter().find(|theirs| theirs.number == block.number)?;
+            let value = |block: &Block<'_>| block.mean(|run| key.value(run));
+            Some(Some(advantage(key.about, value(theirs)?, value(block)?)))
         }))
     }
 
@@ -100,7 +139,7 @@ enum Source<'a> {
 impl<'a> Key<'a> {
     /// Those of the activities that occur, in their order.
     pub fn interactive(candidates: &[Candidate<'_>]) -> Vec<Self> {
-        let groups = || candidates.iter().flat_map(|one| one.runs).flat_map(|run| &run.experience);
+        let groups = || candidates.iter().flat_map(Candidate::runs).flat_map(|run| &run.experience);
         let occurs = |activity: &Activity| groups().any(|group| group.activity == *activity);
         let keys = |activity: Activity| {
             activity.deciding().filter_map(move |(place, metric)| {
@@ -173,7 +212,7 @@ pub(super) fn refused(one: &Candidate<'_>, among: &[&Candidate<'_>], links: &[&s
 }
 
 fn starved(one: &Candidate<'_>, among: &[&Candidate<'_>], policy: &Policy) -> Option<String> {
-    let groups = one.runs.first()?.experience.iter().map(|group| group.group.as_str());
+    let groups = one.runs().next()?.experience.iter().map(|group| group.group.as_str());
     let bits = |bits: f64| {
         let metric = crate::metrics::FLOW_METRICS.first().map(|metric| &metric.about);
         metric.map_or_else(String::new, |about| figure(about, Figure { mean: Some(bits), ci95: None, n: 1 }))
