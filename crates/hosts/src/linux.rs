@@ -47,7 +47,7 @@ impl Linux {
     }
 
     fn hosts(&self) -> Hosts<'_> {
-        Hosts { kernel: &self.kernel.program, program: &self.program }
+        Hosts { kernel: &self.kernel.program, program: &self.program, patience: Hosts::PATIENCE }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::frame::{self, Connection, IpPacket, TcpPacket};
 use crate::job::{FIRST_PORT, Role};
 use crate::machine::{self, Guest, Said, Setup};
 use crate::report::Line;
+use crate::silence;
 use crate::sys::child;
 use goodqueue_sim::{Continue, Fate, Outcome, OutsidePacket, OutsideWorld, Progress, Ticket, WorldSpec};
 use goodqueue_units::{Ecn, Instant};
@@ -21,6 +22,7 @@ use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 pub use programs::{Programs, Said as ProgramSaid};
 pub use translate::{LONGEST_PACKET, check};
@@ -44,6 +46,13 @@ pub struct Hosts<'a> {
     /// The program that calls [`inside::run`](crate::inside::run) with its last argument, and the
     /// arguments before that.
     pub program: &'a [OsString],
+    /// Real time without a response after which a guest has failed.
+    pub patience: Duration,
+}
+
+impl Hosts<'_> {
+    /// Enough for guests that work, on a machine that is overloaded.
+    pub const PATIENCE: Duration = silence::PATIENCE;
 }
 
 /// Runs a world with guests as the ends of its TCP flows.
@@ -103,7 +112,14 @@ fn carry_out(
         done: 0,
         programs,
     };
-    let setup = Setup { kernel: hosts.kernel, program: hosts.program, epoch: WALL_CLOCK, memory, seed: spec.seed };
+    let setup = Setup {
+        kernel: hosts.kernel,
+        program: hosts.program,
+        epoch: WALL_CLOCK,
+        memory,
+        seed: spec.seed,
+        patience: hosts.patience,
+    };
     for job in [source, sink] {
         let number = machine::number(job.role);
         run.guests.push(Guest::start(&setup, &folder.path, number, &job)?);

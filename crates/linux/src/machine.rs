@@ -6,7 +6,7 @@ use crate::frame::LONGEST;
 use crate::job::{Job, Role};
 use crate::report::Line;
 use crate::ring::{Piece, Use};
-use crate::silence;
+use crate::silence::{self, Watched};
 use crate::sys::child::{self, Tether};
 use crate::sys::descriptors::{self, memory_file};
 use crate::vhost::{self, Device, HEADER, Header, RECEIVE, TRANSMIT};
@@ -19,6 +19,7 @@ use std::os::unix::fs::FileExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// Bytes of the virtio header before a frame.
 const CARD_HEADER: usize = 12;
@@ -40,6 +41,8 @@ pub struct Setup<'a> {
     pub memory: u32,
     /// Seed of all random numbers of a guest.
     pub seed: u64,
+    /// Real time without a response after which a guest has failed.
+    pub patience: Duration,
 }
 
 /// What a running guest did.
@@ -60,6 +63,7 @@ pub struct Guest {
     /// Number in the calendar.
     number: usize,
     child: Child,
+    patience: Duration,
     _tether: Tether,
     clock: UnixStream,
     card_listener: UnixListener,
@@ -109,7 +113,8 @@ impl Guest {
         let tether =
             child::bind(&mut command, vec![report.as_raw_fd(), output.as_raw_fd()]).map_err(doing("preparing a guest"))?;
         let mut child = command.spawn().map_err(doing("starting the guest kernel"))?;
-        let clock = match silence::accept(&clock_listener, child.id()) {
+        let watched = Watched { group: child.id(), patience: setup.patience };
+        let clock = match silence::accept(&clock_listener, watched) {
             Ok(clock) => clock,
             Err(fault) => {
                 child::kill_group(child.id());
@@ -122,6 +127,7 @@ impl Guest {
             role: job.role,
             number,
             child,
+            patience: setup.patience,
             _tether: tether,
             clock,
             card_listener,
@@ -144,6 +150,10 @@ impl Guest {
             Err(fault) => return Err(guest.failed(fault)),
         }
         Ok(guest)
+    }
+
+    fn watched(&self) -> Watched {
+        Watched { group: self.child.id(), patience: self.patience }
     }
 
     /// The end of connections that it has.
@@ -198,9 +208,9 @@ impl Guest {
     pub fn listen(&mut self, calendar: &Calendar) -> Result<Said, GuestFault> {
         let listener = self.card.is_none().then(|| self.card_listener.as_raw_fd());
         let sockets = [Some(self.clock.as_raw_fd()), self.card.as_ref().map(AsRawFd::as_raw_fd), listener];
-        let [_, card, listener] = silence::readable(sockets, self.child.id()).map_err(|fault| self.unless_ended(fault))?;
+        let [_, card, listener] = silence::readable(sockets, self.watched()).map_err(|fault| self.unless_ended(fault))?;
         if listener {
-            self.card = Some(silence::accept(&self.card_listener, self.child.id())?);
+            self.card = Some(silence::accept(&self.card_listener, self.watched())?);
             return Ok(Said::Else);
         }
         let said = if card { self.card_message() } else { self.clock_request(calendar) }?;
@@ -221,7 +231,8 @@ impl Guest {
 
     fn clock_message(&mut self) -> Result<Message, GuestFault> {
         let mut bytes = [0; MESSAGE];
-        silence::read(&mut self.clock, &mut bytes, self.child.id())?;
+        let watched = self.watched();
+        silence::read(&mut self.clock, &mut bytes, watched)?;
         Message::read(bytes).ok_or(GuestFault::Clock("an unknown message"))
     }
 
@@ -246,18 +257,18 @@ impl Guest {
     }
 
     fn card_message(&mut self) -> Result<Said, GuestFault> {
-        let group = self.child.id();
+        let watched = self.watched();
         let Some(card) = &mut self.card else { return Ok(Said::Else) };
         let mut bytes = [0; HEADER];
         let (got, descriptors) = descriptors::receive(card, &mut bytes)?;
         if got == 0 {
             return Err(GuestFault::Ended);
         }
-        silence::read(card, &mut bytes[got..], group)?;
+        silence::read(card, &mut bytes[got..], watched)?;
         let header = Header::read(bytes)?;
         let mut body = [0; vhost::MOST_BODY];
         let body = &mut body[..header.size];
-        silence::read(card, body, group)?;
+        silence::read(card, body, watched)?;
         let answer = self.device.handle(header, body, descriptors)?;
         let reply = answer.reply.unwrap_or_default();
         if answer.kicked == Some(TRANSMIT) {
@@ -305,6 +316,7 @@ impl Guest {
     /// # Errors
     /// When it has no room, its queue is inconsistent, or it does not respond.
     pub fn receive(&mut self, frame: &[u8]) -> Result<(), GuestFault> {
+        let watched = self.watched();
         let Device { memory, queues, interrupts } = &mut self.device;
         let queue = &mut queues[RECEIVE];
         let Some(head) = queue.take(memory, Use::Write, &mut self.pieces)? else { return Err(GuestFault::NoRoom) };
@@ -331,7 +343,7 @@ impl Guest {
         let Some(socket) = interrupts else { return Ok(()) };
         let mut answer = vhost::interrupt(RECEIVE);
         socket.write_all(&answer)?;
-        silence::read(socket, &mut answer, self.child.id())
+        silence::read(socket, &mut answer, watched)
     }
 
     /// Output of its program since the last call.

@@ -8,13 +8,24 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::Duration;
 
-/// Real time without a response after which a guest has failed.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// On an overloaded machine a guest may be runnable without a processor. That time does not count,
-/// up to this bound.
-const MOST: Duration = Duration::from_secs(30);
+/// Real time without a response after which a guest has failed, unless a caller has another. Our
+/// choice: a guest that works responds within milliseconds, but on an overloaded machine it may wait
+/// much longer for a processor, memory or the disk, and one lost run costs a whole comparison.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+/// Time in which a guest is runnable without a processor does not count, until so many times its
+/// patience have passed.
+const MOST: u32 = 2;
 /// Length of one wait; silence is counted in these.
 const TURN: Duration = Duration::from_secs(1);
+
+/// A guest that is waited for.
+#[derive(Clone, Copy, Debug)]
+pub struct Watched {
+    /// Its group of processes.
+    pub group: u32,
+    /// Real time without a response after which it has failed.
+    pub patience: Duration,
+}
 
 /// A period without response, counted from the end of its first wait.
 #[derive(Debug, Default)]
@@ -29,17 +40,17 @@ impl Silence {
     ///
     /// # Errors
     /// When the limit is reached.
-    pub fn goes_on(&mut self, group: u32) -> Result<(), GuestFault> {
-        self.turn(kept_waiting(group))
+    pub fn goes_on(&mut self, guest: Watched) -> Result<(), GuestFault> {
+        self.turn(guest.patience, kept_waiting(guest.group))
     }
 
-    fn turn(&mut self, kept: Duration) -> Result<(), GuestFault> {
+    fn turn(&mut self, patience: Duration, kept: Duration) -> Result<(), GuestFault> {
         self.turns += 1;
         if self.turns == 1 {
             self.kept_before = kept;
         }
         let lasted = TURN * self.turns;
-        if lasted >= MOST || lasted.saturating_sub(kept.saturating_sub(self.kept_before)) >= PATIENCE {
+        if lasted >= patience * MOST || lasted.saturating_sub(kept.saturating_sub(self.kept_before)) >= patience {
             return Err(GuestFault::Silent(lasted.as_secs()));
         }
         Ok(())
@@ -73,14 +84,14 @@ fn delay_of(schedstat: &str) -> Option<Duration> {
 ///
 /// # Errors
 /// When the guest does not respond in time, or the kernel fails.
-pub fn readable<const N: usize>(descriptors: [Option<i32>; N], group: u32) -> Result<[bool; N], GuestFault> {
+pub fn readable<const N: usize>(descriptors: [Option<i32>; N], guest: Watched) -> Result<[bool; N], GuestFault> {
     let mut silence = Silence::default();
     loop {
         let ready = waiting::readable(descriptors, TURN)?;
         if ready.contains(&true) {
             return Ok(ready);
         }
-        silence.goes_on(group)?;
+        silence.goes_on(guest)?;
     }
 }
 
@@ -88,8 +99,8 @@ pub fn readable<const N: usize>(descriptors: [Option<i32>; N], group: u32) -> Re
 ///
 /// # Errors
 /// When it does not connect in time.
-pub fn accept(listener: &UnixListener, group: u32) -> Result<UnixStream, GuestFault> {
-    readable([Some(listener.as_raw_fd())], group)?;
+pub fn accept(listener: &UnixListener, guest: Watched) -> Result<UnixStream, GuestFault> {
+    readable([Some(listener.as_raw_fd())], guest)?;
     let (socket, _) = listener.accept()?;
     prepare(&socket)?;
     Ok(socket)
@@ -108,14 +119,14 @@ pub fn prepare(socket: &UnixStream) -> io::Result<()> {
 ///
 /// # Errors
 /// When the guest does not respond in time, or has ended.
-pub fn read(socket: &mut UnixStream, mut bytes: &mut [u8], group: u32) -> Result<(), GuestFault> {
+pub fn read(socket: &mut UnixStream, mut bytes: &mut [u8], guest: Watched) -> Result<(), GuestFault> {
     let mut silence = Silence::default();
     while !bytes.is_empty() {
         match socket.read(bytes) {
             Ok(0) => return Err(GuestFault::Ended),
             Ok(got) => bytes = &mut bytes[got..],
             Err(error) => match error.kind() {
-                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => silence.goes_on(group)?,
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => silence.goes_on(guest)?,
                 io::ErrorKind::Interrupted => {}
                 io::ErrorKind::ConnectionReset => return Err(GuestFault::Ended),
                 _ => return Err(GuestFault::Io(error)),
@@ -141,10 +152,10 @@ mod tests {
     fn time_without_a_processor_is_not_silence() {
         let turns = |kept_each: u64| {
             let mut silence = Silence::default();
-            (1..).find(|turn| silence.turn(Duration::from_millis(turn * kept_each)).is_err())
+            (1..).find(|turn| silence.turn(Duration::from_secs(5), Duration::from_millis(turn * kept_each)).is_err())
         };
         assert_eq!(turns(0), Some(5));
         assert_eq!(turns(500), Some(9), "the first turn counts in full");
-        assert_eq!(turns(1_000), Some(30), "but not for ever");
+        assert_eq!(turns(1_000), Some(10), "but not for ever");
     }
 }
