@@ -21,7 +21,15 @@ __all__ = ["compare", "run"]
 Record: TypeAlias = Literal["nothing", "first", "all"]
 Host: TypeAlias = Literal["sim", "linux", "live"]
 
-GQ = [sys.executable, "-m", "goodqueue"]
+
+def _again() -> list[str]:
+    lean = [sys.executable, "-I", "-S", str(Path(__file__).with_name("_guest.py")), _core.__file__]
+    # Kernel command lines take no other characters.
+    is_plain = all(word.isascii() and word.isprintable() and not set(word) & {" ", '"'} for word in lean)
+    return lean if is_plain else [sys.executable, "-m", "goodqueue"]
+
+
+GQ = _again()
 """The command that starts ``gq`` once more; guests of the host ``linux`` begin with it."""
 
 

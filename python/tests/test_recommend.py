@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from goodqueue import HostError, Recommendation, Scenario, ScenarioError, recommend
+from goodqueue.running import GQ
 
 KNOWN = {
     "rtt": "20ms",
@@ -81,6 +82,16 @@ def test_an_exception_of_progress_ends_the_search() -> None:
 
     with pytest.raises(LookupError):
         recommend(down="4mbit", up="2mbit", **KNOWN, progress=fail)
+
+
+def test_guests_start_without_the_packages_dependencies() -> None:
+    there = subprocess.run([*GQ, "list", "aqm", "codel"], check=True, capture_output=True, text=True)
+    here = subprocess.run([sys.executable, "-m", "goodqueue", "list", "aqm", "codel"], check=True, capture_output=True, text=True)
+    assert there.stdout == here.stdout
+    wrong = subprocess.run([*GQ, "list", "nothing"], check=False, capture_output=True)
+    assert wrong.returncode == 2
+    imported = [GQ[0], "-X", "importtime", *GQ[1:], "--version"]
+    assert "polars" not in subprocess.run(imported, check=True, capture_output=True, text=True).stderr
 
 
 @pytest.mark.skipif(not os.environ.get("GOODQUEUE_GUESTS"), reason="guests take minutes: set GOODQUEUE_GUESTS=1")
