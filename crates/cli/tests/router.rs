@@ -146,6 +146,109 @@ fn a_result_is_a_table_of_figures() {
     assert!(places[2].starts_with("1,\"{\"\"kind\"\":\"\"codel\"\",\"\"target\"\":\"\"20 ms\"\"}\""), "{table}");
 }
 
+/// The answer to a question that is quick to search, as JSON.
+fn answer(dir: &Path, hardware: &str) -> serde_json::Value {
+    let question = ["--down", "20mbit", "--up", "4mbit", "--rtt", "20ms", "--buffer", "100ms", "--flows", "2", "--cc", "cubic"];
+    let words: Vec<&str> = ["recommend"].into_iter().chain(question).chain(["--hardware", hardware, "--json", "-"]).collect();
+    let (code, out, err) = run(dir, &words);
+    assert_eq!(code, 0, "{err}");
+    serde_json::from_str(&out).unwrap()
+}
+
+#[test]
+fn a_recommendation_goes_to_every_target() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut answer = answer(dir.path(), "routeros");
+    let [down, up] = ["rate_down_bit_s", "rate_up_bit_s"].map(|key| answer["choice"][key].as_u64().unwrap());
+    let kbit = |bits: u64| (bits / 1000).to_string();
+    // Kinds that every target has, with the shaped rates that were chosen.
+    let scenario = answer["scenario"].as_str().unwrap().to_owned();
+    for kind in ["cake", "fq-codel"] {
+        let set = |line: &str| match line.split_once(" of = ") {
+            Some((head, _)) => format!("{head} of = {{ kind = \"{kind}\" }} }}\n"),
+            None => format!("{line}\n"),
+        };
+        answer["scenario"] = scenario.lines().map(set).collect::<String>().into();
+        fs::write(dir.path().join("a.json"), answer.to_string()).unwrap();
+        let word = kind.replace('-', "_");
+        for (target, expected) in [
+            ("tc", format!("{word} ")),
+            ("sqm", format!("option download '{}'\n\toption upload '{}'\n\toption qdisc '{word}'", kbit(down), kbit(up))),
+            ("networkd", format!("={}K\n", kbit(up))),
+            ("routeros", format!("max-limit={}k/{}k", kbit(down), kbit(up))),
+            ("libreqos", format!(",{word}\n")),
+        ] {
+            let mut words = vec!["export", target, "a.json"];
+            words.extend(if target == "libreqos" { ["--address", "100.64.0.2"] } else { ["--dev", "eth0"] });
+            let (code, out, err) = run(dir.path(), &words);
+            assert_eq!(code, 0, "{target} {kind}: {err}");
+            assert!(out.contains(&expected), "{target}: {expected}\n{out}");
+        }
+        let (_, out, _) = run(dir.path(), &["export", "tc", "a.json", "--dev", "eth0"]);
+        let marks = if kind == "cake" { "cake bandwidth" } else { " ecn\n" };
+        assert!(out.contains(marks) && !out.contains("noecn"), "{out}");
+        assert!(out.contains(&format!("{}kbit", kbit(down))) && out.contains(&format!("{}kbit", kbit(up))), "{out}");
+        // Framing is a matter of the line, which the search does not know.
+        let framed = ["export", "tc", "a.json", "--dev", "eth0", "--set", "link.router.overhead=pppoe-llcsnap"];
+        let (_, out, _) = run(dir.path(), &framed);
+        let words = if kind == "cake" { " overhead 40 atm\n" } else { "stab overhead 26 linklayer atm" };
+        assert_eq!(out.matches(words).count(), 2, "{out}");
+    }
+}
+
+/// What the search may choose for a router, `gq export` can write for it.
+#[test]
+fn each_kind_that_is_searched_for_a_router_can_be_exported_to_it() {
+    use goodqueue_recommend::candidates::Hardware;
+    use goodqueue_router::dialect::{self, Dialect};
+    let dialects: [(Hardware, &Dialect); 4] = [
+        (Hardware::Linux, &dialect::tc::TC),
+        (Hardware::OpenWrt, &dialect::tc::TC),
+        (Hardware::RouterOs, &dialect::routeros::ROUTEROS),
+        (Hardware::LibreQos, &dialect::libreqos::LIBREQOS),
+    ];
+    for (hardware, dialect) in dialects {
+        for kind in hardware.kinds() {
+            assert!(dialect.has(kind), "{}: {kind}", dialect.title);
+        }
+    }
+}
+
+#[test]
+fn what_is_no_recommendation_gets_one_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let answer = |percent: &str, scenario: &str| {
+        format!(r#"{{"schema":"goodqueue.recommendation/1","choice":{{"shape_percent":{percent}}},"scenario":{scenario}}}"#)
+    };
+    let expected = "is no recommendation: expected schema goodqueue.recommendation/1, as gq recommend --json writes it";
+    for (text, options, message) in [
+        ("{}".to_owned(), "", format!("a.json: {expected}")),
+        (r#"{"schema":"goodqueue.recommendation/2"}"#.to_owned(), "", format!("a.json: {expected}")),
+        (" {\"schema\":".to_owned(), "", "a.json: is not JSON: EOF while parsing a value at line 1 column 11".to_owned()),
+        (answer("90.0", "1"), "", "a.json: scenario: is missing".to_owned()),
+        (answer("null", "\"\""), "", "a.json: choice: shapes nothing, so there is nothing to set on a router".to_owned()),
+        (
+            answer("90.0", "\"\""),
+            " --percent 90",
+            "--percent 90: a recommendation has chosen its shaped rates: leave it out".to_owned(),
+        ),
+    ] {
+        fs::write(dir.path().join("a.json"), &text).unwrap();
+        // A scenario that can be read is needed to come to the options.
+        if options.contains("--percent") {
+            fs::write(dir.path().join("a.json"), answer("90.0", &serde_json::json!(RECOMMENDED).to_string())).unwrap();
+        }
+        let words = format!("export tc a.json --dev eth0{options}");
+        let (code, out, err) = run(dir.path(), &words.split(' ').collect::<Vec<_>>());
+        assert_eq!((code, out.as_str(), err.trim_end()), (2, "", format!("error: {message}").as_str()), "{text}");
+    }
+    let deep = "{\"a\":".repeat(100_000);
+    fs::write(dir.path().join("a.json"), deep).unwrap();
+    let (code, _, err) = run(dir.path(), &["export", "sqm", "a.json", "--dev", "eth0"]);
+    assert_eq!(code, 2);
+    assert!(err.starts_with("error: a.json: is not JSON: recursion limit exceeded"), "{err}");
+}
+
 /// As `gq recommend --scenario` writes it: the provider's line with a plain buffer, and the router.
 const RECOMMENDED: &str = "goodqueue = 1\nduration = \"2 s\"\n[link.line]\nfrom = \"isp\"\nto = \"router\"\nrate = \"50 Mbit/s\"\n\
                            delay = \"10 ms\"\nbuffer = \"100 ms\"\n[link.router]\nfrom = \"router\"\nto = \"home\"\nrate = \"1 Gbit/s\"\n\

@@ -25,7 +25,8 @@ const HARDWARE: &[(&str, Hardware, &[&str])] = &[
     ("linux", Hardware::Linux, &["cake", "fq-codel", "fq-pie", "codel", "pie"]),
     ("openwrt", Hardware::OpenWrt, &["cake", "fq-codel"]),
     ("libreqos", Hardware::LibreQos, &["cake", "fq-codel"]),
-    ("routeros", Hardware::RouterOs, &["cake", "fq-codel", "codel", "red", "tail-drop"]),
+    // Its RED takes thresholds without a gentle line, which is another algorithm than ours.
+    ("routeros", Hardware::RouterOs, &["cake", "fq-codel", "codel", "tail-drop"]),
 ];
 
 impl Hardware {

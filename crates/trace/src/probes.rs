@@ -23,6 +23,8 @@ pub struct Probes {
     /// Latest and longest round trip so far, including probes that do not count.
     last: Option<Duration>,
     longest: Option<Duration>,
+    /// Sum and number of the round trips since [`Self::take_recent`].
+    recent: (Duration, u64),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,6 +77,7 @@ impl Probes {
             rtt: TimeCounts::new(),
             last: None,
             longest: None,
+            recent: (Duration::ZERO, 0),
         }
     }
 
@@ -89,6 +92,7 @@ impl Probes {
     pub fn answer(&mut self, now: Instant, number: u64, sent_at: Instant) {
         let rtt = now.since(sent_at);
         self.last = Some(rtt);
+        self.recent = (self.recent.0 + rtt, self.recent.1 + 1);
         self.longest = Some(self.longest.map_or(rtt, |longest| longest.max(rtt)));
         // An overtaken probe has already been counted as lost and stays lost.
         if number < self.next || number >= self.sent {
@@ -111,6 +115,12 @@ impl Probes {
     #[must_use]
     pub const fn last(&self) -> Option<Duration> {
         self.last
+    }
+
+    /// Mean round-trip time of the answers since the last call; `None` without any.
+    pub fn take_recent(&mut self) -> Option<Duration> {
+        let (sum, count) = std::mem::take(&mut self.recent);
+        sum.as_nanos().checked_div(count).map(Duration::ns)
     }
 
     /// How long an answer is awaited: twice the longest round trip so far, as `ping` does after its
@@ -147,6 +157,17 @@ mod tests {
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::ms(ms)
+    }
+
+    #[test]
+    fn recent_answers_are_taken_once() {
+        let mut probes = Probes::new(Duration::ms(10));
+        assert_eq!(probes.take_recent(), None);
+        for (sent, answered) in [(0, 20), (10, 50)] {
+            let number = probes.send(at(sent));
+            probes.answer(at(answered), number, at(sent));
+        }
+        assert_eq!([probes.take_recent(), probes.take_recent()], [Some(Duration::ms(30)), None]);
     }
 
     /// Sends `sent` probes every 100 ms from zero on. Each pair is a number and its round-trip time

@@ -1,6 +1,9 @@
-//! `gq export`: a scenario's queues in the words of a router.
+//! `gq export`: the queues of a scenario, a result or a recommendation in the words of a router, and
+//! figures of a result for other programs.
 
 mod csv;
+mod flent;
+mod source;
 
 use crate::failure::Failure;
 use crate::output::{print, say};
@@ -12,7 +15,7 @@ use goodqueue_router::dialect::Refusal;
 use goodqueue_router::setup::{Setup, Shaping};
 use goodqueue_router::target::libreqos::Address;
 use goodqueue_router::target::{self, Interface, Place};
-use serde::Deserialize;
+use source::Source;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
@@ -23,8 +26,9 @@ pub struct Arguments {
     /// Whose words
     #[arg(value_enum)]
     target: Target,
-    /// A scenario, or a folder of results
-    #[arg(value_name = "SCENARIO.toml|DIR")]
+    /// A scenario, a folder of results, or the answer of gq recommend --json; - is an answer from
+    /// standard input
+    #[arg(value_name = "SCENARIO.toml|DIR|ANSWER.json|-")]
     source: PathBuf,
     /// The interface that faces the line
     #[arg(long, value_name = "NAME")]
@@ -38,9 +42,9 @@ pub struct Arguments {
     /// Address of the circuit, for libreqos; may be repeated
     #[arg(long, value_name = "IP[/PREFIX]")]
     address: Vec<Address>,
-    /// Share of the line's rate to send at; a link that is a shaper keeps its rate
-    #[arg(long, value_name = "PERCENT", default_value_t = Shaping::USUAL_PERCENT)]
-    percent: f64,
+    /// Share of the line's rate to send at; a link that is a shaper keeps its rate [default: 95]
+    #[arg(long, value_name = "PERCENT")]
+    percent: Option<f64>,
     /// Only the queue: the interface is as slow as the line
     #[arg(long, conflicts_with = "percent")]
     no_shaper: bool,
@@ -73,6 +77,8 @@ enum Target {
     Libreqos,
     /// The figures of a result, one row for each link and group of each point
     Csv,
+    /// A data file of flent with the transfers and pings of a result over time
+    Flent,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -85,6 +91,7 @@ enum Side {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    refuse_idle_options(arguments)?;
     let refuse = |refusal| refused(arguments, &refusal);
     let text = match arguments.target {
         Target::Tc => target::tc::script(&setup(arguments)?, &place(arguments)?).map_err(refuse)?,
@@ -99,8 +106,55 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             circuits.csv
         }
         Target::Csv => csv::table(&arguments.source)?,
+        Target::Flent => {
+            let out = flent_file(arguments)?;
+            return write(out, &flent::file(&arguments.source, arguments.point)?);
+        }
     };
-    put(arguments, &text)
+    match &arguments.out {
+        Some(path) => write(path, text.as_bytes()),
+        None => Ok(print(&text)?),
+    }
+}
+
+/// Refuses options that the target has no use for: one that does nothing would leave its user
+/// believing that it did.
+fn refuse_idle_options(arguments: &Arguments) -> Result<(), Failure> {
+    let Arguments { target, source: _, dev, ifb, egress, address, percent, no_shaper, point, link, out: _, set } = arguments;
+    let given = [
+        ("--dev", dev.is_some()),
+        ("--ifb", ifb.is_some()),
+        ("--egress", egress.is_some()),
+        ("--address", !address.is_empty()),
+        ("--percent", percent.is_some()),
+        ("--no-shaper", *no_shaper),
+        ("--link", link.is_some()),
+        ("--set", !set.is_empty()),
+        ("--point", point.is_some()),
+    ];
+    let idle: &[&str] = match target {
+        Target::Tc | Target::Networkd => &["--address"],
+        Target::Sqm | Target::Routeros => &["--address", "--ifb"],
+        Target::Libreqos => &["--dev", "--ifb", "--egress"],
+        Target::Csv => &["--dev", "--ifb", "--egress", "--address", "--percent", "--no-shaper", "--link", "--set", "--point"],
+        Target::Flent => &["--dev", "--ifb", "--egress", "--address", "--percent", "--no-shaper", "--link", "--set"],
+    };
+    match given.iter().find(|(option, is_given)| *is_given && idle.contains(option)) {
+        Some((option, _)) => {
+            let name = target.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+            Err(Failure::Input(format!("{option}: means nothing for gq export {name}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Where flent's file goes: flent opens files by the end of their names.
+fn flent_file(arguments: &Arguments) -> Result<&Path, Failure> {
+    match &arguments.out {
+        Some(path) if path.to_str().is_some_and(|name| name.ends_with(".flent.gz")) => Ok(path),
+        Some(path) => Err(Failure::Input(format!("--out {}: flent opens files whose names end in .flent.gz", path.display()))),
+        None => Err(Failure::Input("--out: is missing: name the file, for instance --out home.flent.gz".to_owned())),
+    }
 }
 
 fn refused(arguments: &Arguments, refusal: &Refusal) -> Failure {
@@ -109,18 +163,25 @@ fn refused(arguments: &Arguments, refusal: &Refusal) -> Failure {
 
 /// What the scenario asks of a router.
 fn setup(arguments: &Arguments) -> Result<Setup, Failure> {
-    let plan = plan(&arguments.source)?.with_overrides(&crate::settings::pairs(&arguments.set)?)?;
+    let Source { plan, is_recommended } = Source::load(&arguments.source)?;
+    if let (true, Some(percent)) = (is_recommended, arguments.percent) {
+        let message = format!("--percent {percent}: a recommendation has chosen its shaped rates: leave it out");
+        return Err(Failure::Input(message));
+    }
+    let plan = plan.with_overrides(&crate::settings::pairs(&arguments.set)?)?;
     let scenario = point(&plan, arguments.point)?;
-    let shaping =
-        if arguments.no_shaper { Shaping::None } else { Shaping::percent(arguments.percent).map_err(option("--percent"))? };
-    Setup::new(&scenario, arguments.link.as_deref(), shaping).map_err(|refusal| refused(arguments, &refusal))
+    let percent = arguments.percent.unwrap_or(Shaping::USUAL_PERCENT);
+    let shaping = if arguments.no_shaper { Shaping::None } else { Shaping::percent(percent).map_err(option("--percent"))? };
+    let mut setup = Setup::new(&scenario, arguments.link.as_deref(), shaping).map_err(|refusal| refused(arguments, &refusal))?;
+    if is_recommended {
+        setup.mark_as_deployed();
+    }
+    Ok(setup)
 }
 
-/// To standard output, or to the file that was asked for.
-fn put(arguments: &Arguments, text: &str) -> Result<(), Failure> {
-    let Some(path) = &arguments.out else { return Ok(print(text)?) };
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     check_target(path).map_err(|error| Failure::Input(format!("--out {error}")))?;
-    Ok(write_file(path, text.as_bytes())?)
+    Ok(write_file(path, bytes)?)
 }
 
 fn option<E: Display>(name: &'static str) -> impl Fn(E) -> Failure {
@@ -140,29 +201,6 @@ fn place(arguments: &Arguments) -> Result<Place, Failure> {
         Side::Up => Heading::Up,
     });
     Ok(Place { dev, ifb, egress })
-}
-
-/// What was changed in a scenario when it ran, as `run.json` keeps it.
-#[derive(Deserialize)]
-struct RunFile {
-    set: Vec<(String, String)>,
-}
-
-/// The plan of a scenario file, or that of a result with what was set when it ran.
-fn plan(source: &Path) -> Result<Plan, Failure> {
-    if !source.is_dir() {
-        return Ok(Plan::load(source)?);
-    }
-    let run = source.join("run.json");
-    let fault = |message: String| Failure::Input(format!("{}: {message}", run.display()));
-    let text = std::fs::read_to_string(&run).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            Failure::Input(format!("{}: is no folder of results: it has no run.json", source.display()))
-        }
-        _ => fault(format!("cannot be read: {error}")),
-    })?;
-    let run: RunFile = serde_json::from_str(&text).map_err(|error| fault(format!("cannot be read: {error}")))?;
-    Ok(Plan::load(&source.join("scenario.toml"))?.with_overrides(&run.set)?)
 }
 
 /// One point of the sweep.

@@ -229,7 +229,8 @@ impl FlowLines {
     fn pick<'s>(&self, series: &'s [Series]) -> impl Iterator<Item = (&'s Series, usize)> {
         let mut flows = 0;
         let (kept, limit) = (self.kept, self.limit);
-        series.iter().filter_map(move |one| {
+        // The report draws no lines of single pings.
+        series.iter().filter(|one| !one.subject.starts_with("probe:")).filter_map(move |one| {
             if !is_flow(one) {
                 return Some((one, LINK_LINE_POINTS));
             }

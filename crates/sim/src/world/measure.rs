@@ -4,7 +4,7 @@ use super::World;
 use super::hosts::Flow;
 use super::path::Host;
 use crate::completions::{Completions, Ideal};
-use crate::ids::{ControlId, FlowId, GroupId, IdVec};
+use crate::ids::{ControlId, FlowId, GroupId, IdVec, UdpId};
 use crate::losses::{FlowSignals, LossEvents};
 use crate::outcome::{CallOutcome, FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, VideoOutcome};
 use crate::spec::Recording;
@@ -14,7 +14,8 @@ use goodqueue_tcp::SenderStatistics;
 use goodqueue_trace::{PacketEvent, ProbesOutcome, TimeCounts, empty_histogram};
 use goodqueue_units::{Duration, Instant};
 
-/// Largest number of sampled flows: a report of more lines could not be read.
+/// Largest number of sampled flows, and of sampled probes: a report of more lines could not be
+/// read.
 const MAX_SAMPLED_FLOWS: usize = 64;
 
 /// Measurements of hosts and groups. Those of links are in their probes.
@@ -23,6 +24,8 @@ pub(super) struct Figures {
     pub(super) recording: Recording,
     series: Vec<Series>,
     sampled: Vec<SampledFlow>,
+    /// Echo flows that are sampled.
+    probed: Vec<UdpId>,
     pub(super) completions: IdVec<GroupId, Completions>,
     /// Plain flows of limited data, and the least times of their paths.
     pub(super) limited: Vec<(FlowId, Ideal)>,
@@ -39,6 +42,7 @@ impl Figures {
             recording,
             series: Vec::new(),
             sampled: Vec::new(),
+            probed: Vec::new(),
             completions: groups.iter().map(|_| Completions::default()).collect(),
             limited: Vec::new(),
             group_names: groups.iter().cloned().collect(),
@@ -162,7 +166,8 @@ impl World {
         }
     }
 
-    /// Prepares the series: one for each observed link, one for each sampled TCP flow.
+    /// Prepares the series: one for each observed link, one for each sampled TCP flow,
+    /// one for each sampled echo.
     pub(super) fn prepare_series(&mut self, period: Duration) {
         /// Longer series make room for themselves.
         const MOST_AT_ONCE: u64 = 4_096;
@@ -182,6 +187,15 @@ impl World {
                 let names = ["cwnd_bytes", "in_flight_bytes", "srtt_s", "goodput_bit_s"];
                 let subject = format!("flow:{}:{}", self.figures.group_names[facts.group], facts.index);
                 self.figures.series.push(new_series(subject, names.iter().map(ToString::to_string).collect(), samples));
+            }
+        }
+        for facts in self.hosts.flows.iter() {
+            if let Host::Echo(udp) = facts.host
+                && self.figures.probed.len() < MAX_SAMPLED_FLOWS
+            {
+                self.figures.probed.push(udp);
+                let subject = format!("probe:{}:{}", self.figures.group_names[facts.group], facts.index);
+                self.figures.series.push(new_series(subject, vec!["rtt_s".to_owned()], samples));
             }
         }
     }
@@ -217,6 +231,10 @@ impl World {
             *before = delivered;
             let srtt = sender.srtt().map_or(f64::NAN, Duration::as_secs_f64);
             push(line, now, &[sender.cwnd().get() as f64, sender.in_flight().get() as f64, srtt, goodput]);
+        }
+        for udp in &self.figures.probed {
+            let (Some(line), Some(probes)) = (series.next(), &mut self.hosts.sources[*udp].probes) else { break };
+            push(line, now, &[probes.take_recent().map_or(f64::NAN, Duration::as_secs_f64)]);
         }
         let next = now + period;
         if next <= self.clock.end {

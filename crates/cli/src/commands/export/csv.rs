@@ -83,7 +83,7 @@ fn is_figure(map: &Map<String, Value>) -> bool {
     map.contains_key("ci95") && map.get("mean").is_some_and(|mean| mean.is_number() || mean.is_null())
 }
 
-fn plain(value: &Value) -> String {
+pub fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),

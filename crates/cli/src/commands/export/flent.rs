@@ -1,0 +1,150 @@
+//! A result as a data file of flent (`.flent.gz`, version 4 of the format), which flent's own plots
+//! open: goodputs of TCP flows and round-trip times of pings over time.
+
+use super::{point, source};
+use crate::failure::Failure;
+use flate2::{Compression, GzBuilder};
+use goodqueue_lab::plan::{Heading, Scenario};
+use goodqueue_lab::record::read_series;
+use serde_json::{Map, Value, json};
+use std::io::Write as _;
+use std::path::Path;
+
+/// Flent's test whose data has any number of transfers each way; its plots are for these names.
+const TEST: &str = "rrul_be_nflows";
+
+/// Seconds between values of a series, as flent has them unless told otherwise.
+const STEP_S: f64 = 0.2;
+
+/// When a simulation begins: results have no date, so that equal runs give equal files.
+const START: &str = "1970-01-01T00:00:00.000000Z";
+
+/// The file of one point of the result in a folder, of its first replication.
+pub fn file(folder: &Path, wanted: Option<usize>) -> Result<Vec<u8>, Failure> {
+    let plan = source::result(folder)?;
+    let scenario = point(&plan, wanted)?;
+    let series = read_series(folder, wanted.unwrap_or(0), 0).map_err(Failure::Input)?;
+    let mut data = Data::new(&scenario);
+    for one in &series {
+        let column = |name: &str| one.columns.iter().find(|column| column.name == name).map(|column| column.values.as_slice());
+        let times: Vec<f64> = one.times.iter().map(|time| time.as_secs_f64()).collect();
+        let Some((kind, group)) = one.subject.rsplit_once(':').and_then(|(rest, _)| rest.split_once(':')) else { continue };
+        match kind {
+            "flow" => data.add_transfer(group, &times, column("goodput_bit_s").unwrap_or_default()),
+            "probe" => data.add_ping(group, &times, column("rtt_s").unwrap_or_default()),
+            _ => {}
+        }
+    }
+    if data.series.is_empty() {
+        return Err(Failure::Input(format!(
+            "{}: has no TCP flow and no ping over time: flent's plots are of these",
+            folder.join("series.parquet").display()
+        )));
+    }
+    let text = data.json(&plan.set_of(wanted.unwrap_or(0))).to_string();
+    let mut packer = GzBuilder::new().mtime(0).write(Vec::new(), Compression::default());
+    let packed = packer.write_all(text.as_bytes()).and_then(|()| packer.finish());
+    packed.map_err(|error| Failure::Run(format!("the file cannot be packed: {error}")))
+}
+
+/// A series in flent's units, Mbit/s or ms.
+struct Line {
+    name: String,
+    times: Vec<f64>,
+    values: Vec<f64>,
+}
+
+struct Data<'a> {
+    scenario: &'a Scenario,
+    series: Vec<Line>,
+    transfers: [usize; 2],
+    pings: usize,
+}
+
+impl<'a> Data<'a> {
+    fn new(scenario: &'a Scenario) -> Self {
+        Self { scenario, series: Vec::new(), transfers: [0, 0], pings: 0 }
+    }
+
+    fn add_transfer(&mut self, group: &str, times: &[f64], bits: &[f64]) {
+        let up = self.scenario.traffic.iter().any(|one| one.name == group && one.heading == Heading::Up);
+        let (place, word) = if up { (1, "upload") } else { (0, "download") };
+        self.transfers[place] += 1;
+        let name = format!("TCP {word} BE::{}", self.transfers[place]);
+        self.add(name, times, bits.iter().map(|bits| bits / 1e6));
+    }
+
+    fn add_ping(&mut self, group: &str, times: &[f64], seconds: &[f64]) {
+        self.pings += 1;
+        let name = if self.pings == 1 { "Ping (ms) ICMP".to_owned() } else { format!("Ping (ms) {group} {}", self.pings) };
+        self.add(name, times, seconds.iter().map(|seconds| seconds * 1e3));
+    }
+
+    fn add(&mut self, name: String, times: &[f64], values: impl Iterator<Item = f64>) {
+        self.series.push(Line { name, times: times.to_vec(), values: values.collect() });
+    }
+
+    /// All series on one scale of time, with the sums and means that flent's plots use.
+    fn json(&self, set: &[(String, Value)]) -> Value {
+        let last = self.series.iter().filter_map(|line| line.times.last()).copied().fold(0.0, f64::max);
+        let gap = |line: &Line| line.times.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
+        let step = self.series.iter().map(gap).fold(STEP_S, f64::max);
+        let steps = (last / step).floor() as usize + 1;
+        let mut results = Map::new();
+        let mut raw = Map::new();
+        for line in &self.series {
+            let row: Vec<Value> = binned(line, step, steps).into_iter().map(Value::from).collect();
+            results.insert(line.name.clone(), row.into());
+            let points = line.times.iter().zip(&line.values).filter(|(_, value)| value.is_finite());
+            raw.insert(line.name.clone(), points.map(|(t, val)| json!({"t": t, "val": val})).collect());
+        }
+        for (name, among, is_mean) in [
+            ("TCP download sum", "TCP download BE", false),
+            ("TCP download avg", "TCP download BE", true),
+            ("TCP upload sum", "TCP upload BE", false),
+            ("TCP upload avg", "TCP upload BE", true),
+            ("TCP totals", "TCP ", false),
+            ("Ping (ms) avg", "Ping (ms)", true),
+        ] {
+            let rows: Vec<Vec<Option<f64>>> =
+                self.series.iter().filter(|line| line.name.starts_with(among)).map(|line| binned(line, step, steps)).collect();
+            if !rows.is_empty() {
+                results.insert(name.to_owned(), (0..steps).map(|at| Value::from(over(&rows, at, is_mean))).collect());
+            }
+        }
+        let x_values: Vec<f64> = (0..steps).map(|at| at as f64 * step).collect();
+        let [down, up] = self.transfers;
+        let title: Vec<String> = set.iter().map(|(key, value)| format!("{key}={}", super::csv::plain(value))).collect();
+        json!({
+            "version": 4,
+            "metadata": {
+                "NAME": TEST, "TITLE": if title.is_empty() { self.scenario.name.clone() } else { title.join(", ") },
+                "TIME": START, "T0": START, "HOST": "goodqueue", "HOSTS": ["goodqueue"], "LOCAL_HOST": "goodqueue",
+                "LENGTH": last, "TOTAL_LENGTH": last, "STEP_SIZE": step, "IP_VERSION": 4,
+                "TEST_PARAMETERS": {"upload_streams": up.to_string(), "download_streams": down.to_string()},
+                "NOTE": format!("{}, by goodqueue {}", self.scenario.name, env!("CARGO_PKG_VERSION")),
+                "SERIES_META": {},
+            },
+            "x_values": x_values, "results": results, "raw_values": raw,
+        })
+    }
+}
+
+/// Mean of the values in each step; `None` where there are none.
+fn binned(line: &Line, step: f64, steps: usize) -> Vec<Option<f64>> {
+    let mut sums = vec![(0.0, 0_u32); steps];
+    for (time, value) in line.times.iter().zip(&line.values).filter(|(_, value)| value.is_finite()) {
+        if let Some((sum, count)) = sums.get_mut((time / step) as usize) {
+            (*sum, *count) = (*sum + value, *count + 1);
+        }
+    }
+    sums.into_iter().map(|(sum, count)| (count > 0).then(|| sum / f64::from(count))).collect()
+}
+
+/// Sum or mean of several series at one step.
+fn over(rows: &[Vec<Option<f64>>], at: usize, is_mean: bool) -> Option<f64> {
+    let values: Vec<f64> = rows.iter().filter_map(|row| row[at]).collect();
+    let sum: f64 = values.iter().sum();
+    let parts = if is_mean { values.len() as f64 } else { 1.0 };
+    (!values.is_empty()).then(|| sum / parts)
+}
