@@ -180,6 +180,7 @@ def comparison(
     trace: str | None,
     trace_up: str | None,
     rtt: str,
+    overhead: str | None,
     buffer: str,
     buffer_up: str | None,
     traffic: tuple[bool, str] | None,

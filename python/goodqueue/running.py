@@ -128,6 +128,7 @@ def compare(
     trace: str | os.PathLike[str] | None = None,
     trace_up: str | os.PathLike[str] | None = None,
     rtt: str = "20ms",
+    overhead: str | None = None,
     buffer: str = "4bdp",
     buffer_up: str | None = None,
     traffic: str | os.PathLike[str] | None = None,
@@ -160,6 +161,8 @@ def compare(
         Recorded rate of the bottleneck and of the way back: mahimahi files of delivery opportunities.
     rtt
         Round-trip time without queueing.
+    overhead
+        Framing of the bottleneck: bytes for each packet, or keywords of tc-cake such as ``"pppoe-ptm"``; none when not given.
     buffer
         Buffer of the bottleneck.
     buffer_up
@@ -212,6 +215,7 @@ def compare(
         rate_up=rate_up,
         **paths,
         rtt=rtt,
+        overhead=overhead,
         buffer=buffer,
         buffer_up=buffer_up,
         traffic=_traffic(traffic),

@@ -170,6 +170,172 @@ class htb 1:1 root leaf 10: prio 0 rate 9500Kbit ceil 9500Kbit burst 1600b cburs
     );
 }
 
+/// What `tc -s -d -j qdisc show` and `tc class show` print of a queue below htb at both interfaces,
+/// with the framing of `pppoe-llcsnap`.
+fn printed(kind: &str, options: &str) -> String {
+    let interface = |dev: &str| {
+        format!(
+            r#"{{"kind":"htb","handle":"1:","dev":"{dev}","root":true,"refcnt":3,"options":{{"r2q":10,"default":"0x1","direct_packets_stat":0,"ver":"3.17","direct_qlen":1000}},"stab":{{"linklayer":"atm","overhead":26,"mtu":2047,"tsize":512}},"bytes":0}},
+            {{"kind":"{kind}","handle":"10:","dev":"{dev}","parent":"1:1","options":{options},"bytes":0,"packets":0}}"#
+        )
+    };
+    let class = |dev: &str, rate: &str| {
+        format!(
+            "dev {dev}\nclass htb 1:1 root leaf 10: prio 0 quantum 1514 rate {rate} ceil {rate} linklayer ethernet burst 1600b cburst 1600b\n"
+        )
+    };
+    format!("[{},{}]\n{}{}", interface("eth0"), interface("ifb4eth0"), class("eth0", "10Mbit"), class("ifb4eth0", "50Mbit"))
+}
+
+/// Options as iproute2 prints them of kernel 6.12 (its sources, tc/q_*.c), set by what `gq export
+/// tc` writes: the scenario comes back from the router.
+#[test]
+fn what_a_kernel_has_been_told_comes_back() {
+    for (queue, buffer, kind, options) in [
+        (r#""tail-drop""#, "30 packets", "pfifo", r#"{"limit":30}"#),
+        (r#""tail-drop""#, "45 kB", "bfifo", r#"{"limit":45000}"#),
+        (
+            r#"{ kind = "codel", target = "13 ms", interval = "150 ms", ecn = true }"#,
+            "1000 packets",
+            "codel",
+            r#"{"limit":1000,"target":12999,"interval":149999,"ecn":true}"#,
+        ),
+        (
+            r#"{ kind = "fq-codel", flows = 512, quantum = "300 B", memory_limit = "4 MiB", drop_batch = 32, ecn = true }"#,
+            "10240 packets",
+            "fq_codel",
+            r#"{"limit":10240,"flows":512,"quantum":300,"target":4999,"interval":99999,"memory_limit":4194304,"ecn":true,"drop_batch":32}"#,
+        ),
+        (
+            r#"{ kind = "pie", target = "20 ms", t_update = "30 ms", alpha = 0.25, beta = 1.5, bytes = true, ecn = true }"#,
+            "1000 packets",
+            "pie",
+            r#"{"limit":1000,"target":20000,"tupdate":30000,"alpha":4,"beta":24,"ecn":true,"bytemode":true}"#,
+        ),
+        (
+            r#"{ kind = "fq-pie", flows = 64, mark_ecnth = 0.2, quantum = "600 B", estimator = "departure-rate" }"#,
+            "10240 packets",
+            "fq_pie",
+            r#"{"limit":10240,"flows":64,"target":15000,"tupdate":15000,"alpha":2,"beta":20,"quantum":600,"memory_limit":33554432,"ecn_prob":20,"dq_rate_estimator":true}"#,
+        ),
+        (
+            r#"{ kind = "red", min_th = "7500 B", max_th = "22500 B", w_q = 0.0078125, gentle = false, wait = false, queue_in_bytes = true, use_mark_p = false, ecn = true }"#,
+            "400 kB",
+            "red",
+            r#"{"limit":400000,"min":7500,"max":22500,"ecn":true,"harddrop":false,"adaptive":false,"nodrop":false,"ewma":7,"probability":0.02,"Scell_log":12}"#,
+        ),
+        (
+            r#"{ kind = "sfb", bin_size = 30, max = 40, d1 = 0.002, rehash = "100 s", ecn = true }"#,
+            "1000 packets",
+            "sfb",
+            r#"{"rehash":100000000,"db":60000000,"limit":1000,"max":40,"target":30,"increment":0.002,"decrement":0.0000457771,"penalty_rate":10,"penalty_burst":20}"#,
+        ),
+        (
+            r#"{ kind = "dualpi2", target = "10 ms", min_th = "2 ms", range = "0 s", classic_weight = 0.2, k = 3 }"#,
+            "10000 packets",
+            "dualpi2",
+            r#"{"limit":10000,"target":10000,"tupdate":16000,"alpha":0.16,"beta":3.2,"step-thresh-us":2000,"min-qlen-step":0,"coupling":3,"c-protection":20}"#,
+        ),
+    ] {
+        let first = scenario(queue, buffer, "pppoe-llcsnap");
+        let script = exported(&first).unwrap_or_else(|refusal| panic!("{queue}: {refusal}"));
+        assert!(script.contains(&format!(" {kind} ")), "{script}");
+        let (second, text) = imported(&printed(kind, options));
+        assert_eq!(first.main_link().framing, second.main_link().framing, "{text}");
+        for heading in [goodqueue_lab::plan::Heading::Down, goodqueue_lab::plan::Heading::Up] {
+            let [a, b] = [&first, &second].map(|scenario| scenario.main_link().direction(heading));
+            assert_eq!(a.nominal_rate(), b.nominal_rate(), "{text}");
+            let [qa, qb] = [a, b].map(|direction| direction.queue.as_ref().unwrap());
+            assert_eq!((qa.kind.kind, qa.ecn, qa.limit), (qb.kind.kind, qb.ecn, qb.limit), "{text}");
+            let [ca, cb] = [qa, qb].map(|queue| values(&Chosen::new(queue.kind, queue.params.clone())));
+            for (ours, theirs) in ca.iter().zip(&cb) {
+                match (ours.1, theirs.1) {
+                    // What is printed in six digits.
+                    (Some(Value::Number(a)), Some(Value::Number(b))) => {
+                        assert!((a - b).abs() <= 1e-4 * a.abs(), "{ours:?} {theirs:?}")
+                    }
+                    (a, b) => assert_eq!(a, b, "{} of {queue}\n{text}", ours.0),
+                }
+            }
+        }
+    }
+    let cake = r#"[{"kind":"cake","handle":"1:","dev":"eth0","root":true,"refcnt":2,"options":{"bandwidth":1250000,"diffserv":"besteffort","flowmode":"dual-srchost","nat":true,"wash":false,"ingress":false,"ack-filter":"enabled","split_gso":true,"rtt":100000,"raw":false,"atm":"ptm","overhead":30,"memlimit":4000000,"fwmark":"0"}}]"#;
+    let queue = r#"{ kind = "cake", rate = "10 Mbit/s", tins = "besteffort", isolation = "dual-srchost", nat = true, ack_filter = "on" }"#;
+    let (first, (second, text)) = (scenario(queue, "4 MB", "pppoe-ptm"), imported(cake));
+    assert_eq!(first.main_link().framing, second.main_link().framing, "{text}");
+    let [a, b] = [&first.main_link().up, &second.main_link().down];
+    assert_eq!(a.nominal_rate(), b.nominal_rate());
+    let set = |direction: &goodqueue_lab::plan::Direction| {
+        let queue = direction.queue.as_ref().unwrap();
+        let shaped = ["rate"];
+        let all = values(&Chosen::new(queue.kind, queue.params.clone()));
+        (all.into_iter().filter(|(name, _)| !shaped.contains(name)).collect::<Vec<_>>(), queue.limit)
+    };
+    assert_eq!(set(a), set(b), "{text}");
+}
+
+/// What this machine's kernel says of the lines, for the disciplines that it has.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_this_kernel_has_been_told_comes_back() {
+    use std::process::Command;
+    let run = |line: &str| {
+        let output = Command::new("sh").args(["-c", line]).output().expect("a shell starts");
+        (output.status.success(), [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    };
+    let space = format!("gq-back-{}", std::process::id());
+    let (made, [_, why]) = run(&format!(
+        "ip netns add {space} && ip netns exec {space} ip link add eth0 type veth peer name v1 && ip netns exec {space} tc qdisc show"
+    ));
+    let mut faults = Vec::new();
+    if !made {
+        println!("skipped: no network namespace with tc: {}", why.trim());
+    }
+    for (queue, buffer) in [
+        (r#""tail-drop""#, "30 packets"),
+        (r#""tail-drop""#, "45 kB"),
+        (r#"{ kind = "codel", target = "13 ms" }"#, "1000 packets"),
+        (r#"{ kind = "fq-codel", flows = 512, quantum = "300 B", ecn = true }"#, "10240 packets"),
+        (r#"{ kind = "pie", target = "20 ms", ecn = true }"#, "1000 packets"),
+        (r#"{ kind = "fq-pie", flows = 64 }"#, "10240 packets"),
+        (r#"{ kind = "sfb", bin_size = 30, ecn = true }"#, "1000 packets"),
+        (r#"{ kind = "cake", tins = "besteffort", nat = true }"#, "4 MB"),
+    ] {
+        for framing in ["0 B", "docsis", "pppoe-llcsnap"].iter().filter(|_| made) {
+            let first = scenario(queue, buffer, framing);
+            let script = exported(&first).unwrap();
+            let (good, [_, why]) = run(&format!("ip netns exec {space} sh -c '{script}'"));
+            if !good {
+                println!("skipped: {queue}: {}", why.lines().last().unwrap_or_default());
+                continue;
+            }
+            let show = "tc -s -d -j qdisc show; for d in eth0 ifb4eth0; do echo dev $d; tc class show dev $d; done";
+            let (_, [printed, _]) = run(&format!("ip netns exec {space} sh -c '{show}'"));
+            let draft = tc::import(&Input::read("router", printed.as_bytes()).unwrap(), Some("eth0"));
+            let second = match draft {
+                Ok(draft) => read(&draft.text()),
+                Err(error) => {
+                    faults.push(format!("{queue}: {error}\n{printed}"));
+                    continue;
+                }
+            };
+            for heading in [goodqueue_lab::plan::Heading::Down, goodqueue_lab::plan::Heading::Up] {
+                let state = |scenario: &Scenario| {
+                    let direction = scenario.main_link().direction(heading);
+                    let queue = direction.queue.as_ref().unwrap();
+                    let values = values(&Chosen::new(queue.kind, queue.params.clone()));
+                    (scenario.main_link().framing, direction.nominal_rate(), queue.ecn, queue.limit, values)
+                };
+                if state(&first) != state(&second) {
+                    faults.push(format!("{queue} {framing}: {:?}\n{:?}\n{printed}", state(&first), state(&second)));
+                }
+            }
+        }
+    }
+    run(&format!("ip netns del {space}"));
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
 /// As iproute2 6.1 prints a table of sizes, with `-d` alone.
 #[test]
 fn tables_of_sizes_are_framing() {
@@ -236,6 +402,11 @@ fn wrong_lines_get_one_message() {
     assert!(
         message("tc qdisc add dev eth0 root netem delay 5ms")
             .starts_with("x: `netem` at eth0 is not a queue that gq has: allowed ")
+    );
+    let classes = "tc qdisc add dev eth0 root handle 1: htb\nclass htb 1:1 root rate 1Mbit\nclass htb 1:1 root rate 2Mbit\n";
+    assert_eq!(
+        message(classes),
+        "x: has several classes 1:1 without their interface: put a line `dev NAME` before what tc class show dev NAME prints"
     );
     let two = "tc qdisc add dev eth0 root codel\ntc qdisc add dev eth1 root codel";
     assert_eq!(message(two), "x: has queues at eth0, eth1: name one with --dev");

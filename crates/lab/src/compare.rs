@@ -27,6 +27,8 @@ pub struct Comparison {
     pub line: Line,
     /// Round-trip time without queueing.
     pub rtt: String,
+    /// Framing of the bottleneck: bytes for each packet, or keywords of tc-cake; none when not given.
+    pub overhead: Option<String>,
     /// Buffer of the bottleneck.
     pub buffer: String,
     /// Buffer of the return direction; the same when not given.
@@ -83,7 +85,7 @@ impl Line {
     /// unit: `50/10mbit`. `up` is the rate of the return direction where it is given apart.
     ///
     /// # Errors
-    /// When both forms are used at once.
+    /// When both forms are used at once, or the first rate of two is missing.
     pub fn rates(text: &str, up: Option<&str>) -> Result<Self, ComparisonError> {
         let Some((down, second)) = slash(text) else {
             return Ok(Self::Rate { down: text.to_owned(), up: up.map(str::to_owned) });
@@ -91,6 +93,10 @@ impl Line {
         if up.is_some() {
             let message = format!("is given, and `{text}` has a rate of that direction as well");
             return Err(ComparisonError { option: "--rate-up", message });
+        }
+        if down.is_empty() || slash(second).is_some() {
+            let message = format!("`{text}` is not a rate down and a rate up: write for instance 50/10mbit");
+            return Err(ComparisonError { option: "--rate", message });
         }
         let unit = second.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ' '));
         let has_unit = down.contains(|c: char| c.is_ascii_alphabetic());
@@ -207,6 +213,7 @@ impl Comparison {
              {rate}\
              delay = \"{there}\"\n\
              delay_up = \"{back}\"\n\
+             {overhead}\
              buffer = {buffer}\n",
             title = quoted(&self.title()),
             warmup = quoted(&self.warmup),
@@ -214,6 +221,7 @@ impl Comparison {
             replications = self.replications,
             seed = self.seed,
             rate = rates.toml,
+            overhead = self.overhead.as_deref().map_or_else(String::new, |text| format!("overhead = {}\n", quoted(text))),
             buffer = quoted(&self.buffer),
         );
         if rates.has_up {
@@ -339,6 +347,7 @@ impl Comparison {
             ("link.bottleneck.rate", "--rate"),
             ("access.rate", "--rate"),
             ("link.bottleneck.delay", "--rtt"),
+            ("link.bottleneck.overhead", "--overhead"),
             ("link.bottleneck.buffer_up", "--buffer-up"),
             ("link.bottleneck.buffer", "--buffer"),
             ("warmup", "--warmup"),

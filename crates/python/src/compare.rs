@@ -15,7 +15,7 @@ const WHERE: &str = "compare()";
 /// Builds the scenario as `gq compare` does. Faults name the arguments, since users never see the
 /// lines of the scenario.
 #[pyfunction]
-#[pyo3(signature = (*, rate, rate_up, trace, trace_up, rtt, buffer, buffer_up, traffic, flows, flows_up, cc, aqm, aqm_up, ecn, warmup,
+#[pyo3(signature = (*, rate, rate_up, trace, trace_up, rtt, overhead, buffer, buffer_up, traffic, flows, flows_up, cc, aqm, aqm_up, ecn, warmup,
     duration, replications, seed))]
 #[allow(clippy::too_many_arguments, reason = "one for each option of the command, by name")]
 pub fn comparison(
@@ -25,6 +25,7 @@ pub fn comparison(
     trace: Option<String>,
     trace_up: Option<String>,
     rtt: String,
+    overhead: Option<String>,
     buffer: String,
     buffer_up: Option<String>,
     traffic: Option<(bool, String)>,
@@ -63,6 +64,7 @@ pub fn comparison(
     let comparison = Comparison {
         line,
         rtt,
+        overhead,
         buffer,
         buffer_up,
         traffic,

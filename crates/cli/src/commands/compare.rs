@@ -35,6 +35,10 @@ pub struct Arguments {
     /// Round-trip time without queueing
     #[arg(long, value_name = "TIME", default_value = "20ms")]
     rtt: String,
+    /// Framing of the bottleneck: bytes for each packet, for instance 22B, or keywords of tc-cake,
+    /// for instance pppoe-ptm
+    #[arg(long, value_name = "FRAMING")]
+    overhead: Option<String>,
     /// Buffer of the bottleneck, for instance 1bdp, 100packets, 45kB or 50ms
     #[arg(long, value_name = "AMOUNT", default_value = "4bdp")]
     buffer: String,
@@ -89,6 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let comparison = Comparison {
         line,
         rtt: arguments.rtt.clone(),
+        overhead: arguments.overhead.clone(),
         buffer: arguments.buffer.clone(),
         buffer_up: arguments.buffer_up.clone(),
         traffic: load(&arguments.traffic)?,

@@ -6,6 +6,7 @@ fn comparison(aqm: &[&str]) -> Comparison {
     Comparison {
         line: Line::Rate { down: "10mbit".to_owned(), up: None },
         rtt: "21 ms".to_owned(),
+        overhead: None,
         buffer: "1bdp".to_owned(),
         buffer_up: None,
         traffic: Load::default(),
@@ -91,6 +92,25 @@ fn marking_is_asked_of_senders_and_of_queues_that_can() {
     let text = Comparison { signal: Signal::Mark, ..comparison(&["tail-drop", "codel"]) }.scenario().expect("a scenario").toml;
     assert!(text.contains("{ kind = \"tail-drop\" }") && text.contains("{ kind = \"codel\", ecn = true }"), "{text}");
     assert!(text.contains("\necn = true\n"));
+}
+
+#[test]
+fn framing_is_that_of_the_line() {
+    let framed = Comparison { overhead: Some("pppoe-ptm ether-vlan".to_owned()), ..comparison(&["codel"]) };
+    let framing = plan(&framed).point(0).expect("a point").plan.main_link().framing;
+    assert_eq!(Ok(framing), goodqueue_units::Framing::named("pppoe-ptm ether-vlan"));
+    let wrong = Comparison { overhead: Some("dsl".to_owned()), ..comparison(&["codel"]) }.scenario().expect("a scenario").toml;
+    let error = Plan::parse("compare", &wrong, Path::new("")).expect_err("no such framing");
+    let options: Vec<_> = error.faults().map(|fault| Comparison::option_of(fault.field())).collect();
+    assert_eq!(options, [Some("--overhead")]);
+}
+
+#[test]
+fn what_is_not_two_rates_is_refused() {
+    for text in ["/5mbit", "5/1/3mbit", "50mbit/10mbit/1mbit"] {
+        let error = Line::rates(text, None).expect_err("not two rates").to_string();
+        assert_eq!(error, format!("--rate: `{text}` is not a rate down and a rate up: write for instance 50/10mbit"));
+    }
 }
 
 #[test]

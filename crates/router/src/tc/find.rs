@@ -86,6 +86,13 @@ pub fn findings(all: &[Discipline]) -> Result<Vec<Finding>, TcError> {
             devices.push(&found.dev);
         }
     }
+    let classes = || all.iter().filter(|found| found.role == Role::Class && found.dev.is_empty());
+    if let Some(class) = classes().find(|class| classes().any(|other| other.handle == class.handle && other != *class)) {
+        return Err(format!(
+            "has several classes {} without their interface: put a line `dev NAME` before what tc class show dev NAME prints",
+            shown(&class.handle)
+        ));
+    }
     let mut findings = Vec::new();
     for dev in devices {
         let here: Vec<&Discipline> = all.iter().filter(|found| found.dev == dev).collect();
@@ -457,7 +464,12 @@ impl Write {
                 let micros = if matches!(setting, Setting::Number(_)) { unrounded(micros as u64) as f64 } else { micros };
                 Value::Duration(Duration::ns((micros * 1e3).round() as u64))
             }
-            Self::Millis => Value::Duration(Duration::ms(positive(setting.number()?)? as u64)),
+            // A command has a bare number of milliseconds; the kernel's are printed in microseconds, or
+            // with their unit.
+            Self::Millis => Value::Duration(match (setting, setting.number()) {
+                (Setting::Text(_), Some(millis)) => Duration::ms(positive(millis)? as u64),
+                _ => Duration::us(positive(setting.micros()?)? as u64),
+            }),
             Self::Bytes if unit == Unit::Bytes => Value::Bytes(Bytes::new(positive(setting.bytes()?)? as u64)),
             Self::Bytes => Value::Size(Size::Bytes(positive(setting.bytes()?)?)),
             Self::Packets => Value::Size(Size::Packets(positive(setting.number()?)?)),

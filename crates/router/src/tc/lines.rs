@@ -73,6 +73,8 @@ pub fn read(text: &str) -> Result<Vec<Discipline>, TcError> {
     let mut found = Vec::new();
     let mut rest = text;
     let mut line_number = 1;
+    // `tc class show` does not print whose classes they are.
+    let mut dev = String::new();
     while !rest.is_empty() {
         let start = rest.trim_start();
         line_number += rest[..rest.len() - start.len()].matches('\n').count();
@@ -93,7 +95,12 @@ pub fn read(text: &str) -> Result<Vec<Discipline>, TcError> {
                 sizes(last, line).map_err(TcError::in_line(line_number))?;
                 continue;
             }
-            found.extend(from_line(line).map_err(TcError::in_line(line_number))?);
+            if let ["dev", name] = line.split_whitespace().collect::<Vec<_>>().as_slice() {
+                dev = (*name).to_owned();
+                continue;
+            }
+            let read = from_line(line).map_err(TcError::in_line(line_number))?;
+            found.extend(read.map(|read| if read.dev.is_empty() { Discipline { dev: dev.clone(), ..read } } else { read }));
         }
         if found.len() > MOST {
             return Err(TcError::TooMany);
@@ -144,6 +151,17 @@ fn option(kind: &str, key: &str, value: &Value) -> Option<(String, Setting)> {
         ("cake", "ingress", Value::Bool(false)) => flag("egress"),
         ("cake", "bandwidth", Value::String(_)) => flag("unlimited"),
         ("cake", "atm", Value::String(word)) => flag(word),
+        ("dualpi2", _, Value::Number(number)) => {
+            // Its keys in JSON are not the words of its command line.
+            let words = [
+                ("step-thresh-us", "step_thresh"),
+                ("coupling", "coupling_factor"),
+                ("min-qlen-step", "min_qlen_step"),
+                ("c-protection", "classic_protection"),
+            ];
+            let word = words.iter().find(|(json, _)| *json == key).map_or(key, |(_, word)| *word);
+            Some((word.to_owned(), Setting::Number(number.as_f64()?)))
+        }
         (_, _, Value::Bool(true)) => flag(key),
         (_, _, Value::Number(number)) => Some((key.to_owned(), Setting::Number(number.as_f64()?))),
         (_, _, Value::String(text)) => Some((key.to_owned(), Setting::Text(text.clone()))),
