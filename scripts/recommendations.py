@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Writes docs/recommendations.md: what gq recommend answers for ten lines, and what kernel senders say of it.
 
-recommendations.py [GQ] [--only NAME,...] [--again]
+recommendations.py [GQ] [--only NAME,...] [--again] [--minutes N]
 
 Answers are kept in out/recommendations, so that an interrupted run goes on; --again makes them anew. The checks need the
-guest kernel (make linux).
+guest kernel (make linux). With --only, the page is written if all other lines have kept answers. A command that fails is
+tried once more; one that fails twice or takes longer than --minutes leaves its row without figures.
 """
 
 import argparse
@@ -86,25 +87,30 @@ out, so the slow uplinks have no call. Rows that fail stay as they are.
 """
 
 
-def run(gq, name, options):
-    """The answer for a line, and the seconds it took; kept in a file."""
+def run(gq, name, options, minutes):
+    """The answer for a line, and the seconds it took; kept in a file. None when there is none."""
     kept = KEPT / f"{name}.json"
     if kept.exists():
         answer = json.loads(kept.read_text())
         if answer["asked"] == options:
             return answer
     print(f"{name}: gq recommend {options}", file=sys.stderr, flush=True)
-    began = time.monotonic()
-    made = subprocess.run(
-        [gq, "recommend", *options.split(), "--json", "-"], stdout=subprocess.PIPE, text=True, check=False
-    )
-    if made.returncode:
-        sys.exit(f"{name}: gq recommend ended with {made.returncode}")
-    answer = json.loads(made.stdout)
-    answer |= {"asked": options, "took_s": time.monotonic() - began}
-    KEPT.mkdir(parents=True, exist_ok=True)
-    kept.write_text(json.dumps(answer))
-    return answer
+    for _ in range(2):
+        began = time.monotonic()
+        try:
+            command = [gq, "recommend", *options.split(), "--json", "-"]
+            made = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, timeout=minutes * 60)
+        except subprocess.TimeoutExpired:
+            print(f"{name}: did not end within {minutes:g} minutes", file=sys.stderr, flush=True)
+            return None
+        if made.returncode == 0:
+            answer = json.loads(made.stdout)
+            answer |= {"asked": options, "took_s": time.monotonic() - began}
+            KEPT.mkdir(parents=True, exist_ok=True)
+            kept.write_text(json.dumps(answer))
+            return answer
+        print(f"{name}: gq recommend ended with {made.returncode}", file=sys.stderr, flush=True)
+    return None
 
 
 def number(value):
@@ -186,7 +192,9 @@ def page(answers, checks):
         "the best of every other kind of queue, and the bare line run with TCP of guest kernels at the same corners with the same seeds.",
         "*interval*: the figure lies in the interval of the answer. *margin*: outside, but the difference is too small to count for",
         "anybody (recommend.md has the margins). **differs**: by more than that. A line whose check was not made, or did not end, is",
-        "called not checked. Intervals are over corners and seeds together, so they are wide where corners differ much.",
+        "called not checked. Intervals are over corners and seeds together, so they are wide where corners differ much. In the last",
+        "column, a candidate in bold is significantly better in a figure that decides and seems worse in no earlier one; one that is not",
+        "bold has more of a later figure, but seems worse in an earlier one by more than the margin, which the runs do not settle.",
         "",
         row("line", "choice", "figure", "simulated", "kernel senders", "agreement", "better with kernel senders"),
         "|---" * 7 + "|",
@@ -203,7 +211,12 @@ def page(answers, checks):
         for one in check["better"]:
             about = abouts[one["activity"], one["metric"]]
             other, own = figure(about, one["other"]), figure(about, one["choice"])
-            beaten.append(f"**{one['label']}**: {said(about)} {other} instead of {own}")
+            if but := one["but"]:
+                doubt = abouts[but["activity"], but["metric"]]
+                tail = f", but {said(doubt)} seems worse by {figure(doubt, but['behind'])}"
+                beaten.append(f"{one['label']}: {said(about)} {other} instead of {own}{tail}")
+            else:
+                beaten.append(f"**{one['label']}**: {said(about)} {other} instead of {own}")
         better = "; ".join(beaten) or f"none of {len(check['candidates']) - 1}"
         if not check["satisfies_policy"]:
             better += "; **the choice does not satisfy the policy**"
@@ -225,6 +238,7 @@ def main():
         "--only", metavar="NAME,...", help="these lines alone; the page has what is kept of the others"
     )
     arguments.add_argument("--again", action="store_true", help="makes all answers anew")
+    arguments.add_argument("--minutes", type=float, default=120, metavar="N", help="most time for one command")
     chosen = arguments.parse_args()
     names = [name for name, *_ in LINES]
     wanted = chosen.only.split(",") if chosen.only else names
@@ -234,18 +248,23 @@ def main():
         for kept in KEPT.glob("*.json"):
             if kept.stem.removesuffix(".check") in wanted:
                 kept.unlink()
-    answers, checks = {}, {}
+    answers, checks, absent = {}, {}, []
     for name, _, options, reason, instead in LINES:
-        checked = f"{instead or options} --mix call-and-ping --hardware openwrt --check linux"
-        skipped = reason is not None and instead is None
-        if name in wanted:
-            answers[name] = run(chosen.gq, name, options)
-            if not skipped:
-                checks[name] = run(chosen.gq, f"{name}.check", checked)
-            continue
-        for kept, file in ((answers, name), (checks, f"{name}.check")):
-            if (KEPT / f"{file}.json").exists():
-                kept[name] = json.loads((KEPT / f"{file}.json").read_text())
+        asked = {name: (answers, options)}
+        if reason is None or instead is not None:
+            asked[f"{name}.check"] = (checks, f"{instead or options} --mix call-and-ping --hardware openwrt --check linux")
+        for file, (found, words) in asked.items():
+            kept = KEPT / f"{file}.json"
+            if name in wanted:
+                answer = run(chosen.gq, file, words, chosen.minutes)
+            else:
+                answer = json.loads(kept.read_text()) if kept.exists() else None
+                absent += [file] if answer is None else []
+            if answer is not None:
+                found[name] = answer
+    if absent:
+        print(f"{PAGE} is left as it is: no answers are kept of {', '.join(absent)}", file=sys.stderr)
+        return
     PAGE.write_text(page(answers, checks))
     print(f"wrote {PAGE}")
 

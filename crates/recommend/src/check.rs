@@ -1,7 +1,7 @@
 //! The answer on another host: the choice and what else was tried, at the same corners with the
 //! same seeds, with senders that are not the simulator's.
 
-use crate::answer::checked::{Agreement, Better, Check, Held};
+use crate::answer::checked::{Agreement, Better, Check, Doubt, Held};
 use crate::answer::{Recommendation, Tried, satisfying, words};
 use crate::candidates::Candidate;
 use crate::race::{Block, Key, Standing};
@@ -101,8 +101,9 @@ fn held(key: &Key, simulated: &[Block], checked: &[Block]) -> Held {
 }
 
 /// The figure by which `one` is significantly better than the choice: the first in their order by
-/// which the two differ at all.
+/// which the two differ significantly, with the first one before it by which it seems worse.
 fn better<'a>(keys: &'a [Key], one: &Tried, choice: &Tried) -> Option<(&'a Key, Better)> {
+    let mut but = None;
     for key in keys {
         if key.standing(&choice.blocks, &one.blocks) == Standing::Worse {
             let better = Better {
@@ -111,11 +112,17 @@ fn better<'a>(keys: &'a [Key], one: &Tried, choice: &Tried) -> Option<(&'a Key, 
                 metric: key.about.name,
                 choice: key.figure(&choice.blocks),
                 other: key.figure(&one.blocks),
+                but,
             };
             return Some((key, better));
         }
-        if key.standing(&one.blocks, &choice.blocks) == Standing::Worse {
-            return None;
+        match key.standing(&one.blocks, &choice.blocks) {
+            Standing::Worse => return None,
+            Standing::Open if but.is_none() => {
+                let behind = key.behind(&one.blocks, &choice.blocks);
+                but = Some(Doubt { activity: key.activity.name(), metric: key.about.name, behind });
+            }
+            Standing::Open | Standing::AsGood => {}
         }
     }
     None
@@ -139,11 +146,20 @@ fn sentences(check: &Check, keys: &[Key], better: &[(&Key, Better)]) -> Vec<Stri
     }
     for (key, one) in better {
         let (head, other, own) = (words::words(key), figure(key.about, one.other), figure(key.about, one.choice));
-        sentences.push(format!("There {} is significantly better: {} {head} {other} instead of {own}.", one.label, one.activity));
+        let what = format!("{} {head} {other} instead of {own}", one.activity);
+        let doubt = one.but.as_ref().and_then(|but| {
+            let key = keys.iter().find(|key| key.activity.name() == but.activity && key.about.name == but.metric)?;
+            Some(format!("{} {} seems worse by {}", but.activity, words::words(key), figure(key.about, but.behind)))
+        });
+        sentences.push(match doubt {
+            None => format!("There {} is significantly better: {what}.", one.label),
+            Some(doubt) => format!("There {} gives {what}, but {doubt}, which the runs do not settle.", one.label),
+        });
     }
-    if better.is_empty() {
+    if better.iter().all(|(_, one)| one.but.is_some()) {
         let others = check.candidates.len() - 1;
-        sentences.push(format!("None of the {others} other candidates that ran there is significantly better."));
+        let doubt = if better.is_empty() { "" } else { " in all that matters" };
+        sentences.push(format!("None of the {others} other candidates that ran there is significantly better{doubt}."));
     }
     sentences
 }
@@ -154,6 +170,7 @@ mod tests {
     use crate::candidates::{Choice, Hardware};
     use crate::corners::{Line, Range};
     use crate::{Effort, recommend};
+    use goodqueue_lab::experience::{Activity, GroupExperience};
     use goodqueue_lab::headline::Policy;
     use goodqueue_lab::hosts::{Refusal, Simulator, Task};
     use goodqueue_lab::mix::Mix;
@@ -235,7 +252,41 @@ mod tests {
         }
         let keys = Key::all(&all[0].blocks[0].groups);
         let found = better(&keys, &all[1], &all[0]).expect("shaping helps").1;
-        assert_eq!((found.label.as_str(), found.activity), ("cake at 90 %", "ping"));
+        assert_eq!((found.label.as_str(), found.activity, found.but.is_none()), ("cake at 90 %", "ping", true));
         assert!(better(&keys, &all[0], &all[1]).is_none());
+    }
+
+    /// Blocks of one run each, with this round-trip time of the ping and goodput of the bulk flows.
+    fn tried(figures: &[(f64, f64)]) -> Tried {
+        let group = |activity: Activity, rtt: Option<f64>, goodput| GroupExperience {
+            group: activity.name().to_owned(),
+            activity,
+            values: activity.metrics().iter().map(|metric| if metric.about.name == "rtt_s.p95" { rtt } else { Some(0.0) }).collect(),
+            goodput_bit_s: Some(goodput),
+        };
+        let block = |&(rtt, goodput): &(f64, f64)| Block {
+            corner: 0,
+            groups: vec![group(Activity::Ping, Some(rtt), 1e3), group(Activity::Bulk, None, goodput)],
+            utilization: [Some(1.0); 2],
+            waited_s: [Some(0.0); 2],
+        };
+        let blocks = figures.iter().map(block).collect();
+        Tried { candidate: Candidate::both(&Choice::plain("cake"), 0.95), blocks, dropped: None }
+    }
+
+    #[test]
+    fn more_goodput_for_a_longer_ping_that_is_not_settled_is_a_doubt() {
+        let choice = tried(&[(0.05, 13e6), (0.05, 13e6), (0.05, 13e6), (0.05, 13e6)]);
+        // As good under one control, far worse under the other: 35 ms more in the mean, 35 ± 65 ms.
+        let other = tried(&[(0.05, 15e6), (0.12, 15e6), (0.05, 15e6), (0.12, 15e6)]);
+        let keys = Key::all(&choice.blocks[0].groups);
+        let (key, found) = better(&keys, &other, &choice).expect("more goodput");
+        assert_eq!((key.activity, found.metric), (Activity::Bulk, "goodput_bit_s"));
+        let but = found.but.expect("a doubt");
+        assert_eq!((but.activity, but.metric), ("ping", "rtt_s.p95"));
+        assert!((but.behind.mean.unwrap() - 0.035).abs() < 1e-9, "{but:?}");
+        // With the same ping there is none.
+        let level = tried(&[(0.05, 15e6), (0.051, 15e6), (0.05, 15e6), (0.051, 15e6)]);
+        assert!(better(&keys, &level, &choice).expect("more goodput").1.but.is_none());
     }
 }

@@ -220,9 +220,12 @@ impl Printer<'_> {
 
     fn table(&mut self, heading: &str, rows: &[Row<'_>], columns: &[Column]) {
         let headline = &self.finished.headline;
+        // Over several settings the headline names queues, each of which has a row in every setting.
+        let is_called = |name: &str, row: &str| row.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(", "));
+        let named = || headline.best.iter().chain(&headline.not_significantly_different);
         let stands_out = |row: usize| {
             let name = rows[row].0;
-            headline.best.as_deref() == Some(name) || headline.not_significantly_different.iter().any(|other| other == name)
+            named().any(|one| is_called(one, name)) && !headline.outside_policy.iter().any(|outside| outside == name)
         };
         let _ = writeln!(self.text.plain, "\n{heading}");
         self.left_out.extend(table::write(self.text, &names(rows), columns, self.width, &stands_out));

@@ -65,4 +65,18 @@ pub struct Better {
     pub choice: Figure,
     /// The other's mean there.
     pub other: Figure,
+    /// An earlier figure in which it seems worse, but whose interval includes no difference; `None`
+    /// where it is better without that doubt.
+    pub but: Option<Doubt>,
+}
+
+/// A figure in which one candidate seems worse than another.
+#[derive(Clone, Debug, Serialize)]
+pub struct Doubt {
+    /// Whose figure it is.
+    pub activity: &'static str,
+    /// The figure.
+    pub metric: &'static str,
+    /// How far it is behind, block by block.
+    pub behind: Figure,
 }
