@@ -261,7 +261,11 @@ mod tests {
         let group = |activity: Activity, rtt: Option<f64>, goodput| GroupExperience {
             group: activity.name().to_owned(),
             activity,
-            values: activity.metrics().iter().map(|metric| if metric.about.name == "rtt_s.p95" { rtt } else { Some(0.0) }).collect(),
+            values: activity
+                .metrics()
+                .iter()
+                .map(|metric| if metric.about.name == "rtt_s.p95" { rtt } else { Some(0.0) })
+                .collect(),
             goodput_bit_s: Some(goodput),
         };
         let block = |&(rtt, goodput): &(f64, f64)| Block {

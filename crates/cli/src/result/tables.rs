@@ -221,7 +221,8 @@ impl Printer<'_> {
     fn table(&mut self, heading: &str, rows: &[Row<'_>], columns: &[Column]) {
         let headline = &self.finished.headline;
         // Over several settings the headline names queues, each of which has a row in every setting.
-        let is_called = |name: &str, row: &str| row.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(", "));
+        let is_called =
+            |name: &str, row: &str| row.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(", "));
         let named = || headline.best.iter().chain(&headline.not_significantly_different);
         let stands_out = |row: usize| {
             let name = rows[row].0;
