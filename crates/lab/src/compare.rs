@@ -27,7 +27,8 @@ pub struct Comparison {
     pub line: Line,
     /// Round-trip time without queueing.
     pub rtt: String,
-    /// Framing of the bottleneck: bytes for each packet, or keywords of tc-cake; none when not given.
+    /// Framing of the bottleneck: bytes for each packet, or keywords of tc-cake; none when not
+    /// given.
     pub overhead: Option<String>,
     /// Buffer of the bottleneck.
     pub buffer: String,

@@ -9,8 +9,8 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::Duration;
 
 /// Real time without a response after which a guest has failed, unless a caller has another. Our
-/// choice: a guest that works responds within milliseconds, but on an overloaded machine it may wait
-/// much longer for a processor, memory or the disk, and one lost run costs a whole comparison.
+/// choice: a guest that works responds within milliseconds, but on an overloaded machine it may
+/// wait much longer for a processor, memory or the disk, and one lost run costs a whole comparison.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 /// Time in which a guest is runnable without a processor does not count, until so many times its
 /// patience have passed.

@@ -1,5 +1,5 @@
-//! `gq export`: the queues of a scenario, a result or a recommendation in the words of a router, and
-//! figures of a result for other programs.
+//! `gq export`: the queues of a scenario, a result or a recommendation in the words of a router,
+//! and figures of a result for other programs.
 
 mod csv;
 mod flent;

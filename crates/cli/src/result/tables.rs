@@ -220,7 +220,8 @@ impl Printer<'_> {
 
     fn table(&mut self, heading: &str, rows: &[Row<'_>], columns: &[Column]) {
         let headline = &self.finished.headline;
-        // Over several settings the headline names queues, each of which has a row in every setting.
+        // Over several settings the headline names queues, each of which has a row in every
+        // setting.
         let is_called =
             |name: &str, row: &str| row.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(", "));
         let named = || headline.best.iter().chain(&headline.not_significantly_different);

@@ -31,8 +31,8 @@ pub(super) struct Candidate<'a> {
     pub blocks: Vec<Block<'a>>,
 }
 
-/// One replication, in one setting or in each of several. Figures are means over these: all settings
-/// weigh the same, and the replications remain independent samples.
+/// One replication, in one setting or in each of several. Figures are means over these: all
+/// settings weigh the same, and the replications remain independent samples.
 #[derive(Clone, Debug)]
 pub(super) struct Block<'a> {
     /// Number of the replication.

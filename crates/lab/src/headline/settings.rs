@@ -1,5 +1,5 @@
-//! Queues under several settings, such as numbers of flows: the combination that is best over all of
-//! them, and in how many it is best alone.
+//! Queues under several settings, such as numbers of flows: the combination that is best over all
+//! of them, and in how many it is best alone.
 
 use super::candidate::{Candidate, refused};
 use super::words::{count, list};
@@ -16,8 +16,8 @@ struct Wins<'a> {
 
 impl<'a> Ranking<'a> {
     /// The queue that is best over all settings by the mean over them, replication by replication.
-    /// One that does not satisfy the policy in some setting is not ranked. Where none does in all, or
-    /// the settings have not all queues, it is counted in how many each is best.
+    /// One that does not satisfy the policy in some setting is not ranked. Where none does in all,
+    /// or the settings have not all queues, it is counted in how many each is best.
     pub(super) fn over_settings(&self) -> Headline {
         let mut settings: Vec<&str> = Vec::new();
         for one in &self.candidates {

@@ -14,8 +14,8 @@ const NAME: &str = "series.parquet";
 /// More values than this are not of one run that a person looks at.
 const MOST_VALUES: usize = 50_000_000;
 
-/// The series of one replication of one point of the result in `folder`, in the file's order; values
-/// that are not there are NaN.
+/// The series of one replication of one point of the result in `folder`, in the file's order;
+/// values that are not there are NaN.
 ///
 /// # Errors
 /// When there is no such file, or it is not what a run writes; the message names it.

@@ -106,8 +106,8 @@ impl Stab {
         Ok(Some(Self { overhead, mpu: framing.mpu.get(), linklayer }))
     }
 
-    /// Whether the table must have an entry for each byte: steps of four fit into cells, and a header
-    /// needs no table.
+    /// Whether the table must have an entry for each byte: steps of four fit into cells, and a
+    /// header needs no table.
     pub(super) fn is_exact_only_in_bytes(&self) -> bool {
         self.mpu > 0 && self.linklayer == "ethernet"
     }

@@ -204,7 +204,8 @@ impl Shaper {
             self.rate =
                 Some((Rate::bit_s(bits.round() as u64), format!("{key} of {} {} at {}", found.kind, found.handle, found.dev)));
             self.burst = match found.kind.as_str() {
-                // After a pause cake sends one packet at once and then waits for as long as it takes.
+                // After a pause cake sends one packet at once and then waits for as long as it
+                // takes.
                 "cake" | "cake_mq" => Some(self.framing.unwrap_or(LINUX_COUNTS).wire(FULL_PACKET)),
                 // tbf prints buckets as the time they last, in ticks, which costs a byte.
                 _ => found.option("burst").and_then(Setting::bytes).map(|bytes| Bytes::new(bytes.ceil() as u64)),
@@ -464,8 +465,8 @@ impl Write {
                 let micros = if matches!(setting, Setting::Number(_)) { unrounded(micros as u64) as f64 } else { micros };
                 Value::Duration(Duration::ns((micros * 1e3).round() as u64))
             }
-            // A command has a bare number of milliseconds; the kernel's are printed in microseconds, or
-            // with their unit.
+            // A command has a bare number of milliseconds; the kernel's are printed in
+            // microseconds, or with their unit.
             Self::Millis => Value::Duration(match (setting, setting.number()) {
                 (Setting::Text(_), Some(millis)) => Duration::ms(positive(millis)? as u64),
                 _ => Duration::us(positive(setting.micros()?)? as u64),

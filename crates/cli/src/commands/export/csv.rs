@@ -14,7 +14,7 @@ pub fn table(folder: &Path) -> Result<String, Failure> {
     let path = folder.join("summary.json");
     let fault = |message: String| Failure::Input(format!("{}: {message}", path.display()));
     let text = std::fs::read_to_string(&path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => {
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
             Failure::Input(format!("{}: is no folder of results: it has no summary.json", folder.display()))
         }
         _ => fault(format!("cannot be read: {error}")),

@@ -52,7 +52,7 @@ pub fn result(folder: &Path) -> Result<Plan, Failure> {
     let run = folder.join("run.json");
     let fault = |message: String| Failure::Input(format!("{}: {message}", run.display()));
     let text = std::fs::read_to_string(&run).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => {
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
             Failure::Input(format!("{}: is no folder of results: it has no run.json", folder.display()))
         }
         _ => fault(format!("cannot be read: {error}")),
