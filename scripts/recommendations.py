@@ -252,7 +252,10 @@ def main():
     for name, _, options, reason, instead in LINES:
         asked = {name: (answers, options)}
         if reason is None or instead is not None:
-            asked[f"{name}.check"] = (checks, f"{instead or options} --mix call-and-ping --hardware openwrt --check linux")
+            asked[f"{name}.check"] = (
+                checks,
+                f"{instead or options} --mix call-and-ping --hardware openwrt --check linux",
+            )
         for file, (found, words) in asked.items():
             kept = KEPT / f"{file}.json"
             if name in wanted:

@@ -86,7 +86,9 @@ def test_an_exception_of_progress_ends_the_search() -> None:
 
 def test_guests_start_without_the_packages_dependencies() -> None:
     there = subprocess.run([*GQ, "list", "aqm", "codel"], check=True, capture_output=True, text=True)
-    here = subprocess.run([sys.executable, "-m", "goodqueue", "list", "aqm", "codel"], check=True, capture_output=True, text=True)
+    here = subprocess.run(
+        [sys.executable, "-m", "goodqueue", "list", "aqm", "codel"], check=True, capture_output=True, text=True
+    )
     assert there.stdout == here.stdout
     wrong = subprocess.run([*GQ, "list", "nothing"], check=False, capture_output=True)
     assert wrong.returncode == 2
