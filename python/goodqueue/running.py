@@ -162,7 +162,7 @@ def compare(
     rtt
         Round-trip time without queueing.
     overhead
-        Framing of the bottleneck: bytes for each packet, or keywords of tc-cake such as ``"pppoe-ptm"``; none by default.
+        Framing of the bottleneck: bytes for each packet, or keywords of tc-cake (``"pppoe-ptm"``); none by default.
     buffer
         Buffer of the bottleneck.
     buffer_up
