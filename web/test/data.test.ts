@@ -41,5 +41,14 @@ describe("parseResult", () => {
     const delays = bestFirst(result).slice(2, -1).map((number) => result.points[number]?.figure("links", "bottleneck", "sojourn_s", "p95")?.mean ?? 0);
     expect(delays).toEqual([...delays].sort((a, b) => a - b));
   });
+  it("puts all points of the queue first that is best over several settings", () => {
+    const over = fixture() as { summary: { headline: { best: string } }; points: { label: string }[] };
+    over.summary.headline.best = "cake";
+    over.points.forEach((point, number) => { point.label = `${number % 2 === 0 ? "cake" : "cake target=9 ms"}, flows=${number}`; });
+    const read = parseResult(JSON.stringify(over));
+    const labels = bestFirst(read).map((number) => read.points[number]?.label ?? "");
+    const first = labels.filter((label) => label.startsWith("cake, ")).length;
+    expect(labels.slice(0, first).every((label) => label.startsWith("cake, "))).toBe(true);
+  });
   it("refuses another schema", () => expect(() => parseResult('{"schema":"other/2"}')).toThrow("goodqueue.report/1"));
 });

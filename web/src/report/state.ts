@@ -78,10 +78,13 @@ export class State {
 /** Numbers of the points, the best first: those that the headline names, then those within its policy, each by their delay. */
 export function bestFirst({ points, headline, links, mainLink }: Result): number[] {
   const link = links.includes(mainLink) ? mainLink : (links[0] ?? mainLink);
+  // Over several settings the headline names queues, each of which has a point in every setting.
+  const isOf = (queue: string, label: string): boolean => label === queue || label.startsWith(`${queue}, `);
   const classOf = (label: string): number => {
     if (!headline) return 0;
-    if (label === headline.best) return 0;
-    return headline.equals.includes(label) ? 1 : headline.outside.includes(label) ? 3 : 2;
+    if (headline.outside.includes(label)) return 3;
+    if (headline.best !== null && isOf(headline.best, label)) return 0;
+    return headline.equals.some((queue) => isOf(queue, label)) ? 1 : 2;
   };
   const delay = ({ figure }: Result["points"][number]): number => figure("links", link, "sojourn_s", "p95")?.mean ?? Infinity;
   return [...points].sort((a, b) => classOf(a.label) - classOf(b.label) || (delay(a) === delay(b) ? 0 : delay(a) - delay(b))).map(({ number }) => number);
