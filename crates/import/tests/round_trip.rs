@@ -222,7 +222,7 @@ fn what_a_kernel_has_been_told_comes_back() {
             r#"{ kind = "red", min_th = "7500 B", max_th = "22500 B", w_q = 0.0078125, gentle = false, wait = false, queue_in_bytes = true, use_mark_p = false, ecn = true }"#,
             "400 kB",
             "red",
-            r#"{"limit":400000,"min":7500,"max":22500,"ecn":true,"harddrop":false,"adaptive":false,"nodrop":false,"ewma":7,"probability":0.02,"Scell_log":12}"#,
+            r#"{"limit":400000,"min":7500,"max":22500,"ecn":true,"harddrop":false,"adaptive":false,"nodrop":false,"ewma":7,"probability":0.1,"Scell_log":12}"#,
         ),
         (
             r#"{ kind = "sfb", bin_size = 30, max = 40, d1 = 0.002, rehash = "100 s", ecn = true }"#,
@@ -298,7 +298,7 @@ fn what_this_kernel_has_been_told_comes_back() {
         (r#"{ kind = "fq-codel", flows = 512, quantum = "300 B", ecn = true }"#, "10240 packets"),
         (r#"{ kind = "pie", target = "20 ms", ecn = true }"#, "1000 packets"),
         (r#"{ kind = "fq-pie", flows = 64 }"#, "10240 packets"),
-        (r#"{ kind = "sfb", bin_size = 30, ecn = true }"#, "1000 packets"),
+        (r#"{ kind = "sfb", bin_size = 30, max = 40, ecn = true }"#, "1000 packets"),
         (r#"{ kind = "cake", tins = "besteffort", nat = true }"#, "4 MB"),
     ] {
         for framing in ["0 B", "docsis", "pppoe-llcsnap"].iter().filter(|_| made) {

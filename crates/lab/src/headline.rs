@@ -22,7 +22,7 @@ use crate::runner::PointResult;
 use crate::statistics::Figure;
 use candidate::{Block, Candidate, Key, SOJOURN, refused};
 use serde::Serialize;
-use words::{count, figure, list, percent, time};
+use words::{figure, list, percent, time};
 
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]

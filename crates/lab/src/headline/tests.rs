@@ -250,7 +250,7 @@ fn of_two_directions_and_several_loads_the_best_pair_is_named() {
     assert_eq!(said.not_significantly_different, ["codel down + cake up"]);
     assert_eq!(
         said.text,
-        "Averaged over 2 settings, fq-codel down + cake up is best for the ping: ping 0 % lost, RTT p95 20.10 ± 0.25 ms, at 100.0 % \
+        "Averaged over 2 settings, fq-codel down + cake up is best for the ping: ping 0 % lost, RTT p95 20.1 ± 0.2 ms, at 100.0 % \
          utilization; not significantly different: codel down + cake up (paired 95 % intervals, 3 replications). It is best or not \
          significantly different from the best in each of them. The queue down matters less: no choice there is significantly different."
     );
