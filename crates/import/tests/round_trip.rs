@@ -231,10 +231,10 @@ fn what_a_kernel_has_been_told_comes_back() {
             r#"{"rehash":100000000,"db":60000000,"limit":1000,"max":40,"target":30,"increment":0.002,"decrement":0.0000457771,"penalty_rate":10,"penalty_burst":20}"#,
         ),
         (
-            r#"{ kind = "dualpi2", target = "10 ms", min_th = "2 ms", range = "0 s", classic_weight = 0.2, k = 3 }"#,
+            r#"{ kind = "dualpi2", target = "10 ms", t_update = "16 ms", alpha = 0.25, beta = 3.5, min_th = "2 ms", range = "0 s", classic_weight = 0.2, k = 3 }"#,
             "10000 packets",
             "dualpi2",
-            r#"{"limit":10000,"target":10000,"tupdate":16000,"alpha":0.16,"beta":3.2,"step-thresh-us":2000,"min-qlen-step":0,"coupling":3,"c-protection":20}"#,
+            r#"{"limit":10000,"target":10000,"tupdate":16000,"alpha":0.25,"beta":3.5,"step-thresh-us":2000,"min-qlen-step":0,"coupling":3,"c-protection":20}"#,
         ),
     ] {
         let first = scenario(queue, buffer, "pppoe-llcsnap");
