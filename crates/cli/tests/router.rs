@@ -4,6 +4,7 @@
 mod support;
 
 use std::fs;
+use std::path::Path;
 use support::run;
 
 const PAGE: &str = include_str!("../../../docs/from-a-speed-test.md");

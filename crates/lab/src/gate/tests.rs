@@ -144,7 +144,9 @@ fn damaged_files_are_refused_in_one_line() {
 fn figures_without_a_direction_are_no_choice() {
     assert_eq!(Choice::of(&[]), Ok(Choice::Main));
     assert!(Choice::of(&["utilization".to_owned()]).is_ok());
-    assert!(Choice::of(&["utilizatoin".to_owned()]).expect_err("misspelled").to_string().ends_with("did you mean `utilization`?"));
+    assert!(
+        Choice::of(&["utilizatoin".to_owned()]).expect_err("misspelled").to_string().ends_with("did you mean `utilization`?")
+    );
     assert!(Choice::of(&["mark_ratio".to_owned()]).expect_err("no direction").to_string().contains("one direction is better"));
     let named = Choice::of(&["drop_ratio".to_owned()]).expect("a figure");
     let missing = Comparison::of(&baseline(vec![delay(&BEFORE)]), &[], &named, 0.0).expect_err("it is not there");

@@ -22,7 +22,7 @@ const MOST_VALUES: usize = 50_000_000;
 pub fn read_series(folder: &Path, point: usize, replication: u32) -> Result<Vec<Series>, String> {
     let path = folder.join(NAME);
     let fault = |message: String| format!("{}: {message}", path.display());
-    let file = File::open(&path).map_err(|error| fault(crate::files::why(&error)))?;
+    let file = File::open(&path).map_err(|error| fault(crate::input::why(&error)))?;
     let unreadable = |error: ParquetError| fault(format!("is not a table of a run: {error}"));
     let reader = SerializedFileReader::new(file).map_err(unreadable)?;
     let facts = reader.metadata().file_metadata().key_value_metadata();

@@ -39,6 +39,14 @@ pub enum TcError {
         /// The names that we know.
         known: String,
     },
+    /// Classes of one handle whose interfaces are not told.
+    #[error(
+        "has several classes {handle} without their interface: put a line `dev NAME` before what tc class show dev NAME prints"
+    )]
+    Homeless {
+        /// The handle.
+        handle: String,
+    },
     /// A value that its key cannot have.
     #[error("{owner}: {key}: `{value}` is not a value of it")]
     Value {
