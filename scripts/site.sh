@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds the site into site/ and opens some pages in a browser; LOOK=all opens all. Fails on a broken
-# link or anchor, on a page that docs/README.md does not name, and on what scripts/site/look.mjs finds.
+# Builds the site into site/ and opens some pages in a browser; LOOK=all opens all. Fails on a
+# broken link or anchor, on a page that docs/README.md does not name, and on what
+# scripts/site/look.mjs finds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work="${CARGO_TARGET_DIR:-target}/site"

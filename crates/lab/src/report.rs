@@ -2,8 +2,8 @@
 //!
 //! The page itself is written in TypeScript under `web/` and built into a template, stored in
 //! `assets/report.html` so that `cargo build` needs no Node (`make web` rebuilds it). This module
-//! inserts the data of one result into the template: `data` decides what is embedded, `json` encodes
-//! it, this file writes it.
+//! inserts the data of one result into the template: `data` decides what is embedded, `json`
+//! encodes it, this file writes it.
 
 mod data;
 mod json;

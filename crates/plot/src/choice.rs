@@ -170,7 +170,8 @@ pub(crate) struct Metric {
 }
 
 impl Metric {
-    /// The figure of this name: of the group, as what it got or as what was counted, or of the link.
+    /// The figure of this name: of the group, as what it got or as what was counted, or of the
+    /// link.
     pub(crate) fn named(source: &dyn Source, subject: &Subject, name: &str) -> Result<Self, PlotError> {
         let points = source.points();
         let of_group = |group: &str| -> Option<Self> {
@@ -206,7 +207,8 @@ impl Metric {
         Ok(metric)
     }
 
-    /// The figure that shows best what a queue does: a high percentile of a delay where there is one.
+    /// The figure that shows best what a queue does: a high percentile of a delay where there is
+    /// one.
     pub(crate) fn delay(source: &dyn Source, subject: &Subject) -> Result<Self, PlotError> {
         let wanted: &[&str] = match subject {
             Subject::Link(_) => &["sojourn_s.p95"],

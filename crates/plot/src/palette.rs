@@ -42,10 +42,10 @@ fn own(kind: &str) -> Option<Look> {
     })
 }
 
-/// Looks for a list of compared points, by the kinds of their queues; no two of them are alike while
-/// there are looks left. Points of a known kind have its color, and later points of it differ by
-/// dash and mark. A kind that is not known gets a color that no other one of the list has, if there
-/// is one. When one kind is alone (a sweep of its parameters), its points get all colors.
+/// Looks for a list of compared points, by the kinds of their queues; no two of them are alike
+/// while there are looks left. Points of a known kind have its color, and later points of it differ
+/// by dash and mark. A kind that is not known gets a color that no other one of the list has, if
+/// there is one. When one kind is alone (a sweep of its parameters), its points get all colors.
 #[must_use]
 pub fn looks(kinds: &[&str]) -> Vec<Look> {
     let everything = || (0..MEMBERS).flat_map(|member| HUES.iter().map(move |hue| look(*hue, member)));

@@ -29,8 +29,8 @@ pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> R
             let half = figure.ci95.unwrap_or(0.0);
             ((mean - half) * factor, (mean + half) * factor)
         };
-        // A logarithmic axis ends at the marks: an interval that nearly reaches zero must not squeeze
-        // everything else.
+        // A logarithmic axis ends at the marks: an interval that nearly reaches zero must not
+        // squeeze everything else.
         let (low, high) = ends(x, x_mean, x_factor);
         let low = if panel.x.log { low.max(x_mean * x_factor / 2.0) } else { low };
         let point = Point {

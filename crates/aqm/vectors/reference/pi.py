@@ -70,7 +70,8 @@ class Pi(Model):
 
 def main():
     plain = link(10_000_000, 10 * MS, 90, 10**9)
-    # The default gains are those of a deep queue: in a shallow one hardly any probability builds up.
+    # The default gains are those of a deep queue: in a shallow one hardly any probability builds
+    # up.
     deep = link(10_000_000, 10 * MS, 600, 10**9)
     framed = link(10_000_000, 10 * MS, 10**9, 120_000, overhead=40)
     brisk = {"a": 4e-3, "b": 3.9e-3, "w": 160, "q_ref": {"packets": 20}}

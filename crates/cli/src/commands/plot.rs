@@ -20,8 +20,8 @@ pub struct Arguments {
     /// Folder with the result of gq run, gq compare or gq sweep
     #[arg(value_name = "RESULT")]
     result: PathBuf,
-    /// What is drawn: tradeoff, one metric against another; cdf, distributions of times; time, what was sampled over
-    /// time; bars, one metric
+    /// What is drawn: tradeoff, one metric against another; cdf, distributions of times; time, what
+    /// was sampled over time; bars, one metric
     #[arg(long, value_name = "KIND")]
     figure: String,
     /// Format of the file: pdf, svg or png [default: that of the file's name, or svg]
@@ -48,8 +48,8 @@ pub struct Arguments {
     /// A group of flows instead of a link: what it got
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
-    /// What is drawn, by its name in summary.json, or for time in series.parquet; two for a tradeoff, across and up
-    /// [default: a high percentile of the delay, and utilization]
+    /// What is drawn, by its name in summary.json, or for time in series.parquet; two for a
+    /// tradeoff, across and up [default: a high percentile of the delay, and utilization]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     metric: Vec<String>,
     /// Points to draw by their names in tables; may be repeated [default: all]

@@ -101,7 +101,8 @@ impl Page {
         Ok(())
     }
 
-    /// Adds a path in the coordinates of the page, so that clips and strokes need none of their own.
+    /// Adds a path in the coordinates of the page, so that clips and strokes need none of their
+    /// own.
     fn outline(&mut self, path: &Path, at: Transform) {
         let mapped = |mut point: Point| {
             at.map_point(&mut point);
@@ -119,7 +120,8 @@ impl Page {
                     self.content.line_to(last.x, last.y);
                 }
                 PathSegment::QuadTo(by, to) => {
-                    // A cubic curve whose handles are two thirds of the way to the one of the quadratic.
+                    // A cubic curve whose handles are two thirds of the way to the one of the
+                    // quadratic.
                     let (by, to) = (mapped(by), mapped(to));
                     let third = |from: Point| (from.x + (by.x - from.x) * 2.0 / 3.0, from.y + (by.y - from.y) * 2.0 / 3.0);
                     let ((x1, y1), (x2, y2)) = (third(last), third(to));

@@ -412,7 +412,8 @@ impl World {
     /// Sends the segments that the sender grants without further checks, which are most segments,
     /// if they leave by a wire that no fused wire follows.
     // Does inline what `send_segment`, `inject`, `cross_wire` and `leave_hop` do, with all that
-    // does not change from segment to segment outside of the loop: 2.4 % of a packet's instructions.
+    // does not change from segment to segment outside of the loop: 2.4 % of a packet's
+    // instructions.
     #[inline(always)]
     fn poll_sender_granted(&mut self, tcp: TcpId, flow: FlowId) {
         let now = self.clock.now;
