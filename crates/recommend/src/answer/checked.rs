@@ -16,7 +16,8 @@ pub struct Check {
     pub figures: Vec<Held>,
     /// Whether the choice satisfies the policy there.
     pub satisfies_policy: bool,
-    /// Candidates that are significantly better there.
+    /// Candidates that are significantly better there in some figure and in no earlier one
+    /// significantly worse.
     pub better: Vec<Better>,
     /// The check in words.
     #[serde(skip)]

@@ -39,12 +39,12 @@ pub enum TcError {
         /// The names that we know.
         known: String,
     },
-    /// Classes of one handle whose interfaces are not told.
+    /// Classes of several interfaces, of which `tc` does not print whose they are.
     #[error(
         "has several classes {handle} without their interface: put a line `dev NAME` before what tc class show dev NAME prints"
     )]
-    Homeless {
-        /// The handle.
+    Classes {
+        /// The handle that they share.
         handle: String,
     },
     /// A value that its key cannot have.

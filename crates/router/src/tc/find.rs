@@ -88,7 +88,7 @@ pub fn findings(all: &[Discipline]) -> Result<Vec<Finding>, TcError> {
     }
     let classes = || all.iter().filter(|found| found.role == Role::Class && found.dev.is_empty());
     if let Some(class) = classes().find(|class| classes().any(|other| other.handle == class.handle && other != *class)) {
-        return Err(TcError::Homeless { handle: shown(&class.handle).to_string() });
+        return Err(TcError::Classes { handle: shown(&class.handle).to_string() });
     }
     let mut findings = Vec::new();
     for dev in devices {

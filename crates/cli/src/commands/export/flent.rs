@@ -93,10 +93,15 @@ impl<'a> Data<'a> {
         let mut results = Map::new();
         let mut raw = Map::new();
         for line in &self.series {
-            let row: Vec<Value> = binned(line, step, steps).into_iter().map(Value::from).collect();
-            results.insert(line.name.clone(), row.into());
-            let points = line.times.iter().zip(&line.values).filter(|(_, value)| value.is_finite());
-            raw.insert(line.name.clone(), points.map(|(t, val)| json!({"t": t, "val": val})).collect());
+            let row = binned(line, step, steps);
+            // A few packets per sample are noise, and flent draws raw values: of a transfer they are the
+            // means, as netperf reports them.
+            let is_ping = line.name.starts_with("Ping");
+            let samples = || line.times.iter().copied().zip(line.values.iter().copied()).filter(|(_, value)| value.is_finite());
+            let means = || row.iter().enumerate().filter_map(|(at, value)| Some(((at + 1) as f64 * step, (*value)?)));
+            let points: Vec<(f64, f64)> = if is_ping { samples().collect() } else { means().collect() };
+            raw.insert(line.name.clone(), points.into_iter().map(|(t, val)| json!({"t": t, "val": val})).collect());
+            results.insert(line.name.clone(), row.into_iter().map(Value::from).collect());
         }
         for (name, among, is_mean) in [
             ("TCP download sum", "TCP download BE", false),
