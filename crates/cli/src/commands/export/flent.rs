@@ -89,7 +89,7 @@ impl<'a> Data<'a> {
         let last = self.series.iter().filter_map(|line| line.times.last()).copied().fold(0.0, f64::max);
         let gap = |line: &Line| line.times.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
         let step = self.series.iter().map(gap).fold(STEP_S, f64::max);
-        let steps = (last / step).floor() as usize + 1;
+        let steps = ((last / step).ceil() as usize).max(1);
         let mut results = Map::new();
         let mut raw = Map::new();
         for line in &self.series {
