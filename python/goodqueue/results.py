@@ -350,8 +350,8 @@ class Result:
     def series(self) -> pl.DataFrame:
         """Sampled values of the recorded runs, one per row.
 
-        Columns are ``subject`` (``link:NAME``, ``flow:GROUP:NUMBER``), ``name`` (what was sampled), ``time_s`` and
-        ``value``.
+        Columns are ``subject`` (``link:NAME``, ``flow:GROUP:NUMBER``, ``probe:GROUP:NUMBER``), ``name`` (what was
+        sampled), ``time_s`` and ``value``.
         """
         return self._frame("series")
 

@@ -219,7 +219,10 @@ fn what_flent_cannot_open_gets_one_line() {
         ("export flent r --out x.flent.gz --dev eth0", "--dev: means nothing for gq export flent"),
         ("export flent s.toml --point 0 --out x.flent.gz", "s.toml: is no folder of results: it has no run.json"),
         ("export flent r --out x.flent.gz --point 2", "--point: 2 is out of range: allowed 0 to 1"),
-        ("export flent nothing --out x.flent.gz --point 0", "nothing/series.parquet: no such file"),
+        (
+            "export flent nothing --out x.flent.gz --point 0",
+            "nothing/series.parquet: has no TCP flow and no ping over time: flent's plots are of these",
+        ),
         ("export csv r --point 1", "--point: means nothing for gq export csv"),
         ("export tc s.toml --point 0 --dev eth0 --address 10.0.0.1", "--address: means nothing for gq export tc"),
     ] {
@@ -230,7 +233,7 @@ fn what_flent_cannot_open_gets_one_line() {
     assert!(code == 2 && err.contains("--point: is missing: "), "{err}");
     fs::write(dir.path().join("r/series.parquet"), "PAR1").unwrap();
     let (code, _, err) = run(dir.path(), &["export", "flent", "r", "--out", "x.flent.gz", "--point", "0"]);
-    assert!(code == 2 && err.starts_with("error: r/series.parquet: is not a table of a run: "), "{err}");
+    assert!(code == 2 && err.starts_with("error: r/series.parquet: cannot be read: "), "{err}");
 }
 
 /// The answer to a question that is quick to search, as JSON.

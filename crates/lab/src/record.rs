@@ -7,14 +7,12 @@ mod folder;
 mod lock;
 #[cfg(test)]
 pub(crate) mod sample;
-mod series;
 mod tables;
 
 pub use distributions::{DISTRIBUTIONS_FILE, DISTRIBUTIONS_SCHEMA, DistributedPoint, Settled, write_distributions};
 pub use earlier::{Earlier, EarlierResult};
 pub(crate) use folder::temporary_name;
 pub use folder::{Folder, check_target, write_file, write_one_of_many};
-pub use series::read_series;
 pub use tables::{PACKETS_SCHEMA, SERIES_SCHEMA, TableKinds, Tables};
 
 use goodqueue_sim::Series;

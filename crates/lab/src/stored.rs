@@ -50,7 +50,7 @@ pub struct StoredDistribution {
 pub struct StoredLine {
     /// Number of the point in the order of the sweep, from zero.
     pub point: usize,
-    /// `link:NAME` or `flow:GROUP:NUMBER`.
+    /// `link:NAME`, `flow:GROUP:NUMBER` or `probe:GROUP:NUMBER`.
     pub subject: String,
     /// (time in seconds, value); NaN where there was nothing to measure.
     pub points: Vec<(f64, f64)>,

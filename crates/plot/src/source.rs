@@ -46,13 +46,15 @@ pub trait Source {
 }
 
 impl Subject {
-    /// Whether a series of this subject is meant: `link:NAME`, or `flow:GROUP:NUMBER`.
+    /// Whether a series of this subject is meant: `link:NAME`; of a group `flow:GROUP:NUMBER` or
+    /// `probe:GROUP:NUMBER`.
     #[must_use]
     pub fn is_of(&self, series: &str) -> bool {
         match self {
             Self::Link(name) => series.strip_prefix("link:") == Some(name),
             Self::Group(name) => {
-                series.strip_prefix("flow:").and_then(|rest| rest.rsplit_once(':')).is_some_and(|(of, _)| of == name)
+                let rest = series.strip_prefix("flow:").or_else(|| series.strip_prefix("probe:"));
+                rest.and_then(|rest| rest.rsplit_once(':')).is_some_and(|(of, _)| of == name)
             }
         }
     }

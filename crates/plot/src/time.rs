@@ -118,6 +118,7 @@ fn words(name: &str) -> String {
         "queue_packets" | "queue_bytes" => return "Queue".to_owned(),
         "cwnd_bytes" => return "Congestion window".to_owned(),
         "srtt_s" => return "Smoothed RTT".to_owned(),
+        "rtt_s" => return "RTT".to_owned(),
         _ => {}
     }
     let bare = name.trim_start_matches("gauge:");

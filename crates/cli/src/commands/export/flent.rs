@@ -5,7 +5,7 @@ use super::{point, source};
 use crate::failure::Failure;
 use flate2::{Compression, GzBuilder};
 use goodqueue_lab::plan::{Heading, Scenario};
-use goodqueue_lab::record::read_series;
+use goodqueue_lab::stored::{Stored, StoredError, StoredLine};
 use serde_json::{Map, Value, json};
 use std::io::Write as _;
 use std::path::Path;
@@ -16,24 +16,29 @@ const TEST: &str = "rrul_be_nflows";
 /// Seconds between values of a series, as flent has them unless told otherwise.
 const STEP_S: f64 = 0.2;
 
+/// More values of a series cannot be seen in a plot.
+const MOST_STEPS: f64 = 1e6;
+
 /// When a simulation begins: results have no date, so that equal runs give equal files.
 const START: &str = "1970-01-01T00:00:00.000000Z";
 
-/// The file of one point of the result in a folder, of its first replication.
+/// The file of one point of the result in a folder, of its first recorded replication.
 pub fn file(folder: &Path, wanted: Option<usize>) -> Result<Vec<u8>, Failure> {
     let plan = source::result(folder)?;
     let scenario = point(&plan, wanted)?;
-    let series = read_series(folder, wanted.unwrap_or(0), 0).map_err(Failure::Input)?;
+    let number = wanted.unwrap_or(0);
+    let unreadable = |error: StoredError| Failure::Input(error.to_string());
+    let stored = Stored::load(folder).map_err(unreadable)?;
+    let lines = |name: &str, kind: &str| -> Result<Vec<StoredLine>, Failure> {
+        let all = stored.lines(name, &|subject| subject.starts_with(kind)).map_err(unreadable)?;
+        Ok(all.into_iter().filter(|line| line.point == number).collect())
+    };
     let mut data = Data::new(&scenario);
-    for one in &series {
-        let column = |name: &str| one.columns.iter().find(|column| column.name == name).map(|column| column.values.as_slice());
-        let times: Vec<f64> = one.times.iter().map(|time| time.as_secs_f64()).collect();
-        let Some((kind, group)) = one.subject.rsplit_once(':').and_then(|(rest, _)| rest.split_once(':')) else { continue };
-        match kind {
-            "flow" => data.add_transfer(group, &times, column("goodput_bit_s").unwrap_or_default()),
-            "probe" => data.add_ping(group, &times, column("rtt_s").unwrap_or_default()),
-            _ => {}
-        }
+    for line in lines("goodput_bit_s", "flow:")? {
+        data.add_transfer(group_of(&line), &line.points);
+    }
+    for line in lines("rtt_s", "probe:")? {
+        data.add_ping(group_of(&line), &line.points);
     }
     if data.series.is_empty() {
         return Err(Failure::Input(format!(
@@ -41,17 +46,23 @@ pub fn file(folder: &Path, wanted: Option<usize>) -> Result<Vec<u8>, Failure> {
             folder.join("series.parquet").display()
         )));
     }
-    let text = data.json(&plan.set_of(wanted.unwrap_or(0))).to_string();
+    let text = data.json(&plan.set_of(number)).to_string();
     let mut packer = GzBuilder::new().mtime(0).write(Vec::new(), Compression::default());
     let packed = packer.write_all(text.as_bytes()).and_then(|()| packer.finish());
     packed.map_err(|error| Failure::Run(format!("the file cannot be packed: {error}")))
 }
 
+/// The group in `flow:GROUP:NUMBER`.
+fn group_of(line: &StoredLine) -> &str {
+    let rest = line.subject.split_once(':').map_or("", |(_, rest)| rest);
+    rest.rsplit_once(':').map_or(rest, |(group, _)| group)
+}
+
 /// A series in flent's units, Mbit/s or ms.
 struct Line {
     name: String,
-    times: Vec<f64>,
-    values: Vec<f64>,
+    /// Time in seconds, and the value where there is one.
+    points: Vec<(f64, f64)>,
 }
 
 struct Data<'a> {
@@ -66,29 +77,31 @@ impl<'a> Data<'a> {
         Self { scenario, series: Vec::new(), transfers: [0, 0], pings: 0 }
     }
 
-    fn add_transfer(&mut self, group: &str, times: &[f64], bits: &[f64]) {
+    fn add_transfer(&mut self, group: &str, bits: &[(f64, f64)]) {
         let up = self.scenario.traffic.iter().any(|one| one.name == group && one.heading == Heading::Up);
         let (place, word) = if up { (1, "upload") } else { (0, "download") };
         self.transfers[place] += 1;
-        let name = format!("TCP {word} BE::{}", self.transfers[place]);
-        self.add(name, times, bits.iter().map(|bits| bits / 1e6));
+        self.add(format!("TCP {word} BE::{}", self.transfers[place]), bits, 1e-6);
     }
 
-    fn add_ping(&mut self, group: &str, times: &[f64], seconds: &[f64]) {
+    fn add_ping(&mut self, group: &str, seconds: &[(f64, f64)]) {
         self.pings += 1;
         let name = if self.pings == 1 { "Ping (ms) ICMP".to_owned() } else { format!("Ping (ms) {group} {}", self.pings) };
-        self.add(name, times, seconds.iter().map(|seconds| seconds * 1e3));
+        self.add(name, seconds, 1e3);
     }
 
-    fn add(&mut self, name: String, times: &[f64], values: impl Iterator<Item = f64>) {
-        self.series.push(Line { name, times: times.to_vec(), values: values.collect() });
+    fn add(&mut self, name: String, points: &[(f64, f64)], scale: f64) {
+        let points = points.iter().filter(|(_, value)| value.is_finite()).map(|(time, value)| (*time, value * scale));
+        self.series.push(Line { name, points: points.collect() });
     }
 
     /// All series on one scale of time, with the sums and means that flent's plots use.
     fn json(&self, set: &[(String, Value)]) -> Value {
-        let last = self.series.iter().filter_map(|line| line.times.last()).copied().fold(0.0, f64::max);
-        let gap = |line: &Line| line.times.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
-        let step = self.series.iter().map(gap).fold(STEP_S, f64::max);
+        let last = self.series.iter().filter_map(|line| line.points.last()).map(|(time, _)| *time).fold(0.0, f64::max);
+        // Transfers are sampled all the time, pings only when an answer comes.
+        let gap = |line: &Line| line.points.windows(2).map(|pair| pair[1].0 - pair[0].0).fold(f64::INFINITY, f64::min);
+        let least = self.series.iter().map(gap).fold(f64::INFINITY, f64::min);
+        let step = if least.is_finite() { least.max(STEP_S) } else { STEP_S }.max(last / MOST_STEPS);
         let steps = ((last / step).ceil() as usize).max(1);
         let mut results = Map::new();
         let mut raw = Map::new();
@@ -97,9 +110,8 @@ impl<'a> Data<'a> {
             // A few packets per sample are noise, and flent draws raw values: of a transfer they are the
             // means, as netperf reports them.
             let is_ping = line.name.starts_with("Ping");
-            let samples = || line.times.iter().copied().zip(line.values.iter().copied()).filter(|(_, value)| value.is_finite());
             let means = || row.iter().enumerate().filter_map(|(at, value)| Some(((at + 1) as f64 * step, (*value)?)));
-            let points: Vec<(f64, f64)> = if is_ping { samples().collect() } else { means().collect() };
+            let points: Vec<(f64, f64)> = if is_ping { line.points.clone() } else { means().collect() };
             raw.insert(line.name.clone(), points.into_iter().map(|(t, val)| json!({"t": t, "val": val})).collect());
             results.insert(line.name.clone(), row.into_iter().map(Value::from).collect());
         }
@@ -138,7 +150,7 @@ impl<'a> Data<'a> {
 /// Mean of the values in each step; `None` where there are none.
 fn binned(line: &Line, step: f64, steps: usize) -> Vec<Option<f64>> {
     let mut sums = vec![(0.0, 0_u32); steps];
-    for (time, value) in line.times.iter().zip(&line.values).filter(|(_, value)| value.is_finite()) {
+    for (time, value) in &line.points {
         if let Some((sum, count)) = sums.get_mut((time / step) as usize) {
             (*sum, *count) = (*sum + value, *count + 1);
         }
