@@ -48,7 +48,7 @@ enum Command {
     /// A scenario's queues as tc lines or as the configuration of a router.
     Export(Box<commands::export::Arguments>),
     /// A figure for a paper from a result: PDF, SVG or PNG.
-    Plot(commands::plot::Arguments),
+    Plot(Box<commands::plot::Arguments>),
     /// A scenario from a measurement: a speed test, a host's queues, a log, a recording.
     Import(commands::import::Arguments),
     /// Whether the queue management of this host is exercised, and what mends it.

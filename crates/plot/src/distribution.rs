@@ -69,7 +69,7 @@ fn missing(subject: &Subject) -> PlotError {
 }
 
 /// The points at which the share has grown by as much as can be seen, and the last one.
-fn thinned(line: &Line) -> impl Iterator<Item = (f64, f64)> {
+fn thinned(line: &[(f64, f64)]) -> impl Iterator<Item = (f64, f64)> {
     let step = 1.0 / MOST_POINTS as f64;
     let mut before = f64::NEG_INFINITY;
     line.iter().enumerate().filter_map(move |(at, (time, share))| {

@@ -50,7 +50,11 @@ pub fn draw(source: &dyn Source, request: &Request) -> Result<Figure, PlotError>
     let title = request.title.clone().unwrap_or_default();
     Ok(Figure {
         id: request.kind.name().to_owned(),
-        title: if title.is_empty() { format!("{} against {}", panel.y.label, panel.x.label) } else { title.clone() },
+        title: match (title.as_str(), panel.x.label.as_str()) {
+            ("", "") => panel.y.label.clone(),
+            ("", across) => format!("{} against {across}", panel.y.label),
+            (title, _) => title.to_owned(),
+        },
         size: goodqueue_figure::Size { width: 0.0, columns: 1 },
         panels: vec![Panel { title, ..panel }],
         curves,

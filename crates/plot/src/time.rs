@@ -17,7 +17,7 @@ pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> R
             Subject::Link(_) => "sojourn_s",
             Subject::Group(_) => "goodput_bit_s",
         },
-        [one] => one,
+        [one] => one.as_str(),
         [_, more, ..] => return Err(PlotError::new("metric", format!("`{more}`: a figure over time shows one metric"))),
     };
     let mut all = source.lines(&subject, name)?;
@@ -82,9 +82,9 @@ fn mean(lines: Vec<Line>) -> Line {
 
 /// Means over equal spans of the time up to `end`, each in the middle of its span; NaN where a span
 /// has nothing.
-fn spans(line: &Line, end: f64) -> Line {
+fn spans(line: &[(f64, f64)], end: f64) -> Line {
     if line.len() <= SPANS || end <= 0.0 {
-        return line.clone();
+        return line.to_vec();
     }
     let mut sums = vec![(0.0, 0_u32); SPANS];
     for (time, value) in line.iter().filter(|(_, value)| value.is_finite()) {
@@ -137,7 +137,7 @@ mod tests {
         let line: Line = (1..=400).map(|at| (f64::from(at) * 0.5, f64::from(at))).collect();
         let got = spans(&line, 200.0);
         assert_eq!((got.len(), got[0], got[199]), (SPANS, (0.5, 1.5), (199.5, 399.5)));
-        assert_eq!(spans(&line[..3].to_vec(), 200.0).len(), 3);
+        assert_eq!(spans(&line[..3], 200.0).len(), 3);
     }
 
     #[test]

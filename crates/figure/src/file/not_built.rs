@@ -4,7 +4,7 @@ use super::NoFile;
 
 /// Fonts to draw letters with; no value of this type exists here.
 #[derive(Clone, Debug)]
-pub enum Fonts {}
+pub struct Fonts(());
 
 impl Fonts {
     /// Reports that nothing is drawn.
@@ -15,25 +15,25 @@ impl Fonts {
         Err(NoFile::NotBuilt)
     }
 
-    /// It cannot be called.
+    /// Whether there is a font of this family: no.
     #[must_use]
     pub const fn has(&self, _family: &str) -> bool {
-        match *self {}
+        false
     }
 
-    /// It cannot be called.
+    /// Reports that nothing is drawn.
     ///
     /// # Errors
-    /// None.
+    /// Always.
     pub const fn png(&self, _svg: &str, _scale: f32) -> Result<Vec<u8>, NoFile> {
-        match *self {}
+        Err(NoFile::NotBuilt)
     }
 
-    /// It cannot be called.
+    /// Reports that nothing is drawn.
     ///
     /// # Errors
-    /// None.
+    /// Always.
     pub const fn pdf(&self, _svg: &str) -> Result<Vec<u8>, NoFile> {
-        match *self {}
+        Err(NoFile::NotBuilt)
     }
 }
