@@ -27,6 +27,7 @@ test: ## everything that must pass before a change lands
 	@GQ="$$(realpath $${CARGO_TARGET_DIR:-target})/debug/gq" scripts/test-web.sh
 	@scripts/test-python.sh
 	@scripts/check-generated.sh
+	@scripts/check-pages.sh
 
 python: ## make .venv with the package goodqueue, its tools and gq
 	@scripts/setup.sh python

@@ -7,6 +7,7 @@ cargo test --quiet -p goodqueue-lab --test bad_input -- --ignored
 cargo test --quiet -p goodqueue-lab --test algorithm_pages -- --ignored
 cargo test --quiet -p goodqueue-lab --test results_page -- --ignored
 cargo test --quiet -p goodqueue-lab --test scenario_page -- --ignored
+cargo test --quiet -p goodqueue-lab --test front_picture -- --ignored
 cargo test --quiet -p goodqueue-conformance --test page -- --ignored
 cargo test --quiet -p goodqueue-capi --test header -- --ignored
 cargo test --quiet -p goodqueue-kernel --test header -- --ignored

@@ -5,6 +5,7 @@ import importlib
 import inspect
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 PAGE = Path(__file__).parents[1] / "docs/python-reference.md"
@@ -73,6 +74,11 @@ def signature(name, value):
     return name + re.sub(r"<factory>|<object object at 0x[0-9a-f]+>", "…", shown)
 
 
+def wrapped(call):
+    """A call in lines of at most 100 columns."""
+    return call if len(call) <= 100 else textwrap.fill(call, 100, subsequent_indent="    ", break_on_hyphens=False)
+
+
 def members(kind):
     """Its own public methods and properties, in their order; those of compiled classes, which have none, by name."""
     own = list(vars(kind).items())
@@ -96,7 +102,8 @@ def entry(module, name):
     value = getattr(module, name)
     if not callable(value):
         return
-    yield f"### `{signature(name, value)}`\n"
+    yield f"### `{name}`\n"
+    yield f"```py\n{wrapped(signature(name, value))}\n```\n"
     yield documented(value.__doc__) + "\n"
     if inspect.isclass(value):
         given = [(title, documented(text)) for title, text in members(value) if text]

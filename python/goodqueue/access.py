@@ -24,12 +24,12 @@ class Access(Part):
     delay
         One-way delay of each; for instance ``"1 ms"``. Default: 100 us.
     jitter
-        Random extra delay of each packet, uniform from zero to this, order kept: hosts are no metronomes, and sources
-        of equal rate would lock into phase with each other and the bottleneck; for instance ``"50 us"``. Default: the
-        sending time of one full packet, 12 us at 1 Gbit/s.
+        Random extra delay of each packet, uniform from zero to this, order kept; without it, sources of equal rate
+        stay synchronized with each other and the bottleneck; for instance ``"50 us"``. Default: the sending time of
+        one full packet, 12 us at 1 Gbit/s.
     ends
-        Where they are: at sender and receiver, or at the sender, so that the bottleneck leads straight to the
-        receivers; for instance ``"sender"``. Default: both.
+        Where the access links are: at sender and receiver, or at the sender only; for instance ``"sender"``. Default:
+        both.
     """
 
     rate: Value | None = None

@@ -187,7 +187,7 @@ class Qdisc:
         self._name = self._queue.name if not algorithms else getattr(queue, "__name__", "an algorithm")
 
     def enqueue(self, time: float, size: int, *, flow: int = 0, ecn: str = "not-ect", class_: int = 0) -> list[Event]:
-        """Offer a packet and tell what became of it, and of others that were dropped or marked for it.
+        """Offer a packet; return what became of it, and of packets that were dropped or marked for it.
 
         Parameters
         ----------

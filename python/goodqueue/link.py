@@ -34,7 +34,7 @@ class Link(Part):
         Least size of a packet on this link, overhead included; for instance ``"64 B"``. Default: that of the
         overhead's keywords.
     cells
-        Cells that packets are sent in: 53 bytes for 48 (atm), 65 for 64 (ptm); for instance ``"atm"``. Default: those
+        Cells that carry the packets: 53 bytes for 48 (atm), 65 for 64 (ptm); for instance ``"atm"``. Default: those
         of the overhead's keywords.
     mtu
         Largest IP packet; for instance ``"9000 B"``. Default: 1500 B.
@@ -45,8 +45,8 @@ class Link(Part):
     loss
         Share of packets lost on the wire; for instance ``"0.1 %"``. Default: 0.
     burst
-        Depth of a token bucket: the link is a shaper (as Linux's tbf is), after a pause this much takes no time;
-        constant rates only; for instance ``"32 kB"``. Default: 0 B.
+        Depth of a token bucket: after a pause this much leaves at once, as with Linux's tbf; constant rates only; for
+        instance ``"32 kB"``. Default: 0 B.
     rate_up
         As rate; for instance ``"1 Mbit/s"``. Default: rate, or its mean if recorded.
     delay_up
@@ -66,8 +66,8 @@ class Link(Part):
     one_way
         Whether it has no return direction; for instance ``true``. Default: false.
     flow_control
-        While this amount of queue waits here, links that lead here do not send; for instance ``"10 packets"``.
-        Default: none.
+        While this amount of queue waits here, links that lead here pause; for instance ``"10 packets"``. Default:
+        none.
     flow_control_up
         As flow_control; for instance ``"10 packets"``. Default: none.
     """

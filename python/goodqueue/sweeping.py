@@ -275,7 +275,7 @@ def sweep(
     scenario
         A scenario, or the path of a scenario file.
     out
-        The folder, or a URL that fsspec can write to, such as ``s3://bucket/sweep``. This process writes, whoever runs
+        The folder, or a URL that fsspec can write to, such as ``s3://bucket/sweep``. This process writes, no matter who runs
         the points.
     jobs
         Points at the same time on this machine; one for each processor when not given.
@@ -318,7 +318,7 @@ def run_plan(
 ) -> tuple[int, int, int]:
     """Run a plan's missing points: how many were found, are finished in the end, and failed."""
     if client is not None and jobs is not None:
-        message = "is given beside a client, whose workers have threads of their own"
+        message = "is given with a client, whose workers have threads of their own"
         raise ScenarioError(f"sweep(): jobs: {message}", [Fault("sweep()", None, None, "jobs", message, None)])
     jobs = checked_jobs(jobs)
     with shown(progress, f"{plan.point_count} points") as told:

@@ -26,12 +26,12 @@ class Traffic(Part):
     flows
         How many flows; for instance ``16``. Default: 1.
     start
-        When each flow starts, drawn for each where a range is given; for instance ``"uniform 0 s .. 5 s"``. Default:
-        0 s.
+        When each flow starts; drawn per flow if a range is given; for instance ``"uniform 0 s .. 5 s"``. Default: 0
+        s.
     stop
         When all stop offering new data; for instance ``"50 s"``. Default: never.
     direction
-        Which way data goes across the bottleneck; "both": each flow has one each way (voip, gaming); for instance
+        Direction of the data across the bottleneck; "both": each flow goes both ways (voip, gaming); for instance
         ``"up"``. Default: down.
     path
         Nodes that data passes from sender to receiver, in networks of several links; for instance ``["a", "b"]``.
@@ -41,16 +41,17 @@ class Traffic(Part):
     rtt_extra
         Round-trip time in addition to that of the links; for instance ``"uniform 0 ms .. 100 ms"``. Default: 0 s.
     rtt_shared_by
-        How many flows in a row share one draw of rtt_extra: those behind one router; for instance ``3``. Default: 1.
-    class_
-        Class of the packets; the higher the more urgent; for queues that tell classes apart; for instance ``5``.
-        Default: 0.
-    weight
-        How much of the link each flow is to get beside others; for queues that weigh flows; for instance ``2``.
+        How many consecutive flows share one draw of rtt_extra, as those behind one router; for instance ``3``.
         Default: 1.
+    class_
+        Class of the packets, higher is more urgent; for queues that distinguish classes; for instance ``5``. Default:
+        0.
+    weight
+        Weight of each flow: its share of the link relative to other flows; for queues that weigh flows; for instance
+        ``2``. Default: 1.
     host
-        Host that the flows end at, where data `down` goes; for queues that tell hosts apart; for instance ``1``.
-        Default: one for each flow.
+        Host at which the flows end (the receiver of data that goes down); for queues that distinguish hosts; for
+        instance ``1``. Default: one for each flow.
     """
 
     kind: ClassVar[str] = ""
@@ -104,26 +105,26 @@ class Bulk(Traffic):
         IP and TCP headers of a segment; instead of timestamps; for instance ``"60 B"``. Default: 52 B, 40 B without
         timestamps.
     sack
-        Selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain
-        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: compressed.
+        Selective acknowledgements: compressed (as Linux since 4.18), plain (each gap is reported at once), or false
+        (NewReno); for instance ``"plain"``. Default: compressed.
     loss_detection
-        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: rack.
+        How losses are detected: by time (rack) or by counting (rfc6675); for instance ``"rfc6675"``. Default: rack.
     slow_start_exit
         How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: native.
     gso
-        Segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as
-        Linux's; or one by one; for instance ``false``. Default: the control's habit.
+        Segmentation offload as in Linux; false sends segments one by one; for instance ``false``. Default: the
+        control's habit.
     initial_window
         Initial window in segments; for instance ``3``. Default: 10.
     rto_min
         Smallest retransmission timeout; for instance ``"1 s"``. Default: 200 ms.
     max_window
-        Window the receiver offers, always the same; for instance ``"64 kB"``. Default: grows as in Linux.
+        Constant window that the receiver offers; for instance ``"64 kB"``. Default: grows as in Linux.
     ack
         When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
         Default: delayed.
     max_ack_delay
-        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: 40 ms.
+        Longest delay of an acknowledgement; for instance ``"200 ms"``. Default: 40 ms.
     """
 
     kind: ClassVar[str] = "bulk"
@@ -173,26 +174,26 @@ class BulkWithPauses(Traffic):
         IP and TCP headers of a segment; instead of timestamps; for instance ``"60 B"``. Default: 52 B, 40 B without
         timestamps.
     sack
-        Selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain
-        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: compressed.
+        Selective acknowledgements: compressed (as Linux since 4.18), plain (each gap is reported at once), or false
+        (NewReno); for instance ``"plain"``. Default: compressed.
     loss_detection
-        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: rack.
+        How losses are detected: by time (rack) or by counting (rfc6675); for instance ``"rfc6675"``. Default: rack.
     slow_start_exit
         How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: native.
     gso
-        Segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as
-        Linux's; or one by one; for instance ``false``. Default: the control's habit.
+        Segmentation offload as in Linux; false sends segments one by one; for instance ``false``. Default: the
+        control's habit.
     initial_window
         Initial window in segments; for instance ``3``. Default: 10.
     rto_min
         Smallest retransmission timeout; for instance ``"1 s"``. Default: 200 ms.
     max_window
-        Window the receiver offers, always the same; for instance ``"64 kB"``. Default: grows as in Linux.
+        Constant window that the receiver offers; for instance ``"64 kB"``. Default: grows as in Linux.
     ack
         When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
         Default: delayed.
     max_ack_delay
-        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: 40 ms.
+        Longest delay of an acknowledgement; for instance ``"200 ms"``. Default: 40 ms.
     """
 
     kind: ClassVar[str] = "bulk-with-pauses"
@@ -243,26 +244,26 @@ class Short(Traffic):
         IP and TCP headers of a segment; instead of timestamps; for instance ``"60 B"``. Default: 52 B, 40 B without
         timestamps.
     sack
-        Selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain
-        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: compressed.
+        Selective acknowledgements: compressed (as Linux since 4.18), plain (each gap is reported at once), or false
+        (NewReno); for instance ``"plain"``. Default: compressed.
     loss_detection
-        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: rack.
+        How losses are detected: by time (rack) or by counting (rfc6675); for instance ``"rfc6675"``. Default: rack.
     slow_start_exit
         How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: native.
     gso
-        Segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as
-        Linux's; or one by one; for instance ``false``. Default: the control's habit.
+        Segmentation offload as in Linux; false sends segments one by one; for instance ``false``. Default: the
+        control's habit.
     initial_window
         Initial window in segments; for instance ``3``. Default: 10.
     rto_min
         Smallest retransmission timeout; for instance ``"1 s"``. Default: 200 ms.
     max_window
-        Window the receiver offers, always the same; for instance ``"64 kB"``. Default: grows as in Linux.
+        Constant window that the receiver offers; for instance ``"64 kB"``. Default: grows as in Linux.
     ack
         When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
         Default: delayed.
     max_ack_delay
-        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: 40 ms.
+        Longest delay of an acknowledgement; for instance ``"200 ms"``. Default: 40 ms.
     """
 
     kind: ClassVar[str] = "short"
@@ -309,26 +310,26 @@ class FlowList(Traffic):
         IP and TCP headers of a segment; instead of timestamps; for instance ``"60 B"``. Default: 52 B, 40 B without
         timestamps.
     sack
-        Selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain
-        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: compressed.
+        Selective acknowledgements: compressed (as Linux since 4.18), plain (each gap is reported at once), or false
+        (NewReno); for instance ``"plain"``. Default: compressed.
     loss_detection
-        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: rack.
+        How losses are detected: by time (rack) or by counting (rfc6675); for instance ``"rfc6675"``. Default: rack.
     slow_start_exit
         How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: native.
     gso
-        Segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as
-        Linux's; or one by one; for instance ``false``. Default: the control's habit.
+        Segmentation offload as in Linux; false sends segments one by one; for instance ``false``. Default: the
+        control's habit.
     initial_window
         Initial window in segments; for instance ``3``. Default: 10.
     rto_min
         Smallest retransmission timeout; for instance ``"1 s"``. Default: 200 ms.
     max_window
-        Window the receiver offers, always the same; for instance ``"64 kB"``. Default: grows as in Linux.
+        Constant window that the receiver offers; for instance ``"64 kB"``. Default: grows as in Linux.
     ack
         When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
         Default: delayed.
     max_ack_delay
-        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: 40 ms.
+        Longest delay of an acknowledgement; for instance ``"200 ms"``. Default: 40 ms.
     """
 
     kind: ClassVar[str] = "flow-list"
@@ -364,8 +365,8 @@ class Web(Traffic):
         1.0: one request per connection; 1.1: some carry several pages of several objects; for instance ``"1.1"``.
         Default: 1.0.
     server_delay_scale
-        Scale of the Weibull distribution (shape 0.63) of the time a server thinks; for instance ``"0 ms"``. Default:
-        3.278689 ms.
+        Scale of the Weibull distribution (shape 0.63) of the processing time of the server; for instance ``"0 ms"``.
+        Default: 3.278689 ms.
     cc
         Congestion control, see gq list cc; for instance ``"reno"``. Default: cubic.
     ecn
@@ -379,26 +380,26 @@ class Web(Traffic):
         IP and TCP headers of a segment; instead of timestamps; for instance ``"60 B"``. Default: 52 B, 40 B without
         timestamps.
     sack
-        Selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain
-        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: compressed.
+        Selective acknowledgements: compressed (as Linux since 4.18), plain (each gap is reported at once), or false
+        (NewReno); for instance ``"plain"``. Default: compressed.
     loss_detection
-        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: rack.
+        How losses are detected: by time (rack) or by counting (rfc6675); for instance ``"rfc6675"``. Default: rack.
     slow_start_exit
         How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: native.
     gso
-        Segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as
-        Linux's; or one by one; for instance ``false``. Default: the control's habit.
+        Segmentation offload as in Linux; false sends segments one by one; for instance ``false``. Default: the
+        control's habit.
     initial_window
         Initial window in segments; for instance ``3``. Default: 10.
     rto_min
         Smallest retransmission timeout; for instance ``"1 s"``. Default: 200 ms.
     max_window
-        Window the receiver offers, always the same; for instance ``"64 kB"``. Default: grows as in Linux.
+        Constant window that the receiver offers; for instance ``"64 kB"``. Default: grows as in Linux.
     ack
         When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
         Default: delayed.
     max_ack_delay
-        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: 40 ms.
+        Longest delay of an acknowledgement; for instance ``"200 ms"``. Default: 40 ms.
     """
 
     kind: ClassVar[str] = "web"
@@ -456,26 +457,26 @@ class Page(Traffic):
         IP and TCP headers of a segment; instead of timestamps; for instance ``"60 B"``. Default: 52 B, 40 B without
         timestamps.
     sack
-        Selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain
-        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: compressed.
+        Selective acknowledgements: compressed (as Linux since 4.18), plain (each gap is reported at once), or false
+        (NewReno); for instance ``"plain"``. Default: compressed.
     loss_detection
-        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: rack.
+        How losses are detected: by time (rack) or by counting (rfc6675); for instance ``"rfc6675"``. Default: rack.
     slow_start_exit
         How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: native.
     gso
-        Segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as
-        Linux's; or one by one; for instance ``false``. Default: the control's habit.
+        Segmentation offload as in Linux; false sends segments one by one; for instance ``false``. Default: the
+        control's habit.
     initial_window
         Initial window in segments; for instance ``3``. Default: 10.
     rto_min
         Smallest retransmission timeout; for instance ``"1 s"``. Default: 200 ms.
     max_window
-        Window the receiver offers, always the same; for instance ``"64 kB"``. Default: grows as in Linux.
+        Constant window that the receiver offers; for instance ``"64 kB"``. Default: grows as in Linux.
     ack
         When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
         Default: delayed.
     max_ack_delay
-        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: 40 ms.
+        Longest delay of an acknowledgement; for instance ``"200 ms"``. Default: 40 ms.
     """
 
     kind: ClassVar[str] = "page"
@@ -532,26 +533,26 @@ class Video(Traffic):
         IP and TCP headers of a segment; instead of timestamps; for instance ``"60 B"``. Default: 52 B, 40 B without
         timestamps.
     sack
-        Selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain
-        (each at once), or false (none: New Reno's recovery); for instance ``"plain"``. Default: compressed.
+        Selective acknowledgements: compressed (as Linux since 4.18), plain (each gap is reported at once), or false
+        (NewReno); for instance ``"plain"``. Default: compressed.
     loss_detection
-        How losses are found: by time or by counting; for instance ``"rfc6675"``. Default: rack.
+        How losses are detected: by time (rack) or by counting (rfc6675); for instance ``"rfc6675"``. Default: rack.
     slow_start_exit
         How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: native.
     gso
-        Segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as
-        Linux's; or one by one; for instance ``false``. Default: the control's habit.
+        Segmentation offload as in Linux; false sends segments one by one; for instance ``false``. Default: the
+        control's habit.
     initial_window
         Initial window in segments; for instance ``3``. Default: 10.
     rto_min
         Smallest retransmission timeout; for instance ``"1 s"``. Default: 200 ms.
     max_window
-        Window the receiver offers, always the same; for instance ``"64 kB"``. Default: grows as in Linux.
+        Constant window that the receiver offers; for instance ``"64 kB"``. Default: grows as in Linux.
     ack
         When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
         Default: delayed.
     max_ack_delay
-        Longest time an acknowledgement is held back; for instance ``"200 ms"``. Default: 40 ms.
+        Longest delay of an acknowledgement; for instance ``"200 ms"``. Default: 40 ms.
     """
 
     kind: ClassVar[str] = "video"

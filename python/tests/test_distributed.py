@@ -248,5 +248,5 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
 
 
 def test_wrong_calls_are_refused(tmp_path: Path, client: object) -> None:
-    with pytest.raises(ScenarioError, match="jobs: is given beside a client"):
+    with pytest.raises(ScenarioError, match="jobs: is given with a client"):
         sweep(small(), tmp_path, jobs=2, client=client)

@@ -169,7 +169,7 @@ pub const DEPLOYED: &[Deployed] = &[
             setting("decrement", "0.000045777065690089265", Same("d2")),
             setting("penalty_rate", "10", Same("penalty_rate")),
             setting("penalty_burst", "20", Same("penalty_burst")),
-            setting("ecn", "true", Other("ecn", "Linux has no switch for it; here a queue marks where the scenario says so")),
+            setting("ecn", "true", Other("ecn", "Linux has no switch for it; here a queue marks where the scenario asks for it")),
         ],
     },
     Deployed {

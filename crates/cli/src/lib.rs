@@ -37,31 +37,31 @@ enum Command {
     Evaluate(commands::evaluate::Arguments),
     /// Run a scenario file with its sweep and replications.
     Run(commands::run::Arguments),
-    /// A run against stored results: exits with 1 when something has become significantly worse.
+    /// Compare a run with stored results; exit with 1 when something has become significantly worse.
     Gate(commands::gate::Arguments),
-    /// Run every point of a scenario's sweep, one file each; resumes where it was stopped.
+    /// Run every point of a scenario's sweep, one file each; the same command resumes.
     Sweep(commands::sweep::Arguments),
-    /// Run the published studies of the gallery anew: which statements hold, and every figure.
+    /// Rerun the published studies of the gallery: which statements hold, and every figure.
     Reproduce(commands::reproduce::Arguments),
     /// Parse and check a scenario without running it.
     Check(commands::check::Arguments),
-    /// A scenario's queues as tc lines or as the configuration of a router.
+    /// Write a scenario's queues as tc lines or as the configuration of a router.
     Export(Box<commands::export::Arguments>),
-    /// A figure for a paper from a result: PDF, SVG or PNG.
+    /// Draw a figure for a paper from a result: PDF, SVG or PNG.
     Plot(Box<commands::plot::Arguments>),
-    /// A scenario from a measurement: a speed test, a host's queues, a log, a recording.
+    /// Make a scenario from a measurement: a speed test, a host's queues, a log, a recording.
     Import(commands::import::Arguments),
-    /// Whether the queue management of this host is exercised, and what mends it.
+    /// Find what keeps packets from the queue management of this host, and how to fix it.
     Doctor(commands::doctor::Arguments),
-    /// Names, parameters, units, defaults, ranges and sources.
+    /// List names, parameters, units, defaults, ranges and sources.
     List(commands::list::Arguments),
-    /// The same scenario in the simulator and with real kernel senders, side by side.
+    /// Run a scenario in the simulator and with real kernel senders, side by side.
     #[cfg(target_os = "linux")]
     Validate(commands::validate::Arguments),
-    /// Unmodified programs across a simulated network, in virtual time.
+    /// Run unmodified programs across a simulated network, in virtual time.
     #[cfg(target_os = "linux")]
     Exec(commands::exec::Arguments),
-    /// A shaped line with a queue between two network interfaces.
+    /// Put a shaped line with a queue between two network interfaces.
     #[cfg(target_os = "linux")]
     Bridge(Box<commands::bridge::Arguments>),
     /// Replay the recorded packets of a bridge without a network, and compare every verdict.
@@ -77,13 +77,13 @@ enum Command {
     LinuxGuest(commands::guest::Arguments),
     /// Watch queues at work in a browser, and change things while they run.
     Serve(commands::serve::Arguments),
-    /// Hold the queues of gq, or of another program, to recorded verdicts.
+    /// Check the queues of gq, or of another program, against recorded verdicts.
     Conformance(commands::conformance::Arguments),
-    /// Hold BBR to the example test cases of its draft.
+    /// Run the example test cases of the BBR draft.
     BbrCases(commands::bbr_cases::Arguments),
-    /// Hold the sender and the receiver to scripts of packetdrill.
+    /// Check the sender and the receiver against scripts of packetdrill.
     Packetdrill(commands::packetdrill::Arguments),
-    /// Print what a shell needs to complete the words of gq.
+    /// Print the completion script of a shell.
     Completions(commands::completions::Arguments),
     /// Print or write manual pages.
     Man(commands::man::Arguments),

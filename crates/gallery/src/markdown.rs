@@ -12,8 +12,8 @@ use std::fmt::Write;
 pub fn markdown(all: &[PaperResults], costs: &[ExperimentCost], when: &str) -> String {
     let mode = all.first().map_or("quick", |results| results.mode.name());
     let mut text = format!(
-        "# Results of the gallery\n\nMade by `gq reproduce all{}` of goodqueue {VERSION_AND_COMMIT} on {when}, in {mode} mode. Do not edit: \
-         the command with `--markdown gallery/RESULTS.md` writes it anew.\n\n",
+        "# Results of the gallery\n\nThis page lists every statement of the reproduced studies, with our value and a verdict.\n\nMade by `gq reproduce all{}` of goodqueue {VERSION_AND_COMMIT} on {when}, in {mode} mode. Do not edit: \
+         the command with `--markdown gallery/RESULTS.md` writes it again.\n\n",
         if mode == "full" { " --full" } else { "" }
     );
     text.push_str("Cells are rows that hold / fail / are only reported or could not be compared.\n\n");

@@ -194,7 +194,7 @@ pub const MIXES: &[Mix] = &[
     },
     Mix {
         name: "gaming-household",
-        summary: "two games and a call beside a video, a page reader, a game's download and an upload",
+        summary: "two games and a call with a video, a page reader, a game's download and an upload",
         source: "kinds of traffic of CableLabs' simulations of queue management in cable modems (White 2014); numbers are our choice; pages as in `home`",
         parts: &[bulk(2), uploads(1), games(2), calls(1), PING, pages(Flows::Fixed(1)), videos(Flows::Fixed(1))],
     },

@@ -82,7 +82,7 @@ const WRONG_LINES: &[(&str, &[(&str, &str)])] = &[
             ("rate = \"10 Mbit/s\"", ""),
             ("buffer = \"30 packets\"", ""),
             ("buffer = \"30 packets\"", "bufffer = \"30 packets\""),
-            ("buffer = \"30 packets\"", "buffer = \"30 packets\"\ncolour = \"red\""),
+            ("buffer = \"30 packets\"", "buffer = \"30 packets\"\ncolor = \"red\""),
             ("buffer = \"30 packets\"", "buffer = \"30 packets\"\nmtu = \"70000 B\""),
             ("buffer = \"30 packets\"", "buffer = \"30 packets\"\nloss = \"100 %\""),
             ("[[traffic]]", "[traffic]"),
@@ -468,7 +468,7 @@ fn files_section(page: &mut String) -> usize {
 
 fn page() -> String {
     let mut page = format!(
-        "# What wrong input gets\n\n\
+        "# Messages for wrong input\n\n\
          Made from the table in `crates/lab/tests/bad_input.rs`, which checks every message here. In each case one line of this\n\
          scenario is replaced (`⏎` is a line break):\n\n```toml\n{GOOD}```\n"
     );

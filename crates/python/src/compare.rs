@@ -50,7 +50,7 @@ pub fn comparison(
         }
         (None, ..) if rate_up.is_some() => return Err(refuse("rate_up", "needs a rate: give trace_up for a recording")),
         (None, Some(down), up) => Line::Trace { down, up },
-        (Some(_), ..) => return Err(refuse("rate", "is given beside a recording of it")),
+        (Some(_), ..) => return Err(refuse("rate", "is given with a recording of it")),
         (None, None, _) => return Err(refuse("rate", "is missing: give a rate or a trace")),
     };
     let usual = || Comparison::USUAL.iter().map(|kind| (*kind).to_owned()).collect();

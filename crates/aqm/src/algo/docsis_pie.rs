@@ -1,7 +1,7 @@
 //! DOCSIS-PIE: the PIE of cable modems, based on the delay that the modem's own rate shaper
 //! predicts.
 //!
-//! *Signal*: the queue delay, computed from the backlog and the tokens of the shaper every
+//! *Signal*: the queueing delay, computed from the backlog and the tokens of the shaper every
 //! `interval`; acts on arrival.
 //!
 //! *Law*: `delay = backlog / peak` while tokens cover the backlog; otherwise the tokens leave at
@@ -343,7 +343,7 @@ impl Algorithm for DocsisPie {
             source: "RFC 8034",
         },
         family: Family::Pi,
-        signal: "queue delay predicted from backlog and rate, on arrival",
+        signal: "queueing delay predicted from backlog and rate, on arrival",
         marks: Marking::Never,
         weighs: false,
     }];

@@ -230,10 +230,10 @@ fn tuning(given: &Given<'_>, link: &LinkFacts) -> Result<Tuning, ParamError> {
             None => fault("flows", "gains for a number of flows need a link of known rate: give a and b".into()),
             Some(_) => Ok(Tuning::Designed(PiDesign { flows, rtt, crossover })),
         },
-        (Some(_), None, None, None) => fault("b", "is missing beside a".into()),
-        (None, Some(_), None, None) => fault("a", "is missing beside b".into()),
-        (None, None, Some(_), None) => fault("rtt", "is missing beside flows".into()),
-        (None, None, None, Some(_)) => fault("flows", "is missing beside rtt".into()),
+        (Some(_), None, None, None) => fault("b", "is missing where a is given".into()),
+        (None, Some(_), None, None) => fault("a", "is missing where b is given".into()),
+        (None, None, Some(_), None) => fault("rtt", "is missing where flows is given".into()),
+        (None, None, None, Some(_)) => fault("flows", "is missing where rtt is given".into()),
         (Some(_), ..) => fault("a", "contradicts gains from flows, rtt and crossover: give one or the other".into()),
         (None, Some(_), ..) => fault("b", "contradicts gains from flows, rtt and crossover: give one or the other".into()),
     }
@@ -301,7 +301,7 @@ impl Algorithm for Pi {
                 ),
                 switch("bytes", "scale the probability by packet size"),
                 switch("queue_in_bytes", "measure the queue in packets of mean_pktsize"),
-                Param::auto("mean_pktsize", Unit::Size, "500 B; one MTU beside flows")
+                Param::auto("mean_pktsize", Unit::Size, "500 B; one MTU where flows is given")
                     .within(1.0, 65536.0)
                     .about("size of the packets that byte modes and gains from flows are about")
                     .from_source(NS2),

@@ -1,6 +1,6 @@
-//! PIE: a proportional-integral controller of queue delay that drops at random on arrival.
+//! PIE: a proportional-integral controller of queueing delay that drops at random on arrival.
 //!
-//! *Signal*: the queue delay, sampled every `t_update`: the sojourn time of the latest departure,
+//! *Signal*: the queueing delay, sampled every `t_update`: the sojourn time of the latest departure,
 //! or the backlog over the measured departure rate; acts on arrival.
 //!
 //! *Law*: `p += scale(p) * (alpha * (delay - target) + beta * (delay - last delay))`, where `scale`
@@ -221,7 +221,7 @@ impl Pie {
         env.rng.fires(p)
     }
 
-    /// The queue delay now.
+    /// The queueing delay now.
     fn measure(&mut self, now: Instant, head: Option<PacketView>, queue: QueueView) -> Duration {
         let Some(head) = head else { return Duration::ZERO };
         if !self.by_timestamp {
@@ -411,7 +411,7 @@ impl Algorithm for Pie {
             kind: "pie",
             aliases: &["PieQueueDisc"],
             title: "PIE",
-            summary: "Controls queue delay by a drop probability that a proportional-integral law adapts",
+            summary: "Controls queueing delay by a drop probability that a proportional-integral law adapts",
             params: &[
                 params::TARGET,
                 params::T_UPDATE,
@@ -431,7 +431,7 @@ impl Algorithm for Pie {
             source: "RFC 8033",
         },
         family: Family::Pi,
-        signal: "queue delay, on arrival",
+        signal: "queueing delay, on arrival",
         marks: Marking::Possible,
         weighs: false,
     }];

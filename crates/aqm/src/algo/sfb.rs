@@ -405,7 +405,7 @@ impl Algorithm for Sfb {
                     Unit::Number,
                     10.0,
                     (0.0, 1e9),
-                    "packets a second that pass of all flows that do not respond together",
+                    "packets per second that pass, over all flows that do not respond",
                 ),
                 number("penalty_burst", Unit::Count, 20.0, (0.0, 1e9), "packets of them that may pass at once"),
                 span("rehash", Duration::secs(600), "how long flows share bins by bad luck; 0: for ever"),

@@ -9,7 +9,7 @@
 //! and 1. Classic packets are signaled with probability `p * p`. L4S packets are marked with the
 //! larger of `k * p` and a ramp: 0 up to a sojourn time of `min_th`, 1 from `min_th + range` on,
 //! and 0 while no more than `th_len` packets wait behind. Probabilities are summed from packet to
-//! packet, and each time the sum exceeds one a packet is signaled. Overload: from `k * p >= 1` on,
+//! packet, and each time the sum exceeds one, a packet is signaled. Overload: from `k * p >= 1` on,
 //! L4S packets are dropped with probability `p * p` and all others marked; from
 //! `p * p >= 1 / (k * k)` on, classic packets are dropped even if they are ECN-capable. The L4S
 //! queue is served first, but a weighted round robin leaves `classic_weight` to the classic queue

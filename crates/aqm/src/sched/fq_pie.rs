@@ -1,6 +1,6 @@
 //! FQ-PIE: fair queueing by deficit round robin with a separate PIE for each flow.
 //!
-//! *Signal*: the queue delay of each flow, sampled by the updates of the flow; acts on arrival.
+//! *Signal*: the queueing delay of each flow, sampled by the updates of the flow; acts on arrival.
 //!
 //! *Law*: the rounds are those of [`super::fair_queue`]. The PIE of its flow judges an arriving
 //! packet, with the backlog and delay of that flow; it is the PIE of RFC 8033 without the rest
@@ -66,7 +66,7 @@ const KIND: KindSpec = KindSpec {
         source: "Linux sch_fq_pie; RFC 8033",
     },
     family: Family::FlowQueueing,
-    signal: "queue delay of each flow, on arrival",
+    signal: "queueing delay of each flow, on arrival",
     marks: Marking::Possible,
     weighs: false,
 };

@@ -101,7 +101,7 @@ const KIND: KindSpec = KindSpec {
                 .from_source("our reading"),
             Param::auto("flow_limit", Unit::Size, "none")
                 .within(1.0, 1e10)
-                .about("what each flow may hold, beside the limit over all")
+                .about("what each flow may hold, in addition to the limit over all")
                 .from_source("our reading of Kushwaha and Gupta 2018, table 4"),
             Param::count("flows", 65_536.0)
                 .within(1.0, 1_048_576.0)

@@ -48,7 +48,7 @@ const KIND: KindSpec = KindSpec {
             ),
             Param::size("quantum", Size::Bytes(1514.0))
                 .within(1.0, 1e9)
-                .about("bytes a flow may send in its turn, framing not counted")
+                .about("bytes that a flow may send in its turn, framing not counted")
                 .from_source("RFC 8290 §5.2.3"),
             codel::TARGET,
             codel::INTERVAL,

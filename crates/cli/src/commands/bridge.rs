@@ -63,7 +63,7 @@ pub struct Arguments {
     /// Print what happens this often
     #[arg(long, value_name = "TIME")]
     stats: Option<String>,
-    /// Print it as JSON with the names of tc -s -j qdisc, one array a line
+    /// Print it as JSON with the names of tc -s -j qdisc, one array per line
     #[arg(long)]
     json: bool,
     /// Write every frame sent to a pcapng file
@@ -90,7 +90,7 @@ pub struct Arguments {
     /// Join the interfaces without a queue when the bridge dies or stands still for a second
     #[arg(long)]
     fail_open: bool,
-    /// Wait awake for the last part of each pause; more exact and more processor time
+    /// Busy-wait for the last part of each pause; more punctual, more processor time
     #[arg(long, value_name = "TIME")]
     spin: Option<String>,
 }
@@ -100,7 +100,7 @@ pub struct Arguments {
 pub enum PortKind {
     /// Packet sockets, with the kernel's time stamps
     AfPacket,
-    /// AF_XDP sockets: less work for each frame, no time stamps
+    /// AF_XDP sockets: less processor time per frame, no time stamps
     AfXdp,
 }
 
@@ -109,22 +109,22 @@ pub enum PortKind {
 pub enum OffloadPolicy {
     /// Do not start
     Refuse,
-    /// Switch them off, and back when the bridge ends, however it ends
+    /// Switch them off, and restore them when the bridge ends or is killed
     Set,
-    /// Take joined packets apart before the queue, and join again behind it what is left of them
+    /// Split joined packets before the queue, and join those again that leave together
     Split,
-    /// Start all the same
+    /// Start anyway
     Ignore,
 }
 
 /// Real-time scheduling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RealTime {
-    /// If the kernel allows
+    /// Use it if the kernel allows
     Auto,
-    /// Or do not start
+    /// Do not start without it
     Require,
-    /// Not at all
+    /// Never
     Off,
 }
 

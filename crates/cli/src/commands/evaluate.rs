@@ -17,9 +17,7 @@ use std::path::PathBuf;
 
 /// Arguments of `gq evaluate`.
 #[derive(Args)]
-#[command(
-    after_help = "What is finished stays: the same command goes on where it was stopped. Example: gq evaluate --aqm codel:target=10ms"
-)]
+#[command(after_help = "Finished points are kept: the same command resumes. Example: gq evaluate --aqm codel:target=10ms")]
 pub struct Arguments {
     /// Queues to judge by RFC 7928, each kind[:parameter=value…] or a scenario file with a queue
     #[arg(long, value_name = "KIND|FILE,…", value_delimiter = ',', required_unless_present = "cc")]
@@ -211,7 +209,7 @@ fn incomplete(evaluation: &Evaluation) -> Failure {
         Some(failure) => Failure::Run(format!("runs failed; the first: {failure}")),
         None => {
             let missing = lines().filter(|line| line.not_applicable.is_none() && line.fingerprints.is_empty()).count();
-            Failure::Run(format!("interrupted: {missing} points are missing; the same command goes on from here"))
+            Failure::Run(format!("interrupted: {missing} points are missing; the same command resumes"))
         }
     }
 }

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 #[command(after_help = "Example: gq export tc home.toml --dev eth0 > shape.sh")]
 pub struct Arguments {
-    /// Whose words
+    /// Target
     #[arg(value_enum)]
     target: Target,
     /// A scenario, a folder of results, or the answer of gq recommend --json; - is an answer from

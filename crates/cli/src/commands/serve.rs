@@ -19,7 +19,7 @@ pub struct Arguments {
     /// Where to listen; elsewhere than on loopback a token is needed, which is printed
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8017")]
     listen: String,
-    /// A name that browsers may ask for beside addresses and localhost; may be repeated
+    /// A name that browsers may ask for in addition to addresses and localhost; may be repeated
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
     /// Only serve: open no browser
@@ -32,7 +32,7 @@ pub struct Arguments {
     /// Show results of gq reproduce from this folder [default: ./out/gallery where there is one]
     #[arg(long, value_name = "DIR")]
     gallery_results: Option<PathBuf>,
-    /// Watch the bridge with this control socket; whoever asks needs the token that is printed
+    /// Watch the bridge with this control socket; access then needs the token that is printed
     #[arg(long, value_name = "SOCKET")]
     bridge: Option<PathBuf>,
     /// Sessions at once; more wait for a place

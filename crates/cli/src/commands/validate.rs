@@ -23,7 +23,7 @@ pub struct Arguments {
     /// The scenario
     #[arg(value_name = "SCENARIO.toml")]
     scenario: PathBuf,
-    /// What the simulator is held against
+    /// What the simulator is compared with
     #[arg(long, value_enum, default_value_t = Against::Live)]
     against: Against,
     #[command(flatten)]
@@ -59,7 +59,7 @@ impl Arguments {
     }
 }
 
-/// What the simulator is held against.
+/// What the simulator is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Against {
     /// Guest kernels in virtual time

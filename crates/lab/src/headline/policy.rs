@@ -36,7 +36,7 @@ pub struct PolicyError(String);
 pub const POLICY_KEYS: &[(&str, &str)] = &[
     ("of_best", "least utilization, as a share of the best queue's: 0 to 1, default 0.95"),
     ("u_low", "least utilization, as a share of the line: 0 to 1, default none"),
-    ("target_max", "most mean time in the queue: 0 s to 10000000 s, default none"),
+    ("target_max", "most mean sojourn time: 0 s to 10000000 s, default none"),
     ("starved", "least goodput of every group, as a share of what its best queue gives it: 0 to 1, default 0.1"),
 ];
 

@@ -91,7 +91,7 @@ pub const GROUP_METRICS: &[GroupMetric] = &[
         "sojourn_s.p95",
         Quantity::Time,
         "Sojourn p95",
-        "time in the queue that 95 % of the group's data packets did not exceed",
+        "sojourn time that 95 % of the group's data packets did not exceed",
         |group| quantile_s(&group.outcome.sojourn, 0.95),
     )
     .lower_is_better(),

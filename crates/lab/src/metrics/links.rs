@@ -18,7 +18,7 @@ const fn metric(
     Metric::new(name, quantity, label, doc, of)
 }
 
-/// The time in the queue that this part of the packets did not exceed.
+/// The sojourn time that this part of the packets did not exceed.
 const fn sojourn(
     name: &'static str,
     label: &'static str,
@@ -81,7 +81,7 @@ pub const LINK_METRICS: &[LinkMetric] = &[
     sojourn(
         "sojourn_s.mean",
         "Sojourn mean",
-        "mean time in the queue of packets that departed, from arrival to start of transmission",
+        "mean sojourn time: time that departed packets spent in the queue, from arrival to start of transmission",
         |link, _| {
             let departed = packets(link.counters.departed);
             (departed > 0).then(|| link.sojourn_sum_s / departed as f64)
@@ -92,33 +92,33 @@ pub const LINK_METRICS: &[LinkMetric] = &[
     sojourn(
         "sojourn_s.p05",
         "p05",
-        "time in the queue that 95 % of the packets exceeded: what a standing queue adds to every delay",
+        "sojourn time that 95 % of the packets exceeded: what a standing queue adds to every delay",
         |link, _| quantile_s(&link.sojourn, 0.05),
     ),
-    sojourn("sojourn_s.p25", "p25", "time in the queue that a quarter of the packets did not exceed", |link, _| {
+    sojourn("sojourn_s.p25", "p25", "sojourn time that a quarter of the packets did not exceed", |link, _| {
         quantile_s(&link.sojourn, 0.25)
     }),
-    sojourn("sojourn_s.p50", "p50", "median time in the queue", |link, _| quantile_s(&link.sojourn, 0.5))
+    sojourn("sojourn_s.p50", "p50", "median sojourn time", |link, _| quantile_s(&link.sojourn, 0.5))
         .at_once()
         .printed("sojourn", "p50", 4),
-    sojourn("sojourn_s.p75", "p75", "time in the queue that three quarters of the packets did not exceed", |link, _| {
+    sojourn("sojourn_s.p75", "p75", "sojourn time that three quarters of the packets did not exceed", |link, _| {
         quantile_s(&link.sojourn, 0.75)
     }),
-    sojourn("sojourn_s.p95", "p95", "time in the queue that 95 % of the packets did not exceed", |link, _| {
+    sojourn("sojourn_s.p95", "p95", "sojourn time that 95 % of the packets did not exceed", |link, _| {
         quantile_s(&link.sojourn, 0.95)
     })
     .at_once()
     .printed("sojourn", "p95", 0),
-    sojourn("sojourn_s.p99", "p99", "time in the queue that 99 % of the packets did not exceed", |link, _| {
+    sojourn("sojourn_s.p99", "p99", "sojourn time that 99 % of the packets did not exceed", |link, _| {
         quantile_s(&link.sojourn, 0.99)
     })
     .at_once()
     .printed("sojourn", "p99", 1),
-    sojourn("sojourn_s.max", "Max", "longest time in the queue", |link, _| quantile_s(&link.sojourn, 1.0)),
+    sojourn("sojourn_s.max", "Max", "longest sojourn time", |link, _| quantile_s(&link.sojourn, 1.0)),
     sojourn(
         "sojourn_s.spread",
         "p99 - p50",
-        "99th percentile of the time in the queue less its median: how much the queue lets delays vary",
+        "99th percentile of the sojourn time less its median: how much the queue lets delays vary",
         |link, _| Some(quantile_s(&link.sojourn, 0.99)? - quantile_s(&link.sojourn, 0.5)?),
     ),
     metric(
@@ -226,7 +226,7 @@ pub const LINK_METRICS: &[LinkMetric] = &[
         |link, _| link.settling.map(|settling| settling.censored as f64),
     )
     .lower_is_better(),
-    metric("settle.peak_sojourn_s", Quantity::Time, "Peak after change", "longest time in the queue after a change", |link, _| {
+    metric("settle.peak_sojourn_s", Quantity::Time, "Peak after change", "longest sojourn time after a change", |link, _| {
         link.settling.map(|settling| settling.peak_sojourn_s)
     })
     .lower_is_better(),

@@ -263,7 +263,7 @@ fn read_named(queue: &Table<'_>, node: &Node, outer: &'static KindSpec) -> Optio
     let params = params::read_given(&table, kind.params);
     for outside in ["ecn", "limit"] {
         if node.entry(outside).is_some() {
-            let help = format!("write it beside the outermost `of`, not in it: all of `{}` shares it", outer.kind);
+            let help = format!("write it next to the outermost `of`, not in it: all of `{}` shares it", outer.kind);
             table.get(outside);
             table.fault(outside, "belongs to the queue".to_owned(), Some(help));
         }

@@ -37,7 +37,7 @@ impl Draft {
         let given = keys.given();
         let cc = read_control(table);
         if given.is_given("header") && given.is_given("timestamps") {
-            table.fault("timestamps", "is given beside `header`, which it sets".to_owned(), Some("keep one of them".to_owned()));
+            table.fault("timestamps", "is given with `header`, which it sets".to_owned(), Some("keep one of them".to_owned()));
         }
         let sack = match given.value("sack") {
             Some(Setting::Switch(false)) => SackReports::Off,
@@ -45,7 +45,7 @@ impl Draft {
             _ => SackReports::Compressed,
         };
         if sack == SackReports::Off && given.is_given("loss_detection") {
-            let message = "is given beside `sack = false`, where losses are found by duplicates".to_owned();
+            let message = "is given with `sack = false`, where losses are found by duplicates".to_owned();
             table.fault("loss_detection", message, Some("keep one of them".to_owned()));
         }
         let ack = table.optional("ack", read_ack);

@@ -21,12 +21,12 @@ pub const ACCESS: Kind = Kind {
         Param::auto("jitter", Unit::Duration, "the sending time of one full packet, 12 us at 1 Gbit/s")
             .within(0.0, MOST_JITTER_S)
             .about(
-                "random extra delay of each packet, uniform from zero to this, order kept: hosts are no metronomes, and sources \
-                 of equal rate would lock into phase with each other and the bottleneck",
+                "random extra delay of each packet, uniform from zero to this, order kept; without it, sources of equal rate \
+                 stay synchronized with each other and the bottleneck",
             )
             .for_instance("\"50 us\""),
         Param::choice("ends", &["both", "sender"], "both")
-            .about("where they are: at sender and receiver, or at the sender, so that the bottleneck leads straight to the receivers")
+            .about("where the access links are: at sender and receiver, or at the sender only")
             .for_instance("\"sender\""),
     ],
     ..Kind::PLAIN

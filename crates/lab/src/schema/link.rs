@@ -23,7 +23,7 @@ pub const LINK: Kind = Kind {
             .about("least size of a packet on this link, overhead included")
             .for_instance("\"64 B\""),
         Param::auto("cells", Unit::Choice(&["none", "atm", "ptm"]), "those of the overhead's keywords")
-            .about("cells that packets are sent in: 53 bytes for 48 (atm), 65 for 64 (ptm)")
+            .about("cells that carry the packets: 53 bytes for 48 (atm), 65 for 64 (ptm)")
             .for_instance("\"atm\""),
         // From a TCP header with options and some data to the largest IP packet.
         Param::bytes("mtu", Bytes::new(1_500)).within(128.0, 65_535.0).about("largest IP packet").for_instance("\"9000 B\""),
@@ -43,7 +43,7 @@ pub const LINK: Kind = Kind {
         Param::auto("to", Unit::Text, "required with several links").about("the node it leads to").for_instance("\"b\""),
         Param::off("one_way").about("whether it has no return direction").for_instance("true"),
         flow_control("flow_control")
-            .about("while this amount of queue waits here, links that lead here do not send")
+            .about("while this amount of queue waits here, links that lead here pause")
             .for_instance("\"10 packets\""),
         flow_control("flow_control_up").about("as flow_control").for_instance("\"10 packets\""),
     ],
@@ -64,10 +64,7 @@ const fn loss(name: &'static str) -> Param {
 const fn burst(name: &'static str, default: Default) -> Param {
     Param::new(name, Unit::Bytes, default)
         .within(0.0, 1e9)
-        .about(
-            "depth of a token bucket: the link is a shaper (as Linux's tbf is), after a pause this much takes no time; constant \
-             rates only",
-        )
+        .about("depth of a token bucket: after a pause this much leaves at once, as with Linux's tbf; constant rates only")
         .for_instance("\"32 kB\"")
 }
 

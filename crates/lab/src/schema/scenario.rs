@@ -14,7 +14,7 @@ pub const SCENARIO: Kind = Kind {
         Param::auto("name", Unit::Text, "the file's name")
             .about("what the scenario is called in results")
             .for_instance("\"home uplink\""),
-        Param::auto("description", Unit::Text, "none").about("what it is about").for_instance("\"One call beside a download.\""),
+        Param::auto("description", Unit::Text, "none").about("what it is about").for_instance("\"A call and a download.\""),
         Param::duration("warmup", Duration::ZERO)
             .within(0.0, LONGEST_S)
             .about("time before measuring begins")

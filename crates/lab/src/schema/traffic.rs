@@ -103,14 +103,14 @@ pub const COMMON: Kind = Kind {
         Param::auto("name", Unit::Text, "the kind").about("name of the group in results").for_instance("\"video\""),
         Param::count("flows", 1.0).within(0.0, MOST_FLOWS as f64).about("how many flows").for_instance("16"),
         timing("start", Duration::ZERO, LONGEST_S)
-            .about("when each flow starts, drawn for each where a range is given")
+            .about("when each flow starts; drawn per flow if a range is given")
             .for_instance("\"uniform 0 s .. 5 s\""),
         Param::auto("stop", Unit::Duration, "never")
             .within(0.0, LONGEST_S)
             .about("when all stop offering new data")
             .for_instance("\"50 s\""),
         Param::new("direction", Unit::Form("down, up; for some kinds both"), Default::Value(Value::Choice("down")))
-            .about("which way data goes across the bottleneck; \"both\": each flow has one each way (voip, gaming)")
+            .about("direction of the data across the bottleneck; \"both\": each flow goes both ways (voip, gaming)")
             .for_instance("\"up\""),
         Param::auto("path", Unit::Nodes, "over the one link")
             .about("nodes that data passes from sender to receiver, in networks of several links")
@@ -123,20 +123,20 @@ pub const COMMON: Kind = Kind {
             .for_instance("\"uniform 0 ms .. 100 ms\""),
         Param::count("rtt_shared_by", 1.0)
             .within(1.0, MOST_FLOWS as f64)
-            .about("how many flows in a row share one draw of rtt_extra: those behind one router")
+            .about("how many consecutive flows share one draw of rtt_extra, as those behind one router")
             .for_instance("3"),
         Param::count("class", 0.0)
             .within(0.0, Class::COUNT as f64 - 1.0)
-            .about("class of the packets; the higher the more urgent; for queues that tell classes apart")
+            .about("class of the packets, higher is more urgent; for queues that distinguish classes")
             .for_instance("5"),
         // Wide enough for every ratio, narrow enough for times that follow from a weight.
         Param::number("weight", 1.0)
             .within(0.001, 1_000.0)
-            .about("how much of the link each flow is to get beside others; for queues that weigh flows")
+            .about("weight of each flow: its share of the link relative to other flows; for queues that weigh flows")
             .for_instance("2"),
         Param::auto("host", Unit::Count, "one for each flow")
             .within(1.0, HostNumber::MOST as f64)
-            .about("host that the flows end at, where data `down` goes; for queues that tell hosts apart")
+            .about("host at which the flows end (the receiver of data that goes down); for queues that distinguish hosts")
             .for_instance("1"),
     ],
     ..Kind::PLAIN
@@ -171,21 +171,18 @@ pub const TCP: Kind = Kind {
             .for_instance("\"60 B\""),
         Param::new("sack", Unit::SwitchOr(&["compressed", "plain"]), Default::Value(Value::Choice("compressed")))
             .about(
-                "selective acknowledgements: compressed (reports of a gap go together, as Linux has done since 4.18), plain \
-                 (each at once), or false (none: New Reno's recovery)",
+                "selective acknowledgements: compressed (as Linux since 4.18), plain (each gap is reported at once), or false \
+                 (NewReno)",
             )
             .for_instance("\"plain\""),
         Param::choice("loss_detection", &["rack", "rfc6675"], "rack")
-            .about("how losses are found: by time or by counting")
+            .about("how losses are detected: by time (rack) or by counting (rfc6675)")
             .for_instance("\"rfc6675\""),
         Param::choice("slow_start_exit", &["native", "loss-only", "hystart++"], "native")
             .about("how slow start may end: native, loss-only, hystart++")
             .for_instance("\"hystart++\""),
         Param::auto("gso", Unit::Switch, "the control's habit")
-            .about(
-                "segmentation offload: segments leave in pieces of about a millisecond, two at least, whose ends are pushed, as \
-                 Linux's; or one by one",
-            )
+            .about("segmentation offload as in Linux; false sends segments one by one")
             .for_instance("false"),
         Param::count("initial_window", 10.0).within(1.0, 1_000.0).about("initial window in segments").for_instance("3"),
         Param::duration("rto_min", Duration::ms(200))
@@ -194,14 +191,14 @@ pub const TCP: Kind = Kind {
             .for_instance("\"1 s\""),
         Param::auto("max_window", Unit::Bytes, "grows as in Linux")
             .within(1.0, MOST_DATA)
-            .about("window the receiver offers, always the same")
+            .about("constant window that the receiver offers")
             .for_instance("\"64 kB\""),
         Param::new("ack", Unit::Form("delayed, every-packet or { every = N }"), Default::Value(Value::Choice("delayed")))
             .about("when to acknowledge: delayed, every-packet, or { every = N } segments")
             .for_instance("{ every = 20 }"),
         Param::duration("max_ack_delay", Duration::ms(40))
             .within(0.001, 1.0)
-            .about("longest time an acknowledgement is held back")
+            .about("longest delay of an acknowledgement")
             .for_instance("\"200 ms\""),
     ],
     ..Kind::PLAIN
@@ -367,7 +364,7 @@ pub static KINDS: &[TrafficSpec] = &[
                 // A constant of PackMime's law, 1/305 s.
                 Param::duration("server_delay_scale", Duration::ns(3_278_689))
                     .within(0.0, 60.0)
-                    .about("scale of the Weibull distribution (shape 0.63) of the time a server thinks")
+                    .about("scale of the Weibull distribution (shape 0.63) of the processing time of the server")
                     .for_instance("\"0 ms\""),
             ],
         ),

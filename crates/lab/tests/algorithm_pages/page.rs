@@ -12,10 +12,10 @@ use std::path::Path;
 /// The page of one kind; `folder` has its notes.
 pub fn of(spec: &KindSpec, folder: &Path) -> String {
     let header = header::of(spec.kind);
-    let mut page = format!("# {}: `{}`\n\n", header.name, spec.kind);
+    let mut page = format!("# {}: `{}`\n\n", spec.title, spec.kind);
     let _ = writeln!(page, "<!-- Made by crates/lab/tests/algorithm_pages.rs: `make docs` writes it again. -->\n");
     let _ = writeln!(page, "{}: {}\n", header.name, header.sentence);
-    let _ = writeln!(page, "![Queue delay, signals and state of {0} on a changing link]({0}.svg)\n", spec.kind);
+    let _ = writeln!(page, "![Queueing delay, signals and state of {0} on a changing link]({0}.svg)\n", spec.kind);
     let _ = writeln!(page, "{}\n", picture::caption(spec));
     let ecn = match (spec.marks.is_possible(), own_ecn(spec)) {
         (true, Some(_)) => "marks ECN-capable packets (`ecn` is on by default)",
@@ -30,10 +30,19 @@ pub fn of(spec: &KindSpec, folder: &Path) -> String {
     if let Some(deployed) = deployed::of(spec.kind) {
         let _ = writeln!(page, "Compared with {}: [defaults](../defaults.md#{}).\n", deployed.discipline, spec.kind);
     }
+    let notes = fs::read_to_string(folder.join("notes").join(format!("{}.md", spec.kind))).unwrap_or_default();
+    let notes = sections(&notes);
+    let note = |name: &str| notes.iter().find(|(known, _)| *known == name).map(|(_, text)| below(text));
+    if let Some(text) = note(USE) {
+        let _ = writeln!(page, "## {USE}\n\n{text}\n");
+    }
     for name in SECTIONS {
         let text = header.sections.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str());
         match (name, text) {
-            ("Parameters", text) => parameters(&mut page, spec, text),
+            ("Parameters", text) => {
+                parameters(&mut page, spec, text);
+                let _ = writeln!(page, "## {LINUX}\n\n{}\n", note(LINUX).unwrap_or_else(|| own_discipline(spec)));
+            }
             (_, None) => {}
             (_, Some(text)) => {
                 let title = if name == "Deviations" { "Deviations from the source" } else { name };
@@ -44,8 +53,8 @@ pub fn of(spec: &KindSpec, folder: &Path) -> String {
     for (name, text) in &header.modules {
         let _ = writeln!(page, "## {}\n\n{text}\n", capitalized(name));
     }
-    if let Ok(notes) = fs::read_to_string(folder.join("notes").join(format!("{}.md", spec.kind))) {
-        let _ = writeln!(page, "## Notes\n\n{}\n", below(notes.trim()));
+    for (name, text) in notes.iter().filter(|(name, _)| ![USE, LINUX].contains(name)) {
+        let _ = writeln!(page, "## {name}\n\n{}\n", below(text));
     }
     page.truncate(page.trim_end().len());
     page.push('\n');
@@ -98,7 +107,7 @@ pub fn defaults() -> String {
         sched::kinds().filter(|spec| deployed::of(spec.kind).is_none()).map(|spec| format!("`{}`", spec.kind)).collect();
     let _ = writeln!(page, "{}.", others.join(", "));
     for Deployed { ours: kind, discipline, settings } in deployed::DEPLOYED {
-        let _ = writeln!(page, "\n## {kind}\n\n[`{kind}`](algorithms/{kind}.md) beside {discipline}:\n");
+        let _ = writeln!(page, "\n## {kind}\n\n[`{kind}`](algorithms/{kind}.md) compared with {discipline}:\n");
         page.push_str("| there | default | here |\n|---|---|---|\n");
         for setting in *settings {
             let here = match setting.here {
@@ -168,12 +177,31 @@ fn capitalized(text: &str) -> String {
     characters.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + characters.as_str())
 }
 
-/// Notes with their headings two levels down, below that of the section they are put in.
+/// Sections of notes that have places of their own on a page.
+const USE: &str = "When to use it";
+const LINUX: &str = "In Linux";
+
+/// What stands under "In Linux" for kinds that no kernel has.
+fn own_discipline(spec: &KindSpec) -> String {
+    format!(
+        "Linux itself does not have this algorithm. [The queue discipline of goodqueue](../on-a-router.md) does:\n\n    \
+         tc qdisc replace dev eth0 root goodqueue kind {} link 50mbit limit 1000",
+        spec.kind
+    )
+}
+
+/// The sections of notes by their headings.
+fn sections(notes: &str) -> Vec<(&str, &str)> {
+    let parts = notes.strip_prefix("# ").into_iter().flat_map(|notes| notes.split("\n# "));
+    parts.filter_map(|part| part.split_once('\n')).map(|(name, text)| (name.trim(), text.trim_matches('\n'))).collect()
+}
+
+/// Notes with their headings a level down, below that of the section they are put in.
 fn below(notes: &str) -> String {
     let mut in_code = false;
     let lines = notes.lines().map(|line| {
         in_code ^= line.starts_with("```");
-        if line.starts_with('#') && !in_code { format!("##{line}") } else { line.to_owned() }
+        if line.starts_with('#') && !in_code { format!("#{line}") } else { line.to_owned() }
     });
     lines.collect::<Vec<_>>().join("\n")
 }

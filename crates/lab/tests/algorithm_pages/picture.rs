@@ -1,4 +1,4 @@
-//! One picture a kind: queue delay, signals and a gauge over time, on a link that slows down and
+//! One picture per kind: queueing delay, signals and a gauge over time, on a link that slows down and
 //! recovers.
 
 use goodqueue_aqm::sched;

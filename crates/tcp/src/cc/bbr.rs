@@ -281,7 +281,7 @@ impl Control for Bbr {
                     .about("round trips whose largest delivery rate is the bandwidth"),
                 Param::duration("min_rtt_window", Duration::secs(10))
                     .within(0.1, 3600.0)
-                    .about("age at which the smallest round-trip time is measured anew"),
+                    .about("age at which the smallest round-trip time is measured again"),
                 Param::duration("probe_rtt_time", Duration::ms(200))
                     .within(0.001, 10.0)
                     .about("how long four segments are in flight to measure it"),

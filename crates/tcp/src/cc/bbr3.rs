@@ -158,7 +158,7 @@ impl Control for Bbr3 {
                 Param::duration("probe_rtt_time", Duration::ms(200)).within(0.001, 10.0).about("how long that window is kept"),
                 Param::duration("probe_rtt_interval", Duration::secs(5))
                     .within(0.1, 3600.0)
-                    .about("age of the smallest round-trip time at which it is measured anew"),
+                    .about("age of the smallest round-trip time at which it is measured again"),
                 Param::duration("min_rtt_window", Duration::secs(10))
                     .within(0.1, 3600.0)
                     .about("age at which the smallest round-trip time no longer counts"),

@@ -4,7 +4,7 @@ use crate::queue::Limit;
 use crate::spec::{Default as ParamDefault, Given, LinkFacts, Param, ParamError, Size, Unit, Value};
 use goodqueue_units::{Bytes, Duration};
 
-/// Source of the queue delay.
+/// Source of the queueing delay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Estimator {
     /// The sojourn time of departing packets.
@@ -18,7 +18,7 @@ pub enum Estimator {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct PieParams {
-    /// Source of the queue delay.
+    /// Source of the queueing delay.
     pub estimator: Estimator,
     /// Whether signals are spaced evenly.
     pub derandomize: bool,
@@ -107,7 +107,7 @@ pub(crate) const DQ_THRESHOLD: Param = Param::size("dq_threshold", Size::Bytes(1
     .about("bytes in one measurement of the departure rate")
     .from_source("RFC 8033 §5.2");
 pub(crate) const ESTIMATOR: Param = Param::choice("estimator", &["timestamp", "departure-rate"], "timestamp")
-    .about("how the queue delay is learned")
+    .about("how the queueing delay is learned")
     .from_source("RFC 8033 §5.2");
 pub(crate) const DERANDOMIZE: Param = switch("derandomize", true, "space signals evenly", "RFC 8033 §5.4");
 pub(crate) const CAP_DROP: Param = switch("cap_drop", true, "bound the steps up of the probability", "RFC 8033 §5.5");

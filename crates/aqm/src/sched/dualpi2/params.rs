@@ -166,7 +166,7 @@ pub(super) const KIND: KindSpec = KindSpec {
         kind: "dualpi2",
         aliases: &["dualq"],
         title: "DualPI2",
-        summary: "Two queues with coupled signals: low delay for scalable (L4S) senders beside classic ones",
+        summary: "Two queues with coupled signals: low delay for scalable (L4S) senders next to classic ones",
         params: &[
             Param::on("ecn").about("mark; without, all packets go to the classic queue").from_source(RFC),
             duration("target", Duration::ms(15), LONG, "delay to settle at", RFC),

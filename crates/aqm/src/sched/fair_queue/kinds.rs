@@ -26,7 +26,7 @@ pub(crate) const FLOWS: Param = Param::count("flows", 1024.0)
     .from_source("RFC 8290 §5.2.4");
 pub(crate) const QUANTUM: Param = Param::auto("quantum", Unit::Size, "one MTU and the header")
     .within(1.0, 1e9)
-    .about("bytes a flow may send in its turn")
+    .about("bytes that a flow may send in its turn")
     .from_source("Linux; RFC 8290 §5.2.3");
 pub(crate) const HEADER: Param = Param::size("header", Size::Bytes(ETHERNET.get() as f64))
     .within(0.0, 1e4)
@@ -42,7 +42,7 @@ const DROP_BATCH: Param = Param::count("drop_batch", 64.0)
     .from_source("Linux");
 pub(crate) const PERTURBATION: Param = Param::auto("perturbation", Unit::Duration, "never")
     .within(1e-3, 1e6)
-    .about("how often the hash salt is drawn anew")
+    .about("how often the hash salt is drawn again")
     .from_source("RFC 8290 §4.1.1");
 pub(crate) const HASH: Param = choice(
     "hash",

@@ -50,7 +50,7 @@ pub struct LineSettings {
     /// Delay from OUT to IN [default: the same]
     #[arg(long, value_name = "TIME")]
     pub delay_up: Option<String>,
-    /// Bytes that each packet takes on the line beside its IP length [default: 14B, the Ethernet
+    /// Bytes that each packet takes on the line in addition to its IP length [default: 14B, the Ethernet
     /// header]
     #[arg(long, value_name = "BYTES")]
     pub overhead: Option<String>,

@@ -191,7 +191,7 @@ impl Comparison {
     pub fn sentence(&self) -> String {
         let [agree, unclear, differ] = [Verdict::Agrees, Verdict::Unclear, Verdict::Differs].map(|verdict| self.count(verdict));
         let mut text = format!(
-            "The simulator held against {}: of {} figures that must be close, {agree} agree",
+            "The simulator compared with {}: of {} figures that must be close, {agree} agree",
             self.against,
             agree + unclear + differ
         );
