@@ -8,6 +8,9 @@ mod host;
 mod interrupt;
 mod output;
 mod progress;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod reference;
 mod result;
 mod settings;
 mod table;
