@@ -197,7 +197,7 @@ class Result:
         """Draw a figure for a paper, as ``gq plot`` does: the same bytes for the same result.
 
         Colors and marks are those of the report, axes have units, and there is no title unless one is given. Raises
-        :class:`goodqueue.PlotError` when a setting is wrong or the result does not have what is asked for. For
+        :class:`goodqueue.PlotError` when a setting is wrong or the result lacks the figure that is needed. For
         figures that are further worked on, :mod:`goodqueue.plot` draws into axes of matplotlib.
 
         Parameters

@@ -74,8 +74,8 @@ def run(
     packets
         Keep every packet event of the recorded runs for :attr:`Result.packets`?
     algorithms
-        Algorithms written in Python by name (:class:`goodqueue.aqm.Algorithm`), for queues to name in addition to the listed
-        ones. An exception in one of them ends the run and is raised here.
+        Algorithms written in Python by name (:class:`goodqueue.aqm.Algorithm`), for queues to name
+        in addition to the listed ones. An exception in one of them ends the run and is raised here.
     progress
         A bar (``True``), none (``False``), a bar where someone sees it (``None``), or a function that is told the
         finished part, in [0, 1].

@@ -112,8 +112,8 @@ class Scenario:
     more
         Further keys, as in the file.
     algorithms
-        Algorithms written in Python by name (:class:`goodqueue.aqm.Algorithm`), which queues may name in addition to the
-        listed ones. They are no part of the file.
+        Algorithms written in Python by name (:class:`goodqueue.aqm.Algorithm`), which queues may name
+        in addition to the listed ones. They are no part of the file.
     base_dir
         Folder that paths of recordings are relative to; the current one when not given.
     stem

@@ -275,8 +275,8 @@ def sweep(
     scenario
         A scenario, or the path of a scenario file.
     out
-        The folder, or a URL that fsspec can write to, such as ``s3://bucket/sweep``. This process writes, no matter who runs
-        the points.
+        The folder, or a URL that fsspec can write to, such as ``s3://bucket/sweep``. This process writes, no matter
+        who runs the points.
     jobs
         Points at the same time on this machine; one for each processor when not given.
     client

@@ -26,7 +26,7 @@ pub struct Arguments {
     /// Scripts, or folders with scripts (*.pkt)
     #[arg(value_name = "FILE", required = true)]
     paths: Vec<PathBuf>,
-    /// How far times may be off, unless a script says so, in microseconds
+    /// How far times may be off, unless a script sets it, in microseconds
     #[arg(long, value_name = "N", default_value_t = 4000, value_parser = clap::value_parser!(u32).range(0..=10_000_000))]
     tolerance_usecs: u32,
     /// Also write a table of verdicts
