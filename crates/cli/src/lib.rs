@@ -40,7 +40,7 @@ enum Command {
     Evaluate(commands::evaluate::Arguments),
     /// Run a scenario file with its sweep and replications.
     Run(commands::run::Arguments),
-    /// Compare a run with stored results; exit with 1 when something has become significantly worse.
+    /// Compare a run with stored results; exit with 1 when something is significantly worse.
     Gate(commands::gate::Arguments),
     /// Run every point of a scenario's sweep, one file each; the same command resumes.
     Sweep(commands::sweep::Arguments),

@@ -1,5 +1,5 @@
-//! The parts of `docs/cli.md` that are made from the command's own definition: the list of commands,
-//! and each command's description, usage and options.
+//! The parts of `docs/cli.md` that are made from the command's own definition: the list of
+//! commands, and each command's description, usage and options.
 //!
 //! When they are stale: `cargo test -p goodqueue-cli --lib reference -- --ignored` (`make docs`).
 

@@ -1,7 +1,7 @@
 //! PIE: a proportional-integral controller of queueing delay that drops at random on arrival.
 //!
-//! *Signal*: the queueing delay, sampled every `t_update`: the sojourn time of the latest departure,
-//! or the backlog over the measured departure rate; acts on arrival.
+//! *Signal*: the queueing delay, sampled every `t_update`: the sojourn time of the latest
+//! departure, or the backlog over the measured departure rate; acts on arrival.
 //!
 //! *Law*: `p += scale(p) * (alpha * (delay - target) + beta * (delay - last delay))`, where `scale`
 //! shrinks the step while `p` is small; steps up are capped at 0.02 from `p >= 0.1`; `p *= 0.98`

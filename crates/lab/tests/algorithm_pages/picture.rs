@@ -1,5 +1,5 @@
-//! One picture per kind: queueing delay, signals and a gauge over time, on a link that slows down and
-//! recovers.
+//! One picture per kind: queueing delay, signals and a gauge over time, on a link that slows down
+//! and recovers.
 
 use goodqueue_aqm::sched;
 use goodqueue_aqm::spec::KindSpec;

@@ -50,8 +50,8 @@ pub struct LineSettings {
     /// Delay from OUT to IN [default: the same]
     #[arg(long, value_name = "TIME")]
     pub delay_up: Option<String>,
-    /// Bytes that each packet takes on the line in addition to its IP length [default: 14B, the Ethernet
-    /// header]
+    /// Bytes that each packet takes on the line in addition to its IP length [default: 14B, the
+    /// Ethernet header]
     #[arg(long, value_name = "BYTES")]
     pub overhead: Option<String>,
     /// Root of all randomness [default: 1]
