@@ -70,6 +70,8 @@ class Pages:
         self.counts: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
         self.known: dict[str, set[str] | None] = {}
+        # Files that skipped lines of this page would have written.
+        self.unwritten: set[str] = set()
 
     def call(self, words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
         """Runs `gq`."""
@@ -111,6 +113,10 @@ class Pages:
         words = shlex.split(command)[1:]
         if words[0] in REASONS:
             self.skipped[f"gq {words[0]} {REASONS[words[0]]}"] += 1
+            self.unwritten.update(word for word in words if "." in word)
+            return
+        if self.unwritten.intersection(words):
+            self.skipped["gq lines that read what a skipped line writes"] += 1
             return
         # The first occurrence of an option counts, as clap refuses a second one.
         short = SHORT[words[0]]
@@ -128,6 +134,7 @@ class Pages:
 
     def page(self, name: str) -> None:
         """Runs the blocks of a page in order."""
+        self.unwritten.clear()
         text = (ROOT / name).read_text()
         with tempfile.TemporaryDirectory() as path:
             folder = Path(path)
