@@ -8,6 +8,8 @@ use goodqueue_lab::statistics::Figure;
 
 /// A delay that varies by more than this over the points is drawn on a logarithmic axis.
 const SPREAD: f64 = 6.0;
+/// Parts of a whole that differ by less than this, in percent, are level.
+const LEVEL: f64 = 0.5;
 
 pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> Result<(Panel, Vec<Curve>), PlotError> {
     let subject = request.subject(source)?;
@@ -21,7 +23,7 @@ pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> R
     let mut panel = empty_panel();
     let (x, x_factor) = axis(&across, shown);
     let (y, y_factor) = axis(&up, shown);
-    (panel.x, panel.y) = (Axis { log: is_log(request, &across, shown), ..x }, y);
+    (panel.x, panel.y) = (Axis { log: is_log(request, &across, shown), ..x }, with_extent(y, &up, y_factor, shown));
     for (curve, one) in shown.iter().enumerate() {
         let (x, y) = (across.values[one.place], up.values[one.place]);
         let (Some(x_mean), Some(y_mean)) = (x.mean, y.mean) else { continue };
@@ -51,6 +53,17 @@ pub(crate) fn axis(metric: &Metric, shown: &[Shown]) -> (Axis, f64) {
     let (unit, factor) = unit_that_suits(metric.about.quantity, &values);
     let unit = if unit == "1" { String::new() } else { unit.to_owned() };
     (Axis { label: title(metric.about), unit, ..Axis::default() }, factor)
+}
+
+/// The axis of a part of a whole, with an extent of a point and a half: smaller differences are level
+/// to a reader, and would otherwise fill the figure with their intervals.
+fn with_extent(axis: Axis, metric: &Metric, factor: f64, shown: &[Shown]) -> Axis {
+    let means = || shown.iter().filter_map(|one| metric.values[one.place].mean).map(|mean| mean * factor);
+    let (least, most) = (means().fold(f64::INFINITY, f64::min), means().fold(f64::NEG_INFINITY, f64::max));
+    if metric.about.quantity != Quantity::Ratio || most - least >= LEVEL {
+        return axis;
+    }
+    Axis { min: Some((most - 2.0 * LEVEL).max(0.0)), max: Some(most + LEVEL), ..axis }
 }
 
 fn is_log(request: &Request, metric: &Metric, shown: &[Shown]) -> bool {
