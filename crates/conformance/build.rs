@@ -1,11 +1,18 @@
-//! Embeds the vectors of `crates/aqm/vectors` as a table of names and contents.
+//! Embeds the vectors as a table of names and compressed contents: as text they would be half of a
+//! program that has them.
 
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../aqm/vectors").canonicalize()?;
+    let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/vectors");
+    #[expect(clippy::disallowed_methods, reason = "cargo passes the output folder of a build script in an environment variable")]
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed={}", vectors.display());
     let mut table = String::from("&[\n");
     for folder in sorted(&vectors)?.into_iter().filter(|path| path.is_dir()) {
@@ -16,14 +23,16 @@ fn main() -> io::Result<()> {
             }
             let name = file.strip_prefix(&vectors).unwrap_or(&file).with_extension("");
             let name = name.to_string_lossy().replace('\\', "/");
+            let packed = out.join(format!("{}.deflate", name.replace('/', "-")));
+            let mut encoder = DeflateEncoder::new(fs::File::create(&packed)?, Compression::default());
+            encoder.write_all(&fs::read(&file)?)?;
+            encoder.finish()?;
             // Writing to a string cannot fail.
-            let _ = writeln!(table, "    ({name:?}, include_str!({:?})),", file.display().to_string());
+            let _ = writeln!(table, "    ({name:?}, include_bytes!({:?})),", packed.display().to_string());
         }
     }
     table.push_str("]\n");
-    #[expect(clippy::disallowed_methods, reason = "cargo passes the output folder of a build script in an environment variable")]
-    let out = env::var("OUT_DIR").map_err(io::Error::other)?;
-    fs::write(Path::new(&out).join("vectors.rs"), table)
+    fs::write(out.join("vectors.rs"), table)
 }
 
 fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {

@@ -1,11 +1,14 @@
-//! Tells the crate which commit it is built from, and which sources: works without git and outside
-//! a repository too.
+//! Tells the crate which commit it is built from, of which year, and from which sources: works
+//! without git and outside a repository too.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates whose sources decide what a run gives.
-const DECIDING: [&str; 6] = ["units", "aqm", "tcp", "trace", "sim", "lab"];
+const DECIDING: [&str; 8] = ["units", "line", "spec", "aqm", "tcp", "trace", "sim", "lab"];
+
+/// What cargo writes into a package: the commit it was made from.
+const PACKAGED: &str = ".cargo_vcs_info.json";
 
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
@@ -48,19 +51,30 @@ fn sources() -> Option<String> {
     Some(format!("{hash:016x}"))
 }
 
+/// The commit in [`PACKAGED`], as long as ours.
+fn packaged_commit() -> Option<String> {
+    let text = std::fs::read_to_string(PACKAGED).ok()?;
+    let (_, rest) = text.split_once("\"sha1\":")?;
+    let hash = rest.trim_start().strip_prefix('"')?.split('"').next()?;
+    (hash.len() >= 12 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| hash[..12].to_owned())
+}
+
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     // A folder unpacked inside someone else's repository must not take that one's commit for its
     // own.
     let ours = git(&["ls-files", "--error-unmatch", "build.rs"]).is_some();
-    let commit = ours.then(|| git(&["rev-parse", "--short=12", "HEAD"])).flatten();
-    if let (true, Some(head)) = (ours, git(&["rev-parse", "--git-path", "logs/HEAD"])) {
+    let at_head = |arguments: &[&str]| ours.then(|| git(arguments)).flatten();
+    let commit = at_head(&["rev-parse", "--short=12", "HEAD"]);
+    let year = at_head(&["show", "--no-patch", "--format=%cd", "--date=format:%Y", "HEAD"]).unwrap_or_default();
+    if let Some(head) = at_head(&["rev-parse", "--git-path", "logs/HEAD"]) {
         // The log of HEAD grows with every commit and checkout.
         if Path::new(&head).exists() {
             println!("cargo:rerun-if-changed={head}");
         }
     }
-    let commit = commit.unwrap_or_else(|| "unknown".to_owned());
+    let commit = commit.or_else(packaged_commit).unwrap_or_else(|| "unknown".to_owned());
     println!("cargo:rustc-env=GOODQUEUE_SOURCES={}", sources().unwrap_or_else(|| commit.clone()));
     println!("cargo:rustc-env=GOODQUEUE_COMMIT={commit}");
+    println!("cargo:rustc-env=GOODQUEUE_YEAR={year}");
 }

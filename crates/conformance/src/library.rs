@@ -2,11 +2,12 @@
 
 use crate::fault::Fault;
 use crate::vector::{Vector, VectorError};
+use flate2::read::DeflateDecoder;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Names and contents of all vectors of `crates/aqm/vectors`, embedded when this program was built.
-const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/vectors.rs"));
+/// Names and compressed contents of all vectors, embedded when this program was built.
+const EMBEDDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/vectors.rs"));
 
 /// A vector that has not been read yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +19,8 @@ pub struct Source {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Text {
-    Here(&'static str),
+    /// Compressed, in this program.
+    Here(&'static [u8]),
     File(PathBuf),
 }
 
@@ -28,22 +30,19 @@ impl Source {
     /// # Errors
     /// When the file cannot be read, or is not a vector.
     pub fn load(&self) -> Result<Vector, VectorError> {
-        match &self.text {
-            Text::Here(text) => Vector::parse(&self.name, text),
-            Text::File(path) => {
-                let text = fs::read_to_string(path);
-                let text = text
-                    .map_err(|error| VectorError { name: path.display().to_string(), fault: Fault::File(error.to_string()) })?;
-                Vector::parse(&self.name, &text)
-            }
-        }
+        let (name, text) = match &self.text {
+            Text::Here(packed) => (self.name.clone(), io::read_to_string(DeflateDecoder::new(*packed))),
+            Text::File(path) => (path.display().to_string(), fs::read_to_string(path)),
+        };
+        let text = text.map_err(|error| VectorError { name, fault: Fault::File(error.to_string()) })?;
+        Vector::parse(&self.name, &text)
     }
 }
 
 /// The vectors embedded in this program.
 #[must_use]
 pub fn embedded() -> Vec<Source> {
-    EMBEDDED.iter().map(|&(name, text)| Source { name: name.to_owned(), text: Text::Here(text) }).collect()
+    EMBEDDED.iter().map(|&(name, packed)| Source { name: name.to_owned(), text: Text::Here(packed) }).collect()
 }
 
 /// The vectors in `folder`: its `*.json` files and those of its subfolders, sorted by name.

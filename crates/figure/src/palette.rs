@@ -1,7 +1,7 @@
 //! Colours, dashes and marks. The colours are those of `web/src/theme.css`, which is the one place
 //! that has them.
 
-const THEME: &str = include_str!("../../../web/src/theme.css");
+const THEME: &str = include_str!("../data/theme.css");
 
 /// Colours of curves: told apart with any common kind of colour vision, and in grey by dash and
 /// mark.

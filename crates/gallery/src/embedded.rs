@@ -4,7 +4,7 @@ use goodqueue_lab::error::RecordError;
 use include_dir::{Dir, include_dir};
 use std::path::Path;
 
-static GALLERY: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../gallery");
+static GALLERY: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/data/gallery");
 
 /// Writes the gallery's files below a folder.
 ///

@@ -6,6 +6,8 @@ use serde::Serialize;
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Commit this was built from; `unknown` outside a repository.
 pub const COMMIT: &str = env!("GOODQUEUE_COMMIT");
+/// Year of that commit; empty outside a repository.
+pub const YEAR: &str = env!("GOODQUEUE_YEAR");
 /// Hash of the sources that decide what a run gives (16 hexadecimal digits); the commit where they
 /// were not at hand. A commit that changes only pages, or the drawing of figures, leaves it as it
 /// was.

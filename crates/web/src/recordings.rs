@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex};
 
 /// Built in: the synthetic cellular link of the examples.
 const BUILT_IN: &[(&str, &str, &str)] = &[
-    ("builtin:cellular.down", "cellular link, downwards (synthetic)", include_str!("../../../examples/traces/cellular.down")),
-    ("builtin:cellular.up", "cellular link, upwards (synthetic)", include_str!("../../../examples/traces/cellular.up")),
+    ("builtin:cellular.down", "cellular link, downwards (synthetic)", include_str!("../data/cellular.down")),
+    ("builtin:cellular.up", "cellular link, upwards (synthetic)", include_str!("../data/cellular.up")),
 ];
 
 /// What a page is told of a recording.

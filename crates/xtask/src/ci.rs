@@ -1,6 +1,6 @@
 //! Everything that must pass before a change lands; steps that find faults soonest come first.
 
-use crate::{Result, comments, cycles, deps, sources, tool};
+use crate::{Result, comments, cycles, deps, packages, sources, tool};
 
 /// How a step ended.
 enum Step {
@@ -20,6 +20,7 @@ const STEPS: &[Named] = &[
     Named { name: "fmt", what: "cargo fmt --check", run: || tool_step("cargo", &["fmt", "--all", "--check"]) },
     Named { name: "deps", what: "who depends on whom", run: || deps::run().map(|()| Step::Done) },
     Named { name: "cycles", what: "no circles of files without a reason", run: || cycles::check().map(|()| Step::Done) },
+    Named { name: "publish", what: "public crates are described and complete", run: || packages::check().map(|()| Step::Done) },
     Named { name: "cite", what: "every RFC named is in SOURCES.bib", run: || sources::cite().map(|()| Step::Done) },
     Named {
         name: "comments",

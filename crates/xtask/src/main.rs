@@ -5,6 +5,7 @@ mod comments;
 mod cost;
 mod cycles;
 mod deps;
+mod packages;
 mod sources;
 mod tool;
 

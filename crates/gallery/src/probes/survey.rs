@@ -21,7 +21,7 @@ const PACKET: u32 = 1000;
 const SMALL: u32 = 100;
 const BUFFER: u64 = 100_000;
 /// The very experiment, so that what is said of its network is said of what was run.
-const SCENARIO: &str = include_str!("../../../../gallery/survey/ko-1.toml");
+const SCENARIO: &str = include_str!("../../data/gallery/survey/ko-1.toml");
 
 pub(super) const PROBES: &[Probe] = &[
     Probe::number("blue_steps", 0, |_| blue_steps()),
