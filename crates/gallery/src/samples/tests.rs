@@ -115,11 +115,8 @@ fn what_is_plainly_wrong_is_found_before_anything_runs() {
         checked("one('e-1', #{load: ['udp', 'sctp']}, 'x')"),
         "12: row.T-1.measure: one: no point of `e-1` has load = 'sctp'"
     );
-    let figure = checked("max(pick('e-1', 'links.bottleneck.utilization'))");
-    assert!(
-        figure.starts_with("16: row.T-1.measure: pick: `e-1` has no figure `links.bottleneck.utilization`; there are "),
-        "{figure}"
-    );
+    let figure = checked("max(pick('e-1', 'links.bottleneck.used'))");
+    assert!(figure.starts_with("16: row.T-1.measure: pick: `e-1` has no figure `links.bottleneck.used`; there are "), "{figure}");
     let column = checked("max(each_run(|run| max(values(series('e-1', 'bottleneck.queue')))))");
     assert!(column.contains("series: `e-1` has no column `bottleneck.queue`; there are "), "{column}");
     assert_eq!(
