@@ -20,17 +20,26 @@ pub fn exact_timers() -> io::Result<()> {
 /// # Errors
 /// When the kernel refuses, most often for want of `CAP_SYS_NICE`.
 pub fn real_time(priority: libc::c_int) -> io::Result<()> {
-    let parameters = libc::sched_param { sched_priority: priority };
-    // SAFETY: the pointer is to a valid structure that outlives the call; zero is the calling
-    // thread.
-    checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) }).map(|_| ())
+    // The calls for threads: musl refuses those for processes. It has more fields, too.
+    // SAFETY: all fields are numbers, for which zero is a value.
+    let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+    parameters.sched_priority = priority;
+    // SAFETY: the pointer is to a valid structure that outlives the call.
+    match unsafe { libc::pthread_setschedparam(libc::pthread_self(), libc::SCHED_FIFO, &raw const parameters) } {
+        0 => Ok(()),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
 }
 
 /// True for a real-time thread.
 #[must_use]
 pub fn is_real_time() -> bool {
-    // SAFETY: the call takes no pointers; zero is the calling thread.
-    matches!(unsafe { libc::sched_getscheduler(0) }, libc::SCHED_FIFO | libc::SCHED_RR)
+    let mut policy = 0;
+    // SAFETY: all fields are numbers, for which zero is a value.
+    let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+    // SAFETY: both pointers are to valid values that outlive the call.
+    let error = unsafe { libc::pthread_getschedparam(libc::pthread_self(), &raw mut policy, &raw mut parameters) };
+    error == 0 && matches!(policy, libc::SCHED_FIFO | libc::SCHED_RR)
 }
 
 /// Processor time that this thread has used.
@@ -64,10 +73,8 @@ pub fn wait(descriptors: [Option<BorrowedFd<'_>>; 2], longest: Duration) -> io::
         revents: 0,
     });
     let nanos = longest.as_nanos();
-    let timeout = libc::timespec {
-        tv_sec: (nanos / 1_000_000_000).min(3600) as libc::time_t,
-        tv_nsec: (nanos % 1_000_000_000) as libc::c_long,
-    };
+    let timeout =
+        libc::timespec { tv_sec: (nanos / 1_000_000_000).min(3600) as _, tv_nsec: (nanos % 1_000_000_000) as libc::c_long };
     // SAFETY: array and timeout are valid and outlive the call; the mask may be null.
     let ready = unsafe { libc::ppoll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, &raw const timeout, std::ptr::null()) };
     match checked(ready) {

@@ -81,8 +81,7 @@ impl Signals {
     #[must_use]
     pub fn next(&self, longest: Duration) -> Option<Signal> {
         let nanos = longest.as_nanos();
-        let timeout =
-            libc::timespec { tv_sec: (nanos / 1_000_000_000) as libc::time_t, tv_nsec: (nanos % 1_000_000_000) as libc::c_long };
+        let timeout = libc::timespec { tv_sec: (nanos / 1_000_000_000) as _, tv_nsec: (nanos % 1_000_000_000) as libc::c_long };
         // SAFETY: set and timeout are valid and outlive the call; no information beside the number
         // is asked for.
         match unsafe { libc::sigtimedwait(&raw const self.0, std::ptr::null_mut(), &raw const timeout) } {
