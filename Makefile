@@ -1,7 +1,7 @@
 # The commands of this project. Each is one line into cargo, npm or a script.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux recommendations linux-vectors kernel test-kernel judged transports site look pages
+.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux recommendations linux-vectors kernel test-kernel judged transports site look pages dist deb
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -102,6 +102,12 @@ look: ## the site in a browser, every page light and dark, wide and narrow: pict
 	@scripts/setup.sh site
 	@scripts/setup.sh test
 	@LOOK=all scripts/site.sh
+
+dist: ## make and try all packages: static gq, Debian, wheels, sdist, crates, container; into dist/, docs/install.md
+	scripts/dist.sh
+
+deb: ## make and try the Debian package alone
+	scripts/dist.sh deb
 
 pages: ## check the words of all pages, their links, and the code on them
 	@scripts/setup.sh test

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Installs what is missing, and only that:
-# setup.sh build | python | test | linux | kernel | test-kernel | site
+# setup.sh build | python | test | linux | kernel | test-kernel | site | dist
 #   build   a C linker and Rust, enough for `make demo`
 #   python  also a venv, .venv, with what the Python package is built and tested with
 #   test    also Node's packages for the front end and a Chromium for its browser tests
 #   kernel  what the queue discipline is built with; test-kernel: and tried with
+#   dist    a venv, target/dist/venv, and the tools that packages are made and tried with
 #   site    a venv, target/site/venv, with what the site is built with
 #   linux   what the guest kernel is built and its queue disciplines are recorded with
 # System packages come from apt-get where it exists and we are root; elsewhere a message lists them.
@@ -94,7 +95,6 @@ setup_linux() {
     need bison bison
     need bc bc
     need perl perl
-    need xz xz-utils
     need setarch util-linux
     need python3 python3
     need ip iproute2
@@ -136,16 +136,33 @@ setup_test_kernel() {
     file "/lib/modules/*-cloud-amd64/build" linux-headers-cloud-amd64
 }
 
-setup_site() {
+venv() { # FOLDER LIST WHAT: a venv with the packages of a list
     need python3 python3
-    local venv="${CARGO_TARGET_DIR:-target}/site/venv"
     # The copy of the list is written when everything in it is there.
-    cmp -s scripts/site/requirements.txt "$venv/.goodqueue-requirements" && return 0
+    cmp -s "$2" "$1/.goodqueue-requirements" && return 0
     python3 -c 'import ensurepip' 2>/dev/null || system_package python3-venv || true
-    echo "setup: installing what the site is built with"
-    python3 -m venv "$venv"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r scripts/site/requirements.txt
-    cp scripts/site/requirements.txt "$venv/.goodqueue-requirements"
+    echo "setup: installing what $3 built with"
+    python3 -m venv "$1"
+    "$1/bin/python" -m pip install --quiet --disable-pip-version-check -r "$2"
+    cp "$2" "$1/.goodqueue-requirements"
+}
+
+setup_site() {
+    venv "${CARGO_TARGET_DIR:-target}/site/venv" scripts/site/requirements.txt "the site is"
+}
+
+setup_dist() {
+    setup_build
+    need readelf binutils
+    need unzip unzip
+    venv "${CARGO_TARGET_DIR:-target}/dist/venv" scripts/dist/requirements.txt "packages are"
+    if ! rustup target list --installed | grep -q "^$(uname -m)-unknown-linux-musl$"; then
+        rustup target add "$(uname -m)-unknown-linux-musl" >/dev/null
+    fi
+    want dpkg-deb dpkg "the Debian package"
+    want lintian lintian "the check of the Debian package"
+    want debootstrap debootstrap "trying packages in a clean root"
+    want buildah buildah "the container image"
 }
 
 case "${1:-}" in
@@ -156,8 +173,9 @@ linux) setup_linux ;;
 kernel) setup_kernel ;;
 test-kernel) setup_test_kernel ;;
 site) setup_site ;;
+dist) setup_dist ;;
 *)
-    echo "usage: setup.sh build | python | test | linux | kernel | test-kernel | site" >&2
+    echo "usage: setup.sh build | python | test | linux | kernel | test-kernel | site | dist" >&2
     exit 2
     ;;
 esac

@@ -1,7 +1,7 @@
 //! Sources that papers cite: the entries of `SOURCES.bib`.
 
 /// The bibliography, built in so that an installed `gq` can check it too.
-const TEXT: &str = include_str!("../../../SOURCES.bib");
+const TEXT: &str = include_str!("../data/SOURCES.bib");
 
 /// One entry.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -155,10 +155,9 @@ fn kernel() -> Result<Step> {
 }
 
 fn package() -> Result<Step> {
-    tool_step(
-        "cargo",
-        &["package", "--quiet", "--allow-dirty", "-p", "goodqueue-units", "-p", "goodqueue-spec", "-p", "goodqueue-aqm"],
-    )
+    packages::forget()?;
+    let crates = ["-p", "goodqueue-units", "-p", "goodqueue-spec", "-p", "goodqueue-aqm"];
+    tool_step("cargo", &[&["package", "--quiet", "--allow-dirty", "--target-dir", packages::BUILT][..], &crates].concat())
 }
 
 fn deny() -> Result<Step> {

@@ -38,6 +38,35 @@ pub fn check() -> Result {
     Err(format!("{} faults:\n  {}", faults.len(), faults.join("\n  ")))
 }
 
+/// Where packages are built, relative to the workspace's root.
+pub const BUILT: &str = "target/packages";
+
+/// Removes what cargo has unpacked and built of our packages. It keeps them by version, without a
+/// look at the contents, and would build a changed crate against the earlier state of another.
+pub fn forget() -> Result {
+    let built = tool::root().join(BUILT);
+    if built.exists() {
+        std::fs::remove_dir_all(&built).map_err(|e| format!("{}: {e}", built.display()))?;
+    }
+    #[allow(clippy::disallowed_methods, reason = "where cargo keeps its files")]
+    let [home, user] = ["CARGO_HOME", "HOME"].map(std::env::var_os);
+    let Some(home) = home.map(PathBuf::from).or_else(|| Some(PathBuf::from(user?).join(".cargo"))) else { return Ok(()) };
+    // The registry that packages of one workspace see each other in has no name.
+    let unnamed = entries(&home.join("registry/src")).filter(|path| is_called(path, "-"));
+    for path in unnamed.flat_map(|path| entries(&path)).filter(|path| is_called(path, "goodqueue-")) {
+        std::fs::remove_dir_all(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    }
+    Ok(())
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
+}
+
+fn is_called(path: &Path, start: &str) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start))
+}
+
 /// What a package lacks, by `cargo metadata` and the files it has.
 fn undescribed(package: &Value, public: &[&str], has: impl Fn(&str) -> bool) -> Vec<String> {
     let name = package["name"].as_str().unwrap_or_default();
