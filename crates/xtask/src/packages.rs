@@ -1,4 +1,5 @@
-//! What the registry asks of crates that are published. `scripts/dist.sh crates` builds them as packages.
+//! What the registry asks of crates that are published. `scripts/dist.sh crates` builds them as
+//! packages.
 
 use crate::{Result, sources, tool};
 use serde_json::Value;
@@ -94,7 +95,8 @@ fn undescribed(package: &Value, public: &[&str], has: impl Fn(&str) -> bool) -> 
     faults
 }
 
-/// Files that a source takes in from outside of its crate. Links within the folder are followed by packaging.
+/// Files that a source takes in from outside of its crate. Links within the folder are followed by
+/// packaging.
 fn outside(folder: &Path, source: &Path, text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     // Packages are built without tests.
