@@ -55,8 +55,8 @@ pub(crate) fn axis(metric: &Metric, shown: &[Shown]) -> (Axis, f64) {
     (Axis { label: title(metric.about), unit, ..Axis::default() }, factor)
 }
 
-/// The axis of a part of a whole, with an extent of a point and a half: smaller differences are level
-/// to a reader, and would otherwise fill the figure with their intervals.
+/// The axis of a part of a whole, with an extent of a point and a half: smaller differences are
+/// level to a reader, and would otherwise fill the figure with their intervals.
 fn with_extent(axis: Axis, metric: &Metric, factor: f64, shown: &[Shown]) -> Axis {
     let means = || shown.iter().filter_map(|one| metric.values[one.place].mean).map(|mean| mean * factor);
     let (least, most) = (means().fold(f64::INFINITY, f64::min), means().fold(f64::NEG_INFINITY, f64::max));
