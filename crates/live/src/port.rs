@@ -47,8 +47,10 @@ pub struct PortCounters {
     /// Lost before we saw them, because the receive ring was full: packets lost outside of the
     /// queue.
     pub ring_overflows: u64,
-    /// Longer than a buffer.
+    /// Longer than a frame may be.
     pub oversize: u64,
+    /// Of these, joined by an offload in a way that the port does not take apart.
+    pub joined_lost: u64,
     /// Lost for want of a buffer.
     pub no_buffer: u64,
     /// Arrived with a checksum that its sender had left to a network card; it was finished here.

@@ -1,17 +1,19 @@
-//! TCP segments that an offload joined to one frame: judged one by one, and joined again where
-//! neighbors survive.
+//! TCP segments and UDP datagrams that an offload joined to one frame: judged one by one, and
+//! joined again where neighbors survive.
 //!
 //! A Linux sender hands its network card frames of up to 64 KiB and leaves it to the card to cut
-//! them into segments, with `gso_size` bytes of payload each, and to compute their checksums. Here
-//! such a frame stays in one buffer. The queue holds a record for every segment of it, which differ
-//! in their number alone; the buffer is free again when the last of them is gone. What leaves
+//! them into segments, with `gso_size` bytes of payload each, and to compute their checksums; QUIC
+//! programs ask for the same with `UDP_SEGMENT`. Here such a frame stays in one buffer. The queue
+//! holds a record for every segment of it, which differ in their number alone; the buffer is free
+//! again when the last of them is gone. What leaves
 //! together is sent as one frame again: neighbors of one frame with the same mark, so that the
 //! receiver's kernel has as little work as the sender's.
 //!
 //! A segment's headers follow from those of the frame as a card would make them (Linux
 //! `tcp_gso_segment`; RFC 3168 §6.1.2 for CWR): sequence number and IPv4 identification advance,
-//! FIN and PSH belong to the last segment, CWR to the first. Checksums stay partial: the field
-//! holds the sum of the pseudo-header, and whoever needs the whole one computes it.
+//! FIN and PSH belong to the last segment, CWR to the first. A datagram's UDP length is its own
+//! (Linux `__udp_gso_segment`). Checksums stay partial: the field holds the sum of the
+//! pseudo-header, and whoever needs the whole one computes it.
 
 use crate::frame::checksum::{fold, sum};
 use crate::frame::{self, Network};
@@ -29,17 +31,47 @@ pub const MOST_BUFFERS: u32 = 1 << 15;
 /// Segments smaller than this are none of TCP's (Linux `TCP_MIN_SND_MSS`); they would make one
 /// frame thousands of packets.
 const SMALLEST: u16 = 48;
+/// More datagrams than this are in no frame of UDP (Linux `UDP_MAX_SEGMENTS`).
+const MOST_DATAGRAMS: usize = 128;
 
-const TCP: u8 = 6;
 const FIN_PSH: u8 = 0x09;
 const CWR: u8 = 0x80;
+
+/// What is joined in a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// TCP segments.
+    Tcp,
+    /// UDP datagrams.
+    Udp,
+}
+
+impl Transport {
+    /// Its number in IP headers.
+    const fn protocol(self) -> u8 {
+        match self {
+            Self::Tcp => 6,
+            Self::Udp => 17,
+        }
+    }
+
+    /// Where the checksum is in its header.
+    const fn checksum(self) -> usize {
+        match self {
+            Self::Tcp => 16,
+            Self::Udp => 6,
+        }
+    }
+}
 
 /// Where the parts of a joined frame lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Joined {
     /// The IP header.
     pub network: Network,
-    /// Where the TCP header begins.
+    /// What the segments are.
+    pub kind: Transport,
+    /// Where the TCP or UDP header begins.
     pub transport: u16,
     /// Where the payload begins.
     pub payload: u16,
@@ -53,8 +85,8 @@ pub struct Joined {
 pub struct Offload {
     /// The checksum is partial.
     pub partial_checksum: bool,
-    /// How the frame is to be cut: 0 not at all, 1 TCP over IPv4, 4 TCP over IPv6; 0x80 beside it
-    /// when CWR is set.
+    /// How the frame is to be cut: 0 not at all, 1 TCP over IPv4, 4 TCP over IPv6, 5 UDP; 0x80
+    /// beside it when CWR is set.
     pub kind: u8,
     /// Bytes of all headers.
     pub headers: u16,
@@ -68,6 +100,9 @@ impl Offload {
     /// Bytes before each frame.
     pub const BYTES: usize = 10;
     const WITH_CWR: u8 = 0x80;
+    const TCP_V4: u8 = 1;
+    const TCP_V6: u8 = 4;
+    const UDP: u8 = 5;
 
     /// As the kernel reads and writes it, on this machine's byte order.
     #[must_use]
@@ -102,29 +137,48 @@ impl Offload {
 }
 
 impl Joined {
-    /// Reads a frame of which the kernel says that it is several TCP segments of `size` bytes of
-    /// payload; `None` when it is not, or is a fragment, or has IPv6 extension headers.
+    /// Reads a frame of which the kernel says that it is several TCP segments or UDP datagrams of
+    /// `size` bytes of payload; `None` when it is not, or is a fragment, or has IPv6 extension
+    /// headers.
     #[must_use]
     pub fn read(bytes: &[u8], offload: Offload) -> Option<Self> {
         let (protocol, at) = frame::link_end(bytes).ok()?;
         let ip = bytes.get(at..)?;
-        let (network, transport) = match (protocol, offload.kind & !Offload::WITH_CWR) {
-            (frame::IPV4, 1) => {
+        let kind = match offload.kind & !Offload::WITH_CWR {
+            Offload::TCP_V4 if protocol == frame::IPV4 => Transport::Tcp,
+            Offload::TCP_V6 if protocol == frame::IPV6 => Transport::Tcp,
+            Offload::UDP => Transport::Udp,
+            _ => return None,
+        };
+        let (network, transport) = match protocol {
+            frame::IPV4 => {
                 let header = ip.first_chunk::<20>()?;
                 let whole = header[6] & 0x3F == 0 && header[7] == 0;
-                let tcp = at + usize::from(header[0] & 0xF) * 4;
-                (whole && header[9] == TCP && header[0] & 0xF >= 5).then_some((Network::V4(at as u16), tcp))?
+                let transport = at + usize::from(header[0] & 0xF) * 4;
+                let right = whole && header[9] == kind.protocol() && header[0] & 0xF >= 5;
+                right.then_some((Network::V4(at as u16), transport))?
             }
-            (frame::IPV6, 4) => {
+            frame::IPV6 => {
                 let header = ip.first_chunk::<40>()?;
-                (header[6] == TCP).then_some((Network::V6(at as u16), at + 40))?
+                (header[6] == kind.protocol()).then_some((Network::V6(at as u16), at + 40))?
             }
             _ => return None,
         };
-        let payload = transport + usize::from(bytes.get(transport + 12)? >> 4) * 4;
-        let fits = payload >= transport + 20 && payload < bytes.len() && payload <= HEADERS && bytes.len() <= LONGEST;
-        (fits && offload.size >= SMALLEST).then_some(Self {
+        let (payload, sized) = match kind {
+            Transport::Tcp => {
+                let payload = transport + usize::from(bytes.get(transport + 12)? >> 4) * 4;
+                (payload, payload >= transport + 20 && offload.size >= SMALLEST)
+            }
+            Transport::Udp => {
+                let payload = transport + 8;
+                let count = bytes.len().saturating_sub(payload).div_ceil(usize::from(offload.size).max(1));
+                (payload, offload.size > 0 && count <= MOST_DATAGRAMS)
+            }
+        };
+        let fits = payload < bytes.len() && payload <= HEADERS && bytes.len() <= LONGEST;
+        (fits && sized).then_some(Self {
             network,
+            kind,
             transport: transport as u16,
             payload: payload as u16,
             size: offload.size,
@@ -190,51 +244,62 @@ pub fn compose(run: &[Frame], pool: &Pool, headers: &mut [u8; HEADERS]) -> Optio
     let (first, last) = (run.first()?, run.last()?);
     let joined = pool.joined(first.slot)?;
     let whole = pool.whole(first.slot);
-    let (at, tcp, size) = (joined.network_at(), usize::from(joined.transport), usize::from(joined.size));
+    let (at, transport, size) = (joined.network_at(), usize::from(joined.transport), usize::from(joined.size));
     let begin = usize::from(joined.payload);
     let from = begin + usize::from(first.segment) * size;
     let to = (begin + (usize::from(last.segment) + 1) * size).min(whole.len());
     let head = headers.get_mut(..begin)?;
     head.copy_from_slice(whole.get(..begin)?);
 
-    let sequence = u32::from_be_bytes([head[tcp + 4], head[tcp + 5], head[tcp + 6], head[tcp + 7]]);
-    head[tcp + 4..tcp + 8].copy_from_slice(&sequence.wrapping_add((from - begin) as u32).to_be_bytes());
-    if to < whole.len() {
-        head[tcp + 13] &= !FIN_PSH;
+    let segment = begin - transport + (to - from);
+    let mut with_cwr = 0;
+    match joined.kind {
+        Transport::Tcp => {
+            let tcp = &mut head[transport..];
+            let sequence = u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]]);
+            tcp[4..8].copy_from_slice(&sequence.wrapping_add((from - begin) as u32).to_be_bytes());
+            if to < whole.len() {
+                tcp[13] &= !FIN_PSH;
+            }
+            if first.segment > 0 {
+                tcp[13] &= !CWR;
+            }
+            if tcp[13] & CWR != 0 {
+                with_cwr = Offload::WITH_CWR;
+            }
+        }
+        Transport::Udp => head[transport + 4..transport + 6].copy_from_slice(&(segment as u16).to_be_bytes()),
     }
-    if first.segment > 0 {
-        head[tcp + 13] &= !CWR;
-    }
-    let segment = begin - tcp + (to - from);
     let (kind, addresses) = match joined.network {
         Network::V4(_) => {
             head[at + 2..at + 4].copy_from_slice(&((begin - at + to - from) as u16).to_be_bytes());
             let id = u16::from_be_bytes([head[at + 4], head[at + 5]]).wrapping_add(first.segment);
             head[at + 4..at + 6].copy_from_slice(&id.to_be_bytes());
             head[at + 10..at + 12].fill(0);
-            let header_sum = !fold(sum(&head[at..tcp]));
+            let header_sum = !fold(sum(&head[at..transport]));
             head[at + 10..at + 12].copy_from_slice(&header_sum.to_be_bytes());
-            (1, at + 12..at + 20)
+            (Offload::TCP_V4, at + 12..at + 20)
         }
         _ => {
             head[at + 4..at + 6].copy_from_slice(&((begin - at - 40 + to - from) as u16).to_be_bytes());
-            (4, at + 8..at + 40)
+            (Offload::TCP_V6, at + 8..at + 40)
         }
     };
+    let kind = if joined.kind == Transport::Udp { Offload::UDP } else { kind };
     if first.marked {
         frame::set_ce(head, joined.network);
     }
-    let pseudo = fold(sum(&head[addresses]) + u64::from(TCP) + segment as u64);
-    head[tcp + 16..tcp + 18].copy_from_slice(&pseudo.to_be_bytes());
+    let pseudo = fold(sum(&head[addresses]) + u64::from(joined.kind.protocol()) + segment as u64);
+    let checksum = joined.kind.checksum();
+    head[transport + checksum..transport + checksum + 2].copy_from_slice(&pseudo.to_be_bytes());
     let several = to - from > size;
-    let with_cwr = if head[tcp + 13] & CWR != 0 { Offload::WITH_CWR } else { 0 };
     Some(Outgoing {
         offload: Offload {
             partial_checksum: true,
             kind: if several { kind | with_cwr } else { 0 },
             headers: begin as u16,
             size: if several { joined.size } else { 0 },
-            checksum: (joined.transport, 16),
+            checksum: (joined.transport, checksum as u16),
         },
         headers: begin,
         payload: from..to,
@@ -251,7 +316,7 @@ pub fn write_alone(frame: Frame, pool: &Pool, to: &mut Vec<u8>) {
             to.extend_from_slice(&headers[..outgoing.headers]);
             to.extend_from_slice(&pool.whole(frame.slot)[outgoing.payload]);
             let finished = frame::finish_partial(&mut to[start..]);
-            debug_assert!(finished, "a TCP segment has a checksum");
+            debug_assert!(finished, "a segment has a checksum");
         }
     }
 }

@@ -12,6 +12,7 @@ pub mod scheduling;
 pub mod signals;
 pub mod socket;
 pub mod tcp;
+pub mod udp;
 pub mod xdp;
 
 use std::io;

@@ -52,10 +52,11 @@ impl Drain for Taken {
     }
 }
 
-/// Which IP, with how many tags before it.
+/// Which IP and transport, with how many tags before it.
 #[derive(Clone, Copy)]
 struct Shape {
     v6: bool,
+    udp: bool,
     tags: usize,
     options: usize,
 }
@@ -77,12 +78,13 @@ fn superframe(shape: Shape, sequence: u32, id: u16, flags: u8, ecn: u8, payload:
     for tag in 0..shape.tags {
         frame.extend([0x81, 0, 0, tag as u8 + 7]);
     }
-    let tcp_len = 20 + shape.options + payload.len();
+    let protocol = if shape.udp { 17 } else { 6 };
+    let tcp_len = if shape.udp { 8 } else { 20 + shape.options } + payload.len();
     let at = frame.len() + 2;
     let addresses = if shape.v6 {
         frame.extend([0x86, 0xDD, 0x60, ecn << 4, 0, 0]);
         frame.extend((tcp_len as u16).to_be_bytes());
-        frame.extend([6, 64]);
+        frame.extend([protocol, 64]);
         frame.extend([0x20; 16]);
         frame.extend([0x30; 16]);
         at + 8..at + 40
@@ -90,22 +92,32 @@ fn superframe(shape: Shape, sequence: u32, id: u16, flags: u8, ecn: u8, payload:
         frame.extend([8, 0, 0x45, ecn]);
         frame.extend((tcp_len as u16 + 20).to_be_bytes());
         frame.extend(id.to_be_bytes());
-        frame.extend([0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        frame.extend([0x40, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
         let header = !fold(sum(&frame[at..at + 20]));
         frame[at + 10..at + 12].copy_from_slice(&header.to_be_bytes());
         at + 12..at + 20
     };
     let tcp = frame.len();
     frame.extend([0x12, 0x34, 0, 80]);
-    frame.extend(sequence.to_be_bytes());
-    frame.extend([0, 0, 0, 9, (((20 + shape.options) / 4) << 4) as u8, flags, 1, 0, 0, 0, 0, 0]);
-    frame.extend(vec![1; shape.options]);
-    let pseudo = fold(sum(&frame[addresses]) + 6 + tcp_len as u32);
-    frame[tcp + 16..tcp + 18].copy_from_slice(&pseudo.to_be_bytes());
+    let checksum = if shape.udp {
+        frame.extend((tcp_len as u16).to_be_bytes());
+        frame.extend([0, 0]);
+        6
+    } else {
+        frame.extend(sequence.to_be_bytes());
+        frame.extend([0, 0, 0, 9, (((20 + shape.options) / 4) << 4) as u8, flags, 1, 0, 0, 0, 0, 0]);
+        frame.extend(vec![1; shape.options]);
+        16
+    };
+    let pseudo = fold(sum(&frame[addresses]) + u32::from(protocol) + tcp_len as u32);
+    frame[tcp + checksum..tcp + checksum + 2].copy_from_slice(&pseudo.to_be_bytes());
     let headers = frame.len() as u16;
     frame.extend(payload);
-    let kind = if shape.v6 { 4 } else { 1 } | if flags & 0x80 != 0 { 0x80 } else { 0 };
-    let offload = Offload { partial_checksum: true, kind, headers, size: MSS as u16, checksum: (tcp as u16, 16) };
+    let kind = match (shape.udp, shape.v6) {
+        (true, _) => 5,
+        (false, v6) => (if v6 { 4 } else { 1 }) | (flags & 0x80),
+    };
+    let offload = Offload { partial_checksum: true, kind, headers, size: MSS as u16, checksum: (tcp as u16, checksum as u16) };
     (frame, offload)
 }
 
@@ -133,18 +145,24 @@ fn cut((_, frame, offload): &Sent) -> Vec<Vec<u8>> {
             let header = !fold(sum(&out[at..at + 20]));
             out[at + 10..at + 12].copy_from_slice(&header.to_be_bytes());
         }
-        let sequence = u32::from_be_bytes(out[tcp + 4..tcp + 8].try_into().unwrap()).wrapping_add((index * size) as u32);
-        out[tcp + 4..tcp + 8].copy_from_slice(&sequence.to_be_bytes());
-        if index + 1 < chunks.len() {
-            out[tcp + 13] &= !0x09;
+        let (protocol, field) = if offload.checksum.1 == 6 { (17, tcp + 6) } else { (6, tcp + 16) };
+        if protocol == 17 {
+            let length = (out.len() - tcp) as u16;
+            out[tcp + 4..tcp + 6].copy_from_slice(&length.to_be_bytes());
+        } else {
+            let sequence = u32::from_be_bytes(out[tcp + 4..tcp + 8].try_into().unwrap()).wrapping_add((index * size) as u32);
+            out[tcp + 4..tcp + 8].copy_from_slice(&sequence.to_be_bytes());
+            if index + 1 < chunks.len() {
+                out[tcp + 13] &= !0x09;
+            }
+            if index > 0 {
+                out[tcp + 13] &= !0x80;
+            }
         }
-        if index > 0 {
-            out[tcp + 13] &= !0x80;
-        }
-        out[tcp + 16..tcp + 18].fill(0);
+        out[field..field + 2].fill(0);
         let addresses = if v6 { at + 8..at + 40 } else { at + 12..at + 20 };
-        let all = sum(&out[addresses]) + 6 + (out.len() - tcp) as u32 + sum(&out[tcp..]);
-        out[tcp + 16..tcp + 18].copy_from_slice(&(!fold(all)).to_be_bytes());
+        let all = sum(&out[addresses]) + protocol + (out.len() - tcp) as u32 + sum(&out[tcp..]);
+        out[field..field + 2].copy_from_slice(&(!fold(all)).to_be_bytes());
         out
     };
     chunks.iter().enumerate().map(build).collect()
@@ -157,7 +175,7 @@ fn frames(count: usize, rate: Rate, load: f64, seed: u64) -> Vec<Sent> {
     let mut now = ms(1);
     (0..count)
         .map(|n| {
-            let shape = Shape { v6: n % 3 == 1, tags: n % 4 / 3, options: [0, 12, 40][n % 3] };
+            let shape = Shape { v6: n % 3 == 1, udp: n % 7 % 3 == 2, tags: n % 4 / 3, options: [0, 12, 40][n % 3] };
             let len = 1 + rng.below(if n % 5 == 0 { 4 * MSS as u64 } else { 64_000 }) as usize;
             let payload: Vec<u8> = (0..len).map(|_| rng.next_u64() as u8).collect();
             let flags = 0x10 | (rng.next_u64() as u8 & 0x89);

@@ -10,18 +10,20 @@ use goodqueue_live::monitor::{Reporter, connection};
 use goodqueue_live::pool::{Frame, Pool};
 use goodqueue_live::port::fuzz::Fuzz;
 use goodqueue_live::port::interface::InterfacePort;
-use goodqueue_live::port::packet::PacketPort;
+use goodqueue_live::port::packet::{OnJoined, PacketPort};
 use goodqueue_live::port::xdp::XdpPort;
 use goodqueue_live::port::{Port, PortCounters};
 use goodqueue_live::record::{Event, Reader, Recorder};
 use goodqueue_live::replay::{ReplayLine, first_difference};
 use goodqueue_live::segments;
 use goodqueue_live::spool::{Overrun, Spool};
+use goodqueue_live::sys::udp;
 use goodqueue_live::{Line, RateSpec};
 use goodqueue_testbed::bench::Bench;
 use goodqueue_units::{Bytes, Duration, Framing, Instant, Rate};
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration as Wall;
@@ -191,6 +193,76 @@ fn joined_frames_pass_in_segments_and_every_byte_is_right() {
         let again = ReplayLine::new(&line(rate)).expect("a constant rate");
         assert_eq!(first_difference(queue(kind, rate), again, &events), None);
     }
+}
+
+/// What QUIC programs do: several datagrams in one call, which the sender's kernel leaves joined.
+#[test]
+fn joined_datagrams_pass_one_by_one() {
+    const SIZE: usize = 1200;
+    const CALLS: usize = 40;
+    const IN_A_CALL: usize = 20;
+    let Ok(bench) = Bench::with_offloads().inspect_err(|reason| println!("skipped: {reason}")) else { return };
+    let clock = MonotonicClock::start();
+    let rate = Rate::mbit(500);
+    let open = |name| PacketPort::open_joined(name, clock).map(InterfacePort::from);
+    let ports = bench.middle.within(|| Ok((open(Bench::PORT_A)?, open(Bench::PORT_B)?))).expect("both ports");
+    let settings =
+        Settings { down: line(rate), up: line(rate), buffers: 2048, buffer_size: segments::LONGEST, flow_key: FlowKey(1) };
+    let bridge: Bridge = Forwarder::new(&settings, ports, (queue("tail-drop", rate), queue("tail-drop", rate)));
+    let right = bench.right.within(|| UdpSocket::bind((Bench::RIGHT_ADDRESS, 9000))).expect("a socket");
+    let left = bench.left.within(|| UdpSocket::bind((Bench::LEFT_ADDRESS, 0))).expect("a socket");
+    right.set_read_timeout(Some(LONG)).expect("a timeout");
+    udp::send_joined(left.as_fd(), SIZE as u16).expect("the kernel has UDP segmentation");
+    let ((), mut bridge, outcome) = while_bridged(bridge, clock, || {
+        let mut buffer = [0; 2 * SIZE];
+        for call in 0..CALLS {
+            // The last of each call is short.
+            let bytes: Vec<u8> = (0..IN_A_CALL * SIZE - 7).map(|n| (n / SIZE + call * IN_A_CALL) as u8).collect();
+            left.send_to(&bytes, (Bench::RIGHT_ADDRESS, 9000)).expect("it is sent");
+            // One call after the other: no socket's buffer overflows.
+            for sent in bytes.chunks(SIZE) {
+                let got = right.recv(&mut buffer).expect("each datagram arrives");
+                assert!(buffer[..got] == *sent, "{got} bytes of {}", sent.len());
+            }
+        }
+    });
+    outcome.expect("nothing went wrong");
+    assert!(bridge.conserves());
+    let (a, _) = bridge.port_counters();
+    assert_eq!((a.oversize, a.joined_lost), (0, 0), "{a:?}");
+    assert!(a.joined >= CALLS as u64, "{a:?}");
+    assert!(bridge.direction(Way::Down).counters().arrived.packets.get() >= (CALLS * IN_A_CALL) as u64);
+}
+
+/// A port that takes nothing apart fails by name when it is told to, instead of losing every burst.
+#[test]
+fn joined_datagrams_end_a_bridge_that_does_not_split_them() {
+    let Ok(bench) = Bench::with_offloads().inspect_err(|reason| println!("skipped: {reason}")) else { return };
+    let clock = MonotonicClock::start();
+    let open = |name| {
+        PacketPort::open(name, clock).map(|mut port| {
+            port.on_joined(OnJoined::Fail);
+            InterfacePort::from(port)
+        })
+    };
+    let ports = bench.middle.within(|| Ok((open(Bench::PORT_A)?, open(Bench::PORT_B)?))).expect("both ports");
+    let left = bench.left.within(|| UdpSocket::bind((Bench::LEFT_ADDRESS, 0))).expect("a socket");
+    udp::send_joined(left.as_fd(), 1200).expect("the kernel has UDP segmentation");
+    let mut bridge = between(ports, "tail-drop", Rate::mbit(100));
+    // Nobody answers address requests while the bridge stands still.
+    let known = format!("neigh add {} lladdr 02:00:00:00:00:01 dev {}", Bench::RIGHT_ADDRESS, Bench::LEFT);
+    bench.left.ip(&known).expect("it knows where to send");
+    left.send_to(&[7; 6000], (Bench::RIGHT_ADDRESS, 9)).expect("it is sent");
+    let mut now = clock;
+    let end = now.now() + Duration::secs(5);
+    let error = loop {
+        match bridge.step(&mut now) {
+            Ok(_) => assert!(now.now() < end, "the packet arrives"),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    assert!(error.to_string().contains(Bench::PORT_A), "{error}");
 }
 
 /// A file in memory.

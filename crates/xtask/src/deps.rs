@@ -73,6 +73,8 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "packetdrill",
         ],
     ),
+    // Requests instead of packets; programs outside of this workspace use it.
+    ("tower", &["units", "aqm"]),
     ("conformance", &["units", "aqm"]),
     ("capi", &["units", "aqm"]),
     ("kernel", &["units", "spec", "aqm"]),

@@ -1,7 +1,7 @@
 //! A network interface: frames in through a ring shared with the kernel, with the kernel's time
 //! stamps, and out many in a call.
 //!
-//! A port opened for offloads takes TCP segments that the sender's kernel joined to one frame, and
+//! A port opened for offloads takes segments that the sender's kernel joined to one frame, and
 //! joins what leaves together again ([`segments`]); others lose such frames and count them, since a
 //! queue would take them for one packet.
 
@@ -42,8 +42,19 @@ pub struct PacketPort {
     compared: Instant,
     longest: u32,
     joining: Option<Joining>,
+    on_joined: OnJoined,
     counters: PortCounters,
     tap: Tap,
+}
+
+/// What follows when a frame arrives that is joined in a way that the port does not take apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnJoined {
+    /// It is lost and counted.
+    #[default]
+    Lose,
+    /// The port fails: what follows would not be the queue's doing.
+    Fail,
 }
 
 impl PacketPort {
@@ -79,9 +90,16 @@ impl PacketPort {
             compared: Instant::ZERO,
             longest,
             joining: (offloads == Offloads::On).then(Joining::new),
+            on_joined: OnJoined::default(),
             counters: PortCounters::default(),
             tap: Tap::default(),
         })
+    }
+
+    /// Chooses what follows when a frame arrives that is joined in a way that the port does not
+    /// take apart; an error of kind [`io::ErrorKind::InvalidData`] where that is a failure.
+    pub const fn on_joined(&mut self, choice: OnJoined) {
+        self.on_joined = choice;
     }
 
     /// The longest frame that it hands over.
@@ -205,8 +223,16 @@ impl Port for PacketPort {
             let joined = offload.and_then(|offload| Joined::read(found.bytes, offload));
             let long = found.wire_len > self.longest || offload.is_some();
             if long && joined.is_none() || found.wire_len as usize > found.bytes.len() {
-                // Several frames joined by an offload, or cut off by the ring.
+                // Several frames joined by an offload, or cut off by the ring. The checksum of a
+                // joined frame is never complete (Linux `tcp_gro_complete`, `udp_gro_complete`).
                 self.counters.oversize += 1;
+                if offload.is_some() || found.checksum_not_ready {
+                    self.counters.joined_lost += 1;
+                    if self.on_joined == OnJoined::Fail {
+                        let message = format!("interface {}: packets arrive joined to larger ones", self.presence.name);
+                        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+                    }
+                }
             } else if let Some(slot) = pool.take() {
                 match copy(&found, pool.buffer(slot)) {
                     Some(len) => {
