@@ -15,7 +15,7 @@ mod result;
 mod settings;
 mod table;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Args as _, CommandFactory, FromArgMatches as _, Parser, Subcommand};
 use failure::Failure;
 use goodqueue_lab::provenance::VERSION_AND_COMMIT;
 use std::ffi::OsString;
@@ -105,7 +105,11 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
     let run = || {
         let named = std::iter::once(OsString::from("gq")).chain(arguments.iter().cloned());
         output::remember_command_line(named.clone());
-        let command = Cli::try_parse_from(with_negative_values(named)).unwrap_or_else(|error| error.exit()).command;
+        let words = with_negative_values(named);
+        if let Some(arguments) = as_run(&words) {
+            return commands::run::run(&arguments);
+        }
+        let command = Cli::try_parse_from(words).unwrap_or_else(|error| error.exit()).command;
         match command {
             Command::Compare(arguments) => commands::compare::run(&arguments),
             Command::Recommend(arguments) => commands::recommend::run(&arguments),
@@ -153,6 +157,18 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
     }
 }
 
+/// The arguments of a faultless `gq run`, read without building the descriptions of all other
+/// commands, which takes longer than reading. The whole description says what is wrong with others.
+fn as_run(words: &[OsString]) -> Option<commands::run::Arguments> {
+    let [_, command, arguments @ ..] = words else { return None };
+    if command != "run" {
+        return None;
+    }
+    let described = commands::run::Arguments::augment_args(clap::Command::new("run").no_binary_name(true));
+    let matches = described.try_get_matches_from(arguments).ok()?;
+    commands::run::Arguments::from_arg_matches(&matches).ok()
+}
+
 /// `--rate -3mbit` as `--rate=-3mbit`: what begins with a minus and a digit is a value, which the
 /// option refuses with its own words, and no option.
 fn with_negative_values(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
@@ -178,6 +194,15 @@ fn with_negative_values(arguments: impl Iterator<Item = OsString>) -> Vec<OsStri
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_faultless_run_is_read_alone() {
+        let read = |line: &str| as_run(&line.split(' ').map(OsString::from).collect::<Vec<_>>()).is_some();
+        assert!(read("gq run a.toml --set x=1 --jobs 2 --json -"));
+        for other in ["gq", "gq check a.toml", "gq run", "gq run a.toml --jobs 0", "gq run --help", "gq run a.toml b.toml"] {
+            assert!(!read(other), "{other}");
+        }
+    }
 
     #[test]
     fn a_negative_value_belongs_to_its_option() {

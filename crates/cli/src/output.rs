@@ -46,7 +46,13 @@ pub fn say_styled(message: &str) {
 /// window another title.
 fn harmless(text: &str) -> Cow<'_, str> {
     let is_harmful = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
-    if text.contains(is_harmful) { Cow::Owned(text.replace(is_harmful, "\u{fffd}")) } else { Cow::Borrowed(text) }
+    // Bytes are looked at faster than letters; 0xC2 begins the control characters beyond ASCII.
+    let is_suspect = |byte: u8| byte == 0xc2 || (byte.is_ascii() && is_harmful(char::from(byte)));
+    if text.bytes().any(is_suspect) && text.contains(is_harmful) {
+        Cow::Owned(text.replace(is_harmful, "\u{fffd}"))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// Text on standard output, with names from files made harmless.

@@ -50,6 +50,8 @@ pub struct Finished<'a> {
     points: &'a [Point],
     report: &'a RunReport,
     summary: &'a Summary,
+    /// The text of `summary.json`.
+    json: String,
     labels: Labels,
     main_link: &'a str,
     headline: Headline,
@@ -93,8 +95,19 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     let main_link = points.first().map_or("", |point| point.plan.main_link().name.as_str());
     let headline = Headline::of(&points, &report.points, &labels, &policy);
     let summary = Summary { headline: Some(headline.clone()), ..report.summary(job.plan) };
-    let finished =
-        Finished { job, points: &points, report: &report, summary: &summary, labels, main_link, headline, warnings, wall_s };
+    let json = summary.to_json();
+    let finished = Finished {
+        job,
+        points: &points,
+        report: &report,
+        summary: &summary,
+        json,
+        labels,
+        main_link,
+        headline,
+        warnings,
+        wall_s,
+    };
 
     // The table first: whatever happens to the files, nothing finished is lost.
     let printed = show(&finished);
@@ -156,11 +169,11 @@ pub fn warnings(points: &[Point]) -> Vec<String> {
 fn show(finished: &Finished<'_>) -> Result<(), Failure> {
     let settings = finished.job.settings;
     if settings.json_to_stdout() {
-        return Ok(print(&finished.summary.to_json())?);
+        return Ok(print(&finished.json)?);
     }
     let printed = print_text(&tables::text(finished, crate::output::width()));
     if let Some(path) = &settings.json {
-        write_file(path, finished.summary.to_json().as_bytes())?;
+        write_file(path, finished.json.as_bytes())?;
     }
     Ok(printed?)
 }

@@ -56,6 +56,12 @@ pub trait ScenarioHost: Sync {
         BTreeMap::new()
     }
 
+    /// Whether a single run may take the thread that waits for it, which saves starting another: it
+    /// reports progress every few milliseconds, and needs no thread of its own.
+    fn shares_thread(&self) -> bool {
+        false
+    }
+
     /// Calls `work` on each thread that runs tasks.
     fn on_thread(&self, work: &mut (dyn FnMut() + Send)) {
         work();
@@ -208,6 +214,10 @@ impl ScenarioHost for Simulator {
 
     fn check(&self, _point: &Point) -> Result<(), Refusal> {
         Ok(())
+    }
+
+    fn shares_thread(&self) -> bool {
+        true
     }
 
     fn run(&self, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> HostRun {

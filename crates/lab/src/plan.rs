@@ -141,6 +141,9 @@ impl Plan {
     /// # Errors
     /// When a key or value is wrong.
     pub fn with_overrides(&self, overrides: &[(String, String)]) -> Result<Self, PlanError> {
+        if overrides.is_empty() {
+            return Ok(self.clone());
+        }
         let all = [&self.overrides, overrides].concat();
         Self::build(self.source.clone(), self.shelf.clone(), all, self.known.own.clone())
     }

@@ -119,6 +119,13 @@ pub fn run_on(
         under_way: (0..workers).map(|_| AtomicU64::new(0)).collect(),
     };
     let mut collector = Collector::new(host.name(), points, options, recorder);
+    if total == 1 && host.shares_thread() {
+        if !stop.load(Ordering::Relaxed) {
+            collector.take(0, shared.run(0, progress));
+        }
+        progress(1.0);
+        return collector.finish();
+    }
     // Bounded, so that workers wait when the disk is slower than they are.
     let (sender, receiver) = mpsc::sync_channel(2 * workers);
     std::thread::scope(|scope| {
@@ -264,7 +271,8 @@ impl Shared<'_> {
             if number >= self.total {
                 break;
             }
-            let result = self.run(worker, number);
+            let mut progress = |part: f64| self.under_way[worker].store((part * 1e6) as u64, Ordering::Relaxed);
+            let result = self.run(number, &mut progress);
             self.under_way[worker].store(0, Ordering::Relaxed);
             if results.send((number, result)).is_err() {
                 break;
@@ -272,7 +280,7 @@ impl Shared<'_> {
         }
     }
 
-    fn run(&self, worker: usize, number: usize) -> RunResult {
+    fn run(&self, number: usize, progress: &mut dyn FnMut(f64)) -> RunResult {
         let replications = self.options.replications as usize;
         let (place, replication) = (number / replications, (number % replications) as u32);
         let task = Task {
@@ -282,8 +290,7 @@ impl Shared<'_> {
             packets: self.options.packets(replication),
             stop: self.stop,
         };
-        let mut progress = |part: f64| self.under_way[worker].store((part * 1e6) as u64, Ordering::Relaxed);
-        let HostRun { ended, attempts } = guarded(self.host, &task, &mut progress);
+        let HostRun { ended, attempts } = guarded(self.host, &task, progress);
         let end = match ended {
             Ended::Finished { outcome, measured } => {
                 RunEnd::Finished(Box::new(Finished::of(*outcome, measured, place < self.options.drawn_points)))

@@ -212,12 +212,16 @@ fn as_map<S: Serializer, V: Serialize>(pairs: &[(String, V)], serializer: S) -> 
 impl Figures {
     /// All figures there are, by their names in full: those of some kinds of traffic only where
     /// their section has one.
-    fn present(&self) -> Vec<(String, Figure)> {
-        let section = |name: &'static str| name.split('.').next();
-        let defined = |key| self.figures.iter().any(|(about, figure)| section(about.name) == key && figure.n > 0);
-        let shown = |about: &Description| about.presence == Presence::Always || defined(section(about.name));
-        let present = self.figures.iter().filter(|(about, _)| shown(about));
-        present.map(|(about, figure)| (about.name.to_owned(), *figure)).collect()
+    fn present(&self) -> Vec<(&'static str, Figure)> {
+        let section = |about: &Description| about.name.split_once('.').map_or(about.name, |(section, _)| section);
+        let mut defined: Vec<&str> = Vec::new();
+        for (about, _) in self.figures.iter().filter(|(_, figure)| figure.n > 0) {
+            if !defined.contains(&section(about)) {
+                defined.push(section(about));
+            }
+        }
+        let shown = |about: &Description| about.presence == Presence::Always || defined.contains(&section(about));
+        self.figures.iter().filter(|(about, _)| shown(about)).map(|(about, figure)| (about.name, *figure)).collect()
     }
 
     fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
@@ -230,7 +234,7 @@ impl Figures {
 }
 
 /// Writes figures under their names, what stands before a dot as an object of its own.
-fn write_nested<M: SerializeMap>(map: &mut M, named: &[(String, Figure)]) -> Result<(), M::Error> {
+fn write_nested<M: SerializeMap>(map: &mut M, named: &[(&'static str, Figure)]) -> Result<(), M::Error> {
     let mut at = 0;
     while let Some((name, figure)) = named.get(at) {
         let Some((key, _)) = name.split_once('.') else {
@@ -238,15 +242,15 @@ fn write_nested<M: SerializeMap>(map: &mut M, named: &[(String, Figure)]) -> Res
             at += 1;
             continue;
         };
-        let rest = |name: &str| name.strip_prefix(key)?.strip_prefix('.').map(str::to_owned);
-        let inner: Vec<(String, Figure)> = named[at..].iter().map_while(|(name, figure)| Some((rest(name)?, *figure))).collect();
+        let rest = |name: &'static str| name.strip_prefix(key)?.strip_prefix('.');
+        let inner: Vec<_> = named[at..].iter().map_while(|(name, figure)| Some((rest(name)?, *figure))).collect();
         at += inner.len();
         map.serialize_entry(key, &Nested(inner))?;
     }
     Ok(())
 }
 
-struct Nested(Vec<(String, Figure)>);
+struct Nested(Vec<(&'static str, Figure)>);
 
 impl Serialize for Nested {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -7,8 +7,8 @@ pub type TimeHistogram = hdrhistogram::Histogram<u64>;
 
 /// Times below this share buckets of half this width.
 const LOWEST: u64 = 1_000;
-/// Room for times up to an hour is there from the beginning; for longer ones it is made when the
-/// first one comes.
+/// Counts have room for times up to an hour from the beginning; for longer ones it is made when the
+/// first one comes. Memory that was never written costs nothing there.
 const USUAL: u64 = 3_600_000_000_000;
 const DIGITS: u8 = 3;
 /// A bucket of the lowest octave is 2^9 ns wide, the largest power of two within [`LOWEST`].
@@ -79,7 +79,7 @@ impl TimeCounts {
     }
 
     /// The octaves that hold something, with their numbers.
-    fn octaves(&self) -> impl Iterator<Item = (usize, &[u64])> {
+    fn octaves(&self) -> impl DoubleEndedIterator<Item = (usize, &[u64])> {
         self.counts.chunks(1 << HALF_SHIFT).enumerate().filter(|(octave, _)| self.used >> octave & 1 == 1)
     }
 
@@ -128,7 +128,8 @@ impl TimeCounts {
 
     /// Adds the counts to a histogram of [`empty_histogram`], which grows with them.
     pub fn add_to(&self, histogram: &mut TimeHistogram) {
-        for (octave, counts) in self.octaves() {
+        // From the longest octave down, so that the histogram grows once.
+        for (octave, counts) in self.octaves().rev() {
             for (place, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
                 let counted = histogram.record_n(least((octave << HALF_SHIFT) + place), count);
                 debug_assert!(counted.is_ok(), "a histogram that grows takes every time");
@@ -137,13 +138,14 @@ impl TimeCounts {
     }
 }
 
-/// An empty histogram of times, which grows where one is longer than an hour.
+/// An empty histogram of times, which grows with those it counts: many never count anything, and
+/// one with room for an hour would write 200 kB.
 ///
 /// # Panics
 /// Never: its bounds are constants in order.
 #[must_use]
 pub fn empty_histogram() -> TimeHistogram {
-    let mut histogram = TimeHistogram::new_with_bounds(LOWEST, USUAL, DIGITS).expect("the bounds are constants in order");
+    let mut histogram = TimeHistogram::new_with_bounds(LOWEST, 2 * LOWEST, DIGITS).expect("the bounds are constants in order");
     histogram.auto(true);
     histogram
 }

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 /// Folder within that of a result, for one that lacks runs and must not replace it.
 const INCOMPLETE: &str = "incomplete";
 
-/// Runs that took less than this are sooner carried out again than a disk has been waited for three
+/// Runs that took less than this are sooner carried out again than a disk has been waited for six
 /// times.
 const SOON_S: f64 = 1.0;
 
@@ -104,16 +104,17 @@ impl Files {
     fn write(&mut self, finished: &Finished<'_>, folder: &Folder) -> Result<(), Failure> {
         // Complete but unnamed: what they take of a disk is known before the smaller files, which
         // matter more, need room.
-        self.tables.iter_mut().for_each(Tables::seal);
-        let texts = [
-            ("summary.json", finished.summary.to_json()),
-            ("scenario.toml", finished.job.scenario_text.to_owned()),
-            ("run.json", run_file(finished)),
-        ];
         let is_soon_repeated = finished.wall_s < SOON_S;
-        let write = if is_soon_repeated { Folder::write_in_passing } else { Folder::write };
+        self.tables.iter_mut().for_each(if is_soon_repeated { Tables::seal_in_passing } else { Tables::seal });
+        let run_file = run_file(finished);
+        let texts = [
+            ("summary.json", finished.json.as_str()),
+            ("scenario.toml", finished.job.scenario_text),
+            ("run.json", run_file.as_str()),
+        ];
+        let write: Write = if is_soon_repeated { Folder::write_in_passing } else { Folder::write };
         let mut results: Vec<Result<(), RecordError>> = Vec::new();
-        for (name, text) in &texts {
+        for (name, text) in texts {
             let mut written = write(folder, name, text.as_bytes());
             if let (Err(error), Some(tables)) = (&written, &mut self.tables)
                 && is_full(error)
@@ -121,7 +122,7 @@ impl Files {
                 tables.give_up(io::ErrorKind::StorageFull);
                 written = write(folder, name, text.as_bytes());
             }
-            if let (Err(error), "summary.json", Earlier::Result(_)) = (&written, *name, &self.earlier) {
+            if let (Err(error), "summary.json", Earlier::Result(_)) = (&written, name, &self.earlier) {
                 // The earlier result stays as it is, rather than as parts of two.
                 self.tables = None;
                 return Err(Failure::Run(error.to_string()));
@@ -130,7 +131,7 @@ impl Files {
         }
         results.push(self.finish_tables(folder));
         results.push(finish_distributions(finished, folder, is_soon_repeated));
-        results.push(finish_report(finished, folder));
+        results.push(finish_report(finished, folder, write));
         let errors: Vec<String> = results.into_iter().filter_map(Result::err).map(|error| error.to_string()).collect();
         if errors.is_empty() { Ok(()) } else { Err(Failure::Run(errors.join("\nerror: "))) }
     }
@@ -189,7 +190,10 @@ fn finish_distributions(finished: &Finished<'_>, folder: &Folder, is_soon_repeat
     write_distributions(folder, &facts(finished.job), &points, settled)
 }
 
-fn finish_report(finished: &Finished<'_>, folder: &Folder) -> Result<(), RecordError> {
+/// A way to write a file of a folder.
+type Write = fn(&Folder, &str, &[u8]) -> Result<PathBuf, RecordError>;
+
+fn finish_report(finished: &Finished<'_>, folder: &Folder, write: Write) -> Result<(), RecordError> {
     let reported = finished.summary.points.len();
     folder.remove("report.html")?;
     if finished.job.settings.no_report {
@@ -199,10 +203,10 @@ fn finish_report(finished: &Finished<'_>, folder: &Folder) -> Result<(), RecordE
         say(&format!("no report.html: {reported} points are more than the {MOST_REPORTED} that a page shows"));
         return Ok(());
     }
-    write_report(&folder.path().join("report.html"), finished)
+    write(folder, "report.html", page(finished).as_bytes()).map(drop)
 }
 
-fn write_report(path: &Path, finished: &Finished<'_>) -> Result<(), RecordError> {
+fn page(finished: &Finished<'_>) -> String {
     let summary = finished.summary.to_value();
     let results = finished.report.points.iter().zip(finished.points).zip(&finished.labels.names);
     let points = results
@@ -230,7 +234,7 @@ fn write_report(path: &Path, finished: &Finished<'_>) -> Result<(), RecordError>
         measured_s: measured,
         points,
     };
-    report::write(path, &input)
+    report::render(&input)
 }
 
 fn run_file(finished: &Finished<'_>) -> String {

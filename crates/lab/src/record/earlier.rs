@@ -5,8 +5,8 @@ use crate::plan::Plan;
 use crate::provenance::{COMMIT, VERSION};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use std::fs::File;
-use std::io::{self, BufReader};
+use std::fs;
+use std::io;
 use std::path::Path;
 
 /// What was found in a folder.
@@ -67,7 +67,7 @@ impl Earlier {
 }
 
 fn read(path: &Path) -> io::Result<EarlierResult> {
-    Ok(serde_json::from_reader(BufReader::new(File::open(path)?))?)
+    Ok(serde_json::from_slice(&fs::read(path)?)?)
 }
 
 impl EarlierResult {
