@@ -8,15 +8,9 @@ algorithms=tail-drop,red,ared,pie,codel,cp-aqm,fq-codel
 
 echo
 echo "── A home line: 10 Mbit/s, 20 ms away, a buffer of 200 ms, 16 CUBIC flows, a call and a ping"
-"$gq" compare --rate 10mbit --rtt 20ms --buffer 200ms --flows 16 --cc cubic --aqm "$algorithms" --out out/demo/home
+"$gq" compare --rate 10mbit --rtt 20ms --buffer 200ms --flows 16 --cc cubic --aqm "$algorithms" --out out/demo/home --force
 
 echo
 echo "── A phone in a moving car: a synthetic cellular trace (0 to 20 Mbit/s, with outages), 50 ms away, 4 CUBIC flows, a call and a ping"
 "$gq" compare --trace examples/traces/cellular.down --rtt 50ms --buffer 500packets \
-    --flows 4 --cc cubic --warmup 5s --duration 115s --aqm "$algorithms" --out out/demo/phone
-
-echo
-echo "Plots, to open in a browser:"
-for place in home phone; do
-    echo "  file://$PWD/out/demo/$place/report.html"
-done
+    --flows 4 --cc cubic --warmup 5s --duration 115s --aqm "$algorithms" --out out/demo/phone --force

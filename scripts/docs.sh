@@ -13,6 +13,7 @@ cargo test --quiet -p goodqueue-conformance --test page -- --ignored
 cargo test --quiet -p goodqueue-capi --test header -- --ignored
 cargo test --quiet -p goodqueue-kernel --test header -- --ignored
 cargo build --quiet --release --bin gq
+"${CARGO_TARGET_DIR:-target}/release/gq" cite --release --format cff >CITATION.cff
 python3 -B scripts/python-classes.py "${CARGO_TARGET_DIR:-target}/release/gq"
 python3 -B scripts/web-kinds.py "${CARGO_TARGET_DIR:-target}/release/gq"
 if [ -x .venv/bin/python ] && .venv/bin/python -c 'import goodqueue' 2>/dev/null; then

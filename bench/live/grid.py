@@ -102,7 +102,7 @@ class Runner:
             part = place.with_name(f".{place.name}")
             part.mkdir(parents=True, exist_ok=True)
             settings = [*SCENARIOS[cell.sweep][1], *(f"{key}={inline(value)}" for key, value in cell.settings.items())]
-            command = [self.options.gq, "validate", str(cell.scenario), "--against", self.host, "--no-report", "--out", str(part)]
+            command = [self.options.gq, "validate", str(cell.scenario), "--against", self.host, "--no-report", "--force", "--out", str(part)]
             if self.host == "live":
                 command += ["--keep-void", "--attempts", str(self.options.attempts)]
             command += [word for setting in settings for word in ("--set", setting)]

@@ -4,6 +4,7 @@ pub mod bbr_cases;
 #[cfg(target_os = "linux")]
 pub mod bridge;
 pub mod check;
+pub mod cite;
 pub mod compare;
 pub mod completions;
 pub mod conformance;

@@ -2,7 +2,7 @@
 
 mod excerpt;
 
-use crate::output::{say, say_styled};
+use crate::output::{is_styled, say, say_styled};
 use excerpt::Style;
 use goodqueue_lab::error::RecordError;
 use goodqueue_lab::plan::PlanError;
@@ -88,8 +88,7 @@ fn render(error: &PlanError) -> String {
     if !io::stderr().is_terminal() {
         return error.faults().map(line).collect::<Vec<_>>().join("\n");
     }
-    #[allow(clippy::disallowed_methods, reason = "a convention of terminals; no result depends on it")]
-    let style = if std::env::var_os("NO_COLOR").is_some() { Style::Plain } else { Style::Coloured };
+    let style = if is_styled(&io::stderr()) { Style::Colored } else { Style::Plain };
     let width = crate::output::width().min(120);
     error.faults().map(|fault| excerpt::render(fault, style, width)).collect::<Vec<_>>().join("\n\n")
 }

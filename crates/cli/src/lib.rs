@@ -6,6 +6,7 @@ mod commands;
 mod failure;
 mod host;
 mod interrupt;
+mod opening;
 mod output;
 mod progress;
 #[cfg(test)]
@@ -15,7 +16,7 @@ mod result;
 mod settings;
 mod table;
 
-use clap::{Args as _, CommandFactory, FromArgMatches as _, Parser, Subcommand};
+use clap::{Args as _, CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
 use goodqueue_lab::provenance::VERSION_AND_COMMIT;
 use std::ffi::OsString;
@@ -24,8 +25,19 @@ use std::ffi::OsString;
 /// delay.
 #[derive(Parser)]
 #[command(name = "gq", version = VERSION_AND_COMMIT, max_term_width = 120, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 success, 1 a run failed or was interrupted, 2 bad usage or input.")]
+#[command(after_help = "Examples:
+  gq compare --rate 10mbit --rtt 20ms --aqm tail-drop,codel,fq-codel --open
+  gq recommend --down 50mbit --up 10mbit
+  gq import speedtest test.json > line.toml && gq run line.toml
+  gq list aqm fq-codel
+
+Documentation: gq COMMAND --help, gq man COMMAND, and docs/README.md of the source,
+which packages install below share/doc/goodqueue.
+Exit codes: 0 success, 1 a run failed or was interrupted, 2 bad usage or input.")]
 struct Cli {
+    /// When text is bold or colored
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = output::Color::Auto)]
+    color: output::Color,
     #[command(subcommand)]
     command: Command,
 }
@@ -86,6 +98,8 @@ enum Command {
     BbrCases(commands::bbr_cases::Arguments),
     /// Check the sender and the receiver against scripts of packetdrill.
     Packetdrill(commands::packetdrill::Arguments),
+    /// Print how to cite goodqueue, and the sources of algorithms or of a result.
+    Cite(commands::cite::Arguments),
     /// Print the completion script of a shell.
     Completions(commands::completions::Arguments),
     /// Print or write manual pages.
@@ -109,7 +123,8 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
         if let Some(arguments) = as_run(&words) {
             return commands::run::run(&arguments);
         }
-        let command = Cli::try_parse_from(words).unwrap_or_else(|error| error.exit()).command;
+        let Cli { color, command } = parse(&words).unwrap_or_else(|error| error.exit());
+        output::remember_color(color);
         match command {
             Command::Compare(arguments) => commands::compare::run(&arguments),
             Command::Recommend(arguments) => commands::recommend::run(&arguments),
@@ -138,6 +153,7 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
             #[cfg(target_os = "linux")]
             Command::LinuxGuest(arguments) => commands::guest::run(&arguments),
             Command::Conformance(arguments) => commands::conformance::run(&arguments),
+            Command::Cite(arguments) => commands::cite::run(&arguments),
             Command::Completions(arguments) => commands::completions::run(&arguments, Cli::command()),
             Command::Man(arguments) => commands::man::run(&arguments, Cli::command()),
             Command::Version => {
@@ -167,6 +183,21 @@ fn as_run(words: &[OsString]) -> Option<commands::run::Arguments> {
     let described = commands::run::Arguments::augment_args(clap::Command::new("run").no_binary_name(true));
     let matches = described.try_get_matches_from(arguments).ok()?;
     commands::run::Arguments::from_arg_matches(&matches).ok()
+}
+
+/// The command line as typed values. Help and mistakes have the colors that it asks for, too.
+fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let asks = |value: &str| {
+        let spaced = arguments.windows(2).any(|pair| pair[0] == "--color" && pair[1] == value);
+        spaced || arguments.iter().any(|argument| *argument == *format!("--color={value}"))
+    };
+    let choice = match (asks("always"), asks("never")) {
+        (true, false) => clap::ColorChoice::Always,
+        (false, true) => clap::ColorChoice::Never,
+        (true, true) | (false, false) => clap::ColorChoice::Auto,
+    };
+    let matches = Cli::command().color(choice).try_get_matches_from(arguments)?;
+    Cli::from_arg_matches(&matches)
 }
 
 /// `--rate -3mbit` as `--rate=-3mbit`: what begins with a minus and a digit is a value, which the

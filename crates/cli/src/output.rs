@@ -1,6 +1,7 @@
 //! Standard output and standard error, of which neither may be taken for granted.
 
 use crate::table::Text;
+use clap::ValueEnum;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -8,6 +9,38 @@ use std::sync::OnceLock;
 
 static COMMAND_LINE: OnceLock<Vec<String>> = OnceLock::new();
 static ITSELF: OnceLock<Vec<OsString>> = OnceLock::new();
+static COLOR: OnceLock<Color> = OnceLock::new();
+
+/// When text is styled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On terminals, unless NO_COLOR is set or TERM is dumb
+    #[default]
+    Auto,
+    /// Everywhere
+    Always,
+    /// Nowhere
+    Never,
+}
+
+/// Keeps when text is styled.
+pub fn remember_color(color: Color) {
+    let _ = COLOR.set(color);
+}
+
+/// Whether what goes to `stream` is styled.
+#[allow(clippy::disallowed_methods, reason = "conventions of terminals; no result depends on them")]
+pub fn is_styled(stream: &impl IsTerminal) -> bool {
+    match COLOR.get().copied().unwrap_or_default() {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => {
+            let wants_none = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+            let is_dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+            stream.is_terminal() && !wants_none && !is_dumb
+        }
+    }
+}
 
 /// Keeps how this process is started again: a program and its first arguments.
 pub fn remember_itself(words: Vec<OsString>) {
@@ -34,10 +67,16 @@ pub fn command_line() -> Vec<String> {
 /// One message on standard error, with names from files made harmless. A closed standard error is
 /// no reason to fail.
 pub fn say(message: &str) {
-    say_styled(&harmless(message));
+    let message = harmless(message);
+    let codes = [("error:", "1;31"), ("warning:", "1;33")];
+    let code = codes.into_iter().find(|(word, _)| message.starts_with(word) && is_styled(&io::stderr()));
+    match code {
+        Some((word, code)) => say_styled(&format!("\u{1b}[{code}m{word}\u{1b}[0m{}", &message[word.len()..])),
+        None => say_styled(&message),
+    }
 }
 
-/// One message with colours of our own.
+/// One message with colors of our own.
 pub fn say_styled(message: &str) {
     let _ = writeln!(io::stderr().lock(), "{message}");
 }
@@ -69,10 +108,8 @@ pub fn print(text: &str) -> io::Result<()> {
 ///
 /// # Errors
 /// As [`print`].
-#[allow(clippy::disallowed_methods, reason = "what a terminal shows; no result depends on it")]
 pub fn print_text(text: &Text) -> io::Result<()> {
-    let is_plain = |name: &str, value: &str| std::env::var_os(name).is_some_and(|found| value.is_empty() || found == value);
-    if !io::stdout().is_terminal() || is_plain("NO_COLOR", "") || is_plain("TERM", "dumb") {
+    if !is_styled(&io::stdout()) {
         return print(&text.plain);
     }
     let mut out = io::stdout().lock();

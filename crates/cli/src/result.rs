@@ -2,6 +2,7 @@
 
 mod files;
 mod place;
+mod recorded;
 pub mod tables;
 
 use crate::failure::Failure;
@@ -22,6 +23,7 @@ use goodqueue_lab::summary::Summary;
 pub use place::RESULTS;
 #[cfg(target_os = "linux")]
 pub use place::{file_name, without};
+pub use recorded::recorded_plan;
 
 /// A plan to be run, and the text of its scenario for the folder.
 pub struct Job<'a> {
@@ -68,11 +70,11 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
         check_target(path).map_err(|error| Failure::Input(format!("--json {error}")))?;
     }
     prepare(job.host, &points, &options)?;
+    let mut files = Files::create(job)?;
     let mut warnings = warnings(&points);
     for warning in &warnings {
         say(&format!("warning: {warning}"));
     }
-    let mut files = Files::create(job)?;
     let stop = interrupt::stop_flag();
     let bar = Progress::new(points.len() * options.replications as usize);
     let mut progress = |part| bar.set(part);
@@ -115,10 +117,14 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     if let (Ok(()), Ok(path), false) = (&printed, &written, job.settings.json_to_stdout()) {
         say(&format!("results in {}", path.display()));
     }
-    written?;
+    let folder = written?;
     printed?;
     if let Some((written, folder)) = qlog {
         say(&format!("{} qlog files in {}", written?, folder.display()));
+    }
+    let opening = &job.settings.opening;
+    if opening.open || !job.settings.json_to_stdout() {
+        opening.show(&folder);
     }
     verdict(&report, points.len() * options.replications as usize)
 }

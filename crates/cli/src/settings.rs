@@ -1,6 +1,7 @@
 //! Options that commands share.
 
 use crate::failure::Failure;
+use crate::opening::Opening;
 use clap::{Args, ValueEnum};
 use goodqueue_lab::headline::Policy;
 use goodqueue_lab::plan::Scenario;
@@ -38,8 +39,13 @@ pub struct RunSettings {
     #[arg(long, value_name = "KEY=VALUE,…")]
     pub policy: Option<String>,
     /// Write no report.html
-    #[arg(long)]
+    #[arg(long, conflicts_with = "open")]
     pub no_report: bool,
+    /// Replace another result in --out
+    #[arg(long, requires = "out")]
+    pub force: bool,
+    #[command(flatten)]
+    pub opening: Opening,
 }
 
 /// Which runs are recorded.

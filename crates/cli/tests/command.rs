@@ -70,8 +70,9 @@ fn a_run_prints_a_table_and_writes_its_folder() {
     assert!(out.contains("\nlink bottleneck\n") && out.contains("\ntail-drop ") && out.contains("\ncodel "), "{out}");
     assert!(out.contains("has the lowest queueing delay of the bulk packets"), "{out}");
     assert!(out.lines().all(|line| line.chars().count() <= 120), "{out}");
-    assert!(err.ends_with("results in results/small\n"), "{err}");
-    let results = dir.path().join("results/small");
+    let results = dir.path().canonicalize().unwrap().join("results/small");
+    let end = format!("results in results/small\nReport: file://{}/report.html\n", results.display());
+    assert!(err.ends_with(&end), "{err}");
     assert_eq!(
         names(&results),
         ["distributions.parquet", "report.html", "run.json", "scenario.toml", "series.parquet", "summary.json"]

@@ -111,8 +111,11 @@ fn a_result_that_lacks_runs_replaces_no_earlier_one() {
     let before = fs::read(place.join("r/summary.json")).unwrap();
 
     // With one finished point the new result goes beside the earlier one.
-    let mut child =
-        under_way(place, &format!("{SHORT}{ENDLESS}").replace("replications = 2", "replications = 1"), &["--out", "r"]);
+    let mut child = under_way(
+        place,
+        &format!("{SHORT}{ENDLESS}").replace("replications = 2", "replications = 1"),
+        &["--force", "--out", "r"],
+    );
     wait_for_a_point(&mut child);
     signal(&child, "-INT");
     let (code, err) = ended(child.wait_with_output().expect("it ends"));
@@ -123,7 +126,7 @@ fn a_result_that_lacks_runs_replaces_no_earlier_one() {
     assert!(place.join("r/incomplete/series.parquet").exists() && place.join("r/series.parquet").exists());
 
     // With none there is nothing worth keeping.
-    let child = under_way(place, &format!("{SHORT}\n[sweep]\nduration = [\"1000000 s\"]\n"), &["--out", "r"]);
+    let child = under_way(place, &format!("{SHORT}\n[sweep]\nduration = [\"1000000 s\"]\n"), &["--force", "--out", "r"]);
     signal(&child, "-INT");
     let (code, err) = ended(child.wait_with_output().expect("it ends"));
     assert_eq!(code, 1, "{err}");
@@ -131,7 +134,7 @@ fn a_result_that_lacks_runs_replaces_no_earlier_one() {
     assert_eq!(fs::read(place.join("r/summary.json")).unwrap(), before);
 
     // A complete one replaces both.
-    let (code, err) = run(place, &["run", "s.toml", "--out", "r", "--seed", "2"]);
+    let (code, err) = run(place, &["run", "s.toml", "--out", "r", "--seed", "2", "--force"]);
     assert_eq!(code, 0, "{err}");
     assert_eq!(summary(&place.join("r"))["seed"], 2);
     assert!(!place.join("r/incomplete").exists());
@@ -144,24 +147,61 @@ fn without_a_folder_no_other_result_is_replaced() {
     let compare = |rate: &str| {
         run(place, &["compare", "--rate", rate, "--duration", "1s", "--warmup", "1s", "--replications", "1", "--aqm", "codel"])
     };
-    assert!(compare("5mbit").1.ends_with("results in results/compare\n"));
+    assert!(compare("5mbit").1.contains("results in results/compare\n"));
     let first = fs::read(place.join("results/compare/summary.json")).unwrap();
     let (_, err) = compare("6mbit");
     assert!(err.contains("results/compare: holds another result; this result goes to results/compare-2\n"), "{err}");
-    assert!(err.ends_with("results in results/compare-2\n"), "{err}");
+    assert!(err.contains("results in results/compare-2\n"), "{err}");
     assert_eq!(fs::read(place.join("results/compare/summary.json")).unwrap(), first);
     // The same again is the same result.
-    assert!(compare("6mbit").1.ends_with("results in results/compare-2\n"));
-    assert!(compare("5mbit").1.ends_with("results in results/compare\n"));
+    assert!(compare("6mbit").1.contains("results in results/compare-2\n"));
+    assert!(compare("5mbit").1.contains("results in results/compare\n"));
     assert!(!place.join("results/compare-3").exists());
 
     assert_eq!(run(place, &["run", "s.toml"]).0, 0);
     let (code, err) = run(place, &["run", "s.toml", "--seed", "7"]);
     assert_eq!((code, summary(&place.join("results/short"))["seed"].as_u64()), (0, Some(1)), "{err}");
     assert_eq!(summary(&place.join("results/short-2"))["seed"], 7);
-    // A folder that was asked for is replaced.
-    assert_eq!(run(place, &["run", "s.toml", "--seed", "8", "--out", "results/short"]).0, 0);
-    assert_eq!(summary(&place.join("results/short"))["seed"], 8);
+}
+
+#[test]
+fn another_result_in_the_folder_is_replaced_on_request_only() {
+    let dir = scenario(SHORT);
+    let place = dir.path();
+    assert_eq!(run(place, &["run", "s.toml", "--out", "r"]).0, 0);
+    // The same again is the same result.
+    assert_eq!(run(place, &["run", "s.toml", "--out", "r", "--jobs", "1"]).0, 0);
+    let before = fs::read(place.join("r/summary.json")).unwrap();
+    let (code, err) = run(place, &["run", "s.toml", "--seed", "8", "--out", "r"]);
+    assert_eq!((code, err.lines().count()), (2, 1), "{err}");
+    assert!(err.starts_with("error: --out r: holds another result (short, seed 1, by "), "{err}");
+    assert!(err.ends_with("): use another folder, or replace it with --force\n"), "{err}");
+    assert_eq!(fs::read(place.join("r/summary.json")).unwrap(), before);
+    let (code, err) = run(place, &["run", "s.toml", "--seed", "8", "--out", "r", "--force"]);
+    assert_eq!((code, summary(&place.join("r"))["seed"].as_u64()), (0, Some(8)), "{err}");
+    let (code, err) = run(place, &["run", "s.toml", "--force"]);
+    assert!(code == 2 && err.contains("--out"), "{err}");
+}
+
+#[test]
+fn files_of_something_else_are_replaced_on_request_only() {
+    let dir = scenario(SHORT);
+    let place = dir.path();
+    for (name, text) in [("report.html", "mine"), ("summary.json", "{}"), ("scenario.toml", "# mine")] {
+        let folder = place.join(name.replace('.', "-"));
+        let out = folder.to_str().unwrap();
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join(name), text).unwrap();
+        let (code, err) = run(place, &["run", "s.toml", "--out", out]);
+        assert!(code == 2 && err.contains(&format!(": holds a {name} of something else: ")), "{err}");
+        assert_eq!(fs::read_to_string(folder.join(name)).unwrap(), text);
+        assert_eq!(run(place, &["run", "s.toml", "--out", out, "--force"]).0, 0);
+    }
+    // The scenario may be where its result goes.
+    fs::create_dir(place.join("here")).unwrap();
+    fs::write(place.join("here/scenario.toml"), SHORT).unwrap();
+    let (code, err) = run(&place.join("here"), &["run", "scenario.toml", "--out", "."]);
+    assert_eq!(code, 0, "{err}");
 }
 
 #[test]

@@ -8,6 +8,7 @@
 //! [`report`] (one page for all), [`markdown`] (`RESULTS.md`).
 
 pub mod catalogue;
+pub mod citation;
 pub mod cost;
 pub mod embedded;
 pub mod error;

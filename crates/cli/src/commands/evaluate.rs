@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::opening::Opening;
 use crate::output::{self, print, say};
 use crate::progress::Progress;
 use crate::table::{self, Column, Text};
@@ -53,6 +54,8 @@ pub struct Arguments {
     /// Write evaluation.json to standard output instead of the tables
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    opening: Opening,
 }
 
 /// Runs the command.
@@ -83,7 +86,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let before = if end.reused > 0 { format!(", {} from before", count(end.reused, "point")) } else { String::new() };
     let points = count(end.run, "point");
-    say(&format!("{points} in {seconds:.1} s{before}; results in {0}, the report is {0}/report.html", out.path().display()));
+    say(&format!("{points} in {seconds:.1} s{before}; results in {}", out.path().display()));
+    arguments.opening.show(out.path());
     if evaluation.complete { Ok(()) } else { Err(incomplete(&evaluation)) }
 }
 

@@ -7,6 +7,7 @@ mod write;
 
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::opening::Opening;
 use crate::output::{print, say};
 use crate::progress::Progress;
 use clap::Args;
@@ -65,6 +66,8 @@ pub struct Arguments {
     /// Also write all rows as a page of Markdown
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
+    #[command(flatten)]
+    opening: Opening,
 }
 
 /// Runs the command.
@@ -106,7 +109,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let all: Vec<PaperResults> = write::write(all, arguments.figure.as_deref(), &costs, &out)?;
     out.write("cost.json", cost_text.as_bytes())?;
-    say(&format!("results in {0}, the report is {0}/report.html", out.path().display()));
+    say(&format!("results in {}", out.path().display()));
+    arguments.opening.show(out.path());
     if !end.complete {
         return Err(incomplete(&all));
     }

@@ -3,6 +3,7 @@
 use super::reproduce;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::opening::browse;
 use crate::output::{itself, say};
 use crate::result;
 use clap::Args;
@@ -10,7 +11,6 @@ use goodqueue_hosts::{HostName, Process, Settings, Voids};
 use goodqueue_web::{Limits, Offer, Options, Server};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 /// Arguments of `gq serve`.
@@ -65,7 +65,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         say("anybody with this address can use the server; what is sent is not encrypted");
     }
     if !arguments.no_open {
-        open(&server.page());
+        // Where there is no desktop, the address is on the terminal.
+        let _ = browse(&server.page());
     }
     server.wait(&stop);
     server.end();
@@ -97,17 +98,6 @@ fn address(text: &str) -> Result<SocketAddr, Failure> {
     let wrong = |why: &dyn std::fmt::Display| Failure::Input(format!("--listen {text}: {why}; for instance 127.0.0.1:8017"));
     let mut found = text.to_socket_addrs().map_err(|error| wrong(&error))?;
     found.next().ok_or_else(|| wrong(&"is no address"))
-}
-
-/// Opens the page, if there is something to open it with; otherwise the address is on the terminal.
-fn open(page: &str) {
-    let programs: &[&str] = if cfg!(target_os = "macos") { &["open"] } else { &["xdg-open"] };
-    for program in programs {
-        let started = Command::new(program).arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        if started.is_ok() {
-            return;
-        }
-    }
 }
 
 #[cfg(test)]

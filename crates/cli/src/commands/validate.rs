@@ -5,6 +5,7 @@ mod verdict;
 
 use crate::commands::run::Overrides;
 use crate::failure::Failure;
+use crate::opening::Opening;
 use crate::output::{print, say};
 use crate::progress::Progress;
 use crate::{host, interrupt, result};
@@ -34,9 +35,14 @@ pub struct Arguments {
     /// Write everything as JSON to a file, too
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Replace what another comparison left in --out
+    #[arg(long, requires = "out")]
+    force: bool,
     /// Write no report.html
-    #[arg(long)]
+    #[arg(long, conflicts_with = "open")]
     no_report: bool,
+    #[command(flatten)]
+    opening: Opening,
     /// In real time: a void run is repeated until it was tried so often [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     attempts: Option<u32>,
@@ -114,6 +120,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         result::without(&PathBuf::from(result::RESULTS).join(name), "validate.json")
     };
     let folder = Folder::create(&arguments.out.clone().unwrap_or_else(default))?;
+    if let Some(name) =
+        ["validate.json", "report.html"].into_iter().find(|name| !arguments.force && folder.path().join(name).exists())
+    {
+        let place = folder.path().display();
+        return Err(Failure::Input(format!("--out {place}: holds a {name}: use another folder, or replace it with --force")));
+    }
     let options = RunOptions {
         jobs: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
         replications: plan.replications(),
@@ -145,6 +157,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     say(&format!("results in {}", folder.path().display()));
     printed?;
+    arguments.opening.show(folder.path());
     verdict([("sim", &sim), (against.name(), &real)], comparison.differ())
 }
 

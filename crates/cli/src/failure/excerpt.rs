@@ -8,16 +8,16 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// How faults are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// With ANSI colours.
-    Coloured,
-    /// Without colours.
+    /// With ANSI colors.
+    Colored,
+    /// Without colors.
     Plain,
 }
 
 impl Style {
     fn paint(self, code: &str, text: &str) -> String {
         match self {
-            Self::Coloured => format!("\x1b[{code}m{text}\x1b[0m"),
+            Self::Colored => format!("\x1b[{code}m{text}\x1b[0m"),
             Self::Plain => text.to_owned(),
         }
     }
@@ -134,12 +134,12 @@ mod tests {
     }
 
     #[test]
-    fn colours_change_no_word() {
+    fn colors_change_no_word() {
         let error = Plan::parse("a.toml", "duration = 3\n", Path::new("")).expect_err("wrong");
         let fault = error.faults().next().expect("one");
-        let coloured = render(fault, Style::Coloured, 80);
-        assert!(coloured.starts_with("\x1b[1;31merror\x1b[0m: "));
-        let plain = ["\x1b[1;31m", "\x1b[1;34m", "\x1b[0m"].iter().fold(coloured, |text, code| text.replace(code, ""));
+        let colored = render(fault, Style::Colored, 80);
+        assert!(colored.starts_with("\x1b[1;31merror\x1b[0m: "));
+        let plain = ["\x1b[1;31m", "\x1b[1;34m", "\x1b[0m"].iter().fold(colored, |text, code| text.replace(code, ""));
         assert_eq!(plain, render(fault, Style::Plain, 80));
     }
 

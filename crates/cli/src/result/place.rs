@@ -4,7 +4,7 @@ use super::Job;
 use crate::failure::Failure;
 use crate::output::say;
 use goodqueue_lab::error::RecordError;
-use goodqueue_lab::record::{DISTRIBUTIONS_FILE, Earlier, Folder};
+use goodqueue_lab::record::{DISTRIBUTIONS_FILE, Earlier, EarlierResult, Folder};
 use std::path::{Path, PathBuf};
 
 /// Everything that a result may consist of.
@@ -18,14 +18,40 @@ pub const RESULTS: &str = "results";
 /// other result.
 pub fn choose(job: &Job<'_>) -> Result<(Folder, Earlier), Failure> {
     let Some(path) = &job.settings.out else { return number(job) };
-    let folder = Folder::create(path)?;
-    match Earlier::find(&folder) {
+    let folder = check(Folder::create(path)?)?;
+    let earlier = Earlier::find(&folder);
+    let other = match &earlier {
         Earlier::Sweep => {
             let message = format!("--out {}: holds a sweep (sweep.json): use another folder, or remove it", path.display());
+            return Err(Failure::Input(message));
+        }
+        Earlier::Result(result) if is_same(job, result) => None,
+        Earlier::Result(result) => Some(format!("another result ({result})")),
+        Earlier::Unknown => Some("a summary.json of something else".to_owned()),
+        Earlier::Nothing => foreign(job, &folder).map(|name| format!("a {name} of something else")),
+    };
+    match other {
+        Some(other) if !job.settings.force => {
+            let message = format!("--out {}: holds {other}: use another folder, or replace it with --force", path.display());
             Err(Failure::Input(message))
         }
-        earlier => Ok((check(folder)?, earlier)),
+        Some(_) | None => Ok((folder, earlier)),
     }
+}
+
+/// Whether the result of `job` will be the same figures again; in real time they would be others.
+fn is_same(job: &Job<'_>, earlier: &EarlierResult) -> bool {
+    job.host.is_reproducible() && earlier.is_of(job.plan, job.host.name())
+}
+
+/// A file that the result would replace, in a folder without a result. The scenario itself may be
+/// there.
+fn foreign(job: &Job<'_>, folder: &Folder) -> Option<&'static str> {
+    let is_ours = |path: &Path| std::fs::read(path).is_ok_and(|text| text == job.scenario_text.as_bytes());
+    NAMES.into_iter().find(|name| {
+        let path = folder.path().join(name);
+        path.is_file() && !(*name == "scenario.toml" && is_ours(&path))
+    })
 }
 
 fn number(job: &Job<'_>) -> Result<(Folder, Earlier), Failure> {
@@ -43,8 +69,7 @@ fn number(job: &Job<'_>) -> Result<(Folder, Earlier), Failure> {
         let earlier = Earlier::find(&folder);
         let is_free = match &earlier {
             Earlier::Nothing => true,
-            // The same figures again; in real time they would be others.
-            Earlier::Result(result) => job.host.is_reproducible() && result.is_of(job.plan, job.host.name()),
+            Earlier::Result(result) => is_same(job, result),
             Earlier::Unknown | Earlier::Sweep => false,
         };
         if is_free {

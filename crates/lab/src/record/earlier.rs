@@ -5,6 +5,7 @@ use crate::plan::Plan;
 use crate::provenance::{COMMIT, VERSION};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -92,6 +93,13 @@ impl EarlierResult {
             && (self.seed, self.replications) == (plan.seed(), plan.replications())
             && (provenance.version.as_str(), provenance.commit.as_str()) == (VERSION, COMMIT)
             && provenance.scenario_sha256 == plan.sha256()
+    }
+}
+
+impl fmt::Display for EarlierResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let EarlierProvenance { version, commit, .. } = &self.provenance;
+        write!(f, "{}, seed {}, by {version} at {commit}", self.scenario, self.seed)
     }
 }
 

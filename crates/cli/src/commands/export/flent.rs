@@ -1,8 +1,9 @@
 //! A result as a data file of flent (`.flent.gz`, version 4 of the format), which flent's own plots
 //! open: goodputs of TCP flows and round-trip times of pings over time.
 
-use super::{point, source};
+use super::point;
 use crate::failure::Failure;
+use crate::result::recorded_plan;
 use flate2::{Compression, GzBuilder};
 use goodqueue_lab::plan::{Heading, Scenario};
 use goodqueue_lab::stored::{Stored, StoredError, StoredLine};
@@ -24,7 +25,7 @@ const START: &str = "1970-01-01T00:00:00.000000Z";
 
 /// The file of one point of the result in a folder, of its first recorded replication.
 pub fn file(folder: &Path, wanted: Option<usize>) -> Result<Vec<u8>, Failure> {
-    let plan = source::result(folder)?;
+    let plan = recorded_plan(folder)?;
     let scenario = point(&plan, wanted)?;
     let number = wanted.unwrap_or(0);
     let unreadable = |error: StoredError| Failure::Input(error.to_string());

@@ -1,10 +1,10 @@
 //! What is exported: a scenario, a result with what was set when it ran, or a recommendation.
 
 use crate::failure::Failure;
+use crate::result::recorded_plan;
 use goodqueue_import::Input;
 use goodqueue_lab::plan::Plan;
 use goodqueue_recommend::answer;
-use serde::Deserialize;
 use serde_json::Value;
 use std::io::Read;
 use std::path::Path;
@@ -18,18 +18,12 @@ pub struct Source {
     pub is_recommended: bool,
 }
 
-/// What was changed in a scenario when it ran, as `run.json` keeps it.
-#[derive(Deserialize)]
-struct RunFile {
-    set: Vec<(String, String)>,
-}
-
 impl Source {
     /// Reads a scenario file, a folder of results, or an answer of `gq recommend --json`, which
     /// begins with a brace as no scenario does.
     pub fn load(path: &Path) -> Result<Self, Failure> {
         if path.is_dir() {
-            return Ok(Self { plan: result(path)?, is_recommended: false });
+            return Ok(Self { plan: recorded_plan(path)?, is_recommended: false });
         }
         if path.as_os_str() == "-" || begins_with_brace(path) {
             return Ok(Self { plan: recommendation(path)?, is_recommended: true });
@@ -45,20 +39,6 @@ fn begins_with_brace(path: &Path) -> bool {
     let mut start = Vec::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(ENOUGH).read_to_end(&mut start));
     is_file && read.is_ok() && start.trim_ascii_start().starts_with(b"{")
-}
-
-/// The plan of a result, with what was set when it ran.
-pub fn result(folder: &Path) -> Result<Plan, Failure> {
-    let run = folder.join("run.json");
-    let fault = |message: String| Failure::Input(format!("{}: {message}", run.display()));
-    let text = std::fs::read_to_string(&run).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
-            Failure::Input(format!("{}: is no folder of results: it has no run.json", folder.display()))
-        }
-        _ => fault(format!("cannot be read: {error}")),
-    })?;
-    let run: RunFile = serde_json::from_str(&text).map_err(|error| fault(format!("cannot be read: {error}")))?;
-    Ok(Plan::load(&folder.join("scenario.toml"))?.with_overrides(&run.set)?)
 }
 
 fn recommendation(path: &Path) -> Result<Plan, Failure> {

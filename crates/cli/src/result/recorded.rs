@@ -1,0 +1,23 @@
+//! The plan of a result that was written before.
+
+use crate::failure::Failure;
+use goodqueue_lab::plan::Plan;
+use serde::Deserialize;
+use std::path::Path;
+
+/// What was changed in a scenario when it ran, as `run.json` and `sweep.json` keep it.
+#[derive(Deserialize)]
+struct Ran {
+    set: Vec<(String, String)>,
+}
+
+/// The plan of a result, with what was set when it ran.
+pub fn recorded_plan(folder: &Path) -> Result<Plan, Failure> {
+    let Some(path) = ["run.json", "sweep.json"].map(|name| folder.join(name)).into_iter().find(|path| path.exists()) else {
+        return Err(Failure::Input(format!("{}: is no folder of results: it has no run.json", folder.display())));
+    };
+    let fault = |message: String| Failure::Input(format!("{}: {message}", path.display()));
+    let text = std::fs::read_to_string(&path).map_err(|error| fault(format!("cannot be read: {error}")))?;
+    let ran: Ran = serde_json::from_str(&text).map_err(|error| fault(format!("cannot be read: {error}")))?;
+    Ok(Plan::load(&folder.join("scenario.toml"))?.with_overrides(&ran.set)?)
+}
