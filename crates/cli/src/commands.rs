@@ -21,6 +21,7 @@ pub mod list;
 pub mod man;
 pub mod packetdrill;
 pub mod plot;
+pub mod qlog;
 pub mod recommend;
 #[cfg(target_os = "linux")]
 pub mod replay;

@@ -66,6 +66,8 @@ enum Command {
     Plot(Box<commands::plot::Arguments>),
     /// Make a scenario from a measurement: a speed test, a host's queues, a log, a recording.
     Import(commands::import::Arguments),
+    /// Compare recorded and simulated connections.
+    Qlog(commands::qlog::Arguments),
     /// Find what keeps packets from the queue management of this host, and how to fix it.
     Doctor(commands::doctor::Arguments),
     /// List names, parameters, units, defaults, ranges and sources.
@@ -138,6 +140,7 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
             Command::Plot(arguments) => commands::plot::run(&arguments),
             Command::Doctor(arguments) => commands::doctor::run(&arguments),
             Command::Import(arguments) => commands::import::run(&arguments),
+            Command::Qlog(arguments) => commands::qlog::run(&arguments),
             Command::List(arguments) => commands::list::run(&arguments),
             Command::Serve(arguments) => commands::serve::run(&arguments),
             #[cfg(target_os = "linux")]

@@ -11,6 +11,7 @@ mod draft;
 pub mod flent;
 mod input;
 pub mod pcap;
+pub mod qlog;
 pub mod recording;
 pub mod speedtest;
 mod steps;

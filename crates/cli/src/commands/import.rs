@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::print;
 use clap::{Args, ValueEnum};
-use goodqueue_import::{Draft, ImportError, Input, controller, flent, pcap, recording, speedtest, tc};
+use goodqueue_import::{Draft, ImportError, Input, controller, flent, pcap, qlog, recording, speedtest, tc};
 use goodqueue_lab::plan::Plan;
 use std::path::{Path, PathBuf};
 
@@ -47,6 +47,8 @@ enum Format {
     Mahimahi,
     /// Packets of a link, as pcap or pcapng
     Pcap,
+    /// A connection of QUIC; gq qlog compares it with a simulated one
+    Qlog,
 }
 
 /// Runs the command.
@@ -70,6 +72,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Format::Flent => flent::import(&input),
         Format::Stormguard => controller::stormguard(&input, arguments.site.as_deref()),
         Format::Autorate => controller::autorate(&input),
+        Format::Qlog => qlog::import(&input),
         Format::Pcap => return captured(&input, arguments.flows.as_deref()),
         Format::Mahimahi => {
             let up = arguments.up.as_deref().map(Input::load).transpose().map_err(refuse)?;
