@@ -20,6 +20,8 @@ pub mod import;
 pub mod list;
 pub mod man;
 pub mod packetdrill;
+#[cfg(target_os = "linux")]
+pub mod path;
 pub mod plot;
 pub mod qlog;
 pub mod recommend;
@@ -28,6 +30,8 @@ pub mod replay;
 pub mod reproduce;
 pub mod run;
 pub mod serve;
+#[cfg(target_os = "linux")]
+pub mod shell;
 pub mod sweep;
 #[cfg(target_os = "linux")]
 pub mod validate;

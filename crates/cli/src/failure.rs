@@ -17,6 +17,8 @@ pub enum Failure {
     Input(String),
     /// Work was begun and did not succeed.
     Run(String),
+    /// A program that was run has ended with this code, which is the command's, too.
+    Program(u8),
     /// Standard output is gone or broken.
     Output(io::Error),
 }
@@ -32,6 +34,7 @@ impl Failure {
         match self {
             Self::Plan(error) => error.faults().map(line).collect::<Vec<_>>().join("\n"),
             Self::Input(message) | Self::Run(message) => message.clone(),
+            Self::Program(code) => format!("the program ended with code {code}"),
             Self::Output(error) => error.to_string(),
         }
     }
@@ -51,6 +54,8 @@ impl Failure {
                 say(&format!("error: {message}"));
                 Self::RUN
             }
+            // What there is to say the program has said.
+            Self::Program(code) => code,
             // Whoever read the output has seen enough.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Self::Output(error) => {

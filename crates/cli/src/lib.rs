@@ -78,6 +78,9 @@ enum Command {
     /// Run unmodified programs across a simulated network, in virtual time.
     #[cfg(target_os = "linux")]
     Exec(commands::exec::Arguments),
+    /// Run a program, or a shell, behind a line of its own, in real time and without privileges.
+    #[cfg(target_os = "linux")]
+    Shell(Box<commands::shell::Arguments>),
     /// Put a shaped line with a queue between two network interfaces.
     #[cfg(target_os = "linux")]
     Bridge(Box<commands::bridge::Arguments>),
@@ -88,6 +91,18 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
     BridgeKeeper(commands::bridge::KeeperArguments),
+    /// Takes the namespaces of `gq shell`.
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    ShellBetween(commands::shell::StageArguments),
+    /// Is the first process in the namespaces of `gq shell`.
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    ShellInside(commands::shell::StageArguments),
+    /// Becomes the program of `gq shell`.
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    ShellSeat(commands::shell::SeatArguments),
     /// Does the job of a guest of `--on linux`, inside it.
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
@@ -149,6 +164,14 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
             Command::Validate(arguments) => commands::validate::run(&arguments),
             #[cfg(target_os = "linux")]
             Command::Exec(arguments) => commands::exec::run(&arguments),
+            #[cfg(target_os = "linux")]
+            Command::Shell(arguments) => commands::shell::run(&arguments),
+            #[cfg(target_os = "linux")]
+            Command::ShellBetween(arguments) => commands::shell::between(&arguments),
+            #[cfg(target_os = "linux")]
+            Command::ShellInside(arguments) => commands::shell::inside(&arguments),
+            #[cfg(target_os = "linux")]
+            Command::ShellSeat(arguments) => commands::shell::seat(&arguments),
             #[cfg(target_os = "linux")]
             Command::Replay(arguments) => commands::replay::run(&arguments),
             #[cfg(target_os = "linux")]

@@ -2,8 +2,8 @@
 //!
 //! Read are both forms of draft-ietf-quic-qlog-main-schema-14, one JSON document or a sequence of
 //! JSON texts (RFC 7464, or one on each line), with events of QUIC as its drafts have named them:
-//! `packet_sent`, `packet_received`, `packet_lost`, `packet_dropped`, and `recovery_metrics_updated`
-//! or `metrics_updated`. Everything else is passed over.
+//! `packet_sent`, `packet_received`, `packet_lost`, `packet_dropped`, and
+//! `recovery_metrics_updated` or `metrics_updated`. Everything else is passed over.
 
 mod events;
 

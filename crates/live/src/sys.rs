@@ -2,8 +2,11 @@
 #![allow(unsafe_code, reason = "system calls that no safe interface offers")]
 
 pub mod bpf;
+pub mod descriptors;
 pub mod ethtool;
+pub mod mount;
 pub mod namespace;
+pub mod newcomers;
 pub mod privileges;
 pub mod process;
 pub mod processors;
@@ -12,6 +15,7 @@ pub mod scheduling;
 pub mod signals;
 pub mod socket;
 pub mod tcp;
+pub mod terminal;
 pub mod udp;
 pub mod xdp;
 

@@ -60,7 +60,8 @@ impl Namespace {
     pub fn ip(&self, arguments: &str) -> io::Result<()> {
         let arguments: Vec<&str> = arguments.split_whitespace().collect();
         // A child is in the network of the thread that starts it.
-        let output = self.within(|| Command::new("ip").args(&arguments).stdin(Stdio::null()).output())?;
+        let missing = |error: io::Error| io::Error::new(error.kind(), format!("the program ip (iproute2): {error}"));
+        let output = self.within(|| Command::new("ip").args(&arguments).stdin(Stdio::null()).output()).map_err(missing)?;
         if output.status.success() {
             return Ok(());
         }

@@ -27,6 +27,8 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("sim", &["units", "line", "aqm", "tcp", "trace"]),
     ("live", &["units", "line", "aqm", "trace"]),
     ("testbed", &["units", "aqm", "trace", "live"]),
+    // Programs of users in the testbed's networks.
+    ("shell", &["units", "live", "testbed"]),
     ("linux", &["units", "aqm", "tcp", "sim"]),
     // Pictures of the algorithm pages are drawn by a test of `lab`.
     ("lab", &["units", "spec", "aqm", "tcp", "trace", "sim", "figure"]),
@@ -58,6 +60,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "sim",
             "live",
             "testbed",
+            "shell",
             "linux",
             "lab",
             "hosts",

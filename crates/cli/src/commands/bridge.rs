@@ -383,7 +383,7 @@ fn watch(
 ) -> Ended {
     let ended = loop {
         match signals.next(Duration::ms(50)) {
-            Some(Signal::Stop) => break Ended::Asked,
+            Some(Signal::Stop | Signal::Interrupt) => break Ended::Asked,
             Some(Signal::Reload) => reload(arguments, state),
             None => {}
         }

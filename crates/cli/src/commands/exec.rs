@@ -1,5 +1,6 @@
 //! `gq exec`: unmodified programs across a simulated network, in virtual time.
 
+use crate::commands::path::PathSettings;
 use crate::commands::run::Overrides;
 use crate::failure::Failure;
 use crate::output::{itself, print, say};
@@ -17,22 +18,57 @@ use std::sync::atomic::Ordering;
 
 /// Arguments of `gq exec`.
 #[derive(Args)]
+#[command(
+    after_help = "Example: gq exec --rate 50/10mbit --rtt 30ms --aqm fq-codel --server 'iperf3 -s -4 -1' -- iperf3 -c server -R"
+)]
 pub struct Arguments {
-    /// The scenario: its links, queues and traffic
+    /// The scenario: its links, queues and traffic; not with --rate and the like
     #[arg(value_name = "SCENARIO.toml")]
-    scenario: PathBuf,
+    scenario: Option<PathBuf>,
+    #[command(flatten)]
+    path: PathSettings,
     /// What runs at the senders' side from the start, in a shell; the client knows it as `server`
     #[arg(long, value_name = "COMMAND", default_value = "true")]
     server: String,
     /// What runs at the receivers' side from the end of the warm-up on, in a shell; its end ends
     /// the run
-    #[arg(long, value_name = "COMMAND")]
-    client: String,
+    #[arg(long, value_name = "COMMAND", conflicts_with = "program")]
+    client: Option<String>,
     /// The kernel's congestion control for programs that choose none
     #[arg(long, value_name = "CC", default_value = "cubic")]
     cc: String,
     #[command(flatten)]
     overrides: Overrides,
+    /// The client and its arguments, instead of --client
+    #[arg(last = true, value_name = "PROGRAM")]
+    program: Vec<String>,
+}
+
+/// Virtual time that a client has without a scenario; it ends the run before.
+const LONGEST: &str = "1 h";
+
+impl Arguments {
+    fn plan(&self) -> Result<Plan, Failure> {
+        let plan = match (&self.scenario, self.path.is_given()) {
+            (Some(path), false) => Plan::load(path)?,
+            (Some(path), true) => {
+                let message = format!("{}: describes the path, and so do --rate and the like: give one of them", path.display());
+                return Err(Failure::Input(message));
+            }
+            (None, _) => self.path.line()?.plan(LONGEST)?,
+        };
+        Ok(plan.with_overrides(&self.overrides.pairs()?)?)
+    }
+
+    /// The client as a command for a shell.
+    fn client(&self) -> Result<String, Failure> {
+        match &self.client {
+            Some(command) => Ok(command.clone()),
+            None if self.program.is_empty() => Err(Failure::Input("no client: give a program after --, or --client".to_owned())),
+            None => shlex::try_join(self.program.iter().map(String::as_str))
+                .map_err(|error| Failure::Input(format!("the client cannot be quoted for a shell: {error}"))),
+        }
+    }
 }
 
 /// How the client ended, and when, in seconds of virtual time.
@@ -41,11 +77,10 @@ type Ending = Option<(i32, f64)>;
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.overrides.only_sim("gq exec needs no host")?;
-    let plan = Plan::load(&arguments.scenario)?.with_overrides(&arguments.overrides.pairs()?)?;
+    let (plan, client) = (arguments.plan()?, arguments.client()?);
     let points = plan.points()?;
     let [point] = &points[..] else {
-        let message =
-            format!("gq exec runs one point, and {} has {}: set what is swept", arguments.scenario.display(), points.len());
+        let message = format!("gq exec runs one point, and {} has {}: set what is swept", plan.name(), points.len());
         return Err(Failure::Input(message));
     };
     let linux = Linux::find(itself()).map_err(|missing| Failure::Input(missing.to_string()))?;
@@ -59,7 +94,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let folder = std::env::current_dir().map_err(|error| Failure::Run(format!("the current folder: {error}")))?;
     for (name, text) in
-        [("--server", &arguments.server), ("--client", &arguments.client), ("the current folder", &folder.display().to_string())]
+        [("--server", &arguments.server), ("the client", &client), ("the current folder", &folder.display().to_string())]
     {
         if text.contains('\n') {
             return Err(Failure::Input(format!("{name}: must be one line")));
@@ -68,7 +103,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let spec = build::world(point, 0);
     let mut ending: Ending = None;
     let mut told = |said: ProgramSaid<'_>| tell(said, &mut ending);
-    let mut programs = Programs::new(arguments.server.clone(), arguments.client.clone(), &mut told);
+    let mut programs = Programs::new(arguments.server.clone(), client, &mut told);
     programs.folder = folder.display().to_string();
     programs.control.clone_from(&arguments.cc);
     if !point.plan.warmup.is_zero() {

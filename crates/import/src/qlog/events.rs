@@ -53,8 +53,8 @@ pub fn read(input: &Input) -> Result<Recorded, ImportError> {
         links: Vec::new(),
     };
     match serde_json::from_slice::<Value>(&input.bytes) {
-        Ok(document) => reading.document(&document)?,
-        Err(_) => reading.sequence()?,
+        Ok(document) if !document["trace"].is_object() => reading.document(&document)?,
+        Ok(_) | Err(_) => reading.sequence()?,
     }
     let Reading { mut recorded, links, .. } = reading;
     if recorded.vantage == Vantage::Network {

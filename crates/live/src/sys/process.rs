@@ -5,6 +5,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
+use std::process::Child;
 
 /// Ends the process that started this one, at once, if it is still `pid`.
 ///
@@ -35,5 +36,49 @@ pub fn is_trusted(peer: &UnixStream) -> bool {
         }
         let uid = credentials.assume_init().uid;
         uid == 0 || uid == libc::geteuid()
+    }
+}
+
+/// Sends a signal to a process that this one has started and not yet waited for.
+///
+/// # Errors
+/// When there is none, or the kernel refuses.
+pub fn tell(child: &Child, signal: Word) -> io::Result<()> {
+    let signal = match signal {
+        Word::HangUp => libc::SIGHUP,
+        Word::Terminate => libc::SIGTERM,
+    };
+    // SAFETY: the call takes no pointers; a child that has not been waited for keeps its number.
+    checked(unsafe { libc::kill(child.id().cast_signed(), signal) }).map(|_| ())
+}
+
+/// What a process is told by a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// Its terminal is gone.
+    HangUp,
+    /// It is to end.
+    Terminate,
+}
+
+/// Waits for children that ended and are none of `known`, which their starters wait for: processes
+/// that lost their own parent, where this one is the first of a PID namespace.
+pub fn reap_orphans(known: &[u32]) {
+    loop {
+        let mut ended = MaybeUninit::<libc::siginfo_t>::zeroed();
+        let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+        // SAFETY: the pointer is to memory of the right size that outlives the call, zeroed before,
+        // so that reading the number is right when there was nobody to wait for.
+        let pid = unsafe {
+            if libc::waitid(libc::P_ALL, 0, ended.as_mut_ptr(), flags) != 0 {
+                return;
+            }
+            ended.assume_init().si_pid()
+        };
+        if pid == 0 || known.contains(&pid.cast_unsigned()) {
+            return;
+        }
+        // SAFETY: no status is asked for.
+        unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::WNOHANG) };
     }
 }

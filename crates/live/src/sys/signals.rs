@@ -8,8 +8,10 @@ use std::mem::MaybeUninit;
 /// What the outside may ask of a running bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// End (SIGINT, SIGTERM).
+    /// End (SIGTERM).
     Stop,
+    /// What a terminal says to all that run from it (SIGINT, SIGQUIT).
+    Interrupt,
     /// Read the settings again (SIGHUP).
     Reload,
 }
@@ -60,18 +62,47 @@ impl Signals {
     /// # Errors
     /// When the kernel refuses.
     pub fn hold() -> io::Result<Self> {
+        Self::hold_these(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP])
+    }
+
+    /// The same, with SIGQUIT beside: for a process that only accompanies the one a user talks to.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn hold_all() -> io::Result<Self> {
+        Self::hold_these(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT])
+    }
+
+    fn hold_these(signals: &[libc::c_int]) -> io::Result<Self> {
         let mut set = MaybeUninit::uninit();
         // SAFETY: the set is initialised by the first call before the others use it; all pointers
         // outlive their calls.
         unsafe {
             checked(libc::sigemptyset(set.as_mut_ptr()))?;
-            let waited_for = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
-            for signal in waited_for.into_iter().filter(|&signal| signal != libc::SIGINT || !is_ignored(signal)) {
-                checked(libc::sigaddset(set.as_mut_ptr(), signal))?;
+            for signal in signals.iter().filter(|&&signal| signal != libc::SIGINT || !is_ignored(signal)) {
+                checked(libc::sigaddset(set.as_mut_ptr(), *signal))?;
             }
             let set = set.assume_init();
             match libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) {
                 0 => Ok(Self(set)),
+                error => Err(io::Error::from_raw_os_error(error)),
+            }
+        }
+    }
+
+    /// From now on this thread and the program that it becomes take all signals as they come, which
+    /// those of a process that holds some would not.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn let_go() -> io::Result<()> {
+        let mut set = MaybeUninit::uninit();
+        // SAFETY: the set is initialised by the first call before the other uses it; both pointers
+        // outlive their calls.
+        unsafe {
+            checked(libc::sigemptyset(set.as_mut_ptr()))?;
+            match libc::pthread_sigmask(libc::SIG_SETMASK, set.as_ptr(), std::ptr::null_mut()) {
+                0 => Ok(()),
                 error => Err(io::Error::from_raw_os_error(error)),
             }
         }
@@ -85,7 +116,8 @@ impl Signals {
         // SAFETY: set and timeout are valid and outlive the call; no information beside the number
         // is asked for.
         match unsafe { libc::sigtimedwait(&raw const self.0, std::ptr::null_mut(), &raw const timeout) } {
-            libc::SIGINT | libc::SIGTERM => Some(Signal::Stop),
+            libc::SIGTERM => Some(Signal::Stop),
+            libc::SIGINT | libc::SIGQUIT => Some(Signal::Interrupt),
             libc::SIGHUP => Some(Signal::Reload),
             _ => None,
         }

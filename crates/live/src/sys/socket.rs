@@ -123,13 +123,27 @@ impl PacketSocket {
     /// # Errors
     /// When the kernel refuses, most often for want of `CAP_NET_RAW`.
     pub fn new(index: libc::c_int) -> io::Result<Self> {
+        Self::of_kind(index, libc::SOCK_NONBLOCK)
+    }
+
+    /// The same, for those who wait within their calls.
+    pub(super) fn waiting(index: libc::c_int) -> io::Result<Self> {
+        Self::of_kind(index, 0)
+    }
+
+    fn of_kind(index: libc::c_int, flags: libc::c_int) -> io::Result<Self> {
         // SAFETY: the call takes no pointers; the descriptor it returns is new and owned by nobody
         // else.
         let fd = unsafe {
-            let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+            let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | flags;
             OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_PACKET, kind, 0))?)
         };
         Ok(Self { fd, index, offloads: false })
+    }
+
+    /// The socket alone.
+    pub(super) fn into_fd(self) -> OwnedFd {
+        self.fd
     }
 
     /// From now on every frame, in and out, has an [`Offload`](crate::segments::Offload) before it.
@@ -185,7 +199,7 @@ impl PacketSocket {
     }
 
     /// Frames of this protocol come in.
-    fn bind(&self, protocol: u16) -> io::Result<()> {
+    pub(super) fn bind(&self, protocol: u16) -> io::Result<()> {
         // SAFETY: an address is plain old data for which all zeros are valid.
         let mut address: libc::sockaddr_ll = unsafe { zeroed() };
         address.sll_family = libc::AF_PACKET as u16;

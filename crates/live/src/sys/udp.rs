@@ -1,8 +1,9 @@
-//! What the kernel's UDP lets a program ask for.
+//! What the kernel's UDP lets a program ask for, and TCP for the same purpose.
 
 use super::checked;
 use std::io;
-use std::mem::size_of;
+use std::mem::{size_of, zeroed};
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// From now on one call may send several datagrams of `size` bytes of payload, the last of which
@@ -18,4 +19,108 @@ pub fn send_joined(socket: BorrowedFd<'_>, size: u16) -> io::Result<()> {
         libc::setsockopt(socket.as_raw_fd(), libc::SOL_UDP, libc::UDP_SEGMENT, std::ptr::from_ref(&value).cast(), len)
     })
     .map(|_| ())
+}
+
+/// From now on the socket tells for each datagram to which address it was sent, and may answer for
+/// any address, also one that is not this machine's.
+///
+/// # Errors
+/// When the kernel refuses, most often for want of `CAP_NET_ADMIN`.
+pub fn answer_for_all(socket: BorrowedFd<'_>) -> io::Result<()> {
+    set_ip(socket, libc::IP_TRANSPARENT)?;
+    set_ip(socket, libc::IP_PKTINFO)
+}
+
+/// The same for connections that a listening socket accepts.
+///
+/// # Errors
+/// As those of [`answer_for_all`].
+pub fn accept_for_all(listener: BorrowedFd<'_>) -> io::Result<()> {
+    set_ip(listener, libc::IP_TRANSPARENT)
+}
+
+fn set_ip(socket: BorrowedFd<'_>, option: libc::c_int) -> io::Result<()> {
+    let value: libc::c_int = 1;
+    let len = size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: pointer and length describe `value`, which outlives the call and is only read.
+    checked(unsafe { libc::setsockopt(socket.as_raw_fd(), libc::IPPROTO_IP, option, std::ptr::from_ref(&value).cast(), len) })
+        .map(|_| ())
+}
+
+/// A datagram's ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ends {
+    /// Who sent it.
+    pub from: SocketAddrV4,
+    /// To which address.
+    pub to: Ipv4Addr,
+}
+
+/// Room for the control message with an address, aligned as such messages are.
+#[repr(C, align(8))]
+struct Control([u8; 64]);
+
+/// Waits for a datagram of a socket for which [`answer_for_all`] was called.
+///
+/// # Errors
+/// When none comes within the socket's timeout, or the kernel reports an error.
+pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, Ends)> {
+    let mut control = Control([0; 64]);
+    let mut bytes = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    // SAFETY: headers and addresses are plain old data for which zeros are valid; every pointer in
+    // the header is to memory of its length that outlives the call; the macros stay within what the
+    // kernel has filled.
+    unsafe {
+        let mut from: libc::sockaddr_in = zeroed();
+        let mut header: libc::msghdr = zeroed();
+        header.msg_name = (&raw mut from).cast();
+        header.msg_namelen = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+        header.msg_iov = &raw mut bytes;
+        header.msg_iovlen = 1;
+        header.msg_control = control.0.as_mut_ptr().cast();
+        header.msg_controllen = control.0.len() as _;
+        let got = checked(libc::recvmsg(socket.as_raw_fd(), &raw mut header, 0) as libc::c_int)?;
+        let first = libc::CMSG_FIRSTHDR(&raw const header);
+        if first.is_null() || (*first).cmsg_level != libc::IPPROTO_IP || (*first).cmsg_type != libc::IP_PKTINFO {
+            return Err(io::Error::other("a datagram without its destination"));
+        }
+        let told = libc::CMSG_DATA(first).cast::<libc::in_pktinfo>().read_unaligned();
+        let address = |inner: libc::in_addr| Ipv4Addr::from(inner.s_addr.to_ne_bytes());
+        let ends =
+            Ends { from: SocketAddrV4::new(address(from.sin_addr), u16::from_be(from.sin_port)), to: address(told.ipi_addr) };
+        Ok((got as usize, ends))
+    }
+}
+
+/// Answers a datagram: from the address that it was sent to, to its sender.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn answer(socket: BorrowedFd<'_>, ends: Ends, payload: &[u8]) -> io::Result<()> {
+    let mut control = Control([0; 64]);
+    let mut bytes = libc::iovec { iov_base: payload.as_ptr().cast_mut().cast(), iov_len: payload.len() };
+    let size = size_of::<libc::in_pktinfo>() as libc::c_uint;
+    let inner = |address: &Ipv4Addr| libc::in_addr { s_addr: u32::from_ne_bytes(address.octets()) };
+    // SAFETY: as in `receive`; the payload is only read.
+    let sent = unsafe {
+        let mut to: libc::sockaddr_in = zeroed();
+        to.sin_family = libc::AF_INET as libc::sa_family_t;
+        to.sin_port = ends.from.port().to_be();
+        to.sin_addr = inner(ends.from.ip());
+        let mut header: libc::msghdr = zeroed();
+        header.msg_name = (&raw mut to).cast();
+        header.msg_namelen = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+        header.msg_iov = &raw mut bytes;
+        header.msg_iovlen = 1;
+        header.msg_control = control.0.as_mut_ptr().cast();
+        header.msg_controllen = libc::CMSG_SPACE(size) as _;
+        let first = libc::CMSG_FIRSTHDR(&raw const header);
+        (*first).cmsg_level = libc::IPPROTO_IP;
+        (*first).cmsg_type = libc::IP_PKTINFO;
+        (*first).cmsg_len = libc::CMSG_LEN(size) as _;
+        let source = libc::in_pktinfo { ipi_ifindex: 0, ipi_spec_dst: inner(&ends.to), ipi_addr: inner(&Ipv4Addr::UNSPECIFIED) };
+        libc::CMSG_DATA(first).cast::<libc::in_pktinfo>().write_unaligned(source);
+        libc::sendmsg(socket.as_raw_fd(), &raw const header, libc::MSG_NOSIGNAL)
+    };
+    checked(sent as libc::c_int).map(|_| ())
 }

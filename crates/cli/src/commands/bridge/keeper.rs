@@ -256,7 +256,7 @@ fn join(names: [&str; 2], gone: Gone, signals: &Signals) -> Result<(), Failure> 
     ));
     let mut asked = None;
     let outcome = loop {
-        if signals.next(Duration::ZERO) == Some(Signal::Stop) {
+        if matches!(signals.next(Duration::ZERO), Some(Signal::Stop | Signal::Interrupt)) {
             break Ok(());
         }
         asked = listeners.iter().filter_map(|listener| listener.accept().ok()).map(|(peer, _)| peer).find(process::is_trusted);

@@ -87,6 +87,28 @@ impl LineSettings {
         }
     }
 
+    /// The same as options of `gq bridge`.
+    pub fn options(&self) -> Vec<String> {
+        let Self { rate, rate_up, trace, aqm, aqm_up, policy, no_ecn, buffer, buffer_up, delay, delay_up, overhead, seed } = self;
+        let seed = seed.map(|seed| seed.to_string());
+        let valued = [
+            ("--rate", rate),
+            ("--rate-up", rate_up),
+            ("--trace", trace),
+            ("--aqm", aqm),
+            ("--aqm-up", aqm_up),
+            ("--policy", policy),
+            ("--buffer", buffer),
+            ("--buffer-up", buffer_up),
+            ("--delay", delay),
+            ("--delay-up", delay_up),
+            ("--overhead", overhead),
+            ("--seed", &seed),
+        ];
+        let valued = valued.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value.as_ref()?)));
+        valued.chain(no_ecn.then(|| "--no-ecn".to_owned())).collect()
+    }
+
     /// Holds the queue of one direction to another policy, whatever held it before.
     pub fn hold_to(&mut self, way: Way, policy: &str) -> Result<(), Failure> {
         let parameters = policy_parameters(policy)?;
@@ -137,6 +159,10 @@ impl LineSettings {
 
     /// The scenario whose only link this is.
     pub fn scenario(&self) -> Result<String, Failure> {
+        self.scenario_of("bridge", "1 s")
+    }
+
+    fn scenario_of(&self, name: &str, duration: &str) -> Result<String, Failure> {
         let rate = match (&self.rate, &self.trace) {
             (Some(rate), _) => quoted(rate),
             (None, Some(trace)) => format!("{{ trace = {} }}", quoted(trace)),
@@ -152,7 +178,7 @@ impl LineSettings {
         let queue = self.queue("--aqm", aqm)?;
         let queue_up = self.queue("--aqm-up", self.aqm_up.as_deref().unwrap_or(aqm))?;
         let mut text = format!(
-            "goodqueue = 1\nname = \"bridge\"\nduration = \"1 s\"\nseed = {}\n\n[access]\ndelay = \"0 s\"\n\n[link.{LINK}]\n",
+            "goodqueue = 1\nname = \"{name}\"\nduration = \"{duration}\"\nseed = {}\n\n[access]\ndelay = \"0 s\"\n\n[link.{LINK}]\n",
             self.seed.unwrap_or(1)
         );
         let mut key = |name: &str, value: &str| {
@@ -169,7 +195,8 @@ impl LineSettings {
         key("buffer_up", &or_same(&self.buffer_up, &self.buffer, "1000 packets"));
         key("queue", &queue);
         key("queue_up", &queue_up);
-        text.push_str("\n[[traffic]]\nkind = \"bulk\"\n");
+        // A scenario has traffic: one byte.
+        text.push_str("\n[[traffic]]\nkind = \"bulk\"\nsize = \"1 B\"\n");
         Ok(text)
     }
 
@@ -182,11 +209,16 @@ impl LineSettings {
         Comparison::queue_table(&text, signal).map_err(|error| Failure::Input(format!("{option}: {}", error.message)))
     }
 
+    /// The same as a plan of one run that lasts so long.
+    pub fn plan(&self, duration: &str) -> Result<Plan, Failure> {
+        let text = self.scenario_of("line", duration)?;
+        Plan::parse("scenario made from the options", &text, Path::new(""))
+            .map_err(|error| Failure::Input(error.faults().map(in_options).collect::<Vec<_>>().join("\nerror: ")))
+    }
+
     /// The link, checked.
     pub fn link(&self) -> Result<Link, Failure> {
-        let text = self.scenario()?;
-        let plan = Plan::parse("scenario made from the options", &text, Path::new(""))
-            .map_err(|error| Failure::Input(error.faults().map(in_options).collect::<Vec<_>>().join("\nerror: ")))?;
+        let plan = self.plan("1 s")?;
         let point = plan.points()?.into_iter().next();
         let link = point.and_then(|point| point.plan.links.into_iter().next());
         link.ok_or_else(|| Failure::Input("the options describe no line".to_owned()))

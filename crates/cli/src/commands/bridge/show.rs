@@ -300,7 +300,11 @@ pub fn print_end(shown: &Shown, totals: &Totals) -> Result<(), Failure> {
                 port.ring_overflows,
                 port.no_buffer,
                 port.oversize,
-                if port.oversize > 0 { " (senders join packets: ethtool -K SENDER tso off gso off)" } else { "" },
+                if port.joined_lost > 0 {
+                    format!(" ({} of them joined: {SENDER_REMEDY})", port.joined_lost)
+                } else {
+                    String::new()
+                },
             ));
         }
         if port.partial_checksums > 0 {

@@ -1,0 +1,141 @@
+//! A path in a few options, the same for `gq shell` in real time and `gq exec` in virtual time.
+
+use crate::commands::bridge::LineSettings;
+use crate::failure::Failure;
+use goodqueue_lab::quantity;
+use goodqueue_units::Duration;
+
+/// The path between a program and the other end; *down* is towards the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
+pub struct PathSettings {
+    /// Rate towards the program and from it, for instance 50/10mbit; one value for both. With
+    /// --trace: from it
+    #[arg(long, value_name = "DOWN[/UP]")]
+    pub rate: Option<String>,
+    /// Recorded rate towards the program instead: a mahimahi file
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<String>,
+    /// Round-trip time of the empty line, half of it in each direction [default: 0 s]
+    #[arg(long, value_name = "TIME")]
+    pub rtt: Option<String>,
+    /// Queue towards the program, see gq list aqm; parameters follow a colon: codel:target=10ms
+    /// [default: fq-codel]
+    #[arg(long, value_name = "AQM")]
+    pub aqm: Option<String>,
+    /// Queue in the other direction [default: the same]
+    #[arg(long, value_name = "AQM")]
+    pub aqm_up: Option<String>,
+    /// Drop even where queues can mark
+    #[arg(long)]
+    pub no_ecn: bool,
+    /// Buffer towards the program, for instance 1000packets, 45kB or 1bdp [default: 1000packets]
+    #[arg(long, value_name = "AMOUNT")]
+    pub buffer: Option<String>,
+    /// Buffer in the other direction [default: the same]
+    #[arg(long, value_name = "AMOUNT")]
+    pub buffer_up: Option<String>,
+    /// Bytes that each packet takes on the line beside its IP length [default: 14B, the Ethernet
+    /// header]
+    #[arg(long, value_name = "BYTES")]
+    pub overhead: Option<String>,
+}
+
+/// Longer round trips are no line's.
+const LONGEST_RTT: Duration = Duration::secs(60);
+
+impl PathSettings {
+    /// True if anything is said of a path.
+    pub fn is_given(&self) -> bool {
+        *self != Self::default()
+    }
+
+    /// The same as a bridge has it.
+    pub fn line(&self) -> Result<LineSettings, Failure> {
+        let (rate, rate_up) = match (&self.rate, &self.trace) {
+            (Some(rate), None) => {
+                let (down, up) = both(rate);
+                (Some(down), up)
+            }
+            (Some(rate), Some(_)) if rate.contains('/') => {
+                return Err(Failure::Input(format!("--rate {rate}: with --trace there is one rate, from the program")));
+            }
+            (up, _) => (None, up.clone()),
+        };
+        Ok(LineSettings {
+            rate,
+            rate_up,
+            trace: self.trace.clone(),
+            aqm: self.aqm.clone(),
+            aqm_up: self.aqm_up.clone(),
+            policy: None,
+            no_ecn: self.no_ecn,
+            buffer: self.buffer.clone(),
+            buffer_up: self.buffer_up.clone(),
+            delay: self.delay()?,
+            delay_up: None,
+            overhead: self.overhead.clone(),
+            seed: None,
+        })
+    }
+
+    /// Half of the round trip.
+    fn delay(&self) -> Result<Option<String>, Failure> {
+        let Some(text) = &self.rtt else { return Ok(None) };
+        let rtt = quantity::duration(text).map_err(|error| Failure::Input(format!("--rtt: {}", error.message)))?;
+        if rtt > LONGEST_RTT {
+            return Err(Failure::Input(format!("--rtt: `{text}` is out of range: allowed 0 s to {LONGEST_RTT}")));
+        }
+        Ok(Some(format!("{} ns", rtt.as_nanos() / 2)))
+    }
+}
+
+/// `50/10mbit` as two rates: the first has the unit of the second unless it has one of its own.
+fn both(rate: &str) -> (String, Option<String>) {
+    let Some((down, up)) = rate.split_once('/') else { return (rate.to_owned(), None) };
+    let (down, up) = (down.trim(), up.trim());
+    let is_number = |letter: char| letter.is_ascii_digit() || letter == '.';
+    let unit = up.trim_start_matches(is_number);
+    let down = if down.chars().all(is_number) { format!("{down}{unit}") } else { down.to_owned() };
+    (down, Some(up.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(rate: &str) -> PathSettings {
+        PathSettings { rate: Some(rate.to_owned()), ..PathSettings::default() }
+    }
+
+    #[test]
+    fn a_unit_serves_both_rates() {
+        assert_eq!(both("50/10mbit"), ("50mbit".to_owned(), Some("10mbit".to_owned())));
+        assert_eq!(both("1gbit / 20 mbit"), ("1gbit".to_owned(), Some("20 mbit".to_owned())));
+        assert_eq!(both("5mbit"), ("5mbit".to_owned(), None));
+    }
+
+    #[test]
+    fn a_path_is_a_line_with_half_the_round_trip_each_way() {
+        let path = PathSettings { rtt: Some("30ms".into()), buffer: Some("1bdp".into()), ..settings("50/10mbit") };
+        let link = path.line().unwrap().link().unwrap();
+        assert_eq!((link.down.delay, link.up.delay), (Duration::ms(15), Duration::ms(15)));
+        assert_eq!(link.down.nominal_rate(), goodqueue_units::Rate::mbit(50));
+        assert_eq!(link.up.nominal_rate(), goodqueue_units::Rate::mbit(10));
+    }
+
+    #[test]
+    fn mistakes_name_the_option() {
+        let message = |path: PathSettings| match path.line().and_then(|line| line.link()) {
+            Err(Failure::Input(message)) => message,
+            other => panic!("{other:?}"),
+        };
+        assert!(message(PathSettings { rtt: Some("2h".into()), ..settings("1mbit") }).starts_with("--rtt: `2h` is out of range"));
+        assert!(message(PathSettings { rtt: Some("soon".into()), ..settings("1mbit") }).starts_with("--rtt: "));
+        assert!(
+            message(PathSettings { trace: Some("x".into()), ..settings("1/2mbit") }).starts_with("--rate 1/2mbit: with --trace")
+        );
+        assert!(message(settings("fast/1mbit")).starts_with("--rate: "));
+        assert!(message(settings("1mbit/fast")).starts_with("--rate-up: "));
+        assert!(message(PathSettings::default()).starts_with("--rate: "));
+    }
+}
