@@ -24,14 +24,14 @@ use goodqueue_live::forwarder::{Forwarder, Settings, Way, buffers_for};
 use goodqueue_live::frame::FlowKey;
 use goodqueue_live::monitor::{self, Monitor, Reporter};
 use goodqueue_live::port::interface::{InterfacePort, SharedCapture};
-use goodqueue_live::port::packet::PacketPort;
+use goodqueue_live::port::packet::{OnJoined, PacketPort};
 use goodqueue_live::port::pcap::Capture;
 use goodqueue_live::port::xdp::XdpPort;
 use goodqueue_live::record::Recorder;
 use goodqueue_live::segments;
 use goodqueue_live::spool::{Overrun, Spool};
 use goodqueue_live::sys::signals::{Signal, Signals};
-use goodqueue_live::sys::{privileges, scheduling};
+use goodqueue_live::sys::{ethtool, privileges, scheduling};
 use goodqueue_units::{Duration, Instant};
 use show::{Shown, Totals};
 use std::fs::File;
@@ -81,9 +81,10 @@ pub struct Arguments {
     /// How frames are taken from the interfaces and given to them
     #[arg(long, value_enum, default_value_t = PortKind::AfPacket)]
     port: PortKind,
-    /// What to do about offloads that make results wrong
-    #[arg(long, value_enum, default_value_t = OffloadPolicy::Refuse)]
-    offloads: OffloadPolicy,
+    /// What to do about offloads that make results wrong [default: split between packet sockets
+    /// where an interface is one end of a veth pair, refuse elsewhere]
+    #[arg(long, value_enum)]
+    offloads: Option<OffloadPolicy>,
     /// Real-time scheduling of the thread that moves packets
     #[arg(long, value_enum, default_value_t = RealTime::Auto)]
     real_time: RealTime,
@@ -107,14 +108,29 @@ pub enum PortKind {
 /// What to do about offloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OffloadPolicy {
-    /// Do not start
+    /// Do not start; end when a joined packet arrives
     Refuse,
-    /// Switch them off, and restore them when the bridge ends or is killed
+    /// Switch them off, and restore them when the bridge ends or is killed; end when a joined packet
+    /// arrives all the same
     Set,
     /// Split joined packets before the queue, and join those again that leave together
     Split,
-    /// Start anyway
+    /// Start anyway, and drop joined packets
     Ignore,
+}
+
+impl OffloadPolicy {
+    /// What works between these interfaces when nothing is said: the kernel of a sender behind a
+    /// veth pair joins packets, and no switch of this side prevents that.
+    fn suiting(port: PortKind, interfaces: [&String; 2]) -> Result<Self, Failure> {
+        for name in interfaces {
+            let driver = ethtool::driver(name).map_err(|error| refused(name, &error))?;
+            if driver == "veth" && port == PortKind::AfPacket {
+                return Ok(Self::Split);
+            }
+        }
+        Ok(Self::Refuse)
+    }
 }
 
 /// Real-time scheduling.
@@ -178,17 +194,19 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if spin > MOST_SPIN {
         return Err(Failure::Input(format!("--spin: {spin} is out of range: allowed 0 s to {MOST_SPIN}")));
     }
-    if arguments.port == PortKind::AfXdp && arguments.offloads == OffloadPolicy::Split {
+    if arguments.port == PortKind::AfXdp && arguments.offloads == Some(OffloadPolicy::Split) {
         return Err(Failure::Input(
             "--port af-xdp: takes no joined packets, so no --offloads split: allowed refuse, set, ignore".to_owned(),
         ));
     }
+    let offloads = arguments.offloads.map_or_else(|| OffloadPolicy::suiting(arguments.port, [&inside, &outside]), Ok)?;
     let signals = Signals::hold().map_err(|error| Failure::Run(format!("signals cannot be held: {error}")))?;
-    let mut keeper = keeper::settle([&inside, &outside], arguments.offloads, arguments.fail_open)?;
+    let mut keeper = keeper::settle([&inside, &outside], offloads, arguments.fail_open)?;
     let socket = arguments.control.as_deref().map(control::open_socket).transpose()?;
     let metrics = arguments.metrics.as_deref().map(control::open_metrics).transpose()?;
     let clock = MonotonicClock::start();
-    let running = start(arguments, &line, &link, [&inside, &outside], clock, stats.unwrap_or(REPORT_EVERY), spin)?;
+    let drive = Drive { report_every: stats.unwrap_or(REPORT_EVERY), spin };
+    let running = start(arguments, offloads, &line, &link, [&inside, &outside], clock, drive)?;
     if arguments.fail_open {
         keeper.listen(Arc::clone(&running.beat))?;
     }
@@ -228,21 +246,25 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// Opens everything, gives privileges away and starts the thread that moves packets.
 fn start(
     arguments: &Arguments,
+    offloads: OffloadPolicy,
     settings: &LineSettings,
     link: &Link,
     interfaces: [&String; 2],
     mut clock: MonotonicClock,
-    report_every: Duration,
-    spin: Duration,
+    drive: Drive,
 ) -> Result<Running, Failure> {
     let open = |name: &String| {
-        let port = match (arguments.port, arguments.offloads) {
+        let port = match (arguments.port, offloads) {
             (PortKind::AfXdp, _) => XdpPort::open(name).map(|port| {
                 say(&format!("{name}: AF_XDP, {}", if port.is_native() { "in the driver" } else { "behind the driver" }));
                 InterfacePort::from(port)
             }),
             (PortKind::AfPacket, OffloadPolicy::Split) => PacketPort::open_joined(name, clock).map(InterfacePort::from),
-            (PortKind::AfPacket, _) => PacketPort::open(name, clock).map(InterfacePort::from),
+            (PortKind::AfPacket, OffloadPolicy::Ignore) => PacketPort::open(name, clock).map(InterfacePort::from),
+            (PortKind::AfPacket, OffloadPolicy::Refuse | OffloadPolicy::Set) => PacketPort::open(name, clock).map(|mut port| {
+                port.on_joined(OnJoined::Fail);
+                InterfacePort::from(port)
+            }),
         };
         port.map_err(|error| refused(name, &error))
     };
@@ -278,7 +300,6 @@ fn start(
     let (reporter, monitor) = monitor::connection();
     let stop = Arc::new(AtomicBool::new(false));
     let beat = Arc::new(AtomicU64::new(0));
-    let drive = Drive { report_every, spin };
     let work = Work { bridge, clock, drive, reporter, stop: Arc::clone(&stop), beat: Arc::clone(&beat) };
     give.send(work).map_err(|_| Failure::Run("the thread that moves packets has failed".to_owned()))?;
     Ok(Running { thread, monitor, stop, beat, capture })
@@ -364,6 +385,9 @@ fn refused(name: &str, error: &io::Error) -> Failure {
     }
 }
 
+/// What makes a sender on the same machine cut its packets itself.
+pub const SENDER_REMEDY: &str = "ethtool -K DEV tso off gso off tx-udp-segmentation off";
+
 /// Why a bridge ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
@@ -381,6 +405,7 @@ fn watch(
     stats: Option<Duration>,
     duration: Option<Duration>,
 ) -> Ended {
+    let mut told = arguments.offloads == Some(OffloadPolicy::Ignore);
     let ended = loop {
         match signals.next(Duration::ms(50)) {
             Some(Signal::Stop | Signal::Interrupt) => break Ended::Asked,
@@ -392,6 +417,9 @@ fn watch(
                 let at = report.at;
                 let mut totals = locked(&state.totals);
                 totals.add(&report);
+                if !told {
+                    told = show::tell_joined(&totals, &locked(&state.shown));
+                }
                 if stats.is_some() && show::print_report(&locked(&state.shown), &totals, &report).is_err() {
                     break Ended::Asked;
                 }
@@ -476,5 +504,10 @@ fn finish(running: Running) -> Result<(), Failure> {
         }
         capture.finish().map_err(|error| Failure::Run(format!("--pcap: {error}")))?;
     }
-    outcome.map_err(|error| Failure::Run(error.to_string()))
+    outcome.map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => Failure::Run(format!(
+            "{error}, which the queue would take for one packet: give --offloads split, or run `{SENDER_REMEDY}` at the sender"
+        )),
+        _ => Failure::Run(error.to_string()),
+    })
 }

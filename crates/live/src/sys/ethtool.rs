@@ -139,6 +139,35 @@ pub fn receive_queues(name: &str) -> io::Result<u32> {
     }
 }
 
+/// The name of the driver behind the interface `name`, for instance `veth`; empty where the kernel
+/// names none.
+///
+/// # Errors
+/// When there is no such interface.
+pub fn driver(name: &str) -> io::Result<String> {
+    const GET_DRIVER: u32 = 0x03;
+    let mut information = DriverInformation { command: GET_DRIVER, driver: [0; 32], rest: [0; 160] };
+    let mut ifreq = request_for(name)?;
+    ifreq.ifr_ifru.ifru_data = std::ptr::from_mut(&mut information).cast();
+    match interface_request(control_socket()?.as_fd(), SIOCETHTOOL, &mut ifreq) {
+        Ok(()) => {
+            let used = information.driver.split(|byte| *byte == 0).next().unwrap_or_default();
+            Ok(String::from_utf8_lossy(used).into_owned())
+        }
+        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(String::new()),
+        Err(error) => Err(error),
+    }
+}
+
+/// What the kernel says of a driver (`struct ethtool_drvinfo`).
+#[repr(C)]
+struct DriverInformation {
+    command: u32,
+    driver: [u8; 32],
+    /// Versions, place on a bus and lengths.
+    rest: [u8; 160],
+}
+
 /// On or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switch {

@@ -1,6 +1,7 @@
 //! What a running bridge prints: a table line by line, or JSON with the names that `tc -s -j qdisc`
 //! uses.
 
+use super::SENDER_REMEDY;
 use crate::failure::Failure;
 use crate::output::{print, say};
 use goodqueue_aqm::Counters;
@@ -247,6 +248,7 @@ fn qdisc(device: &str, link: &Link, direction: &Direction, half: &HalfTotals) ->
         "ring_overflows": port.ring_overflows,
         "no_buffer": port.no_buffer,
         "oversize": port.oversize,
+        "joined_lost": port.joined_lost,
         "send_failures": port.send_failures,
         "outages": port.outages,
     });
@@ -267,6 +269,19 @@ fn qdisc(device: &str, link: &Link, direction: &Direction, half: &HalfTotals) ->
         }
     }
     value
+}
+
+/// Says at once that packets are lost which a sender has joined; true when there was something to
+/// say.
+pub fn tell_joined(totals: &Totals, shown: &Shown) -> bool {
+    let lost = [&totals.down, &totals.up].map(|half| half.last.port.joined_lost);
+    let Some(side) = lost.iter().position(|&count| count > 0) else { return false };
+    let [inside, outside] = &shown.interfaces;
+    say(&format!(
+        "warning: {}: packets arrive joined in a way that cannot be taken apart, and are lost: run `{SENDER_REMEDY}` at the sender",
+        [inside, outside][side],
+    ));
+    true
 }
 
 /// The whole run in a few lines on standard error, and whether its figures are to be trusted; as
