@@ -1,7 +1,7 @@
 # The commands of this project. Each is one line into cargo, npm or a script.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux recommendations linux-vectors kernel test-kernel judged transports site look pages dist deb
+.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux recommendations linux-vectors kernel test-kernel judged transports site look playground pages dist deb
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -102,6 +102,10 @@ look: ## the site in a browser, every page light and dark, wide and narrow: pict
 	@scripts/setup.sh site
 	@scripts/setup.sh test
 	@LOOK=all scripts/site.sh
+
+playground: ## build the playground that needs no server, one file: web/dist/playground/playground.html
+	@scripts/setup.sh playground
+	@scripts/playground.sh
 
 dist: ## make and try all packages: static gq, Debian, wheels, sdist, crates, container; into dist/, docs/install.md
 	scripts/dist.sh

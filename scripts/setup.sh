@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Installs what is missing, and only that:
-# setup.sh build | python | test | linux | kernel | test-kernel | site | dist
+# setup.sh build | python | test | linux | kernel | test-kernel | playground | site | dist
 #   build   a C linker and Rust, enough for `make demo`
 #   python  also a venv, .venv, with what the Python package is built and tested with
 #   test    also Node's packages for the front end and a Chromium for its browser tests
 #   kernel  what the queue discipline is built with; test-kernel: and tried with
 #   dist    a venv, target/dist/venv, and the tools that packages are made and tried with
-#   site    a venv, target/site/venv, with what the site is built with
+#   playground  Node's packages and Rust's library for WebAssembly
+#   site    the same and a venv, target/site/venv, with what the site is built with
 #   linux   what the guest kernel is built and its queue disciplines are recorded with
 # System packages come from apt-get where it exists and we are root; elsewhere a message lists them.
 set -euo pipefail
@@ -68,17 +69,21 @@ setup_python() {
     fi
 }
 
+node_packages() {
+    # npm writes this file when it is done; it is older than the lock file after a change of
+    # packages.
+    if [ ! -e web/node_modules/.package-lock.json ] || [ web/package-lock.json -nt web/node_modules/.package-lock.json ]; then
+        echo "setup: installing the front end's packages"
+        npm --prefix web ci --no-audit --no-fund --loglevel=error
+    fi
+}
+
 setup_test() {
     setup_python
     want node nodejs "the front end's tests"
     want python3 python3 "the checks written in Python"
     if command -v npm >/dev/null; then
-        # npm writes this file when it is done; it is older than the lock file after a change of
-        # packages.
-        if [ ! -e web/node_modules/.package-lock.json ] || [ web/package-lock.json -nt web/node_modules/.package-lock.json ]; then
-            echo "setup: installing the front end's packages"
-            npm --prefix web ci --no-audit --no-fund --loglevel=error
-        fi
+        node_packages
         command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || want chromium chromium "browser tests"
     fi
     # Building for a target without std proves that the core crates need none; CI builds them for
@@ -136,6 +141,21 @@ setup_test_kernel() {
     file "/lib/modules/*-cloud-amd64/build" linux-headers-cloud-amd64
 }
 
+# The playground without a server is a WebAssembly module in a page.
+setup_playground() {
+    setup_build
+    need node nodejs
+    need npm npm
+    node_packages
+    if [ ! -d "$(rustc --print target-libdir --target wasm32-unknown-unknown)" ]; then
+        echo "setup: installing Rust's library for WebAssembly"
+        if ! command -v rustup >/dev/null || ! rustup target add wasm32-unknown-unknown >/dev/null; then
+            echo "setup: Rust's library for wasm32-unknown-unknown is missing; please install it with rustup" >&2
+            exit 1
+        fi
+    fi
+}
+
 venv() { # FOLDER LIST WHAT: a venv with the packages of a list
     need python3 python3
     # The copy of the list is written when everything in it is there.
@@ -148,6 +168,7 @@ venv() { # FOLDER LIST WHAT: a venv with the packages of a list
 }
 
 setup_site() {
+    setup_playground
     venv "${CARGO_TARGET_DIR:-target}/site/venv" scripts/site/requirements.txt "the site is"
 }
 
@@ -172,10 +193,11 @@ test) setup_test ;;
 linux) setup_linux ;;
 kernel) setup_kernel ;;
 test-kernel) setup_test_kernel ;;
+playground) setup_playground ;;
 site) setup_site ;;
 dist) setup_dist ;;
 *)
-    echo "usage: setup.sh build | python | test | linux | kernel | test-kernel | site | dist" >&2
+    echo "usage: setup.sh build | python | test | linux | kernel | test-kernel | playground | site | dist" >&2
     exit 2
     ;;
 esac

@@ -2,9 +2,11 @@
 # Builds the site into site/ and opens some pages in a browser; LOOK=all opens all. Fails on a
 # broken link or anchor, on a page that docs/README.md does not name, and on what
 # scripts/site/look.mjs finds.
+# The playground is a page of it, and tested first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work="${CARGO_TARGET_DIR:-target}/site"
+scripts/playground.sh test
 python3 -B scripts/site/stage.py "$work"
 # With --quiet, mkdocs would count no warnings, and --strict would fail on none.
 if ! NO_MKDOCS_2_WARNING=1 "$work/venv/bin/mkdocs" build --strict --clean --config-file "$work/mkdocs.yml" >"$work/log" 2>&1; then

@@ -18,6 +18,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 INDEX = Path("docs/README.md")
 ALGORITHMS = Path("docs/algorithms/README.md")
+# Pages of the site that are built, not written: what the repository calls them, and where they are
+# built.
+BUILT = {Path("site/playground.html"): Path("web/dist/playground/playground.html")}
 # Parts of generated pages.
 PARTS = Path("docs/algorithms/notes")
 
@@ -55,13 +58,16 @@ def rows(page: Path):
         elif line.startswith("| ") and chapters:
             for _, _, address in LINK.findall(line.split("|")[1]):
                 found = target(page, address)
-                if found is not None and found.suffix == ".md" and found not in chapters[-1][1]:
+                is_page = found is not None and (found.suffix == ".md" or found in BUILT)
+                if is_page and found not in chapters[-1][1]:
                     chapters[-1][1].append(found)
     return [(title, pages) for title, pages in chapters if pages]
 
 
 def title(page: Path) -> str:
-    """The heading of a page, without its markup."""
+    """The heading of a page, without its markup; of a page that is built, its file's name."""
+    if page in BUILT:
+        return page.stem.capitalize()
     for line, is_text in prose((ROOT / page).read_text()):
         if is_text and line.startswith("# "):
             return re.sub(r"[`*]", "", line[2:]).strip()
@@ -86,7 +92,7 @@ def navigation():
                     families.append({family: [{title(member).split(":")[0]: str(member)} for member in members]})
                 entries.append({"Algorithms": families})
             else:
-                entries.append({title(page): str(page)})
+                entries.append({title(page): page.name if page in BUILT else str(page)})
         if entries:
             tree.append({chapter: entries})
     return tree, seen
@@ -133,6 +139,9 @@ def stage(page: Path, folder: Path | None, pages: set[Path]) -> None:
         found = target(page, address)
         if found is None:
             return match.group(0)
+        if found in BUILT:
+            _, mark, anchor = address.partition("#")
+            return f"{image}[{text}]({os.path.relpath(found.name, page.parent)}{mark}{anchor})"
         if not (ROOT / found).exists():
             faults.append(f"{page}: links {address}, which does not exist")
         elif (ROOT / found).is_dir():
@@ -171,7 +180,7 @@ def main() -> int:
     if source is not None:
         shutil.rmtree(source, ignore_errors=True)
     tree, pages = navigation()
-    pages |= {Path("README.md"), INDEX}
+    pages = (pages - set(BUILT)) | {Path("README.md"), INDEX}
     for page in sorted((ROOT / "docs").rglob("*.md")):
         page = page.relative_to(ROOT)
         if page not in pages and PARTS not in page.parents:
@@ -182,6 +191,10 @@ def main() -> int:
     faults.extend(f"{page}: is linked, but no table of {INDEX} names it" for page in sorted(pages - listed))
     if folder is not None and source is not None:
         shutil.copyfile(Path(__file__).with_name("site.css"), source / "site.css")
+        for page, file in BUILT.items():
+            # With a way back, since mkdocs puts no navigation around it.
+            text = (ROOT / file).read_text().replace("<head>", '<head><meta name="goodqueue-home" content="index.html" />', 1)
+            (source / page.name).write_text(text)
         settings = {
             "INHERIT": str(ROOT / "scripts/site/mkdocs.yml"),
             "docs_dir": str(source),

@@ -29,7 +29,7 @@ export function singleFile(): Plugin {
 }
 
 /** Script text in which nothing looks like the end of its element. */
-function neverEnding(code: string): string {
+export function neverEnding(code: string): string {
   return code.replaceAll("</script", "<\\/script").trim();
 }
 

@@ -11,7 +11,8 @@ import { PacketQueue, placeAt, placesFor } from "../src/app/play/packets.ts";
 import { fileToml, playFrom, playOf, scenarioToml, sessionOf, Unreadable } from "../src/app/play/toml.ts";
 import { nearestSpeed, SPEEDS, speedInWords } from "../src/app/play/transport.ts";
 import { pack, unpack } from "../src/app/share.ts";
-import { inWords, refusalIn } from "../src/serve/api.ts";
+import { refusalIn } from "../src/serve/api.ts";
+import { inWords } from "../src/serve/backend.ts";
 import type { Kinds, Parameter, Warning } from "../src/serve/protocol.ts";
 
 const SCENARIOS = resolve(import.meta.dirname, "../../examples/scenarios");

@@ -91,6 +91,36 @@ impl Cdf {
     }
 }
 
+/// What a report says, as it stands in the page.
+#[derive(Clone, Debug)]
+pub struct Contents {
+    title: String,
+    data: String,
+}
+
+impl Contents {
+    /// Of one result.
+    #[must_use]
+    pub fn new(input: &ReportInput<'_>) -> Self {
+        let mut data = Vec::new();
+        append_data(&mut data, input);
+        Self { title: escape_text(input.title), data: String::from_utf8(data).expect("JSON is text") }
+    }
+
+    /// The complete page.
+    #[must_use]
+    pub fn page(&self) -> String {
+        self.fill(TEMPLATE).expect("a test checks that the template has its slots")
+    }
+
+    /// The page that `template` makes; `None` when it lacks a slot.
+    #[must_use]
+    pub fn fill(&self, template: &str) -> Option<String> {
+        let [before_title, before_data, after_data] = around_slots(template)?;
+        Some([before_title, &self.title, before_data, &self.data, after_data].concat())
+    }
+}
+
 /// The complete page.
 #[must_use]
 pub fn render(input: &ReportInput<'_>) -> String {
@@ -114,12 +144,22 @@ pub fn write(path: &Path, input: &ReportInput<'_>) -> Result<(), RecordError> {
 }
 
 fn page(input: &ReportInput<'_>) -> Vec<u8> {
-    let (before_title, rest) = TEMPLATE.split_once(TITLE_SLOT).expect("a test checks that the template has its slots");
-    let (before_data, after_data) = rest.split_once(DATA_SLOT).expect("a test checks that the template has its slots");
+    let [before_title, before_data, after_data] = around_slots(TEMPLATE).expect("a test checks that the template has its slots");
     let mut page = [before_title, &escape_text(input.title), before_data].concat().into_bytes();
-    json::append(&mut page, &ReportData::new(input)).expect("plain values with string keys always serialise");
+    append_data(&mut page, input);
     page.extend_from_slice(after_data.as_bytes());
     page
+}
+
+fn append_data(page: &mut Vec<u8>, input: &ReportInput<'_>) {
+    json::append(page, &ReportData::new(input)).expect("plain values with string keys always serialise");
+}
+
+/// The parts of a template before the title, between title and data, and after the data.
+fn around_slots(template: &str) -> Option<[&str; 3]> {
+    let (before_title, rest) = template.split_once(TITLE_SLOT)?;
+    let (before_data, after_data) = rest.split_once(DATA_SLOT)?;
+    Some([before_title, before_data, after_data])
 }
 
 /// Text that can be placed between two HTML tags.

@@ -60,6 +60,19 @@ pub fn read(name: &str, mut input: impl BufRead) -> Result<Opportunities, FileEr
     draft.finish().map_err(|message| FileError::whole(name, message))
 }
 
+/// A recording with opportunities at these times in milliseconds; `name` stands for it in errors.
+///
+/// # Errors
+/// When the times are no recording.
+pub fn from_times(name: &str, times: impl Iterator<Item = u64>) -> Result<Opportunities, FileError> {
+    let whole = |message| FileError::whole(name, message);
+    let mut draft = TraceDraft::default();
+    for time in times {
+        draft.add(time).map_err(whole)?;
+    }
+    draft.finish().map_err(whole)
+}
+
 /// The time on one line.
 fn millisecond(line: &[u8]) -> Result<u64, String> {
     let text = String::from_utf8_lossy(line);

@@ -2,18 +2,15 @@
 
 use crate::assets;
 use crate::bridge::Monitor;
-use crate::failure::Failure;
+use crate::failure::Refused;
 use crate::gallery::Gallery;
 use crate::guard::{self, Guard};
 use crate::hosts::Hosts;
-use crate::kinds;
-use crate::limits::Limits;
-use crate::presets;
-use crate::recordings::Shelf;
+use crate::limits::{Limits, SessionLimits};
+use crate::lock::locked;
 use crate::registry::Registry;
 use crate::runs::Runs;
-use crate::scenario::{self, Request as SessionRequest, Scenario};
-use crate::session::{Control, speed};
+use crate::token::Token;
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::rejection::QueryRejection;
@@ -23,18 +20,19 @@ use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use goodqueue_lab::provenance::VERSION_AND_COMMIT;
+use goodqueue_session::{Control, Failure, Request as SessionRequest, Scenario, Shelf, Upload, speed};
 use http_body_util::BodyExt;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use tokio::time::timeout;
 
 /// Everything that answers need.
 pub struct Desk {
     pub guard: Arc<Guard>,
     pub limits: Limits,
-    pub shelf: Shelf,
+    pub shelf: Mutex<Shelf>,
     pub registry: Arc<Registry>,
     pub hosts: Hosts,
     pub runs: Runs,
@@ -43,7 +41,7 @@ pub struct Desk {
 }
 
 type Shared = State<Arc<Desk>>;
-type Answer = Result<Response, Failure>;
+type Answer = Result<Response, Refused>;
 
 /// All addresses.
 pub fn router(desk: Arc<Desk>) -> Router {
@@ -67,7 +65,7 @@ pub fn router(desk: Arc<Desk>) -> Router {
         .route("/api/bridge/control", post(bridge_control))
         .fallback(page)
         .method_not_allowed_fallback(async || {
-            Failure::new(StatusCode::METHOD_NOT_ALLOWED, "this address does not take that method")
+            Refused(Failure::new(StatusCode::METHOD_NOT_ALLOWED, "this address does not take that method"))
         })
         .layer(middleware::from_fn_with_state(guard, guard::watch))
         .with_state(desk)
@@ -75,18 +73,19 @@ pub fn router(desk: Arc<Desk>) -> Router {
 
 async fn page(uri: Uri) -> Response {
     let asset = uri.path().strip_prefix('/').and_then(assets::serve);
-    asset.unwrap_or_else(|| Failure::not_found("there is nothing at this address").into_response())
+    asset.unwrap_or_else(|| Refused(Failure::not_found("there is nothing at this address")).into_response())
 }
 
 async fn hello(State(desk): Shared) -> Response {
-    let Limits { sessions, seconds, flows, upload_bytes, .. } = desk.limits;
+    let Limits { sessions, each, .. } = desk.limits;
+    let SessionLimits { seconds, flows, upload_bytes, .. } = each;
     let (running, waiting) = desk.registry.load();
     let mut hello = json!({
         "version": VERSION_AND_COMMIT,
         "limits": { "sessions": sessions, "seconds": seconds, "flows": flows, "upload_bytes": upload_bytes },
         "load": { "running": running, "waiting": waiting },
-        "presets": presets::all(),
-        "traces": desk.shelf.built_in(),
+        "presets": goodqueue_session::presets(),
+        "traces": locked(&desk.shelf).built_in(),
         "hosts": desk.hosts.shown(),
         "bridge": desk.monitor.is_some(),
     });
@@ -101,7 +100,7 @@ async fn all_metrics() -> Response {
 }
 
 async fn all_kinds() -> Response {
-    axum::Json(kinds::all()).into_response()
+    axum::Json(goodqueue_session::kinds()).into_response()
 }
 
 /// So much of a body that is too large is read and forgotten, so that whoever sends it hears the
@@ -165,13 +164,19 @@ async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T, Failure> + Se
 
 async fn check(State(desk): Shared, request: Request) -> Answer {
     let text = read_text(request.into_body(), desk.limits.request_bytes, &desk).await?;
-    let checked = apart(move || scenario::check(&text, desk.shelf.recordings(), &desk.limits)).await?;
+    let checked = apart(move || goodqueue_session::check(&text, locked(&desk.shelf).recordings(), &desk.limits.each)).await?;
     Ok(axum::Json(checked).into_response())
 }
 
 async fn upload(State(desk): Shared, request: Request) -> Answer {
-    let bytes = read(request.into_body(), desk.limits.upload_bytes, &desk).await?;
-    let shown = apart(move || desk.shelf.add(&bytes)).await?;
+    let bytes = read(request.into_body(), desk.limits.each.upload_bytes, &desk).await?;
+    let shown = apart(move || {
+        let recording = Upload::read(&bytes)?;
+        let token =
+            Token::new().map_err(|_| Failure::unprocessable("this machine has no randomness to name the recording with"))?;
+        Ok(locked(&desk.shelf).add(&token.text()[..12], recording))
+    })
+    .await?;
     Ok((StatusCode::CREATED, axum::Json(shown)).into_response())
 }
 
@@ -181,7 +186,7 @@ async fn open_session(State(desk): Shared, headers: HeaderMap, request: Request)
     let entry = apart(move || {
         let paused = request.paused;
         let place = desk.hosts.find(request.on.as_deref())?;
-        let scenario = Scenario::new(&request, desk.shelf.recordings(), &desk.limits)?;
+        let scenario = Scenario::new(&request, locked(&desk.shelf).recordings(), &desk.limits.each)?;
         if let Some(place) = &place {
             place.check(&scenario)?;
             let given = [("speed", speed.is_some()), ("paused", paused)].into_iter().find(|(_, given)| *given);
@@ -235,8 +240,8 @@ async fn session_file(State(desk): Shared, Path((id, file)): Path<(String, Strin
     match file.as_str() {
         "scenario.toml" => Ok(toml(entry.scenario().text(variant)?)),
         "summary.json" => Ok(summary(entry.leavings().ok_or_else(not_yet)?.summary_json.clone())),
-        "report.html" => Ok(report(entry.leavings().ok_or_else(not_yet)?.report_html.clone())),
-        _ => Err(Failure::not_found("allowed scenario.toml, summary.json, report.html")),
+        "report.html" => Ok(report(entry.leavings().ok_or_else(not_yet)?.report.page())),
+        _ => Err(Failure::not_found("allowed scenario.toml, summary.json, report.html").into()),
     }
 }
 

@@ -4,9 +4,9 @@
 //! The bridge may end and start again: then the socket is opened anew, and pages are told that it
 //! was gone and is back.
 
-use crate::failure::Failure;
 use crate::stream::Publisher;
 use axum::http::StatusCode;
+use goodqueue_session::Failure;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;

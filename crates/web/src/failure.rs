@@ -1,65 +1,20 @@
-//! What goes wrong with a request, as the page gets it.
+//! Refusals as HTTP answers.
 
-use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use goodqueue_lab::plan::PlanError;
-use serde_json::{Value, json};
+use goodqueue_session::Failure;
 
-/// A request that is refused.
+/// A refusal on its way to whoever asked.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Failure {
-    pub status: StatusCode,
-    body: Value,
-}
+pub struct Refused(pub Failure);
 
-impl Failure {
-    pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, body: json!({ "message": message.into() }) }
-    }
-
-    /// Understood, but not possible.
-    pub fn unprocessable(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)
-    }
-
-    pub fn bad_request(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, message)
-    }
-
-    pub fn not_found(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, message)
-    }
-
-    /// With another field in the error.
-    #[must_use]
-    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.body[name] = value.into();
-        self
-    }
-
-    /// What is wrong, in words.
-    pub fn message(&self) -> &str {
-        self.body["message"].as_str().unwrap_or_default()
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Self {
+        Self(failure)
     }
 }
 
-impl From<PlanError> for Failure {
-    fn from(error: PlanError) -> Self {
-        let mut failure = Self::unprocessable(error.text());
-        if let Some(first) = error.faults().next() {
-            if !first.field().is_empty() {
-                failure = failure.with("field", first.field());
-            }
-            if let Some((line, column)) = first.position() {
-                failure = failure.with("line", line).with("column", column);
-            }
-        }
-        failure
-    }
-}
-
-impl IntoResponse for Failure {
+impl IntoResponse for Refused {
     fn into_response(self) -> Response {
-        (self.status, axum::Json(json!({ "error": self.body }))).into_response()
+        (self.0.status, axum::Json(self.0.to_json())).into_response()
     }
 }

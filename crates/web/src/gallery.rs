@@ -1,7 +1,7 @@
 //! The gallery: what `gq reproduce` has written of each paper, beside what the paper says.
 
-use crate::failure::Failure;
 use crate::runs::{folders, name_of, read};
+use goodqueue_session::Failure;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

@@ -6,13 +6,14 @@
 //! from `/api/hello`, which no other site can read; elsewhere, and where a bridge is watched,
 //! whoever started the server hands it on.
 
-use crate::failure::Failure;
+use crate::failure::Refused;
 use crate::token::Token;
 use axum::extract::{Request, State};
 use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
+use goodqueue_session::Failure;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -145,7 +146,7 @@ pub async fn watch(State(guard): State<Arc<Guard>>, request: Request, next: Next
         Some(welcome) => welcome,
         None => match guard.check(&method, &uri, request.headers()) {
             Ok(()) => next.run(request).await,
-            Err(failure) => failure.into_response(),
+            Err(failure) => Refused(failure).into_response(),
         },
     };
     let headers = response.headers_mut();

@@ -1,8 +1,7 @@
 //! Hosts beside the simulator: what this machine offers, and which of them a session asks for.
 
-use crate::failure::Failure;
-use crate::scenario::Scenario;
 use goodqueue_lab::hosts::{ScenarioHost, Simulator};
+use goodqueue_session::{Failure, Scenario};
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::{Arc, Mutex};

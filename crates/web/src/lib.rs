@@ -2,8 +2,8 @@
 //! live bridge, for a browser.
 //!
 //! A request passes `guard` (who may ask at all), then `api` (what is asked). A simulation is a
-//! `session`: a thread of its own that advances up to four worlds side by side and publishes what
-//! they show; a page that does not keep up is let go, the simulation never waits. `docs/serve.md`
+//! `session`: a thread of its own that drives a [`goodqueue_session::Session`] and publishes what
+//! it shows; a page that does not keep up is let go, the simulation never waits. `docs/serve.md`
 //! tells how it is used.
 #![forbid(unsafe_code)]
 
@@ -11,21 +11,15 @@ mod api;
 mod assets;
 mod bridge;
 mod clock;
-mod explain;
 mod failure;
 mod gallery;
 mod guard;
 mod hosts;
-mod kinds;
 mod limits;
 mod lock;
-mod memory;
 mod patience;
-mod presets;
-mod recordings;
 mod registry;
 mod runs;
-mod scenario;
 mod server;
 mod session;
 mod stream;
@@ -33,5 +27,5 @@ mod token;
 mod turns;
 
 pub use hosts::Offer;
-pub use limits::Limits;
+pub use limits::{Limits, SessionLimits};
 pub use server::{Options, Server, ServerError};

@@ -1,5 +1,6 @@
 //! How much of this machine strangers may use.
 
+pub use goodqueue_session::Limits as SessionLimits;
 use std::time::Duration;
 
 /// Limits of one server.
@@ -11,26 +12,16 @@ pub struct Limits {
     pub waiting: usize,
     /// Worlds that compute at the same time; the others wait for their turn.
     pub computing: usize,
-    /// Longest simulated time of a session, warm-up included.
-    pub seconds: f64,
-    /// Flows of a variant, added ones among them.
-    pub flows: u32,
-    /// Bytes of an uploaded recording.
-    pub upload_bytes: usize,
+    /// What each of them may use.
+    pub each: SessionLimits,
     /// Bytes of any other request.
     pub request_bytes: usize,
     /// Recordings kept; the oldest goes when one more comes.
     pub uploads: usize,
     /// Finished sessions kept.
     pub finished: usize,
-    /// Bytes that may wait in the queue of a link, and be under way on a path.
-    pub buffer_bytes: u64,
-    /// Bytes of memory that a session may use, reckoned from what its worlds hold.
-    pub session_bytes: u64,
     /// Bytes of memory that all sessions may use together.
     pub memory_bytes: u64,
-    /// A session that nobody watches ends after this time.
-    pub unwatched: Duration,
     /// Connections at once.
     pub connections: usize,
     /// Who has not sent a whole request by then, or takes nothing for so long, is let go.
@@ -43,16 +34,11 @@ impl Default for Limits {
             sessions: 64,
             waiting: 256,
             computing: std::thread::available_parallelism().map_or(1, usize::from),
-            seconds: 3600.0,
-            flows: 256,
-            upload_bytes: 16 << 20,
+            each: SessionLimits::default(),
             request_bytes: 256 << 10,
             uploads: 16,
             finished: 64,
-            buffer_bytes: 64 << 20,
-            session_bytes: 256 << 20,
             memory_bytes: 1 << 30,
-            unwatched: Duration::from_secs(300),
             connections: 512,
             patience: Duration::from_secs(10),
         }

@@ -2,17 +2,15 @@
 //! ended.
 
 use crate::clock;
-use crate::failure::Failure;
 use crate::hosts::Place;
 use crate::limits::Limits;
 use crate::lock::locked;
-use crate::memory::Memory;
-use crate::scenario::Scenario;
-use crate::session::{self, Control, Leavings, Order, Work};
+use crate::session::{self, Order, Work};
 use crate::stream::Publisher;
 use crate::token::Token;
 use crate::turns::Turns;
 use axum::http::StatusCode;
+use goodqueue_session::{Control, Failure, Leavings, Memory, Scenario};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -103,7 +101,7 @@ impl Entry {
 impl Registry {
     pub fn new(limits: Limits) -> Arc<Self> {
         let turns = Arc::new(Turns::new(limits.computing.max(1) as u64));
-        let memory = Memory::new(limits.memory_bytes, limits.session_bytes);
+        let memory = Memory::new(limits.memory_bytes, limits.each.session_bytes);
         Arc::new(Self { limits, state: Mutex::default(), changed: Condvar::new(), turns, memory, ending: Arc::default() })
     }
 

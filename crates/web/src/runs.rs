@@ -3,9 +3,9 @@
 //! A result goes by a name made from its folder's; which file is read follows from the list of
 //! folders there are, never from a request.
 
-use crate::failure::Failure;
 use axum::http::StatusCode;
 use goodqueue_lab::compare::Labels;
+use goodqueue_session::Failure;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Read;

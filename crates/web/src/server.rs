@@ -7,19 +7,19 @@ use crate::guard::{Bridge, Guard};
 use crate::hosts::{Hosts, Offer};
 use crate::limits::Limits;
 use crate::patience::Patient;
-use crate::recordings::Shelf;
 use crate::registry::Registry;
 use crate::runs::Runs;
 use crate::token::Token;
 use axum::Router;
+use goodqueue_session::Shelf;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
@@ -106,7 +106,7 @@ impl Server {
         let desk = Arc::new(Desk {
             guard,
             limits: options.limits,
-            shelf: Shelf::new(options.limits.uploads),
+            shelf: Mutex::new(Shelf::new(options.limits.uploads)),
             registry: Arc::clone(&registry),
             hosts: Hosts::new(options.hosts),
             runs: Runs(options.runs),

@@ -4,7 +4,7 @@
 
 mod support;
 
-use goodqueue_web::{Limits, Server};
+use goodqueue_web::{Limits, Server, SessionLimits};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use support::{Events, get, post, request, server};
@@ -46,7 +46,8 @@ const FAST: &str = "rate = \"10000 Gbit/s\"\ndelay = \"0 s\"\nbuffer = \"100 pac
 
 #[test]
 fn a_session_that_holds_too_much_ends_and_says_why() {
-    let server = server(Limits { session_bytes: 16 << 20, ..Limits::default() });
+    let server =
+        server(Limits { each: SessionLimits { session_bytes: 16 << 20, ..SessionLimits::default() }, ..Limits::default() });
     let endless = "rate = \"1 bit/s\"\ndelay = \"0 s\"";
     let connections = "kind = \"short\"\nsize = \"1 MB\"\ninterval = \"1 us\"\nflows = 100";
     let line = "rate = \"100 Mbit/s\"\ndelay = \"10 ms\"\nbuffer = \"100 packets\"";
@@ -123,7 +124,10 @@ fn heavy_sessions_leave_turns_to_others_and_end_when_told() {
 
 #[test]
 fn a_fast_session_hears_orders_and_an_unwatched_one_ends() {
-    let server = server(Limits { unwatched: Duration::from_millis(300), ..Limits::default() });
+    let server = server(Limits {
+        each: SessionLimits { unwatched: Duration::from_millis(300), ..SessionLimits::default() },
+        ..Limits::default()
+    });
     let line = "rate = \"1 Gbit/s\"\ndelay = \"10 ms\"\nbuffer = \"1000 packets\"";
     let long = scenario(line, "kind = \"bulk\"\nflows = 50").replace("60 s", "3000 s");
     let id = open(&server, &long, json!(1));

@@ -16,7 +16,7 @@ const CLIENTS: usize = 50;
 fn fifty_pages_see_every_frame_and_a_stalled_one_holds_nobody() {
     let server = server(Limits::default());
     let wanted = json!({
-        "scenario_toml": include_str!("../presets/uplink.toml").replace("warmup = \"5 s\"", "warmup = \"1 s\"").replace("55 s", "3 s"), "speed": 2, "paused": true,
+        "scenario_toml": include_str!("../../session/presets/uplink.toml").replace("warmup = \"5 s\"", "warmup = \"1 s\"").replace("55 s", "3 s"), "speed": 2, "paused": true,
         "variants": [
             { "label": "a", "queue": { "kind": "tail-drop" } }, { "label": "b", "queue": { "kind": "codel" } },
             { "label": "c", "queue": { "kind": "pie" } }, { "label": "d", "queue": { "kind": "fq-codel" } },
@@ -60,7 +60,7 @@ fn fifty_pages_see_every_frame_and_a_stalled_one_holds_nobody() {
 #[test]
 fn two_hundred_sessions_wait_their_turn_and_all_end() {
     let server = server(Limits { sessions: 4, ..Limits::default() });
-    let wanted = json!({ "scenario_toml": include_str!("../presets/uplink.toml").replace("warmup = \"5 s\"", "warmup = \"0 s\"").replace("55 s", "200 ms"), "speed": null });
+    let wanted = json!({ "scenario_toml": include_str!("../../session/presets/uplink.toml").replace("warmup = \"5 s\"", "warmup = \"0 s\"").replace("55 s", "200 ms"), "speed": null });
     let begun = Instant::now();
     let mut ids = Vec::new();
     for _ in 0..200 {

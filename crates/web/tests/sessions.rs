@@ -4,7 +4,7 @@ mod support;
 
 use goodqueue_lab::plan::Plan;
 use goodqueue_lab::provenance::Provenance;
-use goodqueue_web::{Limits, Server};
+use goodqueue_web::{Limits, Server, SessionLimits};
 use serde_json::{Value, json};
 use support::{Events, get, post, server};
 
@@ -213,7 +213,7 @@ fn a_long_step_shows_what_waits_rather_than_every_packet() {
 
 #[test]
 fn what_is_wrong_with_an_order_or_a_scenario_is_said() {
-    let server = server(Limits { flows: 20, ..Limits::default() });
+    let server = server(Limits { each: SessionLimits { flows: 20, ..SessionLimits::default() }, ..Limits::default() });
     let id = open(&server, &wanted(json!(1), true));
     let refused = |order: Value, status: u16, words: &str| {
         let answer = post(&server, &format!("/api/sessions/{id}/control"), &order);

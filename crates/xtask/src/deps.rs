@@ -46,7 +46,9 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     // Others' evaluations run as the gallery's studies do.
     ("evaluate", &["units", "tcp", "aqm", "lab", "gallery", "figure"]),
     ("hosts", &["units", "spec", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab"]),
-    ("web", &["units", "spec", "aqm", "tcp", "trace", "sim", "lab"]),
+    ("session", &["units", "spec", "aqm", "tcp", "trace", "sim", "lab"]),
+    ("web", &["units", "sim", "lab", "session"]),
+    ("wasm", &["lab", "session"]),
     ("recommend", &["units", "aqm", "tcp", "lab"]),
     ("python", &["units", "aqm", "trace", "sim", "lab", "hosts", "recommend", "figure", "plot", "cli"]),
     (

@@ -1,32 +1,16 @@
 // Requests to the server that the page came from, and to no other.
 
 import { type Json, type Metrics, readMetrics } from "../report/data.ts";
+import { type Backend, type OnBreak, Refused, type SessionEvents } from "./backend.ts";
 import type { Checked, Control, Gallery, Hello, Kinds, NewSession, Refusal, Runs, Trace } from "./protocol.ts";
-
-/** The server rejected the request or could not be reached. */
-export class Refused extends Error {
-  readonly status: number;
-  readonly refusal: Refusal;
-
-  constructor(status: number, refusal: Refusal) {
-    super(inWords(refusal));
-    this.status = status;
-    this.refusal = refusal;
-  }
-}
-
-/** The message with the place it is about, unless the message names it itself. */
-export function inWords({ message, line, column }: Refusal): string {
-  if (line === undefined || /\bline \d/.test(message)) return message;
-  return `line ${line}${column === undefined ? "" : `, column ${column}`}: ${message}`;
-}
+import { type Handlers, listen } from "./stream.ts";
 
 /** The status of something that is not there yet, and how often it is asked for. */
 const NOT_YET = 409;
 const ATTEMPTS = 10;
 
 /** Everything the page asks of its server. */
-export class Api {
+export class Api implements Backend {
   #token: string | undefined;
 
   async hello(): Promise<Hello> {
@@ -56,11 +40,14 @@ export class Api {
     return this.#json("POST", "api/sessions", JSON.stringify(session), "application/json");
   }
 
+  listen(session: string, handlers: Handlers<SessionEvents>, onBreak: OnBreak): { close(): void } {
+    return listen<SessionEvents>(`api/sessions/${encodeURIComponent(session)}/stream`, handlers, onBreak);
+  }
+
   control(session: string, what: Control): Promise<unknown> {
     return this.#json("POST", `api/sessions/${encodeURIComponent(session)}/control`, JSON.stringify(what), "application/json");
   }
 
-  /** Ends a session and forgets it; also called when the page closes. */
   async deleteSession(session: string): Promise<void> {
     await this.#request("DELETE", `api/sessions/${encodeURIComponent(session)}`, undefined, undefined, true);
   }
@@ -77,6 +64,10 @@ export class Api {
         await new Promise((done) => setTimeout(done, 300));
       }
     }
+  }
+
+  reportAddress(session: string): Promise<string> {
+    return Promise.resolve(`api/sessions/${encodeURIComponent(session)}/report.html`);
   }
 
   runs(): Promise<Runs> {

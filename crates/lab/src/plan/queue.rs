@@ -9,8 +9,9 @@ use crate::quantity;
 use goodqueue_aqm::algo::tail_drop::Counting;
 use goodqueue_aqm::own::OwnKind;
 use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, ParamError, Size, Value};
-use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, SimplePacket, algo, sched};
-use goodqueue_units::{Duration, Packets, Rate, Rng};
+use goodqueue_aqm::{EcnPolicy, Limit, algo, sched};
+use goodqueue_sim::QueueSpec;
+use goodqueue_units::{Duration, Packets, Rate};
 use std::sync::Arc;
 
 /// What waits in front of a transmitter.
@@ -149,12 +150,12 @@ impl Draft {
             let inner = table.and_then(|node| node.entry("of")).map(|entry| &entry.node);
             self.check(link, facts, of, inner, &format!("{path}.of"))?;
         }
-        if let Some(own) = &self.own {
-            let built = AnyQdisc::<SimplePacket>::build_own(&**own, facts, self.ecn, Rng::new(0));
-            return built.map_err(|error| self.refuse(link, table, path, error)).ok().map(|_| ());
-        }
-        let built = AnyQdisc::<SimplePacket>::build_over(kind, params, of.as_deref(), facts, self.ecn, Rng::new(0));
-        built.map_err(|error| self.refuse(link, table, path, error)).ok().map(|_| ())
+        let (ecn, limit) = (self.ecn, facts.limit);
+        let queue = match &self.own {
+            Some(own) => QueueSpec::Own { kind: own.clone(), ecn, limit },
+            None => QueueSpec::Discipline { kind: *kind, params: params.clone(), of: of.as_deref().cloned(), ecn, limit },
+        };
+        queue.check(facts).map_err(|error| self.refuse(link, table, path, error)).ok()
     }
 
     /// A fault at the parameter in `table`, which stands at `path`, or at the table where the

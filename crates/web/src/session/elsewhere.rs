@@ -1,15 +1,13 @@
 //! A session on another host than the simulator: it cannot be changed, and shows its end.
 
-use super::{Control, LOOK_AROUND, Leavings, Order, Work, about, result, variant};
+use super::{LOOK_AROUND, Order, Work};
 use crate::clock;
-use crate::failure::Failure;
 use crate::hosts::Place;
-use crate::memory::Exhausted;
-use crate::scenario::state_bytes;
 use axum::http::StatusCode;
 use goodqueue_lab::plan::Point;
 use goodqueue_lab::record::NoRecorder;
 use goodqueue_lab::runner::{self, Recorded, RunOptions};
+use goodqueue_session::{Control, Ending, Exhausted, Failure, Leavings, about, state_bytes, time};
 use goodqueue_units::Instant;
 use serde_json::json;
 use std::sync::atomic::Ordering;
@@ -27,7 +25,7 @@ pub fn run(work: Work, place: &Place) -> Result<Option<Leavings>, Failure> {
     let end = Instant::ZERO + plan.warmup + plan.duration;
     let stop = Arc::clone(&work.halt);
     work.publisher.publish("about", &about(&work.scenario, end));
-    let mut watch = Watch { host: place.host.name(), end_s: variant::time(end), watched: clock::now(), why: "", work };
+    let mut watch = Watch { host: place.host.name(), end_s: time(end), watched: clock::now(), why: "", work };
     let turn = loop {
         match place.turn.try_lock() {
             Ok(turn) => break Some(turn),
@@ -70,11 +68,9 @@ pub fn run(work: Work, place: &Place) -> Result<Option<Leavings>, Failure> {
     }
     watch.tell(if report.complete { "done" } else { "stopped" }, if report.complete { 1.0 } else { told }, watch.why);
     let (scenario, publisher) = (&watch.work.scenario, &watch.work.publisher);
-    if !report.complete {
-        result::publish_nothing(publisher, false);
-        return Ok(None);
-    }
-    Ok(result::publish(scenario, &report, false, watch.end_s, publisher))
+    let ending = if report.complete { Ending::new(scenario, &report, false, watch.end_s) } else { Ending::without_result(false) };
+    publisher.publish("done", &ending.done);
+    Ok(ending.leavings)
 }
 
 /// Looks after the session while its host is at work.
@@ -98,7 +94,7 @@ impl Watch {
         if self.work.publisher.readers() > 0 {
             self.watched = now;
         }
-        if now.duration_since(self.watched) > self.work.limits.unwatched {
+        if now.duration_since(self.watched) > self.work.limits.each.unwatched {
             self.why = "nobody has watched for a while";
             self.work.halt.store(true, Ordering::Relaxed);
         }

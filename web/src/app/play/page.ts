@@ -3,10 +3,10 @@
 import { download, fileName } from "../../charts/export.ts";
 import { h, menu, segmented } from "../../dom.ts";
 import { looksFor } from "../../palette.ts";
-import { Refused } from "../../serve/api.ts";
+import { Refused } from "../../serve/backend.ts";
 import type { About, Control, Done, Frame, Note, Packets, SessionState, Trace } from "../../serve/protocol.ts";
 import { announce } from "../announce.ts";
-import type { Context, Page } from "../page.ts";
+import type { Page, PlayContext } from "../page.ts";
 import { readSummary } from "../summary.ts";
 import { pack, unpack } from "../share.ts";
 import { remarkInWords } from "./beside.ts";
@@ -36,7 +36,7 @@ const SPANS: readonly { value: string; label: string; span: Span }[] = [
 
 export class PlayPage implements Page, Watcher {
   readonly element: HTMLElement;
-  readonly #context: Context;
+  readonly #context: PlayContext;
   readonly #form: Form;
   readonly #transport: Transport;
   readonly #changes: Changes;
@@ -66,7 +66,7 @@ export class PlayPage implements Page, Watcher {
   #ownAddress = "";
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(context: Context) {
+  constructor(context: PlayContext) {
     this.#context = context;
     const { kinds, hello } = context;
     this.#form = new Form({ kinds, hosts: hello.hosts ?? [], presets: hello.presets, traces: () => [...(hello.traces ?? []), ...this.#uploads], get: () => this.#play, set: (play) => this.#set(play), adopt: (play) => this.#adopt(play), load: (toml, name) => this.#load(toml, name) });
@@ -308,7 +308,7 @@ export class PlayPage implements Page, Watcher {
     );
   }
 
-  // Events from the server.
+  // Events of the session.
 
   onAbout(about: About): void {
     this.#changes.setAbout(about);
@@ -358,9 +358,10 @@ export class PlayPage implements Page, Watcher {
     announce(`Done. ${done.verdict}`);
     // The verdict itself mentions changes; elsewhere the kernel has a part in the packets.
     const remark = done.changed || this.#host !== SIM ? "" : `The same scenario and seed give the same packets anywhere: fingerprint ${done.fingerprint}.`;
-    const report = this.#session && h("a", { href: `api/sessions/${encodeURIComponent(this.#session.id)}/report.html`, target: "_blank", rel: "noopener", class: "button" }, "Open the report");
+    const report = h("p", { class: "verdict-links" });
+    if (this.#session) void this.#linkReport(this.#session, report);
     const twins = equalsIn(done.fingerprints ?? []).map((group) => h("p", { class: "hint" }, `The same packets under ${group.map((at) => this.#labels[at] ?? "").join(" and ")}: their curves coincide.`));
-    this.#verdict.replaceChildren(h("p", { class: "sentence" }, done.verdict), ...twins, remark === "" ? "" : h("p", { class: "hint" }, remark), h("p", { class: "verdict-links" }, report ?? ""));
+    this.#verdict.replaceChildren(h("p", { class: "sentence" }, done.verdict), ...twins, remark === "" ? "" : h("p", { class: "hint" }, remark), report);
     this.#verdict.hidden = false;
     this.#charts?.update();
     const link = this.#session?.about?.link;
@@ -368,6 +369,15 @@ export class PlayPage implements Page, Watcher {
     const { result } = readSummary(done.summary, this.#labels);
     this.#now?.setResult(result, link, ...done.measured_s);
     this.#calls?.setResult(result);
+  }
+
+  async #linkReport(session: Session, place: HTMLElement): Promise<void> {
+    try {
+      const href = await this.#context.api.reportAddress(session.id);
+      place.replaceChildren(h("a", { href, target: "_blank", rel: "noopener", class: "button" }, "Open the report"));
+    } catch {
+      // A run that was stopped before measuring began has no report.
+    }
   }
 
   onBreak(isBroken: boolean, isFinal: boolean): void {

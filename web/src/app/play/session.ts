@@ -1,20 +1,9 @@
-// One run on the server: its frames are added to the history, all other events go to the listener.
+// One run: its frames are added to the history, all other events go to the listener.
 
 import { History } from "../../charts/history.ts";
 import type { Moment } from "../../charts/live.ts";
-import type { Api } from "../../serve/api.ts";
+import type { Backend } from "../../serve/backend.ts";
 import type { About, Control, Done, Frame, NewSession, Note, Packets, SessionState, VariantFrame } from "../../serve/protocol.ts";
-import { listen } from "../../serve/stream.ts";
-
-/** The events of a session's stream. */
-interface Events {
-  about: About;
-  frame: Frame;
-  packets: Packets;
-  state: SessionState;
-  note: Note;
-  done: Done;
-}
 
 /** Listener of a session. */
 export interface Watcher {
@@ -48,16 +37,16 @@ export class Session {
   done: Done | undefined;
   /** Names of the gauges seen so far. */
   readonly gauges = new Set<string>();
-  readonly #api: Api;
+  readonly #api: Backend;
   readonly #stream: { close(): void };
   readonly #watcher: Watcher;
 
-  private constructor(api: Api, id: string, watcher: Watcher) {
+  private constructor(api: Backend, id: string, watcher: Watcher) {
     this.id = id;
     this.#api = api;
     this.#watcher = watcher;
-    this.#stream = listen<Events>(
-      `api/sessions/${encodeURIComponent(id)}/stream`,
+    this.#stream = api.listen(
+      id,
       {
         about: (about) => {
           this.about = about;
@@ -87,7 +76,7 @@ export class Session {
     );
   }
 
-  static async start(api: Api, session: NewSession, watcher: Watcher): Promise<Session> {
+  static async start(api: Backend, session: NewSession, watcher: Watcher): Promise<Session> {
     const { id } = await api.createSession(session);
     return new Session(api, id, watcher);
   }
@@ -101,7 +90,7 @@ export class Session {
     return this.state?.state === "done" || this.state?.state === "stopped" || this.state?.state === "failed";
   }
 
-  /** Ends the session here and on the server. */
+  /** Ends the session here and where it runs. */
   close(): void {
     this.#stream.close();
     if (this.isOver) return;

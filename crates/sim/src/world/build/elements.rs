@@ -10,7 +10,7 @@ use crate::spec::{LinkSpec, QueueSpec, WorldSpec};
 use crate::world::WorldError;
 use crate::world::path::Element;
 use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, ParamError, Value};
-use goodqueue_aqm::{AnyQdisc, Limit};
+use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit};
 use goodqueue_line::{RateCursor, RateSpec};
 use goodqueue_units::{Duration, Instant, Rate, Rng};
 
@@ -120,19 +120,40 @@ pub(in crate::world) fn discipline(
     rate: Rate,
     stream: Rng,
 ) -> Result<(AnyQdisc<SimPacket>, Option<Duration>), WorldError> {
-    let facts =
-        |limit| LinkFacts { rate: Some(rate), delay: link.delay, mtu: link.mtu, overhead: link.framing.added(link.mtu), limit };
-    let refuse = |error: ParamError| WorldError { subject: link.name.clone(), message: error.to_string() };
-    let (kind, params, of, ecn, limit) = match &link.queue {
-        QueueSpec::Discipline { kind, params, of, ecn, limit } => (*kind, params.as_slice(), of.as_ref(), *ecn, *limit),
-        QueueSpec::Unlimited => (goodqueue_aqm::sched::TAIL_DROP, &[][..], None, goodqueue_aqm::EcnPolicy::Drop, Limit::NONE),
-        QueueSpec::Own { kind, ecn, limit } => {
-            let queue = AnyQdisc::build_own(&**kind, &facts(*limit), *ecn, stream).map_err(refuse)?;
-            return Ok((queue, None));
-        }
+    let limit = match link.queue {
+        QueueSpec::Unlimited => Limit::NONE,
+        QueueSpec::Discipline { limit, .. } | QueueSpec::Own { limit, .. } => limit,
     };
-    let queue = AnyQdisc::build_over(kind, params, of, &facts(limit), ecn, stream).map_err(refuse)?;
-    Ok((queue, target(kind, params, of)))
+    let overhead = link.framing.added(link.mtu);
+    let facts = LinkFacts { rate: Some(rate), delay: link.delay, mtu: link.mtu, overhead, limit };
+    let refuse = |error: ParamError| WorldError { subject: link.name.clone(), message: error.to_string() };
+    let queue = build(&link.queue, &facts, stream).map_err(refuse)?;
+    let target = match &link.queue {
+        QueueSpec::Discipline { kind, params, of, .. } => target(kind, params, of.as_ref()),
+        QueueSpec::Unlimited | QueueSpec::Own { .. } => None,
+    };
+    Ok((queue, target))
+}
+
+fn build(queue: &QueueSpec, facts: &LinkFacts, stream: Rng) -> Result<AnyQdisc<SimPacket>, ParamError> {
+    match queue {
+        QueueSpec::Unlimited => AnyQdisc::build_over(goodqueue_aqm::sched::TAIL_DROP, &[], None, facts, EcnPolicy::Drop, stream),
+        QueueSpec::Discipline { kind, params, of, ecn, .. } => {
+            AnyQdisc::build_over(kind, params, of.as_ref(), facts, *ecn, stream)
+        }
+        QueueSpec::Own { kind, ecn, .. } => AnyQdisc::build_own(&**kind, facts, *ecn, stream),
+    }
+}
+
+impl QueueSpec {
+    /// Builds the queue for a link with these properties and drops it; the limit is that of
+    /// `facts`.
+    ///
+    /// # Errors
+    /// The first parameter that does not go with the link or with another parameter.
+    pub fn check(&self, facts: &LinkFacts) -> Result<(), ParamError> {
+        build(self, facts, Rng::new(0)).map(|_| ())
+    }
 }
 
 /// The delay that the algorithm of a queue, or of the queues within it, aims at.

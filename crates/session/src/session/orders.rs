@@ -1,43 +1,23 @@
 //! What a page asks of a session while it runs.
 
-use super::{Control, FASTEST, Order, Session};
+use super::{Control, Session, Surroundings};
 use crate::failure::Failure;
-use crate::lock::locked;
 use goodqueue_lab::quantity;
 use goodqueue_sim::{Change, WorldError};
 use goodqueue_units::Duration;
 use serde_json::Value;
-use std::sync::mpsc::RecvTimeoutError;
-use std::time::Duration as Wall;
 
 /// Longest single step.
 const LONGEST_STEP_S: f64 = 10.0;
+/// Highest speed that can be asked for.
+const FASTEST: f64 = 1e6;
 
-impl Session {
-    /// Carries out what has been asked for since the last frame.
-    pub(super) fn obey(&mut self) {
-        while let Ok(order) = self.work.orders.try_recv() {
-            self.carry_out(order);
-        }
-    }
-
-    /// Waits so long for an order, and carries it out.
-    pub(super) fn wait_for_orders(&mut self, span: Wall) {
-        match self.work.orders.recv_timeout(span) {
-            Ok(order) => self.carry_out(order),
-            Err(RecvTimeoutError::Timeout) => {}
-            // Nobody can ask any more: the server has let go of the session.
-            Err(RecvTimeoutError::Disconnected) => self.stopped = true,
-        }
-    }
-
-    fn carry_out(&mut self, order: Order) {
-        let outcome = self.control(order.control);
-        // Whoever asked may be gone.
-        let _ = order.answer.send(outcome);
-    }
-
-    fn control(&mut self, control: Control) -> Result<(), Failure> {
+impl<S: Surroundings> Session<S> {
+    /// Carries out an order.
+    ///
+    /// # Errors
+    /// What cannot be done, with its field; then nothing has changed.
+    pub fn control(&mut self, control: Control) -> Result<(), Failure> {
         match control {
             Control::Pause => self.paused = true,
             Control::Play => self.paused = false,
@@ -68,15 +48,15 @@ impl Session {
 
     /// The link that was named, or else the one that is compared.
     fn link(&self, named: Option<String>) -> String {
-        named.unwrap_or_else(|| self.work.scenario.link.clone())
+        named.unwrap_or_else(|| self.scenario.link.clone())
     }
 
     fn set_rate(&mut self, link: Option<String>, text: &str) -> Result<(), Failure> {
         let link = self.link(link);
         let rate = quantity::rate(text).map_err(|error| Failure::unprocessable(error.message).with("field", "value"))?;
-        let plan = &self.work.scenario.variants[0].point.plan;
+        let plan = &self.scenario.variants[0].point.plan;
         let most =
-            plan.access.rate.as_bit_s().min((self.work.limits.buffer_bytes as f64 * 8.0 / plan.base_rtt().as_secs_f64()) as u64);
+            plan.access.rate.as_bit_s().min((self.limits.buffer_bytes as f64 * 8.0 / plan.base_rtt().as_secs_f64()) as u64);
         if rate.as_bit_s() > most {
             let message = format!("value: `{text}` is more than hosts can send here: allowed up to {most} bit/s");
             return Err(Failure::unprocessable(message).with("field", "value"));
@@ -90,24 +70,24 @@ impl Session {
     }
 
     fn add_flows(&mut self, group: &str, count: u32) -> Result<(), Failure> {
-        let traffic = &self.work.scenario.variants[0].point.plan.traffic;
+        let traffic = &self.scenario.variants[0].point.plan.traffic;
         let Some(number) = traffic.iter().position(|known| known.name == group) else {
             let names: Vec<&str> = traffic.iter().map(|known| known.name.as_str()).collect();
             let message = format!("group: `{group}` is not in the scenario: allowed {}", names.join(", "));
             return Err(Failure::unprocessable(message).with("field", "group"));
         };
         let each = traffic[number].parts().count() as u64;
-        let room = u64::from(self.work.limits.flows).saturating_sub(self.variants[0].flows() as u64) / each;
+        let room = u64::from(self.limits.flows).saturating_sub(self.variants[0].flows() as u64) / each;
         if count == 0 || u64::from(count) > room {
             let message = if room == 0 {
-                format!("count: there is no room for more flows: allowed up to {} in all", self.work.limits.flows)
+                format!("count: there is no room for more flows: allowed up to {} in all", self.limits.flows)
             } else {
                 format!("count: `{count}` is out of range: allowed 1 to {room}")
             };
             return Err(Failure::unprocessable(message).with("field", "count"));
         }
         for (place, variant) in self.variants.iter_mut().enumerate() {
-            let more = variant.more_flows(&self.work.scenario, place, number, count);
+            let more = variant.more_flows(&self.scenario, place, number, count);
             variant.change(more).map_err(refused)?;
         }
         self.changed = true;
@@ -117,7 +97,7 @@ impl Session {
 
     fn set(&mut self, variant: Option<usize>, link: Option<String>, key: &str, value: &Value) -> Result<(), Failure> {
         let link = self.link(link);
-        let scenario = &self.work.scenario;
+        let scenario = &self.scenario;
         if link != scenario.link {
             let message = format!("link: parameters can be changed at `{}`, whose queues are compared", scenario.link);
             return Err(Failure::unprocessable(message).with("field", "link"));
@@ -136,7 +116,7 @@ impl Session {
         let mut queues = Vec::new();
         let mut last = None;
         for number in which {
-            match changed.set(number, key, value, &self.work.limits) {
+            match changed.set(number, key, value, &self.limits) {
                 Ok(queue) => queues.push((number, queue)),
                 Err(failure) if variant.is_none() => last = Some(failure),
                 Err(failure) => return Err(failure),
@@ -148,17 +128,21 @@ impl Session {
         for (number, queue) in queues {
             self.variants[number].replace_queue(&link, queue, &changed.variants[number].point).map_err(refused)?;
         }
-        *locked(&self.work.text) = changed.clone();
-        self.work.scenario = changed;
+        self.surroundings.changed(&changed);
+        self.scenario = changed;
         self.changed = true;
         let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let whose = variant.map_or_else(String::new, |number| format!(" of {}", self.work.scenario.variants[number].label));
+        let whose = variant.map_or_else(String::new, |number| format!(" of {}", self.scenario.variants[number].label));
         self.note(&format!("{key}{whose}: {shown}"));
         Ok(())
     }
 }
 
 /// A speed that was asked for.
+/// The speed, checked.
+///
+/// # Errors
+/// It is not in the allowed range.
 pub fn speed(value: Option<f64>) -> Result<Option<f64>, Failure> {
     match value {
         Some(speed) if !(speed > 0.0 && speed <= FASTEST) => {

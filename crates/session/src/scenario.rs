@@ -19,14 +19,18 @@ use toml::Table;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
+    /// The scenario, as a file has it.
     pub scenario_toml: String,
+    /// Queues to compare; the scenario's own when there are none.
     #[serde(default)]
     pub variants: Vec<VariantRequest>,
     /// The link that gets the variants' queues.
     pub link: Option<String>,
+    /// The seed; the scenario's own unless given.
     pub seed: Option<u64>,
     /// Simulated seconds per second; none: as fast as it goes.
     pub speed: Option<f64>,
+    /// Whether it waits for an order to play.
     #[serde(default)]
     pub paused: bool,
     /// The host it runs on; the simulator unless given.
@@ -37,7 +41,9 @@ pub struct Request {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VariantRequest {
+    /// What it is called.
     pub label: String,
+    /// A name, or a table as in a scenario.
     pub queue: Value,
 }
 
@@ -48,6 +54,7 @@ pub struct Scenario {
     base: Table,
     /// The link whose queues are compared.
     pub link: String,
+    /// One per queue.
     pub variants: Vec<Variant>,
     recordings: Arc<Recordings>,
 }
@@ -55,9 +62,11 @@ pub struct Scenario {
 /// One of them.
 #[derive(Clone, Debug)]
 pub struct Variant {
+    /// What it is called.
     pub label: String,
     /// Its queue as a file has it; changes go in here.
     queue: toml::Value,
+    /// Its settings.
     pub point: Point,
 }
 
@@ -68,6 +77,9 @@ pub const NAME: &str = "scenario.toml";
 
 impl Scenario {
     /// Reads and checks everything.
+    ///
+    /// # Errors
+    /// The first fault of the scenario or a variant, or what exceeds `limits`.
     pub fn new(request: &Request, recordings: Arc<Recordings>, limits: &Limits) -> Result<Self, Failure> {
         let plan = Plan::parse_with_recordings(NAME, &request.scenario_toml, recordings.clone())?;
         if plan.swept().next().is_some() {
@@ -137,6 +149,9 @@ impl Scenario {
     }
 
     /// The scenario of one variant, or of all of them as a sweep.
+    ///
+    /// # Errors
+    /// There is no such variant.
     pub fn text(&self, variant: Option<usize>) -> Result<String, Failure> {
         match variant {
             Some(number) => {
@@ -162,11 +177,17 @@ impl Scenario {
     }
 
     /// The whole as a plan.
+    ///
+    /// # Errors
+    /// It cannot be put together again, which no scenario that was accepted has shown.
     pub fn plan(&self) -> Result<Plan, Failure> {
         Ok(Plan::parse_with_recordings(NAME, &self.text(None)?, self.recordings.clone())?)
     }
 
     /// Sets a parameter of a variant's queue; gives the queue that comes of it.
+    ///
+    /// # Errors
+    /// There is no such parameter, or it cannot have the value.
     pub fn set(&mut self, variant: usize, key: &str, value: &Value, limits: &Limits) -> Result<Queue, Failure> {
         let mut queue = match &self.variants[variant].queue {
             toml::Value::String(kind) => {
@@ -236,6 +257,9 @@ fn links(point: &Point) -> Vec<String> {
 
 /// What lint and the limits say of a scenario; of a sweep, of its first points, as many as a
 /// session has variants.
+///
+/// # Errors
+/// The first fault, or what exceeds `limits`.
 pub fn check(text: &str, recordings: Arc<Recordings>, limits: &Limits) -> Result<Value, Failure> {
     let plan = Plan::parse_with_recordings(NAME, text, recordings)?;
     // Each warning with the points it is true of.
@@ -264,7 +288,7 @@ pub fn check(text: &str, recordings: Arc<Recordings>, limits: &Limits) -> Result
 }
 
 /// What is probably not meant. A session has one replication, whatever the scenario has.
-pub fn warnings(point: &Point) -> Vec<Warning> {
+pub(crate) fn warnings(point: &Point) -> Vec<Warning> {
     lint::warnings(point).into_iter().filter(|warning| warning.field != "replications").collect()
 }
 
@@ -353,7 +377,7 @@ fn largest(limit: Limit, mtu: Bytes) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use axum::http::StatusCode;
+    use http::StatusCode;
 
     fn request(variants: Value) -> Request {
         let text = include_str!("../presets/uplink.toml");

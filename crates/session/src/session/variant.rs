@@ -1,7 +1,7 @@
 //! One of a session's worlds, and what a page is shown of it.
 
 use super::calls::Calls;
-use super::packets::{Packets, Shown, Waiting, seconds};
+use super::packets::{Packets, Shown, Waiting};
 use super::rates::{Happened, Rates, Reckoner};
 use crate::failure::Failure;
 use crate::memory::{CONNECTION_BYTES, PACKET_BYTES};
@@ -215,9 +215,4 @@ fn show_flow(flow: &FlowView, group: &str, goodput: f64) -> Value {
 
 fn gauges(link: &LinkView) -> Value {
     Value::Object(link.gauges.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect::<Map<_, _>>())
-}
-
-/// Time of a view or an event, in seconds since the start of the run.
-pub fn time(at: Instant) -> f64 {
-    seconds(at)
 }

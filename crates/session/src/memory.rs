@@ -56,6 +56,9 @@ impl Memory {
 
 impl Share {
     /// Makes it as large as this, or leaves it as it is.
+    ///
+    /// # Errors
+    /// One session or all of them would have too much.
     pub fn resize(&mut self, bytes: u64) -> Result<(), Exhausted> {
         let Memory { used, most, most_of_one } = &*self.memory;
         if bytes > *most_of_one {

@@ -1,8 +1,7 @@
 //! The end of a session: figures, a verdict in words, and the files that `gq run` would write.
 
-use super::{Session, kind_of};
+use super::{Session, Surroundings, kind_of, time};
 use crate::scenario::Scenario;
-use crate::stream::Publisher;
 use goodqueue_lab::compare::Labels;
 use goodqueue_lab::headline::{Headline, Policy};
 use goodqueue_lab::hosts::{self, ScenarioHost as _, Simulator};
@@ -16,63 +15,77 @@ use serde_json::{Value, json};
 /// What is left of a session that has ended.
 #[derive(Clone, Debug)]
 pub struct Leavings {
+    /// `summary.json`.
     pub summary_json: String,
-    pub report_html: String,
+    /// What `report.html` says.
+    pub report: report::Contents,
 }
 
-impl Session {
-    /// Reckons up and says what came out.
-    pub(super) fn conclude(self) -> Option<Leavings> {
-        let complete = self.now >= self.end;
-        let (scenario, changed, publisher) = (self.work.scenario.clone(), self.changed, self.work.publisher.clone());
+/// The end of a session: what is told of it, and what is left of it.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// The data of the event `done`.
+    pub done: Value,
+    /// Its files; none when it was stopped before measuring began.
+    pub leavings: Option<Leavings>,
+}
+
+impl<S: Surroundings> Session<S> {
+    /// Computes the results, and tells that the session is over.
+    pub fn conclude(self) -> Option<Leavings> {
         self.tell_state(&self.why);
-        let finished: Vec<Option<(PointResult, u64)>> =
-            self.variants.into_iter().enumerate().map(|(number, variant)| variant.finish(&scenario, number)).collect();
-        let Some(finished) = finished.into_iter().collect::<Option<Vec<_>>>() else {
-            publish_nothing(&publisher, changed);
-            return None;
+        let (complete, until_s) = (self.now >= self.end, time(self.now));
+        let Self { scenario, changed, variants, surroundings, .. } = self;
+        let finished: Option<Vec<(PointResult, u64)>> =
+            variants.into_iter().enumerate().map(|(number, variant)| variant.finish(&scenario, number)).collect();
+        let ending = match finished {
+            None => Ending::without_result(changed),
+            Some(finished) => {
+                let (points, fingerprints): (Vec<PointResult>, Vec<u64>) = finished.into_iter().unzip();
+                let report = RunReport { points, complete, fingerprints, ..RunReport::begun(Simulator.name()) };
+                Ending::new(&scenario, &report, changed, until_s)
+            }
         };
-        let (points, fingerprints): (Vec<PointResult>, Vec<u64>) = finished.into_iter().unzip();
-        let report = RunReport { points, complete, fingerprints, ..RunReport::begun(Simulator.name()) };
-        publish(&scenario, &report, changed, super::variant::time(self.now), &publisher)
+        surroundings.publish("done", &ending.done);
+        ending.leavings
     }
 }
 
-/// Says that a session has ended without a result.
-pub(super) fn publish_nothing(publisher: &Publisher, changed: bool) {
-    let verdict = "It was stopped before measuring began, so there is nothing to say.";
-    publisher.publish("done", &json!({ "verdict": verdict, "fingerprint": "", "fingerprints": [], "changed": changed }));
-}
+impl Ending {
+    /// Of a session that was stopped before measuring began.
+    pub fn without_result(changed: bool) -> Self {
+        let verdict = "It was stopped before measuring began, so there is nothing to say.";
+        let done = json!({ "verdict": verdict, "fingerprint": "", "fingerprints": [], "changed": changed });
+        Self { done, leavings: None }
+    }
 
-/// Says what came out of a session that has ended, and gives its files.
-pub(super) fn publish(
-    scenario: &Scenario,
-    report: &RunReport,
-    changed: bool,
-    until_s: f64,
-    publisher: &Publisher,
-) -> Option<Leavings> {
-    let one = |fingerprint: &u64| Provenance::new(String::new(), [*fingerprint]).fingerprint;
-    let each: Vec<String> = report.fingerprints.iter().map(one).collect();
-    let outcome = Reckoning { scenario, report, changed, warmup_s: warmup_s(scenario), until_s };
-    let headline = outcome.headline();
-    let (verdict, whole) =
-        (outcome.verdict(&headline), Provenance::new(String::new(), report.fingerprints.iter().copied()).fingerprint);
-    let plan = scenario.plan().ok();
-    let summary = plan.as_ref().map(|plan| Summary { headline: Some(headline), ..report.summary(plan) });
-    let figures = summary.as_ref().and_then(|summary| serde_json::to_value(summary).ok());
-    let done = json!({
-        "verdict": verdict,
-        "fingerprint": whole,
-        "fingerprints": each,
-        "changed": changed,
-        "measured_s": [outcome.warmup_s, outcome.until_s],
-        "summary": figures,
-        "host": report.host,
-        "validity": report.attempts,
-    });
-    publisher.publish("done", &done);
-    outcome.leavings(&verdict, plan?.name(), summary?.to_json(), &figures?)
+    /// Of a session with these results; `until_s` is the simulated time that it got to.
+    pub fn new(scenario: &Scenario, report: &RunReport, changed: bool, until_s: f64) -> Self {
+        let one = |fingerprint: &u64| Provenance::new(String::new(), [*fingerprint]).fingerprint;
+        let each: Vec<String> = report.fingerprints.iter().map(one).collect();
+        let outcome = Reckoning { scenario, report, changed, warmup_s: warmup_s(scenario), until_s };
+        let headline = outcome.headline();
+        let verdict = outcome.verdict(&headline);
+        let whole = Provenance::new(String::new(), report.fingerprints.iter().copied()).fingerprint;
+        let plan = scenario.plan().ok();
+        let summary = plan.as_ref().map(|plan| Summary { headline: Some(headline), ..report.summary(plan) });
+        let figures = summary.as_ref().and_then(|summary| serde_json::to_value(summary).ok());
+        let done = json!({
+            "verdict": verdict,
+            "fingerprint": whole,
+            "fingerprints": each,
+            "changed": changed,
+            "measured_s": [outcome.warmup_s, outcome.until_s],
+            "summary": figures,
+            "host": report.host,
+            "validity": report.attempts,
+        });
+        let leavings = plan
+            .zip(summary)
+            .zip(figures)
+            .and_then(|((plan, summary), figures)| outcome.leavings(&verdict, plan.name(), summary.to_json(), &figures));
+        Self { done, leavings }
+    }
 }
 
 fn warmup_s(scenario: &Scenario) -> f64 {
@@ -134,7 +147,7 @@ impl Reckoning<'_> {
             rtt_cdfs: result.rtt_cdfs.clone(),
             series: &result.series,
         });
-        let report_html = report::render(&ReportInput {
+        let report = report::Contents::new(&ReportInput {
             title,
             sentence: verdict,
             warnings: &warnings,
@@ -146,6 +159,6 @@ impl Reckoning<'_> {
             measured_s: Some((self.warmup_s, self.until_s)),
             points: points.collect(),
         });
-        Some(Leavings { summary_json, report_html })
+        Some(Leavings { summary_json, report })
     }
 }

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Builds the playground that needs no server, web/dist/playground/playground.html:
+# playground.sh [test | speed]
+#   test    also compares the module's results with those of gq, and tries the page in browsers
+#   speed   also measures the module against a release build of gq, in processor time
+set -euo pipefail
+cd "$(dirname "$0")/.."
+target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+cargo rustc --quiet -p goodqueue-wasm --lib --crate-type cdylib --profile wasm --target wasm32-unknown-unknown
+export GQ_MODULE="$target/wasm32-unknown-unknown/wasm/goodqueue_wasm.wasm"
+npm --prefix web run --silent playground
+case "${1:-}" in
+test) profile=dev folder=debug ;;
+speed) profile=release folder=release SPEED=yes && export SPEED ;;
+*) exit 0 ;;
+esac
+cargo build --quiet --profile $profile --bin gq
+GQ="$target/$folder/gq" npm --prefix web run --silent e2e -- test/local.e2e.test.ts

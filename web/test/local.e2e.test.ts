@@ -1,0 +1,112 @@
+// The page without a server: its module against `gq`, and the page read from a file in browsers.
+// GQ_MODULE names the module and GQ the program; without them these tests are skipped by name
+// (scripts/playground.sh sets both).
+
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { START } from "../src/app/play/model.ts";
+import { pack } from "../src/app/share.ts";
+import { Engine } from "../src/local/engine.ts";
+import type { Done, Hello, NewSession } from "../src/serve/protocol.ts";
+import { launch, open } from "./browser.ts";
+import { Firefox, FIREFOX } from "./firefox.ts";
+
+const [MODULE, GQ] = ["GQ_MODULE", "GQ"].map((name) => process.env[name] ?? "") as [string, string];
+const isReady = [MODULE, GQ].every((file) => file !== "" && existsSync(file));
+if (!isReady) process.stdout.write("skipped: the playground without a server (GQ_MODULE or GQ names no file)\n");
+else if (FIREFOX === undefined) process.stdout.write("skipped: the playground without a server in Firefox (not installed)\n");
+
+const PAGE = resolve(import.meta.dirname, "../dist/playground/playground.html");
+
+/** Runs what is set, as fast as possible, and tells what the page says at the end. */
+const RUN = `
+  const until = async (find) => { for (;;) { const found = find(); if (found) return found; await new Promise((done) => setTimeout(done, 50)); } };
+  (await until(() => document.getElementById("run"))).click();
+  await until(() => document.querySelector(".verdict-links a"));
+  return [...document.querySelectorAll(".verdict .hint")].at(-1).textContent;`;
+
+/** Presets with few events, which take a short time also without optimization. */
+const PRESETS = ["dsl", "lte", "uplink"];
+
+interface Ran {
+  readonly fingerprint: string;
+  readonly processor_s: number;
+}
+
+/** Runs a preset in an instance of the module, as fast as possible. */
+function simulate(preset: string, seconds?: number): Ran & { readonly scenario: string } {
+  let done: Done | undefined;
+  const before = process.cpuUsage();
+  // A clock that stands still: every frame is as long as it may be.
+  const engine = new Engine(new WebAssembly.Module(readFileSync(MODULE)), () => 0, (name, data) => {
+    if (name === "done") done = JSON.parse(data) as Done;
+  });
+  const hello = engine.ask({ ask: "hello" }) as { ok: Hello };
+  const text = hello.ok.presets.find(({ id }) => id === preset)?.scenario_toml ?? "";
+  const toml = seconds === undefined ? text : text.replace(/^duration = .*/m, `duration = "${seconds} s"`);
+  const session: NewSession = { scenario_toml: toml, variants: [{ label: "fq_codel", queue: { kind: "fq-codel" } }], seed: 5, speed: null, paused: false };
+  expect(engine.ask({ ask: "open", session })).toEqual({ ok: {} });
+  const { ok: scenario } = engine.ask({ ask: "file", name: "scenario.toml", variant: 0 }) as { ok: string };
+  while (engine.frame() >= 0);
+  const { user, system } = process.cpuUsage(before);
+  return { fingerprint: done?.fingerprint ?? "", processor_s: (user + system) / 1e6, scenario };
+}
+
+/** Runs a scenario of the module with gq, into `folder`. */
+function runNatively(scenario: string, folder: string): Ran {
+  mkdirSync(folder);
+  const file = join(folder, "scenario.toml");
+  // Recordings of the page are files of the repository for gq.
+  writeFileSync(file, scenario.replaceAll("builtin:", `${resolve(import.meta.dirname, "../../examples/traces")}/`));
+  const script = 'TIMEFORMAT="%U %S"; time "$@" >&2 2>/dev/null';
+  const { stderr } = spawnSync("bash", ["-c", script, "bash", GQ, "run", file, "--jobs", "1", "--out", join(folder, "out")], { encoding: "utf8" });
+  const summary = JSON.parse(readFileSync(join(folder, "out/summary.json"), "utf8")) as { provenance: { fingerprint: string } };
+  const [user, system] = (stderr.trim().split("\n").at(-1) ?? "").split(" ").map(Number) as [number, number];
+  return { fingerprint: summary.provenance.fingerprint, processor_s: user + system };
+}
+
+describe.skipIf(!isReady)("the playground without a server", () => {
+  const folder = mkdtempSync(join(tmpdir(), "goodqueue-local-"));
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser.close());
+
+  it.each(PRESETS)("gives the fingerprint of gq run: %s", (preset) => {
+    const { fingerprint, scenario } = simulate(preset);
+    expect(fingerprint).toBe(runNatively(scenario, join(folder, preset)).fingerprint);
+  });
+
+  /** With SPEED set, for docs/serve.md; GQ is then a release build. */
+  it.skipIf(!process.env["SPEED"]).each([["uplink", 2000], ["dsl", 2000], ["cable", 300], ["fibre", 60]] as const)("has a speed: %s, %i s", (preset, seconds) => {
+    const ours = simulate(preset, seconds);
+    const native = runNatively(ours.scenario, join(folder, `${preset}-long`));
+    expect(ours.fingerprint).toBe(native.fingerprint);
+    process.stdout.write(`${preset}, ${seconds} s: ${ours.processor_s.toFixed(2)} s of processor time in the module, ${native.processor_s.toFixed(2)} s in gq, ratio ${(native.processor_s / ours.processor_s).toFixed(2)}\n`);
+  }, 300_000);
+
+  it("runs from a file, asks nobody, and says the same in every browser", async () => {
+    const address = `${PAGE}#/play?s=${await pack({ ...START, speed: null })}`;
+    const { page, complaints, requests } = await open(browser, address, { viewport: { width: 1440, height: 1000 } });
+    const said = await page.evaluate(`(async () => {${RUN}})()`);
+    expect(said).toMatch(/fingerprint [0-9a-f]{8}/);
+    const [report] = await Promise.all([page.waitForEvent("popup"), page.locator(".verdict-links a").click()]);
+    await report.waitForSelector("table");
+    expect(complaints).toEqual([]);
+    expect(requests).toHaveLength(1);
+    if (FIREFOX === undefined) return;
+    const firefox = await Firefox.launch();
+    try {
+      await firefox.open(`file://${address}`);
+      expect(await firefox.run(RUN)).toBe(said);
+      expect(await firefox.run("return performance.getEntriesByType('resource').filter(({ name }) => !/^(data|blob):/.test(name)).length")).toBe(0);
+    } finally {
+      await firefox.close();
+    }
+  });
+});
