@@ -8,11 +8,13 @@ a page that no row names, and on a link to a file that does not exist; mkdocs it
 on links between pages and on their anchors. With `--check` writes nothing, and checks anchors itself.
 """
 
+import base64
 import json
 import os
 import re
 import shutil
 import sys
+import zlib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,6 +27,9 @@ BUILT = {Path("site/playground.html"): Path("web/dist/playground/playground.html
 PARTS = Path("docs/algorithms/notes")
 
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+# Settings of the playground, and links of the same page that mean them.
+PLAY = re.compile(r"<!-- play: (\{.*\}) -->")
+PLAY_ANCHOR = "/play"
 FENCE = re.compile(r"^(```|~~~)")
 
 faults: list[str] = []
@@ -98,6 +103,17 @@ def navigation():
     return tree, seen
 
 
+def play(page: Path) -> str:
+    """The playground's settings on a page, as addresses hold them: web/src/app/share.ts."""
+    found = PLAY.search((ROOT / page).read_text())
+    if found is None:
+        faults.append(f"{page}: links the playground with settings, and has none")
+        return ""
+    pack = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = pack.compress(json.dumps(json.loads(found[1])).encode()) + pack.flush()
+    return base64.urlsafe_b64encode(packed).decode().rstrip("=")
+
+
 def without_prompts(block: re.Match[str]) -> str:
     """An example of Python that can be copied: what it prints becomes a block of its own."""
     parts: list[tuple[str, list[str]]] = []
@@ -141,6 +157,8 @@ def stage(page: Path, folder: Path | None, pages: set[Path]) -> None:
             return match.group(0)
         if found in BUILT:
             _, mark, anchor = address.partition("#")
+            if anchor == PLAY_ANCHOR:
+                anchor += f"?s={play(page)}"
             return f"{image}[{text}]({os.path.relpath(found.name, page.parent)}{mark}{anchor})"
         if not (ROOT / found).exists():
             faults.append(f"{page}: links {address}, which does not exist")

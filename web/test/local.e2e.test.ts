@@ -3,12 +3,13 @@
 // (scripts/playground.sh sets both).
 
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { START } from "../src/app/play/model.ts";
+import { playOf, sessionOf } from "../src/app/play/toml.ts";
 import { pack } from "../src/app/share.ts";
 import { Engine } from "../src/local/engine.ts";
 import type { Done, Hello, NewSession } from "../src/serve/protocol.ts";
@@ -31,6 +32,13 @@ const RUN = `
 
 /** Presets with few events, which take a short time also without optimization. */
 const PRESETS = ["dsl", "lte", "uplink"];
+
+/** Pages of the course with the settings of their experiments: scripts/site/stage.py links them. */
+const COURSE = resolve(import.meta.dirname, "../../docs/course");
+const LABS = readdirSync(COURSE).flatMap((page) => {
+  const settings = /<!-- play: (.*) -->/.exec(readFileSync(join(COURSE, page), "utf8"))?.[1];
+  return settings === undefined ? [] : [[page, JSON.parse(settings) as unknown] as const];
+});
 
 interface Ran {
   readonly fingerprint: string;
@@ -80,6 +88,12 @@ describe.skipIf(!isReady)("the playground without a server", () => {
   it.each(PRESETS)("gives the fingerprint of gq run: %s", (preset) => {
     const { fingerprint, scenario } = simulate(preset);
     expect(fingerprint).toBe(runNatively(scenario, join(folder, preset)).fingerprint);
+  });
+
+  it.each(LABS)("can run the experiment of the course's page %s", (_page, play) => {
+    const engine = new Engine(new WebAssembly.Module(readFileSync(MODULE)), () => 0, () => undefined);
+    expect(engine.ask({ ask: "open", session: sessionOf(playOf(play)) })).toEqual({ ok: {} });
+    expect(engine.frame()).toBeGreaterThanOrEqual(0);
   });
 
   /** With SPEED set, for docs/serve.md; GQ is then a release build. */
