@@ -1,4 +1,5 @@
-// A decoder of LZMA, after the format's specification (7-zip's lzma.txt). Browsers unpack gzip only,
+// A decoder of LZMA, after the format's specification (7-zip's lzma.txt). Browsers unpack gzip
+// only,
 // and a module packed that way has a third more bytes.
 
 /** Probabilities have 11 bits, and adapt by a 32nd of what they were wrong. */

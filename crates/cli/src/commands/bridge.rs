@@ -110,8 +110,8 @@ pub enum PortKind {
 pub enum OffloadPolicy {
     /// Do not start; end when a joined packet arrives
     Refuse,
-    /// Switch them off, and restore them when the bridge ends or is killed; end when a joined packet
-    /// arrives all the same
+    /// Switch them off, and restore them when the bridge ends or is killed; end when a joined
+    /// packet arrives all the same
     Set,
     /// Split joined packets before the queue, and join those again that leave together
     Split,

@@ -47,7 +47,8 @@ pub enum Start {
 pub enum Feedback {
     /// [`CongestionControl::on_ack`](super::CongestionControl::on_ack).
     Plain,
-    /// [`CongestionControl::on_detailed_ack`](super::CongestionControl::on_detailed_ack), losses one by one, and pacing.
+    /// [`CongestionControl::on_detailed_ack`](super::CongestionControl::on_detailed_ack), losses
+    /// one by one, and pacing.
     Detailed,
 }
 

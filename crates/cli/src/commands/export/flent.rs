@@ -108,8 +108,8 @@ impl<'a> Data<'a> {
         let mut raw = Map::new();
         for line in &self.series {
             let row = binned(line, step, steps);
-            // A few packets per sample are noise, and flent draws raw values: of a transfer they are the
-            // means, as netperf reports them.
+            // A few packets per sample are noise, and flent draws raw values: of a transfer they
+            // are the means, as netperf reports them.
             let is_ping = line.name.starts_with("Ping");
             let means = || row.iter().enumerate().filter_map(|(at, value)| Some(((at + 1) as f64 * step, (*value)?)));
             let points: Vec<(f64, f64)> = if is_ping { line.points.clone() } else { means().collect() };
