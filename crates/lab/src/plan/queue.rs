@@ -153,7 +153,7 @@ impl Draft {
         let (ecn, limit) = (self.ecn, facts.limit);
         let queue = match &self.own {
             Some(own) => QueueSpec::Own { kind: own.clone(), ecn, limit },
-            None => QueueSpec::Discipline { kind: *kind, params: params.clone(), of: of.as_deref().cloned(), ecn, limit },
+            None => QueueSpec::Discipline { kind, params: params.clone(), of: of.as_deref().cloned(), ecn, limit },
         };
         queue.check(facts).map_err(|error| self.refuse(link, table, path, error)).ok()
     }
