@@ -43,7 +43,7 @@ impl Failure {
     pub fn report(self) -> u8 {
         match self {
             Self::Plan(error) => {
-                say_styled(&render(&error));
+                show(&error);
                 Self::INPUT
             }
             Self::Input(message) => {
@@ -89,13 +89,14 @@ impl From<RecordError> for Failure {
 }
 
 /// All faults: with the lines they are in on a terminal, one line each elsewhere.
-fn render(error: &PlanError) -> String {
+fn show(error: &PlanError) {
     if !io::stderr().is_terminal() {
-        return error.faults().map(line).collect::<Vec<_>>().join("\n");
+        error.faults().for_each(|fault| say(&line(fault)));
+        return;
     }
     let style = if is_styled(&io::stderr()) { Style::Colored } else { Style::Plain };
     let width = crate::output::width().min(120);
-    error.faults().map(|fault| excerpt::render(fault, style, width)).collect::<Vec<_>>().join("\n\n")
+    say_styled(&error.faults().map(|fault| excerpt::render(fault, style, width)).collect::<Vec<_>>().join("\n\n"));
 }
 
 fn line(fault: &goodqueue_lab::plan::Fault) -> String {

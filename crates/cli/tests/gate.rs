@@ -97,7 +97,7 @@ fn what_cannot_be_compared_is_refused_before_anything_runs() {
         "error: --baseline base.toml: `home` has other settings than when it was written; --write stores new results\n"
     );
     assert!(refused(&["--seed", "5"]).contains("with seed 4, not 5"));
-    assert!(refused(&["--metric", "utilization"]).contains("did you mean `utilization`?"));
+    assert!(refused(&["--metric", "utilizatoin"]).contains("did you mean `utilization`?"));
     assert!(refused(&["--replications", "1"]).contains("at least 2"));
     assert!(refused(&["--on", "live"]).contains("gq gate compares runs of the simulator"));
     fs::write(dir.path().join("base.toml"), "schema = 1").expect("written");

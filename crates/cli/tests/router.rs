@@ -195,7 +195,8 @@ fn a_result_goes_to_flent_and_comes_back() {
     let (code, out, err) = run(dir.path(), &["import", "flent", "a.flent.gz"]);
     assert_eq!(code, 0, "{err}");
     let rate = |key: &str| -> f64 {
-        let line = out.lines().find_map(|line| line.strip_prefix(&format!("{key} = \""))).unwrap_or_else(|| panic!("{out}"));
+        let link = out.split_once("[link.").map_or("", |(_, link)| link);
+        let line = link.lines().find_map(|line| line.strip_prefix(&format!("{key} = \""))).unwrap_or_else(|| panic!("{out}"));
         line.split(' ').next().unwrap().parse().unwrap()
     };
     assert!((7.5e6..8.3e6).contains(&rate("rate")) && (1.6e6..2.1e6).contains(&rate("rate_up")), "{out}");
