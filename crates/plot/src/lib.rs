@@ -1,7 +1,7 @@
 //! Figures for papers from the results of `gq run`, `gq compare` and `gq sweep`.
 //!
 //! A [`Source`] has the results, a [`Request`] says what is drawn, [`draw`] gives a
-//! [`Figure`](goodqueue_figure::Figure) and [`Sheet`] the file. The same result and request give
+//! [`Figure`] and [`Sheet`] the file. The same result and request give
 //! the same bytes of SVG on every machine; PDF and PNG depend on the machine's fonts.
 
 mod bars;

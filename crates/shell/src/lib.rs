@@ -4,12 +4,12 @@
 //! went, and with the last all namespaces and everything in them:
 //!
 //! 1. [`outside`] is the command itself, in the network that it was started in. It makes the
-//!    connections that the program asks for ([`relay`]).
+//!    connections that the program asks for (`relay`).
 //! 2. [`close_off`](goodqueue_live::sys::namespace::close_off) leaves the second one behind, which
 //!    only waits.
-//! 3. [`inside`] is the first process of a PID namespace. It builds the networks ([`place`]),
+//! 3. [`inside`] is the first process of a PID namespace. It builds the networks (`place`),
 //!    starts the line between them, a server if there is one, and the program, and watches for
-//!    packets that open something new ([`newcomers`]).
+//!    packets that open something new (`newcomers`).
 //!
 //! ```text
 //! program ── line0 ── gq-b [ line ] gq-a ── wan ── far end ── server, or relayed by `outside`
