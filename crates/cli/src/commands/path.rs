@@ -5,20 +5,20 @@ use crate::failure::Failure;
 use goodqueue_lab::quantity;
 use goodqueue_units::Duration;
 
-/// The path between a program and the other end; *down* is towards the program.
+/// The path between a program and the other end; *down* is toward the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
 pub struct PathSettings {
-    /// Rate towards the program and from it, for instance 50/10mbit; one value for both. With
+    /// Rate toward the program and from it, for instance 50/10mbit; one value for both. With
     /// --trace: from it
     #[arg(long, value_name = "DOWN[/UP]")]
     pub rate: Option<String>,
-    /// Recorded rate towards the program instead: a mahimahi file
+    /// Recorded rate toward the program instead: a mahimahi file
     #[arg(long, value_name = "FILE")]
     pub trace: Option<String>,
     /// Round-trip time of the empty line, half of it in each direction [default: 0 s]
     #[arg(long, value_name = "TIME")]
     pub rtt: Option<String>,
-    /// Queue towards the program, see gq list aqm; parameters follow a colon: codel:target=10ms
+    /// Queue toward the program, see gq list aqm; parameters follow a colon: codel:target=10ms
     /// [default: fq-codel]
     #[arg(long, value_name = "AQM")]
     pub aqm: Option<String>,
@@ -28,13 +28,13 @@ pub struct PathSettings {
     /// Drop even where queues can mark
     #[arg(long)]
     pub no_ecn: bool,
-    /// Buffer towards the program, for instance 1000packets, 45kB or 1bdp [default: 1000packets]
+    /// Buffer toward the program, for instance 1000packets, 45kB or 1bdp [default: 1000packets]
     #[arg(long, value_name = "AMOUNT")]
     pub buffer: Option<String>,
     /// Buffer in the other direction [default: the same]
     #[arg(long, value_name = "AMOUNT")]
     pub buffer_up: Option<String>,
-    /// Bytes that each packet takes on the line beside its IP length [default: 14B, the Ethernet
+    /// Bytes that each packet takes on the line on top of its IP length [default: 14B, the Ethernet
     /// header]
     #[arg(long, value_name = "BYTES")]
     pub overhead: Option<String>,

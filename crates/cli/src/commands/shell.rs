@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Arguments {
     #[command(flatten)]
     path: PathSettings,
-    /// A command for a shell at the far end, which the program knows as `server`
+    /// A command for a shell at the far end, whose name inside is `server`
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
     /// Root of all randomness [default: 1]
