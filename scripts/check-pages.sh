@@ -17,7 +17,7 @@ else
 fi
 gq="${GQ:-${CARGO_TARGET_DIR:-target}/debug/gq}"
 python=()
-if [ -x .venv/bin/python ] && .venv/bin/python -c 'import goodqueue' 2>/dev/null; then python=(.venv/bin/python); fi
+if [ -x .venv/bin/python ] && .venv/bin/python -c 'import goodqueue' 2>/dev/null; then python=("$PWD/.venv/bin/python"); fi
 if [ -x "$gq" ]; then
     python3 -B scripts/prose/blocks.py "$gq" "${python[@]}"
 else

@@ -211,7 +211,11 @@ def main() -> int:
         shutil.copyfile(Path(__file__).with_name("site.css"), source / "site.css")
         for page, file in BUILT.items():
             # With a way back, since mkdocs puts no navigation around it.
-            text = (ROOT / file).read_text().replace("<head>", '<head><meta name="goodqueue-home" content="index.html" />', 1)
+            text = (
+                (ROOT / file)
+                .read_text()
+                .replace("<head>", '<head><meta name="goodqueue-home" content="index.html" />', 1)
+            )
             (source / page.name).write_text(text)
         settings = {
             "INHERIT": str(ROOT / "scripts/site/mkdocs.yml"),
