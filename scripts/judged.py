@@ -96,7 +96,7 @@ def main() -> None:
         "Scripts of packetdrill against goodqueue's sender and receiver ([packetdrill.md](packetdrill.md)). What needs something that is not modeled",
         "does not apply; it is never a pass.",
         "",
-        "| suite | version | licence | run | pass | fail | do not apply | cannot be read |",
+        "| suite | version | license | run | pass | fail | do not apply | cannot be read |",
         "|---|---|---|---|---|---|---|---|",
         *rows,
         "",

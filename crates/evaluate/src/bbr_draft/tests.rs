@@ -1,7 +1,7 @@
 use super::*;
 
 /// The verdicts that docs/judged.md shows. Version 1 loses 6.1 % behind the policer, where 5 % are
-/// allowed: it trusts the rate it has found for 48 round trips and then fills the bucket anew.
+/// allowed: it trusts the rate it has found for 48 round trips and then fills the bucket again.
 #[test]
 fn both_versions_are_held_to_all_cases() {
     assert_eq!(CASES.len(), 22, "as many as in the draft");
