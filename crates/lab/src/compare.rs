@@ -88,31 +88,36 @@ impl Line {
     /// # Errors
     /// When both forms are used at once, or the first rate of two is missing.
     pub fn rates(text: &str, up: Option<&str>) -> Result<Self, ComparisonError> {
-        let Some((down, second)) = slash(text) else {
-            return Ok(Self::Rate { down: text.to_owned(), up: up.map(str::to_owned) });
-        };
-        if up.is_some() {
+        let (down, second) = two_rates(text)?;
+        if let (Some(_), Some(_)) = (&second, up) {
             let message = format!("is given, and `{text}` has a rate of that direction as well");
             return Err(ComparisonError { option: "--rate-up", message });
         }
-        if down.is_empty() || slash(second).is_some() {
-            let message = format!("`{text}` is not a rate down and a rate up: write for instance 50/10mbit");
-            return Err(ComparisonError { option: "--rate", message });
-        }
-        let unit = second.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ' '));
-        let has_unit = down.contains(|c: char| c.is_ascii_alphabetic());
-        let down = if has_unit { down.to_owned() } else { format!("{down}{unit}") };
-        Ok(Self::Rate { down, up: Some(second.to_owned()) })
+        Ok(Self::Rate { down, up: second.or_else(|| up.map(str::to_owned)) })
     }
 }
 
-/// The two parts of `50/10mbit`, of which the second begins with a number; `Mbit/s` has no such
-/// part.
+/// One rate, or two with a slash between them, down and up, of which only the last needs a unit:
+/// `50/10mbit` is `50mbit` and `10mbit`.
+///
+/// # Errors
+/// When the first of two is missing, or there are more.
+pub fn two_rates(text: &str) -> Result<(String, Option<String>), ComparisonError> {
+    let Some((down, up)) = slash(text) else { return Ok((text.to_owned(), None)) };
+    if down.is_empty() || slash(up).is_some() {
+        let message = format!("`{text}` is not a rate down and a rate up: write for instance 50/10mbit");
+        return Err(ComparisonError { option: "--rate", message });
+    }
+    let unit = up.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ' '));
+    let has_unit = down.contains(|c: char| c.is_ascii_alphabetic());
+    let down = if has_unit { down.to_owned() } else { format!("{down}{unit}") };
+    Ok((down, Some(up.to_owned())))
+}
+
+/// The two sides of the first slash that is not a unit's, as in `Mbit/s`.
 fn slash(text: &str) -> Option<(&str, &str)> {
-    let at = text
-        .match_indices('/')
-        .map(|(at, _)| at)
-        .find(|at| text[at + 1..].trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '.'))?;
+    let is_of_unit = |after: &str| after.strip_prefix('s').is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
+    let at = text.match_indices('/').map(|(at, _)| at).find(|at| !is_of_unit(&text[at + 1..]))?;
     Some((text[..at].trim(), text[at + 1..].trim()))
 }
 

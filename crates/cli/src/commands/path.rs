@@ -2,6 +2,7 @@
 
 use crate::commands::bridge::LineSettings;
 use crate::failure::Failure;
+use goodqueue_lab::compare::two_rates;
 use goodqueue_lab::quantity;
 use goodqueue_units::Duration;
 
@@ -51,15 +52,16 @@ impl PathSettings {
 
     /// The same as a bridge has it.
     pub fn line(&self) -> Result<LineSettings, Failure> {
-        let (rate, rate_up) = match (&self.rate, &self.trace) {
-            (Some(rate), None) => {
-                let (down, up) = both(rate);
-                (Some(down), up)
-            }
-            (Some(rate), Some(_)) if rate.contains('/') => {
+        let rates =
+            self.rate.as_deref().map(|rate| two_rates(rate).map_err(|error| Failure::Input(error.to_string()))).transpose()?;
+        let (rate, rate_up) = match (rates, &self.trace) {
+            (Some((down, up)), None) => (Some(down), up),
+            (Some((_, Some(_))), Some(_)) => {
+                let rate = self.rate.as_deref().unwrap_or_default();
                 return Err(Failure::Input(format!("--rate {rate}: with --trace there is one rate, from the program")));
             }
-            (up, _) => (None, up.clone()),
+            (Some((up, None)), Some(_)) => (None, Some(up)),
+            (None, _) => (None, None),
         };
         Ok(LineSettings {
             rate,
@@ -89,16 +91,6 @@ impl PathSettings {
     }
 }
 
-/// `50/10mbit` as two rates: the first has the unit of the second unless it has one of its own.
-fn both(rate: &str) -> (String, Option<String>) {
-    let Some((down, up)) = rate.split_once('/') else { return (rate.to_owned(), None) };
-    let (down, up) = (down.trim(), up.trim());
-    let is_number = |letter: char| letter.is_ascii_digit() || letter == '.';
-    let unit = up.trim_start_matches(is_number);
-    let down = if down.chars().all(is_number) { format!("{down}{unit}") } else { down.to_owned() };
-    (down, Some(up.to_owned()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,9 +101,10 @@ mod tests {
 
     #[test]
     fn a_unit_serves_both_rates() {
-        assert_eq!(both("50/10mbit"), ("50mbit".to_owned(), Some("10mbit".to_owned())));
-        assert_eq!(both("1gbit / 20 mbit"), ("1gbit".to_owned(), Some("20 mbit".to_owned())));
-        assert_eq!(both("5mbit"), ("5mbit".to_owned(), None));
+        assert_eq!(two_rates("50/10mbit").unwrap(), ("50mbit".to_owned(), Some("10mbit".to_owned())));
+        assert_eq!(two_rates("1gbit / 20 mbit").unwrap(), ("1gbit".to_owned(), Some("20 mbit".to_owned())));
+        assert_eq!(two_rates("5mbit").unwrap(), ("5mbit".to_owned(), None));
+        assert_eq!(two_rates("10 Mbit/s").unwrap(), ("10 Mbit/s".to_owned(), None));
     }
 
     #[test]
