@@ -8,7 +8,7 @@ import type { Plugin } from "vite";
 import { ELEMENT, PARTS, type PartName } from "../src/local/parts.ts";
 import { neverEnding } from "./single-file.ts";
 
-/** The page may have so many bytes, compressed as a static host sends it. */
+/** Size limit of the page in bytes, compressed as a static host sends it. */
 const MOST_BYTES = 600_000;
 
 /** Literals in the context of three bits of the byte before, nothing aligned: least for WebAssembly

@@ -5,7 +5,7 @@ use super::tree::Value;
 use crate::diagnostic::Fault;
 use crate::quantity::{self, Limits};
 use goodqueue_units::{Duration, Rng};
-/// A time that may be drawn anew for each flow.
+/// A time that may be drawn independently for each flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timing {
     /// The same for all.
