@@ -68,6 +68,8 @@ pub struct ExperienceMetric {
     pub about: Description,
     /// The difference that counts, where the figure decides between queues.
     pub decides: Option<Margin>,
+    /// The first value with which the activity is of no use, where a standard names one.
+    pub unusable: Option<f64>,
     source: Source,
 }
 
@@ -106,7 +108,8 @@ impl ExperienceMetric {
     /// The figure of a group of this name, in the column `head` of tables.
     const fn of(name: &'static str, head: &'static str, part: &'static str) -> Self {
         let place = place(name);
-        Self { about: GROUP_METRICS[place].about, decides: None, source: Source::Group(place) }.printed(head, part)
+        Self { about: GROUP_METRICS[place].about, decides: None, unusable: None, source: Source::Group(place) }
+            .printed(head, part)
     }
 
     const fn printed(self, head: &'static str, part: &'static str) -> Self {
@@ -128,6 +131,10 @@ impl ExperienceMetric {
         Self { decides: Some(margin), ..self }
     }
 
+    const fn unusable_from(self, value: f64) -> Self {
+        Self { unusable: Some(value), ..self }
+    }
+
     /// The figure of a group that this is; `None` where it is not one.
     #[must_use]
     pub fn of_group(&self) -> Option<&'static Description> {
@@ -145,6 +152,12 @@ impl ExperienceMetric {
         }
     }
 }
+
+/// The opinion score of R = 50, below which G.107 does not recommend a connection (ITU-T G.107,
+/// Annex B).
+const UNUSABLE_MOS: f64 = 2.58;
+/// The one-way delay that planned networks should not exceed (ITU-T G.114, section 4.3), s.
+const UNUSABLE_DELAY_S: f64 = 0.4;
 
 /// One percentage point.
 const POINT: Margin = Margin::Absolute(0.01);
@@ -174,6 +187,7 @@ const SHARE_OF_LINE: ExperienceMetric = ExperienceMetric {
     )
     .about,
     decides: None,
+    unusable: None,
     source: Source::ShareOfLine,
 }
 .printed("share", "")
@@ -188,7 +202,7 @@ const fn by_size(name: &'static str, size: &'static str) -> ExperienceMetric {
 const CALL: &[ExperienceMetric] = &[
     // A tenth is the last digit that opinion scores are given with (ITU-T P.800); our choice as
     // what counts.
-    ExperienceMetric::of("voip.mos", "MOS", "").named("mos").deciding(Margin::Absolute(0.1)),
+    ExperienceMetric::of("voip.mos", "MOS", "").named("mos").deciding(Margin::Absolute(0.1)).unusable_from(UNUSABLE_MOS),
     one_way("one_way_delay_s.p50", "p50"),
     one_way("one_way_delay_s.p95", "p95"),
     one_way("one_way_delay_s.p99", "p99"),
@@ -197,14 +211,14 @@ const CALL: &[ExperienceMetric] = &[
 const GAME: &[ExperienceMetric] = &[
     LOST.deciding(POINT),
     one_way("one_way_delay_s.p50", "p50"),
-    one_way("one_way_delay_s.p95", "p95").deciding(TENTH),
+    one_way("one_way_delay_s.p95", "p95").deciding(TENTH).unusable_from(UNUSABLE_DELAY_S),
     one_way("one_way_delay_s.p99", "p99"),
     LATE,
 ];
 const PING: &[ExperienceMetric] = &[
     LOST.deciding(POINT),
     round_trip("rtt_s.p50", "p50"),
-    round_trip("rtt_s.p95", "p95").deciding(TENTH),
+    round_trip("rtt_s.p95", "p95").deciding(TENTH).unusable_from(2.0 * UNUSABLE_DELAY_S),
     round_trip("rtt_s.p99", "p99"),
     LATE,
 ];

@@ -7,9 +7,14 @@
 //! of [`Activity::ALL`]; what remains is equally good for everybody on the line, and the one that
 //! comes closest to the best value of every figure is named. Without interactive groups the delay
 //! of the link decides.
+//!
+//! A full line is worth little to people whose call is unusable on it. Where the best queue leaves
+//! a call, a game or a ping unusable, the utilization that the policy asks for is lowered in steps
+//! ([`relaxed`]) until the best one leaves all of them usable; the headline says so.
 
 mod candidate;
 mod policy;
+mod relaxed;
 mod settings;
 pub mod words;
 
@@ -21,6 +26,7 @@ use crate::plan::{Heading, Point};
 use crate::runner::PointResult;
 use crate::statistics::Figure;
 use candidate::{Block, Candidate, Key, SOJOURN, refused};
+use relaxed::Relaxed;
 use serde::Serialize;
 use words::{figure, list, percent, time};
 
@@ -100,7 +106,8 @@ impl Headline {
             .collect();
         let ranking = Ranking::new(candidates, links, policy);
         let said = ranking.say(link);
-        Self { policy: policy.to_string(), ..said }
+        let policy = if said.policy.is_empty() { policy.to_string() } else { said.policy.clone() };
+        Self { policy, ..said }
     }
 
     /// Only words, where nothing is ranked.
@@ -132,8 +139,8 @@ impl<'a> Ranking<'a> {
     }
 
     /// Ranks candidates of one setting; those outside the policy when none satisfies it.
-    fn rank<'b>(&self, all: &[&'b Candidate<'a>]) -> Result<Outcome<'a, 'b>, Outside<'a, 'b>> {
-        let outside = |one: &&'b Candidate<'a>| Some((*one, refused(one, all, &self.links, self.policy)?));
+    fn rank<'b>(&self, all: &[&'b Candidate<'a>], policy: &Policy) -> Result<Outcome<'a, 'b>, Outside<'a, 'b>> {
+        let outside = |one: &&'b Candidate<'a>| Some((*one, refused(one, all, &self.links, policy)?));
         self.rank_inside(all, all.iter().filter_map(outside).collect())
     }
 
@@ -174,11 +181,11 @@ impl<'a> Ranking<'a> {
     /// Queues under the same load.
     fn in_one_setting(&self, all: &[&Candidate<'a>]) -> Headline {
         let label = |one: &&Candidate<'_>| one.name.to_owned();
-        let outcome = match self.rank(all) {
+        let Relaxed { policy, outcome, note } = self.relaxed(|policy| self.rank(all, policy));
+        let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(outside) => {
-                let mut said =
-                    Headline::only(format!("No queue satisfies the policy ({}): {}.", self.policy, list(&reasons(&outside))));
+                let mut said = Headline::only(format!("No queue satisfies the policy ({policy}): {}.", list(&reasons(&outside))));
                 said.outside_policy = outside.iter().map(|(one, _)| label(one)).collect();
                 return said;
             }
@@ -186,11 +193,14 @@ impl<'a> Ranking<'a> {
         let verdict = self.verdict(&outcome, all);
         let Outcome { best, equals, outside, .. } = outcome;
         let mut text = format!("{}{}{verdict}", self.praise(best), self.used(best));
+        if let Some(note) = note {
+            text.push_str(&format!(" {note}"));
+        }
         if let Some(matter) = self.what_matters_less(best, all, &equals) {
             text.push_str(&format!(" {matter}"));
         }
         if !outside.is_empty() {
-            text.push_str(&format!(" Outside the policy ({}): {}.", self.policy, list(&reasons(&outside))));
+            text.push_str(&format!(" Outside the policy ({policy}): {}.", list(&reasons(&outside))));
         }
         if let Some(note) = self.whose_packets(all) {
             text.push_str(&format!(" {note}"));
@@ -199,7 +209,7 @@ impl<'a> Ranking<'a> {
             text,
             best: Some(best.name.to_owned()),
             not_significantly_different: equals.iter().map(label).collect(),
-            policy: String::new(),
+            policy: policy.to_string(),
             outside_policy: outside.iter().map(|(one, _)| label(one)).collect(),
         }
     }

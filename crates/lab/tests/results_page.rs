@@ -27,8 +27,8 @@ fn table(metrics: impl Iterator<Item = &'static Description>) -> String {
 
 /// What groups get, by what they do.
 fn experience() -> String {
-    let mut text = "| activity | figure | unit | better | decides, differences that count | figure of the group |\n\
-                    |---|---|---|---|---|---|\n"
+    let mut text = "| activity | figure | unit | better | decides, differences that count | unusable from | figure of the group |\n\
+                    |---|---|---|---|---|---|---|\n"
         .to_owned();
     for activity in Activity::ALL {
         for metric in activity.metrics() {
@@ -44,9 +44,10 @@ fn experience() -> String {
                 Some(Margin::Relative(part)) => format!("above {} %", part * 100.0),
                 None => String::new(),
             };
+            let unusable = metric.unusable.map_or_else(String::new, |value| value.to_string());
             let source = metric.of_group().map_or(about.doc.to_owned(), |about| format!("`{}`", about.name));
             let (name, figure, unit) = (activity.name(), about.name, about.quantity.unit());
-            let _ = writeln!(text, "| {name} | `{figure}` | {unit} | {better} | {margin} | {source} |");
+            let _ = writeln!(text, "| {name} | `{figure}` | {unit} | {better} | {margin} | {unusable} | {source} |");
         }
     }
     text

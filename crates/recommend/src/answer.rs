@@ -51,10 +51,12 @@ impl Tried {
     }
 }
 
-/// Which of these satisfy the policy, held against the best among them.
+/// Which of these satisfy the policy, held against the best queue among them. The line as it is
+/// takes part without setting the bound: its utilization is bought with its delay.
 #[must_use]
 pub fn satisfying(policy: &Policy, all: &[&Tried]) -> Vec<bool> {
-    let best = |of: &dyn Fn(&Tried) -> Option<f64>| all.iter().filter_map(|one| of(one)).fold(0.0, f64::max);
+    let queues = || all.iter().filter(|one| one.candidate.shaped.is_some());
+    let best = |of: &dyn Fn(&Tried) -> Option<f64>| queues().filter_map(|one| of(one)).fold(0.0, f64::max);
     let used = [0, 1].map(|direction| best(&|one| one.utilization(direction)));
     let groups: Vec<(String, f64)> = all.first().and_then(|one| one.blocks.first()).map_or_else(Vec::new, |block| {
         block.groups.iter().map(|group| (group.group.clone(), best(&|one| one.goodput(&group.group)))).collect()
@@ -251,7 +253,7 @@ pub(crate) struct Found {
 pub(crate) fn answer(question: &Question, corners: &[Corner], found: Found) -> Recommendation {
     let Found { nothing, all, dropped, order, keys, scenario, left_out } = found;
     let best = &all[order.best];
-    let runs = all.iter().chain(&dropped).chain([&nothing]).map(|one| one.blocks.len()).sum();
+    let runs = all.iter().chain(&dropped).map(|one| one.blocks.len()).sum();
     let choice = setup(question, best);
     let alternatives: Vec<Setup> = order.as_good.iter().map(|place| setup(question, &all[*place])).collect();
     let undetermined: Vec<Open> = order.open.iter().filter_map(|place| open(question, &keys, &all[*place], best)).collect();

@@ -125,7 +125,7 @@ impl Candidate {
 
 impl fmt::Display for Candidate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(percent) = self.percent() else { return f.write_str("nothing") };
+        let Some(percent) = self.percent() else { return f.write_str("nothing set up") };
         if self.down == self.up {
             write!(f, "{} at {percent} %", self.down)
         } else {
@@ -212,7 +212,7 @@ mod tests {
         let mixed = Candidate { up: Choice::plain("fq-codel"), ..same.clone() };
         assert_eq!(
             [&Candidate::NOTHING, &same, &mixed].map(ToString::to_string),
-            ["nothing", "cake at 90 %", "cake down, fq-codel up at 90 %"]
+            ["nothing set up", "cake at 90 %", "cake down, fq-codel up at 90 %"]
         );
         assert_eq!(same.shaped_rate(Rate::mbit(50)), Some(Rate::mbit(45)));
     }

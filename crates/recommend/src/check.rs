@@ -56,12 +56,14 @@ fn challenged(answer: &Recommendation) -> Vec<Candidate> {
     // Those that went furthest first; the sort is stable, so the list's order decides among equals.
     let mut furthest: Vec<&Tried> = answer.tried.iter().collect();
     furthest.sort_by_key(|one| std::cmp::Reverse(one.dropped.unwrap_or(u32::MAX)));
-    for one in furthest {
+    for one in furthest.into_iter().filter(|one| one.candidate.shaped.is_some()) {
         if !all.iter().any(|known| kinds(known) == kinds(&one.candidate)) {
             all.push(one.candidate.clone());
         }
     }
-    all.push(Candidate::NOTHING);
+    if *choice != Candidate::NOTHING {
+        all.push(Candidate::NOTHING);
+    }
     all
 }
 
@@ -223,7 +225,7 @@ mod tests {
         check(&question, &mut answer, &Other("no such text"), &stop, &mut |_| {}).expect("a check");
         let check = answer.check.expect("a check");
         assert_eq!((check.host, &check.candidates[0]), ("other", &answer.choice.label));
-        assert_eq!(check.candidates.last().map(String::as_str), Some("nothing"));
+        assert_eq!(check.candidates.last().map(String::as_str), Some("nothing set up"));
         for kind in ["cake", "fq-codel"] {
             assert!(check.candidates.iter().any(|label| label.starts_with(kind)), "{:?}", check.candidates);
         }

@@ -24,8 +24,6 @@ const MOST_KINDS: usize = 3;
 /// ended.
 pub fn recommend(question: &Question, stop: &AtomicBool, progress: &mut dyn FnMut(f64)) -> Result<Recommendation, Refused> {
     let search = Search::new(question, &Simulator, stop);
-    let mut nothing = vec![Tried::new(Candidate::NOTHING)];
-    search.round(&mut nothing, 0, &mut |_| {})?;
     let mut all = search.first_candidates();
     search.race(&mut all, &mut |part| progress(part * 0.7))?;
     let mut second = search.second_candidates(&all);
@@ -37,10 +35,12 @@ pub fn recommend(question: &Question, stop: &AtomicBool, progress: &mut dyn FnMu
     let Question { line, mix, seed, .. } = question;
     let left_out = scenario::traffic(line, mix, first, search.length).left_out;
     let scenario = scenario::text(line, mix, &second[order.best].candidate, first, search.length, *seed);
+    let bare = |one: &&Tried| one.candidate == Candidate::NOTHING;
+    let nothing = second.iter().chain(&all).find(bare).ok_or(Refused::Stopped)?.clone();
     let is_left = |one: &Tried| second.iter().any(|other| other.candidate == one.candidate);
     let dropped = all.into_iter().filter(|one| !is_left(one)).collect();
     let left_out = left_out.iter().map(ToString::to_string).collect();
-    let found = Found { nothing: nothing.remove(0), dropped, order, keys, scenario, left_out, all: second };
+    let found = Found { nothing, dropped, order, keys, scenario, left_out, all: second };
     Ok(answer::answer(question, &search.corners, found))
 }
 
@@ -68,22 +68,24 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Every kind with its usual settings at every share, the same in both directions.
+    /// Every kind with its usual settings at every share, the same in both directions, and the line
+    /// as it is.
     fn first_candidates(&self) -> Vec<Tried> {
         let Question { hardware, effort, .. } = self.question;
         let kinds = hardware.kinds().iter().map(|kind| Choice::plain(kind));
         let shared = |queue: Choice| effort.shares().iter().map(move |share| Tried::new(Candidate::both(&queue, *share)));
-        kinds.flat_map(shared).collect()
+        kinds.flat_map(shared).chain([Tried::new(Candidate::NOTHING)]).collect()
     }
 
     /// What is left of the first race, and around its best the other settings and mixed directions.
     fn second_candidates(&self, first: &[Tried]) -> Vec<Tried> {
         let mut second: Vec<Tried> = first.iter().filter(|one| one.dropped.is_none()).cloned().collect();
         let Some(order) = self.order(first) else { return second };
-        let best = &first[order.best].candidate;
+        let ranked = || [order.best].into_iter().chain(order.as_good.iter().copied()).chain(order.open.iter().copied());
+        let set_up = || ranked().map(|place| &first[place].candidate).filter(|one| one.shaped.is_some());
+        let Some(best) = set_up().next() else { return second };
         let mut kinds: Vec<&'static str> = Vec::new();
-        for place in [order.best].into_iter().chain(order.as_good).chain(order.open) {
-            let kind = first[place].candidate.down.kind;
+        for kind in set_up().map(|one| one.down.kind) {
             if !kinds.contains(&kind) && kinds.len() < MOST_KINDS {
                 kinds.push(kind);
             }

@@ -156,8 +156,9 @@ fn shown(answer: &Recommendation, width: usize) -> Text {
     }
     text.plain.push('\n');
     let open = answer.undetermined.iter().map(|one| &one.setup);
-    let setups: Vec<&Setup> =
-        [&answer.choice].into_iter().chain(&answer.alternatives).chain(open).chain([&answer.without]).collect();
+    let mut setups: Vec<&Setup> = [&answer.choice].into_iter().chain(&answer.alternatives).chain(open).collect();
+    let is_listed = setups.iter().any(|one| one.label == answer.without.label);
+    setups.extend((!is_listed).then_some(&answer.without));
     let names =
         Column { head: String::new(), unit: String::new(), cells: setups.iter().map(|one| one.label.clone()).collect(), rank: 0 };
     let column = |key: &Key| {

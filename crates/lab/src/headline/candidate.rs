@@ -125,6 +125,8 @@ pub(super) struct Key<'a> {
     pub about: &'static Description,
     /// Differences up to this do not count.
     pub margin: Margin,
+    /// The first value with which the activity is of no use.
+    unusable: Option<f64>,
     source: Source<'a>,
 }
 
@@ -143,7 +145,12 @@ impl<'a> Key<'a> {
         let occurs = |activity: &Activity| groups().any(|group| group.activity == *activity);
         let keys = |activity: Activity| {
             activity.deciding().filter_map(move |(place, metric)| {
-                Some(Self { about: &metric.about, margin: metric.decides?, source: Source::Groups(activity, place) })
+                Some(Self {
+                    about: &metric.about,
+                    margin: metric.decides?,
+                    unusable: metric.unusable,
+                    source: Source::Groups(activity, place),
+                })
             })
         };
         Activity::ALL.into_iter().filter(occurs).flat_map(keys).collect()
@@ -153,7 +160,7 @@ impl<'a> Key<'a> {
     pub fn waiting(links: &[&'a str]) -> Self {
         let about = LINK_METRICS.iter().map(|metric| &metric.about).find(|about| about.name == SOJOURN);
         let about = about.expect("the list of figures has it, as a test checks");
-        Self { about, margin: Margin::Absolute(0.0), source: Source::Links(links.to_vec()) }
+        Self { about, margin: Margin::Absolute(0.0), unusable: None, source: Source::Links(links.to_vec()) }
     }
 
     /// Whose it is.
@@ -177,6 +184,13 @@ impl<'a> Key<'a> {
                 Some(waits?.iter().sum())
             }
         }
+    }
+
+    /// The bound of what is of use, where `one` misses it.
+    pub fn misses(&self, one: &Candidate<'_>) -> Option<f64> {
+        let bound = self.unusable?;
+        let is_usable = one.figure(self).mean.is_some_and(|mean| advantage(self.about, mean, bound) > 0.0);
+        (!is_usable).then_some(bound)
     }
 
     /// The best of these by the means.

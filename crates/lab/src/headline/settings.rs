@@ -2,6 +2,8 @@
 //! of them, and in how many it is best alone.
 
 use super::candidate::{Candidate, refused};
+use super::policy::Policy;
+use super::relaxed::Relaxed;
 use super::words::{count, list};
 use super::{Headline, Outcome, Outside, Ranking, reasons};
 
@@ -30,21 +32,32 @@ impl<'a> Ranking<'a> {
         let groups: Vec<Vec<&Candidate<'a>>> = settings.iter().map(|setting| here(setting)).collect();
         let pooled = pooled(&groups);
         let all: Vec<&Candidate<'a>> = pooled.iter().collect();
-        let outcome = self.rank_inside(&all, self.outside_somewhere(&all, &groups));
-        let alone = self.alone(&groups);
+        let Relaxed { policy, outcome, note } =
+            self.relaxed(|policy| self.rank_inside(&all, self.outside_somewhere(&all, &groups, policy)));
         match outcome {
-            Ok(outcome) if all.len() > 1 => self.best_over(outcome, &all, &groups, &alone),
-            Ok(_) | Err(_) => self.counted(&groups, alone),
+            Ok(outcome) if all.len() > 1 => {
+                let mut said = self.best_over(outcome, &all, &groups, &policy);
+                if let Some(note) = note {
+                    said.text.push_str(&format!(" {note}"));
+                }
+                said
+            }
+            Ok(_) | Err(_) => self.counted(&groups),
         }
     }
 
     /// Those that do not satisfy the policy in some setting, with the reason and the first such
     /// setting.
-    fn outside_somewhere<'b>(&self, all: &[&'b Candidate<'a>], groups: &[Vec<&Candidate<'a>>]) -> Outside<'a, 'b> {
+    fn outside_somewhere<'b>(
+        &self,
+        all: &[&'b Candidate<'a>],
+        groups: &[Vec<&Candidate<'a>>],
+        policy: &Policy,
+    ) -> Outside<'a, 'b> {
         let why = |queue: &Candidate<'a>| {
             groups.iter().find_map(|here| {
                 let one = here.iter().find(|one| one.choices == queue.choices)?;
-                let why = refused(one, here, &self.links, self.policy)?;
+                let why = refused(one, here, &self.links, policy)?;
                 Some(format!("{}: {why}", one.setting))
             })
         };
@@ -56,8 +69,9 @@ impl<'a> Ranking<'a> {
         outcome: Outcome<'a, '_>,
         all: &[&Candidate<'a>],
         groups: &[Vec<&Candidate<'a>>],
-        alone: &[Wins<'a>],
+        policy: &Policy,
     ) -> Headline {
+        let alone = self.alone(groups, policy);
         let verdict = self.verdict(&outcome, all);
         let Outcome { best, equals, outside, .. } = outcome;
         let total = groups.len();
@@ -67,14 +81,14 @@ impl<'a> Ranking<'a> {
             own if own == total => " It is best or not significantly different from the best in each of them.".to_owned(),
             own => format!(
                 " It is best or not significantly different from the best in {own} of them{}.",
-                rival(alone, best.name, own)
+                rival(&alone, best.name, own)
             ),
         });
         if let Some(matter) = self.what_matters_less(best, all, &equals) {
             text.push_str(&format!(" {matter}"));
         }
         if !outside.is_empty() {
-            text.push_str(&format!(" Outside the policy ({}) in some setting: {}.", self.policy, list(&reasons(&outside))));
+            text.push_str(&format!(" Outside the policy ({policy}) in some setting: {}.", list(&reasons(&outside))));
         }
         if let Some(note) = self.whose_packets(all) {
             text.push_str(&format!(" {note}"));
@@ -84,25 +98,25 @@ impl<'a> Ranking<'a> {
             text,
             best: Some(best.name.to_owned()),
             not_significantly_different: equals.iter().map(name).collect(),
-            policy: String::new(),
-            outside_policy: self.points_outside(groups),
+            policy: policy.to_string(),
+            outside_policy: self.points_outside(groups, policy),
         }
     }
 
     /// Labels of the points that do not satisfy the policy in their own setting.
-    fn points_outside(&self, groups: &[Vec<&Candidate<'a>>]) -> Vec<String> {
+    fn points_outside(&self, groups: &[Vec<&Candidate<'a>>], policy: &Policy) -> Vec<String> {
         let outside = |here: &Vec<&Candidate<'a>>| -> Vec<String> {
-            let refused = here.iter().filter(|one| refused(one, here, &self.links, self.policy).is_some());
+            let refused = here.iter().filter(|one| refused(one, here, &self.links, policy).is_some());
             refused.map(|one| one.name.to_owned()).collect()
         };
         groups.iter().flat_map(outside).collect()
     }
 
     /// In how many settings each queue is best, judged in each alone.
-    fn alone(&self, groups: &[Vec<&Candidate<'a>>]) -> Vec<Wins<'a>> {
+    fn alone(&self, groups: &[Vec<&Candidate<'a>>], policy: &Policy) -> Vec<Wins<'a>> {
         let mut all: Vec<Wins<'a>> = Vec::new();
         for here in groups {
-            let Ok(outcome) = self.rank(here) else { continue };
+            let Ok(outcome) = self.rank(here, policy) else { continue };
             let mut add = |one: &Candidate<'a>, best: usize| match all.iter_mut().find(|wins| wins.queue == one.queue) {
                 Some(wins) => (wins.best, wins.alike) = (wins.best + best, wins.alike + 1),
                 None => all.push(Wins { queue: one.queue, best, alike: 1 }),
@@ -115,9 +129,10 @@ impl<'a> Ranking<'a> {
     }
 
     /// The counts alone.
-    fn counted(&self, groups: &[Vec<&Candidate<'a>>], alone: Vec<Wins<'a>>) -> Headline {
-        let unsatisfied = groups.iter().filter(|here| self.rank(here).is_err()).count();
-        let outside = self.points_outside(groups);
+    fn counted(&self, groups: &[Vec<&Candidate<'a>>]) -> Headline {
+        let alone = self.alone(groups, self.policy);
+        let unsatisfied = groups.iter().filter(|here| self.rank(here, self.policy).is_err()).count();
+        let outside = self.points_outside(groups, self.policy);
         let what = match self.interactive.is_empty() {
             true => format!("the queueing delay of {}", self.packets()),
             false => format!("what {} got", list(&self.interactive_names())),

@@ -128,6 +128,58 @@ fn the_call_comes_before_the_delay_of_the_link() {
     assert_eq!((said.best.as_deref(), said.not_significantly_different), (Some("cp-aqm"), vec!["fq-codel".to_owned()]));
 }
 
+/// A call's MOS and what a ping gets.
+fn call_and_ping(mos: f64, rtt: f64) -> [Got<'static>; 2] {
+    let call: &[f64] = Box::leak(Box::new([mos]));
+    let ping: &[f64] = Box::leak(Box::new([0.0, rtt]));
+    [("voip", Activity::Call, call, 64e3), ("echo", Activity::Ping, ping, 1e3)]
+}
+
+#[test]
+fn a_full_line_with_an_unusable_call_is_not_best() {
+    let (deep, short, fair) = (call_and_ping(1.34, 1.9), call_and_ping(3.9, 0.12), call_and_ping(4.2, 0.08));
+    let points = [
+        point(&[(0.99, 1.7, &deep), (0.99, 1.7, &deep)]),
+        point(&[(0.93, 0.08, &short), (0.93, 0.08, &short)]),
+        point(&[(0.87, 0.2, &fair), (0.87, 0.2, &fair)]),
+    ];
+    let said = headline(&points, &queues(&["cp-aqm", "codel", "fq-codel"]));
+    // The first step that leaves the call usable, not the queue with the best call of all.
+    assert_eq!((said.best.as_deref(), said.outside_policy.as_slice()), (Some("codel"), &["fq-codel".to_owned()][..]));
+    assert!(said.policy.starts_with("utilization at least 90 % of the best"), "{}", said.policy);
+    assert_eq!(
+        said.text,
+        "codel is best for the call and the ping: call MOS 3.90 ± 0.00, ping 0 % lost, RTT p95 120 ± 0 ms, at 93.0 % utilization; \
+         the other is significantly worse (paired 95 % intervals, 2 replications). For this the policy asks for 90 % of the best \
+         utilization instead of 95 %: cp-aqm uses more of the line and leaves the call unusable (MOS 1.34; usable from MOS 2.58). \
+         Outside the policy (utilization at least 90 % of the best, no group below 10 % of its best goodput): fq-codel (87.0 % used)."
+    );
+    // Where nothing helps, the policy stands.
+    let said = headline(&points[..1], &queues(&["cp-aqm"]));
+    assert!(!said.text.contains("usable"), "one point is not ranked: {}", said.text);
+    let worse = call_and_ping(1.2, 1.95);
+    let hopeless = [points[0].clone(), point(&[(0.92, 1.0, &worse), (0.92, 1.0, &worse)])];
+    let said = headline(&hopeless, &queues(&["cp-aqm", "codel"]));
+    assert_eq!(said.best.as_deref(), Some("cp-aqm"));
+    assert!(said.text.contains(" The call remains unusable (usable from MOS 2.58)."), "{}", said.text);
+    assert!(said.policy.starts_with("utilization at least 95 %"), "{}", said.policy);
+}
+
+#[test]
+fn over_several_loads_the_policy_gives_way_as_well() {
+    let set = |queue, flows| vec![("link.bottleneck.queue", json!(queue)), ("traffic.0.flows", json!(flows))];
+    let labels = labels(&[set("cp-aqm", 1), set("cp-aqm", 2), set("codel", 1), set("codel", 2)]);
+    let (deep, short) = (call_and_ping(1.34, 1.9), call_and_ping(3.9, 0.12));
+    let (full, open) = (point(&[(0.99, 1.7, &deep), (0.99, 1.7, &deep)]), point(&[(0.93, 0.08, &short), (0.93, 0.08, &short)]));
+    let said = headline(&[full.clone(), full, open.clone(), open], &labels);
+    assert_eq!((said.best.as_deref(), said.outside_policy.len()), (Some("codel"), 0));
+    assert!(
+        said.text.contains(" For this the policy asks for 90 % of the best utilization instead of 95 %: cp-aqm "),
+        "{}",
+        said.text
+    );
+}
+
 #[test]
 fn a_call_of_which_nothing_arrived_is_the_worst() {
     let dead: [Got<'_>; 1] = [("voip", Activity::Call, &[], 64e3)];

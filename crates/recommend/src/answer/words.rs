@@ -11,7 +11,10 @@ use goodqueue_units::Rate;
 
 /// The sentences, in the order of what a reader needs.
 pub fn sentences(answer: &Recommendation, keys: &[Key], best: &Tried, nothing: &Tried, line: &Line) -> Vec<String> {
-    let mut sentences = vec![format!("Set up {}: {}.", best.candidate, rates(best, line))];
+    let mut sentences = vec![match rates(best, line) {
+        Some(rates) => format!("Set up {}: {rates}.", best.candidate),
+        None => "Set nothing up: no queue that was tried is better than the line as it is.".to_owned(),
+    }];
     let get =
         |keys: &mut dyn Iterator<Item = &Key>, blocks: &[Block]| list(&keys.map(|key| said(key, blocks)).collect::<Vec<_>>());
     if answer.corners.len() > 1 {
@@ -22,7 +25,7 @@ pub fn sentences(answer: &Recommendation, keys: &[Key], best: &Tried, nothing: &
     }
     sentences.push(format!("Under it: {}.", get(&mut keys.iter(), &best.blocks)));
     let interactive = || keys.iter().filter(|key| key.activity != Activity::Bulk);
-    if interactive().next().is_some() {
+    if interactive().next().is_some() && best.candidate.shaped.is_some() {
         sentences.push(format!("With nothing set up: {}.", get(&mut interactive(), &nothing.blocks)));
     }
     let labels = |labels: &mut dyn Iterator<Item = &String>| list(&labels.cloned().collect::<Vec<_>>());
@@ -58,12 +61,10 @@ fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-fn rates(best: &Tried, line: &Line) -> String {
+/// The shaped rates; `None` where nothing is shaped.
+fn rates(best: &Tried, line: &Line) -> Option<String> {
     let shaped = |measured: Rate| best.candidate.shaped_rate(measured);
-    match (shaped(line.down), shaped(line.up)) {
-        (Some(down), Some(up)) => format!("shape to {down} down and {up} up"),
-        _ => "nothing is shaped".to_owned(),
-    }
+    Some(format!("shape to {} down and {} up", shaped(line.down)?, shaped(line.up)?))
 }
 
 /// What a key is called after its activity: `MOS`, `RTT p95`.
