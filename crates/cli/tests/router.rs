@@ -274,6 +274,8 @@ fn a_recommendation_goes_to_every_target() {
             let (code, out, err) = run(dir.path(), &words);
             assert_eq!(code, 0, "{target} {kind}: {err}");
             assert!(out.contains(&expected), "{target}: {expected}\n{out}");
+            let looks_behind_nat = kind == "cake" && target != "libreqos";
+            assert_eq!(out.contains("nat"), looks_behind_nat, "{target} {kind}: {out}");
         }
         let (_, out, _) = run(dir.path(), &["export", "tc", "a.json", "--dev", "eth0"]);
         let marks = if kind == "cake" { "cake bandwidth" } else { " ecn\n" };

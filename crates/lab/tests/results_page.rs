@@ -27,9 +27,10 @@ fn table(metrics: impl Iterator<Item = &'static Description>) -> String {
 
 /// What groups get, by what they do.
 fn experience() -> String {
-    let mut text = "| activity | figure | unit | better | decides, differences that count | unusable from | figure of the group |\n\
+    let mut text =
+        "| activity | figure | unit | better | decides, differences that count | unusable from | figure of the group |\n\
                     |---|---|---|---|---|---|---|\n"
-        .to_owned();
+            .to_owned();
     for activity in Activity::ALL {
         for metric in activity.metrics() {
             let about = &metric.about;

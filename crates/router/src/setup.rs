@@ -2,7 +2,7 @@
 
 use crate::dialect::tc::{MARK_UNTOLD, TC};
 use crate::dialect::{Refusal, Wanted};
-use goodqueue_aqm::spec::{Chosen, Given, LinkFacts, ParamError};
+use goodqueue_aqm::spec::{Chosen, Given, LinkFacts, ParamError, Value};
 use goodqueue_aqm::{EcnPolicy, Limit, framing};
 use goodqueue_lab::plan::{Direction, Heading, Link, Queue, Scenario};
 use goodqueue_line::RateSpec;
@@ -48,6 +48,9 @@ pub struct Side {
 
 /// Parameters of cake that are its shaper's, and its memory, which is its limit in targets.
 const SHAPING: [&str; 6] = ["rate", "framing", "overhead", "mpu", "cells", "memlimit"];
+
+/// The parameter of cake that looks up hosts behind the translation of addresses.
+const NAT: &str = "nat";
 
 /// Most bytes of `overhead` and `mpu` that cake takes.
 const CAKE_MOST: u64 = 256;
@@ -130,6 +133,18 @@ impl Setup {
         for side in [&mut self.down, &mut self.up].into_iter().flatten() {
             side.marks = TC.forms.iter().any(|form| form.kind == side.chosen.kind.kind && MARK_UNTOLD.contains(&form.word));
             side.notes.push("No sender of the search uses ECN; whether the queue marks is Linux's default.".to_owned());
+        }
+    }
+
+    /// Lets queues that share the line between hosts look behind the translation of addresses:
+    /// without, all hosts of a home are one. For scenarios that leave this open.
+    pub fn look_behind_nat(&mut self) {
+        for side in [&mut self.down, &mut self.up].into_iter().flatten() {
+            let has_nat = side.chosen.kind.params.iter().any(|param| param.name == NAT);
+            if has_nat && side.chosen.params.iter().all(|(name, _)| *name != NAT) {
+                side.chosen.params.push((NAT, Value::Switch(true)));
+                side.notes.push("A router that translates addresses tells the hosts behind it apart by `nat`.".to_owned());
+            }
         }
     }
 }

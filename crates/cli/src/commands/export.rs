@@ -175,6 +175,10 @@ fn setup(arguments: &Arguments) -> Result<Setup, Failure> {
     let mut setup = Setup::new(&scenario, arguments.link.as_deref(), shaping).map_err(|refusal| refused(arguments, &refusal))?;
     if is_recommended {
         setup.mark_as_deployed();
+        // LibreQoS stands in front of its customers' routers, and its hosts are circuits.
+        if !matches!(arguments.target, Target::Libreqos) {
+            setup.look_behind_nat();
+        }
     }
     Ok(setup)
 }
