@@ -116,12 +116,15 @@ smoke_musl() { # WHEEL
 smoke_sdist() { # ARCHIVE
     local place
     place=$(mktemp -d)
-    # Far from the repository. Debug, as only that it builds is in question.
-    cp "$1" "$place/"
-    (cd "$place" && tar -xf "${1##*/}" && cd "$name" && maturin build --quiet --profile dev --out "$place")
     python3 -m venv "$place/env"
-    "$place/env/bin/pip" install --quiet --disable-pip-version-check "$place"/goodqueue-*.whl
-    tried "${1##*/}, built in a folder of its own" "$place/env/bin/python" -c "$try_python"
+    # Far from the repository, by pip and the build system that the archive names. Debug, as only
+    # that it builds is in question.
+    tried "${1##*/}, built by pip in a new venv" bash -euc "
+        cd $place
+        env/bin/pip install --quiet --disable-pip-version-check --config-settings build-args='--profile dev' $1
+        PATH=$place/env/bin:\$PATH
+        python -c '$try_python'
+        gq --version"
     rm -r "$place"
 }
 

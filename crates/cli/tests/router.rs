@@ -103,9 +103,9 @@ fn wrong_options_and_files_get_one_line() {
         ("export tc empty --dev eth0", "error: empty: is no folder of results: it has no run.json"),
         (
             "export sqm s.toml --point 0 --dev eth0 --no-shaper",
-            "error: s.toml: link.l.queue: a queue without a shaper cannot be said in sqm",
+            "error: s.toml: link.l.queue: a queue without a shaper has no counterpart in sqm",
         ),
-        ("export libreqos s.toml --point 0", "error: s.toml: a circuit without a queue up cannot be said in LibreQoS"),
+        ("export libreqos s.toml --point 0", "error: s.toml: a circuit without a queue up has no counterpart in LibreQoS"),
         ("import tc x.json", "error: x.json: has no queue: expected what tc -s -j qdisc show prints, or lines of tc"),
         ("import tc nothing", "error: nothing: no such file"),
         ("import flent x.json", "error: x.json: is no data file of flent: it has no results"),

@@ -79,7 +79,7 @@ fn every_kind_that_tc_has_comes_back() {
             let first = scenario(queue, buffer, overhead);
             if overhead == "pppoe-ptm" && !queue.contains("cake") {
                 let refusal = exported(&first).unwrap_err().to_string();
-                assert!(refusal.ends_with(" cannot be said in tc; the nearest it has is cake"), "{refusal}");
+                assert!(refusal.ends_with(" has no counterpart in tc; the nearest is cake"), "{refusal}");
                 continue;
             }
             let script = exported(&first).unwrap_or_else(|refusal| panic!("{queue}: {refusal}"));
@@ -107,34 +107,34 @@ fn every_kind_that_tc_has_comes_back() {
 #[test]
 fn what_tc_lacks_is_refused_with_the_nearest() {
     for (queue, refusal) in [
-        (r#""gsp""#, "link.dsl.queue_up: `gsp` cannot be said in tc; the nearest it has is codel"),
+        (r#""gsp""#, "link.dsl.queue_up: `gsp` has no counterpart in tc; the nearest is codel"),
         (
             r#"{ kind = "fair", of = "pie" }"#,
-            "link.dsl.queue_up: `fair:pie` cannot be said in tc; the nearest it has is fq-codel",
+            "link.dsl.queue_up: `fair:pie` has no counterpart in tc; the nearest is fq-codel",
         ),
         (
             r#"{ kind = "fq-codel", hash = "set-associative" }"#,
-            "link.dsl.queue_up: `hash` of fq-codel cannot be set-associative in tc; the nearest it has is direct",
+            "link.dsl.queue_up: `hash` of fq-codel cannot be set-associative in tc; the nearest is direct",
         ),
         (
             r#"{ kind = "pie", alpha = 0.13 }"#,
-            "link.dsl.queue_up: `alpha` of pie cannot be 0.13 in tc; the nearest it has is 0.125",
+            "link.dsl.queue_up: `alpha` of pie cannot be 0.13 in tc; the nearest is 0.125",
         ),
         (
             r#"{ kind = "cake", target = "9 ms" }"#,
-            "link.dsl.queue_up: `target` of cake cannot be 9 ms in tc; the nearest it has is 5 ms",
+            "link.dsl.queue_up: `target` of cake cannot be 9 ms in tc; the nearest is 5 ms",
         ),
         (
             r#"{ kind = "cake", ecn = false }"#,
-            "link.dsl.queue_up: cake that drops in place of marking cannot be said in tc; the nearest it has is ecn = true",
+            "link.dsl.queue_up: cake that drops in place of marking has no counterpart in tc; the nearest is ecn = true",
         ),
         (
             r#"{ kind = "cake", rate = "9 Mbit/s", overhead = "300 B" }"#,
-            "link.dsl.queue_up: framing with overhead 300 B cannot be said of cake; the nearest it has is 256 B",
+            "link.dsl.queue_up: framing with overhead 300 B cannot be expressed for cake; the nearest is 256 B",
         ),
         (
             r#"{ kind = "shaper", rate = "9 Mbit/s", of = { kind = "cake", rate = "8 Mbit/s" } }"#,
-            "link.dsl.queue: `rate` of cake within a shaper cannot be said: export has one shaper; the nearest it has is cake with rate",
+            "link.dsl.queue: `rate` of cake within a shaper cannot be exported: export has one shaper; the nearest is cake with rate",
         ),
     ] {
         let found = exported(&scenario(queue, "1000 packets", "0 B")).unwrap_err();

@@ -50,7 +50,7 @@ pub enum Hold {
     Packets(&'static str),
     /// Bytes, under this key.
     Bytes(&'static str),
-    /// It cannot be said.
+    /// It has no counterpart.
     Unsaid,
 }
 
@@ -159,11 +159,11 @@ pub struct Phrase {
 
 /// What a target cannot say.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}{what}{}", nearest.as_ref().map_or_else(String::new, |nearest| format!("; the nearest it has is {nearest}")))]
+#[error("{place}{what}{}", nearest.as_ref().map_or_else(String::new, |nearest| format!("; the nearest is {nearest}")))]
 pub struct Refusal {
     /// Its place in the scenario, with a colon; empty when unknown.
     pub place: String,
-    /// What cannot be said.
+    /// What has no counterpart.
     pub what: String,
     /// What the target has instead.
     pub nearest: Option<String>,
@@ -354,11 +354,11 @@ impl Dialect {
             (Marks::Flags { off, .. }, false) => phrase.settings.push((off, String::new())),
             (Marks::Key(key), marks) => phrase.settings.push((key, (self.style.switch)(marks).to_owned())),
             (Marks::Always, false) => {
-                let what = format!("{kind} that drops in place of marking cannot be said in {}", self.title);
+                let what = format!("{kind} that drops in place of marking has no counterpart in {}", self.title);
                 return Err(Refusal { place: String::new(), what, nearest: Some("ecn = true".to_owned()) });
             }
             (Marks::Never, true) => {
-                let what = format!("{kind} that marks cannot be said in {}", self.title);
+                let what = format!("{kind} that marks has no counterpart in {}", self.title);
                 return Err(Refusal { place: String::new(), what, nearest: Some("ecn = false".to_owned()) });
             }
             (Marks::Flag(_) | Marks::Never, false) | (Marks::Always, true) => {}
@@ -377,13 +377,13 @@ impl Dialect {
         let name = kind.name_over(chosen.of.as_deref());
         Refusal {
             place: String::new(),
-            what: format!("`{name}` cannot be said in {}", self.title),
+            what: format!("`{name}` has no counterpart in {}", self.title),
             nearest: self.nearest(kind.kind).map(str::to_owned),
         }
     }
 
     fn wordless(&self, kind: &KindSpec, param: &str) -> Refusal {
-        let what = format!("`{param}` of {} cannot be said in {}", kind.kind, self.title);
+        let what = format!("`{param}` of {} has no counterpart in {}", kind.kind, self.title);
         Refusal { place: String::new(), what, nearest: Some(format!("{} without it", kind.kind)) }
     }
 }

@@ -199,7 +199,7 @@ impl Side {
             let given = self.given(&shaper)?;
             for param in ["peak", "mtu"] {
                 if given.is_given(param) {
-                    let what = format!("`{param}` of shaper cannot be said: export has shapers of one rate");
+                    let what = format!("`{param}` of shaper cannot be exported: export has shapers of one rate");
                     let nearest = Some("shaper with rate and burst".to_owned());
                     return Err(Refusal { nearest, ..Refusal::plain(what) }.at(&self.place));
                 }
@@ -217,7 +217,7 @@ impl Side {
             let cake = self.chosen.clone();
             let given = self.given(&cake)?;
             if rate.is_some() && given.is_given("rate") {
-                let what = "`rate` of cake within a shaper cannot be said: export has one shaper".to_owned();
+                let what = "`rate` of cake within a shaper cannot be exported: export has one shaper".to_owned();
                 return Err(Refusal { nearest: Some("cake with rate".to_owned()), ..Refusal::plain(what) }.at(&self.place));
             }
             rate = rate.or(given.rate("rate"));
@@ -289,7 +289,7 @@ impl Side {
         let Some(framing) = self.framing else { return Ok(None) };
         for (what, bytes) in [("overhead", framing.overhead), ("mpu", framing.mpu)] {
             if bytes.get() > CAKE_MOST {
-                let what = format!("framing with {what} {bytes} cannot be said of cake");
+                let what = format!("framing with {what} {bytes} cannot be expressed for cake");
                 return Err(Refusal { nearest: Some(format!("{CAKE_MOST} B")), ..Refusal::plain(what) }.at(&self.place));
             }
         }

@@ -220,7 +220,7 @@ fn files_of_networkd_have_its_sections_and_keys() {
             let files = target::networkd::files(&setup(&queue(kind), overhead, *shaping), &place("eth0"));
             if *kind != "cake" && !overhead.ends_with(" B") {
                 let refusal = files.unwrap_err().to_string();
-                assert!(refusal.ends_with("cannot be said in networkd; the nearest it has is cake"), "{refusal}");
+                assert!(refusal.ends_with("has no counterpart in networkd; the nearest is cake"), "{refusal}");
                 continue;
             }
             let text = files.unwrap();
@@ -246,7 +246,7 @@ fn files_of_networkd_have_its_sections_and_keys() {
     let low = target::networkd::files(&setup(&queue("codel"), "4 B", usual()), &place("eth0")).unwrap_err();
     assert_eq!(
         low.to_string(),
-        "link.dsl.queue_up: framing of 4 B, less than Ethernet's 14 B, cannot be said in networkd; the nearest it has is cake"
+        "link.dsl.queue_up: framing of 4 B, less than Ethernet's 14 B, has no counterpart in networkd; the nearest is cake"
     );
 }
 
@@ -326,9 +326,9 @@ fn a_section_of_sqm_has_its_options() {
 fn sqm_refuses_what_its_scripts_do_not_set() {
     let message = |queue: &str| sqm(queue).unwrap_err().to_string();
     let dsl = sqm_over(&queue("fq-codel"), "pppoe-ptm").unwrap_err().to_string();
-    let refused = "link.dsl.queue: framing in ptm cells around fq-codel cannot be said in sqm; the nearest it has is cake";
+    let refused = "link.dsl.queue: framing in ptm cells around fq-codel has no counterpart in sqm; the nearest is cake";
     assert_eq!(dsl, refused);
-    assert_eq!(message(&queue("sfb")), "link.dsl.queue_up: `sfb` cannot be said in sqm; the nearest it has is fq-codel");
+    assert_eq!(message(&queue("sfb")), "link.dsl.queue_up: `sfb` has no counterpart in sqm; the nearest is fq-codel");
     let text = "goodqueue = 1\nduration = \"10 s\"\n[link.l]\nrate = \"50 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"1 MB\"\nbuffer_up = \"1 MB\"\n\
                 queue = \"cake\"\nqueue_up = \"fq-codel\"\n[[traffic]]\nkind = \"bulk\"\n";
     let plan = Plan::parse_without_files("test", text).unwrap();
@@ -336,7 +336,7 @@ fn sqm_refuses_what_its_scripts_do_not_set() {
     let refusal = target::sqm::section(&setup, &place("eth0")).unwrap_err();
     assert_eq!(
         refusal.to_string(),
-        "cake down and fq_codel up cannot be said in sqm: it has one queue for both; the nearest it has is cake for both"
+        "cake down and fq_codel up have no counterpart in sqm: it has one queue for both; the nearest is cake for both"
     );
 }
 
@@ -399,7 +399,7 @@ fn commands_of_routeros_have_its_properties() {
     let dsl = target::routeros::commands(&setup(&queue("cake"), "pppoe-ptm", usual()), &place("ether1")).unwrap();
     assert!(dsl.contains(" cake-bandwidth=9500k cake-overhead=30 cake-atm=ptm\n"), "{dsl}");
     let refusal = target::routeros::commands(&setup(&queue("pie"), "0 B", usual()), &place("ether1")).unwrap_err();
-    assert_eq!(refusal.to_string(), "link.dsl.queue: `pie` cannot be said in RouterOS; the nearest it has is codel");
+    assert_eq!(refusal.to_string(), "link.dsl.queue: `pie` has no counterpart in RouterOS; the nearest is codel");
 }
 
 #[test]

@@ -84,7 +84,7 @@ pub struct Circuits {
 pub fn row(setup: &Setup, addresses: &[Address]) -> Result<Circuits, Refusal> {
     let [down, up] = [("down", &setup.down), ("up", &setup.up)].map(|(name, side)| match side {
         Some(side) => Ok(side),
-        None => Err(Refusal::plain(format!("a circuit without a queue {name} cannot be said in LibreQoS"))),
+        None => Err(Refusal::plain(format!("a circuit without a queue {name} has no counterpart in LibreQoS"))),
     });
     let (down, up) = (down?, up?);
     let phrases = [phrase(down)?, phrase(up)?];
@@ -129,7 +129,7 @@ fn phrase(side: &Side) -> Result<Phrase, Refusal> {
 }
 
 fn rate(side: &Side) -> Result<Rate, Refusal> {
-    side.rate.ok_or_else(|| Refusal::plain("a circuit without a rate cannot be said in LibreQoS".to_owned()).at(&side.place))
+    side.rate.ok_or_else(|| Refusal::plain("a circuit without a rate has no counterpart in LibreQoS".to_owned()).at(&side.place))
 }
 
 /// What is kept for a circuit when all are busy: 1 Mbit/s, so that the sum over many stays below

@@ -82,14 +82,14 @@ fn shaper(text: &mut String, side: &Side, rate: Rate) -> Result<(), Refusal> {
         let refused = |what: String| Refusal { nearest: Some("cake".to_owned()), ..Refusal::plain(what) };
         if framing != Framing::header(framing.overhead) {
             return Err(refused(format!(
-                "framing with a least size or cells around {} cannot be said in networkd",
+                "framing with a least size or cells around {} has no counterpart in networkd",
                 side.chosen.kind.kind
             )));
         }
         let overhead = framing.overhead.get();
         let Some(more) = overhead.checked_sub(ETHERNET_HEADER) else {
             return Err(refused(format!(
-                "framing of {overhead} B, less than Ethernet's {ETHERNET_HEADER} B, cannot be said in networkd"
+                "framing of {overhead} B, less than Ethernet's {ETHERNET_HEADER} B, has no counterpart in networkd"
             )));
         };
         let _ = writeln!(text, "OverheadBytes={more}");

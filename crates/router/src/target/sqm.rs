@@ -23,13 +23,13 @@ pub fn section(setup: &Setup, place: &Place) -> Result<String, Refusal> {
     let mut kinds = both.into_iter().flatten();
     let first = kinds.next().map_or("", |said| said.phrase.word);
     if let Some(other) = kinds.find(|said| said.phrase.word != first) {
-        let what = format!("{first} down and {} up cannot be said in sqm: it has one queue for both", other.phrase.word);
+        let what = format!("{first} down and {} up have no counterpart in sqm: it has one queue for both", other.phrase.word);
         return Err(Refusal { nearest: Some(format!("{first} for both")), ..Refusal::plain(what) });
     }
     if let [Some(down), Some(up)] = both
         && down.side.framing != up.side.framing
     {
-        let what = "framings that differ down and up cannot be said in sqm: it has one for both".to_owned();
+        let what = "framings that differ down and up have no counterpart in sqm: it has one for both".to_owned();
         return Err(Refusal { nearest: Some("that of the link".to_owned()), ..Refusal::plain(what) });
     }
     let dev = &place.dev;
@@ -105,12 +105,12 @@ struct Said<'a> {
 
 fn said<'a>((name, side): (&'static str, &'a Side)) -> Result<Said<'a>, Refusal> {
     if side.rate.is_none() {
-        return Err(Refusal::plain("a queue without a shaper cannot be said in sqm".to_owned()).at(&side.place));
+        return Err(Refusal::plain("a queue without a shaper has no counterpart in sqm".to_owned()).at(&side.place));
     }
     let phrase = at(side, TC.say(&side.wanted()))?;
     if !KINDS.contains(&phrase.word) {
         let kind = side.chosen.kind.kind;
-        let what = format!("`{kind}` cannot be said in sqm");
+        let what = format!("`{kind}` has no counterpart in sqm");
         let refusal = Refusal { nearest: Some("fq-codel".to_owned()), ..Refusal::plain(what) };
         return Err(refusal.at(&side.place));
     }

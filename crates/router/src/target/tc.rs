@@ -98,7 +98,7 @@ impl Stab {
             Cells::None => "ethernet",
             Cells::Atm => "atm",
             Cells::Ptm => {
-                let what = format!("framing in ptm cells around {} cannot be said in {title}", side.chosen.kind.kind);
+                let what = format!("framing in ptm cells around {} has no counterpart in {title}", side.chosen.kind.kind);
                 return Err(Refusal { nearest: Some("cake".to_owned()), ..Refusal::plain(what) }.at(&side.place));
             }
         };

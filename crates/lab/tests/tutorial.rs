@@ -1,0 +1,60 @@
+//! The algorithm of the tutorial `docs/own-algorithm.md`, in Rust as on that page.
+//! `python/tests/test_tutorial.py` runs the page's class in Python: both have the same events.
+
+// What the file finds around it in the place that the tutorial gives it.
+use goodqueue_aqm::algo::Algorithm;
+use goodqueue_aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict, spec};
+
+#[path = "tutorial/ramp.rs"]
+mod ramp;
+
+use goodqueue_aqm::own::{OwnAlgorithm, OwnKind};
+use goodqueue_aqm::spec::{Given, KindSpec, LinkFacts, ParamError};
+use goodqueue_lab::build;
+use goodqueue_lab::plan::Plan;
+use goodqueue_lab::provenance::Provenance;
+use goodqueue_sim::{Continue, World};
+use ramp::Ramp;
+use std::path::Path;
+use std::sync::Arc;
+
+impl OwnAlgorithm for Ramp {
+    fn another(&self) -> Box<dyn OwnAlgorithm> {
+        Box::new(self.clone())
+    }
+}
+
+#[derive(Debug)]
+struct RampKind;
+
+impl OwnKind for RampKind {
+    fn spec(&self) -> &'static KindSpec {
+        &Ramp::KINDS[0]
+    }
+    fn version(&self) -> &str {
+        "1"
+    }
+    fn build(&self, link: &LinkFacts) -> Result<Box<dyn OwnAlgorithm>, ParamError> {
+        Ok(Box::new(Ramp::build(&Given::new(&self.spec().base, &[])?, link)?))
+    }
+}
+
+#[test]
+fn the_page_has_this_file() {
+    let page = include_str!("../../../docs/own-algorithm.md");
+    assert!(page.contains(&format!("```rust\n{}```", include_str!("tutorial/ramp.rs"))), "the page's Rust is not tutorial/ramp.rs");
+}
+
+#[test]
+fn has_the_events_of_the_version_in_python() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tutorial/ramp.toml");
+    let plan = Plan::load_knowing(&file, vec![Arc::new(RampKind)]).unwrap_or_else(|error| panic!("{}", error.text()));
+    let point = plan.points().expect("one point").remove(0);
+    let run = |replication| {
+        let outcome = World::new(&build::world(&point, replication)).expect("a world").run(&mut |_| Continue::Yes);
+        outcome.fingerprint
+    };
+    let fingerprint = Provenance::new(String::new(), (0..point.plan.replications).map(run)).fingerprint;
+    let text = include_str!("tutorial/ramp.toml");
+    assert!(text.contains(&format!("# fingerprint {fingerprint}\n")), "{fingerprint} is not the one in tutorial/ramp.toml");
+}
