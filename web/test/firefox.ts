@@ -13,6 +13,8 @@ export const FIREFOX = PLACES.find((place) => place !== undefined && existsSync(
 
 /** Milliseconds until it must have started. */
 const START_MS = 60_000;
+/** Milliseconds that a script may take: longer than any test. */
+const SCRIPT_MS = 3_600_000;
 
 const later = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds));
 
@@ -44,7 +46,7 @@ export class Firefox {
     const socket = connect(Number(readFileSync(port, "utf8")), "127.0.0.1");
     const firefox = new Firefox(child, profile, socket);
     await firefox.#ask("WebDriver:NewSession", {});
-    await firefox.#ask("WebDriver:SetTimeouts", { script: START_MS });
+    await firefox.#ask("WebDriver:SetTimeouts", { script: SCRIPT_MS });
     return firefox;
   }
 

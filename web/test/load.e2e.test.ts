@@ -1,19 +1,22 @@
 // How fluently a run is drawn and whether memory grows: four queues, sixteen flows, real time.
 // LOAD_SECONDS says how long to look (ten minutes: 600); without it, this is skipped. With GQ the
-// real server is asked, else the stand-in.
+// real server is asked, with LOAD_PAGE the page of that file, without a server and also in Firefox;
+// else the stand-in.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { resolve } from "node:path";
-import type { Browser, CDPSession, Page } from "playwright-core";
+import type { Browser, CDPSession } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Play, START } from "../src/app/play/model.ts";
 import { pack } from "../src/app/share.ts";
 import { launch, processorClock } from "./browser.ts";
+import { Firefox, FIREFOX } from "./firefox.ts";
 import { startMock } from "./mock-server.ts";
 import { address } from "./serve.ts";
 
 const SECONDS = Number(process.env["LOAD_SECONDS"] ?? 0);
 const GQ = process.env["GQ"];
+const PAGE = process.env["LOAD_PAGE"];
 
 const PLAY: Play = {
   ...START,
@@ -34,7 +37,9 @@ describe.skipIf(SECONDS === 0)("a long run", () => {
   let mock: Awaited<ReturnType<typeof startMock>> | undefined;
   let url = "";
   beforeAll(async () => {
-    if (GQ === undefined) {
+    if (PAGE !== undefined) {
+      url = `file://${resolve(PAGE)}`;
+    } else if (GQ === undefined) {
       mock = await startMock(resolve(import.meta.dirname, "../dist/app"));
       url = mock.url;
     } else {
@@ -62,7 +67,7 @@ describe.skipIf(SECONDS === 0)("a long run", () => {
       const busy = await processorClock(page, "TaskDuration");
       const before = await heap(devtools);
       const busyBefore = await busy();
-      const frames = await count(page, SECONDS * 1000);
+      const frames = await page.evaluate(countFrames, SECONDS * 1000);
       const spent = (await busy()) - busyBefore;
       const after = await heap(devtools);
       const milliseconds = (1000 * spent) / frames.screen;
@@ -80,6 +85,26 @@ describe.skipIf(SECONDS === 0)("a long run", () => {
   );
 });
 
+describe.skipIf(SECONDS === 0 || PAGE === undefined || FIREFOX === undefined)("a long run in Firefox", () => {
+  it(
+    "is drawn fluently",
+    async () => {
+      const firefox = await Firefox.launch();
+      try {
+        await firefox.open(`file://${resolve(PAGE ?? "")}#/play?s=${await pack(PLAY)}`);
+        await firefox.run('while (!document.getElementById("run")) await new Promise((done) => setTimeout(done, 50)); document.getElementById("run").click();');
+        await new Promise((done) => setTimeout(done, 5000));
+        const frames = await firefox.run<Frames>(`return await (${countFrames.toString()})(${SECONDS * 1000})`);
+        process.stdout.write(`Firefox: ${(frames.screen / SECONDS).toFixed(1)} frames per second, longest gap ${Math.round(frames.gap)} ms\n`);
+        expect(frames.screen / SECONDS).toBeGreaterThan(10);
+      } finally {
+        await firefox.close();
+      }
+    },
+    (SECONDS + 120) * 1000,
+  );
+});
+
 /** Bytes in use after a collection, arrays of numbers included. */
 async function heap(devtools: CDPSession): Promise<number> {
   await devtools.send("HeapProfiler.collectGarbage");
@@ -87,25 +112,27 @@ async function heap(devtools: CDPSession): Promise<number> {
   return usedSize + backingStorageSize;
 }
 
-/** Frames of the screen within so many milliseconds, and the longest time between two. */
-function count(page: Page, milliseconds: number): Promise<{ screen: number; gap: number }> {
-  return page.evaluate(
-    (span) =>
-      new Promise<{ screen: number; gap: number }>((done) => {
-        const start = performance.now();
-        let [screen, gap, last] = [0, 0, start];
-        const tick = (): void => {
-          const now = performance.now();
-          gap = Math.max(gap, now - last);
-          last = now;
-          screen += 1;
-          if (now - start < span) requestAnimationFrame(tick);
-          else done({ screen, gap });
-        };
-        requestAnimationFrame(tick);
-      }),
-    milliseconds,
-  );
+interface Frames {
+  readonly screen: number;
+  /** The longest time between two, in milliseconds. */
+  readonly gap: number;
+}
+
+/** Frames of the screen within so many milliseconds; runs in the page. */
+function countFrames(span: number): Promise<Frames> {
+  return new Promise<Frames>((done) => {
+    const start = performance.now();
+    let [screen, gap, last] = [0, 0, start];
+    const tick = (): void => {
+      const now = performance.now();
+      gap = Math.max(gap, now - last);
+      last = now;
+      screen += 1;
+      if (now - start < span) requestAnimationFrame(tick);
+      else done({ screen, gap });
+    };
+    requestAnimationFrame(tick);
+  });
 }
 
 function megabytes(bytes: number): string {

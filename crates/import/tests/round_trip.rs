@@ -108,18 +108,12 @@ fn every_kind_that_tc_has_comes_back() {
 fn what_tc_lacks_is_refused_with_the_nearest() {
     for (queue, refusal) in [
         (r#""gsp""#, "link.dsl.queue_up: `gsp` has no counterpart in tc; the nearest is codel"),
-        (
-            r#"{ kind = "fair", of = "pie" }"#,
-            "link.dsl.queue_up: `fair:pie` has no counterpart in tc; the nearest is fq-codel",
-        ),
+        (r#"{ kind = "fair", of = "pie" }"#, "link.dsl.queue_up: `fair:pie` has no counterpart in tc; the nearest is fq-codel"),
         (
             r#"{ kind = "fq-codel", hash = "set-associative" }"#,
             "link.dsl.queue_up: `hash` of fq-codel cannot be set-associative in tc; the nearest is direct",
         ),
-        (
-            r#"{ kind = "pie", alpha = 0.13 }"#,
-            "link.dsl.queue_up: `alpha` of pie cannot be 0.13 in tc; the nearest is 0.125",
-        ),
+        (r#"{ kind = "pie", alpha = 0.13 }"#, "link.dsl.queue_up: `alpha` of pie cannot be 0.13 in tc; the nearest is 0.125"),
         (
             r#"{ kind = "cake", target = "9 ms" }"#,
             "link.dsl.queue_up: `target` of cake cannot be 9 ms in tc; the nearest is 5 ms",

@@ -42,7 +42,10 @@ impl OwnKind for RampKind {
 #[test]
 fn the_page_has_this_file() {
     let page = include_str!("../../../docs/own-algorithm.md");
-    assert!(page.contains(&format!("```rust\n{}```", include_str!("tutorial/ramp.rs"))), "the page's Rust is not tutorial/ramp.rs");
+    assert!(
+        page.contains(&format!("```rust\n{}```", include_str!("tutorial/ramp.rs"))),
+        "the page's Rust is not tutorial/ramp.rs"
+    );
 }
 
 #[test]

@@ -85,12 +85,6 @@ fn changed_s(folder: &Path) -> u64 {
     changed.and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map_or(0, |since| since.as_secs())
 }
 
-/// Names of scenarios are often alike, those of folders never.
-fn title(scenario: &str, folder: &Path) -> String {
-    let folder = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    if scenario.is_empty() || scenario == folder { folder } else { format!("{scenario}, {folder}") }
-}
-
 fn show(folder: &Path) -> Option<Value> {
     let summary: Value = serde_json::from_str(&read(&folder.join("summary.json")).ok()?).ok()?;
     let points = summary["points"].as_array()?;
@@ -98,10 +92,14 @@ fn show(folder: &Path) -> Option<Value> {
         point["set"].as_object().into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())).collect()
     };
     let sets: Vec<_> = points.iter().map(set).collect();
+    let scenario = summary["scenario"].as_str().unwrap_or_default();
+    // Names of scenarios are often alike, those of folders never.
+    let name = folder.file_name()?.to_string_lossy();
     let labels = Labels::new(&sets.iter().map(Vec::as_slice).collect::<Vec<_>>(), "scenario");
     Some(json!({
         "id": name_of(folder),
-        "title": title(summary["scenario"].as_str().unwrap_or_default(), folder),
+        "title": if scenario.is_empty() { &name } else { scenario },
+        "folder": name,
         "when": "folder",
         "created_s": changed_s(folder),
         "points": labels.names,
@@ -124,8 +122,8 @@ mod tests {
         let mut listed = Vec::new();
         assert_eq!(runs.list(&mut listed), None);
         assert_eq!(
-            (&listed[0]["title"], &listed[0]["points"][0], &listed[0]["report"]),
-            (&json!("home, home uplink"), &json!("a=1"), &json!(false))
+            (&listed[0]["title"], &listed[0]["folder"], &listed[0]["points"][0], &listed[0]["report"]),
+            (&json!("home"), &json!("home uplink"), &json!("a=1"), &json!(false))
         );
         let id = listed[0]["id"].as_str().unwrap();
         assert!(runs.file(id, "summary.json").is_ok());

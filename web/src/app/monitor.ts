@@ -202,7 +202,7 @@ export class MonitorPage implements Page {
       h("div", { class: "form-row" }, h("label", { for: input.id }, label), input, this.#confirmed(`Set the ${label.toLowerCase()}`, input, () => `${word} ${direction.value} ${input.value.replace(/\s+/g, "")}`, () => shown.set(input, input.value)), h("span", { class: "hint" }, hint));
     this.#control.replaceChildren(
       h("h2", {}, "Settings of the bridge"),
-      h("p", { class: "hint" }, "The fields show what holds now. No waiting packet is lost by a change."),
+      h("p", { class: "hint" }, "The fields show the present settings. A change loses no waiting packet."),
       h("div", { class: "form-row" }, h("label", { for: "bridge-direction" }, "Direction"), direction),
       change("Rate", "rate", fields.rate, "for example 50 Mbit/s"),
       change("Added delay", "delay", fields.delay, "for example 5 ms"),

@@ -59,7 +59,7 @@ export class RunsPage implements Page {
       const when = run.created_s === undefined ? (run.when ?? "") : new Date(run.created_s * 1000).toLocaleString();
       const base = `api/runs/${encodeURIComponent(run.id)}`;
       const files = h("span", { class: "files" }, run.report !== false && h("a", { href: `${base}/report.html`, target: "_blank", rel: "noopener" }, "report"), h("a", { href: `${base}/summary.json`, target: "_blank", rel: "noopener" }, "summary"), h("a", { href: `${base}/scenario.toml`, target: "_blank", rel: "noopener" }, "scenario"));
-      return h("tr", {}, h("td", {}, box), h("th", { scope: "row" }, h("label", { for: box.id }, run.title)), h("td", {}, files), h("td", { class: "run-points" }, ...namesOf(run.points ?? [])), h("td", { class: "when" }, when));
+      return h("tr", {}, h("td", {}, box), h("th", { scope: "row" }, h("label", { for: box.id }, run.title, run.folder !== undefined && run.folder !== run.title && h("span", { class: "run-folder" }, run.folder))), h("td", {}, files), h("td", { class: "run-points" }, ...namesOf(run.points ?? [])), h("td", { class: "when" }, when));
     });
     const head = h("tr", {}, h("th", { scope: "col" }, h("span", { class: "visually-hidden" }, "Chosen")), ...["Run", "Files", "Queues", "When"].map((text) => h("th", { scope: "col" }, text)));
     this.#list.replaceChildren(h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": "Runs" }, h("table", { class: "plain" }, h("thead", {}, head), h("tbody", {}, ...rows))));
@@ -87,12 +87,9 @@ export class RunsPage implements Page {
   async #read(id: string): Promise<Summary> {
     const run = this.#runs.runs.find((one) => one.id === id);
     const summary = readSummary(JSON.parse(await this.#context.api.text(`api/runs/${encodeURIComponent(id)}/summary.json`)), run?.points ?? []);
-    return run ? { ...summary, title: shortTitle(run.title) } : summary;
+    return run ? { ...summary, title: run.folder ?? run.title } : summary;
   }
 }
-
-/** What tells a run from others of the same scenario: its folder, which stands last in its title. */
-const shortTitle = (title: string): string => title.slice(title.lastIndexOf(", ") + 1).trim();
 
 /** Names of this many points are told in the list. */
 const MOST_NAMES = 6;

@@ -219,6 +219,8 @@ export interface Checked {
 export interface Run {
   readonly id: string;
   readonly title: string;
+  /** The folder's name, of results in folders. */
+  readonly folder?: string;
   readonly when?: string;
   readonly created_s?: number;
   readonly points?: readonly string[];

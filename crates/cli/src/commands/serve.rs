@@ -36,8 +36,12 @@ pub struct Arguments {
     #[arg(long, value_name = "SOCKET")]
     bridge: Option<PathBuf>,
     /// Sessions at once; more wait for a place
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    sessions: Option<u16>,
+    #[arg(long, value_name = "N", default_value_t = usual_sessions(), value_parser = clap::value_parser!(u16).range(1..=1024))]
+    sessions: u16,
+}
+
+fn usual_sessions() -> u16 {
+    u16::try_from(Limits::default().sessions).unwrap_or(u16::MAX)
 }
 
 /// Runs the command.
@@ -47,8 +51,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             check_folder(option, folder)?;
         }
     }
-    let defaults = Limits::default();
-    let sessions = arguments.sessions.map_or(defaults.sessions, usize::from);
     let options = Options {
         listen: address(&arguments.listen)?,
         names: arguments.host.clone(),
@@ -56,7 +58,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         gallery: given_or_usual(arguments.gallery_results.as_ref(), reproduce::OUT),
         bridge: arguments.bridge.clone(),
         hosts: hosts(),
-        limits: Limits { sessions, ..defaults },
+        limits: Limits { sessions: usize::from(arguments.sessions), ..Limits::default() },
     };
     let stop = interrupt::stop_flag();
     let server = Server::start(options).map_err(|error| Failure::Input(format!("--listen {}: {error}", arguments.listen)))?;

@@ -39,7 +39,7 @@ export const EXPERIMENTS: readonly Experiment[] = [
   {
     id: "four",
     title: "Four ways to hold a queue down",
-    about: "CoDel watches the shortest wait, PIE steers a probability, GSP spaces its drops. Halve the rate in the middle and see which one finds the new balance first.",
+    about: "CoDel watches the shortest wait, PIE steers a probability, GSP spaces its drops. Halve the rate during the run and see which one finds the new balance first.",
     play: on("dsl", [bulk(8)], [queue("tail-drop"), queue("codel"), queue("pie"), queue("gsp")], 5),
   },
   {
