@@ -1,7 +1,7 @@
 //! `gq plot` as a user meets it.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 const SCENARIO: &str = r#"goodqueue = 1
@@ -98,6 +98,50 @@ fn a_figure_is_the_same_bytes_each_time_and_has_the_width_asked_for() {
     assert_eq!(svg, fs::read_to_string(dir.path().join("b.svg")).unwrap());
     assert!(svg.contains("width=\"3.3071in\"") && svg.contains("Liberation Serif"), "{}", &svg[..300]);
     assert_eq!(told(dir.path(), &["plot", "r", "--figure", "bars"]), (0, "figure in bars.svg\n".to_owned()));
+}
+
+/// Figures on file: every kind, and one of a group.
+const ON_FILE: [(&str, &[&str]); 5] = [
+    ("tradeoff", &["--figure", "tradeoff", "--width", "3.3in", "--font", "serif"]),
+    ("cdf", &["--figure", "cdf", "--width", "3.3in", "--font", "serif"]),
+    ("time", &["--figure", "time", "--metric", "queue_packets"]),
+    ("bars", &["--figure", "bars", "--metric", "drop_ratio", "--title", "Drops"]),
+    ("echo", &["--figure", "cdf", "--group", "echo", "--only", "codel", "--only", "fq-codel"]),
+];
+
+fn figure_on_file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plot").join(name).with_extension("svg")
+}
+
+fn figures() -> impl Iterator<Item = (&'static str, String)> {
+    let dir = result();
+    ON_FILE.into_iter().map(move |(name, arguments)| {
+        let output = gq(dir.path(), &[&["plot", "r", "--out", "-"], arguments].concat());
+        (name, String::from_utf8(output.stdout).expect("UTF-8"))
+    })
+}
+
+#[test]
+fn figures_are_those_on_file() {
+    for (name, drawn) in figures() {
+        let file = figure_on_file(name);
+        let expected = fs::read_to_string(&file).unwrap_or_default();
+        let differs = drawn.lines().zip(expected.lines()).position(|(left, right)| left != right);
+        assert!(
+            drawn == expected,
+            "{} is another figure, from line {} on: look at both, then run the ignored test of this file",
+            file.display(),
+            differs.unwrap_or(expected.lines().count()) + 1
+        );
+    }
+}
+
+#[test]
+#[ignore = "writes the figures"]
+fn writes_the_figures_on_file() {
+    for (name, drawn) in figures() {
+        fs::write(figure_on_file(name), drawn).expect("the figure is written");
+    }
 }
 
 #[test]
