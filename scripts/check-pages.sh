@@ -15,6 +15,19 @@ if [ -x .venv/bin/codespell ]; then
 else
     echo "skipped: misspelled words (codespell is missing; scripts/setup.sh test installs it)"
 fi
+work="${CARGO_TARGET_DIR:-target}/site"
+if [ -x "$work/venv/bin/mkdocs" ] && [ -d web/node_modules ]; then
+    site=$(mktemp -d)
+    trap 'rm -rf "$site"' EXIT
+    python3 -B scripts/site/stage.py "$work/draft" --draft
+    if ! NO_MKDOCS_2_WARNING=1 "$work/venv/bin/mkdocs" build --strict --config-file "$work/draft/mkdocs.yml" --site-dir "$site" >"$work/draft/log" 2>&1; then
+        grep -v '^INFO\|^  - ' "$work/draft/log" >&2
+        exit 1
+    fi
+    echo "site: $(find "$site" -name '*.html' | wc -l) pages built"
+else
+    echo "skipped: building the site (scripts/setup.sh test installs what it needs)"
+fi
 gq="${GQ:-${CARGO_TARGET_DIR:-target}/debug/gq}"
 python=()
 if [ -x .venv/bin/python ] && .venv/bin/python -c 'import goodqueue' 2>/dev/null; then python=("$PWD/.venv/bin/python"); fi

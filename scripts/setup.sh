@@ -84,6 +84,7 @@ setup_test() {
     want python3 python3 "the checks written in Python"
     if command -v npm >/dev/null; then
         node_packages
+        site_venv || echo "setup: what the site is built with cannot be installed, so building it will be skipped" >&2
         command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || want chromium chromium "browser tests"
     fi
     # Building for a target without std proves that the core crates need none; CI builds them for
@@ -162,14 +163,16 @@ venv() { # FOLDER LIST WHAT: a venv with the packages of a list
     cmp -s "$2" "$1/.goodqueue-requirements" && return 0
     python3 -c 'import ensurepip' 2>/dev/null || system_package python3-venv || true
     echo "setup: installing what $3 built with"
-    python3 -m venv "$1"
-    "$1/bin/python" -m pip install --quiet --disable-pip-version-check -r "$2"
-    cp "$2" "$1/.goodqueue-requirements"
+    python3 -m venv "$1" && "$1/bin/python" -m pip install --quiet --disable-pip-version-check -r "$2" && cp "$2" "$1/.goodqueue-requirements"
+}
+
+site_venv() {
+    venv "${CARGO_TARGET_DIR:-target}/site/venv" scripts/site/requirements.txt "the site is"
 }
 
 setup_site() {
     setup_playground
-    venv "${CARGO_TARGET_DIR:-target}/site/venv" scripts/site/requirements.txt "the site is"
+    site_venv
 }
 
 setup_dist() {

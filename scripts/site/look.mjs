@@ -40,6 +40,8 @@ for (const [width, height] of [
     page.on("pageerror", (error) => faults.push(`${name}: ${error}`));
     for (name of pages) {
       await page.goto(`file://${resolve(site, name)}`);
+      // Pages that start by a script say so until they have.
+      await page.waitForFunction(() => !/ is starting\.$/.test(document.body.innerText.trim()), undefined, { timeout: 30_000 }).catch(() => faults.push(`${name}: does not start`));
       const { wide, missing } = await page.evaluate(() => ({
         wide: document.documentElement.scrollWidth,
         missing: [...document.images].filter((image) => image.complete && image.naturalWidth === 0).map((image) => image.src),

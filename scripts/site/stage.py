@@ -1,11 +1,12 @@
-"""Puts the pages of the site, and its settings, into a folder for mkdocs: stage.py FOLDER.
+"""Puts the pages of the site, and its settings, into a folder for mkdocs: stage.py FOLDER [--draft].
 
 Pages keep their places in the repository, so that links between them hold on the site as they do in
 the repository. The navigation is docs/README.md: a chapter per heading, a page per row of its tables;
 the algorithms are the chapters of docs/algorithms/README.md. A link whose text is the name of a page
 gets the page's title instead, and prompts of Python are taken away, so that code can be copied. Fails on
 a page that no row names, and on a link to a file that does not exist; mkdocs itself fails
-on links between pages and on their anchors. With `--check` writes nothing, and checks anchors itself.
+on links between pages and on their anchors. `--draft` does without pages that are built by other programs.
+With `--check` writes nothing, and checks anchors itself.
 """
 
 import base64
@@ -159,6 +160,8 @@ def stage(page: Path, folder: Path | None, pages: set[Path]) -> None:
             _, mark, anchor = address.partition("#")
             if anchor == PLAY_ANCHOR:
                 anchor += f"?s={play(page)}"
+            if text == found.stem:
+                text = title(found)
             return f"{image}[{text}]({os.path.relpath(found.name, page.parent)}{mark}{anchor})"
         if not (ROOT / found).exists():
             faults.append(f"{page}: links {address}, which does not exist")
@@ -189,9 +192,23 @@ def stage(page: Path, folder: Path | None, pages: set[Path]) -> None:
             stage(more, folder, pages)
 
 
+def style(source: Path) -> None:
+    """Writes the site's style: the typeface and the colors of the report, then what is the site's own."""
+    theme = (ROOT / "web/src/theme.css").read_text()
+    face, colors = re.search(r"@font-face \{.*?\n\}\n", theme, re.DOTALL), re.search(r":root \{.*?\n\}\n", theme, re.DOTALL)
+    if face is None or colors is None:
+        faults.append("web/src/theme.css: has no typeface or no colors")
+        return
+    font = Path(re.findall(r'url\("([^"]+)"\)', face[0])[0])
+    shutil.copyfile(ROOT / "web/node_modules" / font, source / font.name)
+    own = Path(__file__).with_name("site.css").read_text()
+    (source / "site.css").write_text(face[0].replace(str(font), font.name) + colors[0] + own)
+
+
 def main() -> int:
-    if len(sys.argv) != 2:
-        print("usage: stage.py FOLDER | --check", file=sys.stderr)
+    is_draft = sys.argv[2:] == ["--draft"]
+    if len(sys.argv) < 2 or (sys.argv[2:] and not is_draft):
+        print("usage: stage.py FOLDER [--draft] | --check", file=sys.stderr)
         return 2
     folder = None if sys.argv[1] == "--check" else Path(sys.argv[1]).resolve()
     source = None if folder is None else folder / "pages"
@@ -208,15 +225,12 @@ def main() -> int:
         stage(page, source, pages)
     faults.extend(f"{page}: is linked, but no table of {INDEX} names it" for page in sorted(pages - listed))
     if folder is not None and source is not None:
-        shutil.copyfile(Path(__file__).with_name("site.css"), source / "site.css")
+        style(source)
         for page, file in BUILT.items():
+            text = "" if is_draft else (ROOT / file).read_text()
             # With a way back, since mkdocs puts no navigation around it.
-            text = (
-                (ROOT / file)
-                .read_text()
-                .replace("<head>", '<head><meta name="goodqueue-home" content="index.html" />', 1)
-            )
-            (source / page.name).write_text(text)
+            home = '<head><meta name="goodqueue-home" content="index.html" />'
+            (source / page.name).write_text(text.replace("<head>", home, 1))
         settings = {
             "INHERIT": str(ROOT / "scripts/site/mkdocs.yml"),
             "docs_dir": str(source),
