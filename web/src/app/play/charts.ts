@@ -86,7 +86,7 @@ export class PlayCharts {
       this.#linkFrame("Sojourn time", "Sojourn time of packets leaving now.", SOJOURN),
       this.#linkFrame("Queue length", "Packets waiting now.", QUEUE),
       this.#linkFrame("Drops and marks", "Packets since the start.", SIGNALS),
-      this.#linkFrame("Link", "Bits sent per second; the thin grey line is the rate of the link.", LOAD),
+      this.#linkFrame("Link", "Bits sent per second; the thin gray line is its rate.", LOAD),
       this.#flowFrame(),
       this.#gaugeFrame,
     ];

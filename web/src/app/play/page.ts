@@ -272,7 +272,7 @@ export class PlayPage implements Page, Watcher {
       this.#charts?.follow(this.#span);
     });
     this.#viewTools.hidden = false;
-    this.#viewTools.replaceChildren(view, isPackets ? h("p", { class: "hint" }, `Each square is a packet, each colour a flow; low ones are small packets. The next to leave is at the right of the lowest row; each row goes on in the one above, back and forth. Pause, then step, to follow single ones. Shown at ${speedInWords(PACKET_SPEED)} and slower.`) : span);
+    this.#viewTools.replaceChildren(view, isPackets ? h("p", { class: "hint" }, `Each square is a packet, each color a flow, and low squares are small packets. The next packet to leave is at the right of the lowest row; rows continue upward, back and forth. Pause and step to follow single packets. Shown at ${speedInWords(PACKET_SPEED)} and slower.`) : span);
     const charts = h("div", { class: "chart-grid" }, ...(this.#charts?.frames ?? []).map((frame) => frame.element));
     this.#legendFlows = -1;
     this.#showLegend();
