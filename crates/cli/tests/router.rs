@@ -5,6 +5,7 @@ mod support;
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use support::run;
 
 const PAGE: &str = include_str!("../../../docs/from-a-speed-test.md");
@@ -136,6 +137,21 @@ fn a_recorded_folder_is_examined() {
     let json: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!((json["schema"].as_str(), json["dev"].as_str()), (Some("goodqueue.doctor/1"), Some("eth0")));
     assert_eq!(json["findings"][0]["weight"], "problem");
+}
+
+#[test]
+fn what_the_script_collects_gives_the_same_findings() {
+    if !Path::new("/sys/class/net/lo").exists() || Command::new("tc").arg("-V").output().is_err() {
+        println!("skipped: collecting for gq doctor (no tc, or no Linux)");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/router/collect.sh");
+    let collect = format!("mkdir host && sh '{script}' lo | tar -x -C host");
+    assert!(Command::new("sh").args(["-c", &collect]).current_dir(dir.path()).status().unwrap().success());
+    let here = run(dir.path(), &["doctor", "--dev", "lo"]);
+    assert_eq!(here.0, 0, "{}", here.2);
+    assert_eq!(run(dir.path(), &["doctor", "--root", "host", "--dev", "lo"]), here);
 }
 
 #[test]
