@@ -42,12 +42,14 @@ binary() { # LIBC
 # What belongs to gq, below a folder that is laid out like /usr.
 shared() { # GQ FOLDER
     local share="$2/share"
-    mkdir -p "$share"/{bash-completion/completions,zsh/vendor-completions,fish/vendor_completions.d,doc/goodqueue,man/man1}
+    mkdir -p "$share"/{bash-completion/completions,zsh/vendor-completions,fish/vendor_completions.d,doc/goodqueue/examples,man/man1}
     "$1" man --out "$share/man/man1"
     gzip -9n "$share"/man/man1/*.1
     "$1" completions bash >"$share/bash-completion/completions/gq"
     "$1" completions zsh >"$share/zsh/vendor-completions/_gq"
     "$1" completions fish >"$share/fish/vendor_completions.d/gq.fish"
+    cp -r docs "$share/doc/goodqueue/docs"
+    cp examples/scenarios/*.toml examples/router/collect.sh "$share/doc/goodqueue/examples/"
     python3 -B scripts/dist/licences.py goodqueue-cli "$machine-unknown-linux-gnu" | gzip -9n >"$share/doc/goodqueue/third-party.txt.gz"
 }
 
@@ -77,10 +79,8 @@ make_deb() {
     echo "goodqueue: initial-upload-closes-no-bugs" >"$tree/usr/share/lintian/overrides/goodqueue"
     cp "$work/gq-gnu" "$tree/usr/bin/gq"
     shared "$work/gq-gnu" "$tree/usr"
-    mkdir -p "$doc/examples"
     cp packaging/systemd/goodqueue-bridge@.service "$tree/usr/lib/systemd/system/"
-    cp packaging/systemd/bridge.toml examples/scenarios/*.toml "$doc/examples/"
-    cp -r docs "$doc/docs"
+    cp packaging/systemd/bridge.toml "$doc/examples/"
     { cat packaging/debian/copyright; echo; licence MIT LICENSE-MIT; echo; licence OFL-1.1 packaging/debian/OFL-1.1; } >"$doc/copyright"
     gzip -9n <CHANGELOG.md >"$doc/changelog.gz"
     gzip -9n >"$doc/changelog.Debian.gz" <<CHANGES
