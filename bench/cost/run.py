@@ -39,7 +39,6 @@ queue = {queue}
 TAIL_DROP = '"tail-drop"'
 # Scalable controls need marks: from 20 waiting packets on, every one.
 STEP = '{ kind = "red", min_th = "20 packets", max_th = "20 packets", w_q = 1, gentle = false, ecn = true, use_mark_p = false }'
-CONTROLS = ["reno", "cubic", "cubic-rfc", "htcp", "compound", "dctcp", "prague", "bbr", "bbr3", "ledbat"]
 MARKED = {"dctcp", "prague"}
 STARTS = 'start = "uniform 0 s .. 5 s"'
 
@@ -121,9 +120,15 @@ class Result:
     instructions: float | None
 
 
-def all_cases():
+def controls(gq):
+    """Names of the congestion controls that gq knows."""
+    listed = subprocess.run([gq, "list", "cc", "--json"], check=True, stdout=subprocess.PIPE, text=True)
+    return [control["name"] for control in json.loads(listed.stdout)]
+
+
+def all_cases(gq):
     found = []
-    for cc in CONTROLS:
+    for cc in controls(gq):
         queue = STEP if cc in MARKED else TAIL_DROP
         traffic = f'[[traffic]]\nkind = "bulk"\ncc = "{cc}"\nflows = 16\n{STARTS}\n'
         found.append(Case("controls", cc, "marks from 20 packets on" if cc in MARKED else "tail drop", LINE.format(queue=queue) + traffic))
@@ -205,20 +210,20 @@ Large worlds:
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    names = [case.name for case in all_cases()]
-    parser.add_argument("--cases", default=",".join(names), metavar="LIST", help="names in the tables (default all)")
+    parser.add_argument("--cases", metavar="LIST", help="names in the tables (default all)")
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="runs of each case (default 3)")
     parser.add_argument("--instructions", action="store_true", help="count instructions, too (needs valgrind; not for large worlds)")
     parser.add_argument("--gq", type=Path, default=ROOT / "target/release/gq", metavar="FILE", help="the gq program")
     parser.add_argument("--out", type=Path, default=HERE / "results.md", metavar="FILE")
     options = parser.parse_args()
-    options.cases = options.cases.split(",")
-    unknown = set(options.cases) - set(names)
-    if unknown or options.runs < 1:
-        parser.error(f"unknown case {', '.join(sorted(unknown))}" if unknown else "--runs is at least 1")
     options.gq = options.gq.resolve()
     if not options.gq.is_file():
         parser.error(f"{options.gq} is not there: cargo build --release --bin gq")
+    names = [case.name for case in all_cases(options.gq)]
+    options.cases = options.cases.split(",") if options.cases else names
+    unknown = set(options.cases) - set(names)
+    if unknown or options.runs < 1:
+        parser.error(f"unknown case {', '.join(sorted(unknown))}" if unknown else "--runs is at least 1")
     options.load = os.getloadavg()[0]
     return options
 
@@ -226,10 +231,11 @@ def parse_arguments():
 def main():
     options = parse_arguments()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # inherited by every run
-    results = [measure(case, options) for case in all_cases() if case.name in options.cases]
+    cases = all_cases(options.gq)
+    results = [measure(case, options) for case in cases if case.name in options.cases]
     text = document(results, options)
     print(text)
-    if len(results) == len(all_cases()):
+    if len(results) == len(cases):
         options.out.write_text(text)
         print(f"written to {options.out}", file=sys.stderr)
 

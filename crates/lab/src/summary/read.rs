@@ -24,11 +24,25 @@ pub struct Read {
     pub points: Vec<PointSummary>,
 }
 
+/// A text that is no summary.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It is not JSON of this form.
+    #[error(transparent)]
+    Form(#[from] serde_json::Error),
+    /// Its form has another name or version.
+    #[error("schema: is `{0}`: allowed {allowed}", allowed = super::SCHEMA)]
+    Schema(String),
+}
+
 /// The summary that a text contains.
-pub fn read(text: &str) -> Result<Read, String> {
-    let File { schema, scenario, host, complete, points } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+///
+/// # Errors
+/// When the text is not JSON of the form that this version writes.
+pub fn read(text: &str) -> Result<Read, ReadError> {
+    let File { schema, scenario, host, complete, points } = serde_json::from_str(text)?;
     if schema != super::SCHEMA {
-        return Err(format!("schema: is `{schema}`: allowed {}", super::SCHEMA));
+        return Err(ReadError::Schema(schema));
     }
     Ok(Read { scenario, host, complete, points: points.into_iter().map(PointFile::point).collect() })
 }
