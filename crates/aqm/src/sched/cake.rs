@@ -337,13 +337,12 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
                 } else {
                     let before = table.total.packets.get();
                     exchange_draws(shares, table, index);
-                    let (departure, tolls) = if params.ingress {
-                        let shaping = shaping.as_deref_mut();
-                        let mut toll = Toll { sink: &mut *sink, framing: params.framing, shaping, tin: *current, now, bytes: 0 };
-                        (table.take(index, now, &mut toll), toll.bytes)
-                    } else {
-                        (table.take(index, now, sink), 0)
-                    };
+                    // Also where drops cost nothing: a single caller lets the compiler inline
+                    // `take`, which saves more instructions than the detour costs.
+                    let charged = shaping.as_deref_mut().filter(|_| params.ingress);
+                    let mut toll = Toll { sink: &mut *sink, framing: params.framing, shaping: charged, tin: *current, now, bytes: 0 };
+                    let departure = table.take(index, now, &mut toll);
+                    let tolls = if params.ingress { toll.bytes } else { 0 };
                     exchange_draws(shares, table, index);
                     if let Some(shaping) = shaping {
                         shaping.count(*current, before, table.total.packets.get());
