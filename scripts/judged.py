@@ -13,7 +13,9 @@ import sys
 import tomllib
 from pathlib import Path
 
-QUEUES = "codel,pie,fq-codel,fq-pie,cake,cobalt,red,cp-aqm,gsp,dualpi2"
+# They put other queues to work and decide nothing by themselves.
+WITHOUT_SCORE = {"fair", "priority", "shaper"}
+OTHERS = ["l4s-tests", "dualpi2", "ns3", "ns2"]
 CONTROLS = "reno,bbr,bbr3,prague"
 VERDICTS = ["passes", "fails", "does-not-apply", "unreadable"]
 BASE = Path(__file__).resolve().parent.parent
@@ -71,6 +73,30 @@ def evaluate(gq: str, out: Path, option: str, subjects: str, page: str) -> dict:
     return json.loads((out / "evaluation.json").read_text())
 
 
+def queues(gq: str) -> str:
+    """All kinds of queue but the baseline, which is always there."""
+    done = subprocess.run([gq, "list", "aqm", "--json"], capture_output=True, text=True, check=True)
+    names = [kind["name"] for kind in json.loads(done.stdout)]
+    return ",".join(name for name in names if name not in WITHOUT_SCORE | {"tail-drop"})
+
+
+def gallery(gq: str, out: Path) -> tuple[list[str], list[str]]:
+    """Rows of the table of others' results in the gallery, and of what fails there."""
+    rows, failures = [], []
+    for paper in OTHERS:
+        command = ["nice", "-n", "5", gq, "reproduce", paper, "--gallery", str(BASE / "gallery"), "--out", str(out)]
+        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        found = json.loads((out / paper / "results.json").read_text())
+        title = found["title"].removeprefix("Others' results: ")
+        verdicts = [row["verdict"] for row in found["rows"]]
+        counts = [verdicts.count(verdict) for verdict in ["holds", "fails", "not-comparable"]]
+        cells = [f"[{title}](../gallery/{paper}/README.md)", len(verdicts), *counts]
+        rows.append("| " + " | ".join(str(cell) for cell in cells) + " |")
+        for row in (row for row in found["rows"] if row["verdict"] == "fails"):
+            failures.append(f"| `{row['id']}` | {row['claim']} | {row.get('why') or 'not established'} |".replace("\n", " "))
+    return rows, failures
+
+
 def guideline(found: dict, page: str) -> str:
     families, subjects = len(found["families"]), len(found["subjects"])
     return (
@@ -82,13 +108,13 @@ def guideline(found: dict, page: str) -> str:
 def main() -> None:
     gq, root, out = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     rows, failures, missing = suites(gq, root)
-    queues = evaluate(gq, out / "aqm", "--aqm", QUEUES, "scorecard.md")
+    judged = evaluate(gq, out / "aqm", "--aqm", queues(gq), "scorecard.md")
     controls = evaluate(gq, out / "cc", "--cc", CONTROLS, "scorecard-cc.md")
     lines = [
         "# Judged by others",
         "",
         "This page shows how goodqueue does in test suites and guidelines that other projects wrote.\n\n"
-        f"Made by `make judged` of goodqueue {queues['version']} ({queues['commit']}) on {os.cpu_count()} processors "
+        f"Made by `make judged` of goodqueue {judged['version']} ({judged['commit']}) on {os.cpu_count()} processors "
         f"({platform.machine()}). Do not edit.",
         "",
         "## Suites",
@@ -123,14 +149,27 @@ def main() -> None:
     for case in (case for case in cases if case["verdict"] == "fails"):
         why = reasons.get(f"{case['control']}: {case['case']}", "not established")
         lines += [f"`{case['control']}`, {case['case']}: {case['why']}. {why}", ""]
+    table, failing = gallery(gq, out / "gallery")
     lines += [
+        "## Others' results",
+        "",
+        "Chapters of the gallery ([reproducing.md](reproducing.md)): what others measured or assert about queues and senders, row by row. `gq reproduce NAME` runs one.",
+        "",
+        "| chapter | rows | hold | fail | only reported |",
+        "|---|---|---|---|---|",
+        *table,
+        "",
+        "| row that fails | what it says | mechanism |",
+        "|---|---|---|",
+        *failing,
+        "",
         "## Guidelines",
         "",
         "`gq evaluate` ([evaluate.md](evaluate.md)) in quick mode. Guidelines name tests and no thresholds: nothing passes or fails.",
         "",
         "| guideline | families | subjects | runs | processor time | each subject |",
         "|---|---|---|---|---|---|",
-        guideline(queues, "scorecard.md"),
+        guideline(judged, "scorecard.md"),
         guideline(controls, "scorecard-cc.md"),
         "",
     ]

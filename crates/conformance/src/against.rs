@@ -192,12 +192,12 @@ fn head(vector: &Vector) -> Json {
     Json::Object(head)
 }
 
-enum Readiness {
+pub(crate) enum Readiness {
     Ready,
     Skip(String),
 }
 
-fn readiness(line: &str) -> Result<Readiness, Silence> {
+pub(crate) fn readiness(line: &str) -> Result<Readiness, Silence> {
     let json: Json = serde_json::from_str(line).unwrap_or_default();
     match (&json["ready"], &json["skip"]) {
         (Json::Bool(true), Json::Null) => Ok(Readiness::Ready),
@@ -215,7 +215,7 @@ fn broken(outcome: &Outcome, answered: usize, why: &str) -> Verdict {
 }
 
 /// The beginning of a line that the program wrote.
-fn excerpt(line: &str) -> String {
+pub(crate) fn excerpt(line: &str) -> String {
     const MOST: usize = 80;
     let short: String = line.chars().filter(|c| !c.is_control()).take(MOST).collect();
     if short.len() < line.len() { format!("`{short}…`") } else { format!("`{short}`") }

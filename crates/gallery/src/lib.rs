@@ -28,6 +28,7 @@ pub mod store;
 pub mod table;
 pub mod words;
 
-/// The papers of the gallery, in the order of the report; `beyond` holds what the studies left
-/// open.
-pub const PAPERS: &[&str] = &["cp-aqm", "steering", "codel", "survey", "nfq-codel", "beyond"];
+/// The papers of the gallery, in the order of the report: five studies, then what others' test
+/// suites measured or ask for; `beyond` holds what the studies left open.
+pub const PAPERS: &[&str] =
+    &["cp-aqm", "steering", "codel", "survey", "nfq-codel", "l4s-tests", "dualpi2", "ns3", "ns2", "beyond"];

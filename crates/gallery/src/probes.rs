@@ -8,6 +8,7 @@
 mod codel;
 mod cp_aqm;
 mod nfq_codel;
+mod ns3;
 mod steering;
 mod survey;
 
@@ -28,6 +29,8 @@ enum Run {
     Truth(fn() -> bool),
     /// A number, or the reason why the program shows nothing.
     Fallible(fn() -> Result<f64, Fault>),
+    /// The same for the numbers it is given.
+    Trial(fn(&[f64]) -> Result<f64, Fault>),
 }
 
 impl Probe {
@@ -43,6 +46,10 @@ impl Probe {
         Self { name, arguments: 0, run: Run::Fallible(run) }
     }
 
+    const fn trial(name: &'static str, arguments: usize, run: fn(&[f64]) -> Result<f64, Fault>) -> Self {
+        Self { name, arguments, run: Run::Trial(run) }
+    }
+
     /// Whether it gives true or false instead of a number.
     #[must_use]
     pub const fn gives_truth(&self) -> bool {
@@ -56,6 +63,7 @@ fn of(paper: &str) -> &'static [Probe] {
         "codel" => codel::PROBES,
         "cp-aqm" => cp_aqm::PROBES,
         "nfq-codel" => nfq_codel::PROBES,
+        "ns3" => ns3::PROBES,
         "steering" => steering::PROBES,
         "survey" => survey::PROBES,
         _ => &[],
@@ -93,6 +101,7 @@ pub fn call(paper: &str, name: &str, arguments: &[Value]) -> Result<Value, Fault
         Run::Number(run) => Value::Number(run(&values)),
         Run::Truth(run) => Value::Bool(run()),
         Run::Fallible(run) => Value::Number(run()?),
+        Run::Trial(run) => Value::Number(run(&values)?),
     })
 }
 

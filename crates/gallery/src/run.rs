@@ -180,6 +180,10 @@ impl Shared<'_> {
             let run = runner::run_single(&experiment.points[point], replication, experiment.series, self.stop, &mut progress);
             own_part.store(0, Ordering::Relaxed);
             let Some(run) = run else { break };
+            // What set `stop` may be a fault within this run.
+            if self.stop.load(Ordering::Relaxed) {
+                break;
+            }
             let cpu_s = begun.elapsed().as_secs_f64();
             if results.send(((task, replication), TimedRun { run, cpu_s })).is_err() {
                 break;

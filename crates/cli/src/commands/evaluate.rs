@@ -7,14 +7,23 @@ use crate::output::{self, print, say};
 use crate::progress::Progress;
 use crate::table::{self, Column, Text};
 use clap::Args;
+use goodqueue_aqm::own::OwnKind;
+use goodqueue_conformance::hosted::HostedKind;
 use goodqueue_evaluate::evaluation::{Evaluation, FamilyResult};
 use goodqueue_evaluate::{Question, Subject, Suite, markdown, report, rfc7928, rfc9743, run_count};
 use goodqueue_gallery::experiment::Mode;
 use goodqueue_lab::headline::words::count;
+use goodqueue_lab::plan::OwnKinds;
 use goodqueue_lab::record::{Folder, check_target, write_file};
 use goodqueue_lab::toml_text::quoted;
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// How long a program may take for one answer.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Arguments of `gq evaluate`.
 #[derive(Args)]
@@ -26,6 +35,10 @@ pub struct Arguments {
     /// Congestion controls to judge by RFC 9743, likewise
     #[arg(long, value_name = "KIND|FILE,…", value_delimiter = ',', conflicts_with = "aqm")]
     cc: Vec<String>,
+    /// A program as an algorithm that --aqm and --against may name; it speaks the protocol of
+    /// docs/conformance.md. May be repeated
+    #[arg(long, value_name = "NAME=CMD", conflicts_with = "cc")]
+    program: Vec<String>,
     /// What to compare with besides the baseline (tail-drop, cubic)
     /// [default: codel,pie,fq-codel, or reno,bbr3]
     #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
@@ -60,19 +73,23 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let question = question(arguments)?;
+    let stop = interrupt::stop_flag();
+    let programs = programs(&arguments.program, &stop)?;
+    let question = question(arguments, &programs)?;
     if let Some(path) = &arguments.markdown {
         check_target(path).map_err(|error| Failure::Input(format!("--markdown {error}")))?;
     }
     let out = Folder::create(&arguments.out)?;
     write_scenarios(&question, &out)?;
-    let stop = interrupt::stop_flag();
     let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let jobs = arguments.jobs.map_or_else(processors, |jobs| jobs as usize);
     let bar = Progress::new(run_count(&question)?);
     let ended = goodqueue_evaluate::run(&question, out.path(), jobs, &stop, &mut |progress| bar.set(progress.part));
     let seconds = bar.finish();
     let end = ended?;
+    if let Some(message) = programs.iter().find_map(|program| program.trouble().message()) {
+        return Err(Failure::Input(message));
+    }
     let evaluation = end.evaluation;
     let command = command_line();
     out.write("evaluation.json", evaluation.to_json().as_bytes())?;
@@ -91,12 +108,33 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if evaluation.complete { Ok(()) } else { Err(incomplete(&evaluation)) }
 }
 
-fn question(arguments: &Arguments) -> Result<Question, Failure> {
+/// The programs that take part.
+fn programs(named: &[String], stop: &Arc<AtomicBool>) -> Result<Vec<Arc<HostedKind>>, Failure> {
+    let mut programs: Vec<Arc<HostedKind>> = Vec::new();
+    for text in named {
+        let refuse = |message: &str| Failure::Input(format!("--program {text}: {message}"));
+        let (name, command) = text.split_once('=').ok_or_else(|| refuse("expected NAME=CMD"))?;
+        let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+        if name.is_empty() || !name.chars().all(is_plain) {
+            return Err(refuse("a name has lower-case letters, digits and `-`"));
+        }
+        if goodqueue_aqm::sched::kind(name).is_some() || programs.iter().any(|known| known.spec().base.kind == name) {
+            return Err(refuse("there is a kind of this name"));
+        }
+        let words = shlex::split(command).filter(|words| !words.is_empty());
+        let words = words.ok_or_else(|| refuse("this is not a command: a quote is open, or it is empty"))?;
+        programs.push(Arc::new(HostedKind::new(name, words, PATIENCE, Some(Arc::clone(stop)))));
+    }
+    Ok(programs)
+}
+
+fn question(arguments: &Arguments, programs: &[Arc<HostedKind>]) -> Result<Question, Failure> {
+    let own: OwnKinds = programs.iter().map(|program| Arc::clone(program) as Arc<dyn OwnKind>).collect();
     let (suite, judged): (&'static Suite, &[String]) = match arguments.cc.as_slice() {
         [] => (&rfc7928::SUITE, arguments.aqm.as_slice()),
         controls => (&rfc9743::SUITE, controls),
     };
-    let read = |text: &str| Subject::read(suite.judges, text, &Vec::new()).map_err(|error| Failure::Input(error.to_string()));
+    let read = |text: &str| Subject::read(suite.judges, text, &own).map_err(|error| Failure::Input(error.to_string()));
     let mut subjects: Vec<Subject> = Vec::new();
     for text in judged {
         let subject = read(text)?;
@@ -133,7 +171,7 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
         mode: if arguments.full { Mode::Full } else { Mode::Quick },
         families: arguments.family.clone(),
         seed: arguments.seed,
-        own: Vec::new(),
+        own,
     })
 }
 
