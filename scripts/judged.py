@@ -62,6 +62,21 @@ def suites(gq: str, root: Path) -> tuple[list[str], list[str], list[str]]:
     return rows, failures, missing
 
 
+def own_scripts(gq: str) -> list[str]:
+    """Verdicts of the scripts of this project."""
+    files = sorted((BASE / "crates/packetdrill/scripts").glob("*.pkt"))
+    verdicts = [one["verdict"] for one in results(gq, files)]
+    names = ", ".join(f"`{file.stem}`" for file in files)
+    passed = verdicts.count("passes")
+    return [
+        "## Own scripts",
+        "",
+        f"For RACK, loss probes, F-RTO, PRR and HyStart++ there are no public scripts. Of the {len(files)} here {passed} pass: {names}.",
+        "They follow the RFCs. They were not run against a guest kernel, which has no way to pass them its packets yet, so nobody else has judged them.",
+        "",
+    ]
+
+
 def evaluate(gq: str, out: Path, option: str, subjects: str, page: str) -> dict:
     """Runs `gq evaluate` over many subjects, at low priority, and writes its page."""
     command = ["evaluate", option, subjects, "--against", ",", "--out", str(out), "--markdown", str(BASE / "docs" / page)]
@@ -89,7 +104,7 @@ def gallery(gq: str, out: Path) -> tuple[list[str], list[str]]:
         found = json.loads((out / paper / "results.json").read_text())
         title = found["title"].removeprefix("Others' results: ")
         verdicts = [row["verdict"] for row in found["rows"]]
-        counts = [verdicts.count(verdict) for verdict in ["holds", "fails", "not-comparable"]]
+        counts = [verdicts.count(verdict) for verdict in ["holds", "fails", "not comparable"]]
         cells = [f"[{title}](../gallery/{paper}/README.md)", len(verdicts), *counts]
         rows.append("| " + " | ".join(str(cell) for cell in cells) + " |")
         for row in (row for row in found["rows"] if row["verdict"] == "fails"):
@@ -131,6 +146,7 @@ def main() -> None:
         lines += [f"Not run here: {', '.join(missing)}.", ""]
     if failures:
         lines += ["## What fails, and why", "", "| suite | script | first difference | mechanism |", "|---|---|---|---|", *failures, ""]
+    lines += own_scripts(gq)
     done = subprocess.run([gq, "bbr-cases", "--json"], capture_output=True, text=True, check=False)
     cases = json.loads(done.stdout)
     lines += [
@@ -171,6 +187,8 @@ def main() -> None:
         "|---|---|---|---|---|---|",
         guideline(judged, "scorecard.md"),
         guideline(controls, "scorecard-cc.md"),
+        "",
+        "The scorecard has all kinds of queue but `fair`, `priority` and `shaper`, which put other queues to work and decide nothing by themselves.",
         "",
     ]
     (BASE / "docs/judged.md").write_text("\n".join(lines))

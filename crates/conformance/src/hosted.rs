@@ -67,8 +67,8 @@ pub struct HostedKind {
 
 impl HostedKind {
     /// The kind `name`, judged by `command` (its name and arguments), which may take `patience` for
-    /// each answer. Its version follows from the command and the files that it names. When something
-    /// goes wrong, `stop` is set.
+    /// each answer. Its version follows from the command and the files that it names. When
+    /// something goes wrong, `stop` is set.
     #[must_use]
     pub fn new(name: &str, command: Vec<String>, patience: Duration, stop: Option<Arc<AtomicBool>>) -> Self {
         let shown: &'static str = Box::leak(name.to_owned().into_boxed_str());
@@ -152,8 +152,8 @@ impl Hosted {
         Ok(Self { shop, link, running, waiting, offered: 0, decided, is_answered: false, due: None })
     }
 
-    /// Sends an operation and returns its events, without those that ask for the timer; nothing once
-    /// something went wrong.
+    /// Sends an operation and returns its events, without those that ask for the timer; nothing
+    /// once something went wrong.
     fn ask(&mut self, operation: Operation) -> Option<Vec<Event>> {
         let Some(running) = &mut self.running else { return None };
         let running = running.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -291,6 +291,10 @@ impl Aqm for Hosted {
     }
 
     fn on_rate_change(&mut self, env: &mut Env<'_>) {
+        // The first line has the rate at the start.
+        if std::mem::replace(&mut self.link.rate, env.link_rate) == env.link_rate {
+            return;
+        }
         if self.ask(Operation::Rate { at: env.now, rate: env.link_rate }).is_some_and(|events| !events.is_empty()) {
             self.fail("a change of the rate has no events".to_owned());
         }

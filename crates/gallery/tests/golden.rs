@@ -183,3 +183,23 @@ fn beyond_codel_can_be_steered() {
     ];
     golden("beyond", "steering-kinds", &set, "one('steering-kinds', #{}, 'links.bottleneck.utilization') * 100", 90.0, 100.01);
 }
+
+#[test]
+fn dualpi2_divides_a_link_between_prague_and_cubic() {
+    let set = [
+        ("warmup", "10 s"),
+        ("duration", "20 s"),
+        ("replications", "1"),
+        ("traffic.0.rtt_extra", "5 ms"),
+        ("traffic.1.rtt_extra", "5 ms"),
+    ];
+    let share = "one('pc-dualpi2', #{}, 'groups.first.goodput_bit_s') / (one('pc-dualpi2', #{}, 'groups.first.goodput_bit_s') + one('pc-dualpi2', #{}, 'groups.second.goodput_bit_s'))";
+    golden("dualpi2", "pc-dualpi2", &set, share, 0.35, 0.6);
+    golden("dualpi2", "pc-dualpi2", &set, "one('pc-dualpi2', #{}, 'groups.first.sojourn_s.mean') * 1000", 0.05, 1.0);
+}
+
+#[test]
+fn red_carries_as_many_packets_as_in_ns2() {
+    let set = [("replications", "2")];
+    golden("ns2", "red1", &set, "one('red1', #{}, 'links.bottleneck.departed_packets')", 1700.0, 1900.0);
+}

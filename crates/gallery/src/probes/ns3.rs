@@ -329,8 +329,8 @@ fn pie(numbers: &[f64]) -> Result<Program, Fault> {
 
 /// Programs of codel-queue-disc-test-suite.cc. 1: 503 packets into a limit of 500. 2: no packet is
 /// ECN-capable. 3: the queue marks, and all are. 4: it marks above 2 ms, too, and only the first
-/// three are. 5: the same with all ECN-capable. The second number is how many packets are asked for,
-/// at 10, 210, 210 and 420 ms, or at 1, 3, 10 and 210 ms in 5.
+/// three are. 5: the same with all ECN-capable. The second number is how many packets are asked
+/// for, at 10, 210, 210 and 420 ms, or at 1, 3, 10 and 210 ms in 5.
 fn codel(numbers: &[f64]) -> Result<Counts, Fault> {
     let (test, asked) = (numbers[0] as u32, numbers[1] as usize);
     let base = Program::new("codel", Limit::packets(500));
@@ -403,10 +403,10 @@ fn fq_turn(numbers: &[f64]) -> Result<f64, Fault> {
     turn.map(|flow| f64::from(*flow)).ok_or_else(|| Fault::NoValue("nothing leaves at this turn".to_owned()))
 }
 
-/// Token buckets of tbf-queue-disc-test-suite.cc under ten packets of 1000 bytes. 2 and 3: one every
-/// 90 ms, asked for every 100 ms, with 10 and 5 kB/s and as many bytes of burst as flow in a second.
-/// 4: one every 40 ms, with 15 kB/s, a burst of a second and a peak of 20 kB/s. Whether the attempt
-/// with this number, counted from 1, brings a packet.
+/// Token buckets of tbf-queue-disc-test-suite.cc under ten packets of 1000 bytes. 2 and 3: one
+/// every 90 ms, asked for every 100 ms, with 10 and 5 kB/s and as many bytes of burst as flow in a
+/// second. 4: one every 40 ms, with 15 kB/s, a burst of a second and a peak of 20 kB/s. Whether the
+/// attempt with this number, counted from 1, brings a packet.
 fn shaper_leaves(numbers: &[f64]) -> Result<f64, Fault> {
     let (test, attempt) = (numbers[0] as u32, numbers[1] as usize);
     let rate = |bytes_s: u64| Value::Rate(Rate::bit_s(bytes_s * 8));
