@@ -1,4 +1,4 @@
-"""The tutorial docs/own-algorithm.md: its class in Python has the events of its file in Rust (crates/lab/tests/tutorial.rs)."""
+"""The class of the tutorial docs/own-algorithm.md has the events of its file in Rust, crates/lab/tests/tutorial.rs."""
 
 import re
 from pathlib import Path

@@ -195,7 +195,10 @@ def stage(page: Path, folder: Path | None, pages: set[Path]) -> None:
 def style(source: Path) -> None:
     """Writes the site's style: the typeface and the colors of the report, then what is the site's own."""
     theme = (ROOT / "web/src/theme.css").read_text()
-    face, colors = re.search(r"@font-face \{.*?\n\}\n", theme, re.DOTALL), re.search(r":root \{.*?\n\}\n", theme, re.DOTALL)
+    face, colors = (
+        re.search(r"@font-face \{.*?\n\}\n", theme, re.DOTALL),
+        re.search(r":root \{.*?\n\}\n", theme, re.DOTALL),
+    )
     if face is None or colors is None:
         faults.append("web/src/theme.css: has no typeface or no colors")
         return
