@@ -188,8 +188,6 @@ def main() -> None:
         guideline(judged, "scorecard.md"),
         guideline(controls, "scorecard-cc.md"),
         "",
-        "The scorecard has all kinds of queue but `fair`, `priority` and `shaper`, which put other queues to work and decide nothing by themselves.",
-        "",
     ]
     (BASE / "docs/judged.md").write_text("\n".join(lines))
 
