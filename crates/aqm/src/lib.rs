@@ -42,6 +42,7 @@ mod arithmetic;
 mod books;
 mod counters;
 pub mod deployed;
+pub mod elsewhere;
 pub mod framing;
 pub mod math;
 pub mod own;

@@ -17,6 +17,7 @@ use crate::algo::{self, Algorithm, AnyAqm};
 use crate::aqm::{FlowHash, QueueView};
 use crate::books::EcnPolicy;
 use crate::counters::Counters;
+use crate::elsewhere::{Elsewhere, FarKind};
 use crate::own::{Own, OwnKind};
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::ManagedQueue;
@@ -58,17 +59,31 @@ pub struct Setup<'a> {
     pub rng: Rng,
 }
 
-/// Implements [`Qdisc`] for an enum of queue disciplines by one `match` per call.
+/// Calls what is compiled into its caller.
+#[inline(always)]
+fn here<T>(work: impl FnOnce() -> T) -> T {
+    work()
+}
+
+/// Calls out of line: the caller then needs no room on the stack for what one of many kinds needs,
+/// on top of which another one's calls would come.
+#[inline(never)]
+fn aside<T>(work: impl FnOnce() -> T) -> T {
+    work()
+}
+
+/// Implements [`Qdisc`] for an enum of queue disciplines by one `match` per call. Packets come and
+/// go by calls of `$call`.
 macro_rules! choose {
-    ($Type:ident { $($Variant:ident),+ $(,)? }) => {
+    ($Type:ident $call:ident { $($Variant:ident),+ $(,)? }) => {
         impl<P: Packet> Qdisc<P> for $Type<P> {
             #[inline]
             fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
-                match self { $(Self::$Variant(queue) => queue.enqueue(now, packet, sink),)+ }
+                match self { $(Self::$Variant(queue) => $call(move || queue.enqueue(now, packet, sink)),)+ }
             }
             #[inline]
             fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
-                match self { $(Self::$Variant(queue) => queue.dequeue(now, sink),)+ }
+                match self { $(Self::$Variant(queue) => $call(move || queue.dequeue(now, sink)),)+ }
             }
             #[inline]
             fn next_timer(&self) -> Option<Instant> {
@@ -131,11 +146,13 @@ macro_rules! schedulers {
             $($(#[doc = concat!("See [`", stringify!($outer), "`].")] $Outer(<$outer::$OuterKind as Scheduler>::Queue<P>),)+)+
             /// One queue under a program's own algorithm.
             Own(Box<ManagedQueue<P, Own>>),
+            /// A queue of another program.
+            Elsewhere(Box<Elsewhere<P>>),
             /// A queue that took the place of others.
             Succession(Box<Succession<P>>),
         }
 
-        choose!(AnyQdisc { Managed, TailDrop, $($($Nested,)+)+ $($($Outer,)+)+ Own, Succession });
+        choose!(AnyQdisc here { Managed, TailDrop, $($($Nested,)+)+ $($($Outer,)+)+ Own, Elsewhere, Succession });
 
         /// A queue discipline that holds no other, chosen at run time.
         #[derive(Clone, Debug)]
@@ -146,7 +163,7 @@ macro_rules! schedulers {
             $($(#[doc = concat!("See [`", stringify!($nested), "`].")] $Nested(<$nested::$NestedKind as Scheduler>::Queue<P>),)+)+
         }
 
-        choose!(Nested { Managed, $($($Nested),+),+ });
+        choose!(Nested aside { Managed, $($($Nested),+),+ });
 
         /// Every scheduler, in the order of the list.
         const SCHEDULERS: &[KindSpec] =
@@ -373,6 +390,14 @@ impl<P: Packet> AnyQdisc<P> {
         let mut queue = Self::Own(Box::new(queue));
         queue.set_link_rate(Instant::ZERO, link.rate);
         Ok(queue)
+    }
+
+    /// Opens a queue of another program.
+    ///
+    /// # Errors
+    /// When the other program refuses it.
+    pub fn open(kind: &dyn FarKind, link: &LinkFacts, rng: Rng) -> Result<Self, ParamError> {
+        Ok(Self::Elsewhere(Box::new(Elsewhere::new(kind.open(link, rng)?, link.limit))))
     }
 
     /// Replaces this queue by `queue`: arrivals go to the new one, and packets that wait here leave

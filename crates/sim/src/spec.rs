@@ -2,6 +2,7 @@
 //! drawn from `seed`.
 
 use crate::outcome::Content;
+use goodqueue_aqm::elsewhere::FarKind;
 use goodqueue_aqm::own::OwnKind;
 use goodqueue_aqm::spec::{Chosen, KindSpec, Value};
 use goodqueue_aqm::{EcnPolicy, Limit};
@@ -134,9 +135,35 @@ pub enum QueueSpec {
         /// Hard limit.
         limit: Limit,
     },
+    /// A discipline that another program runs.
+    Elsewhere {
+        /// Opens it.
+        kind: Arc<dyn FarKind>,
+        /// What it is there.
+        of: Box<QueueSpec>,
+    },
 }
 
 impl QueueSpec {
+    /// What another program runs, or else this.
+    #[must_use]
+    pub fn here(&self) -> &Self {
+        match self {
+            Self::Elsewhere { of, .. } => of,
+            Self::Unlimited | Self::Discipline { .. } | Self::Own { .. } => self,
+        }
+    }
+
+    /// Its hard limit.
+    #[must_use]
+    pub const fn limit(&self) -> Limit {
+        match self {
+            Self::Unlimited => Limit::NONE,
+            Self::Discipline { limit, .. } | Self::Own { limit, .. } => *limit,
+            Self::Elsewhere { of, .. } => of.limit(),
+        }
+    }
+
     /// A discipline with its defaults, without marking.
     #[must_use]
     pub const fn plain(kind: &'static KindSpec, limit: Limit) -> Self {

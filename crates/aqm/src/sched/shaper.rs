@@ -28,7 +28,7 @@ use crate::counters::Counters;
 use crate::framing;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::sched::priority::PriorityKind;
-use crate::sched::{Inner, Scheduler, Setup, finish};
+use crate::sched::{Inner, Scheduler, Setup, finish, here};
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit};
 use alloc::boxed::Box;
 use goodqueue_units::{Bytes, Duration, Framing, Instant, Rate, Rng};
@@ -309,7 +309,7 @@ pub enum Shaped<P> {
     Priority(<PriorityKind as Scheduler>::Queue<P>),
 }
 
-choose!(Shaped { Queue, Priority });
+choose!(Shaped here { Queue, Priority });
 
 impl<P: Packet> Shaped<P> {
     fn build(setup: Setup<'_>) -> Result<Self, ParamError> {

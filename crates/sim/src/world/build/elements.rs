@@ -10,7 +10,7 @@ use crate::spec::{LinkSpec, QueueSpec, WorldSpec};
 use crate::world::WorldError;
 use crate::world::path::Element;
 use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, ParamError, Value};
-use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit};
+use goodqueue_aqm::{AnyQdisc, EcnPolicy};
 use goodqueue_line::{RateCursor, RateSpec};
 use goodqueue_units::{Duration, Instant, Rate, Rng};
 
@@ -120,17 +120,13 @@ pub(in crate::world) fn discipline(
     rate: Rate,
     stream: Rng,
 ) -> Result<(AnyQdisc<SimPacket>, Option<Duration>), WorldError> {
-    let limit = match link.queue {
-        QueueSpec::Unlimited => Limit::NONE,
-        QueueSpec::Discipline { limit, .. } | QueueSpec::Own { limit, .. } => limit,
-    };
     let overhead = link.framing.added(link.mtu);
-    let facts = LinkFacts { rate: Some(rate), delay: link.delay, mtu: link.mtu, overhead, limit };
+    let facts = LinkFacts { rate: Some(rate), delay: link.delay, mtu: link.mtu, overhead, limit: link.queue.limit() };
     let refuse = |error: ParamError| WorldError { subject: link.name.clone(), message: error.to_string() };
     let queue = build(&link.queue, &facts, stream).map_err(refuse)?;
-    let target = match &link.queue {
+    let target = match link.queue.here() {
         QueueSpec::Discipline { kind, params, of, .. } => target(kind, params, of.as_ref()),
-        QueueSpec::Unlimited | QueueSpec::Own { .. } => None,
+        QueueSpec::Unlimited | QueueSpec::Own { .. } | QueueSpec::Elsewhere { .. } => None,
     };
     Ok((queue, target))
 }
@@ -142,6 +138,7 @@ fn build(queue: &QueueSpec, facts: &LinkFacts, stream: Rng) -> Result<AnyQdisc<S
             AnyQdisc::build_over(kind, params, of.as_ref(), facts, *ecn, stream)
         }
         QueueSpec::Own { kind, ecn, .. } => AnyQdisc::build_own(&**kind, facts, *ecn, stream),
+        QueueSpec::Elsewhere { kind, .. } => AnyQdisc::open(&**kind, facts, stream),
     }
 }
 
