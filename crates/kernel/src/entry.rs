@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
-use goodqueue_aqm::{AnyQdisc, Dropped, NoSink, Qdisc, Reason, Sink};
+use goodqueue_aqm::{AnyQdisc, Departure, Dropped, NoSink, Qdisc, Reason, Sink};
 use goodqueue_units::{Duration, Instant};
 
 /// Makes a queue from `read`, and from the settings of `queue` unless that is null. The new queue
@@ -165,12 +165,45 @@ pub unsafe extern "C" fn gqk_work(call: *mut GqkCall) {
 fn at_work(queue: &mut Queue, call: &mut GqkCall, work: impl FnOnce(&mut AnyQdisc<Waiting>, Instant, &mut GqkCall)) {
     let (now, ahead) = (Instant::from_nanos(call.now) + queue.ahead, queue.ahead);
     let line = queue.line();
-    if line.next_timer().is_some_and(|due| due <= now) {
-        line.handle_timer(now);
-    }
+    catch_up(line, now);
     work(line, now, call);
     call.waiting = line.view().packets.get();
     call.next = line.next_timer().map_or(GQK_NEVER, |due| due.as_nanos().saturating_sub(ahead.as_nanos()));
+}
+
+/// Runs updates that were due since the last call, each with its own time as in the simulator. A
+/// kernel that lets a queue wait for long does not make up for all of them one by one.
+#[inline(always)]
+fn catch_up(line: &mut AnyQdisc<Waiting>, now: Instant) {
+    const MOST: u32 = 64;
+    for _ in 0..MOST {
+        match line.next_timer() {
+            Some(due) if due <= now => line.handle_timer(due),
+            _ => return,
+        }
+    }
+    line.handle_timer(now);
+}
+
+// Outer disciplines are called by their names: a call that may be for any of them has a large frame
+// on the stack, and those call further ones.
+
+#[inline(always)]
+fn enqueue_in(line: &mut AnyQdisc<Waiting>, now: Instant, packet: Waiting, sink: &mut Reporter) {
+    match line {
+        AnyQdisc::Shaper(queue) => queue.enqueue(now, packet, sink),
+        AnyQdisc::Priority(queue) => queue.enqueue(now, packet, sink),
+        other => other.enqueue(now, packet, sink),
+    }
+}
+
+#[inline(always)]
+fn dequeue_from(line: &mut AnyQdisc<Waiting>, now: Instant, sink: &mut dyn Sink<Waiting>) -> Option<Departure<Waiting>> {
+    match line {
+        AnyQdisc::Shaper(queue) => queue.dequeue(now, sink),
+        AnyQdisc::Priority(queue) => queue.dequeue(now, sink),
+        other => other.dequeue(now, sink),
+    }
 }
 
 #[inline(never)]
@@ -182,13 +215,13 @@ fn enqueue(queue: &mut Queue, call: &mut GqkCall) {
     if packet.dscp() == 62 {
         panic!("provoked by a packet");
     }
-    at_work(queue, call, |line, now, call| line.enqueue(now, packet, &mut Reporter(call.host)));
+    at_work(queue, call, |line, now, call| enqueue_in(line, now, packet, &mut Reporter(call.host)));
 }
 
 #[inline(never)]
 fn dequeue(queue: &mut Queue, call: &mut GqkCall) {
     at_work(queue, call, |line, now, call| {
-        let departure = line.dequeue(now, &mut Reporter(call.host));
+        let departure = dequeue_from(line, now, &mut Reporter(call.host));
         call.packet = departure.map_or(ptr::null_mut(), |departure| departure.packet.facts());
     });
 }
@@ -201,7 +234,7 @@ fn reset(queue: &mut Queue, call: &mut GqkCall) {
     let line = queue.line();
     let mut now = start;
     while !line.view().packets.is_zero() {
-        if line.dequeue(now, &mut NoSink).is_some() {
+        if dequeue_from(line, now, &mut NoSink).is_some() {
             continue;
         }
         now = line.next_timer().filter(|&due| due > now).unwrap_or(now + STEP);
