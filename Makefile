@@ -1,7 +1,7 @@
 # The commands of this project. Each is one line into cargo, npm or a script.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux recommendations linux-vectors kernel test-kernel judged transports site look playground pages dist deb
+.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux recommendations linux-vectors kernel test-kernel kernel-guest kernel-verdicts kernel-cost kernel-torture judged transports site look playground pages dist deb
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -70,6 +70,24 @@ kernel: ## build the queue discipline for the kernel of this machine: docs/on-a-
 test-kernel: ## try the queue discipline in a Debian kernel under qemu: every kind, wrong lines, removal under load
 	@scripts/setup.sh test-kernel
 	@KDIR=$$(ls -d /lib/modules/*-cloud-amd64/build | sort -V | tail -1) OUT=$${CARGO_TARGET_DIR:-target}/kernel/test scripts/kernel.sh test
+	@scripts/kernel/verdicts.sh 10000
+
+kernel-guest: ## build the guest kernel with the queue discipline in it, for `gq run --on kernel` (10 minutes, once)
+	@scripts/setup.sh linux
+	@scripts/setup.sh kernel
+	@scripts/kernel.sh guest
+
+kernel-verdicts: ## every kind packet by packet, in the guest kernel and in the simulator (10 minutes; needs `make kernel-guest`)
+	@scripts/kernel/verdicts.sh
+
+kernel-cost: ## instructions per packet of each kind and of the kernel's own queue disciplines: docs/kernel-evidence.md
+	@scripts/setup.sh test-kernel
+	@KDIR=$$(ls -d /lib/modules/*-cloud-amd64/build | sort -V | tail -1) OUT=$${CARGO_TARGET_DIR:-target}/kernel/test scripts/kernel.sh cost
+
+kernel-torture: ## everything at once in a guest kernel that checks memory and locks and fails allocations (20 minutes the first time)
+	@scripts/setup.sh linux
+	@scripts/setup.sh kernel
+	@scripts/kernel.sh torture
 
 judged: ## what suites and guidelines of others say: docs/judged.md and the scorecards (SUITES=DIR with clones of the suites)
 	@scripts/setup.sh build

@@ -11,7 +11,11 @@
  */
 #include <linux/linkage.h>
 #include <linux/objtool.h>
+#ifdef CONFIG_UML
+#define RET ret
+#else
 #include <asm/nospec-branch.h>
+#endif
 
 	.text
 

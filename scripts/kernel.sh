@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# Builds the queue discipline: kernel.sh build | test | release | stack | install | uninstall
+# Builds the queue discipline, and tries it: kernel.sh COMMAND
 #   build      the library, the module and tc's plugin, into the folder $OUT (target/kernel)
 #   test       the same and a module that can be made to panic; tries both in a kernel under qemu
+#   guest      the guest kernel of `gq run --on linux` with the queue discipline in it
+#   cost       what each kind costs, in a kernel under qemu
+#   torture    all at once, in a guest kernel that checks itself
 #   release    the release of the kernel that the built module is for
 #   stack      the library, and the sums of its stack frames
 #   install    puts module and plugin where modprobe and tc look for them (root)
@@ -98,6 +101,24 @@ module() {
     fi
 }
 
+bench() {
+    mkdir -p "$out/bench"
+    cp kernel/test/gq_bench.c "$out/bench/"
+    echo "obj-m := gq_bench.o" >"$out/bench/Kbuild"
+    make -s -C "$(headers)" M="$out/bench" modules
+}
+
+# The guest kernel of `gq run --on linux` with the queue discipline in it, beside the other one.
+guest() { # NAME FILE-WITH-MORE-OPTIONS...
+    local cache="${XDG_CACHE_HOME:-$HOME/.cache}/goodqueue/linux"
+    local with="$out/with-$1"
+    rm -rf "$with" && mkdir -p "$with"
+    cp kernel/Kbuild kernel/*.[chS] kernel/guest/*.[cS] "$out/rust.o_shipped" "$with/"
+    cat kernel/guest/kernel.config "${@:2}" >"$with/kernel.config"
+    WITH="$with" INTO="$cache/$1" scripts/linux.sh
+    install -m 644 "$out/q_goodqueue.so" "$cache/$1/"
+}
+
 # Each on its own line: a failure ends the script.
 case "${1:-build}" in
 build)
@@ -117,6 +138,24 @@ test)
     module
     OUT="$out" scripts/kernel/test.sh
     ;;
+guest)
+    library
+    plugin
+    guest queue
+    ;;
+cost)
+    library
+    plugin
+    module
+    bench
+    OUT="$out" scripts/kernel/cost.sh
+    ;;
+torture)
+    library
+    plugin
+    guest debug kernel/guest/debug.config
+    OUT="$out" scripts/kernel/torture.sh
+    ;;
 release) release ;;
 stack)
     library
@@ -132,7 +171,7 @@ uninstall)
     depmod
     ;;
 *)
-    echo "usage: kernel.sh build | release | stack | install | uninstall" >&2
+    echo "usage: kernel.sh build | test | guest | cost | torture | release | stack | install | uninstall" >&2
     exit 2
     ;;
 esac

@@ -3,13 +3,20 @@
 # The source is the newest package of one series in Debian's archive. Does nothing when the folder
 # already holds a kernel of this recipe. LINUX_VERSION=VERSION takes that version of the package;
 # LINUX_SOURCE=FILE takes a linux-source-*.tar.xz that is already here.
+# WITH=FOLDER builds another kernel beside that one, with the sources of that folder in net/sched
+# and the options of its kernel.config, into the folder INTO; what was compiled is kept there.
 set -euo pipefail
+with=${WITH:+$(realpath "$WITH")}
+into=${INTO:+$(realpath -m "$INTO")}
 cd "$(dirname "$0")"
 
 series=6.12
-cache="${XDG_CACHE_HOME:-$HOME/.cache}/goodqueue/linux"
+cache="${into:-${XDG_CACHE_HOME:-$HOME/.cache}/goodqueue/linux}"
 jobs="${JOBS:-$(nproc)}"
-recipe=$(cat linux.sh linux/* | sha256sum | cut -d' ' -f1)
+digest_of() { cat "$@" | sha256sum | cut -d' ' -f1; }
+# What a tree follows from, and what a kernel follows from.
+base=$(digest_of linux.sh linux/* ${with:+"$with/kernel.config"})
+recipe=$(echo "$base" | cat - ${with:+"$with"/*} | digest_of)
 
 if [ "$(cat "$cache/recipe" 2>/dev/null)" = "$recipe" ]; then
     echo "linux: $cache/vmlinux is up to date"
@@ -37,62 +44,82 @@ say() { printf '%4d s  %s\n' $((SECONDS - started)) "$*"; }
 
 mkdir -p "$cache"
 work="$cache/build"
-rm -rf "$work" && mkdir "$work"
-
-source="${LINUX_SOURCE:-}"
-if [ -z "$source" ]; then
-    package="linux-source-$series"
-    version="${LINUX_VERSION:-$(apt-cache madison "$package" | awk -F' *[|] *' '{ print $2 }' | sort -V | tail -1)}"
-    if [ -z "$version" ]; then
-        echo "linux: Debian's archive does not offer $package here (apt-get update may help); or give LINUX_SOURCE=$package.tar.xz" >&2
-        exit 2
-    fi
-    say "fetching $package $version (about 150 MB)"
-    if ! (cd "$work" && apt-get -qq download "$package=$version"); then
-        echo "linux: $package $version cannot be fetched from Debian's archive; or give LINUX_SOURCE=$package.tar.xz" >&2
-        exit 2
-    fi
-    dpkg-deb --fsys-tarfile "$work"/*.deb | tar -xf - -C "$work" --strip-components=3 "./usr/src/$package.tar.xz"
-    rm "$work"/*.deb
-    source="$work/$package.tar.xz"
-else
-    version="of $(basename "$source")"
-fi
-digest=$(sha256sum "$source" | cut -d' ' -f1)
-
-say "unpacking"
 tree="$work/tree"
-mkdir "$tree"
-tar -xf "$source" -C "$tree" --strip-components=1
-[ "$source" != "$work/linux-source-$series.tar.xz" ] || rm "$source"
-
-linux/patch.sh "$tree" "$work"
 
 # The same from everywhere: no name of a user or machine, no time of its own.
 export KBUILD_BUILD_USER=goodqueue KBUILD_BUILD_HOST=goodqueue KBUILD_BUILD_TIMESTAMP=1970-01-01
-cp linux/kernel.config "$work/fragment"
 log="$cache/build.log"
 build() { make -C "$tree" ARCH=um "$@" >>"$log" 2>&1 || { tail -30 "$log" >&2; echo "linux: failed, all of it in $log" >&2; exit 1; }; }
 : >"$log"
-say "configuring"
-build tinyconfig
-(cd "$tree" && ./scripts/kconfig/merge_config.sh -m .config "$work/fragment" >>"$log" 2>&1)
-build olddefconfig
-# An option that the source does not know is dropped without a word.
-while read -r option; do
-    case "$option" in
-    # From 6.12.117 on, consoles on file descriptors are not an option but always there.
-    CONFIG_FD_CHAN=y) grep -qx 'config FD_CHAN' "$tree/arch/um/drivers/Kconfig" || continue ;;&
-    CONFIG_*) grep -qxF "$option" "$tree/.config" && continue ;;
-    '# CONFIG_'*' is not set')
-        name=${option#\# }
-        grep -q "^${name% is not set}=" "$tree/.config" || continue
-        ;;
-    *) continue ;;
-    esac
-    echo "linux: this source has changed: its configuration does not take: $option (scripts/linux/kernel.config)" >&2
-    exit 1
-done <linux/kernel.config
+
+unpack() {
+    source="${LINUX_SOURCE:-}"
+    if [ -z "$source" ]; then
+        package="linux-source-$series"
+        version="${LINUX_VERSION:-$(apt-cache madison "$package" | awk -F' *[|] *' '{ print $2 }' | sort -V | tail -1)}"
+        if [ -z "$version" ]; then
+            echo "linux: Debian's archive does not offer $package here (apt-get update may help); or give LINUX_SOURCE=$package.tar.xz" >&2
+            exit 2
+        fi
+        say "fetching $package $version (about 150 MB)"
+        if ! (cd "$work" && apt-get -qq download "$package=$version"); then
+            echo "linux: $package $version cannot be fetched from Debian's archive; or give LINUX_SOURCE=$package.tar.xz" >&2
+            exit 2
+        fi
+        dpkg-deb --fsys-tarfile "$work"/*.deb | tar -xf - -C "$work" --strip-components=3 "./usr/src/$package.tar.xz"
+        rm "$work"/*.deb
+        source="$work/$package.tar.xz"
+    else
+        version="of $(basename "$source")"
+    fi
+    { echo "version='$version'"; echo "digest=$(digest_of "$source")"; } >"$work/origin"
+
+    say "unpacking"
+    mkdir "$tree"
+    tar -xf "$source" -C "$tree" --strip-components=1
+    [ "$source" != "$work/linux-source-$series.tar.xz" ] || rm "$source"
+
+    linux/patch.sh "$tree" "$work"
+    if [ -n "$with" ]; then
+        echo 'obj-y += with/' >>"$tree/net/sched/Makefile"
+    fi
+}
+
+configure() {
+    say "configuring"
+    cat linux/kernel.config ${with:+"$with/kernel.config"} >"$work/fragment"
+    build tinyconfig
+    (cd "$tree" && ./scripts/kconfig/merge_config.sh -m .config "$work/fragment" >>"$log" 2>&1)
+    build olddefconfig
+    # An option that the source does not know is dropped without a word.
+    while read -r option; do
+        case "$option" in
+        # From 6.12.117 on, consoles on file descriptors are not an option but always there.
+        CONFIG_FD_CHAN=y) grep -qx 'config FD_CHAN' "$tree/arch/um/drivers/Kconfig" || continue ;;&
+        CONFIG_*) grep -qxF "$option" "$tree/.config" && continue ;;
+        '# CONFIG_'*' is not set')
+            name=${option#\# }
+            grep -q "^${name% is not set}=" "$tree/.config" || continue
+            ;;
+        *) continue ;;
+        esac
+        echo "linux: this source has changed: its configuration does not take: $option (scripts/linux/kernel.config${with:+, $with/kernel.config})" >&2
+        exit 1
+    done <"$work/fragment"
+}
+
+if [ -z "$with" ] || [ "$(cat "$work/base" 2>/dev/null)" != "$base" ]; then
+    rm -rf "$work" && mkdir "$work"
+    unpack
+    configure
+    echo "$base" >"$work/base"
+fi
+# Says version and digest of the source.
+. "$work/origin"
+if [ -n "$with" ]; then
+    mkdir -p "$tree/net/sched/with"
+    cp "$with"/* "$tree/net/sched/with/"
+fi
 
 say "compiling with $jobs jobs (about 10 minutes of processor time)"
 make -C "$tree" ARCH=um -j"$jobs" linux >>"$log" 2>&1 &
@@ -145,6 +172,6 @@ tr -d '\r' <"$work/boot.log" | awk '
 } >"$cache/record.toml"
 cp "$tree/.config" "$cache/config"
 mv "$kernel" "$cache/vmlinux"
-[ -n "${KEEP:-}" ] || rm -rf "$work"
+[ -n "${KEEP:-}$with" ] || rm -rf "$work"
 echo "$recipe" >"$cache/recipe"
 say "done: $cache/vmlinux ($(du -h "$cache/vmlinux" | cut -f1))"
