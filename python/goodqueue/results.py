@@ -373,7 +373,7 @@ class Result:
 
     @property
     def host(self) -> str:
-        """Where it ran: ``"sim"``, ``"linux"`` or ``"live"``."""
+        """Where it ran: ``"sim"``, ``"linux"``, ``"kernel"`` or ``"live"``."""
         return self._report.host
 
     @property

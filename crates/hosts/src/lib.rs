@@ -18,6 +18,8 @@ pub enum HostName {
     Sim,
     /// Guest kernels in virtual time.
     Linux,
+    /// The same, and queues that are those of a kernel.
+    Kernel,
     /// Kernel senders in networks of their own, in real time.
     Live,
 }
@@ -100,7 +102,7 @@ impl std::error::Error for NoSuchHost {}
 
 impl HostName {
     /// All of them, the one that needs nothing first.
-    pub const ALL: [Self; 3] = [Self::Sim, Self::Linux, Self::Live];
+    pub const ALL: [Self; 4] = [Self::Sim, Self::Linux, Self::Kernel, Self::Live];
 
     /// Its name in commands and results.
     #[must_use]
@@ -108,6 +110,7 @@ impl HostName {
         match self {
             Self::Sim => "sim",
             Self::Linux => "linux",
+            Self::Kernel => "kernel",
             Self::Live => "live",
         }
     }
@@ -135,9 +138,16 @@ impl HostName {
                 Err(missing) => Err(Unavailable { host: self, why: missing.to_string() }),
             },
             #[cfg(target_os = "linux")]
+            Self::Kernel => match linux::Linux::find_with_queues(&settings.itself) {
+                Ok(host) => Ok(Box::new(host)),
+                Err(missing) => Err(Unavailable { host: self, why: missing.to_string() }),
+            },
+            #[cfg(target_os = "linux")]
             Self::Live => Ok(Box::new(live::host::Live::new(settings))),
             #[cfg(not(target_os = "linux"))]
-            Self::Linux | Self::Live => Err(Unavailable { host: self, why: "this needs Linux: allowed here sim".to_owned() }),
+            Self::Linux | Self::Kernel | Self::Live => {
+                Err(Unavailable { host: self, why: "this needs Linux: allowed here sim".to_owned() })
+            }
         }
     }
 }

@@ -1,11 +1,11 @@
 //! The scenario host `linux`: TCP of real kernels in virtual time, behind the simulator's links and
-//! queues.
+//! queues; and the host `kernel`, where the queues are a kernel's too.
 
 use goodqueue_lab::build;
 use goodqueue_lab::hosts::{HostFailure, HostRun, Refusal, ScenarioHost, Task};
 use goodqueue_lab::plan::Point;
-use goodqueue_linux::{Hosts, Kernel, LONGEST_PACKET, LinuxError, NoKernel, Programs};
-use goodqueue_sim::{Continue, Outcome, Progress, WorldSpec};
+use goodqueue_linux::{Hosts, Kernel, KernelQueues, LONGEST_PACKET, LinuxError, NoKernel, Programs};
+use goodqueue_sim::{Continue, Outcome, Progress, QueueSpec, RateSpec, WorldSpec};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
@@ -13,6 +13,9 @@ use std::ffi::OsString;
 #[derive(Clone, Debug)]
 pub struct Linux {
     kernel: Kernel,
+    /// The guest kernel that has our queue disciplines, if they are to decide in place of the
+    /// simulator's queues.
+    queues: Option<Kernel>,
     /// How this program is started as the first process of a guest.
     program: Vec<OsString>,
 }
@@ -24,7 +27,15 @@ impl Linux {
     /// When there is none.
     pub fn find(itself: &[OsString]) -> Result<Self, NoKernel> {
         let program = itself.iter().cloned().chain([OsString::from("linux-guest")]).collect();
-        Ok(Self { kernel: Kernel::find()?, program })
+        Ok(Self { kernel: Kernel::find()?, queues: None, program })
+    }
+
+    /// As [`Linux::find`], with queues in a kernel.
+    ///
+    /// # Errors
+    /// When there is no guest kernel, or none with our queue disciplines.
+    pub fn find_with_queues(itself: &[OsString]) -> Result<Self, NoKernel> {
+        Ok(Self { queues: Some(Kernel::find_with_queues()?), ..Self::find(itself)? })
     }
 
     /// The kernel's congestion controls.
@@ -53,12 +64,15 @@ impl Linux {
 
 impl ScenarioHost for Linux {
     fn name(&self) -> &'static str {
-        "linux"
+        if self.queues.is_some() { "kernel" } else { "linux" }
     }
 
     fn check(&self, point: &Point) -> Result<(), Refusal> {
         // What a kernel cannot do follows from settings, which are the same in all replications.
         let world = build::world(point, 0);
+        if self.queues.is_some() {
+            check_queues(&world)?;
+        }
         goodqueue_linux::check(&world, &self.kernel).map_err(|refused| {
             let long = too_long(point, &world).filter(|_| refused.key.ends_with(": mss"));
             long.unwrap_or(Refusal { key: refused.key, why: refused.why })
@@ -66,15 +80,50 @@ impl ScenarioHost for Linux {
     }
 
     fn notes(&self) -> BTreeMap<String, String> {
-        self.kernel.notes().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+        let own = self.kernel.notes().map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let queues = self.queues.iter().flat_map(Kernel::notes);
+        own.chain(queues.map(|(name, value)| (format!("queue_{name}"), value.to_owned()))).collect()
     }
 
     fn run(&self, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> HostRun {
         let simulate = |spec: &WorldSpec, progress: &mut dyn FnMut(Progress) -> Continue| {
-            goodqueue_linux::run(spec, self.hosts(), progress).map_err(|error| HostFailure::machine(&error))
+            let Some(kernel) = &self.queues else { return goodqueue_linux::run(spec, self.hosts(), progress) };
+            let queues = KernelQueues::new(Hosts { kernel: &kernel.program, ..self.hosts() });
+            let outcome = goodqueue_linux::run(&queues.in_place_of_all(spec), self.hosts(), progress)?;
+            queues.faultless().map(|()| outcome)
+        };
+        let simulate = |spec: &WorldSpec, progress: &mut dyn FnMut(Progress) -> Continue| {
+            simulate(spec, progress).map_err(|error| HostFailure::machine(&error))
         };
         task.run_world(progress, simulate).into()
     }
+}
+
+/// Most queues of a scenario in kernels: each is a guest.
+const MOST_QUEUES: usize = 8;
+
+/// Refuses what a queue discipline in a kernel cannot be.
+fn check_queues(world: &WorldSpec) -> Result<(), Refusal> {
+    let mut queues = 0;
+    for link in &world.links {
+        match &link.queue {
+            QueueSpec::Unlimited => continue,
+            QueueSpec::Own { .. } => {
+                let why = "an algorithm of your own is in no kernel: allowed those of `gq list aqm`";
+                return Err(Refusal::of_link(&link.name, "aqm", why));
+            }
+            QueueSpec::Discipline { .. } | QueueSpec::Elsewhere { .. } => queues += 1,
+        }
+        if !matches!(link.rate, RateSpec::Constant(_)) {
+            let why = "a queue in a kernel is told one rate: allowed a rate that does not change";
+            return Err(Refusal::of_link(&link.name, "rate", why));
+        }
+        if queues > MOST_QUEUES {
+            let why = format!("this is queue {queues} in a kernel, and each needs a guest: allowed {MOST_QUEUES}");
+            return Err(Refusal::of_link(&link.name, "aqm", why));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses the link whose packets are longer than the guests' cards take, where segments fill them:
@@ -97,7 +146,7 @@ mod tests {
     /// The host with a kernel that is only a record: it checks, and runs nothing.
     fn host() -> Linux {
         let record = "controls = \"reno cubic bbr dctcp\"\n".to_owned();
-        Linux { kernel: Kernel { program: PathBuf::new(), record }, program: Vec::new() }
+        Linux { kernel: Kernel { program: PathBuf::new(), record }, queues: None, program: Vec::new() }
     }
 
     fn refused(scenario: &str) -> Option<String> {

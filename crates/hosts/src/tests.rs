@@ -11,7 +11,7 @@ fn hosts_go_by_their_names() {
     for host in HostName::ALL {
         assert_eq!(HostName::read(host.name()), Ok(host));
     }
-    assert_eq!(HostName::read("moon").unwrap_err().to_string(), "there is no such host: allowed sim, linux, live");
+    assert_eq!(HostName::read("moon").unwrap_err().to_string(), "there is no such host: allowed sim, linux, kernel, live");
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn the_simulator_is_everywhere_and_refuses_nothing() {
 #[cfg(not(target_os = "linux"))]
 #[test]
 fn elsewhere_than_on_linux_the_simulator_is_alone() {
-    for host in [HostName::Linux, HostName::Live] {
+    for host in [HostName::Linux, HostName::Kernel, HostName::Live] {
         assert!(host.open(&settings(Process::Own)).is_err_and(|error| error.host == host && error.why.contains("needs Linux")));
     }
 }

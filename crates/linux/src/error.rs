@@ -64,6 +64,9 @@ pub enum GuestFault {
     /// Its set-up takes too long.
     #[error("was not ready when the world started")]
     Late,
+    /// Its device does not answer an order.
+    #[error("its device port0 does not answer")]
+    Port,
     /// It does not finish its report.
     #[error("has not said its last words")]
     Speechless,
@@ -106,6 +109,12 @@ pub enum NoKernel {
     /// The environment names no folder that could hold it.
     #[error("the guest kernel is missing: neither XDG_CACHE_HOME nor HOME says where it could be")]
     Nowhere,
+    /// The one with goodqueue's queue disciplines was not built.
+    #[error("the guest kernel with the queue disciplines is missing: run `make kernel-guest` in goodqueue's sources (it would be {})", .program.display())]
+    WithoutQueues {
+        /// Where it would be.
+        program: PathBuf,
+    },
     /// It was not built.
     #[error("the guest kernel is missing: run `make linux` in goodqueue's sources (it would be {})", .program.display())]
     Missing {

@@ -28,7 +28,7 @@ pub use programs::{Programs, Said as ProgramSaid};
 pub use translate::{LONGEST_PACKET, check};
 
 /// Wall clock of the guests at boot: a round number, the same in every run.
-const WALL_CLOCK: u64 = 1_700_000_000_000_000_000;
+pub(crate) const WALL_CLOCK: u64 = 1_700_000_000_000_000_000;
 /// Time by which the world starts after the guests, in which they set themselves up.
 const HEAD_START: u64 = 1_000_000_000;
 /// Virtual time that guests have after the end to finish their reports.
@@ -130,20 +130,24 @@ fn carry_out(
 }
 
 /// A folder with access for this user only, removed when dropped.
-struct Folder {
+pub(crate) struct Folder {
     path: PathBuf,
 }
 
 static FOLDERS: AtomicU32 = AtomicU32::new(0);
 
 impl Folder {
-    fn new() -> std::io::Result<Self> {
+    pub(crate) fn new() -> std::io::Result<Self> {
         use std::os::unix::fs::DirBuilderExt as _;
         Self::sweep();
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("goodqueue-{}-{number}", std::process::id()));
         std::fs::DirBuilder::new().mode(0o700).create(&path)?;
         Ok(Self { path })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Removes folders of processes that were killed.

@@ -5,6 +5,7 @@
 //! mounted read-only.
 
 mod program;
+mod queue;
 mod sink;
 mod source;
 
@@ -73,12 +74,13 @@ fn work(path: &Path, reports: &mut Reports) -> io::Result<()> {
     let (own, other) = if job.role == Role::Source { (SOURCE, SINK) } else { (SINK, SOURCE) };
     network::set_up(b"lo", LOOPBACK, LOOPBACK).map_err(|error| named("lo", &error))?;
     network::set_up(b"eth0", own, other).map_err(|error| named("eth0", &error))?;
-    if let Some(program) = &job.program {
+    if let (Role::Source | Role::Sink, Some(program)) = (job.role, &job.program) {
         program::start(program.clone(), job.epoch).map_err(|error| named("the program", &error))?;
     }
     match job.role {
         Role::Source => source::run(&job, reports),
         Role::Sink => sink::run(&job, reports),
+        Role::Queue => job.program.as_ref().map_or(Ok(()), |program| queue::run(program, reports)),
     }
 }
 

@@ -11,6 +11,8 @@ pub enum Role {
     Source,
     /// Receives it.
     Sink,
+    /// Has none: it queues the packets of a link.
+    Queue,
 }
 
 impl Role {
@@ -20,6 +22,7 @@ impl Role {
         match self {
             Self::Source => "source",
             Self::Sink => "sink",
+            Self::Queue => "queue",
         }
     }
 }
@@ -149,6 +152,7 @@ impl Job {
             match what {
                 "role" if rest == "source" => job.role = Role::Source,
                 "role" if rest == "sink" => job.role = Role::Sink,
+                "role" if rest == "queue" => job.role = Role::Queue,
                 "epoch" => job.epoch = rest.parse().ok()?,
                 "measure" => (job.from, job.until) = (span(&mut words)?, span(&mut words)?),
                 "sample" => job.sample = optional(&mut words)?.map(Duration::ns),

@@ -22,6 +22,16 @@ impl Kernel {
         Self::in_folder(&folder)
     }
 
+    /// Looks in the folder of `make kernel-guest`, for the kernel that has goodqueue's queue
+    /// disciplines.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn find_with_queues() -> Result<Self, NoKernel> {
+        let folder = cache().ok_or(NoKernel::Nowhere)?.join("queue");
+        Self::in_folder(&folder).map_err(|_| NoKernel::WithoutQueues { program: folder.join("vmlinux") })
+    }
+
     /// Looks in a folder.
     ///
     /// # Errors

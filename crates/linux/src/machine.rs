@@ -435,7 +435,8 @@ pub fn can_be_named(program: &[OsString]) -> bool {
 #[must_use]
 pub const fn number(role: Role) -> usize {
     match role {
-        Role::Source => 0,
+        // A queue has a clock for itself.
+        Role::Source | Role::Queue => 0,
         Role::Sink => 1,
     }
 }

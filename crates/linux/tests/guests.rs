@@ -4,7 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "waits for processes, with a bound in real time")]
 
 use goodqueue_aqm::{EcnPolicy, Limit};
-use goodqueue_linux::{Hosts, Kernel, LinuxError, inside};
+use goodqueue_linux::{Hosts, Kernel, KernelQueues, LinuxError, inside};
 use goodqueue_sim::{
     Arrivals, Continue, FlowSpec, LinkSpec, Outcome, QueueSpec, Recording, SessionSpec, SizeLaw, SourceSpec, World, WorldSpec,
 };
@@ -43,7 +43,7 @@ fn main() {
         }
     };
     println!("with {}", kernel.noted("kernel").unwrap_or("?"));
-    let tests: [(&str, fn()); 12] = [
+    let tests: [(&str, fn()); 13] = [
         ("senders_fill_the_line_and_repeat_bit_by_bit", senders_fill_the_line_and_repeat_bit_by_bit),
         ("what_a_kernel_draws_repeats", what_a_kernel_draws_repeats),
         ("a_limited_transfer_completes", a_limited_transfer_completes),
@@ -56,6 +56,7 @@ fn main() {
         ("worlds_without_tcp_are_the_simulators", worlds_without_tcp_are_the_simulators),
         ("both_directions_are_filled", both_directions_are_filled),
         ("controls_that_only_the_kernel_has_run", controls_that_only_the_kernel_has_run),
+        ("a_queue_in_a_kernel_decides_as_the_simulators", a_queue_in_a_kernel_decides_as_the_simulators),
     ];
     for (name, test) in tests {
         test();
@@ -118,6 +119,20 @@ fn senders_fill_the_line_and_repeat_bit_by_bit() {
     let window = one.series.iter().find(|series| series.subject == "flow:bulk:0").expect("a series of the first flow");
     assert_eq!(window.times.len(), 30);
     assert!(window.columns[0].values.last().is_some_and(|window| *window > 2.0 * 1448.0));
+}
+
+fn a_queue_in_a_kernel_decides_as_the_simulators() {
+    let kernel = match Kernel::find_with_queues() {
+        Ok(kernel) => kernel,
+        Err(message) => return println!("skipped: a queue in a kernel ({message})"),
+    };
+    let program = [std::env::current_exe().expect("this program").into_os_string(), OsString::from("guest")];
+    let queues = KernelQueues::new(Hosts { kernel: &kernel.program, program: &program, patience: Hosts::PATIENCE });
+    let spec = world(&[flow("cubic", None, 0), flow("reno", None, 50)], 2);
+    let [here, there] = [&spec, &queues.in_place_of_all(&spec)].map(|spec| run(spec, "guest").expect("a run"));
+    queues.faultless().expect("no fault");
+    assert!(here.links[0].counters.dropped_total().packets.get() > 0);
+    assert_eq!(here.fingerprint, there.fingerprint);
 }
 
 fn what_a_kernel_draws_repeats() {

@@ -25,8 +25,8 @@ pub struct Arguments {
 /// What is changed in a scenario without changing its file.
 #[derive(Args)]
 pub struct Overrides {
-    /// Where it runs: sim, the simulator; linux, guest kernels in virtual time; or live, this
-    /// machine's own kernel in real time
+    /// Where it runs: sim, the simulator; linux, guest kernels in virtual time; kernel, the same
+    /// with queues in a kernel; or live, this machine's own kernel in real time
     #[arg(long, value_name = "HOST", default_value = "sim")]
     on: String,
     /// Set a key of the scenario, for instance link.bottleneck.rate='20 Mbit/s'; may be repeated
@@ -55,7 +55,7 @@ impl Overrides {
     pub fn only_sim(&self, why: &str) -> Result<(), Failure> {
         match self.host_name()? {
             HostName::Sim => Ok(()),
-            HostName::Linux | HostName::Live => Err(Failure::Input(format!("--on {}: {why}", self.on))),
+            HostName::Linux | HostName::Kernel | HostName::Live => Err(Failure::Input(format!("--on {}: {why}", self.on))),
         }
     }
 

@@ -55,10 +55,11 @@ pub struct Arguments {
 impl Arguments {
     /// What becomes of void runs, which there are in real time only.
     fn voids(&self) -> Result<Voids, Failure> {
-        if self.against == Against::Linux && (self.attempts.is_some() || self.keep_void) {
-            return Err(Failure::Input(
-                "--against linux: no run is ever void there, so no --attempts and no --keep-void".to_owned(),
-            ));
+        if self.against != Against::Live && (self.attempts.is_some() || self.keep_void) {
+            return Err(Failure::Input(format!(
+                "{AGAINST} {}: no run is ever void there, so no --attempts and no --keep-void",
+                self.against.host().name()
+            )));
         }
         let rest = if self.keep_void { Rest::LeastLate } else { Rest::Fails };
         Ok(Voids { attempts: self.attempts.unwrap_or(Voids::default().attempts), rest })
@@ -70,6 +71,8 @@ impl Arguments {
 pub enum Against {
     /// Guest kernels in virtual time
     Linux,
+    /// Guest kernels in virtual time, with queues in a kernel
+    Kernel,
     /// Kernel senders on this machine
     Live,
 }
@@ -77,17 +80,22 @@ pub enum Against {
 impl Against {
     /// The other side's host.
     fn open(self, voids: Voids) -> Result<Box<dyn ScenarioHost + Send>, Failure> {
-        let name = match self {
+        host::open(AGAINST, self.host(), voids)
+    }
+
+    const fn host(self) -> HostName {
+        match self {
             Self::Linux => HostName::Linux,
+            Self::Kernel => HostName::Kernel,
             Self::Live => HostName::Live,
-        };
-        host::open(AGAINST, name, voids)
+        }
     }
 
     /// Both hosts' names.
     const fn hosts(self) -> &'static str {
         match self {
             Self::Linux => "sim, linux",
+            Self::Kernel => "sim, kernel",
             Self::Live => "sim, live",
         }
     }
