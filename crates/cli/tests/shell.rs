@@ -4,8 +4,12 @@
 
 use goodqueue_testbed::bench::Bench;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+/// A busy machine takes seconds to start everything.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn shell(options: &[&str], program: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gq"));
@@ -72,6 +76,30 @@ fn this_machine_is_reached_through_the_line() {
     assert_eq!((text.len(), text.trim_start_matches('x')), (100_000, ""));
     let page = std::fs::read_to_string(page).expect("a report");
     assert!(page.contains("behind a line") && page.contains("<svg"), "{} bytes", page.len());
+}
+
+#[test]
+fn the_first_datagram_to_a_port_arrives_once() {
+    if !is_possible() {
+        return;
+    }
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a socket");
+    socket.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    let port = socket.local_addr().expect("an address").port();
+    // bash reads single bytes, and a datagram is read at once or lost.
+    let script = format!("exec 3<>/dev/udp/outside/{port}; echo question >&3; timeout 20 dd bs=100 count=1 <&3 2>/dev/null");
+    let output = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut question = [0; 100];
+            let (got, from) = socket.recv_from(&mut question).expect("the datagram arrives");
+            assert_eq!(&question[..got], b"question\n");
+            socket.send_to(b"answer\n", from).expect("a way back");
+        });
+        shell(&[], &["bash", "-c", &script]).output().expect("gq starts")
+    });
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "answer\n", "{}", said(&output));
+    socket.set_nonblocking(true).expect("not waiting");
+    assert!(socket.recv_from(&mut [0; 100]).is_err(), "it arrives more than once");
 }
 
 #[test]

@@ -22,6 +22,13 @@ const LONGEST: usize = 1514;
 
 /// Frames of other openings kept meanwhile.
 const MOST_WAITING: usize = 1000;
+/// The sender's Ethernet address in frames that arrive once more, by which the watch knows them
+/// again: without it, each would be repeated for as long as the watch keeps up. It is a locally
+/// administered one (IEEE 802, second bit), and hosts do not look at it.
+const REPEATED: [u8; 6] = [0x02, b'g', b'q', b'a', b'i', b'n'];
+
+/// Where an Ethernet header has the address of the sender.
+const SENDER: std::ops::Range<usize> = 6..12;
 
 /// A protocol and a port at the far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,8 +60,12 @@ impl Opening {
         }
     }
 
-    /// Of an IPv4 frame, with the address that it goes to; `None` of others.
+    /// Of an IPv4 frame, with the address that it goes to; `None` of others, and of those that
+    /// arrive once more.
     fn of(frame: &[u8]) -> Option<(Self, Ipv4Addr)> {
+        if frame.get(SENDER) == Some(&REPEATED[..]) {
+            return None;
+        }
         let ip = frame.get(14..)?;
         let header = ip.first_chunk::<20>()?;
         let ports = ip.get(usize::from(header[0] & 0xF) * 4..)?.first_chunk::<4>()?;
@@ -95,7 +106,7 @@ impl Watch {
         let mut buffer = vec![0; 1 << 16];
         let mut waiting: VecDeque<Vec<u8>> = VecDeque::new();
         loop {
-            let frame = match waiting.pop_front() {
+            let mut frame = match waiting.pop_front() {
                 Some(frame) => frame,
                 None => self.next(&mut buffer)?,
             };
@@ -114,12 +125,12 @@ impl Watch {
             }
             self.answered.insert(opening);
             descriptors::send(outside, opening.to_bytes(), socket.as_fd())?;
-            self.repeat(&frame);
+            self.repeat(&mut frame);
             // What came meanwhile had nobody to answer it, either.
             while scheduling::wait([Some(self.frames.as_fd()), None], Duration::ZERO)?.ready {
-                let frame = self.next(&mut buffer)?;
+                let mut frame = self.next(&mut buffer)?;
                 match Opening::of(&frame) {
-                    Some((known, to)) if known == opening && !self.not_ours.contains(&to) => self.repeat(&frame),
+                    Some((known, to)) if known == opening && !self.not_ours.contains(&to) => self.repeat(&mut frame),
                     Some(_) if waiting.len() < MOST_WAITING => waiting.push_back(frame),
                     Some(_) | None => {}
                 }
@@ -133,8 +144,9 @@ impl Watch {
     }
 
     /// Lets a frame arrive once more; one that is lost is sent again by its sender.
-    fn repeat(&mut self, frame: &[u8]) {
+    fn repeat(&mut self, frame: &mut [u8]) {
         if frame.len() <= LONGEST {
+            frame[SENDER].copy_from_slice(&REPEATED);
             let _ = self.again.write(frame);
         }
     }
@@ -176,6 +188,9 @@ mod tests {
         let mut fragment = frame(17);
         fragment[21] = 8;
         assert_eq!(Opening::of(&fragment), None);
+        let mut repeated = frame(17);
+        repeated[SENDER].copy_from_slice(&REPEATED);
+        assert_eq!(Opening::of(&repeated), None, "arrives once more");
         for len in 0..frame(6).len() - 4 {
             assert_eq!(Opening::of(&frame(6)[..len]), None, "{len}");
         }
