@@ -94,8 +94,8 @@ judged: ## what suites and guidelines of others say: docs/judged.md and the scor
 	cargo build --release --bin gq
 	python3 -B scripts/judged.py "$${CARGO_TARGET_DIR:-target}/release/gq" "$(or $(SUITES),suites)" out/judged
 
-transports: ## QUIC stacks of others beside our TCP over the same queues: examples/transports/RESULTS.md
-	cd examples/transports && cargo run --release --locked -- --out RESULTS.md
+transports: ## QUIC stacks of others alongside our TCP over the same queues: docs/transport-scoreboard.md
+	cd examples/transports && cargo run --release --locked -- --out ../../docs/transport-scoreboard.md
 
 fuzz: ## arbitrary input to every reader (MINUTES=1 a target)
 	@scripts/fuzz.sh

@@ -3,33 +3,24 @@
 // that differ.
 
 use crate::keys::Keys;
-use crate::work::{ENDLESS, REQUEST, Work};
-use bytes::BytesMut;
-use goodqueue_net::{Datagram, Duration, Ecn, Endpoint, Ends, FlowFacts, Instant, Recovery, Transmit};
+use crate::work::{Application, Flow, Work};
+use crate::{WINDOW, peer};
+use bytes::{Bytes, BytesMut};
+use goodqueue_net::{Datagram, Duration, Ecn, Endpoint, Ends, Instant, Recovery, Transmit};
 use proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use proto::{
     ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, EndpointConfig, Event, ServerConfig, StreamEvent,
     StreamId, TransportConfig, VarInt,
 };
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::error::Error;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 /// Datagrams of one buffer, as these stacks ask their sockets for.
 const SEGMENTS: NonZeroUsize = NonZeroUsize::new(10).expect("not zero");
-/// Windows beyond every product of bandwidth and delay here: congestion control is the subject.
-const WINDOW: u32 = 64 << 20;
-/// Data of servers.
-static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
-
-/// The address of the other end.
-fn peer() -> SocketAddr {
-    (Ipv4Addr::new(10, 0, 0, 1), 1).into()
-}
 
 /// A server at the source of a flow and a client at its sink.
-pub fn ends(keys: &Keys, flow: &FlowFacts<'_>, control: &str, work: &Work) -> Result<Ends, Box<dyn Error>> {
+pub fn ends(keys: &Keys, flow: Flow, control: &str, work: &Work) -> Result<Ends, Box<dyn Error>> {
     // Only differences of instants matter.
     let epoch = std::time::Instant::now();
     let mut transport = TransportConfig::default();
@@ -41,7 +32,7 @@ pub fn ends(keys: &Keys, flow: &FlowFacts<'_>, control: &str, work: &Work) -> Re
     server.transport_config(transport.clone());
     let mut client = ClientConfig::new(Arc::new(QuicClientConfig::try_from(keys.client.clone())?));
     client.transport_config(transport);
-    let end = |number: u8, server, role| {
+    let end = |number: u8, server, config_of_client, application| {
         let mut seed = [number; 32];
         seed[..8].copy_from_slice(&flow.seed.to_le_bytes());
         let mut config = EndpointConfig::default();
@@ -49,45 +40,26 @@ pub fn ends(keys: &Keys, flow: &FlowFacts<'_>, control: &str, work: &Work) -> Re
         End {
             epoch,
             endpoint: endpoint(config, server),
+            connects: config_of_client,
             connection: None,
             answers: VecDeque::new(),
-            role,
+            application,
             failed: None,
         }
     };
-    let first = work.first(flow);
-    let client_role =
-        Role::Client { config: Some(client), work: work.clone(), wanted: first, asked: None, next: None, received: 0, done: false };
-    Ok(Ends::new(end(1, Some(Arc::new(server)), Role::Server { streams: BTreeMap::new() }), end(2, None, client_role)))
-}
-
-/// What the application at an end does.
-enum Role {
-    Server {
-        /// By stream: the request so far, and the bytes that it still wants.
-        streams: BTreeMap<StreamId, (Vec<u8>, u64)>,
-    },
-    Client {
-        /// Until the connection is opened.
-        config: Option<ClientConfig>,
-        work: Work,
-        wanted: u64,
-        /// The open request, and when it was made.
-        asked: Option<(StreamId, Instant)>,
-        /// When the next request is due.
-        next: Option<Instant>,
-        received: u64,
-        done: bool,
-    },
+    let server = end(1, Some(Arc::new(server)), None, Application::server());
+    Ok(Ends::new(server, end(2, None, Some(client), Application::client(work, flow))))
 }
 
 struct End {
     epoch: std::time::Instant,
     endpoint: proto::Endpoint,
+    /// Of a client, until the connection is opened.
+    connects: Option<ClientConfig>,
     connection: Option<(ConnectionHandle, Connection)>,
     /// Datagrams of the endpoint itself.
     answers: VecDeque<Vec<u8>>,
-    role: Role,
+    application: Application<StreamId>,
     failed: Option<String>,
 }
 
@@ -108,9 +80,7 @@ impl End {
             match event {
                 Event::Stream(StreamEvent::Opened { dir }) => {
                     while let Some(id) = connection.streams().accept(dir) {
-                        if let Role::Server { streams } = &mut self.role {
-                            streams.insert(id, (Vec::new(), 0));
-                        }
+                        self.application.opened(id);
                     }
                 }
                 Event::ConnectionLost { reason } => self.failed = Some(reason.to_string()),
@@ -120,77 +90,42 @@ impl End {
         if let Some(reason) = &self.failed {
             panic!("the connection was lost: {reason}");
         }
-        match &mut self.role {
-            Role::Server { streams } => streams.retain(|id, (request, left)| serve(connection, *id, request, left)),
-            Role::Client { .. } => self.ask(now),
-        }
+        self.application.run(now, connection);
+    }
+}
+
+impl crate::work::Connection for Connection {
+    type Stream = StreamId;
+
+    fn open(&mut self) -> Option<StreamId> {
+        self.streams().open(Dir::Bi)
     }
 
-    /// The client reads, and asks when it is time.
-    fn ask(&mut self, now: Instant) {
-        let Some((_, connection)) = &mut self.connection else { return };
-        let Role::Client { work, wanted, asked, next, received, done, .. } = &mut self.role else { return };
-        if let Some((id, at)) = *asked
-            && read(connection, id, |bytes| *received += bytes.len() as u64)
-        {
-            *asked = None;
-            match work {
-                Work::Download => *done = true,
-                Work::Requests { pause, times, .. } => {
-                    times.lock().expect("no thread panics with it").push(now.since(at).as_secs_f64());
-                    *next = Some(now + *pause);
+    fn read(&mut self, id: StreamId, take: &mut dyn FnMut(&[u8])) -> bool {
+        let mut stream = self.recv_stream(id);
+        let Ok(mut chunks) = stream.read(true) else { return false };
+        let mut ended = false;
+        loop {
+            match chunks.next(usize::MAX) {
+                Ok(Some(chunk)) => take(&chunk.bytes),
+                Ok(None) => {
+                    ended = true;
+                    break;
                 }
+                Err(_) => break,
             }
         }
-        if next.is_none_or(|next| now >= next)
-            && asked.is_none()
-            && !*done
-            && let Some(id) = connection.streams().open(Dir::Bi)
-        {
-            let mut stream = connection.send_stream(id);
-            let _ = stream.write(&wanted.to_le_bytes());
-            let _ = stream.finish();
-            (*asked, *next) = (Some((id, now)), None);
-        }
+        let _ = chunks.finalize();
+        ended
     }
-}
 
-/// Reads all there is; whether the stream has ended.
-fn read(connection: &mut Connection, id: StreamId, mut take: impl FnMut(&[u8])) -> bool {
-    let mut stream = connection.recv_stream(id);
-    let Ok(mut chunks) = stream.read(true) else { return false };
-    let mut ended = false;
-    loop {
-        match chunks.next(usize::MAX) {
-            Ok(Some(chunk)) => take(&chunk.bytes),
-            Ok(None) => {
-                ended = true;
-                break;
-            }
-            Err(_) => break,
-        }
+    fn write(&mut self, id: StreamId, bytes: Bytes) -> usize {
+        self.send_stream(id).write(&bytes).unwrap_or(0)
     }
-    let _ = chunks.finalize();
-    ended
-}
 
-/// Reads the request of a stream and writes what it wants; false when all is written.
-fn serve(connection: &mut Connection, id: StreamId, request: &mut Vec<u8>, left: &mut u64) -> bool {
-    if request.len() < REQUEST {
-        read(connection, id, |bytes| request.extend(bytes));
-        let Some(wanted) = request.first_chunk::<REQUEST>() else { return true };
-        *left = u64::from_le_bytes(*wanted);
+    fn finish(&mut self, id: StreamId) {
+        let _ = self.send_stream(id).finish();
     }
-    let mut stream = connection.send_stream(id);
-    while *left > 0 {
-        let part = ZEROS.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
-        let Ok(written) = stream.write(&ZEROS[..part]) else { return true };
-        if *left != ENDLESS {
-            *left -= written as u64;
-        }
-    }
-    let _ = stream.finish();
-    false
 }
 
 impl Endpoint for End {
@@ -224,9 +159,7 @@ impl Endpoint for End {
 
     fn poll_transmit(&mut self, now: Instant, buffer: &mut Vec<u8>) -> Option<Transmit> {
         let real = self.real(now);
-        if let Role::Client { config, .. } = &mut self.role
-            && let Some(config) = config.take()
-        {
+        if let Some(config) = self.connects.take() {
             let opened = self.endpoint.connect(real, config, peer(), "server");
             self.connection = Some(opened.unwrap_or_else(|error| panic!("cannot connect: {error}")));
             self.pump(now);
@@ -249,11 +182,7 @@ impl Endpoint for End {
         let real = self.connection.as_mut()?.1.poll_timeout();
         let nanos = real.map(|real| real.saturating_duration_since(self.epoch).as_nanos() as u64);
         let stack = nanos.map(Instant::from_nanos);
-        let application = match &self.role {
-            Role::Client { next, .. } => *next,
-            Role::Server { .. } => None,
-        };
-        [stack, application].into_iter().flatten().min()
+        [stack, self.application.next()].into_iter().flatten().min()
     }
 
     fn handle_timeout(&mut self, now: Instant) {
@@ -265,14 +194,11 @@ impl Endpoint for End {
     }
 
     fn delivered_bytes(&self) -> Option<u64> {
-        match &self.role {
-            Role::Client { received, .. } => Some(*received),
-            Role::Server { .. } => None,
-        }
+        self.application.received()
     }
 
     fn is_complete(&self) -> bool {
-        matches!(self.role, Role::Client { done: true, .. })
+        self.application.is_done()
     }
 
     fn recovery(&mut self) -> Recovery {

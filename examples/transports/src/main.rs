@@ -1,229 +1,179 @@
-//! QUIC stacks of others, unmodified, and our TCP over the same queues: goodput, share, delay, and
-//! the time of 100 kB.
-//!
-//! `transports [--quick] [--out FILE]` prints a page in Markdown, or writes it. `--quick` measures
-//! one queue on one line.
+//! QUIC stacks of others, unmodified, and our TCP over the same queues: share of the line, delay,
+//! loss, and the time of short transfers.
 
 mod keys;
+mod machine;
+mod matrix;
+mod measure;
 mod noq;
+mod page;
+mod quiche;
 mod quinn;
+mod s2n;
+mod socket;
+mod speed;
+mod stack;
 mod work;
 
-use goodqueue_lab::plan::Plan;
-use goodqueue_lab::runner::{PointResult, RunReport};
-use goodqueue_lab::statistics::Figure;
-use goodqueue_net::{Duration, Ends, Experiment, FlowFacts};
-use keys::Keys;
+use matrix::{Place, Queue};
+use measure::Bench;
+use page::Scores;
+use stack::Tested;
 use std::error::Error;
-use std::fmt::Write as _;
-use std::path::Path;
-use std::sync::{Arc, Mutex};
-use std::time::Instant;
-use work::Work;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What is put in the place of the tested flows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stack {
-    /// Our TCP.
-    Tcp,
-    Quinn,
-    Noq,
-}
+/// Largest payload of a datagram.
+const PAYLOAD: usize = 1452;
+/// Windows beyond every product of bandwidth and delay here: congestion control is the subject.
+const WINDOW: u32 = 64 << 20;
 
-impl Stack {
-    const ALL: [Self; 3] = [Self::Tcp, Self::Quinn, Self::Noq];
+const USAGE: &str = "\
+transports [--quick | --rate MBIT,…] [--kept] [--out FILE] [--results FOLDER] [--jobs N]
+transports serve STACK CONTROL PORT KEYS
+transports get STACK CONTROL HOST:PORT KEYS BYTES
 
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Tcp => "goodqueue TCP",
-            Self::Quinn => "quinn-proto 0.11.19",
-            Self::Noq => "noq-proto 1.4.0",
-        }
-    }
+The first prints the scoreboard as a page in Markdown, or writes it.
 
-    const fn controls(self) -> &'static [&'static str] {
-        match self {
-            Self::Tcp => &["cubic", "reno", "bbr"],
-            Self::Quinn => quinn::CONTROLS,
-            Self::Noq => noq::CONTROLS,
-        }
-    }
-}
+--quick     one line, 10 Mbit/s and 20 ms with tail drop, in place of 32
+--rate      only lines of these rates: 10 or 100 [default: 10,100]
+--kept      measures no row: the page of the lines whose rows are all kept from earlier runs
+--out       the page's file
+--results   keeps the figures of each row, so that an interrupted run continues [default: results]
+--jobs      rows at the same time [default: all processors]
 
-/// A line and its queue.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    rate: &'static str,
-    /// One way.
-    delay: &'static str,
-    rtt: &'static str,
-    queue: &'static str,
-}
-
-fn places(quick: bool) -> Vec<Place> {
-    let (rates, delays, queues): (&[_], &[_], &[_]) = if quick {
-        (&["10 Mbit/s"], &[("10 ms", "20 ms")], &["tail-drop"])
-    } else {
-        (&["10 Mbit/s", "100 Mbit/s"], &[("10 ms", "20 ms"), ("50 ms", "100 ms")], &["tail-drop", "codel", "fq-codel", "pie"])
-    };
-    let mut places = Vec::new();
-    for &rate in rates {
-        for &(delay, rtt) in delays {
-            places.extend(queues.iter().map(|&queue| Place { rate, delay, rtt, queue }));
-        }
-    }
-    places
-}
-
-/// The keys of the scenarios that stand in this folder.
-fn plan(name: &str, place: Place, control: &str) -> Result<Plan, Box<dyn Error>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let set = [
-        ("link.line.rate", place.rate),
-        ("link.line.delay", place.delay),
-        ("link.line.queue", place.queue),
-        ("traffic.0.cc", control),
-    ];
-    let set: Vec<(String, String)> = set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    Ok(Plan::load(&folder.join(name))?.with_overrides(&set)?)
-}
-
-/// Runs a scenario with a stack in the place of `tested`.
-fn run(stack: Stack, control: &str, plan: &Plan, work: &Work, keys: &Keys) -> Result<RunReport, Box<dyn Error>> {
-    let experiment = Experiment::new(plan);
-    let make = |flow: &FlowFacts<'_>| -> Result<Ends, Box<dyn Error>> {
-        match stack {
-            Stack::Quinn => quinn::ends(keys, flow, control, work),
-            Stack::Noq => noq::ends(keys, flow, control, work),
-            Stack::Tcp => Err("our TCP needs no endpoints".into()),
-        }
-    };
-    Ok(if stack == Stack::Tcp { experiment.run() } else { experiment.attach("tested", make).run() }?)
-}
-
-/// What the page says of itself.
-const PAGE: &str = "# QUIC stacks beside our TCP
-
-Made by `make transports`; it is a tool, not a ranking. The same command gives the same bytes, except in the
-rows of noq's BBR 3, whose random numbers no seed reaches.
-
-- *Tested* is one flow of a stack, unmodified from its registry, under one of its congestion controls; for reference our own TCP.
-- It shares a line with one CUBIC flow of our TCP (`bulk.toml`): 5 s of warm-up, 30 s measured, 3 replications, seed 1, mean and 95 %
-  interval. The queue holds one product of rate and round-trip time; queues have their defaults and do not mark.
-- *Share*: its part of the goodput of both. *Queue p95*: time in the queue of its packets. *Lost*: its packets that the queue dropped.
-- *100 kB*: ten transfers on connections of their own, handshake included, beside the CUBIC flow (`transfers.toml`).
-- *20 kB response*: median over one connection, a request 100 ms after each response, beside the CUBIC flow; seeds 1 to 3.
-- QUIC's packets have at most 1452 bytes of payload and 28 of headers, our TCP's 1448 and 52.
-
+The others are a server and a client over sockets of the machine, for `gq shell` and `gq exec`. STACK is
+quinn, noq, quiche or s2n, and CONTROL one of its congestion controls. The server writes the file KEYS,
+the client reads it.
 ";
 
-/// One figure of a group over replications.
-fn group(point: &PointResult, name: &str, metric: &str) -> Figure {
-    Figure::of(point.runs.iter().map(|run| run.groups.iter().find(|group| group.name == name)?.value(metric)))
+struct Arguments {
+    quick: bool,
+    rates: Vec<u32>,
+    kept: bool,
+    out: Option<PathBuf>,
+    results: PathBuf,
+    jobs: usize,
 }
 
-/// The share of `tested` in the goodput of both.
-fn share(point: &PointResult) -> Figure {
-    Figure::of(point.runs.iter().map(|run| {
-        let goodput = |name| run.groups.iter().find(|group| group.name == name)?.value("goodput_bit_s");
-        let (tested, reference) = (goodput("tested")?, goodput("reference")?);
-        (tested + reference > 0.0).then(|| tested / (tested + reference))
-    }))
-}
-
-fn link(point: &PointResult, metric: &str) -> Figure {
-    Figure::of(point.runs.iter().map(|run| run.links.first()?.value(metric)))
-}
-
-fn shown(figure: Figure, scale: f64, decimals: usize) -> String {
-    match (figure.mean, figure.ci95) {
-        (Some(mean), Some(half)) => format!("{:.decimals$} ± {:.decimals$}", mean * scale, half * scale),
-        (Some(mean), None) => format!("{:.decimals$}", mean * scale),
-        (None, _) => "–".to_owned(),
-    }
-}
-
-/// The row of a stack and control on one line.
-fn row(stack: Stack, control: &str, place: Place, keys: &Keys) -> Result<String, Box<dyn Error>> {
-    let bulk = run(stack, control, &plan("bulk.toml", place, control)?, &Work::Download, keys)?;
-    let transfers = run(stack, control, &plan("transfers.toml", place, control)?, &Work::Download, keys)?;
-    let requests = if stack == Stack::Tcp { Figure::default() } else { responses(stack, control, place, keys)? };
-    let (bulk, transfers) = (&bulk.points[0], &transfers.points[0]);
-    Ok(format!(
-        "| {} | {} | {} | {} | {} {control} | {} | {} | {} | {} | {} | {} |",
-        place.rate,
-        place.rtt,
-        place.queue,
-        shown(link(bulk, "utilization"), 100.0, 1),
-        stack.name(),
-        shown(share(bulk), 100.0, 1),
-        shown(group(bulk, "tested", "sojourn_s.p95"), 1e3, 1),
-        shown(group(bulk, "tested", "loss_ratio"), 100.0, 2),
-        shown(group(transfers, "tested", "completion_s.p50"), 1e3, 0),
-        shown(group(transfers, "tested", "completion_s.p95"), 1e3, 0),
-        shown(requests, 1e3, 1),
-    ))
-}
-
-/// Median time of responses of 20 kB over one connection, beside the reference.
-fn responses(stack: Stack, control: &str, place: Place, keys: &Keys) -> Result<Figure, Box<dyn Error>> {
-    let mut medians = Vec::new();
-    for seed in 1..=3 {
-        let times = Arc::new(Mutex::new(Vec::new()));
-        let work = Work::Requests { size: 20_000, pause: Duration::ms(100), times: times.clone() };
-        let seeds = [("seed".to_owned(), seed.to_string()), ("replications".to_owned(), "1".to_owned())];
-        let plan = plan("bulk.toml", place, control)?.with_overrides(&seeds)?;
-        run(stack, control, &plan, &work, keys)?;
-        let mut times = times.lock().expect("no thread panics with it").clone();
-        times.sort_by(f64::total_cmp);
-        medians.push(times.get(times.len() / 2).copied());
-    }
-    Ok(Figure::of(medians))
-}
-
-fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let quick = arguments.iter().any(|argument| argument == "--quick");
-    let out = arguments.iter().position(|argument| argument == "--out").and_then(|at| arguments.get(at + 1));
-    let keys = Keys::new()?;
-    let mut text = String::from(PAGE);
-    text.push_str(
-        "| rate | RTT | queue | utilization % | tested | its share % | queue p95 ms | lost % | 100 kB p50 ms | p95 ms | 20 kB response ms |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|\n",
-    );
-    let begun = Instant::now();
-    for place in places(quick) {
-        for stack in Stack::ALL {
-            for control in stack.controls() {
-                let row = row(stack, control, place, &keys)?;
-                eprintln!("{row}");
-                let _ = writeln!(text, "{row}");
+impl Arguments {
+    fn read() -> Result<Option<Self>, String> {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let rates = matrix::RATES.to_vec();
+        let mut read = Self { quick: false, rates, kept: false, out: None, results: PathBuf::from("results"), jobs: processors };
+        let mut words = std::env::args().skip(1);
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or_else(|| format!("{word}: a value is missing"));
+            match word.as_str() {
+                "--quick" => read.quick = true,
+                "--kept" => read.kept = true,
+                "--rate" => {
+                    let text = value()?;
+                    let known = |word: &str| word.parse().ok().filter(|rate| matrix::RATES.contains(rate));
+                    let rates: Option<Vec<u32>> = text.split(',').map(known).collect();
+                    read.rates = rates.ok_or_else(|| format!("--rate {text}: allowed 10, 100"))?;
+                }
+                "--out" => read.out = Some(value()?.into()),
+                "--results" => read.results = value()?.into(),
+                "--jobs" => {
+                    let text = value()?;
+                    let jobs = text.parse().ok().filter(|jobs| (1..=1000).contains(jobs));
+                    read.jobs = jobs.ok_or_else(|| format!("--jobs {text}: allowed 1 to 1000"))?;
+                }
+                "--help" | "-h" => return Ok(None),
+                _ => return Err(format!("{word}: is no option\n\n{USAGE}")),
             }
         }
+        Ok(Some(read))
     }
-    eprintln!("{:.1} s", begun.elapsed().as_secs_f64());
-    match out {
-        Some(path) => std::fs::write(path, text)?,
+}
+
+/// The address of the other end, as stacks see it.
+const fn peer() -> std::net::SocketAddr {
+    std::net::SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, 1), 4433))
+}
+
+/// The places of which all rows are kept.
+fn kept(bench: &Bench, tested: &[Tested], places: Vec<Place>) -> Result<Vec<Place>, Box<dyn Error>> {
+    let mut all = Vec::new();
+    for place in places {
+        let missing =
+            tested.iter().map(|one| Ok(bench.kept(*one, place)?.is_none())).collect::<Result<Vec<bool>, Box<dyn Error>>>()?;
+        if !missing.contains(&true) {
+            all.push(place);
+        }
+    }
+    if all.is_empty() { Err("no line has all its rows among the results".into()) } else { Ok(all) }
+}
+
+/// All rows, several at a time.
+fn measure(bench: &Bench, jobs: usize, tested: &[Tested], places: &[Place]) -> Result<Scores, String> {
+    let (next, total) = (AtomicUsize::new(0), tested.len() * places.len());
+    let scores = Mutex::new(Scores::new());
+    let worker = || -> Result<(), String> {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= total {
+                return Ok(());
+            }
+            let (place, row) = (number / tested.len(), number % tested.len());
+            let (one, at) = (tested[row], places[place]);
+            let title = format!("{}, {}, {}", one.name(), at.queue.name(), at.line());
+            let (measured, is_new) = bench.row(one, at).map_err(|error| format!("{title}: {error}"))?;
+            if is_new {
+                let failure = measured.failure.as_ref().map_or_else(String::new, |failure| format!(": {failure}"));
+                eprintln!("{} of {total}: {title}{failure}", number + 1);
+            }
+            scores.lock().expect("no thread panics with it").insert((row, place), measured);
+        }
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().expect("a worker does not panic"))
+    })?;
+    scores.into_inner().map_err(|error| error.to_string())
+}
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let result = match words[..] {
+        ["serve", stack, control, port, keys] => socket::serve(stack, control, port, keys.as_ref()),
+        ["get", stack, control, server, keys, bytes] => socket::get(stack, control, server, keys.as_ref(), bytes),
+        _ => scoreboard(),
+    };
+    if let Err(error) = result {
+        eprintln!("transports: {error}");
+        std::process::exit(1);
+    }
+}
+
+fn scoreboard() -> Result<(), Box<dyn Error>> {
+    let arguments = match Arguments::read() {
+        Ok(Some(arguments)) => arguments,
+        Ok(None) => {
+            print!("{USAGE}");
+            return Ok(());
+        }
+        Err(message) => {
+            eprintln!("transports: {message}");
+            std::process::exit(2);
+        }
+    };
+    let bench = Bench::new(&arguments.results)?;
+    let tested: Vec<Tested> = Tested::all().collect();
+    let quick = Place { queue: Queue::TailDrop, rate: 10, rtt: 20 };
+    let places: Vec<Place> =
+        if arguments.quick { vec![quick] } else { Place::all().filter(|place| arguments.rates.contains(&place.rate)).collect() };
+    let places = if arguments.kept { kept(&bench, &tested, places)? } else { places };
+    let speeds = speed::all(&bench, &arguments.results)?;
+    let scores = measure(&bench, arguments.jobs, &tested, &places)?;
+    let text = page::text(&tested, &places, &scores, &speeds);
+    match arguments.out {
+        Some(path) => std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?,
         None => print!("{text}"),
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn runs_with_other_keys_are_the_same() {
-        let place = places(true)[0];
-        let brief = [("duration".to_owned(), "5 s".to_owned()), ("replications".to_owned(), "1".to_owned())];
-        for stack in [Stack::Quinn, Stack::Noq] {
-            let fingerprint = || {
-                let plan = plan("bulk.toml", place, "cubic").expect("a scenario").with_overrides(&brief).expect("settings");
-                let keys = Keys::new().expect("keys");
-                run(stack, stack.controls()[0], &plan, &Work::Download, &keys).expect("a run").fingerprints
-            };
-            assert_eq!(fingerprint(), fingerprint(), "{}", stack.name());
-        }
-    }
 }

@@ -1,0 +1,228 @@
+//! What is measured of a stack on one line, and kept, so that an interrupted run continues.
+
+use crate::keys::Keys;
+use crate::matrix::{self, Place};
+use crate::stack::{Stack, Tested};
+use crate::work::{Flow, Work};
+use goodqueue_lab::plan::Plan;
+use goodqueue_lab::runner::{PointResult, RunReport};
+use goodqueue_net::{Duration, Ends, Experiment, FlowFacts};
+use serde::{Deserialize, Serialize};
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// One value for each replication; `None` where it is not defined.
+pub type Values = Vec<Option<f64>>;
+
+/// The scenario of flows without end.
+pub const BULK: &str = "bulk.toml";
+/// Time between a response and the next request.
+const PAUSE: Duration = Duration::ms(100);
+/// Bytes of a response.
+const RESPONSE: u64 = 20_000;
+
+/// The figures of a stack on one line.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Hashes of the scenarios: of all settings, seeds and recordings.
+    pub scenarios: Vec<String>,
+    /// Why there are none.
+    pub failure: Option<String>,
+    /// Share of the line in use, next to our CUBIC.
+    pub utilization: Values,
+    /// Its part of the goodput of both.
+    pub share: Values,
+    /// Time in the queue of its packets, in seconds.
+    pub delay_mean: Values,
+    pub delay_p95: Values,
+    /// Its packets that were lost.
+    pub lost: Values,
+    /// Time of transfers of 100 kB, in seconds, and how many of them ended.
+    pub transfer_p50: Values,
+    pub transfer_p95: Values,
+    pub transfers: Values,
+    /// Median time of a response of 20 kB, in seconds.
+    pub response: Values,
+}
+
+/// Measures, or reads what an earlier run has measured.
+pub struct Bench {
+    folder: PathBuf,
+    keys: Keys,
+}
+
+impl Bench {
+    /// Keeps results in `folder`.
+    pub fn new(folder: &Path) -> Result<Self, Box<dyn Error>> {
+        std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        Ok(Self { folder: folder.to_owned(), keys: Keys::new()? })
+    }
+
+    /// The figures of a stack on one line; true if they are new.
+    pub fn row(&self, tested: Tested, place: Place) -> Result<(Measured, bool), Box<dyn Error>> {
+        let plans = Plans::of(self, tested, place)?;
+        let path = self.path(tested, place);
+        // What failed may have been mended.
+        if let Some(kept) = read(&path, &plans).filter(|kept| kept.failure.is_none()) {
+            return Ok((kept, false));
+        }
+        let mut measured = self
+            .measure(tested, &plans)
+            .unwrap_or_else(|failure| Measured { failure: Some(failure.to_string()), ..Measured::default() });
+        measured.scenarios = plans.hashes();
+        let making = path.with_extension("part");
+        std::fs::write(&making, serde_json::to_vec(&measured)?)?;
+        std::fs::rename(&making, &path)?;
+        Ok((measured, true))
+    }
+
+    /// What an earlier run has measured.
+    pub fn kept(&self, tested: Tested, place: Place) -> Result<Option<Measured>, Box<dyn Error>> {
+        Ok(read(&self.path(tested, place), &Plans::of(self, tested, place)?))
+    }
+
+    fn path(&self, tested: Tested, place: Place) -> PathBuf {
+        let name = format!("{} {} {}", tested.name(), place.queue.name(), place.line()).replace([' ', ',', '/', '%'], "-");
+        self.folder.join(format!("{name}.json"))
+    }
+
+    fn measure(&self, tested: Tested, plans: &Plans) -> Result<Measured, Box<dyn Error>> {
+        let bulk = self.run(tested, &plans.bulk, &Work::Download)?;
+        let transfers = self.run(tested, &plans.transfers, &Work::Download)?;
+        let (bulk, transfers) = (&bulk.points[0], &transfers.points[0]);
+        Ok(Measured {
+            utilization: bulk.runs.iter().map(|run| run.links.first()?.value("utilization")).collect(),
+            share: share(bulk),
+            delay_mean: group(bulk, "sojourn_s.mean"),
+            delay_p95: group(bulk, "sojourn_s.p95"),
+            lost: group(bulk, "loss_ratio"),
+            transfer_p50: group(transfers, "completion_s.p50"),
+            transfer_p95: group(transfers, "completion_s.p95"),
+            transfers: group(transfers, "completed_flows"),
+            response: if tested.stack == Stack::Tcp { Values::new() } else { self.responses(tested, &plans.requests)? },
+            ..Measured::default()
+        })
+    }
+
+    /// Runs a scenario with a stack in the place of `tested`.
+    pub fn run(&self, tested: Tested, plan: &Plan, work: &Work) -> Result<RunReport, Box<dyn Error>> {
+        self.run_with(tested, plan, work, |ends| ends)
+    }
+
+    /// The same, with something around the ends.
+    pub fn run_with(
+        &self,
+        tested: Tested,
+        plan: &Plan,
+        work: &Work,
+        around: impl Fn(Ends) -> Ends + Sync,
+    ) -> Result<RunReport, Box<dyn Error>> {
+        let experiment = Experiment::new(plan);
+        let make = |facts: &FlowFacts<'_>| {
+            let flow = Flow { seed: facts.seed, size: facts.size };
+            tested.stack.ends(&self.keys, flow, tested.control, work).map(&around)
+        };
+        Ok(if tested.stack == Stack::Tcp { experiment.run() } else { experiment.attach("tested", make).run() }?)
+    }
+
+    /// Median time of responses over one connection, of each replication.
+    fn responses(&self, tested: Tested, plan: &Plan) -> Result<Values, Box<dyn Error>> {
+        let mut medians = Values::new();
+        for number in 0..u64::from(plan.replications()) {
+            let times = Arc::new(Mutex::new(Vec::new()));
+            let work = Work::Requests { size: RESPONSE, pause: PAUSE, times: times.clone() };
+            let seed = (plan.seed() + number).to_string();
+            let plan = plan.with_overrides(&[("seed".to_owned(), seed), ("replications".to_owned(), "1".to_owned())])?;
+            self.run(tested, &plan, &work)?;
+            let mut times = times.lock().expect("no thread panics with it").clone();
+            times.sort_by(f64::total_cmp);
+            medians.push(times.get(times.len() / 2).copied());
+        }
+        Ok(medians)
+    }
+}
+
+/// Figures of these scenarios; a file that cannot be read is as none.
+fn read(path: &Path, plans: &Plans) -> Option<Measured> {
+    let kept: Measured = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    (kept.scenarios == plans.hashes()).then_some(kept)
+}
+
+/// The scenarios of a row.
+struct Plans {
+    bulk: Plan,
+    transfers: Plan,
+    requests: Plan,
+}
+
+impl Plans {
+    fn of(bench: &Bench, tested: Tested, place: Place) -> Result<Self, Box<dyn Error>> {
+        let make = |name| plan(name, place, tested.control, &bench.folder);
+        Ok(Self { bulk: make(BULK)?, transfers: make("transfers.toml")?, requests: make("requests.toml")? })
+    }
+
+    fn hashes(&self) -> Vec<String> {
+        [&self.bulk, &self.transfers, &self.requests].map(Plan::sha256).to_vec()
+    }
+}
+
+/// A scenario of this folder on the line `place`.
+pub fn plan(name: &str, place: Place, control: &str, folder: &Path) -> Result<Plan, Box<dyn Error>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    let mut settings = place.settings(folder)?;
+    if name == BULK && place.rate > matrix::RATES[0] {
+        // Ten times as many packets.
+        settings.push(("duration".to_owned(), "10 s".to_owned()));
+    }
+    // Read where the stack is our TCP; otherwise a name in the hash.
+    let known = Stack::Tcp.controls().contains(&control);
+    settings.push(("traffic.0.cc".to_owned(), if known { control } else { "bbr" }.to_owned()));
+    Ok(Plan::load(&path)?.with_overrides(&settings)?)
+}
+
+/// One figure of `tested` over replications.
+fn group(point: &PointResult, metric: &str) -> Values {
+    point.runs.iter().map(|run| run.groups.iter().find(|group| group.name == "tested")?.value(metric)).collect()
+}
+
+/// The share of `tested` in the goodput of both.
+fn share(point: &PointResult) -> Values {
+    let of = |run: &goodqueue_lab::runner::Replication| {
+        let goodput = |name| run.groups.iter().find(|group| group.name == name)?.value("goodput_bit_s");
+        let (tested, reference) = (goodput("tested")?, goodput("reference")?);
+        (tested + reference > 0.0).then(|| tested / (tested + reference))
+    };
+    point.runs.iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::Queue;
+
+    #[test]
+    fn runs_with_other_keys_are_the_same() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = Place { queue: Queue::TailDrop, rate: 10, rtt: 20 };
+        let brief = [("duration".to_owned(), "5 s".to_owned()), ("replications".to_owned(), "1".to_owned())];
+        // A generator of noq's third BBR has a seed of its own.
+        for tested in Tested::all().filter(|tested| tested.control != "bbr3") {
+            let fingerprint = || {
+                let bench = Bench::new(folder.path()).expect("keys");
+                let plan = plan(BULK, place, tested.control, folder.path()).expect("a scenario");
+                let plan = plan.with_overrides(&brief).expect("settings");
+                bench.run(tested, &plan, &Work::Download).expect("a run").fingerprints
+            };
+            assert_eq!(fingerprint(), fingerprint(), "{}", tested.name());
+        }
+    }
+
+    #[test]
+    fn every_line_is_a_scenario_and_results_are_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for place in Place::all() {
+            plan(BULK, place, "cubic", folder.path()).unwrap_or_else(|error| panic!("{place:?}: {error}"));
+        }
+    }
+}

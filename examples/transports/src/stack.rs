@@ -1,0 +1,78 @@
+//! The stacks, and which of them stands in the place of the tested flows.
+
+use crate::keys::Keys;
+use crate::work::{Flow, Work};
+use crate::{noq, quiche, quinn, s2n};
+use goodqueue_net::Ends;
+use std::error::Error;
+
+/// What is put in the place of the tested flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stack {
+    /// Our TCP.
+    Tcp,
+    Quinn,
+    Noq,
+    Quiche,
+    S2n,
+}
+
+impl Stack {
+    pub const ALL: [Self; 5] = [Self::Tcp, Self::Quinn, Self::Noq, Self::Quiche, Self::S2n];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "goodqueue TCP",
+            Self::Quinn => "quinn-proto 0.11.19",
+            Self::Noq => "noq-proto 1.4.0",
+            Self::Quiche => "quiche 0.30.0",
+            Self::S2n => "s2n-quic 1.91.0",
+        }
+    }
+
+    /// Of a command's word: `quinn`, `noq`, `quiche`, `s2n`.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .filter(|stack| *stack != Self::Tcp)
+            .find(|stack| stack.name().split('-').next().is_some_and(|name| name.split(' ').next() == Some(word)))
+    }
+
+    pub const fn controls(self) -> &'static [&'static str] {
+        match self {
+            Self::Tcp => &["cubic", "reno", "bbr"],
+            Self::Quinn => quinn::CONTROLS,
+            Self::Noq => noq::CONTROLS,
+            Self::Quiche => quiche::CONTROLS,
+            Self::S2n => s2n::CONTROLS,
+        }
+    }
+
+    /// The ends of a flow; our TCP needs none.
+    pub fn ends(self, keys: &Keys, flow: Flow, control: &str, work: &Work) -> Result<Ends, Box<dyn Error>> {
+        match self {
+            Self::Tcp => Err("our TCP needs no endpoints".into()),
+            Self::Quinn => quinn::ends(keys, flow, control, work),
+            Self::Noq => noq::ends(keys, flow, control, work),
+            Self::Quiche => quiche::ends(keys, flow, control, work),
+            Self::S2n => s2n::ends(keys, flow, control, work),
+        }
+    }
+}
+
+/// A stack under one of its congestion controls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tested {
+    pub stack: Stack,
+    pub control: &'static str,
+}
+
+impl Tested {
+    pub fn all() -> impl Iterator<Item = Self> {
+        Stack::ALL.into_iter().flat_map(|stack| stack.controls().iter().map(move |&control| Self { stack, control }))
+    }
+
+    pub fn name(self) -> String {
+        format!("{} {}", self.stack.name(), self.control)
+    }
+}
