@@ -123,8 +123,8 @@ impl<P> Elsewhere<P> {
     fn release(&mut self, number: u32, len: impl FnOnce(&P) -> Bytes) -> Option<Held<P>> {
         let held = self.held.get_mut(number as usize)?.take()?;
         self.free.push(number);
-        self.waiting.packets = self.waiting.packets - Packets::new(1);
-        self.waiting.backlog = self.waiting.backlog - len(&held.packet);
+        self.waiting.packets -= Packets::new(1);
+        self.waiting.backlog -= len(&held.packet);
         Some(held)
     }
 
@@ -161,8 +161,8 @@ impl<P: Packet> Qdisc<P> for Elsewhere<P> {
             self.counters.arrived_ect.add(len);
         }
         let is_full = self.waiting.packets >= self.limit.packets || self.waiting.backlog + len > self.limit.bytes;
-        self.waiting.packets = self.waiting.packets + Packets::new(1);
-        self.waiting.backlog = self.waiting.backlog + len;
+        self.waiting.packets += Packets::new(1);
+        self.waiting.backlog += len;
         let number = self.hold(Held { packet, enqueued_at: now, ecn });
         self.far.offer(now, Offered { number, len, ecn, flow, class }, &mut self.happened);
         self.report_drops(sink, |dropped| match (dropped == number, is_full) {
