@@ -87,5 +87,8 @@ fn a_file_that_is_read_back_has_every_figure() {
     let again = Summary { points: got.points, ..written.clone() };
     assert_eq!(again.to_json(), written.to_json());
     let later = written.to_json().replace("goodqueue.summary/1", "goodqueue.summary/2");
-    assert_eq!(read(&later).expect_err("another format"), "schema: is `goodqueue.summary/2`: allowed goodqueue.summary/1");
+    assert_eq!(
+        read(&later).expect_err("another format").to_string(),
+        "schema: is `goodqueue.summary/2`: allowed goodqueue.summary/1"
+    );
 }
