@@ -47,8 +47,7 @@ impl Keys {
         Ok(Self { server: Arc::new(server), client: Arc::new(client), certificate, key })
     }
 
-    /// The key alone, as BoringSSL takes it: PKCS #8 of version 1, where others add the public key
-    /// (RFC 8410 §7).
+    /// The key alone, as BoringSSL takes it: PKCS #8 of version 1, where others add the public key.
     pub fn plain_key(&self) -> Option<Vec<u8>> {
         /// Lengths, version, the name of Ed25519, and the head of 32 bytes.
         const HEAD: [u8; 16] = [0x30, 0x2E, 2, 1, 0, 0x30, 5, 6, 3, 0x2B, 0x65, 0x70, 4, 0x22, 4, 0x20];

@@ -74,7 +74,7 @@ impl Connection for (&mut quiche::Connection, &mut u64) {
         if !self.0.is_established() || self.0.peer_streams_left_bidi() == 0 {
             return None;
         }
-        // Those of clients in both directions are multiples of four (RFC 9000 §2.1).
+        // Those of clients in both directions are multiples of four.
         let stream = *self.1 * 4;
         *self.1 += 1;
         Some(stream)
