@@ -10,7 +10,7 @@
 //!
 //! A full line is worth little to people whose call is unusable on it. Where the best queue leaves
 //! a call, a game or a ping unusable, the utilization that the policy asks for is lowered in steps
-//! ([`relaxed`]) until the best one leaves all of them usable; the headline says so.
+//! until the best one leaves all of them usable; the headline says so.
 
 mod candidate;
 mod policy;

@@ -94,7 +94,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let command = command_line();
     out.write("evaluation.json", evaluation.to_json().as_bytes())?;
     out.write("report.html", report::html(&evaluation, &command).as_bytes())?;
-    if let Some(path) = &arguments.markdown {
+    // A page that is complete stays until another one is.
+    if let (Some(path), true) = (&arguments.markdown, evaluation.complete) {
         write_file(path, markdown::markdown(&evaluation, &command).as_bytes())?;
     }
     match arguments.json {
