@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use support::{gq, scenario};
+use support::{gq, interruptible, scenario};
 
 const SHORT: &str = r#"goodqueue = 1
 name = "short"
@@ -44,7 +44,7 @@ fn summary(path: &Path) -> Value {
 fn under_way(folder: &Path, scenario: &str, out: &[&str]) -> Child {
     fs::write(folder.join("endless.toml"), scenario).expect("the scenario is written");
     let arguments = [&["run", "endless.toml", "--jobs", "1"], out].concat();
-    let mut child = gq(folder, &arguments).spawn().expect("it starts");
+    let mut child = interruptible(folder, &arguments).spawn().expect("it starts");
     let place = folder.join(out.last().map_or("results/short", |path| path));
     // The lock is taken before a table is begun, and the table before anything runs.
     while !fs::read_dir(&place).is_ok_and(|mut entries| {

@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use support::{gq, scenario};
+use support::{gq, interruptible, scenario};
 
 /// Runs of unequal length: the first is over at once, the others take long.
 const LONG: &str = r#"goodqueue = 1
@@ -57,7 +57,7 @@ fn wait_until_running(child: &mut Child) {
 #[test]
 fn the_first_interrupt_keeps_what_is_finished() {
     let dir = scenario(LONG);
-    let mut child = gq(dir.path(), &["run", "s.toml", "--jobs", "1", "--out", "r"]).spawn().expect("it starts");
+    let mut child = interruptible(dir.path(), &["run", "s.toml", "--jobs", "1", "--out", "r"]).spawn().expect("it starts");
     wait_until_running(&mut child);
     interrupt(&child);
     let output = child.wait_with_output().expect("it ends");
@@ -76,7 +76,7 @@ fn the_first_interrupt_keeps_what_is_finished() {
 #[test]
 fn a_result_without_any_finished_run_is_valid_too() {
     let dir = scenario(&LONG.replace("[\"1 s\", ", "["));
-    let mut child = gq(dir.path(), &["run", "s.toml", "--out", "r"]).spawn().expect("it starts");
+    let mut child = interruptible(dir.path(), &["run", "s.toml", "--out", "r"]).spawn().expect("it starts");
     wait_until_running(&mut child);
     interrupt(&child);
     let output = child.wait_with_output().expect("it ends");

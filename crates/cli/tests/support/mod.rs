@@ -6,7 +6,18 @@ use std::process::{Command, Output, Stdio};
 
 /// The command with all its outputs caught.
 pub fn gq(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gq"));
+    prepared(Command::new(env!("CARGO_BIN_EXE_gq")), folder, arguments)
+}
+
+/// The command with the default effect of an interrupt, which shells take from what they start in
+/// the background, as tests may be.
+pub fn interruptible(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new("env");
+    command.args(["--default-signal=INT", env!("CARGO_BIN_EXE_gq")]);
+    prepared(command, folder, arguments)
+}
+
+fn prepared(mut command: Command, folder: &Path, arguments: &[&str]) -> Command {
     command.args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
