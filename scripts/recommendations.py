@@ -56,7 +56,7 @@ LINES = [
     ("slow", "64 kbit/s uplink", "--down 1mbit --up 64kbit --rtt 100ms --buffer 1s --flows 1..2", None, None),
     (
         "fibre",
-        "fibre 1 Gbit/s",
+        "fiber 1 Gbit/s",
         "--down 1gbit --up 1gbit --rtt 10ms..40ms --buffer 50ms --flows 8 --cc cubic",
         "at a tenth of the rate: at 1 Gbit/s guest kernels would take about a minute per run",
         "--down 100mbit --up 100mbit --rtt 10ms..40ms --buffer 50ms --flows 8 --cc cubic",
