@@ -28,7 +28,7 @@ use crate::counters::Counters;
 use crate::framing;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::sched::priority::PriorityKind;
-use crate::sched::{Inner, Scheduler, Setup, finish, here};
+use crate::sched::{Inner, Scheduler, Setup, finish};
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit};
 use alloc::boxed::Box;
 use goodqueue_units::{Bytes, Duration, Framing, Instant, Rate, Rng};
