@@ -1,11 +1,12 @@
-//! The algorithm of the tutorial `docs/own-algorithm.md`, in Rust as on that page.
+//! The algorithm of the tutorial `docs/own-algorithm.md`, in Rust as on that page, which
+//! `crates/aqm/tests/tutorial.rs` checks.
 //! `python/tests/test_tutorial.py` runs the page's class in Python: both have the same events.
 
 // What the file finds around it in the place that the tutorial gives it.
 use goodqueue_aqm::algo::Algorithm;
 use goodqueue_aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict, spec};
 
-#[path = "tutorial/ramp.rs"]
+#[path = "../../aqm/tests/tutorial/ramp.rs"]
 mod ramp;
 
 use goodqueue_aqm::own::{OwnAlgorithm, OwnKind};
@@ -37,15 +38,6 @@ impl OwnKind for RampKind {
     fn build(&self, link: &LinkFacts) -> Result<Box<dyn OwnAlgorithm>, ParamError> {
         Ok(Box::new(Ramp::build(&Given::new(&self.spec().base, &[])?, link)?))
     }
-}
-
-#[test]
-fn the_page_has_this_file() {
-    let page = include_str!("../../../docs/own-algorithm.md");
-    assert!(
-        page.contains(&format!("```rust\n{}```", include_str!("tutorial/ramp.rs"))),
-        "the page's Rust is not tutorial/ramp.rs"
-    );
 }
 
 #[test]
