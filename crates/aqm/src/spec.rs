@@ -25,6 +25,15 @@ pub struct KindSpec {
     pub weighs: bool,
 }
 
+impl KindSpec {
+    /// The description of an algorithm of a program's own ([`crate::own`]), of which nothing but
+    /// `base` is known.
+    #[must_use]
+    pub const fn own(base: Kind) -> Self {
+        Self { base, family: Family::Own, signal: "its own", marks: Marking::Possible, weighs: false }
+    }
+}
+
 impl Deref for KindSpec {
     type Target = Kind;
 

@@ -7,7 +7,7 @@
 use crate::against::{Readiness, excerpt, readiness};
 use crate::operation::{Event, Operation, What};
 use goodqueue_aqm::own::{OwnAlgorithm, OwnKind};
-use goodqueue_aqm::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
+use goodqueue_aqm::spec::{Kind, KindSpec, LinkFacts, ParamError};
 use goodqueue_aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use goodqueue_units::Instant;
 use process::Process;
@@ -20,8 +20,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 mod process;
-
-const NO_PARAMS: &[Param] = &[];
 
 /// What went wrong first with any of the programs of a kind. From then on its queues pass every
 /// packet, and their figures mean nothing.
@@ -73,13 +71,8 @@ impl HostedKind {
     pub fn new(name: &str, command: Vec<String>, patience: Duration, stop: Option<Arc<AtomicBool>>) -> Self {
         let shown: &'static str = Box::leak(name.to_owned().into_boxed_str());
         // Descriptions of kinds live as long as the program; there are as many as it names.
-        let spec = Box::leak(Box::new(KindSpec {
-            base: Kind { kind: shown, aliases: &[], title: shown, summary: "A program.", params: NO_PARAMS, source: "-" },
-            family: Family::Own,
-            signal: "its own",
-            marks: Marking::Possible,
-            weighs: false,
-        }));
+        let base = Kind { kind: shown, title: shown, summary: "A program.", source: "-", ..Kind::PLAIN };
+        let spec = Box::leak(Box::new(KindSpec::own(base)));
         let version = version(&command);
         let trouble = Arc::new(Trouble { message: Mutex::default(), stop });
         let shop = Arc::new(Shop { name: name.to_owned(), command, patience, idle: Mutex::default(), trouble });

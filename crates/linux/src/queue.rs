@@ -35,7 +35,7 @@ const SEED_BITS: u32 = 53;
 type Fault = Arc<Mutex<Option<LinuxError>>>;
 
 /// Puts kernels' queue disciplines into worlds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct KernelQueues {
     kernel: PathBuf,
     program: Vec<OsString>,
@@ -67,14 +67,7 @@ impl KernelQueues {
     /// `queue` in a kernel.
     #[must_use]
     pub fn queue(&self, queue: &QueueSpec) -> QueueSpec {
-        let Self { kernel, program, patience, fault } = self;
-        let kind = InKernel {
-            kernel: kernel.clone(),
-            program: program.clone(),
-            patience: *patience,
-            fault: fault.clone(),
-            queue: queue.clone(),
-        };
+        let kind = InKernel { queues: self.clone(), queue: queue.clone() };
         QueueSpec::Elsewhere { kind: Arc::new(kind), of: Box::new(queue.clone()) }
     }
 
@@ -90,20 +83,18 @@ impl KernelQueues {
 /// One queue of [`KernelQueues`].
 #[derive(Debug)]
 struct InKernel {
-    kernel: PathBuf,
-    program: Vec<OsString>,
-    patience: std::time::Duration,
-    fault: Fault,
+    queues: KernelQueues,
     queue: QueueSpec,
 }
 
 impl FarKind for InKernel {
     fn open(&self, link: &LinkFacts, mut rng: Rng) -> Result<Box<dyn FarQueue>, ParamError> {
         let seed = rng.next_u64() >> (u64::BITS - SEED_BITS);
-        let hosts = Hosts { kernel: &self.kernel, program: &self.program, patience: self.patience };
+        let KernelQueues { kernel, program, patience, fault } = &self.queues;
+        let hosts = Hosts { kernel, program, patience: *patience };
         let queue = KernelQueue::open(hosts, &self.queue, link, seed)
             .map_err(|error| ParamError { param: "kind", message: error.to_string() })?;
-        Ok(Box::new(Linked { queue: Mutex::new(Some(queue)), fault: self.fault.clone() }))
+        Ok(Box::new(Linked { queue: Mutex::new(Some(queue)), fault: fault.clone() }))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Algorithms written in Python, behind the engine's trait.
 
 use goodqueue_aqm::own::{OwnAlgorithm, OwnKind};
-use goodqueue_aqm::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError};
+use goodqueue_aqm::spec::{Kind, KindSpec, LinkFacts, ParamError};
 use goodqueue_aqm::{Aqm, Ecn, Env, PacketView, QueueView, Reason, Rng, Verdict};
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -188,19 +188,13 @@ fn description(name: &str) -> &'static KindSpec {
     static KNOWN: Mutex<BTreeMap<String, &'static KindSpec>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     known.entry(name.to_owned()).or_insert_with(|| {
-        Box::leak(Box::new(KindSpec {
-            base: Kind {
-                kind: constant(name),
-                title: constant(name),
-                summary: "An algorithm written in Python.",
-                source: "the program",
-                ..Kind::PLAIN
-            },
-            family: Family::Own,
-            signal: "its own",
-            marks: Marking::Possible,
-            weighs: false,
-        }))
+        Box::leak(Box::new(KindSpec::own(Kind {
+            kind: constant(name),
+            title: constant(name),
+            summary: "An algorithm written in Python.",
+            source: "the program",
+            ..Kind::PLAIN
+        })))
     })
 }
 

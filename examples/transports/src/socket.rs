@@ -56,7 +56,7 @@ pub fn serve(stack: &str, control: &str, port: &str, path: &Path) -> Outcome {
     }
 }
 
-/// Downloads so many bytes, and says how long that took.
+/// Downloads `bytes` bytes and prints how long that took.
 pub fn get(stack: &str, control: &str, server: &str, path: &Path, bytes: &str) -> Outcome {
     let make = maker(stack, control)?;
     let size = bytes.parse().ok().filter(|size| (1..1 << 50).contains(size));

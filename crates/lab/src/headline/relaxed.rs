@@ -2,7 +2,7 @@
 
 use super::candidate::{Candidate, Key};
 use super::policy::Policy;
-use super::words::figure;
+use super::words::{figure, heading};
 use super::{Outcome, Outside, Ranking};
 use crate::metrics::Better;
 use crate::statistics::Figure;
@@ -63,20 +63,14 @@ fn name(key: &Key<'_>) -> &'static str {
 
 /// `MOS 1.34`.
 fn said(key: &Key<'_>, one: &Candidate<'_>) -> String {
-    format!("{} {}", head(key), figure(key.about, Figure { ci95: None, ..one.figure(key) }))
+    format!("{} {}", heading(key.about), figure(key.about, Figure { ci95: None, ..one.figure(key) }))
 }
 
 /// `usable from 2.58`.
 fn limit(key: &Key<'_>, bound: f64) -> String {
     let bound = figure(key.about, Figure { mean: Some(bound), ci95: None, n: 1 });
     match key.about.better {
-        Better::Higher => format!("usable from {} {bound}", head(key)),
-        Better::Lower | Better::Neither => format!("usable up to {} {bound}", head(key)),
+        Better::Higher => format!("usable from {} {bound}", heading(key.about)),
+        Better::Lower | Better::Neither => format!("usable up to {} {bound}", heading(key.about)),
     }
-}
-
-fn head(key: &Key<'_>) -> String {
-    key.about
-        .printed
-        .map_or_else(|| key.about.label.to_owned(), |printed| format!("{} {}", printed.head, printed.part).trim().to_owned())
 }

@@ -60,6 +60,13 @@ pub fn figure(about: &Description, figure: Figure) -> String {
     format!("{} {unit}", with_interval(mean * scale, figure.ci95.map(|half| half * scale), decimals)).trim_end().to_owned()
 }
 
+/// What a figure is called after its activity: `MOS`, `RTT p95`.
+#[must_use]
+pub fn heading(about: &Description) -> String {
+    let Some(printed) = about.printed else { return about.label.to_owned() };
+    if printed.part.is_empty() { printed.head.to_owned() } else { format!("{} {}", printed.head, printed.part) }
+}
+
 /// A share as `12.3 %`.
 #[must_use]
 pub fn percent(part: f64) -> String {

@@ -4,7 +4,7 @@ use crate::answer::{Recommendation, Tried};
 use crate::corners::Line;
 use crate::race::{Block, Key};
 use goodqueue_lab::experience::Activity;
-use goodqueue_lab::headline::words::{figure, list};
+use goodqueue_lab::headline::words::{figure, heading, list};
 use goodqueue_lab::metrics::Better;
 use goodqueue_lab::statistics::Figure;
 use goodqueue_units::Rate;
@@ -69,8 +69,7 @@ fn rates(best: &Tried, line: &Line) -> Option<String> {
 
 /// What a key is called after its activity: `MOS`, `RTT p95`.
 pub fn words(key: &Key) -> String {
-    let Some(printed) = key.about.printed else { return key.about.label.to_owned() };
-    if printed.part.is_empty() { printed.head.to_owned() } else { format!("{} {}", printed.head, printed.part) }
+    heading(key.about)
 }
 
 /// The mean, with its interval on a line that is known and with its range over the corners on any
