@@ -421,8 +421,11 @@ fn dimension(key: &str, keys: &[&str]) -> String {
 }
 
 fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    let mut text = text.to_owned();
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    text
 }
 
 /// `name (why)` of each, as many as can be read.

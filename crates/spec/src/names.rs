@@ -37,14 +37,20 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     if word.chars().count() > 40 {
         return None;
     }
-    let word: Vec<char> = word.to_lowercase().chars().collect();
+    let word = lowercase(word);
     let enough = (word.len() / 3).max(1);
     known
         .into_iter()
-        .map(|name| (distance(&word, &name.to_lowercase().chars().collect::<Vec<_>>()), name))
+        .map(|name| (distance(&word, &lowercase(name)), name))
         .filter(|&(distance, _)| distance <= enough)
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, name)| name)
+}
+
+/// The letters of a word without capitals. Names are ASCII, and the tables of Unicode would be a
+/// fiftieth of the WebAssembly module.
+fn lowercase(word: &str) -> Vec<char> {
+    word.chars().map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
 /// Optimal string alignment distance: insertions, deletions, replacements and swaps of neighbors.
