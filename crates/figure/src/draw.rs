@@ -69,8 +69,14 @@ impl Plot<'_> {
             }
             text.push_str("</g>\n");
         }
-        for reference in &self.panel.references {
-            self.reference(text, reference, &bars, slots);
+        for (at, reference) in self.panel.references.iter().enumerate() {
+            let (before, after) = self.panel.references.split_at(at);
+            let is_same = |other: &Reference| slots == 0 && other.agrees_with(reference);
+            // One bar on top of another would hide the curves.
+            if !before.iter().any(is_same) {
+                let is_shared = after.iter().any(|other| other.curve != reference.curve && is_same(other));
+                self.reference(text, reference, is_shared, (&bars, slots));
+            }
         }
     }
 
@@ -233,8 +239,9 @@ impl Plot<'_> {
         let _ = writeln!(text, "<path class=\"s{}\" stroke-opacity=\".6\" d=\"{path}\"/>", colour(look));
     }
 
-    /// A hollow diamond at the value, on a pale bar over what agrees with it.
-    fn reference(&self, text: &mut String, reference: &Reference, bars: &[usize], slots: usize) {
+    /// A hollow diamond at the value, on a pale bar over what agrees with it; in the colour of the
+    /// curve, unless it is about several.
+    fn reference(&self, text: &mut String, reference: &Reference, is_shared: bool, (bars, slots): (&[usize], usize)) {
         let look = self.look(reference.curve);
         let own = self.panel.series.iter().position(|series| series.curve == reference.curve);
         let x = match own.filter(|_| slots > 0) {
@@ -256,7 +263,7 @@ impl Plot<'_> {
             escape(&reference.words)
         );
         // On a bar of its own colour it could not be seen.
-        let class = if slots > 0 { "a".to_owned() } else { format!("s{}", colour(look)) };
+        let class = if slots > 0 || is_shared { "a".to_owned() } else { format!("s{}", colour(look)) };
         let more = " stroke-width=\"9\" stroke-opacity=\".25\"";
         line(text, &class, (x, low.max(high + 1.0)), (x, high), more);
         // An end where agreement stops has a stroke across it; an open one has none.

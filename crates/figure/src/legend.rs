@@ -33,7 +33,9 @@ impl Legend {
             named.push((Some(number), format!("{}{}", curve.name, hidden.unwrap_or_default())));
         }
         if figure.panels.iter().any(|panel| !panel.references.is_empty()) {
-            named.push((None, "as the study prints it, with what still agrees".to_owned()));
+            let name =
+                if has_values(figure) { "as the study prints it, with what still agrees" } else { "what agrees with the study" };
+            named.push((None, name.to_owned()));
         }
         let mut entries = Vec::new();
         let (mut x, mut at) = (left, 0);
@@ -64,12 +66,14 @@ impl Legend {
                 None => {
                     text.push_str("<g>\n");
                     line(text, "a", (x + 12.0, y - 7.0), (x + 12.0, y + 7.0), " stroke-width=\"9\" stroke-opacity=\".25\"");
-                    let _ = writeln!(
-                        text,
-                        "<path class=\"a\" stroke-width=\"1.4\" d=\"M{:.1} {:.1}l5 5l-5 5l-5-5z\"/>",
-                        x + 12.0,
-                        y - 5.0
-                    );
+                    if has_values(figure) {
+                        let _ = writeln!(
+                            text,
+                            "<path class=\"a\" stroke-width=\"1.4\" d=\"M{:.1} {:.1}l5 5l-5 5l-5-5z\"/>",
+                            x + 12.0,
+                            y - 5.0
+                        );
+                    }
                 }
             }
             let small = format!(" font-size=\"{}\"", layout.small);
@@ -77,6 +81,11 @@ impl Legend {
             text.push_str("</g>\n");
         }
     }
+}
+
+/// Whether a reference is a value, and not only a bound.
+fn has_values(figure: &Figure) -> bool {
+    figure.panels.iter().flat_map(|panel| &panel.references).any(|reference| reference.value.is_some())
 }
 
 /// The look of a curve, with its group left open for the name.

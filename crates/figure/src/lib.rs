@@ -190,6 +190,13 @@ pub struct Reference {
     pub words: String,
 }
 
+impl Reference {
+    /// Whether this one has the place and the values of another one, of whatever curve.
+    fn agrees_with(&self, other: &Self) -> bool {
+        (self.x, self.value, self.low, self.high) == (other.x, other.value, other.low, other.high)
+    }
+}
+
 impl Figure {
     /// The figure as one SVG file.
     #[must_use]

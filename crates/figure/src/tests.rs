@@ -80,6 +80,18 @@ fn references_are_drawn_within_the_axes_and_explained() {
 }
 
 #[test]
+fn a_reference_of_several_curves_is_drawn_once_and_in_no_curve_s_colour() {
+    let mut with = figure(Shape::Marked);
+    let reference = |curve| Reference { curve, x: 2.0, value: None, low: Some(4.0), high: Some(6.0), words: String::new() };
+    with.panels[0].references = vec![reference(0), reference(1), reference(2)];
+    let svg = with.to_svg(Theme::Page, Font::Sans);
+    assert_eq!(svg.matches("class=\"curve reference\"").count(), 1);
+    let drawn = &svg[svg.find("class=\"curve reference\"").unwrap()..];
+    assert!(drawn.lines().nth(1).unwrap().contains("class=\"a\""), "{drawn}");
+    assert!(svg.contains("what agrees with the study") && !svg.contains("as the study prints it"));
+}
+
+#[test]
 fn a_curve_under_another_is_said_to_be() {
     let mut two = figure(Shape::Marked);
     let copy = Series { curve: 1, ..two.panels[0].series[0].clone() };
