@@ -91,6 +91,7 @@ kernel-torture: ## everything at once in a guest kernel that checks memory and l
 
 judged: ## what suites and guidelines of others say: docs/judged.md and the scorecards (SUITES=DIR with clones of the suites)
 	@scripts/setup.sh build
+	@scripts/setup.sh linux
 	cargo build --release --bin gq
 	python3 -B scripts/judged.py "$${CARGO_TARGET_DIR:-target}/release/gq" "$(or $(SUITES),suites)" out/judged
 

@@ -31,14 +31,32 @@ def results(gq: str, files: list[Path]) -> list[dict]:
     return found
 
 
+def oracle(root: Path, begin: Path, files: list[Path], out: Path) -> dict[Path, str]:
+    """What Linux' own TCP in a guest kernel does in these scripts, by packetdrill itself: nothing or the first difference."""
+    out.mkdir(parents=True, exist_ok=True)
+    paths = "".join(f"{file.relative_to(begin)}\n" for file in files)
+    program = [str(BASE / "scripts/judged/oracle.sh"), str(root / "packetdrill"), str(begin), str(out)]
+    if subprocess.run(program, input=paths, text=True, check=False).returncode:
+        return {}
+    lines = (line.split("\t") for line in (out / "verdicts").read_text(errors="replace").splitlines())
+    return {begin / path: "" if code == "0" else said for path, code, said in lines}
+
+
 def version(folder: Path, known: str) -> str:
     """The commit of a clone, or the one that is known where it is no clone."""
-    done = subprocess.run(["git", "-C", str(folder), "rev-parse", "--short=7", "HEAD"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["git", "-C", str(folder), "rev-parse", "--short=7", "HEAD"], capture_output=True, text=True, check=False
+    )
     is_clone = (folder / ".git").exists() and done.returncode == 0
     return done.stdout.strip() if is_clone else known
 
 
-def suites(gq: str, root: Path) -> tuple[list[str], list[str], list[str]]:
+def linux_says(verdicts: dict[Path, str], file: Path) -> str:
+    """`passes`, `fails` or `not asked`."""
+    return "not asked" if file not in verdicts else "fails" if verdicts[file] else "passes"
+
+
+def suites(gq: str, root: Path, out: Path) -> tuple[list[str], list[str], list[str]]:
     """Rows of the table, rows of failures, and names of suites that are not there."""
     data = tomllib.loads((BASE / "scripts/judged.toml").read_text())
     rows, failures, missing = [], [], []
@@ -52,34 +70,62 @@ def suites(gq: str, root: Path) -> tuple[list[str], list[str], list[str]]:
         found = results(gq, files)
         counts = [sum(one["verdict"] == verdict for one in found) for verdict in VERDICTS]
         name = f"[{suite['name']}]({suite['url']})"
+        asked = [Path(one["script"]) for one in found if one["verdict"] in VERDICTS[:2]] if suite["linux"] else []
+        linux = oracle(root, folder, asked, out / suite["folder"]) if asked else {}
+        passes = list(linux.values()).count("")
         cells = [name, version(folder, suite["version"]), suite["licence"], len(found), *counts]
+        cells.append(f"{passes} of {len(linux)}" if linux else "not asked")
         rows.append("| " + " | ".join(str(cell) for cell in cells) + " |")
         for one in (one for one in found if one["verdict"] == "fails"):
             script = Path(one["script"])
             mechanism = data["mechanism"].get(script.stem, "not established")
             difference = f"line {one['line']}: `{one['got']}` instead of `{one['expected']}`".replace("|", "\\|")
-            failures.append(f"| {suite['name'].split('/')[0]} | `{script.stem}` | {difference} | {mechanism} |")
+            says = linux_says(linux, script)
+            failures.append(
+                f"| {suite['name'].split('/')[0]} | `{script.stem}` | {difference} | {says} | {mechanism} |"
+            )
     return rows, failures, missing
 
 
-def own_scripts(gq: str) -> list[str]:
-    """Verdicts of the scripts of this project."""
+def own_scripts(gq: str, root: Path, out: Path) -> list[str]:
+    """Verdicts of the scripts of this project, here and of Linux."""
+    why = tomllib.loads((BASE / "scripts/judged.toml").read_text())["linux"]
     files = sorted((BASE / "crates/packetdrill/scripts").glob("*.pkt"))
     verdicts = [one["verdict"] for one in results(gq, files)]
     names = ", ".join(f"`{file.stem}`" for file in files)
     passed = verdicts.count("passes")
+    found = oracle(root, files[0].parent, files, out) if (root / "packetdrill").is_dir() else {}
+    linux = [
+        f"Linux 6.12, judged by packetdrill itself, passes {list(found.values()).count('')} of {len(found)}."
+        if found
+        else "Linux was not asked."
+    ]
+    for file in (file for file in files if found.get(file)):
+        said = found[file].replace("|", "\\|")
+        linux += ["", f"- `{file.stem}`: Linux fails, `{said}`. {why.get(file.stem, 'Not established.')}"]
     return [
         "## Own scripts",
         "",
         f"For RACK, loss probes, F-RTO, PRR and HyStart++ there are no public scripts. Of the {len(files)} here {passed} pass: {names}.",
-        "They follow the RFCs. They were not run against a guest kernel, which has no way to pass them its packets yet, so nobody else has judged them.",
+        "They follow the RFCs.",
+        *linux,
         "",
     ]
 
 
 def evaluate(gq: str, out: Path, option: str, subjects: str, page: str) -> dict:
     """Runs `gq evaluate` over many subjects, at low priority, and writes its page."""
-    command = ["evaluate", option, subjects, "--against", ",", "--out", str(out), "--markdown", str(BASE / "docs" / page)]
+    command = [
+        "evaluate",
+        option,
+        subjects,
+        "--against",
+        ",",
+        "--out",
+        str(out),
+        "--markdown",
+        str(BASE / "docs" / page),
+    ]
     subprocess.run(["nice", "-n", "5", gq, *command], stdout=subprocess.DEVNULL, check=True)
     text = (BASE / "docs" / page).read_text()
     # Where the results lie says nothing about them.
@@ -108,7 +154,9 @@ def gallery(gq: str, out: Path) -> tuple[list[str], list[str]]:
         cells = [f"[{title}](../gallery/{paper}/README.md)", len(verdicts), *counts]
         rows.append("| " + " | ".join(str(cell) for cell in cells) + " |")
         for row in (row for row in found["rows"] if row["verdict"] == "fails"):
-            failures.append(f"| `{row['id']}` | {row['claim']} | {row.get('why') or 'not established'} |".replace("\n", " "))
+            failures.append(
+                f"| `{row['id']}` | {row['claim']} | {row.get('why') or 'not established'} |".replace("\n", " ")
+            )
     return rows, failures
 
 
@@ -122,7 +170,7 @@ def guideline(found: dict, page: str) -> str:
 
 def main() -> None:
     gq, root, out = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
-    rows, failures, missing = suites(gq, root)
+    rows, failures, missing = suites(gq, root, out / "linux")
     judged = evaluate(gq, out / "aqm", "--aqm", queues(gq), "scorecard.md")
     controls = evaluate(gq, out / "cc", "--cc", CONTROLS, "scorecard-cc.md")
     lines = [
@@ -135,18 +183,26 @@ def main() -> None:
         "## Suites",
         "",
         "Scripts of packetdrill against goodqueue's sender and receiver ([packetdrill.md](packetdrill.md)). What needs something that is not modeled",
-        "does not apply; it is never a pass.",
+        "does not apply; it is never a pass. The last column has scripts that pass or fail here, and how many of them Linux 6.12 passes: the original",
+        "packetdrill runs them in a guest kernel in virtual time (`scripts/judged/oracle.sh`).",
         "",
-        "| suite | version | license | run | pass | fail | do not apply | cannot be read |",
-        "|---|---|---|---|---|---|---|---|",
+        "| suite | version | license | run | pass | fail | do not apply | cannot be read | Linux passes |",
+        "|---|---|---|---|---|---|---|---|---|",
         *rows,
         "",
     ]
     if missing:
         lines += [f"Not run here: {', '.join(missing)}.", ""]
     if failures:
-        lines += ["## What fails, and why", "", "| suite | script | first difference | mechanism |", "|---|---|---|---|", *failures, ""]
-    lines += own_scripts(gq)
+        lines += [
+            "## What fails, and why",
+            "",
+            "| suite | script | first difference | Linux 6.12 | mechanism |",
+            "|---|---|---|---|---|",
+            *failures,
+            "",
+        ]
+    lines += own_scripts(gq, root, out / "linux/own")
     done = subprocess.run([gq, "bbr-cases", "--json"], capture_output=True, text=True, check=False)
     cases = json.loads(done.stdout)
     lines += [
@@ -159,7 +215,9 @@ def main() -> None:
     ]
     for control in dict.fromkeys(case["control"] for case in cases):
         own = [case["verdict"] for case in cases if case["control"] == control]
-        lines.append(f"| `{control}` | {len(own)} | {own.count('passes')} | {own.count('fails')} | {own.count('does not apply')} |")
+        lines.append(
+            f"| `{control}` | {len(own)} | {own.count('passes')} | {own.count('fails')} | {own.count('does not apply')} |"
+        )
     lines.append("")
     reasons = tomllib.loads((BASE / "scripts/judged.toml").read_text())["bbr"]
     for case in (case for case in cases if case["verdict"] == "fails"):
