@@ -43,12 +43,17 @@ fn cost(measured: &Measured) -> ExperimentCost {
         id: measured.experiment.id.clone(),
         points: finished().count(),
         runs: finished().map(|data| data.cpu_s.len()).sum(),
-        // A sum of nothing is minus zero.
-        cpu_s: finished().flat_map(|data| &data.cpu_s).sum::<f64>() + 0.0,
+        cpu_s: finished().flat_map(|data| &data.cpu_s).fold(0.0, |sum, run| sum + run),
         events: finished().map(|data| data.events).sum(),
         dominating: longest.map(|at| label(&measured.experiment.points[at].set)).unwrap_or_default(),
         dominating_cpu_s: longest.map_or(0.0, seconds),
     }
+}
+
+/// Seconds of processor time of all experiments of a paper.
+#[must_use]
+pub fn of_paper(costs: &[ExperimentCost], paper: &str) -> f64 {
+    costs.iter().filter(|cost| cost.paper == paper).fold(0.0, |sum, cost| sum + cost.cpu_s)
 }
 
 /// The text of `cost.json`.

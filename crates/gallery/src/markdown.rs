@@ -1,6 +1,6 @@
 //! `RESULTS.md`: every row of every paper, for reading where the repository is read.
 
-use crate::cost::ExperimentCost;
+use crate::cost::{ExperimentCost, of_paper};
 use crate::evaluate::Verdict;
 use crate::results::PaperResults;
 use crate::words;
@@ -23,7 +23,7 @@ pub fn markdown(all: &[PaperResults], costs: &[ExperimentCost], when: &str) -> S
             let [holds, fails, other] = words::counts(&results.rows, grade);
             if holds + fails + other == 0 { "–".to_owned() } else { format!("{holds} / {fails} / {other}") }
         };
-        let cpu: f64 = costs.iter().filter(|cost| cost.paper == results.paper.id).map(|cost| cost.cpu_s).sum();
+        let cpu = of_paper(costs, &results.paper.id);
         let grades: Vec<String> = words::GRADES.iter().map(|grade| cell(Some(*grade))).collect();
         // Writing to a String cannot fail.
         let _ = writeln!(

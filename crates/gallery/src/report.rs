@@ -1,7 +1,7 @@
 //! One page for all papers, complete in itself: what holds, every figure, every table, every row
 //! with its reason, and how to run one point.
 
-use crate::cost::ExperimentCost;
+use crate::cost::{ExperimentCost, of_paper};
 use crate::evaluate::{Evaluated, Verdict};
 use crate::experiment::Experiment;
 use crate::expr::Fault;
@@ -84,7 +84,7 @@ fn front(text: &mut String, all: &[(PaperResults, Shown)], costs: &[ExperimentCo
             let [holds, fails, other] = words::counts(&results.rows, grade);
             tally(holds, fails, other)
         };
-        let cpu: f64 = costs.iter().filter(|cost| cost.paper == results.paper.id).map(|cost| cost.cpu_s).sum();
+        let cpu = of_paper(costs, &results.paper.id);
         let grades: String = words::GRADES.iter().map(|grade| cell(Some(*grade))).collect();
         let _ = writeln!(
             text,
