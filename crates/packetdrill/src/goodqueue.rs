@@ -8,13 +8,14 @@
 //! The sender counts segments, all of one size; a script writes bytes. `stream` maps one to the
 //! other, so a short segment takes a number like any other, and so does FIN.
 //!
-//! What neither the adapter nor the crate models is refused: fast open, urgent data, RST, closed
-//! windows and their probes, send and receive buffers, corking, ICMP, repeated SYN-ACKs, the byte
-//! counters of accurate ECN. PSH is not compared: the crate models it for bulk data only.
+//! What neither the adapter nor the crate models is refused: fast open, urgent data, sending RST,
+//! closed windows and their probes, send and receive buffers, corking, ICMP. PSH is not compared:
+//! the crate models it for bulk data only.
 
 mod accurate_ecn;
 mod calls;
 mod connection;
+mod deliveries;
 mod ends;
 mod header;
 mod host;
@@ -56,7 +57,11 @@ impl Goodqueue {
 
 impl Stack for Goodqueue {
     fn configure(&mut self, setting: &Setting) -> Result<(), NotModelled> {
-        self.host.set(setting)
+        self.host.set(setting)?;
+        if let Some(connection) = &mut self.connection {
+            connection.configure(&self.host);
+        }
+        Ok(())
     }
 
     fn call(&mut self, now: Instant, call: &Call) -> Result<Returned, NotModelled> {

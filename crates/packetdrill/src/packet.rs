@@ -233,6 +233,15 @@ impl Packet {
         })
     }
 
+    /// Its byte counters: the codepoint of the first one, and as many as there are.
+    #[must_use]
+    pub fn byte_counters(&self) -> Option<(Ecn, &[u32])> {
+        self.options.iter().find_map(|option| match option {
+            TcpOption::AccEcn { first, counters } => Some((*first, &**counters)),
+            _ => None,
+        })
+    }
+
     /// Its selective acknowledgements.
     #[must_use]
     pub fn sack(&self) -> &[(u32, u32)] {

@@ -33,6 +33,9 @@ impl Goodqueue {
         let arguments = &call.arguments;
         let number = |place: usize| arguments.get(place).and_then(Value::as_integer);
         let words = |place: usize| arguments.get(place).map(Value::words).unwrap_or_default();
+        if self.connection.as_ref().is_some_and(|connection| connection.phase == Phase::Reset) && call.name != "close" {
+            return refused("a call after RST");
+        }
         if call.name == "socket" {
             return self.socket(&words(1));
         }
@@ -229,6 +232,10 @@ impl Goodqueue {
 
     fn close(&mut self, fd: i64) -> Result<Returned, NotModelled> {
         if let Some(connection) = self.connected(fd) {
+            if connection.phase == Phase::Reset {
+                self.sockets.remove(&fd);
+                return Ok(Returned::Value(0));
+            }
             if connection.phase != Phase::Established {
                 return refused("closing a connection that is not open");
             }

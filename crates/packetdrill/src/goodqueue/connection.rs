@@ -1,14 +1,18 @@
-//! One connection: handshake, sequence numbers, a sender and a receiver.
+//! One connection: sequence numbers, a sender and a receiver.
 
-use super::accurate_ecn::{self, FIRST_COUNT};
-use super::ends::{asks, granted, receiver, sender};
-use super::header::{self, Offer, WINDOW_SCALE};
-use super::host::{Host, Kind};
+mod handshake;
+
+use super::accurate_ecn::{AccurateEcn, Acknowledged, RESERVED, Room};
+use super::accurate_ecn::negotiation::Kind;
+use super::deliveries::Deliveries;
+use super::ends::{codepoint, receiver, sender};
+use super::header::{self, WINDOW_SCALE};
+use super::host::Host;
 use super::stream::{Nagle, Stream};
-use crate::packet::{Packet, TcpFlags, TcpOption};
+use crate::packet::{OPTION_SPACE, Packet, TcpFlags, TcpOption};
 use crate::stack::NotModelled;
 use goodqueue_tcp::{Ending, Flags, Receiver, SackBlock, Segment, Sender, Transmit};
-use goodqueue_units::{Bytes, Duration, Ecn, Instant};
+use goodqueue_units::{Bytes, Ecn, Instant};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The initial sequence number; scripts count from it.
@@ -18,9 +22,6 @@ const FIRST_TICK: u32 = 1000;
 const TICK: u64 = 1_000_000;
 /// Bytes of the timestamp option in every segment.
 const TIMESTAMP: u16 = 12;
-/// First wait for the answer to a SYN-ACK (RFC 6298 §2).
-const HANDSHAKE_WAIT: Duration = Duration::secs(1);
-const BYTE_COUNTERS: &str = "the byte counters of accurate ECN";
 /// Least segment size that senders have.
 const SMALLEST_SEGMENT: u16 = 88;
 
@@ -29,18 +30,30 @@ pub(super) enum Phase {
     SynSent,
     SynReceived,
     Established,
+    /// The other end has sent RST.
+    Reset,
 }
 
-/// How the other end says what arrived marked.
+/// Whether the timestamp of a segment is newer than those before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Clock {
+    Same,
+    Newer,
+}
+
+/// Which end has sent the first SYN. If both have, this one counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opener {
+    This,
+    Other,
+}
+
+/// How the ends tell each other what arrived marked.
+#[derive(Clone, Debug)]
 enum Feedback {
     Nothing,
     Classic,
-    /// The count that the other end has reported, and modulo 8.
-    Counted {
-        count: u8,
-        bits: u8,
-    },
+    Counted(Box<AccurateEcn>),
 }
 
 /// The state of a connection.
@@ -48,15 +61,23 @@ enum Feedback {
 pub(super) struct Connection {
     host: Host,
     pub(super) phase: Phase,
+    opener: Opener,
     opened: Instant,
     /// Expiries of the handshake's timer, to repeat them for a sender of the right segment size.
     retries: Vec<Instant>,
+    /// SYN-ACKs that have left, and when the next one does.
+    answers: u32,
+    repeat_at: Option<Instant>,
+    /// The codepoint of the other end's latest SYN or SYN-ACK, and its bits for ECN.
+    syn: (Ecn, u8),
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
     pub(super) stream: Stream,
     pub(super) nagle: Nagle,
     /// Largest payload of a segment.
     pub(super) mss: u16,
+    /// The same without the room that is kept free for byte counters.
+    full_size: u16,
     /// What a socket option allows.
     clamp: Option<u16>,
     irs: u32,
@@ -73,8 +94,8 @@ pub(super) struct Connection {
     out: VecDeque<Packet>,
     /// An acknowledgement that leaves now, unless data takes it along.
     due: Option<Segment>,
-    /// ECE, the count of marks and the window of the latest acknowledgement.
-    reported: (bool, u8, u16),
+    /// ECE and the window of the latest acknowledgement.
+    reported: (bool, u16),
     /// Offset in the peer's stream above its FIN.
     pub(super) peer_end: Option<u64>,
     /// Bytes that the application has read.
@@ -85,7 +106,7 @@ pub(super) struct Connection {
     pub(super) last_data: Instant,
     /// The application has closed its socket.
     pub(super) abandoned: bool,
-    codepoint_of_answers: Ecn,
+    deliveries: Deliveries,
 }
 
 fn not_modelled<T>(what: &str) -> Result<T, NotModelled> {
@@ -93,60 +114,22 @@ fn not_modelled<T>(what: &str) -> Result<T, NotModelled> {
 }
 
 impl Connection {
-    /// Opens a connection.
-    pub(super) fn connect(now: Instant, host: &Host, clamp: Option<u16>) -> Result<Self, NotModelled> {
-        let mss = host.route_mss.min(clamp.unwrap_or(u16::MAX)).max(SMALLEST_SEGMENT);
-        let mut connection = Self::new(now, host, mss, clamp, Phase::SynSent, host.ecn.asks)?;
-        connection.sender.connect(now);
-        Ok(connection)
-    }
-
-    /// Answers a SYN.
-    pub(super) fn accept(now: Instant, syn: &Packet, host: &Host, clamp: Option<u16>) -> Result<Self, NotModelled> {
-        if !syn.flags.has(TcpFlags::SYN) || syn.flags.has(TcpFlags::ACK) || syn.flags.has(TcpFlags::RST) {
-            return not_modelled("an answer to a segment that opens nothing");
-        }
-        if syn.flags.has(TcpFlags::FIN)
-            || syn.len > 0
-            || syn.options.iter().any(|option| matches!(option, TcpOption::FastOpen(_)))
-        {
-            return not_modelled("fast open");
-        }
-        let asked = match syn.flags.ace() {
-            0b111 => Kind::Accurate,
-            0b011 => Kind::Classic,
-            _ => Kind::Off,
-        };
-        let mut connection = Self::new(now, host, SMALLEST_SEGMENT, clamp, Phase::SynReceived, Kind::Off)?;
-        let ecn = asked.min(host.ecn.agrees);
-        if ecn == Kind::Accurate && host.counts_bytes {
-            return not_modelled(BYTE_COUNTERS);
-        }
-        connection.learn(syn, ecn)?;
-        let bits = match ecn {
-            Kind::Off => 0,
-            Kind::Classic => TcpFlags::ECE.ace(),
-            Kind::Accurate => accurate_ecn::reflection(syn.ecn),
-        };
-        let flags = TcpFlags::SYN.with(TcpFlags::ACK).with_ace(bits);
-        let packet = connection.handshake(now, flags, Ecn::NotEct);
-        connection.out.push_back(packet);
-        let mark = Segment { timestamp: now, flags: asks(ecn), ..Segment::default() };
-        let _ = connection.receiver.handle_segment(now, &mark, syn.ecn);
-        Ok(connection)
-    }
-
     fn new(now: Instant, host: &Host, mss: u16, clamp: Option<u16>, phase: Phase, ecn: Kind) -> Result<Self, NotModelled> {
         Ok(Self {
             host: host.clone(),
             phase,
+            opener: if phase == Phase::SynSent { Opener::This } else { Opener::Other },
             opened: now,
             retries: Vec::new(),
+            answers: 0,
+            repeat_at: None,
+            syn: (Ecn::NotEct, 0),
             sender: sender(host, mss, host.sack, ecn)?,
             receiver: receiver(mss, host.sack),
             stream: Stream::new(mss),
             nagle: Nagle::On,
             mss,
+            full_size: mss,
             clamp,
             irs: 0,
             sack: host.sack,
@@ -158,48 +141,22 @@ impl Connection {
             departures: BTreeMap::new(),
             out: VecDeque::new(),
             due: None,
-            reported: (false, 0, u16::MAX),
+            reported: (false, u16::MAX),
             peer_end: None,
             read: 0,
             una: 0,
             last_data: now,
             abandoned: false,
-            codepoint_of_answers: Ecn::NotEct,
+            deliveries: Deliveries::default(),
         })
     }
 
-    /// Takes what the other end announces in its SYN or in the answer, and builds a sender and a
-    /// receiver for it.
-    fn learn(&mut self, packet: &Packet, ecn: Kind) -> Result<(), NotModelled> {
-        self.irs = packet.seq;
-        self.sack &= packet.options.contains(&TcpOption::SackPermitted);
-        self.timestamps &= packet.timestamp().is_some();
-        self.scaled = packet.window_scale().is_some();
-        self.peer_scale = packet.window_scale().unwrap_or(0).min(14);
-        self.recent = packet.timestamp().map_or(0, |(value, _)| value);
-        // RFC 9293 §3.7.1: 536 unless announced.
-        let announced = packet.mss().unwrap_or(536).min(self.host.route_mss).min(self.clamp.unwrap_or(u16::MAX));
-        self.mss = announced.max(SMALLEST_SEGMENT) - if self.timestamps { TIMESTAMP } else { 0 };
-        self.stream = Stream::new(self.mss);
-        self.sender = sender(&self.host, self.mss, self.sack, ecn)?;
-        self.receiver = receiver(self.mss, self.sack);
-        self.feedback = match ecn {
-            Kind::Off => Feedback::Nothing,
-            Kind::Classic => Feedback::Classic,
-            Kind::Accurate => Feedback::Counted { count: 0, bits: FIRST_COUNT },
-        };
-        if ecn == Kind::Accurate {
-            self.codepoint_of_answers = Ecn::Ect0;
+    /// Takes on what an administrator changes while the connection is open.
+    pub(super) fn configure(&mut self, host: &Host) {
+        self.host.accurate_ecn = host.accurate_ecn;
+        if let Feedback::Counted(ecn) = &mut self.feedback {
+            ecn.configure(host.accurate_ecn);
         }
-        Ok(())
-    }
-
-    fn handshake(&mut self, now: Instant, flags: TcpFlags, ecn: Ecn) -> Packet {
-        let timestamp = self.timestamps.then(|| (self.tick(now), self.recent));
-        let mss = self.host.mss.min(self.clamp.unwrap_or(u16::MAX));
-        let offer = Offer { mss, sack: self.sack, timestamp, scale: self.scaled };
-        let ack = if flags.has(TcpFlags::ACK) { self.irs.wrapping_add(1) } else { 0 };
-        Packet { ecn, flags, seq: ISN, ack, window: u16::MAX, options: offer.options(), ..Packet::default() }
     }
 
     /// The clock of timestamps; remembers when it was read.
@@ -221,7 +178,7 @@ impl Connection {
     /// Takes a segment.
     pub(super) fn handle_packet(&mut self, now: Instant, packet: &Packet) -> Result<(), NotModelled> {
         if packet.flags.has(TcpFlags::RST) {
-            return not_modelled("RST");
+            return self.reset(packet);
         }
         if packet.flags.has(TcpFlags::URG) {
             return not_modelled("urgent data");
@@ -231,92 +188,33 @@ impl Connection {
         }
         match (self.phase, packet.flags.has(TcpFlags::SYN), packet.flags.has(TcpFlags::ACK)) {
             (Phase::SynSent, true, true) => self.finish_connecting(now, packet),
-            (Phase::SynReceived, false, true) => self.finish_accepting(now, packet),
+            (Phase::SynSent, true, false) => self.cross(now, packet),
+            (Phase::SynReceived, _, true) => self.finish_accepting(now, packet),
+            (Phase::SynReceived, true, false) => self.answer_again(now, packet),
+            (Phase::Established, true, _) => {
+                self.challenge(now, packet);
+                Ok(())
+            }
             (Phase::Established, false, true) => self.handle_segment(now, packet),
-            (Phase::SynSent, true, false) => not_modelled("a simultaneous open"),
             (Phase::SynSent, false, _) => not_modelled("a segment other than a SYN-ACK while connecting"),
-            (Phase::SynReceived | Phase::Established, true, _) => not_modelled("a repeated SYN"),
             (Phase::SynReceived | Phase::Established, false, false) => not_modelled("a segment without ACK"),
+            (Phase::Reset, _, _) => not_modelled("an answer to a segment after RST"),
         }
     }
 
-    fn finish_connecting(&mut self, now: Instant, answer: &Packet) -> Result<(), NotModelled> {
-        if answer.ack != ISN.wrapping_add(1) {
-            return not_modelled("RST");
+    /// Takes RST, which is believed at the very next number (RFC 5961 §3.2).
+    fn reset(&mut self, packet: &Packet) -> Result<(), NotModelled> {
+        if self.phase != Phase::Established || packet.seq != self.next_expected() {
+            return not_modelled("RST outside of a connection");
         }
-        if answer.len > 0 {
-            return not_modelled("data on a SYN-ACK");
-        }
-        let bits = answer.flags.ace();
-        let ecn = match self.host.ecn.asks {
-            Kind::Accurate if accurate_ecn::agrees(bits) => Kind::Accurate,
-            Kind::Accurate | Kind::Classic if bits == TcpFlags::ECE.ace() => Kind::Classic,
-            Kind::Accurate | Kind::Classic | Kind::Off => Kind::Off,
-        };
-        if ecn == Kind::Accurate
-            && self.host.counts_bytes
-            && answer.options.iter().any(|option| matches!(option, TcpOption::AccEcn { .. }))
-        {
-            return not_modelled(BYTE_COUNTERS);
-        }
-        let asked = self.host.ecn.asks;
-        self.learn(answer, ecn)?;
-        self.sender = sender(&self.host, self.mss, self.sack, asked)?;
-        self.establish(now, answer, ecn);
-        // The peer's answer sets what is reported from here on.
-        let mark = Segment { timestamp: now, flags: asks(ecn), ..Segment::default() };
-        let _ = self.receiver.handle_segment(self.opened, &mark, self.codepoint_of_answers);
-        // The third segment of the handshake.
-        let _ = self.sender.poll_transmit(now);
-        let bits = if ecn == Kind::Accurate { accurate_ecn::reflection(answer.ecn) } else { 0 };
-        let timestamp = self.timestamps.then(|| (self.tick(now), self.recent));
-        self.out.push_back(Packet {
-            ecn: self.codepoint_of_answers,
-            flags: TcpFlags::ACK.with_ace(bits),
-            seq: ISN.wrapping_add(1),
-            ack: self.irs.wrapping_add(1),
-            window: u16::MAX >> WINDOW_SCALE,
-            options: header::options(timestamp, Vec::new()),
-            ..Packet::default()
-        });
+        self.phase = Phase::Reset;
+        self.out.clear();
+        self.due = None;
         Ok(())
     }
 
-    fn finish_accepting(&mut self, now: Instant, packet: &Packet) -> Result<(), NotModelled> {
-        if packet.ack != ISN.wrapping_add(1) {
-            return not_modelled("an acknowledgement of something else than the SYN-ACK");
-        }
-        let ecn = match self.feedback {
-            Feedback::Nothing => Kind::Off,
-            Feedback::Classic => Kind::Classic,
-            Feedback::Counted { .. } => Kind::Accurate,
-        };
-        if ecn == Kind::Accurate && packet.len > 0 {
-            return not_modelled("accurate ECN whose handshake ends with data");
-        }
-        let mut window = packet.clone();
-        window.window = (u32::from(packet.window) << self.peer_scale).min(u32::from(u16::MAX)) as u16;
-        self.establish(now, &window, ecn);
-        // This end has sent the SYN-ACK, and no third segment.
-        let _ = self.sender.poll_transmit(now);
-        if packet.len > 0 || packet.flags.has(TcpFlags::FIN) { self.handle_segment(now, packet) } else { Ok(()) }
-    }
-
-    /// Leads the sender through the handshake as it was, with the window and the timestamp of the
-    /// segment that ends it.
-    fn establish(&mut self, now: Instant, packet: &Packet, ecn: Kind) {
-        self.sender.connect(self.opened);
-        while self.sender.poll_transmit(self.opened).is_some() {}
-        for &at in &self.retries {
-            self.sender.handle_timeout(at);
-            while self.sender.poll_transmit(at).is_some() {}
-        }
-        let flags = Flags::SYN.with(Flags::ACK).with(granted(ecn));
-        let (payload, _) = self.offer(u64::from(packet.window));
-        let answer = Segment { timestamp: self.echoed(packet), flags, payload, ..Segment::default() };
-        self.sender.handle_ack(now, &answer);
-        self.phase = Phase::Established;
-        self.last_data = now;
+    fn next_expected(&self) -> u32 {
+        self.irs.wrapping_add(1).wrapping_add(self.receiver.delivered_bytes() as u32)
     }
 
     /// A window of so many bytes as the sender takes it, in whole segments.
@@ -329,16 +227,20 @@ impl Connection {
 
     fn handle_segment(&mut self, now: Instant, packet: &Packet) -> Result<(), NotModelled> {
         let fin = packet.flags.has(TcpFlags::FIN);
-        let next = self.irs.wrapping_add(1).wrapping_add(self.receiver.delivered_bytes() as u32);
-        let ahead = packet.seq.wrapping_sub(next) as i32;
+        let ahead = packet.seq.wrapping_sub(self.next_expected()) as i32;
+        let newer = self.timestamps && packet.timestamp().is_some_and(|(value, _)| value.wrapping_sub(self.recent) as i32 > 0);
         if let Some((value, _)) = packet.timestamp()
             && ahead <= 0
         {
             self.recent = value;
         }
+        if let Feedback::Counted(ecn) = &mut self.feedback {
+            ecn.arrive(packet);
+        }
         let carries = packet.len > 0 || fin;
-        self.take_acknowledgement(now, packet, carries)?;
+        self.take_acknowledgement(now, packet, if newer { Clock::Newer } else { Clock::Same })?;
         if !carries {
+            self.report_marks();
             return if ahead < 0 { not_modelled("an answer to a segment below the window") } else { Ok(()) };
         }
         if self.abandoned && (packet.len > 0 || self.peer_is_done()) {
@@ -351,6 +253,11 @@ impl Connection {
         // FIN takes a number, as a byte does.
         let whole = packet.len + u32::from(fin);
         let Ok(payload) = u16::try_from(whole) else { return not_modelled("a segment of more than 65535 bytes") };
+        if number + u64::from(whole) <= self.receiver.delivered_bytes()
+            && let Feedback::Counted(ecn) = &mut self.feedback
+        {
+            ecn.meet_duplicate((number, number + u64::from(whole)));
+        }
         if fin {
             self.peer_end = Some(number + u64::from(whole));
         }
@@ -364,16 +271,31 @@ impl Connection {
         let segment = Segment { number, timestamp: now, payload, flags, ..Segment::default() };
         if let Some(answer) = self.receiver.handle_segment(now, &segment, packet.ecn) {
             self.due = Some(answer);
+        } else if let Feedback::Counted(ecn) = &self.feedback
+            && ecn.has_changed()
+        {
+            // RFC 9768 §3.2.3.3: a change of codepoints is reported at once.
+            self.due = self.receiver.flush(now).or(self.due.take());
         }
         Ok(())
     }
 
+    /// Reports marks that came without data, when they are many.
+    fn report_marks(&mut self) {
+        if let Feedback::Counted(ecn) = &self.feedback
+            && ecn.owes_report()
+            && self.due.is_none()
+        {
+            self.due = Some(self.latest_answer());
+        }
+    }
+
     fn is_counted(&self) -> bool {
-        matches!(self.feedback, Feedback::Counted { .. })
+        matches!(self.feedback, Feedback::Counted(_))
     }
 
     /// Hands the acknowledgement in a segment to the sender.
-    fn take_acknowledgement(&mut self, now: Instant, packet: &Packet, carries_data: bool) -> Result<(), NotModelled> {
+    fn take_acknowledgement(&mut self, now: Instant, packet: &Packet, clock: Clock) -> Result<(), NotModelled> {
         let una = ISN.wrapping_add(1).wrapping_add(self.una as u32);
         let ahead = packet.ack.wrapping_sub(una) as i32;
         let Some(offset) = self.una.checked_add_signed(i64::from(ahead)) else { return Ok(()) };
@@ -386,7 +308,6 @@ impl Connection {
         }
         let advanced = offset > self.una;
         let number = self.stream.below(offset);
-        let marks = self.take_marks(packet);
         let mut flags = Flags::ACK;
         if packet.flags.has(TcpFlags::ECE) && !self.is_counted() {
             flags = flags.with(Flags::ECE);
@@ -394,12 +315,15 @@ impl Connection {
         let mss = u64::from(self.mss);
         let (payload, _) = self.offer(window);
         let mut segment =
-            Segment { number: number * mss, timestamp: self.echoed(packet), payload, flags, ce: marks, ..Segment::default() };
+            Segment { number: number * mss, timestamp: self.echoed(packet), payload, flags, ..Segment::default() };
+        let mut added = self.deliveries.acknowledge(number);
         if self.sack {
-            self.take_blocks(packet, offset, &mut segment);
+            self.take_blocks(packet, offset, &mut segment, &mut added);
         }
+        segment.ce = self.take_marks(packet, &added, if advanced { Clock::Newer } else { clock });
         self.una = self.una.max(offset);
         // Data of the other direction with an old acknowledgement says nothing new.
+        let carries_data = packet.len > 0 || packet.flags.has(TcpFlags::FIN);
         if !carries_data || advanced || segment.has_blocks() {
             self.sender.handle_ack(now, &segment);
         }
@@ -407,18 +331,25 @@ impl Connection {
         Ok(())
     }
 
-    /// The number of marks that the other end has counted, modulo 256.
-    fn take_marks(&mut self, packet: &Packet) -> u8 {
-        let Feedback::Counted { count, bits } = &mut self.feedback else { return 0 };
-        let now = packet.flags.ace();
-        *count = count.wrapping_add(now.wrapping_sub(*bits) & 7);
-        *bits = now;
-        *count
+    /// The number of marks that the other end has counted, modulo 256. An acknowledgement that
+    /// neither delivers anything nor is newer may be an old one, and before data has left it may
+    /// repeat the handshake.
+    fn take_marks(&mut self, packet: &Packet, added: &[(u64, u64)], clock: Clock) -> u8 {
+        let Feedback::Counted(ecn) = &mut self.feedback else { return 0 };
+        if added.is_empty() && clock == Clock::Same || self.stream.sent_end() == 0 {
+            return ecn.handed();
+        }
+        let acknowledged = Acknowledged {
+            segments: added.iter().map(|(first, past)| past - first).sum(),
+            bytes: added.iter().map(|(first, past)| self.stream.bytes(*first, *past)).sum(),
+            mss: u64::from(self.mss),
+        };
+        ecn.take(packet, &acknowledged)
     }
 
     /// Translates selective blocks to numbers of segments. The first one may report a duplicate
     /// (RFC 2883): it lies below the acknowledgement, or within the second one.
-    fn take_blocks(&self, packet: &Packet, offset: u64, segment: &mut Segment) {
+    fn take_blocks(&mut self, packet: &Packet, offset: u64, segment: &mut Segment, added: &mut Vec<(u64, u64)>) {
         let mss = u64::from(self.mss);
         let place = |number: u32| {
             let ahead = number.wrapping_sub(packet.ack) as i32;
@@ -430,8 +361,12 @@ impl Connection {
         });
         let mut used = 0;
         for (index, &(from, to)) in blocks.iter().enumerate() {
-            let (first, past) = (self.stream.from(from) * mss, self.stream.below(to) * mss);
+            let (first, past) = (self.stream.from(from), self.stream.below(to));
             let is_duplicate = duplicate && index == 0;
+            if !is_duplicate {
+                added.extend(self.deliveries.report(first, past));
+            }
+            let (first, past) = (first * mss, past * mss);
             let offset = if is_duplicate { segment.number.checked_sub(first) } else { first.checked_sub(segment.number) };
             let (Some(offset), Some(len)) = (offset, past.checked_sub(first).filter(|len| *len > 0)) else { continue };
             if used == segment.sack.len() {
@@ -472,6 +407,9 @@ impl Connection {
         if let Some(packet) = self.out.pop_front() {
             return Some(packet);
         }
+        if self.phase == Phase::Reset {
+            return None;
+        }
         if self.phase != Phase::SynReceived {
             while let Some(sent) = self.sender.poll_transmit(now) {
                 if let Some(packet) = self.packet(now, &sent) {
@@ -480,7 +418,7 @@ impl Connection {
             }
         }
         let answer = self.due.take()?;
-        Some(self.answer(now, &answer, self.stream.sent_end()))
+        Some(self.answer(now, &answer, self.stream.sent_end(), 0))
     }
 
     fn packet(&mut self, now: Instant, sent: &Transmit) -> Option<Packet> {
@@ -489,16 +427,17 @@ impl Connection {
             for (flag, letter) in [(Flags::ECE, TcpFlags::ECE), (Flags::CWR, TcpFlags::CWR), (Flags::AE, TcpFlags::AE)] {
                 flags = flags.with_if(sent.segment.flags.has(flag), letter);
             }
-            return Some(self.handshake(now, flags, Ecn::NotEct));
+            return Some(self.handshake(now, flags, None));
         }
         let part = self.stream.take(sent.segment.number / u64::from(self.mss))?;
         // Data takes the acknowledgement along that would leave otherwise.
         let waiting = self.due.take();
         let answer = waiting.or_else(|| self.receiver.flush(now)).unwrap_or_else(|| self.latest_answer());
-        let mut packet = self.answer(now, &answer, part.start);
-        packet.len = part.len;
+        let mut packet = self.answer(now, &answer, part.start, part.len);
         // With classic ECN only data is ECN-capable (RFC 3168 §6.1.4).
-        packet.ecn = if part.len > 0 || self.is_counted() { sent.ecn } else { Ecn::NotEct };
+        if part.len > 0 && !self.is_counted() {
+            packet.ecn = sent.ecn;
+        }
         packet.flags = packet
             .flags
             .with_if(part.fin, TcpFlags::FIN)
@@ -508,13 +447,14 @@ impl Connection {
 
     /// What the latest acknowledgement has said, without selective blocks.
     fn latest_answer(&self) -> Segment {
-        let (echo, ce, payload) = self.reported;
+        let (echo, payload) = self.reported;
         let flags = if echo { Flags::ACK.with(Flags::ECE) } else { Flags::ACK };
-        Segment { number: self.receiver.delivered_bytes(), flags, ce, payload, ..Segment::default() }
+        Segment { number: self.receiver.delivered_bytes(), flags, payload, ..Segment::default() }
     }
 
-    /// The segment that an acknowledgement becomes, at an offset of our stream.
-    fn answer(&mut self, now: Instant, answer: &Segment, offset: u64) -> Packet {
+    /// The segment that an acknowledgement becomes, at an offset of our stream and with so much
+    /// data.
+    fn answer(&mut self, now: Instant, answer: &Segment, offset: u64, len: u32) -> Packet {
         let first = self.irs.wrapping_add(1);
         let at = |offset: u64| first.wrapping_add(offset as u32);
         let duplicate = answer.flags.has(Flags::DSACK);
@@ -526,52 +466,92 @@ impl Connection {
             };
             (at(from), at(from + u64::from(block.len)))
         });
-        let blocks: Vec<_> = blocks.collect();
+        let mut blocks: Vec<_> = blocks.collect();
         let echo = answer.flags.has(Flags::ECE);
-        self.reported = (echo, answer.ce, answer.payload);
+        self.reported = (echo, answer.payload);
         let mut flags = TcpFlags::ACK.with_if(echo && !self.is_counted(), TcpFlags::ECE);
-        if self.is_counted() {
-            flags = flags.with_ace(FIRST_COUNT.wrapping_add(answer.ce));
+        let timestamp = self.timestamps.then(|| (self.tick(now), self.recent));
+        let mut counters = None;
+        if let Feedback::Counted(ecn) = &mut self.feedback {
+            let reported = answer.blocks().first().filter(|_| duplicate).map(|block| {
+                let first = answer.number.saturating_sub(u64::from(block.offset));
+                (first, first + u64::from(block.len))
+            });
+            let room = Room {
+                space: OPTION_SPACE - if timestamp.is_some() { usize::from(TIMESTAMP) } else { 0 },
+                growth: usize::from(self.full_size).saturating_sub(len as usize),
+                blocks: blocks.len(),
+                rtt: self.sender.srtt(),
+                duplicate: reported,
+            };
+            let (option, kept) = ecn.report(now, &room, &mut flags);
+            blocks.truncate(kept);
+            counters = option;
         }
         let shift = if self.scaled { WINDOW_SCALE } else { 0 };
         let window = (answer.offered().unwrap_or(u64::from(u16::MAX)) >> shift).min(u64::from(u16::MAX)) as u16;
-        let timestamp = self.timestamps.then(|| (self.tick(now), self.recent));
         Packet {
-            ecn: self.codepoint_of_answers,
+            ecn: self.codepoint(),
             flags,
             seq: ISN.wrapping_add(1).wrapping_add(offset as u32),
-            len: 0,
+            len,
             ack: at(answer.number),
             window,
             urgent: 0,
-            options: header::options(timestamp, blocks),
+            options: header::options(timestamp, counters, blocks),
+        }
+    }
+
+    /// The codepoint of segments after the handshake, apart from data with classic ECN.
+    fn codepoint(&self) -> Ecn {
+        match &self.feedback {
+            Feedback::Counted(ecn) if ecn.is_capable() => codepoint(&self.host),
+            Feedback::Counted(_) | Feedback::Nothing | Feedback::Classic => Ecn::NotEct,
         }
     }
 
     /// When a timer expires.
     pub(super) fn next_timeout(&self) -> Option<Instant> {
-        let sender =
-            if self.phase == Phase::SynReceived { Some(self.opened + HANDSHAKE_WAIT) } else { self.sender.next_timeout() };
-        [sender, self.receiver.next_timeout()].into_iter().flatten().min()
+        match self.phase {
+            Phase::Reset => None,
+            Phase::SynReceived => self.repeat_at,
+            Phase::SynSent | Phase::Established => {
+                [self.sender.next_timeout(), self.receiver.next_timeout()].into_iter().flatten().min()
+            }
+        }
     }
 
     /// Lets timers expire that are due.
     pub(super) fn handle_timeout(&mut self, now: Instant) -> Result<(), NotModelled> {
         match self.phase {
-            Phase::SynReceived if now >= self.opened + HANDSHAKE_WAIT => return not_modelled("a repeated SYN-ACK"),
+            Phase::Reset => return Ok(()),
+            Phase::SynReceived => return self.repeat_answer(now),
             Phase::SynSent => self.retries.push(now),
-            Phase::SynReceived | Phase::Established => {}
+            Phase::Established => {}
         }
-        if self.phase != Phase::SynReceived {
-            let probes = self.sender.statistics().probes;
-            self.sender.handle_timeout(now);
-            if self.host.refuses_probes && self.sender.statistics().probes > probes {
-                return not_modelled("a host without loss probes");
-            }
+        let before = self.sender.statistics().clone();
+        self.sender.handle_timeout(now);
+        let after = self.sender.statistics();
+        if self.host.refuses_probes && after.probes > before.probes {
+            return not_modelled("a host without loss probes");
+        }
+        if let Feedback::Counted(ecn) = &mut self.feedback
+            && after.timeouts > before.timeouts
+        {
+            ecn.expire();
         }
         if let Some(answer) = self.receiver.handle_timeout(now) {
             self.due = Some(answer);
         }
         Ok(())
+    }
+
+    /// A field of `tcp_info` about accurate ECN, all of which are zero without ECN.
+    pub(super) fn counted(&self, field: &str) -> Option<f64> {
+        match &self.feedback {
+            Feedback::Counted(ecn) => ecn.info(field),
+            Feedback::Nothing => AccurateEcn::new(self.host.accurate_ecn).info(field),
+            Feedback::Classic => None,
+        }
     }
 }

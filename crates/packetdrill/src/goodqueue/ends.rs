@@ -1,10 +1,12 @@
 //! A sender and a receiver for a host's settings, and the flags with which ends agree on ECN.
 
-use super::host::{Host, Kind};
+use super::accurate_ecn::negotiation::Kind;
+use super::host::Host;
 use crate::stack::NotModelled;
 use goodqueue_spec::Value;
+use goodqueue_tcp::cc::needs;
 use goodqueue_tcp::{CcConfig, Data, EcnMode, Flags, LossDetection, Receiver, ReceiverConfig, SackReports, Sender, SenderConfig};
-use goodqueue_units::{Bytes, Rng};
+use goodqueue_units::{Bytes, Ecn, Rng};
 
 /// The flags of a SYN that asks for this kind of ECN.
 pub(super) fn asks(ecn: Kind) -> Flags {
@@ -34,7 +36,7 @@ pub(super) fn sender(host: &Host, mss: u16, sack: bool, ecn: Kind) -> Result<Sen
         ecn: match ecn {
             Kind::Off => EcnMode::Off,
             Kind::Classic => EcnMode::Classic,
-            Kind::Accurate => EcnMode::Accurate,
+            Kind::Accurate => accurate(host),
         },
         slow_start_exit: host.slow_start_exit,
         initial_window: host.initial_window,
@@ -43,6 +45,17 @@ pub(super) fn sender(host: &Host, mss: u16, sack: bool, ecn: Kind) -> Result<Sen
         ..SenderConfig::default()
     };
     Sender::new(&config, Rng::new(1)).map_err(|error| NotModelled(error.to_string()))
+}
+
+/// Accurate ECN as the control wants it: with ECT(1) if it is a scalable one (RFC 9331).
+fn accurate(host: &Host) -> EcnMode {
+    let own = needs(host.control).map(|needs| needs.ecn);
+    if own == Some(EcnMode::L4s) { EcnMode::L4s } else { EcnMode::Accurate }
+}
+
+/// The codepoint of packets with accurate ECN.
+pub(super) fn codepoint(host: &Host) -> Ecn {
+    if accurate(host) == EcnMode::L4s { Ecn::Ect1 } else { Ecn::Ect0 }
 }
 
 /// A receiver.

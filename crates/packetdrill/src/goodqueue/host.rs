@@ -1,5 +1,7 @@
 //! Settings of the host that the sender and the receiver have a counterpart for.
 
+use super::accurate_ecn::{Fallback, Policy, Use};
+use super::accurate_ecn::negotiation::Kind;
 use crate::shell::Setting;
 use crate::stack::NotModelled;
 use goodqueue_tcp::SlowStartExit;
@@ -29,8 +31,7 @@ pub(super) struct Host {
     pub(super) route_mss: u16,
     /// Loss probes are off in the script.
     pub(super) refuses_probes: bool,
-    /// The script uses the byte counters of accurate ECN, which are not modeled.
-    pub(super) counts_bytes: bool,
+    pub(super) accurate_ecn: Policy,
 }
 
 /// Which ECN this end asks for, and which it agrees to (`tcp_ecn` of Linux).
@@ -38,14 +39,6 @@ pub(super) struct Host {
 pub(super) struct Ecn {
     pub(super) asks: Kind,
     pub(super) agrees: Kind,
-}
-
-/// Kinds of ECN, each of which includes the ones before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
-    Off,
-    Classic,
-    Accurate,
 }
 
 impl Default for Host {
@@ -62,7 +55,7 @@ impl Default for Host {
             mss: 1500 - HEADERS,
             route_mss: 1500 - HEADERS,
             refuses_probes: false,
-            counts_bytes: true,
+            accurate_ecn: Policy::default(),
         }
     }
 }
@@ -89,7 +82,19 @@ impl Host {
                     _ => return refused(),
                 }
             }
-            "tcp_ecn_option" => self.counts_bytes = number()? > 0,
+            "tcp_ecn_option" => {
+                self.accurate_ecn.usage = match number()? {
+                    0 => Use::Never,
+                    1 => Use::Sparing,
+                    2 => Use::Always,
+                    3 => Use::Persistent,
+                    _ => return refused(),
+                }
+            }
+            "tcp_ecn_option_beacon" if number()? <= 3 => self.accurate_ecn.beacons = number()?,
+            "tcp_ecn_fallback" => {
+                self.accurate_ecn.fallback = if number()? > 0 { Fallback::On } else { Fallback::Off }
+            }
             // Without it the rest of a window leaves at once, as it does without offload.
             "tcp_tso_win_divisor" if number()? > 3 => self.offload = Some(false),
             "offload" if value == "off" => self.offload = Some(false),

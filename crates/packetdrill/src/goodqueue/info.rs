@@ -37,7 +37,7 @@ impl Connection {
             "tcpi_state" if self.phase == Phase::SynSent => 2.0,
             "tcpi_state" if self.phase == Phase::SynReceived => 3.0,
             "tcpi_state" if !self.stream.is_closed() && self.peer_end.is_none() => 1.0,
-            _ => return Err(NotModelled::new(field)),
+            _ => return self.counted(field).ok_or_else(|| NotModelled::new(field)),
         })
     }
 }

@@ -133,6 +133,12 @@ impl Stream {
         self.pieces.get(at)
     }
 
+    /// Bytes of the segments from `first` on that are below `past`.
+    pub(super) fn bytes(&self, first: u64, past: u64) -> u64 {
+        let offset = |number: u64| number.checked_sub(1).map_or(0, |last| self.end_of(last));
+        offset(past).saturating_sub(offset(first))
+    }
+
     fn end_of(&self, number: u64) -> u64 {
         self.piece_of(number).map_or(0, |piece| {
             let last = number + 1 == piece.number + piece.count;

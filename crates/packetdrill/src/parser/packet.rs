@@ -238,9 +238,10 @@ impl Parser<'_> {
         };
         let mut counters = Vec::new();
         for name in names {
-            if self.takes_word(name) {
-                counters.push(self.integer("the counter", 0, LARGEST_COUNTER)? as u32);
+            if !self.takes_word(name) {
+                break;
             }
+            counters.push(self.integer("the counter", 0, LARGEST_COUNTER)? as u32);
         }
         Ok(TcpOption::AccEcn { first, counters })
     }
