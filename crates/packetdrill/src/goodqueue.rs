@@ -59,7 +59,7 @@ impl Stack for Goodqueue {
     fn configure(&mut self, setting: &Setting) -> Result<(), NotModelled> {
         self.host.set(setting)?;
         if let Some(connection) = &mut self.connection {
-            connection.configure(&self.host);
+            connection.configure(&self.host)?;
         }
         Ok(())
     }

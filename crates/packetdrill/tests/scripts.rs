@@ -1,4 +1,4 @@
-//! Our own scripts against our own sender and receiver: RACK, loss probes, F-RTO, PRR, HyStart++.
+//! Our own scripts against our own sender and receiver: loss recovery, HyStart++, accurate ECN.
 
 use goodqueue_packetdrill::goodqueue::Goodqueue;
 use goodqueue_packetdrill::{Settings, Verdict, parse, run};

@@ -2,8 +2,8 @@
 
 mod handshake;
 
-use super::accurate_ecn::{AccurateEcn, Acknowledged, RESERVED, Room};
 use super::accurate_ecn::negotiation::Kind;
+use super::accurate_ecn::{AccurateEcn, Acknowledged, RESERVED, Room};
 use super::deliveries::Deliveries;
 use super::ends::{codepoint, receiver, sender};
 use super::header::{self, WINDOW_SCALE};
@@ -63,6 +63,8 @@ pub(super) struct Connection {
     pub(super) phase: Phase,
     opener: Opener,
     opened: Instant,
+    /// The segment that has ended the handshake, and when, if accurate ECN was agreed on.
+    ended: Option<(Instant, Packet)>,
     /// Expiries of the handshake's timer, to repeat them for a sender of the right segment size.
     retries: Vec<Instant>,
     /// SYN-ACKs that have left, and when the next one does.
@@ -120,6 +122,7 @@ impl Connection {
             phase,
             opener: if phase == Phase::SynSent { Opener::This } else { Opener::Other },
             opened: now,
+            ended: None,
             retries: Vec::new(),
             answers: 0,
             repeat_at: None,
@@ -152,11 +155,12 @@ impl Connection {
     }
 
     /// Takes on what an administrator changes while the connection is open.
-    pub(super) fn configure(&mut self, host: &Host) {
+    pub(super) fn configure(&mut self, host: &Host) -> Result<(), NotModelled> {
         self.host.accurate_ecn = host.accurate_ecn;
         if let Feedback::Counted(ecn) = &mut self.feedback {
             ecn.configure(host.accurate_ecn);
         }
+        self.refit()
     }
 
     /// The clock of timestamps; remembers when it was read.
@@ -314,8 +318,7 @@ impl Connection {
         }
         let mss = u64::from(self.mss);
         let (payload, _) = self.offer(window);
-        let mut segment =
-            Segment { number: number * mss, timestamp: self.echoed(packet), payload, flags, ..Segment::default() };
+        let mut segment = Segment { number: number * mss, timestamp: self.echoed(packet), payload, flags, ..Segment::default() };
         let mut added = self.deliveries.acknowledge(number);
         if self.sack {
             self.take_blocks(packet, offset, &mut segment, &mut added);
@@ -529,7 +532,7 @@ impl Connection {
             Phase::SynSent => self.retries.push(now),
             Phase::Established => {}
         }
-        let before = self.sender.statistics().clone();
+        let before = *self.sender.statistics();
         self.sender.handle_timeout(now);
         let after = self.sender.statistics();
         if self.host.refuses_probes && after.probes > before.probes {

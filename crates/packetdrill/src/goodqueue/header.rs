@@ -38,11 +38,7 @@ impl Offer {
 }
 
 /// Options of a segment after the handshake.
-pub(super) fn options(
-    timestamp: Option<(u32, u32)>,
-    counters: Option<TcpOption>,
-    blocks: Vec<(u32, u32)>,
-) -> Vec<TcpOption> {
+pub(super) fn options(timestamp: Option<(u32, u32)>, counters: Option<TcpOption>, blocks: Vec<(u32, u32)>) -> Vec<TcpOption> {
     use TcpOption::{Nop, Sack, Timestamp};
     let mut options = Vec::new();
     if let Some((value, echo)) = timestamp {

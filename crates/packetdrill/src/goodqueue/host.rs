@@ -1,7 +1,7 @@
 //! Settings of the host that the sender and the receiver have a counterpart for.
 
-use super::accurate_ecn::{Fallback, Policy, Use};
 use super::accurate_ecn::negotiation::Kind;
+use super::accurate_ecn::{Fallback, Policy, Use};
 use crate::shell::Setting;
 use crate::stack::NotModelled;
 use goodqueue_tcp::SlowStartExit;
@@ -92,9 +92,7 @@ impl Host {
                 }
             }
             "tcp_ecn_option_beacon" if number()? <= 3 => self.accurate_ecn.beacons = number()?,
-            "tcp_ecn_fallback" => {
-                self.accurate_ecn.fallback = if number()? > 0 { Fallback::On } else { Fallback::Off }
-            }
+            "tcp_ecn_fallback" => self.accurate_ecn.fallback = if number()? > 0 { Fallback::On } else { Fallback::Off },
             // Without it the rest of a window leaves at once, as it does without offload.
             "tcp_tso_win_divisor" if number()? > 3 => self.offload = Some(false),
             "offload" if value == "off" => self.offload = Some(false),

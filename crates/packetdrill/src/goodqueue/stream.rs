@@ -67,6 +67,11 @@ impl Stream {
         if self.sent == 0 { 0 } else { self.end_of(self.sent - 1) }
     }
 
+    /// Whether nothing was written.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.pieces.is_empty() && self.tail == 0
+    }
+
     /// Whether FIN was asked for.
     pub(super) const fn is_closed(&self) -> bool {
         self.closed

@@ -56,6 +56,9 @@ fn accurate_ecn_has_letters_a_counter_and_an_option() {
     let options = packet("0 > . 1:1(0) ack 1 <ECN e1b 1 ceb 0 e0b 5,nop>").options.unwrap();
     assert_eq!(options[0], TcpOption::AccEcn { first: Ecn::Ect1, counters: vec![1, 0, 5] });
     assert_eq!(options[0].to_string(), "ECN e1b 1 ceb 0 e0b 5");
+    let options = packet("0 > . 1:1(0) ack 1 <ECN e0b 7 ceb 2,nop,nop,nop,ECN>").options.unwrap();
+    assert_eq!(options[0], TcpOption::AccEcn { first: Ecn::Ect0, counters: vec![7, 2] });
+    assert_eq!((options[0].len(), options[4].len()), (8, 2));
 }
 
 #[test]
@@ -132,6 +135,9 @@ fn every_fault_names_its_place_and_what_is_allowed() {
         ("0 foo() = ", "1:11: expected a value, found the end of the script"),
         ("0 .. foo() = 1", "1:3: expected `<`, `>`, a call, a command or code, found `.`"),
         ("0 > .8 1:1(0) ack 1", "1:5: `.8` is no ACE counter: allowed .0 to .7"),
+        ("0 > . 1:1(0) ack 1 <ECN e0b 1 e1b 2>", "1:31: expected `,` or `>`, found `e1b`"),
+        ("0 > . 1:1(0) ack 1 <ECN ceb 1>", "1:25: expected `,` or `>`, found `ceb`"),
+        ("0 > . 1:1(0) ack 1 <ECN e0b 16777216>", "1:29: the counter is 16777216: allowed 0 to 16777215"),
         ("--define=x\n0 foo() = 1", "1:1: expected --define=NAME=VALUE"),
         (
             "0 > . 1:1(0) ack 1 <nop,TS val 1 ecr 1,TS val 1 ecr 1,TS val 1 ecr 1,TS val 1 ecr 1>",

@@ -27,12 +27,7 @@ impl Connection {
     }
 
     /// Answers a SYN.
-    pub(in super::super) fn accept(
-        now: Instant,
-        syn: &Packet,
-        host: &Host,
-        clamp: Option<u16>,
-    ) -> Result<Self, NotModelled> {
+    pub(in super::super) fn accept(now: Instant, syn: &Packet, host: &Host, clamp: Option<u16>) -> Result<Self, NotModelled> {
         if !syn.flags.has(TcpFlags::SYN) || syn.flags.has(TcpFlags::ACK) || syn.flags.has(TcpFlags::RST) {
             return not_modelled("an answer to a segment that opens nothing");
         }
@@ -190,8 +185,6 @@ impl Connection {
         // The peer's answer sets what is reported from here on.
         let mark = Segment { timestamp: now, flags: asks(ecn), ..Segment::default() };
         let _ = self.receiver.handle_segment(self.opened, &mark, Ecn::NotEct);
-        // The third segment of the handshake.
-        let _ = self.sender.poll_transmit(now);
         self.send_third(now, answer);
         Ok(())
     }
@@ -241,8 +234,6 @@ impl Connection {
             window.window = (u32::from(packet.window) << self.peer_scale).min(u32::from(u16::MAX)) as u16;
         }
         self.establish(now, &window, ecn);
-        // This end has sent a SYN-ACK, and no third segment.
-        let _ = self.sender.poll_transmit(now);
         if crossed {
             self.syn.0 = packet.ecn;
             self.send_third(now, packet);
@@ -250,6 +241,9 @@ impl Connection {
         }
         if packet.len > 0 || packet.flags.has(TcpFlags::FIN) {
             return self.handle_segment(now, packet);
+        }
+        if let Some((value, _)) = packet.timestamp() {
+            self.recent = value;
         }
         if let Feedback::Counted(counts) = &mut self.feedback {
             counts.count(packet.ecn, 0);
@@ -270,7 +264,23 @@ impl Connection {
         let (payload, _) = self.offer(u64::from(packet.window));
         let answer = Segment { timestamp: self.echoed(packet), flags, payload, ..Segment::default() };
         self.sender.handle_ack(now, &answer);
+        // Its third segment is not this adapter's.
+        let _ = self.sender.poll_transmit(now);
         self.phase = Phase::Established;
         self.last_data = now;
+        self.ended = self.is_counted().then(|| (now, packet.clone()));
+    }
+
+    /// Changes the size of segments if byte counters have been switched on or off and nothing has
+    /// left yet; later, segments keep their size.
+    pub(super) fn refit(&mut self) -> Result<(), NotModelled> {
+        let Some((at, packet)) = self.ended.take() else { return Ok(()) };
+        if self.fitting() != self.mss && self.stream.is_untouched() {
+            self.fit(self.fitting(), Kind::Accurate)?;
+            self.establish(at, &packet, Kind::Accurate);
+        } else {
+            self.ended = Some((at, packet));
+        }
+        Ok(())
     }
 }
