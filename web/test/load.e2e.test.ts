@@ -15,8 +15,13 @@ import { startMock } from "./mock-server.ts";
 import { address } from "./serve.ts";
 
 const SECONDS = Number(process.env["LOAD_SECONDS"] ?? 0);
-const GQ = process.env["GQ"];
-const PAGE = process.env["LOAD_PAGE"];
+/** The file that a variable names, from the folder that npm was called in. */
+const file = (name: string): string | undefined => {
+  const path = process.env[name];
+  return path === undefined ? undefined : resolve(process.env["INIT_CWD"] ?? "", path);
+};
+const GQ = file("GQ");
+const PAGE = file("LOAD_PAGE");
 
 const PLAY: Play = {
   ...START,
@@ -38,7 +43,7 @@ describe.skipIf(SECONDS === 0)("a long run", () => {
   let url = "";
   beforeAll(async () => {
     if (PAGE !== undefined) {
-      url = `file://${resolve(PAGE)}`;
+      url = `file://${PAGE}`;
     } else if (GQ === undefined) {
       mock = await startMock(resolve(import.meta.dirname, "../dist/app"));
       url = mock.url;

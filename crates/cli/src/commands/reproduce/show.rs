@@ -12,18 +12,23 @@ pub fn text(all: &[PaperResults]) -> String {
     for results in all {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{} ({}): {}", results.paper.title, results.paper.id, words::counted(&results.rows));
-        let widest = results.rows.iter().map(|(row, _)| row.id.get_ref().chars().count()).max().unwrap_or(0);
+        let widest = |width: fn(&(Row, Evaluated)) -> usize| results.rows.iter().map(width).max().unwrap_or(0);
+        let widths = [
+            widest(|(row, _)| row.id.get_ref().chars().count()),
+            widest(|(_, evaluated)| words::measured(evaluated).chars().count()),
+            widest(|(row, _)| words::expected(row).chars().count()),
+        ];
         for (row, evaluated) in &results.rows {
-            let _ = writeln!(text, "{}", line(row, evaluated, widest));
+            let _ = writeln!(text, "{}", line(row, evaluated, widths));
         }
     }
     text
 }
 
-/// A row on one line, its name in a column of this width.
-fn line(row: &Row, evaluated: &Evaluated, widest: usize) -> String {
+/// A row on one line, with widths of the columns of its name and of what is measured and expected.
+fn line(row: &Row, evaluated: &Evaluated, [name, measured, expected]: [usize; 3]) -> String {
     let mut line = format!(
-        "  {:<widest$} {:?} {:<14} {:<28} expected {:<24} {}",
+        "  {:<name$} {:?} {:<14} {:<measured$} expected {:<expected$} {}",
         row.id.get_ref(),
         row.grade,
         evaluated.verdict.name(),
