@@ -51,21 +51,32 @@ impl Default for Policy {
     }
 }
 
-/// Whether packets may be ECN-capable, and whether the other end's counts are believed.
+/// Whether packets may be ECN-capable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Path {
-    /// Nothing after the handshake has arrived.
+enum Capable {
+    Yes,
+    /// The path changes ECN fields, or an end may do without ECN. Marks still count (RFC 9768
+    /// §3.1.5, §3.2.2.3).
+    No,
+}
+
+/// Whether the other end's counter is heeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counter {
+    /// None has arrived.
     Untested,
     Sound,
-    /// ECN fields do not survive: packets are Not-ECT from here on (RFC 9768 §3.2.2.3, §3.2.2.4).
-    Mangled,
+    /// The first one was zero: neither are packets ECN-capable, nor do marks count (RFC 9768
+    /// §3.2.2.1, §3.2.2.4).
+    Zeroed,
 }
 
 /// One end of a connection with accurate ECN.
 #[derive(Clone, Debug)]
 pub(super) struct AccurateEcn {
     policy: Policy,
-    path: Path,
+    capable: Capable,
+    counter: Counter,
     /// Marked packets that have arrived.
     marks: u64,
     /// Those of them that no segment has reported.
@@ -81,7 +92,8 @@ impl AccurateEcn {
     pub(super) fn new(policy: Policy) -> Self {
         Self {
             policy,
-            path: Path::Untested,
+            capable: Capable::Yes,
+            counter: Counter::Untested,
             marks: 0,
             unreported: 0,
             received: ByteCounts::default(),
@@ -99,12 +111,12 @@ impl AccurateEcn {
 
     /// Whether packets may be ECN-capable.
     pub(super) fn is_capable(&self) -> bool {
-        self.path != Path::Mangled
+        self.capable == Capable::Yes && self.counter != Counter::Zeroed
     }
 
     /// Packets are Not-ECT from here on.
     pub(super) fn give_up(&mut self) {
-        self.path = Path::Mangled;
+        self.capable = Capable::No;
     }
 
     /// The counter for a header.
@@ -131,25 +143,27 @@ impl AccurateEcn {
         }
     }
 
-    /// Takes the segment that ends the handshake of a passive end. Without data it reflects the
-    /// codepoint of the SYN-ACK; one that arrived marked is the first mark (RFC 9768 §3.2.2.1).
+    /// Takes the segment that ends the handshake of a passive end. Without data and SACK it
+    /// reflects the codepoint of the SYN-ACK; one that arrived marked is the first mark (RFC 9768
+    /// §3.2.2.1).
     pub(super) fn end_handshake(&mut self, packet: &Packet) {
         let bits = packet.flags.ace();
         self.test_zeroing(bits);
-        if packet.len > 0 {
+        if packet.len > 0 || !packet.sack().is_empty() {
             return;
         }
         self.check_reflection(bits);
-        if negotiation::reflected(bits) == Some(Ecn::Ce) && self.is_capable() {
+        if negotiation::reflected(bits) == Some(Ecn::Ce) {
             self.delivered.marks = 1;
+            self.handed = 1;
         }
     }
 
     /// The first counter after the handshake is not zero, unless a node clears the bits (RFC 9768
     /// §3.2.2.4).
     fn test_zeroing(&mut self, bits: u8) {
-        if self.path == Path::Untested {
-            self.path = if bits == 0 { Path::Mangled } else { Path::Sound };
+        if self.counter == Counter::Untested {
+            self.counter = if bits == 0 { Counter::Zeroed } else { Counter::Sound };
         }
     }
 
@@ -178,12 +192,6 @@ impl AccurateEcn {
             self.emission.arrive(ecn, u64::from(bytes), &self.received);
             self.received.add(ecn, u64::from(bytes));
         }
-    }
-
-    /// Whether the codepoint of the latest data differs from that of earlier data, and the option
-    /// can say so (RFC 9768 §3.2.3.3).
-    pub(super) fn has_changed(&self) -> bool {
-        self.emission.is_demanded()
     }
 
     /// Whether so many marks came without data that they are reported on their own.
@@ -219,9 +227,12 @@ impl AccurateEcn {
         if acknowledged.segments > 0 {
             self.emission.prove();
         }
-        if self.is_capable() {
+        if self.counter != Counter::Zeroed {
             let marks = self.delivered.take(packet.flags.ace(), packet.byte_counters(), acknowledged);
             self.handed = self.handed.wrapping_add(marks.min(MOST_MARKS) as u8);
+            if self.delivered.contradicts() {
+                self.give_up();
+            }
         }
         self.handed
     }

@@ -244,7 +244,7 @@ impl Connection {
         let carries = packet.len > 0 || fin;
         self.take_acknowledgement(now, packet, if newer { Clock::Newer } else { Clock::Same })?;
         if !carries {
-            self.report_marks();
+            self.report_marks(now);
             return if ahead < 0 { not_modelled("an answer to a segment below the window") } else { Ok(()) };
         }
         if self.abandoned && (packet.len > 0 || self.peer_is_done()) {
@@ -275,22 +275,17 @@ impl Connection {
         let segment = Segment { number, timestamp: now, payload, flags, ..Segment::default() };
         if let Some(answer) = self.receiver.handle_segment(now, &segment, packet.ecn) {
             self.due = Some(answer);
-        } else if let Feedback::Counted(ecn) = &self.feedback
-            && ecn.has_changed()
-        {
-            // RFC 9768 §3.2.3.3: a change of codepoints is reported at once.
-            self.due = self.receiver.flush(now).or(self.due.take());
         }
         Ok(())
     }
 
     /// Reports marks that came without data, when they are many.
-    fn report_marks(&mut self) {
+    fn report_marks(&mut self, now: Instant) {
         if let Feedback::Counted(ecn) = &self.feedback
             && ecn.owes_report()
             && self.due.is_none()
         {
-            self.due = Some(self.latest_answer());
+            self.due = self.receiver.flush(now).or_else(|| Some(self.latest_answer()));
         }
     }
 

@@ -42,6 +42,18 @@ pub(super) struct Delivered {
     options: Options,
     /// Mean of segments per acknowledgement, times `WEIGHT`.
     mean: Option<u64>,
+    /// Marks and segments since the latest option.
+    since: (u64, u64),
+    contradiction: Contradiction,
+}
+
+/// Whether the two kinds of counters agree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Contradiction {
+    #[default]
+    None,
+    /// Bytes were marked, and no packet (RFC 9768 §3.2.3.2.5).
+    Found,
 }
 
 impl Delivered {
@@ -64,7 +76,20 @@ impl Delivered {
         let least = u64::from(ace).wrapping_sub(known) % ACE;
         let marks = self.resolve(least, change, acknowledged);
         self.marks += marks;
+        self.since = (self.since.0 + marks, self.since.1 + acknowledged.segments);
+        if let Change::Marked(bytes) = change {
+            // With more segments the counter of three bits may have gone round.
+            if bytes > 0 && self.since.0 == 0 && self.since.1 < ACE {
+                self.contradiction = Contradiction::Found;
+            }
+            self.since = (0, 0);
+        }
         marks
+    }
+
+    /// Whether an option has said that bytes were marked where the header counts no packet.
+    pub(super) fn contradicts(&self) -> bool {
+        self.contradiction == Contradiction::Found
     }
 
     fn note_length(&mut self, segments: u64) {

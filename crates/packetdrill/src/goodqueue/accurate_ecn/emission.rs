@@ -1,4 +1,7 @@
 //! When the option with byte counters leaves, and how much of it (RFC 9768 §3.2.3.2, §3.2.3.3).
+//!
+//! As in Linux, an end is silent until the other end has sent an option; RFC 9768 §3.2.3.2.3 would
+//! rather have it begin.
 
 use super::counters::{ByteCounts, FIELDS, place};
 use goodqueue_units::{Duration, Ecn, Instant};
@@ -14,7 +17,7 @@ const KEPT_BLOCKS: usize = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in super::super) enum Use {
     Never,
-    /// When codepoints change, and a few times in a round trip.
+    /// When codepoints change, for marks, and a few times in a round trip.
     Sparing,
     /// Whenever it fits, unless the path seems to drop what has it.
     Always,
@@ -65,7 +68,8 @@ pub(super) struct Emission {
     last: Option<Instant>,
     /// Codepoint of the latest data.
     latest: Option<Ecn>,
-    demanded: bool,
+    /// Reports of counters that the rules ask for.
+    owed: u8,
     /// Counters, from the first one, that include all which have changed since the last option.
     required: usize,
     /// The duplicate that the last report with an option named.
@@ -81,7 +85,7 @@ impl Emission {
             passage: Passage::Unproven,
             last: None,
             latest: None,
-            demanded: false,
+            owed: 0,
             required: 0,
             duplicate: None,
         }
@@ -109,29 +113,28 @@ impl Emission {
         self.peer = Peer::Counting;
     }
 
-    /// Data has arrived, which is not in the counters yet.
+    /// Data has arrived, which is not in the counters yet. A change of codepoints is reported
+    /// twice, marks always.
     pub(super) fn arrive(&mut self, ecn: Ecn, bytes: u64, counts: &ByteCounts) {
         let Some(at) = place(ecn) else { return };
         let before = counts.of(ecn);
         let is_long_silent = before / LONGEST_SILENCE != (before + bytes) / LONGEST_SILENCE;
-        self.demanded |= is_long_silent || self.latest.is_some_and(|latest| latest != ecn);
+        let owed = if self.latest.is_some_and(|latest| latest != ecn) { 2 } else { u8::from(is_long_silent || ecn == Ecn::Ce) };
+        self.owed = self.owed.max(owed);
         self.latest = Some(ecn);
         self.required = self.required.max(at + 1);
     }
 
-    pub(super) fn is_demanded(&self) -> bool {
-        self.demanded && self.is_possible()
-    }
-
     /// The option that leaves now: counters and SACK blocks beside it.
     pub(super) fn take(&mut self, now: Instant, room: &Room) -> Option<(usize, usize)> {
-        let is_due = self.usage >= Use::Always || self.demanded || self.is_beacon_due(now, room.rtt);
+        let is_owed = self.owed > 0 && self.required > 0;
+        let is_due = self.usage >= Use::Always || is_owed || self.is_beacon_due(now, room.rtt);
         if !is_due || !self.is_possible() {
             return None;
         }
         let fitting = fit(room, self.required)?;
         self.last = Some(now);
-        self.demanded = false;
+        self.owed = self.owed.saturating_sub(1);
         self.required = 0;
         self.duplicate = room.duplicate;
         Some(fitting)
@@ -223,16 +226,20 @@ mod tests {
             emission.arrive(ecn, bytes, &counts);
             counts.add(ecn, bytes);
         };
-        assert!(emission.take(at(0), &room(40, 0)).is_some());
+        let leaves = |emission: &mut Emission, ms| emission.take(at(ms), &room(40, 0)).is_some();
+        assert!(leaves(&mut emission, 0));
         arrive(&mut emission, Ecn::Ect0, 1000);
-        assert_eq!(emission.take(at(9), &room(40, 0)), None);
-        arrive(&mut emission, Ecn::Ce, 1000);
-        assert!(emission.is_demanded() && emission.take(at(9), &room(40, 0)).is_some());
-        arrive(&mut emission, Ecn::Ce, 1000);
-        assert_eq!(emission.take(at(18), &room(40, 0)), None);
-        assert!(emission.take(at(19), &room(40, 0)).is_some());
-        arrive(&mut emission, Ecn::Ce, LONGEST_SILENCE);
-        assert!(emission.take(at(20), &room(40, 0)).is_some());
+        assert!(!leaves(&mut emission, 9) && leaves(&mut emission, 10));
+        for ms in [11, 12, 13, 14] {
+            arrive(&mut emission, Ecn::Ce, 1000);
+            assert!(leaves(&mut emission, ms), "marks are reported");
+        }
+        for (ms, expected) in [(15, true), (16, true), (17, false)] {
+            arrive(&mut emission, Ecn::Ect0, 1000);
+            assert_eq!(leaves(&mut emission, ms), expected, "a change is reported twice");
+        }
+        arrive(&mut emission, Ecn::Ect0, LONGEST_SILENCE);
+        assert!(leaves(&mut emission, 18) && !leaves(&mut emission, 19));
     }
 
     #[test]

@@ -107,7 +107,7 @@ fn bits_that_are_cleared_or_a_codepoint_that_changes_end_ecn_capability() {
     let trusting = Policy { fallback: Fallback::Off, ..Policy::default() };
     assert_eq!(capable(0b010, Policy::default()), (true, Some(0.0)));
     assert_eq!(capable(0b000, Policy::default()), (false, Some(0.0)));
-    assert_eq!(capable(0b110, Policy::default()), (false, Some(0.0)));
+    assert_eq!(capable(0b110, Policy::default()), (false, Some(1.0)));
     assert_eq!(capable(0b110, trusting), (true, Some(1.0)));
     let mut active = AccurateEcn::new(Policy::default());
     active.arrive(&packet(Ecn::Ect0, 0, 0, None));
@@ -115,6 +115,31 @@ fn bits_that_are_cleared_or_a_codepoint_that_changes_end_ecn_capability() {
     let mut later = end();
     later.arrive(&packet(Ecn::Ect0, 0, 0, None));
     assert!(later.is_capable(), "only the first counter cannot be zero");
+}
+
+#[test]
+fn marks_count_where_a_codepoint_changes_but_not_where_counters_are_cleared() {
+    let marks = |bits: u8| {
+        let mut end = AccurateEcn::new(Policy::default());
+        end.end_handshake(&packet(Ecn::Ect0, bits, 0, None));
+        (end.is_capable(), end.take(&packet(Ecn::Ect0, 6, 0, None), &delivers(1)))
+    };
+    assert_eq!(marks(0b100), (false, 1));
+    assert_eq!(marks(0b000), (false, 0));
+}
+
+#[test]
+fn marked_bytes_without_a_marked_packet_end_ecn_capability() {
+    let capable = |ace: u8, between: u64| {
+        let mut end = end();
+        end.notice(&packet(Ecn::Ect0, 5, 0, option(1, 0, 1)));
+        let _ = end.take(&packet(Ecn::Ect0, ace, 0, None), &delivers(between));
+        let _ = end.take(&packet(Ecn::Ect0, ace, 0, option(1, 1000, 1)), &delivers(1));
+        end.is_capable()
+    };
+    assert!(!capable(5, 2));
+    assert!(capable(6, 2), "the packet was reported earlier");
+    assert!(capable(5, 7), "the counter may have gone round");
 }
 
 #[test]

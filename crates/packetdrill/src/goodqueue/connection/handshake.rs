@@ -59,19 +59,22 @@ impl Connection {
     }
 
     /// Sends a SYN-ACK. The second one has no byte counters and the third one no ECN, because the
-    /// path may drop what has them (RFC 9768 §3.1.4.2); when both ends open at once, each has one
-    /// more try, as in Linux.
+    /// path may drop what has them (RFC 9768 §3.2.3.2.2); when both ends open at once, each has one
+    /// more try, as in Linux. After one without ECN, packets are Not-ECT (RFC 9768 §3.1.5).
     fn send_answer(&mut self, now: Instant) {
         let failures = match self.opener {
             Opener::Other => self.answers,
             Opener::This => self.answers.saturating_sub(1),
         };
-        let (bits, counters) = match &self.feedback {
+        let (bits, counters) = match &mut self.feedback {
             Feedback::Nothing => (0, None),
             Feedback::Classic => (TcpFlags::ECE.ace(), None),
             Feedback::Counted(ecn) if failures == 0 => (reflection(self.syn.0), ecn.offer()),
             Feedback::Counted(_) if failures == 1 => (reflection(self.syn.0), None),
-            Feedback::Counted(_) => (0, None),
+            Feedback::Counted(ecn) => {
+                ecn.give_up();
+                (0, None)
+            }
         };
         let flags = TcpFlags::SYN.with(TcpFlags::ACK).with_ace(bits);
         let packet = self.handshake(now, flags, counters);
@@ -93,16 +96,20 @@ impl Connection {
         Ok(())
     }
 
-    /// Answers a repeated SYN. If it does not ask for what the first one has asked for, packets are
-    /// Not-ECT (RFC 9768 §3.1.5).
+    /// Answers a repeated SYN. The kind of ECN stays the first one's; if this one asks for none,
+    /// packets are Not-ECT (RFC 9768 §3.1.5).
     pub(super) fn answer_again(&mut self, now: Instant, syn: &Packet) -> Result<(), NotModelled> {
         if syn.seq != self.irs {
             return not_modelled("a second SYN with another number");
         }
-        let asked = self.syn.1;
-        self.syn = (syn.ecn, asked);
+        let kind = |bits: u8| negotiation::asked(bits, Kind::Accurate);
+        let (first, latest) = (kind(self.syn.1), kind(syn.flags.ace()));
+        if first != latest && first != Kind::Off && latest != Kind::Off {
+            return not_modelled("RST, after SYNs that ask for two kinds of ECN");
+        }
+        self.syn.0 = syn.ecn;
         if let Feedback::Counted(ecn) = &mut self.feedback
-            && syn.flags.ace() != asked
+            && latest == Kind::Off
         {
             ecn.give_up();
         }
@@ -218,10 +225,6 @@ impl Connection {
             if !crossed {
                 counts.end_handshake(packet);
             }
-        }
-        // A SYN-ACK without ECN has left, and the other end has taken it at its word.
-        if self.answers > 2 && packet.flags.ace() == 0 {
-            self.feedback = Feedback::Nothing;
         }
         let ecn = match self.feedback {
             Feedback::Nothing => Kind::Off,
