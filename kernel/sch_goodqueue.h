@@ -56,8 +56,6 @@ struct gq_guard {
 
 /* Calls the library for `engine`; false when it panicked. */
 bool gq_run(struct gq_engine *engine, struct GqkCall *call, struct gq_guard *guard);
-/* The same in a thread whose stack is empty. */
-bool gq_run_apart(struct gq_engine *engine, struct GqkCall *call, struct gq_guard *guard);
 /* The library failed: from now on the packets are in no queue of its. */
 void gq_fail_open(struct Qdisc *sch, const char *message);
 void gq_engine_free(struct gq_engine *engine);

@@ -112,7 +112,7 @@ static struct gq_engine *gq_try(struct Qdisc *sch, const struct gq_engine *befor
 	engine->arena = gqk_arena_new(engine->memory, size);
 	if (!engine->arena)
 		goto out_of_memory;
-	if (!gq_run_apart(engine, &call, &guard)) {
+	if (!gq_run(engine, &call, &guard)) {
 		err = -EAGAIN;
 		if (!gqk_arena_used(engine->arena))
 			goto out;

@@ -9,7 +9,6 @@
 #include <linux/jhash.h>
 #include <linux/module.h>
 #include <linux/version.h>
-#include <linux/workqueue.h>
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
 #include <net/gso.h>
 #endif
@@ -136,37 +135,6 @@ bool gq_run(struct gq_engine *engine, struct GqkCall *call, struct gq_guard *gua
 	this_cpu_write(gq_at_work, guard->outer);
 	preempt_enable();
 	return !failed;
-}
-
-/* Making a queue takes several kilobytes of stack, of which netlink has used some already: a worker
- * has a stack of its own.
- */
-static struct workqueue_struct *gq_workers;
-
-struct gq_making {
-	struct work_struct work;
-	struct gq_engine *engine;
-	struct GqkCall *call;
-	struct gq_guard *guard;
-	bool is_done;
-};
-
-static void gq_making_work(struct work_struct *work)
-{
-	struct gq_making *making = container_of(work, struct gq_making, work);
-
-	making->is_done = gq_run(making->engine, making->call, making->guard);
-}
-
-bool gq_run_apart(struct gq_engine *engine, struct GqkCall *call, struct gq_guard *guard)
-{
-	struct gq_making making = { .engine = engine, .call = call, .guard = guard };
-
-	INIT_WORK_ONSTACK(&making.work, gq_making_work);
-	queue_work(gq_workers, &making.work);
-	flush_work(&making.work);
-	destroy_work_on_stack(&making.work);
-	return making.is_done;
 }
 
 void gq_engine_free(struct gq_engine *engine)
@@ -423,24 +391,12 @@ static struct Qdisc_ops gq_ops __read_mostly = {
 
 static int __init gq_module_init(void)
 {
-	int err;
-
-	/* With a thread in reserve: work that waits for the lock of netlink, which is held here, must not
-	 * hold this up.
-	 */
-	gq_workers = alloc_workqueue("goodqueue", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!gq_workers)
-		return -ENOMEM;
-	err = register_qdisc(&gq_ops);
-	if (err)
-		destroy_workqueue(gq_workers);
-	return err;
+	return register_qdisc(&gq_ops);
 }
 
 static void __exit gq_module_exit(void)
 {
 	unregister_qdisc(&gq_ops);
-	destroy_workqueue(gq_workers);
 }
 
 module_init(gq_module_init);

@@ -4,8 +4,7 @@
 OBJECT is the library linked into one relocatable object, compiled with -Zemit-stack-sizes. Frames come
 from its section .stack_sizes, calls from its disassembly. The kernel has 16 kB of stack for everything,
 and a packet may come when some of it is used. So this fails when a chain of calls takes more than
-1 kB on the way of a packet, 4 kB in an answer to netlink, or 14 kB while a queue is made, for which the
-module has a thread whose stack is empty.
+1 kB on the way of a packet, or 4 kB in a call for netlink.
 
 Calls through pointers: those of core::fmt reach what is formatted and what it is written to, nested
 three deep (a message, a range in it, a number in that); all others reach reports of drops and marks, and
@@ -18,7 +17,7 @@ import subprocess
 import sys
 
 ENTRY = "gqk_work"
-LIMITS = {"enqueue": 1024, "dequeue": 1024, "reset": 1024, "write": 4096, "make": 14336}
+LIMITS = {"enqueue": 1024, "dequeue": 1024, "reset": 1024, "write": 4096, "make": 4096}
 WITH_PANIC = 4096
 TOPS = re.compile(r"^goodqueue_kernel::entry::(enqueue|dequeue|reset|make|write)\b")
 # A successor of a queue is not made here, as the module keeps the queues from before a change; nor

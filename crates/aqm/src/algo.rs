@@ -3,6 +3,7 @@
 use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Verdict};
 use crate::sched::apart;
 use crate::spec::{Given, KindSpec, LinkFacts, ParamError};
+use alloc::boxed::Box;
 use goodqueue_units::{Instant, Packets};
 
 /// The part of an algorithm's file besides [`Aqm`]: its kinds, and how to build it from parameters.
@@ -38,8 +39,14 @@ macro_rules! algorithms {
             /// # Errors
             /// When the kind is unknown, or parameters contradict each other or the link.
             pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+                Self::build_boxed(given, link).map(|aqm| *aqm)
+            }
+
+            /// As [`AnyAqm::build`], in a box: what is not returned by value takes no room on the
+            /// stacks of all callers.
+            pub(crate) fn build_boxed(given: &Given<'_>, link: &LinkFacts) -> Result<Box<Self>, ParamError> {
                 $(if <$module::$Type as Algorithm>::KINDS.iter().any(|spec| spec.kind == given.kind()) {
-                    return apart(|| <$module::$Type as Algorithm>::build(given, link), Self::$Type);
+                    return apart(|| <$module::$Type as Algorithm>::build(given, link), |aqm| Box::new(Self::$Type(aqm)));
                 })+
                 Err(ParamError { param: "kind", message: alloc::format!("`{}` is not an algorithm", given.kind()) })
             }

@@ -37,12 +37,21 @@ pub trait Scheduler {
     /// disciplines share one enum, which is as large as its largest variant.
     type Queue<P>;
 
-    /// Builds the discipline. Its link's rate is set afterward.
+    /// Builds the discipline and hands it to `keep`, by [`aside`]. Its link's rate is set
+    /// afterward.
+    ///
+    /// It is not returned, since each of the functions that it were returned through would have
+    /// room for it on the stack while it is built. Stacks of kernels and of small machines have few
+    /// kilobytes.
     ///
     /// # Errors
     /// When parameters contradict each other or the link; single values are already checked
     /// against their ranges.
-    fn build<P: Packet>(given: &Given<'_>, setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError>;
+    fn build<P: Packet, R>(
+        given: &Given<'_>,
+        setup: Setup<'_>,
+        keep: impl FnOnce(Self::Queue<P>) -> R,
+    ) -> Result<R, ParamError>;
 }
 
 /// What a queue discipline is built from besides its own parameters.
@@ -62,7 +71,7 @@ pub struct Setup<'a> {
 /// Calls out of line: the caller then needs no room on the stack for what one of many kinds needs,
 /// on top of which another one's calls would come.
 #[inline(never)]
-fn aside<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn aside<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
@@ -170,33 +179,41 @@ macro_rules! schedulers {
         const STANDALONE: &[KindSpec] = &[$($(<$outer::$OuterKind as Scheduler>::KIND,)+)+];
 
         impl<P: Packet> AnyQdisc<P> {
-            fn of_kind<'p>(
-                place: &'p mut Option<Self>, given: &Given<'_>, setup: Setup<'_>,
-            ) -> Result<&'p mut Self, ParamError> {
+            fn of_kind(given: &Given<'_>, setup: Setup<'_>) -> Result<Box<Self>, ParamError> {
+                let place = Box::new_uninit();
                 $($(if given.kind() == <$nested::$NestedKind as Scheduler>::KIND.base.kind {
-                    return put(place, || <$nested::$NestedKind as Scheduler>::build(given, setup), Self::$Nested);
+                    return aside(|| {
+                        <$nested::$NestedKind as Scheduler>::build(given, setup, |queue| Box::write(place, Self::$Nested(queue)))
+                    });
                 })+)+
                 $($(if given.kind() == <$outer::$OuterKind as Scheduler>::KIND.base.kind {
-                    return put(place, || <$outer::$OuterKind as Scheduler>::build(given, setup), Self::$Outer);
+                    return aside(|| {
+                        <$outer::$OuterKind as Scheduler>::build(given, setup, |queue| Box::write(place, Self::$Outer(queue)))
+                    });
                 })+)+
                 if TailDrop::KINDS.iter().any(|spec| spec.kind == given.kind()) {
-                    return put(place, || TailDrop::build(given, setup.link), |aqm| Self::TailDrop(managed(aqm, setup)));
+                    let aqm = TailDrop::build(given, setup.link)?;
+                    return Ok(aside(|| Box::write(place, Self::TailDrop(managed(aqm, setup)))));
                 }
-                put(place, || AnyAqm::build(given, setup.link), |aqm| Self::Managed(managed(aqm, setup)))
+                let aqm = AnyAqm::build_boxed(given, setup.link)?;
+                Ok(aside(|| Box::write(place, Self::Managed(managed(*aqm, setup)))))
             }
         }
 
         impl<P: Packet> Nested<P> {
-            fn of_kind(given: &Given<'_>, setup: Setup<'_>) -> Result<Self, ParamError> {
+            fn of_kind<R>(given: &Given<'_>, setup: Setup<'_>, keep: impl FnOnce(Self) -> R) -> Result<R, ParamError> {
                 if STANDALONE.iter().any(|spec| spec.kind == given.kind()) {
                     let message = alloc::format!(
                         "`{}` can only be the outermost, or `priority` within `shaper`", given.kind());
                     return Err(ParamError { param: "of", message });
                 }
                 $($(if given.kind() == <$nested::$NestedKind as Scheduler>::KIND.base.kind {
-                    return apart(|| <$nested::$NestedKind as Scheduler>::build(given, setup), Self::$Nested);
+                    return aside(|| {
+                        <$nested::$NestedKind as Scheduler>::build(given, setup, |queue| keep(Self::$Nested(queue)))
+                    });
                 })+)+
-                apart(|| AnyAqm::build(given, setup.link), |aqm| Self::Managed(managed(aqm, setup)))
+                let aqm = AnyAqm::build_boxed(given, setup.link)?;
+                Ok(aside(|| keep(Self::Managed(managed(*aqm, setup)))))
             }
         }
     };
@@ -308,16 +325,6 @@ pub(crate) fn apart<T, U>(build: impl FnOnce() -> Result<T, ParamError>, make: i
     finish(build(), make)
 }
 
-/// As [`apart`], and puts the result where it will stay.
-#[inline(never)]
-fn put<T, U>(
-    place: &mut Option<U>,
-    build: impl FnOnce() -> Result<T, ParamError>,
-    make: impl FnOnce(T) -> U,
-) -> Result<&mut U, ParamError> {
-    finish(build(), |part| place.insert(make(part)))
-}
-
 /// One queue under one algorithm.
 fn managed<P: Packet, A: crate::Aqm>(aqm: A, setup: Setup<'_>) -> ManagedQueue<P, A> {
     let Setup { link, ecn, rng, .. } = setup;
@@ -353,29 +360,27 @@ impl<P: Packet> AnyQdisc<P> {
         ecn: EcnPolicy,
         rng: Rng,
     ) -> Result<Self, ParamError> {
-        let mut place = None;
-        Self::build_in(&mut place, spec, values, of, link, ecn, rng)?;
-        Ok(place.expect("it was built in there"))
+        Self::build_boxed(spec, values, of, link, ecn, rng).map(|queue| *queue)
     }
 
-    /// As [`AnyQdisc::build_over`], in `place`: for hosts whose stack is small, since a queue has a
+    /// As [`AnyQdisc::build_over`], in a box: for hosts whose stack is small, since a queue has a
     /// kilobyte and would be moved.
     ///
     /// # Errors
-    /// As there; `place` may be changed then.
-    pub fn build_in(
-        place: &mut Option<Self>,
+    /// As there.
+    pub fn build_boxed(
         spec: &'static KindSpec,
         values: &[(&'static str, Value)],
         of: Option<&Chosen>,
         link: &LinkFacts,
         ecn: EcnPolicy,
         rng: Rng,
-    ) -> Result<(), ParamError> {
+    ) -> Result<Box<Self>, ParamError> {
         let given = Given::new(spec, values)?;
         refuse_inner(spec, of)?;
-        Self::of_kind(place, &given, Setup { of, link, ecn, rng })?.set_link_rate(Instant::ZERO, link.rate);
-        Ok(())
+        let mut queue = Self::of_kind(&given, Setup { of, link, ecn, rng })?;
+        queue.set_link_rate(Instant::ZERO, link.rate);
+        Ok(queue)
     }
 
     /// Builds one queue under a program's own algorithm.
@@ -414,14 +419,15 @@ impl<P: Packet> AnyQdisc<P> {
 }
 
 impl<P: Packet> Inner<P> {
-    /// Builds the queue that `setup.of` names within another one; tail drop if it names none.
-    fn build(setup: Setup<'_>) -> Result<Self, ParamError> {
+    /// Builds the queue that `setup.of` names within another one, tail drop if it names none, and
+    /// hands it to `keep`.
+    fn build<R>(setup: Setup<'_>, keep: impl FnOnce(Self) -> R) -> Result<R, ParamError> {
         let Some(chosen) = setup.of else {
-            return Ok(Self(Nested::Managed(managed(AnyAqm::TailDrop(TailDrop), setup))));
+            return Ok(aside(|| keep(Self(Nested::Managed(managed(AnyAqm::TailDrop(TailDrop), setup))))));
         };
         let given = Given::new(chosen.kind, &chosen.params)?;
         refuse_inner(chosen.kind, chosen.of.as_deref())?;
-        Nested::of_kind(&given, Setup { of: chosen.of.as_deref(), ..setup }).map(Self)
+        Nested::of_kind(&given, Setup { of: chosen.of.as_deref(), ..setup }, |queue| keep(Self(queue)))
     }
 }
 

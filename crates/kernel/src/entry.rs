@@ -90,30 +90,20 @@ unsafe extern "C" {
 /// A queue and what it was made from.
 #[derive(Debug)]
 pub struct Queue {
-    /// Something, except while it is made and after that failed.
-    line: Option<AnyQdisc<Waiting>>,
+    line: Box<AnyQdisc<Waiting>>,
     /// How far its time is ahead of that of the module: a queue that holds packets back is emptied
     /// in no time.
     ahead: Duration,
     settings: Settings,
-    plan: Plan,
+    plan: Box<Plan>,
 }
 
 impl Queue {
     fn make(before: Option<&Settings>, text: &[u8], device: &GqkDevice) -> Result<Box<Self>, String> {
         let settings = Settings::read(before, text)?;
         let plan = settings.plan(device)?;
-        let mut queue = Box::new(Self { line: None, ahead: Duration::ZERO, settings, plan });
-        // In the place where it will stay: stacks of kernels are small.
-        let Self { line, plan, .. } = &mut *queue;
-        plan.build(line).map_err(|error| error.to_string())?;
-        Ok(queue)
-    }
-
-    /// The line. Without one this panics, and the module does without this library.
-    #[inline]
-    fn line(&mut self) -> &mut AnyQdisc<Waiting> {
-        self.line.as_mut().expect("a queue was made")
+        let line = plan.build().map_err(|error| error.to_string())?;
+        Ok(Box::new(Self { line, ahead: Duration::ZERO, settings, plan }))
     }
 }
 
@@ -153,7 +143,7 @@ pub unsafe extern "C" fn gqk_work(call: *mut GqkCall) {
         // SAFETY: as above.
         GQK_SETTINGS => write(call, |words| show::settings(&unsafe { &*queue }.plan, words)),
         // SAFETY: as above.
-        GQK_STATISTICS => write(call, |words| show::statistics(unsafe { &mut *queue }.line(), words)),
+        GQK_STATISTICS => write(call, |words| show::statistics(&unsafe { &*queue }.line, words)),
         // SAFETY: as above.
         GQK_RESET => reset(unsafe { &mut *queue }, call),
         _ => call.outcome = GQK_REFUSED,
@@ -164,7 +154,7 @@ pub unsafe extern "C" fn gqk_work(call: *mut GqkCall) {
 #[inline(always)]
 fn at_work(queue: &mut Queue, call: &mut GqkCall, work: impl FnOnce(&mut AnyQdisc<Waiting>, Instant, &mut GqkCall)) {
     let (now, ahead) = (Instant::from_nanos(call.now) + queue.ahead, queue.ahead);
-    let line = queue.line();
+    let line = &mut *queue.line;
     catch_up(line, now);
     work(line, now, call);
     call.waiting = line.view().packets.get();
@@ -231,7 +221,7 @@ fn reset(queue: &mut Queue, call: &mut GqkCall) {
     /// Longer than any queue holds a packet back at a time.
     const STEP: Duration = Duration::secs(1);
     let start = Instant::from_nanos(call.now) + queue.ahead;
-    let line = queue.line();
+    let line = &mut *queue.line;
     let mut now = start;
     while !line.view().packets.is_zero() {
         if dequeue_from(line, now, &mut NoSink).is_some() {

@@ -54,6 +54,7 @@ pub(crate) struct Settings {
 impl Settings {
     /// Reads settings, each `NAME=VALUE` and behind each a zero byte, and puts those of `before`
     /// behind them that are not given again. Those of another kind are left out.
+    #[inline(never)]
     pub(crate) fn read(before: Option<&Self>, text: &[u8]) -> Result<Self, String> {
         if text.len() > LONGEST_TEXT {
             return Err(format!("settings: {} bytes are too many: allowed {LONGEST_TEXT}", text.len()));
@@ -86,7 +87,8 @@ impl Settings {
     }
 
     /// Checks everything and says what queue is meant.
-    pub(crate) fn plan(&self, device: &GqkDevice) -> Result<Plan, String> {
+    #[inline(never)]
+    pub(crate) fn plan(&self, device: &GqkDevice) -> Result<Box<Plan>, String> {
         let chain = self.chain()?;
         let chosen = self.choose(&chain)?;
         let of_host = |name| {
@@ -117,7 +119,7 @@ impl Settings {
         let mtu = Bytes::new(u64::from(device.mtu.max(1)));
         let limit = limit(self.value("limit").map(String::as_str), mtu, rate)?;
         let link = LinkFacts { rate, delay, mtu, overhead, limit };
-        Ok(Plan { chosen, link, ecn, seed })
+        Ok(Box::new(Plan { chosen, link, ecn, seed }))
     }
 
     /// The kinds, the outermost first.
@@ -236,14 +238,13 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Makes the queue in `place`, with all memory that it will ever need.
-    pub(crate) fn build(&self, place: &mut Option<AnyQdisc<Waiting>>) -> Result<(), ParamError> {
+    /// Makes the queue, with all memory that it will ever need.
+    #[inline(never)]
+    pub(crate) fn build(&self) -> Result<Box<AnyQdisc<Waiting>>, ParamError> {
         let Chosen { kind, params, of } = &self.chosen;
-        AnyQdisc::build_in(place, kind, params, of.as_deref(), &self.link, self.ecn, Rng::new(self.seed))?;
-        if let Some(queue) = place {
-            queue.reserve(usize::try_from(self.link.limit.packets.get()).unwrap_or(usize::MAX));
-        }
-        Ok(())
+        let mut queue = AnyQdisc::build_boxed(kind, params, of.as_deref(), &self.link, self.ecn, Rng::new(self.seed))?;
+        queue.reserve(usize::try_from(self.link.limit.packets.get()).unwrap_or(usize::MAX));
+        Ok(queue)
     }
 }
 
@@ -258,12 +259,12 @@ mod tests {
         words.iter().flat_map(|word| [word.as_bytes(), &[0]].concat()).collect()
     }
 
-    fn plan(words: &[&str]) -> Result<Plan, String> {
+    fn plan(words: &[&str]) -> Result<Box<Plan>, String> {
         Settings::read(None, &text(words))?.plan(&DEVICE)
     }
 
     fn built(words: &[&str]) -> Result<(), String> {
-        plan(words)?.build(&mut None).map_err(|error| say(&error))
+        plan(words)?.build().map(|_| ()).map_err(|error| say(&error))
     }
 
     fn refusal(words: &[&str]) -> String {
@@ -296,7 +297,7 @@ mod tests {
         assert_eq!((plan.chosen.kind.kind, fair.kind.kind, pie.kind.kind), ("shaper", "fair", "pie"));
         assert_eq!(fair.params, [("flows", Value::Number(64.0))]);
         assert_eq!(pie.params, [("target", Value::Duration(Duration::ms(20)))]);
-        assert!(plan.build(&mut None).is_ok());
+        assert!(plan.build().is_ok());
     }
 
     #[test]

@@ -11,11 +11,19 @@ use goodqueue_units::Bytes;
 pub(crate) struct Words<'a> {
     room: &'a mut [u8],
     length: usize,
+    spaces: Spaces,
+}
+
+/// What becomes of spaces in what is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spaces {
+    Kept,
+    LeftOut,
 }
 
 impl<'a> Words<'a> {
     pub(crate) fn new(room: &'a mut [u8]) -> Self {
-        Self { room, length: 0 }
+        Self { room, length: 0, spaces: Spaces::Kept }
     }
 
     /// Bytes that were written, those included that did not fit.
@@ -32,6 +40,13 @@ impl<'a> Words<'a> {
         self.put(&[0]);
     }
 
+    /// The same with the value as `tc` takes it again: without the space before its unit.
+    fn packed(&mut self, depth: usize, name: &str, value: Value) {
+        self.spaces = Spaces::LeftOut;
+        self.pair(depth, name, value);
+        self.spaces = Spaces::Kept;
+    }
+
     fn put(&mut self, bytes: &[u8]) {
         let end = self.length.saturating_add(bytes.len());
         if let Some(place) = self.room.get_mut(self.length..end) {
@@ -43,23 +58,11 @@ impl<'a> Words<'a> {
 
 impl Write for Words<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.put(text.as_bytes());
-        Ok(())
-    }
-}
-
-/// A value as `tc` takes it again: without the space before its unit.
-struct Packed(Value);
-
-impl fmt::Display for Packed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        struct NoSpaces<'a, 'b>(&'a mut fmt::Formatter<'b>);
-        impl Write for NoSpaces<'_, '_> {
-            fn write_str(&mut self, text: &str) -> fmt::Result {
-                text.split(' ').try_for_each(|part| self.0.write_str(part))
-            }
+        match self.spaces {
+            Spaces::Kept => self.put(text.as_bytes()),
+            Spaces::LeftOut => text.as_bytes().split(|byte| *byte == b' ').for_each(|part| self.put(part)),
         }
-        write!(NoSpaces(f), "{}", self.0)
+        Ok(())
     }
 }
 
@@ -73,15 +76,15 @@ pub(crate) fn settings(plan: &Plan, words: &mut Words<'_>) {
     } else {
         Value::Bytes(link.limit.bytes)
     };
-    words.pair(0, "limit", Packed(limit));
+    words.packed(0, "limit", limit);
     words.pair(0, "ecn", *ecn == EcnPolicy::Mark);
     if let Some(rate) = link.rate {
-        words.pair(0, "link", Packed(Value::Rate(rate)));
+        words.packed(0, "link", Value::Rate(rate));
     }
     if !link.delay.is_zero() {
-        words.pair(0, "delay", Packed(Value::Duration(link.delay)));
+        words.packed(0, "delay", Value::Duration(link.delay));
     }
-    words.pair(0, "link_overhead", Packed(Value::Bytes(link.overhead)));
+    words.packed(0, "link_overhead", Value::Bytes(link.overhead));
     let (mut level, mut depth): (Option<&Chosen>, _) = (Some(chosen), 0);
     while let Some(Chosen { kind, params, of }) = level {
         for param in settable(kind) {
@@ -91,7 +94,7 @@ pub(crate) fn settings(plan: &Plan, words: &mut Words<'_>) {
             }
             let given = params.iter().find(|(name, _)| *name == param.name).map(|(_, value)| *value);
             if let Some(value) = given.or(param.default_value()) {
-                words.pair(depth, param.name, Packed(value));
+                words.packed(depth, param.name, value);
             }
         }
         (level, depth) = (of.as_deref(), depth + 1);
@@ -174,12 +177,13 @@ mod tests {
     use super::*;
     use crate::entry::GqkDevice;
     use crate::settings::Settings;
+    use std::boxed::Box;
     use std::string::String;
     use std::vec::Vec;
 
     const DEVICE: GqkDevice = GqkDevice { mtu: 1500, overhead: 14, seed: 7 };
 
-    fn plan(text: &[u8]) -> Plan {
+    fn plan(text: &[u8]) -> Box<Plan> {
         Settings::read(None, text).and_then(|settings| settings.plan(&DEVICE)).expect("good")
     }
 
@@ -217,9 +221,7 @@ mod tests {
 
     #[test]
     fn figures_are_counters_and_gauges() {
-        let mut queue = None;
-        plan(b"kind=pie\0").build(&mut queue).expect("good");
-        let queue = queue.expect("was made");
+        let queue = plan(b"kind=pie\0").build().expect("good");
         let mut room = [0; 2048];
         let mut words = Words::new(&mut room);
         statistics(&queue, &mut words);

@@ -27,6 +27,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod decimal;
 mod given;
 mod kind;
 mod names;
@@ -35,6 +36,7 @@ pub mod quantity;
 mod read;
 mod value;
 
+pub use decimal::Decimal;
 pub use given::{Given, ParamError};
 pub use kind::Kind;
 pub use names::{find, is_same_name, nearest};

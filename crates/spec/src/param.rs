@@ -1,7 +1,7 @@
 //! One parameter: its description, and the check of a value against it.
 
 use crate::quantity::excerpt;
-use crate::{ParamError, Size, Unit, Value};
+use crate::{Decimal, ParamError, Size, Unit, Value};
 use alloc::string::String;
 use goodqueue_units::{Bytes, Duration, Rate};
 
@@ -202,7 +202,7 @@ impl Param {
             (Unit::Choice(words) | Unit::SwitchOr(words), Value::Choice(word)) => {
                 return if words.contains(&word) { Ok(()) } else { fault(alloc::format!("`{word}` is not one of {words:?}")) };
             }
-            (unit, value) => return fault(alloc::format!("{value:?} is not a {unit:?}")),
+            (unit, value) => return fault(alloc::format!("{value} has another unit: allowed {unit}")),
         };
         if self.unit == Unit::Count && number != libm::trunc(number) {
             return fault(alloc::format!("{} is not a whole number", shown(number)));
@@ -251,7 +251,7 @@ impl Param {
             Unit::Duration | Unit::Timing => alloc::format!("{}", Duration::from_secs_f64(number)),
             Unit::Rate => alloc::format!("{}", Rate::bit_s(number as u64)),
             Unit::Bytes => alloc::format!("{}", Bytes::new(number as u64)),
-            _ => alloc::format!("{number}"),
+            _ => alloc::format!("{}", Decimal(number)),
         }
     }
 }
@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(target.check(Value::Duration(Duration::ms(1))), Ok(()));
         assert_eq!(target.check(Value::Duration(Duration::secs(1))), Ok(()));
         assert_eq!(refusal(&target, Value::Duration(Duration::secs(2))), "target: 2 s is out of range: allowed 1 ms to 1 s");
-        assert_eq!(refusal(&target, Value::Number(1.0)), "target: Number(1.0) is not a Duration");
+        assert_eq!(refusal(&target, Value::Number(1.0)), "target: 1 has another unit: allowed time");
         let flows = Param::count("flows", 1.0).within(1.0, 10.0);
         assert_eq!(refusal(&flows, Value::Number(1.5)), "flows: 1.5 is not a whole number");
         assert_eq!(refusal(&flows, Value::Number(f64::NAN)), "flows: NaN is not a whole number");

@@ -1,5 +1,6 @@
 //! Quantities that parameters take, and how they are shown.
 
+use crate::Decimal;
 use core::fmt;
 use goodqueue_units::{Bytes, Duration, Rate};
 
@@ -110,11 +111,11 @@ impl fmt::Display for Value {
         match self {
             Self::Duration(span) | Self::Size(Size::Time(span)) => write!(f, "{span}"),
             Self::Range(low, high) => write!(f, "uniform {low} .. {high}"),
-            Self::Size(Size::Bytes(bytes)) => write!(f, "{bytes} B"),
-            Self::Size(Size::Packets(packets)) => write!(f, "{packets} packets"),
+            Self::Size(Size::Bytes(bytes)) => write!(f, "{} B", Decimal(*bytes)),
+            Self::Size(Size::Packets(packets)) => write!(f, "{} packets", Decimal(*packets)),
             Self::Bytes(bytes) => write!(f, "{bytes}"),
             Self::Rate(rate) => write!(f, "{rate}"),
-            Self::Number(number) => write!(f, "{number}"),
+            Self::Number(number) => write!(f, "{}", Decimal(*number)),
             Self::Switch(on) => write!(f, "{on}"),
             Self::Choice(word) => f.write_str(word),
         }

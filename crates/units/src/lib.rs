@@ -6,8 +6,12 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+extern crate std;
+
 mod bytes;
 mod class;
+mod decimal;
 mod ecn;
 mod framing;
 mod probability;

@@ -1,5 +1,6 @@
 //! Rates in bits per second and their arithmetic with sizes and times.
 
+use crate::decimal::Decimal;
 use crate::{Bytes, Duration};
 use core::fmt;
 
@@ -94,9 +95,9 @@ impl fmt::Display for Rate {
         let r = self.0;
         match r {
             0..1_000 => write!(f, "{r} bit/s"),
-            1_000..1_000_000 => write!(f, "{} kbit/s", r as f64 / 1e3),
-            1_000_000..1_000_000_000 => write!(f, "{} Mbit/s", r as f64 / 1e6),
-            _ => write!(f, "{} Gbit/s", r as f64 / 1e9),
+            1_000..1_000_000 => write!(f, "{} kbit/s", Decimal { number: r, unit: 1_000 }),
+            1_000_000..1_000_000_000 => write!(f, "{} Mbit/s", Decimal { number: r, unit: 1_000_000 }),
+            _ => write!(f, "{} Gbit/s", Decimal { number: r, unit: 1_000_000_000 }),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Time as an argument: nanoseconds since an origin that the host chooses.
 
+use crate::decimal::Decimal;
 use core::fmt;
 use core::ops::{Add, AddAssign, Mul, Sub};
 
@@ -190,22 +191,23 @@ impl fmt::Display for Duration {
         match ns {
             0 => f.write_str("0 s"),
             1..1_000 => write!(f, "{ns} ns"),
-            1_000..1_000_000 => write!(f, "{} us", ns as f64 / 1e3),
-            1_000_000..NANOS_PER_SEC => write!(f, "{} ms", ns as f64 / 1e6),
-            _ => write!(f, "{} s", ns as f64 / 1e9),
+            1_000..1_000_000 => write!(f, "{} us", Decimal { number: ns, unit: 1_000 }),
+            1_000_000..NANOS_PER_SEC => write!(f, "{} ms", Decimal { number: ns, unit: 1_000_000 }),
+            _ => write!(f, "{} s", Decimal { number: ns, unit: NANOS_PER_SEC }),
         }
     }
 }
 
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} s", self.as_secs_f64())
+        write!(f, "{} s", Decimal { number: self.0, unit: NANOS_PER_SEC })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::string::ToString;
 
     #[test]
     fn a_clock_that_goes_backwards_gives_no_time() {
@@ -218,6 +220,22 @@ mod tests {
         assert_eq!(Duration::from_secs_f64(-1.0), Duration::ZERO);
         assert_eq!(Duration::from_secs_f64(f64::NAN), Duration::ZERO);
         assert_eq!(Duration::from_secs_f64(f64::INFINITY), Duration::MAX);
+    }
+
+    #[test]
+    fn spans_are_written_in_the_largest_unit_below_them() {
+        for (ns, text) in [
+            (0, "0 s"),
+            (999, "999 ns"),
+            (1_000, "1 us"),
+            (803_700, "803.7 us"),
+            (1_000_001, "1.000001 ms"),
+            (9_200_000_000_000_000_000, "9200000000 s"),
+            (u64::MAX, "18446744073.709551615 s"),
+        ] {
+            assert_eq!(Duration::ns(ns).to_string(), text);
+        }
+        assert_eq!(Instant::from_nanos(1_050_000_000).to_string(), "1.05 s");
     }
 
     #[test]

@@ -26,7 +26,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
+use crate::spec::{Decimal, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
 use goodqueue_units::{Bytes, Instant, Rate};
 
 /// Settings of AVQ.
@@ -186,14 +186,19 @@ impl Algorithm for Avq {
             buffer: held * given.number("buflim").unwrap_or(1.0),
         };
         if params.buffer < wire_mtu {
-            let message = alloc::format!("{} B cannot hold one packet: allowed from {wire_mtu} B", params.buffer);
+            let message = alloc::format!(
+                "{} B cannot hold one packet: allowed from {} B",
+                Decimal(params.buffer),
+                Decimal(wire_mtu)
+            );
             return fault("buflim", message);
         }
         let most = params.ecnlim * rate.as_bytes_s_f64() / wire_mtu;
         if params.alpha > most && !rate.is_zero() {
             let message = alloc::format!(
-                "{} is too fast: one packet would take the whole virtual capacity; allowed up to {most} at this rate",
-                params.alpha
+                "{} is too fast: one packet would take the whole virtual capacity; allowed up to {} at this rate",
+                Decimal(params.alpha),
+                Decimal(most)
             );
             return fault("alpha", message);
         }

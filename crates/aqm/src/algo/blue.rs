@@ -24,7 +24,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value};
+use crate::spec::{Decimal, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value};
 use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
 
 /// How an empty queue changes the probability.
@@ -231,7 +231,7 @@ impl Algorithm for Blue {
             mtu: link.mtu,
         };
         if params.d2 > params.d1 {
-            let message = alloc::format!("{} is above d1: allowed up to {}", params.d2, params.d1);
+            let message = alloc::format!("{} is above d1: allowed up to {}", Decimal(params.d2), Decimal(params.d1));
             return Err(ParamError { param: "d2", message });
         }
         Ok(Self::new(params, link.rate))

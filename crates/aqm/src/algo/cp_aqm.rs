@@ -31,7 +31,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value};
+use crate::spec::{Decimal, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value};
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
 
 /// How long the bucket may be unable to pay before ECN-capable packets are dropped, too (our
@@ -252,8 +252,8 @@ impl CpAqmParams {
         if built.bucket < built.full_cost {
             let message = alloc::format!(
                 "{} B cannot pay for one packet at a full queue: allowed from {} B",
-                built.bucket,
-                built.full_cost
+                Decimal(built.bucket),
+                Decimal(built.full_cost)
             );
             return fault("bucket", message);
         }

@@ -31,7 +31,7 @@ mod design;
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit};
+use crate::spec::{Decimal, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit};
 use crate::tick::Tick;
 pub use design::{Gains, PiDesign};
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
@@ -222,7 +222,7 @@ fn tuning(given: &Given<'_>, link: &LinkFacts) -> Result<Tuning, ParamError> {
         (None, None, None, None) => Ok(Tuning::Fixed(Gains::NS2)),
         (Some(a), Some(b), None, None) if crossover.is_none() => {
             if b > a {
-                return fault("b", alloc::format!("{b} is above a: allowed up to {a}"));
+                return fault("b", alloc::format!("{} is above a: allowed up to {}", Decimal(b), Decimal(a)));
             }
             Ok(Tuning::Fixed(Gains { a, b }))
         }

@@ -74,7 +74,7 @@ impl Algorithm for PieAs {
             values.push((REST, Value::Switch(true)));
         }
         let policy = Policy::build(given, link, NATIVE)?;
-        let pie = Pie::build(&Given::new(spec, &values)?, link).map(Pie::without_dozing);
-        finish(pie, |inner| Self::new(inner, policy, link.rate, link.mtu))
+        let pie = Pie::build(&Given::new(spec, &values)?, link);
+        finish(pie, |inner| Self::new(inner.without_dozing(), policy, link.rate, link.mtu))
     }
 }

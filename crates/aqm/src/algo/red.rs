@@ -46,7 +46,7 @@ use crate::arithmetic::Arithmetic;
 use alloc::boxed::Box;
 use linux::{LinuxRed, LinuxRedParams};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Given, KindSpec, LinkFacts, ParamError};
+use crate::spec::{Decimal, Given, KindSpec, LinkFacts, ParamError};
 use goodqueue_units::{Instant, Rate};
 pub use params::{Adaptation, Facts, RedParams, WeightRule};
 use params::{KINDS, Settings};
@@ -120,7 +120,7 @@ impl Red {
             return Ok(());
         }
         let unit = if self.params.queue_in_bytes { "B" } else { "packets" };
-        let message = alloc::format!("{max_th} {unit} is below min_th: allowed from {min_th} {unit}");
+        let message = alloc::format!("{} {unit} is below min_th: allowed from {} {unit}", Decimal(max_th), Decimal(min_th));
         Err(ParamError { param: "max_th", message })
     }
 

@@ -30,7 +30,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::math::{expm1, log};
+use crate::math::{self, expm1, log};
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size};
 use crate::tick::Tick;
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
@@ -218,7 +218,7 @@ impl Aqm for Rem {
         self.in_avg = (1.0 - inw) * self.in_avg + inw * self.in_count;
         self.in_count = 0.0;
         let step = gamma * (self.in_avg + alpha * (q - self.b_star) - self.c * periods as f64);
-        self.price = (self.price + step).clamp(0.0, self.highest);
+        self.price = math::within(self.price + step, 0.0, self.highest);
         self.p = probability(self.price, self.ln_phi);
         if self.price == 0.0 && self.in_avg == 0.0 && queue.packets.is_zero() {
             self.tick.stop();

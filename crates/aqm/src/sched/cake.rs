@@ -51,8 +51,8 @@ use crate::counters::Counters;
 use crate::pool;
 use crate::qdisc::{Departure, Dropped, Packet, Qdisc, Sink};
 use crate::queue::Limit;
-use crate::sched::{Scheduler, Setup};
-use crate::sched::flow_table::{DropFrom, FlowTable, MOST_BYTES, ShownBacklog};
+use crate::sched::{Scheduler, Setup, aside};
+use crate::sched::flow_table::{self, DropFrom, FlowTable, MOST_BYTES, ShownBacklog};
 use crate::spec::{Given, KindSpec, ParamError};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -156,33 +156,39 @@ impl<P: Packet> Cake<P> {
     /// Empty queues that mark, with random stream 0.
     #[must_use]
     pub fn new(params: CakeParams, limit: Limit) -> Self {
-        let weights = params.tins.weights();
-        let per_tin = params.flows.max(1);
-        let aqm = Sparing(Cobalt::new(params.cobalt));
-        let count = per_tin * weights.len() as u32;
-        let mut table = FlowTable::new(aqm, Turn::IDLE, count, ShownBacklog::Flow);
-        table.books.ecn = EcnPolicy::Mark;
-        let shares = Shares::new(params.quantum(None));
-        let tins = weights.iter().enumerate();
-        let tins = tins.map(|(number, &weight)| Tin::new(number as u32 * per_tin, per_tin, weight, params.isolation)).collect();
-        let bytes = limit.bytes.min(params.memlimit).min(MOST_BYTES);
-        let limit = Limit { packets: limit.packets.min(Packets::new(pool::MOST)), bytes };
-        let seats = alloc::vec![Seat::NONE; count as usize];
-        let shaping = params.rate.map(|rate| Box::new(Shaping::new(&params.tins.rates(rate))));
-        let mut cake = Self { table, seats, tins, current: 0, params, limit, shares, shaping };
+        let mut cake = Self::bare(params, limit);
+        cake.table.books.ecn = EcnPolicy::Mark;
         cake.set_tin_rates();
         cake.draw_salts();
         cake
     }
 
+    /// Before its tins know their rates and salts. Nothing changes it in here, so that it is made
+    /// where it is wanted and not moved there.
+    #[inline(always)]
+    fn bare(params: CakeParams, limit: Limit) -> Self {
+        let weights = params.tins.weights();
+        let per_tin = params.flows.max(1);
+        let aqm = Sparing(Cobalt::new(params.cobalt));
+        let count = per_tin * weights.len() as u32;
+        let table = FlowTable::new(flow_table::flows(&aqm, &Turn::IDLE, count), ShownBacklog::Flow);
+        let shares = Shares::new(params.quantum(None));
+        let tins = weights.iter().enumerate();
+        let tins = tins.map(|(number, &weight)| Tin::new(number as u32 * per_tin, per_tin, weight, params.isolation));
+        let tins = aside(|| tins.collect());
+        let bytes = limit.bytes.min(params.memlimit).min(MOST_BYTES);
+        let limit = Limit { packets: limit.packets.min(Packets::new(pool::MOST)), bytes };
+        let seats = alloc::vec![Seat::NONE; count as usize];
+        let shaping = params.rate.map(|rate| Box::new(Shaping::new(&params.tins.rates(rate))));
+        Self { table, seats, tins, current: 0, params, limit, shares, shaping }
+    }
+
     /// Applies the settings that a host gives every queue: ECN policy, random stream and framing.
-    #[must_use]
-    pub fn with_setup(mut self, setup: Setup<'_>) -> Self {
+    pub(crate) fn set_up(&mut self, setup: Setup<'_>) {
         let overhead = self.params.framing.added(setup.link.mtu);
         self.table.books.set_up(setup.ecn, setup.rng, overhead);
         self.set_tin_rates();
         self.draw_salts();
-        self
     }
 
     /// Draws the seed of all hash salts from the random stream.
@@ -434,10 +440,16 @@ impl Scheduler for CakeKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = Box<Cake<P>>;
 
-    fn build<P: Packet>(given: &Given<'_>, setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError> {
+    fn build<P: Packet, R>(
+        given: &Given<'_>,
+        setup: Setup<'_>,
+        keep: impl FnOnce(Self::Queue<P>) -> R,
+    ) -> Result<R, ParamError> {
         let ecn = if given.switch("ecn") == Some(false) { EcnPolicy::Drop } else { setup.ecn };
-        let queue = Cake::new(CakeParams::build(given, setup.link)?, setup.link.limit);
-        Ok(Box::new(queue.with_setup(Setup { ecn, ..setup })))
+        let params = CakeParams::build(given, setup.link)?;
+        let mut queue = aside(|| Box::write(Box::new_uninit(), Cake::bare(params, setup.link.limit)));
+        queue.set_up(Setup { ecn, ..setup });
+        Ok(keep(queue))
     }
 }
 

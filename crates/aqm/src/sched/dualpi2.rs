@@ -38,7 +38,7 @@ use crate::books::{Books, EcnPolicy, Entry, Fate, Waiting};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::{Limit, Line};
-use crate::sched::{Scheduler, Setup};
+use crate::sched::{Scheduler, Setup, aside};
 use crate::spec::{Given, KindSpec, ParamError};
 use alloc::boxed::Box;
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
@@ -203,10 +203,8 @@ impl<P: Packet> DualPi2<P> {
     }
 
     /// Applies the settings that a host gives every queue: ECN policy, random stream and framing.
-    #[must_use]
-    pub fn with_setup(mut self, setup: Setup<'_>) -> Self {
+    pub(crate) fn set_up(&mut self, setup: Setup<'_>) {
         self.books.set_up(setup.ecn, setup.rng, setup.link.overhead);
-        self
     }
 
     /// The base probability.
@@ -363,10 +361,16 @@ impl Scheduler for DualPi2Kind {
     const KIND: KindSpec = KIND;
     type Queue<P> = Box<DualPi2<P>>;
 
-    fn build<P: Packet>(given: &Given<'_>, setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError> {
+    fn build<P: Packet, R>(
+        given: &Given<'_>,
+        setup: Setup<'_>,
+        keep: impl FnOnce(Self::Queue<P>) -> R,
+    ) -> Result<R, ParamError> {
         let ecn = if given.switch("ecn") == Some(false) { EcnPolicy::Drop } else { setup.ecn };
-        let queue = DualPi2::new(DualPi2Params::build(given, setup.link)?, setup.link.limit);
-        Ok(Box::new(queue.with_setup(Setup { ecn, ..setup })))
+        let params = DualPi2Params::build(given, setup.link)?;
+        let mut queue = aside(|| Box::write(Box::new_uninit(), DualPi2::new(params, setup.link.limit)));
+        queue.set_up(Setup { ecn, ..setup });
+        Ok(keep(queue))
     }
 }
 

@@ -28,7 +28,7 @@ pub use kinds::{FairKind, FqCoDelKind};
 
 use super::classifier::Classifier;
 use super::Setup;
-use super::flow_table::{DropFrom, Flow, FlowTable, MOST_BYTES, ShownBacklog};
+use super::flow_table::{self, DropFrom, Flow, FlowTable, MOST_BYTES, ShownBacklog};
 use crate::aqm::{Aqm, FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::pool;
@@ -182,6 +182,11 @@ impl<P: Packet, A: Aqm + Clone> FairQueue<P, A> {
     /// counts. A number of flows or a quantum of zero counts as one.
     #[must_use]
     pub fn new(aqm: A, limit: Limit, params: FairQueueParams) -> Self {
+        Self::over(&aqm, limit, params)
+    }
+
+    /// As [`FairQueue::new`], from an algorithm that need not be moved to here.
+    pub(crate) fn over(aqm: &A, limit: Limit, params: FairQueueParams) -> Self {
         let bytes = limit.bytes.min(params.memory_limit).min(MOST_BYTES);
         let idle = Turn { next: NONE, place: Place::Idle, deficit: 0 };
         let count = params.flows.max(1);
@@ -189,7 +194,7 @@ impl<P: Packet, A: Aqm + Clone> FairQueue<P, A> {
             Share::Bytes(quantum) => (i64::try_from(quantum.get()).unwrap_or(i64::MAX).max(1), true),
             Share::Packets => (1, false),
         };
-        let mut table = FlowTable::new(aqm, idle, count, params.shown);
+        let mut table = FlowTable::new(flow_table::flows(aqm, &idle, count), params.shown);
         let classifier = Classifier::new(count, params.hashing, params.perturbation, &mut table.books.rng);
         Self {
             table,
@@ -229,9 +234,9 @@ impl<P: Packet, A: Aqm> FairQueue<P, A> {
     }
 
     /// Applies the settings that a host gives every queue: ECN policy, random stream and framing.
-    #[must_use]
-    pub fn with_setup(self, setup: Setup<'_>) -> Self {
-        self.with_ecn(setup.ecn).with_rng(setup.rng).with_overhead(setup.link.overhead)
+    pub(crate) fn set_up(&mut self, setup: Setup<'_>) {
+        self.table.books.set_up(setup.ecn, setup.rng, setup.link.overhead);
+        self.classifier.renew(Instant::ZERO, &mut self.table.books.rng);
     }
 
     /// The queue that packets of `flow` go to when all are free.

@@ -84,13 +84,19 @@ pub(crate) struct FlowTable<P, A, S> {
     pub(crate) books: Books,
 }
 
-impl<P: Packet, A: Aqm + Clone, S: Clone> FlowTable<P, A, S> {
-    /// `count` empty flows, each under its own copy of `aqm`.
-    pub(crate) fn new(aqm: A, turn: S, count: u32, shown: ShownBacklog) -> Self {
-        let flow = Flow { aqm, fifo: Fifo::default(), turn };
+/// `count` empty flows, each under its own copy of `aqm`. Out of line and not by value, as flows
+/// take much room on a stack ([`super::Scheduler::build`]).
+#[inline(never)]
+pub(crate) fn flows<A: Clone, S: Clone>(aqm: &A, turn: &S, count: u32) -> Vec<Flow<A, S>> {
+    (0..count).map(|_| Flow { aqm: aqm.clone(), fifo: Fifo::default(), turn: turn.clone() }).collect()
+}
+
+impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
+    /// These flows, all of them empty.
+    pub(crate) fn new(flows: Vec<Flow<A, S>>, shown: ShownBacklog) -> Self {
         Self {
-            flows: alloc::vec![flow; count as usize],
-            loads: alloc::vec![Load::default(); count as usize],
+            loads: alloc::vec![Load::default(); flows.len()],
+            flows,
             pool: Pool::with_capacity(64),
             total: QueueView::default(),
             shown,

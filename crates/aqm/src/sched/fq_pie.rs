@@ -29,7 +29,7 @@ use crate::algo::pie::linux::{LinuxPie, LinuxPieParams};
 use crate::algo::pie::{Pie, PieParams, params as pie};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::qdisc::Packet;
-use crate::sched::{Scheduler, Setup};
+use crate::sched::{Scheduler, Setup, aside};
 use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError};
 use alloc::boxed::Box;
 
@@ -79,7 +79,11 @@ impl Scheduler for FqPieKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = Box<FairQueue<P, Pie>>;
 
-    fn build<P: Packet>(given: &Given<'_>, setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError> {
+    fn build<P: Packet, R>(
+        given: &Given<'_>,
+        setup: Setup<'_>,
+        keep: impl FnOnce(Self::Queue<P>) -> R,
+    ) -> Result<R, ParamError> {
         let params = FairQueueParams::build(given, setup.link)?;
         let is_linux = Arithmetic::of(given) == Arithmetic::Linux;
         let pie = if is_linux {
@@ -89,7 +93,9 @@ impl Scheduler for FqPieKind {
         };
         let drops_fattest = !is_linux && given.switch("fat_flow_drop") == Some(true);
         let victim = if drops_fattest { params.victim } else { Victim::Arriving };
-        let queue = FairQueue::new(pie, setup.link.limit, FairQueueParams { victim, ..params });
-        Ok(Box::new(queue.with_setup(setup)))
+        let params = FairQueueParams { victim, ..params };
+        let mut queue = aside(|| Box::write(Box::new_uninit(), FairQueue::over(&pie, setup.link.limit, params)));
+        queue.set_up(setup);
+        Ok(keep(queue))
     }
 }

@@ -47,7 +47,7 @@ use crate::books::{Books, Entry, Fate, Waiting};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::{Limit, Line};
-use crate::sched::{Scheduler, Setup};
+use crate::sched::{Scheduler, Setup, aside};
 use crate::spec::{Given, KindSpec, ParamError};
 use alloc::boxed::Box;
 use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
@@ -118,13 +118,26 @@ impl<P: Packet> Jobs<P> {
     /// were seen.
     #[must_use]
     pub fn new(params: JobsParams, limit: Limit, mtu: Bytes) -> Self {
-        let mut accounts = [Account::default(); MOST];
+        let mut jobs = Self::bare(params, limit, mtu);
+        jobs.promise();
+        jobs
+    }
+
+    /// Notes what is promised to each class.
+    fn promise(&mut self) {
+        let Self { accounts, params, .. } = self;
         accounts.iter_mut().zip(&params.promises).for_each(|(account, promise)| account.promise = *promise);
+    }
+
+    /// Before promises are noted. Nothing changes it in here, so that it is made where it is wanted
+    /// and not moved there.
+    #[inline(always)]
+    fn bare(params: JobsParams, limit: Limit, mtu: Bytes) -> Self {
         let parts = if params.separate { params.promises.len().max(1) as u64 } else { 1 };
         let room = Limit { packets: Packets::new(limit.packets.get() / parts), bytes: Bytes::new(limit.bytes.get() / parts) };
         Self {
             lines: params.promises.iter().map(|_| Line::new()).collect(),
-            accounts,
+            accounts: [Account::default(); MOST],
             projection: params.projection.map(Projection::new),
             meter: Meter { since: None, bytes: 0, packets: 0, utilization: 1.0, mean_packet: mtu.get() as f64 },
             link: 0.0,
@@ -144,10 +157,9 @@ impl<P: Packet> Jobs<P> {
     }
 
     /// Applies the settings that a host gives every queue: ECN policy, random stream and framing.
-    #[must_use]
-    pub fn with_setup(mut self, setup: Setup<'_>) -> Self {
+    pub(crate) fn set_up(&mut self, setup: Setup<'_>) {
+        self.promise();
         self.books.set_up(setup.ecn, setup.rng, setup.link.overhead);
-        self
     }
 
     /// A packet of `len` is no longer in any line.
@@ -427,9 +439,15 @@ impl Scheduler for JobsKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = Box<Jobs<P>>;
 
-    fn build<P: Packet>(given: &Given<'_>, setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError> {
-        let queue = Jobs::new(JobsParams::build(given, setup.link)?, setup.link.limit, setup.link.mtu);
-        Ok(Box::new(queue.with_setup(setup)))
+    fn build<P: Packet, R>(
+        given: &Given<'_>,
+        setup: Setup<'_>,
+        keep: impl FnOnce(Self::Queue<P>) -> R,
+    ) -> Result<R, ParamError> {
+        let params = JobsParams::build(given, setup.link)?;
+        let mut queue = aside(|| Box::write(Box::new_uninit(), Jobs::bare(params, setup.link.limit, setup.link.mtu)));
+        queue.set_up(setup);
+        Ok(keep(queue))
     }
 }
 

@@ -29,7 +29,7 @@ use crate::algo::codel::{self, CoDel, CoDelParams};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Verdict};
 use crate::qdisc::Packet;
 use crate::queue::Limit;
-use crate::sched::{Scheduler, Setup};
+use crate::sched::{Scheduler, Setup, aside};
 use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError, Unit};
 use goodqueue_units::{Bytes, Duration, Instant, Packets};
 
@@ -124,7 +124,11 @@ impl Scheduler for NfqCoDelKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = WeightedQueue<P, MCoDel>;
 
-    fn build<P: Packet>(given: &Given<'_>, setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError> {
+    fn build<P: Packet, R>(
+        given: &Given<'_>,
+        setup: Setup<'_>,
+        keep: impl FnOnce(Self::Queue<P>) -> R,
+    ) -> Result<R, ParamError> {
         let is_adaptive = given.switch("adaptive") != Some(false);
         if !is_adaptive && given.is_given("unit") {
             let message = "has no meaning with adaptive = false".into();
@@ -139,7 +143,11 @@ impl Scheduler for NfqCoDelKind {
             flow_limit: Limit { bytes: flow_bytes, ..Limit::NONE },
         };
         let codel = MCoDel::new(CoDelParams::of_target_and_interval(given, setup.link)?, unit);
-        Ok(WeightedQueue::new(codel, setup.link.limit, params).with_setup(setup))
+        Ok(aside(|| {
+            let mut queue = WeightedQueue::new(codel, setup.link.limit, params);
+            queue.set_up(setup);
+            keep(queue)
+        }))
     }
 }
 

@@ -25,7 +25,7 @@
 use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
-use crate::sched::{Inner, Scheduler, Setup, finish};
+use crate::sched::{Inner, Scheduler, Setup};
 use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError, Unit};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -166,15 +166,19 @@ impl Scheduler for PriorityKind {
     type Queue<P> = Box<Priority<Inner<P>>>;
 
     /// Gives each band a separate random stream.
-    fn build<P: Packet>(given: &Given<'_>, mut setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError> {
+    fn build<P: Packet, R>(
+        given: &Given<'_>,
+        mut setup: Setup<'_>,
+        keep: impl FnOnce(Self::Queue<P>) -> R,
+    ) -> Result<R, ParamError> {
         let bands = given.number("bands").unwrap_or(BANDS) as usize;
         let mut queue = Priority { bands: Vec::with_capacity(bands) };
         for _ in 0..bands {
             let rng = Rng::new(setup.rng.next_u64());
-            let inner = Inner::build(Setup { rng, ..setup.clone() });
-            finish(inner, |inner| queue.bands.push(Band { queue: inner, knows_idle: false }))?;
+            let band = Setup { rng, ..setup.clone() };
+            Inner::build(band, |inner| queue.bands.push(Band { queue: inner, knows_idle: false }))?;
         }
-        Ok(Box::new(queue))
+        Ok(keep(Box::new(queue)))
     }
 }
 

@@ -23,7 +23,7 @@
 
 use super::fair_queue::kinds::{FLOWS, choice};
 use super::fair_queue::{FairQueue, FairQueueParams, Share, Victim};
-use super::{Scheduler, Setup};
+use super::{Scheduler, Setup, aside};
 use super::flow_table::{MOST_BYTES, ShownBacklog};
 use crate::algo::codel::{self, CoDel};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Verdict};
@@ -95,7 +95,11 @@ impl Scheduler for SfqCoDelKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = FairQueue<P, Ns2CoDel>;
 
-    fn build<P: Packet>(given: &Given<'_>, setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError> {
+    fn build<P: Packet, R>(
+        given: &Given<'_>,
+        setup: Setup<'_>,
+        keep: impl FnOnce(Self::Queue<P>) -> R,
+    ) -> Result<R, ParamError> {
         let by_bytes = given.choice("round") == Some("bytes");
         if !by_bytes && given.is_given("quantum") {
             let message = "has no meaning in rounds of packets: allowed with round = \"bytes\"".into();
@@ -112,7 +116,11 @@ impl Scheduler for SfqCoDelKind {
             ..params
         };
         let codel = Ns2CoDel(CoDel::of_ns2(given, setup.link)?);
-        Ok(FairQueue::new(codel, setup.link.limit, params).with_setup(setup))
+        Ok(aside(|| {
+            let mut queue = FairQueue::over(&codel, setup.link.limit, params);
+            queue.set_up(setup);
+            keep(queue)
+        }))
     }
 }
 
@@ -135,7 +143,7 @@ mod tests {
         };
         let given = Given::new(&KIND, &[]).expect("no values");
         let setup = Setup { of: None, link: &link, ecn: EcnPolicy::Drop, rng: Rng::new(0) };
-        let mut queue = SfqCoDelKind::build::<SimplePacket>(&given, setup).expect("defaults");
+        let mut queue = SfqCoDelKind::build::<SimplePacket, _>(&given, setup, |queue| queue).expect("defaults");
         for _ in 0..40_001 {
             queue.enqueue(Instant::ZERO, SimplePacket::new(1000), &mut NoSink);
         }

@@ -28,7 +28,7 @@ use crate::counters::Counters;
 use crate::framing;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::sched::priority::PriorityKind;
-use crate::sched::{Inner, Scheduler, Setup, finish};
+use crate::sched::{Inner, Scheduler, Setup, aside};
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit};
 use alloc::boxed::Box;
 use goodqueue_units::{Bytes, Duration, Framing, Instant, Rate, Rng};
@@ -312,13 +312,14 @@ pub enum Shaped<P> {
 choose!(Shaped here { Queue, Priority });
 
 impl<P: Packet> Shaped<P> {
-    fn build(setup: Setup<'_>) -> Result<Self, ParamError> {
+    fn build<R>(setup: Setup<'_>, keep: impl FnOnce(Self) -> R) -> Result<R, ParamError> {
         match setup.of {
             Some(chosen) if chosen.kind.kind == PriorityKind::KIND.kind => {
                 let given = Given::new(chosen.kind, &chosen.params)?;
-                finish(PriorityKind::build(&given, Setup { of: chosen.of.as_deref(), ..setup }), Self::Priority)
+                let within = Setup { of: chosen.of.as_deref(), ..setup };
+                PriorityKind::build(&given, within, |queue| aside(|| keep(Self::Priority(queue))))
             }
-            _ => finish(Inner::build(setup), Self::Queue),
+            _ => Inner::build(setup, |queue| keep(Self::Queue(queue))),
         }
     }
 }
@@ -327,11 +328,16 @@ impl Scheduler for ShaperKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = Box<Shaper<Shaped<P>>>;
 
-    fn build<P: Packet>(given: &Given<'_>, setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError> {
+    fn build<P: Packet, R>(
+        given: &Given<'_>,
+        setup: Setup<'_>,
+        keep: impl FnOnce(Self::Queue<P>) -> R,
+    ) -> Result<R, ParamError> {
         let params = ShaperParams::build(given, setup.link)?;
         let link = params.facts_within(setup.link);
         let within = Setup { link: &link, ..setup };
-        finish(Shaped::build(within), |queue| Box::new(Shaper::new(queue, params)))
+        let place = Box::new_uninit();
+        Shaped::build(within, |queue| Box::write(place, Shaper::new(queue, params))).map(keep)
     }
 }
 

@@ -117,9 +117,8 @@ impl<P: Packet, A: Aqm + Clone> WeightedQueue<P, A> {
     /// number of flows of zero counts as one.
     #[must_use]
     pub fn new(aqm: A, limit: Limit, params: WeightedQueueParams) -> Self {
-        let turn = Turn { weight: 1.0, is_waiting: false };
         Self {
-            table: FlowTable::new(aqm.clone(), turn, 0, ShownBacklog::Flow),
+            table: FlowTable::new(Vec::new(), ShownBacklog::Flow),
             index: FlowIndex::default(),
             fresh: aqm,
             params: WeightedQueueParams { flows: params.flows.max(1), ..params },
@@ -132,10 +131,8 @@ impl<P: Packet, A: Aqm + Clone> WeightedQueue<P, A> {
     }
 
     /// Applies the settings that a host gives every queue: ECN policy, random stream and framing.
-    #[must_use]
-    pub fn with_setup(mut self, setup: Setup<'_>) -> Self {
+    pub(crate) fn set_up(&mut self, setup: Setup<'_>) {
         self.table.books.set_up(setup.ecn, setup.rng, setup.link.overhead);
-        self
     }
 
     /// The queue of `flow`, a new one at its first packet.

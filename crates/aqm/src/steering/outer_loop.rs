@@ -4,7 +4,7 @@ use super::Pace;
 use super::policy::Policy;
 use super::virtual_queue::VirtualQueue;
 use crate::aqm::{Env, QueueView};
-use crate::math::sqrt;
+use crate::math::{self, sqrt};
 use crate::smoothing::{TdrmCpa, Utema};
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
 
@@ -272,7 +272,7 @@ impl OuterLoop {
         }
         if let Some(queue) = &mut self.virtual_queue {
             let rate = queue.rate + self.policy.g_vq * (most - average);
-            queue.serve_at(env.now, rate.clamp(most, self.full));
+            queue.serve_at(env.now, math::within(rate, most, self.full));
         }
     }
 }

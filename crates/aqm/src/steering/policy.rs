@@ -1,6 +1,6 @@
 //! The policy that an outer loop enforces.
 
-use crate::spec::{Default as ParamDefault, Given, KindSpec, LinkFacts, Param, ParamError, Unit, Value, contains};
+use crate::spec::{Decimal, Default as ParamDefault, Given, KindSpec, LinkFacts, Param, ParamError, Unit, Value, contains};
 use alloc::vec::Vec;
 use goodqueue_units::{Duration, Rate};
 
@@ -105,7 +105,7 @@ impl Policy {
             return fault("target_max", alloc::format!("{target_max} is below thresh_min: allowed from {thresh_min}"));
         }
         if u_low > u_target {
-            return fault("u_low", alloc::format!("{u_low} is above u_target: allowed up to {u_target}"));
+            return fault("u_low", alloc::format!("{} is above u_target: allowed up to {}", Decimal(u_low), Decimal(u_target)));
         }
         if let Some(param) = VIRTUAL_ONLY.into_iter().find(|name| !self.has_ceiling() && given.is_given(name)) {
             return fault(param, "has no meaning without u_target below 1".into());

@@ -23,7 +23,7 @@
 
 use crate::aqm::{Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::linux_has_only;
-use crate::spec::{Given, LinkFacts, ParamError};
+use crate::spec::{Decimal, Given, LinkFacts, ParamError};
 use goodqueue_units::{Bytes, Duration, Instant};
 
 /// Binary logarithm of the nanoseconds in a tick.
@@ -76,7 +76,10 @@ impl LinuxPieParams {
             if f64::from(whole) == number * 16.0 && whole <= MOST_SIXTEENTHS {
                 return Ok(whole);
             }
-            let message = alloc::format!("{number} does not go with arithmetic = \"linux\": allowed sixteenths from 0 to 2");
+            let message = alloc::format!(
+                "{} does not go with arithmetic = \"linux\": allowed sixteenths from 0 to 2",
+                Decimal(number)
+            );
             Err(ParamError { param, message })
         };
         Ok(Self {

@@ -7,7 +7,7 @@ use crate::algo::{Algorithm, AnyAqm};
 use crate::arithmetic::ARITHMETIC;
 use crate::books::EcnPolicy;
 use crate::qdisc::Packet;
-use crate::sched::{Scheduler, Setup, finish};
+use crate::sched::{Scheduler, Setup, aside};
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit};
 
 pub(crate) const fn choice(
@@ -100,11 +100,19 @@ impl Scheduler for FqCoDelKind {
     const KIND: KindSpec = FQ_CODEL;
     type Queue<P> = FairQueue<P, CoDel>;
 
-    fn build<P: Packet>(given: &Given<'_>, setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError> {
+    fn build<P: Packet, R>(
+        given: &Given<'_>,
+        setup: Setup<'_>,
+        keep: impl FnOnce(Self::Queue<P>) -> R,
+    ) -> Result<R, ParamError> {
         let codel = CoDel::build(given, setup.link)?;
         let params = FairQueueParams::build(given, setup.link)?;
         let ecn = if given.switch("ecn") == Some(false) { EcnPolicy::Drop } else { setup.ecn };
-        Ok(FairQueue::new(codel, setup.link.limit, params).with_setup(Setup { ecn, ..setup }))
+        Ok(aside(|| {
+            let mut queue = FairQueue::over(&codel, setup.link.limit, params);
+            queue.set_up(Setup { ecn, ..setup });
+            keep(queue)
+        }))
     }
 }
 
@@ -131,14 +139,22 @@ impl Scheduler for FairKind {
     const KIND: KindSpec = FAIR;
     type Queue<P> = FairQueue<P, AnyAqm>;
 
-    fn build<P: Packet>(given: &Given<'_>, setup: Setup<'_>) -> Result<Self::Queue<P>, ParamError> {
+    fn build<P: Packet, R>(
+        given: &Given<'_>,
+        setup: Setup<'_>,
+        keep: impl FnOnce(Self::Queue<P>) -> R,
+    ) -> Result<R, ParamError> {
         let Some(inner) = setup.of else {
             let message = "`fair` needs the algorithm of its flows, for instance { kind = \"pie\" }".into();
             return Err(ParamError { param: "of", message });
         };
-        let aqm = AnyAqm::build(&Given::new(inner.kind, &inner.params)?, setup.link);
+        let aqm = AnyAqm::build_boxed(&Given::new(inner.kind, &inner.params)?, setup.link)?;
         let params = FairQueueParams::build(given, setup.link)?;
-        finish(aqm, |aqm| FairQueue::new(aqm, setup.link.limit, params).with_setup(setup))
+        Ok(aside(|| {
+            let mut queue = FairQueue::over(&*aqm, setup.link.limit, params);
+            queue.set_up(setup);
+            keep(queue)
+        }))
     }
 }
 

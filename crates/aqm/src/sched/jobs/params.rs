@@ -99,7 +99,8 @@ impl JobsParams {
     /// projection is off and has parameters.
     pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let classes = given.number("classes").map_or(4, |n| n as usize);
-        for names in [DELAY_SHARE, LOSS_SHARE, DELAY_BOUND, LOSS_BOUND, RATE] {
+        // By reference, and not a copy of all names on the stack.
+        for names in [&DELAY_SHARE, &LOSS_SHARE, &DELAY_BOUND, &LOSS_BOUND, &RATE] {
             if let Some(param) = names[classes..].iter().find(|name| given.is_given(name)) {
                 let message = alloc::format!("no such class: there are {classes}, numbered from 0");
                 return Err(ParamError { param, message });
