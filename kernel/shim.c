@@ -202,8 +202,9 @@ static struct GqkFacts *gq_describe(struct sk_buff *skb)
 	packet->dscp = field >> 2;
 	/* skb_get_dsfield() has seen that the header is there. */
 	if (skb_protocol(skb, true) == htons(ETH_P_IP)) {
-		packet->source = jhash_1word((__force u32)ip_hdr(skb)->saddr, 0);
-		packet->destination = jhash_1word((__force u32)ip_hdr(skb)->daddr, 0);
+		/* The library mixes them. */
+		packet->source = (__force u32)ip_hdr(skb)->saddr;
+		packet->destination = (__force u32)ip_hdr(skb)->daddr;
 	} else {
 		packet->source = jhash2((const u32 *)&ipv6_hdr(skb)->saddr, 4, 0);
 		packet->destination = jhash2((const u32 *)&ipv6_hdr(skb)->daddr, 4, 0);
@@ -211,12 +212,21 @@ static struct GqkFacts *gq_describe(struct sk_buff *skb)
 	return packet;
 }
 
+/* For calls on the way of packets, which do not clear memory that nobody reads. */
+static void gq_prepare(struct gq_guard *guard, struct Qdisc *sch, struct sk_buff **to_free,
+		       struct sk_buff *arriving)
+{
+	guard->sch = sch;
+	guard->to_free = to_free;
+	guard->arriving = arriving;
+}
+
 /* Takes one packet in; false when that very packet is dropped. */
 static bool gq_take(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct gq_sched *g = qdisc_priv(sch);
-	struct gq_guard guard = { .sch = sch, .to_free = to_free, .arriving = skb };
-	struct GqkCall call = { .what = GQK_ENQUEUE };
+	struct gq_guard guard;
+	struct GqkCall call;
 
 	if (!g->engine && skb_queue_len(&g->waiting) >= FIFO_LIMIT) {
 		qdisc_drop(skb, sch, to_free);
@@ -227,6 +237,8 @@ static bool gq_take(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_
 		g->loose++;
 		return true;
 	}
+	gq_prepare(&guard, sch, to_free, skb);
+	call.what = GQK_ENQUEUE;
 	call.queue = g->engine->queue;
 	call.now = ktime_get_ns();
 	call.packet = gq_describe(skb);
@@ -271,8 +283,9 @@ static int gq_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **t
 static struct sk_buff *gq_next(struct gq_engine *engine, struct Qdisc *sch, struct GqkCall *call)
 {
 	struct gq_sched *g = qdisc_priv(sch);
-	struct gq_guard guard = { .sch = sch };
+	struct gq_guard guard;
 
+	gq_prepare(&guard, sch, NULL, NULL);
 	call->what = GQK_DEQUEUE;
 	call->queue = engine->queue;
 	call->now = ktime_get_ns();
@@ -289,7 +302,7 @@ static struct sk_buff *gq_dequeue(struct Qdisc *sch)
 {
 	struct gq_sched *g = qdisc_priv(sch);
 	struct gq_engine *oldest;
-	struct GqkCall call = {};
+	struct GqkCall call;
 	struct sk_buff *skb = NULL;
 
 	while (!g->loose && !skb && (oldest = g->retired)) {

@@ -47,11 +47,7 @@ pub trait Scheduler {
     /// # Errors
     /// When parameters contradict each other or the link; single values are already checked
     /// against their ranges.
-    fn build<P: Packet, R>(
-        given: &Given<'_>,
-        setup: Setup<'_>,
-        keep: impl FnOnce(Self::Queue<P>) -> R,
-    ) -> Result<R, ParamError>;
+    fn build<P: Packet, R>(given: &Given<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError>;
 }
 
 /// What a queue discipline is built from besides its own parameters.
@@ -201,19 +197,23 @@ macro_rules! schedulers {
         }
 
         impl<P: Packet> Nested<P> {
-            fn of_kind<R>(given: &Given<'_>, setup: Setup<'_>, keep: impl FnOnce(Self) -> R) -> Result<R, ParamError> {
+            /// As a queue within another.
+            fn of_kind(given: &Given<'_>, setup: Setup<'_>) -> Result<Box<Apart<Self>>, ParamError> {
                 if STANDALONE.iter().any(|spec| spec.kind == given.kind()) {
                     let message = alloc::format!(
                         "`{}` can only be the outermost, or `priority` within `shaper`", given.kind());
                     return Err(ParamError { param: "of", message });
                 }
+                let place = Box::new_uninit();
                 $($(if given.kind() == <$nested::$NestedKind as Scheduler>::KIND.base.kind {
                     return aside(|| {
-                        <$nested::$NestedKind as Scheduler>::build(given, setup, |queue| keep(Self::$Nested(queue)))
+                        <$nested::$NestedKind as Scheduler>::build(given, setup, |queue| {
+                            Box::write(place, Apart(Self::$Nested(queue)))
+                        })
                     });
                 })+)+
                 let aqm = AnyAqm::build_boxed(given, setup.link)?;
-                Ok(aside(|| keep(Self::Managed(managed(*aqm, setup)))))
+                Ok(aside(|| Box::write(place, Apart(Self::Managed(managed(*aqm, setup))))))
             }
         }
     };
@@ -419,15 +419,15 @@ impl<P: Packet> AnyQdisc<P> {
 }
 
 impl<P: Packet> Inner<P> {
-    /// Builds the queue that `setup.of` names within another one, tail drop if it names none, and
-    /// hands it to `keep`.
-    fn build<R>(setup: Setup<'_>, keep: impl FnOnce(Self) -> R) -> Result<R, ParamError> {
+    /// Builds the queue that `setup.of` names within another one, tail drop if it names none. In a
+    /// box, for the reason of [`Scheduler::build`].
+    fn build(setup: Setup<'_>) -> Result<Box<Self>, ParamError> {
         let Some(chosen) = setup.of else {
-            return Ok(aside(|| keep(Self(Nested::Managed(managed(AnyAqm::TailDrop(TailDrop), setup))))));
+            return Ok(aside(|| Box::new(Self(Nested::Managed(managed(AnyAqm::TailDrop(TailDrop), setup))))));
         };
         let given = Given::new(chosen.kind, &chosen.params)?;
         refuse_inner(chosen.kind, chosen.of.as_deref())?;
-        Nested::of_kind(&given, Setup { of: chosen.of.as_deref(), ..setup }, |queue| keep(Self(queue)))
+        Nested::of_kind(&given, Setup { of: chosen.of.as_deref(), ..setup })
     }
 }
 

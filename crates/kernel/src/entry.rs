@@ -91,6 +91,11 @@ unsafe extern "C" {
 #[derive(Debug)]
 pub struct Queue {
     line: Box<AnyQdisc<Waiting>>,
+    /// The line's next timer after the last call, which none but calls change; the end of time for
+    /// none.
+    due: Instant,
+    /// Packets in the line.
+    waiting: u64,
     /// How far its time is ahead of that of the module: a queue that holds packets back is emptied
     /// in no time.
     ahead: Duration,
@@ -103,21 +108,38 @@ impl Queue {
         let settings = Settings::read(before, text)?;
         let plan = settings.plan(device)?;
         let line = plan.build().map_err(|error| error.to_string())?;
-        Ok(Box::new(Self { line, ahead: Duration::ZERO, settings, plan }))
+        let mut queue = Box::new(Self { line, due: Instant::MAX, waiting: 0, ahead: Duration::ZERO, settings, plan });
+        queue.note_due();
+        Ok(queue)
+    }
+
+    #[inline(always)]
+    fn note_due(&mut self) {
+        self.due = self.line.next_timer().unwrap_or(Instant::MAX);
     }
 }
 
 /// Hands drops and marks to the module.
-struct Reporter(*mut c_void);
+struct Reporter {
+    host: *mut c_void,
+    dropped: u64,
+}
+
+impl Reporter {
+    const fn new(call: &GqkCall) -> Self {
+        Self { host: call.host, dropped: 0 }
+    }
+}
 
 impl Sink<Waiting> for Reporter {
     fn dropped(&mut self, packet: Waiting, _: Dropped) {
+        self.dropped += 1;
         // SAFETY: the module's own context and packet.
-        unsafe { gqk_dropped(self.0, packet.facts()) }
+        unsafe { gqk_dropped(self.host, packet.facts()) }
     }
     fn marked(&mut self, packet: &Waiting, _: Reason) {
         // SAFETY: as above.
-        unsafe { gqk_marked(self.0, packet.facts()) }
+        unsafe { gqk_marked(self.host, packet.facts()) }
     }
 }
 
@@ -150,20 +172,28 @@ pub unsafe extern "C" fn gqk_work(call: *mut GqkCall) {
     }
 }
 
-/// Runs `work` on the line at the module's time `call.now`.
+/// Runs `work` on the line at the module's time `call.now`. It says how many packets more wait
+/// after it.
 #[inline(always)]
-fn at_work(queue: &mut Queue, call: &mut GqkCall, work: impl FnOnce(&mut AnyQdisc<Waiting>, Instant, &mut GqkCall)) {
-    let (now, ahead) = (Instant::from_nanos(call.now) + queue.ahead, queue.ahead);
-    let line = &mut *queue.line;
-    catch_up(line, now);
-    work(line, now, call);
-    call.waiting = line.view().packets.get();
-    call.next = line.next_timer().map_or(GQK_NEVER, |due| due.as_nanos().saturating_sub(ahead.as_nanos()));
+fn at_work(queue: &mut Queue, call: &mut GqkCall, work: impl FnOnce(&mut AnyQdisc<Waiting>, Instant, &mut GqkCall) -> i64) {
+    let now = Instant::from_nanos(call.now) + queue.ahead;
+    if queue.due <= now {
+        catch_up(&mut queue.line, now);
+    }
+    let more = work(&mut queue.line, now, call);
+    queue.waiting = queue.waiting.wrapping_add_signed(more);
+    debug_assert_eq!(queue.waiting, queue.line.view().packets.get());
+    call.waiting = queue.waiting;
+    queue.note_due();
+    call.next = match queue.due {
+        Instant::MAX => GQK_NEVER,
+        due => due.as_nanos().saturating_sub(queue.ahead.as_nanos()),
+    };
 }
 
 /// Runs updates that were due since the last call, each with its own time as in the simulator. A
 /// kernel that lets a queue wait for long does not make up for all of them one by one.
-#[inline(always)]
+#[inline(never)]
 fn catch_up(line: &mut AnyQdisc<Waiting>, now: Instant) {
     const MOST: u32 = 64;
     for _ in 0..MOST {
@@ -205,14 +235,20 @@ fn enqueue(queue: &mut Queue, call: &mut GqkCall) {
     if packet.dscp() == 62 {
         panic!("provoked by a packet");
     }
-    at_work(queue, call, |line, now, call| enqueue_in(line, now, packet, &mut Reporter(call.host)));
+    at_work(queue, call, |line, now, call| {
+        let mut reporter = Reporter::new(call);
+        enqueue_in(line, now, packet, &mut reporter);
+        1 - reporter.dropped as i64
+    });
 }
 
 #[inline(never)]
 fn dequeue(queue: &mut Queue, call: &mut GqkCall) {
     at_work(queue, call, |line, now, call| {
-        let departure = dequeue_from(line, now, &mut Reporter(call.host));
+        let mut reporter = Reporter::new(call);
+        let departure = dequeue_from(line, now, &mut reporter);
         call.packet = departure.map_or(ptr::null_mut(), |departure| departure.packet.facts());
+        -(reporter.dropped as i64) - i64::from(!call.packet.is_null())
     });
 }
 
@@ -232,6 +268,8 @@ fn reset(queue: &mut Queue, call: &mut GqkCall) {
         assert!(now.since(start) < Duration::secs(1 << 30), "a queue does not give back its packets");
     }
     queue.ahead += now.since(start);
+    queue.waiting = 0;
+    queue.note_due();
 }
 
 #[inline(never)]

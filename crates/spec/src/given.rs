@@ -24,7 +24,9 @@ pub struct ParamError {
 
 impl fmt::Display for ParamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.param, self.message)
+        f.write_str(self.param)?;
+        f.write_str(": ")?;
+        f.write_str(&self.message)
     }
 }
 

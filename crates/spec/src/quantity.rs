@@ -25,7 +25,10 @@ impl fmt::Display for QuantityError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
         match &self.help {
-            Some(help) => write!(f, "; {help}"),
+            Some(help) => {
+                f.write_str("; ")?;
+                f.write_str(help)
+            }
             None => Ok(()),
         }
     }

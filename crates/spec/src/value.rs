@@ -58,7 +58,10 @@ impl fmt::Display for Unit {
             Self::Ratio => "share",
             Self::Switch => "true or false",
             Self::Choice(words) => return f.write_str(&words.join(" | ")),
-            Self::SwitchOr(words) => return write!(f, "true | false | {}", words.join(" | ")),
+            Self::SwitchOr(words) => {
+                f.write_str("true | false | ")?;
+                return f.write_str(&words.join(" | "));
+            }
             Self::Text => "string",
             Self::Nodes => "list of nodes",
             Self::Form(description) => description,
@@ -109,14 +112,25 @@ pub enum Value {
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Duration(span) | Self::Size(Size::Time(span)) => write!(f, "{span}"),
-            Self::Range(low, high) => write!(f, "uniform {low} .. {high}"),
-            Self::Size(Size::Bytes(bytes)) => write!(f, "{} B", Decimal(*bytes)),
-            Self::Size(Size::Packets(packets)) => write!(f, "{} packets", Decimal(*packets)),
-            Self::Bytes(bytes) => write!(f, "{bytes}"),
-            Self::Rate(rate) => write!(f, "{rate}"),
-            Self::Number(number) => write!(f, "{}", Decimal(*number)),
-            Self::Switch(on) => write!(f, "{on}"),
+            Self::Duration(span) | Self::Size(Size::Time(span)) => span.fmt(f),
+            Self::Range(low, high) => {
+                f.write_str("uniform ")?;
+                low.fmt(f)?;
+                f.write_str(" .. ")?;
+                high.fmt(f)
+            }
+            Self::Size(Size::Bytes(bytes)) => {
+                Decimal(*bytes).fmt(f)?;
+                f.write_str(" B")
+            }
+            Self::Size(Size::Packets(packets)) => {
+                Decimal(*packets).fmt(f)?;
+                f.write_str(" packets")
+            }
+            Self::Bytes(bytes) => bytes.fmt(f),
+            Self::Rate(rate) => rate.fmt(f),
+            Self::Number(number) => Decimal(*number).fmt(f),
+            Self::Switch(on) => f.write_str(if *on { "true" } else { "false" }),
             Self::Choice(word) => f.write_str(word),
         }
     }

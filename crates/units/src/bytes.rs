@@ -1,5 +1,6 @@
 //! Sizes in bytes and counts of packets.
 
+use crate::decimal::Decimal;
 use core::fmt;
 use core::iter::Sum;
 use core::ops::{Add, AddAssign, Sub, SubAssign};
@@ -85,7 +86,8 @@ macro_rules! count_type {
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, concat!("{} ", $unit), self.0)
+                Decimal { number: self.0, unit: 1 }.fmt(f)?;
+                f.write_str(concat!(" ", $unit))
             }
         }
     };

@@ -92,13 +92,14 @@ impl Rate {
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let r = self.0;
-        match r {
-            0..1_000 => write!(f, "{r} bit/s"),
-            1_000..1_000_000 => write!(f, "{} kbit/s", Decimal { number: r, unit: 1_000 }),
-            1_000_000..1_000_000_000 => write!(f, "{} Mbit/s", Decimal { number: r, unit: 1_000_000 }),
-            _ => write!(f, "{} Gbit/s", Decimal { number: r, unit: 1_000_000_000 }),
-        }
+        let (unit, name) = match self.0 {
+            0..1_000 => (1, " bit/s"),
+            1_000..1_000_000 => (1_000, " kbit/s"),
+            1_000_000..1_000_000_000 => (1_000_000, " Mbit/s"),
+            _ => (1_000_000_000, " Gbit/s"),
+        };
+        Decimal { number: self.0, unit }.fmt(f)?;
+        f.write_str(name)
     }
 }
 

@@ -187,20 +187,21 @@ impl Mul<u64> for Duration {
 impl fmt::Display for Duration {
     /// Writes the span with the largest unit that keeps it at or above one: `1.5 ms`, `20 s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ns = self.0;
-        match ns {
-            0 => f.write_str("0 s"),
-            1..1_000 => write!(f, "{ns} ns"),
-            1_000..1_000_000 => write!(f, "{} us", Decimal { number: ns, unit: 1_000 }),
-            1_000_000..NANOS_PER_SEC => write!(f, "{} ms", Decimal { number: ns, unit: 1_000_000 }),
-            _ => write!(f, "{} s", Decimal { number: ns, unit: NANOS_PER_SEC }),
-        }
+        let (unit, name) = match self.0 {
+            1..1_000 => (1, " ns"),
+            1_000..1_000_000 => (1_000, " us"),
+            1_000_000..NANOS_PER_SEC => (1_000_000, " ms"),
+            _ => (NANOS_PER_SEC, " s"),
+        };
+        Decimal { number: self.0, unit }.fmt(f)?;
+        f.write_str(name)
     }
 }
 
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} s", Decimal { number: self.0, unit: NANOS_PER_SEC })
+        Decimal { number: self.0, unit: NANOS_PER_SEC }.fmt(f)?;
+        f.write_str(" s")
     }
 }
 

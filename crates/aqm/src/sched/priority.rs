@@ -25,7 +25,7 @@
 use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
-use crate::sched::{Inner, Scheduler, Setup};
+use crate::sched::{Inner, Scheduler, Setup, aside};
 use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError, Unit};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -175,8 +175,8 @@ impl Scheduler for PriorityKind {
         let mut queue = Priority { bands: Vec::with_capacity(bands) };
         for _ in 0..bands {
             let rng = Rng::new(setup.rng.next_u64());
-            let band = Setup { rng, ..setup.clone() };
-            Inner::build(band, |inner| queue.bands.push(Band { queue: inner, knows_idle: false }))?;
+            let inner = Inner::build(Setup { rng, ..setup.clone() })?;
+            aside(|| queue.bands.push(Band { queue: *inner, knows_idle: false }));
         }
         Ok(keep(Box::new(queue)))
     }

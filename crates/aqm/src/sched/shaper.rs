@@ -311,19 +311,6 @@ pub enum Shaped<P> {
 
 choose!(Shaped here { Queue, Priority });
 
-impl<P: Packet> Shaped<P> {
-    fn build<R>(setup: Setup<'_>, keep: impl FnOnce(Self) -> R) -> Result<R, ParamError> {
-        match setup.of {
-            Some(chosen) if chosen.kind.kind == PriorityKind::KIND.kind => {
-                let given = Given::new(chosen.kind, &chosen.params)?;
-                let within = Setup { of: chosen.of.as_deref(), ..setup };
-                PriorityKind::build(&given, within, |queue| aside(|| keep(Self::Priority(queue))))
-            }
-            _ => Inner::build(setup, |queue| keep(Self::Queue(queue))),
-        }
-    }
-}
-
 impl Scheduler for ShaperKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = Box<Shaper<Shaped<P>>>;
@@ -333,11 +320,23 @@ impl Scheduler for ShaperKind {
         setup: Setup<'_>,
         keep: impl FnOnce(Self::Queue<P>) -> R,
     ) -> Result<R, ParamError> {
-        let params = ShaperParams::build(given, setup.link)?;
+        let params = aside(|| ShaperParams::build(given, setup.link))?;
         let link = params.facts_within(setup.link);
         let within = Setup { link: &link, ..setup };
-        let place = Box::new_uninit();
-        Shaped::build(within, |queue| Box::write(place, Shaper::new(queue, params))).map(keep)
+        let shaper = match setup.of {
+            Some(chosen) if chosen.kind.kind == PriorityKind::KIND.kind => {
+                let given = Given::new(chosen.kind, &chosen.params)?;
+                let within = Setup { of: chosen.of.as_deref(), ..within };
+                PriorityKind::build(&given, within, |queue| {
+                    aside(|| Box::new(Shaper::new(Shaped::Priority(queue), params)))
+                })?
+            }
+            _ => {
+                let queue = Inner::build(within)?;
+                aside(|| Box::new(Shaper::new(Shaped::Queue(*queue), params)))
+            }
+        };
+        Ok(keep(shaper))
     }
 }
 
