@@ -83,7 +83,8 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
         None => (run(files.recorder()), None),
         Some(folder) => {
             let in_folder = |error| Failure::Input(format!("--qlog {error}"));
-            let mut qlog = QlogFiles::new(folder, &points, files.recorder()).map_err(in_folder)?;
+            let mut qlog =
+                QlogFiles::new(folder, &points, files.recorder()).map_err(in_folder)?.form(job.settings.qlog_form.into());
             (run(&mut qlog), Some((qlog.finish(), folder)))
         }
     };

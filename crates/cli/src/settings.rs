@@ -5,6 +5,7 @@ use crate::opening::Opening;
 use clap::{Args, ValueEnum};
 use goodqueue_lab::headline::Policy;
 use goodqueue_lab::plan::Scenario;
+use goodqueue_lab::qlog::Form;
 use goodqueue_lab::quantity::{self, Limits};
 use goodqueue_lab::runner::{Recorded, shortest_sampling_period};
 use goodqueue_units::Duration;
@@ -28,6 +29,9 @@ pub struct RunSettings {
     /// Write a qlog file for each flow of the recorded runs into this folder
     #[arg(long, value_name = "DIR")]
     pub qlog: Option<PathBuf>,
+    /// Which of qlog's forms --qlog writes
+    #[arg(long, value_enum, default_value_t = QlogForm::Draft, requires = "qlog")]
+    pub qlog_form: QlogForm,
     /// Which runs to record in series.parquet
     #[arg(long, value_enum, default_value_t = Record::First)]
     pub record: Record,
@@ -57,6 +61,25 @@ pub enum Record {
     First,
     /// Every run
     All,
+}
+
+/// A form of qlog files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum QlogForm {
+    /// That of the newest drafts: main schema 14, events of QUIC 13
+    Draft,
+    /// Version 0.3, which qvis opens
+    #[value(name = "0.3")]
+    Version03,
+}
+
+impl From<QlogForm> for Form {
+    fn from(form: QlogForm) -> Self {
+        match form {
+            QlogForm::Draft => Self::Draft14,
+            QlogForm::Version03 => Self::Version03,
+        }
+    }
 }
 
 /// Dotted keys and values from `--set KEY=VALUE`s.

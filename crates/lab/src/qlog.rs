@@ -1,10 +1,9 @@
 //! qlog files of recorded runs: one for each flow, as JSON text sequences.
 //!
-//! The form is that of draft-ietf-quic-qlog-main-schema-14 (sequential files) with events of
-//! draft-ietf-quic-qlog-quic-events-13. The vantage point is the network: a packet is *received*
-//! when it arrives at a queue, *sent* when its transmission begins, *dropped* by the queue. Sampled
-//! values of the flow's sender are `recovery_metrics_updated`. Marks and times in the queue are in
-//! a schema of our own, since the drafts have no words for them.
+//! A [`Form`] says which of the drafts they follow. The vantage point is the network: a packet is
+//! *received* when it arrives at a queue, *sent* when its transmission begins, *dropped* by the
+//! queue. Sampled values of the flow's sender are updated metrics of its recovery. Marks and times
+//! in the queue are in a schema of our own, since the drafts have no words for them.
 
 use crate::build;
 use crate::error::RecordError;
@@ -15,6 +14,44 @@ use goodqueue_trace::{PacketEvent, PacketEventKind};
 use goodqueue_units::Instant;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
+
+/// Which of the drafts files follow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// Sequential files of draft-ietf-quic-qlog-main-schema-14, with events of
+    /// draft-ietf-quic-qlog-quic-events-13.
+    #[default]
+    Draft14,
+    /// JSON text sequences of version 0.3 (draft-ietf-quic-qlog-main-schema-02), which the viewer
+    /// qvis opens.
+    Version03,
+}
+
+/// What an event says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Said {
+    Received,
+    Sent,
+    Dropped,
+    Marked,
+    Metrics,
+}
+
+impl Said {
+    const fn name(self, form: Form) -> &'static str {
+        match (self, form) {
+            (Self::Received, Form::Draft14) => "quic:packet_received",
+            (Self::Received, Form::Version03) => "transport:packet_received",
+            (Self::Sent, Form::Draft14) => "quic:packet_sent",
+            (Self::Sent, Form::Version03) => "transport:packet_sent",
+            (Self::Dropped, Form::Draft14) => "quic:packet_dropped",
+            (Self::Dropped, Form::Version03) => "transport:packet_dropped",
+            (Self::Metrics, Form::Draft14) => "quic:recovery_metrics_updated",
+            (Self::Metrics, Form::Version03) => "recovery:metrics_updated",
+            (Self::Marked, Form::Draft14 | Form::Version03) => "goodqueue:packet_marked",
+        }
+    }
+}
 
 /// Flows of a run that get a file, as many as are sampled.
 const MOST_FLOWS: usize = 64;
@@ -28,6 +65,7 @@ const EVENT_SCHEMAS: [&str; 2] = ["urn:ietf:params:qlog:events:quic-13", "urn:go
 /// recorder.
 pub struct QlogFiles<'a> {
     folder: PathBuf,
+    form: Form,
     /// By point: group and number of each flow.
     flows: Vec<Vec<(String, u32)>>,
     inner: &'a mut dyn Recorder,
@@ -49,7 +87,14 @@ impl<'a> QlogFiles<'a> {
             world.flows.iter().take(MOST_FLOWS).map(name).collect()
         };
         let flows = points.iter().map(names).collect();
-        Ok(Self { folder: folder.to_owned(), flows, inner, written: 0, failure: None })
+        Ok(Self { folder: folder.to_owned(), form: Form::default(), flows, inner, written: 0, failure: None })
+    }
+
+    /// The same in another form than that of the newest drafts.
+    #[must_use]
+    pub const fn form(mut self, form: Form) -> Self {
+        self.form = form;
+        self
     }
 
     /// The number of files written.
@@ -72,7 +117,7 @@ impl<'a> QlogFiles<'a> {
             let subject = format!("flow:{group}:{index}");
             let series = run.series.iter().find(|series| series.subject == subject);
             let title = format!("{group}[{index}]");
-            let text = file(&title, run.links, &packets, series);
+            let text = file(self.form, &title, run.links, &packets, series);
             let safe: String = group.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '_' }).collect();
             let name = format!("{}-{}-{safe}-{index}.sqlog", run.point, run.replication);
             write_one_of_many(&self.folder.join(name), text.as_bytes())?;
@@ -94,18 +139,18 @@ impl Recorder for QlogFiles<'_> {
 
 /// The text of a file: a header, then events in the order of time; at one instant packets come
 /// first.
-fn file(title: &str, links: &[String], packets: &[&PacketEvent], series: Option<&Series>) -> String {
+fn file(form: Form, title: &str, links: &[String], packets: &[&PacketEvent], series: Option<&Series>) -> String {
     let mut text = String::new();
-    append(&mut text, &header(title));
+    append(&mut text, &header(form, title));
     let mut samples = series.into_iter().flat_map(samples).peekable();
     for packet in packets {
         while let Some((at, metrics)) = samples.next_if(|(at, _)| *at < packet.at) {
-            append(&mut text, &event(at, "quic:recovery_metrics_updated", metrics));
+            append(&mut text, &event(at, Said::Metrics.name(form), metrics));
         }
-        append(&mut text, &packet_event(packet, links));
+        append(&mut text, &packet_event(form, packet, links));
     }
     for (at, metrics) in samples {
-        append(&mut text, &event(at, "quic:recovery_metrics_updated", metrics));
+        append(&mut text, &event(at, Said::Metrics.name(form), metrics));
     }
     text
 }
@@ -117,22 +162,35 @@ fn append(text: &mut String, record: &Value) {
     text.push('\n');
 }
 
-fn header(title: &str) -> Value {
-    json!({
-        "file_schema": FILE_SCHEMA,
-        "serialization_format": "application/qlog+json-seq",
-        "title": title,
-        "trace": {
+fn header(form: Form, title: &str) -> Value {
+    let vantage_point = json!({ "name": "queue", "type": "network", "flow": "server" });
+    match form {
+        Form::Draft14 => json!({
+            "file_schema": FILE_SCHEMA,
+            "serialization_format": "application/qlog+json-seq",
             "title": title,
-            "vantage_point": { "name": "queue", "type": "network", "flow": "server" },
-            "event_schemas": EVENT_SCHEMAS,
-            "common_fields": {
-                "group_id": title,
-                "time_format": "relative_to_epoch",
-                "reference_time": { "clock_type": "monotonic", "epoch": "unknown" },
+            "trace": {
+                "title": title,
+                "vantage_point": vantage_point,
+                "event_schemas": EVENT_SCHEMAS,
+                "common_fields": {
+                    "group_id": title,
+                    "time_format": "relative_to_epoch",
+                    "reference_time": { "clock_type": "monotonic", "epoch": "unknown" },
+                },
             },
-        },
-    })
+        }),
+        Form::Version03 => json!({
+            "qlog_version": "0.3",
+            "qlog_format": "JSON-SEQ",
+            "title": title,
+            "trace": {
+                "title": title,
+                "vantage_point": vantage_point,
+                "common_fields": { "group_id": title, "time_format": "relative", "reference_time": 0.0 },
+            },
+        }),
+    }
 }
 
 /// Times are milliseconds since the start of the simulation.
@@ -140,7 +198,7 @@ fn event(at: Instant, name: &str, data: Value) -> Value {
     json!({ "time": at.as_nanos() as f64 * 1e-6, "name": name, "data": data })
 }
 
-fn packet_event(packet: &PacketEvent, links: &[String]) -> Value {
+fn packet_event(form: Form, packet: &PacketEvent, links: &[String]) -> Value {
     let mut data = json!({
         "header": { "packet_type": "1RTT", "packet_number": packet.number },
         "raw": { "length": packet.len },
@@ -151,38 +209,48 @@ fn packet_event(packet: &PacketEvent, links: &[String]) -> Value {
             data.insert(key.to_owned(), value);
         }
     };
-    let name = match packet.kind {
-        PacketEventKind::Enqueued => "quic:packet_received",
+    let said = match packet.kind {
+        PacketEventKind::Enqueued => Said::Received,
         PacketEventKind::Departed { sojourn } => {
             add("sojourn_ms", json!(sojourn.as_nanos() as f64 * 1e-6));
-            "quic:packet_sent"
+            Said::Sent
         }
         PacketEventKind::Dropped { reason, sojourn } => {
             add("sojourn_ms", json!(sojourn.as_nanos() as f64 * 1e-6));
             add("trigger", json!("general"));
             add("details", json!({ "reason": reason.name() }));
-            "quic:packet_dropped"
+            Said::Dropped
         }
         PacketEventKind::Marked { reason } => {
             add("reason", json!(reason.name()));
-            "goodqueue:packet_marked"
+            Said::Marked
         }
     };
-    event(packet.at, name, data)
+    event(packet.at, said.name(form), data)
 }
 
 /// The samples of a sender, those of which nothing is known left out.
 fn samples(series: &Series) -> impl Iterator<Item = (Instant, Value)> + '_ {
-    /// Columns, their names in qlog, and how many of qlog's units our unit has.
-    const METRICS: [(&str, &str, f64); 3] =
-        [("cwnd_bytes", "congestion_window", 1.0), ("in_flight_bytes", "bytes_in_flight", 1.0), ("srtt_s", "smoothed_rtt", 1e3)];
+    /// Bytes are whole numbers in qlog.
+    fn bytes(value: f64) -> Value {
+        json!(value as u64)
+    }
+    fn millis(seconds: f64) -> Value {
+        json!(seconds * 1e3)
+    }
+    /// Columns, their names in qlog, and their values there.
+    const METRICS: [(&str, &str, fn(f64) -> Value); 3] = [
+        ("cwnd_bytes", "congestion_window", bytes),
+        ("in_flight_bytes", "bytes_in_flight", bytes),
+        ("srtt_s", "smoothed_rtt", millis),
+    ];
     series.times.iter().enumerate().filter_map(|(at, time)| {
         let mut data = Map::new();
-        for (column, name, scale) in METRICS {
+        for (column, name, to_qlog) in METRICS {
             let values = series.columns.iter().find(|known: &&SeriesColumn| known.name == column);
             let value = values.and_then(|values| values.values.get(at)).filter(|value| value.is_finite());
             if let Some(value) = value {
-                data.insert(name.to_owned(), json!(value * scale));
+                data.insert(name.to_owned(), to_qlog(*value));
             }
         }
         (!data.is_empty()).then_some((*time, Value::Object(data)))

@@ -8,7 +8,7 @@ use goodqueue_lab::headline::{Headline, Policy};
 use goodqueue_lab::hosts::{HostFailure, HostRun, Refusal, ScenarioHost, Task};
 use goodqueue_lab::lint;
 use goodqueue_lab::plan::{Plan, Point, Queue};
-use goodqueue_lab::qlog::QlogFiles;
+use goodqueue_lab::qlog::{Form, QlogFiles};
 use goodqueue_lab::record::{Folder, NoRecorder, Recorder, TableKinds, Tables};
 use goodqueue_lab::report::{self, ReportInput, ReportPoint};
 use goodqueue_lab::runner::{self, Recorded, RunOptions, RunReport};
@@ -24,7 +24,7 @@ const MOST_DRAWN: usize = 24;
 pub struct Experiment<'a> {
     plan: &'a Plan,
     jobs: usize,
-    qlog: Option<PathBuf>,
+    qlog: Option<(PathBuf, Form)>,
     attached: Vec<(String, Box<Make<'a>>)>,
 }
 
@@ -58,7 +58,13 @@ impl<'a> Experiment<'a> {
     /// included.
     #[must_use]
     pub fn qlog(self, folder: &Path) -> Self {
-        Self { qlog: Some(folder.to_owned()), ..self }
+        self.qlog_as(folder, Form::default())
+    }
+
+    /// The same in another of qlog's forms.
+    #[must_use]
+    pub fn qlog_as(self, folder: &Path, form: Form) -> Self {
+        Self { qlog: Some((folder.to_owned(), form)), ..self }
     }
 
     /// One run, with everything that happened.
@@ -120,8 +126,8 @@ impl<'a> Experiment<'a> {
         let run = |recorder: &mut dyn Recorder| runner::run_on(self, points, &options, &stop, &mut |_| {}, recorder);
         let report = match &self.qlog {
             None => run(recorder),
-            Some(folder) => {
-                let mut files = QlogFiles::new(folder, points, recorder)?;
+            Some((folder, form)) => {
+                let mut files = QlogFiles::new(folder, points, recorder)?.form(*form);
                 let report = run(&mut files);
                 files.finish()?;
                 report

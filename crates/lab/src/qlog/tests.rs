@@ -79,7 +79,8 @@ fn packets_and_samples_are_events_in_the_order_of_time() {
         packet(5, 0, PacketEventKind::Marked { reason: Reason::Head }),
         packet(20, 0, PacketEventKind::Dropped { reason: Reason::OverLimit, sojourn: SOJOURN }),
     ];
-    let text = file("bulk[0]", &["line".to_owned()], &packets.iter().collect::<Vec<_>>(), Some(&series("flow:bulk:0")));
+    let text =
+        file(Form::Draft14, "bulk[0]", &["line".to_owned()], &packets.iter().collect::<Vec<_>>(), Some(&series("flow:bulk:0")));
     let (header, events) = parse(&text);
     assert_eq!(header["trace"]["common_fields"]["group_id"], "bulk[0]");
     let names: Vec<&str> = events.iter().filter_map(|event| event["name"].as_str()).collect();
@@ -96,9 +97,27 @@ fn packets_and_samples_are_events_in_the_order_of_time() {
     );
     assert_eq!(events[0]["data"]["link"], "line");
     assert_eq!(events[1]["data"]["raw"]["length"], 1500);
-    assert_eq!(events[3]["data"], json!({ "congestion_window": 14480.0 }), "what is not known is left out");
+    assert_eq!(events[3]["data"], json!({ "congestion_window": 14480 }), "what is not known is left out");
     assert_eq!(events[4]["data"]["smoothed_rtt"], 21.0);
     assert_eq!(events[5]["data"]["details"]["reason"], "over-limit");
+}
+
+#[test]
+fn version_0_3_has_its_own_header_and_categories() {
+    let packets = [
+        packet(1, 0, PacketEventKind::Enqueued),
+        packet(3, 0, PacketEventKind::Departed { sojourn: SOJOURN }),
+        packet(20, 0, PacketEventKind::Dropped { reason: Reason::OverLimit, sojourn: SOJOURN }),
+    ];
+    let packets: Vec<&PacketEvent> = packets.iter().collect();
+    let text = file(Form::Version03, "bulk[0]", &["line".to_owned()], &packets, Some(&series("flow:bulk:0")));
+    let mut records = text.split('\u{1e}').skip(1).map(|record| serde_json::from_str::<Value>(record).expect("JSON"));
+    let header = records.next().expect("a header");
+    assert_eq!((header["qlog_version"].as_str(), header["qlog_format"].as_str()), (Some("0.3"), Some("JSON-SEQ")));
+    assert_eq!(header["trace"]["common_fields"]["time_format"], "relative");
+    let names: Vec<String> = records.filter_map(|event| Some(event["name"].as_str()?.to_owned())).collect();
+    let metrics = "recovery:metrics_updated";
+    assert_eq!(names, ["transport:packet_received", "transport:packet_sent", metrics, metrics, "transport:packet_dropped"]);
 }
 
 #[test]
