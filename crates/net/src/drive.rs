@@ -150,7 +150,7 @@ impl<'a> Drive<'a> {
         for fate in fates.drain(..) {
             let (Fate::Arrived { ticket, .. } | Fate::Lost { ticket }) = fate;
             let (payload, from) = self.store.take(ticket);
-            self.ends[from].under_way -= payload.len();
+            self.ends[from].settle(payload.len());
             let Fate::Arrived { ecn, .. } = fate else { continue };
             // The other end of the flow.
             self.arrive(from ^ 1, now, Datagram { payload: &payload, ecn })?;
@@ -203,7 +203,7 @@ impl<'a> Drive<'a> {
         let ip_len = payload.len() + crate::limits::HEADERS;
         if ip_len > flow.mtu[usize::from(side == Side::Sink)] {
             // As a socket that must not fragment: probes for larger packets depend on it.
-            self.ends[end].under_way -= payload.len();
+            self.ends[end].settle(payload.len());
             return;
         }
         let (flow, is_reverse) = (flow.number, side == Side::Sink);
@@ -218,7 +218,7 @@ impl<'a> Drive<'a> {
         self.fates.retain(|fate| {
             let Fate::Lost { ticket } = fate else { return true };
             let (payload, from) = store.take(*ticket);
-            ends[from].under_way -= payload.len();
+            ends[from].settle(payload.len());
             false
         });
     }

@@ -1,6 +1,6 @@
 //! Errors of runs with endpoints.
 
-use crate::limits::{LARGEST_PAYLOAD, MOST_AT_AN_INSTANT, MOST_SEGMENTS, MOST_UNDER_WAY};
+use crate::limits::{DATAGRAM, LARGEST_PAYLOAD, MOST_AT_AN_INSTANT, MOST_SEGMENTS, MOST_UNDER_WAY};
 use goodqueue_lab::error::{RecordError, RunFailure};
 use goodqueue_lab::hosts::Refusal;
 use goodqueue_lab::plan::PlanError;
@@ -111,7 +111,7 @@ pub enum Fault {
     #[error("sends more than {MOST_AT_AN_INSTANT} datagrams at one instant")]
     Floods,
     /// It has too much under way.
-    #[error("has {0} bytes under way: allowed {MOST_UNDER_WAY}")]
+    #[error("has {0} bytes under way, {DATAGRAM} for each datagram included: allowed {MOST_UNDER_WAY}")]
     UnderWay(usize),
     /// A source that did nothing until the end.
     #[error("has sent nothing since the flow's start, and waits for no timeout")]

@@ -2,7 +2,7 @@
 
 use crate::endpoint::{Datagram, Endpoint, Transmit};
 use crate::error::Fault;
-use crate::limits::{LARGEST_PAYLOAD, MOST_AT_AN_INSTANT, MOST_SEGMENTS, MOST_UNDER_WAY};
+use crate::limits::{DATAGRAM, LARGEST_PAYLOAD, MOST_AT_AN_INSTANT, MOST_SEGMENTS, MOST_UNDER_WAY};
 use goodqueue_units::{Ecn, Instant};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,8 +18,9 @@ pub(super) struct End {
     pub(super) endpoint: Box<dyn Endpoint>,
     /// When it is called next, [`Instant::MAX`] for never.
     pub(super) due: Instant,
-    /// Bytes that it has sent and that have neither arrived nor been lost.
-    pub(super) under_way: usize,
+    /// Bytes that it has sent and that have neither arrived nor been lost, with [`DATAGRAM`] for
+    /// each datagram.
+    under_way: usize,
     pub(super) has_sent: bool,
     /// What leaves later, in its order.
     outbox: VecDeque<Leaving>,
@@ -98,12 +99,12 @@ impl End {
         // An earlier time than that of the datagram before would let it overtake.
         let at = self.outbox.back().map_or(at, |before| before.at.max(at));
         self.has_sent = true;
-        self.under_way += bytes;
+        let segments = bytes.div_ceil(size.max(1)).max(1);
+        self.under_way += bytes + segments * DATAGRAM;
         if self.under_way > MOST_UNDER_WAY {
             return Err(Fault::UnderWay(self.under_way));
         }
-        let segments = bytes.div_ceil(size.max(1)).max(1) as u32;
-        self.sent = self.sent.saturating_add(segments);
+        self.sent = self.sent.saturating_add(segments as u32);
         if self.sent > MOST_AT_AN_INSTANT {
             return Err(Fault::Floods);
         }
@@ -114,6 +115,11 @@ impl End {
             self.outbox.push_back(Leaving { at, payload: payload.to_vec(), ecn });
         }
         Ok(())
+    }
+
+    /// A datagram of it has arrived or is lost.
+    pub(super) fn settle(&mut self, payload: usize) {
+        self.under_way -= payload + DATAGRAM;
     }
 
     /// The next datagram that leaves by now.

@@ -9,12 +9,18 @@ use std::rc::Rc;
 
 /// 12 Mbit/s, so that 1500 bytes take a millisecond, 5 ms each way, and our TCP beside.
 fn spec(more: &str) -> WorldSpec {
+    spec_with(more, &[])
+}
+
+/// The same with other settings.
+fn spec_with(more: &str, settings: &[(&str, &str)]) -> WorldSpec {
     let text = format!(
         "goodqueue = 1\nduration = '1 s'\naccess = {{ rate = '1 Gbit/s', delay = '0 s' }}\n\
          link.line = {{ rate = '12 Mbit/s', delay = '5 ms', buffer = '20 packets' }}\n{more}\n\
          [[traffic]]\nname = 'mine'\nkind = 'bulk'\nstart = '10 ms'\n"
     );
-    let plan = Plan::parse("test", &text, Path::new("")).expect("a scenario");
+    let settings: Vec<(String, String)> = settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let plan = Plan::parse("test", &text, Path::new("")).and_then(|plan| plan.with_overrides(&settings)).expect("a scenario");
     build::world(&plan.points().expect("points")[0], 0)
 }
 
@@ -157,7 +163,74 @@ fn endpoints_that_never_become_idle_are_ended() {
     let floods = fault(|| Scripted { endless: true, ..sends(0, Transmit::NOW) });
     assert!(floods.ends_with("sends more than 100000 datagrams at one instant"), "{floods}");
     let large = fault(|| Scripted { endless: true, ..sends(65_507, Transmit::NOW) });
-    assert!(large.contains("bytes under way: allowed 209715200"), "{large}");
+    assert!(large.contains("bytes under way, 256 for each datagram included: allowed 209715200"), "{large}");
+}
+
+#[test]
+fn empty_datagrams_that_wait_are_bounded() {
+    /// Writes a thousand datagrams each microsecond, for the end of time.
+    struct Hoards {
+        left: u32,
+        next: Instant,
+    }
+    impl Endpoint for Hoards {
+        fn handle(&mut self, _: Instant, _: Datagram<'_>) {}
+        fn poll_transmit(&mut self, _: Instant, _: &mut Vec<u8>) -> Option<Transmit> {
+            self.left = self.left.checked_sub(1)?;
+            Some(Transmit { at: Some(Instant::MAX), ..Transmit::NOW })
+        }
+        fn poll_timeout(&mut self) -> Option<Instant> {
+            Some(self.next)
+        }
+        fn handle_timeout(&mut self, now: Instant) {
+            (self.left, self.next) = (1000, now + Duration::us(1));
+        }
+    }
+    let hoards = || Ends::new(Hoards { left: 0, next: at(10) }, Scripted::default());
+    let error = run(&spec(""), &hoards).expect_err("a fault").to_string();
+    // 209715200 / 256 = 819200 of them.
+    assert_eq!(
+        error,
+        "mine[0], source, at 0.010819000 s: has 209715456 bytes under way, 256 for each datagram included: allowed 209715200"
+    );
+}
+
+/// Sends datagrams with their number, twice as fast as the line is.
+struct Numbered {
+    next: Instant,
+    number: u32,
+}
+
+impl Endpoint for Numbered {
+    fn handle(&mut self, _: Instant, _: Datagram<'_>) {}
+
+    fn poll_transmit(&mut self, now: Instant, buffer: &mut Vec<u8>) -> Option<Transmit> {
+        if now < self.next {
+            return None;
+        }
+        (self.next, self.number) = (now + Duration::us(500), self.number + 1);
+        buffer.extend(self.number.to_le_bytes());
+        buffer.resize(1472, 0);
+        Some(Transmit::NOW)
+    }
+
+    fn poll_timeout(&mut self) -> Option<Instant> {
+        Some(self.next)
+    }
+}
+
+#[test]
+fn datagrams_of_a_flow_arrive_once_and_in_their_order() {
+    for queue in ["tail-drop", "codel", "fq-codel", "pie", "dualpi2", "red", "cake"] {
+        let cross = "[[traffic]]\nname = 'cross'\nkind = 'bulk'\ncc = 'cubic'\n";
+        let spec = spec_with(cross, &[("link.line.queue", queue), ("link.line.loss", "0.05")]);
+        run(&spec, &|| Ends::new(Numbered { next: Instant::ZERO, number: 0 }, watched())).expect("a run");
+        let number = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        let numbers: Vec<u32> = seen().iter().map(|(_, bytes, _)| number(bytes)).collect();
+        // Two thousand sent in a second, of which the line carries a thousand at most.
+        assert!((300..=1000).contains(&numbers.len()), "{queue}: {}", numbers.len());
+        assert!(numbers.is_sorted_by(|one, next| one < next), "{queue}: {numbers:?}");
+    }
 }
 
 #[test]
