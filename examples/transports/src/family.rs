@@ -26,7 +26,7 @@ pub fn ends(keys: &Keys, flow: Flow, control: &str, work: &Work) -> Result<Ends,
     let mut transport = TransportConfig::default();
     transport.stream_receive_window(VarInt::from_u32(WINDOW)).receive_window(VarInt::from_u32(WINDOW));
     transport.send_window(u64::from(WINDOW));
-    set_control(&mut transport, control);
+    set_control(&mut transport, control, flow.seed);
     let transport = Arc::new(transport);
     let mut server = ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(keys.server.clone())?));
     server.transport_config(transport.clone());

@@ -1,13 +1,13 @@
 //! The clock and the random bytes of the machine, for stacks that ask for them by themselves.
 //!
 //! `build.rs` has the linker put functions of this file between the program and the C library's
-//! `clock_gettime`, and between it and BoringSSL's `RAND_bytes`. During [`Place::within`] the
-//! monotonic clock stands at the simulated time, and bytes come from a generator with a seed.
-//! Otherwise both are the machine's. Stacks need no change for it.
+//! `clock_gettime` and `getrandom`, and between it and BoringSSL's `RAND_bytes`. During
+//! [`Place::within`] the monotonic clock stands at the simulated time, and bytes come from a
+//! generator with a seed. Otherwise all are the machine's. Stacks need no change for it.
 
 use goodqueue_net::Instant;
 use std::cell::Cell;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_uint, c_void};
 use std::time::Duration;
 
 /// What the clock shows at simulated time zero. Stacks subtract from the time.
@@ -88,12 +88,34 @@ unsafe extern "C" fn __wrap_RAND_bytes(bytes: *mut u8, len: usize) -> c_int {
         // SAFETY: the caller's promise.
         return unsafe { __real_RAND_bytes(bytes, len) };
     };
+    // SAFETY: the caller's promise.
+    unsafe { fill(&mut world, bytes, len) };
+    1
+}
+
+/// Found in place of the C library's by its name, which Rust's generators look up.
+///
+/// # Safety
+/// As `getrandom`: `bytes` is valid for writes of `len` bytes.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn getrandom(bytes: *mut c_void, len: usize, flags: c_uint) -> isize {
+    let Some(mut world) = WORLD.get() else {
+        // SAFETY: the caller's promise.
+        return unsafe { libc::syscall(libc::SYS_getrandom, bytes, len, flags) } as isize;
+    };
+    // SAFETY: the caller's promise.
+    unsafe { fill(&mut world, bytes.cast(), len) };
+    len as isize
+}
+
+/// # Safety
+/// `bytes` is valid for writes of `len` bytes.
+unsafe fn fill(world: &mut World, bytes: *mut u8, len: usize) {
     for place in 0..len {
         // SAFETY: the caller's promise.
         unsafe { bytes.add(place).write(next(&mut world.random) as u8) };
     }
-    WORLD.set(Some(world));
-    1
+    WORLD.set(Some(*world));
 }
 
 /// SplitMix64 (Steele, Lea and Flood 2014).
@@ -116,5 +138,16 @@ mod tests {
         let now = Instant::from_nanos(7);
         place.within(now, || assert_eq!(std::time::Instant::now(), epoch + Duration::from_nanos(7)));
         assert_ne!(std::time::Instant::now(), epoch);
+    }
+
+    #[test]
+    fn generators_of_threads_have_a_seed_within() {
+        let draw = |seed| {
+            let mut generator = rand::rng();
+            Place::new(seed).within(Instant::ZERO, || generator.reseed().expect("random bytes"));
+            rand::Rng::next_u64(&mut generator)
+        };
+        assert_eq!(draw(1), draw(1));
+        assert_ne!(draw(1), draw(2));
     }
 }

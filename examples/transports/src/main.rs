@@ -1,6 +1,9 @@
 //! QUIC stacks of others, unmodified, and our TCP over the same queues: share of the line, delay,
 //! loss, and the time of short transfers.
 
+#[cfg(test)]
+mod gaps;
+mod kernel;
 mod keys;
 mod machine;
 mod matrix;
@@ -15,9 +18,11 @@ mod speed;
 mod stack;
 mod work;
 
+use goodqueue_lab::qlog::Form;
+use kernel::Guests;
 use matrix::{Place, Queue};
 use measure::Bench;
-use page::Scores;
+use page::{Beside, Scores};
 use stack::Tested;
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -31,28 +36,32 @@ const PAYLOAD: usize = 1452;
 const WINDOW: u32 = 64 << 20;
 
 const USAGE: &str = "\
-transports [--quick | --rate MBIT,…] [--kept] [--out FILE] [--results FOLDER] [--jobs N]
+transports [--quick | --rate MBIT,…] [--kept] [--linux] [--out FILE] [--results FOLDER] [--jobs N]
 transports serve STACK CONTROL PORT KEYS
-transports get STACK CONTROL HOST:PORT KEYS BYTES
+transports get STACK CONTROL HOST:PORT KEYS BYTES|FROM..TO
+transports qlog STACK CONTROL FOLDER draft|0.3
 
 The first prints the scoreboard as a page in Markdown, or writes it.
 
 --quick     one line, 10 Mbit/s and 20 ms with tail drop, in place of 32
 --rate      only lines of these rates: 10 or 100 [default: 10,100]
 --kept      measures no row: the page of the lines whose rows are all kept from earlier runs
+--linux     measures also shares alongside the CUBIC of a Linux kernel, which `make linux` builds
 --out       the page's file
 --results   keeps the figures of each row, so that an interrupted run continues [default: results]
 --jobs      rows at the same time [default: all processors]
 
-The others are a server and a client over sockets of the machine, for `gq shell` and `gq exec`. STACK is
-quinn, noq, quiche or s2n, and CONTROL one of its congestion controls. The server writes the file KEYS,
-the client reads it.
+The second and the third are a server and a client over sockets of the machine, for `gq shell` and `gq exec`. STACK is
+quinn, noq, quiche or s2n, and CONTROL one of its congestion controls. The server writes the file KEYS
+if there is none, the client reads it. FROM..TO, in seconds after its start, counts what arrives then.
+The last writes qlog files of a simulated connection next to our CUBIC.
 ";
 
 struct Arguments {
     quick: bool,
     rates: Vec<u32>,
     kept: bool,
+    linux: bool,
     out: Option<PathBuf>,
     results: PathBuf,
     jobs: usize,
@@ -62,13 +71,22 @@ impl Arguments {
     fn read() -> Result<Option<Self>, String> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let rates = matrix::RATES.to_vec();
-        let mut read = Self { quick: false, rates, kept: false, out: None, results: PathBuf::from("results"), jobs: processors };
+        let mut read = Self {
+            quick: false,
+            rates,
+            kept: false,
+            linux: false,
+            out: None,
+            results: PathBuf::from("results"),
+            jobs: processors,
+        };
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("{word}: a value is missing"));
             match word.as_str() {
                 "--quick" => read.quick = true,
                 "--kept" => read.kept = true,
+                "--linux" => read.linux = true,
                 "--rate" => {
                     let text = value()?;
                     let known = |word: &str| word.parse().ok().filter(|rate| matrix::RATES.contains(rate));
@@ -136,18 +154,46 @@ fn measure(bench: &Bench, jobs: usize, tested: &[Tested], places: &[Place]) -> R
     scores.into_inner().map_err(|error| error.to_string())
 }
 
+/// The rows alongside a kernel's CUBIC, one at a time: guests leave no processor to others.
+fn beside_linux(bench: &Bench, guests: Option<&Guests>) -> Result<Beside, Box<dyn Error>> {
+    let mut rows = Beside::new();
+    for (number, one) in kernel::tested().enumerate() {
+        for (column, place) in kernel::PLACES.into_iter().enumerate() {
+            let row = match guests {
+                Some(guests) => Some(guests.row(bench, one, place)?),
+                None => kernel::kept(bench.folder(), one, place)?,
+            };
+            rows.extend(row.map(|row| ((number, column), row)));
+        }
+    }
+    Ok(rows)
+}
+
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let result = match words[..] {
         ["serve", stack, control, port, keys] => socket::serve(stack, control, port, keys.as_ref()),
-        ["get", stack, control, server, keys, bytes] => socket::get(stack, control, server, keys.as_ref(), bytes),
+        ["get", stack, control, server, keys, amount] => socket::get(stack, control, server, keys.as_ref(), amount),
+        ["qlog", stack, control, folder, form] => qlog(stack, control, folder, form),
+        [kernel::GUEST, job] => goodqueue_linux::inside::run(job.as_ref()).map_err(Into::into),
         _ => scoreboard(),
     };
     if let Err(error) = result {
         eprintln!("transports: {error}");
         std::process::exit(1);
     }
+}
+
+/// Writes qlog files of a stack's first seconds.
+fn qlog(stack: &str, control: &str, folder: &str, form: &str) -> Result<(), Box<dyn Error>> {
+    let form = match form {
+        "draft" => Form::Draft14,
+        "0.3" => Form::Version03,
+        _ => return Err(format!("{form}: allowed draft, 0.3").into()),
+    };
+    let place = Place { queue: Queue::CoDel, rate: 10, rtt: 20 };
+    Bench::new(folder.as_ref())?.qlog(Tested::named(stack, control)?, place, folder.as_ref(), form)
 }
 
 fn scoreboard() -> Result<(), Box<dyn Error>> {
@@ -170,7 +216,9 @@ fn scoreboard() -> Result<(), Box<dyn Error>> {
     let places = if arguments.kept { kept(&bench, &tested, places)? } else { places };
     let speeds = speed::all(&bench, &arguments.results)?;
     let scores = measure(&bench, arguments.jobs, &tested, &places)?;
-    let text = page::text(&tested, &places, &scores, &speeds);
+    let guests = if arguments.linux { Some(Guests::find()?) } else { None };
+    let against = beside_linux(&bench, guests.as_ref())?;
+    let text = page::text(&tested, &places, &scores, &against, &speeds);
     match arguments.out {
         Some(path) => std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?,
         None => print!("{text}"),

@@ -5,6 +5,7 @@ use crate::matrix::{self, Place};
 use crate::stack::{Stack, Tested};
 use crate::work::{Flow, Work};
 use goodqueue_lab::plan::Plan;
+use goodqueue_lab::qlog::Form;
 use goodqueue_lab::runner::{PointResult, RunReport};
 use goodqueue_net::{Duration, Ends, Experiment, FlowFacts};
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,8 @@ pub type Values = Vec<Option<f64>>;
 pub const BULK: &str = "bulk.toml";
 /// Time between a response and the next request.
 const PAUSE: Duration = Duration::ms(100);
+/// Time by which both flows have started and lost packets.
+const BEGINNING: &str = "3 s";
 /// Bytes of a response.
 const RESPONSE: u64 = 20_000;
 
@@ -27,6 +30,8 @@ const RESPONSE: u64 = 20_000;
 pub struct Measured {
     /// Hashes of the scenarios: of all settings, seeds and recordings.
     pub scenarios: Vec<String>,
+    /// Fingerprint of the row's first seconds, which changes with this project's code.
+    pub beginning: String,
     /// Why there are none.
     pub failure: Option<String>,
     /// Share of the line in use, next to our CUBIC.
@@ -59,32 +64,46 @@ impl Bench {
         Ok(Self { folder: folder.to_owned(), keys: Keys::new()? })
     }
 
+    /// Where results are kept.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub const fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
     /// The figures of a stack on one line; true if they are new.
     pub fn row(&self, tested: Tested, place: Place) -> Result<(Measured, bool), Box<dyn Error>> {
         let plans = Plans::of(self, tested, place)?;
         let path = self.path(tested, place);
+        let beginning = self.beginning(tested, &plans.bulk)?;
         // What failed may have been mended.
-        if let Some(kept) = read(&path, &plans).filter(|kept| kept.failure.is_none()) {
+        if let Some(kept) = read(&path, &plans, &beginning).filter(|kept| kept.failure.is_none()) {
             return Ok((kept, false));
         }
         let mut measured = self
             .measure(tested, &plans)
             .unwrap_or_else(|failure| Measured { failure: Some(failure.to_string()), ..Measured::default() });
-        measured.scenarios = plans.hashes();
-        let making = path.with_extension("part");
-        std::fs::write(&making, serde_json::to_vec(&measured)?)?;
-        std::fs::rename(&making, &path)?;
+        (measured.scenarios, measured.beginning) = (plans.hashes(), beginning);
+        keep(&path, &measured)?;
         Ok((measured, true))
     }
 
     /// What an earlier run has measured.
     pub fn kept(&self, tested: Tested, place: Place) -> Result<Option<Measured>, Box<dyn Error>> {
-        Ok(read(&self.path(tested, place), &Plans::of(self, tested, place)?))
+        let plans = Plans::of(self, tested, place)?;
+        Ok(read(&self.path(tested, place), &plans, &self.beginning(tested, &plans.bulk)?))
+    }
+
+    /// What the first seconds of a scenario are: all events, or how they failed.
+    fn beginning(&self, tested: Tested, plan: &Plan) -> Result<String, Box<dyn Error>> {
+        let run = self.run(tested, &briefly(plan)?, &Work::Download);
+        Ok(run.map_or_else(|error| error.to_string(), |report| format!("{:016x}", report.fingerprints[0])))
     }
 
     fn path(&self, tested: Tested, place: Place) -> PathBuf {
-        let name = format!("{} {} {}", tested.name(), place.queue.name(), place.line()).replace([' ', ',', '/', '%'], "-");
-        self.folder.join(format!("{name}.json"))
+        file(&self.folder, &tested.name(), place)
     }
 
     fn measure(&self, tested: Tested, plans: &Plans) -> Result<Measured, Box<dyn Error>> {
@@ -119,11 +138,20 @@ impl Bench {
         around: impl Fn(Ends) -> Ends + Sync,
     ) -> Result<RunReport, Box<dyn Error>> {
         let experiment = Experiment::new(plan);
-        let make = |facts: &FlowFacts<'_>| {
-            let flow = Flow { seed: facts.seed, size: facts.size };
-            tested.stack.ends(&self.keys, flow, tested.control, work).map(&around)
-        };
+        let make = |facts: &FlowFacts<'_>| self.ends(tested, facts, work).map(&around);
         Ok(if tested.stack == Stack::Tcp { experiment.run() } else { experiment.attach("tested", make).run() }?)
+    }
+
+    fn ends(&self, tested: Tested, facts: &FlowFacts<'_>, work: &Work) -> Result<Ends, Box<dyn Error>> {
+        tested.stack.ends(&self.keys, Flow { seed: facts.seed, size: facts.size }, tested.control, work)
+    }
+
+    /// Writes qlog files of a short run into `folder`.
+    pub fn qlog(&self, tested: Tested, place: Place, folder: &Path, form: Form) -> Result<(), Box<dyn Error>> {
+        let plan = briefly(&plan(BULK, place, tested.control, &self.folder)?)?;
+        let make = |facts: &FlowFacts<'_>| self.ends(tested, facts, &Work::Download);
+        Experiment::new(&plan).attach("tested", make).qlog_as(folder, form).run()?;
+        Ok(())
     }
 
     /// Median time of responses over one connection, of each replication.
@@ -143,10 +171,23 @@ impl Bench {
     }
 }
 
-/// Figures of these scenarios; a file that cannot be read is as none.
-fn read(path: &Path, plans: &Plans) -> Option<Measured> {
+/// Where the row of this name is kept.
+pub fn file(folder: &Path, row: &str, place: Place) -> PathBuf {
+    let name = format!("{row} {} {}", place.queue.name(), place.line()).replace([' ', ',', '/', '%'], "-");
+    folder.join(format!("{name}.json"))
+}
+
+/// Writes a row, whole or not at all.
+pub fn keep(path: &Path, row: &impl Serialize) -> Result<(), Box<dyn Error>> {
+    let making = path.with_extension("part");
+    std::fs::write(&making, serde_json::to_vec(row)?)?;
+    Ok(std::fs::rename(&making, path)?)
+}
+
+/// Figures of these scenarios with this beginning; a file that cannot be read is as none.
+fn read(path: &Path, plans: &Plans, beginning: &str) -> Option<Measured> {
     let kept: Measured = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
-    (kept.scenarios == plans.hashes()).then_some(kept)
+    (kept.scenarios == plans.hashes() && kept.beginning == beginning).then_some(kept)
 }
 
 /// The scenarios of a row.
@@ -181,6 +222,12 @@ pub fn plan(name: &str, place: Place, control: &str, folder: &Path) -> Result<Pl
     Ok(Plan::load(&path)?.with_overrides(&settings)?)
 }
 
+/// The first seconds of a scenario, once.
+fn briefly(plan: &Plan) -> Result<Plan, Box<dyn Error>> {
+    let settings = [("warmup", "0 s"), ("duration", BEGINNING), ("replications", "1")];
+    Ok(plan.with_overrides(&settings.map(|(key, value)| (key.to_owned(), value.to_owned())))?)
+}
+
 /// One figure of `tested` over replications.
 fn group(point: &PointResult, metric: &str) -> Values {
     point.runs.iter().map(|run| run.groups.iter().find(|group| group.name == "tested")?.value(metric)).collect()
@@ -206,8 +253,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let place = Place { queue: Queue::TailDrop, rate: 10, rtt: 20 };
         let brief = [("duration".to_owned(), "5 s".to_owned()), ("replications".to_owned(), "1".to_owned())];
-        // A generator of noq's third BBR has a seed of its own.
-        for tested in Tested::all().filter(|tested| tested.control != "bbr3") {
+        for tested in Tested::all() {
             let fingerprint = || {
                 let bench = Bench::new(folder.path()).expect("keys");
                 let plan = plan(BULK, place, tested.control, folder.path()).expect("a scenario");

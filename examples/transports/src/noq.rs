@@ -1,6 +1,8 @@
 //! noq-proto, by the n0 team: of the same family as quinn-proto, with BBR version 3.
 
+use crate::machine::Place;
 use noq_proto as proto;
+use proto::congestion::{Bbr3Config, Controller, ControllerFactory};
 use std::num::NonZeroUsize;
 
 include!("family.rs");
@@ -8,10 +10,24 @@ include!("family.rs");
 /// Congestion controls.
 pub const CONTROLS: &[&str] = &["cubic", "reno", "bbr3"];
 
-fn set_control(transport: &mut TransportConfig, control: &str) {
+/// Its third BBR draws the seed of its generator from that of the thread, which has none by itself.
+struct SeededBbr3(u64);
+
+impl ControllerFactory for SeededBbr3 {
+    fn build(self: Arc<Self>, now: std::time::Instant, mtu: u16) -> Box<dyn Controller> {
+        // A thread's first use seeds it, too.
+        let mut generator = rand::rng();
+        Place::new(self.0).within(Instant::ZERO, || {
+            generator.reseed().expect("the generator of this program does not fail");
+            Arc::new(Bbr3Config::default()).build(now, mtu)
+        })
+    }
+}
+
+fn set_control(transport: &mut TransportConfig, control: &str, seed: u64) {
     match control {
         "reno" => transport.congestion_controller_factory(Arc::new(proto::congestion::NewRenoConfig::default())),
-        "bbr3" => transport.congestion_controller_factory(Arc::new(proto::congestion::Bbr3Config::default())),
+        "bbr3" => transport.congestion_controller_factory(Arc::new(SeededBbr3(seed))),
         _ => transport.congestion_controller_factory(Arc::new(proto::congestion::CubicConfig::default())),
     };
 }

@@ -1,9 +1,10 @@
 //! The page of the scoreboard, in Markdown.
 
+use crate::kernel::{self, Against};
 use crate::matrix::{Place, Queue};
 use crate::measure::{Measured, Values};
 use crate::speed::Speed;
-use crate::stack::Tested;
+use crate::stack::{Stack, Tested};
 use goodqueue_lab::statistics::Figure;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,6 +24,9 @@ with the defaults of each library. [transports.md](transports.md) describes what
   *Use*: part of the line in use by both.
 - *100 kB*: ten transfers on connections of their own, handshake included, alongside the CUBIC flow (`transfers.toml`, 16 s); a number in parentheses says how many of ten ended where not all did.
 - *20 kB*: median time of a response over one connection, a request 100 ms after each response, alongside the CUBIC flow (`requests.toml`, 10 s).
+- A row that *failed* shows the message of the first run that ended early. `too many gaps in stream buffer` is a limit of quinn-proto and noq-proto: they keep at most 1024 separate pieces
+  of a stream while data before them is missing, and end the connection beyond. A burst of losses on a line of 100 Mbit/s can make more of them. The network loses datagrams and does nothing else
+  to them: none arrives twice or out of order, which `examples/transports/src/gaps.rs` tests. The limit needs windows for flow control beyond the library's defaults, as they are here.
 - Packets of QUIC have at most 1452 bytes of payload and 28 of headers, those of our TCP 1448 and 52. Windows for flow control are 64 MiB.
 
 | queue | is |
@@ -38,9 +42,12 @@ with the defaults of each library. [transports.md](transports.md) describes what
 
 /// Everything measured.
 pub type Scores = BTreeMap<(usize, usize), Measured>;
+/// What was measured alongside a kernel's CUBIC: those of [`kernel::tested`], and lines of
+/// [`kernel::PLACES`].
+pub type Beside = BTreeMap<(usize, usize), Against>;
 
 /// The page.
-pub fn text(tested: &[Tested], places: &[Place], scores: &Scores, speeds: &[Speed]) -> String {
+pub fn text(tested: &[Tested], places: &[Place], scores: &Scores, beside: &Beside, speeds: &[Speed]) -> String {
     let mut text = HEAD.to_owned();
     let total = Place::all().count();
     if places.len() < total {
@@ -52,6 +59,7 @@ pub fn text(tested: &[Tested], places: &[Place], scores: &Scores, speeds: &[Spee
             section(&mut text, queue, tested, places, scores);
         }
     }
+    beside_linux(&mut text, tested, (places, scores), beside);
     speed(&mut text, speeds);
     text
 }
@@ -97,6 +105,43 @@ fn section(text: &mut String, queue: Queue, tested: &[Tested], places: &[Place],
         }
         text.push('\n');
     }
+}
+
+/// Shares alongside a kernel's CUBIC, and those alongside ours.
+fn beside_linux(text: &mut String, tested: &[Tested], (places, scores): (&[Place], &Scores), beside: &Beside) {
+    let Some(kernel) = beside.values().next().map(|row| &row.kernel) else { return };
+    let _ = writeln!(
+        text,
+        "## Alongside the CUBIC of Linux\n\nShare in percent alongside one CUBIC flow of a Linux kernel (package {kernel}) in place of ours, on lines of {}. Both ends of a stack are programs \
+         in guests of that kernel,\nover its UDP sockets and in virtual time ([linux.md](linux.md)): `transports serve` and `transports get`. These sockets carry no ECN. In the first row, both flows are the TCP of that kernel. \
+         Scenario and seeds are those of the other tables, with 2 s of warm-up and 5 s measured,\nsince guests are slow; the columns *ours* repeat shares of those tables. `transports --linux` measures this, after `make linux`.\n",
+        kernel::PLACES[0].line()
+    );
+    text.push_str("| tested |");
+    for place in kernel::PLACES {
+        let _ = write!(text, " {}: Linux | ours | use % |", place.queue.name());
+    }
+    let _ = writeln!(text, "\n|---|{}", "---|".repeat(3 * kernel::PLACES.len()));
+    for (number, one) in kernel::tested().enumerate() {
+        let name = if one.stack == Stack::Tcp { format!("Linux TCP {}", one.control) } else { one.name() };
+        let row = tested.iter().position(|known| *known == one);
+        let _ = write!(text, "| {name} |");
+        for (column, place) in kernel::PLACES.iter().enumerate() {
+            let ours = places.iter().position(|known| known == place).and_then(|known| scores.get(&(row?, known)));
+            let ours = ours.map_or_else(|| "–".to_owned(), |measured| shown(&measured.share, 100.0, 1));
+            let _ = match beside.get(&(number, column)) {
+                None => write!(text, " – | {ours} | – |"),
+                Some(Against { failure: Some(failure), .. }) => {
+                    write!(text, " failed: {} | {ours} | – |", failure.replace('|', "/"))
+                }
+                Some(against) => {
+                    write!(text, " {} | {ours} | {} |", shown(&against.share, 100.0, 1), shown(&against.utilization, 100.0, 1))
+                }
+            };
+        }
+        text.push('\n');
+    }
+    text.push('\n');
 }
 
 fn cells(measured: &Measured) -> String {

@@ -146,6 +146,11 @@ impl Endpoint for End {
     fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
         let mut payload = datagram.payload.to_vec();
         if self.connection.is_none() {
+            // As its example of a server does: what begins no connection is ignored.
+            let header = quiche::Header::from_slice(&mut payload, NAME);
+            if !header.is_ok_and(|header| header.ty == quiche::Type::Initial && quiche::version_is_supported(header.version)) {
+                return;
+            }
             let mut name = [0; NAME];
             let (place, config) = (&mut self.place, &mut self.config);
             let accepted = place.within(now, || {

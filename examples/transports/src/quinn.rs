@@ -9,7 +9,7 @@ include!("family.rs");
 /// Congestion controls.
 pub const CONTROLS: &[&str] = &["cubic", "reno", "bbr"];
 
-fn set_control(transport: &mut TransportConfig, control: &str) {
+fn set_control(transport: &mut TransportConfig, control: &str, _: u64) {
     match control {
         "reno" => transport.congestion_controller_factory(Arc::new(proto::congestion::NewRenoConfig::default())),
         "bbr" => transport.congestion_controller_factory(Arc::new(proto::congestion::BbrConfig::default())),

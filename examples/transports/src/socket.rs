@@ -2,7 +2,7 @@
 
 use crate::keys::Keys;
 use crate::machine::next;
-use crate::stack::Stack;
+use crate::stack::Tested;
 use crate::work::{Flow, Work};
 use goodqueue_net::{Datagram, Duration, Ecn, Endpoint, Ends, Instant};
 use std::collections::{BTreeMap, VecDeque};
@@ -24,8 +24,13 @@ type Outcome = Result<(), Box<dyn Error>>;
 pub fn serve(stack: &str, control: &str, port: &str, path: &Path) -> Outcome {
     let make = maker(stack, control)?;
     let port: u16 = port.parse().map_err(|_| format!("port {port}: allowed 0 to 65535"))?;
-    let keys = Keys::new()?;
-    keys.write(path)?;
+    let keys = if path.exists() {
+        Keys::read(path)?
+    } else {
+        let keys = Keys::new()?;
+        keys.write(path)?;
+        keys
+    };
     let socket = UdpSocket::bind(("0.0.0.0", port))?;
     socket.set_nonblocking(true)?;
     let (clock, mut seed) = (Clock::new(), 1);
@@ -56,38 +61,82 @@ pub fn serve(stack: &str, control: &str, port: &str, path: &Path) -> Outcome {
     }
 }
 
-/// Downloads `bytes` bytes and prints how long that took.
-pub fn get(stack: &str, control: &str, server: &str, path: &Path, bytes: &str) -> Outcome {
+/// What a client downloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Amount {
+    Bytes(u64),
+    /// As much as arrives between two times after its start.
+    Within(Instant, Instant),
+}
+
+impl Amount {
+    fn read(text: &str) -> Result<Self, String> {
+        let seconds = |text: &str| {
+            let seconds = text.parse().ok().filter(|seconds| (0.0..=1e6).contains(seconds));
+            seconds.map(|seconds: f64| Instant::from_nanos((seconds * 1e9) as u64))
+        };
+        let amount = match text.split_once("..") {
+            Some((from, to)) => {
+                seconds(from).zip(seconds(to)).filter(|(from, to)| from < to).map(|(from, to)| Self::Within(from, to))
+            }
+            None => text.parse().ok().filter(|size| (1..1 << 50).contains(size)).map(Self::Bytes),
+        };
+        amount.ok_or_else(|| format!("{text}: allowed 1 to 2^50 bytes, or FROM..TO in seconds, 0 to 1e6"))
+    }
+
+    /// The next time after `now` that matters to it.
+    fn next(self, now: Instant) -> Instant {
+        match self {
+            Self::Bytes(_) => Instant::MAX,
+            Self::Within(from, to) => {
+                if now < from {
+                    from
+                } else {
+                    to
+                }
+            }
+        }
+    }
+}
+
+/// Downloads, and prints how much arrived in which time.
+pub fn get(stack: &str, control: &str, server: &str, path: &Path, amount: &str) -> Outcome {
     let make = maker(stack, control)?;
-    let size = bytes.parse().ok().filter(|size| (1..1 << 50).contains(size));
-    let size: u64 = size.ok_or_else(|| format!("{bytes} bytes: allowed 1 to 2^50"))?;
+    let amount = Amount::read(amount)?;
+    let (size, from, to) = match amount {
+        Amount::Bytes(size) => (Some(size), Instant::ZERO, Instant::MAX),
+        Amount::Within(from, to) => (None, from, to),
+    };
     let keys = Keys::read(path)?;
     let peer = server.to_socket_addrs()?.find(SocketAddr::is_ipv4).ok_or_else(|| format!("{server}: has no IPv4 address"))?;
     let socket = UdpSocket::bind(("0.0.0.0", 0))?;
     socket.set_nonblocking(true)?;
     let clock = Clock::new();
-    let mut session = Session::new(make(&keys, Flow { seed: 1, size: Some(size) })?.sink);
+    let mut session = Session::new(make(&keys, Flow { seed: 1, size })?.sink);
     let mut buffer = [0; 1 << 16];
-    while !session.end.is_complete() {
+    let mut before = None;
+    while !session.end.is_complete() && clock.now() < to {
         session.turn(&clock, &socket, peer)?;
-        wait(&socket, clock.until(Some(session.due())))?;
+        let due = session.due().min(amount.next(clock.now()));
+        wait(&socket, clock.until(Some(due)))?;
+        if clock.now() >= from {
+            before.get_or_insert((clock.now(), session.received()));
+        }
         while let Ok((got, _)) = socket.recv_from(&mut buffer) {
             session.handle(clock.now(), &buffer[..got]);
         }
     }
     // Tells the server what has arrived.
     session.turn(&clock, &socket, peer)?;
-    let seconds = clock.now().as_secs_f64();
-    println!("{size} B in {seconds:.3} s: {:.2} Mbit/s", size as f64 * 8.0 / seconds / 1e6);
+    let (begun, before) = before.filter(|_| size.is_none()).unwrap_or((Instant::ZERO, 0));
+    let (bytes, seconds) = (session.received() - before, clock.now().since(begun).as_secs_f64());
+    println!("{bytes} B in {seconds:.3} s: {:.2} Mbit/s", bytes as f64 * 8.0 / seconds / 1e6);
     Ok(())
 }
 
 /// Makes the ends of a flow.
 fn maker(stack: &str, control: &str) -> Result<impl Fn(&Keys, Flow) -> Result<Ends, Box<dyn Error>>, Box<dyn Error>> {
-    let stack = Stack::named(stack).ok_or_else(|| format!("{stack}: allowed quinn, noq, quiche, s2n"))?;
-    let known = stack.controls();
-    let control =
-        *known.iter().find(|known| **known == control).ok_or_else(|| format!("{control}: allowed {}", known.join(", ")))?;
+    let Tested { stack, control } = Tested::named(stack, control)?;
     Ok(move |keys: &Keys, flow| stack.ends(keys, flow, control, &Work::Download))
 }
 
@@ -130,6 +179,11 @@ struct Session {
 impl Session {
     fn new(end: Box<dyn Endpoint>) -> Self {
         Self { end, later: VecDeque::new() }
+    }
+
+    /// Bytes that the application has.
+    fn received(&self) -> u64 {
+        self.end.delivered_bytes().unwrap_or(0)
     }
 
     fn handle(&mut self, now: Instant, payload: &[u8]) {

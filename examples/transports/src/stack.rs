@@ -30,12 +30,14 @@ impl Stack {
         }
     }
 
-    /// Of a command's word: `quinn`, `noq`, `quiche`, `s2n`.
+    /// A foreign stack in commands: `quinn`, `noq`, `quiche`, `s2n`.
+    pub fn word(self) -> &'static str {
+        self.name().split([' ', '-']).next().unwrap_or_default()
+    }
+
+    /// The foreign stack of a command's word.
     pub fn named(word: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .filter(|stack| *stack != Self::Tcp)
-            .find(|stack| stack.name().split('-').next().is_some_and(|name| name.split(' ').next() == Some(word)))
+        Self::ALL.into_iter().find(|stack| *stack != Self::Tcp && stack.word() == word)
     }
 
     pub const fn controls(self) -> &'static [&'static str] {
@@ -70,6 +72,14 @@ pub struct Tested {
 impl Tested {
     pub fn all() -> impl Iterator<Item = Self> {
         Stack::ALL.into_iter().flat_map(|stack| stack.controls().iter().map(move |&control| Self { stack, control }))
+    }
+
+    /// Of a command's words.
+    pub fn named(stack: &str, control: &str) -> Result<Self, String> {
+        let stack = Stack::named(stack).ok_or_else(|| format!("{stack}: allowed quinn, noq, quiche, s2n"))?;
+        let known = stack.controls().iter().find(|known| **known == control);
+        let control = known.ok_or_else(|| format!("{control}: allowed {}", stack.controls().join(", ")))?;
+        Ok(Self { stack, control })
     }
 
     pub fn name(self) -> String {
