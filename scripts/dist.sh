@@ -32,7 +32,7 @@ say() { echo "── dist: $*"; }
 skip() { echo "skipped: $*"; }
 
 # gq for a C library, gnu or musl, into $work/gq-LIBC. The Python package is named for its features
-# alone, so that its wheel is linked from what this has compiled.
+# alone: this gq draws PDF and PNG, as the one in the wheel does.
 binary() { # LIBC
     local triple="$machine-unknown-linux-$1" linker="$machine-unknown-linux-$1"
     [ "$1" = gnu ] && linker="$triple.$glibc"
