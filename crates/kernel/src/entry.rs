@@ -448,6 +448,54 @@ mod tests {
         assert!(MARKED.get() > 0);
     }
 
+    fn statistics(line: &AnyQdisc<Waiting>) -> Vec<u8> {
+        let mut room = std::vec![0; 2048];
+        let mut words = Words::new(&mut room);
+        show::statistics(line, &mut words);
+        let length = words.length();
+        room.truncate(length);
+        room
+    }
+
+    /// A queue that is asked for its next timer before each call, as the simulator does.
+    #[test]
+    fn a_queue_decides_as_one_that_is_asked_for_its_timer_each_time() {
+        for spec in goodqueue_aqm::sched::kinds() {
+            let over = if spec.is_over_another() { ":pie" } else { "" };
+            let text = std::format!("kind={}{over}\0link=10mbit\0limit=80\0ecn=1\0", spec.kind);
+            let queue = make(ptr::null_mut(), &text).expect("its defaults are good");
+            let device = GqkDevice { mtu: 1500, overhead: 14, seed: 1 };
+            let twin = Settings::read(None, text.as_bytes()).and_then(|settings| settings.plan(&device)).expect("good");
+            let mut twin = twin.build().expect("good");
+            let mut now = 1_000_000_000;
+            for step in 0..6000u32 {
+                now += if step % 1000 < 700 { 400_000 } else { 1_700_000 };
+                let at = Instant::from_nanos(now);
+                catch_up(&mut twin, at);
+                // SAFETY: a packet of its own.
+                let own = unsafe { Waiting::new(NonNull::new(packet(step)).expect("a packet")) };
+                twin.enqueue(at, own, &mut NoSink);
+                work(queue, now, GqkCall { packet: packet(step), ..call(GQK_ENQUEUE) });
+                if step % 3 != 0 {
+                    catch_up(&mut twin, at);
+                    let expected = twin.dequeue(at, &mut NoSink).map(|departure| {
+                        // SAFETY: as above.
+                        unsafe { (*departure.packet.facts()).flow }
+                    });
+                    let left = NonNull::new(work(queue, now, call(GQK_DEQUEUE)).packet);
+                    // SAFETY: as above.
+                    let left = left.map(|facts| unsafe { facts.as_ref() }.flow);
+                    assert_eq!(left, expected, "{} at step {step}", spec.kind);
+                }
+            }
+            // SAFETY: the queue was made above.
+            let line = unsafe { &(*queue).line };
+            let [found, expected] = [line, &twin].map(|line| String::from_utf8(statistics(line)).expect("text"));
+            assert_eq!(found, expected, "{}", spec.kind);
+            free(queue);
+        }
+    }
+
     #[test]
     fn a_refusal_is_cut_to_the_room_it_has() {
         assert_eq!(
