@@ -238,8 +238,9 @@ fn samples(series: &Series) -> impl Iterator<Item = (Instant, Value)> + '_ {
     fn millis(seconds: f64) -> Value {
         json!(seconds * 1e3)
     }
+    type ToQlog = fn(f64) -> Value;
     /// Columns, their names in qlog, and their values there.
-    const METRICS: [(&str, &str, fn(f64) -> Value); 3] = [
+    const METRICS: [(&str, &str, ToQlog); 3] = [
         ("cwnd_bytes", "congestion_window", bytes),
         ("in_flight_bytes", "bytes_in_flight", bytes),
         ("srtt_s", "smoothed_rtt", millis),
