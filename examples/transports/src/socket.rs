@@ -22,7 +22,7 @@ type Outcome = Result<(), Box<dyn Error>>;
 
 /// Serves downloads until it is killed.
 pub fn serve(stack: &str, control: &str, port: &str, path: &Path) -> Outcome {
-    let make = maker(stack, control)?;
+    let tested = Tested::named(stack, control)?;
     let port: u16 = port.parse().map_err(|_| format!("port {port}: allowed 0 to 65535"))?;
     let keys = if path.exists() {
         Keys::read(path)?
@@ -50,7 +50,7 @@ pub fn serve(stack: &str, control: &str, port: &str, path: &Path) -> Outcome {
                     continue;
                 }
                 let flow = Flow { seed: next(&mut seed), size: None };
-                sessions.insert(from, Session::new(make(&keys, flow)?.source));
+                sessions.insert(from, Session::new(ends(tested, &keys, flow)?.source));
             }
             let Some(session) = sessions.get_mut(&from) else { continue };
             let now = clock.now();
@@ -101,7 +101,7 @@ impl Amount {
 
 /// Downloads, and prints how much arrived in which time.
 pub fn get(stack: &str, control: &str, server: &str, path: &Path, amount: &str) -> Outcome {
-    let make = maker(stack, control)?;
+    let tested = Tested::named(stack, control)?;
     let amount = Amount::read(amount)?;
     let (size, from, to) = match amount {
         Amount::Bytes(size) => (Some(size), Instant::ZERO, Instant::MAX),
@@ -112,7 +112,7 @@ pub fn get(stack: &str, control: &str, server: &str, path: &Path, amount: &str) 
     let socket = UdpSocket::bind(("0.0.0.0", 0))?;
     socket.set_nonblocking(true)?;
     let clock = Clock::new();
-    let mut session = Session::new(make(&keys, Flow { seed: 1, size })?.sink);
+    let mut session = Session::new(ends(tested, &keys, Flow { seed: 1, size })?.sink);
     let mut buffer = [0; 1 << 16];
     let mut before = None;
     while !session.end.is_complete() && clock.now() < to {
@@ -135,9 +135,8 @@ pub fn get(stack: &str, control: &str, server: &str, path: &Path, amount: &str) 
 }
 
 /// Makes the ends of a flow.
-fn maker(stack: &str, control: &str) -> Result<impl Fn(&Keys, Flow) -> Result<Ends, Box<dyn Error>>, Box<dyn Error>> {
-    let Tested { stack, control } = Tested::named(stack, control)?;
-    Ok(move |keys: &Keys, flow| stack.ends(keys, flow, control, &Work::Download))
+fn ends(Tested { stack, control }: Tested, keys: &Keys, flow: Flow) -> Result<Ends, Box<dyn Error>> {
+    stack.ends(keys, flow, control, &Work::Download)
 }
 
 /// Time since the start.
