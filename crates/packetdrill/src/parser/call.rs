@@ -21,7 +21,8 @@ impl Parser<'_> {
         let result = self.value(0)?;
         let mut errno = None;
         if let Token::Word(word) = *self.peek() {
-            errno = Some(word.to_owned());
+            // Two names of one number.
+            errno = Some(if word == "EWOULDBLOCK" { "EAGAIN" } else { word }.to_owned());
             self.next();
             if *self.peek() != Token::Sign('(') {
                 return Err(self.unexpected("the error's text in parentheses"));
