@@ -37,7 +37,7 @@ pub trait Scheduler {
     /// disciplines share one enum, which is as large as its largest variant.
     type Queue<P>;
 
-    /// Builds the discipline and hands it to `keep`, by [`aside`]. Its link's rate is set
+    /// Builds the discipline and hands it to `keep`, by a call of its own. Its link's rate is set
     /// afterward.
     ///
     /// It is not returned, since each of the functions that it were returned through would have
