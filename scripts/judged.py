@@ -19,6 +19,7 @@ OTHERS = ["l4s-tests", "dualpi2", "ns3", "ns2"]
 CONTROLS = "reno,bbr,bbr3,prague"
 VERDICTS = ["passes", "fails", "does-not-apply", "unreadable"]
 BASE = Path(__file__).resolve().parent.parent
+DATA = tomllib.loads((BASE / "scripts/judged.toml").read_text())
 
 
 def results(gq: str, files: list[Path]) -> list[dict]:
@@ -58,9 +59,8 @@ def linux_says(verdicts: dict[Path, str], file: Path) -> str:
 
 def suites(gq: str, root: Path, out: Path) -> tuple[list[str], list[str], list[str]]:
     """Rows of the table, rows of failures, and names of suites that are not there."""
-    data = tomllib.loads((BASE / "scripts/judged.toml").read_text())
     rows, failures, missing = [], [], []
-    for suite in data["suite"]:
+    for suite in DATA["suite"]:
         folder = root / suite["folder"]
         if not folder.is_dir():
             missing.append(suite["name"])
@@ -78,7 +78,7 @@ def suites(gq: str, root: Path, out: Path) -> tuple[list[str], list[str], list[s
         rows.append("| " + " | ".join(str(cell) for cell in cells) + " |")
         for one in (one for one in found if one["verdict"] == "fails"):
             script = Path(one["script"])
-            mechanism = data["mechanism"].get(script.stem, "not established")
+            mechanism = DATA["mechanism"].get(script.stem, "not established")
             difference = f"line {one['line']}: `{one['got']}` instead of `{one['expected']}`".replace("|", "\\|")
             says = linux_says(linux, script)
             failures.append(
@@ -89,7 +89,6 @@ def suites(gq: str, root: Path, out: Path) -> tuple[list[str], list[str], list[s
 
 def own_scripts(gq: str, root: Path, out: Path) -> list[str]:
     """Verdicts of the scripts of this project, here and of Linux."""
-    why = tomllib.loads((BASE / "scripts/judged.toml").read_text())["linux"]
     files = sorted((BASE / "crates/packetdrill/scripts").glob("*.pkt"))
     verdicts = [one["verdict"] for one in results(gq, files)]
     names = ", ".join(f"`{file.stem}`" for file in files)
@@ -102,7 +101,7 @@ def own_scripts(gq: str, root: Path, out: Path) -> list[str]:
     ]
     for file in (file for file in files if found.get(file)):
         said = found[file].replace("|", "\\|")
-        linux += ["", f"- `{file.stem}`: Linux fails, `{said}`. {why.get(file.stem, 'Not established.')}"]
+        linux += ["", f"- `{file.stem}`: Linux fails, `{said}`. {DATA['linux'].get(file.stem, 'Not established.')}"]
     return [
         "## Own scripts",
         "",
@@ -219,9 +218,8 @@ def main() -> None:
             f"| `{control}` | {len(own)} | {own.count('passes')} | {own.count('fails')} | {own.count('does not apply')} |"
         )
     lines.append("")
-    reasons = tomllib.loads((BASE / "scripts/judged.toml").read_text())["bbr"]
     for case in (case for case in cases if case["verdict"] == "fails"):
-        why = reasons.get(f"{case['control']}: {case['case']}", "not established")
+        why = DATA["bbr"].get(f"{case['control']}: {case['case']}", "not established")
         lines += [f"`{case['control']}`, {case['case']}: {case['why']}. {why}", ""]
     table, failing = gallery(gq, out / "gallery")
     lines += [

@@ -56,9 +56,7 @@ record() {
     cp "$work/drive" "$folder/"
     python3 -B linux-vectors/schedule.py "$2" "$3" >"$folder/schedule"
     echo "$4" >"$folder/discipline"
-    GQ_SEED=1 timeout -k 1 600 setarch -R "$kernel" mem=256M rootfstype=hostfs rootflags=/ ro init="$PWD/linux-vectors/init.sh" \
-        gq_draws=1 folder="$folder" time-travel=inf-cpu time-travel-start=1700000000000000000 \
-        con=null con0=null,fd:1 ssl=null quiet </dev/null >"$folder/console" 2>&1 || true
+    ./boot-guest.sh "$kernel" 256M 600 "$PWD/linux-vectors/init.sh" gq_draws=1 folder="$folder" quiet >"$folder/console" 2>&1 || true
     if [ ! -s "$folder/recording" ]; then
         cat "$folder/log" "$folder/console" >&2
         echo "linux-vectors: no recording of $1" >&2

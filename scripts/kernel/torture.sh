@@ -14,10 +14,8 @@ folder="$out/torture"
 rm -rf "$folder" && mkdir -p "$folder"
 gcc -O2 -Wall -Werror -o "$folder/traffic" kernel/test/traffic.c
 cp "$kernel/q_goodqueue.so" "$folder/"
-# Virtual time makes it the same each time, on any machine.
-GQ_SEED=1 timeout -k 1 "${TIMEOUT:-1800}" setarch -R "$kernel/vmlinux" mem=1G rootfstype=hostfs rootflags=/ ro \
-    init="$PWD/kernel/test/torture-init" folder="$folder" seconds="${SECONDS_EACH:-2}" time-travel=inf-cpu time-travel-start=1700000000000000000 \
-    con=null con0=null,fd:1 ssl=null loglevel=5 </dev/null 2>&1 | tr -d '\r' >"$folder/console" || true
+scripts/boot-guest.sh "$kernel/vmlinux" 1G "${TIMEOUT:-1800}" "$PWD/kernel/test/torture-init" folder="$folder" seconds="${SECONDS_EACH:-2}" loglevel=5 \
+    2>&1 | tr -d '\r' >"$folder/console" || true
 grep -E '^(ok|not ok) ' "$folder/log" || true
 complaints=$(grep -E 'BUG|KASAN|WARNING|Oops|Call Trace|possible circular|inconsistent lock|suspicious|sleeping function|Kernel panic' "$folder/console" "$folder/dmesg" || true)
 if [ -n "$complaints" ]; then
