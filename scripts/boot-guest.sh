@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Boots a guest kernel in virtual time, so that it does the same each time on any machine, and prints
-# its console: boot-guest.sh KERNEL MEMORY SECONDS INIT [WORD]... The guest sees the files of this
-# machine. WORDs go on the kernel's command line. After SECONDS of real time it is ended.
+# Boots a guest kernel in virtual time, so that it does the same each time on any machine, and
+# prints its console: boot-guest.sh KERNEL MEMORY SECONDS INIT [WORD]... The guest sees the files of
+# this machine. WORDs go on the kernel's command line. After SECONDS of real time it is ended.
 set -euo pipefail
 kernel=$1 memory=$2 patience=$3 init=$4
 shift 4
