@@ -24,6 +24,7 @@ pub mod inside;
 mod newcomers;
 pub mod outside;
 mod place;
+mod refusal;
 mod relay;
 
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,6 @@
 //! The command itself: starts what is inside, relays what it asks for, and passes on signals.
 
+use crate::refusal::refused;
 use crate::relay::{self, Meaning};
 use crate::{Order, exit_code};
 use goodqueue_live::sys::namespace::{self, As};
@@ -73,16 +74,4 @@ pub fn between(start: impl FnOnce(Option<(u32, u32)>) -> Command) -> io::Result<
     };
     let status = start(seat).spawn()?.wait()?;
     Ok(exit_code(status))
-}
-
-fn refused(error: &io::Error) -> io::Error {
-    let switches = [
-        ("/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1"),
-        ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "sysctl kernel.apparmor_restrict_unprivileged_userns=0"),
-        ("/proc/sys/user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=10000"),
-    ];
-    let is_at = |path: &str, value: &str| std::fs::read_to_string(path).is_ok_and(|text| text.trim() == value);
-    let remedy = switches.iter().find(|(path, value, _)| is_at(path, value)).map(|(.., remedy)| *remedy);
-    let remedy = remedy.map_or_else(|| "run as root".to_owned(), |remedy| format!("run as root, or allow it: {remedy}"));
-    io::Error::new(error.kind(), format!("this system lets users make no namespaces ({error}): {remedy}"))
 }

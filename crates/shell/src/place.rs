@@ -1,6 +1,7 @@
 //! The networks: the program's, the line's, the far end, and a server's.
 
 use crate::Order;
+use crate::refusal::refused;
 use goodqueue_live::sys::mount;
 use goodqueue_testbed::namespace::Namespace;
 use std::io;
@@ -40,7 +41,7 @@ impl Place {
     /// # Errors
     /// When the kernel refuses, or there is no `ip` program.
     pub fn build(order: &Order) -> io::Result<Self> {
-        let (near, middle, far) = (Namespace::new()?, Namespace::new()?, Namespace::new()?);
+        let (near, middle, far) = (network()?, network()?, network()?);
         let (gateway, address) = (order.gateway(), order.near());
         join(&far, FAR, &middle, PORT_FAR)?;
         join(&near, NEAR, &middle, PORT_NEAR)?;
@@ -63,6 +64,14 @@ impl Place {
     }
 }
 
+/// A network of its own.
+fn network() -> io::Result<Namespace> {
+    Namespace::new().map_err(|error| match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::PermissionDenied => refused(&error),
+        _ => error,
+    })
+}
+
 /// A pair of interfaces.
 fn join(one: &Namespace, name: &str, other: &Namespace, other_name: &str) -> io::Result<()> {
     one.ip(&format!("link add {name} type veth peer name {other_name} netns {}", other.path()))?;
@@ -76,7 +85,7 @@ fn join(one: &Namespace, name: &str, other: &Namespace, other_name: &str) -> io:
 
 /// A network behind the far end, with one address.
 fn behind(far: &Namespace, gateway: Ipv4Addr, address: Ipv4Addr) -> io::Result<Namespace> {
-    let server = Namespace::new()?;
+    let server = network()?;
     join(&server, "eth0", far, "srv")?;
     server.ip(&format!("addr add {address} peer {gateway} dev eth0"))?;
     server.ip(&format!("route add default via {gateway}"))?;
