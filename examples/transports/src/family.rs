@@ -2,11 +2,12 @@
 // types: each module that includes this file names its crate `proto`, and has the few functions
 // that differ.
 
+use crate::host::Transport;
 use crate::keys::Keys;
-use crate::work::{Application, Flow, Work};
+use crate::work::{Application, Flow};
 use crate::{WINDOW, peer};
 use bytes::{Bytes, BytesMut};
-use goodqueue_net::{Datagram, Duration, Ecn, Endpoint, Ends, Instant, Recovery, Transmit};
+use goodqueue_net::{Datagram, Duration, Ecn, Instant, Recovery, Transmit};
 use proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use proto::{
     ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, EndpointConfig, Event, ServerConfig, StreamEvent,
@@ -19,8 +20,8 @@ use std::sync::Arc;
 /// Datagrams of one buffer, as these stacks ask their sockets for.
 const SEGMENTS: NonZeroUsize = NonZeroUsize::new(10).expect("not zero");
 
-/// A server at the source of a flow and a client at its sink.
-pub fn ends(keys: &Keys, flow: Flow, control: &str, work: &Work) -> Result<Ends, Box<dyn Error>> {
+/// A server and a client.
+pub fn ends(keys: &Keys, flow: Flow, control: &str) -> Result<[End; 2], Box<dyn Error>> {
     // Only differences of instants matter.
     let epoch = std::time::Instant::now();
     let mut transport = TransportConfig::default();
@@ -32,7 +33,7 @@ pub fn ends(keys: &Keys, flow: Flow, control: &str, work: &Work) -> Result<Ends,
     server.transport_config(transport.clone());
     let mut client = ClientConfig::new(Arc::new(QuicClientConfig::try_from(keys.client.clone())?));
     client.transport_config(transport);
-    let end = |number: u8, server, config_of_client, application| {
+    let end = |number: u8, server, connects| {
         let mut seed = [number; 32];
         seed[..8].copy_from_slice(&flow.seed.to_le_bytes());
         let mut config = EndpointConfig::default();
@@ -40,18 +41,16 @@ pub fn ends(keys: &Keys, flow: Flow, control: &str, work: &Work) -> Result<Ends,
         End {
             epoch,
             endpoint: endpoint(config, server),
-            connects: config_of_client,
+            connects,
             connection: None,
             answers: VecDeque::new(),
-            application,
             failed: None,
         }
     };
-    let server = end(1, Some(Arc::new(server)), None, Application::server());
-    Ok(Ends::new(server, end(2, None, Some(client), Application::client(work, flow))))
+    Ok([end(1, Some(Arc::new(server)), None), end(2, None, Some(client))])
 }
 
-struct End {
+pub struct End {
     epoch: std::time::Instant,
     endpoint: proto::Endpoint,
     /// Of a client, until the connection is opened.
@@ -59,38 +58,12 @@ struct End {
     connection: Option<(ConnectionHandle, Connection)>,
     /// Datagrams of the endpoint itself.
     answers: VecDeque<Vec<u8>>,
-    application: Application<StreamId>,
     failed: Option<String>,
 }
 
 impl End {
     fn real(&self, now: Instant) -> std::time::Instant {
         self.epoch + std::time::Duration::from_nanos(now.as_nanos())
-    }
-
-    /// Lets endpoint, connection and application exchange what they have for each other.
-    fn pump(&mut self, now: Instant) {
-        let Some((handle, connection)) = &mut self.connection else { return };
-        while let Some(event) = connection.poll_endpoint_events() {
-            if let Some(event) = self.endpoint.handle_event(*handle, event) {
-                connection.handle_event(event);
-            }
-        }
-        while let Some(event) = connection.poll() {
-            match event {
-                Event::Stream(StreamEvent::Opened { dir }) => {
-                    while let Some(id) = connection.streams().accept(dir) {
-                        self.application.opened(id);
-                    }
-                }
-                Event::ConnectionLost { reason } => self.failed = Some(reason.to_string()),
-                _ => {}
-            }
-        }
-        if let Some(reason) = &self.failed {
-            panic!("the connection was lost: {reason}");
-        }
-        self.application.run(now, connection);
     }
 }
 
@@ -128,8 +101,10 @@ impl crate::work::Connection for Connection {
     }
 }
 
-impl Endpoint for End {
-    fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
+impl Transport for End {
+    type Stream = StreamId;
+
+    fn receive(&mut self, now: Instant, datagram: Datagram<'_>) {
         let real = self.real(now);
         let ecn = match datagram.ecn {
             Ecn::NotEct => None,
@@ -154,15 +129,39 @@ impl Endpoint for End {
             Some(DatagramEvent::Response(_)) => self.answers.push_back(buffer),
             None => {}
         }
-        self.pump(now);
     }
 
-    fn poll_transmit(&mut self, now: Instant, buffer: &mut Vec<u8>) -> Option<Transmit> {
+    /// Lets endpoint, connection and application exchange what they have for each other.
+    fn run(&mut self, now: Instant, application: &mut Application<StreamId>) {
+        let Some((handle, connection)) = &mut self.connection else { return };
+        while let Some(event) = connection.poll_endpoint_events() {
+            if let Some(event) = self.endpoint.handle_event(*handle, event) {
+                connection.handle_event(event);
+            }
+        }
+        while let Some(event) = connection.poll() {
+            match event {
+                Event::Stream(StreamEvent::Opened { dir }) => {
+                    while let Some(id) = connection.streams().accept(dir) {
+                        application.opened(id);
+                    }
+                }
+                Event::ConnectionLost { reason } => self.failed = Some(reason.to_string()),
+                _ => {}
+            }
+        }
+        if let Some(reason) = &self.failed {
+            panic!("the connection was lost: {reason}");
+        }
+        application.run(now, connection);
+    }
+
+    fn transmit(&mut self, now: Instant, buffer: &mut Vec<u8>, application: &mut Application<StreamId>) -> Option<Transmit> {
         let real = self.real(now);
         if let Some(config) = self.connects.take() {
             let opened = self.endpoint.connect(real, config, peer(), "server");
             self.connection = Some(opened.unwrap_or_else(|error| panic!("cannot connect: {error}")));
-            self.pump(now);
+            self.run(now, application);
         }
         if let Some(answer) = self.answers.pop_front() {
             *buffer = answer;
@@ -178,27 +177,16 @@ impl Endpoint for End {
         Some(Transmit { ecn, segment_size: transmit.segment_size, at: None })
     }
 
-    fn poll_timeout(&mut self) -> Option<Instant> {
-        let real = self.connection.as_mut()?.1.poll_timeout();
-        let nanos = real.map(|real| real.saturating_duration_since(self.epoch).as_nanos() as u64);
-        let stack = nanos.map(Instant::from_nanos);
-        [stack, self.application.next()].into_iter().flatten().min()
+    fn timeout(&mut self) -> Option<Instant> {
+        let real = self.connection.as_mut()?.1.poll_timeout()?;
+        Some(Instant::from_nanos(real.saturating_duration_since(self.epoch).as_nanos() as u64))
     }
 
-    fn handle_timeout(&mut self, now: Instant) {
+    fn expire(&mut self, now: Instant) {
         let real = self.real(now);
         if let Some((_, connection)) = &mut self.connection {
             connection.handle_timeout(real);
         }
-        self.pump(now);
-    }
-
-    fn delivered_bytes(&self) -> Option<u64> {
-        self.application.received()
-    }
-
-    fn is_complete(&self) -> bool {
-        self.application.is_done()
     }
 
     fn recovery(&mut self) -> Recovery {

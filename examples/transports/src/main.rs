@@ -3,6 +3,7 @@
 
 #[cfg(test)]
 mod gaps;
+mod host;
 mod kernel;
 mod keys;
 mod machine;

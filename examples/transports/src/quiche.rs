@@ -1,15 +1,16 @@
 //! quiche, by Cloudflare: sans-I/O, but reads clock and random bytes of the machine by itself,
 //! which `machine` provides.
 
+use crate::host::Transport;
 use crate::keys::Keys;
 use crate::machine::{Place, next};
-use crate::work::{Application, Connection, Flow, Work};
+use crate::work::{Application, Connection, Flow};
 use crate::{PAYLOAD, WINDOW, peer};
 use boring::pkey::PKey;
 use boring::ssl::{SslContext, SslContextBuilder, SslMethod, SslSignatureAlgorithm};
 use boring::x509::X509;
 use bytes::Bytes;
-use goodqueue_net::{Datagram, Duration, Endpoint, Ends, Instant, Recovery, Transmit};
+use goodqueue_net::{Datagram, Duration, Instant, Recovery, Transmit};
 use quiche::{Config, ConnectionId, PathStats, RecvInfo};
 use std::error::Error;
 
@@ -20,8 +21,8 @@ const NAME: usize = 16;
 /// Streams that a client may open.
 const STREAMS: u64 = 1 << 20;
 
-/// A server at the source of a flow and a client at its sink.
-pub fn ends(keys: &Keys, flow: Flow, control: &str, work: &Work) -> Result<Ends, Box<dyn Error>> {
+/// A server and a client.
+pub fn ends(keys: &Keys, flow: Flow, control: &str) -> Result<[End; 2], Box<dyn Error>> {
     let mut server = SslContext::builder(SslMethod::tls())?;
     server.set_certificate(X509::from_der(&keys.certificate)?.as_ref())?;
     server.set_private_key(PKey::private_key_from_der(&keys.plain_key().ok_or("the key is none of Ed25519")?)?.as_ref())?;
@@ -29,14 +30,14 @@ pub fn ends(keys: &Keys, flow: Flow, control: &str, work: &Work) -> Result<Ends,
     client.cert_store_mut().add_cert(&X509::from_der(&keys.certificate)?)?;
     client.set_verify_algorithm_prefs(&[SslSignatureAlgorithm::ED25519])?;
     let mut seed = flow.seed;
-    let mut end = |tls, application, is_client| -> Result<End, Box<dyn Error>> {
+    let mut end = |tls, is_client| -> Result<End, Box<dyn Error>> {
         let mut config = config(tls, control)?;
         config.verify_peer(is_client);
         let mut place = Place::new(next(&mut seed));
         let epoch = place.epoch();
-        Ok(End { place, epoch, config, connection: None, streams: 0, application, is_client })
+        Ok(End { place, epoch, config, connection: None, streams: 0, is_client })
     };
-    Ok(Ends::new(end(server, Application::server(), false)?, end(client, Application::client(work, flow), true)?))
+    Ok([end(server, false)?, end(client, true)?])
 }
 
 fn config(tls: SslContextBuilder, control: &str) -> Result<Config, quiche::Error> {
@@ -56,14 +57,13 @@ fn config(tls: SslContextBuilder, control: &str) -> Result<Config, quiche::Error
     Ok(config)
 }
 
-struct End {
+pub struct End {
     place: Place,
     epoch: std::time::Instant,
     config: Config,
     connection: Option<quiche::Connection>,
     /// Streams opened here.
     streams: u64,
-    application: Application<u64>,
     is_client: bool,
 }
 
@@ -101,22 +101,6 @@ impl Connection for (&mut quiche::Connection, &mut u64) {
 }
 
 impl End {
-    fn run(&mut self, now: Instant) {
-        let Some(connection) = &mut self.connection else { return };
-        let (streams, application) = (&mut self.streams, &mut self.application);
-        self.place.within(now, || {
-            for stream in connection.readable() {
-                application.opened(stream);
-            }
-            application.run(now, &mut (&mut *connection, streams));
-        });
-        if connection.is_closed() {
-            let error = connection.local_error().or(connection.peer_error());
-            let timed_out = connection.is_timed_out();
-            panic!("the connection was lost: {}", error.map_or(format!("timed out: {timed_out}"), |error| format!("{error:?}")));
-        }
-    }
-
     /// The next datagram of the connection.
     fn send(&mut self, now: Instant, buffer: &mut Vec<u8>) -> Option<Transmit> {
         let connection = self.connection.as_mut()?;
@@ -142,8 +126,10 @@ impl End {
     }
 }
 
-impl Endpoint for End {
-    fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
+impl Transport for End {
+    type Stream = u64;
+
+    fn receive(&mut self, now: Instant, datagram: Datagram<'_>) {
         let mut payload = datagram.payload.to_vec();
         if self.connection.is_none() {
             // As its example of a server does: what begins no connection is ignored.
@@ -163,10 +149,25 @@ impl Endpoint for End {
             // A datagram that it cannot use is lost, as on any way.
             let _ = self.place.within(now, || connection.recv(&mut payload, RecvInfo { from: peer(), to: peer() }));
         }
-        self.run(now);
     }
 
-    fn poll_transmit(&mut self, now: Instant, buffer: &mut Vec<u8>) -> Option<Transmit> {
+    fn run(&mut self, now: Instant, application: &mut Application<u64>) {
+        let Some(connection) = &mut self.connection else { return };
+        let streams = &mut self.streams;
+        self.place.within(now, || {
+            for stream in connection.readable() {
+                application.opened(stream);
+            }
+            application.run(now, &mut (&mut *connection, streams));
+        });
+        if connection.is_closed() {
+            let error = connection.local_error().or(connection.peer_error());
+            let timed_out = connection.is_timed_out();
+            panic!("the connection was lost: {}", error.map_or(format!("timed out: {timed_out}"), |error| format!("{error:?}")));
+        }
+    }
+
+    fn transmit(&mut self, now: Instant, buffer: &mut Vec<u8>, application: &mut Application<u64>) -> Option<Transmit> {
         if self.is_client && self.connection.is_none() {
             self.connect(now);
         }
@@ -174,29 +175,19 @@ impl Endpoint for End {
             return Some(transmit);
         }
         // What has left makes room for more.
-        self.run(now);
+        self.run(now, application);
         self.send(now, buffer)
     }
 
-    fn poll_timeout(&mut self) -> Option<Instant> {
-        let real = self.connection.as_ref()?.timeout_instant();
-        let stack = real.map(|real| Instant::from_nanos(real.saturating_duration_since(self.epoch).as_nanos() as u64));
-        [stack, self.application.next()].into_iter().flatten().min()
+    fn timeout(&mut self) -> Option<Instant> {
+        let real = self.connection.as_ref()?.timeout_instant()?;
+        Some(Instant::from_nanos(real.saturating_duration_since(self.epoch).as_nanos() as u64))
     }
 
-    fn handle_timeout(&mut self, now: Instant) {
+    fn expire(&mut self, now: Instant) {
         if let Some(connection) = &mut self.connection {
             self.place.within(now, || connection.on_timeout());
         }
-        self.run(now);
-    }
-
-    fn delivered_bytes(&self) -> Option<u64> {
-        self.application.received()
-    }
-
-    fn is_complete(&self) -> bool {
-        self.application.is_done()
     }
 
     fn recovery(&mut self) -> Recovery {

@@ -1,12 +1,13 @@
 //! s2n-quic, by Amazon Web Services: its endpoint is sans-I/O behind a provider of input and
 //! output of one's own, which keeps the endpoint instead of starting an event loop.
 
+use crate::host::Transport;
 use crate::keys::Keys;
 use crate::machine::next;
-use crate::work::{Application, Connection, Flow, Work};
+use crate::work::{Application, Connection, Flow};
 use crate::{PAYLOAD, WINDOW, peer};
 use bytes::Bytes;
-use goodqueue_net::{Datagram, Duration, Ecn, Endpoint, Ends, Instant, Recovery, Transmit};
+use goodqueue_net::{Datagram, Duration, Ecn, Instant, Recovery, Transmit};
 use s2n_quic::client::{Connect, ConnectionAttempt};
 use s2n_quic::provider::event::{ConnectionInfo, ConnectionMeta, Subscriber, events};
 use s2n_quic::provider::limits::Limits;
@@ -36,37 +37,33 @@ const HANDSHAKE: std::time::Duration = std::time::Duration::from_secs(60);
 /// Datagrams that it writes in one call.
 const AT_ONCE: usize = 64;
 
-/// A server at the source of a flow and a client at its sink.
-pub fn ends(keys: &Keys, flow: Flow, control: &str, work: &Work) -> Result<Ends, Box<dyn Error>> {
+/// A server and a client.
+pub fn ends(keys: &Keys, flow: Flow, control: &str) -> Result<[End; 2], Box<dyn Error>> {
     match control {
-        "bbr" => with(keys, flow, cc::Bbr::default, work),
-        _ => with(keys, flow, cc::Cubic::default, work),
+        "bbr" => with(keys, flow, cc::Bbr::default),
+        _ => with(keys, flow, cc::Cubic::default),
     }
 }
 
-fn with<C: cc::Endpoint>(keys: &Keys, flow: Flow, control: fn() -> C, work: &Work) -> Result<Ends, Box<dyn Error>> {
+fn with<C: cc::Endpoint>(keys: &Keys, flow: Flow, control: fn() -> C) -> Result<[End; 2], Box<dyn Error>> {
     let mut seed = flow.seed;
-    let (kept, metrics) = (Kept::default(), Metrics::default());
-    let server = Server::builder()
-        .with_tls(tls::Server::from(keys.server.clone()))?
-        .with_io(kept.clone())?
-        .with_congestion_controller(control())?
-        .with_limits(limits()?)?
-        .with_random(Random(next(&mut seed)))?
-        .with_event(metrics.clone())?
-        .start()?;
-    let server = End::new(&kept, Side::Server(server), metrics, Application::server())?;
-    let (kept, metrics) = (Kept::default(), Metrics::default());
-    let client = Client::builder()
-        .with_tls(tls::Client::from(keys.client.clone()))?
-        .with_io(kept.clone())?
-        .with_congestion_controller(control())?
-        .with_limits(limits()?)?
-        .with_random(Random(next(&mut seed)))?
-        .with_event(metrics.clone())?
-        .start()?;
-    let client = End::new(&kept, Side::Client(client, None), metrics, Application::client(work, flow))?;
-    Ok(Ends::new(server, client))
+    /// An end. The builders of servers and clients are two types with the same methods.
+    macro_rules! end {
+        ($type:ident, $tls:expr, $side:expr) => {{
+            let (kept, metrics) = (Kept::default(), Metrics::default());
+            let started = $type::builder()
+                .with_tls(tls::$type::from($tls.clone()))?
+                .with_io(kept.clone())?
+                .with_congestion_controller(control())?
+                .with_limits(limits()?)?
+                .with_random(Random(next(&mut seed)))?
+                .with_event(metrics.clone())?
+                .start()?;
+            End::new(&kept, $side(started), metrics)?
+        }};
+    }
+    let server = end!(Server, keys.server, Side::Server);
+    Ok([server, end!(Client, keys.client, |client| Side::Client(client, None))])
 }
 
 fn limits() -> Result<Limits, Box<dyn Error>> {
@@ -226,12 +223,11 @@ enum Side {
     Client(Client, Option<ConnectionAttempt>),
 }
 
-struct End {
+pub struct End {
     endpoint: Box<dyn Driven + Send>,
     side: Side,
     connection: Option<s2n_quic::Connection>,
     streams: BTreeMap<u64, BidirectionalStream>,
-    application: Application<u64>,
     leaving: Leaving,
     metrics: Metrics,
 }
@@ -298,31 +294,9 @@ fn context() -> Context<'static> {
 }
 
 impl End {
-    fn new(kept: &Kept, side: Side, metrics: Metrics, application: Application<u64>) -> Result<Self, Box<dyn Error>> {
+    fn new(kept: &Kept, side: Side, metrics: Metrics) -> Result<Self, Box<dyn Error>> {
         let endpoint = kept.0.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or("s2n-quic has started no endpoint")?;
-        let leaving = Leaving::default();
-        Ok(Self { endpoint, side, connection: None, streams: BTreeMap::new(), application, leaving, metrics })
-    }
-
-    /// Lets applications run, and tells the endpoint of what they did.
-    fn run(&mut self, now: Instant) {
-        loop {
-            if self.connection.is_none() {
-                self.connection = self.connect();
-            }
-            if let Some(connection) = &mut self.connection {
-                while let Poll::Ready(Ok(Some(stream))) = connection.poll_accept_bidirectional_stream(&mut context()) {
-                    self.application.opened(stream.id());
-                    self.streams.insert(stream.id(), stream);
-                }
-                self.application.run(now, &mut (connection, &mut self.streams));
-            }
-            match self.endpoint.poll_wakeups(&mut context(), timestamp(now)) {
-                Poll::Ready(Ok(_)) => {}
-                Poll::Ready(Err(error)) => panic!("the endpoint was closed: {error:?}"),
-                Poll::Pending => break,
-            }
-        }
+        Ok(Self { endpoint, side, connection: None, streams: BTreeMap::new(), leaving: Leaving::default(), metrics })
     }
 
     fn connect(&mut self) -> Option<s2n_quic::Connection> {
@@ -341,8 +315,10 @@ impl End {
     }
 }
 
-impl Endpoint for End {
-    fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
+impl Transport for End {
+    type Stream = u64;
+
+    fn receive(&mut self, now: Instant, datagram: Datagram<'_>) {
         let ecn = match datagram.ecn {
             Ecn::NotEct => Codepoint::NotEct,
             Ecn::Ect0 => Codepoint::Ect0,
@@ -350,12 +326,31 @@ impl Endpoint for End {
             Ecn::Ce => Codepoint::Ce,
         };
         self.endpoint.receive(&mut Arrived(Some((ecn, datagram.payload.to_vec()))), timestamp(now));
-        self.run(now);
     }
 
-    fn poll_transmit(&mut self, now: Instant, buffer: &mut Vec<u8>) -> Option<Transmit> {
+    fn run(&mut self, now: Instant, application: &mut Application<u64>) {
+        loop {
+            if self.connection.is_none() {
+                self.connection = self.connect();
+            }
+            if let Some(connection) = &mut self.connection {
+                while let Poll::Ready(Ok(Some(stream))) = connection.poll_accept_bidirectional_stream(&mut context()) {
+                    application.opened(stream.id());
+                    self.streams.insert(stream.id(), stream);
+                }
+                application.run(now, &mut (connection, &mut self.streams));
+            }
+            match self.endpoint.poll_wakeups(&mut context(), timestamp(now)) {
+                Poll::Ready(Ok(_)) => {}
+                Poll::Ready(Err(error)) => panic!("the endpoint was closed: {error:?}"),
+                Poll::Pending => break,
+            }
+        }
+    }
+
+    fn transmit(&mut self, now: Instant, buffer: &mut Vec<u8>, application: &mut Application<u64>) -> Option<Transmit> {
         if self.leaving.0.is_empty() {
-            self.run(now);
+            self.run(now, application);
             self.endpoint.transmit(&mut self.leaving, timestamp(now));
         }
         let (ecn, payload) = self.leaving.0.pop_front()?;
@@ -369,25 +364,15 @@ impl Endpoint for End {
         Some(Transmit { ecn, ..Transmit::NOW })
     }
 
-    fn poll_timeout(&mut self) -> Option<Instant> {
+    fn timeout(&mut self) -> Option<Instant> {
         // SAFETY: this is the source of its time.
-        let stack = self.endpoint.timeout().map(|at| unsafe { at.as_duration() });
-        let stack = stack.map(|at| Instant::from_nanos(at.as_nanos() as u64));
-        [stack, self.application.next()].into_iter().flatten().min()
+        let at = unsafe { self.endpoint.timeout()?.as_duration() };
+        Some(Instant::from_nanos(at.as_nanos() as u64))
     }
 
-    fn handle_timeout(&mut self, now: Instant) {
+    fn expire(&mut self, now: Instant) {
         // Timers are looked at when it transmits.
         self.endpoint.transmit(&mut self.leaving, timestamp(now));
-        self.run(now);
-    }
-
-    fn delivered_bytes(&self) -> Option<u64> {
-        self.application.received()
-    }
-
-    fn is_complete(&self) -> bool {
-        self.application.is_done()
     }
 
     fn recovery(&mut self) -> Recovery {

@@ -2,7 +2,7 @@
 
 use crate::keys::Keys;
 use crate::work::{Flow, Work};
-use crate::{noq, quiche, quinn, s2n};
+use crate::{host, noq, quiche, quinn, s2n};
 use goodqueue_net::Ends;
 use std::error::Error;
 
@@ -54,10 +54,10 @@ impl Stack {
     pub fn ends(self, keys: &Keys, flow: Flow, control: &str, work: &Work) -> Result<Ends, Box<dyn Error>> {
         match self {
             Self::Tcp => Err("our TCP needs no endpoints".into()),
-            Self::Quinn => quinn::ends(keys, flow, control, work),
-            Self::Noq => noq::ends(keys, flow, control, work),
-            Self::Quiche => quiche::ends(keys, flow, control, work),
-            Self::S2n => s2n::ends(keys, flow, control, work),
+            Self::Quinn => Ok(host::ends(quinn::ends(keys, flow, control)?, flow, work)),
+            Self::Noq => Ok(host::ends(noq::ends(keys, flow, control)?, flow, work)),
+            Self::Quiche => Ok(host::ends(quiche::ends(keys, flow, control)?, flow, work)),
+            Self::S2n => Ok(host::ends(s2n::ends(keys, flow, control)?, flow, work)),
         }
     }
 }
