@@ -2,16 +2,105 @@
 
 use crate::host::Held;
 use crate::{GQ_NONE, GqLink, GqParam};
-use goodqueue_aqm::sched::find;
-use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, Param, Size, Unit, Value};
+use goodqueue_aqm::sched::{UnknownKind, find};
+use goodqueue_aqm::spec::{Chosen, LinkFacts, Param, ParamError, Size, Unit, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng};
 use goodqueue_units::{Bytes, Duration, Packets, Rate};
 use std::ffi::{CStr, c_char};
+use std::str::Utf8Error;
 
 /// Largest packet of a link: more than any protocol has, jumbograms of an offload included.
 const LARGEST_MTU: u32 = 1_000_000;
 /// Largest framing of a packet.
 const LARGEST_OVERHEAD: u32 = 10_000;
+
+/// Why no queue can be made of what the caller gave.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// No kind is named.
+    #[error("kind: is missing")]
+    NoKind,
+    /// The kind is no text.
+    #[error("kind: is not UTF-8")]
+    KindNotUtf8,
+    /// There is no such kind, neither of the queue nor of the algorithm within.
+    #[error("kind: {0}")]
+    UnknownKind(#[from] UnknownKind),
+    /// No link is given.
+    #[error("link: is missing")]
+    NoLink,
+    /// Largest packet that no link has, in bytes.
+    #[error("mtu: {0} is out of range: allowed 1 to {LARGEST_MTU} bytes")]
+    Mtu(u32),
+    /// Framing that no packet has, in bytes.
+    #[error("overhead: {0} is out of range: allowed 0 to {LARGEST_OVERHEAD} bytes")]
+    Overhead(u32),
+    /// A parameter without a name.
+    #[error("a parameter has no name")]
+    NoName,
+    /// A parameter whose name is no text.
+    #[error("the name of a parameter is not UTF-8")]
+    NameNotUtf8,
+    /// A parameter whose word is no text.
+    #[error("{0}: is not UTF-8")]
+    WordNotUtf8(String),
+    /// A parameter that the kind does not have.
+    #[error("{name}: `{kind}` has no such parameter")]
+    UnknownParam {
+        /// The parameter.
+        name: String,
+        /// The kind.
+        kind: &'static str,
+    },
+    /// A parameter that is an algorithm, without the algorithm's name.
+    #[error("{0}: needs the word of an algorithm")]
+    NoAlgorithm(&'static str),
+    /// A number that is negative or not finite.
+    #[error("{param}: {number} is not a number from 0 on")]
+    Number {
+        /// The parameter.
+        param: &'static str,
+        /// What was given.
+        number: f64,
+    },
+    /// A number for a switch that is neither of its two.
+    #[error("{param}: {number} is not 0 or 1")]
+    Switch {
+        /// The parameter.
+        param: &'static str,
+        /// What was given.
+        number: f64,
+    },
+    /// A choice without a word.
+    #[error("{param}: needs a word: allowed {}", words.join(", "))]
+    NoWord {
+        /// The parameter.
+        param: &'static str,
+        /// What there is to choose from.
+        words: &'static [&'static str],
+    },
+    /// A word that is none of a choice.
+    #[error("{param}: `{word}` is not one of {}", words.join(", "))]
+    UnknownWord {
+        /// The parameter.
+        param: &'static str,
+        /// What was given.
+        word: String,
+        /// What there is to choose from.
+        words: &'static [&'static str],
+    },
+    /// A parameter that no number can be.
+    #[error("{param}: is {unit}, not a number")]
+    NoNumber {
+        /// The parameter.
+        param: &'static str,
+        /// What it is.
+        unit: Unit,
+    },
+    /// A value that the queue cannot have.
+    #[error(transparent)]
+    Param(#[from] ParamError),
+}
 
 /// # Safety
 /// As for [`crate::gq_queue_new`].
@@ -20,12 +109,12 @@ pub unsafe fn queue(
     params: *const GqParam,
     count: usize,
     link: *const GqLink,
-) -> Result<AnyQdisc<Held>, String> {
+) -> Result<AnyQdisc<Held>, BuildError> {
     // SAFETY: zero-terminated or null, as the caller promises.
-    let name = unsafe { text(name) }.map_err(|fault| format!("kind: {fault}"))?;
-    let spec = known(name.ok_or("kind: is missing")?)?;
+    let name = unsafe { text(name) }.map_err(|_| BuildError::KindNotUtf8)?;
+    let spec = find(name.ok_or(BuildError::NoKind)?)?;
     // SAFETY: a link or null.
-    let link = unsafe { link.as_ref() }.ok_or("link: is missing")?;
+    let link = unsafe { link.as_ref() }.ok_or(BuildError::NoLink)?;
     check(link)?;
     let params = if params.is_null() || count == 0 {
         &[]
@@ -37,32 +126,28 @@ pub unsafe fn queue(
     for param in params {
         // SAFETY: both zero-terminated or null.
         let (name, word) = unsafe { (text(param.name), text(param.word)) };
-        let name = name.map_err(|fault| format!("the name of a parameter {fault}"))?.ok_or("a parameter has no name")?;
-        let word = word.map_err(|fault| format!("{name}: {fault}"))?;
+        let name = name.map_err(|_| BuildError::NameNotUtf8)?.ok_or(BuildError::NoName)?;
+        let word = word.map_err(|_| BuildError::WordNotUtf8(name.to_owned()))?;
         let param_spec = spec.params.iter().find(|known| known.name == name);
-        let param_spec = param_spec.ok_or_else(|| format!("{name}: `{}` has no such parameter", spec.kind))?;
+        let param_spec = param_spec.ok_or_else(|| BuildError::UnknownParam { name: name.to_owned(), kind: spec.kind })?;
         if param_spec.unit.is_another() {
-            let kind = known(word.ok_or_else(|| format!("{name}: needs the word of an algorithm"))?)?;
+            let kind = find(word.ok_or(BuildError::NoAlgorithm(param_spec.name))?)?;
             of = Some(Chosen::new(kind, Vec::new()));
         } else {
             values.push((param_spec.name, value(param_spec, param.number, word)?));
         }
     }
     let ecn = if link.ecn == 0 { EcnPolicy::Drop } else { EcnPolicy::Mark };
-    AnyQdisc::build_over(spec, &values, of.as_ref(), &facts(link), ecn, Rng::new(link.seed)).map_err(|error| error.to_string())
-}
-
-fn known(name: &str) -> Result<&'static KindSpec, String> {
-    find(name).map_err(|unknown| format!("kind: {unknown}"))
+    Ok(AnyQdisc::build_over(spec, &values, of.as_ref(), &facts(link), ecn, Rng::new(link.seed))?)
 }
 
 /// Refuses sizes that no link has. Fair queues count them down turn by turn, which must end soon.
-fn check(link: &GqLink) -> Result<(), String> {
+fn check(link: &GqLink) -> Result<(), BuildError> {
     if !(1..=LARGEST_MTU).contains(&link.mtu) {
-        return Err(format!("mtu: {} is out of range: allowed 1 to {LARGEST_MTU} bytes", link.mtu));
+        return Err(BuildError::Mtu(link.mtu));
     }
     if link.overhead > LARGEST_OVERHEAD {
-        return Err(format!("overhead: {} is out of range: allowed 0 to {LARGEST_OVERHEAD} bytes", link.overhead));
+        return Err(BuildError::Overhead(link.overhead));
     }
     Ok(())
 }
@@ -78,9 +163,10 @@ fn facts(link: &GqLink) -> LinkFacts {
     }
 }
 
-fn value(param: &Param, number: f64, word: Option<&str>) -> Result<Value, String> {
+fn value(param: &Param, number: f64, word: Option<&str>) -> Result<Value, BuildError> {
+    let name = param.name;
     if !number.is_finite() || number < 0.0 {
-        return Err(format!("{}: {number} is not a number from 0 on", param.name));
+        return Err(BuildError::Number { param: name, number });
     }
     Ok(match param.unit {
         Unit::Duration => Value::Duration(Duration::from_secs_f64(number)),
@@ -88,13 +174,13 @@ fn value(param: &Param, number: f64, word: Option<&str>) -> Result<Value, String
         Unit::Rate => Value::Rate(Rate::bit_s(number as u64)),
         Unit::Number | Unit::Count | Unit::Ratio => Value::Number(number),
         Unit::Switch if number == 0.0 || number == 1.0 => Value::Switch(number == 1.0),
-        Unit::Switch => return Err(format!("{}: {number} is not 0 or 1", param.name)),
+        Unit::Switch => return Err(BuildError::Switch { param: name, number }),
         Unit::Choice(words) => {
-            let word = word.ok_or_else(|| format!("{}: needs a word: allowed {}", param.name, words.join(", ")))?;
+            let word = word.ok_or(BuildError::NoWord { param: name, words })?;
             let known = words.iter().find(|known| **known == word);
-            Value::Choice(known.ok_or_else(|| format!("{}: `{word}` is not one of {}", param.name, words.join(", ")))?)
+            Value::Choice(known.ok_or_else(|| BuildError::UnknownWord { param: name, word: word.to_owned(), words })?)
         }
-        unit => return Err(format!("{}: is {unit}, not a number", param.name)),
+        unit => return Err(BuildError::NoNumber { param: name, unit }),
     })
 }
 
@@ -102,22 +188,23 @@ fn value(param: &Param, number: f64, word: Option<&str>) -> Result<Value, String
 ///
 /// # Safety
 /// `pointer` is a zero-terminated string that outlives the result, or null.
-unsafe fn text<'a>(pointer: *const c_char) -> Result<Option<&'a str>, &'static str> {
+unsafe fn text<'a>(pointer: *const c_char) -> Result<Option<&'a str>, Utf8Error> {
     if pointer.is_null() {
         return Ok(None);
     }
     // SAFETY: as above.
-    unsafe { CStr::from_ptr(pointer) }.to_str().map(Some).map_err(|_| "is not UTF-8")
+    unsafe { CStr::from_ptr(pointer) }.to_str().map(Some)
 }
 
 /// Writes `error` into the caller's memory, cut to fit.
 ///
 /// # Safety
 /// `message` points to `size` writable bytes, or is null.
-pub unsafe fn tell(error: &str, message: *mut c_char, size: usize) {
+pub unsafe fn tell(error: &BuildError, message: *mut c_char, size: usize) {
     if message.is_null() || size == 0 {
         return;
     }
+    let error = error.to_string();
     let length = error.len().min(size - 1);
     // SAFETY: `length` bytes and the zero fit into `size`; the two do not overlap, as one is ours.
     unsafe {
