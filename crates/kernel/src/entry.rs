@@ -2,10 +2,10 @@
 
 use crate::arena::Arena;
 use crate::packet::{GqkFacts, Waiting};
-use crate::settings::{Plan, Settings};
+use crate::settings::{Plan, Refusal, Settings};
 use crate::show::{self, Words};
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
 use goodqueue_aqm::{AnyQdisc, Departure, Dropped, NoSink, Qdisc, Reason, Sink};
@@ -104,10 +104,10 @@ pub struct Queue {
 }
 
 impl Queue {
-    fn make(before: Option<&Settings>, text: &[u8], device: &GqkDevice) -> Result<Box<Self>, String> {
+    fn make(before: Option<&Settings>, text: &[u8], device: &GqkDevice) -> Result<Box<Self>, Box<Refusal>> {
         let settings = Settings::read(before, text)?;
         let plan = settings.plan(device)?;
-        let line = plan.build().map_err(|error| error.to_string())?;
+        let line = plan.build()?;
         let mut queue = Box::new(Self { line, due: Instant::MAX, waiting: 0, ahead: Duration::ZERO, settings, plan });
         queue.note_due();
         Ok(queue)
@@ -288,19 +288,25 @@ fn make(call: &mut GqkCall) {
             call.queue = Box::into_raw(queue);
             call.length = 0;
         }
-        Err(message) => {
-            call.outcome = GQK_REFUSED;
-            let length = message.len().min(call.room.saturating_sub(1));
-            // SAFETY: `room` bytes, as the caller promises; the message is not among them.
-            unsafe {
-                ptr::copy_nonoverlapping(message.as_ptr(), call.text, length);
-                if call.room > 0 {
-                    call.text.add(length).write(0);
-                }
-            }
-            call.length = length;
+        Err(refusal) => refuse(call, &refusal),
+    }
+}
+
+/// Tells the module why there is no queue, cut to the room for words. Out of line: a queue is made
+/// with less on the stack.
+#[inline(never)]
+fn refuse(call: &mut GqkCall, refusal: &Refusal) {
+    call.outcome = GQK_REFUSED;
+    let message = refusal.to_string();
+    let length = message.len().min(call.room.saturating_sub(1));
+    // SAFETY: `room` bytes, as the caller promises; the message is not among them.
+    unsafe {
+        ptr::copy_nonoverlapping(message.as_ptr(), call.text, length);
+        if call.room > 0 {
+            call.text.add(length).write(0);
         }
     }
+    call.length = length;
 }
 
 #[inline(never)]
@@ -348,6 +354,7 @@ pub unsafe extern "C" fn gqk_arena_used(arena: *const Arena) -> usize {
 mod tests {
     use super::*;
     use core::cell::Cell;
+    use std::string::String;
     use std::vec::Vec;
 
     std::thread_local! {
@@ -388,8 +395,11 @@ mod tests {
         }
     }
 
-    /// Makes a queue, and says what the module would be told otherwise.
-    fn make(before: *mut Queue, settings: &str) -> Result<*mut Queue, String> {
+    /// What the module is told when no queue can be made.
+    #[derive(Debug, PartialEq)]
+    struct Told(String);
+
+    fn make(before: *mut Queue, settings: &str) -> Result<*mut Queue, Told> {
         let mut message = [0u8; 400];
         let mut call = call(GQK_MAKE);
         (call.queue, call.read, call.length) = (before, settings.as_ptr(), settings.len());
@@ -398,7 +408,7 @@ mod tests {
         unsafe { gqk_work(&raw mut call) };
         match call.outcome {
             GQK_DONE => Ok(call.queue),
-            _ => Err(std::str::from_utf8(&message[..call.length]).expect("text").into()),
+            _ => Err(Told(std::str::from_utf8(&message[..call.length]).expect("text").into())),
         }
     }
 
@@ -499,7 +509,7 @@ mod tests {
     #[test]
     fn a_refusal_is_cut_to_the_room_it_has() {
         assert_eq!(
-            make(ptr::null_mut(), "kind=codel\0target=-1ms\0").expect_err("refused"),
+            make(ptr::null_mut(), "kind=codel\0target=-1ms\0").expect_err("refused").0,
             "target: `-1ms` is out of range: allowed 1 us to 10 s"
         );
         let mut room = [b'x'; 10];

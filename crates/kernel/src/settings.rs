@@ -3,18 +3,20 @@
 use crate::entry::GqkDevice;
 use crate::packet::Waiting;
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use goodqueue_aqm::sched::kinds;
-use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, Param, ParamError, Size, Value};
+use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, Param, Size, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Qdisc, Rng};
-use goodqueue_spec::quantity::{self, Limits, excerpt};
+use goodqueue_spec::quantity::{self, Limits, QuantityError, excerpt};
 use goodqueue_spec::{Default, Unit};
 use goodqueue_units::{Bytes, Duration, Packets, Rate};
+pub(crate) use refusal::Refusal;
+
+mod refusal;
 
 /// Most bytes of settings in one request.
-pub(crate) const LONGEST_TEXT: usize = 4096;
+const LONGEST_TEXT: usize = 4096;
 /// Most settings of a queue, those that earlier requests gave included.
 const MOST: usize = 64;
 
@@ -55,16 +57,16 @@ impl Settings {
     /// Reads settings, each `NAME=VALUE` and behind each a zero byte, and puts those of `before`
     /// behind them that are not given again. Those of another kind are left out.
     #[inline(never)]
-    pub(crate) fn read(before: Option<&Self>, text: &[u8]) -> Result<Self, String> {
+    pub(crate) fn read(before: Option<&Self>, text: &[u8]) -> Result<Self, Box<Refusal>> {
         if text.len() > LONGEST_TEXT {
-            return Err(format!("settings: {} bytes are too many: allowed {LONGEST_TEXT}", text.len()));
+            return Err(Refusal::Bytes(text.len()).into());
         }
         let mut given: Vec<(String, String)> = Vec::new();
         for word in text.split(|byte| *byte == 0).filter(|word| !word.is_empty()) {
-            let word = core::str::from_utf8(word).map_err(|_| String::from("a setting is not UTF-8"))?;
-            let (name, value) = word.split_once('=').ok_or_else(|| format!("`{}` is not NAME=VALUE", excerpt(word)))?;
+            let word = core::str::from_utf8(word).map_err(|_| Refusal::NotUtf8)?;
+            let (name, value) = word.split_once('=').ok_or_else(|| Refusal::NotAPair(excerpt(word)))?;
             if given.iter().any(|(known, _)| known == name) {
-                return Err(format!("{}: is given twice", excerpt(name)));
+                return Err(Refusal::Twice(excerpt(name)).into());
             }
             given.push((name.into(), value.into()));
         }
@@ -77,7 +79,7 @@ impl Settings {
             }
         }
         if given.len() > MOST {
-            return Err(format!("settings: {} are too many: allowed {MOST}", given.len()));
+            return Err(Refusal::Settings(given.len()).into());
         }
         Ok(Self { given })
     }
@@ -88,12 +90,12 @@ impl Settings {
 
     /// Checks everything and says what queue is meant.
     #[inline(never)]
-    pub(crate) fn plan(&self, device: &GqkDevice) -> Result<Box<Plan>, String> {
+    pub(crate) fn plan(&self, device: &GqkDevice) -> Result<Box<Plan>, Box<Refusal>> {
         let chain = self.chain()?;
         let chosen = self.choose(&chain)?;
         let of_host = |name| {
             let value = self.value(name).zip(host(name)).map(|(text, param)| param.read(text));
-            value.transpose().map_err(|error| say(&error))
+            value.transpose().map_err(Refusal::from)
         };
         let rate = match of_host("link")? {
             Some(Value::Rate(rate)) => Some(rate),
@@ -123,25 +125,23 @@ impl Settings {
     }
 
     /// The kinds, the outermost first.
-    fn chain(&self) -> Result<Vec<&'static KindSpec>, String> {
-        let text = self.value("kind").ok_or("kind: is missing: name the kind of queue, for instance `kind codel`")?;
+    fn chain(&self) -> Result<Vec<&'static KindSpec>, Box<Refusal>> {
+        let text = self.value("kind").ok_or(Refusal::NoKind)?;
         let mut chain: Vec<&'static KindSpec> = Vec::new();
         for name in text.split(':') {
             if chain.last().is_some_and(|outer| !outer.is_over_another()) {
-                return Err(format!("kind: `{}` has no inner algorithm", chain[chain.len() - 1].kind));
+                return Err(Refusal::NotOverAnother(chain[chain.len() - 1].kind).into());
             }
-            chain.push(kinds().find(|spec| spec.is_called(name)).ok_or_else(|| unknown(name))?);
+            chain.push(kinds().find(|spec| spec.is_called(name)).ok_or_else(|| Refusal::UnknownKind(excerpt(name)))?);
         }
         match chain.last() {
-            Some(last) if last.needs_another() => {
-                Err(format!("kind: `{}` needs the algorithm it is over, for instance `kind {}:pie`", last.kind, last.kind))
-            }
+            Some(last) if last.needs_another() => Err(Refusal::NeedsAnother(last.kind).into()),
             _ => Ok(chain),
         }
     }
 
     /// The kinds with their parameters.
-    fn choose(&self, chain: &[&'static KindSpec]) -> Result<Chosen, String> {
+    fn choose(&self, chain: &[&'static KindSpec]) -> Result<Chosen, Box<Refusal>> {
         let mut params: Vec<Vec<(&'static str, Value)>> = chain.iter().map(|_| Vec::new()).collect();
         for (name, text) in &self.given {
             let depth = name.split('.').count() - 1;
@@ -149,23 +149,19 @@ impl Settings {
             let spec = if name.len() == own.len() + 3 * depth { chain.get(depth) } else { None };
             let Some(spec) = spec else {
                 let last = chain.last().map_or("", |spec| spec.kind);
-                return Err(format!("{}: `{last}` has no such parameter", excerpt(name)));
+                return Err(Refusal::TooDeep { name: excerpt(name), last }.into());
             };
             let param = spec.param(own).filter(|param| !param.unit.is_another());
             match param {
                 Some(param) => {
-                    let value = param.read(text).map_err(|error| within(depth, &error))?;
-                    if let Some(why) = unavailable(spec, param, value) {
-                        return Err(format!("{name}: {why}"));
+                    let value = param.read(text).map_err(|fault| Refusal::Param { depth, fault })?;
+                    if filters_acks(spec, param, value) {
+                        return Err(Refusal::ReadsAcks(name.clone()).into());
                     }
                     params[depth].push((param.name, value));
                 }
                 None if depth == 0 && host(own).is_some() => {}
-                None => {
-                    let known: Vec<&str> = settable(spec).map(|param| param.name).collect();
-                    let has = if known.is_empty() { "none".into() } else { known.join(", ") };
-                    return Err(format!("{}: `{}` has no such parameter; it has {has}", excerpt(name), spec.kind));
-                }
+                None => return Err(Refusal::UnknownParam { name: excerpt(name), spec }.into()),
             }
         }
         let mut inner: Option<Box<Chosen>> = None;
@@ -174,7 +170,7 @@ impl Settings {
             match (levels.next(), levels.len()) {
                 (Some((kind, params)), 0) => break (*kind, params),
                 (Some((kind, params)), _) => inner = Some(Box::new(Chosen { kind, params, of: inner })),
-                (None, _) => return Err("kind: is missing".into()),
+                (None, _) => return Err(Refusal::NoKind.into()),
             }
         };
         Ok(Chosen { kind: outermost, params: own, of: inner })
@@ -186,30 +182,15 @@ pub(crate) fn settable(spec: &'static KindSpec) -> impl Iterator<Item = &'static
     spec.params.iter().filter(|param| !param.unit.is_another())
 }
 
-/// Why a value cannot be had here, if it cannot.
-fn unavailable(spec: &KindSpec, param: &Param, value: Value) -> Option<&'static str> {
-    let filters = spec.kind == "cake" && param.name == "ack_filter" && param.default != Default::Value(value);
-    filters.then_some("the kernel module does not read acknowledgements")
-}
-
-fn say(error: &ParamError) -> String {
-    format!("{error}")
-}
-
-/// A fault of a kind `depth` levels within the outermost.
-fn within(depth: usize, error: &ParamError) -> String {
-    format!("{}{error}", "of.".repeat(depth))
-}
-
-fn unknown(name: &str) -> String {
-    let known: Vec<&str> = kinds().map(|spec| spec.kind).collect();
-    format!("kind: `{}` is not known: allowed {}", excerpt(name), known.join(", "))
+/// Whether a value asks for what the module cannot do: read acknowledgements.
+fn filters_acks(spec: &KindSpec, param: &Param, value: Value) -> bool {
+    spec.kind == "cake" && param.name == "ack_filter" && param.default != Default::Value(value)
 }
 
 /// A limit as written; a plain number means packets.
-fn limit(text: Option<&str>, mtu: Bytes, rate: Option<Rate>) -> Result<Limit, String> {
+fn limit(text: Option<&str>, mtu: Bytes, rate: Option<Rate>) -> Result<Limit, Box<Refusal>> {
     let Some(text) = text else { return Ok(Limit::packets(1000)) };
-    let refuse = |error: quantity::QuantityError| format!("limit: {error}");
+    let refuse = |fault: QuantityError| Box::new(Refusal::Limit(fault));
     let size = match quantity::number(text) {
         Ok(number) => Size::Packets(number),
         Err(_) => quantity::size(text).map_err(refuse)?,
@@ -221,8 +202,7 @@ fn limit(text: Option<&str>, mtu: Bytes, rate: Option<Rate>) -> Result<Limit, St
             if whole { allowed.check(packets as u64, text) } else { Err(quantity::out_of_range(text, "whole packets")) };
         return packets.map(Limit::packets).map_err(refuse);
     }
-    let bytes =
-        size.bytes(mtu, rate).ok_or("limit: a time needs the rate of the line: give `link` too, or write bytes or packets")?;
+    let bytes = size.bytes(mtu, rate).ok_or(Refusal::LimitNeedsRate)?;
     let bytes = Limits::new(mtu, Bytes::new(MOST_BYTES)).check(bytes, text).map_err(refuse)?;
     let packets = (bytes.get() / SMALLEST_PACKET + 1).min(MOST_PACKETS);
     Ok(Limit { packets: Packets::new(packets), bytes })
@@ -240,9 +220,10 @@ pub(crate) struct Plan {
 impl Plan {
     /// Makes the queue, with all memory that it will ever need.
     #[inline(never)]
-    pub(crate) fn build(&self) -> Result<Box<AnyQdisc<Waiting>>, ParamError> {
+    pub(crate) fn build(&self) -> Result<Box<AnyQdisc<Waiting>>, Box<Refusal>> {
         let Chosen { kind, params, of } = &self.chosen;
-        let mut queue = AnyQdisc::build_boxed(kind, params, of.as_deref(), &self.link, self.ecn, Rng::new(self.seed))?;
+        let queue = AnyQdisc::build_boxed(kind, params, of.as_deref(), &self.link, self.ecn, Rng::new(self.seed));
+        let mut queue = queue.map_err(Refusal::from)?;
         queue.reserve(usize::try_from(self.link.limit.packets.get()).unwrap_or(usize::MAX));
         Ok(queue)
     }
@@ -252,6 +233,8 @@ impl Plan {
 mod tests {
     use super::*;
     use std::borrow::ToOwned;
+    use std::format;
+    use std::string::ToString;
 
     const DEVICE: GqkDevice = GqkDevice { mtu: 1500, overhead: 14, seed: 7 };
 
@@ -259,16 +242,16 @@ mod tests {
         words.iter().flat_map(|word| [word.as_bytes(), &[0]].concat()).collect()
     }
 
-    fn plan(words: &[&str]) -> Result<Box<Plan>, String> {
+    fn plan(words: &[&str]) -> Result<Box<Plan>, Box<Refusal>> {
         Settings::read(None, &text(words))?.plan(&DEVICE)
     }
 
-    fn built(words: &[&str]) -> Result<(), String> {
-        plan(words)?.build().map(|_| ()).map_err(|error| say(&error))
+    fn built(words: &[&str]) -> Result<(), Box<Refusal>> {
+        plan(words)?.build().map(|_| ())
     }
 
     fn refusal(words: &[&str]) -> String {
-        built(words).expect_err("refused")
+        built(words).expect_err("refused").to_string()
     }
 
     #[test]
@@ -284,7 +267,7 @@ mod tests {
         for spec in kinds() {
             let kind =
                 if spec.is_over_another() { "kind=".to_owned() + spec.kind + ":pie" } else { "kind=".to_owned() + spec.kind };
-            assert_eq!(built(&[&kind, "link=10mbit", "limit=100"]), Ok(()), "{kind}");
+            built(&[&kind, "link=10mbit", "limit=100"]).unwrap_or_else(|refusal| panic!("{kind}: {refusal}"));
         }
     }
 
@@ -338,10 +321,11 @@ mod tests {
         assert!(
             refusal(&["kind=codel", "tarqet=5ms"]).starts_with("tarqet: `codel` has no such parameter; it has target, interval")
         );
-        assert!(Settings::read(None, &[b'a'; 5000]).is_err_and(|error| error.starts_with("settings: 5000 bytes")));
-        assert!(Settings::read(None, b"kind=\xff\0").is_err());
+        let unread = |text: &[u8]| Settings::read(None, text).expect_err("refused").to_string();
+        assert_eq!(unread(&[b'a'; 5000]), "settings: 5000 bytes are too many: allowed 4096");
+        assert_eq!(unread(b"kind=\xff\0"), "a setting is not UTF-8");
         let many: Vec<u8> = (0..70).flat_map(|n| format!("a{n}=1\0").into_bytes()).collect();
-        assert!(Settings::read(None, &many).is_err_and(|error| error.starts_with("settings: 70 are too many")));
+        assert_eq!(unread(&many), "settings: 70 are too many: allowed 64");
     }
 
     #[test]
